@@ -1,0 +1,154 @@
+// Package event is the one stream of what a run does. The console, JSON lines, JUnit and the session log render it and know
+// nothing else of the run. Records are numbered, timed and stripped of secrets here, once, before any handler sees them.
+package event
+
+import "github.com/trailblaze/trailblaze/pkg/fault"
+
+// Event is one of the structs of this package; the set is closed.
+type Event interface {
+	// Type is the value of "type" in JSON (specification, section 10.3).
+	Type() string
+	// redacted returns a copy whose free text went through r.
+	redacted(r Redactor) Event
+}
+
+// Outcome is how a trail or a step ended.
+type Outcome string
+
+// The outcomes of section 9.
+const (
+	Passed  Outcome = "passed"
+	Failed  Outcome = "failed"
+	Error   Outcome = "error"
+	Skipped Outcome = "skipped"
+)
+
+// RunStarted opens a run.
+type RunStarted struct {
+	Trails int `json:"trails"`
+}
+
+// TrailStarted opens a trail, once its scope is known.
+type TrailStarted struct {
+	File   string `json:"file"`
+	Title  string `json:"title"`
+	Target string `json:"target"`
+	Driver string `json:"driver"`
+	Agent  string `json:"agent"`
+	Steps  int    `json:"steps"`
+}
+
+// ServerStarted says that a tool server is up and listed.
+type ServerStarted struct {
+	Server     string `json:"server"`
+	Tools      int    `json:"tools"`
+	DurationMs int64  `json:"durationMs"`
+}
+
+// StepStarted opens step Index (from 1) of Of.
+type StepStarted struct {
+	Index int    `json:"index"`
+	Of    int    `json:"of"`
+	Text  string `json:"text"`
+	Kind  string `json:"kind"` // step, verify, trailhead or tools
+}
+
+// CallStarted says that a call is about to be sent.
+type CallStarted struct {
+	Call   string         `json:"call"` // unique in the session
+	Tool   string         `json:"tool"`
+	Source string         `json:"source"`
+	Args   map[string]any `json:"args"`
+}
+
+// CallProgress carries what a running call says of itself.
+type CallProgress struct {
+	Call    string `json:"call"`
+	Message string `json:"message"`
+}
+
+// CallFinished closes a call.
+type CallFinished struct {
+	Call       string     `json:"call"`
+	Tool       string     `json:"tool"`
+	OK         bool       `json:"ok"`
+	Text       string     `json:"text"`
+	Error      string     `json:"error,omitempty"`
+	Kind       fault.Kind `json:"kind,omitempty"`
+	DurationMs int64      `json:"durationMs"`
+}
+
+// StepFinished closes a step.
+type StepFinished struct {
+	Index   int     `json:"index"`
+	Outcome Outcome `json:"outcome"`
+}
+
+// TrailFinished closes a trail. Step is the 1-based step that decided the outcome, 0 when none did.
+type TrailFinished struct {
+	File       string   `json:"file"`
+	Title      string   `json:"title"`
+	Outcome    Outcome  `json:"outcome"`
+	Flaky      bool     `json:"flaky"` // passed, but not at the first attempt
+	Reason     string   `json:"reason"`
+	Hint       string   `json:"hint,omitempty"`
+	Step       int      `json:"step"`
+	StepText   string   `json:"stepText,omitempty"`
+	Tool       string   `json:"tool,omitempty"` // the call that failed
+	Line       int      `json:"line,omitempty"` // where the failing call stands in File
+	DurationMs int64    `json:"durationMs"`
+	Attempts   int      `json:"attempts"`
+	Artifacts  []string `json:"artifacts"`
+}
+
+// RunFinished closes a run.
+type RunFinished struct {
+	Passed     int   `json:"passed"`
+	Failed     int   `json:"failed"`
+	Errors     int   `json:"errors"`
+	Skipped    int   `json:"skipped"`
+	Flaky      int   `json:"flaky"`
+	ExitCode   int   `json:"exitCode"`
+	DurationMs int64 `json:"durationMs"`
+}
+
+// Log is anything else worth saying. Level is debug, info, warn or error.
+type Log struct {
+	Level   string `json:"level"`
+	Source  string `json:"source"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Type implements Event.
+func (RunStarted) Type() string { return "run.started" }
+
+// Type implements Event.
+func (TrailStarted) Type() string { return "trail.started" }
+
+// Type implements Event.
+func (ServerStarted) Type() string { return "server.started" }
+
+// Type implements Event.
+func (StepStarted) Type() string { return "step.started" }
+
+// Type implements Event.
+func (CallStarted) Type() string { return "call.started" }
+
+// Type implements Event.
+func (CallProgress) Type() string { return "call.progress" }
+
+// Type implements Event.
+func (CallFinished) Type() string { return "call.finished" }
+
+// Type implements Event.
+func (StepFinished) Type() string { return "step.finished" }
+
+// Type implements Event.
+func (TrailFinished) Type() string { return "trail.finished" }
+
+// Type implements Event.
+func (RunFinished) Type() string { return "run.finished" }
+
+// Type implements Event.
+func (Log) Type() string { return "log" }

@@ -1,0 +1,53 @@
+package event
+
+func (e RunStarted) redacted(Redactor) Event   { return e }
+func (e RunFinished) redacted(Redactor) Event  { return e }
+func (e StepFinished) redacted(Redactor) Event { return e }
+func (e ServerStarted) redacted(r Redactor) Event {
+	e.Server = r.Text(e.Server)
+	return e
+}
+
+func (e TrailStarted) redacted(r Redactor) Event {
+	e.File, e.Title, e.Target = r.Text(e.File), r.Text(e.Title), r.Text(e.Target)
+	return e
+}
+
+func (e StepStarted) redacted(r Redactor) Event {
+	e.Text = r.Text(e.Text)
+	return e
+}
+
+func (e CallStarted) redacted(r Redactor) Event {
+	e.Tool, e.Source = r.Text(e.Tool), r.Text(e.Source)
+	if args, ok := r.Value(e.Args).(map[string]any); ok {
+		e.Args = args
+	}
+	return e
+}
+
+func (e CallProgress) redacted(r Redactor) Event {
+	e.Message = r.Text(e.Message)
+	return e
+}
+
+func (e CallFinished) redacted(r Redactor) Event {
+	e.Tool, e.Text, e.Error = r.Text(e.Tool), r.Text(e.Text), r.Text(e.Error)
+	return e
+}
+
+func (e TrailFinished) redacted(r Redactor) Event {
+	e.File, e.Title, e.Reason, e.Hint = r.Text(e.File), r.Text(e.Title), r.Text(e.Reason), r.Text(e.Hint)
+	e.StepText, e.Tool = r.Text(e.StepText), r.Text(e.Tool)
+	artifacts := make([]string, len(e.Artifacts))
+	for i, a := range e.Artifacts {
+		artifacts[i] = r.Text(a)
+	}
+	e.Artifacts = artifacts
+	return e
+}
+
+func (e Log) redacted(r Redactor) Event {
+	e.Source, e.Message, e.Hint = r.Text(e.Source), r.Text(e.Message), r.Text(e.Hint)
+	return e
+}

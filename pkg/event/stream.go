@@ -1,0 +1,121 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Version is the value of "v" in every JSON record.
+const Version = 1
+
+// Redactor replaces secrets in text.
+type Redactor interface {
+	Text(s string) string
+	Value(v any) any // the same for every string inside a JSON-like value; the original is left alone
+}
+
+// Record is an event with its place in the stream.
+type Record struct {
+	Time    time.Time
+	Seq     int64
+	Session string // empty outside a session
+	Trail   string // file of the trail, empty outside one
+	Event   Event
+}
+
+// MarshalJSON writes the record and its event as one flat object.
+func (r Record) MarshalJSON() ([]byte, error) {
+	head, err := marshal(struct {
+		V       int    `json:"v"`
+		Type    string `json:"type"`
+		Time    string `json:"time"`
+		Seq     int64  `json:"seq"`
+		Session string `json:"session,omitempty"`
+		Trail   string `json:"trail,omitempty"`
+	}{Version, r.Event.Type(), r.Time.Format(time.RFC3339Nano), r.Seq, r.Session, r.Trail})
+	if err != nil {
+		return nil, err
+	}
+	body, err := marshal(r.Event)
+	if err != nil || len(body) <= len("{}") {
+		return head, err
+	}
+	return append(append(head[:len(head)-1], ','), body[1:]...), nil
+}
+
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// Handler renders records. The stream calls handlers one record at a time.
+type Handler interface {
+	Handle(r Record)
+}
+
+// HandlerFunc is a function as a Handler.
+type HandlerFunc func(Record)
+
+// Handle calls f.
+func (f HandlerFunc) Handle(r Record) { f(r) }
+
+// Stream numbers and times events and hands them to its handlers in order. It may be used from any goroutine.
+type Stream struct {
+	mu       sync.Mutex
+	seq      int64
+	now      func() time.Time
+	redactor Redactor
+	handlers []Handler
+}
+
+// NewStream makes a stream; every event goes to every handler.
+func NewStream(now func() time.Time, redactor Redactor, handlers ...Handler) *Stream {
+	return &Stream{now: now, redactor: redactor, handlers: handlers}
+}
+
+// Emit sends an event that belongs to no session.
+func (s *Stream) Emit(e Event) { s.emit(Record{Event: e}, nil) }
+
+// Session returns an emitter for one session; its records also go to extra, the session's own log.
+func (s *Stream) Session(session, trail string, extra Handler) *Emitter {
+	return &Emitter{stream: s, session: session, trail: trail, extra: extra}
+}
+
+func (s *Stream) emit(r Record, extra Handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seq++
+	r.Seq, r.Time = s.seq, s.now()
+	r.Session, r.Trail = s.redactor.Text(r.Session), s.redactor.Text(r.Trail)
+	r.Event = r.Event.redacted(s.redactor)
+	for _, h := range s.handlers {
+		h.Handle(r)
+	}
+	if extra != nil {
+		extra.Handle(r)
+	}
+}
+
+// Emitter sends the events of one session.
+type Emitter struct {
+	stream         *Stream
+	session, trail string
+	extra          Handler
+}
+
+// Emit sends an event of the session.
+func (e *Emitter) Emit(ev Event) {
+	e.stream.emit(Record{Session: e.session, Trail: e.trail, Event: ev}, e.extra)
+}
+
+// Log sends a Log event of the session.
+func (e *Emitter) Log(level, source, message, hint string) {
+	e.Emit(Log{Level: level, Source: source, Message: message, Hint: hint})
+}

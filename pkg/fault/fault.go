@@ -1,0 +1,199 @@
+// Package fault describes what can go wrong in words a user can act on: a kind that decides the exit code, a message, a
+// hint, and for files the place. It refuses to print anything and knows no other package of this program.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind classifies a fault. It decides the exit code and appears as "kind" in JSON output.
+type Kind string
+
+// The kinds that end a command. Call failures have kinds of their own, see the Call constants.
+const (
+	Misuse         Kind = "misuse"          // flags or arguments
+	Config         Kind = "config"          // a project, target or toolset file
+	Trail          Kind = "trail"           // a trail file, or arguments recorded in it
+	Scope          Kind = "scope"           // target, driver or agent mode stays open
+	NothingMatched Kind = "nothing matched" // no trail for the given paths or tags
+	Registration   Kind = "registration"    // tool names collide
+	Runtime        Kind = "runtime"         // no JavaScript runtime for a script
+	Server         Kind = "server"          // a tool server could not start, or broke
+	Timeout        Kind = "timeout"         // --timeout reached
+	Interrupted    Kind = "interrupted"     // SIGINT or SIGHUP
+	Terminated     Kind = "terminated"      // SIGTERM
+	Unavailable    Kind = "not available"   // asked for something this version does not do
+	Bug            Kind = "bug"             // ours; the only kind that asks for a report
+)
+
+// The kinds of a failed call or a failed server (specification, section 7).
+const (
+	CallTimeout      Kind = "timeout"
+	CommandNotFound  Kind = "command not found"
+	PermissionDenied Kind = "permission denied"
+	ProtocolError    Kind = "protocol error"
+	Crashed          Kind = "crashed"
+	ToolFailed       Kind = "tool failed"       // the tool answered isError
+	ToolFatal        Kind = "fatal"             // the tool answered with the FatalError variant
+	UnknownTool      Kind = "unknown tool"      // no source provides it
+	InvalidArguments Kind = "invalid arguments" // they do not fit the tool's input schema
+	UnknownValue     Kind = "unknown value"     // a {{token}} that nothing defines
+	TooLarge         Kind = "message too large" // a line over the cap
+	Cancelled        Kind = "cancelled"         // the run ended while the call was in flight
+)
+
+// Error is a fault with advice. Its text is Message alone; Hint and Details are for the renderer.
+type Error struct {
+	Kind      Kind
+	Message   string
+	Hint      string         // what to do about it; may be empty
+	Details   map[string]any // machine-readable facts; may be nil
+	Temporary bool           // trying again can help
+	Cause     error          // for errors.Is and errors.As; not printed
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// New makes an Error of a kind.
+func New(kind Kind, hint, format string, args ...any) *Error {
+	return &Error{Kind: kind, Hint: hint, Message: fmt.Sprintf(format, args...)}
+}
+
+// Wrap makes an Error of a kind from a cause; the message is "what: cause".
+func Wrap(kind Kind, cause error, hint, what string) *Error {
+	return &Error{Kind: kind, Hint: hint, Message: what + ": " + cause.Error(), Cause: cause}
+}
+
+// As returns the outermost *Error in err's tree, or nil.
+func As(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}
+
+// KindOf returns the kind of err, Bug for an error that carries none.
+func KindOf(err error) Kind {
+	if e := As(err); e != nil {
+		return e.Kind
+	}
+	var p Problems
+	if errors.As(err, &p) {
+		return p.kind()
+	}
+	return Bug
+}
+
+// Exit codes (specification, section 10).
+const (
+	ExitPassed      = 0
+	ExitFailed      = 1
+	ExitInfra       = 2
+	ExitMisuse      = 3
+	ExitNothing     = 4
+	ExitTimeout     = 124
+	ExitInterrupted = 130
+	ExitTerminated  = 143
+)
+
+// ExitCode returns the process exit code that err stands for; several joined errors count as the worst of them.
+func ExitCode(err error) int {
+	if err == nil {
+		return ExitPassed
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		code := ExitPassed
+		for _, e := range joined.Unwrap() {
+			code = Worst(code, ExitCode(e))
+		}
+		return code
+	}
+	switch KindOf(err) {
+	case Misuse, Config, Trail, Scope:
+		return ExitMisuse
+	case NothingMatched:
+		return ExitNothing
+	case Timeout:
+		return ExitTimeout
+	case Interrupted:
+		return ExitInterrupted
+	case Terminated:
+		return ExitTerminated
+	default:
+		return ExitInfra
+	}
+}
+
+// Worst returns the code that decides a run: what ended it from outside, then 2 > 3 > 1 > 4 > 0.
+func Worst(a, b int) int {
+	order := []int{ExitPassed, ExitNothing, ExitFailed, ExitMisuse, ExitInfra, ExitTimeout, ExitInterrupted, ExitTerminated}
+	if slices.Index(order, a) >= slices.Index(order, b) {
+		return a
+	}
+	return b
+}
+
+// Problem is one finding in a file. Line and Column count from 1; 0 means the file as a whole.
+type Problem struct {
+	Kind    Kind   `json:"-"` // Config or Trail
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+	Snippet string `json:"-"` // the source line with a caret under the column, ready to print
+}
+
+// Error is "file:line:column: message".
+func (p Problem) Error() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Message
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+}
+
+// Problems is every finding of one or more files, reported together.
+type Problems []Problem
+
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err returns ps as an error, nil when there are none.
+func (ps Problems) Err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
+
+// Sort orders the problems by file, line and column.
+func (ps Problems) Sort() {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		if c := strings.Compare(a.File, b.File); c != 0 {
+			return c
+		}
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+}
+
+func (ps Problems) kind() Kind {
+	if len(ps) > 0 && ps[0].Kind != "" {
+		return ps[0].Kind
+	}
+	return Config
+}

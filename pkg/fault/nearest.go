@@ -1,0 +1,78 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Nearest returns the candidates closest to name, best first, at most three; none when nothing is close enough to be
+// what the user meant.
+func Nearest(name string, candidates []string) []string {
+	type scored struct {
+		name string
+		cost int
+	}
+	fold := strings.ToLower(name)
+	limit := max(2, len(fold)/3)
+	var close []scored
+	for _, c := range candidates {
+		if cost := distance(fold, strings.ToLower(c)); cost <= limit {
+			close = append(close, scored{c, cost})
+		}
+	}
+	slices.SortStableFunc(close, func(a, b scored) int { return a.cost - b.cost })
+	names := make([]string, 0, 3)
+	for _, s := range close[:min(3, len(close))] {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// DidYouMean is a hint that names the nearest candidates, or lists all of them when none is near and they are few.
+func DidYouMean(name string, candidates []string) string {
+	if near := Nearest(name, candidates); len(near) > 0 {
+		return fmt.Sprintf("did you mean %s?", quoteList(near, " or "))
+	}
+	if len(candidates) == 0 || len(candidates) > 30 {
+		return ""
+	}
+	return "known: " + strings.Join(candidates, ", ")
+}
+
+func quoteList(names []string, last string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	if len(quoted) == 1 {
+		return quoted[0]
+	}
+	return strings.Join(quoted[:len(quoted)-1], ", ") + last + quoted[len(quoted)-1]
+}
+
+// distance is the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	rows := make([][]int, len(s)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(t)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		for j := 1; j <= len(t); j++ {
+			cost := 1
+			if s[i-1] == t[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(s)][len(t)]
+}

@@ -1,0 +1,94 @@
+package scope
+
+import "strings"
+
+// Platform is what the app under test runs on, in upper case as servers see it.
+type Platform string
+
+// The platforms of section 1 of the specification.
+const (
+	Android Platform = "ANDROID"
+	IOS     Platform = "IOS"
+	Web     Platform = "WEB"
+)
+
+// Lower returns the spelling used in files, flags and classifiers.
+func (p Platform) Lower() string { return strings.ToLower(string(p)) }
+
+// ParsePlatform accepts any case.
+func ParsePlatform(s string) (Platform, bool) {
+	switch p := Platform(strings.ToUpper(s)); p {
+	case Android, IOS, Web:
+		return p, true
+	}
+	return "", false
+}
+
+// PlatformNames lists the platforms as they are written in files and flags.
+func PlatformNames() []string { return []string{"android", "ios", "web"} }
+
+// Driver is how a platform is driven.
+type Driver struct {
+	Key      string // yaml key, the canonical spelling
+	Platform Platform
+}
+
+// drivers is the table of section 3; the first of a platform is its default.
+var drivers = []Driver{
+	{"android-ondevice-accessibility", Android},
+	{"android-ondevice-instrumentation", Android},
+	{"ios-host", IOS},
+	{"ios-axe", IOS},
+	{"playwright-native", Web},
+	{"playwright-electron", Web},
+	{"revyl-android", Android},
+	{"revyl-ios", IOS},
+}
+
+// ParseDriver accepts the yaml key and the enum spelling (ANDROID_ONDEVICE_ACCESSIBILITY), in any case.
+func ParseDriver(s string) (Driver, bool) {
+	key := strings.ReplaceAll(strings.ToLower(s), "_", "-")
+	for _, d := range drivers {
+		if d.Key == key {
+			return d, true
+		}
+	}
+	return Driver{}, false
+}
+
+// DriverKeys lists the yaml keys of all drivers.
+func DriverKeys() []string {
+	keys := make([]string, len(drivers))
+	for i, d := range drivers {
+		keys[i] = d.Key
+	}
+	return keys
+}
+
+// DefaultDriver returns the driver a platform has unless somebody says otherwise.
+func DefaultDriver(p Platform) Driver {
+	for _, d := range drivers {
+		if d.Platform == p {
+			return d
+		}
+	}
+	return Driver{}
+}
+
+// Agent is where the agent that owns the session runs.
+type Agent string
+
+// The agent modes of section 1.
+const (
+	Host     Agent = "host"
+	OnDevice Agent = "on-device"
+)
+
+// ParseAgent accepts the two agent modes.
+func ParseAgent(s string) (Agent, bool) {
+	switch a := Agent(s); a {
+	case Host, OnDevice:
+		return a, true
+	}
+	return "", false
+}

@@ -1,0 +1,90 @@
+// Package tool holds the types that travel between the rooms: what a source says of a tool, a call, and its result.
+// They are plain data; the package starts nothing and knows nothing of servers, files or devices.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// SourceKind says what kind of thing provides a tool.
+type SourceKind string
+
+// The kinds of source (specification, section 10.1).
+const (
+	FromServer  SourceKind = "server"
+	FromBuiltin SourceKind = "builtin"
+	FromDevice  SourceKind = "device"
+)
+
+// Source names where a tool comes from. Nothing but messages and listings may depend on it.
+type Source struct {
+	Kind SourceKind `json:"kind"`
+	Name string     `json:"name"`
+}
+
+func (s Source) String() string { return string(s.Kind) + " " + s.Name }
+
+// Advertised is a tool as its source describes it, before anybody has judged it.
+type Advertised struct {
+	Name        string
+	Description string
+	InputSchema json.RawMessage // may be nil
+	Meta        map[string]any  // _meta, may be nil
+}
+
+// Caller runs a call. Implementations say whether they may be called concurrently.
+//
+// A tool that answers with a failure is a Result; an error means that the source itself broke and is always a *fault.Error.
+type Caller interface {
+	Call(ctx context.Context, call Call) (Result, error)
+}
+
+// Call is one invocation with its values filled in.
+type Call struct {
+	InvocationID string // capability of this call; never logged
+	Tool         string
+	Args         map[string]any // without the envelope
+	Timeout      time.Duration  // the recorded call's own limit, 0 for none
+	Context      Context
+	Progress     func(message string) // told of progress notifications; may be nil
+}
+
+// Context is what a source is told of the session with every call. It holds no secrets.
+type Context struct {
+	SessionID string
+	Device    Device
+	Memory    map[string]any
+	Target    *Target // nil when the target has no id
+}
+
+// Device is the device of a session. Width and height are pixels, 0 when unknown.
+type Device struct {
+	Platform string // upper case
+	Driver   string // yaml key
+	Width    int
+	Height   int
+}
+
+// Target is the app under test as the envelope shows it.
+type Target struct {
+	ID          string   `json:"id"`
+	DisplayName string   `json:"displayName,omitempty"`
+	AppIDs      []string `json:"appIds"`
+	AppID       string   `json:"appId,omitempty"`
+}
+
+// Result is how a call ended.
+type Result struct {
+	OK              bool
+	Text            string          // first text content, on failure the reason
+	Kind            fault.Kind      // why it failed; empty when OK
+	Fatal           bool            // the session must end with outcome error
+	Structured      json.RawMessage // structuredContent, may be nil
+	MemoryDelta     map[string]string
+	MemoryDeletions []string // applied after the delta
+	Hint            string
+}

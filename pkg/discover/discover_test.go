@@ -1,0 +1,231 @@
+package discover_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+var android = discover.Scope{Driver: "android-ondevice-accessibility", Platform: scope.Android, Agent: scope.Host}
+
+func server(name string, tools ...tool.Advertised) discover.Source {
+	return discover.Source{Source: tool.Source{Kind: tool.FromServer, Name: name}, Tools: tools}
+}
+
+func named(name string, meta map[string]any) tool.Advertised {
+	return tool.Advertised{Name: name, Meta: meta}
+}
+
+func names(tools []*discover.Tool) []string {
+	var out []string
+	for _, t := range tools {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+func reasons(r *discover.Registry) map[string]discover.Reason {
+	out := map[string]discover.Reason{}
+	for _, s := range r.Skipped {
+		out[s.Name] = s.Reason
+	}
+	return out
+}
+
+func build(t *testing.T, sc discover.Scope, sets []discover.Toolset, gate discover.Gate, src ...discover.Source) *discover.Registry {
+	t.Helper()
+	r, err := discover.Build(sc, src, sets, gate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestFiltersApplyInOrderWithTheirReasons(t *testing.T) {
+	t.Parallel()
+	ios := []any{"ios-host"}
+	tools := []tool.Advertised{
+		named("plain", nil),
+		named("driverBeforePlatform", map[string]any{"trailblaze/supportedDrivers": ios, "trailblaze/supportedPlatforms": []any{"IOS"}}),
+		named("platformBeforeHost", map[string]any{"trailblaze/supportedPlatforms": []any{"WEB"}, "trailblaze/requiresHost": true}),
+		named("hostOnly", map[string]any{"trailblaze/requiresHost": true}),
+		named("anyCase", map[string]any{"trailblaze/supportedPlatforms": []any{"android"}}),
+		named("driverCaseCounts", map[string]any{"trailblaze/supportedDrivers": []any{"ANDROID-ONDEVICE-ACCESSIBILITY"}}),
+		named("emptyMeansAll", map[string]any{"trailblaze/supportedDrivers": []any{}, "trailblaze/supportedPlatforms": []any{}}),
+	}
+	onDevice := android
+	onDevice.Agent = scope.OnDevice
+	r := build(t, onDevice, nil, discover.Gate{}, server("s", tools...))
+	if diff := cmp.Diff([]string{"plain", "anyCase", "emptyMeansAll"}, names(r.Offered)); diff != "" {
+		t.Errorf("offered (-want +got):\n%s", diff)
+	}
+	want := map[string]discover.Reason{
+		"driverBeforePlatform": discover.ByDriver, "platformBeforeHost": discover.ByPlatform, "hostOnly": discover.ByHost,
+		"driverCaseCounts": discover.ByDriver,
+	}
+	if diff := cmp.Diff(want, reasons(r)); diff != "" {
+		t.Errorf("skipped (-want +got):\n%s", diff)
+	}
+	if _, ok := build(t, android, nil, discover.Gate{}, server("s", tools...)).Lookup("hostOnly"); !ok {
+		t.Error("hostOnly is missing in host mode")
+	}
+}
+
+func TestWronglyTypedMetadataCountsAsAbsentWithAWarning(t *testing.T) {
+	t.Parallel()
+	r := build(t, android, nil, discover.Gate{}, server("s", named("odd", map[string]any{
+		"trailblaze/supportedDrivers": "ios-host", "trailblaze/supportedPlatforms": []any{1.0}, "trailblaze/requiresHost": "yes",
+		"trailblaze/isForLlm": 0.0, "trailblaze/isRecordable": nil, "trailblaze/toolset": []any{"a"}, "trailblaze/timeoutMs": "5s",
+	})))
+	got, ok := r.Lookup("odd")
+	if !ok || !got.IsForLLM || !got.IsRecordable || got.RequiresHost || len(got.Toolsets) != 0 {
+		t.Errorf("defaults do not hold: %+v", got)
+	}
+	if len(r.Warnings) != 7 {
+		t.Errorf("want 7 warnings, got %d:\n%s", len(r.Warnings), strings.Join(r.Warnings, "\n"))
+	}
+}
+
+func TestSurfaceToLLMIsTheOlderSpelling(t *testing.T) {
+	t.Parallel()
+	r := build(t, android, nil, discover.Gate{}, server("s", named("quiet", map[string]any{"trailblaze/surfaceToLlm": false}),
+		named("both", map[string]any{"trailblaze/surfaceToLlm": false, "trailblaze/isForLlm": true})))
+	quiet, _ := r.Lookup("quiet")
+	both, _ := r.Lookup("both")
+	if quiet.IsForLLM || !both.IsForLLM {
+		t.Errorf("quiet %v, both %v", quiet.IsForLLM, both.IsForLLM)
+	}
+}
+
+func TestToolsetsPushPullAndGate(t *testing.T) {
+	t.Parallel()
+	src := server("s",
+		named("pulled", nil), named("pushed", map[string]any{"trailblaze/toolset": "login"}),
+		named("pushedNew", map[string]any{"trailblaze/toolset": "fresh"}), named("always", nil), named("direct", nil),
+		named("excluded", nil), named("lonely", nil), named("gatedByPlatform", nil), named("gatedByDriver", nil))
+	sets := []discover.Toolset{
+		{ID: "login", Tools: []string{"pulled", "excluded", "nobody"}},
+		{ID: "base", AlwaysEnabled: true, Tools: []string{"always"}},
+		{ID: "iosOnly", Platforms: []scope.Platform{scope.IOS}, Tools: []string{"gatedByPlatform"}},
+		{ID: "instr", Drivers: []string{"android-ondevice-instrumentation"}, AlwaysEnabled: true, Tools: []string{"gatedByDriver"}},
+	}
+	gate := discover.Gate{ToolSets: []string{"login", "fresh", "iosOnly", "unknownSet"}, Tools: []string{"direct"}, Excluded: []string{"excluded"}}
+	r := build(t, android, sets, gate, src)
+	if diff := cmp.Diff([]string{"pulled", "pushed", "pushedNew", "always", "direct"}, names(r.Offered)); diff != "" {
+		t.Errorf("offered (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"excluded", "lonely", "gatedByPlatform", "gatedByDriver"} {
+		if got := reasons(r)[name]; got != discover.ByToolset {
+			t.Errorf("%s: reason %q", name, got)
+		}
+		if _, err := r.Find(name); err != nil {
+			t.Errorf("a recorded call may use any registered tool: %v", err)
+		}
+	}
+	text := strings.Join(r.Warnings, "\n")
+	for _, want := range []string{`"nobody"`, `"unknownSet"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no warning about %s in:\n%s", want, text)
+		}
+	}
+	pushed, _ := r.Lookup("pushed")
+	if diff := cmp.Diff([]string{"login"}, pushed.Toolsets); diff != "" {
+		t.Errorf("membership (-want +got):\n%s", diff)
+	}
+}
+
+func TestWithoutToolSetsEveryRegisteredToolIsOffered(t *testing.T) {
+	t.Parallel()
+	sets := []discover.Toolset{{ID: "x", Tools: []string{"a"}}}
+	r := build(t, android, sets, discover.Gate{Excluded: []string{"b"}}, server("s", named("a", nil), named("b", nil), named("c", nil)))
+	if diff := cmp.Diff([]string{"a", "c"}, names(r.Offered)); diff != "" {
+		t.Errorf("offered (-want +got):\n%s", diff)
+	}
+}
+
+func TestCollisionsAreReportedTogether(t *testing.T) {
+	t.Parallel()
+	builtin := discover.Source{Source: tool.Source{Kind: tool.FromBuiltin, Name: "memory"}, Tools: []tool.Advertised{named("remember", nil)}}
+	_, err := discover.Build(android, []discover.Source{
+		builtin, server("one", named("a", nil), named("twice", nil), named("twice", nil)), server("two", named("a", nil), named("remember", nil)),
+	}, nil, discover.Gate{})
+	if fault.KindOf(err) != fault.Registration || fault.ExitCode(err) != fault.ExitInfra {
+		t.Fatalf("kind %q, exit %d", fault.KindOf(err), fault.ExitCode(err))
+	}
+	for _, want := range []string{
+		`"a" is taken by more than one source: server one and server two`,
+		`"twice" is taken by more than one source: twice in server one`,
+		`"remember" is taken by more than one source: builtin memory and server two`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("missing %q in:\n%v", want, err)
+		}
+	}
+}
+
+func TestAFilteredToolDoesNotCollide(t *testing.T) {
+	t.Parallel()
+	ios := map[string]any{"trailblaze/supportedPlatforms": []any{"IOS"}}
+	build(t, android, nil, discover.Gate{}, server("one", named("login", ios)), server("two", named("login", nil)))
+}
+
+func TestUnknownToolNamesTheNearestAndWhyOneIsSkipped(t *testing.T) {
+	t.Parallel()
+	r := build(t, android, nil, discover.Gate{}, server("s", named("generateTestUser", nil),
+		named("tapIOS", map[string]any{"trailblaze/supportedPlatforms": []any{"IOS"}})))
+	_, err := r.Find("generateTestUsr")
+	if e := fault.As(err); e == nil || e.Kind != fault.UnknownTool || e.Hint != `did you mean "generateTestUser"?` {
+		t.Errorf("unknown: %+v", e)
+	}
+	_, err = r.Find("tapIOS")
+	if err == nil || !strings.Contains(err.Error(), "supports the platforms IOS, this is ANDROID") {
+		t.Errorf("skipped: %v", err)
+	}
+}
+
+func TestCheckArgsReportsEveryMisfit(t *testing.T) {
+	t.Parallel()
+	closed := &discover.Tool{InputSchema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name","count"],
+		"properties":{"name":{"type":"string"},"count":{"$ref":"#/$defs/n"},"tags":{"type":"array","items":{"type":"string"}}},
+		"$defs":{"n":{"type":"integer","minimum":1}}}`)}
+	either := &discover.Tool{InputSchema: json.RawMessage(`{"type":"object","oneOf":[{"required":["id"]},{"required":["text"]}],
+		"properties":{"id":{"type":"string"},"text":{"type":"string"}}}`)}
+	none := func(string) bool { return false }
+	all := func(string) bool { return true }
+	for name, tc := range map[string]struct {
+		tool *discover.Tool
+		args map[string]any
+		open func(string) bool
+		want []string
+	}{
+		"fits":          {closed, map[string]any{"name": "x", "count": uint64(2), "tags": []any{"a"}}, none, nil},
+		"everything":    {closed, map[string]any{"name": 1, "nmae": "x", "tags": []any{2}}, none, []string{"unknown argument", "missing argument", `argument "name"`, `argument "tags"`}},
+		"reference":     {closed, map[string]any{"name": "x", "count": uint64(0)}, none, []string{`argument "count": minimum`}},
+		"open value":    {closed, map[string]any{"name": "{{n}}", "count": "{{c}}"}, all, nil},
+		"open and typo": {closed, map[string]any{"nmae": "{{n}}", "count": uint64(1)}, all, []string{"unknown argument", "missing argument"}},
+		"combined":      {either, map[string]any{"id": "a", "text": "b"}, none, []string{"oneOf"}},
+		"combined ok":   {either, map[string]any{"id": "a"}, none, nil},
+		"no schema":     {&discover.Tool{}, map[string]any{"x": 1}, none, nil},
+		"bad schema":    {&discover.Tool{InputSchema: json.RawMessage(`{"$ref":"https://example.com/x"}`)}, map[string]any{"x": 1}, none, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := tc.tool.CheckArgs(tc.args, tc.open)
+			if len(got) != len(tc.want) {
+				t.Fatalf("got %d problems %+v, want %d", len(got), got, len(tc.want))
+			}
+			for i, want := range tc.want {
+				if !strings.Contains(got[i].Message, want) {
+					t.Errorf("problem %d is %q, want %q", i, got[i].Message, want)
+				}
+			}
+		})
+	}
+}

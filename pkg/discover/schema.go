@@ -1,0 +1,176 @@
+package discover
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// ArgProblem is one way in which arguments do not fit a tool's input schema.
+type ArgProblem struct {
+	Message string
+	Hint    string
+}
+
+// CheckArgs holds arguments against the tool's input schema and reports everything that does not fit. Properties for which
+// open says true have a value that is not known yet and are only checked by name. A schema that cannot be used (another
+// draft, a remote reference) checks nothing: the server itself will say.
+func (t *Tool) CheckArgs(args map[string]any, open func(property string) bool) []ArgProblem {
+	c, ok := newChecker(t.InputSchema)
+	if !ok {
+		return nil
+	}
+	values, err := plain(args)
+	if err != nil {
+		return []ArgProblem{{Message: err.Error()}}
+	}
+	problems := slices.Concat(c.unknown(values), c.missing(values), c.values(values, open))
+	if len(problems) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(values)), open) {
+		if err := c.whole.Validate(values); err != nil {
+			problems = append(problems, ArgProblem{Message: tidy(err), Hint: c.usage()})
+		}
+	}
+	return problems
+}
+
+// checker is an input schema in two forms: whole, and without everything that looks at several properties together, so that
+// each property can be judged alone.
+type checker struct {
+	schema *jsonschema.Schema
+	whole  *jsonschema.Resolved
+	single *jsonschema.Resolved
+}
+
+func newChecker(raw json.RawMessage) (checker, bool) {
+	whole, ok := resolve(raw, func(*jsonschema.Schema) {})
+	if !ok {
+		return checker{}, false
+	}
+	single, ok := resolve(raw, func(s *jsonschema.Schema) {
+		s.Required, s.AdditionalProperties, s.PropertyNames, s.MinProperties = nil, nil, nil, nil
+		s.AllOf, s.AnyOf, s.OneOf, s.Not, s.If, s.Then, s.Else = nil, nil, nil, nil, nil, nil, nil
+		s.DependentRequired, s.DependentSchemas, s.UnevaluatedProperties = nil, nil, nil
+	})
+	return checker{whole.Schema(), whole, single}, ok
+}
+
+func resolve(raw json.RawMessage, edit func(*jsonschema.Schema)) (*jsonschema.Resolved, bool) {
+	var s jsonschema.Schema
+	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
+		return nil, false
+	}
+	edit(&s)
+	resolved, err := s.Resolve(nil)
+	return resolved, err == nil
+}
+
+// unknown reports the arguments that a closed schema does not have.
+func (c checker) unknown(values map[string]any) []ArgProblem {
+	if !forbidsOthers(c.schema) || len(c.schema.PatternProperties) > 0 {
+		return nil
+	}
+	var out []ArgProblem
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if _, ok := c.schema.Properties[name]; !ok {
+			hint := fault.DidYouMean(name, slices.Sorted(maps.Keys(c.schema.Properties)))
+			out = append(out, ArgProblem{fmt.Sprintf("unknown argument %q", name), hint})
+		}
+	}
+	return out
+}
+
+// forbidsOthers reports whether additionalProperties is false.
+func forbidsOthers(s *jsonschema.Schema) bool {
+	if s.AdditionalProperties == nil {
+		return false
+	}
+	text, err := json.Marshal(s.AdditionalProperties)
+	return err == nil && string(text) == "false"
+}
+
+func (c checker) missing(values map[string]any) []ArgProblem {
+	var out []ArgProblem
+	for _, name := range c.schema.Required {
+		if _, ok := values[name]; !ok {
+			out = append(out, ArgProblem{fmt.Sprintf("missing argument %q", name), c.usage()})
+		}
+	}
+	return out
+}
+
+func (c checker) values(values map[string]any, open func(string) bool) []ArgProblem {
+	var out []ArgProblem
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if open(name) {
+			continue
+		}
+		if err := c.single.Validate(map[string]any{name: values[name]}); err != nil {
+			out = append(out, ArgProblem{fmt.Sprintf("argument %q: %s", name, tidy(err)), c.usage()})
+		}
+	}
+	return out
+}
+
+// usage lists the arguments of a tool, required ones first.
+func (c checker) usage() string {
+	var required, optional []string
+	for _, name := range slices.Sorted(maps.Keys(c.schema.Properties)) {
+		text := name
+		if kind := typeOf(c.schema.Properties[name]); kind != "" {
+			text += " (" + kind + ")"
+		}
+		if slices.Contains(c.schema.Required, name) {
+			required = append(required, text)
+		} else {
+			optional = append(optional, text+" optional")
+		}
+	}
+	if len(required)+len(optional) == 0 {
+		return "it takes no arguments"
+	}
+	return "it takes " + strings.Join(slices.Concat(required, optional), ", ")
+}
+
+func typeOf(s *jsonschema.Schema) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Type != "":
+		return s.Type
+	case len(s.Types) > 0:
+		return strings.Join(s.Types, " or ")
+	case len(s.Enum) > 0:
+		return fmt.Sprintf("one of %v", s.Enum)
+	}
+	return ""
+}
+
+// tidy keeps the last and most specific part of the validator's nested messages.
+func tidy(err error) string {
+	text := err.Error()
+	if i := strings.LastIndex(text, "validating "); i >= 0 {
+		if _, rest, ok := strings.Cut(text[i:], ": "); ok {
+			return rest
+		}
+	}
+	return text
+}
+
+// plain is the value as a server will read it from JSON.
+func plain(args map[string]any) (map[string]any, error) {
+	data, err := json.Marshal(args)
+	if err != nil {
+		return nil, fmt.Errorf("arguments cannot be written as JSON: %w", err)
+	}
+	values := map[string]any{}
+	if err := json.Unmarshal(data, &values); err != nil {
+		return nil, fmt.Errorf("arguments cannot be read back from JSON: %w", err)
+	}
+	return values, nil
+}

@@ -1,0 +1,19 @@
+package room
+
+import (
+	"context"
+	_ "flag"
+	"fmt"
+	_ "log" // want
+	"os"
+	_ "os/signal"
+	"testing"
+	"time"
+)
+
+func TestMain(*testing.M) {
+	fmt.Println(os.Args, context.Background())
+	_ = os.Setenv("", "") // want
+	time.Sleep(0)         // want
+	os.Exit(0)
+}

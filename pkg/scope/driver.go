@@ -1,6 +1,10 @@
 package scope
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
 
 // Platform is what the app under test runs on, in upper case as servers see it.
 type Platform string
@@ -47,7 +51,7 @@ var drivers = []Driver{
 
 // ParseDriver accepts the yaml key and the enum spelling (ANDROID_ONDEVICE_ACCESSIBILITY), in any case.
 func ParseDriver(s string) (Driver, bool) {
-	key := strings.ReplaceAll(strings.ToLower(s), "_", "-")
+	key := driverKey(s)
 	for _, d := range drivers {
 		if d.Key == key {
 			return d, true
@@ -55,6 +59,11 @@ func ParseDriver(s string) (Driver, bool) {
 	}
 	return Driver{}, false
 }
+
+func driverKey(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+
+// SuggestDriver is a hint for a name that ParseDriver refused.
+func SuggestDriver(s string) string { return fault.DidYouMean(driverKey(s), DriverKeys()) }
 
 // DriverKeys lists the yaml keys of all drivers.
 func DriverKeys() []string {
@@ -92,3 +101,6 @@ func ParseAgent(s string) (Agent, bool) {
 	}
 	return "", false
 }
+
+// AgentNames lists the agent modes as they are written in files and flags.
+func AgentNames() []string { return []string{string(Host), string(OnDevice)} }

@@ -1,9 +1,128 @@
+# Everything here works in a fresh clone, given Go, Node.js with npm, and git. Tools are built into bin/tools, at the versions
+# named here or in the tool's own configuration.
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+TOOLS := bin/tools
+GOLANGCI_VERSION := $(shell sed -nE '1s/.* (v[0-9.]+) .*/\1/p' .golangci.yml)
+GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+GORELEASER_VERSION := v2.16.0
+GORELEASER := $(TOOLS)/goreleaser-$(GORELEASER_VERSION)
+GO_INSTALL := env -u GOFLAGS GOBIN=$(CURDIR)/$(TOOLS) go install
+
+SHOP := testdata/projects/shop
+NPM_STAMPS := $(patsubst %/package-lock.json,%/node_modules/.stamp,$(wildcard testdata/servers/package-lock.json $(SHOP)/package-lock.json))
+# Programs that "./..." does not reach.
+PROGRAMS := ./.ci/check-release ./testdata/bench ./$(SHOP)/tools/ledger
+
+# The race detector needs a C compiler; go turns cgo off where there is none.
+RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build
+build: ## build bin/trailblaze
+	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
+
 .PHONY: deps
+deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint ## install what the tests and the demo run: npm packages, a Go tool server, xmllint
 
-JS_TEST_DEPS := testdata/servers/node_modules/.stamp
-
-deps: $(JS_TEST_DEPS) ## install the npm packages that the tests run
-
-testdata/servers/node_modules/.stamp: testdata/servers/package.json testdata/servers/package-lock.json
-	cd testdata/servers && npm ci --no-audit --no-fund
+%/node_modules/.stamp: %/package.json %/package-lock.json
+	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or later' >&2; exit 1; }
+	cd $* && npm ci --no-audit --no-fund
 	@touch $@
+
+$(SHOP)/bin/ledger: $(wildcard $(SHOP)/tools/ledger/*.go) go.mod go.sum
+	go build -o $@ ./$(SHOP)/tools/ledger
+
+# Without xmllint only the test that reads JUnit files with it fails, so a machine that refuses to install it goes on.
+.PHONY: xmllint
+xmllint:
+	@command -v xmllint >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libxml2-utils; } || \
+		echo 'xmllint is missing: install libxml2-utils (Debian, Ubuntu) or libxml2 (Fedora, Homebrew)' >&2
+
+.PHONY: demo
+demo: deps build ## replay the example shop's trails
+	cd $(SHOP) && PATH="$$PWD/node_modules/.bin:$$PATH" $(CURDIR)/bin/trailblaze run
+
+.PHONY: test
+test: deps ## run every test, with the race detector
+	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
+	go test $(RACE) -timeout 9m ./...
+
+.PHONY: bench
+bench: deps build ## measure start-up, calls and reports
+	go run ./testdata/bench
+
+.PHONY: lint
+lint: lint-code lint-rules vet tidy-check fmt-check ## run every static check
+
+.PHONY: lint-code
+lint-code: $(GOLANGCI)
+	$(GOLANGCI) run
+
+.PHONY: lint-rules
+lint-rules: $(GOLANGCI)
+	.ci/lint-rules $(GOLANGCI)
+
+.PHONY: vet
+vet: ## vet for linux, darwin and windows
+	@for os in linux darwin windows; do \
+		echo "GOOS=$$os go vet ./..."; \
+		CGO_ENABLED=0 GOOS=$$os go vet ./... $(PROGRAMS) || exit 1; \
+	done
+
+.PHONY: tidy-check
+tidy-check:
+	go mod tidy -diff
+
+.PHONY: fmt-check
+fmt-check:
+	@files=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); \
+		[ -z "$$files" ] || { echo "run make fmt; not formatted:"; echo "$$files"; exit 1; }
+
+.PHONY: fmt
+fmt: $(GOLANGCI) ## format the code
+	$(GOLANGCI) fmt
+	@git ls-files -z '*.go' | xargs -0 gofmt -w
+
+$(GOLANGCI):
+	$(GO_INSTALL) github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@mv $(TOOLS)/golangci-lint $@
+
+.PHONY: generate
+generate: ## write the command reference in docs/cli
+	rm -rf docs/cli
+	go run . docs --markdown docs/cli
+
+.PHONY: docs-check
+docs-check: ## fail when docs/cli is not what the commands say
+	@rm -rf bin/docs
+	go run . docs --markdown bin/docs
+	@diff -r docs/cli bin/docs || { echo 'run make generate' >&2; exit 1; }
+
+.PHONY: release-check
+release-check: $(GORELEASER) ## check the release configuration and build all its targets
+	$(GORELEASER) check
+	go run ./.ci/check-release
+
+.PHONY: dist
+dist: $(GORELEASER) ## make the release's archives in dist, publish nothing
+	$(GORELEASER) release --snapshot --clean
+
+.PHONY: release
+release: $(GORELEASER)
+	$(GORELEASER) release --clean
+
+$(GORELEASER):
+	$(GO_INSTALL) github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)
+	@mv $(TOOLS)/goreleaser $@
+
+.PHONY: clean
+clean: ## remove what was built and installed
+	rm -rf bin dist $(SHOP)/bin $(dir $(NPM_STAMPS))

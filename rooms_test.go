@@ -1,0 +1,231 @@
+package main_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	module   = "github.com/trailblaze/trailblaze"
+	decision = "docs/decisions/0001-rooms.md"
+)
+
+// mayImport says for each room which others it imports. The order, and what a room refuses to know, stand in the decision.
+func mayImport() map[string][]string {
+	const (
+		main, cmd, report, doctor, run = "main.go", "cmd", "pkg/report", "pkg/doctor", "pkg/run"
+		server, spawn, runtime         = "pkg/server", "pkg/spawn", "pkg/runtime"
+		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
+		yamldoc                        = "pkg/yamldoc"
+		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
+	)
+	return map[string][]string{
+		main: {cmd},
+		cmd: {
+			report, doctor, run, server, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
+		},
+		report:   {event, tool, redact, fault},
+		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
+		run:      {server, discover, config, scope, trail, event, tool, redact, fault},
+		server:   {event, tool, redact, fault},
+		spawn:    {runtime, event, redact, fault},
+		runtime:  {fault},
+		discover: {config, scope, tool, fault},
+		config:   {scope, yamldoc, tool, fault},
+		scope:    {fault},
+		trail:    {yamldoc, tool, fault},
+		yamldoc:  {fault},
+		event:    {tool, fault},
+		tool:     {fault},
+		redact:   {event, tool, fault},
+		fault:    {},
+	}
+}
+
+// library is a package, or a tree of them, that only some rooms import.
+type library struct {
+	path   string
+	rooms  []string
+	reason string
+}
+
+func libraries() []library {
+	return []library{
+		{"os/exec", []string{"pkg/spawn", "pkg/runtime"}, "one place starts and ends processes"},
+		{"github.com/modelcontextprotocol/go-sdk", []string{"pkg/server", "pkg/spawn"}, "a tool's origin matters to nobody else"},
+		{"github.com/charmbracelet", []string{"pkg/report", "cmd"}, "nothing else knows how things look"},
+		{"github.com/spf13", []string{"cmd"}, "nothing else knows the command line"},
+	}
+}
+
+func TestRoomsImportOnlyWhatTheDecisionAllows(t *testing.T) {
+	t.Parallel()
+	for _, v := range violations(refusals(t), packages(t)) {
+		t.Error(v)
+	}
+}
+
+func TestEveryRoomHasAPackage(t *testing.T) {
+	t.Parallel()
+	lived := map[string]bool{}
+	for pkg := range packages(t) {
+		lived[roomOf(pkg)] = true
+	}
+	for room := range mayImport() {
+		if !lived[room] {
+			t.Errorf("%s has no package; remove it here and in %s", room, decision)
+		}
+	}
+}
+
+func TestTheTableIsTheDecisions(t *testing.T) {
+	t.Parallel()
+	rows := refusals(t)
+	documented, tabled := slices.Sorted(maps.Keys(rows)), slices.Sorted(maps.Keys(mayImport()))
+	if diff := cmp.Diff(documented, tabled); diff != "" {
+		t.Errorf("rooms (-%s +mayImport):\n%s", decision, diff)
+	}
+	for room, others := range mayImport() {
+		for _, other := range others {
+			if rows[other].row < rows[room].row {
+				t.Errorf("%s may import %s, which stands above it in %s", room, other, decision)
+			}
+		}
+	}
+}
+
+func TestViolationsAreReportedWithTheirReason(t *testing.T) {
+	t.Parallel()
+	got := violations(map[string]refusal{"pkg/trail": {1, "processes"}}, map[string][]string{
+		"cmd":             {module + "/pkg/run", "github.com/spf13/cobra"},
+		"pkg/trail":       {"fmt", module + "/pkg/fault", module + "/pkg/spawn"},
+		"pkg/trail/inner": {module + "/pkg/trail", "os/exec"},
+		"pkg/util":        {"fmt"},
+	})
+	want := []string{
+		"pkg/trail imports pkg/spawn: it refuses to know processes (" + decision + ")",
+		"pkg/trail/inner imports os/exec, which only pkg/spawn, pkg/runtime may: one place starts and ends processes",
+		"pkg/util is in no room of " + decision,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("violations (-want +got):\n%s", diff)
+	}
+}
+
+// violations judges packages, each with what it imports.
+func violations(rows map[string]refusal, imports map[string][]string) []string {
+	var out []string
+	for _, pkg := range slices.Sorted(maps.Keys(imports)) {
+		room := roomOf(pkg)
+		if room == "" {
+			out = append(out, fmt.Sprintf("%s is in no room of %s", pkg, decision))
+			continue
+		}
+		for _, imported := range imports[pkg] {
+			if ours, ok := strings.CutPrefix(imported, module+"/"); ok {
+				if other := roomOf(ours); other != room && !slices.Contains(mayImport()[room], other) {
+					out = append(out, fmt.Sprintf("%s imports %s: it refuses to know %s (%s)", pkg, ours, rows[room].of, decision))
+				}
+			}
+			for _, lib := range libraries() {
+				if within(imported, lib.path) && !slices.Contains(lib.rooms, room) {
+					out = append(out, fmt.Sprintf("%s imports %s, which only %s may: %s",
+						pkg, imported, strings.Join(lib.rooms, ", "), lib.reason))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func within(p, tree string) bool { return p == tree || strings.HasPrefix(p, tree+"/") }
+
+// roomOf finds the room a package belongs to, "" when it is in none. The root package is the room of main.go.
+func roomOf(pkg string) string {
+	if pkg == "." {
+		return "main.go"
+	}
+	for room := range mayImport() {
+		if within(pkg, room) {
+			return room
+		}
+	}
+	return ""
+}
+
+// packages maps every package of the program to what its files import on any system; tests may import what they like.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && outside(name):
+			return filepath.SkipDir
+		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(filepath.ToSlash(name))
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(out[pkg], imported) {
+				out[pkg] = append(out[pkg], imported)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// outside tells the directories that hold no part of the program.
+func outside(dir string) bool {
+	name := filepath.Base(dir)
+	return dir != "." && strings.ContainsAny(name[:1], "._") ||
+		slices.Contains([]string{"testdata", "node_modules", "bin", "dist", "sdks"}, name)
+}
+
+// refusal is a room's row in the decision.
+type refusal struct {
+	row int
+	of  string // what the room refuses to know
+}
+
+// refusals reads the table of the decision. Its rows look like: | `pkg/tool`, `pkg/fault` | does | refuses to know |.
+func refusals(t *testing.T) map[string]refusal {
+	t.Helper()
+	text, err := os.ReadFile(decision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]refusal{}
+	for i, row := range regexp.MustCompile("(?m)^\\| (`.*`) \\|.*\\| (.*) \\|$").FindAllStringSubmatch(string(text), -1) {
+		for room := range strings.SplitSeq(row[1], ", ") {
+			out[strings.Trim(room, "`")] = refusal{i, row[2]}
+		}
+	}
+	return out
+}

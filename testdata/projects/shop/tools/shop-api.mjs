@@ -78,13 +78,13 @@ function found(list, id) {
 }
 
 async function handle(shop, request, response) {
-  let status = 500;
-  let body;
+  let status, body;
   try {
     let sent = "";
     for await (const chunk of request.setEncoding("utf8")) sent += chunk;
     const url = new URL(request.url, "http://127.0.0.1");
-    [status, body] = (await shop.answer(request.method, url, JSON.parse(sent || "{}"))) ?? [404, { error: `no ${request.method} ${url.pathname}` }];
+    const answer = await shop.answer(request.method, url, JSON.parse(sent || "{}"));
+    [status, body] = answer ?? [404, { error: `no ${request.method} ${url.pathname}` }];
   } catch (error) {
     [status, body] = [400, { error: error.message }];
   }

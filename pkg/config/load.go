@@ -1,0 +1,201 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
+)
+
+// Load reads the project at root. env is asked for the names in ${NAME}; nil means that none is set. The problems are those of
+// all files, sorted by place; with any the project must not be run, but holds what could be read. What is odd but allowed is in
+// its Warnings.
+func Load(root string, env func(string) (string, bool)) (*Project, fault.Problems) {
+	if env == nil {
+		env = func(string) (string, bool) { return "", false }
+	}
+	p := &Project{Root: root, TrailsDir: filepath.Join(root, "trails"), LogsDir: filepath.Join(root, "logs")}
+	l := &loader{project: p, env: env}
+	l.projectFile()
+	for _, path := range l.files("targets") {
+		l.read(path, func(n yamldoc.Node) { l.target(path, n) })
+	}
+	for _, path := range l.files("toolsets") {
+		l.read(path, func(n yamldoc.Node) { l.toolset(path, n) })
+	}
+	l.checkNames()
+	slices.SortStableFunc(p.Targets, func(a, b Target) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(p.Toolsets, func(a, b Toolset) int { return strings.Compare(a.ID, b.ID) })
+	l.problems.Sort()
+	p.Warnings.Sort()
+	return p, l.problems
+}
+
+// loader collects what the files say, and the places of names that have to be unique across files.
+type loader struct {
+	project  *Project
+	env      func(string) (string, bool)
+	problems fault.Problems
+
+	defaultTarget  yamldoc.Node
+	projectServers []name
+	targetServers  [][]name // per target file
+	targetIDs      []name
+	toolsetIDs     []name
+}
+
+// name is something that may stand only once, and where it stands.
+type name struct {
+	text string
+	file string
+	at   yamldoc.Node
+}
+
+// path makes a path of a file absolute; relative ones start at the project root, whatever file they stand in.
+func (l *loader) path(written string) string {
+	path := filepath.FromSlash(written)
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(l.project.Root, path)
+}
+
+// rel is a path as messages show it.
+func (l *loader) rel(path string) string {
+	if rel, err := filepath.Rel(l.project.Root, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// read parses one file and hands it to use, unless it is no YAML at all.
+func (l *loader) read(path string, use func(yamldoc.Node)) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		l.fileProblem(path, "", "cannot be read: %v", reason(err))
+		return
+	}
+	doc, root := yamldoc.Parse(path, fault.Config, data)
+	if len(doc.Problems()) == 0 {
+		use(root)
+	}
+	l.problems = append(l.problems, doc.Problems()...)
+	l.project.Warnings = append(l.project.Warnings, doc.Warnings()...)
+}
+
+func (l *loader) fileProblem(path, hint, format string, args ...any) {
+	l.problems = append(l.problems, fault.Problem{Kind: fault.Config, File: path, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}
+
+// reason is what went wrong with a file without the path, which the message names anyway.
+func reason(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// unavailable records that a file asks for something that this version does not do.
+func (l *loader) unavailable(n yamldoc.Node, hint, format string, args ...any) {
+	problem := n.Problem(hint, format, args...)
+	problem.Kind = fault.Unavailable
+	l.problems = append(l.problems, problem)
+}
+
+// files lists the YAML files of a folder of trailblaze-config/; no such folder is an empty one.
+func (l *loader) files(folder string) []string {
+	dir := filepath.Join(l.project.Root, configDir, folder)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		l.fileProblem(dir, "", "cannot be read: %v", reason(err))
+	}
+	var paths []string
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case filepath.Ext(path) == ".yaml" && !isDir(path):
+			paths = append(paths, path)
+		case filepath.Ext(path) == ".yml":
+			l.ignored(path)
+		}
+	}
+	return paths
+}
+
+// ignored warns of a file that looks like one of ours and is not read.
+func (l *loader) ignored(path string) {
+	l.project.Warnings = append(l.project.Warnings, fault.Problem{
+		Kind: fault.Config, File: path,
+		Message: "this file is not read", Hint: "end its name in .yaml",
+	})
+}
+
+// projectFile reads the project file, if there is one.
+func (l *loader) projectFile() {
+	p := l.project
+	path, old := filepath.Join(p.Root, projectFile), filepath.Join(p.Root, oldProjectFile)
+	for _, name := range []string{path, old} {
+		if yml := strings.TrimSuffix(name, ".yaml") + ".yml"; isFile(yml) {
+			l.ignored(yml)
+		}
+	}
+	switch {
+	case isFile(path) && isFile(old):
+		l.fileProblem(path, "move what you need into "+projectFile+" and remove the other",
+			"%s and %s are both there; a project has one of them", projectFile, oldProjectFile)
+	case isFile(old):
+		path = old
+	case !isFile(path):
+		return
+	}
+	p.File = path
+	l.read(path, l.projectBody)
+}
+
+func (l *loader) projectBody(n yamldoc.Node) {
+	p := l.project
+	var driver scope.Driver
+	var platform scope.Platform
+	var driverAt yamldoc.Node
+	agents := once{keys: `"agent" and "preferHostAgent"`}
+	servers := once{keys: `"mcpServers" and "trailblazeSubprocessToolsets"`}
+	readServers := func(n yamldoc.Node) {
+		if servers.claim(n) {
+			p.Servers, l.projectServers = l.servers(p.File, n)
+		}
+	}
+	n.Fields(map[string]func(yamldoc.Node){
+		"target":   func(n yamldoc.Node) { p.Target, l.defaultTarget = text(n), n },
+		"platform": func(n yamldoc.Node) { platform = readPlatform(n) },
+		"driver":   func(n yamldoc.Node) { driver, driverAt = readDriver(n), n },
+		"agent": func(n yamldoc.Node) {
+			if agents.claim(n) {
+				p.Agent = readAgent(n)
+			}
+		},
+		"preferHostAgent": func(n yamldoc.Node) {
+			if agents.claim(n) {
+				p.Agent = string(scope.OnDevice)
+				if n.Bool() {
+					p.Agent = string(scope.Host)
+				}
+			}
+		},
+		"trailsDir":                    func(n yamldoc.Node) { p.TrailsDir = l.path(text(n)) },
+		"logsDir":                      func(n yamldoc.Node) { p.LogsDir = l.path(text(n)) },
+		"mcpServers":                   readServers,
+		"trailblazeSubprocessToolsets": readServers,
+	})
+	p.Platform, p.Driver = platform.Lower(), driver.Key
+	if platform != "" && driver.Key != "" && driver.Platform != platform {
+		driverAt.Errorf("remove one of them", "driver %q is for %s, but platform is %s", driver.Key, driver.Platform.Lower(), platform.Lower())
+	}
+}

@@ -1,0 +1,342 @@
+package config_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+)
+
+// load reads a project out of a txtar archive that has no mistakes.
+func load(t *testing.T, files string) *config.Project {
+	t.Helper()
+	root := unpack(t, txtar.Parse([]byte(files)))
+	project, problems := config.Load(root, environment)
+	if got := render(root, problems, project.Warnings); got != "" {
+		t.Fatal(got)
+	}
+	return project
+}
+
+// everything is a project that uses every key.
+const everything = `
+-- trailblaze.yaml --
+target: shop
+platform: android
+driver: ANDROID_ONDEVICE_INSTRUMENTATION
+agent: on-device
+trailsDir: ./e2e
+logsDir: out/logs
+mcpServers:
+  - script: ./tools/common.ts
+    runtime: bun
+    workingDir: tools
+  - name: acme-tools
+    transport: stdio
+    command: ./gradlew
+    args: [":acme:run", 8080, "${EMPTY:-fallback}", "$${SET}", "$PATH ${SET}"]
+    env: { API: "${UNSET:-https://api}", PORT: 80, NONE: "${EMPTY}" }
+    startupTimeout: 2m
+    callTimeout: 500ms
+    parallel: true
+    restart: on-crash
+-- tools/common.ts --
+-- tools/login.mjs --
+-- trailblaze-config/targets/shop.yaml --
+id: shop
+display_name: The Shop
+mcp_servers:
+  login: { script: tools/login.mjs }
+  helper: { command: helper, cwd: tools }
+platforms:
+  ios: { app_ids: [com.shop], tool_sets: [core, login], tools: [tap], excluded_tools: [swipe] }
+  ANDROID:
+-- trailblaze-config/targets/another.yaml --
+id: another
+-- trailblaze-config/toolsets/core.yaml --
+id: core
+description: What everybody needs
+platforms: [android, IOS]
+drivers: [ios-axe, REVYL_ANDROID]
+always_enabled: true
+tools: [tap, swipe]
+`
+
+func TestEveryKeyIsRead(t *testing.T) {
+	t.Parallel()
+	got := load(t, everything)
+	in := func(path string) string { return filepath.Join(got.Root, filepath.FromSlash(path)) }
+	project, shop := in("trailblaze.yaml"), in("trailblaze-config/targets/shop.yaml")
+	want := &config.Project{
+		Root: got.Root, File: project,
+		Target: "shop", Platform: "android", Driver: "android-ondevice-instrumentation", Agent: "on-device",
+		TrailsDir: in("e2e"), LogsDir: in("out/logs"),
+		Servers: []config.Server{
+			{Name: "./tools/common.ts", Script: in("tools/common.ts"), Runtime: "bun", Dir: in("tools"), File: project, Line: 8, Column: 5},
+			{
+				Name: "acme-tools", Command: in("gradlew"), Dir: got.Root,
+				Args:           []string{":acme:run", "8080", "fallback", "${SET}", "$PATH ${NOT_AGAIN}"},
+				Env:            map[string]string{"API": "https://api", "PORT": "80", "NONE": ""},
+				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, Parallel: true, RestartOnCrash: true,
+				File: project, Line: 11, Column: 5,
+			},
+		},
+		Targets: []config.Target{
+			{ID: "another", File: in("trailblaze-config/targets/another.yaml"), Line: 1},
+			{
+				ID: "shop", DisplayName: "The Shop", File: shop, Line: 1,
+				Servers: []config.Server{
+					{Name: "login", Script: in("tools/login.mjs"), File: shop, Line: 4, Column: 3},
+					{Name: "helper", Command: "helper", Dir: in("tools"), File: shop, Line: 5, Column: 3},
+				},
+				Platforms: map[scope.Platform]config.PlatformConfig{
+					scope.IOS: {
+						AppIDs: []string{"com.shop"}, ToolSets: []string{"core", "login"},
+						Tools: []string{"tap"}, ExcludedTools: []string{"swipe"},
+					},
+					scope.Android: {},
+				},
+				PlatformOrder: []scope.Platform{scope.IOS, scope.Android},
+			},
+		},
+		Toolsets: []config.Toolset{{
+			ID: "core", Description: "What everybody needs", Platforms: []scope.Platform{scope.Android, scope.IOS},
+			Drivers: []string{"ios-axe", "revyl-android"}, AlwaysEnabled: true, Tools: []string{"tap", "swipe"},
+			File: in("trailblaze-config/toolsets/core.yaml"), Line: 1,
+		}},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("project (-want +got):\n%s", diff)
+	}
+}
+
+// spellings are the ways to write one and the same project file.
+var spellings = map[string]string{
+	"camel case":    "trailsDir: e2e\npreferHostAgent: false\nmcpServers: [{name: a, command: b, workingDir: tools, startupTimeout: 1s, callTimeout: 2s}]\n",
+	"snake case":    "trails_dir: e2e\nprefer_host_agent: false\nmcp_servers: [{name: a, command: b, working_dir: tools, startup_timeout: 1s, call_timeout: 2s}]\n",
+	"agent, cwd":    "trailsDir: ./e2e\nagent: on-device\nmcpServers: [{name: a, command: b, cwd: ./tools, startupTimeout: 1s, callTimeout: 2000ms}]\n",
+	"mapping":       "trailsDir: e2e/\nagent: on-device\nmcpServers: {a: {command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
+	"mapping, name": "trailsDir: e2e/\nagent: on-device\nmcpServers: {a: {name: a, command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
+	"old name":      "trailsDir: e2e\nagent: on-device\ntrailblazeSubprocessToolsets: [{name: a, command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}]\n",
+	"old name, snake case": "trailsDir: e2e\nagent: on-device\n" +
+		"trailblaze_subprocess_toolsets: {a: {command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
+}
+
+func TestEverySpellingMeansTheSame(t *testing.T) {
+	t.Parallel()
+	for name, file := range spellings {
+		for _, fileName := range []string{"trailblaze.yaml", "trailblaze.config.yaml"} {
+			t.Run(name+" in "+fileName, func(t *testing.T) {
+				t.Parallel()
+				got := load(t, fmt.Sprintf("-- %s --\n%s-- tools/x --\n", fileName, file))
+				want := &config.Project{
+					Root: got.Root, Agent: "on-device",
+					TrailsDir: filepath.Join(got.Root, "e2e"), LogsDir: filepath.Join(got.Root, "logs"),
+					Servers: []config.Server{{
+						Name: "a", Command: "b", Dir: filepath.Join(got.Root, "tools"), StartupTimeout: time.Second, CallTimeout: 2 * time.Second,
+					}},
+				}
+				places := cmpopts.IgnoreFields(config.Server{}, "File", "Line", "Column")
+				if diff := cmp.Diff(want, got, places, cmpopts.IgnoreFields(config.Project{}, "File")); diff != "" {
+					t.Errorf("project (-want +got):\n%s", diff)
+				}
+				if want := filepath.Join(got.Root, fileName); got.File != want {
+					t.Errorf("File %q, want %q", got.File, want)
+				}
+			})
+		}
+	}
+}
+
+func TestProjectsThatSayLittleHaveDefaults(t *testing.T) {
+	t.Parallel()
+	for name, files := range map[string]string{
+		"empty file":              "-- trailblaze.yaml --\n",
+		"comments only":           "-- trailblaze.yaml --\n# target: shop\n",
+		"servers commented out":   "-- trailblaze.yaml --\nmcpServers:\n#  - script: a.ts\n",
+		"only trailblaze-config/": "-- trailblaze-config/readme.txt --\n",
+		"prefers the host agent":  "-- trailblaze.yaml --\npreferHostAgent: true\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := load(t, files)
+			want := &config.Project{Root: got.Root, TrailsDir: filepath.Join(got.Root, "trails"), LogsDir: filepath.Join(got.Root, "logs")}
+			if name == "prefers the host agent" {
+				want.Agent = "host"
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(config.Project{}, "File")); diff != "" {
+				t.Errorf("project (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestServersAreTheProjectsThenTheTargets(t *testing.T) {
+	t.Parallel()
+	project := load(t, everything)
+	for target, want := range map[string][]string{
+		"shop":    {"./tools/common.ts", "acme-tools", "login", "helper"},
+		"another": {"./tools/common.ts", "acme-tools"},
+		"no file": {"./tools/common.ts", "acme-tools"},
+		"":        {"./tools/common.ts", "acme-tools"},
+	} {
+		var got []string
+		for _, s := range project.ServersFor(target) {
+			got = append(got, s.Name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("servers of %q (-want +got):\n%s", target, diff)
+		}
+	}
+}
+
+func TestScopeTargetsCarryPlatformsAndAppIDs(t *testing.T) {
+	t.Parallel()
+	got := load(t, everything).ScopeTargets()
+	want := []scope.Target{
+		{ID: "another"},
+		{
+			ID: "shop", DisplayName: "The Shop", Platforms: []scope.Platform{scope.IOS, scope.Android},
+			AppIDs: map[scope.Platform][]string{scope.IOS: {"com.shop"}, scope.Android: nil},
+		},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("targets (-want +got):\n%s", diff)
+	}
+}
+
+func TestAbsolutePathsStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	elsewhere := t.TempDir()
+	script := filepath.Join(elsewhere, "a.js")
+	write(t, script, nil)
+	got := load(t, fmt.Sprintf("-- trailblaze.yaml --\nlogsDir: '%s'\nmcpServers: [{script: '%s'}]\n", elsewhere, script))
+	if got.LogsDir != elsewhere || got.Servers[0].Script != script {
+		t.Errorf("logs in %s, script %s", got.LogsDir, got.Servers[0].Script)
+	}
+}
+
+func TestLoadWithoutEnvironmentKnowsNoNames(t *testing.T) {
+	t.Parallel()
+	root := unpack(t, txtar.Parse([]byte("-- trailblaze.yaml --\nmcpServers: [{command: '${HOME}'}]\n")))
+	if _, problems := config.Load(root, nil); len(problems) != 1 {
+		t.Errorf("problems: %v", problems)
+	}
+}
+
+func TestFindRootWalksUpToTheNearestMarker(t *testing.T) {
+	t.Parallel()
+	for _, marker := range []string{"trailblaze.yaml", "trailblaze.config.yaml", "trailblaze-config/targets/a.yaml"} {
+		t.Run(marker, func(t *testing.T) {
+			t.Parallel()
+			outer := t.TempDir()
+			write(t, filepath.Join(outer, "trailblaze.yaml"), nil)
+			root := filepath.Join(outer, "project")
+			write(t, filepath.Join(root, filepath.FromSlash(marker)), nil)
+			deep := filepath.Join(root, "a", "b")
+			write(t, filepath.Join(deep, "x"), nil)
+			for _, dir := range []string{root, deep} {
+				if got, err := config.FindRoot(config.Options{Dir: dir}); err != nil || got != root {
+					t.Errorf("from %s: %q, %v; want %q", dir, got, err, root)
+				}
+			}
+		})
+	}
+}
+
+func TestFindRootTakesTheGivenFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, project := range []string{"here", "a", "b"} {
+		write(t, filepath.Join(dir, project, "trailblaze.yaml"), nil)
+	}
+	here, a, b := filepath.Join(dir, "here"), filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	env := func(name string) (string, bool) { return a, name == "TRAILBLAZE_PROJECT" }
+	empty := func(string) (string, bool) { return "", true }
+	for _, tt := range []struct {
+		name string
+		give config.Options
+		want string
+	}{
+		{"flag over environment", config.Options{Dir: here, Override: b, Env: env}, b},
+		{"relative to the working directory", config.Options{Dir: here, Override: "../b/"}, b},
+		{"environment over walking up", config.Options{Dir: here, Env: env}, a},
+		{"empty environment", config.Options{Dir: here, Env: empty}, here},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := config.FindRoot(tt.give); err != nil || got != tt.want {
+				t.Errorf("%q, %v; want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestFindRootSaysWhatMakesAProject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "empty", "x"), nil)
+	write(t, filepath.Join(dir, "project", "trailblaze.yaml"), nil)
+	// A folder named like the file, and a file named like the folder, make no project.
+	write(t, filepath.Join(dir, "empty", "trailblaze.yaml", "x"), nil)
+	write(t, filepath.Join(dir, "empty", "trailblaze-config"), nil)
+	for _, tt := range []struct {
+		name string
+		give config.Options
+		want []string
+	}{
+		{"nothing on the way up", config.Options{Dir: filepath.Join(dir, "empty")}, []string{
+			"trailblaze.yaml", "trailblaze.config.yaml", "trailblaze-config/", "trailblaze init", "--project",
+		}},
+		{"given folder without a project", config.Options{Dir: dir, Override: "empty"}, []string{
+			"trailblaze.yaml", "trailblaze.config.yaml", "trailblaze-config/", "trailblaze init",
+		}},
+		{"given folder that is not there", config.Options{Dir: dir, Override: "nowhere"}, []string{"does not exist"}},
+		{"given file", config.Options{Dir: dir, Override: "project/trailblaze.yaml"}, []string{"is a file", "name the folder"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			root, err := config.FindRoot(tt.give)
+			f := fault.As(err)
+			if f == nil || f.Kind != fault.Misuse {
+				t.Fatalf("%q, %v; want a misuse error", root, err)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(f.Message+"\n"+f.Hint, want) {
+					t.Errorf("%q (%s) does not say %q", f.Message, f.Hint, want)
+				}
+			}
+		})
+	}
+}
+
+func TestABrokenFileHidesNothingInTheOthers(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]string{
+		"syntax": "target: [shop", "not UTF-8": "target: \xff", "no such anchor": "target: *shop", "two documents": "a: 1\n---\nb: 2",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			write(t, filepath.Join(root, "trailblaze.yaml"), []byte(broken))
+			write(t, filepath.Join(root, "trailblaze-config", "targets", "shop.yaml"), []byte("id: shop\nnmae: x\n"))
+			_, problems := config.Load(root, nil)
+			files := map[string]bool{}
+			for _, p := range problems {
+				files[filepath.Base(p.File)] = p.Line > 0 && p.Snippet != ""
+			}
+			if diff := cmp.Diff(map[string]bool{"trailblaze.yaml": true, "shop.yaml": true}, files); diff != "" {
+				t.Errorf("files with problems that have a place (-want +got):\n%s\n%v", diff, problems)
+			}
+		})
+	}
+}

@@ -1,0 +1,270 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
+)
+
+// servers reads a list of entries, or a mapping from name to entry. A key with nothing under it has none.
+func (l *loader) servers(file string, n yamldoc.Node) (servers []Server, names []name) {
+	var entries []*entry
+	switch n.Kind() {
+	case yamldoc.Null:
+	case yamldoc.Mapping:
+		for _, e := range n.Entries() {
+			entries = append(entries, l.entry(e.Value, &e))
+		}
+	default:
+		for _, item := range n.Items() {
+			entries = append(entries, l.entry(item, nil))
+		}
+	}
+	for _, e := range entries {
+		e.File = file
+		servers = append(servers, e.Server)
+		names = append(names, name{e.Name, l.rel(file), e.nameAt})
+	}
+	return servers, names
+}
+
+// entry is a server being read.
+type entry struct {
+	Server
+	l      *loader
+	node   yamldoc.Node
+	at     map[string]yamldoc.Node // the values, by key
+	nameAt yamldoc.Node            // what names it
+}
+
+// entry reads one server; named is its key in a mapping, nil in a list.
+func (l *loader) entry(n yamldoc.Node, named *yamldoc.Entry) *entry {
+	e := &entry{l: l, node: n, nameAt: n, at: map[string]yamldoc.Node{}}
+	e.Line, e.Column = n.Line(), n.Column()
+	if named != nil {
+		e.Name, e.nameAt, e.Line, e.Column = named.Key, named.At, named.At.Line(), named.At.Column()
+	}
+	if n.Kind() != yamldoc.Mapping {
+		n.Errorf("write a list of `- script: PATH` and `- command: NAME`, or a mapping from names to them", "this is no server")
+		return e
+	}
+	readers := e.readers()
+	for key, read := range readers {
+		readers[key] = func(n yamldoc.Node) {
+			e.at[key] = n
+			read(n)
+		}
+	}
+	n.Fields(readers)
+	e.check(named != nil)
+	return e
+}
+
+func (e *entry) readers() map[string]func(yamldoc.Node) {
+	return map[string]func(yamldoc.Node){
+		"name":           func(n yamldoc.Node) { text(n) },
+		"transport":      func(n yamldoc.Node) { oneOf(n, "transport", "stdio", "http") },
+		"script":         e.readScript,
+		"command":        e.readCommand,
+		"url":            e.readURL,
+		"args":           e.readArgs,
+		"workingDir":     e.readDir,
+		"cwd":            e.readDir,
+		"env":            func(n yamldoc.Node) { e.Env = e.variables(n) },
+		"headers":        func(n yamldoc.Node) { e.Headers = e.variables(n) },
+		"runtime":        e.readRuntime,
+		"startupTimeout": func(n yamldoc.Node) { e.StartupTimeout = n.Duration() },
+		"callTimeout":    func(n yamldoc.Node) { e.CallTimeout = n.Duration() },
+		"parallel":       func(n yamldoc.Node) { e.Parallel = n.Bool() },
+		"restart":        func(n yamldoc.Node) { e.RestartOnCrash = oneOf(n, "way to restart", "on-crash") != "" },
+	}
+}
+
+// readScript reads the path of a script, which has to be there: a server that cannot start is better found before the run.
+func (e *entry) readScript(n yamldoc.Node) {
+	written := text(n)
+	if written == "" {
+		return
+	}
+	e.Script = e.l.path(written)
+	info, err := os.Stat(e.Script)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		n.Errorf(e.nearestFile(), "script %q does not exist", written)
+	case err != nil:
+		n.Errorf("", "script %q cannot be read: %v", written, reason(err))
+	case info.IsDir():
+		n.Errorf("name the file in it", "script %q is a folder", written)
+	case !slices.Contains(scriptExtensions(), filepath.Ext(e.Script)):
+		n.Errorf("start anything else with command: and args:", "script %q is neither TypeScript nor JavaScript", written)
+	}
+}
+
+func scriptExtensions() []string {
+	return []string{".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"}
+}
+
+// nearestFile is a hint for a script that does not exist.
+func (e *entry) nearestFile() string {
+	entries, err := os.ReadDir(filepath.Dir(e.Script))
+	if err != nil {
+		return "there is no folder " + e.l.rel(filepath.Dir(e.Script)) + "; paths start at the project root"
+	}
+	var files []string
+	for _, f := range entries {
+		if slices.Contains(scriptExtensions(), filepath.Ext(f.Name())) {
+			files = append(files, f.Name())
+		}
+	}
+	if hint := fault.DidYouMean(filepath.Base(e.Script), files); hint != "" {
+		return hint
+	}
+	return "paths start at the project root"
+}
+
+// readCommand reads a program: a path, if it has a separator, else a name to look for on PATH.
+func (e *entry) readCommand(n yamldoc.Node) {
+	e.Command = e.l.expanded(n, text(n))
+	if strings.ContainsAny(e.Command, "/"+string(filepath.Separator)) {
+		e.Command = e.l.path(e.Command)
+	}
+}
+
+func (e *entry) readArgs(n yamldoc.Node) {
+	for _, item := range n.Items() {
+		e.Args = append(e.Args, e.l.expanded(item, item.Scalar()))
+	}
+}
+
+func (e *entry) readDir(n yamldoc.Node) {
+	written := text(n)
+	if e.Dir = e.l.path(written); written != "" && !isDir(e.Dir) {
+		n.Errorf("paths start at the project root", "folder %q does not exist", written)
+	}
+}
+
+func (e *entry) readURL(n yamldoc.Node) {
+	e.URL = e.l.expanded(n, text(n))
+	if u, err := url.Parse(e.URL); e.URL != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
+		n.Errorf("write http://HOST:PORT/PATH or https://HOST/PATH", "this is no URL of a server")
+	}
+}
+
+func (e *entry) readRuntime(n yamldoc.Node) {
+	if n.Kind() == yamldoc.Text && n.Str() == "embedded" {
+		e.l.unavailable(n, "use bun or node, or remove the key to take what is there", "the embedded runtime is not available in this version")
+		return
+	}
+	e.Runtime = oneOf(n, "runtime", "bun", "node")
+}
+
+// variables reads a mapping from names to texts.
+func (e *entry) variables(n yamldoc.Node) map[string]string {
+	out := map[string]string{}
+	for _, v := range n.Entries() {
+		if v.Key == "" || strings.ContainsAny(v.Key, "=\x00") {
+			v.At.Errorf("", "%q is no name of a variable", v.Key)
+			continue
+		}
+		out[v.Key] = e.l.expanded(v.Value, v.Value.Scalar())
+	}
+	return out
+}
+
+// check makes sure that the keys of the entry go together, and fills in what follows from them.
+func (e *entry) check(inMapping bool) {
+	e.checkOneFolder()
+	kind := e.kind()
+	if kind == "" {
+		return
+	}
+	for key, at := range e.at {
+		if takes := keysFor(kind); !slices.Contains(takes, key) {
+			at.Errorf("with "+kind+" go: "+strings.Join(takes, ", "), "%q does not go with %q", key, kind)
+		}
+	}
+	e.checkTransport(kind)
+	e.settleName(kind, inMapping)
+	if kind == "command" && e.Dir == "" {
+		e.Dir = e.l.project.Root
+	}
+	if kind == "url" {
+		e.l.unavailable(e.at[kind], "start the server with script: or command:, or remove the entry",
+			"connecting to a server by URL is not available in this version")
+	}
+}
+
+func (e *entry) checkOneFolder() {
+	both := once{keys: `"cwd" and "workingDir"`}
+	for _, key := range []string{"cwd", "workingDir"} {
+		if at, ok := e.at[key]; ok {
+			both.claim(at)
+		}
+	}
+}
+
+// kind says which key makes the entry a server: script, command or url; none, with a problem, unless it is exactly one.
+func (e *entry) kind() string {
+	var kinds []string
+	for _, key := range []string{"script", "command", "url"} {
+		if _, ok := e.at[key]; ok {
+			kinds = append(kinds, key)
+		}
+	}
+	switch len(kinds) {
+	case 0:
+		e.node.Errorf("write script: PATH, or command: NAME", "this server has neither script nor command nor url")
+		return ""
+	case 1:
+		return kinds[0]
+	}
+	e.at[kinds[1]].Errorf("make two entries of it, or remove one", "a server has either %s", strings.Join(kinds, " or "))
+	return ""
+}
+
+// keysFor lists the keys that an entry of a kind may have.
+func keysFor(kind string) []string {
+	keys := []string{kind, "name", "transport", "startupTimeout", "callTimeout", "parallel"}
+	switch kind {
+	case "script":
+		return append(keys, "runtime", "workingDir", "cwd", "env", "restart")
+	case "command":
+		return append(keys, "args", "workingDir", "cwd", "env", "restart")
+	default:
+		return append(keys, "headers")
+	}
+}
+
+func (e *entry) checkTransport(kind string) {
+	at := e.at["transport"]
+	wrong := "http"
+	if kind == "url" {
+		wrong = "stdio"
+	}
+	if at.Kind() == yamldoc.Text && at.Str() == wrong {
+		at.Errorf("http goes with url; stdio with script and command", "transport %q does not go with %q", wrong, kind)
+	}
+}
+
+// settleName names the entry: by its key in a mapping, else by name, else by what makes it a server, as it is written.
+func (e *entry) settleName(kind string, inMapping bool) {
+	at, named := e.at["name"]
+	if !named {
+		at = e.at[kind]
+	}
+	if at.Kind() != yamldoc.Text {
+		return // reported already
+	}
+	if !inMapping {
+		e.Name, e.nameAt = at.Str(), at
+	} else if named && at.Str() != e.Name {
+		at.Errorf("remove name:, or rename the key", "this server is called %q by its key and %q by its name", e.Name, at.Str())
+	}
+}

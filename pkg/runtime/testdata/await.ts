@@ -1,0 +1,2 @@
+const answer: number = await Promise.resolve(42);
+console.log(answer);

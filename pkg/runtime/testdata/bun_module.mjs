@@ -1,0 +1,2 @@
+import { Database } from "bun:sqlite";
+console.log(Database);

@@ -1,0 +1,2 @@
+enum Colour { Red = 42 }
+console.log(Colour.Red);

@@ -1,0 +1,2 @@
+import { nothingOfTheKind } from "node:fs";
+console.log(nothingOfTheKind);

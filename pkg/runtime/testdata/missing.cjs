@@ -1,0 +1,2 @@
+const thing = require("not-there");
+console.error(thing);

@@ -1,0 +1,2 @@
+import thing from "not-there";
+console.error(thing);

@@ -1,0 +1,2 @@
+import { thing } from "./nowhere";
+console.error(thing);

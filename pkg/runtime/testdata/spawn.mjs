@@ -1,0 +1,2 @@
+import { spawn } from "node:child_process";
+spawn("no-such-command-anywhere");

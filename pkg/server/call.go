@@ -1,0 +1,323 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// flight is one call in progress.
+type flight struct {
+	tool     string
+	token    string
+	peer     *peer // on which it was sent, nil before; guarded by Server.mu
+	cancel   context.CancelFunc
+	progress chan string   // what the tool says meanwhile, in order before its answer
+	landed   chan struct{} // closed when the call has returned
+}
+
+// unheard is how many progress messages may wait for a slow listener; more are dropped, the limit restarts all the same.
+const unheard = 64
+
+// Call runs a tool. It satisfies tool.Caller and may be called concurrently: calls then wait for each other in the order in
+// which they came, unless the server is parallel. Waiting does not count against a call's limit, nor does starting a fresh
+// process. The error is a *fault.Error: the server broke, or ctx ended.
+func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	req, bad := encode(call)
+	if bad != nil {
+		return s.failure(call.Tool, bad.Kind, bad.Hint, "%s", bad.Message), nil
+	}
+	if err := s.takeTurn(ctx, call.Tool); err != nil {
+		return tool.Result{}, err
+	}
+	defer s.endTurn()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f, err := s.depart(call.Tool, cancel)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer s.land(f)
+	if err := s.board(ctx, f); err != nil {
+		return tool.Result{}, err
+	}
+	req.Meta["progressToken"] = f.token
+	return s.fly(ctx, f, req, call)
+}
+
+// takeTurn waits in the queue, in which a channel keeps its senders.
+func (s *Server) takeTurn(ctx context.Context, name string) error {
+	if s.cfg.Parallel {
+		return nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return s.cancelled(ctx, toolPhase(name))
+	case <-s.broken:
+		return s.Err()
+	case <-s.stopping:
+		return s.stoppedFault(toolPhase(name))
+	}
+}
+
+func (s *Server) endTurn() {
+	if !s.cfg.Parallel {
+		<-s.turn
+	}
+}
+
+// depart puts a call among those that Stop cancels.
+func (s *Server) depart(name string, cancel context.CancelFunc) (*flight, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case s.stopped:
+		return nil, s.stoppedFault(toolPhase(name))
+	}
+	s.tokens++
+	f := &flight{
+		tool: name, token: strconv.Itoa(s.tokens), cancel: cancel,
+		progress: make(chan string, unheard), landed: make(chan struct{}),
+	}
+	s.flights[f.token] = f
+	return f, nil
+}
+
+func (s *Server) land(f *flight) {
+	s.mu.Lock()
+	delete(s.flights, f.token)
+	s.mu.Unlock()
+	close(f.landed)
+}
+
+// board finds the process for a call, and starts one when there is none.
+func (s *Server) board(ctx context.Context, f *flight) error {
+	select {
+	case s.launching <- struct{}{}:
+		defer func() { <-s.launching }()
+	case <-ctx.Done():
+		return s.interrupted(ctx, f)
+	}
+	if s.boardCurrent(f) {
+		return nil
+	}
+	s.mu.Lock()
+	last, broken, stopped := s.last, s.err, s.stopped
+	s.mu.Unlock()
+	switch {
+	case broken != nil:
+		return broken
+	case stopped:
+		return s.stoppedFault(toolPhase(f.tool))
+	}
+	select { // two at once would fight over whatever the first one holds: a port, a device
+	case <-last.stopped:
+	case <-ctx.Done():
+		return s.interrupted(ctx, f)
+	}
+	p, err := s.connect(ctx)
+	if err != nil {
+		return s.relaunchFault(ctx, f, err)
+	}
+	if !s.boardFresh(ctx, f, p) {
+		_ = p.stop(context.WithoutCancel(ctx))
+		return s.stoppedFault(toolPhase(f.tool))
+	}
+	return nil
+}
+
+// boardCurrent boards the process in use, unless it is gone.
+func (s *Server) boardCurrent(f *flight) bool {
+	s.mu.Lock()
+	f.peer = s.peer
+	s.mu.Unlock()
+	if f.peer == nil {
+		return false
+	}
+	select {
+	case <-f.peer.wire.broken:
+	case <-f.peer.ended:
+	default:
+		return true
+	}
+	gone := s.disembark(f)
+	<-gone.ended
+	s.settle(gone)
+	return false
+}
+
+// disembark leaves a process before anything was sent to it.
+func (s *Server) disembark(f *flight) *peer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := f.peer
+	f.peer = nil
+	return p
+}
+
+// boardFresh makes p the process in use, unless the server was stopped meanwhile.
+func (s *Server) boardFresh(ctx context.Context, f *flight, p *peer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	f.peer = p
+	s.adopt(ctx, p)
+	return true
+}
+
+// relaunchFault breaks the server when a process could not be replaced.
+func (s *Server) relaunchFault(ctx context.Context, f *flight, err error) error {
+	if ctx.Err() != nil {
+		return s.interrupted(ctx, f)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.breakWith(fault.As(err))
+	return err
+}
+
+// fly sends a call and waits for what becomes of it.
+func (s *Server) fly(ctx context.Context, f *flight, req *request, call tool.Call) (tool.Result, error) {
+	sending, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := startClock(s.allowance(call), s.cfg.timing.stretch)
+	defer c.timer.Stop()
+	ex := f.peer.send(sending, methodCall, req)
+	for {
+		select {
+		case text := <-f.progress:
+			c.restart()
+			report(call, text)
+		case <-ex.done:
+			for len(f.progress) > 0 {
+				report(call, <-f.progress)
+			}
+			return s.arrived(ctx, f, ex.answer, ex.err)
+		case <-ctx.Done():
+			return s.arrived(ctx, f, nil, ctx.Err())
+		case <-f.peer.ended:
+			raw, err := f.peer.await(ctx, ex)
+			return s.arrived(ctx, f, raw, err)
+		case <-c.timer.C:
+			if answered(ex) || len(f.progress) > 0 {
+				continue
+			}
+			s.retire(ctx, f.peer)
+			return s.overdue(f.tool, c), nil
+		}
+	}
+}
+
+func answered(ex *exchange) bool {
+	select {
+	case <-ex.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func report(call tool.Call, text string) {
+	if call.Progress != nil && text != "" {
+		call.Progress(text)
+	}
+}
+
+// arrived turns what came back into what Call returns.
+func (s *Server) arrived(ctx context.Context, f *flight, raw json.RawMessage, err error) (tool.Result, error) {
+	var rpc *jsonrpc.Error
+	switch {
+	case err == nil:
+		return s.result(f.tool, raw), nil
+	case errors.As(err, &rpc):
+		return s.rejected(f.tool, rpc), nil
+	case ctx.Err() != nil:
+		s.retire(ctx, f.peer)
+		return tool.Result{}, s.interrupted(ctx, f)
+	}
+	lost := s.reason(f.peer, "during "+toolPhase(f.tool), err)
+	if lost.Kind == fault.ProtocolError { // the server still runs, but this cannot be made sense of
+		return s.failure(f.tool, lost.Kind, "", "%v", err), nil
+	}
+	s.settle(f.peer)
+	if err := s.Err(); err != nil {
+		return tool.Result{}, err
+	}
+	if f.peer.fate == nil {
+		return tool.Result{}, lost
+	}
+	verdict := f.peer.verdict
+	return tool.Result{Kind: verdict.Kind, Text: verdict.Message, Hint: verdict.Hint}, nil
+}
+
+// interrupted says whose doing it was that ctx ended.
+func (s *Server) interrupted(ctx context.Context, f *flight) *fault.Error {
+	select {
+	case <-s.stopping:
+		return s.stoppedFault(toolPhase(f.tool))
+	default:
+		return s.cancelled(ctx, toolPhase(f.tool))
+	}
+}
+
+func toolPhase(name string) string { return fmt.Sprintf("tool %q", name) }
+
+// allowance is a limit with where it comes from.
+type allowance struct {
+	time   time.Duration
+	source string
+	change string
+}
+
+// allowance picks the most specific limit.
+func (s *Server) allowance(call tool.Call) allowance {
+	own, has := s.limits[call.Tool]
+	switch {
+	case call.Timeout > 0:
+		return allowance{call.Timeout, "the timeout of the recorded call", "change its `timeout:` in the trail"}
+	case has:
+		return allowance{own, `the tool's own limit, _meta["trailblaze/timeoutMs"]`, "change it there, or set `timeout:` on the recorded call"}
+	case s.cfg.CallTimeout > 0:
+		return allowance{s.cfg.CallTimeout, "the server's callTimeout", "change that key of its entry, or set `timeout:` on the recorded call"}
+	}
+	return allowance{defaultCall, "the default limit of a call", "set `callTimeout` in the server's entry, or `timeout:` on the recorded call"}
+}
+
+// clock runs a limit that progress restarts, up to an end.
+type clock struct {
+	allowance
+	timer *time.Timer
+	end   time.Time
+	total time.Duration
+}
+
+func startClock(a allowance, stretch time.Duration) *clock {
+	total := max(a.time, stretch) // a limit that somebody set higher than progress may go is meant
+	return &clock{allowance: a, timer: time.NewTimer(a.time), end: time.Now().Add(total), total: total}
+}
+
+func (c *clock) restart() { c.timer.Reset(min(c.time, time.Until(c.end))) }
+
+// overdue is the result of a call that was given up.
+func (s *Server) overdue(name string, c *clock) tool.Result {
+	what := fmt.Sprintf("no answer within %s, %s (%s)", c.time, c.source, c.change)
+	if c.total > c.time && !time.Now().Before(c.end) {
+		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", c.total, c.source, c.change)
+	}
+	return s.failure(name, fault.CallTimeout, "trying again can help: the next call gets a fresh process",
+		"timeout: %s; the call may or may not have happened", what)
+}

@@ -1,0 +1,283 @@
+package server
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// script is what the test binary does when it plays a hand-written server.
+type script struct {
+	Exit     string            // the phase in which it exits: start, initialize, list
+	Code     int               // its exit code
+	Kill     bool              // exits by SIGKILL instead
+	Hang     string            // the phase in which it falls silent
+	Close    string            // the phase in which it closes its output and goes on running
+	Stderr   string            // its last words
+	Refuse   *rpcError         // the answer to initialize
+	Protocol string            // the version it settles for; default: the one asked for
+	Modern   bool              // knows server/discover
+	Unknown  string            // unknown methods: "" refuses, ignore, exit
+	Pages    []json.RawMessage // the answers to tools/list, in order
+	Only     int               // misbehaves as above only in this life, counted from 1; 0 means always
+	Before   []json.RawMessage // messages sent before the answer to tools/list
+	Dir      string            // where it writes down what happens
+}
+
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+type message struct {
+	ID     json.RawMessage `json:"id,omitempty"`
+	Method string          `json:"method,omitempty"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  *rpcError       `json:"error,omitempty"`
+}
+
+type callParams struct {
+	Name      string `json:"name"`
+	Arguments struct {
+		Result   json.RawMessage   `json:"result"`
+		Error    *rpcError         `json:"error"`
+		Times    int               `json:"times"`
+		EveryMs  int               `json:"everyMs"`
+		Code     int               `json:"code"`
+		Requests []json.RawMessage `json:"requests"`
+	} `json:"arguments"`
+	Meta struct {
+		Token json.RawMessage `json:"progressToken"`
+	} `json:"_meta"`
+}
+
+// fake is a server that does what its script says.
+type fake struct {
+	script
+	mu      sync.Mutex // guards standard output and the fields below
+	listed  int
+	waiting map[string]json.RawMessage // ids of calls that wait for a cancellation, by id
+	answers chan json.RawMessage       // to requests of ours
+}
+
+const fakeTools = `{"tools":[{"name":"raw","inputSchema":{"type":"object"}},{"name":"echo"},{"name":"hang"},{"name":"late"},` +
+	`{"name":"slow"},{"name":"exit"},{"name":"crawl"},{"name":"ask"},{"name":"quick","_meta":{"trailblaze/timeoutMs":150}}]}`
+
+func playFake(raw string) {
+	f := &fake{waiting: map[string]json.RawMessage{}, answers: make(chan json.RawMessage, 16)}
+	if err := json.Unmarshal([]byte(raw), &f.script); err != nil {
+		panic(err)
+	}
+	f.note("born")
+	if f.Only != 0 && f.Only != f.lives() {
+		f.Exit, f.Hang, f.Close, f.Refuse = "", "", "", nil
+	}
+	f.phase("start")
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			f.note("eof")
+			return
+		}
+		f.note(string(line[:len(line)-1]))
+		var m message
+		if err := json.Unmarshal(line, &m); err != nil {
+			panic(err)
+		}
+		f.handle(m)
+	}
+}
+
+// note appends a line to the server's diary.
+func (f *fake) note(line string) {
+	file, err := os.OpenFile(f.Dir+"/diary", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString(line + "\n"); err != nil {
+		panic(err)
+	}
+}
+
+func (f *fake) lives() int { return len(diaryIn(f.Dir, "born")) }
+
+func (f *fake) send(m any) {
+	line, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fmt.Printf("%s\n", line)
+}
+
+func (f *fake) answer(id json.RawMessage, result string) {
+	f.send(map[string]any{"jsonrpc": "2.0", "id": id, "result": json.RawMessage(result)})
+}
+
+func (f *fake) refuse(id json.RawMessage, err *rpcError) {
+	f.send(map[string]any{"jsonrpc": "2.0", "id": id, "error": err})
+}
+
+// phase misbehaves if this is where the script says so.
+func (f *fake) phase(name string) {
+	switch name {
+	case f.Exit:
+		f.die()
+	case f.Hang:
+		select {}
+	case f.Close:
+		os.Stdout.Close()
+		select {}
+	}
+}
+
+func (f *fake) die() {
+	fmt.Fprintln(os.Stderr, f.Stderr)
+	if f.Kill {
+		p, _ := os.FindProcess(os.Getpid())
+		_ = p.Kill()
+		select {}
+	}
+	os.Exit(f.Code)
+}
+
+func (f *fake) handle(m message) {
+	switch m.Method {
+	case "":
+		got, _ := json.Marshal(m)
+		f.answers <- got
+	case "initialize":
+		f.initialize(m)
+	case "tools/list":
+		f.phase("list")
+		for _, before := range f.Before {
+			f.send(before)
+		}
+		page := json.RawMessage(fakeTools)
+		if len(f.Pages) > 0 {
+			page = f.Pages[min(f.listed, len(f.Pages)-1)]
+		}
+		f.listed++
+		f.answer(m.ID, string(page))
+	case "tools/call":
+		f.call(m)
+	case "notifications/cancelled":
+		f.cancelled(m)
+	case "notifications/initialized":
+	default:
+		f.unknown(m)
+	}
+}
+
+func (f *fake) initialize(m message) {
+	f.phase("initialize")
+	if f.Refuse != nil {
+		f.refuse(m.ID, f.Refuse)
+		return
+	}
+	version := f.Protocol
+	if version == "" {
+		version = classic
+	}
+	f.answer(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}}`, version))
+}
+
+func (f *fake) unknown(m message) {
+	switch {
+	case m.Method == "server/discover" && f.Modern:
+		f.answer(m.ID, `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"}`)
+	case f.Unknown == "exit":
+		f.die()
+	case f.Unknown == "ignore":
+	default:
+		f.refuse(m.ID, &rpcError{Code: -32601, Message: "unknown method"})
+	}
+}
+
+func (f *fake) call(m message) {
+	var p callParams
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		panic(err)
+	}
+	switch p.Name {
+	case "raw":
+		if p.Arguments.Error != nil {
+			f.refuse(m.ID, p.Arguments.Error)
+			return
+		}
+		f.answer(m.ID, string(p.Arguments.Result))
+	case "echo":
+		f.answer(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":"life %d"}],"structuredContent":%s}`, f.lives(), m.Params))
+	case "hang", "quick":
+	case "late":
+		f.mu.Lock()
+		f.waiting[string(m.ID)] = m.ID
+		f.mu.Unlock()
+	case "slow":
+		go func() {
+			time.Sleep(time.Duration(p.Arguments.EveryMs) * time.Millisecond)
+			f.note("slept")
+			f.answer(m.ID, `{"content":[]}`)
+		}()
+	case "exit":
+		f.Code = p.Arguments.Code
+		if f.Close == "call" {
+			f.phase("call")
+		}
+		if p.Arguments.Result != nil {
+			f.answer(m.ID, string(p.Arguments.Result))
+		}
+		f.die()
+	case "crawl":
+		go f.crawl(m.ID, p)
+	case "ask":
+		go f.ask(m.ID, p)
+	}
+}
+
+func (f *fake) crawl(id json.RawMessage, p callParams) {
+	for i := 1; i <= p.Arguments.Times; i++ {
+		f.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": map[string]any{
+			"progressToken": p.Meta.Token, "progress": i, "message": fmt.Sprintf("step %d", i),
+		}})
+		time.Sleep(time.Duration(p.Arguments.EveryMs) * time.Millisecond)
+	}
+	f.answer(id, `{"content":[{"type":"text","text":"arrived"}]}`)
+}
+
+// ask sends requests of its own and answers with what came back.
+func (f *fake) ask(id json.RawMessage, p callParams) {
+	var got []json.RawMessage
+	for _, request := range p.Arguments.Requests {
+		f.send(request)
+		got = append(got, <-f.answers)
+	}
+	all, err := json.Marshal(got)
+	if err != nil {
+		panic(err)
+	}
+	f.answer(id, fmt.Sprintf(`{"structuredContent":%s}`, all))
+}
+
+// cancelled answers a call after the client has given it up.
+func (f *fake) cancelled(m message) {
+	var p struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		panic(err)
+	}
+	f.mu.Lock()
+	id, late := f.waiting[string(p.RequestID)]
+	f.mu.Unlock()
+	if late {
+		f.answer(id, `{"content":[{"type":"text","text":"too late"}]}`)
+	}
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+func (s *Server) log(level, message, hint string) {
+	s.cfg.Log(level, fmt.Sprintf("server %q %s", s.cfg.Name, message), hint)
+}
+
+// fault makes an error that names the server.
+func (s *Server) fault(kind fault.Kind, hint, format string, args ...any) *fault.Error {
+	return fault.New(kind, hint, "server %q: %s", s.cfg.Name, fmt.Sprintf(format, args...))
+}
+
+// cancelled is the error of something that ended because ctx did.
+func (s *Server) cancelled(ctx context.Context, phase string) *fault.Error {
+	err := s.fault(fault.Cancelled, "", "%s: cancelled: %v", phase, context.Cause(ctx))
+	err.Cause = context.Cause(ctx)
+	return err
+}
+
+// stoppedFault is the error of a call that came after Stop, or was in flight during it.
+func (s *Server) stoppedFault(phase string) *fault.Error {
+	return s.fault(fault.Cancelled, "", "%s: cancelled: the server is being stopped", phase)
+}
+
+// launchFault names the server in what Launch said.
+func (s *Server) launchFault(err error) *fault.Error {
+	known := fault.As(err)
+	if known == nil {
+		known = &fault.Error{Kind: fault.Server, Message: err.Error()}
+	}
+	named := *known
+	named.Cause = err
+	if !strings.Contains(named.Message, s.cfg.Name) {
+		named.Message = fmt.Sprintf("server %q: start: %s", s.cfg.Name, named.Message)
+	}
+	return &named
+}
+
+// reason turns what came instead of an answer from p into an error, unexplained. When p ended, how it ended is the reason.
+func (s *Server) reason(p *peer, phase string, err error) *fault.Error {
+	if known := fault.As(err); known != nil {
+		return known
+	}
+	if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) {
+		return s.fault(fault.ProtocolError, "", "%s: protocol error %d: %s", phase, rpc.Code, rpc.Message)
+	}
+	select {
+	case <-p.wire.broken:
+	case <-p.ended:
+	default:
+		return s.fault(fault.ProtocolError, "", "%s: %v", phase, err)
+	}
+	<-p.ended
+	return s.died(p, phase)
+}
+
+// died says how p ended. The caller has seen p.ended.
+func (s *Server) died(p *peer, phase string) *fault.Error {
+	if p.fate == nil {
+		return s.stoppedFault(phase)
+	}
+	err := s.fault(p.fate.Kind, p.fate.Hint, "crashed %s: %s", phase, p.fate.Message)
+	err.Details, err.Temporary, err.Cause = p.fate.Details, p.fate.Temporary, p.fate
+	return err
+}

@@ -1,0 +1,201 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+const fakeEnv = "TRAILBLAZE_TEST_FAKE_SERVER"
+
+func TestMain(m *testing.M) {
+	if script := os.Getenv(fakeEnv); script != "" {
+		playFake(script)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// patience bounds every wait of these tests.
+const patience = 20 * time.Second
+
+// rig is a server under test and what can be seen of it from outside.
+type rig struct {
+	*Server
+	dir string
+	*said
+}
+
+// said collects what a server says by Log.
+type said struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (s *said) add(level, message, hint string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines = append(s.lines, fmt.Sprintf("%s: %s (%s)", level, message, hint))
+}
+
+// logged reports whether a line holds all the parts.
+func (s *said) logged(parts ...string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range s.lines {
+		all := true
+		for _, part := range parts {
+			all = all && strings.Contains(line, part)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.lines, "\n")
+}
+
+// fakeConfig is a server that plays a script, without being started.
+func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *rig) {
+	t.Helper()
+	sc.Dir = t.TempDir()
+	raw, err := json.Marshal(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{dir: sc.Dir, said: &said{}}
+	cfg := Config{
+		Name: "shop", Version: "1.2.3", Log: r.add,
+		Launch: func(context.Context) (Link, error) {
+			return asLink(launch([]string{fakeEnv + "=" + string(raw), "GORACE=atexit_sleep_ms=0"}, os.Args[0]))
+		},
+	}
+	if adjust != nil {
+		adjust(&cfg)
+	}
+	return cfg, r
+}
+
+// asLink keeps a nil *processLink from becoming a Link.
+func asLink(l *processLink, err error) (Link, error) {
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// startFake starts a server that plays a script; the test stops it at its end.
+func startFake(t *testing.T, sc script, adjust func(*Config)) *rig {
+	t.Helper()
+	cfg, r := fakeConfig(t, sc, adjust)
+	r.Server = start(t, cfg)
+	return r
+}
+
+func start(t *testing.T, cfg Config) *Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s, err := Start(ctx, cfg)
+	if err != nil {
+		t.Fatalf("Start: %v (%+v)", err, err)
+	}
+	t.Cleanup(func() { stop(t, s) })
+	return s
+}
+
+func stop(t *testing.T, s *Server) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.Stop(ctx); err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+}
+
+func call(t *testing.T, s *Server, c tool.Call) tool.Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	result, err := s.Call(ctx, c)
+	if err != nil {
+		t.Fatalf("Call: %v", err)
+	}
+	return result
+}
+
+func args(t *testing.T, raw string) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := json.Unmarshal([]byte(raw), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// diary returns the lines that the fake wrote down and that hold part.
+func (r *rig) diary(part string) []string { return diaryIn(r.dir, part) }
+
+func diaryIn(dir, part string) []string {
+	raw, _ := os.ReadFile(filepath.Join(dir, "diary"))
+	var lines []string
+	in := bufio.NewReader(bytes.NewReader(raw))
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return lines
+		}
+		if strings.Contains(line, part) {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+}
+
+// eventually waits for something that happens in another process or goroutine.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", patience, what)
+		}
+		<-tick.C
+	}
+}
+
+func within(t *testing.T, what string, done <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		t.Fatalf("not within %s: %s", patience, what)
+	}
+}
+
+func mustContain(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("want %q in:\n%s", part, text)
+		}
+	}
+}

@@ -1,26 +1,23 @@
 // Package yamldoc reads a YAML file strictly and keeps going: every mistake becomes a positioned problem with a snippet, and
-// all of a file's problems are there at the end. It knows YAML and nothing of what the files mean.
+// all of a file's problems are there at the end. It writes YAML that reads back as the same values. It knows YAML and
+// nothing of what the files mean.
+//
+// A file of any content is read in bounded time and memory. A Doc belongs to one goroutine.
 package yamldoc
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	yaml "github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
-
-// maxValues bounds what aliases may expand to in one file; without it a few lines of nested aliases fill the memory.
-const maxValues = 200_000
-
-// maxDepth bounds nesting; a deeper file is a mistake or an attack.
-const maxDepth = 200
 
 // Doc is one file being read.
 type Doc struct {
@@ -28,71 +25,105 @@ type Doc struct {
 	kind     fault.Kind
 	lines    []string
 	anchors  map[string]ast.Node
-	values   int
+	values   int // read so far, against maxValues
 	problems fault.Problems
 	warnings fault.Problems
+
+	exhausted bool // values or depth are used up: nothing more is read or reported
 }
 
 // Parse reads one YAML document. What cannot be parsed becomes a problem and the returned node is absent. Problems carry kind.
 func Parse(file string, kind fault.Kind, data []byte) (*Doc, Node) {
 	d := &Doc{File: file, kind: kind, anchors: map[string]ast.Node{}}
-	data = []byte(strings.TrimPrefix(string(data), "\ufeff"))
-	d.lines = strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
-	if line, col, ok := invalidUTF8(data); ok {
-		d.add(line, col, "save the file as UTF-8", "the file is not valid UTF-8")
-		return d, Node{doc: d}
+	absent := Node{doc: d}
+	if len(data) > maxSize {
+		d.add(0, 0, "split it, or keep the data elsewhere", "the file is larger than %d MiB", maxSize>>20)
+		return d, absent
 	}
-	parsed, err := safeParse(data)
+	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
+	d.lines = strings.Split(string(data), "\n")
+	if line, col, ok := notText(data); ok {
+		d.add(line, col, "save the file as UTF-8", "the file is not valid UTF-8 text")
+		return d, absent
+	}
+	tokens := lexer.Tokenize(string(data))
+	if bad := tokens.InvalidToken(); bad != nil {
+		d.syntaxError(bad, bad.Error)
+		return d, absent
+	}
+	if !d.guard(tokens) {
+		return d, absent
+	}
+	return d, Node{doc: d, ast: d.body(tokens)}
+}
+
+// body parses the tokens and returns the one document they hold, nil when there is none or it cannot be parsed.
+func (d *Doc) body(tokens token.Tokens) ast.Node {
+	parsed, err := safeParse(tokens)
 	if err != nil {
-		d.syntaxError(err)
-		return d, Node{doc: d}
+		d.parseError(err)
+		return nil
 	}
 	var body ast.Node
 	for _, doc := range parsed.Docs {
-		if doc.Body == nil {
-			continue
-		}
-		if _, comment := doc.Body.(*ast.CommentGroupNode); comment {
+		switch doc.Body.(type) {
+		case nil, *ast.CommentGroupNode, *ast.DirectiveNode:
 			continue
 		}
 		if body != nil {
-			pos := doc.Body.GetToken().Position
-			d.add(pos.Line, pos.Column, "split the documents into files", "a second YAML document; one file holds one document")
+			Node{doc: d, ast: doc.Body}.Errorf("split the documents into files", "a second YAML document; one file holds one document")
 			break
 		}
 		body = doc.Body
 	}
-	if body == nil {
-		return d, Node{doc: d}
+	if body != nil {
+		ast.Walk(nameVisitor{d}, body)
 	}
-	ast.Walk(anchorVisitor{d}, body)
-	return d, Node{doc: d, ast: body}
+	return body
 }
 
 // safeParse turns a panic of the parser into an error: a damaged file must never end the program.
-func safeParse(data []byte) (file *ast.File, err error) {
+func safeParse(tokens token.Tokens) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("not readable as YAML (%v)", r)
 		}
 	}()
-	return parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-type anchorVisitor struct{ doc *Doc }
+// nameVisitor collects the anchors and checks that aliases and tags are ones we can honour.
+type nameVisitor struct{ doc *Doc }
 
-func (v anchorVisitor) Visit(n ast.Node) ast.Visitor {
-	if a, ok := n.(*ast.AnchorNode); ok && a.Name != nil {
-		v.doc.anchors[a.Name.GetToken().Value] = a.Value
+func (v nameVisitor) Visit(n ast.Node) ast.Visitor {
+	node := Node{doc: v.doc, ast: n}
+	switch n := n.(type) {
+	case *ast.AnchorNode:
+		name := n.Name.GetToken().Value
+		if _, twice := v.doc.anchors[name]; twice {
+			node.Errorf("give one of them another name", "the anchor &%s stands twice", name)
+		}
+		v.doc.anchors[name] = n.Value
+	case *ast.AliasNode:
+		name := n.Value.GetToken().Value
+		if _, ok := v.doc.anchors[name]; !ok {
+			node.Errorf("put it in quotes if it is text that starts with a star",
+				"*%s refers to an anchor, but no &%s stands before it", name, name)
+		}
+	case *ast.TagNode:
+		if tag := n.Start.Value; tag != "!!str" {
+			node.Errorf("put it in quotes if it is text that starts with an exclamation mark", "the YAML tag %s has no meaning here", tag)
+		}
 	}
 	return v
 }
 
-func invalidUTF8(data []byte) (line, col int, found bool) {
+// notText finds the first byte that cannot stand in a text file.
+func notText(data []byte) (line, col int, found bool) {
 	line, col = 1, 1
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
-		if r == utf8.RuneError && size == 1 {
+		if r == 0 || r == utf8.RuneError && size == 1 {
 			return line, col, true
 		}
 		if r == '\n' {
@@ -102,16 +133,6 @@ func invalidUTF8(data []byte) (line, col int, found bool) {
 		data = data[size:]
 	}
 	return 0, 0, false
-}
-
-func (d *Doc) syntaxError(err error) {
-	var located yaml.Error
-	if errors.As(err, &located) && located.GetToken() != nil {
-		pos := located.GetToken().Position
-		d.add(pos.Line, pos.Column, "", "%s", located.GetMessage())
-		return
-	}
-	d.add(0, 0, "", "%v", err)
 }
 
 // Problems returns what was wrong, in the order of the file.
@@ -130,7 +151,9 @@ func (d *Doc) Warnings() fault.Problems {
 func (d *Doc) Problem(hint, format string, args ...any) { d.add(0, 0, hint, format, args...) }
 
 func (d *Doc) add(line, col int, hint, format string, args ...any) {
-	d.problems = append(d.problems, d.problem(line, col, hint, format, args...))
+	if len(d.problems) < maxProblems && !d.exhausted {
+		d.problems = append(d.problems, d.problem(line, col, hint, format, args...))
+	}
 }
 
 func (d *Doc) problem(line, col int, hint, format string, args ...any) fault.Problem {
@@ -152,9 +175,6 @@ func (d *Doc) snippet(line, col int) string {
 	fmt.Fprintf(&b, "      | %s^", strings.Repeat(" ", min(max(col-1, 0), maxSnippetWidth)))
 	return b.String()
 }
-
-// maxSnippetWidth keeps a snippet readable when a line holds a whole script.
-const maxSnippetWidth = 160
 
 func clip(line string) string {
 	line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", " ")

@@ -1,6 +1,7 @@
 package yamldoc_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -59,10 +60,10 @@ func TestValueKeepsTypesAndResolvesAliases(t *testing.T) {
 	if problems := read(src, func(n yamldoc.Node) { got = n.Value() }); problems != nil {
 		t.Fatal(problems)
 	}
-	base := map[string]any{"x": uint64(1), "y": []any{true, 1.5, nil}}
+	base := map[string]any{"x": int64(1), "y": []any{true, 1.5, nil}}
 	want := map[string]any{
 		"base": base, "use": base, "text": "two\nlines\n",
-		"merged": map[string]any{"x": uint64(2), "y": []any{true, 1.5, nil}},
+		"merged": map[string]any{"x": int64(2), "y": []any{true, 1.5, nil}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("value (-want +got):\n%s", diff)
@@ -71,25 +72,93 @@ func TestValueKeepsTypesAndResolvesAliases(t *testing.T) {
 
 func TestHostileFilesAreBounded(t *testing.T) {
 	t.Parallel()
-	var bomb strings.Builder
+	var bomb, wide, indented strings.Builder
 	bomb.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
 	for i := 1; i < 9; i++ {
-		prev := string(rune('0' + i - 1))
-		bomb.WriteString("a" + string(rune('0'+i)) + ": &a" + string(rune('0'+i)) + " [" + strings.Repeat("*a"+prev+",", 9) + "*a" + prev + "]\n")
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10), ","))
 	}
-	for name, src := range map[string]string{
-		"aliases":  bomb.String(),
-		"self":     "a: &a [*a]\n",
-		"not utf8": "a: \xff\n",
-		"two docs": "a: 1\n---\nb: 2\n",
-		"syntax":   "a: [1\n",
-		"infinite": "a: .inf\n",
+	for i := range 20_000 {
+		fmt.Fprintf(&wide, "key%d: x\n", i)
+	}
+	for i := range 2_000 {
+		indented.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	const deep = 100_000
+	for name, tt := range map[string]struct{ src, want string }{
+		"aliases":       {bomb.String(), "the file holds more than 500000 values"},
+		"self":          {"a: &a [*a]\n", "aliases nest values deeper"},
+		"self twice":    {"a: &a [*a, *a]\n", "aliases nest values deeper"},
+		"self merged":   {"a: &a {<<: *a}\n", "aliases nest values deeper"},
+		"not utf8":      {"a: \xff\n", "not valid UTF-8"},
+		"binary":        {"a: \x00\n", "not valid UTF-8"},
+		"utf-16":        {"\xff\xfea\x00:\x00", "not valid UTF-8"},
+		"too large":     {strings.Repeat("# comment\n", 500_000), "larger than 4 MiB"},
+		"wide":          {wide.String(), "more than 5000 keys"},
+		"lists":         {strings.Repeat("[", deep), "nested deeper"},
+		"mappings":      {strings.Repeat("{a: ", deep), "nested deeper"},
+		"dashes":        {strings.Repeat("- ", deep) + "a\n", "nested deeper"},
+		"question mark": {strings.Repeat("? ", deep) + "a\n", "nested deeper"},
+		"anchors":       {strings.Repeat("&a ", deep) + "a\n", "nested deeper"},
+		"flow anchors":  {"[" + strings.Repeat("&a ", deep) + "a]\n", "unexpected"},
+		"tags":          {strings.Repeat("!!str ", deep) + "a\n", "nested deeper"},
+		"flow tags":     {"[" + strings.Repeat("!!str ", deep) + "a]\n", "never closed"},
+		"indentation":   {indented.String(), "nested deeper"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if problems := read(src, func(n yamldoc.Node) { n.Value() }); len(problems) == 0 {
-				t.Error("no problem reported")
+			problems := read(tt.src, func(n yamldoc.Node) { n.Value() })
+			if len(problems) != 1 || !strings.Contains(problems[0], tt.want) {
+				t.Errorf("problems %q, want one with %q", problems, tt.want)
 			}
 		})
 	}
+}
+
+func TestProblemsOfOneFileAreBounded(t *testing.T) {
+	t.Parallel()
+	got := read(strings.Repeat("- 0123\n", 10_000), func(n yamldoc.Node) { n.Value() })
+	if len(got) != 100 {
+		t.Errorf("%d problems, want 100", len(got))
+	}
+}
+
+func TestLargeButSaneFilesAreRead(t *testing.T) {
+	t.Parallel()
+	src := "trail:\n" + strings.Repeat("  - step: do it\n    recording:\n      android:\n        - tap: { text: \"hello\" }\n", 3_000)
+	if problems := read(src, func(n yamldoc.Node) { n.Value() }); problems != nil {
+		t.Error(problems)
+	}
+}
+
+func TestLineEndingsAndByteOrderMarkDoNotMatter(t *testing.T) {
+	t.Parallel()
+	var got any
+	problems := read("\ufeffa: |\r\n  x\r\n  y\r\nb: [1,\r\n 2]\r\n", func(n yamldoc.Node) { got = n.Value() })
+	want := map[string]any{"a": "x\ny\n", "b": []any{int64(1), int64(2)}}
+	if diff := cmp.Diff(want, got); diff != "" || problems != nil {
+		t.Errorf("value (-want +got):\n%s%v", diff, problems)
+	}
+}
+
+func TestExactFieldsAcceptOneSpelling(t *testing.T) {
+	t.Parallel()
+	readers := map[string]func(yamldoc.Node){"maxRetries": func(v yamldoc.Node) { v.Int() }}
+	if got := read("max_retries: 1\n", func(n yamldoc.Node) { n.Fields(readers) }); got != nil {
+		t.Error(got)
+	}
+	doc, root := yamldoc.Parse("f.yaml", fault.Config, []byte("max_retries: 1\n"))
+	root.ExactFields(readers)
+	if p := doc.Problems(); len(p) != 1 || p[0].Hint != `did you mean "maxRetries"?` {
+		t.Error(p)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range awkward {
+		f.Add("a: " + text + "\n- " + text)
+	}
+	f.Add("a: &a {b: [1, *a]}\n<<: *a\n? [x]\n: !!str |\n  y\n%YAML 1.2\n---\n'q\"")
+	f.Fuzz(func(t *testing.T, src string) {
+		read(src, func(n yamldoc.Node) { n.Value() })
+	})
 }

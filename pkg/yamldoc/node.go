@@ -3,10 +3,8 @@ package yamldoc
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -45,11 +43,9 @@ type Entry struct {
 
 // Kind says what the node holds, aliases and anchors resolved.
 func (n Node) Kind() Kind {
-	switch v := n.resolve().(type) {
+	switch n.resolve().(type) {
 	case nil:
 		return Absent
-	case *ast.NullNode:
-		return Null
 	case *ast.BoolNode:
 		return Bool
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
@@ -61,7 +57,6 @@ func (n Node) Kind() Kind {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		return Mapping
 	default:
-		_ = v
 		return Null
 	}
 }
@@ -101,8 +96,7 @@ func (n Node) Errorf(hint, format string, args ...any) {
 
 // Warnf records a warning at the node.
 func (n Node) Warnf(hint, format string, args ...any) {
-	line, col := n.position()
-	n.doc.warnings = append(n.doc.warnings, n.doc.problem(line, col, hint, format, args...))
+	n.doc.warnings = append(n.doc.warnings, n.Problem(hint, format, args...))
 }
 
 // Problem makes a problem at the node without recording it, for checks that are made later.
@@ -111,20 +105,22 @@ func (n Node) Problem(hint, format string, args ...any) fault.Problem {
 	return n.doc.problem(line, col, hint, format, args...)
 }
 
-// resolve strips anchors, aliases and tags.
+// resolve strips anchors, aliases and tags; !!str makes text of any scalar.
 func (n Node) resolve() ast.Node {
-	v := n.ast
+	v, text := n.ast, false
 	for range maxDepth {
 		switch w := v.(type) {
 		case *ast.AnchorNode:
 			v = w.Value
 		case *ast.AliasNode:
-			if n.doc == nil || w.Value == nil {
-				return nil
-			}
 			v = n.doc.anchors[w.Value.GetToken().Value]
 		case *ast.TagNode:
-			v = w.Value
+			v, text = w.Value, w.Start.Value == "!!str"
+		case ast.ScalarNode:
+			if text {
+				return asText(w)
+			}
+			return v
 		default:
 			return v
 		}
@@ -132,17 +128,27 @@ func (n Node) resolve() ast.Node {
 	return nil
 }
 
+func asText(n ast.ScalarNode) ast.Node {
+	if _, block := n.(*ast.LiteralNode); block {
+		return n
+	}
+	quoted := *n.GetToken()
+	quoted.Type = token.DoubleQuoteType
+	return &ast.StringNode{BaseNode: &ast.BaseNode{}, Token: &quoted, Value: strings.TrimSpace(quoted.Value)}
+}
+
 func (n Node) wrong(want string) {
 	if got := n.Kind(); got != Absent {
-		n.Errorf("", "expected %s, found %s", want, describe(got, n.scalarText()))
+		n.Errorf("", "expected %s, found %s", want, n.describe())
 	}
 }
 
-func describe(k Kind, text string) string {
-	if text == "" || k == Null {
-		return string(k)
+func (n Node) describe() string {
+	kind, text := n.Kind(), n.scalarText()
+	if text == "" || kind == Null {
+		return string(kind)
 	}
-	return fmt.Sprintf("%s (%s)", k, text)
+	return fmt.Sprintf("%s (%s)", kind, text)
 }
 
 // scalarText is the text of a scalar as it is written in the file.
@@ -151,83 +157,9 @@ func (n Node) scalarText() string {
 	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		return strings.TrimSpace(v.GetToken().Value)
 	case *ast.StringNode:
-		return fmt.Sprintf("%q", v.Value)
+		return fmt.Sprintf("%q", clip(v.Value))
 	}
 	return ""
-}
-
-// Str reads text. A number or a boolean is refused with the advice to quote it.
-func (n Node) Str() string {
-	switch v := n.resolve().(type) {
-	case *ast.StringNode:
-		return v.Value
-	case *ast.LiteralNode:
-		return v.Value.Value
-	}
-	if t, ok := n.ast.(*ast.TagNode); ok && t.Start.Value == "!!str" {
-		return n.scalarText()
-	}
-	switch n.Kind() {
-	case Number, Bool:
-		n.Errorf(fmt.Sprintf("write it in quotes: %q", n.scalarText()), "expected text, found %s", describe(n.Kind(), n.scalarText()))
-	default:
-		n.wrong("text")
-	}
-	return ""
-}
-
-// Scalar reads any scalar as the text it is written with; for places where ids and the like may look like numbers.
-func (n Node) Scalar() string {
-	switch n.Kind() {
-	case Number, Bool:
-		return n.scalarText()
-	default:
-		return n.Str()
-	}
-}
-
-// Bool reads true or false.
-func (n Node) Bool() bool {
-	if v, ok := n.resolve().(*ast.BoolNode); ok {
-		return v.Value
-	}
-	n.wrong("true or false")
-	return false
-}
-
-// Int reads a whole number.
-func (n Node) Int() int {
-	if v, ok := n.resolve().(*ast.IntegerNode); ok {
-		switch i := v.Value.(type) {
-		case int64:
-			return int(i)
-		case uint64:
-			if i <= math.MaxInt {
-				return int(i)
-			}
-		}
-	}
-	n.wrong("a whole number")
-	return 0
-}
-
-// Duration reads a positive duration such as 30s, 2m or 500ms.
-func (n Node) Duration() time.Duration {
-	if n.Kind() == Absent {
-		return 0
-	}
-	const hint = "write a number with a unit, such as 500ms, 30s or 2m"
-	if n.Kind() != Text {
-		n.Errorf(hint, "expected a duration, found %s", describe(n.Kind(), n.scalarText()))
-		return 0
-	}
-	text := n.Str()
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		n.Errorf(hint, "%q is not a duration", text)
-		return 0
-	}
-	return d
 }
 
 // Strings reads a list of texts.
@@ -255,6 +187,9 @@ func (n Node) Items() []Node {
 		n.wrong("a list")
 		return nil
 	}
+	if n.spend(len(seq.Values)) {
+		return nil
+	}
 	items := make([]Node, len(seq.Values))
 	for i, v := range seq.Values {
 		items[i] = Node{doc: n.doc, ast: v, at: seq.Start}
@@ -264,17 +199,27 @@ func (n Node) Items() []Node {
 
 // Entries reads a mapping in the order of the file, merge keys (<<) applied. A key that stands twice is a problem that
 // names both places; the first one counts.
-func (n Node) Entries() []Entry {
+func (n Node) Entries() []Entry { return n.entries(0) }
+
+func (n Node) entries(depth int) []Entry {
+	pairs := n.pairs()
+	if n.spend(len(pairs)) {
+		return nil
+	}
 	var entries []Entry
-	first := map[string]Node{}
 	var merges []Node
-	for _, mv := range n.pairs() {
+	first := map[string]Node{}
+	for _, mv := range pairs {
+		at := Node{doc: n.doc, ast: mv.Key, at: mv.Start}
 		if _, ok := mv.Key.(*ast.MergeKeyNode); ok {
 			merges = append(merges, Node{doc: n.doc, ast: mv.Value, at: mv.Start})
 			continue
 		}
-		at := Node{doc: n.doc, ast: mv.Key, at: mv.Start}
-		key := keyText(mv.Key)
+		key, ok := keyText(mv.Key)
+		if !ok {
+			at.Errorf("write it as plain text or in quotes", "only text can be a key")
+			continue
+		}
 		if earlier, twice := first[key]; twice {
 			at.Errorf("remove one of them", "%q stands twice; first in line %d, column %d", key, earlier.Line(), earlier.Column())
 			continue
@@ -283,23 +228,23 @@ func (n Node) Entries() []Entry {
 		entries = append(entries, Entry{key, at, Node{doc: n.doc, ast: mv.Value, at: mv.Key.GetToken()}})
 	}
 	for _, m := range merges {
-		entries = append(entries, m.merged(first)...)
+		entries = append(entries, m.merged(first, depth+1)...)
 	}
 	return entries
 }
 
 // merged returns the entries that a merge key adds to a mapping that already has some keys.
-func (n Node) merged(have map[string]Node) []Entry {
+func (n Node) merged(have map[string]Node, depth int) []Entry {
+	if n.tooDeep(depth) {
+		return nil
+	}
 	sources := []Node{n}
 	if n.Kind() == List {
 		sources = n.Items()
 	}
 	var out []Entry
 	for _, s := range sources {
-		if n.doc.spend(n) {
-			return out
-		}
-		for _, e := range s.Entries() {
+		for _, e := range s.entries(depth) {
 			if _, ok := have[e.Key]; !ok {
 				have[e.Key] = e.At
 				out = append(out, e)
@@ -309,13 +254,29 @@ func (n Node) merged(have map[string]Node) []Entry {
 	return out
 }
 
-// spend counts one value against maxValues and reports, once, when they are used up.
-func (d *Doc) spend(n Node) (exhausted bool) {
-	d.values++
-	if d.values == maxValues {
-		n.Errorf("write the values out", "aliases expand to more than %d values", maxValues)
+// spend counts values against maxValues. Once they are used up, which is reported once, nothing more is read or reported.
+func (n Node) spend(values int) (exhausted bool) {
+	if n.doc == nil {
+		return true
 	}
-	return d.values >= maxValues
+	n.doc.values += values
+	if n.doc.values > maxValues {
+		n.giveUp("the file holds more than %d values, aliases expanded", maxValues)
+	}
+	return n.doc.exhausted
+}
+
+// tooDeep stops values that contain themselves; the file as it is written is not that deep (see guard).
+func (n Node) tooDeep(depth int) bool {
+	if depth > maxDepth {
+		n.giveUp("aliases nest values deeper than %d levels", maxDepth)
+	}
+	return n.doc.exhausted
+}
+
+func (n Node) giveUp(format string, args ...any) {
+	n.Errorf("write the values out instead of using aliases", format, args...)
+	n.doc.exhausted = true
 }
 
 func (n Node) pairs() []*ast.MappingValueNode {
@@ -329,23 +290,32 @@ func (n Node) pairs() []*ast.MappingValueNode {
 	return nil
 }
 
-func keyText(k ast.MapKeyNode) string {
+func keyText(k ast.Node) (key string, ok bool) {
 	switch v := k.(type) {
 	case *ast.StringNode:
-		return v.Value
+		return v.Value, true
+	case *ast.LiteralNode:
+		return v.Value.Value, true
 	case *ast.MappingKeyNode:
-		if s, ok := v.Value.(*ast.StringNode); ok {
-			return s.Value
-		}
-		return strings.TrimSpace(v.Value.String())
-	default:
-		return strings.TrimSpace(k.GetToken().Value)
+		return keyText(v.Value)
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode, *ast.InfinityNode, *ast.NanNode:
+		return strings.TrimSpace(k.GetToken().Value), true
 	}
+	return "", false
 }
 
 // Fields reads a mapping with known keys: each value goes to the reader of its key. Keys count the same in camelCase and
 // snake_case. An unknown key, or two spellings of one key, is a problem.
 func (n Node) Fields(readers map[string]func(Node)) {
+	n.fields(readers, func(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) })
+}
+
+// ExactFields is Fields for mappings whose keys have one spelling.
+func (n Node) ExactFields(readers map[string]func(Node)) {
+	n.fields(readers, func(key string) string { return key })
+}
+
+func (n Node) fields(readers map[string]func(Node), fold func(string) string) {
 	known := map[string]string{}
 	for key := range readers {
 		known[fold(key)] = key
@@ -354,7 +324,7 @@ func (n Node) Fields(readers map[string]func(Node)) {
 	for _, e := range n.Entries() {
 		key, ok := known[fold(e.Key)]
 		if !ok {
-			e.At.Errorf(fault.DidYouMean(e.Key, slices.Sorted(maps.Keys(readers))), "unknown key %q", e.Key)
+			e.At.Errorf(fault.DidYouMean(e.Key, slices.Sorted(maps.Keys(readers))), "unknown key %q", clip(e.Key))
 			continue
 		}
 		if earlier, twice := seen[key]; twice {
@@ -365,46 +335,4 @@ func (n Node) Fields(readers map[string]func(Node)) {
 		seen[key] = e
 		readers[key](e.Value)
 	}
-}
-
-func fold(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
-
-// Value reads any value as plain Go data that JSON can hold: nil, bool, int64, uint64, float64, string, []any, map[string]any.
-func (n Node) Value() any { return n.value(0) }
-
-func (n Node) value(depth int) any {
-	if depth > maxDepth {
-		n.Errorf("", "nested deeper than %d levels", maxDepth)
-		return nil
-	}
-	if n.doc != nil && n.doc.spend(n) {
-		return nil
-	}
-	switch v := n.resolve().(type) {
-	case *ast.BoolNode:
-		return v.Value
-	case *ast.IntegerNode:
-		return v.Value
-	case *ast.FloatNode:
-		return v.Value
-	case *ast.InfinityNode, *ast.NanNode:
-		n.Errorf("", "%s cannot be sent to a tool: JSON has no such number", n.scalarText())
-		return nil
-	case *ast.SequenceNode:
-		items := n.Items()
-		out := make([]any, len(items))
-		for i, item := range items {
-			out[i] = item.value(depth + 1)
-		}
-		return out
-	case *ast.MappingNode, *ast.MappingValueNode:
-		out := map[string]any{}
-		for _, e := range n.Entries() {
-			out[e.Key] = e.Value.value(depth + 1)
-		}
-		return out
-	case *ast.StringNode, *ast.LiteralNode:
-		return n.Str()
-	}
-	return nil
 }

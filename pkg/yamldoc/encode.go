@@ -1,0 +1,223 @@
+package yamldoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Map is a mapping that is written in this order.
+type Map []Pair
+
+// Pair is a key of a Map with its value.
+type Pair struct {
+	Key   string
+	Value any
+}
+
+// Encode writes a value as a YAML document that Parse and Value read back as the same value, a Map as a map[string]any. It
+// takes Map, what Value returns, int and json.Number; anything else, and what YAML cannot hold, is an error.
+func Encode(v any) ([]byte, error) {
+	var e encoder
+	if collection(v) {
+		e.block(v, 0)
+	} else {
+		e.write(e.scalar(v, 0), "\n")
+	}
+	return e.out.Bytes(), e.err
+}
+
+type encoder struct {
+	out bytes.Buffer
+	err error
+}
+
+func (e *encoder) write(parts ...string) {
+	for _, p := range parts {
+		e.out.WriteString(p)
+	}
+}
+
+func (e *encoder) fail(format string, args ...any) string {
+	if e.err == nil {
+		e.err = fmt.Errorf("write YAML: "+format, args...)
+	}
+	return ""
+}
+
+// block writes a collection whose first line is indented already.
+func (e *encoder) block(v any, indent int) {
+	if indent > 2*maxDepth {
+		e.err = errors.New("write YAML: nested too deeply")
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		var m Map
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			m = append(m, Pair{key, v[key]})
+		}
+		e.block(m, indent)
+	case Map:
+		for i, pair := range v {
+			e.indent(i, indent)
+			e.write(e.text(pair.Key), ":")
+			if collection(pair.Value) {
+				e.write("\n")
+				e.indent(1, indent+2)
+				e.block(pair.Value, indent+2)
+			} else {
+				e.write(" ", e.scalar(pair.Value, indent), "\n")
+			}
+		}
+	case []any:
+		for i, item := range v {
+			e.indent(i, indent)
+			e.write("- ")
+			if collection(item) {
+				e.block(item, indent+2)
+			} else {
+				e.write(e.scalar(item, indent), "\n")
+			}
+		}
+	}
+}
+
+func (e *encoder) indent(line, by int) {
+	if line > 0 {
+		e.write(strings.Repeat(" ", by))
+	}
+}
+
+// collection says whether a value is written in lines of its own; empty ones are not.
+func collection(v any) bool {
+	switch v := v.(type) {
+	case Map:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	case []any:
+		return len(v) > 0
+	}
+	return false
+}
+
+func (e *encoder) scalar(v any, indent int) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case uint64:
+		return strconv.FormatUint(v, 10)
+	case float64:
+		return e.float(v)
+	case json.Number:
+		if text := v.String(); plainInteger.MatchString(text) || plainFloat.MatchString(text) {
+			return text
+		}
+		return e.fail("%q is not a number", v.String())
+	case string:
+		if fitsBlock(v) {
+			return blockText(v, indent)
+		}
+		return e.text(v)
+	case Map, map[string]any:
+		return "{}"
+	case []any:
+		return "[]"
+	}
+	return e.fail("a %T has no YAML form", v)
+}
+
+func (e *encoder) float(f float64) string {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return e.fail("%v is not a JSON number", f)
+	}
+	text := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
+}
+
+var (
+	plainText = regexp.MustCompile(`^[\p{L}_/][\p{L}\p{N} _./()+;=!?'-]*$`)
+	keyword   = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
+)
+
+// text writes text on one line, quoted unless it is obvious to every YAML reader that it is text.
+func (e *encoder) text(s string) string {
+	if !utf8.ValidString(s) {
+		return e.fail("%q is not valid UTF-8", s)
+	}
+	if plainText.MatchString(s) && !keyword.MatchString(s) && !strings.HasSuffix(s, " ") {
+		return s
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unicode.IsPrint(r) && r != '\ufeff':
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// fitsBlock says whether text of several lines can be written as it is, after a |.
+func fitsBlock(s string) bool {
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	if len(lines) < 2 || lines[len(lines)-1] == "" || !utf8.ValidString(s) {
+		return false
+	}
+	for i, line := range lines {
+		if strings.HasSuffix(line, " ") || i == 0 && (line == "" || line[0] == ' ') {
+			return false
+		}
+		if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func blockText(s string, indent int) string {
+	body, header := strings.TrimSuffix(s, "\n"), "|-"
+	if body != s {
+		header = "|"
+	}
+	margin := "\n" + strings.Repeat(" ", indent+2)
+	lines := strings.Split(body, "\n")
+	for i, line := range lines {
+		if lines[i] = margin + line; line == "" {
+			lines[i] = "\n"
+		}
+	}
+	return header + strings.Join(lines, "")
+}

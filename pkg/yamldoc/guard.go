@@ -1,0 +1,76 @@
+package yamldoc
+
+import "github.com/goccy/go-yaml/token"
+
+// The limits of one file. Real files are far below them; beyond them the parser needs quadratic time or a deep stack.
+const (
+	maxSize         = 4 << 20 // bytes
+	maxDepth        = 200     // levels of nesting
+	maxKeys         = 5_000   // keys of one mapping
+	maxValues       = 500_000 // values read, aliases expanded: without it a few lines of nested aliases fill the memory
+	maxProblems     = 100     // nobody reads more at once
+	maxSnippetWidth = 160     // columns; a line may hold a whole script
+)
+
+// guard reports, before the parser sees the tokens, nesting and mappings that are too large for it.
+func (d *Doc) guard(tokens token.Tokens) bool {
+	var g guard
+	for _, t := range tokens {
+		g.take(t)
+		line, col := position(t)
+		if g.flow+len(g.open) > maxDepth {
+			d.add(line, col, "", "nested deeper than %d levels", maxDepth)
+			return false
+		}
+		if n := len(g.open); n > 0 && g.open[n-1].keys > maxKeys {
+			d.add(line, col, "make it a list, or split it", "a mapping with more than %d keys", maxKeys)
+			return false
+		}
+	}
+	return true
+}
+
+// guard follows the nesting of a token stream: brackets, and block collections by their columns.
+type guard struct {
+	flow int
+	open []block
+}
+
+type block struct {
+	column int
+	list   bool
+	keys   int
+}
+
+func (g *guard) take(t *token.Token) {
+	switch t.Type {
+	case token.SequenceStartType, token.MappingStartType:
+		g.flow++
+	case token.SequenceEndType, token.MappingEndType:
+		g.flow = max(0, g.flow-1)
+	case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
+		g.enter(block{column: t.Position.Column, list: true})
+	case token.MappingValueType:
+		if t.Prev != nil {
+			g.enter(block{column: t.Prev.Position.Column})
+		}
+	}
+}
+
+// enter closes the blocks that a collection at b's column ends, and opens b unless it is open already.
+func (g *guard) enter(b block) {
+	if g.flow > 0 {
+		return
+	}
+	n := len(g.open)
+	for n > 0 && (g.open[n-1].column > b.column || g.open[n-1].column == b.column && g.open[n-1].list && !b.list) {
+		n--
+	}
+	g.open = g.open[:n]
+	if n == 0 || g.open[n-1].column < b.column || b.list && !g.open[n-1].list {
+		g.open = append(g.open, b)
+	}
+	if !b.list {
+		g.open[len(g.open)-1].keys++
+	}
+}

@@ -1,0 +1,152 @@
+package yamldoc
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Str reads text. A number or a boolean is refused with the advice to quote it.
+func (n Node) Str() string {
+	switch v := n.resolve().(type) {
+	case *ast.StringNode:
+		return v.Value
+	case *ast.LiteralNode:
+		return v.Value.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		n.Errorf(fmt.Sprintf("write it in quotes: %q", n.scalarText()), "expected text, found %s", n.describe())
+	default:
+		n.wrong("text")
+	}
+	return ""
+}
+
+// Scalar reads any scalar as the text it is written with; for places where ids and the like may look like numbers.
+func (n Node) Scalar() string {
+	switch n.Kind() {
+	case Number, Bool:
+		return n.scalarText()
+	default:
+		return n.Str()
+	}
+}
+
+// Bool reads true or false.
+func (n Node) Bool() bool {
+	if v, ok := n.resolve().(*ast.BoolNode); ok {
+		return v.Value
+	}
+	n.wrong("true or false")
+	return false
+}
+
+// Int reads a whole number.
+func (n Node) Int() int {
+	if _, ok := n.resolve().(*ast.IntegerNode); ok {
+		switch i := n.number().(type) {
+		case nil:
+			return 0
+		case int64:
+			if int64(int(i)) == i {
+				return int(i)
+			}
+		}
+	}
+	n.wrong("a whole number")
+	return 0
+}
+
+// Duration reads a positive duration such as 30s, 2m or 500ms.
+func (n Node) Duration() time.Duration {
+	if n.Kind() == Absent {
+		return 0
+	}
+	const hint = "write a number with a unit, such as 500ms, 30s or 2m"
+	if n.Kind() != Text {
+		n.Errorf(hint, "expected a duration, found %s", n.describe())
+		return 0
+	}
+	text := n.Str()
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		n.Errorf(hint, "%q is not a duration", clip(text))
+		return 0
+	}
+	return d
+}
+
+// Value reads any value as plain Go data that JSON can hold: nil, bool, int64, uint64 (when too large for int64), float64,
+// string, []any, map[string]any. A number that YAML readers disagree about is a problem.
+func (n Node) Value() any { return n.value(0) }
+
+func (n Node) value(depth int) any {
+	if n.ast == nil || n.tooDeep(depth) {
+		return nil
+	}
+	switch v := n.resolve().(type) {
+	case *ast.BoolNode:
+		return v.Value
+	case *ast.IntegerNode, *ast.FloatNode:
+		return n.number()
+	case *ast.InfinityNode, *ast.NanNode:
+		n.Errorf("", "%s cannot be sent to a tool: JSON has no such number", n.scalarText())
+	case *ast.SequenceNode:
+		items := n.Items()
+		out := make([]any, len(items))
+		for i, item := range items {
+			out[i] = item.value(depth + 1)
+		}
+		return out
+	case *ast.MappingNode, *ast.MappingValueNode:
+		out := map[string]any{}
+		for _, e := range n.Entries() {
+			out[e.Key] = e.Value.value(depth + 1)
+		}
+		return out
+	case *ast.StringNode:
+		if v.Token.Type == token.StringType && numberLike.MatchString(v.Value) {
+			return n.number()
+		}
+		return v.Value
+	case *ast.LiteralNode:
+		return v.Value.Value
+	}
+	return nil
+}
+
+// The numbers of YAML 1.2 as we take them, and what older readers or other tools also take for a number.
+var (
+	plainInteger = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*|0x[0-9a-fA-F]+|0o[0-7]+)$`)
+	plainFloat   = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	numberLike   = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$|^[-+]?\.[0-9]+[eE][-+]?[0-9]+$`)
+)
+
+// number reads a number from its text; nil, with a problem, when the text is ambiguous or out of range.
+func (n Node) number() any {
+	text := n.resolve().GetToken().Value
+	switch {
+	case plainInteger.MatchString(text):
+		if i, err := strconv.ParseInt(text, 0, 64); err == nil {
+			return i
+		}
+		if u, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 0, 64); err == nil {
+			return u
+		}
+	case plainFloat.MatchString(text):
+		if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) {
+			return f
+		}
+	default:
+		n.Errorf(fmt.Sprintf("write it in quotes if it is text: %q; as a number, in plain digits", clip(text)),
+			"YAML readers disagree about %s: a number or text", clip(text))
+		return nil
+	}
+	n.Errorf(fmt.Sprintf("write it in quotes if it is text: %q", clip(text)), "the number %s is too large", clip(text))
+	return nil
+}

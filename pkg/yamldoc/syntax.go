@@ -1,0 +1,152 @@
+package yamldoc
+
+import (
+	"errors"
+	"strings"
+
+	yaml "github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/token"
+)
+
+const quoteHint = `put the value in quotes: "…"`
+
+// parseError records the parser's complaint.
+func (d *Doc) parseError(err error) {
+	var located yaml.Error
+	if errors.As(err, &located) && located.GetToken() != nil {
+		d.syntaxError(located.GetToken(), located.GetMessage())
+		return
+	}
+	d.add(0, 0, "", "%v", err)
+}
+
+// syntaxError records a mistake in the YAML itself, in words that say what to change. The parser names the rule that broke;
+// what the author did is read off the line.
+func (d *Doc) syntaxError(at *token.Token, message string) {
+	line, col := position(at)
+	text := d.line(line)
+	before, after := split(text, col)
+	if tokenCol := bareToken(text); tokenCol > 0 && strings.Contains(message, "flow map") {
+		d.add(line, tokenCol, `put the value in quotes: "{{name}}"`, "a value that starts with {{ is a mapping to YAML")
+		return
+	}
+	if strings.Contains(message, "mapping value is not allowed") && !secondColon(before, after) {
+		d.deeperLine(line)
+		return
+	}
+	for _, e := range explanations() {
+		if strings.Contains(message, e.rule) && (e.when == nil || e.when(before, after)) {
+			d.add(line, col, e.hint, "%s", e.say)
+			return
+		}
+	}
+	d.add(line, col, "", "%s", message)
+}
+
+// deeperLine reports the first line after a complete value that is indented as if it belonged to it.
+func (d *Doc) deeperLine(line int) {
+	for next := line + 1; next <= len(d.lines); next++ {
+		if text := d.line(next); strings.TrimSpace(text) != "" {
+			d.add(next, 1+len(text)-len(strings.TrimLeft(text, " ")), "indent it like the line it belongs to",
+				"this line is indented deeper than the line above, which already has its value")
+			return
+		}
+	}
+}
+
+// An explanation says in plain words what a broken rule means.
+type explanation struct {
+	rule string // part of the parser's message
+	when func(before, after string) bool
+	say  string
+	hint string
+}
+
+// explanations lists the first match first.
+func explanations() []explanation {
+	return []explanation{
+		{"double-quoted text", nil, `the text that opens with " here never ends`,
+			`close it with "; inside, write \" for a quote and \\ for a backslash`},
+		{"single-quoted text", nil, `the text that opens with ' here never ends`, "close it with '; inside, write '' for an apostrophe"},
+		{"tab character", nil, "a tab in the indentation", "indent with spaces: YAML forbids tabs there"},
+		{"found character '\t'", nil, "a tab in the indentation", "indent with spaces: YAML forbids tabs there"},
+		{"',' or ']'", nil, "the list that opens with [ before this is not closed", "separate its entries with commas and close it with ]"},
+		{"',' or '}'", nil, "the mapping that opens with { before this is not closed",
+			"separate its entries with commas and close it with }"},
+		{"end token ']'", nil, "the list that opens with [ is never closed", "close it with ]"},
+		{"end token '}'", nil, "the mapping that opens with { is never closed", "close it with }"},
+		{"flow map content", nil, "the mapping that opens with { is never closed", "close it with }"},
+		{"could not find '['", nil, "a ] that closes nothing", "remove it, or " + quoteHint},
+		{"could not find '{'", nil, "a } that closes nothing", "remove it, or " + quoteHint},
+		{"unexpected key name", colonWithoutSpace, "a colon without a space after it", "write key: value, with a space"},
+		{"unexpected key name", nil, "this line has no colon", "write key: value"},
+		{"implicit line break", nil, "a comma is missing between this and the next line", "separate the entries with commas"},
+		{"mapping value is not allowed", nil, "a second colon in one line", quoteHint},
+		{"map key-value is pre-defined", afterQuote, "text after the closing quote",
+			"quote the whole value; an apostrophe inside single quotes is written ''"},
+		{"value is not allowed", startsLine, "the indentation of this line fits no line above it",
+			"indent it like the line it belongs to"},
+		{"value is not allowed", nil, "something follows a value that is already complete", quoteHint},
+		{"non-map value", dash, "a list entry between the keys of a mapping", "indent it below the key it belongs to"},
+		{"non-map value", colonWithoutSpace, "a colon without a space after it", "write key: value, with a space"},
+		{"non-map value", nil, "this line has no colon", "write key: value"},
+		{"block sequence entries", nil, "a list cannot start in the line of its key", "put the - in the next line, indented"},
+		{"'@' is a reserved", nil, "text cannot start with @", quoteHint},
+		{"'`' is a reserved", nil, "text cannot start with a backquote", quoteHint},
+		{"unexpected directive", nil, "text cannot start with %", quoteHint},
+		{"unknown escape", nil, "this is no escape of double-quoted text", `write a backslash as \\, or use single quotes`},
+		{"undefined anchor", nil, "an & names a value for later, but here is no value", quoteHint},
+		{"undefined alias", nil, "a * refers to a named value, but here is no name", quoteHint},
+		{"invalid key", nil, "only plain text can be a key", ""},
+		{"header", nil, "this is not a way to open a block of text", "write | to keep the line breaks or > to join the lines"},
+		{"number of indent", nil, "this block of text is not indented as its first line says", "write | or > without a number"},
+	}
+}
+
+func colonWithoutSpace(_, after string) bool {
+	i := strings.IndexByte(after, ':')
+	return i > 0 && i+1 < len(after) && after[i+1] != ' '
+}
+
+func secondColon(_, after string) bool {
+	return strings.Contains(after, ": ") || strings.HasSuffix(strings.TrimRight(after, " "), ":")
+}
+
+func afterQuote(before, _ string) bool {
+	before = strings.TrimRight(before, " ")
+	return strings.HasSuffix(before, "'") || strings.HasSuffix(before, `"`)
+}
+
+func startsLine(before, _ string) bool { return strings.TrimSpace(before) == "" }
+
+func dash(_, after string) bool { return strings.HasPrefix(after, "-") }
+
+// bareToken is the column of a {{ that starts a value in the line, 0 when there is none.
+func bareToken(text string) int {
+	for i := 0; ; {
+		at := strings.Index(text[i:], "{{")
+		if at < 0 {
+			return 0
+		}
+		i += at
+		before := strings.TrimRight(text[:i], " ")
+		if before == "" || strings.ContainsAny(before[len(before)-1:], ":-[,") {
+			return len([]rune(text[:i])) + 1
+		}
+		i += len("{{")
+	}
+}
+
+func (d *Doc) line(n int) string {
+	if n < 1 || n > len(d.lines) {
+		return ""
+	}
+	return d.lines[n-1]
+}
+
+// split cuts a line before a column.
+func split(text string, col int) (before, after string) {
+	runes := []rune(text)
+	at := min(max(col-1, 0), len(runes))
+	return string(runes[:at]), string(runes[at:])
+}

@@ -96,15 +96,15 @@ $(GOLANGCI):
 	@mv $(TOOLS)/golangci-lint $@
 
 .PHONY: generate
-generate: ## write the command reference in docs/cli
-	rm -rf docs/cli
-	go run . docs --markdown docs/cli
+generate: ## write the command reference in docs/commands
+	rm -rf docs/commands
+	go run . docs --markdown docs/commands
 
 .PHONY: docs-check
-docs-check: ## fail when docs/cli is not what the commands say
+docs-check: ## fail when docs/commands is not what the commands say
 	@rm -rf bin/docs
 	go run . docs --markdown bin/docs
-	@diff -r docs/cli bin/docs || { echo 'run make generate' >&2; exit 1; }
+	@diff -r docs/commands bin/docs || { echo 'run make generate' >&2; exit 1; }
 
 .PHONY: release-check
 release-check: $(GORELEASER) ## check the release configuration and build all its targets

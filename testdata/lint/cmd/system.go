@@ -1,4 +1,4 @@
-// Package cmd may read the process, and no more than that.
+// Package cmd has one file that reads the process, and one that makes the first context.
 package cmd
 
 import (

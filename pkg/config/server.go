@@ -131,7 +131,11 @@ func (e *entry) nearestFile() string {
 
 // readCommand reads a program: a path, if it has a separator, else a name to look for on PATH.
 func (e *entry) readCommand(n yamldoc.Node) {
-	e.Command = e.l.expanded(n, text(n))
+	written := text(n)
+	e.Command = e.l.expanded(n, written)
+	if e.Command == "" && written != "" {
+		n.Errorf("", "this is empty once the environment is put in")
+	}
 	if strings.ContainsAny(e.Command, "/"+string(filepath.Separator)) {
 		e.Command = e.l.path(e.Command)
 	}
@@ -170,7 +174,7 @@ func (e *entry) variables(n yamldoc.Node) map[string]string {
 	out := map[string]string{}
 	for _, v := range n.Entries() {
 		if v.Key == "" || strings.ContainsAny(v.Key, "=\x00") {
-			v.At.Errorf("", "%q is no name of a variable", v.Key)
+			v.At.Errorf("", "%q cannot be a name", v.Key)
 			continue
 		}
 		out[v.Key] = e.l.expanded(v.Value, v.Value.Scalar())

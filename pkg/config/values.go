@@ -105,6 +105,7 @@ func (l *loader) expanded(n yamldoc.Node, raw string) string {
 			return fallback
 		case !set:
 			n.Errorf("set it, or write ${"+variable+":-default}", "the environment variable %s is not set", variable)
+			return ref
 		}
 		return value
 	})

@@ -22,6 +22,8 @@ type script struct {
 	Modern   bool              // knows server/discover
 	Unknown  string            // unknown methods: "" refuses, ignore, exit
 	Pages    []json.RawMessage // the answers to tools/list, in order
+	Endless  bool              // every answer to tools/list has another cursor
+	NoTools  bool              // does not know tools/list
 	Only     int               // misbehaves as above only in this life, counted from 1; 0 means always
 	Before   []json.RawMessage // messages sent before the answer to tools/list
 	Dir      string            // where it writes down what happens
@@ -157,6 +159,10 @@ func (f *fake) handle(m message) {
 		f.initialize(m)
 	case "tools/list":
 		f.phase("list")
+		if f.NoTools {
+			f.unknown(m)
+			return
+		}
 		for _, before := range f.Before {
 			f.send(before)
 		}
@@ -164,8 +170,12 @@ func (f *fake) handle(m message) {
 		if len(f.Pages) > 0 {
 			page = f.Pages[min(f.listed, len(f.Pages)-1)]
 		}
+		if f.Endless {
+			page = json.RawMessage(fmt.Sprintf(`{"tools":[{"name":"t%d"}],"nextCursor":"c%d"}`, f.listed, f.listed))
+		}
 		f.listed++
 		f.answer(m.ID, string(page))
+		f.phase("calls")
 	case "tools/call":
 		f.call(m)
 	case "notifications/cancelled":

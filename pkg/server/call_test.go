@@ -1,0 +1,488 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// sent returns the parameters of the nth tools/call that the fake received.
+func (r *rig) sent(t *testing.T, n int) map[string]any {
+	t.Helper()
+	lines := r.diary(`"tools/call"`)
+	if len(lines) <= n {
+		t.Fatalf("only %d calls were sent", len(lines))
+	}
+	return args(t, lines[n])["params"].(map[string]any)
+}
+
+func TestBothEnvelopesAreOnEveryCall(t *testing.T) {
+	t.Parallel()
+	bare := tool.Context{SessionID: "s-2", Device: tool.Device{Platform: "WEB", Driver: "playwright-native"}}
+	noApps := bare
+	noApps.Target = &tool.Target{ID: "site"}
+	tests := []struct {
+		name    string
+		context tool.Context
+		args    map[string]any
+		want    string
+	}{
+		{
+			"everything is known", shopping(), map[string]any{"a": 1.0, "b": map[string]any{"c": "<&>"}},
+			`{"name":"echo","arguments":{"a":1,"b":{"c":"<&>"},"_trailblazeContext":{"memory":{"n":1,"who":"ada"},"device":{"platform":"ANDROID",
+			"widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"}}},
+			"_meta":{"progressToken":"1","trailblazeInvocationId":"i-1","trailblaze":{"sessionId":"s-1","invocationId":"i-1","memory":{"n":1,"who":"ada"},
+			"device":{"platform":"android","widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"},
+			"target":{"id":"shop","displayName":"Shop","appIds":["com.shop"],"appId":"com.shop"}}}}`,
+		},
+		{
+			"no target, no memory, no arguments", bare, nil,
+			`{"name":"echo","arguments":{"_trailblazeContext":{"memory":{},"device":{"platform":"WEB","widthPixels":0,"heightPixels":0,
+			"driverType":"playwright-native"}}},
+			"_meta":{"progressToken":"1","trailblazeInvocationId":"i-1","trailblaze":{"sessionId":"s-2","invocationId":"i-1","memory":{},
+			"device":{"platform":"web","widthPixels":0,"heightPixels":0,"driverType":"playwright-native"}}}}`,
+		},
+		{
+			"a target without app ids", noApps, nil,
+			`{"name":"echo","arguments":{"_trailblazeContext":{"memory":{},"device":{"platform":"WEB","widthPixels":0,"heightPixels":0,
+			"driverType":"playwright-native"}}},
+			"_meta":{"progressToken":"1","trailblazeInvocationId":"i-1","trailblaze":{"sessionId":"s-2","invocationId":"i-1","memory":{},
+			"device":{"platform":"web","widthPixels":0,"heightPixels":0,"driverType":"playwright-native"},"target":{"id":"site","appIds":[]}}}}`,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := startFake(t, script{}, nil)
+			before := len(tt.args)
+			call(t, r.Server, tool.Call{Tool: "echo", InvocationID: "i-1", Args: tt.args, Context: tt.context})
+			if diff := cmp.Diff(args(t, tt.want), r.sent(t, 0)); diff != "" {
+				t.Errorf("params (-want +got):\n%s", diff)
+			}
+			if len(tt.args) != before {
+				t.Errorf("the caller's arguments were changed: %v", tt.args)
+			}
+		})
+	}
+}
+
+func TestArgumentsThatCannotBeSentAreRefusedBeforeAnythingIsSent(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		call tool.Call
+		want string
+	}{
+		{"the reserved key", tool.Call{Args: map[string]any{"_trailblazeContext": nil}}, "_trailblazeContext"},
+		{"not a number", tool.Call{Args: map[string]any{"n": math.NaN()}}, "JSON"},
+		{"not a number in memory", tool.Call{Context: tool.Context{Memory: map[string]any{"n": math.Inf(1)}}}, "JSON"},
+	}
+	r := startFake(t, script{}, nil)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.call.Tool = "echo"
+			result := call(t, r.Server, tt.call)
+			if result.OK || result.Kind != fault.InvalidArguments {
+				t.Errorf("result %+v", result)
+			}
+			mustContain(t, result.Text, `server "shop"`, `tool "echo"`, tt.want)
+			if sent := r.diary("tools/call"); len(sent) != 0 {
+				t.Errorf("sent: %v", sent)
+			}
+		})
+	}
+}
+
+func TestResultsAreMapped(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		answer string // arguments of the tool raw
+		want   tool.Result
+		warns  string
+	}{
+		{"text", `{"result":{"content":[{"type":"text","text":"hi"}]}}`, tool.Result{OK: true, Text: "hi"}, ""},
+		{"the first of several texts", `{"result":{"content":[{"type":"image","data":"AA=="},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}`, tool.Result{OK: true, Text: "a"}, ""},
+		{"an unknown content type", `{"result":{"content":[{"type":"hologram","x":1},null,7,{"type":"text","text":"a"}]}}`, tool.Result{OK: true, Text: "a"}, ""},
+		{"a single content", `{"result":{"content":{"type":"text","text":"a"}}}`, tool.Result{OK: true, Text: "a"}, ""},
+		{"no content", `{"result":{}}`, tool.Result{OK: true}, ""},
+		{"isError false", `{"result":{"content":[],"isError":false}}`, tool.Result{OK: true}, ""},
+		{"structuredContent stays as it is", `{"result":{"content":[],"structuredContent":{"z":1,"a":[1e2]}}}`, tool.Result{OK: true, Structured: json.RawMessage(`{"a":[100],"z":1}`)}, ""},
+		{"structuredContent null", `{"result":{"content":[],"structuredContent":null}}`, tool.Result{OK: true}, ""},
+		{"isError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},
+		{"isError without words", `{"result":{"content":[],"isError":true}}`, tool.Result{Text: `server "shop", tool "raw": it failed and did not say why`, Kind: fault.ToolFailed}, ""},
+		{"FatalError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"variant":"FatalError"}}}}`, tool.Result{Text: "no", Kind: fault.ToolFatal, Fatal: true}, ""},
+		{"FatalError without isError", `{"result":{"content":[],"_meta":{"trailblaze":{"variant":"FatalError"}}}}`, tool.Result{OK: true}, ""},
+		{
+			"memory", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":"1","b":""},"memoryDeletions":["c","d"]}}}}`,
+			tool.Result{OK: true, MemoryDelta: map[string]string{"a": "1", "b": ""}, MemoryDeletions: []string{"c", "d"}}, "",
+		},
+		{"no memory on failure", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"memoryDelta":{"a":"1"},"memoryDeletions":["c"]}}}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},
+		{
+			"memory of other types", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":1,"b":null,"c":"3"},"memoryDeletions":["d",5]}}}}`,
+			tool.Result{OK: true, MemoryDelta: map[string]string{"c": "3"}, MemoryDeletions: []string{"d"}}, `memoryDelta["a"]`,
+		},
+		{"memoryDelta no object", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":["a"]}}}}`, tool.Result{OK: true}, "memoryDelta"},
+		{"memoryDeletions no list", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDeletions":"a"}}}}`, tool.Result{OK: true}, "memoryDeletions"},
+		{"trailblaze no object", `{"result":{"content":[],"_meta":{"trailblaze":[]}}}`, tool.Result{OK: true}, "_meta.trailblaze"},
+		{"_meta null", `{"result":{"content":[],"_meta":null}}`, tool.Result{OK: true}, ""},
+		{
+			"a refusal for good", `{"error":{"code":-32602,"message":"no such tool"}}`, tool.Result{
+				Kind: fault.ProtocolError, Text: `server "shop", tool "raw": protocol error -32602: no such tool`,
+				Hint: "trying again will not help: the server refuses the call as it is",
+			}, "",
+		},
+		{
+			"a refusal for now", `{"error":{"code":-32603,"message":"busy"}}`, tool.Result{
+				Kind: fault.ProtocolError, Text: `server "shop", tool "raw": protocol error -32603: busy`, Hint: "trying again can help",
+			}, "",
+		},
+		{
+			"too large", fmt.Sprintf(`{"error":{"code":%d,"message":"a line of 65 MiB"}}`, CodeTooLarge), tool.Result{
+				Kind: fault.TooLarge, Text: `server "shop", tool "raw": a line of 65 MiB`,
+				Hint: "trying again will not help: let the tool return less, or write it to a file",
+			}, "",
+		},
+	}
+	r := startFake(t, script{}, nil)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, tt.answer)})
+			if diff := cmp.Diff(tt.want, result); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
+			}
+			if tt.warns != "" && !r.logged("warn", `server "shop"`, `tool "raw"`, tt.warns) {
+				t.Errorf("no warning about %s in:\n%s", tt.warns, r)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatIsNoToolResultFailsTheCall(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, nil)
+	for _, answer := range []string{`{"result":[1]}`, `{"result":"x"}`, `{"result":{"isError":"yes"}}`, `{"result":{"resultType":"input_required","inputRequests":{}}}`} {
+		t.Run(answer, func(t *testing.T) {
+			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, answer)})
+			if result.OK || result.Kind != fault.ProtocolError {
+				t.Errorf("result %+v", result)
+			}
+			mustContain(t, result.Text, `server "shop"`, `tool "raw"`)
+		})
+	}
+}
+
+func TestTheMostSpecificLimitHoldsAndIsNamed(t *testing.T) {
+	t.Parallel()
+	const quick = 120 * time.Millisecond
+	tests := []struct {
+		name   string
+		server time.Duration
+		call   tool.Call
+		want   []string
+	}{
+		{"the server's", quick, tool.Call{Tool: "hang"}, []string{`tool "hang"`, "120ms", "callTimeout"}},
+		{"the tool's before the server's", time.Hour, tool.Call{Tool: "quick"}, []string{`tool "quick"`, "150ms", "trailblaze/timeoutMs"}},
+		{"the call's before the tool's", time.Hour, tool.Call{Tool: "quick", Timeout: quick}, []string{`tool "quick"`, "120ms", "recorded call", "timeout:"}},
+		{"the call's before the server's", time.Hour, tool.Call{Tool: "hang", Timeout: quick}, []string{`tool "hang"`, "120ms", "recorded call"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := startFake(t, script{}, func(c *Config) { c.CallTimeout = tt.server })
+			result := call(t, r.Server, tt.call)
+			if result.OK || result.Kind != fault.CallTimeout {
+				t.Errorf("result %+v", result)
+			}
+			mustContain(t, result.Text, append(tt.want, `server "shop"`, "timeout", "may or may not have happened")...)
+		})
+	}
+}
+
+func TestALongerLimitOfTheCallIsHonoured(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, func(c *Config) { c.CallTimeout = 50 * time.Millisecond })
+	result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":300}`), Timeout: patience})
+	if !result.OK {
+		t.Errorf("result %+v", result)
+	}
+}
+
+func TestWithoutAnyLimitThirtySecondsHold(t *testing.T) {
+	t.Parallel()
+	s := &Server{cfg: Config{Name: "shop"}.withDefaults()}
+	if a := s.allowance(tool.Call{Tool: "x"}); a.time != 30*time.Second || !strings.Contains(a.source, "default") {
+		t.Errorf("%+v", a)
+	}
+	got := s.cfg.timing
+	if s.cfg.StartupTimeout != time.Minute || got.silence != 5*time.Second || got.list != 30*time.Second || got.stretch != 10*time.Minute {
+		t.Errorf("%s, %+v", s.cfg.StartupTimeout, got)
+	}
+}
+
+func TestATimeoutMsOfTheWrongTypeCountsAsAbsent(t *testing.T) {
+	t.Parallel()
+	var tools []tool.Advertised
+	for name, value := range map[string]any{"text": "150", "zero": 0.0, "negative": -1.0, "endless": 1e300, "list": []any{1.0}, "good": 1.5} {
+		tools = append(tools, tool.Advertised{Name: name, Meta: map[string]any{"trailblaze/timeoutMs": value}})
+	}
+	if diff := cmp.Diff(map[string]time.Duration{"good": 1500 * time.Microsecond}, ownLimits(tools)); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+}
+
+func TestProgressRestartsTheLimitAndIsReportedInOrder(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, func(c *Config) { c.CallTimeout = 2 * time.Second })
+	var got []string
+	started := time.Now()
+	result := call(t, r.Server, tool.Call{
+		Tool: "crawl", Args: args(t, `{"times":6,"everyMs":500}`), Progress: func(text string) { got = append(got, text) },
+	})
+	if !result.OK || result.Text != "arrived" {
+		t.Errorf("result %+v", result)
+	}
+	if took := time.Since(started); took < 3*time.Second {
+		t.Errorf("took %s, not longer than the limit", took)
+	}
+	want := []string{"step 1", "step 2", "step 3", "step 4", "step 5", "step 6"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+}
+
+func TestProgressExtendsACallOnlySoFar(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, func(c *Config) { c.CallTimeout, c.timing.stretch = 300*time.Millisecond, 400*time.Millisecond })
+	result := call(t, r.Server, tool.Call{Tool: "crawl", Args: args(t, `{"times":1000,"everyMs":20}`)})
+	if result.OK || result.Kind != fault.CallTimeout {
+		t.Errorf("result %+v", result)
+	}
+	mustContain(t, result.Text, `server "shop"`, `tool "crawl"`, "progress", "400ms", "callTimeout", "may or may not have happened")
+}
+
+func TestALimitAboveWhatProgressMayReachIsMeant(t *testing.T) {
+	t.Parallel()
+	c := startClock(allowance{time: 20 * time.Minute}, 10*time.Minute)
+	c.timer.Stop()
+	if c.total != 20*time.Minute {
+		t.Errorf("total %s", c.total)
+	}
+}
+
+// idOf returns the JSON-RPC id in a line of the diary.
+func idOf(t *testing.T, line string) any {
+	t.Helper()
+	return args(t, line)["id"]
+}
+
+func TestACallOverItsLimitIsCancelledOnTheWireBeforeTheProcessIsStopped(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, nil)
+	call(t, r.Server, tool.Call{Tool: "hang", Timeout: 100 * time.Millisecond})
+	stop(t, r.Server)
+	lines := r.diary("")
+	at := func(part string) int {
+		for i, line := range lines {
+			if strings.Contains(line, part) {
+				return i
+			}
+		}
+		t.Fatalf("no %s in:\n%s", part, strings.Join(lines, "\n"))
+		return 0
+	}
+	sent, cancelled, eof := at(`"tools/call"`), at(`"notifications/cancelled"`), at("eof")
+	if sent > cancelled || cancelled > eof {
+		t.Errorf("order:\n%s", strings.Join(lines, "\n"))
+	}
+	params := args(t, lines[cancelled])["params"].(map[string]any)
+	if params["requestId"] != idOf(t, lines[sent]) {
+		t.Errorf("cancelled %v, sent %v", params, lines[sent])
+	}
+}
+
+func TestALateReplyNeverAnswersALaterCall(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, nil)
+	if result := call(t, r.Server, tool.Call{Tool: "late", Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
+		t.Fatalf("result %+v", result)
+	}
+	for range 3 {
+		if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+			t.Errorf("result %+v", result)
+		}
+	}
+	if r.Err() != nil {
+		t.Errorf("broken: %v", r.Err())
+	}
+}
+
+func TestAnInterruptedCallReturnsPromptlyAndIsCancelledOnTheWire(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("ctrl-c")
+	go func() {
+		eventually(t, "the call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+		cancel(why)
+	}()
+	result, err := r.Call(ctx, tool.Call{Tool: "hang"})
+	if fault.KindOf(err) != fault.Cancelled || !errors.Is(err, why) {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	mustContain(t, err.Error(), `server "shop"`, `tool "hang"`, "ctrl-c")
+	eventually(t, "the server is told", func() bool { return len(r.diary("notifications/cancelled")) == 1 })
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+		t.Errorf("the next call went to %+v", result)
+	}
+}
+
+func TestCallsToOneServerRunOneAtATime(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, nil)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":100}`), Timeout: patience})
+		})
+	}
+	wg.Wait()
+	var order []string
+	for _, line := range r.diary("") {
+		switch {
+		case line == "slept":
+			order = append(order, "end")
+		case strings.Contains(line, `"tools/call"`):
+			order = append(order, "begin")
+		}
+	}
+	if diff := cmp.Diff([]string{"begin", "end", "begin", "end", "begin", "end", "begin", "end"}, order); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+func TestTurnsAreTakenInTheOrderOfAsking(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{turn: make(chan struct{}, 1), broken: make(chan struct{}), stopping: make(chan struct{})}
+		if err := s.takeTurn(t.Context(), "first"); err != nil {
+			t.Fatal(err)
+		}
+		var order []int
+		for i := range 20 {
+			go func() {
+				if err := s.takeTurn(t.Context(), "later"); err != nil {
+					t.Error(err)
+				}
+				order = append(order, i)
+				s.endTurn()
+			}()
+			synctest.Wait() // now it queues
+		}
+		s.endTurn()
+		synctest.Wait()
+		if !slices.IsSorted(order) || len(order) != 20 {
+			t.Errorf("order %v", order)
+		}
+	})
+}
+
+func TestWaitingInTheQueueDoesNotCountAgainstTheLimitAndEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, func(c *Config) { c.CallTimeout = 2 * time.Second })
+	var wg sync.WaitGroup
+	wg.Go(func() { call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":1000}`)}) })
+	eventually(t, "the first call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+	wg.Go(func() {
+		if result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":1}`), Timeout: 900 * time.Millisecond}); !result.OK {
+			t.Errorf("result %+v", result)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := r.Call(ctx, tool.Call{Tool: "echo"}); fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("error %v", err)
+	}
+	wg.Wait()
+	if sent := r.diary(`"name":"echo"`); len(sent) != 0 {
+		t.Errorf("a call that never had its turn was sent: %v", sent)
+	}
+}
+
+func TestParallelCallsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, func(c *Config) { c.Parallel = true })
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = r.Call(ctx, tool.Call{Tool: "hang"}) })
+	eventually(t, "the first call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 1" {
+		t.Errorf("result %+v", result)
+	}
+	cancel()
+	wg.Wait()
+}
+
+func TestATimeoutLetsParallelCallsFinish(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, func(c *Config) { c.Parallel = true })
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":700}`)}); !result.OK {
+			t.Errorf("the sibling: %+v", result)
+		}
+	})
+	eventually(t, "the sibling is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+	if result := call(t, r.Server, tool.Call{Tool: "hang", Timeout: 50 * time.Millisecond}); result.Kind != fault.CallTimeout {
+		t.Errorf("result %+v", result)
+	}
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+		t.Errorf("result %+v", result)
+	}
+	wg.Wait()
+}
+
+func TestManyParallelCallsGetTheirOwnAnswers(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, func(c *Config) { c.Parallel = true })
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			text := fmt.Sprintf("answer %d", i)
+			result := call(t, r.Server, tool.Call{Tool: "raw", Args: map[string]any{
+				"result": map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}},
+			}})
+			if result.Text != text {
+				t.Errorf("want %q, got %+v", text, result)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestLargeMessagesGoBothWays(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, nil)
+	for _, size := range []int{64<<10 - 1, 64 << 10, 5 << 20} {
+		text := strings.Repeat("x", size)
+		result := call(t, r.Server, tool.Call{Tool: "raw", Args: map[string]any{
+			"result": map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}},
+		}, Timeout: patience})
+		if len(result.Text) != size {
+			t.Errorf("%d bytes became %d: %.200s", size, len(result.Text), result.Text)
+		}
+	}
+}

@@ -243,11 +243,11 @@ func (s *Server) arrived(ctx context.Context, f *flight, raw json.RawMessage, er
 	switch {
 	case err == nil:
 		return s.result(f.tool, raw), nil
-	case errors.As(err, &rpc):
-		return s.rejected(f.tool, rpc), nil
 	case ctx.Err() != nil:
 		s.retire(ctx, f.peer)
 		return tool.Result{}, s.interrupted(ctx, f)
+	case errors.As(err, &rpc):
+		return s.rejected(f.tool, err, rpc), nil
 	}
 	lost := s.reason(f.peer, "during "+toolPhase(f.tool), err)
 	if lost.Kind == fault.ProtocolError { // the server still runs, but this cannot be made sense of
@@ -264,8 +264,11 @@ func (s *Server) arrived(ctx context.Context, f *flight, raw json.RawMessage, er
 	return tool.Result{Kind: verdict.Kind, Text: verdict.Message, Hint: verdict.Hint}, nil
 }
 
-// interrupted says whose doing it was that ctx ended.
-func (s *Server) interrupted(ctx context.Context, f *flight) *fault.Error {
+// interrupted says whose doing it was that ctx ended. Whoever watches Broken may well end it.
+func (s *Server) interrupted(ctx context.Context, f *flight) error {
+	if err := s.Err(); err != nil {
+		return err
+	}
 	select {
 	case <-s.stopping:
 		return s.stoppedFault(toolPhase(f.tool))

@@ -41,7 +41,8 @@ func TestBothEnvelopesAreOnEveryCall(t *testing.T) {
 		want    string
 	}{
 		{
-			"everything is known", shopping(), map[string]any{"a": 1.0, "b": map[string]any{"c": "<&>"}},
+			"everything is known", shopping(),
+			map[string]any{"a": 1.0, "b": map[string]any{"c": "<&>"}},
 			`{"name":"echo","arguments":{"a":1,"b":{"c":"<&>"},"_trailblazeContext":{"memory":{"n":1,"who":"ada"},"device":{"platform":"ANDROID",
 			"widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"}}},
 			"_meta":{"progressToken":"1","trailblazeInvocationId":"i-1","trailblaze":{"sessionId":"s-1","invocationId":"i-1","memory":{"n":1,"who":"ada"},
@@ -93,6 +94,7 @@ func TestArgumentsThatCannotBeSentAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	r := startFake(t, script{}, nil)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			tt.call.Tool = "echo"
 			result := call(t, r.Server, tt.call)
 			if result.OK || result.Kind != fault.InvalidArguments {
@@ -128,15 +130,17 @@ func TestResultsAreMapped(t *testing.T) {
 		{"FatalError without isError", `{"result":{"content":[],"_meta":{"trailblaze":{"variant":"FatalError"}}}}`, tool.Result{OK: true}, ""},
 		{
 			"memory", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":"1","b":""},"memoryDeletions":["c","d"]}}}}`,
-			tool.Result{OK: true, MemoryDelta: map[string]string{"a": "1", "b": ""}, MemoryDeletions: []string{"c", "d"}}, "",
+			tool.Result{OK: true, MemoryDelta: map[string]string{"a": "1", "b": ""}, MemoryDeletions: []string{"c", "d"}},
+			"",
 		},
 		{"no memory on failure", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"memoryDelta":{"a":"1"},"memoryDeletions":["c"]}}}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},
 		{
 			"memory of other types", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":1,"b":null,"c":"3"},"memoryDeletions":["d",5]}}}}`,
-			tool.Result{OK: true, MemoryDelta: map[string]string{"c": "3"}, MemoryDeletions: []string{"d"}}, `memoryDelta["a"]`,
+			tool.Result{OK: true, MemoryDelta: map[string]string{"c": "3"}, MemoryDeletions: []string{"d"}},
+			`memoryDelta["a"]`,
 		},
-		{"memoryDelta no object", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":["a"]}}}}`, tool.Result{OK: true}, "memoryDelta"},
-		{"memoryDeletions no list", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDeletions":"a"}}}}`, tool.Result{OK: true}, "memoryDeletions"},
+		{"memoryDelta no object", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":["a"]}}}}`, tool.Result{OK: true}, "memoryDelta is no object"},
+		{"memoryDeletions no list", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDeletions":"a"}}}}`, tool.Result{OK: true}, "memoryDeletions is no list"},
 		{"trailblaze no object", `{"result":{"content":[],"_meta":{"trailblaze":[]}}}`, tool.Result{OK: true}, "_meta.trailblaze"},
 		{"_meta null", `{"result":{"content":[],"_meta":null}}`, tool.Result{OK: true}, ""},
 		{
@@ -150,16 +154,11 @@ func TestResultsAreMapped(t *testing.T) {
 				Kind: fault.ProtocolError, Text: `server "shop", tool "raw": protocol error -32603: busy`, Hint: "trying again can help",
 			}, "",
 		},
-		{
-			"too large", fmt.Sprintf(`{"error":{"code":%d,"message":"a line of 65 MiB"}}`, CodeTooLarge), tool.Result{
-				Kind: fault.TooLarge, Text: `server "shop", tool "raw": a line of 65 MiB`,
-				Hint: "trying again will not help: let the tool return less, or write it to a file",
-			}, "",
-		},
 	}
 	r := startFake(t, script{}, nil)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, tt.answer)})
 			if diff := cmp.Diff(tt.want, result); diff != "" {
 				t.Errorf("result (-want +got):\n%s", diff)
@@ -176,6 +175,7 @@ func TestAnAnswerThatIsNoToolResultFailsTheCall(t *testing.T) {
 	r := startFake(t, script{}, nil)
 	for _, answer := range []string{`{"result":[1]}`, `{"result":"x"}`, `{"result":{"isError":"yes"}}`, `{"result":{"resultType":"input_required","inputRequests":{}}}`} {
 		t.Run(answer, func(t *testing.T) {
+			t.Parallel()
 			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, answer)})
 			if result.OK || result.Kind != fault.ProtocolError {
 				t.Errorf("result %+v", result)

@@ -232,7 +232,7 @@ func (f *fake) call(m message) {
 		f.mu.Unlock()
 	case "slow":
 		go func() {
-			time.Sleep(time.Duration(p.Arguments.EveryMs) * time.Millisecond)
+			<-time.After(time.Duration(p.Arguments.EveryMs) * time.Millisecond)
 			f.note("slept")
 			f.answer(m.ID, `{"content":[]}`)
 		}()
@@ -257,7 +257,7 @@ func (f *fake) crawl(id json.RawMessage, p callParams) {
 		f.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": map[string]any{
 			"progressToken": p.Meta.Token, "progress": i, "message": fmt.Sprintf("step %d", i),
 		}})
-		time.Sleep(time.Duration(p.Arguments.EveryMs) * time.Millisecond)
+		<-time.After(time.Duration(p.Arguments.EveryMs) * time.Millisecond)
 	}
 	f.answer(id, `{"content":[{"type":"text","text":"arrived"}]}`)
 }

@@ -48,11 +48,16 @@ func (s *Server) launchFault(err error) *fault.Error {
 
 // reason turns what came instead of an answer from p into an error, unexplained. When p ended, how it ended is the reason.
 func (s *Server) reason(p *peer, phase string, err error) *fault.Error {
-	if known := fault.As(err); known != nil {
-		return known
-	}
+	known := fault.As(err)
 	if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) {
-		return s.fault(fault.ProtocolError, "", "%s: protocol error %d: %s", phase, rpc.Code, rpc.Message)
+		kind := fault.ProtocolError
+		if known != nil { // the link said so, in the server's place
+			kind = known.Kind
+		}
+		return s.fault(kind, "", "%s: protocol error %d: %s", phase, rpc.Code, rpc.Message)
+	}
+	if known != nil {
+		return known
 	}
 	select {
 	case <-p.wire.broken:

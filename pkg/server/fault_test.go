@@ -148,10 +148,10 @@ func TestACrashDuringACallBreaksTheServer(t *testing.T) {
 			mustContain(t, known.Message, `server "shop"`, `tool "exit"`, "crashed", tt.want)
 			mustContain(t, known.Hint, tt.script.Stderr)
 			within(t, "Broken", r.Broken())
-			if r.Err() != err {
+			if !errors.Is(r.Err(), err) {
 				t.Errorf("Err is %v, Call said %v", r.Err(), err)
 			}
-			if _, again := r.Call(ctx, tool.Call{Tool: "echo"}); again != err {
+			if _, again := r.Call(ctx, tool.Call{Tool: "echo"}); !errors.Is(again, err) {
 				t.Errorf("a later call: %v", again)
 			}
 			if lives := len(r.diary("born")); lives != 1 {
@@ -218,7 +218,7 @@ func TestStopCancelsTheCallsInFlightAndInTheQueue(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			if _, err := r.Call(context.Background(), tool.Call{Tool: "hang"}); fault.KindOf(err) != fault.Cancelled {
+			if _, err := r.Call(t.Context(), tool.Call{Tool: "hang"}); fault.KindOf(err) != fault.Cancelled {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -243,7 +243,7 @@ func TestStopDuringARelaunchLeavesNoProcess(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := r.Call(context.Background(), tool.Call{Tool: "echo"}); fault.KindOf(err) != fault.Cancelled {
+		if _, err := r.Call(t.Context(), tool.Call{Tool: "echo"}); fault.KindOf(err) != fault.Cancelled {
 			t.Errorf("error %v", err)
 		}
 	})

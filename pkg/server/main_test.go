@@ -123,7 +123,7 @@ func start(t *testing.T, cfg Config) *Server {
 
 func stop(t *testing.T, s *Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		t.Errorf("Stop: %v", err)

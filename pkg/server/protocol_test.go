@@ -263,7 +263,8 @@ func TestToolLists(t *testing.T) {
 		{
 			"tools over several pages",
 			pages(`{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"2"}`, `{"tools":[],"nextCursor":"3"}`, `{"tools":[{"name":"c"}],"nextCursor":null}`),
-			[]string{"a", "b", "c"}, nil,
+			[]string{"a", "b", "c"},
+			nil,
 		},
 		{"an empty cursor ends the list", pages(`{"tools":[{"name":"a"}],"nextCursor":""}`), []string{"a"}, nil},
 		{"a cursor that repeats", pages(`{"tools":[{"name":"a"}],"nextCursor":"2"}`), []string{"a", "a"}, []string{"warn", `cursor "2"`}},
@@ -393,8 +394,8 @@ func startFailure(t *testing.T, cfg Config) *fault.Error {
 		stop(t, s)
 		t.Fatal("it started")
 	}
-	known, ok := err.(*fault.Error)
-	if !ok {
+	known := fault.As(err)
+	if known == nil {
 		t.Fatalf("not a *fault.Error: %T %v", err, err)
 	}
 	return known

@@ -3,9 +3,8 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-
 	"maps"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -13,26 +12,24 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// CodeTooLarge is the code of the error with which a link answers a request itself when the server's answer was too large to
-// be taken.
-const CodeTooLarge = -32099
-
 // failure is a failed call whose text names server and tool.
 func (s *Server) failure(name string, kind fault.Kind, hint, format string, args ...any) tool.Result {
 	text := fmt.Sprintf("server %q, tool %q: %s", s.cfg.Name, name, fmt.Sprintf(format, args...))
 	return tool.Result{Kind: kind, Text: text, Hint: hint}
 }
 
-// rejected is a call that was answered with a JSON-RPC error.
-func (s *Server) rejected(name string, err *jsonrpc.Error) tool.Result {
+// rejected is a call that was answered with a JSON-RPC error. A link that answers in the server's place, because it could not
+// take the answer, wraps it in a *fault.Error that says more.
+func (s *Server) rejected(name string, err error, rpc *jsonrpc.Error) tool.Result {
+	if known := fault.As(err); known != nil {
+		return s.failure(name, known.Kind, "trying again will not help: "+known.Hint, "%s", known.Message)
+	}
 	hint := "trying again can help"
-	switch err.Code {
-	case CodeTooLarge:
-		return s.failure(name, fault.TooLarge, "trying again will not help: let the tool return less, or write it to a file", "%s", err.Message)
+	switch rpc.Code {
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidRequest, jsonrpc.CodeMethodNotFound, jsonrpc.CodeParseError:
 		hint = "trying again will not help: the server refuses the call as it is"
 	}
-	return s.failure(name, fault.ProtocolError, hint, "protocol error %d: %s", err.Code, err.Message)
+	return s.failure(name, fault.ProtocolError, hint, "protocol error %d: %s", rpc.Code, rpc.Message)
 }
 
 // callResult is the answer of tools/call, as much of it as matters here.

@@ -96,8 +96,7 @@ func (l *loader) fileProblem(path, hint, format string, args ...any) {
 
 // reason is what went wrong with a file without the path, which the message names anyway.
 func reason(err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
 	return err

@@ -340,3 +340,25 @@ func TestABrokenFileHidesNothingInTheOthers(t *testing.T) {
 		})
 	}
 }
+
+func TestNamesExpandFromTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		"${TEAM_TOKEN}":            "secret",
+		"Bearer ${TEAM_TOKEN}!":    "Bearer secret!",
+		"${TEAM_TOKEN}${EMPTY}":    "secret",
+		"${UNSET:-x}":              "x",
+		"${EMPTY:-x}":              "x",
+		"${TEAM_TOKEN:-x}":         "secret",
+		"${UNSET:-}":               "",
+		"${UNSET:-a:-b c}":         "a:-b c",
+		"${SET}":                   "${NOT_AGAIN}", // what is put in is not looked at again
+		"$${TEAM_TOKEN}":           "${TEAM_TOKEN}",
+		"$TEAM_TOKEN $ $$ $1 {x} ": "$TEAM_TOKEN $ $$ $1 {x} ",
+	} {
+		project := load(t, fmt.Sprintf("-- trailblaze.yaml --\nmcpServers: [{command: x, args: ['%s'], env: {A: '%s'}}]\n", written, written))
+		if server := project.Servers[0]; server.Args[0] != want || server.Env["A"] != want {
+			t.Errorf("%q becomes %q and %q, want %q", written, server.Args[0], server.Env["A"], want)
+		}
+	}
+}

@@ -18,11 +18,14 @@ const (
 // driver decides the driver. target means something only when targetKnown.
 func (r Request) driver(target Target, targetKnown bool) (Driver, error) {
 	pins := []word{
-		{r.FlagDriver, driverFlag}, {r.TrailDriver, "driver pin of the trail"},
-		{r.EnvDriver, "TRAILBLAZE_DRIVER"}, {r.ProjectDriver, "driver in trailblaze.yaml"},
+		{r.FlagDriver, driverFlag},
+		{r.TrailDriver, "driver pin of the trail"},
+		{r.EnvDriver, "TRAILBLAZE_DRIVER"},
+		{r.ProjectDriver, "driver in trailblaze.yaml"},
 	}
 	wishes := []word{
-		{r.FlagPlatform, platformFlag}, {r.TrailPlatform, trailPlatform},
+		{r.FlagPlatform, platformFlag},
+		{r.TrailPlatform, trailPlatform},
 		{r.ProjectPlatform, "platform in trailblaze.yaml"},
 	}
 	pin, wish := first(pins), first(wishes)
@@ -111,7 +114,7 @@ func (t Target) check(p Platform) error {
 func driversOf(platforms ...Platform) []string {
 	var keys []string
 	for _, p := range platforms {
-		for _, d := range drivers {
+		for _, d := range drivers() {
 			if d.Platform == p {
 				keys = append(keys, d.Key)
 			}

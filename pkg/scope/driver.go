@@ -38,21 +38,23 @@ type Driver struct {
 }
 
 // drivers is the table of section 3; the first of a platform is its default.
-var drivers = []Driver{
-	{"android-ondevice-accessibility", Android},
-	{"android-ondevice-instrumentation", Android},
-	{"ios-host", IOS},
-	{"ios-axe", IOS},
-	{"playwright-native", Web},
-	{"playwright-electron", Web},
-	{"revyl-android", Android},
-	{"revyl-ios", IOS},
+func drivers() []Driver {
+	return []Driver{
+		{"android-ondevice-accessibility", Android},
+		{"android-ondevice-instrumentation", Android},
+		{"ios-host", IOS},
+		{"ios-axe", IOS},
+		{"playwright-native", Web},
+		{"playwright-electron", Web},
+		{"revyl-android", Android},
+		{"revyl-ios", IOS},
+	}
 }
 
 // ParseDriver accepts the yaml key and the enum spelling (ANDROID_ONDEVICE_ACCESSIBILITY), in any case.
 func ParseDriver(s string) (Driver, bool) {
 	key := driverKey(s)
-	for _, d := range drivers {
+	for _, d := range drivers() {
 		if d.Key == key {
 			return d, true
 		}
@@ -67,16 +69,16 @@ func SuggestDriver(s string) string { return fault.DidYouMean(driverKey(s), Driv
 
 // DriverKeys lists the yaml keys of all drivers.
 func DriverKeys() []string {
-	keys := make([]string, len(drivers))
-	for i, d := range drivers {
-		keys[i] = d.Key
+	var keys []string
+	for _, d := range drivers() {
+		keys = append(keys, d.Key)
 	}
 	return keys
 }
 
 // DefaultDriver returns the driver a platform has unless somebody says otherwise.
 func DefaultDriver(p Platform) Driver {
-	for _, d := range drivers {
+	for _, d := range drivers() {
 		if d.Platform == p {
 			return d
 		}

@@ -113,8 +113,10 @@ const (
 
 func (r Request) target() (Target, error) {
 	words := []word{
-		{r.FlagTarget, "--target"}, {r.TrailTarget, trailTarget},
-		{r.EnvTarget, "TRAILBLAZE_TARGET"}, {r.ProjectTarget, "target in trailblaze.yaml"},
+		{r.FlagTarget, "--target"},
+		{r.TrailTarget, trailTarget},
+		{r.EnvTarget, "TRAILBLAZE_TARGET"},
+		{r.ProjectTarget, "target in trailblaze.yaml"},
 	}
 	known := r.knownTargets()
 	w := first(words)

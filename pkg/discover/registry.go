@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -31,6 +32,8 @@ type Tool struct {
 	Caller             tool.Caller
 
 	pushedTo string // trailblaze/toolset
+	compile  sync.Once
+	checker  *checker // of InputSchema, compiled at the first check
 }
 
 // Source is everything one contributor advertises, with what runs its tools.

@@ -22,8 +22,9 @@ type ArgProblem struct {
 // open says true have a value that is not known yet and are only checked by name. A schema that cannot be used (another
 // draft, a remote reference) checks nothing: the server itself will say.
 func (t *Tool) CheckArgs(args map[string]any, open func(property string) bool) []ArgProblem {
-	c, ok := newChecker(t.InputSchema)
-	if !ok {
+	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
+	c := t.checker
+	if c == nil {
 		return nil
 	}
 	values, err := plain(args)
@@ -47,17 +48,21 @@ type checker struct {
 	single *jsonschema.Resolved
 }
 
-func newChecker(raw json.RawMessage) (checker, bool) {
+// newChecker returns nil for a schema that cannot be used.
+func newChecker(raw json.RawMessage) *checker {
 	whole, ok := resolve(raw, func(*jsonschema.Schema) {})
 	if !ok {
-		return checker{}, false
+		return nil
 	}
 	single, ok := resolve(raw, func(s *jsonschema.Schema) {
 		s.Required, s.AdditionalProperties, s.PropertyNames, s.MinProperties = nil, nil, nil, nil
 		s.AllOf, s.AnyOf, s.OneOf, s.Not, s.If, s.Then, s.Else = nil, nil, nil, nil, nil, nil, nil
 		s.DependentRequired, s.DependentSchemas, s.UnevaluatedProperties = nil, nil, nil
 	})
-	return checker{whole.Schema(), whole, single}, ok
+	if !ok {
+		return nil
+	}
+	return &checker{whole.Schema(), whole, single}
 }
 
 func resolve(raw json.RawMessage, edit func(*jsonschema.Schema)) (*jsonschema.Resolved, bool) {
@@ -71,7 +76,7 @@ func resolve(raw json.RawMessage, edit func(*jsonschema.Schema)) (*jsonschema.Re
 }
 
 // unknown reports the arguments that a closed schema does not have.
-func (c checker) unknown(values map[string]any) []ArgProblem {
+func (c *checker) unknown(values map[string]any) []ArgProblem {
 	if !forbidsOthers(c.schema) || len(c.schema.PatternProperties) > 0 {
 		return nil
 	}
@@ -94,7 +99,7 @@ func forbidsOthers(s *jsonschema.Schema) bool {
 	return err == nil && string(text) == "false"
 }
 
-func (c checker) missing(values map[string]any) []ArgProblem {
+func (c *checker) missing(values map[string]any) []ArgProblem {
 	var out []ArgProblem
 	for _, name := range c.schema.Required {
 		if _, ok := values[name]; !ok {
@@ -104,7 +109,7 @@ func (c checker) missing(values map[string]any) []ArgProblem {
 	return out
 }
 
-func (c checker) values(values map[string]any, open func(string) bool) []ArgProblem {
+func (c *checker) values(values map[string]any, open func(string) bool) []ArgProblem {
 	var out []ArgProblem
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if open(name) {
@@ -118,7 +123,7 @@ func (c checker) values(values map[string]any, open func(string) bool) []ArgProb
 }
 
 // usage lists the arguments of a tool, required ones first.
-func (c checker) usage() string {
+func (c *checker) usage() string {
 	var required, optional []string
 	for _, name := range slices.Sorted(maps.Keys(c.schema.Properties)) {
 		text := name

@@ -116,7 +116,7 @@ func ExitCode(err error) int {
 		return code
 	}
 	switch KindOf(err) {
-	case Misuse, Config, Trail, Scope:
+	case Misuse, Config, Trail, Scope, Unavailable:
 		return ExitMisuse
 	case NothingMatched:
 		return ExitNothing

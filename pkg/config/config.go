@@ -23,6 +23,7 @@ type Project struct {
 	Servers            []Server  // of the project file, in its order
 	Targets            []Target  // by id
 	Toolsets           []Toolset // by id
+	Files              int       // read, with or without problems
 	Warnings           fault.Problems
 }
 

@@ -77,6 +77,7 @@ func (l *loader) rel(path string) string {
 
 // read parses one file and hands it to use, unless it is no YAML at all.
 func (l *loader) read(path string, use func(yamldoc.Node)) {
+	l.project.Files++
 	data, err := os.ReadFile(path)
 	if err != nil {
 		l.fileProblem(path, "", "cannot be read: %v", reason(err))

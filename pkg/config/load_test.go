@@ -113,6 +113,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Drivers: []string{"ios-axe", "revyl-android"}, AlwaysEnabled: true, Tools: []string{"tap", "swipe"},
 			File: in("trailblaze-config/toolsets/core.yaml"), Line: 1,
 		}},
+		Files: 4,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("project (-want +got):\n%s", diff)
@@ -139,7 +140,7 @@ func TestEverySpellingMeansTheSame(t *testing.T) {
 				t.Parallel()
 				got := load(t, fmt.Sprintf("-- %s --\n%s-- tools/x --\n", fileName, file))
 				want := &config.Project{
-					Root: got.Root, Agent: "on-device",
+					Root: got.Root, Agent: "on-device", Files: 1,
 					TrailsDir: filepath.Join(got.Root, "e2e"), LogsDir: filepath.Join(got.Root, "logs"),
 					Servers: []config.Server{{
 						Name: "a", Command: "b", Dir: filepath.Join(got.Root, "tools"), StartupTimeout: time.Second, CallTimeout: 2 * time.Second,

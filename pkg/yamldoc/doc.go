@@ -8,6 +8,7 @@ package yamldoc
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -135,7 +136,7 @@ func notText(data []byte) (line, col int, found bool) {
 	return 0, 0, false
 }
 
-// Problems returns what was wrong, in the order of the file.
+// Problems returns what was wrong, in the order of the file; what was found twice stands there once.
 func (d *Doc) Problems() fault.Problems {
 	d.problems.Sort()
 	return d.problems
@@ -151,8 +152,9 @@ func (d *Doc) Warnings() fault.Problems {
 func (d *Doc) Problem(hint, format string, args ...any) { d.add(0, 0, hint, format, args...) }
 
 func (d *Doc) add(line, col int, hint, format string, args ...any) {
-	if len(d.problems) < maxProblems && !d.exhausted {
-		d.problems = append(d.problems, d.problem(line, col, hint, format, args...))
+	p := d.problem(line, col, hint, format, args...)
+	if len(d.problems) < maxProblems && !d.exhausted && !slices.Contains(d.problems, p) {
+		d.problems = append(d.problems, p)
 	}
 }
 

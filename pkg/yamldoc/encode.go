@@ -155,7 +155,7 @@ func (e *encoder) float(f float64) string {
 }
 
 var (
-	plainText = regexp.MustCompile(`^[\p{L}_/][\p{L}\p{N} _./()+;=!?'-]*$`)
+	plainText = regexp.MustCompile(`^[\p{L}_/][\p{L}\p{N} _./()+;=!?'@$-]*$|^([0-9]+(\.[0-9]+)?(h|m|s|ms))+$`)
 	keyword   = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
 )
 

@@ -137,10 +137,38 @@ func asText(n ast.ScalarNode) ast.Node {
 	return &ast.StringNode{BaseNode: &ast.BaseNode{}, Token: &quoted, Value: strings.TrimSpace(quoted.Value)}
 }
 
-func (n Node) wrong(want string) {
-	if got := n.Kind(); got != Absent {
-		n.Errorf("", "expected %s, found %s", want, n.describe())
+func (n Node) wrong(want Kind) {
+	if n.Kind() != Absent {
+		n.Errorf(n.wrongHint(want), "expected %s, found %s", want, n.describe())
 	}
+}
+
+// wrongHint guesses how a value of another kind came to be here.
+func (n Node) wrongHint(want Kind) string {
+	switch v := n.resolve().(type) {
+	case *ast.MappingNode:
+		switch {
+		case want != List:
+		case len(v.Values) > 0 && strings.HasPrefix(v.Values[0].Key.GetToken().Value, "-"):
+			return "put a space after the -"
+		case !v.IsFlowStyle:
+			return `put "- " before each entry`
+		}
+	case *ast.SequenceNode:
+		if want == Mapping && !v.IsFlowStyle {
+			return `remove the "- "`
+		}
+	case *ast.StringNode:
+		switch word := strings.ToLower(v.Value); {
+		case want == List:
+			return "write a list: [a, b]"
+		case want == Bool && (word == "yes" || word == "on"):
+			return "write true"
+		case want == Bool && (word == "no" || word == "off"):
+			return "write false"
+		}
+	}
+	return ""
 }
 
 func (n Node) describe() string {
@@ -184,7 +212,7 @@ func (n Node) StringMap() map[string]string {
 func (n Node) Items() []Node {
 	seq, ok := n.resolve().(*ast.SequenceNode)
 	if !ok {
-		n.wrong("a list")
+		n.wrong(List)
 		return nil
 	}
 	if n.spend(len(seq.Values)) {
@@ -286,7 +314,7 @@ func (n Node) pairs() []*ast.MappingValueNode {
 	case *ast.MappingValueNode:
 		return []*ast.MappingValueNode{v}
 	}
-	n.wrong("a mapping")
+	n.wrong(Mapping)
 	return nil
 }
 
@@ -310,12 +338,13 @@ func (n Node) Fields(readers map[string]func(Node)) {
 	n.fields(readers, func(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) })
 }
 
-// ExactFields is Fields for mappings whose keys have one spelling.
-func (n Node) ExactFields(readers map[string]func(Node)) {
-	n.fields(readers, func(key string) string { return key })
+// ExactFields is Fields for mappings whose keys have one spelling. It reports whether every key was known.
+func (n Node) ExactFields(readers map[string]func(Node)) bool {
+	return n.fields(readers, func(key string) string { return key })
 }
 
-func (n Node) fields(readers map[string]func(Node), fold func(string) string) {
+func (n Node) fields(readers map[string]func(Node), fold func(string) string) bool {
+	allKnown := true
 	known := map[string]string{}
 	for key := range readers {
 		known[fold(key)] = key
@@ -325,6 +354,7 @@ func (n Node) fields(readers map[string]func(Node), fold func(string) string) {
 		key, ok := known[fold(e.Key)]
 		if !ok {
 			e.At.Errorf(fault.DidYouMean(e.Key, slices.Sorted(maps.Keys(readers))), "unknown key %q", clip(e.Key))
+			allKnown = false
 			continue
 		}
 		if earlier, twice := seen[key]; twice {
@@ -335,4 +365,5 @@ func (n Node) fields(readers map[string]func(Node), fold func(string) string) {
 		seen[key] = e
 		readers[key](e.Value)
 	}
+	return allKnown
 }

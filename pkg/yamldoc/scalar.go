@@ -22,7 +22,7 @@ func (n Node) Str() string {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 		n.Errorf(fmt.Sprintf("write it in quotes: %q", n.scalarText()), "expected text, found %s", n.describe())
 	default:
-		n.wrong("text")
+		n.wrong(Text)
 	}
 	return ""
 }
@@ -42,7 +42,7 @@ func (n Node) Bool() bool {
 	if v, ok := n.resolve().(*ast.BoolNode); ok {
 		return v.Value
 	}
-	n.wrong("true or false")
+	n.wrong(Bool)
 	return false
 }
 

@@ -65,6 +65,8 @@ type explanation struct {
 // explanations lists the first match first.
 func explanations() []explanation {
 	return []explanation{
+		{"double-quoted text", shortEscape, `\u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`,
+			`write a backslash as \\, or use single quotes`},
 		{"double-quoted text", nil, `the text that opens with " here never ends`,
 			`close it with "; inside, write \" for a quote and \\ for a backslash`},
 		{"single-quoted text", nil, `the text that opens with ' here never ends`, "close it with '; inside, write '' for an apostrophe"},
@@ -115,6 +117,11 @@ func secondColon(_, after string) bool {
 func afterQuote(before, _ string) bool {
 	before = strings.TrimRight(before, " ")
 	return strings.HasSuffix(before, "'") || strings.HasSuffix(before, `"`)
+}
+
+func shortEscape(_, after string) bool {
+	after = strings.ReplaceAll(after, `\\`, "")
+	return strings.Count(after, `"`) > 1 && (strings.Contains(after, `\u`) || strings.Contains(after, `\U`) || strings.Contains(after, `\x`))
 }
 
 func startsLine(before, _ string) bool { return strings.TrimSpace(before) == "" }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
@@ -15,6 +16,8 @@ func TestSyntaxErrorsSayWhatToChange(t *testing.T) {
 		{"token in flow", "a: {text: {{email}}}\n", "1:11: a value that starts with {{ is a mapping to YAML"},
 		{"token in list", "- {{x}}\n", "1:3: a value that starts with {{ is a mapping to YAML"},
 		{"double quote", "a: \"x\n\nb: c\n", `1:4: the text that opens with " here never ends`},
+		{"short escape", "a: \"C:\\Users\"\n", `1:4: \u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`},
+		{"escaped quote", "a: \"say \\\"hi\n", `1:4: the text that opens with " here never ends`},
 		{"single quote", "a: 'x\nb: c\n", "1:4: the text that opens with ' here never ends"},
 		{"apostrophe", "a: 'it's'\n", "1:8: text after the closing quote"},
 		{"text after quotes", "a: \"x\" y\n", "1:8: text after the closing quote"},
@@ -56,6 +59,35 @@ func TestSyntaxErrorsSayWhatToChange(t *testing.T) {
 			got := read(tt.src, func(n yamldoc.Node) { n.Value() })
 			if diff := cmp.Diff([]string{"f.yaml:" + tt.want}, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWrongKindsHintAtTheirCause(t *testing.T) {
+	t.Parallel()
+	list := func(n yamldoc.Node) { n.Items() }
+	mapping := func(n yamldoc.Node) { n.Entries() }
+	for src, tt := range map[string]struct {
+		read func(yamldoc.Node)
+		hint string
+	}{
+		"a:\n  b: 1\n":  {list, `put "- " before each entry`},
+		"a:\n  -b: 1\n": {list, "put a space after the -"},
+		"a: { b: 1 }\n": {list, ""},
+		"a: b\n":        {list, "write a list: [a, b]"},
+		"a:\n  - b\n":   {mapping, `remove the "- "`},
+		"a: [b]\n":      {mapping, ""},
+		"a: Yes\n":      {func(n yamldoc.Node) { n.Bool() }, "write true"},
+		"a: off\n":      {func(n yamldoc.Node) { n.Bool() }, "write false"},
+		"a: true\n":     {func(n yamldoc.Node) { n.Str() }, `write it in quotes: "true"`},
+	} {
+		t.Run(src, func(t *testing.T) {
+			t.Parallel()
+			doc, root := yamldoc.Parse("f.yaml", fault.Config, []byte(src))
+			tt.read(root.Entries()[0].Value)
+			if p := doc.Problems(); len(p) != 1 || p[0].Hint != tt.hint {
+				t.Errorf("problems %v, hint %q; want the hint %q", p, p[0].Hint, tt.hint)
 			}
 		})
 	}

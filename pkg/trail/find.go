@@ -1,0 +1,220 @@
+package trail
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Find lists the trail files that the arguments name: files, folders, globs, and with a leading ! what to leave out. Without
+// any file, folder or glob, defaultDir is searched. The paths stand in the order of the arguments, those below one argument
+// sorted, each once; they are relative to cwd when below it. Nothing found is an empty list. Named paths that do not exist
+// are joined *fault.Error of kind NothingMatched.
+//
+// Only explicitly named folders are entered through a link.
+func Find(cwd, defaultDir string, args []string) ([]string, error) {
+	f := finder{cwd: cwd, seen: map[string]bool{}}
+	var include []string
+	for _, arg := range args {
+		if pattern, ok := strings.CutPrefix(arg, "!"); ok {
+			f.exclude(pattern)
+		} else {
+			include = append(include, arg)
+		}
+	}
+	if len(include) == 0 {
+		f.folder(defaultDir, isTrail)
+	}
+	for _, arg := range include {
+		f.argument(arg)
+	}
+	return f.found, errors.Join(f.errs...)
+}
+
+type finder struct {
+	cwd      string
+	excluded []string // patterns over slash paths relative to cwd
+	found    []string
+	seen     map[string]bool
+	errs     []error
+}
+
+func (f *finder) fail(kind fault.Kind, hint, format string, args ...any) {
+	f.errs = append(f.errs, fault.New(kind, hint, format, args...))
+}
+
+func (f *finder) argument(arg string) {
+	info, err := os.Stat(f.abs(arg))
+	switch {
+	case err == nil && info.IsDir():
+		f.folder(arg, isTrail)
+	case err == nil && isConfig(filepath.Base(arg)):
+		f.fail(fault.Misuse, "name a *.trail.yaml file", "%s configures the project, it is not a trail", arg)
+	case err == nil && !info.Mode().IsRegular():
+		f.fail(fault.Misuse, "name a *.trail.yaml file", "%s is not a file", arg)
+	case err == nil:
+		f.add([]string{f.abs(arg)})
+	case strings.ContainsAny(arg, "*?[{"):
+		f.glob(arg)
+	case errors.Is(err, fs.ErrNotExist):
+		f.fail(fault.NothingMatched, f.nearest(arg), "%s does not exist", arg)
+	default:
+		f.fail(fault.Misuse, "", "read %s: %v", arg, errors.Unwrap(err))
+	}
+}
+
+func (f *finder) exclude(pattern string) {
+	pattern = filepath.ToSlash(f.shown(f.abs(pattern)))
+	if !doublestar.ValidatePattern(pattern) {
+		f.fail(fault.Misuse, "close its brackets", "!%s is not a pattern", pattern)
+	}
+	f.excluded = append(f.excluded, pattern)
+}
+
+// folder adds the trails below a folder whose slash path below that folder is wanted.
+func (f *finder) folder(dir string, wanted func(below string) bool) {
+	root := f.abs(dir)
+	var found []string
+	f.walk(root, func(file string) {
+		if below, err := filepath.Rel(root, file); err == nil && wanted(filepath.ToSlash(below)) {
+			found = append(found, file)
+		}
+	})
+	f.add(found)
+}
+
+// walk visits the regular files below a folder. A folder that does not exist holds none.
+func (f *finder) walk(dir string, visit func(file string)) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.fail(fault.Misuse, "", "read folder %s: %v", f.shown(dir), errors.Unwrap(err))
+	}
+	for _, e := range entries {
+		switch full := filepath.Join(dir, e.Name()); {
+		case e.IsDir() && !skippedFolder(e.Name()):
+			f.walk(full, visit)
+		case e.Type().IsRegular():
+			visit(full)
+		}
+	}
+}
+
+// glob adds the YAML files that a pattern matches, and the trails in folders that it matches.
+func (f *finder) glob(pattern string) {
+	base, rest := doublestar.SplitPattern(filepath.ToSlash(pattern))
+	if !doublestar.ValidatePattern(rest) {
+		f.fail(fault.Misuse, "close its brackets", "%s is not a pattern", pattern)
+		return
+	}
+	f.folder(base, func(below string) bool {
+		if isConfig(path.Base(below)) {
+			return false
+		}
+		if matches(rest, below) {
+			return strings.HasSuffix(below, ".yaml") || strings.HasSuffix(below, ".yml")
+		}
+		return isTrail(below) && matchesAbove(rest, below)
+	})
+}
+
+// add takes over the files of one argument.
+func (f *finder) add(files []string) {
+	shown := make([]string, 0, len(files))
+	for _, file := range files {
+		if name := f.shown(file); !f.seen[name] && !f.leftOut(name) {
+			f.seen[name] = true
+			shown = append(shown, name)
+		}
+	}
+	slices.Sort(shown)
+	f.found = append(f.found, shown...)
+}
+
+func (f *finder) leftOut(name string) bool {
+	return slices.ContainsFunc(f.excluded, func(pattern string) bool {
+		below := filepath.ToSlash(name)
+		if !strings.Contains(pattern, "/") { // a name: anywhere in the path
+			pattern = "**/" + pattern
+		}
+		return matches(pattern, below) || matchesAbove(pattern, below)
+	})
+}
+
+func matches(pattern, name string) bool {
+	ok, err := doublestar.Match(pattern, name)
+	return ok && err == nil
+}
+
+// matchesAbove says whether a pattern matches a folder that name is in.
+func matchesAbove(pattern, name string) bool {
+	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if matches(pattern, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *finder) abs(name string) string {
+	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(f.cwd, name)
+}
+
+// shown is an absolute path as messages show it: relative to cwd when below it.
+func (f *finder) shown(name string) string {
+	if below, err := filepath.Rel(f.cwd, name); err == nil && filepath.IsLocal(below) {
+		return below
+	}
+	return name
+}
+
+// nearest suggests what stands in the place of a path that does not exist.
+func (f *finder) nearest(arg string) string {
+	dir := filepath.Dir(f.abs(arg))
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "the folder " + f.shown(dir) + " does not exist either"
+	}
+	base := filepath.Base(arg)
+	var names []string
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case strings.TrimSuffix(name, trailSuffix) == base:
+			return "did you mean " + f.shown(filepath.Join(dir, name)) + "?"
+		case isTrail(name), e.IsDir() && !skippedFolder(name):
+			names = append(names, name)
+		}
+	}
+	if near := fault.Nearest(base, names); len(near) > 0 {
+		return "did you mean " + f.shown(filepath.Join(dir, near[0])) + "?"
+	}
+	return ""
+}
+
+const trailSuffix = ".trail.yaml"
+
+func isTrail(name string) bool {
+	base := path.Base(name)
+	return base == "trail.yaml" || strings.HasSuffix(base, trailSuffix)
+}
+
+func isConfig(base string) bool { return base == "trailblaze.yaml" || base == "trailblaze.config.yaml" }
+
+// skippedFolder says which folders a search does not enter: none of them holds trails of the project.
+func skippedFolder(name string) bool {
+	switch name {
+	case ".git", "node_modules", "build", ".gradle", ".trailblaze":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,138 @@
+package trail
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Interpolate returns a call's arguments with the tokens in their texts replaced (specification, section 8.4); keys stay as
+// they are. The error is a *fault.Error of kind UnknownValue that tells of every token that has no value.
+func Interpolate(args map[string]any, v *Values) (map[string]any, error) {
+	in := interpolation{values: v}
+	out := make(map[string]any, len(args))
+	for _, key := range sortedKeys(args) {
+		out[key] = in.any(key, args[key])
+	}
+	return out, in.err()
+}
+
+// interpolation collects what went wrong on the way through one call's arguments.
+type interpolation struct {
+	values   *Values
+	messages []string
+	hints    []string
+	unknown  []string
+}
+
+// any returns a value with its texts replaced; where is its place in the arguments.
+func (in *interpolation) any(where string, value any) any {
+	switch v := value.(type) {
+	case string:
+		return in.text(where, v)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = in.any(fmt.Sprintf("%s.%d", where, i), item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, key := range sortedKeys(v) {
+			out[key] = in.any(where+"."+key, v[key])
+		}
+		return out
+	}
+	return value
+}
+
+func (in *interpolation) text(where, s string) any {
+	if !HasToken(s) {
+		return s
+	}
+	var b strings.Builder
+	for t := range tokensOf(s) {
+		if t.name == "" && t.err == "" {
+			b.WriteString(t.text)
+			continue
+		}
+		e, ok := in.value(where, t)
+		switch {
+		case !ok:
+			b.WriteString(t.text)
+		case t.text == s:
+			return e.value
+		case e.text != "":
+			b.WriteString(e.text)
+		default:
+			b.WriteString(render(e.value))
+		}
+	}
+	return b.String()
+}
+
+// value finds what a token stands for, and reports one that must stand for something and does not.
+func (in *interpolation) value(where string, t token) (memoryEntry, bool) {
+	if t.err != "" {
+		in.add(where, t.err, t.hint)
+		return memoryEntry{}, false
+	}
+	e, err := in.values.find(t.name)
+	if err == nil || !t.strict {
+		return e, err == nil
+	}
+	in.unknown = append(in.unknown, t.name)
+	if errors.Is(err, errUnknown) {
+		in.add(where, "unknown value {{"+t.name+"}}", "")
+	} else {
+		in.add(where, "{{"+t.name+"}}: "+err.Error(), fault.As(err).Hint)
+	}
+	return memoryEntry{}, false
+}
+
+func (in *interpolation) add(where, message, hint string) {
+	in.messages = append(in.messages, message+" in "+where)
+	if hint != "" {
+		in.hints = append(in.hints, hint)
+	}
+}
+
+func (in *interpolation) err() error {
+	if len(in.messages) == 0 {
+		return nil
+	}
+	known := in.values.Names()
+	hints := in.hints
+	for _, name := range in.unknown {
+		if near := fault.Nearest(name, known); len(near) > 0 {
+			hints = append(hints, fault.DidYouMean(name, near))
+		}
+	}
+	if len(known) == 0 {
+		hints = append(hints, "no value is known; define it under config: memory:, with --memory, or with saveAs in an earlier call")
+	} else {
+		hints = append(hints, "known: "+strings.Join(known, ", "))
+	}
+	return &fault.Error{
+		Kind: fault.UnknownValue, Message: strings.Join(in.messages, "; "), Hint: strings.Join(hints, "; "),
+		Details: map[string]any{"unknown": in.unknown, "known": known},
+	}
+}
+
+// render writes a value as the text it has inside a longer string: text as it is, everything else as JSON.
+func render(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,350 @@
+package trail
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
+)
+
+// envelopeKey is the argument that carries the session to a server; a trail must not write it (specification, section 7).
+const envelopeKey = "_trailblazeContext"
+
+var (
+	classifierForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	nameForm       = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	memoryForm     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+)
+
+// Parse reads a trail file of either shape. Problems are all that is wrong with it; with any of them the file is nil.
+func Parse(name string, data []byte) (*File, fault.Problems) {
+	doc, root := yamldoc.Parse(name, fault.Trail, data)
+	r := &reader{file: &File{Name: name}}
+	switch root.Kind() {
+	case yamldoc.Mapping:
+		r.mapping(root)
+	case yamldoc.List:
+		r.list(root)
+	case yamldoc.Absent:
+		if len(doc.Problems()) == 0 {
+			doc.Problem("write config: and trail:", "the file is empty")
+		}
+	default:
+		root.Errorf("write config: and trail:", "expected a mapping with config and trail, found %s", root.Kind())
+	}
+	r.checkDeclared()
+	if problems := doc.Problems(); len(problems) > 0 {
+		return nil, problems
+	}
+	r.warn()
+	r.file.warnings = doc.Warnings()
+	return r.file, nil
+}
+
+// reader fills a File from a document.
+type reader struct {
+	file   *File
+	places []yamldoc.Node // of the file's Steps
+	tokens []argToken
+}
+
+// argToken is a use of a declared argument; what is declared may stand further down.
+type argToken struct {
+	at   yamldoc.Node
+	name string
+}
+
+func (r *reader) mapping(root yamldoc.Node) {
+	root.ExactFields(map[string]func(yamldoc.Node){
+		"config":    r.config,
+		"trailhead": r.trailhead,
+		"trail": func(n yamldoc.Node) {
+			for _, item := range n.Items() {
+				r.step(item)
+			}
+		},
+	})
+}
+
+func (r *reader) list(root yamldoc.Node) {
+	r.file.List = true
+	var config, trailhead yamldoc.Node
+	once := func(first *yamldoc.Node, n yamldoc.Node, what string) bool {
+		if first.Kind() != yamldoc.Absent {
+			n.Errorf("remove one of them", "a second %s; the first is in line %d", what, first.Line())
+			return false
+		}
+		*first = n
+		return true
+	}
+	for i, item := range root.Items() {
+		item.ExactFields(map[string]func(yamldoc.Node){
+			"config": func(n yamldoc.Node) {
+				if once(&config, n, "config") {
+					r.config(n)
+				}
+				if i > 0 {
+					item.Errorf("move it to the top", "config comes first")
+				}
+			},
+			"trailhead": func(n yamldoc.Node) {
+				if len(r.file.Steps) > 0 {
+					item.Warnf("move it to the top", "the trailhead runs before the steps, wherever it stands")
+				}
+				if once(&trailhead, n, "trailhead") {
+					r.trailhead(n)
+				}
+			},
+			"prompts": func(n yamldoc.Node) {
+				for _, prompt := range n.Items() {
+					r.step(prompt)
+				}
+			},
+			"tools": func(n yamldoc.Node) {
+				r.add(n, Step{Kind: KindTools, Recordable: true, Recording: Recording{{Calls: r.calls(n)}}})
+			},
+		})
+		r.oneKey(item)
+	}
+}
+
+// oneKey checks that an item of the list shape has one of its keys.
+func (r *reader) oneKey(item yamldoc.Node) {
+	if item.Kind() != yamldoc.Mapping {
+		return
+	}
+	switch entries := item.Entries(); {
+	case len(entries) == 0:
+		item.Errorf("write config, prompts, tools or trailhead", "an empty entry")
+	case len(entries) > 1:
+		entries[1].At.Errorf(`put "- " before it`, "%q needs an entry of its own; this one is %s", entries[1].Key, entries[0].Key)
+	}
+}
+
+func (r *reader) add(place yamldoc.Node, s Step) {
+	s.Line, s.Column = place.Line(), place.Column()
+	r.file.Steps = append(r.file.Steps, s)
+	r.places = append(r.places, place)
+}
+
+func (r *reader) step(n yamldoc.Node) {
+	if s, ok := r.readStep(n, false); ok {
+		r.add(n, s)
+	}
+}
+
+func (r *reader) trailhead(n yamldoc.Node) {
+	if s, ok := r.readStep(n, true); ok {
+		s.Kind, s.Line, s.Column = KindTrailhead, n.Line(), n.Column()
+		r.file.Trailhead = &s
+	}
+}
+
+func (r *reader) readStep(n yamldoc.Node, trailhead bool) (Step, bool) {
+	s := Step{Recordable: true}
+	if n.Kind() == yamldoc.Text {
+		n.Errorf("write step: and the text", "expected a step, found text")
+		return s, false
+	}
+	text := func(kind string) func(yamldoc.Node) {
+		return func(v yamldoc.Node) {
+			if s.Kind != "" {
+				v.Errorf("make them two entries", "a step is either step or verify, this one is both")
+			}
+			if trailhead && kind == KindVerify {
+				v.Errorf("write step:, and verify in the trail", "a trailhead cannot verify")
+			}
+			s.Kind, s.Text = kind, nonEmpty(v)
+		}
+	}
+	var recording yamldoc.Node
+	known := n.ExactFields(map[string]func(yamldoc.Node){
+		"step":       text(KindStep),
+		"verify":     text(KindVerify),
+		"recording":  func(v yamldoc.Node) { recording, s.Recording = v, r.recording(v, trailhead) },
+		"recordable": func(v yamldoc.Node) { s.Recordable = v.Bool() || v.Kind() != yamldoc.Bool },
+		"maxRetries": func(v yamldoc.Node) {
+			if s.MaxRetries = v.Int(); s.MaxRetries < 0 {
+				v.Errorf("write 0 or more", "%d is not a number of retries", s.MaxRetries)
+			}
+		},
+	})
+	if s.Kind == "" && known && n.Kind() == yamldoc.Mapping {
+		n.Errorf("write step: and what it does, in a sentence", "a step without text")
+	}
+	if !s.Recordable && holdsCalls(s.Recording) {
+		recording.Errorf("remove the recording, or remove recordable: false", "a step that is never recorded has a recording")
+	}
+	return s, n.Kind() == yamldoc.Mapping
+}
+
+// holdsCalls says whether a recording says anything; only the list shape's empty one does not.
+func holdsCalls(recording Recording) bool {
+	return len(recording) > 1 || len(recording) == 1 && (recording[0].Classifier != "" || len(recording[0].Calls) > 0)
+}
+
+func (r *reader) recording(n yamldoc.Node, trailhead bool) Recording {
+	if n.Kind() == yamldoc.List {
+		n.Errorf("put them below a classifier such as android:, or below tools: in the list shape",
+			"expected a mapping, found a list of calls")
+		return nil
+	}
+	var recording Recording
+	if r.file.List {
+		for _, e := range n.Entries() {
+			if e.Key != "tools" {
+				e.At.Errorf("write tools:", "unknown key %q; recordings of one device stand only in the mapping shape", e.Key)
+				continue
+			}
+			recording = Recording{{Calls: r.recorded(e.Value, trailhead)}}
+		}
+		return recording
+	}
+	for _, e := range n.Entries() {
+		if e.Key == "tools" {
+			e.At.Errorf("write the classifier of the device, such as android:", "tools: stands here only in the list shape")
+			continue
+		}
+		checkClassifier(e)
+		recording = append(recording, Recorded{Classifier: e.Key, Calls: r.recorded(e.Value, trailhead)})
+	}
+	return recording
+}
+
+// recorded reads the calls for one classifier; a trailhead may have a single call without a list.
+func (r *reader) recorded(n yamldoc.Node, trailhead bool) []Call {
+	switch {
+	case n.Kind() != yamldoc.Mapping:
+		return r.calls(n)
+	case trailhead:
+		if call, ok := r.call(n); ok {
+			return []Call{call}
+		}
+	default:
+		n.Errorf(`put "- " before the tool's name`, "expected a list of calls, found a mapping")
+	}
+	return nil
+}
+
+func (r *reader) calls(n yamldoc.Node) []Call {
+	if n.Kind() == yamldoc.Null {
+		n.Errorf("write [] for a recorded no-op", "expected a list of calls, found null")
+		return nil
+	}
+	var calls []Call
+	for _, item := range n.Items() {
+		if call, ok := r.call(item); ok {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+func (r *reader) call(n yamldoc.Node) (Call, bool) {
+	if n.Kind() == yamldoc.Text {
+		n.Errorf("write it with its arguments: "+strings.TrimSpace(n.Str())+": {}", "expected a call, found text")
+		return Call{}, false
+	}
+	c := Call{Line: n.Line(), Column: n.Column(), Args: map[string]any{}}
+	var tool yamldoc.Entry
+	for _, e := range n.Entries() {
+		switch {
+		case e.Key == "saveAs":
+			c.SaveAs = checkName(e.Value, nameForm, "a name")
+		case e.Key == "timeout":
+			c.Timeout = e.Value.Duration()
+		case tool.Key != "":
+			secondTool(tool, e)
+			return c, false
+		case strings.TrimSpace(e.Key) == "":
+			e.At.Errorf("write the tool's name", "the name of the tool is empty")
+			return c, false
+		default:
+			tool = e
+		}
+	}
+	if tool.Key == "" {
+		if n.Kind() == yamldoc.Mapping {
+			n.Errorf("write the tool's name with its arguments: tap: { text: OK }", "a call without a tool")
+		}
+		return c, false
+	}
+	c.Tool, c.Line, c.Column = tool.Key, tool.At.Line(), tool.At.Column()
+	r.args(&c, tool)
+	return c, true
+}
+
+// secondTool explains a key of a call that is neither its tool nor saveAs nor timeout.
+func secondTool(tool, second yamldoc.Entry) {
+	if near := fault.Nearest(second.Key, []string{"saveAs", "timeout"}); len(near) > 0 {
+		second.At.Errorf(fault.DidYouMean(second.Key, near), "unknown key %q beside the tool %s", second.Key, tool.Key)
+		return
+	}
+	if tool.Value.Kind() == yamldoc.Null {
+		second.At.Errorf("indent it further", "%q stands beside the tool %s, not below it", second.Key, tool.Key)
+		return
+	}
+	second.At.Errorf(`put "- " before it to make it a call of its own`, "a second tool %q in one call; the first is %s", second.Key, tool.Key)
+}
+
+func (r *reader) args(c *Call, tool yamldoc.Entry) {
+	n := tool.Value
+	switch n.Kind() {
+	case yamldoc.Null:
+		n.Errorf("write "+tool.Key+": {} if it takes none", "the arguments of %s are missing", tool.Key)
+		return
+	case yamldoc.Mapping, yamldoc.Absent:
+	default:
+		n.Errorf("name them: "+tool.Key+": { text: … }", "expected the arguments of %s as a mapping, found %s", tool.Key, n.Kind())
+		return
+	}
+	args, ok := n.Value().(map[string]any)
+	if !ok {
+		return
+	}
+	c.Args = args
+	if _, reserved := args[envelopeKey]; reserved {
+		n.Errorf("remove it", "the argument %s is reserved: the runner writes it", envelopeKey)
+	}
+	if HasToken(args) {
+		r.collectTokens(n)
+	}
+}
+
+// collectTokens checks the tokens in a call's arguments as far as the file alone can tell.
+func (r *reader) collectTokens(n yamldoc.Node) {
+	switch n.Kind() {
+	case yamldoc.Text:
+		for t := range tokensOf(n.Str()) {
+			switch {
+			case t.err != "":
+				n.Errorf(t.hint, "%s", t.err)
+			case t.strict && strings.HasPrefix(t.name, argsPrefix):
+				r.tokens = append(r.tokens, argToken{n, t.name})
+			}
+		}
+	case yamldoc.List:
+		for _, item := range n.Items() {
+			r.collectTokens(item)
+		}
+	case yamldoc.Mapping:
+		for _, e := range n.Entries() {
+			r.collectTokens(e.Value)
+		}
+	}
+}
+
+// checkDeclared reports tokens for arguments that the file does not declare.
+func (r *reader) checkDeclared() {
+	var declared []string
+	for name := range r.file.Config.Args {
+		declared = append(declared, argsPrefix+name)
+	}
+	for _, t := range r.tokens {
+		name, _, _ := strings.Cut(strings.TrimPrefix(t.name, argsPrefix), ".")
+		if _, ok := r.file.Config.Args[name]; !ok {
+			t.at.Errorf(knownHint(t.name, declared, "declare it under config: args:"), "{{%s}}: the trail declares no argument %q", t.name, name)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package trail
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
+)
+
+// maxClassifiers bounds the search for gaps. No team has more kinds of device; a file with more is not a test.
+const maxClassifiers = 50
+
+// warn finds the coverage gaps: steps without a recording for a classifier that other steps have.
+func (r *reader) warn() {
+	wanted := map[string][]string{} // classifier to lineage
+	var order []string
+	unnamed := false // the list shape's recordings
+	for i, s := range r.file.Steps {
+		for _, recorded := range s.Recording {
+			c := recorded.Classifier
+			if unnamed = unnamed || c == ""; c == "" || wanted[c] != nil || len(order) == maxClassifiers {
+				continue
+			}
+			wanted[c] = Lineage([]string{c})
+			r.checkPlatform(r.places[i], c)
+			if _, skipped := r.file.SkipReason(wanted[c]); !skipped {
+				order = append(order, c)
+			}
+		}
+	}
+	for i, s := range r.file.Steps {
+		if !s.Recordable {
+			continue
+		}
+		missing := slices.DeleteFunc(slices.Clone(order), func(c string) bool {
+			_, found := s.Lookup(wanted[c])
+			return found
+		})
+		switch {
+		case len(missing) > 0:
+			r.gap(r.places[i], "no recording for "+strings.Join(missing, ", ")+"; other steps have one")
+		case unnamed && len(s.Recording) == 0:
+			r.gap(r.places[i], "no recording; other steps have one")
+		}
+	}
+}
+
+func (r *reader) gap(at yamldoc.Node, message string) {
+	noOp := "android: []"
+	if r.file.List {
+		noOp = "tools: []"
+	}
+	at.Warnf("record it, or write "+noOp+" if nothing is to do, or recordable: false if an agent is to do it", "%s", message)
+}
+
+// checkPlatform warns of a classifier that looks like a misspelt platform: no device will ever have it.
+func (r *reader) checkPlatform(at yamldoc.Node, classifier string) {
+	platform := platformOf(classifier)
+	if _, ok := scope.ParsePlatform(platform); ok {
+		return
+	}
+	if near := fault.Nearest(platform, scope.PlatformNames()); len(near) > 0 {
+		at.Warnf(fault.DidYouMean(platform, near), "the classifier %q starts with no known platform", classifier)
+	}
+}

@@ -10,7 +10,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-func argTypes() []string { return []string{"string", "integer", "number", "boolean", "array", "object"} }
+func argTypes() []string {
+	return []string{"string", "integer", "number", "boolean", "array", "object"}
+}
 
 // ResolveArgs returns the value of every declared argument: as given in text (--arg), else as in row (a row of an arguments
 // file, may be nil), else its default. Unknown arguments, missing ones and wrong types are all reported, as joined

@@ -28,8 +28,10 @@ func (r *reader) config(n yamldoc.Node) {
 		"memory":      func(v yamldoc.Node) { c.Memory = memory(v) },
 		"args":        func(v yamldoc.Node) { c.Args = args(v) },
 		"skip":        func(v yamldoc.Node) { c.Skip = skip(v) },
-		"driver":      func(v yamldoc.Node) { v.Errorf("pin it under devices: { android: … }", "driver stands here only in the list shape") },
-		"platform":    func(v yamldoc.Node) { v.Errorf("remove it", "platform stands here only in the list shape") },
+		"driver": func(v yamldoc.Node) {
+			v.Errorf("pin it under devices: { android: … }", "driver stands here only in the list shape")
+		},
+		"platform": func(v yamldoc.Node) { v.Errorf("remove it", "platform stands here only in the list shape") },
 	}
 	if r.file.List {
 		readers["driver"] = func(v yamldoc.Node) { c.Driver = driver(v).Key }

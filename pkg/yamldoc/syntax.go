@@ -8,7 +8,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-const quoteHint = `put the value in quotes: "…"`
+const (
+	hintQuote     = `put the value in quotes: "…"`
+	hintBackslash = `write a backslash as \\, or use single quotes`
+	sayHex        = `\u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`
+)
 
 // parseError records the parser's complaint.
 func (d *Doc) parseError(err error) {
@@ -65,8 +69,9 @@ type explanation struct {
 // explanations lists the first match first.
 func explanations() []explanation {
 	return []explanation{
-		{"double-quoted text", shortEscape, `\u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`,
-			`write a backslash as \\, or use single quotes`},
+		{"double-quoted text", shortEscape, sayHex, hintBackslash},
+		{"not enough length", nil, sayHex, hintBackslash},
+		{"surrogate", nil, "half of a surrogate pair is no character", "write the character itself, or \\U and 8 hexadecimal digits"},
 		{"double-quoted text", nil, `the text that opens with " here never ends`,
 			`close it with "; inside, write \" for a quote and \\ for a backslash`},
 		{"single-quoted text", nil, `the text that opens with ' here never ends`, "close it with '; inside, write '' for an apostrophe"},
@@ -78,27 +83,27 @@ func explanations() []explanation {
 		{"end token ']'", nil, "the list that opens with [ is never closed", "close it with ]"},
 		{"end token '}'", nil, "the mapping that opens with { is never closed", "close it with }"},
 		{"flow map content", nil, "the mapping that opens with { is never closed", "close it with }"},
-		{"could not find '['", nil, "a ] that closes nothing", "remove it, or " + quoteHint},
-		{"could not find '{'", nil, "a } that closes nothing", "remove it, or " + quoteHint},
+		{"could not find '['", nil, "a ] that closes nothing", "remove it, or " + hintQuote},
+		{"could not find '{'", nil, "a } that closes nothing", "remove it, or " + hintQuote},
 		{"unexpected key name", colonWithoutSpace, "a colon without a space after it", "write key: value, with a space"},
 		{"unexpected key name", nil, "this line has no colon", "write key: value"},
 		{"implicit line break", nil, "a comma is missing between this and the next line", "separate the entries with commas"},
-		{"mapping value is not allowed", nil, "a second colon in one line", quoteHint},
+		{"mapping value is not allowed", nil, "a second colon in one line", hintQuote},
 		{"map key-value is pre-defined", afterQuote, "text after the closing quote",
 			"quote the whole value; an apostrophe inside single quotes is written ''"},
 		{"value is not allowed", startsLine, "the indentation of this line fits no line above it",
 			"indent it like the line it belongs to"},
-		{"value is not allowed", nil, "something follows a value that is already complete", quoteHint},
+		{"value is not allowed", nil, "something follows a value that is already complete", hintQuote},
 		{"non-map value", dash, "a list entry between the keys of a mapping", "indent it below the key it belongs to"},
 		{"non-map value", colonWithoutSpace, "a colon without a space after it", "write key: value, with a space"},
 		{"non-map value", nil, "this line has no colon", "write key: value"},
 		{"block sequence entries", nil, "a list cannot start in the line of its key", "put the - in the next line, indented"},
-		{"'@' is a reserved", nil, "text cannot start with @", quoteHint},
-		{"'`' is a reserved", nil, "text cannot start with a backquote", quoteHint},
-		{"unexpected directive", nil, "text cannot start with %", quoteHint},
-		{"unknown escape", nil, "this is no escape of double-quoted text", `write a backslash as \\, or use single quotes`},
-		{"undefined anchor", nil, "an & names a value for later, but here is no value", quoteHint},
-		{"undefined alias", nil, "a * refers to a named value, but here is no name", quoteHint},
+		{"'@' is a reserved", nil, "text cannot start with @", hintQuote},
+		{"'`' is a reserved", nil, "text cannot start with a backquote", hintQuote},
+		{"unexpected directive", nil, "text cannot start with %", hintQuote},
+		{"unknown escape", nil, "this is no escape of double-quoted text", hintBackslash},
+		{"undefined anchor", nil, "an & names a value for later, but here is no value", hintQuote},
+		{"undefined alias", nil, "a * refers to a named value, but here is no name", hintQuote},
 		{"invalid key", nil, "only plain text can be a key", ""},
 		{"header", nil, "this is not a way to open a block of text", "write | to keep the line breaks or > to join the lines"},
 		{"number of indent", nil, "this block of text is not indented as its first line says", "write | or > without a number"},

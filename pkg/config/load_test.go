@@ -147,7 +147,7 @@ func TestEverySpellingMeansTheSame(t *testing.T) {
 					}},
 				}
 				places := cmpopts.IgnoreFields(config.Server{}, "File", "Line", "Column")
-				if diff := cmp.Diff(want, got, places, cmpopts.IgnoreFields(config.Project{}, "File")); diff != "" {
+				if diff := cmp.Diff(want, got, places, cmpopts.IgnoreFields(config.Project{}, "File", "Files")); diff != "" {
 					t.Errorf("project (-want +got):\n%s", diff)
 				}
 				if want := filepath.Join(got.Root, fileName); got.File != want {
@@ -174,7 +174,7 @@ func TestProjectsThatSayLittleHaveDefaults(t *testing.T) {
 			if name == "prefers the host agent" {
 				want.Agent = "host"
 			}
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(config.Project{}, "File")); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(config.Project{}, "File", "Files")); diff != "" {
 				t.Errorf("project (-want +got):\n%s", diff)
 			}
 		})

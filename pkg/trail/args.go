@@ -134,8 +134,13 @@ func knownHint(name string, known []string, none string) string {
 func ParseArgs(name string, data []byte) ([]map[string]any, fault.Problems) {
 	doc, root := yamldoc.Parse(name, fault.Misuse, data)
 	rows := []yamldoc.Node{root}
-	if root.Kind() == yamldoc.List {
+	switch root.Kind() {
+	case yamldoc.List:
 		rows = root.Items()
+	case yamldoc.Absent:
+		if len(doc.Problems()) == 0 {
+			doc.Problem("write name: value", "the file is empty")
+		}
 	}
 	out := make([]map[string]any, len(rows))
 	for i, row := range rows {

@@ -26,7 +26,6 @@ type interpolation struct {
 	values   *Values
 	messages []string
 	hints    []string
-	unknown  []string
 }
 
 // any returns a value with its texts replaced; where is its place in the arguments.
@@ -85,9 +84,9 @@ func (in *interpolation) value(where string, t token) (memoryEntry, bool) {
 	if err == nil || !t.strict {
 		return e, err == nil
 	}
-	in.unknown = append(in.unknown, t.name)
 	if errors.Is(err, errUnknown) {
-		in.add(where, "unknown value {{"+t.name+"}}", "")
+		near := fault.Nearest(t.name, in.values.Names())
+		in.add(where, "unknown value {{"+t.name+"}}", fault.DidYouMean(t.name, near))
 	} else {
 		in.add(where, "{{"+t.name+"}}: "+err.Error(), fault.As(err).Hint)
 	}
@@ -107,11 +106,6 @@ func (in *interpolation) err() error {
 	}
 	known := in.values.Names()
 	hints := in.hints
-	for _, name := range in.unknown {
-		if near := fault.Nearest(name, known); len(near) > 0 {
-			hints = append(hints, fault.DidYouMean(name, near))
-		}
-	}
 	if len(known) == 0 {
 		hints = append(hints, "no value is known; define it under config: memory:, with --memory, or with saveAs in an earlier call")
 	} else {
@@ -119,7 +113,7 @@ func (in *interpolation) err() error {
 	}
 	return &fault.Error{
 		Kind: fault.UnknownValue, Message: strings.Join(in.messages, "; "), Hint: strings.Join(hints, "; "),
-		Details: map[string]any{"unknown": in.unknown, "known": known},
+		Details: map[string]any{"known": known},
 	}
 }
 

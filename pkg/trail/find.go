@@ -64,11 +64,18 @@ func (f *finder) argument(arg string) {
 		f.add([]string{f.abs(arg)})
 	case strings.ContainsAny(arg, "*?[{"):
 		f.glob(arg)
+	case errors.Is(err, fs.ErrNotExist) && f.isLink(arg):
+		f.fail(fault.NothingMatched, "", "%s is a link that leads nowhere", arg)
 	case errors.Is(err, fs.ErrNotExist):
 		f.fail(fault.NothingMatched, f.nearest(arg), "%s does not exist", arg)
 	default:
 		f.fail(fault.Misuse, "", "read %s: %v", arg, errors.Unwrap(err))
 	}
+}
+
+func (f *finder) isLink(arg string) bool {
+	_, err := os.Lstat(f.abs(arg))
+	return err == nil
 }
 
 func (f *finder) exclude(pattern string) {

@@ -1,0 +1,96 @@
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+var (
+	errConnected = errors.New("the transport of a process is connected once")
+	errClosed    = errors.New("the connection is closed")
+)
+
+// transport is a process's pipes as an mcp.Transport. mcp.CommandTransport would end the session at the first stray line on
+// stdout, at a line of 16 MiB, and without descendants or stderr.
+type transport struct{ p *Process }
+
+// Connect implements mcp.Transport.
+func (t transport) Connect(context.Context) (mcp.Connection, error) {
+	if !t.p.connected.CompareAndSwap(false, true) {
+		return nil, errConnected
+	}
+	return &conn{p: t.p, closed: make(chan struct{})}, nil
+}
+
+// conn is the mcp.Connection. Closing it ends reading and writing; the process is ended by Stop alone.
+type conn struct {
+	p      *Process
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Read implements mcp.Connection. It returns io.EOF at the end of the server's stdout.
+func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case msg, ok := <-c.p.messages:
+		if !ok {
+			return nil, io.EOF
+		}
+		return msg, nil
+	case <-c.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Write implements mcp.Connection. A server that does not read holds it up only as long as ctx lasts; a message that was
+// begun is completed behind its back, so that the next one starts on a line of its own.
+func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	data, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	select {
+	case c.p.writing <- struct{}{}:
+	case <-c.closed:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	written := make(chan error, 1)
+	go func() {
+		_, err := c.p.stdin.Write(append(data, '\n'))
+		<-c.p.writing
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		if err != nil {
+			return fmt.Errorf("the server has exited or closed its input: %w", err)
+		}
+		return nil
+	case <-c.closed:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close implements mcp.Connection.
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		close(c.closed)
+		c.p.deafen()
+	})
+	return nil
+}
+
+// SessionID implements mcp.Connection.
+func (c *conn) SessionID() string { return "" }

@@ -1,0 +1,108 @@
+package spawn
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+)
+
+// Explain returns cause with what is known about the process: how and when it ended, if by itself, the end of its stderr, what
+// it wrote to stdout if it never said anything else, where its log is, a hint unless cause has one, and all of that as
+// details. cause stays as it is.
+func (p *Process) Explain(cause *fault.Error) *fault.Error {
+	e := *cause
+	tail := p.record.tail()
+	if e.Hint == "" {
+		e.Hint = jsruntime.Hint(p.spec.Script, p.cmd.Dir, tail)
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(cause.Message, "\n"))
+	if fate := p.fate(); !strings.Contains(cause.Message, fate) {
+		fmt.Fprintf(&b, "\n  the process %s", fate)
+	}
+	if tail != "" {
+		fmt.Fprintf(&b, "\n  the end of its stderr:\n%s", indent(tail))
+	}
+	if strays := p.record.strays(); len(strays) > 0 && !p.spoke() {
+		fmt.Fprintf(&b, "\n  on its stdout, in place of the protocol:\n%s", indent(strings.Join(strays, "\n")))
+	}
+	if p.spec.LogPath != "" && (tail != "" || len(p.record.strays()) > 0) {
+		fmt.Fprintf(&b, "\n  log: %s", p.spec.LogPath)
+	}
+	e.Message = b.String()
+	e.Details = maps.Clone(cause.Details)
+	if e.Details == nil {
+		e.Details = map[string]any{}
+	}
+	maps.Copy(e.Details, p.facts(tail))
+	return &e
+}
+
+// fate says in what state the process is, or how it ended.
+func (p *Process) fate() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.crash != nil:
+		return fmt.Sprintf("%s after %s", p.crash.Message, round(p.ended.Sub(p.started)))
+	case p.reaped:
+		return fmt.Sprintf("was stopped after %s", round(p.ended.Sub(p.started)))
+	}
+	return fmt.Sprintf("has been running for %s", round(time.Since(p.started)))
+}
+
+func round(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+func (p *Process) facts(tail string) map[string]any {
+	facts := map[string]any{
+		"command": p.argv, "dir": p.cmd.Dir, "pid": p.cmd.Process.Pid, "stderr": tail,
+	}
+	if p.runtime != "" {
+		facts["runtime"] = p.runtime
+	}
+	if p.spec.LogPath != "" {
+		facts["log"] = p.spec.LogPath
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		return facts
+	}
+	if name := signalOf(p.cmd.ProcessState); name != "" {
+		facts["signal"] = name
+	} else {
+		facts["exit"] = p.cmd.ProcessState.ExitCode()
+	}
+	return facts
+}
+
+func (p *Process) spoke() bool {
+	select {
+	case <-p.heard:
+		return true
+	default:
+		return false
+	}
+}
+
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
+}
+
+// verdict says how a process ended.
+func verdict(state *os.ProcessState) string {
+	if name := signalOf(state); name != "" {
+		return "killed by signal " + name
+	}
+	return fmt.Sprintf("exited with code %d", state.ExitCode())
+}

@@ -1,0 +1,38 @@
+//go:build unix
+
+package spawn
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// group is the process group of a server. The leader also gets a session of its own: without a controlling terminal it can
+// neither be stopped for reading from one nor take our Ctrl-C for its own.
+type group struct{ id int }
+
+func prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+func adopt(cmd *exec.Cmd) (group, error) { return group{cmd.Process.Pid}, nil }
+
+func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
+
+func (g group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
+
+func (g group) close() {}
+
+// signalOf names the signal that ended a process, "" when none did.
+func signalOf(state *os.ProcessState) string {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return ""
+	}
+	if name := unix.SignalName(status.Signal()); name != "" {
+		return strings.TrimPrefix(name, "SIG")
+	}
+	return status.Signal().String()
+}

@@ -1,0 +1,89 @@
+package spawn
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// group is a job: what a server starts belongs to it, and dies with its last handle, which is ours.
+type group struct {
+	job windows.Handle
+	pid int
+}
+
+// prepare holds the process back until it is in the job. A console group of its own keeps our Ctrl-C from it.
+func prepare(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+func adopt(cmd *exec.Cmd) (group, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return group{}, os.NewSyscallError("CreateJobObject", err)
+	}
+	g := group{job, cmd.Process.Pid}
+	if err := errors.Join(g.admit(), resume(g.pid)); err != nil {
+		g.kill()
+		g.close()
+		return group{}, err
+	}
+	return g, nil
+}
+
+func (g group) admit() error {
+	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
+		LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+	}}
+	_, err := windows.SetInformationJobObject(g.job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
+	if err != nil {
+		return os.NewSyscallError("SetInformationJobObject", err)
+	}
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.pid))
+	if err != nil {
+		return os.NewSyscallError("OpenProcess", err)
+	}
+	defer func() { _ = windows.CloseHandle(process) }()
+	return os.NewSyscallError("AssignProcessToJobObject", windows.AssignProcessToJobObject(g.job, process))
+}
+
+// resume lets the threads of a suspended process, of which there is one, go.
+func resume(pid int) error {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return os.NewSyscallError("CreateToolhelp32Snapshot", err)
+	}
+	defer func() { _ = windows.CloseHandle(snapshot) }()
+	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
+	for err = windows.Thread32First(snapshot, &entry); err == nil; err = windows.Thread32Next(snapshot, &entry) {
+		if entry.OwnerProcessID != uint32(pid) {
+			continue
+		}
+		thread, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, entry.ThreadID)
+		if err != nil {
+			return os.NewSyscallError("OpenThread", err)
+		}
+		_, err = windows.ResumeThread(thread)
+		_ = windows.CloseHandle(thread)
+		if err != nil {
+			return os.NewSyscallError("ResumeThread", err)
+		}
+	}
+	return nil
+}
+
+func (g group) terminate() {
+	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.pid))
+}
+
+func (g group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
+
+func (g group) close() { _ = windows.CloseHandle(g.job) }
+
+// signalOf is for systems that have signals.
+func signalOf(*os.ProcessState) string { return "" }

@@ -1,0 +1,147 @@
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"syscall"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+)
+
+// plan is a Spec with everything found.
+type plan struct {
+	spec    Spec
+	argv    []string // the first is a path
+	dir     string
+	runtime string
+}
+
+func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
+	p := plan{spec: spec, dir: spec.Dir}
+	if spec.Script != "" && p.dir == "" {
+		p.dir = filepath.Dir(spec.Script)
+	}
+	if spec.Script != "" {
+		if info, err := os.Stat(spec.Script); err != nil || info.IsDir() {
+			return p, missingScript(spec.Script, err)
+		}
+	}
+	if info, err := os.Stat(p.dir); p.dir != "" && (err != nil || !info.IsDir()) {
+		return p, fault.New(fault.Server, "the entry's workingDir: names the folder", "the working directory %s is no folder", p.dir)
+	}
+	if spec.Script == "" {
+		path, err := findCommand(spec.Command, p.dir, spec.Env)
+		p.argv = append([]string{path}, spec.Args...)
+		if err == nil {
+			err = batchSafe(p.argv)
+		}
+		return p, err
+	}
+	command, err := s.runtimes.Command(ctx, spec.Script, spec.Runtime)
+	p.argv, p.runtime = command.Argv, command.Runtime
+	return p, err
+}
+
+func missingScript(script string, err error) error {
+	switch {
+	case err == nil:
+		return fault.New(fault.Server, "name the script's file", "the script %s is a folder", script)
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.New(fault.Server, "the entry's script: is looked up from the project's folder", "the script %s does not exist", script)
+	}
+	return fault.Wrap(fault.Server, err, "", "the script cannot be read")
+}
+
+// findCommand resolves a command as a shell in dir would, with the child's PATH instead of ours.
+func findCommand(name, dir string, env []string) (string, error) {
+	pathext := variable(env, "PATHEXT")
+	if name != filepath.Base(name) {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		found, err := jsruntime.Executable(path, pathext)
+		if errors.Is(err, fs.ErrPermission) {
+			return "", notExecutable(path)
+		}
+		if err != nil {
+			return "", fault.New(fault.CommandNotFound, "a command with a separator is looked up from the entry's workingDir",
+				"the command %s does not exist (looked for %s)", name, path)
+		}
+		return found, nil
+	}
+	found, err := jsruntime.LookPath(name, variable(env, "PATH"), pathext)
+	switch {
+	case err == nil:
+		return found, nil
+	case errors.Is(err, fs.ErrPermission):
+		return "", fault.New(fault.PermissionDenied, "", "the command %s is on PATH, but no file of that name there may be executed", name)
+	}
+	hint := "install it, or write its path"
+	if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+		hint = fmt.Sprintf("%s has a file of that name: write ./%s", dir, name)
+	}
+	return "", fault.New(fault.CommandNotFound, hint, "the command %q is not on PATH", name)
+}
+
+func notExecutable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fault.New(fault.PermissionDenied, "", "the command %s is a folder", path)
+	}
+	return fault.New(fault.PermissionDenied, "run chmod +x "+path, "the command %s may not be executed", path)
+}
+
+// variable returns the last value of name in env.
+func variable(env []string, name string) string {
+	value := ""
+	for _, kv := range env {
+		if key, v, ok := strings.Cut(kv, "="); ok && (key == name || goruntime.GOOS == "windows" && strings.EqualFold(key, name)) {
+			value = v
+		}
+	}
+	return value
+}
+
+// batchSafe refuses arguments that cmd.exe would interpret: Windows hands batch files to it, and nothing quotes for both.
+func batchSafe(argv []string) error {
+	ext := strings.ToLower(filepath.Ext(argv[0]))
+	if goruntime.GOOS != "windows" || ext != ".bat" && ext != ".cmd" {
+		return nil
+	}
+	for _, arg := range argv[1:] {
+		if strings.ContainsAny(arg, "\"%!^&|<>()\r\n") {
+			return fault.New(fault.Server, "let the entry start the program behind it, such as node.exe with a script",
+				"%s is a batch file, and the argument %q would not reach it as it is", argv[0], arg)
+		}
+	}
+	return nil
+}
+
+// startFault words what the operating system says when it does not start what we found.
+func startFault(err error, p plan) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return &fault.Error{
+			Kind: fault.PermissionDenied, Message: fmt.Sprintf("%s may not be executed here: %v", p.argv[0], err), Cause: err,
+			Hint: "check its mode, the mode of the folders above it, and whether the file system allows execution",
+		}
+	case errors.Is(err, syscall.ENOEXEC):
+		return &fault.Error{
+			Kind: fault.Server, Message: fmt.Sprintf("%s is no program for this machine: %v", p.argv[0], err), Cause: err,
+			Hint: "a script needs a first line like #!/bin/sh; a binary has to be built for this system",
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		return &fault.Error{
+			Kind: fault.CommandNotFound, Message: fmt.Sprintf("%s exists, but what its first line names does not: %v", p.argv[0], err),
+			Cause: err, Hint: "check the interpreter after #!, or the C library that a binary was built for",
+		}
+	}
+	return fault.Wrap(fault.Server, err, "", "starting "+p.argv[0])
+}

@@ -1,0 +1,238 @@
+package spawn
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+const (
+	// closeGrace and termGrace are those of section 5 of the specification.
+	closeGrace = 5 * time.Second
+	termGrace  = 2 * time.Second
+	// killGrace is for the kernel, which may have to finish a transfer first.
+	killGrace = 5 * time.Second
+	// strangerGrace passes before we look for processes that left the group and kept the pipes. When nobody has, the
+	// pipes end with the group.
+	strangerGrace = 200 * time.Millisecond
+	// drainGrace is how long what a dead server said may take to be read when somebody still holds its pipes.
+	drainGrace = 2 * time.Second
+)
+
+// Process is a server's process and everything it started. Its methods may be called from any goroutine.
+type Process struct {
+	spec    Spec
+	argv    []string
+	runtime string // "" for a command
+	started time.Time
+	cmd     *exec.Cmd
+	group   group
+	record  *record
+	maxLine int
+	forget  func() // tells the supervisor that the process is gone
+
+	stdin     *os.File
+	writing   chan struct{} // held while a message is written
+	messages  chan jsonrpc.Message
+	connected atomic.Bool
+	heard     chan struct{}
+	deafOnce  sync.Once
+	deaf      chan struct{} // closed when nobody reads messages any more
+	done      chan struct{}
+
+	asked    atomic.Bool // we ended it
+	stopOnce sync.Once
+	gaveUp   chan struct{}
+
+	mu     sync.Mutex // guards the rest, and signals against the reuse of ids
+	reaped bool
+	ended  time.Time
+	crash  *fault.Error
+}
+
+// Transport is how to speak with the server. It can be connected once.
+func (p *Process) Transport() mcp.Transport { return transport{p} }
+
+// Heard is closed at the first protocol message.
+func (p *Process) Heard() <-chan struct{} { return p.heard }
+
+// Done is closed when the process has exited and been reaped, nothing of its group is left, and all that it said has been
+// read.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// End says, once Done is closed, how the process ended by itself: an error of kind fault.Crashed like "exited with code 3".
+// It is nil before, and when we ended it.
+func (p *Process) End() *fault.Error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.crash
+}
+
+// Stop ends the server: its input is closed; after five seconds its group gets SIGTERM, after two more SIGKILL. It returns as
+// soon as Done is closed. When ctx ends first, what is left of the patience is skipped. It may be called again and
+// concurrently. The error is a *fault.Error: the process does not die.
+func (p *Process) Stop(ctx context.Context) error {
+	p.stopOnce.Do(func() {
+		p.asked.Store(true)
+		_ = p.stdin.Close()
+		go p.escalate()
+	})
+	select {
+	case <-p.done:
+		return nil
+	case <-p.gaveUp:
+	case <-ctx.Done():
+		p.kill()
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-p.gaveUp:
+		return fault.New(fault.Server, "", "process %d of %s does not die", p.cmd.Process.Pid, p.spec.Name)
+	}
+}
+
+// escalate is the part of Stop that takes its time.
+func (p *Process) escalate() {
+	for _, step := range []struct {
+		patience time.Duration
+		then     func()
+	}{
+		{closeGrace, p.terminate},
+		{termGrace, p.kill},
+		{killGrace, func() { close(p.gaveUp) }},
+	} {
+		patience := time.NewTimer(step.patience)
+		select {
+		case <-p.done:
+			patience.Stop()
+			return
+		case <-patience.C:
+			step.then()
+		}
+	}
+}
+
+func (p *Process) terminate() { p.signal(group.terminate) }
+
+func (p *Process) kill() {
+	p.asked.Store(true)
+	p.signal(group.kill)
+}
+
+// signal reaches the group as long as its id is ours: until the leader is reaped.
+func (p *Process) signal(send func(group)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		send(p.group)
+	}
+}
+
+// run owns the process from its start to its end.
+func (p *Process) run(stdout, stderr *os.File) {
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		var pumps sync.WaitGroup
+		pumps.Go(func() { p.pumpStderr(stderr) })
+		pumps.Go(func() { p.pumpStdout(stdout) })
+		pumps.Wait()
+	}()
+	p.reap()
+	p.drain(drained, stdout, stderr)
+	p.record.close()
+	_ = p.stdin.Close()
+	p.forget()
+	close(p.done)
+}
+
+func (p *Process) pumpStdout(stdout *os.File) {
+	noise := p.record.sink(fromStdout, p.spec.Redact)
+	defer noise.Close()
+	defer close(p.messages)
+	f := framer{
+		max: p.maxLine,
+		message: func(msg jsonrpc.Message) {
+			select {
+			case <-p.heard:
+			default:
+				close(p.heard)
+			}
+			select {
+			case p.messages <- msg:
+			case <-p.deaf:
+			}
+		},
+		noise: func(text []byte) {
+			_, _ = noise.Write(append(text[:len(text):len(text)], '\n'))
+		},
+	}
+	f.run(stdout)
+}
+
+func (p *Process) pumpStderr(stderr *os.File) {
+	kept := p.record.sink(fromStderr, p.spec.Redact)
+	defer kept.Close()
+	buf := make([]byte, readSize)
+	for {
+		n, err := stderr.Read(buf)
+		_, _ = kept.Write(buf[:n])
+		if err != nil {
+			return
+		}
+	}
+}
+
+// reap waits for the leader and leaves nothing of its group.
+func (p *Process) reap() {
+	// Where the system can tell us of the exit without reaping, the group is swept before: its id cannot be reused as long
+	// as the leader is a zombie. Elsewhere it is swept right after.
+	zombie := p.group.awaitExit()
+	if !zombie {
+		_ = p.cmd.Wait()
+	}
+	asked := p.asked.Load()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.group.kill()
+	if zombie {
+		_ = p.cmd.Wait()
+	}
+	p.reaped, p.ended = true, time.Now()
+	p.group.close()
+	if !asked {
+		p.crash = fault.New(fault.Crashed, "", "%s", verdict(p.cmd.ProcessState))
+	}
+}
+
+// drain waits until both pipes ended, or makes them end.
+func (p *Process) drain(drained <-chan struct{}, stdout, stderr *os.File) {
+	strangers, limit := time.NewTimer(strangerGrace), time.NewTimer(drainGrace)
+	defer strangers.Stop()
+	defer limit.Stop()
+	for {
+		select {
+		case <-drained:
+			_, _ = stdout.Close(), stderr.Close()
+			return
+		case <-strangers.C:
+			killHolders(stdout, stderr)
+		case <-limit.C:
+			p.deafen()
+			_, _ = stdout.Close(), stderr.Close()
+			<-drained
+			return
+		}
+	}
+}
+
+func (p *Process) deafen() { p.deafOnce.Do(func() { close(p.deaf) }) }

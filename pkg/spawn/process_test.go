@@ -1,0 +1,511 @@
+//go:build unix
+
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// limit bounds every wait of these tests; none comes near it unless something hangs.
+const limit = 60 * time.Second
+
+// server is a process under test with everything that it may have left behind.
+type server struct {
+	*Process
+	t       *testing.T
+	sup     *Supervisor
+	conn    mcp.Connection
+	marker  string
+	log     string
+	mu      sync.Mutex
+	notices []string
+	calls   int
+}
+
+// start starts the test binary in a role. When the test ends, nothing of it may be left.
+func start(t *testing.T, role string, args ...string) *server {
+	t.Helper()
+	return startSpec(t, Spec{Command: self(t), Args: args, Env: []string{roleVariable + "=" + role}})
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func startSpec(t *testing.T, spec Spec) *server {
+	t.Helper()
+	s, err := tryStart(t, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := s.Transport().Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.conn = conn
+	return s
+}
+
+func tryStart(t *testing.T, spec Spec) (*server, error) {
+	t.Helper()
+	s := &server{t: t, sup: NewSupervisor(Options{StateDir: filepath.Join(t.TempDir(), "state")}), marker: spawntest.Marker()}
+	s.log = filepath.Join(t.TempDir(), "stderr.log")
+	spec.Name, spec.LogPath = "shop", s.log
+	spec.Env = append(spec.Env, s.marker, "GORACE=atexit_sleep_ms=0", "PATH="+os.Getenv("PATH"), "GOCOVERDIR="+t.TempDir())
+	spec.Log = func(level, message, hint string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.notices = append(s.notices, level+": "+message+" / "+hint)
+	}
+	p, err := s.sup.Start(t.Context(), spec)
+	if err != nil {
+		return nil, err
+	}
+	s.Process = p
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 0)
+		defer cancel()
+		if err := p.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := s.sup.Close(); err != nil {
+			t.Error(err)
+		}
+		spawntest.NoSurvivors(t, s.marker)
+	})
+	return s, nil
+}
+
+// call sends a request and returns the answer to it.
+func (s *server) call(method, params string) *jsonrpc.Response {
+	s.t.Helper()
+	s.send(method, params)
+	resp, ok := s.read().(*jsonrpc.Response)
+	if !ok || resp.ID.Raw() != int64(s.calls) {
+		s.t.Fatalf("the answer to call %d is %v", s.calls, resp)
+	}
+	return resp
+}
+
+func (s *server) send(method, params string) {
+	s.t.Helper()
+	s.calls++
+	id, _ := jsonrpc.MakeID(float64(s.calls))
+	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
+	defer cancel()
+	if err := s.conn.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: []byte(params)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *server) read() jsonrpc.Message {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
+	defer cancel()
+	msg, err := s.conn.Read(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return msg
+}
+
+// mustStop stops politely and returns how long that took.
+func (s *server) mustStop() time.Duration {
+	s.t.Helper()
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
+	defer cancel()
+	if err := s.Stop(ctx); err != nil {
+		s.t.Fatal(err)
+	}
+	return time.Since(begin)
+}
+
+func (s *server) waitDone() {
+	s.t.Helper()
+	waitFor(s.t, s.Done(), "the process to end")
+}
+
+func waitFor(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(limit):
+		t.Fatalf("waited %s for %s", limit, what)
+	}
+}
+
+func (s *server) logged() string {
+	data, err := os.ReadFile(s.log)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.t.Error(err)
+	}
+	return string(data)
+}
+
+func (s *server) noticed() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.notices
+}
+
+// logSays waits until the log says text: stderr is another pipe than stdout.
+func (s *server) logSays(text string) {
+	s.t.Helper()
+	deadline := time.Now().Add(limit)
+	for !strings.Contains(s.logged(), text) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("the log never says %q", text)
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+func TestAServerAnswersAndStopsAsSoonAsItsInputEnds(t *testing.T) {
+	t.Parallel()
+	s := start(t, "polite")
+	select {
+	case <-s.Heard():
+		t.Error("it was heard before it spoke")
+	default:
+	}
+	if got := string(s.call("hello", `{"a":1}`).Result); got != `"hello"` {
+		t.Errorf("it answered %s", got)
+	}
+	waitFor(t, s.Heard(), "Heard")
+	if took := s.mustStop(); took > closeGrace/2 {
+		t.Errorf("stopping took %s", took)
+	}
+	if s.End() != nil {
+		t.Errorf("we stopped it, and it ended with %v", s.End())
+	}
+	if got := s.logged(); got != "cleaned up\n" {
+		t.Errorf("its log says %q", got)
+	}
+	if msg, err := s.conn.Read(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("read %v, %v after the end", msg, err)
+	}
+	if err := s.conn.Write(t.Context(), &jsonrpc.Request{Method: "x"}); err == nil {
+		t.Error("writing after the end succeeds")
+	}
+}
+
+func TestStopMayBeCalledByManyAtOnceAndAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t, "polite")
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() { s.mustStop() })
+	}
+	wg.Wait()
+	s.mustStop()
+}
+
+func TestATransportIsConnectedOnce(t *testing.T) {
+	t.Parallel()
+	if _, err := start(t, "polite").Transport().Connect(t.Context()); err == nil {
+		t.Error("the second connection succeeds")
+	}
+}
+
+func TestTheSDKSpeaksThroughTheTransport(t *testing.T) {
+	t.Parallel()
+	s, err := tryStart(t, Spec{Command: self(t), Env: []string{roleVariable + "=script"}, Args: []string{
+		"booting\n", "progress: 50%" + `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"?"}}` +
+			`{"jsonrpc":"2.0","id":"nobody","result":{}}` + "\nANSWER\n",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	// The answer to initialize is no object: the SDK has to say so, and to end in order.
+	if _, err := client.Connect(ctx, s.Transport(), nil); err == nil || ctx.Err() != nil {
+		t.Errorf("connecting yields %v", err)
+	}
+}
+
+func TestTheEndOfAProcessIsTold(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]string{
+		"exit 0": "exited with code 0", "exit 3": "exited with code 3",
+		"kill -SEGV $$": "killed by signal SEGV", "kill -KILL $$": "killed by signal KILL",
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			s := startSpec(t, Spec{Command: "sh", Args: []string{"-c", "read line; echo last words >&2; " + how}})
+			s.send("die", "{}")
+			s.waitDone()
+			end := s.End()
+			if end == nil || end.Kind != fault.Crashed || end.Message != want {
+				t.Errorf("end %+v, want %s", end, want)
+			}
+			if _, err := s.conn.Read(t.Context()); !errors.Is(err, io.EOF) {
+				t.Errorf("reading yields %v", err)
+			}
+			if got := s.logged(); got != "last words\n" {
+				t.Errorf("its log says %q", got)
+			}
+			s.mustStop()
+			if s.End() == nil {
+				t.Error("stopping it afterwards makes it our doing")
+			}
+		})
+	}
+}
+
+func TestWritingToADeadServerIsAnErrorAndNoSignalToUs(t *testing.T) {
+	t.Parallel()
+	s := start(t, "exits at start")
+	s.waitDone()
+	err := s.conn.Write(t.Context(), &jsonrpc.Request{Method: "x"})
+	if err == nil || !strings.Contains(err.Error(), "exited") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestStubbornServersAreStoppedInTheStepsOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		role     string
+		min, max time.Duration
+	}{
+		{"ignores the end", closeGrace, closeGrace + termGrace},
+		{"ignores SIGTERM", closeGrace + termGrace, closeGrace + termGrace + 3*time.Second},
+	} {
+		t.Run(c.role, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, c.role)
+			s.call("hello", "{}")
+			if took := s.mustStop(); took < c.min || took > c.max {
+				t.Errorf("stopping took %s, want %s to %s", took, c.min, c.max)
+			}
+			if s.End() != nil {
+				t.Errorf("it ended with %v", s.End())
+			}
+		})
+	}
+}
+
+func TestStopWithoutPatienceKills(t *testing.T) {
+	t.Parallel()
+	s := start(t, "ignores SIGTERM")
+	s.call("hello", "{}")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	begin := time.Now()
+	if err := s.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took > closeGrace/2 {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestGrandchildrenThatIgnoreSIGTERMAndHoldThePipesAreGoneWithTheirLeader(t *testing.T) {
+	t.Parallel()
+	s := start(t, "grandchild", "")
+	s.call("hello", "{}")
+	s.logSays("ready")
+	if took := s.mustStop(); took > closeGrace/2 {
+		t.Errorf("stopping took %s", took)
+	}
+	spawntest.NoSurvivors(t, s.marker)
+}
+
+func TestGrandchildrenAreGoneWhenTheirLeaderCrashes(t *testing.T) {
+	t.Parallel()
+	s := start(t, "grandchild", "")
+	s.call("hello", "{}")
+	s.logSays("ready")
+	_ = syscall.Kill(s.cmd.Process.Pid, syscall.SIGKILL)
+	s.waitDone()
+	spawntest.NoSurvivors(t, s.marker)
+	if end := s.End(); end == nil || end.Message != "killed by signal KILL" {
+		t.Errorf("end %v", end)
+	}
+}
+
+func TestAServerThatDoesNotReadHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	s := start(t, "deaf")
+	big := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := s.conn.Write(ctx, &jsonrpc.Request{Method: "big", Params: big}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the first write: %v", err)
+	}
+	if err := s.conn.Write(ctx, &jsonrpc.Request{Method: "next"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the second write: %v", err)
+	}
+	blocked := make(chan error, 1)
+	go func() { blocked <- s.conn.Write(context.Background(), &jsonrpc.Request{Method: "third"}) }()
+	_ = s.conn.Close()
+	select {
+	case err := <-blocked:
+		if err == nil {
+			t.Error("the third write succeeds")
+		}
+	case <-time.After(limit):
+		t.Fatal("closing does not release a writer")
+	}
+}
+
+func TestAMessageThatWasBegunIsCompletedSoThatTheNextOneStartsOnItsOwnLine(t *testing.T) {
+	t.Parallel()
+	// sh sleeps, then becomes cat, which returns what it reads.
+	gate := filepath.Join(t.TempDir(), "gate")
+	s := startSpec(t, Spec{Command: "sh", Args: []string{"-c", `until [ -e "$0" ]; do sleep 0.01; done; exec cat`, gate}})
+	big := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for begun := time.Now(); len(s.writing) == 0 && time.Since(begun) < limit; {
+			<-time.After(time.Millisecond)
+		}
+	}()
+	if err := s.conn.Write(ctx, &jsonrpc.Request{Method: "big", Params: big}); !errors.Is(err, context.Canceled) {
+		t.Errorf("the first write: %v", err)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.send("next", "{}")
+	for _, want := range []string{"big", "next"} {
+		req, ok := s.read().(*jsonrpc.Request)
+		if !ok || req.Method != want {
+			t.Errorf("read %v, want %s", req, want)
+		}
+	}
+}
+
+func TestAServerThatClosesItsOutputIsNotTakenForDead(t *testing.T) {
+	t.Parallel()
+	s := start(t, "closes its output")
+	if _, err := s.conn.Read(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("reading yields %v", err)
+	}
+	select {
+	case <-s.Done():
+		t.Error("it is done")
+	default:
+	}
+}
+
+func TestKillAllEndsEverythingAtOnceAndWhatIsStartedLater(t *testing.T) {
+	t.Parallel()
+	sup := NewSupervisor(Options{})
+	marker := spawntest.Marker()
+	spec := func(role string, args ...string) Spec {
+		return Spec{Name: role, Command: self(t), Args: args, Env: []string{
+			roleVariable + "=" + role, marker, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0",
+		}}
+	}
+	var all []*Process
+	for _, sp := range []Spec{spec("ignores SIGTERM"), spec("grandchild", ""), spec("deaf")} {
+		p, err := sup.Start(t.Context(), sp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	begin := time.Now()
+	sup.KillAll()
+	if took := time.Since(begin); took > time.Second {
+		t.Errorf("KillAll took %s", took)
+	}
+	if late, err := sup.Start(t.Context(), spec("deaf")); err == nil {
+		all = append(all, late)
+	}
+	for _, p := range all {
+		waitFor(t, p.Done(), p.spec.Name)
+		if p.End() != nil {
+			t.Errorf("%s: we killed it, and it ended with %v", p.spec.Name, p.End())
+		}
+	}
+	spawntest.NoSurvivors(t, marker)
+	if err := sup.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClosingASupervisorKillsAndNamesWhatWasForgotten(t *testing.T) {
+	t.Parallel()
+	sup := NewSupervisor(Options{})
+	marker := spawntest.Marker()
+	p, err := sup.Start(t.Context(), Spec{Name: "shop", Command: self(t), Env: []string{roleVariable + "=deaf", marker}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("not stopped when the run ended, and killed: shop (process %d)", p.cmd.Process.Pid)
+	if err := sup.Close(); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	spawntest.NoSurvivors(t, marker)
+}
+
+func TestAServerHasItsOwnSessionAndNoFilesOfOurs(t *testing.T) {
+	t.Parallel()
+	ours, err := os.Create(filepath.Join(t.TempDir(), "ours"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+	files := startSpec(t, Spec{Command: "ls", Args: []string{"-l", "/proc/self/fd"}})
+	files.waitDone()
+	if log := files.logged(); strings.Contains(log, ours.Name()) || strings.Count(log, "pipe:") < 3 {
+		t.Errorf("it has these files open:\n%s", log)
+	}
+	s := startSpec(t, Spec{Command: "sh", Args: []string{"-c", "cut -d' ' -f6 /proc/$$/stat >&2; echo $$ >&2; cat"}})
+	s.mustStop()
+	var session, pid int
+	if _, err := fmt.Sscan(s.logged(), &session, &pid); err != nil {
+		t.Fatalf("%v in %q", err, s.logged())
+	}
+	if session != pid {
+		t.Errorf("process %d belongs to session %d", pid, session)
+	}
+}
+
+func TestTheChildGetsItsFolderAndExactlyItsEnvironment(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := startSpec(t, Spec{Command: "sh", Args: []string{"-c", "pwd >&2; env | grep ^X_ >&2; cat"}, Dir: dir, Env: []string{"X_A=1", "X_B=2", "X_A=3"}})
+	s.mustStop()
+	if diff := cmp.Diff(dir+"\nX_A=3\nX_B=2\n", sorted(s.logged())); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// sorted sorts all lines but the first.
+func sorted(text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	rest := lines[1:]
+	if len(rest) == 2 && rest[0] > rest[1] {
+		rest[0], rest[1] = rest[1], rest[0]
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

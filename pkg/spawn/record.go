@@ -1,0 +1,190 @@
+package spawn
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+)
+
+const (
+	ringLines  = 64      // specification, section 5
+	tailBytes  = 4 << 10 // likewise
+	ringLine   = 4 << 10 // a longer line takes several places in the ring
+	strayLines = 5       // of stdout, to show when a server never says anything else
+	strayLine  = 300
+	strayMark  = "[stdout] "
+)
+
+// record keeps what a server says beside the protocol: the log file, the last lines of stderr, the first stray lines of
+// stdout. It never fails: what cannot be written to the file costs one notice.
+type record struct {
+	path   string // "" for no file
+	notice func(level, message, hint string)
+
+	mu      sync.Mutex
+	file    *os.File
+	closed  bool        // nothing more can or may be written to it
+	from    source      // of the last byte
+	midLine bool        // the last byte is no newline
+	notices [][2]string // to give once mu is free: message and hint
+
+	ring  [ringLines][]byte
+	last  int // index of the newest line, which may be incomplete, counted without end
+	stray []string
+}
+
+type source int
+
+const (
+	fromStderr source = iota
+	fromStdout
+)
+
+// sink is the record as one of its sources sees it, behind the redaction of secrets. It is used by one goroutine.
+type sink struct {
+	r    *record
+	from source
+}
+
+// Write implements io.Writer; it always succeeds.
+func (s sink) Write(p []byte) (int, error) {
+	s.r.write(s.from, p)
+	return len(p), nil
+}
+
+// Close implements io.Closer.
+func (sink) Close() error { return nil }
+
+// sink returns a writer for a source. redact may be nil. Closing it completes what redact held back.
+func (r *record) sink(from source, redact func(io.Writer) io.WriteCloser) io.WriteCloser {
+	if redact == nil {
+		return sink{r, from}
+	}
+	return redact(sink{r, from})
+}
+
+func (r *record) write(from source, p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	r.mu.Lock()
+	if r.from != from && r.midLine {
+		r.append([]byte("\n"))
+	}
+	r.from = from
+	if from == fromStderr {
+		r.remember(p)
+		r.append(p)
+	} else {
+		r.mark(p)
+	}
+	notices := r.notices
+	r.notices = nil
+	r.mu.Unlock()
+	for _, n := range notices {
+		r.notice("warn", n[0], n[1])
+	}
+}
+
+// mark adds stray stdout to the file, marked.
+func (r *record) mark(p []byte) {
+	for line := range bytes.Lines(p) {
+		if !r.midLine {
+			r.append([]byte(strayMark))
+			r.strayed(line)
+		}
+		r.append(line)
+	}
+}
+
+// strayed notes the first piece of a stray line.
+func (r *record) strayed(line []byte) {
+	if len(r.stray) == strayLines {
+		return
+	}
+	text := strings.ToValidUTF8(strings.TrimRight(string(line[:min(len(line), strayLine)]), "\r\n"), "�")
+	r.stray = append(r.stray, text)
+	if len(r.stray) > 1 {
+		return
+	}
+	hint := "write to stderr instead, with console.error or process.stderr.write"
+	if r.path != "" {
+		hint += "; what it wrote is in " + r.path
+	}
+	r.notices = append(r.notices, [2]string{fmt.Sprintf("writes to stdout, which carries the protocol: %q", text), hint})
+}
+
+// append adds to the file, which is created with the first byte.
+func (r *record) append(p []byte) {
+	r.midLine = p[len(p)-1] != '\n'
+	if r.path == "" || r.closed {
+		return
+	}
+	var err error
+	if r.file == nil {
+		r.file, err = os.OpenFile(r.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	}
+	if err == nil {
+		_, err = r.file.Write(p)
+	}
+	if err != nil {
+		r.closed = true
+		r.notices = append(r.notices, [2]string{"its log cannot be written: " + err.Error(), ""})
+	}
+}
+
+// remember puts p into the ring.
+func (r *record) remember(p []byte) {
+	for len(p) > 0 {
+		line := &r.ring[r.last%ringLines]
+		text, _, ended := bytes.Cut(p, []byte("\n"))
+		n := min(len(text), ringLine-len(*line))
+		*line = append(*line, text[:n]...)
+		p = p[n:]
+		if n == len(text) {
+			if !ended {
+				return
+			}
+			p = p[1:]
+		}
+		r.last++
+		r.ring[r.last%ringLines] = r.ring[r.last%ringLines][:0]
+	}
+}
+
+// tail returns the last lines of stderr, at most tailBytes of them.
+func (r *record) tail() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var lines []string
+	for i := max(0, r.last-ringLines+1); i <= r.last; i++ {
+		lines = append(lines, string(r.ring[i%ringLines]))
+	}
+	text := strings.TrimSpace(strings.Join(lines, "\n"))
+	if len(text) > tailBytes {
+		text = text[len(text)-tailBytes:]
+		if _, whole, ok := strings.Cut(text, "\n"); ok {
+			text = whole
+		}
+	}
+	return strings.ToValidUTF8(text, "�")
+}
+
+func (r *record) strays() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stray
+}
+
+// close ends the file. Nothing may be written afterwards.
+func (r *record) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.file != nil {
+		_ = r.file.Close()
+	}
+}

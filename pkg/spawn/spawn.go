@@ -1,0 +1,221 @@
+// Package spawn starts and ends processes: the servers of a session. It frames what they say on stdout, keeps what they say
+// beside it, ends them with everything that they started, and finds what a killed run left behind.
+//
+// It refuses to know what the messages mean, and to start anything again.
+//
+// A [Supervisor] and its processes may be used from any goroutine. Nothing of a server outlives [Process.Stop]: not the
+// leader, not its group, not our goroutines and files. The exception is what a server starts, on purpose, in a session of its own and
+// without its pipes: a daemon, such as adb's or Gradle's, that others on the machine may be using by then.
+package spawn
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+)
+
+// Options of a Supervisor.
+type Options struct {
+	StateDir string            // where later runs look for what this one left; "" for nowhere
+	Runtimes *jsruntime.Finder // for scripts
+	// Log is told when the state file cannot be written. May be nil.
+	Log func(level, message, hint string)
+}
+
+// Spec says what to start and with what.
+type Spec struct {
+	Name    string   // of the server; only for lists of processes
+	Script  string   // absolute path of a script, or
+	Command string   // a command: found in Dir if it has a separator, else in the PATH of Env
+	Args    []string // of the command
+	Dir     string   // working directory; "" is the script's folder
+	Env     []string // the complete environment; of two entries with one name the last counts
+	Runtime string   // the runtime that the entry asks for; "" for any
+	LogPath string   // file for stderr and stray stdout, created with the first byte; "" for none
+	// Redact takes secrets out of everything that is kept of stderr and stray stdout. May be nil.
+	Redact func(io.Writer) io.WriteCloser
+	// Log is told, at most once each, that the server writes to stdout and that its log cannot be written. It is called from any
+	// goroutine. May be nil.
+	Log func(level, message, hint string)
+}
+
+// Supervisor owns the processes of one run.
+type Supervisor struct {
+	runtimes *jsruntime.Finder
+	state    state
+	maxLine  int
+
+	mu     sync.Mutex
+	live   map[*Process]bool
+	killed bool
+}
+
+// NewSupervisor returns a supervisor without processes.
+func NewSupervisor(opts Options) *Supervisor {
+	s := &Supervisor{runtimes: opts.Runtimes, maxLine: maxLine, live: map[*Process]bool{}}
+	s.state.dir = opts.StateDir
+	s.state.warn = func(message string) {
+		if opts.Log != nil {
+			opts.Log("warn", message, "")
+		}
+	}
+	return s
+}
+
+// Start starts a server. ctx bounds the start, not the life, of the process. The error is a *fault.Error: Runtime when nothing
+// runs the script, CommandNotFound, PermissionDenied, or Server for what else is wrong.
+func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
+	plan, err := s.plan(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "starting the server")
+	}
+	p, err := s.launch(plan)
+	if err != nil {
+		return nil, startFault(err, plan)
+	}
+	return p, nil
+}
+
+// launch starts what was planned. Its errors are those of the operating system.
+func (s *Supervisor) launch(plan plan) (*Process, error) {
+	cmd := &exec.Cmd{Path: plan.argv[0], Args: plan.argv, Env: plan.spec.Env, Dir: plan.dir}
+	if cmd.Env == nil {
+		cmd.Env = []string{} // nil would be our own
+	}
+	prepare(cmd)
+	ends, err := openPipes(cmd)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{
+		spec: plan.spec, argv: plan.argv, runtime: plan.runtime, cmd: cmd, started: time.Now(), maxLine: s.maxLine, stdin: ends.stdin,
+		record:  &record{path: plan.spec.LogPath, notice: plan.spec.Log},
+		writing: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
+		heard: make(chan struct{}), deaf: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{}),
+	}
+	if p.record.notice == nil {
+		p.record.notice = func(string, string, string) {}
+	}
+	p.forget = func() { s.forget(p) }
+	err = cmd.Start()
+	ends.closeTheirs()
+	if err == nil {
+		if p.group, err = adopt(cmd); err != nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	}
+	if err != nil {
+		ends.closeOurs()
+		return nil, err
+	}
+	s.remember(p)
+	go p.run(ends.stdout, ends.stderr)
+	return p, nil
+}
+
+// remember makes p known before anything can happen to it.
+func (s *Supervisor) remember(p *Process) {
+	s.mu.Lock()
+	s.live[p] = true
+	killed := s.killed
+	s.mu.Unlock()
+	if killed {
+		p.kill()
+	}
+	s.state.add(p)
+}
+
+func (s *Supervisor) forget(p *Process) {
+	s.mu.Lock()
+	delete(s.live, p)
+	s.mu.Unlock()
+	s.state.remove(p.cmd.Process.Pid)
+}
+
+func (s *Supervisor) alive() []*Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*Process, 0, len(s.live))
+	for p := range s.live {
+		all = append(all, p)
+	}
+	return all
+}
+
+// KillAll kills every process with its group at once, and every one that is started later. It does not wait.
+func (s *Supervisor) KillAll() {
+	s.mu.Lock()
+	s.killed = true
+	s.mu.Unlock()
+	for _, p := range s.alive() {
+		p.kill()
+	}
+}
+
+// Close ends the supervisor, whose processes should have been stopped by now; those that were not are killed, and the error
+// names them.
+func (s *Supervisor) Close() error {
+	left := s.alive()
+	s.KillAll()
+	var names []string
+	deadline := time.Now().Add(killGrace)
+	for _, p := range left {
+		names = append(names, fmt.Sprintf("%s (process %d)", p.spec.Name, p.cmd.Process.Pid))
+		select {
+		case <-p.done:
+		case <-time.After(time.Until(deadline)):
+		}
+	}
+	s.state.close()
+	if len(names) > 0 {
+		slices.Sort(names)
+		return fault.New(fault.Bug, "", "not stopped when the run ended, and killed: %s", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// pipeEnds are the ends of a child's standard streams.
+type pipeEnds struct {
+	stdin, stdout, stderr *os.File // ours
+	theirs                [3]*os.File
+}
+
+func openPipes(cmd *exec.Cmd) (ends pipeEnds, err error) {
+	ends.theirs[0], ends.stdin, err = os.Pipe()
+	if err == nil {
+		ends.stdout, ends.theirs[1], err = os.Pipe()
+	}
+	if err == nil {
+		ends.stderr, ends.theirs[2], err = os.Pipe()
+	}
+	if err != nil {
+		ends.closeTheirs()
+		ends.closeOurs()
+		return ends, err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends.theirs[0], ends.theirs[1], ends.theirs[2]
+	return ends, nil
+}
+
+func (e pipeEnds) closeTheirs() {
+	for _, f := range e.theirs {
+		_ = f.Close()
+	}
+}
+
+func (e pipeEnds) closeOurs() { _, _, _ = e.stdin.Close(), e.stdout.Close(), e.stderr.Close() }

@@ -1,0 +1,54 @@
+// Package spawntest finds processes that a test left behind, whoever started them. It is for tests of any package that
+// starts servers, directly or through the program.
+//
+// A test puts a marker into the environment of what it starts; everything started from there inherits it.
+package spawntest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
+)
+
+// TB is the part of testing.TB that is needed.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// patience is for processes that are being killed, and for a machine that is busy with other tests.
+const patience = 10 * time.Second
+
+// Marker returns an environment entry, NAME=value, that nobody else has.
+func Marker() string { return "TRAILBLAZE_TEST_MARKER=" + rand.Text() }
+
+// Survivors returns the living processes that have marker in their environment, each as "pid command". Zombies count as gone.
+// Processes of other users are not seen. On Windows there are never any: a job leaves none.
+func Survivors(marker string) []string {
+	var found []string
+	for _, pid := range proc.All() {
+		if proc.Carries(pid, marker) {
+			found = append(found, fmt.Sprintf("%d %s", pid, proc.Command(pid)))
+		}
+	}
+	return found
+}
+
+// NoSurvivors fails the test unless all processes with marker are gone soon.
+func NoSurvivors(t TB, marker string) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		found := Survivors(marker)
+		if len(found) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("processes survive: %q", found)
+			return
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}

@@ -1,0 +1,397 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const canary = "c4nary \"Ü\"/+\\\n<🐤>&?=%41"
+
+// quote is s as the inside of a JSON string.
+func quote(t testing.TB, s string) string {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b[1 : len(b)-1])
+}
+
+// escapeAll writes every UTF-16 unit of s as \uXXXX.
+func escapeAll(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r > 0xFFFF {
+			fmt.Fprintf(&b, `\u%04x\u%04X`, 0xD800+(r-0x10000)>>10, 0xDC00+(r-0x10000)&0x3FF)
+			continue
+		}
+		fmt.Fprintf(&b, `\u%04x`, r)
+	}
+	return b.String()
+}
+
+func lowerHex(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		b.WriteByte(s[i])
+		if s[i] == '%' {
+			b.WriteString(strings.ToLower(s[i+1 : i+3]))
+			i += 2
+		}
+	}
+	return b.String()
+}
+
+func forms(t testing.TB, secret string) map[string]string {
+	t.Helper()
+	std, urls := base64.StdEncoding, base64.URLEncoding
+	return map[string]string{
+		"plain":                        secret,
+		"JSON":                         quote(t, secret),
+		"JSON with escaped slashes":    strings.ReplaceAll(quote(t, secret), "/", `\/`),
+		"JSON in JSON":                 quote(t, quote(t, secret)),
+		"JSON in JSON in JSON":         quote(t, quote(t, quote(t, secret))),
+		"JSON, ASCII only":             escapeAll(secret),
+		"query":                        url.QueryEscape(secret),
+		"query, lower case":            lowerHex(url.QueryEscape(secret)),
+		"path":                         url.PathEscape(secret),
+		"path, lower case":             lowerHex(url.PathEscape(secret)),
+		"query in a query":             url.QueryEscape(url.QueryEscape(secret)),
+		"JSON in a query":              url.QueryEscape(quote(t, secret)),
+		"query in JSON":                quote(t, url.QueryEscape(secret)),
+		"base64":                       std.EncodeToString([]byte(secret)),
+		"base64, no padding":           std.WithPadding(base64.NoPadding).EncodeToString([]byte(secret)),
+		"base64, URL":                  urls.EncodeToString([]byte(secret)),
+		"base64, URL, no padding":      urls.WithPadding(base64.NoPadding).EncodeToString([]byte(secret)),
+		"base64 in a query":            url.QueryEscape(std.EncodeToString([]byte(secret))),
+		"base64 with escaped slashes":  strings.ReplaceAll(std.EncodeToString([]byte(secret)), "/", `\/`),
+		"base64 in a query, lower hex": lowerHex(url.QueryEscape(std.EncodeToString([]byte(secret)))),
+	}
+}
+
+func TestEveryFormOfASecretIsReplacedWhole(t *testing.T) {
+	t.Parallel()
+	secrets := []string{
+		canary, "hunter2", "p@ss word+1", "0", "ab", "abc", "abcd", "abcde", "a/b?c", `C:\temp`, `\`, `\\"`, `\\\\x`, "%", "%25%", "é", "日本語の秘密",
+		"-----BEGIN KEY-----\nMIIE/+==\n-----END KEY-----", "\xff\xfe", "ÿÿÿ>>>???", "tab\there\x01", "x\u2028y", strings.Repeat("long secret ", 50),
+	}
+	for _, secret := range secrets {
+		secret = strings.TrimSpace(secret)
+		r := New(map[string]string{"S": secret})
+		for name, form := range forms(t, secret) {
+			if strings.Contains(form, `\ufffd`) && name != "plain" || strings.Contains(form, "\uFFFD") {
+				continue // the encoder lost the secret
+			}
+			for _, around := range []string{"%s", "[%s]", "x = %s, and %[1]s", "\n\t%s\r\n", "ä%sä"} {
+				text := strings.ReplaceAll(strings.ReplaceAll(around, "%[1]s", form), "%s", form)
+				want := strings.ReplaceAll(strings.ReplaceAll(around, "%[1]s", "{{S}}"), "%s", "{{S}}")
+				if got := r.Text(text); got != want {
+					t.Errorf("%s of %q: Text(%q) = %q, want %q", name, secret, text, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestASecretInsideALongerBase64TextIsReplaced(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"hunter", "hunter2", "hunter22", "hunter222", canary} {
+		r := New(map[string]string{"S": secret})
+		for before := range 7 {
+			for after := range 5 {
+				whole := strings.Repeat("u", before) + secret + strings.Repeat("\x00~", after)
+				for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+					got := r.Text("Basic " + e.EncodeToString([]byte(whole)) + ".")
+					if strings.Count(got, "{{S}}") != 1 {
+						t.Errorf("%d bytes before and %d after %q: got %q", before, 2*after, secret, got)
+					}
+					if rest := strings.Replace(got, "{{S}}", "", 1); len(rest) > len("Basic .")+4*(before+2*after+2)/3 {
+						t.Errorf("%d bytes before and %d after %q: digits of the secret left in %q", before, 2*after, secret, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestWhatIsNoSecretStays(t *testing.T) {
+	t.Parallel()
+	r := New(map[string]string{"S": "hunter2", "SHORT": "abcde", "SPACE": "a b"})
+	texts := []string{
+		"", "hunter", "hunter3", "Hunter2", "huntehunter", "hunte", "hunter%2", `hunter\2`, `hunter\u003`, "hunter%3", "\xffhunter\xff2", "hunter\n2",
+		base64.StdEncoding.EncodeToString([]byte("hunter3")), base64.StdEncoding.EncodeToString([]byte("xabcde")), "a%b", "a  b", `a\ b`,
+		"100% of C:\\new\\users \\", "%", "%4", "\\u", "\\ud83d", `\ud83dx`, "%C3", "%C3%", "%C3x",
+	}
+	for _, text := range texts {
+		if got := r.Text(text); got != text {
+			t.Errorf("Text(%q) = %q", text, got)
+		}
+	}
+}
+
+func TestWhichSecretWins(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		secrets map[string]string
+		in, out string
+	}{
+		{"the longest at a place", map[string]string{"A": "pass", "B": "password"}, "password pass", "{{B}} {{A}}"},
+		{"the longest, named first", map[string]string{"A": "password", "B": "pass"}, "password pass", "{{A}} {{B}}"},
+		{"neighbours", map[string]string{"A": "ab", "B": "cd"}, "abcdab", "{{A}}{{B}}{{A}}"},
+		{"overlapping ones leave nothing", map[string]string{"A": "abcd", "B": "cdef"}, "-abcdef-", "-{{A}}{{B}}-"},
+		{"one inside another", map[string]string{"A": "xabcx", "B": "abc"}, "xabcx", "{{A}}"},
+		{"one overlapping itself", map[string]string{"A": "abab"}, "ababab!", "{{A}}!"},
+		{"the same value twice", map[string]string{"B": "abc", "A": "abc"}, "abc", "{{A}}"},
+		{"inserted text is not looked at", map[string]string{"A": "B", "B": "A"}, "A B", "{{B}} {{A}}"},
+		{"inserted text joins nothing", map[string]string{"A": "x", "Z": "}}{{"}, "xx", "{{A}}{{A}}"},
+		{"white space around is no part", map[string]string{"A": " abc\r\n"}, "abc\n abc", "{{A}}\n {{A}}"},
+		{"empty values are ignored", map[string]string{"A": "", "B": " \n"}, "a b\n", "a b\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := New(tt.secrets).Text(tt.in); got != tt.out {
+				t.Errorf("Text(%q) = %q, want %q", tt.in, got, tt.out)
+			}
+		})
+	}
+}
+
+func TestMoreThan64PatternsAreTold(t *testing.T) {
+	t.Parallel()
+	secrets := map[string]string{}
+	for i := range 100 {
+		secrets[fmt.Sprintf("S%d", i)] = fmt.Sprintf("<value-%03d>", i)
+	}
+	r := New(secrets)
+	for name, value := range secrets {
+		for _, form := range forms(t, value) {
+			if got := r.Text(form); got != "{{"+name+"}}" {
+				t.Errorf("Text(%q) = %q, want {{%s}}", form, got, name)
+			}
+		}
+	}
+}
+
+func TestValueRedactsEveryStringKeyAndNumberAndKeepsTheOriginal(t *testing.T) {
+	t.Parallel()
+	r := New(map[string]string{"S": "hunter2", "PIN": "4711"})
+	type other struct {
+		Name string         `json:"name"`
+		Map  map[string]int `json:"map"`
+	}
+	in := func() map[string]any {
+		return map[string]any{
+			"text": "is hunter2", "hunter2": true, "none": nil, "n": 1.5, "pin": 4711, "big": json.Number("14711"),
+			"list": []any{"hunter2", 1, []any{}, map[string]any{"deep": "hunter2"}}, "other": other{"hunter2", map[string]int{"hunter2": 1}},
+			"strings": []string{"hunter2"}, "raw": json.RawMessage(`{"a":"hunter2"}`), "nan": math.NaN(), "func": errors.New,
+			"empty": map[string]any(nil), "absent": []any(nil),
+		}
+	}
+	original := in()
+	got := r.Value(original).(map[string]any)
+	if text, ok := got["func"].(string); !ok || !strings.HasPrefix(text, "0x") {
+		t.Errorf("func became %v, want text", got["func"])
+	}
+	delete(got, "func")
+	want := map[string]any{
+		"text": "is {{S}}", "{{S}}": true, "none": nil, "n": 1.5, "pin": "{{PIN}}", "big": "1{{PIN}}",
+		"list": []any{"{{S}}", 1, []any{}, map[string]any{"deep": "{{S}}"}}, "other": map[string]any{"name": "{{S}}", "map": map[string]any{"{{S}}": json.Number("1")}},
+		"strings": []any{"{{S}}"}, "raw": map[string]any{"a": "{{S}}"}, "nan": "NaN", "empty": map[string]any(nil), "absent": []any(nil),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Value (-want +got):\n%s", diff)
+	}
+	untouched := in()
+	for _, m := range []map[string]any{original, untouched} {
+		delete(m, "func")
+		delete(m, "nan")
+	}
+	if diff := cmp.Diff(untouched, original); diff != "" {
+		t.Errorf("the original changed (-want +got):\n%s", diff)
+	}
+}
+
+func TestWithoutSecretsNothingIsCopied(t *testing.T) {
+	t.Parallel()
+	var none *Redactor
+	for _, r := range []*Redactor{none, {}, New(nil), New(map[string]string{"A": ""})} {
+		b, value := []byte("text"), map[string]any{"a": 1}
+		if got := r.Bytes(b); &got[0] != &b[0] {
+			t.Error("Bytes made a copy")
+		}
+		if r.Text("text") != "text" {
+			t.Error("Text changed its argument")
+		}
+		r.Value(value).(map[string]any)["b"] = 2
+		if value["b"] != 2 {
+			t.Error("Value made a copy")
+		}
+		var sink keeper
+		w := r.Writer(&sink)
+		if _, err := w.Write(b); err != nil || &sink.last[0] != &b[0] {
+			t.Error("Writer made a copy")
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// keeper remembers the very slice it was given.
+type keeper struct{ last []byte }
+
+func (k *keeper) Write(b []byte) (int, error) {
+	k.last = b
+	return len(b), nil
+}
+
+func TestWriterHoldsBackOnlyWhatMayBeASecret(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := New(map[string]string{"S": "hunter2"}).Writer(&out)
+	for _, step := range []struct{ in, want string }{
+		{"a line\n", "a line\n"},
+		{"say hunt", "a line\nsay "},
+		{"ing\n", "a line\nsay hunting\n"},
+		{"hunte", "a line\nsay hunting\n"},
+		{"r2", "a line\nsay hunting\n{{S}}"},
+		{" end h", "a line\nsay hunting\n{{S}} end "},
+	} {
+		if n, err := w.Write([]byte(step.in)); n != len(step.in) || err != nil {
+			t.Fatalf("Write(%q) = %d, %v", step.in, n, err)
+		}
+		if out.String() != step.want {
+			t.Errorf("after %q: %q is out, want %q", step.in, out.String(), step.want)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "a line\nsay hunting\n{{S}} end h"; out.String() != want {
+		t.Errorf("after Close: %q is out, want %q", out.String(), want)
+	}
+}
+
+func TestWriterReportsTheFirstErrorAndDropsTheRest(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	f := &failing{err: full}
+	w := New(map[string]string{"S": "hunter2"}).Writer(f)
+	for range 2 {
+		if _, err := w.Write([]byte("text\n")); !errors.Is(err, full) {
+			t.Errorf("Write = %v, want %v", err, full)
+		}
+	}
+	if err := w.Close(); !errors.Is(err, full) || f.calls != 1 {
+		t.Errorf("Close = %v after %d writes, want %v after 1", err, f.calls, full)
+	}
+}
+
+type failing struct {
+	err   error
+	calls int
+}
+
+func (f *failing) Write([]byte) (int, error) {
+	f.calls++
+	return 0, f.err
+}
+
+func TestEndlessOverlapsNeedNoMemory(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := New(map[string]string{"S": "aa"}).Writer(&out)
+	chunk := bytes.Repeat([]byte("a"), 1<<16)
+	for range 64 {
+		if _, err := w.Write(chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := w.(*writer).held; cap(held) > 4*len(chunk) {
+		t.Errorf("%d bytes held", cap(held))
+	}
+	if err := w.Close(); err != nil || out.String() != "{{S}}" {
+		t.Errorf("got %q, %v", out.String(), err)
+	}
+}
+
+func FuzzWriter(f *testing.F) {
+	for _, secret := range []string{"hunter2", "ab", canary, `\`, "%25%", "aXa", "\xff\xfe"} {
+		for _, form := range forms(f, secret) {
+			f.Add(secret, "unter", []byte("x"+form+form[:len(form)/2]+"hunter\\"+form), uint64(7))
+		}
+	}
+	f.Fuzz(func(t *testing.T, one, two string, data []byte, cuts uint64) {
+		if len(one)+len(two) > 100 || len(data) > 1000 {
+			t.Skip("a long run of one character makes any search by trial slow")
+		}
+		r := New(map[string]string{"ONE": one, "TWO": two})
+		want := r.Bytes(data)
+		var got bytes.Buffer
+		w := r.Writer(&got)
+		for rest := data; len(rest) > 0; {
+			n := min(1+int(cuts%5), len(rest))
+			cuts = cuts>>3 | cuts<<61
+			if _, err := w.Write(rest[:n]); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != string(want) {
+			t.Errorf("in pieces %q, whole %q", got.String(), want)
+		}
+	})
+}
+
+// FuzzText: whatever the secret and what surrounds it, none of its forms remains.
+func FuzzText(f *testing.F) {
+	f.Add("hunter2", "a", "b")
+	f.Add(canary, "\\", "%2")
+	f.Add("aaa", "a", "aa")
+	f.Fuzz(func(t *testing.T, secret, before, after string) {
+		secret = strings.TrimSpace(secret)
+		if len(secret) > 100 || len(before)+len(after) > 1000 {
+			t.Skip("a long run of one character makes any search by trial slow")
+		}
+		if secret == "" || strings.ToValidUTF8(secret, "\uFFFD") != secret {
+			t.Skip("no secret, or none that encoders keep")
+		}
+		const name = "\x02" // nothing of it is in a form of a secret
+		if strings.Contains(secret, name) || strings.ContainsAny(secret, "{}") {
+			t.Skip("part of what is inserted")
+		}
+		r := New(map[string]string{name: secret})
+		for what, form := range forms(t, secret) {
+			if got := r.Text(before + form + after); strings.Contains(got, form) || !strings.Contains(got, name) {
+				t.Errorf("%s of %q in %q: got %q", what, secret, before+form+after, got)
+			}
+		}
+	})
+}
+
+func BenchmarkWriter(b *testing.B) {
+	secrets := map[string]string{"A": canary, "B": "hunter2!", "C": "tok_" + strings.Repeat("x9", 30), "D": "short", "E": "another secret"}
+	line := []byte(`{"time":"2026-11-20T10:00:00Z","level":"info","path":"C:\\Users\\x","msg":"GET /a%20b?c=d done, 100% of it","n":12345}` + "\n")
+	chunk := bytes.Repeat(line, 32*1024/len(line))
+	w := New(secrets).Writer(&keeper{})
+	b.SetBytes(int64(len(chunk)))
+	for b.Loop() {
+		if _, err := w.Write(chunk); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

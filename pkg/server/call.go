@@ -191,43 +191,37 @@ func (s *Server) relaunchFault(ctx context.Context, f *flight, err error) error 
 }
 
 // fly sends a call and waits for what becomes of it.
-func (s *Server) fly(ctx context.Context, f *flight, req *request, call tool.Call) (tool.Result, error) {
+func (s *Server) fly(ctx context.Context, f *flight, req request, call tool.Call) (tool.Result, error) {
 	sending, cancel := context.WithCancel(ctx)
-	defer cancel()
+	defer cancel() // also tells the server, unless it has answered
 	c := startClock(s.allowance(call), s.cfg.timing.stretch)
 	defer c.timer.Stop()
-	ex := f.peer.send(sending, methodCall, req)
+	ex, err := f.peer.send(sending, methodCall, req)
+	if err != nil {
+		return s.arrived(ctx, f, nil, err)
+	}
 	for {
 		select {
 		case text := <-f.progress:
 			c.restart()
 			report(call, text)
-		case <-ex.done:
-			for len(f.progress) > 0 {
-				report(call, <-f.progress)
-			}
-			return s.arrived(ctx, f, ex.answer, ex.err)
-		case <-ctx.Done():
-			return s.arrived(ctx, f, nil, ctx.Err())
-		case <-f.peer.ended:
-			raw, err := f.peer.await(ctx, ex)
-			return s.arrived(ctx, f, raw, err)
+			continue
 		case <-c.timer.C:
-			if answered(ex) || len(f.progress) > 0 {
+			if ex.isDone() || len(f.progress) > 0 {
 				continue
 			}
 			s.retire(ctx, f.peer)
 			return s.overdue(f.tool, c), nil
+		case <-ex.done:
+		case <-ctx.Done():
+		case <-f.peer.wire.broken:
+		case <-f.peer.ended:
 		}
-	}
-}
-
-func answered(ex *exchange) bool {
-	select {
-	case <-ex.done:
-		return true
-	default:
-		return false
+		raw, err := f.peer.await(ctx, ex)
+		for len(f.progress) > 0 {
+			report(call, <-f.progress)
+		}
+		return s.arrived(ctx, f, raw, err)
 	}
 }
 
@@ -249,18 +243,15 @@ func (s *Server) arrived(ctx context.Context, f *flight, raw json.RawMessage, er
 	case errors.As(err, &rpc):
 		return s.rejected(f.tool, err, rpc), nil
 	}
-	lost := s.reason(f.peer, "during "+toolPhase(f.tool), err)
-	if lost.Kind == fault.ProtocolError { // the server still runs, but this cannot be made sense of
-		return s.failure(f.tool, lost.Kind, "", "%v", err), nil
-	}
+	<-f.peer.ended
 	s.settle(f.peer)
 	if err := s.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	if f.peer.fate == nil {
-		return tool.Result{}, lost
-	}
 	verdict := f.peer.verdict
+	if f.peer.fate == nil {
+		return tool.Result{}, verdict
+	}
 	return tool.Result{Kind: verdict.Kind, Text: verdict.Message, Hint: verdict.Hint}, nil
 }
 

@@ -36,9 +36,9 @@ type metaEnvelope struct {
 }
 
 // encode writes a call as a request, except for the progress token. Its errors are about the call.
-func encode(call tool.Call) (*request, *fault.Error) {
+func encode(call tool.Call) (request, *fault.Error) {
 	if _, taken := call.Args[reserved]; taken {
-		return nil, fault.New(fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
+		return request{}, fault.New(fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
 			"the argument %q is reserved", reserved)
 	}
 	memory := call.Context.Memory
@@ -55,19 +55,19 @@ func encode(call tool.Call) (*request, *fault.Error) {
 	args[reserved] = argumentEnvelope{Memory: memory, Device: upper}
 	arguments, err := json.Marshal(args)
 	if err != nil {
-		return nil, fault.New(fault.InvalidArguments, "", "the arguments cannot be written as JSON: %v", err)
+		return request{}, fault.New(fault.InvalidArguments, "", "the arguments cannot be written as JSON: %v", err)
 	}
-	// Written now: the request is sent by another goroutine, and the memory is the caller's.
 	meta, err := json.Marshal(metaEnvelope{
 		SessionID: call.Context.SessionID, InvocationID: call.InvocationID,
 		Device: lower, Memory: memory, Target: withAppIDs(call.Context.Target),
 	})
 	if err != nil {
-		return nil, fault.New(fault.InvalidArguments, "", "the session's memory cannot be written as JSON: %v", err)
+		return request{}, fault.New(fault.InvalidArguments, "", "the session's memory cannot be written as JSON: %v", err)
 	}
-	req := &request{Name: call.Tool, Arguments: arguments}
-	req.Meta = map[string]any{"trailblaze": json.RawMessage(meta), "trailblazeInvocationId": call.InvocationID}
-	return req, nil
+	return request{
+		Name: call.Tool, Arguments: arguments,
+		Meta: map[string]any{"trailblaze": json.RawMessage(meta), "trailblazeInvocationId": call.InvocationID},
+	}, nil
 }
 
 // withAppIDs makes sure that appIds is a list, even an empty one.

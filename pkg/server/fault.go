@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -40,9 +39,7 @@ func (s *Server) launchFault(err error) *fault.Error {
 	}
 	named := *known
 	named.Cause = err
-	if !strings.Contains(named.Message, s.cfg.Name) {
-		named.Message = fmt.Sprintf("server %q: start: %s", s.cfg.Name, named.Message)
-	}
+	named.Message = fmt.Sprintf("server %q: start: %s", s.cfg.Name, named.Message)
 	return &named
 }
 

@@ -27,7 +27,7 @@ func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 	var tools []tool.Advertised
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		raw, err := p.await(ctx, p.send(ctx, methodList, &request{Cursor: cursor}))
+		raw, err := p.request(ctx, methodList, request{Cursor: cursor})
 		if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound {
 			s.log("warn", "has no tools: it does not know tools/list", "")
 			return nil, nil

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -83,9 +84,7 @@ func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *rig) {
 	r := &rig{dir: sc.Dir, said: &said{}}
 	cfg := Config{
 		Name: "shop", Version: "1.2.3", Log: r.add,
-		Launch: func(context.Context) (Link, error) {
-			return asLink(launch([]string{fakeEnv + "=" + string(raw), "GORACE=atexit_sleep_ms=0"}, os.Args[0]))
-		},
+		Launch: launcher(t, []string{fakeEnv + "=" + string(raw), "GORACE=atexit_sleep_ms=0"}, os.Args[0]),
 	}
 	if adjust != nil {
 		adjust(&cfg)
@@ -93,12 +92,23 @@ func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *rig) {
 	return cfg, r
 }
 
-// asLink keeps a nil *processLink from becoming a Link.
-func asLink(l *processLink, err error) (Link, error) {
-	if err != nil {
-		return nil, err
+// launcher starts real processes, which are gone when the test ends.
+func launcher(tb testing.TB, env []string, argv ...string) func(context.Context) (Link, error) {
+	tb.Helper()
+	supervisor := spawn.NewSupervisor(spawn.Options{})
+	tb.Cleanup(func() {
+		if err := supervisor.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	env = append(os.Environ(), env...)
+	return func(ctx context.Context) (Link, error) {
+		p, err := supervisor.Start(ctx, spawn.Spec{Name: "shop", Command: argv[0], Args: argv[1:], Env: env})
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
 	}
-	return l, nil
 }
 
 // startFake starts a server that plays a script; the test stops it at its end.

@@ -3,10 +3,11 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"maps"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -23,7 +24,7 @@ const (
 	lingering = 2 * time.Second
 	// farewell is how long writing a cancellation may hold up the end of a server that does not read.
 	farewell = time.Second
-	// delivery is how long an answer that was read may take through the SDK to who asked.
+	// delivery is how long an answer may take to who asked after the server's end has shown.
 	delivery = time.Second
 )
 
@@ -31,6 +32,7 @@ const (
 type peer struct {
 	link    Link
 	wire    *wire
+	client  *mcp.Implementation
 	session *mcp.ClientSession // set once connected
 
 	ended chan struct{} // closed when the server is gone or cannot be spoken with
@@ -50,14 +52,14 @@ type peer struct {
 }
 
 // newPeer takes over a link that was just launched. The link is stopped when that fails.
-func newPeer(ctx context.Context, link Link, hear func(method string, params json.RawMessage)) (*peer, error) {
+func newPeer(ctx context.Context, link Link, version string, hear func(method string, params json.RawMessage)) (*peer, error) {
 	conn, err := link.Transport().Connect(ctx)
 	if err != nil {
 		_ = link.Stop(context.WithoutCancel(ctx))
 		return nil, err
 	}
 	p := &peer{
-		link: link, wire: newWire(conn, hear),
+		link: link, wire: newWire(conn, hear), client: &mcp.Implementation{Name: "trailblaze", Version: version},
 		ended: make(chan struct{}), stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go p.watch()
@@ -96,19 +98,12 @@ func (p *peer) leaves() bool {
 
 // connect shakes hands in the given protocol and sends what became of it. It ends when the peer is stopped, not with ctx:
 // a client must not cancel initialize.
-func (p *peer) connect(ctx context.Context, version, protocol string) <-chan error {
-	client := mcp.NewClient(&mcp.Implementation{Name: "trailblaze", Version: version}, &mcp.ClientOptions{
-		Capabilities: &mcp.ClientCapabilities{},
-	})
+func (p *peer) connect(ctx context.Context, protocol string) <-chan error {
+	client := mcp.NewClient(p.client, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	connected := make(chan error, 1)
 	p.greeting.Go(func() {
-		err := errors.Join(
-			mcp.AddSendingCustomMethod[*request, *answer](client, unread+methodList),
-			mcp.AddSendingCustomMethod[*request, *answer](client, unread+methodCall),
-		)
-		if err == nil {
-			p.session, err = client.Connect(context.WithoutCancel(ctx), ready{p.wire}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
-		}
+		var err error
+		p.session, err = client.Connect(context.WithoutCancel(ctx), ready{p.wire}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
 		connected <- err
 	})
 	return connected
@@ -119,55 +114,98 @@ type ready struct{ conn mcp.Connection }
 
 func (r ready) Connect(context.Context) (mcp.Connection, error) { return r.conn, nil }
 
-// send sends a request. When ctx ends first, the server is told that the request is cancelled and the exchange is done with
-// the context's error; a late answer goes nowhere.
-func (p *peer) send(ctx context.Context, method string, req *request) *exchange {
-	ex := &exchange{done: make(chan struct{}), told: make(chan struct{})}
+// request is the parameters of tools/list and tools/call.
+type request struct {
+	Cursor    string          `json:"cursor,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Meta      map[string]any  `json:"_meta,omitempty"`
+}
+
+// send sends a request. When ctx ends before the answer came, the server is told that the request is cancelled.
+func (p *peer) send(ctx context.Context, method string, req request) (*exchange, error) {
+	params, err := json.Marshal(p.signed(req))
+	if err != nil {
+		return nil, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closing {
-		ex.err = mcp.ErrConnectionClosed
-		close(ex.done)
-		return ex
+		return nil, errLost
+	}
+	ex, err := p.wire.expect()
+	if err != nil {
+		return nil, err
 	}
 	// Not in the caller's goroutine: a write to a server that does not read returns only when the server is stopped.
 	p.requests.Go(func() {
-		ctx := context.WithValue(ctx, exchangeKey{}, ex)
-		got, err := mcp.CallCustomMethod[*request, *answer](ctx, p.session, unread+method, req)
-		if err == nil {
-			ex.answer = got.raw
+		writing := context.WithoutCancel(ctx)
+		if p.wire.Write(writing, &jsonrpc.Request{ID: ex.id, Method: method, Params: params}) != nil {
+			return // and the wire is broken, or closed by us
 		}
-		ex.err = err
-		close(ex.done)
-		if err != nil && ctx.Err() != nil {
-			p.untilTold(ex) // the SDK says so in a goroutine of its own
+		select {
+		case <-ex.done:
+		case <-p.wire.broken:
+		case <-p.wire.closed:
+		case <-ctx.Done():
+			p.wire.forget(ex)
+			_ = p.wire.Write(writing, cancellation(ex.id, context.Cause(ctx)))
 		}
 	})
-	return ex
+	return ex, nil
 }
 
-func (p *peer) untilTold(ex *exchange) {
-	select {
-	case <-ex.told:
-	case <-p.wire.broken:
-	case <-p.wire.closed:
+// request sends a request and waits for its answer.
+func (p *peer) request(ctx context.Context, method string, req request) (json.RawMessage, error) {
+	ex, err := p.send(ctx, method, req)
+	if err != nil {
+		return nil, err
 	}
+	return p.await(ctx, ex)
 }
 
-// await returns the answer of an exchange, or the context's cause, or why there will be none.
+// signed adds what every request of the modern protocol carries, where initialize has told it once.
+func (p *peer) signed(req request) request {
+	version := p.session.InitializeResult().ProtocolVersion
+	if version < modern {
+		return req
+	}
+	meta := map[string]any{
+		mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientInfo: p.client, mcp.MetaKeyClientCapabilities: struct{}{},
+	}
+	maps.Copy(meta, req.Meta)
+	req.Meta = meta
+	return req
+}
+
+func cancellation(id jsonrpc.ID, reason error) *jsonrpc.Request {
+	params, err := json.Marshal(map[string]any{"requestId": id.Raw(), "reason": reason.Error()})
+	if err != nil {
+		params = nil // a number and a string always encode
+	}
+	return &jsonrpc.Request{Method: methodCancelled, Params: params}
+}
+
+// await waits for the answer of an exchange: errLost when there will be none, the context's cause when ctx ended first.
 func (p *peer) await(ctx context.Context, ex *exchange) (json.RawMessage, error) {
 	select {
 	case <-ex.done:
+		return ex.result()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	case <-p.wire.broken:
 	case <-p.ended:
-		select {
-		case <-ex.done:
-		case <-time.After(delivery):
-			return nil, mcp.ErrConnectionClosed
-		}
 	}
-	return ex.answer, ex.err
+	<-p.ended
+	select { // it may have answered before it ended
+	case <-ex.done:
+	case <-p.wire.drained:
+	case <-time.After(delivery):
+	}
+	if ex.isDone() {
+		return ex.result()
+	}
+	return nil, errLost
 }
 
 // stop ends the server politely and joins all that runs for it. Whoever calls it second waits for the first.

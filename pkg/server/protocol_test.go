@@ -29,8 +29,8 @@ func serversDir(tb testing.TB) string {
 	return dir
 }
 
-// realConfig starts a script of testdata/servers; runtime is bun, node or tsx.
-func realConfig(tb testing.TB, runtime, script string, env ...string) Config {
+// realArgv runs a script of testdata/servers; runtime is bun, node or tsx.
+func realArgv(tb testing.TB, runtime, script string) []string {
 	tb.Helper()
 	dir := serversDir(tb)
 	argv := map[string][]string{
@@ -38,8 +38,7 @@ func realConfig(tb testing.TB, runtime, script string, env ...string) Config {
 		"node": {"node"},
 		"tsx":  {"node", "--import", "file://" + filepath.ToSlash(filepath.Join(dir, "node_modules", "tsx", "dist", "loader.mjs"))},
 	}[runtime]
-	argv = append(argv, filepath.Join(dir, script))
-	return Config{Name: script, Version: "1.2.3", Launch: func(context.Context) (Link, error) { return asLink(launch(env, argv...)) }}
+	return append(argv, filepath.Join(dir, script))
 }
 
 // buildGoSDK builds the server on the Go SDK.
@@ -54,25 +53,25 @@ func buildGoSDK(tb testing.TB) string {
 
 func TestServersOfEverySDKAreListedAndCalled(t *testing.T) {
 	t.Parallel()
-	goSDK := buildGoSDK(t)
 	tests := []struct {
 		name string
-		cfg  Config
+		argv []string
+		env  []string
 	}{
-		{"SDK v1 on bun", realConfig(t, "bun", "sdk1.ts")},
-		{"SDK v1 on node with tsx", realConfig(t, "tsx", "sdk1.ts")},
-		{"SDK v2 on bun", realConfig(t, "bun", "sdk2.mts")},
-		{"SDK v2 on node with tsx", realConfig(t, "tsx", "sdk2.mts")},
-		{"SDK v2 that speaks only 2026-07-28, on bun", realConfig(t, "bun", "sdk2.mts", "LEGACY=reject")},
-		{"SDK v2 that speaks only 2026-07-28, on node with tsx", realConfig(t, "tsx", "sdk2.mts", "LEGACY=reject")},
-		{"hand-written on bun", realConfig(t, "bun", "hand.mjs")},
-		{"hand-written on node", realConfig(t, "node", "hand.mjs")},
-		{"go-sdk", Config{Name: "gosdk", Launch: func(context.Context) (Link, error) { return asLink(launch(nil, goSDK)) }}},
+		{"SDK v1 on bun", realArgv(t, "bun", "sdk1.ts"), nil},
+		{"SDK v1 on node with tsx", realArgv(t, "tsx", "sdk1.ts"), nil},
+		{"SDK v2 on bun", realArgv(t, "bun", "sdk2.mts"), nil},
+		{"SDK v2 on node with tsx", realArgv(t, "tsx", "sdk2.mts"), nil},
+		{"SDK v2 that speaks only 2026-07-28, on bun", realArgv(t, "bun", "sdk2.mts"), []string{"LEGACY=reject"}},
+		{"SDK v2 that speaks only 2026-07-28, on node with tsx", realArgv(t, "tsx", "sdk2.mts"), []string{"LEGACY=reject"}},
+		{"hand-written on bun", realArgv(t, "bun", "hand.mjs"), nil},
+		{"hand-written on node", realArgv(t, "node", "hand.mjs"), nil},
+		{"go-sdk", []string{buildGoSDK(t)}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, tt.cfg)
+			s := start(t, Config{Name: "real", Version: "1.2.3", Launch: launcher(t, tt.env, tt.argv...)})
 			var names []string
 			var echo tool.Advertised
 			for _, one := range s.Tools() {

@@ -187,7 +187,7 @@ func (s *Server) connect(ctx context.Context) (*peer, error) {
 		if err != nil {
 			return nil, s.launchFault(err)
 		}
-		p, err := newPeer(ctx, link, s.hear)
+		p, err := newPeer(ctx, link, s.cfg.Version, s.hear)
 		if err != nil {
 			return nil, s.launchFault(err)
 		}
@@ -207,7 +207,7 @@ func (s *Server) connect(ctx context.Context) (*peer, error) {
 
 // handshake returns the reason, unexplained, why p cannot be spoken with.
 func (s *Server) handshake(ctx context.Context, p *peer) error {
-	connected := p.connect(ctx, s.cfg.Version, s.protocol)
+	connected := p.connect(ctx, s.protocol)
 	notice, limit := time.NewTimer(s.cfg.timing.silence), time.NewTimer(s.cfg.StartupTimeout)
 	defer notice.Stop()
 	defer limit.Stop()

@@ -1,100 +1,104 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"strings"
+	"errors"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The SDK decodes the answers of standard methods into types of its own, which refuse a whole answer for one odd part (an
-// unknown content type, a null tool) and forget the order of a schema's keys. It leaves the answers of custom methods alone.
-// So tools/list and tools/call are sent as custom methods, and the wire takes this mark off again.
-const unread = "trailblaze:"
-
 const (
-	methodList = "tools/list"
-	methodCall = "tools/call"
+	methodList      = "tools/list"
+	methodCall      = "tools/call"
+	methodCancelled = "notifications/cancelled"
 )
 
-// request is the parameters of tools/list and tools/call.
-type request struct {
-	mcp.ParamsBase
-	Cursor    string          `json:"cursor,omitempty"`
-	Name      string          `json:"name,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-}
+// errLost stands for an answer that will not come, because the server is gone or cannot be spoken with.
+var errLost = errors.New("the connection is lost")
 
-// answer is a result as the server wrote it.
-type answer struct {
-	mcp.ResultBase
-	raw json.RawMessage
-}
-
-// UnmarshalJSON keeps data.
-func (a *answer) UnmarshalJSON(data []byte) error {
-	a.raw = bytes.Clone(data)
-	return nil
-}
-
-// exchange is one request on its way.
+// exchange is one request of ours and its answer.
 type exchange struct {
-	done   chan struct{} // closed when answer or err is set
-	answer json.RawMessage
-	err    error
-	told   chan struct{} // closed once the server was told that the request is cancelled
+	id     jsonrpc.ID
+	done   chan struct{} // closed when answer is set
+	answer *jsonrpc.Response
 }
 
-// exchangeKey finds the exchange in the context with which the SDK writes its request and its cancellation.
-type exchangeKey struct{}
+// result returns the answer of an exchange that is done.
+func (ex *exchange) result() (json.RawMessage, error) { return ex.answer.Result, ex.answer.Error }
 
-// wire is the connection of a peer. It hears notifications in their place among the answers (the SDK hands them over later),
-// knows when a cancellation has left, and when the server can no longer be spoken with.
+func (ex *exchange) isDone() bool {
+	select {
+	case <-ex.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// wire is the connection of a peer. The SDK reads from it and speaks for itself: it shakes hands and answers the server's
+// requests. Tools are listed and called past it, because it decodes those answers into types of its own, which refuse all of
+// an answer for one odd part (an unknown content type, a null tool) and forget the order of a schema's keys.
+//
+// wire also hears notifications in their place among the answers, which the SDK would hand over later, and knows when the
+// server can no longer be spoken with.
 type wire struct {
 	mcp.Connection
 	hear func(method string, params json.RawMessage)
 
-	endOnce   sync.Once
 	broken    chan struct{} // closed when reading or writing failed and it was not us who closed
-	closeOnce sync.Once
+	breakOnce sync.Once
+	drained   chan struct{} // closed when nothing more will be read
+	drainOnce sync.Once
 	closed    chan struct{} // closed when we closed
+	closeOnce sync.Once
+
+	mu      sync.Mutex
+	pending map[jsonrpc.ID]*exchange
+	lastID  float64
 }
+
+// firstID keeps the ids of our requests apart from those of the SDK, which counts its few from 1.
+const firstID = 1000
 
 func newWire(conn mcp.Connection, hear func(string, json.RawMessage)) *wire {
-	return &wire{Connection: conn, hear: hear, broken: make(chan struct{}), closed: make(chan struct{})}
+	return &wire{
+		Connection: conn, hear: hear,
+		broken: make(chan struct{}), drained: make(chan struct{}), closed: make(chan struct{}),
+		pending: map[jsonrpc.ID]*exchange{}, lastID: firstID,
+	}
 }
 
-// Read implements mcp.Connection.
+// Read implements mcp.Connection. It keeps the answers to our own requests.
 func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
-	msg, err := w.Connection.Read(ctx)
-	if err != nil {
-		w.fail()
-		return nil, err
+	for {
+		msg, err := w.Connection.Read(ctx)
+		if err != nil {
+			w.fail()
+			w.drainOnce.Do(func() { close(w.drained) })
+			return nil, err
+		}
+		switch msg := msg.(type) {
+		case *jsonrpc.Request:
+			if !msg.IsCall() {
+				w.hear(msg.Method, msg.Params)
+			}
+		case *jsonrpc.Response:
+			if w.deliver(msg) {
+				continue
+			}
+		}
+		return msg, nil
 	}
-	if req, ok := msg.(*jsonrpc.Request); ok && !req.IsCall() {
-		w.hear(req.Method, req.Params)
-	}
-	return msg, nil
 }
 
 // Write implements mcp.Connection.
 func (w *wire) Write(ctx context.Context, msg jsonrpc.Message) error {
-	req, ok := msg.(*jsonrpc.Request)
-	if ok && strings.HasPrefix(req.Method, unread) {
-		plain := *req
-		plain.Method = strings.TrimPrefix(req.Method, unread)
-		msg = &plain
-	}
 	err := w.Connection.Write(ctx, msg)
 	if err != nil && ctx.Err() == nil {
 		w.fail()
-	}
-	if ex, aboard := ctx.Value(exchangeKey{}).(*exchange); aboard && ok && req.Method == "notifications/cancelled" {
-		close(ex.told)
 	}
 	return err
 }
@@ -109,6 +113,40 @@ func (w *wire) fail() {
 	select {
 	case <-w.closed:
 	default:
-		w.endOnce.Do(func() { close(w.broken) })
+		w.breakOnce.Do(func() { close(w.broken) })
 	}
+}
+
+// expect makes an exchange for a request that is about to be written.
+func (w *wire) expect() (*exchange, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lastID++
+	id, err := jsonrpc.MakeID(w.lastID)
+	if err != nil {
+		return nil, err
+	}
+	ex := &exchange{id: id, done: make(chan struct{})}
+	w.pending[id] = ex
+	return ex, nil
+}
+
+// deliver reports whether an answer is ours.
+func (w *wire) deliver(answer *jsonrpc.Response) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ex, ours := w.pending[answer.ID]
+	if ours {
+		delete(w.pending, answer.ID)
+		ex.answer = answer
+		close(ex.done)
+	}
+	return ours
+}
+
+// forget gives an exchange up, so that a late answer goes nowhere.
+func (w *wire) forget(ex *exchange) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.pending, ex.id)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Nearest returns the candidates closest to name, best first, at most three; none when nothing is close enough to be
@@ -14,9 +15,13 @@ func Nearest(name string, candidates []string) []string {
 		cost int
 	}
 	fold := strings.ToLower(name)
-	limit := max(2, len(fold)/3)
+	length := utf8.RuneCountInString(fold)
+	limit := max(2, length/3)
 	var close []scored
 	for _, c := range candidates {
+		if apart := utf8.RuneCountInString(c) - length; apart > limit || -apart > limit {
+			continue // spares the distance to a name that is a whole script by mistake
+		}
 		if cost := distance(fold, strings.ToLower(c)); cost <= limit {
 			close = append(close, scored{c, cost})
 		}

@@ -45,7 +45,8 @@ func Parse(name string, data []byte) (*File, fault.Problems) {
 // reader fills a File from a document.
 type reader struct {
 	file   *File
-	places []yamldoc.Node // of the file's Steps
+	head   yamldoc.Node   // the place of the trailhead
+	places []yamldoc.Node // the places of the steps
 	tokens []argToken
 }
 
@@ -137,7 +138,7 @@ func (r *reader) step(n yamldoc.Node) {
 func (r *reader) trailhead(n yamldoc.Node) {
 	if s, ok := r.readStep(n, true); ok {
 		s.Kind, s.Line, s.Column = KindTrailhead, n.Line(), n.Column()
-		r.file.Trailhead = &s
+		r.file.Trailhead, r.head = &s, n
 	}
 }
 
@@ -243,7 +244,7 @@ func (r *reader) calls(n yamldoc.Node) []Call {
 
 func (r *reader) call(n yamldoc.Node) (Call, bool) {
 	if n.Kind() == yamldoc.Text {
-		n.Errorf("write it with its arguments: "+strings.TrimSpace(n.Str())+": {}", "expected a call, found text")
+		n.Errorf("write it with its arguments: "+abridge(strings.TrimSpace(n.Str()))+": {}", "expected a call, found text")
 		return Call{}, false
 	}
 	c := Call{Line: n.Line(), Column: n.Column(), Args: map[string]any{}}
@@ -332,6 +333,7 @@ func (r *reader) collectTokens(n yamldoc.Node) {
 		for _, e := range n.Entries() {
 			r.collectTokens(e.Value)
 		}
+	default: // no other value holds text
 	}
 }
 

@@ -3,6 +3,7 @@ package trail
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -83,11 +84,7 @@ func HasToken(value any) bool {
 	case string:
 		return strings.Contains(v, "{{") || strings.Contains(v, "${")
 	case []any:
-		for _, item := range v {
-			if HasToken(item) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, HasToken)
 	case map[string]any:
 		for _, item := range v {
 			if HasToken(item) {

@@ -201,20 +201,30 @@ func TestWarningsNameCoverageGaps(t *testing.T) {
 			"gaps", "trail:\n  - step: A\n" + fmt.Sprintf(step, "android: [], ios: []") + "  - step: B\n" + fmt.Sprintf(step, "web: []"),
 			[]string{"f.yaml:2:5: no recording for web; other steps have one", "f.yaml:4:5: no recording for android, ios; other steps have one"},
 		},
-		{"broader covers", "trail:\n  - step: A\n" + fmt.Sprintf(step, "android-phone: []") + "  - step: B\n" + fmt.Sprintf(step, "android: []"),
-			[]string{"f.yaml:2:5: no recording for android; other steps have one"}},
-		{"unrecorded", "trail:\n  - step: A\n" + fmt.Sprintf(step, "web: []") + "  - step: B\n",
-			[]string{"f.yaml:4:5: no recording for web; other steps have one"}},
+		{
+			"broader covers", "trail:\n  - step: A\n" + fmt.Sprintf(step, "android-phone: []") + "  - step: B\n" + fmt.Sprintf(step, "android: []"),
+			[]string{"f.yaml:2:5: no recording for android; other steps have one"},
+		},
+		{
+			"unrecorded", "trail:\n  - step: A\n" + fmt.Sprintf(step, "web: []") + "  - step: B\n",
+			[]string{"f.yaml:4:5: no recording for web; other steps have one"},
+		},
 		{"nothing recorded at all", "trail:\n  - step: A\n  - step: B\n", nil},
 		{"agent only", "trail:\n  - step: A\n" + fmt.Sprintf(step, "web: []") + "  - step: B\n    recordable: false\n", nil},
 		{"skipped devices", "config: { skip: { ios: later } }\ntrail:\n  - step: A\n" + fmt.Sprintf(step, "web: []") +
 			"  - step: B\n" + fmt.Sprintf(step, "web: [], ios-ipad: []"), nil},
-		{"misspelt platform", "trail:\n  - step: A\n" + fmt.Sprintf(step, "andriod: []"),
-			[]string{`f.yaml:2:5: the classifier "andriod" starts with no known platform`}},
-		{"list shape", "- prompts:\n    - step: A\n      recording: { tools: [] }\n    - step: B\n",
-			[]string{"f.yaml:4:7: no recording; other steps have one"}},
-		{"late trailhead", "- tools: []\n- trailhead: { step: A }\n",
-			[]string{"f.yaml:2:3: the trailhead runs before the steps, wherever it stands"}},
+		{
+			"misspelt platform", "trail:\n  - step: A\n" + fmt.Sprintf(step, "andriod: []"),
+			[]string{`f.yaml:2:5: the classifier "andriod" starts with no known platform`},
+		},
+		{
+			"list shape", "- prompts:\n    - step: A\n      recording: { tools: [] }\n    - step: B\n",
+			[]string{"f.yaml:4:7: no recording; other steps have one"},
+		},
+		{
+			"late trailhead", "- tools: []\n- trailhead: { step: A, recording: { tools: [] } }\n",
+			[]string{"f.yaml:2:3: the trailhead runs before the steps, wherever it stands"},
+		},
 		{"tag twice", "config: { tags: [a, a] }\ntrail: []\n", []string{`f.yaml:1:21: the tag "a" stands twice`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -238,7 +238,12 @@ func TestHasTokenSeesEveryText(t *testing.T) {
 		value any
 		want  bool
 	}{
-		{"plain", false}, {"{{x}}", true}, {"${x}", true}, {"{x}", false}, {7, false}, {nil, false},
+		{"plain", false},
+		{"{{x}}", true},
+		{"${x}", true},
+		{"{x}", false},
+		{7, false},
+		{nil, false},
 		{[]any{"a", "{{x}}"}, true},
 		{map[string]any{"a": []any{map[string]any{"b": "${x}"}}}, true},
 		{map[string]any{"{{x}}": "a"}, false},

@@ -17,20 +17,24 @@ func (r *reader) warn() {
 	wanted := map[string][]string{} // classifier to lineage
 	var order []string
 	unnamed := false // the list shape's recordings
-	for i, s := range r.file.Steps {
+	steps, places := r.file.Steps, r.places
+	if r.file.Trailhead != nil {
+		steps, places = slices.Insert(slices.Clone(steps), 0, *r.file.Trailhead), slices.Insert(slices.Clone(places), 0, r.head)
+	}
+	for i, s := range steps {
 		for _, recorded := range s.Recording {
 			c := recorded.Classifier
 			if unnamed = unnamed || c == ""; c == "" || wanted[c] != nil || len(order) == maxClassifiers {
 				continue
 			}
 			wanted[c] = Lineage([]string{c})
-			r.checkPlatform(r.places[i], c)
+			r.checkPlatform(places[i], c)
 			if _, skipped := r.file.SkipReason(wanted[c]); !skipped {
 				order = append(order, c)
 			}
 		}
 	}
-	for i, s := range r.file.Steps {
+	for i, s := range steps {
 		if !s.Recordable {
 			continue
 		}
@@ -40,9 +44,9 @@ func (r *reader) warn() {
 		})
 		switch {
 		case len(missing) > 0:
-			r.gap(r.places[i], "no recording for "+strings.Join(missing, ", ")+"; other steps have one")
+			r.gap(places[i], "no recording for "+strings.Join(missing, ", ")+"; other steps have one")
 		case unnamed && len(s.Recording) == 0:
-			r.gap(r.places[i], "no recording; other steps have one")
+			r.gap(places[i], "no recording; other steps have one")
 		}
 	}
 }

@@ -43,8 +43,7 @@ func Parse(file string, kind fault.Kind, data []byte) (*Doc, Node) {
 	}
 	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	d.lines = strings.Split(string(data), "\n")
-	if line, col, ok := notText(data); ok {
-		d.add(line, col, "save the file as UTF-8", "the file is not valid UTF-8 text")
+	if !d.checkText(data) {
 		return d, absent
 	}
 	tokens := lexer.Tokenize(string(data))
@@ -119,21 +118,25 @@ func (v nameVisitor) Visit(n ast.Node) ast.Visitor {
 	return v
 }
 
-// notText finds the first byte that cannot stand in a text file.
-func notText(data []byte) (line, col int, found bool) {
-	line, col = 1, 1
+// checkText reports the first byte that cannot stand in a text file.
+func (d *Doc) checkText(data []byte) bool {
+	line, col := 1, 1
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
-		if r == 0 || r == utf8.RuneError && size == 1 {
-			return line, col, true
-		}
-		if r == '\n' {
+		switch {
+		case r == utf8.RuneError && size == 1:
+			d.add(line, col, "save the file as UTF-8", "the file is not valid UTF-8 text")
+			return false
+		case r == '\n':
 			line, col = line+1, 0
+		case r < ' ' && r != '\t' && r != '\r', r == 0x7f:
+			d.add(line, col, fmt.Sprintf(`write it in double quotes as \x%02x`, r), "a control character, which YAML forbids")
+			return false
 		}
 		col++
 		data = data[size:]
 	}
-	return 0, 0, false
+	return true
 }
 
 // Problems returns what was wrong, in the order of the file; what was found twice stands there once.

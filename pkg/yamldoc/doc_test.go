@@ -90,7 +90,8 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		"self twice":    {"a: &a [*a, *a]\n", "aliases nest values deeper"},
 		"self merged":   {"a: &a {<<: *a}\n", "aliases nest values deeper"},
 		"not utf8":      {"a: \xff\n", "not valid UTF-8"},
-		"binary":        {"a: \x00\n", "not valid UTF-8"},
+		"binary":        {"a: \x00\n", "a control character"},
+		"escape code":   {"a: \x1b[31mred\n", "a control character"},
 		"utf-16":        {"\xff\xfea\x00:\x00", "not valid UTF-8"},
 		"too large":     {strings.Repeat("# comment\n", 500_000), "larger than 4 MiB"},
 		"wide":          {wide.String(), "more than 5000 keys"},
@@ -158,7 +159,7 @@ func FuzzParse(f *testing.F) {
 		f.Add("a: " + text + "\n- " + text)
 	}
 	f.Add("a: &a {b: [1, *a]}\n<<: *a\n? [x]\n: !!str |\n  y\n%YAML 1.2\n---\n'q\"")
-	f.Fuzz(func(t *testing.T, src string) {
+	f.Fuzz(func(_ *testing.T, src string) {
 		read(src, func(n yamldoc.Node) { n.Value() })
 	})
 }

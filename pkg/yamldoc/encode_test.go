@@ -48,7 +48,10 @@ func TestEncodedValuesReadBackTheSame(t *testing.T) {
 	}
 	for _, n := range []any{
 		nil, true, false, int64(0), int64(-7), int64(math.MaxInt64), int64(math.MinInt64), uint64(math.MaxUint64),
-		1.0, -0.5, 1e6, 1e21, 5e-324, math.MaxFloat64, map[string]any{}, []any{}, []any{[]any{}, map[string]any{}},
+		1.0, -0.5, 1e6, 1e21, 5e-324, math.MaxFloat64,
+		map[string]any{},
+		[]any{},
+		[]any{[]any{}, map[string]any{}},
 	} {
 		roundTrip(t, []any{n, map[string]any{"x": n}})
 	}

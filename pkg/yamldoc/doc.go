@@ -181,8 +181,17 @@ func (d *Doc) snippet(line, col int) string {
 	return b.String()
 }
 
+// clip makes a line fit for a terminal.
 func clip(line string) string {
-	line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", " ")
+	line = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r < ' ' || r == 0x7f:
+			return utf8.RuneError
+		}
+		return r
+	}, strings.TrimRight(line, "\r"))
 	if r := []rune(line); len(r) > maxSnippetWidth {
 		return string(r[:maxSnippetWidth]) + "…"
 	}

@@ -17,7 +17,7 @@ func argTypes() []string {
 // ResolveArgs returns the value of every declared argument: as given in text (--arg), else as in row (a row of an arguments
 // file, may be nil), else its default. Unknown arguments, missing ones and wrong types are all reported, as joined
 // *fault.Error of kind Misuse.
-func ResolveArgs(decl map[string]Arg, row map[string]any, given map[string]string) (map[string]any, error) {
+func ResolveArgs(decl map[string]Arg, given map[string]string, row map[string]any) (map[string]any, error) {
 	var errs []error
 	known := sortedKeys(decl)
 	unknown := func(name string) {

@@ -16,8 +16,8 @@ func TestResolveArgsTakesFlagsThenRowThenDefaults(t *testing.T) {
 		"b": {Type: "boolean"}, "a": {Type: "array"}, "o": {Type: "object"}, "r": {Type: "integer"},
 	}
 	got, err := trail.ResolveArgs(decl,
-		map[string]any{"s": "row", "r": int64(9)},
-		map[string]string{"s": "0123", "n": "1.5", "b": "true", "a": `["x", 1]`, "o": `{"x": {"y": 1}}`})
+		map[string]string{"s": "0123", "n": "1.5", "b": "true", "a": `["x", 1]`, "o": `{"x": {"y": 1}}`},
+		map[string]any{"s": "row", "r": int64(9)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +41,8 @@ func TestResolveArgsReportsEveryMistake(t *testing.T) {
 		"missing": {Type: "string"}, "row": {Type: "integer"},
 	}
 	_, err := trail.ResolveArgs(decl,
-		map[string]any{"row": "three", "extra": 1},
-		map[string]string{"cuont": "1", "count": "1.0", "ratio": "1,5", "dry": "yes", "list": "a,b", "user": "[]"})
+		map[string]string{"cuont": "1", "count": "1.0", "ratio": "1,5", "dry": "yes", "list": "a,b", "user": "[]"},
+		map[string]any{"row": "three", "extra": 1})
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		t.Fatalf("error %v", err)
@@ -76,7 +76,7 @@ func TestResolveArgsOfATrailWithoutArguments(t *testing.T) {
 	if got, err := trail.ResolveArgs(nil, nil, nil); err != nil || len(got) != 0 {
 		t.Errorf("%v, %v", got, err)
 	}
-	_, err := trail.ResolveArgs(nil, nil, map[string]string{"x": "1"})
+	_, err := trail.ResolveArgs(nil, map[string]string{"x": "1"}, nil)
 	if f := fault.As(err); f == nil || f.Hint != "the trail declares no arguments; declare them under config: args:" {
 		t.Errorf("error %+v", f)
 	}

@@ -70,32 +70,24 @@ func (r *reader) mapping(root yamldoc.Node) {
 
 func (r *reader) list(root yamldoc.Node) {
 	r.file.List = true
-	var config, trailhead yamldoc.Node
-	once := func(first *yamldoc.Node, n yamldoc.Node, what string) bool {
-		if first.Kind() != yamldoc.Absent {
-			n.Errorf("remove one of them", "a second %s; the first is in line %d", what, first.Line())
-			return false
-		}
-		*first = n
-		return true
-	}
 	for i, item := range root.Items() {
 		item.ExactFields(map[string]func(yamldoc.Node){
 			"config": func(n yamldoc.Node) {
-				if once(&config, n, "config") {
-					r.config(n)
-				}
 				if i > 0 {
-					item.Errorf("move it to the top", "config comes first")
+					item.Errorf("keep one, at the top", "config stands once, and first")
+					return
 				}
+				r.config(n)
 			},
 			"trailhead": func(n yamldoc.Node) {
+				if r.file.Trailhead != nil {
+					item.Errorf("keep one", "a second trailhead; the first is in line %d", r.file.Trailhead.Line)
+					return
+				}
 				if len(r.file.Steps) > 0 {
 					item.Warnf("move it to the top", "the trailhead runs before the steps, wherever it stands")
 				}
-				if once(&trailhead, n, "trailhead") {
-					r.trailhead(n)
-				}
+				r.trailhead(n)
 			},
 			"prompts": func(n yamldoc.Node) {
 				for _, prompt := range n.Items() {

@@ -31,9 +31,9 @@ const unheard = 64
 // which they came, unless the server is parallel. Waiting does not count against a call's limit, nor does starting a fresh
 // process. The error is a *fault.Error: the server broke, or ctx ended.
 func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	req, bad := encode(call)
-	if bad != nil {
-		return s.failure(call.Tool, bad.Kind, bad.Hint, "%s", bad.Message), nil
+	if _, taken := call.Args[reserved]; taken {
+		return s.failure(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
+			"the argument %q is reserved", reserved), nil
 	}
 	if err := s.takeTurn(ctx, call.Tool); err != nil {
 		return tool.Result{}, err
@@ -49,8 +49,11 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err := s.board(ctx, f); err != nil {
 		return tool.Result{}, err
 	}
-	req.Meta["progressToken"] = f.token
-	return s.fly(ctx, f, req, call)
+	params, err := f.peer.params(envelope(call, f.token))
+	if err != nil {
+		return s.failure(call.Tool, fault.InvalidArguments, "", "its arguments cannot be written as JSON: %v", err), nil
+	}
+	return s.fly(ctx, f, params, call)
 }
 
 // takeTurn waits in the queue, in which a channel keeps its senders.
@@ -191,15 +194,19 @@ func (s *Server) relaunchFault(ctx context.Context, f *flight, err error) error 
 }
 
 // fly sends a call and waits for what becomes of it.
-func (s *Server) fly(ctx context.Context, f *flight, req request, call tool.Call) (tool.Result, error) {
-	sending, cancel := context.WithCancel(ctx)
-	defer cancel() // also tells the server, unless it has answered
+func (s *Server) fly(ctx context.Context, f *flight, params json.RawMessage, call tool.Call) (tool.Result, error) {
 	c := startClock(s.allowance(call), s.cfg.timing.stretch)
 	defer c.timer.Stop()
-	ex, err := f.peer.send(sending, methodCall, req)
-	if err != nil {
+	writing, cancel := context.WithDeadline(ctx, c.begun.Add(c.time))
+	defer cancel()
+	ex, err := f.peer.send(writing, methodCall, params)
+	switch {
+	case err != nil && writing.Err() != nil && ctx.Err() == nil:
+		return s.giveUp(ctx, f, c), nil
+	case err != nil:
 		return s.arrived(ctx, f, nil, err)
 	}
+	defer f.peer.finish(ctx, ex)
 	for {
 		select {
 		case text := <-f.progress:
@@ -210,8 +217,7 @@ func (s *Server) fly(ctx context.Context, f *flight, req request, call tool.Call
 			if ex.isDone() || len(f.progress) > 0 {
 				continue
 			}
-			s.retire(ctx, f.peer)
-			return s.overdue(f.tool, c), nil
+			return s.giveUp(ctx, f, c), nil
 		case <-ex.done:
 		case <-ctx.Done():
 		case <-f.peer.wire.broken:
@@ -223,6 +229,12 @@ func (s *Server) fly(ctx context.Context, f *flight, req request, call tool.Call
 		}
 		return s.arrived(ctx, f, raw, err)
 	}
+}
+
+// giveUp ends a call that is over its limit.
+func (s *Server) giveUp(ctx context.Context, f *flight, c *clock) tool.Result {
+	s.retire(ctx, f.peer)
+	return s.overdue(f.tool, c)
 }
 
 func report(call tool.Call, text string) {
@@ -295,21 +307,24 @@ func (s *Server) allowance(call tool.Call) allowance {
 type clock struct {
 	allowance
 	timer *time.Timer
-	end   time.Time
-	total time.Duration
+	begun time.Time
+	total time.Duration // the most that progress can make of it
 }
 
 func startClock(a allowance, stretch time.Duration) *clock {
 	total := max(a.time, stretch) // a limit that somebody set higher than progress may go is meant
-	return &clock{allowance: a, timer: time.NewTimer(a.time), end: time.Now().Add(total), total: total}
+	return &clock{allowance: a, timer: time.NewTimer(a.time), begun: time.Now(), total: total}
 }
 
-func (c *clock) restart() { c.timer.Reset(min(c.time, time.Until(c.end))) }
+func (c *clock) restart() { c.timer.Reset(min(c.time, c.left())) }
+
+// left is how long the call may go on if it keeps reporting progress.
+func (c *clock) left() time.Duration { return c.total - time.Since(c.begun) }
 
 // overdue is the result of a call that was given up.
 func (s *Server) overdue(name string, c *clock) tool.Result {
 	what := fmt.Sprintf("no answer within %s, %s (%s)", c.time, c.source, c.change)
-	if c.total > c.time && !time.Now().Before(c.end) {
+	if c.total > c.time && c.left() <= 0 {
 		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", c.total, c.source, c.change)
 	}
 	return s.failure(name, fault.CallTimeout, "trying again can help: the next call gets a fresh process",

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"encoding/json"
 	"maps"
 	"strings"
 
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -35,12 +33,8 @@ type metaEnvelope struct {
 	Target       *tool.Target   `json:"target,omitempty"`
 }
 
-// encode writes a call as a request, except for the progress token. Its errors are about the call.
-func encode(call tool.Call) (request, *fault.Error) {
-	if _, taken := call.Args[reserved]; taken {
-		return request{}, fault.New(fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
-			"the argument %q is reserved", reserved)
-	}
+// envelope makes the request for a call. The caller has seen that the reserved argument is free.
+func envelope(call tool.Call, progressToken string) request {
 	memory := call.Context.Memory
 	if memory == nil {
 		memory = map[string]any{}
@@ -53,21 +47,17 @@ func encode(call tool.Call) (request, *fault.Error) {
 	args := make(map[string]any, len(call.Args)+1)
 	maps.Copy(args, call.Args)
 	args[reserved] = argumentEnvelope{Memory: memory, Device: upper}
-	arguments, err := json.Marshal(args)
-	if err != nil {
-		return request{}, fault.New(fault.InvalidArguments, "", "the arguments cannot be written as JSON: %v", err)
-	}
-	meta, err := json.Marshal(metaEnvelope{
-		SessionID: call.Context.SessionID, InvocationID: call.InvocationID,
-		Device: lower, Memory: memory, Target: withAppIDs(call.Context.Target),
-	})
-	if err != nil {
-		return request{}, fault.New(fault.InvalidArguments, "", "the session's memory cannot be written as JSON: %v", err)
-	}
 	return request{
-		Name: call.Tool, Arguments: arguments,
-		Meta: map[string]any{"trailblaze": json.RawMessage(meta), "trailblazeInvocationId": call.InvocationID},
-	}, nil
+		Name: call.Tool, Arguments: args,
+		Meta: map[string]any{
+			"progressToken": progressToken,
+			"trailblaze": metaEnvelope{
+				SessionID: call.Context.SessionID, InvocationID: call.InvocationID,
+				Device: lower, Memory: memory, Target: withAppIDs(call.Context.Target),
+			},
+			"trailblazeInvocationId": call.InvocationID,
+		},
+	}
 }
 
 // withAppIDs makes sure that appIds is a list, even an empty one.

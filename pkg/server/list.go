@@ -27,7 +27,7 @@ func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 	var tools []tool.Advertised
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		raw, err := p.request(ctx, methodList, request{Cursor: cursor})
+		raw, err := askForPage(ctx, p, cursor)
 		if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound {
 			s.log("warn", "has no tools: it does not know tools/list", "")
 			return nil, nil
@@ -53,6 +53,19 @@ func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 		}
 		seen[cursor] = true
 	}
+}
+
+func askForPage(ctx context.Context, p *peer, cursor string) (json.RawMessage, error) {
+	params, err := p.params(request{Cursor: cursor})
+	if err != nil {
+		return nil, err
+	}
+	ex, err := p.send(ctx, methodList, params)
+	if err != nil {
+		return nil, err
+	}
+	defer p.finish(ctx, ex)
+	return p.await(ctx, ex)
 }
 
 // listFault prefers a limit or a cancellation of our own to how the SDK words it.

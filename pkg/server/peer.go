@@ -116,70 +116,65 @@ func (r ready) Connect(context.Context) (mcp.Connection, error) { return r.conn,
 
 // request is the parameters of tools/list and tools/call.
 type request struct {
-	Cursor    string          `json:"cursor,omitempty"`
-	Name      string          `json:"name,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Meta      map[string]any  `json:"_meta,omitempty"`
+	Cursor    string         `json:"cursor,omitempty"`
+	Name      string         `json:"name,omitempty"`
+	Arguments map[string]any `json:"arguments,omitempty"`
+	Meta      map[string]any `json:"_meta,omitempty"`
 }
 
-// send sends a request. When ctx ends before the answer came, the server is told that the request is cancelled.
-func (p *peer) send(ctx context.Context, method string, req request) (*exchange, error) {
-	params, err := json.Marshal(p.signed(req))
-	if err != nil {
-		return nil, err
+// params encodes a request, with what every request of the modern protocol carries and initialize tells older servers once.
+func (p *peer) params(req request) (json.RawMessage, error) {
+	if version := p.session.InitializeResult().ProtocolVersion; version >= modern {
+		meta := map[string]any{
+			mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientInfo: p.client, mcp.MetaKeyClientCapabilities: struct{}{},
+		}
+		maps.Copy(meta, req.Meta)
+		req.Meta = meta
 	}
+	return json.Marshal(req)
+}
+
+// send writes a request. Without an error the caller owes the exchange a call of finish. The error is the context's or errLost.
+func (p *peer) send(ctx context.Context, method string, params json.RawMessage) (*exchange, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.closing {
+		p.mu.Unlock()
 		return nil, errLost
 	}
-	ex, err := p.wire.expect()
-	if err != nil {
-		return nil, err
+	p.requests.Add(1)
+	p.mu.Unlock()
+	ex := p.wire.expect()
+	err := p.wire.Write(ctx, &jsonrpc.Request{ID: ex.id, Method: method, Params: params})
+	if err == nil {
+		return ex, nil
 	}
-	// Not in the caller's goroutine: a write to a server that does not read returns only when the server is stopped.
-	p.requests.Go(func() {
-		writing := context.WithoutCancel(ctx)
-		if p.wire.Write(writing, &jsonrpc.Request{ID: ex.id, Method: method, Params: params}) != nil {
-			return // and the wire is broken, or closed by us
-		}
-		select {
-		case <-ex.done:
-		case <-p.wire.broken:
-		case <-p.wire.closed:
-		case <-ctx.Done():
-			p.wire.forget(ex)
-			_ = p.wire.Write(writing, cancellation(ex.id, context.Cause(ctx)))
-		}
-	})
-	return ex, nil
+	p.finish(ctx, ex)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, errLost
 }
 
-// request sends a request and waits for its answer.
-func (p *peer) request(ctx context.Context, method string, req request) (json.RawMessage, error) {
-	ex, err := p.send(ctx, method, req)
-	if err != nil {
-		return nil, err
+// finish ends an exchange. When there is no answer yet, the server is told that nobody waits for one: in a goroutine, since a
+// server that does not read must not hold up the caller.
+func (p *peer) finish(ctx context.Context, ex *exchange) {
+	if ex.isDone() {
+		p.requests.Done()
+		return
 	}
-	return p.await(ctx, ex)
+	p.wire.forget(ex)
+	reason := "given up"
+	if ctx.Err() != nil {
+		reason = context.Cause(ctx).Error()
+	}
+	go func() {
+		defer p.requests.Done()
+		_ = p.wire.Write(context.WithoutCancel(ctx), cancellation(ex.id, reason))
+	}()
 }
 
-// signed adds what every request of the modern protocol carries, where initialize has told it once.
-func (p *peer) signed(req request) request {
-	version := p.session.InitializeResult().ProtocolVersion
-	if version < modern {
-		return req
-	}
-	meta := map[string]any{
-		mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientInfo: p.client, mcp.MetaKeyClientCapabilities: struct{}{},
-	}
-	maps.Copy(meta, req.Meta)
-	req.Meta = meta
-	return req
-}
-
-func cancellation(id jsonrpc.ID, reason error) *jsonrpc.Request {
-	params, err := json.Marshal(map[string]any{"requestId": id.Raw(), "reason": reason.Error()})
+func cancellation(id jsonrpc.ID, reason string) *jsonrpc.Request {
+	params, err := json.Marshal(map[string]any{"requestId": id.Raw(), "reason": reason})
 	if err != nil {
 		params = nil // a number and a string always encode
 	}

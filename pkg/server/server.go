@@ -26,7 +26,8 @@ import (
 
 // Link is what carries one life of a server.
 type Link interface {
-	// Transport is how to speak with the server. It is connected once.
+	// Transport is how to speak with the server. It is connected once. Writing returns when its context ends, whether the
+	// server reads or not.
 	Transport() mcp.Transport
 	// Heard is closed at the first protocol message.
 	Heard() <-chan struct{}

@@ -1,0 +1,245 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+)
+
+// ConsoleOptions says what a run tells people.
+type ConsoleOptions struct {
+	Verbose bool             // steps and calls too
+	Quiet   bool             // failures, warnings and counts only
+	Now     func() time.Time // for how long something takes
+	LogsDir string           // where sessions leave their files, to refer to; may be empty
+	JUnit   string           // the JUnit file that will be written; may be empty
+}
+
+// Console writes a run for people, by the rules of the package comment. Close ends its goroutine and takes live lines away.
+type Console struct {
+	opts    ConsoleOptions
+	style   Style
+	p       palette
+	stop    chan struct{}
+	stopped chan struct{}
+
+	mu       sync.Mutex // guards what follows; the stream and the ticker use it
+	screen   screen
+	live     []*progress
+	total    int // trails that the run set out to do
+	sessions bool
+	failures []failure
+	flaky    []event.TrailFinished
+}
+
+type failure struct {
+	event.TrailFinished
+	session string
+}
+
+// refresh is how often live lines are redrawn.
+const refresh = 100 * time.Millisecond
+
+// verboseText is how much of a call's arguments or result --verbose shows, in columns; the session's log has all of it.
+const verboseText = 200
+
+// NewConsole writes to w.
+func NewConsole(w io.Writer, style Style, opts ConsoleOptions) *Console {
+	style.Live = style.Live && !opts.Quiet
+	c := &Console{
+		opts: opts, style: style, p: newPalette(w, style), screen: screen{w: w},
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	if !style.Live {
+		close(c.stopped)
+		return c
+	}
+	go c.tick()
+	return c
+}
+
+func (c *Console) tick() {
+	defer close(c.stopped)
+	ticker := time.NewTicker(refresh)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.stop:
+			return
+		case <-ticker.C:
+			c.mu.Lock()
+			c.draw()
+			c.mu.Unlock()
+		}
+	}
+}
+
+// Close ends the live lines. It may be called once.
+func (c *Console) Close() {
+	close(c.stop)
+	<-c.stopped
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live = nil
+	c.draw()
+}
+
+// Handle implements event.Handler.
+func (c *Console) Handle(r event.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sessions = c.sessions || r.Session != ""
+	switch e := r.Event.(type) {
+	case event.RunStarted:
+		c.total = e.Trails
+	case event.TrailStarted:
+		c.trailStarted(r.Session, e)
+	case event.ServerStarted:
+		c.doing(r, "started "+oneLine(e.Server))
+		c.verbose(r, "  server %s: %d tools (%s)", oneLine(e.Server), e.Tools, millis(e.DurationMs))
+	case event.StepStarted:
+		c.stepStarted(r, e)
+	case event.CallStarted:
+		c.calling(r, oneLine(e.Tool))
+		c.verbose(r, "    %s %s", oneLine(e.Tool), c.argsText(e.Args))
+	case event.CallProgress:
+		c.progressing(r, oneLine(e.Message))
+	case event.CallFinished:
+		c.callFinished(r, e)
+	case event.TrailFinished:
+		c.trailFinished(r, e)
+	case event.RunFinished:
+		c.print(c.summary(e)...)
+	case event.Log:
+		c.log(e)
+	}
+}
+
+func (c *Console) trailStarted(session string, e event.TrailStarted) {
+	p := &progress{session: session, file: e.File, title: name(e.Title, e.File), driver: e.Driver, step: "starting", since: c.opts.Now()}
+	c.forget(func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver }) // a retry
+	c.live = append(c.live, p)
+	if c.style.Live {
+		c.draw()
+		return
+	}
+	c.note("running %s (%s)", p.title, joinNonEmpty(", ", count(e.Steps, "step"), oneLine(e.Target), oneLine(e.Driver)))
+}
+
+func (c *Console) stepStarted(r event.Record, e event.StepStarted) {
+	step := fmt.Sprintf("step %d/%d %s", e.Index, e.Of, oneLine(e.Text))
+	c.doing(r, step)
+	c.verbose(r, "  %s", step)
+}
+
+func (c *Console) callFinished(r event.Record, e event.CallFinished) {
+	c.calling(r, "")
+	symbol, text := c.p.good(c.p.passed), e.Text
+	if !e.OK {
+		symbol, text = c.p.bad(c.p.failed), e.Error
+	}
+	c.verbose(r, "    %s %s (%s) %s", symbol, oneLine(e.Tool), millis(e.DurationMs), clip(oneLine(text), verboseText, c.p.more))
+}
+
+func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
+	c.forget(func(p *progress) bool { return p.session == r.Session && p.file == e.File })
+	title := name(e.Title, e.File)
+	facts := []string{millis(e.DurationMs)}
+	if e.Attempts > 1 {
+		facts = append(facts, fmt.Sprintf("%d attempts", e.Attempts))
+	}
+	symbol := c.p.good(c.p.passed)
+	switch e.Outcome {
+	case event.Passed:
+		if e.Flaky {
+			facts = append(facts, "flaky")
+			c.flaky = append(c.flaky, e)
+		}
+	case event.Skipped:
+		symbol, facts = c.p.dim(c.p.skipped), []string{joinNonEmpty(": ", "skipped", oneLine(e.Reason))}
+	case event.Failed, event.Error:
+		symbol = c.p.bad(c.p.failed)
+		c.failures = append(c.failures, failure{e, r.Session})
+	}
+	lines := []string{fmt.Sprintf("%s %s (%s)", symbol, title, strings.Join(facts, ", "))}
+	if e.Outcome == event.Failed || e.Outcome == event.Error {
+		lines = append(lines, "  "+firstLine(e.Reason))
+	}
+	c.note("%s", strings.Join(lines, "\n"))
+}
+
+func (c *Console) log(e event.Log) {
+	word := map[string]string{"warn": c.p.warn("warning:"), "error": c.p.bad("error:"), "info": "note:", "debug": c.p.dim("debug:")}[e.Level]
+	if e.Level == "debug" && !c.opts.Verbose || e.Level == "info" && c.opts.Quiet {
+		return
+	}
+	source, message := oneLine(e.Source), Clean(e.Message)
+	if source == "run" || strings.Contains(message, source) {
+		source = "" // ours, or said already
+	}
+	lines := []string{joinNonEmpty(" ", word, joinNonEmpty(": ", source, message))}
+	if e.Hint != "" {
+		lines = append(lines, "  hint: "+Clean(e.Hint))
+	}
+	c.print(lines...)
+}
+
+// note prints what --quiet leaves out.
+func (c *Console) note(format string, args ...any) {
+	if !c.opts.Quiet {
+		c.print(fmt.Sprintf(format, args...))
+	}
+}
+
+// verbose prints what only --verbose shows, with its trail's title when several are on their way.
+func (c *Console) verbose(r event.Record, format string, args ...any) {
+	if !c.opts.Verbose || c.opts.Quiet {
+		return
+	}
+	line := fmt.Sprintf(format, args...)
+	if p := c.find(r); p != nil && len(c.live) > 1 {
+		line = p.title + ":" + line
+	}
+	c.print(line)
+}
+
+func (c *Console) argsText(args map[string]any) string {
+	if len(args) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(args)
+	if err != nil {
+		return ""
+	}
+	return clip(oneLine(string(b)), verboseText, c.p.more)
+}
+
+// name is what a trail is called.
+func name(title, file string) string {
+	if title = oneLine(title); title != "" {
+		return title
+	}
+	return oneLine(file)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func joinNonEmpty(sep string, parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, sep)
+}

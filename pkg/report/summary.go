@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+)
+
+const (
+	// maxDetail is how many lines all failures get together, minDetail what one of them gets at least. Who reads them, a
+	// person or an agent, does better with a path than with more.
+	maxDetail = 40
+	minDetail = 4
+	// maxColumns is where a line of detail ends; a reason can be one line of megabytes.
+	maxColumns = 400
+	maxFlaky   = 10
+)
+
+// summary is what a run ends with.
+func (c *Console) summary(e event.RunFinished) []string {
+	lines := c.failureLines()
+	for i, f := range c.flaky {
+		if i == maxFlaky {
+			lines = append(lines, fmt.Sprintf("%s %d more flaky", c.p.more, len(c.flaky)-i))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%s %s passed at attempt %d", c.p.warn("flaky:"), name(f.Title, f.File), f.Attempts))
+	}
+	if c.opts.Quiet {
+		return append(lines, c.counts(e))
+	}
+	if c.sessions && c.opts.LogsDir != "" {
+		lines = append(lines, "logs: "+c.opts.LogsDir)
+	}
+	if c.opts.JUnit != "" {
+		lines = append(lines, "JUnit: "+c.opts.JUnit)
+	}
+	return append(append([]string{""}, lines...), c.counts(e))
+}
+
+func (c *Console) failureLines() []string {
+	shown := min(len(c.failures), maxDetail/minDetail)
+	var lines []string
+	for _, f := range c.failures[:shown] {
+		for i, line := range c.fit(f, maxDetail/shown) {
+			if i > 0 {
+				line = "  " + line
+			}
+			lines = append(lines, clip(line, maxColumns, c.p.more))
+		}
+	}
+	if rest := len(c.failures) - shown; rest > 0 {
+		lines = append(lines, fmt.Sprintf("%s %d more did not pass, see their lines above%s", c.p.more, rest, c.in("")))
+	}
+	if shown > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// in names a place in the logs.
+func (c *Console) in(session string) string {
+	if c.opts.LogsDir == "" {
+		return ""
+	}
+	return " and " + filepath.Join(c.opts.LogsDir, session)
+}
+
+// fit describes a failure in at most limit lines: what, where, why, then what to do and to look at. The reason is cut first.
+func (c *Console) fit(f failure, limit int) []string {
+	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(name(f.Title, f.File)), f.Outcome)}, place(f.TrailFinished)...)
+	reason := strings.Split(strings.TrimRight(Clean(f.Reason), "\n"), "\n")
+	tail := advice(f.TrailFinished)
+	if room := max(1, limit-len(head)-len(tail)); len(reason) > room {
+		left := len(reason) - room + 1
+		reason = reason[:room]
+		if room > 1 {
+			reason[room-1] = fmt.Sprintf("%s %d more lines%s", c.p.more, left, c.seeSession(f))
+		}
+	}
+	lines := append(append(head, reason...), tail...)
+	return lines[:min(len(lines), limit)]
+}
+
+func (c *Console) seeSession(f failure) string {
+	if c.opts.LogsDir == "" || f.session == "" {
+		return ""
+	}
+	return " in " + filepath.Join(c.opts.LogsDir, f.session, "events.ndjson")
+}
+
+// place says where a trail ended: file and line, step and tool.
+func place(e event.TrailFinished) []string {
+	file := pathText(e.File)
+	if e.Line > 0 {
+		file = fmt.Sprintf("%s:%d", file, e.Line)
+	}
+	step, tool := "", ""
+	if e.Step > 0 {
+		step = strings.TrimRight(fmt.Sprintf("step %d: %s", e.Step, oneLine(e.StepText)), " :")
+	}
+	if e.Tool != "" {
+		tool = "tool " + oneLine(e.Tool)
+	}
+	if at := joinNonEmpty(", ", step, tool); at != "" {
+		return []string{file, at}
+	}
+	return []string{file}
+}
+
+// advice is what to do about a failure and what to look at.
+func advice(e event.TrailFinished) []string {
+	var lines []string
+	if e.Hint != "" {
+		for line := range strings.SplitSeq(strings.TrimRight(Clean(e.Hint), "\n"), "\n") {
+			lines = append(lines, "hint: "+line)
+		}
+	}
+	for _, a := range e.Artifacts {
+		lines = append(lines, "see "+pathText(a))
+	}
+	return lines
+}
+
+// firstLine is the first line of a reason that says something.
+func firstLine(reason string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(Clean(reason)), "\n")
+	return clip(oneLine(line), maxColumns, "...")
+}
+
+func (c *Console) counts(e event.RunFinished) string {
+	var parts []string
+	add := func(n int, what string, color paint) {
+		if n > 0 {
+			parts = append(parts, color(fmt.Sprintf("%d %s", n, what)))
+		}
+	}
+	add(e.Failed, "failed", c.p.bad)
+	add(e.Errors, plural(e.Errors, "error"), c.p.bad)
+	add(e.Passed, "passed", c.p.good)
+	add(e.Flaky, "flaky", c.p.warn)
+	add(e.Skipped, "skipped", c.p.dim)
+	add(c.total-e.Failed-e.Errors-e.Passed-e.Skipped, "not run", c.p.warn)
+	if len(parts) == 0 {
+		parts = []string{"no trails"}
+	}
+	return strings.Join(parts, ", ") + " in " + seconds(time.Duration(e.DurationMs)*time.Millisecond)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}

@@ -22,9 +22,7 @@ func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(cause.Message, "\n"))
-	if fate := p.fate(); !strings.Contains(cause.Message, fate) {
-		fmt.Fprintf(&b, "\n  the process %s", fate)
-	}
+	fmt.Fprintf(&b, "\n  the process %s", p.fate(cause.Message))
 	if tail != "" {
 		fmt.Fprintf(&b, "\n  the end of its stderr:\n%s", indent(tail))
 	}
@@ -43,17 +41,21 @@ func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	return &e
 }
 
-// fate says in what state the process is, or how it ended.
-func (p *Process) fate() string {
+// fate says in what state the process is, or how it ended, unless known says that already.
+func (p *Process) fate(known string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.crash != nil:
-		return fmt.Sprintf("%s after %s", p.crash.Message, round(p.ended.Sub(p.started)))
-	case p.reaped:
-		return fmt.Sprintf("was stopped after %s", round(p.ended.Sub(p.started)))
+	if !p.reaped {
+		return fmt.Sprintf("has been running for %s", round(time.Since(p.started)))
 	}
-	return fmt.Sprintf("has been running for %s", round(time.Since(p.started)))
+	how := "was stopped after"
+	if p.crash != nil {
+		how = strings.Replace(p.crash.Message, "killed", "was killed", 1) + " after"
+		if strings.Contains(known, p.crash.Message) {
+			how = "ran for"
+		}
+	}
+	return fmt.Sprintf("%s %s", how, round(p.ended.Sub(p.started)))
 }
 
 func round(d time.Duration) time.Duration {

@@ -67,7 +67,7 @@ func (f *framer) discard(in *bufio.Reader, line, chunk []byte, err error) error 
 		head = append(head, chunk[:min(shown-len(head), len(chunk))]...)
 	}
 	for {
-		size += len(chunk)
+		size += len(bytes.TrimSuffix(chunk, []byte("\n")))
 		if !s.done && !s.bad {
 			s.feed(chunk)
 		}

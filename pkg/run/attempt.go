@@ -1,0 +1,246 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// plan is one trail made ready: its file, scope, values and the steps with the calls that this device replays.
+type plan struct {
+	path   string
+	title  string
+	file   *trail.File
+	scope  scope.Scope
+	args   map[string]any
+	steps  []step
+	early  verdict // decided without a session; outcome empty when it is not
+	emit   *event.Emitter
+	retain evidence
+}
+
+// step is a trail's step with the recording that was chosen for the device.
+type step struct {
+	trail.Step
+	index      int
+	calls      []trail.Call
+	needsAgent bool
+}
+
+// runCase makes a trail ready and tries it until it passes or the attempts are used up.
+func (r *runner) runCase(ctx context.Context, c testCase) verdict {
+	begun := r.Now()
+	p, err := r.prepare(c)
+	if err != nil {
+		v := broken(err)
+		v.attempts = 1
+		r.Stream.Session("", c.path, nil).Emit(finished(c.path, trailName(c.path), v, r.Now().Sub(begun)))
+		return v
+	}
+	v := r.attempt(ctx, p)
+	for v.attempts = 1; v.worthRetrying() && v.attempts <= r.Retries && ctx.Err() == nil; {
+		p.emit.Log("warn", "run", fmt.Sprintf("attempt %d of %d: %s: %s", v.attempts, r.Retries+1, v.outcome, v.reason), "")
+		p.retain.close()
+		attempts := v.attempts + 1
+		v = r.attempt(ctx, p)
+		v.attempts = attempts
+	}
+	done := finished(p.path, p.title, v, r.Now().Sub(begun))
+	if v.outcome == event.Failed || v.outcome == event.Error {
+		done.Artifacts = p.retain.files()
+	}
+	p.emit.Emit(done)
+	p.retain.close()
+	r.flushWarning()
+	return v
+}
+
+func finished(path, title string, v verdict, took time.Duration) event.TrailFinished {
+	return event.TrailFinished{
+		File: path, Title: title, Outcome: v.outcome, Flaky: v.outcome == event.Passed && v.attempts > 1,
+		Reason: v.reason, Hint: v.hint, Step: v.step, StepText: v.stepText, Tool: v.tool, Line: v.line,
+		DurationMs: took.Milliseconds(), Attempts: v.attempts, Artifacts: []string{},
+	}
+}
+
+// prepare reads a trail and works out everything that needs no server. The error is what is wrong with the file or its scope.
+func (r *runner) prepare(c testCase) (*plan, error) {
+	file, problems := readTrail(c.path, r.resolve(c.path))
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	sc, err := scope.Resolve(r.request(file))
+	if err != nil {
+		return nil, err
+	}
+	lineage := trail.Lineage(r.Classifiers)
+	if len(lineage) == 0 {
+		lineage = trail.Lineage([]string{sc.Driver.Platform.Lower()})
+	}
+	args, err := r.args(file, c)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{path: c.path, title: file.Title(), file: file, scope: sc, args: args, steps: steps(file, lineage)}
+	if c.row >= 0 {
+		p.title = fmt.Sprintf("%s [%d]", p.title, c.row+1)
+	}
+	if reason, skip := file.SkipReason(lineage); skip {
+		p.early = skipped(reason)
+	} else {
+		p.early = r.unrecorded(p, lineage)
+	}
+	return p, nil
+}
+
+// request adds what the trail says about its scope.
+func (r *runner) request(file *trail.File) scope.Request {
+	req := r.Request
+	req.TrailTarget = file.Config.Target
+	req.TrailPlatform = file.Config.Platform
+	classifiers := r.Classifiers
+	if len(classifiers) == 0 {
+		classifiers = likelyPlatform(req, file)
+	}
+	req.TrailDriver = file.PinnedDriver(trail.Lineage(classifiers))
+	return req
+}
+
+// likelyPlatform is the platform whose driver pin counts while the driver itself is still open: the one that somebody named,
+// strongest first, or the only one that the trail pins.
+func likelyPlatform(req scope.Request, file *trail.File) []string {
+	ofDriver := func(name string) string {
+		d, _ := scope.ParseDriver(name)
+		return d.Platform.Lower()
+	}
+	pinned := ""
+	if len(file.Config.Devices) == 1 {
+		pinned, _, _ = strings.Cut(file.Config.Devices[0].Classifier, "-")
+	}
+	for _, name := range []string{
+		ofDriver(req.FlagDriver), req.FlagPlatform, req.TrailPlatform, pinned, ofDriver(req.EnvDriver), ofDriver(req.ProjectDriver), req.ProjectPlatform,
+	} {
+		if name != "" {
+			return []string{strings.ToLower(name)}
+		}
+	}
+	return nil
+}
+
+func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {
+	var row map[string]any
+	if c.row >= 0 {
+		row = r.ArgRows[c.row]
+	}
+	return trail.ResolveArgs(file.Config.Args, r.Args, row)
+}
+
+func steps(file *trail.File, lineage []string) []step {
+	var all []trail.Step
+	if file.Trailhead != nil {
+		all = append(all, *file.Trailhead)
+	}
+	all = append(all, file.Steps...)
+	out := make([]step, len(all))
+	for i, s := range all {
+		calls, found := s.Lookup(lineage)
+		out[i] = step{Step: s, index: i + 1, calls: calls, needsAgent: !found}
+	}
+	return out
+}
+
+// unrecorded gives the verdict on a trail that cannot be replayed as it is: no step to execute, or a step for an agent.
+func (r *runner) unrecorded(p *plan, lineage []string) verdict {
+	if len(p.steps) == 0 {
+		return broken(fault.New(fault.Server, "add steps under trail:", "the trail has no step to execute"))
+	}
+	open := slices.DeleteFunc(slices.Clone(p.steps), func(s step) bool { return !s.needsAgent })
+	switch {
+	case len(open) == 0:
+		return verdict{}
+	case !r.SkipUnrecorded:
+		return failed(needsAgent(open[0], lineage)).at(open[0].index, open[0].Text, "", open[0].Line)
+	case len(open) == len(p.steps):
+		return skipped("no step is recorded for " + strings.Join(lineage, ", "))
+	}
+	return verdict{}
+}
+
+func needsAgent(s step, lineage []string) error {
+	const hint = "record the step for this device, or run with --unrecorded skip"
+	if !s.Recordable {
+		return fault.New(fault.Trail, hint, "step %d %q is never recorded (recordable: false): it needs an agent on every run", s.index, s.Text)
+	}
+	have := "nothing is recorded"
+	if recorded := s.Recorded(); len(recorded) > 0 {
+		have = "recorded are " + strings.Join(recorded, ", ")
+	}
+	return fault.New(fault.Trail, hint, "step %d %q has no recording for this device: looked for %s; %s",
+		s.index, s.Text, strings.Join(lineage, ", "), have)
+}
+
+// announce opens the trail in the event stream.
+func (r *runner) announce(p *plan, sessionID string, kept evidence) {
+	p.retain = kept
+	var extra event.Handler
+	if kept.log != nil {
+		extra = kept.log
+	}
+	p.emit = r.Stream.Session(sessionID, p.path, extra)
+	p.emit.Emit(event.TrailStarted{
+		File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Agent), Steps: len(p.steps),
+	})
+}
+
+// attempt runs a trail once, in a session of its own.
+func (r *runner) attempt(ctx context.Context, p *plan) verdict {
+	if p.early.outcome != "" {
+		r.announce(p, "", evidence{})
+		return p.early.once()
+	}
+	if r.DryRun {
+		r.announce(p, "", evidence{})
+		return r.dryRun(ctx, p)
+	}
+	id := newSessionID(trailName(p.path), r.Now())
+	r.announce(p, id, r.openEvidence(id))
+	s, err := openSession(ctx, r.Setup, p.scope, id, p.retain.dir, p.emit, false)
+	if err != nil {
+		return broken(first(outside(ctx), err))
+	}
+	v := r.replay(s, p)
+	s.close(ctx)
+	return v
+}
+
+func first(errs ...error) error {
+	return errs[slices.IndexFunc(errs, func(e error) bool { return e != nil })]
+}
+
+// replay checks every call and then makes them.
+func (r *runner) replay(s *session, p *plan) verdict {
+	if problems := checkCalls(s.registry, p); len(problems) > 0 {
+		return argumentsWrong(problems).once()
+	}
+	player := newPlayer(s, p, r.values(p))
+	for _, st := range p.steps {
+		if v := player.step(st); v.outcome != event.Passed && v.outcome != event.Skipped {
+			return v
+		}
+	}
+	if cause := s.broke(); cause != nil {
+		return broken(cause)
+	}
+	return passed()
+}
+
+func (r *runner) values(p *plan) *trail.Values {
+	return trail.NewValues(trail.Layers{Trail: p.file.Config.Memory, Memory: r.Memory, Secrets: r.Secrets, Args: p.args})
+}

@@ -1,0 +1,107 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// misfit is a recorded call that the registered tools cannot take, with the step it stands in.
+type misfit struct {
+	problem fault.Problem
+	step    step
+	tool    string
+}
+
+// checkCalls holds every call of every step against the registered tools, before the first one is sent.
+func checkCalls(registry *discover.Registry, p *plan) []misfit {
+	var out []misfit
+	for _, st := range p.steps {
+		for _, call := range st.calls {
+			at := fault.Problem{Kind: fault.Trail, File: p.path, Line: call.Line, Column: call.Column}
+			t, err := registry.Find(call.Tool)
+			if err != nil {
+				at.Message, at.Hint = err.Error(), hintOf(err)
+				out = append(out, misfit{at, st, call.Tool})
+				continue
+			}
+			open := func(property string) bool { return trail.HasToken(call.Args[property]) }
+			for _, problem := range t.CheckArgs(call.Args, open) {
+				at.Message, at.Hint = fmt.Sprintf("%s: %s", call.Tool, problem.Message), problem.Hint
+				out = append(out, misfit{at, st, call.Tool})
+			}
+		}
+	}
+	return out
+}
+
+// argumentsWrong is the verdict on calls that do not fit: the trail failed, at the first of them, and all are listed.
+func argumentsWrong(misfits []misfit) verdict {
+	problems := make(fault.Problems, len(misfits))
+	for i, m := range misfits {
+		problems[i] = m.problem
+	}
+	v := failed(problems)
+	at := misfits[0]
+	return v.at(at.step.index, at.step.Text, at.tool, at.problem.Line)
+}
+
+// listing is a scope's registry, or why there is none; dry runs make it once and use it for every trail of the scope.
+type listing struct {
+	registry *discover.Registry
+	err      error
+}
+
+// dryRun does everything but the calls: servers start and list, arguments are checked.
+func (r *runner) dryRun(ctx context.Context, p *plan) verdict {
+	key := strings.Join([]string{p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.Agent)}, "\x00")
+	l, ok := r.listings[key]
+	if !ok {
+		l.registry, l.err = List(ctx, r.Setup, p.scope)
+		if r.listings == nil {
+			r.listings = map[string]listing{}
+		}
+		r.listings[key] = l
+	}
+	if l.err != nil {
+		return broken(first(outside(ctx), l.err)).once()
+	}
+	if problems := checkCalls(l.registry, p); len(problems) > 0 {
+		return argumentsWrong(problems).once()
+	}
+	return passed()
+}
+
+// List starts the servers of a scope, registers their tools and stops them again.
+func List(ctx context.Context, setup Setup, sc scope.Scope) (*discover.Registry, error) {
+	id := newSessionID("listing", setup.Now())
+	s, err := openSession(ctx, setup, sc, id, "", setup.Stream.Session(id, "", nil), true)
+	if err != nil {
+		return nil, err
+	}
+	s.close(ctx)
+	return s.registry, nil
+}
+
+// Probe starts one server, lists it and stops it again; it returns how many tools it has. Which target the server is for does
+// not matter here, so a scope that stays open is filled with whatever drives a device.
+func Probe(ctx context.Context, setup Setup, entry config.Server) (tools int, err error) {
+	sc, err := scope.Resolve(setup.Request)
+	if err != nil {
+		sc = scope.Scope{Driver: scope.DefaultDriver(scope.Web), Agent: scope.Host}
+	}
+	project := *setup.Project
+	project.Servers, project.Targets = []config.Server{entry}, nil
+	setup.Project = &project
+	registry, err := List(ctx, setup, sc)
+	if err != nil {
+		return 0, err
+	}
+	return len(registry.Tools) + len(registry.Skipped), nil
+}

@@ -1,0 +1,43 @@
+package run
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+)
+
+// childEnv is the environment of a server process: ours, then the contract of section 5.1, then the entry's own; last wins.
+func (s Setup) childEnv(entry config.Server, sc scope.Scope, sessionID string) []string {
+	env := slices.Clone(s.Env)
+	env = append(env,
+		"TRAILBLAZE_DEVICE_PLATFORM="+string(sc.Driver.Platform),
+		"TRAILBLAZE_DEVICE_DRIVER="+sc.Driver.Key,
+		"TRAILBLAZE_DEVICE_WIDTH_PX="+strconv.Itoa(s.Width),
+		"TRAILBLAZE_DEVICE_HEIGHT_PX="+strconv.Itoa(s.Height),
+		"TRAILBLAZE_SESSION_ID="+sessionID,
+		"NO_PROXY="+noProxy(s.Env, "NO_PROXY"),
+		"no_proxy="+noProxy(s.Env, "no_proxy"),
+	)
+	if entry.Script != "" {
+		env = append(env, "TRAILBLAZE_TOOLSET_FILE="+entry.Script)
+	}
+	for _, name := range slices.Sorted(maps.Keys(entry.Env)) {
+		env = append(env, name+"="+entry.Env[name])
+	}
+	return env
+}
+
+// noProxy keeps loopback traffic of servers away from a corporate proxy: bun sends it there unless told not to.
+func noProxy(env []string, name string) string {
+	const loopback = "127.0.0.1,localhost,::1"
+	for _, kv := range slices.Backward(env) {
+		if key, value, _ := strings.Cut(kv, "="); key == name && value != "" {
+			return value + "," + loopback
+		}
+	}
+	return loopback
+}

@@ -1,0 +1,225 @@
+// Package run replays trails. For each one it resolves the scope, opens a session of tool servers, checks every recorded
+// call, runs the steps and tears everything down; what happens is told as events. It knows no flags, no terminal, no
+// process and no YAML. One Run uses one goroutine besides those that start and watch servers; Options are not shared.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// Launch says what to start for one server of a session.
+type Launch struct {
+	Server  config.Server
+	Env     []string // complete
+	LogPath string   // for stderr; empty for none
+	Log     func(level, message, hint string)
+}
+
+// Launcher starts a server and returns the link to it.
+type Launcher func(ctx context.Context, l Launch) (server.Link, error)
+
+// SessionLog keeps the records of one session.
+type SessionLog interface {
+	event.Handler
+	Close() error
+}
+
+// Setup is what every session needs, whether it runs a trail or only lists tools.
+type Setup struct {
+	Project  *config.Project
+	Version  string
+	Env      []string      // of our own process
+	Request  scope.Request // flags, environment and project; a trail adds its own words
+	Width    int           // of the device, in pixels, 0 for unknown
+	Height   int
+	Builtins []discover.Source
+	Launch   Launcher
+	Redactor *redact.Redactor
+	Stream   *event.Stream
+	Now      func() time.Time
+}
+
+// Options is a whole run.
+type Options struct {
+	Setup
+	Cwd            string   // relative paths are relative to it
+	Paths          []string // trail files in order
+	Tags           []string // any of; empty: all
+	Classifiers    []string // broad first; empty: the platform
+	Memory         map[string]string
+	Secrets        map[string]string
+	Args           map[string]string
+	ArgRows        []map[string]any // one case per row; empty: one case
+	SkipUnrecorded bool             // skip steps that need an agent instead of failing
+	FailFast       bool
+	DryRun         bool
+	Retries        int
+	OpenLog        func(path string, onError func(error)) SessionLog
+}
+
+// Summary is how a run ended.
+type Summary struct {
+	event.RunFinished
+	Failed []string // paths that failed or broke
+	NotRun []string // paths that were never reached
+}
+
+// Run replays the trails one after another. The error is what ended the run from outside (a signal, --timeout) or made it
+// impossible; failed trails are counted in the summary, whose exit code already regards everything.
+func Run(ctx context.Context, o Options) (Summary, error) {
+	r := &runner{Options: o, started: o.Now()}
+	cases, err := r.cases()
+	if err != nil {
+		return Summary{}, err
+	}
+	o.Stream.Emit(event.RunStarted{Trails: len(cases)})
+	for i, c := range cases {
+		if ctx.Err() != nil || (o.FailFast && r.summary.ExitCode != fault.ExitPassed) {
+			for _, rest := range cases[i:] {
+				r.summary.NotRun = appendNew(r.summary.NotRun, rest.path)
+			}
+			break
+		}
+		r.count(c, r.runCase(ctx, c))
+	}
+	cause := outside(ctx)
+	if cause != nil {
+		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: cause.Error()})
+		r.summary.ExitCode = fault.Worst(r.summary.ExitCode, fault.ExitCode(cause))
+	}
+	r.summary.DurationMs = o.Now().Sub(r.started).Milliseconds()
+	o.Stream.Emit(r.summary.RunFinished)
+	return r.summary, cause
+}
+
+// outside returns what ended the run from outside, nil when nothing did.
+func outside(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(ctx)
+	if fault.As(cause) != nil {
+		return cause
+	}
+	return fault.New(fault.Interrupted, "", "interrupted")
+}
+
+type runner struct {
+	Options
+	started  time.Time
+	summary  Summary
+	listings map[string]listing // dry runs list a scope once
+
+	warnedUnwritable atomic.Bool
+	pendingWarning   atomic.Pointer[event.Log]
+}
+
+// testCase is one trail file with one set of arguments.
+type testCase struct {
+	path string
+	row  int // index into ArgRows, -1 without rows
+}
+
+func (r *runner) cases() ([]testCase, error) {
+	var cases []testCase
+	for _, path := range r.Paths {
+		if len(r.Tags) > 0 && !r.tagged(path) {
+			continue
+		}
+		if len(r.ArgRows) == 0 {
+			cases = append(cases, testCase{path, -1})
+		}
+		for i := range r.ArgRows {
+			cases = append(cases, testCase{path, i})
+		}
+	}
+	if len(cases) == 0 {
+		what := "no trail to run"
+		if len(r.Tags) > 0 {
+			what = fmt.Sprintf("no trail has any of the tags %s", strings.Join(r.Tags, ", "))
+		}
+		return nil, fault.New(fault.NothingMatched, "trails are *.trail.yaml files below the project's trailsDir, or name them", "%s", what)
+	}
+	return cases, nil
+}
+
+// tagged reports whether a trail has one of the wanted tags. A file that cannot be read counts: its problems must be seen.
+func (r *runner) tagged(path string) bool {
+	file, problems := readTrail(path, r.resolve(path))
+	if len(problems) > 0 {
+		return true
+	}
+	for _, tag := range file.Config.Tags {
+		for _, want := range r.Tags {
+			if tag == want {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// resolve makes a path absolute; relative ones are relative to the directory the user stands in.
+func (r *runner) resolve(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(r.Cwd, path)
+}
+
+func readTrail(name, path string) (*trail.File, fault.Problems) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		cause := err
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			cause = pe.Err
+		}
+		return nil, fault.Problems{{Kind: fault.Trail, File: name, Message: "cannot be read: " + cause.Error()}}
+	}
+	return trail.Parse(name, data)
+}
+
+// count adds a finished case to the summary.
+func (r *runner) count(c testCase, v verdict) {
+	s := &r.summary
+	s.ExitCode = fault.Worst(s.ExitCode, v.exit())
+	switch v.outcome {
+	case event.Passed:
+		s.Passed++
+		if v.attempts > 1 {
+			s.Flaky++
+		}
+	case event.Skipped:
+		s.Skipped++
+	case event.Failed:
+		s.RunFinished.Failed++
+		s.Failed = appendNew(s.Failed, c.path)
+	case event.Error:
+		s.Errors++
+		s.Failed = appendNew(s.Failed, c.path)
+	}
+}
+
+func appendNew(list []string, s string) []string {
+	if len(list) > 0 && list[len(list)-1] == s {
+		return list
+	}
+	return append(list, s)
+}

@@ -1,0 +1,222 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// othersGrace is how long the other servers may go on starting after one has failed, so that a second failure with a reason
+// of its own is reported with the first.
+const othersGrace = 5 * time.Second
+
+// session is one scope with its running servers and their registered tools.
+type session struct {
+	id       string
+	dir      string // empty when nothing is kept
+	scope    scope.Scope
+	setup    Setup
+	emit     *event.Emitter
+	servers  []*server.Server
+	registry *discover.Registry
+
+	ctx    context.Context //nolint:containedctx // the session's life: cancelled with the cause when a server breaks
+	cancel context.CancelCauseFunc
+	watch  sync.WaitGroup
+}
+
+// openSession starts every server of the scope at once and registers their tools. With listOnly each server is stopped as
+// soon as it is listed. On failure nothing is left running.
+func openSession(ctx context.Context, setup Setup, sc scope.Scope, id, dir string, emit *event.Emitter, listOnly bool) (*session, error) {
+	s := &session{id: id, dir: dir, scope: sc, setup: setup, emit: emit}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	entries := setup.Project.ServersFor(sc.Target.ID)
+	sources, err := s.start(entries, listOnly)
+	if err == nil {
+		s.registry, err = discover.Build(
+			discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Agent: sc.Agent},
+			append(append([]discover.Source{}, setup.Builtins...), sources...), toolsets(setup.Project), gate(setup.Project, sc))
+	}
+	if err != nil {
+		s.close(ctx)
+		return nil, err
+	}
+	for _, w := range s.registry.Warnings {
+		emit.Log("warn", "registry", w, "")
+	}
+	for _, srv := range s.servers {
+		s.watch.Go(func() { s.watchServer(srv) })
+	}
+	return s, nil
+}
+
+// start brings up the servers and returns what each offers, in configured order; every failure is reported.
+func (s *session) start(entries []config.Server, listOnly bool) ([]discover.Source, error) {
+	ctx, giveUp := context.WithCancel(s.ctx)
+	defer giveUp()
+	grace := time.AfterFunc(time.Duration(math.MaxInt64), giveUp)
+	defer grace.Stop()
+	started := make([]*server.Server, len(entries))
+	failures := make([]error, len(entries))
+	var wg sync.WaitGroup
+	var first sync.Once
+	for i, entry := range entries {
+		wg.Go(func() {
+			started[i], failures[i] = s.startOne(ctx, entry)
+			switch {
+			case failures[i] != nil:
+				first.Do(func() { grace.Reset(othersGrace) })
+			case listOnly:
+				failures[i] = started[i].Stop(context.WithoutCancel(ctx))
+			}
+		})
+	}
+	wg.Wait()
+	var sources []discover.Source
+	for _, srv := range started {
+		if srv == nil {
+			continue
+		}
+		s.servers = append(s.servers, srv)
+		sources = append(sources, discover.Source{
+			Source: tool.Source{Kind: tool.FromServer, Name: srv.Name()}, Tools: srv.Tools(), Caller: srv,
+		})
+	}
+	return sources, causes(failures)
+}
+
+// causes joins the failures, leaving out servers that were only given up because another had failed.
+func causes(failures []error) error {
+	var own, givenUp []error
+	for _, err := range failures {
+		switch {
+		case err == nil:
+		case fault.KindOf(err) == fault.Cancelled:
+			givenUp = append(givenUp, err)
+		default:
+			own = append(own, err)
+		}
+	}
+	if len(own) == 0 {
+		return errors.Join(givenUp...)
+	}
+	return errors.Join(own...)
+}
+
+func (s *session) startOne(ctx context.Context, entry config.Server) (*server.Server, error) {
+	log := func(level, message, hint string) { s.emit.Log(level, entry.Name, message, hint) }
+	launch := Launch{Server: entry, Env: s.setup.childEnv(entry, s.scope, s.id), Log: log}
+	if s.dir != "" {
+		launch.LogPath = filepath.Join(s.dir, "subprocess_stderr_"+fileName(entry.Name)+".log")
+	}
+	begun := s.setup.Now()
+	srv, err := server.Start(ctx, server.Config{
+		Name:           entry.Name,
+		Launch:         func(ctx context.Context) (server.Link, error) { return s.setup.Launch(ctx, launch) },
+		Version:        s.setup.Version,
+		StartupTimeout: entry.StartupTimeout,
+		CallTimeout:    entry.CallTimeout,
+		Parallel:       entry.Parallel,
+		RestartOnCrash: entry.RestartOnCrash,
+		Log:            log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.emit.Emit(event.ServerStarted{
+		Server: entry.Name, Tools: len(srv.Tools()), DurationMs: s.setup.Now().Sub(begun).Milliseconds(),
+	})
+	return srv, nil
+}
+
+// watchServer ends the session the moment a server breaks, also between calls.
+func (s *session) watchServer(srv *server.Server) {
+	select {
+	case <-srv.Broken():
+		s.cancel(srv.Err())
+	case <-s.ctx.Done():
+	}
+}
+
+// broke returns why the session ended by itself or from outside, nil while it is sound.
+func (s *session) broke() error {
+	if s.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(s.ctx)
+}
+
+// close stops every server at once and waits for them. It works on every exit path, also after ctx was cancelled.
+func (s *session) close(ctx context.Context) {
+	s.cancel(errClosed)
+	s.watch.Wait()
+	var wg sync.WaitGroup
+	for _, srv := range s.servers {
+		wg.Go(func() {
+			if err := srv.Stop(context.WithoutCancel(ctx)); err != nil {
+				s.emit.Log("warn", srv.Name(), "could not be stopped cleanly: "+err.Error(), "")
+			}
+		})
+	}
+	wg.Wait()
+}
+
+var errClosed = errors.New("session closed")
+
+func toolsets(p *config.Project) []discover.Toolset {
+	sets := make([]discover.Toolset, len(p.Toolsets))
+	for i, ts := range p.Toolsets {
+		sets[i] = discover.Toolset{
+			ID: ts.ID, Description: ts.Description, Platforms: ts.Platforms, Drivers: ts.Drivers,
+			AlwaysEnabled: ts.AlwaysEnabled, Tools: ts.Tools,
+		}
+	}
+	return sets
+}
+
+// gate is what the target's entry for the scope's platform says about tools.
+func gate(p *config.Project, sc scope.Scope) discover.Gate {
+	for _, t := range p.Targets {
+		if t.ID == sc.Target.ID {
+			platform := t.Platforms[sc.Driver.Platform]
+			return discover.Gate{ToolSets: platform.ToolSets, Tools: platform.Tools, Excluded: platform.ExcludedTools}
+		}
+	}
+	return discover.Gate{}
+}
+
+// fileName makes a name safe as a file name on every system, keeping it readable.
+func fileName(name string) string {
+	safe := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		case r == '.':
+			return '.'
+		}
+		return '_'
+	}, name)
+	safe = strings.Trim(safe, "._")
+	if len(safe) > maxFileName {
+		safe = safe[:maxFileName]
+	}
+	if safe == "" {
+		return "unnamed"
+	}
+	return safe
+}
+
+// maxFileName leaves room for a time, a random part and a suffix within the 255 bytes that file systems allow.
+const maxFileName = 100

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// verdict is how one attempt at a trail ended, and why.
+type verdict struct {
+	outcome  event.Outcome
+	cause    error // for failed and error; its kind decides the exit code of an error
+	reason   string
+	hint     string
+	step     int // 1-based, 0 when no step decided
+	stepText string
+	tool     string
+	line     int
+	attempts int
+	final    bool // another attempt cannot end differently
+}
+
+func passed() verdict { return verdict{outcome: event.Passed} }
+
+func skipped(reason string) verdict { return verdict{outcome: event.Skipped, reason: reason} }
+
+// failed is the verdict on a trail that did not hold; broken on one that could not be judged.
+func failed(err error) verdict { return because(event.Failed, err) }
+func broken(err error) verdict { return because(event.Error, err) }
+
+func because(outcome event.Outcome, err error) verdict {
+	v := verdict{outcome: outcome, cause: err, reason: err.Error()}
+	v.hint = hintOf(err)
+	return v
+}
+
+// hintOf collects the hints in err's tree, each once.
+func hintOf(err error) string {
+	var hints []string
+	add := func(h string) {
+		for _, have := range hints {
+			if have == h {
+				return
+			}
+		}
+		if h != "" {
+			hints = append(hints, h)
+		}
+	}
+	var problems fault.Problems
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			add(hintOf(e))
+		}
+	} else if errors.As(err, &problems) {
+		for _, p := range problems {
+			add(p.Hint)
+		}
+	} else if e := fault.As(err); e != nil {
+		add(e.Hint)
+	}
+	return strings.Join(hints, "\n")
+}
+
+// at says where in the trail it happened.
+func (v verdict) at(index int, text, tool string, line int) verdict {
+	v.step, v.stepText, v.tool, v.line = index, text, tool, line
+	return v
+}
+
+// once marks a verdict that a retry cannot change.
+func (v verdict) once() verdict {
+	v.final = true
+	return v
+}
+
+// exit is what the verdict adds to the run's exit code. An error in a trail file or in the scope is misuse; any other error
+// is infrastructure (specification, section 10).
+func (v verdict) exit() int {
+	switch v.outcome {
+	case event.Failed:
+		return fault.ExitFailed
+	case event.Error:
+		if code := fault.ExitCode(v.cause); code == fault.ExitMisuse {
+			return code
+		}
+		return fault.ExitInfra
+	default:
+		return fault.ExitPassed
+	}
+}
+
+func (v verdict) worthRetrying() bool {
+	return !v.final && (v.outcome == event.Failed || v.outcome == event.Error)
+}

@@ -1,0 +1,85 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+func (a *app) newCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [TRAIL...]",
+		Short: "Check config and trail files without starting anything",
+		Long: `Check the project's config, targets and toolsets and every trail. Nothing is started, so whether a tool exists and takes the
+recorded arguments is not looked at; ` + "`trailblaze run --dry-run`" + ` does that.`,
+		Example: "  trailblaze check\n  trailblaze check trails/new.trail.yaml --json",
+		RunE:    func(_ *cobra.Command, args []string) error { return a.check(args) },
+	}
+}
+
+// checkView is the JSON shape of section 10.4.
+type checkView struct {
+	OK       bool           `json:"ok"`
+	Files    int            `json:"files"`
+	Problems fault.Problems `json:"problems"`
+	Warnings fault.Problems `json:"warnings"`
+}
+
+func (a *app) check(args []string) error {
+	root, err := a.findRoot()
+	if err != nil {
+		return err
+	}
+	project, problems := a.load(root)
+	v := checkView{Files: project.Files, Problems: problems, Warnings: project.Warnings}
+	paths, err := trail.Find(a.Dir, project.TrailsDir, args)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		v.Files++
+		v.addTrail(path, a.abs(path))
+	}
+	v.OK = len(v.Problems) == 0
+	if err := a.printCheck(v); err != nil {
+		return err
+	}
+	if !v.OK {
+		return exitCode(fault.ExitMisuse)
+	}
+	return nil
+}
+
+func (v *checkView) addTrail(name, path string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		v.Problems = append(v.Problems, fault.Problem{Kind: fault.Trail, File: name, Message: err.Error()})
+		return
+	}
+	file, problems := trail.Parse(name, data)
+	v.Problems = append(v.Problems, problems...)
+	if file != nil {
+		v.Warnings = append(v.Warnings, file.Warnings()...)
+	}
+}
+
+func (a *app) printCheck(v checkView) error {
+	if a.json {
+		v.Problems, v.Warnings = list(v.Problems), list(v.Warnings)
+		return a.writeJSON(v)
+	}
+	style := a.style(a.ErrTTY)
+	if len(v.Problems) > 0 {
+		report.Error(a.Stderr, style, v.Problems)
+	}
+	for _, w := range v.Warnings {
+		fmt.Fprintf(a.Stderr, "trailblaze: warning: %s\n", report.Clean(w.Error()))
+	}
+	_, err := fmt.Fprintf(a.Stdout, "%d files: %d problems, %d warnings\n", v.Files, len(v.Problems), len(v.Warnings))
+	return err
+}

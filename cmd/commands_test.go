@@ -1,0 +1,215 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+func TestInitWritesAProjectWhoseRunPassesAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	p.run("init", "fresh").want(t, 0, "trailblaze run")
+	dir := filepath.Join(p.dir, "fresh")
+	p.runIn(dir, "check").want(t, 0, "0 problems, 0 warnings")
+	p.runIn(dir, "run").want(t, 0, "1 passed")
+	p.runIn(filepath.Join(dir, "tools"), "run", "--json").want(t, 0)
+	p.run("init", "fresh").want(t, 3, "exists already")
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestCheckReportsEverythingAndStartsNothing(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     "target: app\nplatfrom: web\nmcpServers:\n  - { script: ./tools/none.ts }\n",
+		"trails/a.trail.yaml": "trail:\n  - step: one\n    recording: { web: [], ios: [] }\n  - step: two\n    recording: { web: [] }\n",
+		"trails/b.trail.yaml": "trial: []\n",
+	})
+	r := p.run("check", "--json")
+	r.want(t, 3)
+	var v struct {
+		OK       bool
+		Files    int
+		Problems []struct {
+			File, Message, Hint string
+			Line, Column        int
+		}
+		Warnings []struct{ File, Message string }
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
+		t.Fatal(err)
+	}
+	if v.OK || v.Files != 3 || len(v.Problems) != 3 || len(v.Warnings) != 1 {
+		t.Errorf("check says %+v", v)
+	}
+	p.run("check").want(t, 3, "trailblaze.yaml:2:1", `did you mean "platform"`, "none.ts", `did you mean "trail"`)
+}
+
+func TestSchemasAreJSONAndNamed(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	for _, name := range []string{"project", "target", "toolset", "trail"} {
+		r := p.run("schema", name)
+		r.want(t, 0)
+		var v map[string]any
+		if err := json.Unmarshal([]byte(r.stdout), &v); err != nil || v["$schema"] == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p.run("schema", "trial").want(t, 3, `did you mean "trail"`)
+}
+
+func TestVersionCompletionAndHelpTopics(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	p.run("version").want(t, 0, "trailblaze test")
+	p.run("--version").want(t, 0, "trailblaze test")
+	p.run("help", "exit-codes").want(t, 0, "124", "143")
+	p.run("help", "environment").want(t, 0, "TRAILBLAZE_SESSION_ID", "NO_COLOR")
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		p.run("completion", shell).want(t, 0, "trailblaze")
+	}
+	p.run("__complete", "run", "--driver", "ios").want(t, 0, "ios-host")
+}
+
+func TestTheCommandReferenceIsUpToDate(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	p.run("docs", "--markdown", "fresh", "--man", "man").want(t, 0)
+	fresh, err := os.ReadDir(filepath.Join(p.dir, "fresh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadDir("../docs/commands")
+	if err != nil || len(kept) != len(fresh) {
+		t.Errorf("docs/commands has %d pages, want %d (%v): run make generate", len(kept), len(fresh), err)
+	}
+	for _, page := range fresh {
+		want, _ := os.ReadFile(filepath.Join(p.dir, "fresh", page.Name()))
+		got, _ := os.ReadFile(filepath.Join("../docs/commands", page.Name()))
+		if string(got) != string(want) {
+			t.Errorf("docs/commands/%s is stale: run make generate", page.Name())
+		}
+	}
+}
+
+type check struct{ Name, Status, Detail, Hint string }
+
+func doctorChecks(t *testing.T, r result) map[string]check {
+	t.Helper()
+	var v struct {
+		OK     bool
+		Checks []check
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
+		t.Fatalf("%v\n%s", err, r.stdout)
+	}
+	if v.OK != (r.code == 0) {
+		t.Errorf("ok is %v, the exit code %d", v.OK, r.code)
+	}
+	out := map[string]check{}
+	for _, c := range v.Checks {
+		out[c.Name] = c
+	}
+	return out
+}
+
+// bin makes a folder with links to programs, for a PATH that holds nothing else.
+func bin(t *testing.T, programs ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, program := range programs {
+		path, err := exec.LookPath(program)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		if err == nil {
+			path, err = filepath.Abs(path)
+		}
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(dir, filepath.Base(program)))
+		}
+		if err != nil {
+			t.Fatalf("%v: run make deps", err)
+		}
+	}
+	return dir
+}
+
+const (
+	bunPath = "../testdata/servers/node_modules/.bin/bun"
+	tsxPath = "../testdata/servers/node_modules/.bin/tsx"
+)
+
+func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
+	t.Parallel()
+	scripts := map[string]string{
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - { name: ts, script: tools/a.ts }\n",
+		"tools/a.ts":      "",
+	}
+	notRunnable := filepath.Join(t.TempDir(), "chrome")
+	if err := os.WriteFile(notRunnable, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		files map[string]string
+		env   []string
+		args  []string
+		want  map[string]string
+	}{
+		"all there": {scripts, []string{"PATH=" + bin(t, bunPath, "node", tsxPath)}, nil, map[string]string{
+			"bun": "ok", "node": "ok", "tsx": "ok", "project files": "ok", "server ts": "ok", "leftover processes": "ok", "cache": "ok", "browser": "warn", "adb": "warn",
+		}},
+		"bun alone":   {scripts, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"bun": "ok", "node": "warn", "tsx": "warn", "server ts": "ok"}},
+		"no runtime":  {scripts, []string{"PATH=" + t.TempDir()}, nil, map[string]string{"bun": "fail", "node": "fail", "server ts": "fail"}},
+		"no loader":   {scripts, []string{"PATH=" + bin(t, "node")}, nil, map[string]string{"bun": "warn", "node": "ok", "tsx": "fail", "server ts": "fail"}},
+		"no project":  {nil, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"project files": "warn"}},
+		"bad project": {map[string]string{"trailblaze.yaml": "x: 1\n"}, nil, nil, map[string]string{"project files": "fail"}},
+		"no modules": {map[string]string{
+			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "", "tools/package.json": `{"dependencies":{"zod":"*"}}`,
+		}, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"server ts": "warn"}},
+		"named browser":  {scripts, []string{"TRAILBLAZE_BROWSER=" + notRunnable}, nil, map[string]string{"browser": "fail"}},
+		"named and good": {scripts, []string{"TRAILBLAZE_BROWSER=/bin/sh", "ADB=/bin/sh"}, nil, map[string]string{"browser": "ok", "adb": "ok"}},
+		"named adb":      {scripts, []string{"ADB=" + notRunnable}, nil, map[string]string{"adb": "fail"}},
+		"no cache":       {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "cache")}, nil, map[string]string{"cache": "warn"}},
+		"deep":           {map[string]string{"trailblaze.yaml": okProject}, nil, []string{"--deep"}, map[string]string{"server fake": "ok"}},
+		"deep, noisy":    {map[string]string{"trailblaze.yaml": noisyProject}, nil, []string{"--deep"}, map[string]string{"server fake": "warn"}},
+		"deep, dead":     {map[string]string{"trailblaze.yaml": fakeConfig("\"list:exit3\"")}, nil, []string{"--deep"}, map[string]string{"server fake": "fail"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, tc.files)
+			p.env = append(p.env, tc.env...)
+			r := p.run(append([]string{"doctor", "--json"}, tc.args...)...)
+			checks := doctorChecks(t, r)
+			wantCode := 0
+			for check, status := range tc.want {
+				if checks[check].Status != status {
+					t.Errorf("%s is %+v, want %s", check, checks[check], status)
+				}
+				if checks[check].Status != "ok" && checks[check].Hint == "" && status != "warn" {
+					t.Logf("%s has no hint: %s", check, checks[check].Detail)
+				}
+			}
+			for _, c := range checks {
+				if c.Status == "fail" {
+					wantCode = 2
+				}
+			}
+			if r.code != wantCode {
+				t.Errorf("exit code %d, want %d", r.code, wantCode)
+			}
+			if human := p.run(append([]string{"doctor"}, tc.args...)...); human.code != r.code || !strings.Contains(human.stdout, "project files") {
+				t.Errorf("human output:\n%s%s", human.stdout, human.stderr)
+			}
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}

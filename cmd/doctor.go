@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/doctor"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/run"
+)
+
+func (a *app) newDoctor() *cobra.Command {
+	var deep bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine and project lack",
+		Long: `Look for the runtimes, the project's files, each server's script and packages, and processes that a killed run left (these are
+ended). Exit code 2 when a check fails.`,
+		Example: "  trailblaze doctor\n  trailblaze doctor --deep",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), deep) },
+	}
+	c.Flags().BoolVar(&deep, "deep", false, "also start and list every server")
+	return c
+}
+
+func (a *app) doctor(ctx context.Context, deep bool) error {
+	o := doctor.Options{Runtimes: a.runtimes, Getenv: a.Getenv, CacheDir: a.cacheDir(), StateDir: a.stateDir()}
+	o.Project, o.ProjectErr = a.loadProject()
+	if deep && o.ProjectErr == nil {
+		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) { return a.probe(ctx, o.Project, s) }
+	}
+	checks := doctor.Run(ctx, o)
+	healthy := true
+	for _, c := range checks {
+		healthy = healthy && c.Status != doctor.Fail
+	}
+	if err := a.printDoctor(checks, healthy); err != nil {
+		return err
+	}
+	if !healthy {
+		return exitCode(fault.ExitInfra)
+	}
+	return nil
+}
+
+// probe starts one server and lists it.
+func (a *app) probe(ctx context.Context, project *config.Project, s config.Server) (doctor.Probed, error) {
+	setup, err := a.setup(project, scopeFlags{}, redact.New(nil))
+	if err != nil {
+		return doctor.Probed{}, err
+	}
+	var mu sync.Mutex
+	var probed doctor.Probed
+	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
+		if l, ok := r.Event.(event.Log); ok && l.Level == "warn" {
+			mu.Lock()
+			defer mu.Unlock()
+			probed.Warnings = append(probed.Warnings, strings.TrimSpace(l.Message+" "+l.Hint))
+		}
+	}))
+	probed.Tools, err = run.Probe(ctx, setup, s)
+	return probed, err
+}
+
+func (a *app) printDoctor(checks []doctor.Check, healthy bool) error {
+	if a.json {
+		return a.writeJSON(map[string]any{"ok": healthy, "checks": checks})
+	}
+	style := a.style(a.OutTTY)
+	marks := map[doctor.Status]string{doctor.OK: "ok", doctor.Warn: "warn", doctor.Fail: "FAIL"}
+	rows := make([][]string, 0, len(checks))
+	for _, c := range checks {
+		for i, line := range strings.Split(report.Clean(c.Detail), "\n") {
+			if i == 0 {
+				rows = append(rows, []string{marks[c.Status], c.Name, line})
+				continue
+			}
+			rows = append(rows, []string{"", "", line})
+		}
+		if c.Hint != "" {
+			rows = append(rows, []string{"", "", "hint: " + c.Hint})
+		}
+	}
+	report.Table(a.Stdout, style, rows)
+	if healthy {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.Stdout, "\nsomething is missing")
+	return err
+}

@@ -1,0 +1,202 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// fakeServer is a hand-written MCP server on stdin and stdout. Its behaviour is a comma-separated list of words, each a phase
+// and what goes wrong there, such as "call:exit3" or "list:hang"; words without a phase hold for its whole life.
+func fakeServer(behaviour string) {
+	f := &fake{words: strings.Split(behaviour, ",")}
+	if f.has("ignore-term") {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	if f.has("grandchild") {
+		f.grandchild()
+	}
+	if f.has("noisy") {
+		fmt.Println("starting up {not json")
+		fmt.Fprintln(os.Stderr, "fake: a line on stderr")
+	}
+	f.misbehave("start")
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			break
+		}
+		f.answer(line)
+	}
+	if f.has("ignore-eof") {
+		select {}
+	}
+}
+
+type fake struct{ words []string }
+
+func (f *fake) has(word string) bool { return slices.Contains(f.words, word) }
+
+// grandchild leaves a process that ignores SIGTERM and holds our pipes.
+func (f *fake) grandchild() {
+	c := exec.Command("/bin/sh", "-c", `trap "" TERM HUP INT; while :; do sleep 1; done`)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+}
+
+// misbehave does what the words say for a phase.
+func (f *fake) misbehave(phase string) {
+	for _, word := range f.words {
+		what, ok := strings.CutPrefix(word, phase+":")
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "fake: about to %s in %s\n", what, phase)
+		switch what {
+		case "exit3":
+			os.Exit(3)
+		case "exit0":
+			os.Exit(0)
+		case "segv":
+			signal.Reset(syscall.SIGSEGV)
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		case "hang":
+			select {}
+		case "slow":
+			time.Sleep(300 * time.Millisecond)
+		}
+	}
+}
+
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name            string         `json:"name"`
+		ProtocolVersion string         `json:"protocolVersion"`
+		Arguments       map[string]any `json:"arguments"`
+		Meta            map[string]any `json:"_meta"`
+	} `json:"params"`
+}
+
+func (f *fake) answer(line string) {
+	var r request
+	if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID == nil {
+		return
+	}
+	switch r.Method {
+	case "initialize":
+		f.misbehave("initialize")
+		f.reply(r, map[string]any{
+			"protocolVersion": r.Params.ProtocolVersion, "capabilities": map[string]any{"tools": map[string]any{}},
+			"serverInfo": map[string]any{"name": "fake", "version": "1"},
+		})
+	case "tools/list":
+		f.misbehave("list")
+		f.reply(r, map[string]any{"tools": f.tools()})
+	case "tools/call":
+		f.call(r)
+	default:
+		f.reply(r, map[string]any{})
+	}
+}
+
+var fakeTools = []map[string]any{
+	fakeTool("echo", map[string]any{"text": map[string]any{"type": "string"}}),
+	fakeTool("fail", map[string]any{"text": map[string]any{"type": "string"}}),
+	fakeTool("fatal", nil), fakeTool("bad", nil), fakeTool("context", nil), fakeTool("exitAfter", nil), fakeTool("count", nil),
+	fakeTool("sleep", map[string]any{"ms": map[string]any{"type": "integer"}}),
+	fakeTool("remember", map[string]any{"name": map[string]any{"type": "string"}, "value": map[string]any{"type": "string"}}),
+}
+
+// tools are the fake tools; with "prefix" under names that do not collide with those of another fake server.
+func (f *fake) tools() []map[string]any {
+	if !f.has("prefix") {
+		return fakeTools
+	}
+	var renamed []map[string]any
+	for _, t := range fakeTools {
+		t = maps.Clone(t)
+		t["name"] = "my_" + t["name"].(string)
+		renamed = append(renamed, t)
+	}
+	return renamed
+}
+
+func fakeTool(name string, properties map[string]any) map[string]any {
+	if properties == nil {
+		properties = map[string]any{}
+	}
+	return map[string]any{"name": name, "description": "the tool " + name, "inputSchema": map[string]any{"type": "object", "properties": properties}}
+}
+
+func text(s string) map[string]any {
+	return map[string]any{"content": []any{map[string]any{"type": "text", "text": s}}}
+}
+
+func (f *fake) call(r request) {
+	if f.has("noisy") {
+		fmt.Println("noise in the middle of a call")
+	}
+	args := r.Params.Arguments
+	asText, _ := args["text"].(string)
+	answer := text(asText)
+	switch strings.TrimPrefix(r.Params.Name, "my_") {
+	case "bad":
+		f.misbehave("call")
+	case "fail":
+		answer["isError"] = true
+	case "fatal":
+		answer = text("the session cannot go on")
+		answer["isError"], answer["_meta"] = true, map[string]any{"trailblaze": map[string]any{"variant": "FatalError"}}
+	case "context":
+		both, _ := json.Marshal(map[string]any{"arguments": args, "meta": r.Params.Meta, "env": os.Environ()})
+		answer = text(string(both))
+	case "sleep":
+		ms, _ := args["ms"].(float64)
+		time.Sleep(time.Duration(ms) * time.Millisecond)
+	case "remember":
+		name, _ := args["name"].(string)
+		answer["_meta"] = map[string]any{"trailblaze": map[string]any{"memoryDelta": map[string]any{name: args["value"]}}}
+	case "exitAfter":
+		f.reply(r, answer)
+		f.misbehave("after")
+		return
+	case "count": // fails until it was called often enough by earlier processes; the count is kept beside the project
+		answer = f.count()
+	}
+	f.reply(r, answer)
+}
+
+// count passes from the second process on.
+func (f *fake) count() map[string]any {
+	if _, err := os.Stat("attempted"); err == nil {
+		return text("second")
+	}
+	_ = os.WriteFile("attempted", nil, 0o644)
+	answer := text("not yet")
+	answer["isError"] = true
+	return answer
+}
+
+func (f *fake) reply(r request, result any) {
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": r.ID, "result": result})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(string(line))
+}

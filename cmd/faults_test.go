@@ -1,0 +1,107 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// Two trails on one project: the first meets the fault, the second must be unaffected. The fault is in the target "bad", the
+// second trail is for the target "good".
+func faultyProject(t *testing.T, behaviour string, call string, extra ...string) *project {
+	return newProject(t, map[string]string{
+		"trailblaze.yaml": "target: good\nplatform: web\n",
+		"trailblaze-config/targets/bad.yaml": "id: bad\nmcp_servers:\n  - name: fake\n    command: \"{{self}}\"\n" + strings.Join(extra, "") +
+			"    env: { TRAILBLAZE_TEST_SERVER: \"" + behaviour + "\" }\nplatforms:\n  web: {}\n",
+		"trailblaze-config/targets/good.yaml": "id: good\nmcp_servers:\n  - name: fine\n    command: \"{{self}}\"\n" +
+			"    env: { TRAILBLAZE_TEST_SERVER: ok }\nplatforms:\n  web: {}\n",
+		"trails/1-bad.trail.yaml":  "config: { target: bad }\n" + webTrail("echo: { text: before }", call, "echo: { text: after }"),
+		"trails/2-good.trail.yaml": webTrail("echo: { text: fine }"),
+	})
+}
+
+func TestFaultsOfAServer(t *testing.T) {
+	t.Parallel()
+	const short = "    startupTimeout: 1s\n    callTimeout: 1s\n"
+	for name, tc := range map[string]struct {
+		behaviour, call, extra string
+		code                   int
+		outcome                string
+		want                   []string
+	}{
+		"exits at start":            {"start:exit3", "bad: {}", "", 2, "error", []string{`"fake"`, "code 3", "about to exit3 in start"}},
+		"exits in initialize":       {"initialize:exit3", "bad: {}", "", 2, "error", []string{`"fake"`, "code 3", "about to exit3 in initialize"}},
+		"exits in list":             {"list:exit3", "bad: {}", "", 2, "error", []string{`"fake"`, "code 3", "about to exit3 in list"}},
+		"exits in a call":           {"call:exit3", "bad: {}", "", 2, "error", []string{`"fake"`, `"bad"`, "code 3", "about to exit3 in call", "subprocess_stderr_fake.log"}},
+		"exits between calls":       {"after:exit3", "exitAfter: {}", "", 2, "error", []string{`"fake"`, "code 3", "about to exit3 in after"}},
+		"exit code 0 in a call":     {"call:exit0", "bad: {}", "", 2, "error", []string{`"fake"`, "code 0"}},
+		"exit code 0 between calls": {"after:exit0", "exitAfter: {}", "", 2, "error", []string{`"fake"`, "code 0"}},
+		"killed by a signal":        {"call:segv", "bad: {}", "", 2, "error", []string{`"fake"`, `"bad"`, "signal"}},
+		"hangs at start":            {"start:hang", "bad: {}", short, 2, "error", []string{`"fake"`, "1s", "startupTimeout"}},
+		"hangs in initialize":       {"initialize:hang", "bad: {}", short, 2, "error", []string{`"fake"`, "1s", "startupTimeout"}},
+		"hangs in list":             {"list:hang", "bad: {}", short, 2, "error", []string{`"fake"`, "list"}},
+		"hangs in a call":           {"call:hang", "bad: {}", short, 1, "failed", []string{`"fake"`, `"bad"`, "1s", "callTimeout"}},
+		"ignores end of input":      {"ignore-eof", "echo: {}", "", 0, "passed", nil},
+		"ignores SIGTERM":           {"ignore-eof,ignore-term", "echo: {}", "", 0, "passed", nil},
+		"leaves grandchildren":      {"grandchild", "echo: {}", "", 0, "passed", nil},
+		"grandchildren of a crash":  {"grandchild,call:exit3", "bad: {}", "", 2, "error", []string{"code 3"}},
+		"says it is fatal":          {"ok", "fatal: {}", "", 2, "error", []string{"the session cannot go on"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := faultyProject(t, tc.behaviour, tc.call, tc.extra)
+			r := p.run("run", "--json")
+			r.want(t, tc.code, tc.want...)
+			finished := ofType(r.events(t), "trail.finished")
+			if len(finished) != 2 || finished[0]["outcome"] != tc.outcome {
+				t.Fatalf("want 2 trails, the first %s:\n%s", tc.outcome, r.stdout)
+			}
+			if finished[1]["outcome"] != "passed" {
+				t.Errorf("the next trail is affected: %v", finished[1])
+			}
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}
+
+func TestAServerThatExitsWhileAnotherWorksEndsTheSessionAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n" +
+			"  - { name: fake, command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: \"prefix,after:slow,after:exit3\" } }\n" +
+			"  - { name: other, command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: ok } }\n",
+		"trails/a.trail.yaml": webTrail("my_exitAfter: {}", "sleep: { ms: 60000 }"),
+	})
+	p.run("run", "--timeout", "50s").want(t, 2, `"fake"`, "code 3")
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestTwoServersThatFailAreBothReported(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n" +
+			"  - { name: first, command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: \"initialize:exit3\" } }\n" +
+			"  - { name: second, command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: \"list:exit0\" } }\n" +
+			"  - { name: third, command: no-such-program }\n",
+		"trails/a.trail.yaml": webTrail("echo: {}"),
+	})
+	p.run("run").want(t, 2, `"first"`, "code 3", `"second"`, "code 0", `"third"`, "no-such-program")
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestCollidingNamesAreReportedTogetherAndEverythingIsShutDown(t *testing.T) {
+	t.Parallel()
+	entry := func(name string) string {
+		return "  - { name: " + name + ", command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: ok } }\n"
+	}
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     "target: app\nplatform: web\nmcpServers:\n" + entry("one") + entry("two"),
+		"trails/a.trail.yaml": webTrail("echo: {}"),
+	})
+	p.run("run").want(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
+	p.run("toolbox", "list").want(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
+	spawntest.NoSurvivors(t, p.marker)
+}

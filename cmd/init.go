@@ -1,0 +1,87 @@
+package cmd
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// starter is the project that init writes: its server needs no package, so its trail passes wherever bun or node is.
+//
+//go:embed starter
+var starter embed.FS
+
+func (a *app) newInit() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Write a small project whose run passes",
+		Long: `Write a project into DIR, or into the working directory: a config, a tool server in plain JavaScript that needs no package,
+and a trail that calls it. A file that exists is never touched: init then writes nothing.`,
+		Example: "  trailblaze init\n  trailblaze run",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fault.New(fault.Misuse, "", "%s takes one folder", c.CommandPath())
+			}
+			dir := a.Dir
+			if len(args) == 1 {
+				dir = a.abs(args[0])
+			}
+			return a.writeStarter(dir)
+		},
+	}
+}
+
+func (a *app) writeStarter(dir string) error {
+	files, err := starterFiles()
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return fault.New(fault.Misuse, "choose another folder; init never overwrites", "%s exists already", filepath.Join(dir, name))
+		}
+	}
+	for _, name := range files {
+		data, err := starter.ReadFile("starter/" + filepath.ToSlash(name))
+		if err == nil {
+			path := filepath.Join(dir, name)
+			if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+				err = os.WriteFile(path, data, 0o644)
+			}
+		}
+		if err != nil {
+			return fault.Wrap(fault.Misuse, err, "", "write the project")
+		}
+		if !a.json {
+			fmt.Fprintf(a.Stdout, "wrote %s\n", name)
+		}
+	}
+	return a.starterDone(files)
+}
+
+func starterFiles() ([]string, error) {
+	var files []string
+	err := fs.WalkDir(starter, "starter", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			var rel string
+			rel, err = filepath.Rel("starter", filepath.FromSlash(path))
+			files = append(files, rel)
+		}
+		return err
+	})
+	return files, err
+}
+
+func (a *app) starterDone(files []string) error {
+	if a.json {
+		return a.writeJSON(map[string]any{"files": files})
+	}
+	_, err := fmt.Fprintln(a.Stdout, "\nnext: trailblaze run")
+	return err
+}

@@ -1,0 +1,231 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+)
+
+// app is one invocation: the system, the global flags, and the one place that starts and ends processes.
+type app struct {
+	System
+	project string
+	runtime string
+	json    bool
+	noColor bool
+	quiet   bool
+	verbose bool
+
+	runtimes   *jsruntime.Finder
+	supervisor *spawn.Supervisor
+}
+
+// exitCode ends a command whose result was already reported.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// Main runs the program and returns its exit code. Every process it started is gone when it returns: after a polite end,
+// and at once after a second signal or a panic.
+func Main(sys System) int {
+	a := &app{System: sys}
+	force, forcedBy := a.forcedRuntime()
+	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
+		PATH: sys.env("PATH"), Env: sys.Env, CacheDir: sys.cacheDir(), Force: force, ForcedBy: forcedBy,
+	})
+	a.supervisor = spawn.NewSupervisor(spawn.Options{StateDir: sys.stateDir(), Runtimes: a.runtimes})
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	hard, stop := a.handleSignals(cancel)
+	defer stop()
+	done := make(chan int, 1)
+	go func() { done <- a.run(ctx) }()
+	select {
+	case code := <-done:
+		_ = a.supervisor.Close() // nothing is left to close unless a stop failed, and that was reported
+		return code
+	case code := <-hard:
+		a.supervisor.KillAll()
+		return code
+	}
+}
+
+// forcedRuntime is --runtime, looked up before cobra parses because detection is set up once, or TRAILBLAZE_RUNTIME.
+func (a *app) forcedRuntime() (name, by string) {
+	for i, arg := range a.Args {
+		if value, ok := strings.CutPrefix(arg, "--runtime="); ok {
+			return value, "--runtime"
+		}
+		if arg == "--runtime" && i+1 < len(a.Args) {
+			return a.Args[i+1], "--runtime"
+		}
+	}
+	return a.env("TRAILBLAZE_RUNTIME"), "TRAILBLAZE_RUNTIME"
+}
+
+// handleSignals cancels with the reason at the first signal and reports the exit code on hard at the second.
+func (a *app) handleSignals(cancel context.CancelCauseFunc) (hard <-chan int, stop func()) {
+	signals := make(chan os.Signal, 2)
+	a.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	exit := make(chan int, 1)
+	quit := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-quit:
+				return
+			case sig := <-signals:
+				cause := signalFault(sig)
+				if n > 0 {
+					exit <- fault.ExitCode(cause)
+					return
+				}
+				if !a.json {
+					fmt.Fprintf(a.Stderr, "\n%s: stopping the servers; once more to kill them\n", cause.Message)
+				}
+				cancel(cause)
+			}
+		}
+	}()
+	return exit, func() {
+		a.Unhook(signals)
+		close(quit)
+	}
+}
+
+func signalFault(sig os.Signal) *fault.Error {
+	if sig == syscall.SIGTERM {
+		return fault.New(fault.Terminated, "", "terminated")
+	}
+	return fault.New(fault.Interrupted, "", "interrupted")
+}
+
+// run executes the command line and renders its error.
+func (a *app) run(ctx context.Context) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			a.supervisor.KillAll()
+			code = a.fail(&fault.Error{
+				Kind: fault.Bug, Message: fmt.Sprintf("internal error: %v", r),
+				Hint:    "this is a bug in trailblaze; please report it with the output of the same command under --verbose",
+				Details: map[string]any{"stack": string(debug.Stack())},
+			})
+		}
+	}()
+	a.json = slices.Contains(a.Args, "--json") // errors in the command line itself are JSON too
+	root := a.newRoot()
+	root.SetArgs(a.Args)
+	return a.fail(root.ExecuteContext(ctx))
+}
+
+// fail prints an error, unless it was reported already, and returns the exit code it stands for.
+func (a *app) fail(err error) int {
+	var code exitCode
+	switch {
+	case err == nil:
+		return fault.ExitPassed
+	case errors.As(err, &code):
+		return int(code)
+	case a.json:
+		report.ErrorJSON(a.Stdout, err)
+	default:
+		report.Error(a.Stderr, a.style(a.ErrTTY), err)
+		if e := fault.As(err); e != nil && e.Kind == fault.Bug && a.verbose {
+			fmt.Fprintln(a.Stderr, e.Details["stack"])
+		}
+	}
+	return fault.ExitCode(err)
+}
+
+func (a *app) style(isTerminal bool) report.Style {
+	return report.DecideStyle(a.Getenv, isTerminal, a.Width, a.noColor)
+}
+
+func (a *app) newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "trailblaze",
+		Short: "Replay recorded UI tests, with your own tools, without a daemon",
+		Long: `trailblaze replays trails: YAML files that hold a test's steps in plain language and, under each, the tool calls that were
+recorded for it. It starts the tool servers that your project names, makes every recorded call, and leaves evidence.`,
+		Example: `  trailblaze init                    write a project whose run passes
+  trailblaze run                     replay every trail of the project
+  trailblaze run trails/login.trail.yaml --driver ios-host
+  trailblaze toolbox list --target myapp --driver ios-host --why
+  trailblaze doctor                  say what is missing on this machine`,
+		SilenceErrors: true, SilenceUsage: true, Version: a.Version,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return c.Help()
+		},
+	}
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate("trailblaze {{.Version}}\n")
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.project, "project", "", "project root `DIR` (default: the nearest ancestor with a project file; env TRAILBLAZE_PROJECT)")
+	flags.StringVar(&a.runtime, "runtime", "", "JavaScript runtime for scripts: `bun|node` (default: what is found; env TRAILBLAZE_RUNTIME)")
+	flags.BoolVar(&a.json, "json", false, "write JSON only to stdout, errors included")
+	flags.BoolVar(&a.noColor, "no-color", false, "no colour and no live lines (also NO_COLOR, TERM=dumb, CI)")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "only failures and the summary")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "every step and call")
+	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
+	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})
+	for _, c := range []*cobra.Command{a.newRun(), a.newToolbox(), a.newDoctor(), a.newCheck(), a.newInit()} {
+		c.GroupID = "main"
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{a.newSchema(), a.newVersion()} {
+		c.GroupID = "more"
+		root.AddCommand(c)
+	}
+	root.SetHelpCommandGroupID("more")
+	root.SetCompletionCommandGroupID("more")
+	root.AddCommand(a.newDocs())
+	root.AddCommand(helpTopics()...)
+	return root
+}
+
+func flagError(c *cobra.Command, err error) error {
+	hint := fmt.Sprintf("`%s --help` lists the flags", c.CommandPath())
+	if _, name, ok := strings.Cut(err.Error(), "unknown flag: --"); ok {
+		if near := fault.Nearest(name, flagNames(c)); len(near) > 0 {
+			hint = "did you mean --" + strings.Join(near, " or --") + "?"
+		}
+	}
+	return fault.New(fault.Misuse, hint, "%v", err)
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return fault.New(fault.Misuse, fault.DidYouMean(name, names), "unknown command %q for %q", name, c.CommandPath())
+}
+
+// noArgs refuses positional arguments in the words of this program.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fault.New(fault.Misuse, fmt.Sprintf("`%s --help` shows how it is used", c.CommandPath()), "%s takes no argument, found %q", c.CommandPath(), args[0])
+	}
+	return nil
+}

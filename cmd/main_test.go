@@ -1,0 +1,168 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/cmd"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// The test binary plays three parts: the tests, the whole program (so that signals reach a real process, under the race
+// detector), and a tool server that misbehaves on demand.
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv("TRAILBLAZE_TEST_SERVER") != "":
+		fakeServer(os.Getenv("TRAILBLAZE_TEST_SERVER"))
+		os.Exit(0)
+	case os.Getenv("TRAILBLAZE_TEST_MAIN") != "":
+		os.Unsetenv("TRAILBLAZE_TEST_MAIN")
+		os.Exit(cmd.Main(cmd.NewSystem("test")))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// project is a folder with a project in it.
+type project struct {
+	t      *testing.T
+	dir    string
+	env    []string
+	marker string // in the environment of everything that the project starts
+}
+
+// newProject writes files; a server entry that names {{self}} starts this test binary as a fake server.
+func newProject(t *testing.T, files map[string]string) *project {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &project{t: t, dir: t.TempDir(), marker: spawntest.Marker()}
+	for name, text := range files {
+		p.write(name, strings.ReplaceAll(text, "{{self}}", self))
+	}
+	p.env = append(os.Environ(), "TRAILBLAZE_CACHE_DIR="+filepath.Join(t.TempDir(), "cache"), p.marker, "GORACE=atexit_sleep_ms=0", "CI=", "NO_COLOR=1")
+	return p
+}
+
+func (p *project) write(name, text string) {
+	p.t.Helper()
+	path := filepath.Join(p.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// result is how a command ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs a command line in process.
+func (p *project) run(args ...string) result {
+	p.t.Helper()
+	return p.runIn(p.dir, args...)
+}
+
+func (p *project) runIn(dir string, args ...string) result {
+	p.t.Helper()
+	var out, errs bytes.Buffer
+	code := cmd.Main(p.system(dir, &out, &errs, args...))
+	return result{code, out.String(), errs.String()}
+}
+
+func (p *project) system(dir string, out, errs io.Writer, args ...string) cmd.System {
+	return cmd.System{
+		Args: args, Env: p.env, Dir: dir, Stdin: strings.NewReader(""), Stdout: out, Stderr: errs,
+		Now: time.Now, Notify: func(chan<- os.Signal, ...os.Signal) {}, Unhook: signal.Stop, Version: "test",
+	}
+}
+
+// command is the same command line as a real process.
+func (p *project) command(args ...string) *exec.Cmd {
+	p.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	c := exec.Command(self, args...)
+	c.Dir = p.dir
+	c.Env = append(append([]string{}, p.env...), "TRAILBLAZE_TEST_MAIN=1")
+	c.WaitDelay = 30 * time.Second
+	return c
+}
+
+// want fails the test unless the command ended with the code and every text is in its output, as it is or as JSON text.
+func (r result) want(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d", r.code, code)
+	}
+	output := r.stdout + r.stderr
+	output += strings.ReplaceAll(output, `\"`, `"`)
+	for _, text := range texts {
+		if !strings.Contains(output, text) {
+			t.Errorf("output lacks %q", text)
+		}
+	}
+	if t.Failed() {
+		t.Logf("stdout:\n%s\nstderr:\n%s", r.stdout, r.stderr)
+	}
+}
+
+// events reads JSON lines.
+func (r result) events(t *testing.T) []map[string]any {
+	t.Helper()
+	var out []map[string]any
+	for line := range strings.Lines(r.stdout) {
+		var e map[string]any
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("stdout has a line that is not JSON: %q", line)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// ofType returns the events of one type.
+func ofType(events []map[string]any, kind string) []map[string]any {
+	var out []map[string]any
+	for _, e := range events {
+		if e["type"] == kind {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// fakeConfig is a project file with one fake server of a behaviour.
+func fakeConfig(behaviour string, extra ...string) string {
+	return "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{self}}\"\n" +
+		strings.Join(extra, "") + "    env: { TRAILBLAZE_TEST_SERVER: " + behaviour + " }\n"
+}
+
+// webTrail is a trail with the given calls, one step each.
+func webTrail(calls ...string) string {
+	var b strings.Builder
+	b.WriteString("trail:\n")
+	for _, c := range calls {
+		b.WriteString("  - step: do it\n    recording:\n      web:\n        - " + c + "\n")
+	}
+	return b.String()
+}

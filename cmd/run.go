@@ -1,0 +1,298 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+type runFlags struct {
+	scopeFlags
+	classifiers, tags, memory, secrets, args []string
+	argsFile, junit, unrecorded              string
+	failFast, dryRun, lastFailed             bool
+	retries                                  int
+	timeout                                  time.Duration
+}
+
+func (a *app) newRun() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run [TRAIL...]",
+		Short: "Replay trails",
+		Long: `Replay trails. Arguments are trail files, folders or globs; !PATTERN leaves out. Without any, every trail below the
+project's trailsDir is replayed.`,
+		Example: `  trailblaze run
+  trailblaze run trails/checkout --tags smoke --junit build/junit.xml
+  trailblaze run --last-failed --retries 1
+  TOKEN=… trailblaze run --secret TOKEN login.trail.yaml`,
+		RunE: func(c *cobra.Command, args []string) error { return a.runTrails(c.Context(), f, args) },
+	}
+	flags := c.Flags()
+	f.bind(c)
+	flags.StringSliceVar(&f.classifiers, "classifier", nil, "classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
+	flags.StringSliceVar(&f.tags, "tags", nil, "only trails with any of these `TAGS`")
+	flags.StringArrayVar(&f.memory, "memory", nil, "`NAME=VALUE` in the session's memory; wins over the trail's")
+	flags.StringArrayVar(&f.secrets, "secret", nil, "`NAME` from the environment, NAME=@FILE or NAME=VALUE; never printed, logged or recorded")
+	flags.StringArrayVar(&f.args, "arg", nil, "`NAME=VALUE` for a declared argument of the trails")
+	flags.StringVar(&f.argsFile, "args-file", "", "`FILE` with arguments: a mapping, or a list with one case a row (YAML or JSON)")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first trail that does not pass")
+	flags.IntVar(&f.retries, "retries", 0, "try a trail `N` more times, each in a fresh session; one that then passes is flaky")
+	flags.DurationVar(&f.timeout, "timeout", 0, "limit for the whole run, such as `10m`; exit code 124")
+	flags.StringVar(&f.unrecorded, "unrecorded", "fail", "what to do with steps that have no recording for the device: `fail|skip`")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "do everything but the calls")
+	flags.BoolVar(&f.lastFailed, "last-failed", false, "only what failed or was not reached in the last run")
+	flags.StringVar(&f.junit, "junit", "", "also write a JUnit report to `FILE`")
+	return c
+}
+
+func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
+	project, err := a.loadProject()
+	if err != nil {
+		return err
+	}
+	o, err := a.runOptions(project, f)
+	if err != nil {
+		return err
+	}
+	if o.Paths, err = a.trailPaths(project, f, args); err != nil {
+		return err
+	}
+	if f.lastFailed && len(o.Paths) == 0 {
+		return a.nothingToDo()
+	}
+	if f.timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, fault.New(fault.Timeout, "raise --timeout, or run fewer trails", "the run took longer than --timeout %s", f.timeout))
+		defer stop()
+	}
+	renderers := a.renderers(project, f)
+	o.Stream = event.NewStream(a.Now, o.Redactor, renderers.handlers...)
+	a.reapLeftovers(o.Stream)
+	summary, err := run.Run(ctx, o)
+	closeErr := renderers.close()
+	if err != nil && len(summary.NotRun)+summary.Passed+len(summary.Failed)+summary.Skipped == 0 {
+		return err
+	}
+	if !f.dryRun {
+		if err := run.SaveLast(project.LogsDir, a.Dir, summary); err != nil && !a.json {
+			fmt.Fprintf(a.Stderr, "trailblaze: warning: --last-failed will not know of this run: %v\n", err)
+		}
+	}
+	if closeErr != nil {
+		return closeErr
+	}
+	if summary.ExitCode != fault.ExitPassed {
+		return exitCode(summary.ExitCode)
+	}
+	return nil
+}
+
+func (a *app) nothingToDo() error {
+	if a.json {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.Stdout, "nothing to do: nothing failed in the last run")
+	return err
+}
+
+func (a *app) runOptions(project *config.Project, f runFlags) (run.Options, error) {
+	if f.unrecorded != "fail" && f.unrecorded != "skip" {
+		return run.Options{}, fault.New(fault.Misuse, "write --unrecorded fail or --unrecorded skip", "--unrecorded %q is neither", f.unrecorded)
+	}
+	if f.retries < 0 {
+		return run.Options{}, fault.New(fault.Misuse, "", "--retries %d is less than 0", f.retries)
+	}
+	secrets, err := a.secrets(f.secrets)
+	if err != nil {
+		return run.Options{}, err
+	}
+	setup, err := a.setup(project, f.scopeFlags, redact.New(secrets))
+	if err != nil {
+		return run.Options{}, err
+	}
+	memory, err := pairs("memory", f.memory)
+	if err != nil {
+		return run.Options{}, err
+	}
+	given, err := pairs("arg", f.args)
+	if err != nil {
+		return run.Options{}, err
+	}
+	rows, err := a.argRows(f.argsFile)
+	if err != nil {
+		return run.Options{}, err
+	}
+	return run.Options{
+		Setup: setup, Cwd: a.Dir, Tags: f.tags, Classifiers: f.classifiers, Memory: memory, Secrets: secrets,
+		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
+		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
+	}, nil
+}
+
+func (a *app) trailPaths(project *config.Project, f runFlags, args []string) ([]string, error) {
+	if !f.lastFailed {
+		return trail.Find(a.Dir, project.TrailsDir, args)
+	}
+	last, err := run.LoadLast(project.LogsDir)
+	if err != nil || len(last) == 0 {
+		return nil, err
+	}
+	if len(args) == 0 {
+		return a.relative(last), nil
+	}
+	found, err := trail.Find(a.Dir, project.TrailsDir, args)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]bool{}
+	for _, p := range a.relative(last) {
+		wanted[p] = true
+	}
+	var both []string
+	for _, p := range found {
+		if wanted[p] {
+			both = append(both, p)
+		}
+	}
+	return both, nil
+}
+
+// reapLeftovers ends what a trailblaze that was killed left running.
+func (a *app) reapLeftovers(stream *event.Stream) {
+	killed, err := spawn.Reap(a.stateDir())
+	if err != nil {
+		stream.Emit(event.Log{Level: "warn", Source: "leftovers", Message: err.Error(), Hint: "`trailblaze doctor` looks again"})
+	}
+	for _, l := range killed {
+		stream.Emit(event.Log{Level: "warn", Source: "leftovers", Message: "ended a process that an earlier, killed run had left: " + l.String()})
+	}
+}
+
+// relative shows paths below the working directory relative to it.
+func (a *app) relative(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = p
+		if rel, err := filepath.Rel(a.Dir, p); err == nil && filepath.IsLocal(rel) {
+			out[i] = rel
+		}
+	}
+	return out
+}
+
+// secrets reads --secret values: from the environment, a file, or the flag itself.
+func (a *app) secrets(values []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, kv := range values {
+		name, value, given := strings.Cut(kv, "=")
+		switch file, fromFile := strings.CutPrefix(value, "@"); {
+		case name == "":
+			return nil, fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "a --secret has no name")
+		case !given:
+			v, ok := a.Getenv(name)
+			if !ok {
+				return nil, fault.New(fault.Misuse, "set the variable, or write --secret "+name+"=@FILE", "--secret %s: the environment has no such variable", name)
+			}
+			out[name] = v
+		case fromFile:
+			data, err := os.ReadFile(a.abs(file))
+			if err != nil {
+				return nil, fault.Wrap(fault.Misuse, err, "", "--secret "+name)
+			}
+			out[name] = strings.TrimRight(string(data), "\r\n")
+		default:
+			out[name] = value
+		}
+		if out[name] == "" {
+			return nil, fault.New(fault.Misuse, "", "--secret %s is empty", name)
+		}
+	}
+	return out, nil
+}
+
+func (a *app) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.Dir, path)
+}
+
+// argRows reads --args-file: one mapping is one case, a list has one case a row.
+func (a *app) argRows(path string) ([]map[string]any, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(a.abs(path))
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, "", "--args-file")
+	}
+	rows, problems := trail.ParseArgs(path, data)
+	return rows, problems.Err()
+}
+
+// renderers are the reports of one run.
+type renderers struct {
+	handlers []event.Handler
+	closers  []func() error
+}
+
+func (r *renderers) close() error {
+	errs := make([]error, len(r.closers))
+	for i, c := range r.closers {
+		errs[i] = c()
+	}
+	return errors.Join(errs...)
+}
+
+func (a *app) renderers(project *config.Project, f runFlags) *renderers {
+	r := &renderers{}
+	if a.json {
+		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
+	} else {
+		console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
+			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit,
+		})
+		r.handlers = append(r.handlers, console)
+		r.closers = append(r.closers, func() error { console.Close(); return nil })
+	}
+	if f.junit != "" {
+		junit := report.NewJUnit()
+		r.handlers = append(r.handlers, junit)
+		r.closers = append(r.closers, func() error { return a.writeJUnit(f.junit, junit) })
+	}
+	return r
+}
+
+func (a *app) writeJUnit(path string, junit *report.JUnit) error {
+	full := a.abs(path)
+	err := os.MkdirAll(filepath.Dir(full), 0o755)
+	if err == nil {
+		var file *os.File
+		if file, err = os.Create(full); err == nil {
+			err = junit.Write(file)
+			if closeErr := file.Close(); err == nil {
+				err = closeErr
+			}
+		}
+	}
+	if err != nil {
+		return fault.Wrap(fault.Server, err, "choose a --junit file that can be written", "write the JUnit report")
+	}
+	return nil
+}

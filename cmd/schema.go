@@ -1,0 +1,37 @@
+package cmd
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+func (a *app) newSchema() *cobra.Command {
+	names := append(config.SchemaNames(), "trail")
+	return &cobra.Command{
+		Use:       "schema NAME",
+		Short:     "Print the JSON Schema of a file, for editors",
+		Long:      "Print the JSON Schema (2020-12) of a kind of file, to complete and check it while typing.",
+		Example:   "  trailblaze schema trail > .trailblaze-trail.schema.json",
+		ValidArgs: names,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(names, args[0]) {
+				hint := fault.DidYouMean("", names)
+				if len(args) == 1 {
+					hint = fault.DidYouMean(args[0], names)
+				}
+				return fault.New(fault.Misuse, hint, "%s takes the name of one schema", c.CommandPath())
+			}
+			schema, ok := config.Schema(args[0])
+			if !ok {
+				schema = trail.Schema()
+			}
+			_, err := a.Stdout.Write(schema)
+			return err
+		},
+	}
+}

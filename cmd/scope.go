@@ -1,0 +1,129 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+)
+
+// scopeFlags say which target, driver and agent mode are meant.
+type scopeFlags struct {
+	target, driver, platform, agent, size string
+}
+
+func (f *scopeFlags) bind(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.target, "target", "", "`ID` of the target (env TRAILBLAZE_TARGET)")
+	flags.StringVar(&f.driver, "driver", "", "`KEY` of the driver (env TRAILBLAZE_DRIVER): "+strings.Join(scope.DriverKeys(), ", "))
+	flags.StringVar(&f.platform, "platform", "", "`NAME` of the platform, for its default driver: "+strings.Join(scope.PlatformNames(), ", "))
+	flags.StringVar(&f.agent, "agent", "", "agent mode: `host|on-device` (default host)")
+	flags.StringVar(&f.size, "device-size", "", "size of the device in pixels, `WIDTHxHEIGHT` (default: unknown)")
+	complete(c, "driver", scope.DriverKeys())
+	complete(c, "platform", scope.PlatformNames())
+	complete(c, "agent", scope.AgentNames())
+}
+
+// complete offers values for a flag in shells.
+func complete(c *cobra.Command, flag string, values []string) {
+	// The error says that the flag does not exist, and the tests ask for every completion.
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f *scopeFlags) pixels() (width, height int, err error) {
+	if f.size == "" {
+		return 0, 0, nil
+	}
+	w, h, ok := strings.Cut(f.size, "x")
+	width, errW := strconv.Atoi(w)
+	height, errH := strconv.Atoi(h)
+	if !ok || errW != nil || errH != nil || width <= 0 || height <= 0 {
+		return 0, 0, fault.New(fault.Misuse, "write it like 1080x2400", "--device-size %q is not a size", f.size)
+	}
+	return width, height, nil
+}
+
+// loadProject finds and reads the project. Warnings are for the caller to show.
+func (a *app) loadProject() (*config.Project, error) {
+	root, err := a.findRoot()
+	if err != nil {
+		return nil, err
+	}
+	project, problems := a.load(root)
+	return project, problems.Err()
+}
+
+// load reads the project and shows the places of what it found relative to the working directory.
+func (a *app) load(root string) (*config.Project, fault.Problems) {
+	project, problems := config.Load(root, a.Getenv)
+	for _, list := range []fault.Problems{problems, project.Warnings} {
+		for i := range list {
+			list[i].File = a.relative([]string{list[i].File})[0]
+		}
+	}
+	return project, problems
+}
+
+func (a *app) findRoot() (string, error) {
+	return config.FindRoot(config.Options{Dir: a.Dir, Override: a.project, Env: a.Getenv})
+}
+
+// setup is what sessions need, made from flags, environment and project.
+func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Redactor) (run.Setup, error) {
+	width, height, err := f.pixels()
+	if err != nil {
+		return run.Setup{}, err
+	}
+	return run.Setup{
+		Project: project, Version: a.Version, Env: a.Env, Width: width, Height: height,
+		Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor),
+		Request: scope.Request{
+			FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,
+			FlagDriver: f.driver, EnvDriver: a.env("TRAILBLAZE_DRIVER"), ProjectDriver: project.Driver,
+			FlagPlatform: f.platform, ProjectPlatform: project.Platform,
+			FlagAgent: f.agent, ProjectAgent: project.Agent,
+			Targets: project.ScopeTargets(),
+		},
+	}, nil
+}
+
+// launcher starts servers as processes.
+func (a *app) launcher(redactor *redact.Redactor) run.Launcher {
+	return func(ctx context.Context, l run.Launch) (server.Link, error) {
+		return a.supervisor.Start(ctx, spawn.Spec{
+			Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args, Dir: l.Server.Dir,
+			Env: l.Env, Runtime: l.Server.Runtime, LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log,
+		})
+	}
+}
+
+func flagNames(c *cobra.Command) []string {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	c.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// pairs reads NAME=VALUE flags.
+func pairs(flag string, values []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, kv := range values {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || name == "" {
+			return nil, fault.New(fault.Misuse, fmt.Sprintf("write --%s NAME=VALUE", flag), "--%s %q has no value", flag, kv)
+		}
+		out[name] = value
+	}
+	return out, nil
+}

@@ -1,0 +1,105 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestASecretIsNowhereInAnyOfItsForms(t *testing.T) {
+	t.Parallel()
+	const secret = `s3cr"et/+ä&x=1`
+	escaped, _ := json.Marshal(secret)
+	forms := map[string]string{
+		"plain": secret, "JSON-escaped": strings.Trim(string(escaped), `"`), "URL-encoded": url.QueryEscape(secret),
+		"path-encoded": url.PathEscape(secret), "base64": base64.StdEncoding.EncodeToString([]byte(secret)),
+		"base64url": base64.RawURLEncoding.EncodeToString([]byte(secret)),
+	}
+	var leaks strings.Builder
+	for _, form := range forms {
+		quoted, _ := json.Marshal(form)
+		leaks.WriteString("        - echo: { text: " + string(quoted) + " }\n")
+	}
+	for name, trail := range map[string]string{
+		"passing": "", "failing": "        - fail: { text: \"no {{TOKEN}}\" }\n", "error": "        - bad: {}\n",
+		"misfit": "        - sleep: { ms: \"{{TOKEN}}\" }\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{
+				"trailblaze.yaml": strings.Replace(okProject, "ok }", "\"call:exit3\" }", 1),
+				"trails/a.trail.yaml": "trail:\n  - step: s\n    recording:\n      web:\n        - echo: { text: \"{{TOKEN}}\" }\n          saveAs: kept\n" +
+					"        - echo: { text: \"{{kept}} again\" }\n        - remember: { name: copy, value: \"{{TOKEN}}\" }\n        - context: {}\n" +
+					leaks.String() + trail,
+				"token.txt": secret + "\n",
+			})
+			p.env = append(p.env, "TOKEN="+secret)
+			for _, given := range [][]string{{"--secret", "TOKEN"}, {"--secret", "TOKEN=@token.txt"}, {"--secret", "TOKEN=" + secret}} {
+				for _, format := range [][]string{{"--json"}, {"-v"}} {
+					r := p.run(append(append([]string{"run", "--junit", "out.xml"}, given...), format...)...)
+					if !strings.Contains(r.stdout, "{{TOKEN}}") {
+						t.Errorf("the placeholder is missing, so the secret was not used:\n%s", r.stdout)
+					}
+					noForm(t, "stdout", r.stdout, forms)
+					noForm(t, "stderr", r.stderr, forms)
+				}
+			}
+			noFormBelow(t, filepath.Join(p.dir, "logs"), forms)
+			noFormBelow(t, filepath.Join(p.dir, "out.xml"), forms)
+		})
+	}
+}
+
+func noForm(t *testing.T, where, text string, forms map[string]string) {
+	t.Helper()
+	for name, form := range forms {
+		if strings.Contains(text, form) {
+			t.Errorf("the %s form is in %s", name, where)
+		}
+	}
+}
+
+func noFormBelow(t *testing.T, root string, forms map[string]string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		noForm(t, path, string(data), forms)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecretsAreInNeitherEnvelope(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject,
+		"trails/a.trail.yaml": "config: { memory: { KEY: from trail, other: visible } }\ntrail:\n  - step: s\n    recording:\n      web:\n" +
+			"        - remember: { name: copy, value: \"{{KEY}}\" }\n        - context: {}\n          saveAs: seen\n",
+	})
+	r := p.run("run", "--json", "--secret", "KEY=hush-hush-value")
+	r.want(t, 0, "visible")
+	noForm(t, "the envelope", r.stdout, map[string]string{"plain": "hush-hush-value"})
+	if strings.Contains(r.stdout, `\"KEY\"`) {
+		t.Errorf("the secret's name is in memory:\n%s", r.stdout)
+	}
+}
+
+func TestASecretThatIsMissingOrEmptyIsMisuse(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}")})
+	p.run("run", "--secret", "TB_NO_SUCH_VARIABLE").want(t, 3, "TB_NO_SUCH_VARIABLE")
+	p.run("run", "--secret", "X=@nowhere.txt").want(t, 3, "nowhere.txt")
+	p.run("run", "--secret", "X=").want(t, 3, "empty")
+}

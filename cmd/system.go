@@ -1,0 +1,86 @@
+// Package cmd is the command line: flags, environment, signals, exit codes, and which renderer gets the events. What the
+// commands do lives in the packages below it. Only this package reads the process's arguments, environment and streams,
+// once, into a System, so that tests can run whole commands in process.
+package cmd
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// System is everything the program takes from the operating system.
+type System struct {
+	Args    []string // without the program's name
+	Env     []string
+	Dir     string // working directory
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	OutTTY  bool // stdout is a terminal
+	ErrTTY  bool
+	Width   int // of the terminal, in columns; 0 when unknown
+	Now     func() time.Time
+	Notify  func(c chan<- os.Signal, signals ...os.Signal)
+	Unhook  func(c chan<- os.Signal)
+	Version string
+}
+
+// NewSystem reads the real process.
+func NewSystem(version string) System {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	width, _, _ := term.GetSize(int(os.Stdout.Fd()))
+	return System{
+		Args: os.Args[1:], Env: os.Environ(), Dir: dir,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())), Width: width,
+		Now: time.Now, Notify: signal.Notify, Unhook: signal.Stop, Version: version,
+	}
+}
+
+// Getenv returns a variable of the environment; the last one of a name counts.
+func (s System) Getenv(name string) (string, bool) {
+	for i := len(s.Env) - 1; i >= 0; i-- {
+		if key, value, ok := strings.Cut(s.Env[i], "="); ok && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+func (s System) env(name string) string {
+	v, _ := s.Getenv(name)
+	return v
+}
+
+// cacheDir is our folder below the user's cache folder; empty when there is none.
+func (s System) cacheDir() string {
+	for _, name := range []string{"TRAILBLAZE_CACHE_DIR", "XDG_CACHE_HOME", "LocalAppData"} {
+		if dir := s.env(name); dir != "" && filepath.IsAbs(dir) {
+			if name == "TRAILBLAZE_CACHE_DIR" {
+				return dir
+			}
+			return filepath.Join(dir, "trailblaze")
+		}
+	}
+	if home := s.env("HOME"); home != "" {
+		return filepath.Join(home, ".cache", "trailblaze")
+	}
+	return ""
+}
+
+// stateDir holds the state file that lets a later run find what a killed one left behind.
+func (s System) stateDir() string {
+	if dir := s.cacheDir(); dir != "" {
+		return filepath.Join(dir, "state")
+	}
+	return ""
+}

@@ -1,0 +1,232 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+func (a *app) newToolbox() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "toolbox",
+		Short: "See the tools that a scope offers",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.newToolboxList())
+	return c
+}
+
+func (a *app) newToolboxList() *cobra.Command {
+	var f scopeFlags
+	var why bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the tools of a scope, grouped by toolset",
+		Long: `List the tools that a target, driver and agent mode offer. The servers of the scope are started, listed and stopped; no tool
+is called.`,
+		Example: `  trailblaze toolbox list --target myapp --driver ios-host
+  trailblaze toolbox list --platform web --why
+  trailblaze toolbox list --json | jq '.tools[].name'`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.listTools(c.Context(), f, why) },
+	}
+	f.bind(c)
+	c.Flags().BoolVar(&why, "why", false, "also list the tools that are left out, with the reason")
+	return c
+}
+
+func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
+	project, err := a.loadProject()
+	if err != nil {
+		return err
+	}
+	setup, err := a.setup(project, f, redact.New(nil))
+	if err != nil {
+		return err
+	}
+	sc, err := scope.Resolve(setup.Request)
+	if err != nil {
+		return err
+	}
+	var warnings []string
+	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
+		if l, ok := r.Event.(event.Log); ok && (l.Level == "warn" || l.Level == "error") {
+			warnings = append(warnings, strings.TrimSpace(l.Source+": "+l.Message+" "+l.Hint))
+		}
+	}))
+	registry, err := run.List(ctx, setup, sc)
+	if err != nil {
+		return err
+	}
+	for _, w := range project.Warnings {
+		warnings = append(warnings, w.Error())
+	}
+	view := newToolboxView(sc, registry, warnings)
+	if a.json {
+		return a.writeJSON(view)
+	}
+	return a.printToolbox(project, view, why)
+}
+
+// toolboxView is the JSON shape of section 10.1.
+type toolboxView struct {
+	Target   string        `json:"target"`
+	Driver   string        `json:"driver"`
+	Platform string        `json:"platform"`
+	Agent    string        `json:"agent"`
+	Tools    []toolView    `json:"tools"`
+	Skipped  []skippedView `json:"skipped"`
+	Toolsets []toolsetView `json:"toolsets"`
+	Warnings []string      `json:"warnings"`
+}
+
+type toolView struct {
+	Name               string          `json:"name"`
+	Description        string          `json:"description"`
+	Source             tool.Source     `json:"source"`
+	Toolsets           []string        `json:"toolsets"`
+	InputSchema        json.RawMessage `json:"inputSchema"`
+	IsForLLM           bool            `json:"isForLlm"`
+	IsRecordable       bool            `json:"isRecordable"`
+	RequiresHost       bool            `json:"requiresHost"`
+	RequiresContext    bool            `json:"requiresContext"`
+	SupportedDrivers   []string        `json:"supportedDrivers"`
+	SupportedPlatforms []string        `json:"supportedPlatforms"`
+}
+
+type skippedView struct {
+	Name   string          `json:"name"`
+	Source tool.Source     `json:"source"`
+	Reason discover.Reason `json:"reason"`
+	detail string
+}
+
+type toolsetView struct {
+	ID            string           `json:"id"`
+	Description   string           `json:"description"`
+	Platforms     []scope.Platform `json:"platforms"`
+	Drivers       []string         `json:"drivers"`
+	AlwaysEnabled bool             `json:"alwaysEnabled"`
+	Active        bool             `json:"active"`
+	Tools         []string         `json:"tools"`
+}
+
+func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) toolboxView {
+	v := toolboxView{
+		Target: sc.Target.ID, Driver: sc.Driver.Key, Platform: string(sc.Driver.Platform), Agent: string(sc.Agent),
+		Tools: []toolView{}, Skipped: []skippedView{}, Toolsets: []toolsetView{}, Warnings: list(warnings),
+	}
+	for _, t := range r.Offered {
+		schema := t.InputSchema
+		if len(schema) == 0 {
+			schema = json.RawMessage("{}")
+		}
+		v.Tools = append(v.Tools, toolView{
+			t.Name, t.Description, t.Source, list(t.Toolsets), schema, t.IsForLLM, t.IsRecordable, t.RequiresHost, t.RequiresContext,
+			list(t.SupportedDrivers), list(t.SupportedPlatforms),
+		})
+	}
+	for _, s := range r.Skipped {
+		v.Skipped = append(v.Skipped, skippedView{s.Name, s.Source, s.Reason, s.Detail})
+	}
+	for _, ts := range r.Toolsets {
+		v.Toolsets = append(v.Toolsets, toolsetView{
+			ts.ID, ts.Description, list(ts.Platforms), list(ts.Drivers), ts.AlwaysEnabled, ts.Active, list(ts.Tools),
+		})
+	}
+	return v
+}
+
+func (a *app) printToolbox(project *config.Project, v toolboxView, why bool) error {
+	style := a.style(a.OutTTY)
+	target := v.Target
+	if target == "" {
+		target = "(no target)"
+	}
+	fmt.Fprintf(a.Stdout, "%s · %s · %s agent\n", target, v.Driver, v.Agent)
+	for _, group := range grouped(v) {
+		fmt.Fprintf(a.Stdout, "\n%s\n", report.Clean(group.title))
+		rows := make([][]string, len(group.tools))
+		for i, t := range group.tools {
+			rows[i] = []string{"  " + t.Name, t.Source.Name, firstLine(t.Description)}
+		}
+		report.Table(a.Stdout, style, rows)
+	}
+	if len(v.Tools) == 0 {
+		fmt.Fprintf(a.Stdout, "\nno tools: %d servers are configured for this target\n", len(project.ServersFor(v.Target)))
+	}
+	if why && len(v.Skipped) > 0 {
+		fmt.Fprintf(a.Stdout, "\nleft out\n")
+		rows := make([][]string, len(v.Skipped))
+		for i, s := range v.Skipped {
+			rows[i] = []string{"  " + s.Name, s.Source.Name, string(s.Reason) + ": " + s.detail}
+		}
+		report.Table(a.Stdout, style, rows)
+	}
+	a.printToolboxSummary(v, why)
+	return nil
+}
+
+func (a *app) printToolboxSummary(v toolboxView, why bool) {
+	for _, w := range v.Warnings {
+		fmt.Fprintf(a.Stderr, "trailblaze: warning: %s\n", report.Clean(w))
+	}
+	fmt.Fprintf(a.Stdout, "\n%d tools", len(v.Tools))
+	if n := len(v.Skipped); n > 0 {
+		fmt.Fprintf(a.Stdout, ", %d left out", n)
+		if !why {
+			fmt.Fprint(a.Stdout, " (--why says why)")
+		}
+	}
+	fmt.Fprintln(a.Stdout)
+}
+
+type toolGroup struct {
+	title string
+	tools []toolView
+}
+
+// grouped puts every tool under its first active toolset, in the order of the toolsets; the rest comes last.
+func grouped(v toolboxView) []toolGroup {
+	var groups []toolGroup
+	left := slices.Clone(v.Tools)
+	for _, ts := range v.Toolsets {
+		g := toolGroup{title: ts.ID}
+		if ts.Description != "" {
+			g.title += " — " + ts.Description
+		}
+		left = slices.DeleteFunc(left, func(t toolView) bool {
+			in := ts.Active && slices.Contains(t.Toolsets, ts.ID)
+			if in {
+				g.tools = append(g.tools, t)
+			}
+			return in
+		})
+		if len(g.tools) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	if len(left) > 0 {
+		groups = append(groups, toolGroup{"without a toolset", left})
+	}
+	return groups
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return report.Clean(line)
+}

@@ -1,0 +1,326 @@
+// Command bench compares trailblaze with the bare floor in one run: medians of interleaved runs of whole processes. Its
+// table goes to docs/performance.md.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	runs := flag.Int("runs", 15, "runs of each command")
+	write := flag.String("write", "", "file to put the table into, between its bench markers")
+	flag.Parse()
+	log.SetFlags(0)
+	b, err := prepare(*runs)
+	if err == nil {
+		defer os.RemoveAll(b.dir)
+		err = b.all()
+	}
+	if err != nil {
+		log.Fatal("bench: ", err)
+	}
+	table := b.table()
+	fmt.Print(table)
+	if *write != "" {
+		if err := replaceBetweenMarkers(*write, table); err != nil {
+			log.Fatal("bench: ", err)
+		}
+	}
+}
+
+// bench holds the programs under comparison and the rows of the table.
+type bench struct {
+	runs               int
+	dir                string // scratch
+	trailblaze, prober string
+	hello, bun, server string
+	rows               [][4]string // figure, measured, must be, verdict
+}
+
+func prepare(runs int) (*bench, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "trailblaze-bench-")
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{
+		runs: runs, dir: dir, trailblaze: filepath.Join(dir, "trailblaze"), prober: filepath.Join(dir, "prober"), hello: filepath.Join(dir, "hello"),
+		bun:    filepath.Join(root, "testdata/servers/node_modules/.bin/bun"),
+		server: filepath.Join(root, "testdata/servers/bench-echo.ts"),
+	}
+	for out, pkg := range map[string]string{b.trailblaze: ".", b.prober: "./testdata/bench/prober", b.hello: "./testdata/bench/hello"} {
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+		}
+	}
+	if _, err := os.Stat(b.bun); err != nil {
+		return nil, fmt.Errorf("%w: run make deps", err)
+	}
+	return b, nil
+}
+
+// sample is one run of a process.
+type sample struct {
+	took time.Duration
+	rss  int64 // peak, in bytes
+}
+
+func (b *bench) command(dir, program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(b.bun)+string(os.PathListSeparator)+os.Getenv("PATH"), "TRAILBLAZE_CACHE_DIR="+filepath.Join(b.dir, "cache"))
+	return cmd
+}
+
+func measure(cmd *exec.Cmd) (sample, error) {
+	begun := time.Now()
+	out, err := cmd.CombinedOutput()
+	took := time.Since(begun)
+	if err != nil {
+		return sample{}, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+	rss := int64(0)
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		if rss = usage.Maxrss; runtime.GOOS != "darwin" {
+			rss *= 1024
+		}
+	}
+	return sample{took, rss}, nil
+}
+
+// interleave runs the commands in turn and returns the median of each; one round first is not counted.
+func interleave(runs int, commands ...func() *exec.Cmd) ([]sample, error) {
+	all := make([][]sample, len(commands))
+	for round := range runs + 1 {
+		for i, command := range commands {
+			s, err := measure(command())
+			if err != nil {
+				return nil, err
+			}
+			if round > 0 {
+				all[i] = append(all[i], s)
+			}
+		}
+	}
+	medians := make([]sample, len(commands))
+	for i, samples := range all {
+		slices.SortFunc(samples, func(a, b sample) int { return int(a.took - b.took) })
+		medians[i] = samples[len(samples)/2]
+		for _, s := range samples {
+			medians[i].rss = max(medians[i].rss, s.rss)
+		}
+	}
+	return medians, nil
+}
+
+func (b *bench) all() error {
+	for _, figure := range []func() error{b.listOne, b.listEight, b.call, b.oneCallTrail, b.version, b.manyTrails} {
+		if err := figure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) row(figure string, measured string, limit string, holds bool) {
+	verdict := "holds"
+	if !holds {
+		verdict = "**missed**"
+	}
+	b.rows = append(b.rows, [4]string{figure, measured, limit, verdict})
+	fmt.Fprintf(os.Stderr, "%s: %s (%s, %s)\n", figure, measured, limit, verdict)
+}
+
+func (b *bench) ratio(figure string, ours, floor time.Duration, limit float64) {
+	r := float64(ours) / float64(floor)
+	b.row(figure, fmt.Sprintf("%.2f (%s ÷ %s)", r, round(ours), round(floor)), fmt.Sprintf("≤ %.2f", limit), r <= limit)
+}
+
+func round(d time.Duration) time.Duration {
+	if d < time.Millisecond {
+		return d.Round(time.Microsecond)
+	}
+	return d.Round(100 * time.Microsecond)
+}
+
+func (b *bench) listOne() error {
+	dir, err := b.project("one", 1, nil)
+	if err != nil {
+		return err
+	}
+	m, err := interleave(b.runs,
+		func() *exec.Cmd { return b.command(dir, b.trailblaze, "toolbox", "list") },
+		func() *exec.Cmd { return b.bare(1, 0) })
+	if err != nil {
+		return err
+	}
+	b.ratio("`toolbox list`, one bun server ÷ bare prober", m[0].took, m[1].took, 1.10)
+	mb := float64(m[0].rss) / (1 << 20)
+	b.row("peak memory of our process, one server", fmt.Sprintf("%.1f MB", mb), "≤ 40 MB", mb <= 40)
+	return nil
+}
+
+func (b *bench) listEight() error {
+	dir, err := b.project("eight", 8, nil)
+	if err != nil {
+		return err
+	}
+	m, err := interleave(b.runs,
+		func() *exec.Cmd { return b.command(dir, b.trailblaze, "toolbox", "list") },
+		func() *exec.Cmd { return b.bare(8, 0) })
+	if err == nil {
+		b.ratio("`toolbox list`, eight bun servers ÷ eight bare probers", m[0].took, m[1].took, 1.25)
+	}
+	return err
+}
+
+func (b *bench) bare(copies, calls int) *exec.Cmd {
+	return b.command(b.dir, b.prober, "-n", fmt.Sprint(copies), "-calls", fmt.Sprint(calls), "--", b.bun, "run", "--no-install", b.server)
+}
+
+// call is measured as a difference: a trail with many calls less one with a single call, so that starting and stopping
+// cancel out; the same for the prober.
+func (b *bench) call() error {
+	const many = 2001
+	dir, err := b.project("calls", 1, map[string]string{"one": callTrail(1), "many": callTrail(many)})
+	if err != nil {
+		return err
+	}
+	m, err := interleave(b.runs,
+		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run", "trails/many.trail.yaml") },
+		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run", "trails/one.trail.yaml") },
+		func() *exec.Cmd { return b.bare(1, many) }, func() *exec.Cmd { return b.bare(1, 1) })
+	if err != nil {
+		return err
+	}
+	ours := (m[0].took - m[1].took) / (many - 1)
+	floor := (m[2].took - m[3].took) / (many - 1)
+	b.ratio("one call inside a session ÷ bare round trip", ours, floor, 1.5)
+	return nil
+}
+
+func (b *bench) oneCallTrail() error {
+	dir, err := b.project("trail", 1, map[string]string{"one": callTrail(1)})
+	if err != nil {
+		return err
+	}
+	m, err := interleave(b.runs,
+		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run") },
+		func() *exec.Cmd { return b.bare(1, 1) })
+	if err == nil {
+		b.ratio("`run` of a one-call trail ÷ bare prober with that call", m[0].took, m[1].took, 1.15)
+	}
+	return err
+}
+
+func (b *bench) version() error {
+	m, err := interleave(4*b.runs,
+		func() *exec.Cmd { return b.command(b.dir, b.trailblaze, "version") },
+		func() *exec.Cmd { return b.command(b.dir, b.hello) })
+	if err != nil {
+		return err
+	}
+	more := m[0].took - m[1].took
+	b.row("`version`, more than a Go program that prints a line", round(more).String(), "≤ 5 ms", more <= 5*time.Millisecond)
+	return nil
+}
+
+// manyTrails compares 500 with 5,000 trails: ten times the work may take ten times as long, and no more memory.
+func (b *bench) manyTrails() error {
+	small, err := b.project("small", 1, folder(500))
+	if err != nil {
+		return err
+	}
+	large, err := b.project("large", 1, folder(5000))
+	if err != nil {
+		return err
+	}
+	m, err := interleave(max(3, b.runs/5),
+		func() *exec.Cmd { return b.command(large, b.trailblaze, "run", "--dry-run", "--quiet") },
+		func() *exec.Cmd { return b.command(small, b.trailblaze, "run", "--dry-run", "--quiet") })
+	if err != nil {
+		return err
+	}
+	b.ratio("5,000 trails `--dry-run` ÷ ten times 500 trails", m[0].took, 10*m[1].took, 1.1)
+	growth := float64(m[0].rss) / float64(m[1].rss)
+	b.row("peak memory, 5,000 ÷ 500 trails", fmt.Sprintf("%.2f (%.1f ÷ %.1f MB)", growth, float64(m[0].rss)/(1<<20), float64(m[1].rss)/(1<<20)), "≤ 1.2", growth <= 1.2)
+	return nil
+}
+
+// project writes a project with some copies of the server and some trails.
+func (b *bench) project(name string, servers int, trails map[string]string) (string, error) {
+	dir := filepath.Join(b.dir, name)
+	if err := os.MkdirAll(filepath.Join(dir, "trails"), 0o755); err != nil {
+		return "", err
+	}
+	config := "platform: web\nmcpServers:\n"
+	for i := range servers {
+		tool := "echo"
+		if i > 0 {
+			tool = fmt.Sprintf("echo%d", i)
+		}
+		config += fmt.Sprintf("  - { name: echo%d, script: %q, env: { BENCH_TOOL: %s } }\n", i, b.server, tool)
+	}
+	config += "target: bench\n"
+	files := map[string]string{"trailblaze.yaml": config}
+	for trail, text := range trails {
+		files["trails/"+trail+".trail.yaml"] = text
+	}
+	for file, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+func callTrail(calls int) string {
+	return "config: { title: calls }\ntrail:\n  - step: call\n    recording:\n      web:\n" + strings.Repeat("        - echo: { text: hello }\n", calls)
+}
+
+func folder(n int) map[string]string {
+	trails := make(map[string]string, n)
+	for i := range n {
+		trails[fmt.Sprintf("t%05d", i)] = callTrail(5)
+	}
+	return trails
+}
+
+func (b *bench) table() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "Medians of %d interleaved runs on %s/%s with %d cores, %s.\n\n", b.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	s.WriteString("| figure | measured | must be | |\n|---|---|---|---|\n")
+	for _, r := range b.rows {
+		fmt.Fprintf(&s, "| %s | %s | %s | %s |\n", r[0], r[1], r[2], r[3])
+	}
+	return s.String()
+}
+
+func replaceBetweenMarkers(path, table string) error {
+	const begin, end = "<!-- bench -->\n", "<!-- /bench -->"
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(data), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		return fmt.Errorf("%s has no bench markers", path)
+	}
+	return os.WriteFile(path, []byte(before+begin+table+end+after), 0o644)
+}

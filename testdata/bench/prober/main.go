@@ -1,0 +1,77 @@
+// Command prober is the bare floor that trailblaze is measured against: it starts N copies of a server at once, sends
+// initialize, tools/list and some calls to each, closes stdin and waits. It checks nothing and survives nothing.
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+)
+
+func main() {
+	copies := flag.Int("n", 1, "servers to start at once")
+	calls := flag.Int("calls", 0, "calls to make on each")
+	tool := flag.String("tool", "echo", "tool to call")
+	flag.Parse()
+	var wg sync.WaitGroup
+	for range *copies {
+		wg.Go(func() {
+			if err := probe(flag.Args(), *calls, *tool); err != nil {
+				log.Fatal(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func probe(argv []string, calls int, tool string) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(out, 1<<20)
+	if err := ask(in, lines, 1, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"prober","version":"1"}}`); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+		return err
+	}
+	if err := ask(in, lines, 2, "tools/list", `{}`); err != nil {
+		return err
+	}
+	for i := range calls {
+		if err := ask(in, lines, i+3, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":{"text":"hello"}}`, tool)); err != nil {
+			return err
+		}
+	}
+	if err := in.Close(); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+func ask(in io.Writer, out *bufio.Reader, id int, method, params string) error {
+	if _, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params); err != nil {
+		return err
+	}
+	line, err := out.ReadString('\n')
+	if err == nil && !strings.Contains(line, `"result"`) {
+		err = fmt.Errorf("%s: %s", method, line)
+	}
+	return err
+}

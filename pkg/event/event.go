@@ -73,8 +73,8 @@ type CallFinished struct {
 	Tool       string     `json:"tool"`
 	OK         bool       `json:"ok"`
 	Text       string     `json:"text"`
-	Error      string     `json:"error,omitempty"`
-	Kind       fault.Kind `json:"kind,omitempty"`
+	Error      string     `json:"error"` // empty when OK
+	Kind       fault.Kind `json:"kind"`
 	DurationMs int64      `json:"durationMs"`
 }
 

@@ -20,9 +20,11 @@ func (e StepStarted) redacted(r Redactor) Event {
 
 func (e CallStarted) redacted(r Redactor) Event {
 	e.Tool, e.Source = r.Text(e.Tool), r.Text(e.Source)
-	if args, ok := r.Value(e.Args).(map[string]any); ok {
-		e.Args = args
+	args, ok := r.Value(e.Args).(map[string]any)
+	if !ok || args == nil {
+		args = map[string]any{} // in JSON {}, not null
 	}
+	e.Args = args
 	return e
 }
 

@@ -1,0 +1,178 @@
+package event_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+)
+
+func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 123000000, time.UTC) }
+
+// record sends one event through a stream.
+func record(secrets map[string]string, session, trail string, e event.Event) event.Record {
+	var got event.Record
+	s := event.NewStream(noon, redact.New(secrets), event.HandlerFunc(func(r event.Record) { got = r }))
+	if session == "" && trail == "" {
+		s.Emit(e)
+	} else {
+		s.Session(session, trail, nil).Emit(e)
+	}
+	return got
+}
+
+func everyEvent() []event.Event {
+	return []event.Event{
+		event.RunStarted{Trails: 2},
+		event.TrailStarted{File: "a.trail.yaml", Title: "A", Target: "app", Driver: "ios-host", Agent: "host", Steps: 3},
+		event.ServerStarted{Server: "tools", Tools: 4, DurationMs: 20},
+		event.StepStarted{Index: 1, Of: 3, Text: "Log in", Kind: "step"},
+		event.CallStarted{Call: "c1", Tool: "login", Source: "server tools", Args: map[string]any{"user": "<Ada & co>"}},
+		event.CallProgress{Call: "c1", Message: "half"},
+		event.CallFinished{Call: "c1", Tool: "login", OK: false, Text: "", Error: "no", Kind: fault.ToolFailed, DurationMs: 5},
+		event.StepFinished{Index: 1, Outcome: event.Failed},
+		event.TrailFinished{
+			File: "a.trail.yaml", Title: "A", Outcome: event.Failed, Reason: "no", Hint: "try", Step: 1, StepText: "Log in", Tool: "login", Line: 7,
+			DurationMs: 30, Attempts: 1, Artifacts: []string{"logs/x/events.ndjson"},
+		},
+		event.RunFinished{Failed: 1, Skipped: 1, ExitCode: 1, DurationMs: 40},
+		event.Log{Level: "warn", Source: "tools", Message: "hm"},
+	}
+}
+
+func TestEveryRecordIsOneFlatObject(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"run.started":    `"trails":2`,
+		"trail.started":  `"file":"a.trail.yaml","title":"A","target":"app","driver":"ios-host","agent":"host","steps":3`,
+		"server.started": `"server":"tools","tools":4,"durationMs":20`,
+		"step.started":   `"index":1,"of":3,"text":"Log in","kind":"step"`,
+		"call.started":   `"call":"c1","tool":"login","source":"server tools","args":{"user":"<Ada & co>"}`,
+		"call.progress":  `"call":"c1","message":"half"`,
+		"call.finished":  `"call":"c1","tool":"login","ok":false,"text":"","error":"no","kind":"tool failed","durationMs":5`,
+		"step.finished":  `"index":1,"outcome":"failed"`,
+		"trail.finished": `"file":"a.trail.yaml","title":"A","outcome":"failed","flaky":false,"reason":"no","hint":"try","step":1,"stepText":"Log in",` +
+			`"tool":"login","line":7,"durationMs":30,"attempts":1,"artifacts":["logs/x/events.ndjson"]`,
+		"run.finished": `"passed":0,"failed":1,"errors":0,"skipped":1,"flaky":0,"exitCode":1,"durationMs":40`,
+		"log":          `"level":"warn","source":"tools","message":"hm"`,
+	}
+	for _, e := range everyEvent() {
+		for session, place := range map[string]string{"": "", "s1": `"session":"s1","trail":"a.trail.yaml",`} {
+			trail := ""
+			if session != "" {
+				trail = "a.trail.yaml"
+			}
+			b, err := record(nil, session, trail, e).MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(fmt.Sprintf(`{"v":1,"type":%q,"time":"2026-11-20T12:00:00.123Z","seq":1,%s%s}`, e.Type(), place, want[e.Type()]), string(b)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", e.Type(), diff)
+			}
+		}
+	}
+}
+
+func TestNothingIsNull(t *testing.T) {
+	t.Parallel()
+	for _, secrets := range []map[string]string{nil, {"S": "secret"}} {
+		for _, e := range everyEvent() {
+			zero, ok := reflect.Zero(reflect.TypeOf(e)).Interface().(event.Event)
+			if !ok {
+				t.Fatalf("%T is no event", e)
+			}
+			b, err := json.Marshal(record(secrets, "", "", zero))
+			if err != nil || strings.Contains(string(b), "null") {
+				t.Errorf("%s, %v", b, err)
+			}
+		}
+	}
+}
+
+// TestEveryTextIsRedacted puts the secret into every string of every event.
+func TestEveryTextIsRedacted(t *testing.T) {
+	t.Parallel()
+	enumerated := map[string]bool{"Driver": true, "Agent": true, "Call": true, "Kind": true, "Outcome": true, "Level": true}
+	for _, e := range everyEvent() {
+		full := reflect.New(reflect.TypeOf(e)).Elem()
+		for i := range full.NumField() {
+			if enumerated[full.Type().Field(i).Name] {
+				continue
+			}
+			switch field := full.Field(i); field.Kind() {
+			case reflect.String:
+				field.SetString("a hunter2 b")
+			case reflect.Slice:
+				field.Set(reflect.ValueOf([]string{"x", "hunter2"}))
+			case reflect.Map:
+				field.Set(reflect.ValueOf(map[string]any{"hunter2": []any{"hunter2"}}))
+			}
+		}
+		before := fmt.Sprintf("%v", full.Interface())
+		ev, ok := full.Interface().(event.Event)
+		if !ok {
+			t.Fatalf("%T is no event", e)
+		}
+		b, err := json.Marshal(record(map[string]string{"S": "hunter2"}, "session hunter2", "trail hunter2", ev))
+		if err != nil || strings.Contains(string(b), "hunter2") {
+			t.Errorf("%s, %v", b, err)
+		}
+		if after := fmt.Sprintf("%v", full.Interface()); after != before {
+			t.Errorf("the sender's event changed: %s, was %s", after, before)
+		}
+	}
+}
+
+func TestRecordsAreNumberedAndDeliveredInOrder(t *testing.T) {
+	t.Parallel()
+	const goroutines, each = 8, 200
+	var all, own []int64
+	note := func(to *[]int64) event.Handler {
+		return event.HandlerFunc(func(r event.Record) { *to = append(*to, r.Seq) })
+	}
+	s := event.NewStream(noon, redact.New(nil), note(&all))
+	session := s.Session("s", "t", note(&own))
+	var wg sync.WaitGroup
+	for i := range goroutines {
+		wg.Go(func() {
+			for range each {
+				if i%2 == 0 {
+					s.Emit(event.RunStarted{})
+				} else {
+					session.Log("info", "", "", "")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if len(all) != goroutines*each || len(own) != goroutines*each/2 {
+		t.Fatalf("%d and %d records, want %d and half of it", len(all), len(own), goroutines*each)
+	}
+	for i, seq := range all {
+		if seq != int64(i+1) {
+			t.Fatalf("record %d has number %d", i+1, seq)
+		}
+	}
+	for i := range own[1:] {
+		if own[i] >= own[i+1] {
+			t.Fatalf("the session's records %d and %d are out of order", own[i], own[i+1])
+		}
+	}
+}
+
+func TestWhatCannotBeEncodedIsAnError(t *testing.T) {
+	t.Parallel()
+	_, err := json.Marshal(record(nil, "", "", event.CallStarted{Args: map[string]any{"f": func() {}}}))
+	if err == nil {
+		t.Error("no error")
+	}
+}

@@ -218,7 +218,7 @@ func (s *Server) fly(ctx context.Context, f *flight, params json.RawMessage, cal
 				continue
 			}
 			return s.giveUp(ctx, f, c), nil
-		case <-ex.done:
+		case <-ex.done: // the usual case; await returns at once
 		case <-ctx.Done():
 		case <-f.peer.wire.broken:
 		case <-f.peer.ended:

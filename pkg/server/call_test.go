@@ -173,7 +173,7 @@ func TestResultsAreMapped(t *testing.T) {
 func TestAnAnswerThatIsNoToolResultFailsTheCall(t *testing.T) {
 	t.Parallel()
 	r := startFake(t, script{}, nil)
-	for _, answer := range []string{`{"result":[1]}`, `{"result":"x"}`, `{"result":{"isError":"yes"}}`, `{"result":{"resultType":"input_required","inputRequests":{}}}`} {
+	for _, answer := range []string{`{"result":null}`, `{}`, `{"result":[1]}`, `{"result":"x"}`, `{"result":{"isError":"yes"}}`, `{"result":{"resultType":"input_required","inputRequests":{}}}`} {
 		t.Run(answer, func(t *testing.T) {
 			t.Parallel()
 			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, answer)})
@@ -484,5 +484,19 @@ func TestLargeMessagesGoBothWays(t *testing.T) {
 		if len(result.Text) != size {
 			t.Errorf("%d bytes became %d: %.200s", size, len(result.Text), result.Text)
 		}
+	}
+}
+
+func TestAnAnswerOverTheLimitForALineFailsItsCallOnly(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, nil)
+	result := call(t, r.Server, tool.Call{Tool: "huge", Timeout: patience})
+	if result.OK || result.Kind != fault.TooLarge {
+		t.Errorf("result %+v", result)
+	}
+	mustContain(t, result.Text, `server "shop"`, `tool "huge"`, "64 MiB")
+	mustContain(t, result.Hint, "trying again will not help")
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 1" {
+		t.Errorf("result %+v", result)
 	}
 }

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
 
 // script is what the test binary does when it plays a hand-written server.
 type script struct {
-	Exit     string            // the phase in which it exits: start, initialize, list
+	Exit     string            // the phase in which it exits: start, initialize, refusal, list
 	Code     int               // its exit code
 	Kill     bool              // exits by SIGKILL instead
 	Hang     string            // the phase in which it falls silent
@@ -190,6 +191,7 @@ func (f *fake) initialize(m message) {
 	f.phase("initialize")
 	if f.Refuse != nil {
 		f.refuse(m.ID, f.Refuse)
+		f.phase("refusal")
 		return
 	}
 	version := f.Protocol
@@ -222,7 +224,13 @@ func (f *fake) call(m message) {
 			f.refuse(m.ID, p.Arguments.Error)
 			return
 		}
+		if p.Arguments.Result == nil {
+			f.send(map[string]any{"jsonrpc": "2.0", "id": m.ID})
+			return
+		}
 		f.answer(m.ID, string(p.Arguments.Result))
+	case "huge":
+		f.answer(m.ID, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 65<<20)+`"}]}`)
 	case "echo":
 		f.answer(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":"life %d"}],"structuredContent":%s}`, f.lives(), m.Params))
 	case "hang", "quick":

@@ -19,6 +19,13 @@ func (s *Server) fault(kind fault.Kind, hint, format string, args ...any) *fault
 	return fault.New(kind, hint, "server %q: %s", s.cfg.Name, fmt.Sprintf(format, args...))
 }
 
+// overLimit is the error of a phase that took too long. Trying again can help: a busy machine is the usual reason.
+func (s *Server) overLimit(format string, args ...any) *fault.Error {
+	err := s.fault(fault.Server, "give it more with the key startupTimeout of its entry", format, args...)
+	err.Temporary = true
+	return err
+}
+
 // cancelled is the error of something that ended because ctx did.
 func (s *Server) cancelled(ctx context.Context, phase string) *fault.Error {
 	err := s.fault(fault.Cancelled, "", "%s: cancelled: %v", phase, context.Cause(ctx))
@@ -63,15 +70,15 @@ func (s *Server) reason(p *peer, phase string, err error) *fault.Error {
 		return s.fault(fault.ProtocolError, "", "%s: %v", phase, err)
 	}
 	<-p.ended
-	return s.died(p, phase)
+	return s.died(p, "during "+phase)
 }
 
 // died says how p ended. The caller has seen p.ended.
-func (s *Server) died(p *peer, phase string) *fault.Error {
+func (s *Server) died(p *peer, when string) *fault.Error {
 	if p.fate == nil {
-		return s.stoppedFault(phase)
+		return s.fault(fault.Cancelled, "", "stopped %s", when)
 	}
-	err := s.fault(p.fate.Kind, p.fate.Hint, "crashed %s: %s", phase, p.fate.Message)
-	err.Details, err.Temporary, err.Cause = p.fate.Details, p.fate.Temporary, p.fate
+	err := s.fault(p.fate.Kind, p.fate.Hint, "crashed %s: %s", when, p.fate.Message)
+	err.Details, err.Cause = p.fate.Details, p.fate
 	return err
 }

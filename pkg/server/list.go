@@ -21,7 +21,7 @@ const maxPages = 1000
 // list reads all pages of tools/list. The error is not explained yet.
 func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 	limit := s.cfg.timing.list
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, s.fault(fault.Server, "give it more with the key startupTimeout of its entry",
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, s.overLimit(
 		"tools/list: timeout: not all tools within %s, the limit for listing", limit))
 	defer cancel()
 	var tools []tool.Advertised

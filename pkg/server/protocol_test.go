@@ -179,21 +179,24 @@ func TestAServerThatRefusesInitializeIsStartedAgainForTheModernProtocol(t *testi
 	tests := []struct {
 		name   string
 		refuse rpcError
+		exit   string
 	}{
-		{"unsupported protocol version", rpcError{-32022, "unsupported"}},
-		{"method not found", rpcError{-32601, "no such method"}},
-		{"in words only", rpcError{-32000, "Unsupported protocol version: 2025-11-25"}},
+		{"unsupported protocol version", rpcError{-32022, "unsupported"}, ""},
+		{"method not found", rpcError{-32601, "no such method"}, ""},
+		{"in words only", rpcError{-32000, "Unsupported protocol version: 2025-11-25"}, ""},
+		{"and exits", rpcError{-32022, "unsupported"}, "refusal"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := startFake(t, script{Modern: true, Refuse: &tt.refuse}, nil)
+			r := startFake(t, script{Modern: true, Refuse: &tt.refuse, Exit: tt.exit}, nil)
 			if result := call(t, r.Server, tool.Call{Tool: "echo", Context: shopping()}); result.Text != "life 2" {
 				t.Errorf("echo: %+v", result)
 			}
 			lines := strings.Join(r.diary(""), "\n")
-			if strings.Index(lines, "initialize") > strings.Index(lines, "eof") || strings.Index(lines, "eof") > strings.Index(lines, "server/discover") {
-				t.Errorf("want initialize, end of input, then server/discover in a new life:\n%s", lines)
+			again, discover := strings.LastIndex(lines, "born"), strings.Index(lines, "server/discover")
+			if again == 0 || discover < again {
+				t.Errorf("want server/discover in a second life only:\n%s", lines)
 			}
 		})
 	}

@@ -44,6 +44,9 @@ type callResult struct {
 // result maps the answer of a call. Parts of it that make no sense are left out; they do not fail the call.
 func (s *Server) result(name string, raw json.RawMessage) tool.Result {
 	var wire callResult
+	if absent(raw) {
+		return s.failure(name, fault.ProtocolError, "trying again will not help", "its answer is empty")
+	}
 	if err := json.Unmarshal(raw, &wire); err != nil {
 		return s.failure(name, fault.ProtocolError, "trying again will not help", "its answer is no tool result: %v", err)
 	}

@@ -220,8 +220,7 @@ func (s *Server) handshake(ctx context.Context, p *peer) error {
 			_ = p.wire.Close() // so that connected is answered, whatever the link does
 			return <-connected
 		case <-limit.C:
-			return s.fault(fault.Server, "give it more with the key startupTimeout of its entry",
-				"initialize: timeout: no handshake within %s, the limit for starting", s.cfg.StartupTimeout)
+			return s.overLimit("initialize: timeout: no handshake within %s, the limit for starting", s.cfg.StartupTimeout)
 		case <-ctx.Done():
 			return s.cancelled(ctx, "initialize")
 		case <-notice.C:
@@ -288,13 +287,14 @@ func (s *Server) decide(p *peer) (warning string) {
 	if p.verdict != nil {
 		return ""
 	}
-	phase := "between calls"
+	when := "between calls"
 	if aboard := s.aboard(p); len(aboard) > 0 {
-		phase = "during " + callNames(aboard)
+		when = "during " + callNames(aboard)
 	}
-	p.verdict = s.died(p, phase)
+	p.verdict = s.died(p, when)
 	if p.fate != nil {
 		p.verdict = p.link.Explain(p.verdict)
+		p.verdict.Temporary = true // it has worked before
 	}
 	if s.peer != p || s.stopped {
 		return ""

@@ -149,6 +149,29 @@ func TestTheTimeoutOfARunEndsItWith124(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+func TestNoProcessIsLeftWhenNobodyReadsTheOutput(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": fakeConfig(`"grandchild"`), "trails/a.trail.yaml": webTrail("sleep: { ms: 300 }", "fail: {}"),
+	})
+	c := p.command("run", "-v")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	_ = out.Close()
+	if err := c.Wait(); c.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v, want exit code 1 as with a reader", err)
+	}
+	spawntest.NoSurvivors(t, p.marker)
+}
+
 // panicky panics at the first byte written to it.
 type panicky struct{}
 

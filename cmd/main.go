@@ -79,6 +79,8 @@ func (a *app) forcedRuntime() (name, by string) {
 func (a *app) handleSignals(cancel context.CancelCauseFunc) (hard <-chan int, stop func()) {
 	signals := make(chan os.Signal, 2)
 	a.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	closed := make(chan os.Signal, 1) // nobody reads it: writing to a closed pipe must fail, not end us with servers running
+	a.Notify(closed, syscall.SIGPIPE)
 	exit := make(chan int, 1)
 	quit := make(chan struct{})
 	go func() {
@@ -101,6 +103,7 @@ func (a *app) handleSignals(cancel context.CancelCauseFunc) (hard <-chan int, st
 	}()
 	return exit, func() {
 		a.Unhook(signals)
+		a.Unhook(closed)
 		close(quit)
 	}
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,7 +68,7 @@ func TestADeadScriptGetsAHint(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			script := project(t, c.script, c.packageJSON, false)
-			_, stderr, err := run(t, nil, append(c.argv[:len(c.argv):len(c.argv)], script)...)
+			_, stderr, err := run(t, nil, append(slices.Clip(c.argv), script)...)
 			if err == nil {
 				t.Fatal("the script lives")
 			}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -102,6 +103,9 @@ func write(t *testing.T, file, text string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// A child that another test forks right now would keep the file open for writing, and it could not be executed.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -149,8 +153,10 @@ func TestTheRuntimeIsChosenInOrderAndRuns(t *testing.T) {
 		{"bun for JavaScript", "plain.js", false, map[string]string{"bun": realBun(t)}, "", "", "bun", []string{"run", "--no-install"}},
 		{"node with a local tsx", "typed.ts", true, map[string]string{"node": node20(t)}, "", "", "node+tsx", []string{"--import", "<loader>"}},
 		{
-			"node with a global tsx", "typed.ts", false, map[string]string{"node": node20(t), "tsx": installed(t, ".bin", "tsx")},
-			"", "", "node+tsx", []string{"--import", tsxURL},
+			"node with a global tsx", "typed.ts", false,
+			map[string]string{"node": node20(t), "tsx": installed(t, ".bin", "tsx")},
+			"", "", "node+tsx",
+			[]string{"--import", tsxURL},
 		},
 		{"node that strips types", "typed.ts", false, map[string]string{"node": node22(t)}, "", "", "node", nil},
 		{"JavaScript needs only node", "plain.js", false, map[string]string{"node": node20(t)}, "", "", "node", nil},
@@ -268,20 +274,28 @@ func TestAMissingRuntimeIsAnErrorThatSaysWhatToDo(t *testing.T) {
 			"No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.", "",
 		},
 		{
-			"node without a loader", "typed.ts", map[string]string{"node": node20(t)}, "", "", fault.Runtime,
+			"node without a loader", "typed.ts",
+			map[string]string{"node": node20(t)},
+			"", "", fault.Runtime,
 			"node v20.20.2 cannot run typed.ts: it has no TypeScript loader, and tsx is neither in a node_modules from <dir> upwards nor on PATH",
 			`run "npm install --save-dev tsx" in <dir>, or install bun (https://bun.sh)`,
 		},
 		{
-			"bun forced by a flag", "typed.ts", map[string]string{"node": node20(t)}, "bun", "", fault.Runtime,
+			"bun forced by a flag", "typed.ts",
+			map[string]string{"node": node20(t)},
+			"bun", "", fault.Runtime,
 			"--runtime asks for bun, which is not on PATH", "install it (https://bun.sh)",
 		},
 		{
-			"node forced by the entry", "typed.ts", map[string]string{"bun": realBun(t)}, "", "node", fault.Runtime,
+			"node forced by the entry", "typed.ts",
+			map[string]string{"bun": realBun(t)},
+			"", "node", fault.Runtime,
 			"the entry's runtime: asks for node, which is not on PATH", "install it (https://nodejs.org)",
 		},
 		{
-			"a runtime of the future", "typed.ts", map[string]string{"bun": realBun(t)}, "", "embedded", fault.Unavailable,
+			"a runtime of the future", "typed.ts",
+			map[string]string{"bun": realBun(t)},
+			"", "embedded", fault.Unavailable,
 			`the entry's runtime: asks for the runtime "embedded", which is not available`, "bun and node are",
 		},
 	}

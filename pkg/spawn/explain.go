@@ -16,20 +16,21 @@ import (
 // details. cause stays as it is.
 func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	e := *cause
-	tail := p.record.tail()
+	said := p.record.remembered()
 	if e.Hint == "" {
-		e.Hint = jsruntime.Hint(p.spec.Script, p.cmd.Dir, tail)
+		e.Hint = jsruntime.Hint(p.spec.Script, p.cmd.Dir, said)
 	}
+	said = tail(said)
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(cause.Message, "\n"))
 	fmt.Fprintf(&b, "\n  the process %s", p.fate(cause.Message))
-	if tail != "" {
-		fmt.Fprintf(&b, "\n  the end of its stderr:\n%s", indent(tail))
+	if said != "" {
+		fmt.Fprintf(&b, "\n  the end of its stderr:\n%s", indent(said))
 	}
 	if strays := p.record.strays(); len(strays) > 0 && !p.spoke() {
 		fmt.Fprintf(&b, "\n  on its stdout, in place of the protocol:\n%s", indent(strings.Join(strays, "\n")))
 	}
-	if p.spec.LogPath != "" && (tail != "" || len(p.record.strays()) > 0) {
+	if p.spec.LogPath != "" && (said != "" || len(p.record.strays()) > 0) {
 		fmt.Fprintf(&b, "\n  log: %s", p.spec.LogPath)
 	}
 	e.Message = b.String()
@@ -37,7 +38,7 @@ func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	if e.Details == nil {
 		e.Details = map[string]any{}
 	}
-	maps.Copy(e.Details, p.facts(tail))
+	maps.Copy(e.Details, p.facts(said))
 	return &e
 }
 
@@ -65,9 +66,9 @@ func round(d time.Duration) time.Duration {
 	return d.Round(100 * time.Millisecond)
 }
 
-func (p *Process) facts(tail string) map[string]any {
+func (p *Process) facts(stderr string) map[string]any {
 	facts := map[string]any{
-		"command": p.argv, "dir": p.cmd.Dir, "pid": p.cmd.Process.Pid, "stderr": tail,
+		"command": p.argv, "dir": p.cmd.Dir, "pid": p.cmd.Process.Pid, "stderr": stderr,
 	}
 	if p.runtime != "" {
 		facts["runtime"] = p.runtime

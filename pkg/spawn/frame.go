@@ -3,6 +3,7 @@ package spawn
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -50,10 +51,13 @@ func (f *framer) line(in *bufio.Reader) ([]byte, error) {
 		if len(line)+len(bytes.TrimSuffix(chunk, []byte("\n"))) > f.max {
 			return nil, f.discard(in, line, chunk, err)
 		}
-		if err != bufio.ErrBufferFull {
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			return append(line, chunk...), err
 		}
-		line = append(slices.Grow(line, len(line)+2*len(chunk)), chunk...)
+		if cap(line)-len(line) < len(chunk) {
+			line = slices.Grow(line, len(line)+len(chunk)) // append alone grows by a quarter
+		}
+		line = append(line, chunk...)
 	}
 }
 
@@ -71,7 +75,7 @@ func (f *framer) discard(in *bufio.Reader, line, chunk []byte, err error) error 
 		if !s.done && !s.bad {
 			s.feed(chunk)
 		}
-		if err != bufio.ErrBufferFull {
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			break
 		}
 		chunk, err = in.ReadSlice('\n')

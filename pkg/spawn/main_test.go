@@ -38,7 +38,7 @@ func roles() map[string]func(args []string) {
 		"deaf":              func([]string) { untilKilled() },
 		"ignores the end":   func([]string) { serve(reply); untilKilled() },
 		"ignores SIGTERM":   func([]string) { signal.Ignore(syscall.SIGTERM); serve(reply); untilKilled() },
-		"grandchild":        func(args []string) { leaveGrandchild(args); serve(reply) },
+		"grandchild":        func(args []string) { leaveGrandchild(args[0]); serve(reply) },
 		"screams":           screamingServer,
 		"big":               bigServer,
 		"owner":             owner,
@@ -122,24 +122,21 @@ func bigServer([]string) {
 	})
 }
 
-// leaveGrandchild starts a process that ends by itself only in an hour, holds all our streams, and shrugs SIGTERM off.
-func leaveGrandchild(args []string) {
-	script := `trap "" TERM HUP INT; echo ready >&2; while :; do sleep 3600 & wait; done`
-	argv := []string{"sh", "-c", script}
-	switch args[0] {
-	case "detached":
-		argv = append([]string{"setsid"}, argv...)
-	case "daemon":
-		argv = append([]string{"setsid"}, "sh", "-c", "exec sleep 3600 </dev/null >/dev/null 2>&1")
-	}
-	cmd := exec.Command(argv[0], argv[1:]...)
+// leaveGrandchild starts a process that ends by itself only after an hour. A "clinging" one holds all our streams and shrugs
+// SIGTERM off; a "daemon" lets go of everything.
+func leaveGrandchild(kind string) {
+	cmd := exec.Command("sh", "-c", `trap "" TERM HUP INT; echo ready >&2; while :; do sleep 3600 & wait; done`)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if kind == "daemon" {
+		cmd = exec.Command("sleep", "3600")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
 }
 
 func untilKilled() {
-	time.Sleep(time.Hour)
+	<-time.After(time.Hour)
 	os.Exit(99)
 }

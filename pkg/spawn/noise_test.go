@@ -86,9 +86,9 @@ func TestStderrIsDrainedWhateverItsVolumeAndLineLength(t *testing.T) {
 			if err != nil || info.Size() < int64(c.bytes) {
 				t.Errorf("the log has %v, %v", info, err)
 			}
-			tail := s.record.tail()
-			if len(tail) > tailBytes || !strings.HasSuffix(tail, "e\n\nthe last line") && !strings.HasSuffix(tail, "e\nthe last line") {
-				t.Errorf("the tail has %d bytes and ends with %q", len(tail), tail[max(0, len(tail)-50):])
+			end := tail(s.record.remembered())
+			if len(end) > tailBytes || !strings.HasSuffix(end, "e\n\nthe last line") && !strings.HasSuffix(end, "e\nthe last line") {
+				t.Errorf("the tail has %d bytes and ends with %q", len(end), end[max(0, len(end)-50):])
 			}
 		})
 	}
@@ -164,8 +164,8 @@ func TestALogThatCannotBeWrittenCostsOneWarning(t *testing.T) {
 	if len(notices) != 1 || !strings.HasPrefix(notices[0], "its log cannot be written: ") {
 		t.Errorf("notices %q", notices)
 	}
-	if r.tail() != "line\nline\nline" {
-		t.Errorf("tail %q", r.tail())
+	if r.remembered() != "line\nline\nline" {
+		t.Errorf("tail %q", r.remembered())
 	}
 }
 
@@ -176,19 +176,19 @@ func TestTheRingKeepsTheLast64LinesAndTheTail4KB(t *testing.T) {
 		r.write(fromStderr, []byte(fmt.Sprintf("line %d", i)))
 		r.write(fromStderr, []byte("\n"))
 	}
-	lines := strings.Split(r.tail(), "\n")
+	lines := strings.Split(r.remembered(), "\n")
 	if len(lines) != ringLines-1 && len(lines) != ringLines || lines[len(lines)-1] != "line 999" {
 		t.Errorf("%d lines, the last is %q", len(lines), lines[len(lines)-1])
 	}
 	for i := range 10 {
 		r.write(fromStderr, []byte(fmt.Sprintf("%d %s\n", i, strings.Repeat("é", 500))))
 	}
-	if tail := r.tail(); len(tail) > tailBytes || !strings.HasPrefix(tail, "6 é") && !strings.HasPrefix(tail, "7 é") {
-		t.Errorf("the tail has %d bytes and begins with %q", len(tail), tail[:10])
+	if end := tail(r.remembered()); len(end) > tailBytes || !strings.HasPrefix(end, "6 é") && !strings.HasPrefix(end, "7 é") {
+		t.Errorf("the tail has %d bytes and begins with %q", len(end), end[:10])
 	}
 	r.write(fromStderr, []byte(strings.Repeat("\xff", 100_000)))
-	if tail := r.tail(); !strings.HasPrefix(tail, "�") || len(tail) > 3*tailBytes {
-		t.Errorf("the tail has %d bytes", len(tail))
+	if end := tail(r.remembered()); !strings.HasPrefix(end, "�") || len(end) > 3*tailBytes {
+		t.Errorf("the tail has %d bytes", len(end))
 	}
 }
 

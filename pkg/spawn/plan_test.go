@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -17,6 +18,9 @@ func put(t *testing.T, file, text string, mode os.FileMode) string {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// A child that another test forks right now would keep the file open for writing, and it could not be executed.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
@@ -42,21 +46,29 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 		{"not on PATH", Spec{Command: "nowhere", Dir: dir}, fault.CommandNotFound, `the command "nowhere" is not on PATH`, "install it, or write its path"},
 		{"not on PATH but here", Spec{Command: "local", Dir: dir}, fault.CommandNotFound, `the command "local" is not on PATH`, "<dir> has a file of that name: write ./local"},
 		{
-			"not executable on PATH", Spec{Command: "onpath", Dir: dir}, fault.PermissionDenied,
+			"not executable on PATH",
+			Spec{Command: "onpath", Dir: dir},
+			fault.PermissionDenied,
 			"the command onpath is on PATH, but no file of that name there may be executed", "",
 		},
 		{
-			"no such file", Spec{Command: "./gradlew", Dir: dir}, fault.CommandNotFound,
+			"no such file",
+			Spec{Command: "./gradlew", Dir: dir},
+			fault.CommandNotFound,
 			"the command ./gradlew does not exist (looked for <dir>/gradlew)", "a command with a separator is looked up from the entry's workingDir",
 		},
 		{"not executable", Spec{Command: "./plain", Dir: dir}, fault.PermissionDenied, "the command <dir>/plain may not be executed", "run chmod +x <dir>/plain"},
 		{"a folder", Spec{Command: "./bin", Dir: dir}, fault.PermissionDenied, "the command <dir>/bin is a folder", ""},
 		{
-			"no interpreter", Spec{Command: "./shebang", Dir: dir}, fault.CommandNotFound,
+			"no interpreter",
+			Spec{Command: "./shebang", Dir: dir},
+			fault.CommandNotFound,
 			"<dir>/shebang exists, but what its first line names does not", "check the interpreter after #!, or the C library that a binary was built for",
 		},
 		{
-			"no program", Spec{Command: "./rubbish", Dir: dir}, fault.Server, "<dir>/rubbish is no program for this machine",
+			"no program",
+			Spec{Command: "./rubbish", Dir: dir},
+			fault.Server, "<dir>/rubbish is no program for this machine",
 			"a script needs a first line like #!/bin/sh; a binary has to be built for this system",
 		},
 		{"no folder", Spec{Command: "./local", Dir: filepath.Join(dir, "gone")}, fault.Server, "the working directory <dir>/gone is no folder", "the entry's workingDir: names the folder"},
@@ -64,7 +76,9 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 		{"no script", Spec{Script: filepath.Join(dir, "gone.ts")}, fault.Server, "the script <dir>/gone.ts does not exist", "the entry's script: is looked up from the project's folder"},
 		{"a folder for a script", Spec{Script: dir}, fault.Server, "the script <dir> is a folder", "name the script's file"},
 		{
-			"no runtime", Spec{Script: filepath.Join(dir, "shop.ts")}, fault.Runtime,
+			"no runtime",
+			Spec{Script: filepath.Join(dir, "shop.ts")},
+			fault.Runtime,
 			"No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.", "",
 		},
 	} {

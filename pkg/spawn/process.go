@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -173,7 +174,7 @@ func (p *Process) pumpStdout(stdout *os.File) {
 			}
 		},
 		noise: func(text []byte) {
-			_, _ = noise.Write(append(text[:len(text):len(text)], '\n'))
+			_, _ = noise.Write(append(slices.Clip(text), '\n'))
 		},
 	}
 	f.run(stdout)

@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -56,10 +57,8 @@ func self(t *testing.T) string {
 
 func startSpec(t *testing.T, spec Spec) *server {
 	t.Helper()
-	s, err := tryStart(t, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec.Env = append(spec.Env, "PATH="+os.Getenv("PATH"))
+	s := launch(t, nil, spec)
 	conn, err := s.Transport().Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -68,12 +67,13 @@ func startSpec(t *testing.T, spec Spec) *server {
 	return s
 }
 
-func tryStart(t *testing.T, spec Spec) (*server, error) {
+// launch starts a server that nobody has connected to yet.
+func launch(t *testing.T, runtimes *jsruntime.Finder, spec Spec) *server {
 	t.Helper()
-	s := &server{t: t, sup: NewSupervisor(Options{StateDir: filepath.Join(t.TempDir(), "state")}), marker: spawntest.Marker()}
-	s.log = filepath.Join(t.TempDir(), "stderr.log")
+	s := &server{t: t, marker: spawntest.Marker(), log: filepath.Join(t.TempDir(), "stderr.log")}
+	s.sup = NewSupervisor(Options{StateDir: filepath.Join(t.TempDir(), "state"), Runtimes: runtimes})
 	spec.Name, spec.LogPath = "shop", s.log
-	spec.Env = append(spec.Env, s.marker, "GORACE=atexit_sleep_ms=0", "PATH="+os.Getenv("PATH"), "GOCOVERDIR="+t.TempDir())
+	spec.Env = append(spec.Env, s.marker, "GORACE=atexit_sleep_ms=0")
 	spec.Log = func(level, message, hint string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -81,13 +81,11 @@ func tryStart(t *testing.T, spec Spec) (*server, error) {
 	}
 	p, err := s.sup.Start(t.Context(), spec)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	s.Process = p
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 0)
-		defer cancel()
-		if err := p.Stop(ctx); err != nil {
+		if err := p.Stop(t.Context()); err != nil { // the context is over: there is no patience left
 			t.Error(err)
 		}
 		if err := s.sup.Close(); err != nil {
@@ -95,7 +93,7 @@ func tryStart(t *testing.T, spec Spec) (*server, error) {
 		}
 		spawntest.NoSurvivors(t, s.marker)
 	})
-	return s, nil
+	return s
 }
 
 func request1() jsonrpc.Message {
@@ -238,14 +236,11 @@ func TestATransportIsConnectedOnce(t *testing.T) {
 func TestTheSDKSpeaksThroughTheTransport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, err := tryStart(t, Spec{Command: self(t), Env: []string{roleVariable + "=script"}, Args: []string{
+	s := launch(t, nil, Spec{Command: self(t), Env: []string{roleVariable + "=script"}, Args: []string{
 		put(t, dir+"/first", "booting\n", 0o600),
 		put(t, dir+"/answer", "progress: 50%"+`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"?"}}`+
 			`{"jsonrpc":"2.0","id":"nobody","result":{}}`+"\nANSWER\n", 0o600),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -334,7 +329,7 @@ func TestStopWithoutPatienceKills(t *testing.T) {
 
 func TestGrandchildrenThatIgnoreSIGTERMAndHoldThePipesAreGoneWithTheirLeader(t *testing.T) {
 	t.Parallel()
-	s := start(t, "grandchild", "")
+	s := start(t, "grandchild", "clinging")
 	s.call("hello", "{}")
 	s.logSays("ready")
 	if took := s.mustStop(); took > closeGrace/2 {
@@ -345,7 +340,7 @@ func TestGrandchildrenThatIgnoreSIGTERMAndHoldThePipesAreGoneWithTheirLeader(t *
 
 func TestGrandchildrenAreGoneWhenTheirLeaderCrashes(t *testing.T) {
 	t.Parallel()
-	s := start(t, "grandchild", "")
+	s := start(t, "grandchild", "clinging")
 	s.call("hello", "{}")
 	s.logSays("ready")
 	_ = syscall.Kill(s.cmd.Process.Pid, syscall.SIGKILL)
@@ -353,6 +348,36 @@ func TestGrandchildrenAreGoneWhenTheirLeaderCrashes(t *testing.T) {
 	spawntest.NoSurvivors(t, s.marker)
 	if end := s.End(); end == nil || end.Message != "killed by signal KILL" {
 		t.Errorf("end %v", end)
+	}
+}
+
+// TestADaemonThatLetGoOfThePipesIsLeftAlone: the servers of adb, Gradle or Bazel are started by whoever needs them first, and
+// others on the machine use them by the time that one ends.
+func TestADaemonThatLetGoOfThePipesIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := start(t, "grandchild", "daemon")
+	s.call("hello", "{}")
+	daemons := func() (pids []int) {
+		for _, found := range spawntest.Survivors(s.marker) {
+			var pid int
+			if _, err := fmt.Sscanf(found, "%d sleep 3600", &pid); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+		return pids
+	}
+	for deadline := time.Now().Add(limit); len(daemons()) == 0; <-time.After(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("there is no daemon")
+		}
+	}
+	s.mustStop()
+	left := daemons()
+	if len(left) != 1 {
+		t.Errorf("daemons %v", left)
+	}
+	for _, pid := range left {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
@@ -369,7 +394,7 @@ func TestAServerThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 		t.Errorf("the second write: %v", err)
 	}
 	blocked := make(chan error, 1)
-	go func() { blocked <- s.conn.Write(context.Background(), &jsonrpc.Request{Method: "third"}) }()
+	go func() { blocked <- s.conn.Write(t.Context(), &jsonrpc.Request{Method: "third"}) }()
 	_ = s.conn.Close()
 	select {
 	case err := <-blocked:
@@ -432,7 +457,7 @@ func TestKillAllEndsEverythingAtOnceAndWhatIsStartedLater(t *testing.T) {
 		}}
 	}
 	var all []*Process
-	for _, sp := range []Spec{spec("ignores SIGTERM"), spec("grandchild", ""), spec("deaf")} {
+	for _, sp := range []Spec{spec("ignores SIGTERM"), spec("grandchild", "clinging"), spec("deaf")} {
 		p, err := sup.Start(t.Context(), sp)
 		if err != nil {
 			t.Fatal(err)
@@ -472,29 +497,6 @@ func TestClosingASupervisorKillsAndNamesWhatWasForgotten(t *testing.T) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	spawntest.NoSurvivors(t, marker)
-}
-
-func TestAServerHasItsOwnSessionAndNoFilesOfOurs(t *testing.T) {
-	t.Parallel()
-	ours, err := os.Create(filepath.Join(t.TempDir(), "ours"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ours.Close()
-	files := startSpec(t, Spec{Command: "ls", Args: []string{"-l", "/proc/self/fd"}})
-	files.waitDone()
-	if log := files.logged(); strings.Contains(log, ours.Name()) || strings.Count(log, "pipe:") < 3 {
-		t.Errorf("it has these files open:\n%s", log)
-	}
-	s := startSpec(t, Spec{Command: "sh", Args: []string{"-c", "cut -d' ' -f6 /proc/$$/stat >&2; echo $$ >&2; cat"}})
-	s.mustStop()
-	var session, pid int
-	if _, err := fmt.Sscan(s.logged(), &session, &pid); err != nil {
-		t.Fatalf("%v in %q", err, s.logged())
-	}
-	if session != pid {
-		t.Errorf("process %d belongs to session %d", pid, session)
-	}
 }
 
 func TestTheChildGetsItsFolderAndExactlyItsEnvironment(t *testing.T) {

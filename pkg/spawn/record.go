@@ -155,15 +155,19 @@ func (r *record) remember(p []byte) {
 	}
 }
 
-// tail returns the last lines of stderr, at most tailBytes of them.
-func (r *record) tail() string {
+// remembered returns the lines of the ring.
+func (r *record) remembered() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var lines []string
 	for i := max(0, r.last-ringLines+1); i <= r.last; i++ {
 		lines = append(lines, string(r.ring[i%ringLines]))
 	}
-	text := strings.TrimSpace(strings.Join(lines, "\n"))
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// tail returns the last lines of text, at most tailBytes of them.
+func tail(text string) string {
 	if len(text) > tailBytes {
 		text = text[len(text)-tailBytes:]
 		if _, whole, ok := strings.Cut(text, "\n"); ok {

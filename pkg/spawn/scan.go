@@ -179,7 +179,7 @@ func (s *scan) own(b []byte, i int) {
 		}
 		s.nested(c)
 		s.bad = c == ',' || c == '}' || c == ']' || c == ':'
-	case inValue:
+	default: // inValue; in a key, the byte is part of a string
 		switch c {
 		case ',':
 			s.end(b, i)

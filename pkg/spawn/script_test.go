@@ -16,7 +16,6 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
-	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
 // installed returns a file of the npm packages that tests use.
@@ -83,37 +82,6 @@ func project(t testing.TB, script, packageJSON string, packages ...string) strin
 
 const esm = `{"type":"module"}`
 
-// startScriptFile starts a script in one of the runtimes.
-func startScriptFile(t *testing.T, runtimes *jsruntime.Finder, script string, env ...string) *server {
-	t.Helper()
-	s := &server{t: t, marker: spawntest.Marker(), log: filepath.Join(t.TempDir(), "stderr.log")}
-	s.sup = NewSupervisor(Options{Runtimes: runtimes})
-	p, err := s.sup.Start(t.Context(), Spec{
-		Name: "shop", Script: script, LogPath: s.log, Env: append(os.Environ(), append(env, s.marker)...),
-		Log: func(level, message, hint string) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.notices = append(s.notices, level+": "+message+" / "+hint)
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Process = p
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 0)
-		defer cancel()
-		if err := p.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-		if err := s.sup.Close(); err != nil {
-			t.Error(err)
-		}
-		spawntest.NoSurvivors(t, s.marker)
-	})
-	return s
-}
-
 func connect(t testing.TB, p *Process) *mcp.ClientSession {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -140,7 +108,9 @@ func TestARealServerWorksInEveryRuntimeThoughItPrintsToStdout(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := startScriptFile(t, c.finder, project(t, "noisy.ts", esm, c.packages...), "ANSWER_SIZE=100000")
+			s := launch(t, c.finder, Spec{
+				Script: project(t, "noisy.ts", esm, c.packages...), Env: append(os.Environ(), "ANSWER_SIZE=100000"),
+			})
 			session := connect(t, s.Process)
 			for range 2 {
 				got, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "talk", Arguments: map[string]any{"text": "0123456789"}})
@@ -177,24 +147,13 @@ func TestARealServerWorksInEveryRuntimeThoughItPrintsToStdout(t *testing.T) {
 // at the end of its input as long as a timer runs.
 func TestAScriptWithARunningTimerIsEnded(t *testing.T) {
 	t.Parallel()
-	s := startScriptFile(t, finder(t, "bun"), project(t, "noisy.ts", esm, "@modelcontextprotocol", "zod"), "KEEP_ALIVE=1")
+	s := launch(t, finder(t, "bun"), Spec{
+		Script: project(t, "noisy.ts", esm, "@modelcontextprotocol", "zod"), Env: append(os.Environ(), "KEEP_ALIVE=1"),
+	})
 	connect(t, s.Process)
 	if took := s.mustStop(); took < closeGrace || took > closeGrace+termGrace+3*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
-}
-
-func TestADetachedChildThatHoldsThePipesIsGoneWithItsServer(t *testing.T) {
-	t.Parallel()
-	s := startScriptFile(t, finder(t, "node"), project(t, "detached.mjs", "{}"))
-	deadline := time.Now().Add(limit)
-	for len(spawntest.Survivors(s.marker)) < 2 && time.Now().Before(deadline) {
-		<-time.After(time.Millisecond)
-	}
-	if took := s.mustStop(); took > closeGrace-time.Second {
-		t.Errorf("stopping took %s", took)
-	}
-	spawntest.NoSurvivors(t, s.marker)
 }
 
 func TestADeadScriptIsExplained(t *testing.T) {
@@ -210,7 +169,8 @@ func TestADeadScriptIsExplained(t *testing.T) {
 			"error: Cannot find module '@acme/not-there' from", `the package @acme/not-there is not installed; run "bun add @acme/not-there" in <dir>`,
 		},
 		{
-			"missing package, node with tsx", "missing.ts", esm, finder(t, "node"), []string{"tsx"},
+			"missing package, node with tsx", "missing.ts", esm, finder(t, "node"),
+			[]string{"tsx"},
 			"Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
 		},
 		{
@@ -218,14 +178,15 @@ func TestADeadScriptIsExplained(t *testing.T) {
 			"Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
 		},
 		{
-			"top-level await, tsx", "noisy.ts", "{}", finder(t, "node"), []string{"tsx"},
+			"top-level await, tsx", "noisy.ts", "{}", finder(t, "node"),
+			[]string{"tsx"},
 			"Top-level await is currently not supported", `add "type": "module" to <dir>/package.json, or rename noisy.ts to .mts`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			script := project(t, c.script, c.packageJSON, c.packages...)
-			s := startScriptFile(t, c.finder, script)
+			s := launch(t, c.finder, Spec{Script: script, Env: os.Environ()})
 			s.waitDone()
 			e := s.Explain(fault.New(fault.Server, "", `server "shop": initialize: EOF`))
 			want := strings.ReplaceAll(c.hint, "<dir>", filepath.Dir(script))

@@ -35,7 +35,7 @@ func owner(args []string) {
 	}
 	for _, role := range []string{"ignores SIGTERM", "grandchild"} {
 		p, err := sup.Start(context.Background(), Spec{
-			Name: role, Command: self, Args: []string{"a secret"}, Env: append(os.Environ(), roleVariable+"="+role, session),
+			Name: role, Command: self, Args: []string{"clinging"}, Env: append(os.Environ(), roleVariable+"="+role, session),
 			LogPath: filepath.Join(args[1], strings.Fields(role)[0]),
 		})
 		if err != nil {

@@ -19,7 +19,7 @@ func read(pid int) (stat, bool) {
 	}
 	// The name of the executable, in parentheses, may hold anything.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	const state, pgrp, started = 3 - 3, 5 - 3, 22 - 3
+	const state, pgrp, started = 0, 2, 19 // fields 3, 5 and 22
 	if len(fields) <= started || fields[state] == "Z" || fields[state] == "X" {
 		return stat{}, false
 	}

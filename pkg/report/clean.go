@@ -100,6 +100,17 @@ func stringBody(s string) int {
 	return 0
 }
 
+// head returns at most the first n bytes of s, and what says so if there are more. What tools print can be megabytes.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + " ..."
+}
+
 // oneLine is Clean for a place that has one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -108,7 +107,7 @@ func (c *Console) Handle(r event.Record) {
 		c.calling(r, oneLine(e.Tool))
 		c.verbose(r, "    %s %s", oneLine(e.Tool), c.argsText(e.Args))
 	case event.CallProgress:
-		c.progressing(r, oneLine(e.Message))
+		c.progressing(r, c.excerpt(e.Message))
 	case event.CallFinished:
 		c.callFinished(r, e)
 	case event.TrailFinished:
@@ -143,11 +142,12 @@ func (c *Console) callFinished(r event.Record, e event.CallFinished) {
 	if !e.OK {
 		symbol, text = c.p.bad(c.p.failed), e.Error
 	}
-	c.verbose(r, "    %s %s (%s) %s", symbol, oneLine(e.Tool), millis(e.DurationMs), clip(oneLine(text), verboseText, c.p.more))
+	c.verbose(r, "    %s %s (%s) %s", symbol, oneLine(e.Tool), millis(e.DurationMs), c.excerpt(text))
 }
 
 func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	c.forget(func(p *progress) bool { return p.session == r.Session && p.file == e.File })
+	e.Reason = head(e.Reason, maxReason)
 	title := name(e.Title, e.File)
 	facts := []string{millis(e.DurationMs)}
 	if e.Attempts > 1 {
@@ -170,7 +170,7 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	if e.Outcome == event.Failed || e.Outcome == event.Error {
 		lines = append(lines, "  "+firstLine(e.Reason))
 	}
-	c.note("%s", strings.Join(lines, "\n"))
+	c.note("%s", strings.TrimRight(strings.Join(lines, "\n"), " \n"))
 }
 
 func (c *Console) log(e event.Log) {
@@ -212,11 +212,15 @@ func (c *Console) argsText(args map[string]any) string {
 	if len(args) == 0 {
 		return ""
 	}
-	b, err := json.Marshal(args)
+	b, err := jsonLine(args)
 	if err != nil {
 		return ""
 	}
-	return clip(oneLine(string(b)), verboseText, c.p.more)
+	return c.excerpt(string(b))
+}
+
+func (c *Console) excerpt(text string) string {
+	return clip(oneLine(head(text, 10*verboseText)), verboseText, c.p.more)
 }
 
 // name is what a trail is called.

@@ -25,9 +25,6 @@ type started struct {
 	at time.Time
 }
 
-// maxBody is how much of a reason goes into the file, in bytes. The session's log has all of it.
-const maxBody = 64 << 10
-
 type suite struct {
 	XMLName    xml.Name   `xml:"testsuite"`
 	Name       string     `xml:"name,attr"`
@@ -102,7 +99,7 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time) {
 		}
 	case event.Skipped:
 		s.Skipped++
-		c.Skipped = &detail{Message: oneLine(e.Reason)}
+		c.Skipped = &detail{Message: oneLine(head(e.Reason, maxReason))}
 	case event.Failed:
 		s.Failures++
 		c.Failure = explain(e)
@@ -136,11 +133,8 @@ func (s *suite) unused(title string) string {
 func classname(file string) string { return path.Dir(filepath.ToSlash(pathText(file))) }
 
 func explain(e event.TrailFinished) *detail {
-	reason := strings.TrimSpace(Clean(e.Reason))
-	if len(reason) > maxBody {
-		reason = strings.ToValidUTF8(reason[:maxBody], "") + "\n… cut"
-	}
-	body := append(append(place(e), reason), advice(e)...)
+	e.Reason = head(e.Reason, maxReason)
+	body := append(append(place(e), textLines(e.Reason)...), advice(e)...)
 	return &detail{Message: firstLine(e.Reason), Type: string(e.Outcome), Body: strings.Join(body, "\n")}
 }
 

@@ -30,7 +30,8 @@ type progress struct {
 func (c *Console) line(p *progress, symbol string, now time.Time) string {
 	doing := joinNonEmpty(c.p.dot, p.step, joinNonEmpty(": ", p.call, p.message))
 	took := " " + seconds(now.Sub(p.since))
-	return clip(symbol+" "+p.title+c.p.dash+doing, c.style.Width-1-ansi.StringWidth(took), c.p.more) + took
+	room := c.style.Width - 1
+	return clip(clip(symbol+" "+p.title+c.p.dash+doing, room-ansi.StringWidth(took), c.p.more)+took, room, "")
 }
 
 func (c *Console) find(r event.Record) *progress {
@@ -102,7 +103,7 @@ func (s *screen) update(lines, frame []string) {
 		fmt.Fprintf(&b, "\x1b[%dA\r\x1b[J", n)
 	}
 	for _, line := range lines {
-		b.WriteString(line + "\n")
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(frame) > 0 {
 		// Without automatic wrapping a line stays one even when the terminal has been made narrower.

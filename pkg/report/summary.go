@@ -17,6 +17,8 @@ const (
 	// maxColumns is where a line of detail ends; a reason can be one line of megabytes.
 	maxColumns = 400
 	maxFlaky   = 10
+	// maxReason is how much of a reason is kept for the end of the run, in bytes. The session's log has all of it.
+	maxReason = 64 << 10
 )
 
 // summary is what a run ends with.
@@ -72,7 +74,7 @@ func (c *Console) in(session string) string {
 // fit describes a failure in at most limit lines: what, where, why, then what to do and to look at. The reason is cut first.
 func (c *Console) fit(f failure, limit int) []string {
 	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(name(f.Title, f.File)), f.Outcome)}, place(f.TrailFinished)...)
-	reason := strings.Split(strings.TrimRight(Clean(f.Reason), "\n"), "\n")
+	reason := textLines(f.Reason)
 	tail := advice(f.TrailFinished)
 	if room := max(1, limit-len(head)-len(tail)); len(reason) > room {
 		left := len(reason) - room + 1
@@ -114,10 +116,8 @@ func place(e event.TrailFinished) []string {
 // advice is what to do about a failure and what to look at.
 func advice(e event.TrailFinished) []string {
 	var lines []string
-	if e.Hint != "" {
-		for line := range strings.SplitSeq(strings.TrimRight(Clean(e.Hint), "\n"), "\n") {
-			lines = append(lines, "hint: "+line)
-		}
+	for _, line := range textLines(e.Hint) {
+		lines = append(lines, "hint: "+line)
 	}
 	for _, a := range e.Artifacts {
 		lines = append(lines, "see "+pathText(a))
@@ -125,10 +125,21 @@ func advice(e event.TrailFinished) []string {
 	return lines
 }
 
+// textLines returns the lines of s, none for no text.
+func textLines(s string) []string {
+	if s = strings.TrimSpace(Clean(s)); s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}
+
 // firstLine is the first line of a reason that says something.
 func firstLine(reason string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(Clean(reason)), "\n")
-	return clip(oneLine(line), maxColumns, "...")
+	lines := textLines(reason)
+	if len(lines) == 0 {
+		return ""
+	}
+	return clip(oneLine(lines[0]), maxColumns, "...")
 }
 
 func (c *Console) counts(e event.RunFinished) string {

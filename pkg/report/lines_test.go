@@ -1,0 +1,143 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+)
+
+func TestJSONLinesAreTheRecordsOnePerLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	var records []event.Record
+	play(newClock(), nil, NewJSONLines(&out), event.HandlerFunc(func(r event.Record) { records = append(records, r) }))
+	golden(t, "jsonlines", out.Bytes())
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != len(records) {
+		t.Fatalf("%d lines for %d records", len(lines), len(records))
+	}
+	for i, line := range lines {
+		var got struct {
+			V, Seq        int
+			Type, Session string
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil || got.V != 1 || int64(got.Seq) != records[i].Seq || got.Type != records[i].Event.Type() ||
+			got.Session != records[i].Session {
+			t.Errorf("line %d, %v: %s", i+1, err, line)
+		}
+	}
+}
+
+func TestJSONHoldsControlCharactersThatATerminalCannotObey(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	const message = "\x1b[31m \u009b31m \x7f \u0085 <&> ü \xff"
+	NewJSONLines(&out).Handle(event.Record{Event: event.Log{Message: message}})
+	for _, c := range strings.TrimSuffix(out.String(), "\n") {
+		if isControl(c) {
+			t.Errorf("%U is in %q", c, out.String())
+		}
+	}
+	if !strings.Contains(out.String(), "<&> ü") {
+		t.Errorf("more than necessary was escaped: %s", out.String())
+	}
+	var got event.Log
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Message != strings.ToValidUTF8(message, string(utf8.RuneError)) {
+		t.Errorf("message %q, %v", got.Message, err)
+	}
+}
+
+func TestARecordWithoutAJSONFormIsToldOf(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	NewJSONLines(&out).Handle(event.Record{Seq: 7, Session: "s", Event: event.CallStarted{Args: map[string]any{"f": func() {}}}})
+	const want = `{"v":1,"type":"log","time":"0001-01-01T00:00:00Z","seq":7,"session":"s","level":"error","source":"events",` +
+		`"message":"a call.started record has no JSON form: json: `
+	if !strings.HasPrefix(out.String(), want) {
+		t.Errorf("got %s", out.String())
+	}
+}
+
+func TestJSONLinesStopAtTheFirstFailedWrite(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	w := &failingWriter{err: full}
+	j := NewJSONLines(w)
+	play(newClock(), nil, j)
+	if !errors.Is(j.Err(), full) || w.calls != 1 {
+		t.Errorf("%v after %d writes, want %v after 1", j.Err(), w.calls, full)
+	}
+}
+
+type failingWriter struct {
+	err   error
+	calls int
+}
+
+func (f *failingWriter) Write([]byte) (int, error) {
+	f.calls++
+	return 0, f.err
+}
+
+func TestSessionLogHasTheLinesOfJSONLines(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "events.ndjson")
+	var want bytes.Buffer
+	log := NewSessionLog(file, func(err error) { t.Error(err) })
+	play(newClock(), nil, log, NewJSONLines(&want))
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log.Handle(event.Record{Event: event.Log{Message: "too late"}})
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestASessionLogThatCannotBeWrittenIsToldOfOnceAndNeverFromHandle(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		path   func(dir string) string
+		broken func(*SessionLog)
+	}{
+		"no folder":          {func(dir string) string { return filepath.Join(dir, "none", "events.ndjson") }, func(*SessionLog) {}},
+		"fails half-way":     {func(dir string) string { return filepath.Join(dir, "events.ndjson") }, func(l *SessionLog) { l.file.Close() }},
+		"a folder is a file": {func(dir string) string { return filepath.Join(dir, "file", "events.ndjson") }, func(*SessionLog) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			told, handling := 0, false
+			log := NewSessionLog(tt.path(dir), func(err error) {
+				if told++; err == nil || handling {
+					t.Errorf("told of %v, while handling a record: %v", err, handling)
+				}
+			})
+			tt.broken(log)
+			handling = true
+			play(newClock(), nil, log)
+			handling = false
+			_ = log.Close()
+			_ = log.Close()
+			if told != 1 {
+				t.Errorf("told %d times", told)
+			}
+		})
+	}
+}

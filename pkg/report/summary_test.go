@@ -1,0 +1,149 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+)
+
+// summaryOf is what a run with these failures ends with.
+func summaryOf(t *testing.T, failures ...event.TrailFinished) []string {
+	t.Helper()
+	var out bytes.Buffer
+	clock := newClock()
+	console := NewConsole(&out, Style{}, consoleOptions(clock))
+	defer console.Close()
+	s := event.NewStream(clock.now, redact.New(nil), console)
+	for i, f := range failures {
+		s.Session(fmt.Sprintf("session_%d", i), f.File, nil).Emit(f)
+	}
+	out.Reset()
+	s.Emit(event.RunFinished{Failed: len(failures)})
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+func failedTrail(n int, reason string) event.TrailFinished {
+	return event.TrailFinished{
+		File: fmt.Sprintf("trails/%d.trail.yaml", n), Title: fmt.Sprintf("trail %d", n), Outcome: event.Failed, Line: 7, Step: 2, StepText: "A step", Tool: "tool",
+		Reason: reason, Hint: "a hint", Artifacts: []string{"logs/a", "logs/b"},
+	}
+}
+
+func TestFailuresGetAtMostFortyLinesAndTheirBeginningAlways(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line of the reason\n", 500)
+	wide := strings.Repeat("wide ", 1<<20)
+	for _, n := range []int{1, 2, 3, 7, 10, 11, 100} {
+		for name, reason := range map[string]string{"short": "no", "long": long, "wide": wide, "empty": ""} {
+			var failures []event.TrailFinished
+			for i := range n {
+				failures = append(failures, failedTrail(i, reason))
+			}
+			lines := summaryOf(t, failures...)
+			const around = 1 + 1 + 1 + 3 // blank, what is left out, blank, paths and counts
+			if len(lines) > maxDetail+around {
+				t.Errorf("%d failures, %s: %d lines", n, name, len(lines))
+			}
+			text := strings.Join(lines, "\n")
+			for i := range min(n, 10) {
+				want := fmt.Sprintf("✗ trail %d (failed)\n  trails/%d.trail.yaml:7\n  step 2: A step, tool tool\n  %.4s", i, i, strings.TrimSpace(reason))
+				if !strings.Contains(text, want) {
+					t.Errorf("%d failures, %s: no %q in\n%.2000s", n, name, want, text)
+				}
+			}
+			if n > 10 != strings.Contains(text, fmt.Sprintf("… %d more did not pass, see their lines above and logs", n-10)) {
+				t.Errorf("%d failures, %s: what was left out is not said or said in vain:\n%.2000s", n, name, text)
+			}
+			for _, line := range lines {
+				if ansi.StringWidth(line) > maxColumns {
+					t.Errorf("%d failures, %s: a line has %d columns", n, name, ansi.StringWidth(line))
+				}
+			}
+		}
+	}
+}
+
+func TestALongReasonIsCutBeforeHintAndPaths(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(summaryOf(t, failedTrail(0, strings.Repeat("a line\n", 100)), failedTrail(1, "no")), "\n")
+	const want = "  a line\n  … 87 more lines in logs/session_0/events.ndjson\n  hint: a hint\n  see logs/a\n  see logs/b\n✗ trail 1 (failed)\n"
+	if !strings.Contains(strings.ReplaceAll(got, `\`, "/"), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", got, want)
+	}
+}
+
+func TestTheLastLineIsTheCounts(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		total int
+		end   event.RunFinished
+		want  string
+	}{
+		"all passed":   {3, event.RunFinished{Passed: 3, DurationMs: 1234}, "3 passed in 1.2s"},
+		"one error":    {1, event.RunFinished{Errors: 1}, "1 error in 0.0s"},
+		"everything":   {9, event.RunFinished{Failed: 1, Errors: 2, Passed: 3, Flaky: 1, Skipped: 1}, "1 failed, 2 errors, 3 passed, 1 flaky, 1 skipped, 2 not run in 0.0s"},
+		"nothing":      {0, event.RunFinished{}, "no trails in 0.0s"},
+		"over an hour": {1, event.RunFinished{Passed: 1, DurationMs: 3_725_000}, "1 passed in 1h02m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, quiet := range []bool{false, true} {
+				var out bytes.Buffer
+				clock := newClock()
+				opts := consoleOptions(clock)
+				opts.Quiet = quiet
+				console := NewConsole(&out, Style{}, opts)
+				s := event.NewStream(clock.now, redact.New(nil), console)
+				s.Emit(event.RunStarted{Trails: tt.total})
+				s.Emit(tt.end)
+				console.Close()
+				if !strings.HasSuffix("\n"+out.String(), "\n"+tt.want+"\n") {
+					t.Errorf("quiet %v: got %q, want at its end %q", quiet, out.String(), tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestManyFlakyTrailsAreListedUpToALimit(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := newClock()
+	console := NewConsole(&out, Style{}, consoleOptions(clock))
+	defer console.Close()
+	s := event.NewStream(clock.now, redact.New(nil), console)
+	for i := range 15 {
+		s.Emit(event.TrailFinished{Title: fmt.Sprint("trail ", i), Outcome: event.Passed, Flaky: true, Attempts: 3})
+	}
+	s.Emit(event.RunFinished{Passed: 15, Flaky: 15})
+	if strings.Count(out.String(), "flaky: trail") != 10 || !strings.Contains(out.String(), "flaky: trail 0 passed at attempt 3\n") || !strings.Contains(out.String(), "… 5 more flaky\n") {
+		t.Errorf("got\n%s", out.String())
+	}
+}
+
+func TestVerboseLinesNameTheirTrailWhenSeveralAreOnTheirWay(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := newClock()
+	opts := consoleOptions(clock)
+	opts.Verbose = true
+	console := NewConsole(&out, Style{}, opts)
+	defer console.Close()
+	s := event.NewStream(clock.now, redact.New(nil), console)
+	one, two := s.Session("1", "a", nil), s.Session("2", "b", nil)
+	one.Emit(event.TrailStarted{File: "a", Title: "one"})
+	one.Emit(event.StepStarted{Index: 1, Of: 1, Text: "alone"})
+	two.Emit(event.TrailStarted{File: "b", Title: "two"})
+	one.Emit(event.StepStarted{Index: 1, Of: 1, Text: "together"})
+	for _, want := range []string{"\n  step 1/1 alone\n", "\none:  step 1/1 together\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}

@@ -76,12 +76,15 @@ func (p *player) call(recorded trail.Call) verdict {
 	return v
 }
 
-// ready finds the tool, fills in the values and holds the arguments against the tool's schema: nothing is sent that is
-// known to be wrong.
+// ready finds the tool, fills in the values and holds what they made of the arguments against the tool's schema: nothing is
+// sent that is known to be wrong. Arguments without values were checked before the first call.
 func (p *player) ready(recorded trail.Call) (*discover.Tool, map[string]any, error) {
 	t, err := p.session.registry.Find(recorded.Tool)
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(recorded.Args) > 0 && !trail.HasToken(recorded.Args) {
+		return t, recorded.Args, nil
 	}
 	args, err := trail.Interpolate(recorded.Args, p.values)
 	if err != nil {

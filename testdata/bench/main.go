@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"log"
@@ -12,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -88,19 +88,45 @@ func (b *bench) command(dir, program string, args ...string) *exec.Cmd {
 }
 
 func measure(cmd *exec.Cmd) (sample, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	begun := time.Now()
-	out, err := cmd.CombinedOutput()
+	err := cmd.Start()
+	if err != nil {
+		return sample{}, err
+	}
+	peak := watchPeak(cmd.Process.Pid)
+	err = cmd.Wait()
 	took := time.Since(begun)
 	if err != nil {
-		return sample{}, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+		return sample{}, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, &out)
 	}
-	rss := int64(0)
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		if rss = usage.Maxrss; runtime.GOOS != "darwin" {
-			rss *= 1024
+	return sample{took, peak()}, nil
+}
+
+// watchPeak follows the peak memory of a process, which Linux keeps in VmHWM. The usage that wait reports will not do: it
+// counts the process's own children too.
+func watchPeak(pid int) (stop func() int64) {
+	done, result := make(chan struct{}), make(chan int64)
+	go func() {
+		var peak int64
+		for tick := time.Tick(5 * time.Millisecond); ; {
+			if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
+				if _, rest, ok := strings.Cut(string(data), "VmHWM:"); ok {
+					var kib int64
+					_, _ = fmt.Sscan(rest, &kib)
+					peak = max(peak, kib*1024)
+				}
+			}
+			select {
+			case <-done:
+				result <- peak
+				return
+			case <-tick:
+			}
 		}
-	}
-	return sample{took, rss}, nil
+	}()
+	return func() int64 { close(done); return <-result }
 }
 
 // interleave runs the commands in turn and returns the median of each; one round first is not counted.
@@ -190,7 +216,7 @@ func (b *bench) listEight() error {
 }
 
 func (b *bench) bare(copies, calls int) *exec.Cmd {
-	return b.command(b.dir, b.prober, "-n", fmt.Sprint(copies), "-calls", fmt.Sprint(calls), "--", b.bun, "run", "--no-install", b.server)
+	return b.command(filepath.Dir(b.server), b.prober, "-n", fmt.Sprint(copies), "-calls", fmt.Sprint(calls), "--", b.bun, "run", "--no-install", b.server)
 }
 
 // call is measured as a difference: a trail with many calls less one with a single call, so that starting and stopping

@@ -100,6 +100,10 @@ func tooLarge(size, limit int) error {
 // prints without a newline prints into the line of the next message.
 func (f *framer) accept(line []byte) {
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	if isBatch(line) {
+		f.noise(bytes.TrimRight(line, "\r\n"))
+		return
+	}
 	for {
 		msg, start, end := nextMessage(line)
 		if text := bytes.TrimRight(line[:start], "\r\n"); len(bytes.TrimSpace(text)) > 0 {
@@ -111,6 +115,12 @@ func (f *framer) accept(line []byte) {
 		f.message(msg)
 		line = line[end:]
 	}
+}
+
+// isBatch reports whether line begins like an array of objects, which the protocol has no more. "[info] {…}" does not.
+func isBatch(line []byte) bool {
+	rest, array := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("["))
+	return array && bytes.HasPrefix(bytes.TrimLeft(rest, " \t"), []byte("{"))
 }
 
 // nextMessage finds the first message in text. Without one, start is the length of text. Objects inside an object that is

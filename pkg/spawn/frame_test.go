@@ -80,7 +80,8 @@ func framingCases() []struct {
 		{"an id of the wrong type", `{"jsonrpc":"2.0","id":true,"result":1}` + "\n", []string{`"{\"jsonrpc\":\"2.0\",\"id\":true,\"result\":1}"`}},
 		{"a method of the wrong type", `{"jsonrpc":"2.0","id":1,"method":5}` + "\n", []string{`"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}"`}},
 		{"a printed object", "{ jsonrpc: '2.0', id: 1, result: {} }\n", []string{`"{ jsonrpc: '2.0', id: 1, result: {} }"`}},
-		{"a batch", `[1,"jsonrpc"]` + "\n", []string{`"[1,\"jsonrpc\"]"`}},
+		{"a batch", ` [ {"jsonrpc":"2.0","id":1,"result":1}]` + "\r\n", []string{`" [ {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}]"`}},
+		{"a level in brackets before a message", `[info] {"jsonrpc":"2.0","id":1,"result":1}` + "\n", []string{`"[info] "`, "1 1"}},
 		{"invalid UTF-8", "\xff\xfe\n" + "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}\n", []string{`"\xff\xfe"`, "1 \"\xff\""}},
 		{"backslashes before a quote", `{"a":"\\","b":"\\\"","jsonrpc":"2.0","id":1,"result":"\\\\"}` + "\n", []string{`1 "\\\\"`}},
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 )
 
 func put(t *testing.T, file, text string, mode os.FileMode) string {
@@ -84,7 +83,7 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			sup := NewSupervisor(Options{Runtimes: jsruntime.NewFinder(jsruntime.Options{})})
+			sup := NewSupervisor(Options{})
 			c.spec.Env = env
 			p, err := sup.Start(t.Context(), c.spec)
 			if err == nil {

@@ -46,3 +46,41 @@ func TestADetachedChildThatHoldsThePipesIsGoneWithItsServer(t *testing.T) {
 	}
 	spawntest.NoSurvivors(t, s.marker)
 }
+
+// TestAFinishedProcessLeavesNoFileOpen is not parallel: it counts the files of the whole process.
+//
+//nolint:paralleltest // see above
+func TestAFinishedProcessLeavesNoFileOpen(t *testing.T) {
+	count := func() int {
+		files, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	lives := func() {
+		sup := NewSupervisor(Options{StateDir: t.TempDir()})
+		for _, command := range []string{"/bin/cat", "/no/such/command", "/dev"} {
+			p, err := sup.Start(t.Context(), Spec{Command: command, LogPath: filepath.Join(t.TempDir(), "log")})
+			if err == nil {
+				err = p.Stop(t.Context())
+			} else if command != "/bin/cat" {
+				err = nil
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := sup.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lives() // what is opened once and for all, such as the poller
+	before := count()
+	for range 20 {
+		lives()
+	}
+	if after := count(); after != before {
+		t.Errorf("%d files are open, %d before", after, before)
+	}
+}

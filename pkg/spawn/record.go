@@ -31,8 +31,8 @@ type record struct {
 	midLine bool        // the last byte is no newline
 	notices [][2]string // to give once mu is free: message and hint
 
-	ring  [ringLines][]byte
-	last  int // index of the newest line, which may be incomplete, counted without end
+	ring  [ringLines + 1][]byte // the newest line is incomplete
+	last  int                   // its index, counted without end
 	stray []string
 }
 
@@ -110,7 +110,7 @@ func (r *record) strayed(line []byte) {
 	if len(r.stray) > 1 {
 		return
 	}
-	hint := "write to stderr instead, with console.error or process.stderr.write"
+	hint := "write to stderr instead; in JavaScript, with console.error"
 	if r.path != "" {
 		hint += "; what it wrote is in " + r.path
 	}
@@ -139,7 +139,7 @@ func (r *record) append(p []byte) {
 // remember puts p into the ring.
 func (r *record) remember(p []byte) {
 	for len(p) > 0 {
-		line := &r.ring[r.last%ringLines]
+		line := &r.ring[r.last%len(r.ring)]
 		text, _, ended := bytes.Cut(p, []byte("\n"))
 		n := min(len(text), ringLine-len(*line))
 		*line = append(*line, text[:n]...)
@@ -151,7 +151,7 @@ func (r *record) remember(p []byte) {
 			p = p[1:]
 		}
 		r.last++
-		r.ring[r.last%ringLines] = r.ring[r.last%ringLines][:0]
+		r.ring[r.last%len(r.ring)] = r.ring[r.last%len(r.ring)][:0]
 	}
 }
 
@@ -160,8 +160,8 @@ func (r *record) remembered() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var lines []string
-	for i := max(0, r.last-ringLines+1); i <= r.last; i++ {
-		lines = append(lines, string(r.ring[i%ringLines]))
+	for i := max(0, r.last-ringLines); i <= r.last; i++ {
+		lines = append(lines, string(r.ring[i%len(r.ring)]))
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }

@@ -28,7 +28,7 @@ import (
 // Options of a Supervisor.
 type Options struct {
 	StateDir string            // where later runs look for what this one left; "" for nowhere
-	Runtimes *jsruntime.Finder // for scripts
+	Runtimes *jsruntime.Finder // for scripts; nil finds none
 	// Log is told when the state file cannot be written. May be nil.
 	Log func(level, message, hint string)
 }
@@ -63,6 +63,9 @@ type Supervisor struct {
 
 // NewSupervisor returns a supervisor without processes.
 func NewSupervisor(opts Options) *Supervisor {
+	if opts.Runtimes == nil {
+		opts.Runtimes = jsruntime.NewFinder(jsruntime.Options{})
+	}
 	s := &Supervisor{runtimes: opts.Runtimes, maxLine: maxLine, live: map[*Process]bool{}}
 	s.state.dir = opts.StateDir
 	s.state.warn = func(message string) {

@@ -114,8 +114,11 @@ func (p *pattern) match(t text, i int) (end int, open bool) {
 
 // spelt reads p in one disguise and returns where it stopped reading, and whether that is the end of p.
 func (p *pattern) spelt(t text, i int, d disguise) (stop int, ok, open bool) {
-	for _, set := range p.chars {
+	for n, set := range p.chars {
 		c, next, cut := t.read(i, d)
+		if n > 0 && !cut && !slices.Contains(set, '\x1b') {
+			c, next, cut = t.uncoloured(c, next, d)
+		}
 		if cut {
 			return len(t.b), false, !t.whole
 		}

@@ -39,6 +39,11 @@ func escapeAll(s string) string {
 	return b.String()
 }
 
+// coloured has codes between all its characters.
+func coloured(s string) string {
+	return strings.Join(strings.Split(s, ""), "\x1b[0m\x1b[38;5;208m")
+}
+
 func lowerHex(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -54,7 +59,7 @@ func lowerHex(s string) string {
 func forms(t testing.TB, secret string) map[string]string {
 	t.Helper()
 	std, urls := base64.StdEncoding, base64.URLEncoding
-	return map[string]string{
+	all := map[string]string{
 		"plain":                        secret,
 		"JSON":                         quote(t, secret),
 		"JSON with escaped slashes":    strings.ReplaceAll(quote(t, secret), "/", `\/`),
@@ -68,6 +73,8 @@ func forms(t testing.TB, secret string) map[string]string {
 		"query in a query":             url.QueryEscape(url.QueryEscape(secret)),
 		"JSON in a query":              url.QueryEscape(quote(t, secret)),
 		"query in JSON":                quote(t, url.QueryEscape(secret)),
+		"coloured":                     coloured(secret),
+		"coloured, in JSON":            quote(t, coloured(secret)),
 		"base64":                       std.EncodeToString([]byte(secret)),
 		"base64, no padding":           std.WithPadding(base64.NoPadding).EncodeToString([]byte(secret)),
 		"base64, URL":                  urls.EncodeToString([]byte(secret)),
@@ -76,6 +83,11 @@ func forms(t testing.TB, secret string) map[string]string {
 		"base64 with escaped slashes":  strings.ReplaceAll(std.EncodeToString([]byte(secret)), "/", `\/`),
 		"base64 in a query, lower hex": lowerHex(url.QueryEscape(std.EncodeToString([]byte(secret)))),
 	}
+	if strings.Contains(secret, "\x1b") { // its own codes are not told from those around
+		delete(all, "coloured")
+		delete(all, "coloured, in JSON")
+	}
+	return all
 }
 
 func TestEveryFormOfASecretIsReplacedWhole(t *testing.T) {
@@ -130,6 +142,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		"", "hunter", "hunter3", "Hunter2", "huntehunter", "hunte", "hunter%2", `hunter\2`, `hunter\u003`, "hunter%3", "\xffhunter\xff2", "hunter\n2",
 		base64.StdEncoding.EncodeToString([]byte("hunter3")), base64.StdEncoding.EncodeToString([]byte("xabcde")), "a%b", "a  b", `a\ b`,
 		"100% of C:\\new\\users \\", "%", "%4", "\\u", "\\ud83d", `\ud83dx`, "%C3", "%C3%", "%C3x",
+		"hun\x1b[31", "hun\x1b[Kter2", "hun\x1b]0;ter2", "\x1b[31mhunter\x1b[0m", "hunt\x1ber2",
 	}
 	for _, text := range texts {
 		if got := r.Text(text); got != text {

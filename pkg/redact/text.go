@@ -51,6 +51,30 @@ func (t text) read(i int, d disguise) (c rune, next int, cut bool) {
 	return c, next, false
 }
 
+// uncoloured returns c, which ends at i, or if c begins colour codes (ESC [ … m), the character after them: who prints
+// without colours would put together again what they divide.
+func (t text) uncoloured(c rune, i int, d disguise) (char rune, next int, cut bool) {
+	for c == '\x1b' {
+		end := i
+		for sep := "["; ; sep = "0123456789;:" {
+			code, after, cut := t.read(end, d)
+			if cut {
+				return 0, 0, true
+			}
+			if end = after; code == 'm' && sep != "[" {
+				break
+			}
+			if !strings.ContainsRune(sep, code) {
+				return c, i, false
+			}
+		}
+		if c, i, cut = t.read(end, d); cut {
+			return 0, 0, true
+		}
+	}
+	return c, i, false
+}
+
 func (t text) literal(i int) (c rune, next int, cut bool) {
 	rest := t.b[i:]
 	if len(rest) > 0 && rest[0] < utf8.RuneSelf {

@@ -86,10 +86,10 @@ func (s *scanner) scan(dst []byte, t text) (out []byte, settled int) {
 // candidates returns the bits of the patterns that can start at i; it may name too many.
 func (r *Redactor) candidates(t text, i int) uint64 {
 	mask := r.first.at(t.b[i:])
-	if mask != 0 && i+1 < len(t.b) && t.b[i] != '\\' && t.b[i] != '%' {
-		mask &= r.second.at(t.b[i+1:])
+	if mask == 0 || i+1 == len(t.b) || t.b[i] == '\\' || t.b[i] == '%' || t.b[i+1] == '\x1b' {
+		return mask
 	}
-	return mask
+	return mask & r.second.at(t.b[i+1:])
 }
 
 // longest returns the end of the longest match at i and what replaces it.

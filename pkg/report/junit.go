@@ -26,20 +26,25 @@ type started struct {
 }
 
 type suite struct {
-	XMLName    xml.Name   `xml:"testsuite"`
-	Name       string     `xml:"name,attr"`
-	Tests      int        `xml:"tests,attr"`
-	Failures   int        `xml:"failures,attr"`
-	Errors     int        `xml:"errors,attr"`
-	Skipped    int        `xml:"skipped,attr"`
-	Time       string     `xml:"time,attr"`
-	Timestamp  string     `xml:"timestamp,attr"`
-	File       string     `xml:"file,attr"`
-	Properties []property `xml:"properties>property,omitempty"`
+	XMLName    xml.Name `xml:"testsuite"`
+	Name       string   `xml:"name,attr"`
+	Tests      int      `xml:"tests,attr"`
+	Failures   int      `xml:"failures,attr"`
+	Errors     int      `xml:"errors,attr"`
+	Skipped    int      `xml:"skipped,attr"`
+	Time       string   `xml:"time,attr"`
+	Timestamp  string   `xml:"timestamp,attr"`
+	File       string   `xml:"file,attr"`
+	Properties *properties
 	Cases      []testCase `xml:"testcase"`
 
 	took  time.Duration
 	flaky int
+}
+
+type properties struct {
+	XMLName xml.Name   `xml:"properties"`
+	List    []property `xml:"property"`
 }
 
 type property struct {
@@ -60,7 +65,7 @@ type testCase struct {
 type detail struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
-	Body    string `xml:",chardata"`
+	Body    string `xml:",innerxml"`
 }
 
 // NewJUnit returns an empty JUnit.
@@ -94,7 +99,7 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time) {
 	case event.Passed:
 		if e.Flaky {
 			s.flaky++
-			s.Properties = []property{{"flaky", fmt.Sprint(s.flaky)}}
+			s.Properties = &properties{List: []property{{"flaky", fmt.Sprint(s.flaky)}}}
 			c.Output = fmt.Sprintf("flaky: passed at attempt %d", e.Attempts)
 		}
 	case event.Skipped:
@@ -135,7 +140,14 @@ func classname(file string) string { return path.Dir(filepath.ToSlash(pathText(f
 func explain(e event.TrailFinished) *detail {
 	e.Reason = head(e.Reason, maxReason)
 	body := append(append(place(e), textLines(e.Reason)...), advice(e)...)
-	return &detail{Message: firstLine(e.Reason), Type: string(e.Outcome), Body: strings.Join(body, "\n")}
+	return &detail{Message: firstLine(e.Reason), Type: string(e.Outcome), Body: xmlText(strings.Join(body, "\n"))}
+}
+
+// xmlText is s as XML, with the line ends and quotes that encoding/xml would escape for no need.
+func xmlText(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+	return strings.NewReplacer("&#xA;", "\n", "&#x9;", "\t", "&#34;", `"`, "&#39;", "'").Replace(b.String())
 }
 
 // surefire is a duration in the form that the schema asks for.

@@ -1,0 +1,166 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+)
+
+// written is what j writes, after xmllint and encoding/xml have read it.
+func written(t *testing.T, j *JUnit) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := j.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "junit.xml")
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("xmllint"); err != nil {
+		t.Fatal("xmllint is missing: run make deps, or install libxml2-utils (Debian, Ubuntu) or libxml2 (Fedora, Homebrew)")
+	}
+	schema := filepath.Join("testdata", "junit.xsd")
+	if report, err := exec.Command("xmllint", "--noout", "--nonet", "--schema", schema, file).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s\n%s", err, report, out.String())
+	}
+	if err := readXML(out.Bytes()); err != nil {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	return out.String()
+}
+
+func readXML(b []byte) error {
+	for d := xml.NewDecoder(bytes.NewReader(b)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func TestJUnitFollowsTheSchema(t *testing.T) {
+	t.Parallel()
+	j := NewJUnit()
+	play(newClock(), nil, j)
+	golden(t, "junit", []byte(written(t, j)))
+	golden(t, "junit-empty", []byte(written(t, NewJUnit())))
+}
+
+// hostile is what a tool can print.
+func hostile() string {
+	var b strings.Builder
+	for c := range rune(0x100) {
+		b.WriteRune(c)
+	}
+	for c := range 0x100 {
+		b.WriteByte(byte(c))
+	}
+	return b.String() + "\x1b[31m ]]> <![CDATA[ <!-- --> &amp; &#0; <?xml \ufffe\uffff\U0010ffff\u2028\u202e \xed\xa0\x80 \x1b]0;" +
+		strings.Repeat("long ", 100_000)
+}
+
+func TestJUnitIsValidWhateverAToolPrinted(t *testing.T) {
+	t.Parallel()
+	text := hostile()
+	j := NewJUnit()
+	s := event.NewStream(newClock().now, redact.New(nil), j)
+	for _, outcome := range []event.Outcome{event.Passed, event.Failed, event.Error, event.Skipped} {
+		s.Emit(event.TrailFinished{
+			File: text, Title: text, Outcome: outcome, Reason: text, Hint: text, Step: 1, StepText: text, Tool: text, Line: 3, DurationMs: 1, Attempts: 1,
+			Artifacts: []string{text},
+		})
+	}
+	got := written(t, j)
+	if strings.ContainsAny(got, "\x1b\x07\x00") {
+		t.Error("a control character is left")
+	}
+	if !strings.Contains(got, "]]&gt; &lt;![CDATA[") {
+		t.Error("the text itself is missing")
+	}
+}
+
+func TestARunThatStoppedHalfWayIsAnErrorInJUnit(t *testing.T) {
+	t.Parallel()
+	j := NewJUnit()
+	clock := newClock()
+	s := event.NewStream(clock.now, redact.New(nil), j)
+	s.Session("1", "a", nil).Emit(event.TrailStarted{File: "dir/a", Title: "first attempt"})
+	s.Session("2", "a", nil).Emit(event.TrailStarted{File: "dir/a", Title: "first attempt"}) // a retry, not a second trail
+	clock.pass(1500 * time.Millisecond)
+	s.Emit(event.Log{Level: "error", Message: "interrupted"})
+	for range 2 { // writing again adds nothing
+		got := written(t, j)
+		want := `<testcase name="first attempt" classname="dir" time="1.500">` + "\n      " + `<error message="the run ended before this trail did"`
+		if !strings.Contains(got, want) || !strings.Contains(got, `<testsuites name="trailblaze" tests="1" failures="0" errors="1" time="1.500">`) {
+			t.Errorf("got\n%s", got)
+		}
+	}
+}
+
+func TestCasesOfOneNameAreToldApart(t *testing.T) {
+	t.Parallel()
+	j := NewJUnit()
+	s := event.NewStream(newClock().now, redact.New(nil), j)
+	for _, file := range []string{"a", "a", "b", "a"} {
+		s.Emit(event.TrailFinished{File: file, Title: "same", Outcome: event.Passed})
+	}
+	got := written(t, j)
+	for _, want := range []string{`tests="3"`, `name="same"`, `name="same #2"`, `name="same #3"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Count(got, `name="same"`) != 2 {
+		t.Errorf("names are not unique in a suite:\n%s", got)
+	}
+}
+
+func TestJUnitKeepsNothingOfCalls(t *testing.T) {
+	t.Parallel()
+	quiet, busy := NewJUnit(), NewJUnit()
+	for j, calls := range map[*JUnit]int{quiet: 0, busy: 10_000} {
+		s := event.NewStream(newClock().now, redact.New(nil), j)
+		e := s.Session("s", "a", nil)
+		e.Emit(event.TrailStarted{File: "a", Title: "A"})
+		for i := range calls {
+			e.Emit(event.CallStarted{Call: fmt.Sprint(i), Args: map[string]any{"text": strings.Repeat("x", 100)}})
+			e.Emit(event.CallFinished{Call: fmt.Sprint(i), OK: true, Text: strings.Repeat("x", 100)})
+			e.Log("info", "", "text", "")
+		}
+		e.Emit(event.TrailFinished{File: "a", Title: "A", Outcome: event.Passed})
+	}
+	if diff := cmp.Diff(fmt.Sprintf("%+v", deref(quiet)), fmt.Sprintf("%+v", deref(busy))); diff != "" {
+		t.Errorf("(-quiet +busy):\n%s", diff)
+	}
+}
+
+func deref(j *JUnit) []any {
+	all := []any{*j}
+	for _, s := range j.suites {
+		all = append(all, *s)
+	}
+	return all[1:]
+}
+
+func TestJUnitReportsAFailedWrite(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	if err := NewJUnit().Write(&failingWriter{err: full}); !errors.Is(err, full) {
+		t.Errorf("got %v, want %v", err, full)
+	}
+}

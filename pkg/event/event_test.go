@@ -86,7 +86,7 @@ func TestNothingIsNull(t *testing.T) {
 	t.Parallel()
 	for _, secrets := range []map[string]string{nil, {"S": "secret"}} {
 		for _, e := range everyEvent() {
-			zero, ok := reflect.Zero(reflect.TypeOf(e)).Interface().(event.Event)
+			zero, ok := reflect.TypeAssert[event.Event](reflect.Zero(reflect.TypeOf(e)))
 			if !ok {
 				t.Fatalf("%T is no event", e)
 			}
@@ -118,7 +118,7 @@ func TestEveryTextIsRedacted(t *testing.T) {
 			}
 		}
 		before := fmt.Sprintf("%v", full.Interface())
-		ev, ok := full.Interface().(event.Event)
+		ev, ok := reflect.TypeAssert[event.Event](full)
 		if !ok {
 			t.Fatalf("%T is no event", e)
 		}

@@ -56,7 +56,7 @@ func readXML(b []byte) error {
 func TestJUnitFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	j := NewJUnit()
-	play(newClock(), nil, j)
+	play(newClock(), j)
 	golden(t, "junit", []byte(written(t, j)))
 	golden(t, "junit-empty", []byte(written(t, NewJUnit())))
 }

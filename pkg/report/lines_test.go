@@ -19,7 +19,7 @@ func TestJSONLinesAreTheRecordsOnePerLine(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	var records []event.Record
-	play(newClock(), nil, NewJSONLines(&out), event.HandlerFunc(func(r event.Record) { records = append(records, r) }))
+	play(newClock(), NewJSONLines(&out), event.HandlerFunc(func(r event.Record) { records = append(records, r) }))
 	golden(t, "jsonlines", out.Bytes())
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	if len(lines) != len(records) {
@@ -72,7 +72,7 @@ func TestJSONLinesStopAtTheFirstFailedWrite(t *testing.T) {
 	full := errors.New("disk full")
 	w := &failingWriter{err: full}
 	j := NewJSONLines(w)
-	play(newClock(), nil, j)
+	play(newClock(), j)
 	if !errors.Is(j.Err(), full) || w.calls != 1 {
 		t.Errorf("%v after %d writes, want %v after 1", j.Err(), w.calls, full)
 	}
@@ -93,7 +93,7 @@ func TestSessionLogHasTheLinesOfJSONLines(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events.ndjson")
 	var want bytes.Buffer
 	log := NewSessionLog(file, func(err error) { t.Error(err) })
-	play(newClock(), nil, log, NewJSONLines(&want))
+	play(newClock(), log, NewJSONLines(&want))
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestASessionLogThatCannotBeWrittenIsToldOfOnceAndNeverFromHandle(t *testing
 			})
 			tt.broken(log)
 			handling = true
-			play(newClock(), nil, log)
+			play(newClock(), log)
 			handling = false
 			_ = log.Close()
 			_ = log.Close()

@@ -102,7 +102,7 @@ func TestAWholeRunLeavesOnAScreenWhatPlainLinesSay(t *testing.T) {
 	t.Parallel()
 	v, c := newTerminal(t, 80), newClock()
 	console := NewConsole(v, Style{Live: true, Width: 80}, consoleOptions(c))
-	play(c, nil, console)
+	play(c, console)
 	console.Close()
 	golden(t, "console-live", []byte(v.screen()))
 }

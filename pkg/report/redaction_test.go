@@ -51,9 +51,15 @@ func TestNoReportHoldsASecret(t *testing.T) {
 	s := event.NewStream(clock.now, redact.New(map[string]string{"TOKEN": canary}), console, liveConsole, NewJSONLines(&lines), log, junit)
 	e := s.Session("session "+x, "trail "+x, nil)
 	for _, ev := range []event.Event{
-		event.RunStarted{}, event.TrailStarted{File: x, Title: x, Target: x}, event.ServerStarted{Server: x}, event.StepStarted{Text: x},
-		event.CallStarted{Call: "1", Tool: x, Source: x, Args: map[string]any{x: []any{x, map[string]any{"deep": x}}}}, event.CallProgress{Call: "1", Message: x},
-		event.CallFinished{Call: "1", Tool: x, OK: true, Text: x}, event.CallFinished{Call: "2", Tool: x, Error: x}, event.StepFinished{},
+		event.RunStarted{},
+		event.TrailStarted{File: x, Title: x, Target: x},
+		event.ServerStarted{Server: x},
+		event.StepStarted{Text: x},
+		event.CallStarted{Call: "1", Tool: x, Source: x, Args: map[string]any{x: []any{x, map[string]any{"deep": x}}}},
+		event.CallProgress{Call: "1", Message: x},
+		event.CallFinished{Call: "1", Tool: x, OK: true, Text: x},
+		event.CallFinished{Call: "2", Tool: x, Error: x},
+		event.StepFinished{},
 		event.Log{Level: "warn", Source: x, Message: x, Hint: x},
 	} {
 		e.Emit(ev)

@@ -49,8 +49,8 @@ func consoleOptions(c *clock) ConsoleOptions {
 }
 
 // play sends a run with every kind of event and outcome.
-func play(c *clock, secrets map[string]string, handlers ...event.Handler) {
-	s := event.NewStream(c.now, redact.New(secrets), handlers...)
+func play(c *clock, handlers ...event.Handler) {
+	s := event.NewStream(c.now, redact.New(nil), handlers...)
 	s.Emit(event.RunStarted{Trails: 7})
 	playPassing(c, s)
 	playFailing(c, s)
@@ -131,7 +131,7 @@ func TestConsoleForEveryStyleWithoutLiveLines(t *testing.T) {
 			opts := consoleOptions(c)
 			opts.Verbose, opts.Quiet = tt.verbose, tt.quiet
 			console := NewConsole(&out, tt.style, opts)
-			play(c, nil, console)
+			play(c, console)
 			console.Close()
 			golden(t, name, out.Bytes())
 		})

@@ -4,9 +4,8 @@
 // JSON escapes (\", \/, \u00e9, surrogate pairs), percent-encoding with either case of hex digits, + for a space; and in
 // base64, standard or URL alphabet, padded or not. A secret of at least six bytes is also found inside a longer base64
 // text, such as the "user:secret" of Basic authentication, whatever its alignment; a shorter one only where its own
-// base64 form stands, because fewer fixed bits would match by chance. Base64 broken into lines is not found.
-//
-// Colour codes inside a secret do not hide it.
+// base64 form stands, because fewer fixed bits would match by chance. Base64 broken into lines is not found. Colour codes
+// inside a secret do not hide it.
 //
 // It refuses to guess: case, other encodings and parts of a secret stay. White space around a value is not part of the
 // secret (a file ends with a newline, what a tool prints of it does not).

@@ -24,6 +24,7 @@ type Console struct {
 	opts    ConsoleOptions
 	style   Style
 	p       palette
+	end     sync.Once
 	stop    chan struct{}
 	stopped chan struct{}
 
@@ -78,9 +79,9 @@ func (c *Console) tick() {
 	}
 }
 
-// Close ends the live lines. It may be called once.
+// Close ends the live lines.
 func (c *Console) Close() {
-	close(c.stop)
+	c.end.Do(func() { close(c.stop) })
 	<-c.stopped
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +128,7 @@ func (c *Console) trailStarted(session string, e event.TrailStarted) {
 		c.draw()
 		return
 	}
-	c.note("running %s (%s)", p.title, joinNonEmpty(", ", count(e.Steps, "step"), oneLine(e.Target), oneLine(e.Driver)))
+	c.note("running %s (%s)", p.title, joinNonEmpty(", ", fmt.Sprint(e.Steps, " ", plural(e.Steps, "step")), oneLine(e.Target), oneLine(e.Driver)))
 }
 
 func (c *Console) stepStarted(r event.Record, e event.StepStarted) {
@@ -231,11 +232,11 @@ func name(title, file string) string {
 	return oneLine(file)
 }
 
-func count(n int, noun string) string {
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + noun
+		return noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return noun + "s"
 }
 
 func joinNonEmpty(sep string, parts ...string) string {

@@ -71,6 +71,7 @@ func TestSeveralTrailsHaveALineEachAndARetryTakesOverItsOwn(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	console.Close()
+	console.Close()
 	if got := v.screen(); got != "\n" {
 		t.Errorf("Close left %q", got)
 	}

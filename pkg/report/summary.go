@@ -55,20 +55,12 @@ func (c *Console) failureLines() []string {
 		}
 	}
 	if rest := len(c.failures) - shown; rest > 0 {
-		lines = append(lines, fmt.Sprintf("%s %d more did not pass, see their lines above%s", c.p.more, rest, c.in("")))
+		lines = append(lines, joinNonEmpty(" and ", fmt.Sprintf("%s %d more did not pass, see their lines above", c.p.more, rest), c.opts.LogsDir))
 	}
 	if shown > 0 {
 		lines = append(lines, "")
 	}
 	return lines
-}
-
-// in names a place in the logs.
-func (c *Console) in(session string) string {
-	if c.opts.LogsDir == "" {
-		return ""
-	}
-	return " and " + filepath.Join(c.opts.LogsDir, session)
 }
 
 // fit describes a failure in at most limit lines: what, where, why, then what to do and to look at. The reason is cut first.
@@ -87,6 +79,7 @@ func (c *Console) fit(f failure, limit int) []string {
 	return lines[:min(len(lines), limit)]
 }
 
+// seeSession says where all of a failure's text is.
 func (c *Console) seeSession(f failure) string {
 	if c.opts.LogsDir == "" || f.session == "" {
 		return ""
@@ -159,11 +152,4 @@ func (c *Console) counts(e event.RunFinished) string {
 		parts = []string{"no trails"}
 	}
 	return strings.Join(parts, ", ") + " in " + seconds(time.Duration(e.DurationMs)*time.Millisecond)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

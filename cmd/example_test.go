@@ -14,6 +14,7 @@ const shop = "../testdata/projects/shop"
 
 // The example runs where it lies, because its packages are installed there; only what it leaves goes elsewhere.
 func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
+	t.Parallel()
 	for _, needed := range []string{"node_modules", "bin/ledger"} {
 		if _, err := os.Stat(filepath.Join(shop, needed)); err != nil {
 			t.Fatalf("%v: run make deps", err)
@@ -29,6 +30,7 @@ func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 		"node is forced, both here": {[]string{"node", bunPath}, "node+tsx"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, nil)
 			p.dir, _ = filepath.Abs(shop)
 			p.env = append(p.env, "PATH="+bin(t, tc.programs...))
@@ -52,12 +54,14 @@ func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 }
 
 func TestTheExampleOnOtherDevices(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"ios":           {"trails/shop", "--platform", "ios"},
 		"android-phone": {"trails/shop", "--classifier", "android-phone"},
 		"web":           {"trails/shop", "--platform", "web"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, nil)
 			p.dir, _ = filepath.Abs(shop)
 			p.env = append(p.env, "PATH="+bin(t, bunPath))

@@ -77,7 +77,7 @@ func (f *fake) misbehave(phase string) {
 		case "hang":
 			select {}
 		case "slow":
-			time.Sleep(300 * time.Millisecond)
+			time.Sleep(300 * time.Millisecond) //nolint:forbidigo // the fake is slow on purpose
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (f *fake) call(r request) {
 		answer = text(string(both))
 	case "sleep":
 		ms, _ := args["ms"].(float64)
-		time.Sleep(time.Duration(ms) * time.Millisecond)
+		time.Sleep(time.Duration(ms) * time.Millisecond) //nolint:forbidigo // the tool sleeps
 	case "remember":
 		name, _ := args["name"].(string)
 		answer["_meta"] = map[string]any{"trailblaze": map[string]any{"memoryDelta": map[string]any{name: args["value"]}}}

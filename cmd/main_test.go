@@ -152,9 +152,9 @@ func ofType(events []map[string]any, kind string) []map[string]any {
 }
 
 // fakeConfig is a project file with one fake server of a behaviour.
-func fakeConfig(behaviour string, extra ...string) string {
+func fakeConfig(behaviour string) string {
 	return "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{self}}\"\n" +
-		strings.Join(extra, "") + "    env: { TRAILBLAZE_TEST_SERVER: " + behaviour + " }\n"
+		"    env: { TRAILBLAZE_TEST_SERVER: " + behaviour + " }\n"
 }
 
 // webTrail is a trail with the given calls, one step each.

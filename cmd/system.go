@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,8 +49,8 @@ func NewSystem(version string) System {
 
 // Getenv returns a variable of the environment; the last one of a name counts.
 func (s System) Getenv(name string) (string, bool) {
-	for i := len(s.Env) - 1; i >= 0; i-- {
-		if key, value, ok := strings.Cut(s.Env[i], "="); ok && key == name {
+	for _, kv := range slices.Backward(s.Env) {
+		if key, value, ok := strings.Cut(kv, "="); ok && key == name {
 			return value, true
 		}
 	}

@@ -136,12 +136,11 @@ func (o Options) allServers() []config.Server {
 	return servers
 }
 
-var browserNames = []string{
-	"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge-stable", "microsoft-edge", "msedge",
-}
-
 func (o Options) browser() Check {
-	return o.program("browser", "TRAILBLAZE_BROWSER", browserNames, "only needed to drive web pages; install Chrome, Chromium or Edge")
+	names := []string{
+		"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge-stable", "microsoft-edge", "msedge",
+	}
+	return o.program("browser", "TRAILBLAZE_BROWSER", names, "only needed to drive web pages; install Chrome, Chromium or Edge")
 }
 
 func (o Options) adb() Check {

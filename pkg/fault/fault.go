@@ -72,11 +72,8 @@ func Wrap(kind Kind, cause error, hint, what string) *Error {
 
 // As returns the outermost *Error in err's tree, or nil.
 func As(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return nil
+	e, _ := errors.AsType[*Error](err)
+	return e
 }
 
 // KindOf returns the kind of err, Bug for an error that carries none.
@@ -84,8 +81,7 @@ func KindOf(err error) Kind {
 	if e := As(err); e != nil {
 		return e.Kind
 	}
-	var p Problems
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[Problems](err); ok {
 		return p.kind()
 	}
 	return Bug

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -165,14 +166,7 @@ func (r *runner) tagged(path string) bool {
 	if len(problems) > 0 {
 		return true
 	}
-	for _, tag := range file.Config.Tags {
-		for _, want := range r.Tags {
-			if tag == want {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(file.Config.Tags, func(tag string) bool { return slices.Contains(r.Tags, tag) })
 }
 
 // resolve makes a path absolute; relative ones are relative to the directory the user stands in.
@@ -187,8 +181,7 @@ func readTrail(name, path string) (*trail.File, fault.Problems) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		cause := err
-		var pe *os.PathError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[*os.PathError](err); ok {
 			cause = pe.Err
 		}
 		return nil, fault.Problems{{Kind: fault.Trail, File: name, Message: "cannot be read: " + cause.Error()}}

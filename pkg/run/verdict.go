@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -40,21 +41,15 @@ func because(outcome event.Outcome, err error) verdict {
 func hintOf(err error) string {
 	var hints []string
 	add := func(h string) {
-		for _, have := range hints {
-			if have == h {
-				return
-			}
-		}
-		if h != "" {
+		if h != "" && !slices.Contains(hints, h) {
 			hints = append(hints, h)
 		}
 	}
-	var problems fault.Problems
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			add(hintOf(e))
 		}
-	} else if errors.As(err, &problems) {
+	} else if problems, ok := errors.AsType[fault.Problems](err); ok {
 		for _, p := range problems {
 			add(p.Hint)
 		}

@@ -1,0 +1,82 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+func TestEveryKindHasItsExitCode(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[fault.Kind]int{
+		fault.Misuse: 3, fault.Config: 3, fault.Trail: 3, fault.Scope: 3, fault.Unavailable: 3, fault.NothingMatched: 4,
+		fault.Registration: 2, fault.Runtime: 2, fault.Server: 2, fault.Crashed: 2, fault.Bug: 2,
+		fault.Timeout: 124, fault.Interrupted: 130, fault.Terminated: 143,
+	} {
+		if got := fault.ExitCode(fmt.Errorf("around: %w", fault.New(kind, "", "x"))); got != want {
+			t.Errorf("%s: exit code %d, want %d", kind, got, want)
+		}
+	}
+	if fault.ExitCode(nil) != 0 || fault.ExitCode(io.EOF) != 2 || fault.KindOf(io.EOF) != fault.Bug {
+		t.Error("no error is 0; an error without a kind is a bug and 2")
+	}
+	if got := fault.ExitCode(fault.Problems{{Kind: fault.Trail, File: "f"}}); got != 3 {
+		t.Errorf("problems: exit code %d, want 3", got)
+	}
+}
+
+func TestTheWorstCodeWins(t *testing.T) {
+	t.Parallel()
+	order := []int{0, 4, 1, 3, 2, 124, 130, 143}
+	for i, low := range order {
+		for _, high := range order[i:] {
+			if fault.Worst(low, high) != high || fault.Worst(high, low) != high {
+				t.Errorf("%d and %d: want %d", low, high, high)
+			}
+		}
+	}
+	if got := fault.ExitCode(errors.Join(fault.New(fault.Config, "", "x"), fault.New(fault.Crashed, "", "y"))); got != 2 {
+		t.Errorf("joined: exit code %d, want 2", got)
+	}
+}
+
+func TestNearestNames(t *testing.T) {
+	t.Parallel()
+	names := []string{"assertVisible", "generateTestUser", "inputText", "tap", "swipe"}
+	for name, want := range map[string][]string{
+		"generateTestUsr": {"generateTestUser"}, "GENERATETESTUSER": {"generateTestUser"}, "tpa": {"tap"}, "inputtext": {"inputText"},
+		"completelyElse": {}, "": {},
+	} {
+		if diff := cmp.Diff(want, fault.Nearest(name, names)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := fault.DidYouMean("zzzzzzzz", names); got != "known: assertVisible, generateTestUser, inputText, tap, swipe" {
+		t.Errorf("nothing near: %q", got)
+	}
+	if got := fault.Nearest(strings.Repeat("é", 1<<16), names); len(got) != 0 {
+		t.Errorf("a very long name is near %v", got)
+	}
+}
+
+func TestProblemsAreSortedAndReadable(t *testing.T) {
+	t.Parallel()
+	problems := fault.Problems{
+		{File: "b.yaml", Line: 1, Column: 2, Message: "last"}, {File: "a.yaml", Line: 2, Column: 1, Message: "second"},
+		{File: "a.yaml", Message: "whole file"}, {File: "a.yaml", Line: 2, Column: 9, Message: "third"},
+	}
+	problems.Sort()
+	want := "a.yaml: whole file\na.yaml:2:1: second\na.yaml:2:9: third\nb.yaml:1:2: last"
+	if got := problems.Error(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if fault.Problems(nil).Err() != nil {
+		t.Error("no problems are an error")
+	}
+}

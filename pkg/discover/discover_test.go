@@ -190,6 +190,19 @@ func TestUnknownToolNamesTheNearestAndWhyOneIsSkipped(t *testing.T) {
 	}
 }
 
+func TestTheReservedArgumentIsNowhereInASchema(t *testing.T) {
+	t.Parallel()
+	r := build(t, android, nil, discover.Gate{}, server("s", tool.Advertised{Name: "a", InputSchema: json.RawMessage(
+		`{"type":"object","properties":{"_trailblazeContext":{"type":"object"},"x":{"type":"string"}},"required":["_trailblazeContext","x"]}`)}))
+	a, _ := r.Lookup("a")
+	if want := `{"properties":{"x":{"type":"string"}},"required":["x"],"type":"object"}`; string(a.InputSchema) != want {
+		t.Errorf("schema %s, want %s", a.InputSchema, want)
+	}
+	if problems := a.CheckArgs(map[string]any{"x": "y"}, func(string) bool { return false }); len(problems) != 0 {
+		t.Errorf("a call without it: %+v", problems)
+	}
+}
+
 func TestCheckArgsReportsEveryMisfit(t *testing.T) {
 	t.Parallel()
 	closed := &discover.Tool{InputSchema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name","count"],

@@ -24,7 +24,7 @@ const (
 func (r *Registry) describe(src Source, adv tool.Advertised) *Tool {
 	m := metaReader{r, src.Source, adv}
 	return &Tool{
-		Name: adv.Name, Description: adv.Description, Source: src.Source, InputSchema: adv.InputSchema, Caller: src.Caller,
+		Name: adv.Name, Description: adv.Description, Source: src.Source, InputSchema: withoutReserved(adv.InputSchema), Caller: src.Caller,
 		SupportedDrivers:   m.strings(metaDrivers),
 		SupportedPlatforms: m.strings(metaPlatforms),
 		RequiresHost:       m.bool(metaHost, false),

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,31 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
+
+// reservedArgument is written into every call by us: no schema that anybody sees mentions it (specification, section 7).
+const reservedArgument = "_trailblazeContext"
+
+// withoutReserved returns the schema without the reserved argument; most schemas do not have it and are kept byte for byte.
+func withoutReserved(raw json.RawMessage) json.RawMessage {
+	if !bytes.Contains(raw, []byte(reservedArgument)) {
+		return raw
+	}
+	var schema map[string]any
+	if json.Unmarshal(raw, &schema) != nil {
+		return raw
+	}
+	if properties, ok := schema["properties"].(map[string]any); ok {
+		delete(properties, reservedArgument)
+	}
+	if required, ok := schema["required"].([]any); ok {
+		schema["required"] = slices.DeleteFunc(required, func(name any) bool { return name == reservedArgument })
+	}
+	stripped, err := json.Marshal(schema)
+	if err != nil {
+		return raw
+	}
+	return stripped
+}
 
 // ArgProblem is one way in which arguments do not fit a tool's input schema.
 type ArgProblem struct {

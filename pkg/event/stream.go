@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"sync"
 	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // Version is the value of "v" in every JSON record.
@@ -66,8 +68,12 @@ type HandlerFunc func(Record)
 // Handle calls f.
 func (f HandlerFunc) Handle(r Record) { f(r) }
 
-// Stream numbers and times events and hands them to its handlers in order. It may be used from any goroutine.
+// Stream numbers and times events and hands them to its handlers in order. It may be used from any goroutine. A handler that
+// panics gets nothing more; events come from goroutines that nobody could recover otherwise.
 type Stream struct {
+	// OnPanic is told of a handler's panic. It may be nil.
+	OnPanic func(err error)
+
 	mu       sync.Mutex
 	seq      int64
 	now      func() time.Time
@@ -95,12 +101,24 @@ func (s *Stream) emit(r Record, extra Handler) {
 	r.Seq, r.Time = s.seq, s.now()
 	r.Session, r.Trail = s.redactor.Text(r.Session), s.redactor.Text(r.Trail)
 	r.Event = r.Event.redacted(s.redactor)
-	for _, h := range s.handlers {
-		h.Handle(r)
+	for i, h := range s.handlers {
+		if h != nil && !s.handle(h, r) {
+			s.handlers[i] = nil
+		}
 	}
 	if extra != nil {
-		extra.Handle(r)
+		s.handle(extra, r)
 	}
+}
+
+func (s *Stream) handle(h Handler, r Record) (sound bool) {
+	defer func() {
+		if p := recover(); p != nil && s.OnPanic != nil {
+			s.OnPanic(fault.Panicked(p))
+		}
+	}()
+	h.Handle(r)
+	return true
 }
 
 // Emitter sends the events of one session.

@@ -5,6 +5,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -68,6 +69,15 @@ func New(kind Kind, hint, format string, args ...any) *Error {
 // Wrap makes an Error of a kind from a cause; the message is "what: cause".
 func Wrap(kind Kind, cause error, hint, what string) *Error {
 	return &Error{Kind: kind, Hint: hint, Message: what + ": " + cause.Error(), Cause: cause}
+}
+
+// Panicked makes a Bug of what recover returned; call it where the stack still shows the panic.
+func Panicked(p any) *Error {
+	return &Error{
+		Kind: Bug, Message: fmt.Sprintf("internal error: %v", p),
+		Hint:    "this is a bug in trailblaze; please report it with the output of the same command under --verbose",
+		Details: map[string]any{"stack": string(debug.Stack())},
+	}
 }
 
 // As returns the outermost *Error in err's tree, or nil.

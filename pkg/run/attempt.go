@@ -41,7 +41,7 @@ func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 	if err != nil {
 		v := broken(err)
 		v.attempts = 1
-		r.Stream.Session("", c.path, nil).Emit(finished(c.path, trailName(c.path), v, r.Now().Sub(begun)))
+		r.Stream.Session("", p.path, nil).Emit(finished(p.path, p.title, v, r.Now().Sub(begun)))
 		return v
 	}
 	v := r.attempt(ctx, p)
@@ -58,7 +58,6 @@ func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 	}
 	p.emit.Emit(done)
 	p.retain.close()
-	r.flushWarning()
 	return v
 }
 
@@ -70,28 +69,30 @@ func finished(path, title string, v verdict, took time.Duration) event.TrailFini
 	}
 }
 
-// prepare reads a trail and works out everything that needs no server. The error is what is wrong with the file or its scope.
+// prepare reads a trail and works out everything that needs no server. The error is what is wrong with the file or its scope;
+// the plan then has only its path and title.
 func (r *runner) prepare(c testCase) (*plan, error) {
+	p := &plan{path: c.path, title: trailName(c.path)}
 	file, problems := readTrail(c.path, r.resolve(c.path))
 	if len(problems) > 0 {
-		return nil, problems
+		return p, problems
 	}
-	sc, err := scope.Resolve(r.request(file))
-	if err != nil {
-		return nil, err
-	}
-	lineage := trail.Lineage(r.Classifiers)
-	if len(lineage) == 0 {
-		lineage = trail.Lineage([]string{sc.Driver.Platform.Lower()})
-	}
-	args, err := r.args(file, c)
-	if err != nil {
-		return nil, err
-	}
-	p := &plan{path: c.path, title: file.Title(), file: file, scope: sc, args: args, steps: steps(file, lineage)}
+	p.file, p.title = file, file.Title()
 	if c.row >= 0 {
 		p.title = fmt.Sprintf("%s [%d]", p.title, c.row+1)
 	}
+	var err error
+	if p.scope, err = scope.Resolve(r.request(file)); err != nil {
+		return p, err
+	}
+	lineage := trail.Lineage(r.Classifiers)
+	if len(lineage) == 0 {
+		lineage = trail.Lineage([]string{p.scope.Driver.Platform.Lower()})
+	}
+	if p.args, err = r.args(file, c); err != nil {
+		return p, err
+	}
+	p.steps = steps(file, lineage)
 	if reason, skip := file.SkipReason(lineage); skip {
 		p.early = skipped(reason)
 	} else {
@@ -209,15 +210,16 @@ func (r *runner) attempt(ctx context.Context, p *plan) verdict {
 		r.announce(p, "", evidence{})
 		return r.dryRun(ctx, p)
 	}
-	id := newSessionID(trailName(p.path), r.Now())
+	id := newSessionID(r.Redactor.Text(trailName(p.path)), r.Now())
 	r.announce(p, id, r.openEvidence(id))
 	s, err := openSession(ctx, r.Setup, p.scope, id, p.retain.dir, p.emit, false)
 	if err != nil {
-		return broken(first(outside(ctx), err))
+		v := broken(first(outside(ctx), err))
+		v.final = permanent(err)
+		return v
 	}
-	v := r.replay(s, p)
-	s.close(ctx)
-	return v
+	defer s.close(ctx)
+	return r.replay(s, p)
 }
 
 func first(errs ...error) error {
@@ -229,7 +231,7 @@ func (r *runner) replay(s *session, p *plan) verdict {
 	if problems := checkCalls(s.registry, p); len(problems) > 0 {
 		return argumentsWrong(problems).once()
 	}
-	player := newPlayer(s, p, r.values(p))
+	player := &player{session: s, plan: p, values: r.values(p)}
 	for _, st := range p.steps {
 		if v := player.step(st); v.outcome != event.Passed && v.outcome != event.Skipped {
 			return v

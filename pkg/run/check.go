@@ -97,7 +97,7 @@ func Probe(ctx context.Context, setup Setup, entry config.Server) (tools int, er
 		sc = scope.Scope{Driver: scope.DefaultDriver(scope.Web), Agent: scope.Host}
 	}
 	project := *setup.Project
-	project.Servers, project.Targets = []config.Server{entry}, nil
+	project.Servers, project.Targets, project.Toolsets = []config.Server{entry}, nil, nil
 	setup.Project = &project
 	registry, err := List(ctx, setup, sc)
 	if err != nil {

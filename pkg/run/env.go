@@ -13,14 +13,15 @@ import (
 // childEnv is the environment of a server process: ours, then the contract of section 5.1, then the entry's own; last wins.
 func (s Setup) childEnv(entry config.Server, sc scope.Scope, sessionID string) []string {
 	env := slices.Clone(s.Env)
+	direct := noProxy(s.Env)
 	env = append(env,
 		"TRAILBLAZE_DEVICE_PLATFORM="+string(sc.Driver.Platform),
 		"TRAILBLAZE_DEVICE_DRIVER="+sc.Driver.Key,
 		"TRAILBLAZE_DEVICE_WIDTH_PX="+strconv.Itoa(s.Width),
 		"TRAILBLAZE_DEVICE_HEIGHT_PX="+strconv.Itoa(s.Height),
 		"TRAILBLAZE_SESSION_ID="+sessionID,
-		"NO_PROXY="+noProxy(s.Env, "NO_PROXY"),
-		"no_proxy="+noProxy(s.Env, "no_proxy"),
+		"NO_PROXY="+direct,
+		"no_proxy="+direct,
 	)
 	if entry.Script != "" {
 		env = append(env, "TRAILBLAZE_TOOLSET_FILE="+entry.Script)
@@ -31,11 +32,12 @@ func (s Setup) childEnv(entry config.Server, sc scope.Scope, sessionID string) [
 	return env
 }
 
-// noProxy keeps loopback traffic of servers away from a corporate proxy: bun sends it there unless told not to.
-func noProxy(env []string, name string) string {
+// noProxy keeps loopback traffic of servers away from a corporate proxy: bun sends it there unless told not to. Both spellings
+// get the same value, because programs differ in which they read first.
+func noProxy(env []string) string {
 	const loopback = "127.0.0.1,localhost,::1"
 	for _, kv := range slices.Backward(env) {
-		if key, value, _ := strings.Cut(kv, "="); key == name && value != "" {
+		if key, value, _ := strings.Cut(kv, "="); strings.EqualFold(key, "NO_PROXY") && value != "" {
 			return value + "," + loopback
 		}
 	}

@@ -38,9 +38,6 @@ type evidence struct {
 
 // openEvidence makes the session's folder, opens its log and points latest at it.
 func (r *runner) openEvidence(id string) evidence {
-	if r.DryRun {
-		return evidence{}
-	}
 	dir := filepath.Join(r.Project.LogsDir, id)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		r.warnUnwritable(err)
@@ -50,21 +47,14 @@ func (r *runner) openEvidence(id string) evidence {
 	return evidence{dir, r.OpenLog(filepath.Join(dir, "events.ndjson"), r.warnUnwritable)}
 }
 
+// warnUnwritable tells once that evidence is missing; a session log never calls it while it handles an event.
 func (r *runner) warnUnwritable(err error) {
-	if r.warnedUnwritable.Swap(true) {
-		return
-	}
-	// The log may be failing in the middle of an event, so the warning must not be sent from inside the stream.
-	r.pendingWarning.Store(&event.Log{
-		Level: "warn", Source: "logs", Message: "evidence cannot be written, the run goes on without it: " + err.Error(),
-		Hint: "free some space, or set logsDir to a folder that can be written",
-	})
-}
-
-// flushWarning tells of a problem with the evidence once the stream is free.
-func (r *runner) flushWarning() {
-	if w := r.pendingWarning.Swap(nil); w != nil {
-		r.Stream.Emit(*w)
+	if !r.warnedUnwritable {
+		r.warnedUnwritable = true
+		r.Stream.Emit(event.Log{
+			Level: "warn", Source: "logs", Message: "evidence cannot be written, the run goes on without it: " + err.Error(),
+			Hint: "free some space, or set logsDir to a folder that can be written",
+		})
 	}
 }
 
@@ -75,6 +65,10 @@ func pointLatest(logsDir, id string) {
 	if os.Symlink(id, temp) != nil && os.WriteFile(temp, []byte(id+"\n"), 0o644) != nil {
 		return
 	}
+	if os.Rename(temp, latest) == nil {
+		return
+	}
+	_ = os.Remove(latest) // Windows does not replace a link to a folder
 	if os.Rename(temp, latest) != nil {
 		_ = os.Remove(temp)
 	}
@@ -108,28 +102,32 @@ type lastRun struct {
 	NotRun []string `json:"notRun"`
 }
 
-// SaveLast remembers which trails failed or were never reached. Relative paths are kept relative to dir.
-func SaveLast(logsDir, dir string, s Summary) error {
-	absolute := func(paths []string) []string {
-		out := make([]string, len(paths))
-		for i, p := range paths {
-			if out[i] = p; !filepath.IsAbs(p) {
-				out[i] = filepath.Join(dir, p)
-			}
-		}
-		return out
-	}
-	data, err := json.MarshalIndent(lastRun{absolute(s.Failed), absolute(s.NotRun)}, "", "  ")
+// saveLast remembers which trails failed or were never reached.
+func (r *runner) saveLast() error {
+	data, err := json.MarshalIndent(lastRun{r.absolute(r.summary.Failed), r.absolute(r.summary.NotRun)}, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(logsDir, 0o755); err != nil {
+	if err := os.MkdirAll(r.Project.LogsDir, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(logsDir, lastRunFile), append(data, '\n'), 0o644)
+	path := filepath.Join(r.Project.LogsDir, lastRunFile)
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
-// LoadLast returns the absolute paths of what failed or was not reached in the last run.
+func (r *runner) absolute(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = r.resolve(p)
+	}
+	return out
+}
+
+// LoadLast returns the absolute paths of the trails that failed or were not reached in the last run, each once. Files that are
+// gone since are left out.
 func LoadLast(logsDir string) ([]string, error) {
 	data, err := os.ReadFile(filepath.Join(logsDir, lastRunFile))
 	if os.IsNotExist(err) {
@@ -142,5 +140,11 @@ func LoadLast(logsDir string) ([]string, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, "run without --last-failed first", "read the last run")
 	}
-	return append(last.Failed, last.NotRun...), nil
+	var paths []string
+	for _, p := range append(last.Failed, last.NotRun...) {
+		if _, err := os.Stat(p); err == nil && !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
 }

@@ -21,10 +21,6 @@ type player struct {
 	calls   int
 }
 
-func newPlayer(s *session, p *plan, values *trail.Values) *player {
-	return &player{session: s, plan: p, values: values}
-}
-
 // step makes the calls of one step; the first failure decides.
 func (p *player) step(st step) verdict {
 	emit := p.session.emit

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
@@ -101,8 +100,13 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	}
 	cause := outside(ctx)
 	if cause != nil {
-		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: cause.Error()})
+		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: cause.Error(), Hint: hintOf(cause)})
 		r.summary.ExitCode = fault.Worst(r.summary.ExitCode, fault.ExitCode(cause))
+	}
+	if !o.DryRun {
+		if err := r.saveLast(); err != nil {
+			r.warnUnwritable(err)
+		}
 	}
 	r.summary.DurationMs = o.Now().Sub(r.started).Milliseconds()
 	o.Stream.Emit(r.summary.RunFinished)
@@ -127,8 +131,7 @@ type runner struct {
 	summary  Summary
 	listings map[string]listing // dry runs list a scope once
 
-	warnedUnwritable atomic.Bool
-	pendingWarning   atomic.Pointer[event.Log]
+	warnedUnwritable bool
 }
 
 // testCase is one trail file with one set of arguments.

@@ -251,11 +251,18 @@ func TestTheLastRunIsRemembered(t *testing.T) {
 	if _, err := run.LoadLast(dir); fault.KindOf(err) != fault.Misuse {
 		t.Errorf("without a last run: %v", err)
 	}
-	if err := run.SaveLast(dir, "/home/me", run.Summary{Failed: []string{"a", "/b"}, NotRun: []string{"c"}}); err != nil {
+	var seen records
+	o := options(t, &seen, call("nobody"))
+	o.FailFast, o.Project.LogsDir, o.ArgRows = true, dir, []map[string]any{{}, {}}
+	o.Paths = append(o.Paths, "gone.trail.yaml", "b.trail.yaml")
+	if err := os.WriteFile(filepath.Join(o.Cwd, "b.trail.yaml"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	got, err := run.LoadLast(dir)
-	want := []string{filepath.Join("/home/me", "a"), "/b", filepath.Join("/home/me", "c")}
+	want := []string{filepath.Join(o.Cwd, "a.trail.yaml"), filepath.Join(o.Cwd, "b.trail.yaml")}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

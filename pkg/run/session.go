@@ -3,8 +3,8 @@ package run
 import (
 	"context"
 	"errors"
-	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -56,9 +56,6 @@ func openSession(ctx context.Context, setup Setup, sc scope.Scope, id, dir strin
 	for _, w := range s.registry.Warnings {
 		emit.Log("warn", "registry", w, "")
 	}
-	for _, srv := range s.servers {
-		s.watch.Go(func() { s.watchServer(srv) })
-	}
 	return s, nil
 }
 
@@ -66,20 +63,21 @@ func openSession(ctx context.Context, setup Setup, sc scope.Scope, id, dir strin
 func (s *session) start(entries []config.Server, listOnly bool) ([]discover.Source, error) {
 	ctx, giveUp := context.WithCancel(s.ctx)
 	defer giveUp()
-	grace := time.AfterFunc(time.Duration(math.MaxInt64), giveUp)
-	defer grace.Stop()
+	logNames := logNames(entries)
 	started := make([]*server.Server, len(entries))
 	failures := make([]error, len(entries))
 	var wg sync.WaitGroup
 	var first sync.Once
 	for i, entry := range entries {
 		wg.Go(func() {
-			started[i], failures[i] = s.startOne(ctx, entry)
+			started[i], failures[i] = s.startOne(ctx, entry, logNames[i])
 			switch {
 			case failures[i] != nil:
-				first.Do(func() { grace.Reset(othersGrace) })
+				first.Do(func() { time.AfterFunc(othersGrace, giveUp) })
 			case listOnly:
 				failures[i] = started[i].Stop(context.WithoutCancel(ctx))
+			default:
+				s.watch.Go(func() { s.watchServer(started[i]) })
 			}
 		})
 	}
@@ -94,7 +92,7 @@ func (s *session) start(entries []config.Server, listOnly bool) ([]discover.Sour
 			Source: tool.Source{Kind: tool.FromServer, Name: srv.Name()}, Tools: srv.Tools(), Caller: srv,
 		})
 	}
-	return sources, causes(failures)
+	return sources, causes(append(failures, s.broke()))
 }
 
 // causes joins the failures, leaving out servers that were only given up because another had failed.
@@ -115,14 +113,19 @@ func causes(failures []error) error {
 	return errors.Join(own...)
 }
 
-func (s *session) startOne(ctx context.Context, entry config.Server) (*server.Server, error) {
+func (s *session) startOne(ctx context.Context, entry config.Server, logName string) (srv *server.Server, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panicked(p)
+		}
+	}()
 	log := func(level, message, hint string) { s.emit.Log(level, entry.Name, message, hint) }
 	launch := Launch{Server: entry, Env: s.setup.childEnv(entry, s.scope, s.id), Log: log}
 	if s.dir != "" {
-		launch.LogPath = filepath.Join(s.dir, "subprocess_stderr_"+fileName(entry.Name)+".log")
+		launch.LogPath = filepath.Join(s.dir, logName)
 	}
 	begun := s.setup.Now()
-	srv, err := server.Start(ctx, server.Config{
+	srv, err = server.Start(ctx, server.Config{
 		Name:           entry.Name,
 		Launch:         func(ctx context.Context) (server.Link, error) { return s.setup.Launch(ctx, launch) },
 		Version:        s.setup.Version,
@@ -195,6 +198,22 @@ func gate(p *config.Project, sc scope.Scope) discover.Gate {
 		}
 	}
 	return discover.Gate{}
+}
+
+// logNames are the names of the servers' log files, one for each even where the file system cannot tell their names apart.
+func logNames(entries []config.Server) []string {
+	names := make([]string, len(entries))
+	taken := map[string]bool{}
+	for i, entry := range entries {
+		base := "subprocess_stderr_" + fileName(entry.Name)
+		name := base
+		for n := 2; taken[strings.ToLower(name)]; n++ {
+			name = base + "_" + strconv.Itoa(n)
+		}
+		taken[strings.ToLower(name)] = true
+		names[i] = name + ".log"
+	}
+	return names
 }
 
 // fileName makes a name safe as a file name on every system, keeping it readable.

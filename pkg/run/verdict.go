@@ -87,6 +87,16 @@ func (v verdict) exit() int {
 	}
 }
 
+// permanent reports whether a session cannot open on another attempt either.
+func permanent(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Registration, fault.Runtime, fault.CommandNotFound, fault.PermissionDenied:
+		return true
+	default:
+		return false
+	}
+}
+
 func (v verdict) worthRetrying() bool {
 	return !v.final && (v.outcome == event.Failed || v.outcome == event.Error)
 }

@@ -1,13 +1,16 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -39,11 +42,11 @@ func (a *app) check(args []string) error {
 	v := checkView{Files: project.Files, Problems: problems, Warnings: project.Warnings}
 	paths, err := trail.Find(a.Dir, project.TrailsDir, args)
 	if err != nil {
-		return err
+		return errors.Join(problems.Err(), err)
 	}
 	for _, path := range paths {
 		v.Files++
-		v.addTrail(path, a.abs(path))
+		v.addTrail(project, path, a.abs(path))
 	}
 	v.OK = len(v.Problems) == 0
 	if err := a.printCheck(v); err != nil {
@@ -55,7 +58,7 @@ func (a *app) check(args []string) error {
 	return nil
 }
 
-func (v *checkView) addTrail(name, path string) {
+func (v *checkView) addTrail(project *config.Project, name, path string) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		v.Problems = append(v.Problems, fault.Problem{Kind: fault.Trail, File: name, Message: err.Error()})
@@ -63,8 +66,12 @@ func (v *checkView) addTrail(name, path string) {
 	}
 	file, problems := trail.Parse(name, data)
 	v.Problems = append(v.Problems, problems...)
-	if file != nil {
-		v.Warnings = append(v.Warnings, file.Warnings()...)
+	if file == nil {
+		return
+	}
+	v.Warnings = append(v.Warnings, file.Warnings()...)
+	if problem, wrong := run.CheckTarget(project, file); wrong {
+		v.Problems = append(v.Problems, trail.WithSnippets(fault.Problems{problem}, data)...)
 	}
 }
 

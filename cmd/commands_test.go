@@ -154,9 +154,17 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - { name: ts, script: tools/a.ts }\n",
 		"tools/a.ts":      "",
 	}
-	notRunnable := filepath.Join(t.TempDir(), "chrome")
-	if err := os.WriteFile(notRunnable, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
+	notRunnable := t.TempDir()
+	for _, name := range []string{"chromium", "adb"} {
+		if err := os.WriteFile(filepath.Join(notRunnable, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runnable := bin(t, "sh")
+	for _, name := range []string{"chromium", "adb"} {
+		if err := os.Symlink("sh", filepath.Join(runnable, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, tc := range map[string]struct {
 		files map[string]string
@@ -175,10 +183,9 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		"no modules": {map[string]string{
 			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "", "tools/package.json": `{"dependencies":{"zod":"*"}}`,
 		}, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"server ts": "warn"}},
-		"named browser":  {scripts, []string{"TRAILBLAZE_BROWSER=" + notRunnable}, nil, map[string]string{"browser": "fail"}},
-		"named and good": {scripts, []string{"TRAILBLAZE_BROWSER=/bin/sh", "ADB=/bin/sh"}, nil, map[string]string{"browser": "ok", "adb": "ok"}},
-		"named adb":      {scripts, []string{"ADB=" + notRunnable}, nil, map[string]string{"adb": "fail"}},
-		"no cache":       {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "cache")}, nil, map[string]string{"cache": "warn"}},
+		"not executable": {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"browser": "fail", "adb": "fail"}},
+		"programs there": {scripts, []string{"PATH=" + runnable}, nil, map[string]string{"browser": "ok", "adb": "ok"}},
+		"no cache":       {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "adb", "cache")}, nil, map[string]string{"cache": "warn"}},
 		"deep":           {map[string]string{"trailblaze.yaml": okProject}, nil, []string{"--deep"}, map[string]string{"server fake": "ok"}},
 		"deep, noisy":    {map[string]string{"trailblaze.yaml": noisyProject}, nil, []string{"--deep"}, map[string]string{"server fake": "warn"}},
 		"deep, dead":     {map[string]string{"trailblaze.yaml": fakeConfig("\"list:exit3\"")}, nil, []string{"--deep"}, map[string]string{"server fake": "fail"}},

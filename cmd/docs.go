@@ -20,7 +20,6 @@ func (a *app) newDocs() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			root := c.Root()
 			root.DisableAutoGenTag = true
-			root.InitDefaultCompletionCmd()
 			if markdown != "" {
 				if err := writeDocs(a.abs(markdown), func(dir string) error { return doc.GenMarkdownTree(root, dir) }); err != nil {
 					return err

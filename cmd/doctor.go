@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +37,11 @@ func (a *app) doctor(ctx context.Context, deep bool) error {
 	if deep && o.ProjectErr == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) { return a.probe(ctx, o.Project, s) }
 	}
+	defer whileStopping(ctx, a.tell)()
 	checks := doctor.Run(ctx, o)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	healthy := true
 	for _, c := range checks {
 		healthy = healthy && c.Status != doctor.Fail
@@ -58,12 +61,9 @@ func (a *app) probe(ctx context.Context, project *config.Project, s config.Serve
 	if err != nil {
 		return doctor.Probed{}, err
 	}
-	var mu sync.Mutex
 	var probed doctor.Probed
 	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
 		if l, ok := r.Event.(event.Log); ok && l.Level == "warn" {
-			mu.Lock()
-			defer mu.Unlock()
 			probed.Warnings = append(probed.Warnings, strings.TrimSpace(l.Message+" "+l.Hint))
 		}
 	}))

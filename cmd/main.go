@@ -1,11 +1,12 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
@@ -27,7 +29,10 @@ type app struct {
 	noColor bool
 	quiet   bool
 	verbose bool
+	parsed  bool // the command line made sense
 
+	cancel     context.CancelCauseFunc
+	redactor   *redact.Redactor // of --secret, for errors that do not go through the event stream
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
 }
@@ -40,26 +45,39 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // Main runs the program and returns its exit code. Every process it started is gone when it returns: after a polite end,
 // and at once after a second signal or a panic.
 func Main(sys System) int {
-	a := &app{System: sys}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	out := &output{w: sys.Stdout, cancel: cancel}
+	sys.Stdout = out
+	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), redactor: redact.New(nil)}
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
 		PATH: sys.env("PATH"), Env: sys.Env, CacheDir: sys.cacheDir(), Force: force, ForcedBy: forcedBy,
 	})
 	a.supervisor = spawn.NewSupervisor(spawn.Options{StateDir: sys.stateDir(), Runtimes: a.runtimes})
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	hard, stop := a.handleSignals(cancel)
+	hard, stop := a.handleSignals()
 	defer stop()
 	done := make(chan int, 1)
 	go func() { done <- a.run(ctx) }()
 	select {
 	case code := <-done:
-		_ = a.supervisor.Close() // nothing is left to close unless a stop failed, and that was reported
-		return code
+		return a.close(code, out)
 	case code := <-hard:
 		a.supervisor.KillAll()
 		return code
 	}
+}
+
+// close ends what is left and owns up to output that could not be written.
+func (a *app) close(code int, out *output) int {
+	if err := a.supervisor.Close(); err != nil {
+		fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
+	}
+	if err := out.failure(); err != nil {
+		fmt.Fprintf(a.Stderr, "trailblaze: error: %v\n", err)
+		code = fault.Worst(code, fault.ExitInfra)
+	}
+	return code
 }
 
 // forcedRuntime is --runtime, looked up before cobra parses because detection is set up once, or TRAILBLAZE_RUNTIME.
@@ -76,7 +94,7 @@ func (a *app) forcedRuntime() (name, by string) {
 }
 
 // handleSignals cancels with the reason at the first signal and reports the exit code on hard at the second.
-func (a *app) handleSignals(cancel context.CancelCauseFunc) (hard <-chan int, stop func()) {
+func (a *app) handleSignals() (hard <-chan int, stop func()) {
 	signals := make(chan os.Signal, 2)
 	a.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	closed := make(chan os.Signal, 1) // nobody reads it: writing to a closed pipe must fail, not end us with servers running
@@ -94,10 +112,7 @@ func (a *app) handleSignals(cancel context.CancelCauseFunc) (hard <-chan int, st
 					exit <- fault.ExitCode(cause)
 					return
 				}
-				if !a.json {
-					fmt.Fprintf(a.Stderr, "\n%s: stopping the servers; once more to kill them\n", cause.Message)
-				}
-				cancel(cause)
+				a.cancel(cause)
 			}
 		}
 	}()
@@ -115,22 +130,43 @@ func signalFault(sig os.Signal) *fault.Error {
 	return fault.New(fault.Interrupted, "", "interrupted")
 }
 
+// whileStopping tells, when a signal ends ctx, that a second one kills. The returned function waits for a notice being given.
+func whileStopping(ctx context.Context, tell func(message string)) (done func()) {
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		switch cause := context.Cause(ctx); fault.KindOf(cause) {
+		case fault.Interrupted, fault.Terminated:
+			tell(cause.Error() + ": stopping the servers; once more to kill them")
+		}
+	})
+	return func() {
+		if !stop() {
+			<-told
+		}
+	}
+}
+
 // run executes the command line and renders its error.
 func (a *app) run(ctx context.Context) (code int) {
 	defer func() {
-		if r := recover(); r != nil {
+		if p := recover(); p != nil {
+			bug := fault.Panicked(p)
 			a.supervisor.KillAll()
-			code = a.fail(&fault.Error{
-				Kind: fault.Bug, Message: fmt.Sprintf("internal error: %v", r),
-				Hint:    "this is a bug in trailblaze; please report it with the output of the same command under --verbose",
-				Details: map[string]any{"stack": string(debug.Stack())},
-			})
+			code = a.fail(bug)
 		}
 	}()
-	a.json = slices.Contains(a.Args, "--json") // errors in the command line itself are JSON too
 	root := a.newRoot()
 	root.SetArgs(a.Args)
-	return a.fail(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if !a.parsed && err != nil && fault.As(err) == nil {
+		err = fault.Wrap(fault.Misuse, err, "`trailblaze help` shows the commands", "command line") // cobra's own errors
+	}
+	var reported exitCode
+	if cause := fault.As(context.Cause(ctx)); err != nil && cause != nil && !errors.As(err, &reported) {
+		err = cause // what ended the command, not what came of it
+	}
+	return a.fail(err)
 }
 
 // fail prints an error, unless it was reported already, and returns the exit code it stands for.
@@ -141,19 +177,26 @@ func (a *app) fail(err error) int {
 		return fault.ExitPassed
 	case errors.As(err, &code):
 		return int(code)
-	case a.json:
-		report.ErrorJSON(a.Stdout, err)
-	default:
-		report.Error(a.Stderr, a.style(a.ErrTTY), err)
+	}
+	var text bytes.Buffer
+	to := a.Stderr
+	if a.json {
+		to = a.Stdout
+		report.ErrorJSON(&text, err)
+	} else {
+		report.Error(&text, a.style(a.ErrTTY), err)
 		if e := fault.As(err); e != nil && e.Kind == fault.Bug && a.verbose {
-			fmt.Fprintln(a.Stderr, e.Details["stack"])
+			fmt.Fprintln(&text, e.Details["stack"])
 		}
 	}
+	fmt.Fprint(to, a.redactor.Text(text.String()))
 	return fault.ExitCode(err)
 }
 
 func (a *app) style(isTerminal bool) report.Style {
-	return report.DecideStyle(a.Getenv, isTerminal, a.Width, a.noColor)
+	// The old Windows console shows escape sequences as they are; Windows Terminal says who it is.
+	plain := a.noColor || goruntime.GOOS == "windows" && a.env("WT_SESSION") == ""
+	return report.DecideStyle(a.Getenv, isTerminal, a.Width, plain)
 }
 
 func (a *app) newRoot() *cobra.Command {
@@ -168,23 +211,22 @@ recorded for it. It starts the tool servers that your project names, makes every
   trailblaze toolbox list --target myapp --driver ios-host --why
   trailblaze doctor                  say what is missing on this machine`,
 		SilenceErrors: true, SilenceUsage: true, Version: a.Version,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(c, args[0])
-			}
-			return c.Help()
-		},
+		Args:             cobra.ArbitraryArgs,
+		RunE:             a.helpOrUnknown,
+		PersistentPreRun: func(*cobra.Command, []string) { a.parsed = true },
 	}
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("trailblaze {{.Version}}\n")
+	if a.json {
+		root.SetVersionTemplate("{\"version\":\"{{.Version}}\"}\n")
+	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.project, "project", "", "project root `DIR` (default: the nearest ancestor with a project file; env TRAILBLAZE_PROJECT)")
 	flags.StringVar(&a.runtime, "runtime", "", "JavaScript runtime for scripts: `bun|node` (default: what is found; env TRAILBLAZE_RUNTIME)")
-	flags.BoolVar(&a.json, "json", false, "write JSON only to stdout, errors included")
+	flags.BoolVar(&a.json, "json", a.json, "write JSON only to stdout, errors included")
 	flags.BoolVar(&a.noColor, "no-color", false, "no colour and no live lines (also NO_COLOR, TERM=dumb, CI)")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "only failures and the summary")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "every step and call")
@@ -200,8 +242,13 @@ recorded for it. It starts the tool servers that your project names, makes every
 	}
 	root.SetHelpCommandGroupID("more")
 	root.SetCompletionCommandGroupID("more")
+	root.SetHelpCommand(a.newHelp())
 	root.AddCommand(a.newDocs())
 	root.AddCommand(helpTopics()...)
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Args, c.RunE = cobra.ArbitraryArgs, a.helpOrUnknown
+	}
 	return root
 }
 
@@ -223,6 +270,37 @@ func unknownCommand(c *cobra.Command, name string) error {
 		}
 	}
 	return fault.New(fault.Misuse, fault.DidYouMean(name, names), "unknown command %q for %q", name, c.CommandPath())
+}
+
+// helpOrUnknown is what a command does that only has commands.
+func (a *app) helpOrUnknown(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(c, args[0])
+	}
+	return a.help(c)
+}
+
+// help shows how a command is used; to a program that asked for JSON it is an error.
+func (a *app) help(c *cobra.Command) error {
+	if a.json {
+		return fault.New(fault.Misuse, fmt.Sprintf("`%s --help` lists the commands", c.CommandPath()), "%s needs a command", c.CommandPath())
+	}
+	return c.Help()
+}
+
+func (a *app) newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about a command or topic",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(about, strings.Join(args, " "))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // noArgs refuses positional arguments in the words of this program.

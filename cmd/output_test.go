@@ -177,8 +177,16 @@ func TestJUnitIsWrittenWhateverAToolPrinted(t *testing.T) {
 func TestAReportThatCannotBeWrittenIsNotAPass(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}"), "file": ""})
-	p.run("run", "--junit", "file/junit.xml").want(t, 2, "JUnit")
-	if _, err := os.Stat(filepath.Join(p.dir, "logs", "latest")); err != nil {
-		t.Error(err)
+	p.run("run", "--junit", "file/junit.xml").want(t, 3, "JUnit")
+	c := p.command("run")
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	var errs bytes.Buffer
+	c.Stdout, c.Stderr = full, &errs
+	if err := c.Run(); c.ProcessState.ExitCode() != 2 || !strings.Contains(errs.String(), "stdout cannot be written") {
+		t.Errorf("a full disk behind stdout: %v\n%s", err, &errs)
 	}
 }

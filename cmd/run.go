@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,19 +61,26 @@ project's trailsDir is replayed.`,
 }
 
 func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
+	secrets, err := a.secrets(f.secrets)
+	if err != nil {
+		return err
+	}
+	a.redactor = redact.New(secrets)
 	project, err := a.loadProject()
 	if err != nil {
 		return err
 	}
-	o, err := a.runOptions(project, f)
+	o, err := a.runOptions(project, f, secrets)
 	if err != nil {
 		return err
 	}
 	if o.Paths, err = a.trailPaths(project, f, args); err != nil {
 		return err
 	}
-	if f.lastFailed && len(o.Paths) == 0 {
-		return a.nothingToDo()
+	if f.junit != "" {
+		if err := a.prepareJUnit(f.junit); err != nil {
+			return err
+		}
 	}
 	if f.timeout > 0 {
 		var stop context.CancelFunc
@@ -83,46 +89,42 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	}
 	renderers := a.renderers(project, f)
 	o.Stream = event.NewStream(a.Now, o.Redactor, renderers.handlers...)
+	o.Stream.OnPanic = func(err error) { a.cancel(err) }
+	stopped := whileStopping(ctx, func(message string) {
+		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message})
+	})
 	a.reapLeftovers(o.Stream)
 	summary, err := run.Run(ctx, o)
-	closeErr := renderers.close()
-	if err != nil && len(summary.NotRun)+summary.Passed+len(summary.Failed)+summary.Skipped == 0 {
+	stopped()
+	return a.endRun(summary, err, renderers.close())
+}
+
+// endRun turns how a run ended into an exit code. What the events have told already is not told again.
+func (a *app) endRun(summary run.Summary, err, closeErr error) error {
+	if kind := fault.KindOf(err); err != nil && (kind == fault.NothingMatched || kind == fault.Bug) {
 		return err
 	}
-	if !f.dryRun {
-		if err := run.SaveLast(project.LogsDir, a.Dir, summary); err != nil && !a.json {
-			fmt.Fprintf(a.Stderr, "trailblaze: warning: --last-failed will not know of this run: %v\n", err)
-		}
-	}
+	code := summary.ExitCode
 	if closeErr != nil {
-		return closeErr
+		code = fault.Worst(code, a.fail(closeErr))
 	}
-	if summary.ExitCode != fault.ExitPassed {
-		return exitCode(summary.ExitCode)
+	if code != fault.ExitPassed {
+		return exitCode(code)
 	}
 	return nil
 }
 
-func (a *app) nothingToDo() error {
-	if a.json {
-		return nil
-	}
-	_, err := fmt.Fprintln(a.Stdout, "nothing to do: nothing failed in the last run")
-	return err
-}
-
-func (a *app) runOptions(project *config.Project, f runFlags) (run.Options, error) {
+func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string]string) (run.Options, error) {
 	if f.unrecorded != "fail" && f.unrecorded != "skip" {
 		return run.Options{}, fault.New(fault.Misuse, "write --unrecorded fail or --unrecorded skip", "--unrecorded %q is neither", f.unrecorded)
 	}
 	if f.retries < 0 {
 		return run.Options{}, fault.New(fault.Misuse, "", "--retries %d is less than 0", f.retries)
 	}
-	secrets, err := a.secrets(f.secrets)
-	if err != nil {
-		return run.Options{}, err
+	if f.timeout < 0 {
+		return run.Options{}, fault.New(fault.Misuse, "leave it out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
-	setup, err := a.setup(project, f.scopeFlags, redact.New(secrets))
+	setup, err := a.setup(project, f.scopeFlags, a.redactor)
 	if err != nil {
 		return run.Options{}, err
 	}
@@ -139,7 +141,7 @@ func (a *app) runOptions(project *config.Project, f runFlags) (run.Options, erro
 		return run.Options{}, err
 	}
 	return run.Options{
-		Setup: setup, Cwd: a.Dir, Tags: f.tags, Classifiers: f.classifiers, Memory: memory, Secrets: secrets,
+		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Tags: f.tags, Classifiers: f.classifiers, Memory: memory, Secrets: secrets,
 		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
 		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
@@ -243,6 +245,9 @@ func (a *app) argRows(path string) ([]map[string]any, error) {
 		return nil, fault.Wrap(fault.Misuse, err, "", "--args-file")
 	}
 	rows, problems := trail.ParseArgs(path, data)
+	if len(problems) == 0 && len(rows) == 0 {
+		return nil, fault.New(fault.NothingMatched, "add a row, or leave --args-file out", "%s has no row", path)
+	}
 	return rows, problems.Err()
 }
 
@@ -266,7 +271,7 @@ func (a *app) renderers(project *config.Project, f runFlags) *renderers {
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
 		console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit,
+			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit, Notices: a.Stderr,
 		})
 		r.handlers = append(r.handlers, console)
 		r.closers = append(r.closers, func() error { console.Close(); return nil })
@@ -279,20 +284,27 @@ func (a *app) renderers(project *config.Project, f runFlags) *renderers {
 	return r
 }
 
-func (a *app) writeJUnit(path string, junit *report.JUnit) error {
+// prepareJUnit empties the report before the run: a path that cannot be written is known at once, and what is left after a
+// killed run is not the report of an earlier one.
+func (a *app) prepareJUnit(path string) error {
 	full := a.abs(path)
 	err := os.MkdirAll(filepath.Dir(full), 0o755)
 	if err == nil {
-		var file *os.File
-		if file, err = os.Create(full); err == nil {
-			err = junit.Write(file)
-			if closeErr := file.Close(); err == nil {
-				err = closeErr
-			}
-		}
+		err = os.WriteFile(full, nil, 0o644)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Server, err, "choose a --junit file that can be written", "write the JUnit report")
+		return fault.Wrap(fault.Misuse, err, "choose a --junit file that can be written", "write the JUnit report")
+	}
+	return nil
+}
+
+func (a *app) writeJUnit(path string, junit *report.JUnit) error {
+	file, err := os.Create(a.abs(path))
+	if err == nil {
+		err = errors.Join(junit.Write(file), file.Close())
+	}
+	if err != nil {
+		return fault.Wrap(fault.Server, err, "", "write the JUnit report")
 	}
 	return nil
 }

@@ -108,6 +108,13 @@ func (a *app) launcher(redactor *redact.Redactor) run.Launcher {
 	}
 }
 
+// tell says something to the person at the terminal.
+func (a *app) tell(message string) {
+	if !a.json {
+		fmt.Fprintf(a.Stderr, "trailblaze: %s\n", message)
+	}
+}
+
 func flagNames(c *cobra.Command) []string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

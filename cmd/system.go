@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -43,14 +44,23 @@ func NewSystem(version string) System {
 		Args: os.Args[1:], Env: os.Environ(), Dir: dir,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())), Width: width,
-		Now: time.Now, Notify: signal.Notify, Unhook: signal.Stop, Version: version,
+		Now: time.Now, Notify: notify, Unhook: signal.Stop, Version: version,
 	}
 }
 
-// Getenv returns a variable of the environment; the last one of a name counts.
+// notify leaves alone what the parent told us to ignore, as nohup does with SIGHUP.
+func notify(c chan<- os.Signal, signals ...os.Signal) {
+	for _, s := range signals {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+}
+
+// Getenv returns a variable of the environment; the last one of a name counts. On Windows names have no case.
 func (s System) Getenv(name string) (string, bool) {
 	for _, kv := range slices.Backward(s.Env) {
-		if key, value, ok := strings.Cut(kv, "="); ok && key == name {
+		if key, value, ok := strings.Cut(kv, "="); ok && (key == name || runtime.GOOS == "windows" && strings.EqualFold(key, name)) {
 			return value, true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
@@ -23,8 +24,8 @@ func (a *app) newToolbox() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "toolbox",
 		Short: "See the tools that a scope offers",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  cobra.ArbitraryArgs,
+		RunE:  a.helpOrUnknown,
 	}
 	c.AddCommand(a.newToolboxList())
 	return c
@@ -63,23 +64,41 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
 		return err
 	}
 	var warnings []string
-	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
-		if l, ok := r.Event.(event.Log); ok && (l.Level == "warn" || l.Level == "error") {
-			warnings = append(warnings, strings.TrimSpace(l.Source+": "+l.Message+" "+l.Hint))
-		}
-	}))
-	registry, err := run.List(ctx, setup, sc)
-	if err != nil {
-		return err
+	warn := func(text string) {
+		warnings = append(warnings, text)
+		a.tell("warning: " + report.Clean(text))
 	}
 	for _, w := range project.Warnings {
-		warnings = append(warnings, w.Error())
+		warn(w.Error())
+	}
+	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
+		if l, ok := r.Event.(event.Log); ok && (l.Level == "warn" || l.Level == "error") {
+			warn(strings.TrimSpace(l.Source + ": " + l.Message + " " + l.Hint))
+		}
+	}))
+	defer whileStopping(ctx, a.tell)()
+	registry, err := run.List(ctx, setup, sc)
+	if err != nil {
+		return withWarnings(err, warnings)
 	}
 	view := newToolboxView(sc, registry, warnings)
 	if a.json {
 		return a.writeJSON(view)
 	}
 	return a.printToolbox(project, view, why)
+}
+
+// withWarnings keeps what was said before a listing failed for those who read JSON.
+func withWarnings(err error, warnings []string) error {
+	e := fault.As(err)
+	if e == nil || len(warnings) == 0 {
+		return err
+	}
+	if e.Details == nil {
+		e.Details = map[string]any{}
+	}
+	e.Details["warnings"] = warnings
+	return err
 }
 
 // toolboxView is the JSON shape of section 10.1.
@@ -157,7 +176,7 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, why bool) err
 	if target == "" {
 		target = "(no target)"
 	}
-	fmt.Fprintf(a.Stdout, "%s · %s · %s agent\n", target, v.Driver, v.Agent)
+	fmt.Fprintf(a.Stdout, "%s · %s · %s agent\n", report.Clean(target), v.Driver, v.Agent)
 	for _, group := range grouped(v) {
 		fmt.Fprintf(a.Stdout, "\n%s\n", report.Clean(group.title))
 		rows := make([][]string, len(group.tools))
@@ -182,9 +201,6 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, why bool) err
 }
 
 func (a *app) printToolboxSummary(v toolboxView, why bool) {
-	for _, w := range v.Warnings {
-		fmt.Fprintf(a.Stderr, "trailblaze: warning: %s\n", report.Clean(w))
-	}
 	fmt.Fprintf(a.Stdout, "\n%d tools", len(v.Tools))
 	if n := len(v.Skipped); n > 0 {
 		fmt.Fprintf(a.Stdout, ", %d left out", n)

@@ -4,7 +4,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,32 +139,23 @@ func (o Options) allServers() []config.Server {
 }
 
 func (o Options) browser() Check {
-	names := []string{
-		"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge-stable", "microsoft-edge", "msedge",
-	}
-	return o.program("browser", "TRAILBLAZE_BROWSER", names, "only needed to drive web pages; install Chrome, Chromium or Edge")
+	return o.program("browser", "only needed to drive web pages; install Chrome, Chromium or Edge",
+		"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge-stable", "microsoft-edge", "msedge")
 }
 
 func (o Options) adb() Check {
-	return o.program("adb", "ADB", []string{"adb"}, "only needed to drive Android; install the Android platform tools")
+	return o.program("adb", "only needed to drive Android; install the Android platform tools", "adb")
 }
 
-// program looks for a program that not everybody needs. A variable that names one must be right.
-func (o Options) program(check, variable string, names []string, hint string) Check {
-	if named, set := o.Getenv(variable); set && named != "" {
-		find := func() (string, error) { return jsruntime.LookPath(named, o.path(), "") }
-		if filepath.IsAbs(named) {
-			find = func() (string, error) { return jsruntime.Executable(named, "") }
-		}
-		path, err := find()
-		if err != nil {
-			return Check{check, Fail, fmt.Sprintf("%s=%s cannot be run: %v", variable, named, err), "correct or unset " + variable}
-		}
-		return ok(check, path)
-	}
+// program looks for a program that not everybody needs. One that is there but cannot be run is a failure.
+func (o Options) program(check, hint string, names ...string) Check {
 	for _, name := range names {
-		if path, err := jsruntime.LookPath(name, o.path(), ""); err == nil {
+		path, err := jsruntime.LookPath(name, o.path(), "")
+		switch {
+		case err == nil:
 			return ok(check, path)
+		case errors.Is(err, fs.ErrPermission):
+			return Check{check, Fail, name + " is on PATH but may not be executed", "make it executable, or take it off PATH"}
 		}
 	}
 	return Check{check, Warn, "not found on PATH", hint}

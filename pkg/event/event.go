@@ -2,7 +2,12 @@
 // nothing else of the run. Records are numbered, timed and stripped of secrets here, once, before any handler sees them.
 package event
 
-import "github.com/trailblaze/trailblaze/pkg/fault"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
 
 // Event is one of the structs of this package; the set is closed.
 type Event interface {
@@ -35,7 +40,7 @@ type TrailStarted struct {
 	Target string `json:"target"`
 	Driver string `json:"driver"`
 	Agent  string `json:"agent"`
-	Steps  int    `json:"steps"`
+	Steps  int    `json:"-"`
 }
 
 // ServerStarted says that a tool server is up and listed.
@@ -61,10 +66,16 @@ type CallStarted struct {
 	Args   map[string]any `json:"args"`
 }
 
-// CallProgress carries what a running call says of itself.
+// CallProgress carries what a running call says of itself. In JSON it is a log record.
 type CallProgress struct {
-	Call    string `json:"call"`
-	Message string `json:"message"`
+	Call    string
+	Tool    string
+	Message string
+}
+
+// MarshalJSON writes the progress as a Log.
+func (e CallProgress) MarshalJSON() ([]byte, error) {
+	return marshal(Log{Level: "info", Source: e.Tool, Message: e.Message})
 }
 
 // CallFinished closes a call.
@@ -84,21 +95,39 @@ type StepFinished struct {
 	Outcome Outcome `json:"outcome"`
 }
 
-// TrailFinished closes a trail. Step is the 1-based step that decided the outcome, 0 when none did.
+// TrailFinished closes a trail. Step is the 1-based step that decided the outcome, 0 when none did. The fields that JSON does
+// not have by themselves are for renderers; MarshalJSON writes what they say into the reason.
 type TrailFinished struct {
 	File       string   `json:"file"`
-	Title      string   `json:"title"`
+	Title      string   `json:"-"`
 	Outcome    Outcome  `json:"outcome"`
-	Flaky      bool     `json:"flaky"` // passed, but not at the first attempt
+	Flaky      bool     `json:"-"` // passed, but not at the first attempt
 	Reason     string   `json:"reason"`
-	Hint       string   `json:"hint,omitempty"`
+	Hint       string   `json:"-"`
 	Step       int      `json:"step"`
-	StepText   string   `json:"stepText,omitempty"`
-	Tool       string   `json:"tool,omitempty"` // the call that failed
-	Line       int      `json:"line,omitempty"` // where the failing call stands in File
+	StepText   string   `json:"-"`
+	Tool       string   `json:"-"` // the call that failed
+	Line       int      `json:"-"` // where the failing call stands in File
 	DurationMs int64    `json:"durationMs"`
 	Attempts   int      `json:"attempts"`
 	Artifacts  []string `json:"artifacts"`
+}
+
+// MarshalJSON writes the fields of the specification, section 10.3; the reason says where and what to do.
+func (e TrailFinished) MarshalJSON() ([]byte, error) {
+	type plain TrailFinished
+	if e.Line > 0 && !strings.HasPrefix(e.Reason, e.File+":") {
+		e.Reason = fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason)
+	}
+	e.Reason = withHint(e.Reason, e.Hint)
+	return marshal(plain(e))
+}
+
+func withHint(text, hint string) string {
+	if hint == "" {
+		return text
+	}
+	return text + "\nhint: " + hint
 }
 
 // RunFinished closes a run.
@@ -117,7 +146,14 @@ type Log struct {
 	Level   string `json:"level"`
 	Source  string `json:"source"`
 	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	Hint    string `json:"-"`
+}
+
+// MarshalJSON writes the fields of the specification, section 10.3; the hint is part of the message.
+func (e Log) MarshalJSON() ([]byte, error) {
+	type plain Log
+	e.Message = withHint(e.Message, e.Hint)
+	return marshal(plain(e))
 }
 
 // Type implements Event.
@@ -136,7 +172,7 @@ func (StepStarted) Type() string { return "step.started" }
 func (CallStarted) Type() string { return "call.started" }
 
 // Type implements Event.
-func (CallProgress) Type() string { return "call.progress" }
+func (CallProgress) Type() string { return "log" }
 
 // Type implements Event.
 func (CallFinished) Type() string { return "call.finished" }

@@ -29,7 +29,7 @@ func (e CallStarted) redacted(r Redactor) Event {
 }
 
 func (e CallProgress) redacted(r Redactor) Event {
-	e.Message = r.Text(e.Message)
+	e.Tool, e.Message = r.Text(e.Tool), r.Text(e.Message)
 	return e
 }
 

@@ -17,6 +17,7 @@ type ConsoleOptions struct {
 	Now     func() time.Time // for how long something takes
 	LogsDir string           // where sessions leave their files, to refer to; may be empty
 	JUnit   string           // the JUnit file that will be written; may be empty
+	Notices io.Writer        // where warnings and the like go; nil: to the same writer
 }
 
 // Console writes a run for people, by the rules of the package comment. Close ends its goroutine and takes live lines away.
@@ -93,11 +94,11 @@ func (c *Console) Close() {
 func (c *Console) Handle(r event.Record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sessions = c.sessions || r.Session != ""
 	switch e := r.Event.(type) {
 	case event.RunStarted:
 		c.total = e.Trails
 	case event.TrailStarted:
+		c.sessions = c.sessions || r.Session != ""
 		c.trailStarted(r.Session, e)
 	case event.ServerStarted:
 		c.doing(r, "started "+oneLine(e.Server))
@@ -187,7 +188,13 @@ func (c *Console) log(e event.Log) {
 	if e.Hint != "" {
 		lines = append(lines, "  hint: "+Clean(e.Hint))
 	}
-	c.print(lines...)
+	if c.opts.Notices == nil {
+		c.print(lines...)
+		return
+	}
+	c.screen.update(nil, nil) // on a terminal both writers end up on the same screen
+	fmt.Fprintln(c.opts.Notices, strings.Join(lines, "\n"))
+	c.draw()
 }
 
 // note prints what --quiet leaves out.

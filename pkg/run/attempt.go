@@ -77,6 +77,9 @@ func (r *runner) prepare(c testCase) (*plan, error) {
 	if len(problems) > 0 {
 		return p, problems
 	}
+	if problem, wrong := CheckTarget(r.Project, file); wrong && r.Request.FlagTarget == "" {
+		return p, r.withSnippets(c.path, fault.Problems{problem})
+	}
 	p.file, p.title = file, file.Title()
 	if c.row >= 0 {
 		p.title = fmt.Sprintf("%s [%d]", p.title, c.row+1)
@@ -228,8 +231,8 @@ func first(errs ...error) error {
 
 // replay checks every call and then makes them.
 func (r *runner) replay(s *session, p *plan) verdict {
-	if problems := checkCalls(s.registry, p); len(problems) > 0 {
-		return argumentsWrong(problems).once()
+	if misfits := checkCalls(s.registry, p); len(misfits) > 0 {
+		return r.argumentsWrong(misfits).once()
 	}
 	player := &player{session: s, plan: p, values: r.values(p)}
 	for _, st := range p.steps {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
@@ -42,14 +43,23 @@ func checkCalls(registry *discover.Registry, p *plan) []misfit {
 }
 
 // argumentsWrong is the verdict on calls that do not fit: the trail failed, at the first of them, and all are listed.
-func argumentsWrong(misfits []misfit) verdict {
+func (r *runner) argumentsWrong(misfits []misfit) verdict {
 	problems := make(fault.Problems, len(misfits))
 	for i, m := range misfits {
 		problems[i] = m.problem
 	}
-	v := failed(problems)
 	at := misfits[0]
+	v := failed(r.withSnippets(at.problem.File, problems))
 	return v.at(at.step.index, at.step.Text, at.tool, at.problem.Line)
+}
+
+// withSnippets shows the lines that the problems of a trail are about, as far as the file still says.
+func (r *runner) withSnippets(path string, problems fault.Problems) fault.Problems {
+	data, err := os.ReadFile(r.resolve(path))
+	if err != nil {
+		return problems
+	}
+	return trail.WithSnippets(problems, data)
 }
 
 // listing is a scope's registry, or why there is none; dry runs make it once and use it for every trail of the scope.
@@ -72,8 +82,8 @@ func (r *runner) dryRun(ctx context.Context, p *plan) verdict {
 	if l.err != nil {
 		return broken(first(outside(ctx), l.err)).once()
 	}
-	if problems := checkCalls(l.registry, p); len(problems) > 0 {
-		return argumentsWrong(problems).once()
+	if misfits := checkCalls(l.registry, p); len(misfits) > 0 {
+		return r.argumentsWrong(misfits).once()
 	}
 	return passed()
 }

@@ -12,7 +12,7 @@ import (
 
 // childEnv is the environment of a server process: ours, then the contract of section 5.1, then the entry's own; last wins.
 func (s Setup) childEnv(entry config.Server, sc scope.Scope, sessionID string) []string {
-	env := slices.Clone(s.Env)
+	env := slices.DeleteFunc(slices.Clone(s.Env), inherited)
 	direct := noProxy(s.Env)
 	env = append(env,
 		"TRAILBLAZE_DEVICE_PLATFORM="+string(sc.Driver.Platform),
@@ -30,6 +30,15 @@ func (s Setup) childEnv(entry config.Server, sc scope.Scope, sessionID string) [
 		env = append(env, name+"="+entry.Env[name])
 	}
 	return env
+}
+
+// inherited reports whether a variable was set for us by a trailblaze that started us; it says nothing of this session.
+func inherited(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	return strings.HasPrefix(name, "TRAILBLAZE_DEVICE_") || slices.Contains([]string{
+		"TRAILBLAZE_SESSION_ID", "TRAILBLAZE_SESSION_TOKEN", "TRAILBLAZE_TOOLSET_FILE", "TRAILBLAZE_BASE_URL",
+		"TRAILBLAZE_CALLBACK_URL", "TRAILBLAZE_PORT", "TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS",
+	}, name)
 }
 
 // noProxy keeps loopback traffic of servers away from a corporate proxy: bun sends it there unless told not to. Both spellings

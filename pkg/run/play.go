@@ -58,7 +58,7 @@ func (p *player) call(recorded trail.Call) verdict {
 	begun := now()
 	result, err := t.Caller.Call(p.session.ctx, tool.Call{
 		InvocationID: newInvocationID(), Tool: t.Name, Args: args, Timeout: recorded.Timeout, Context: p.context(),
-		Progress: func(message string) { emit.Emit(event.CallProgress{Call: id, Message: message}) },
+		Progress: func(message string) { emit.Emit(event.CallProgress{Call: id, Tool: t.Name, Message: message}) },
 	})
 	v := p.judge(result, err)
 	done := event.CallFinished{Call: id, Tool: t.Name, OK: v.outcome == event.Passed, DurationMs: now().Sub(begun).Milliseconds()}

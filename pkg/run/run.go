@@ -68,6 +68,7 @@ type Options struct {
 	ArgRows        []map[string]any // one case per row; empty: one case
 	SkipUnrecorded bool             // skip steps that need an agent instead of failing
 	FailFast       bool
+	LastFailed     bool // no path to run means that nothing is left to do
 	DryRun         bool
 	Retries        int
 	OpenLog        func(path string, onError func(error)) SessionLog
@@ -89,6 +90,9 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		return Summary{}, err
 	}
 	o.Stream.Emit(event.RunStarted{Trails: len(cases)})
+	if len(cases) == 0 {
+		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: "nothing to do: none of these trails failed in the last run"})
+	}
 	for i, c := range cases {
 		if ctx.Err() != nil || (o.FailFast && r.summary.ExitCode != fault.ExitPassed) {
 			for _, rest := range cases[i:] {
@@ -153,7 +157,7 @@ func (r *runner) cases() ([]testCase, error) {
 			cases = append(cases, testCase{path, i})
 		}
 	}
-	if len(cases) == 0 {
+	if len(cases) == 0 && (!r.LastFailed || len(r.Tags) > 0) {
 		what := "no trail to run"
 		if len(r.Tags) > 0 {
 			what = fmt.Sprintf("no trail has any of the tags %s", strings.Join(r.Tags, ", "))

@@ -32,9 +32,25 @@ func failed(err error) verdict { return because(event.Failed, err) }
 func broken(err error) verdict { return because(event.Error, err) }
 
 func because(outcome event.Outcome, err error) verdict {
-	v := verdict{outcome: outcome, cause: err, reason: err.Error()}
-	v.hint = hintOf(err)
-	return v
+	if problems, ok := errors.AsType[fault.Problems](err); ok && fault.As(err) == nil {
+		return verdict{outcome: outcome, cause: err, reason: explain(problems)}
+	}
+	return verdict{outcome: outcome, cause: err, reason: err.Error(), hint: hintOf(err)}
+}
+
+// explain is each problem with its place, the line it is about, and its hint.
+func explain(problems fault.Problems) string {
+	var parts []string
+	for _, p := range problems {
+		parts = append(parts, p.Error())
+		if p.Snippet != "" {
+			parts = append(parts, p.Snippet)
+		}
+		if p.Hint != "" {
+			parts = append(parts, "  hint: "+p.Hint)
+		}
+	}
+	return strings.Join(parts, "\n")
 }
 
 // hintOf collects the hints in err's tree, each once.
@@ -48,10 +64,6 @@ func hintOf(err error) string {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			add(hintOf(e))
-		}
-	} else if problems, ok := errors.AsType[fault.Problems](err); ok {
-		for _, p := range problems {
-			add(p.Hint)
 		}
 	} else if e := fault.As(err); e != nil {
 		add(e.Hint)

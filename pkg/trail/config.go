@@ -15,8 +15,10 @@ func (r *reader) config(n yamldoc.Node) {
 	c := &r.file.Config
 	text := func(into *string) func(yamldoc.Node) { return func(v yamldoc.Node) { *into = v.Str() } }
 	readers := map[string]func(yamldoc.Node){
-		"id":          text(&c.ID),
-		"target":      text(&c.Target),
+		"id": text(&c.ID),
+		"target": func(v yamldoc.Node) {
+			c.Target, r.file.targetAt = v.Str(), [2]int{v.Line(), v.Column()}
+		},
 		"title":       text(&c.Title),
 		"description": text(&c.Description),
 		"context":     text(&c.Context),

@@ -7,12 +7,14 @@ package trail
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
 // File is one trail file.
@@ -23,7 +25,24 @@ type File struct {
 	Steps     []Step
 	List      bool // written in the older list shape
 
+	targetAt [2]int // line and column of config.target
 	warnings fault.Problems
+}
+
+// TargetProblem is a problem with config.target, at its place.
+func (f *File) TargetProblem(hint, format string, args ...any) fault.Problem {
+	return fault.Problem{
+		Kind: fault.Trail, File: f.Name, Line: f.targetAt[0], Column: f.targetAt[1], Message: fmt.Sprintf(format, args...), Hint: hint,
+	}
+}
+
+// WithSnippets adds to problems of one file the lines they are about; data is the file's content.
+func WithSnippets(problems fault.Problems, data []byte) fault.Problems {
+	lines := strings.Split(string(data), "\n")
+	for i, p := range problems {
+		problems[i].Snippet = yamldoc.Snippet(lines, p.Line, p.Column)
+	}
+	return problems
 }
 
 // Config is what a trail says of itself.

@@ -168,14 +168,16 @@ func (d *Doc) problem(line, col int, hint, format string, args ...any) fault.Pro
 	}
 }
 
-// snippet shows the line before, the line, and a caret under the column.
-func (d *Doc) snippet(line, col int) string {
-	if line < 1 || line > len(d.lines) {
+func (d *Doc) snippet(line, col int) string { return Snippet(d.lines, line, col) }
+
+// Snippet shows the line before, the line, and a caret under the column; nothing for a line that is not there.
+func Snippet(lines []string, line, col int) string {
+	if line < 1 || line > len(lines) {
 		return ""
 	}
 	var b strings.Builder
 	for n := max(1, line-1); n <= line; n++ {
-		fmt.Fprintf(&b, "%5d | %s\n", n, clip(d.lines[n-1]))
+		fmt.Fprintf(&b, "%5d | %s\n", n, clip(lines[n-1]))
 	}
 	fmt.Fprintf(&b, "      | %s^", strings.Repeat(" ", min(max(col-1, 0), maxSnippetWidth)))
 	return b.String()

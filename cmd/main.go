@@ -135,8 +135,8 @@ func whileStopping(ctx context.Context, tell func(message string)) (done func())
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
-		switch cause := context.Cause(ctx); fault.KindOf(cause) {
-		case fault.Interrupted, fault.Terminated:
+		cause := context.Cause(ctx)
+		if kind := fault.KindOf(cause); kind == fault.Interrupted || kind == fault.Terminated {
 			tell(cause.Error() + ": stopping the servers; once more to kill them")
 		}
 	})

@@ -68,8 +68,10 @@ func TestNearestNames(t *testing.T) {
 func TestProblemsAreSortedAndReadable(t *testing.T) {
 	t.Parallel()
 	problems := fault.Problems{
-		{File: "b.yaml", Line: 1, Column: 2, Message: "last"}, {File: "a.yaml", Line: 2, Column: 1, Message: "second"},
-		{File: "a.yaml", Message: "whole file"}, {File: "a.yaml", Line: 2, Column: 9, Message: "third"},
+		{File: "b.yaml", Line: 1, Column: 2, Message: "last"},
+		{File: "a.yaml", Line: 2, Column: 1, Message: "second"},
+		{File: "a.yaml", Message: "whole file"},
+		{File: "a.yaml", Line: 2, Column: 9, Message: "third"},
 	}
 	problems.Sort()
 	want := "a.yaml: whole file\na.yaml:2:1: second\na.yaml:2:9: third\nb.yaml:1:2: last"

@@ -49,7 +49,7 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err := s.board(ctx, f); err != nil {
 		return tool.Result{}, err
 	}
-	params, err := f.peer.params(envelope(call, f.token))
+	params, err := f.peer.params(envelope(call, f.token, s.closed[call.Tool]))
 	if err != nil {
 		return s.failure(call.Tool, fault.InvalidArguments, "", "its arguments cannot be written as JSON: %v", err), nil
 	}

@@ -33,8 +33,8 @@ type metaEnvelope struct {
 	Target       *tool.Target   `json:"target,omitempty"`
 }
 
-// envelope makes the request for a call. The caller has seen that the reserved argument is free.
-func envelope(call tool.Call, progressToken string) request {
+// envelope makes the request for a call. The caller has seen that the reserved argument is free; a closed tool does not get it.
+func envelope(call tool.Call, progressToken string, closed bool) request {
 	memory := call.Context.Memory
 	if memory == nil {
 		memory = map[string]any{}
@@ -46,7 +46,9 @@ func envelope(call tool.Call, progressToken string) request {
 
 	args := make(map[string]any, len(call.Args)+1)
 	maps.Copy(args, call.Args)
-	args[reserved] = argumentEnvelope{Memory: memory, Device: upper}
+	if !closed {
+		args[reserved] = argumentEnvelope{Memory: memory, Device: upper}
+	}
 	return request{
 		Name: call.Tool, Arguments: args,
 		Meta: map[string]any{

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -39,6 +40,9 @@ func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 		if err != nil {
 			return nil, err
 		}
+		if page.next != "" && seen[page.next] { // most likely a page that was read already
+			page.tools = slices.DeleteFunc(page.tools, func(t tool.Advertised) bool { return contains(tools, t.Name) })
+		}
 		tools = append(tools, page.tools...)
 		cursor = page.next
 		switch {
@@ -53,6 +57,10 @@ func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 		}
 		seen[cursor] = true
 	}
+}
+
+func contains(tools []tool.Advertised, name string) bool {
+	return slices.ContainsFunc(tools, func(t tool.Advertised) bool { return t.Name == name })
 }
 
 func askForPage(ctx context.Context, p *peer, cursor string) (json.RawMessage, error) {
@@ -150,4 +158,22 @@ func ownLimits(tools []tool.Advertised) map[string]time.Duration {
 		}
 	}
 	return limits
+}
+
+// closedSchemas collects the tools whose schema forbids arguments that it does not name, as the Go SDK infers them. Writing the
+// reserved argument into a call to such a tool could only fail; _meta has the same and is sent to all.
+func closedSchemas(tools []tool.Advertised) map[string]bool {
+	closed := map[string]bool{}
+	for _, t := range tools {
+		var schema struct {
+			Properties           map[string]json.RawMessage `json:"properties"`
+			AdditionalProperties json.RawMessage            `json:"additionalProperties"`
+		}
+		if json.Unmarshal(t.InputSchema, &schema) != nil {
+			continue
+		}
+		_, named := schema.Properties[reserved]
+		closed[t.Name] = string(schema.AdditionalProperties) == "false" && !named
+	}
+	return closed
 }

@@ -269,7 +269,7 @@ func TestToolLists(t *testing.T) {
 			nil,
 		},
 		{"an empty cursor ends the list", pages(`{"tools":[{"name":"a"}],"nextCursor":""}`), []string{"a"}, nil},
-		{"a cursor that repeats", pages(`{"tools":[{"name":"a"}],"nextCursor":"2"}`), []string{"a", "a"}, []string{"warn", `cursor "2"`}},
+		{"a cursor that repeats", pages(`{"tools":[{"name":"a"}],"nextCursor":"2"}`), []string{"a"}, []string{"warn", `cursor "2"`}},
 		{"a cursor that is no string", pages(`{"tools":[{"name":"a"}],"nextCursor":7}`), []string{"a"}, []string{"warn", "nextCursor"}},
 		{"a null tool among good ones", pages(`{"tools":[{"name":"a"},null,{"name":"b"}]}`), []string{"a", "b"}, []string{"warn", "tools[1]", "null"}},
 		{"a tool without a name", pages(`{"tools":[{"Name":"x"},{"name":""},{"name":"b"}]}`), []string{"b"}, []string{"warn", "tools[0]", "no name"}},
@@ -377,11 +377,12 @@ func TestASilentStartIsAnnounced(t *testing.T) {
 
 func TestAServerThatWasHeardIsNotCalledSilent(t *testing.T) {
 	t.Parallel()
-	cfg, r := fakeConfig(t, script{Hang: "list"}, func(c *Config) {
-		c.timing.silence, c.timing.list = time.Second, 2*time.Second
+	greeting := json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}`)
+	cfg, r := fakeConfig(t, script{Hang: "initialize", Greeting: greeting}, func(c *Config) {
+		c.timing.silence, c.StartupTimeout = 3*time.Second, 4*time.Second
 	})
 	startFailure(t, cfg)
-	if r.logged("said nothing") {
+	if r.logged("said nothing") || !r.logged("hello") {
 		t.Errorf("log:\n%s", r)
 	}
 }

@@ -8,6 +8,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (c Config) withDefaults() Config {
 			*d = otherwise
 		}
 	}
-	fill(&c.timing.list, max(defaultList, c.StartupTimeout))
+	fill(&c.timing.list, cmp.Or(c.StartupTimeout, defaultList))
 	fill(&c.timing.silence, defaultSilence)
 	fill(&c.timing.stretch, defaultStretch)
 	fill(&c.StartupTimeout, defaultStartup)
@@ -94,6 +95,7 @@ type Server struct {
 	cfg    Config
 	tools  []tool.Advertised
 	limits map[string]time.Duration // what tools allow their own calls
+	closed map[string]bool          // tools that refuse arguments which their schema does not name
 
 	turn      chan struct{} // held for the length of a call, unless calls are parallel
 	launching chan struct{} // held while a process is started; guards protocol
@@ -132,7 +134,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		_ = p.stop(context.WithoutCancel(ctx))
 		return nil, p.link.Explain(failed)
 	}
-	s.tools, s.limits = tools, ownLimits(tools)
+	s.tools, s.limits, s.closed = tools, ownLimits(tools), closedSchemas(tools)
 	s.mu.Lock()
 	s.adopt(ctx, p)
 	s.mu.Unlock()

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+func TestAToolThatRefusesOtherArgumentsIsNotSentTheReservedOne(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		schema string
+		sent   bool
+	}{
+		"open":           {`{"type":"object","properties":{"x":{}}}`, true},
+		"closed":         {`{"type":"object","properties":{"x":{}},"additionalProperties":false}`, false},
+		"closed, names":  {`{"type":"object","properties":{"_trailblazeContext":{}},"additionalProperties":false}`, true},
+		"typed":          {`{"type":"object","additionalProperties":{"type":"string"}}`, true},
+		"without schema": {``, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			closed := closedSchemas([]tool.Advertised{{Name: "t", InputSchema: json.RawMessage(tc.schema)}})
+			req := envelope(tool.Call{Tool: "t", Args: map[string]any{"x": 1}}, "1", closed["t"])
+			if _, sent := req.Arguments[reserved]; sent != tc.sent {
+				t.Errorf("sent: %v, want %v", sent, tc.sent)
+			}
+			if _, ok := req.Meta["trailblaze"]; !ok {
+				t.Error("_meta lacks the context")
+			}
+		})
+	}
+}

@@ -10,11 +10,11 @@ import (
 	"os"
 	"regexp"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 type line struct {
+	SKU      string `json:"sku,omitempty" jsonschema:"what is sold; the sum does not need it"`
 	Price    string `json:"price" jsonschema:"the price of one piece, such as 12.50"`
 	Quantity *int64 `json:"quantity,omitempty" jsonschema:"how many pieces, 1 when absent"`
 }
@@ -37,12 +37,10 @@ func main() {
 	mcp.AddTool(server, &mcp.Tool{
 		Name:        "sumPrices",
 		Description: "Adds up prices, exactly.",
-		InputSchema: openSchema[sumInput](),
 	}, sumPrices)
 	mcp.AddTool(server, &mcp.Tool{
 		Name:        "assertTotal",
 		Description: "Fails unless the lines add up to the total.",
-		InputSchema: openSchema[assertInput](),
 	}, assertTotal)
 	// Run returns when the input ends.
 	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
@@ -99,26 +97,4 @@ func parse(price string) (*big.Rat, error) {
 		return nil, fmt.Errorf("%q is not a price; write it like 12.50", price)
 	}
 	return amount, nil
-}
-
-// openSchema is the schema of T with room for properties T does not name. The schemas the SDK makes refuse those, and so would
-// refuse every call of trailblaze, which adds _trailblazeContext to the arguments.
-func openSchema[T any]() *jsonschema.Schema {
-	schema, err := jsonschema.For[T](nil)
-	if err != nil {
-		panic(err) // T is a type of this file
-	}
-	open(schema)
-	return schema
-}
-
-func open(schema *jsonschema.Schema) {
-	if schema == nil {
-		return
-	}
-	schema.AdditionalProperties = nil
-	open(schema.Items)
-	for _, property := range schema.Properties {
-		open(property)
-	}
 }

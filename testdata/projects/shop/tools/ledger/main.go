@@ -14,7 +14,11 @@ import (
 )
 
 type line struct {
-	SKU      string `json:"sku,omitempty" jsonschema:"what is sold; the sum does not need it"`
+	// What is sold; the sum needs none of it, but carts and catalogues have it.
+	SKU      string `json:"sku,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Category string `json:"category,omitempty"`
+
 	Price    string `json:"price" jsonschema:"the price of one piece, such as 12.50"`
 	Quantity *int64 `json:"quantity,omitempty" jsonschema:"how many pieces, 1 when absent"`
 }

@@ -33,6 +33,7 @@ ended). Exit code 2 when a check fails.`,
 
 func (a *app) doctor(ctx context.Context, deep bool) error {
 	o := doctor.Options{Runtimes: a.runtimes, Getenv: a.Getenv, CacheDir: a.cacheDir(), StateDir: a.stateDir()}
+	o.ProjectNamed = a.project != "" || a.env("TRAILBLAZE_PROJECT") != ""
 	o.Project, o.ProjectErr = a.loadProject()
 	if deep && o.ProjectErr == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) { return a.probe(ctx, o.Project, s) }
@@ -64,7 +65,7 @@ func (a *app) probe(ctx context.Context, project *config.Project, s config.Serve
 	var probed doctor.Probed
 	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
 		if l, ok := r.Event.(event.Log); ok && l.Level == "warn" {
-			probed.Warnings = append(probed.Warnings, strings.TrimSpace(l.Message+" "+l.Hint))
+			probed.Warnings = append(probed.Warnings, joinSentences(l.Message, l.Hint))
 		}
 	}))
 	probed.Tools, err = run.Probe(ctx, setup, s)
@@ -91,9 +92,10 @@ func (a *app) printDoctor(checks []doctor.Check, healthy bool) error {
 		}
 	}
 	report.Table(a.Stdout, style, rows)
-	if healthy {
-		return nil
+	verdict := "\nready"
+	if !healthy {
+		verdict = "\nsomething is missing"
 	}
-	_, err := fmt.Fprintln(a.Stdout, "\nsomething is missing")
+	_, err := fmt.Fprintln(a.Stdout, verdict)
 	return err
 }

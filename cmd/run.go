@@ -140,6 +140,9 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err != nil {
 		return run.Options{}, err
 	}
+	if err := setup.Request.CheckFlags(); err != nil {
+		return run.Options{}, err
+	}
 	return run.Options{
 		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Tags: f.tags, Classifiers: f.classifiers, Memory: memory, Secrets: secrets,
 		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
@@ -271,7 +274,7 @@ func (a *app) renderers(project *config.Project, f runFlags) *renderers {
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
 		console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit, Notices: a.Stderr,
+			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit, Notices: a.Stderr, DryRun: f.dryRun,
 		})
 		r.handlers = append(r.handlers, console)
 		r.closers = append(r.closers, func() error { console.Close(); return nil })

@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
@@ -81,6 +82,9 @@ func (a *app) findRoot() (string, error) {
 
 // setup is what sessions need, made from flags, environment and project.
 func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Redactor) (run.Setup, error) {
+	if force, by := a.forcedRuntime(); force != "" && force != jsruntime.Bun && force != jsruntime.Node {
+		return run.Setup{}, fault.New(fault.Misuse, "write bun or node", "%s: unknown runtime %q", by, force)
+	}
 	width, height, err := f.pixels()
 	if err != nil {
 		return run.Setup{}, err
@@ -113,6 +117,14 @@ func (a *app) tell(message string) {
 	if !a.json {
 		fmt.Fprintf(a.Stderr, "trailblaze: %s\n", message)
 	}
+}
+
+// joinSentences puts a hint behind what it is about.
+func joinSentences(message, hint string) string {
+	if hint == "" {
+		return message
+	}
+	return message + "; " + hint
 }
 
 func flagNames(c *cobra.Command) []string {

@@ -40,6 +40,7 @@ func (a *app) newToolboxList() *cobra.Command {
 		Long: `List the tools that a target, driver and agent mode offer. The servers of the scope are started, listed and stopped; no tool
 is called.`,
 		Example: `  trailblaze toolbox list --target myapp --driver ios-host
+  trailblaze toolbox list -v                  # with the arguments that each tool takes
   trailblaze toolbox list --platform web --why
   trailblaze toolbox list --json | jq '.tools[].name'`,
 		Args: noArgs,
@@ -73,7 +74,7 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
 	}
 	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
 		if l, ok := r.Event.(event.Log); ok && (l.Level == "warn" || l.Level == "error") {
-			warn(strings.TrimSpace(l.Source + ": " + l.Message + " " + l.Hint))
+			warn(l.Source + ": " + joinSentences(l.Message, l.Hint))
 		}
 	}))
 	defer whileStopping(ctx, a.tell)()
@@ -125,6 +126,7 @@ type toolView struct {
 	RequiresContext    bool            `json:"requiresContext"`
 	SupportedDrivers   []string        `json:"supportedDrivers"`
 	SupportedPlatforms []string        `json:"supportedPlatforms"`
+	usage              string
 }
 
 type skippedView struct {
@@ -156,7 +158,7 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 		}
 		v.Tools = append(v.Tools, toolView{
 			t.Name, t.Description, t.Source, list(t.Toolsets), schema, t.IsForLLM, t.IsRecordable, t.RequiresHost, t.RequiresContext,
-			list(t.SupportedDrivers), list(t.SupportedPlatforms),
+			list(t.SupportedDrivers), list(t.SupportedPlatforms), t.Usage(),
 		})
 	}
 	for _, s := range r.Skipped {
@@ -182,6 +184,9 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, why bool) err
 		rows := make([][]string, len(group.tools))
 		for i, t := range group.tools {
 			rows[i] = []string{"  " + t.Name, t.Source.Name, firstLine(t.Description)}
+			if a.verbose {
+				rows[i][0] += "(" + report.Clean(t.usage) + ")"
+			}
 		}
 		report.Table(a.Stdout, style, rows)
 	}

@@ -66,6 +66,16 @@ func (t *Tool) CheckArgs(args map[string]any, open func(property string) bool) [
 	return problems
 }
 
+// Usage lists the arguments that the tool takes, required ones first, as "name (type), other (type) optional"; empty when it
+// takes none or does not say.
+func (t *Tool) Usage() string {
+	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
+	if t.checker == nil {
+		return ""
+	}
+	return t.checker.arguments()
+}
+
 // checker is an input schema in two forms: whole, and without everything that looks at several properties together, so that
 // each property can be judged alone.
 type checker struct {
@@ -148,8 +158,14 @@ func (c *checker) values(values map[string]any, open func(string) bool) []ArgPro
 	return out
 }
 
-// usage lists the arguments of a tool, required ones first.
 func (c *checker) usage() string {
+	if arguments := c.arguments(); arguments != "" {
+		return "it takes " + arguments
+	}
+	return "it takes no arguments"
+}
+
+func (c *checker) arguments() string {
 	var required, optional []string
 	for _, name := range slices.Sorted(maps.Keys(c.schema.Properties)) {
 		text := name
@@ -162,10 +178,7 @@ func (c *checker) usage() string {
 			optional = append(optional, text+" optional")
 		}
 	}
-	if len(required)+len(optional) == 0 {
-		return "it takes no arguments"
-	}
-	return "it takes " + strings.Join(slices.Concat(required, optional), ", ")
+	return strings.Join(slices.Concat(required, optional), ", ")
 }
 
 func typeOf(s *jsonschema.Schema) string {

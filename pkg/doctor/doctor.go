@@ -48,9 +48,11 @@ type Options struct {
 	Getenv     func(string) (string, bool)
 	Project    *config.Project
 	ProjectErr error
-	CacheDir   string
-	StateDir   string
-	Probe      func(ctx context.Context, s config.Server) (Probed, error) // nil: servers are not started
+	// ProjectNamed says that somebody named the project, so that one which is not there is a failure.
+	ProjectNamed bool
+	CacheDir     string
+	StateDir     string
+	Probe        func(ctx context.Context, s config.Server) (Probed, error) // nil: servers are not started
 }
 
 // Run makes every check, in a fixed order.
@@ -169,7 +171,7 @@ func (o Options) path() string {
 func (o Options) projectFiles() Check {
 	const name = "project files"
 	switch {
-	case o.ProjectErr != nil && fault.KindOf(o.ProjectErr) == fault.Misuse:
+	case o.ProjectErr != nil && fault.KindOf(o.ProjectErr) == fault.Misuse && !o.ProjectNamed:
 		return of(name, Warn, o.ProjectErr)
 	case o.ProjectErr != nil:
 		c := of(name, Fail, o.ProjectErr)
@@ -197,6 +199,9 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 	name := "server " + s.Name
 	c := ok(name, s.Command)
 	if s.Script != "" {
+		if _, err := os.Stat(s.Script); err != nil {
+			return Check{name, Fail, s.Script + " does not exist", "correct the path, or restore the file"}
+		}
 		command, err := o.Runtimes.Command(ctx, s.Script, s.Runtime)
 		if err != nil {
 			return of(name, Fail, err)
@@ -213,10 +218,10 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 	if err != nil {
 		return of(name, Fail, err)
 	}
-	if len(probed.Warnings) > 0 {
-		return Check{name, Warn, strings.Join(probed.Warnings, "\n"), ""}
-	}
 	c.Detail = fmt.Sprintf("%s: %d tools", c.Detail, probed.Tools)
+	if len(probed.Warnings) > 0 {
+		c.Status, c.Detail = Warn, strings.Join(append([]string{c.Detail}, probed.Warnings...), "\n")
+	}
 	return c
 }
 

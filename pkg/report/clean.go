@@ -131,4 +131,10 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-func millis(ms int64) string { return seconds(time.Duration(ms) * time.Millisecond) }
+// millis writes how long something took, which may be next to nothing.
+func millis(ms int64) string {
+	if ms < 100 {
+		return fmt.Sprintf("%dms", ms)
+	}
+	return seconds(time.Duration(ms) * time.Millisecond)
+}

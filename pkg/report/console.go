@@ -17,6 +17,7 @@ type ConsoleOptions struct {
 	Now     func() time.Time // for how long something takes
 	LogsDir string           // where sessions leave their files, to refer to; may be empty
 	JUnit   string           // the JUnit file that will be written; may be empty
+	DryRun  bool             // nothing is called: what passes was only checked
 	Notices io.Writer        // where warnings and the like go; nil: to the same writer
 }
 
@@ -112,6 +113,10 @@ func (c *Console) Handle(r event.Record) {
 		c.progressing(r, c.excerpt(e.Message))
 	case event.CallFinished:
 		c.callFinished(r, e)
+	case event.StepFinished:
+		if e.Outcome == event.Skipped {
+			c.verbose(r, "    %s skipped", c.p.dim(c.p.skipped))
+		}
 	case event.TrailFinished:
 		c.trailFinished(r, e)
 	case event.RunFinished:
@@ -161,6 +166,9 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 		if e.Flaky {
 			facts = append(facts, "flaky")
 			c.flaky = append(c.flaky, e)
+		}
+		if e.Reason != "" { // passed, but not all of it
+			facts = append(facts, c.p.warn(oneLine(e.Reason)))
 		}
 	case event.Skipped:
 		symbol, facts = c.p.dim(c.p.skipped), []string{joinNonEmpty(": ", "skipped", oneLine(e.Reason))}

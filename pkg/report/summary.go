@@ -144,8 +144,14 @@ func (c *Console) counts(e event.RunFinished) string {
 	}
 	add(e.Failed, "failed", c.p.bad)
 	add(e.Errors, plural(e.Errors, "error"), c.p.bad)
-	add(e.Passed, "passed", c.p.good)
-	add(e.Flaky, "flaky", c.p.warn)
+	passed := "passed"
+	if c.opts.DryRun {
+		passed = "checked (dry run)"
+	}
+	if e.Flaky > 0 {
+		passed += fmt.Sprintf(" (%d flaky)", e.Flaky)
+	}
+	add(e.Passed, passed, c.p.good)
 	add(e.Skipped, "skipped", c.p.dim)
 	add(c.total-e.Failed-e.Errors-e.Passed-e.Skipped, "not run", c.p.warn)
 	if len(parts) == 0 {

@@ -87,7 +87,7 @@ func TestTheLastLineIsTheCounts(t *testing.T) {
 	}{
 		"all passed":   {3, event.RunFinished{Passed: 3, DurationMs: 1234}, "3 passed in 1.2s"},
 		"one error":    {1, event.RunFinished{Errors: 1}, "1 error in 0.0s"},
-		"everything":   {9, event.RunFinished{Failed: 1, Errors: 2, Passed: 3, Flaky: 1, Skipped: 1}, "1 failed, 2 errors, 3 passed, 1 flaky, 1 skipped, 2 not run in 0.0s"},
+		"everything":   {9, event.RunFinished{Failed: 1, Errors: 2, Passed: 3, Flaky: 1, Skipped: 1}, "1 failed, 2 errors, 3 passed (1 flaky), 1 skipped, 2 not run in 0.0s"},
 		"nothing":      {0, event.RunFinished{}, "no trails in 0.0s"},
 		"over an hour": {1, event.RunFinished{Passed: 1, DurationMs: 3_725_000}, "1 passed in 1h02m"},
 	} {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -80,7 +81,10 @@ func (r *runner) prepare(c testCase) (*plan, error) {
 	if problem, wrong := CheckTarget(r.Project, file); wrong && r.Request.FlagTarget == "" {
 		return p, r.withSnippets(c.path, fault.Problems{problem})
 	}
-	p.file, p.title = file, file.Title()
+	p.file = file
+	if named := cmp.Or(file.Config.Title, file.Config.ID); named != "" {
+		p.title = named
+	}
 	if c.row >= 0 {
 		p.title = fmt.Sprintf("%s [%d]", p.title, c.row+1)
 	}
@@ -180,7 +184,7 @@ func (r *runner) unrecorded(p *plan, lineage []string) verdict {
 func needsAgent(s step, lineage []string) error {
 	const hint = "record the step for this device, or run with --unrecorded skip"
 	if !s.Recordable {
-		return fault.New(fault.Trail, hint, "step %d %q is never recorded (recordable: false): it needs an agent on every run", s.index, s.Text)
+		return fault.New(fault.Trail, "run with --unrecorded skip to leave such steps out", "step %d %q is never recorded (recordable: false): it needs an agent on every run", s.index, s.Text)
 	}
 	have := "nothing is recorded"
 	if recorded := s.Recorded(); len(recorded) > 0 {
@@ -243,7 +247,22 @@ func (r *runner) replay(s *session, p *plan) verdict {
 	if cause := s.broke(); cause != nil {
 		return broken(cause)
 	}
-	return passed()
+	v := passed()
+	if n := p.openSteps(); n > 0 {
+		v.reason = fmt.Sprintf("%d of %d steps skipped: they have no recording for this device", n, len(p.steps))
+	}
+	return v
+}
+
+// openSteps counts the steps that need an agent.
+func (p *plan) openSteps() int {
+	n := 0
+	for _, s := range p.steps {
+		if s.needsAgent {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *runner) values(p *plan) *trail.Values {

@@ -6,7 +6,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,11 +157,12 @@ func (r *runner) cases() ([]testCase, error) {
 		}
 	}
 	if len(cases) == 0 && (!r.LastFailed || len(r.Tags) > 0) {
-		what := "no trail to run"
-		if len(r.Tags) > 0 {
-			what = fmt.Sprintf("no trail has any of the tags %s", strings.Join(r.Tags, ", "))
+		if len(r.Tags) > 0 && len(r.Paths) > 0 {
+			return nil, fault.New(fault.NothingMatched, "tags stand in a trail's config: tags: [smoke]",
+				"none of %d trails has any of the tags %s", len(r.Paths), strings.Join(r.Tags, ", "))
 		}
-		return nil, fault.New(fault.NothingMatched, "trails are *.trail.yaml files below the project's trailsDir, or name them", "%s", what)
+		return nil, fault.New(fault.NothingMatched, "trails are *.trail.yaml and trail.yaml files; name files or folders, or set trailsDir",
+			"no trail to run; looked in %s", r.Project.TrailsDir)
 	}
 	return cases, nil
 }

@@ -41,7 +41,7 @@ func (r Request) driver(target Target, targetKnown bool) (Driver, error) {
 	}
 	driver, ok := ParseDriver(pin.text)
 	if !ok {
-		return Driver{}, join(pin.fault(DriverKeys(), SuggestDriver(pin.text), "unknown driver %q", pin.text), platformErr)
+		return Driver{}, join(pin.unknownDriver(), platformErr)
 	}
 	if platformErr != nil {
 		return Driver{}, platformErr

@@ -59,6 +59,26 @@ func Resolve(r Request) (Scope, error) {
 	return s, nil
 }
 
+// CheckFlags says what is wrong with the flags by themselves, whatever a trail adds: a typing error is then known before
+// anything is started. The error is a *fault.Error of kind Misuse, or several of them joined.
+func (r Request) CheckFlags() error {
+	alone := Request{FlagAgent: r.FlagAgent}
+	_, agentErr := alone.agent()
+	var targetErr, driverErr error
+	if w := (word{r.FlagTarget, "--target"}); w.text != "" {
+		_, targetErr = pick(w, r.knownTargets())
+	}
+	_, platformErr := word{r.FlagPlatform, platformFlag}.platform()
+	if _, known := ParseDriver(r.FlagDriver); r.FlagDriver != "" && !known {
+		driverErr = word{r.FlagDriver, driverFlag}.unknownDriver()
+	}
+	return join(targetErr, driverErr, platformErr, agentErr)
+}
+
+func (w word) unknownDriver() error {
+	return w.fault(DriverKeys(), SuggestDriver(w.text), "unknown driver %q", w.text)
+}
+
 // join is errors.Join that leaves a single error as it is.
 func join(errs ...error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })

@@ -234,3 +234,24 @@ func TestDriverTableMatchesTheSpecification(t *testing.T) {
 		t.Errorf("drivers (-want +got):\n%s", diff)
 	}
 }
+
+func TestFlagsAreCheckedByThemselves(t *testing.T) {
+	t.Parallel()
+	targets := []scope.Target{{ID: "shop"}, {ID: "backoffice"}}
+	sound := scope.Request{FlagTarget: "shop", FlagDriver: "IOS_HOST", FlagPlatform: "ios", FlagAgent: "host", Targets: targets}
+	if err := sound.CheckFlags(); err != nil {
+		t.Error(err)
+	}
+	if err := (scope.Request{Targets: targets}).CheckFlags(); err != nil {
+		t.Errorf("nothing is given, so nothing is wrong: %v", err)
+	}
+	err := scope.Request{FlagTarget: "shpo", FlagDriver: "ios-hots", FlagPlatform: "iso", FlagAgent: "robot", Targets: targets}.CheckFlags()
+	for _, want := range []string{`--target: unknown target "shpo"`, `--driver: unknown driver "ios-hots"`, `--platform: unknown platform "iso"`, "--agent"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in: %v", want, err)
+		}
+	}
+	if fault.ExitCode(err) != fault.ExitMisuse {
+		t.Errorf("exit code %d", fault.ExitCode(err))
+	}
+}

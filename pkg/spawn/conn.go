@@ -64,23 +64,33 @@ func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	data = append(data, '\n')
+	n, err := writeNow(c.p.stdin, data) // nearly always all of it, which spares a goroutine
+	if err != nil || n == len(data) {
+		<-c.p.writing
+		return lost(err)
+	}
 	written := make(chan error, 1)
 	go func() {
-		_, err := c.p.stdin.Write(append(data, '\n'))
+		_, err := c.p.stdin.Write(data[n:])
 		<-c.p.writing
 		written <- err
 	}()
 	select {
 	case err := <-written:
-		if err != nil {
-			return fmt.Errorf("the server has exited or closed its input: %w", err)
-		}
-		return nil
+		return lost(err)
 	case <-c.closed:
 		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func lost(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the server has exited or closed its input: %w", err)
 }
 
 // Close implements mcp.Connection.

@@ -525,3 +525,36 @@ func cancelled(t *testing.T) context.Context {
 	cancel()
 	return ctx
 }
+
+// TestTheLastWordsOfAServerAreRead: an answer that is written right before the exit is an answer.
+func TestTheLastWordsOfAServerAreRead(t *testing.T) {
+	t.Parallel()
+	sup := NewSupervisor(Options{})
+	var wg sync.WaitGroup
+	for range 40 {
+		wg.Go(func() {
+			p, err := sup.Start(t.Context(), Spec{Command: "/bin/sh", Args: []string{
+				"-c", `read line; echo '{"jsonrpc":"2.0","id":1,"result":"bye"}'; echo out of pizza >&2; exit 7`,
+			}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conn, _ := p.Transport().Connect(t.Context())
+			if err := conn.Write(t.Context(), request1()); err != nil {
+				t.Error(err)
+			}
+			if msg, err := conn.Read(t.Context()); err != nil {
+				t.Errorf("read %v, %v", msg, err)
+			}
+			<-p.Done()
+			if got := p.record.remembered(); got != "out of pizza" || p.End() == nil {
+				t.Errorf("it said %q and ended with %v", got, p.End())
+			}
+		})
+	}
+	wg.Wait()
+	if err := sup.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,11 +18,12 @@ import (
 )
 
 // fakeServer is a hand-written MCP server on stdin and stdout. Its behaviour is a comma-separated list of words, each a phase
-// and what goes wrong there, such as "call:exit3" or "list:hang"; words without a phase hold for its whole life.
+// and what goes wrong there, such as "call:exit3" or "list:hang"; words without a phase hold for its whole life. The file
+// reached-<phase> in its working directory, the project, says that it is about to misbehave.
 func fakeServer(behaviour string) {
 	f := &fake{words: strings.Split(behaviour, ",")}
 	if f.has("ignore-term") {
-		signal.Ignore(syscall.SIGTERM)
+		f.ignoreTerm()
 	}
 	if f.has("grandchild") {
 		f.grandchild()
@@ -39,6 +41,7 @@ func fakeServer(behaviour string) {
 		}
 		f.answer(line)
 	}
+	f.misbehave("eof")
 	if f.has("ignore-eof") {
 		select {}
 	}
@@ -47,6 +50,17 @@ func fakeServer(behaviour string) {
 type fake struct{ words []string }
 
 func (f *fake) has(word string) bool { return slices.Contains(f.words, word) }
+
+// ignoreTerm tells of every SIGTERM and does nothing else about it.
+func (f *fake) ignoreTerm() {
+	terms := make(chan os.Signal, 1)
+	signal.Notify(terms, syscall.SIGTERM)
+	go func() {
+		for range terms {
+			fmt.Fprintln(os.Stderr, "fake: SIGTERM is ignored")
+		}
+	}()
+}
 
 // grandchild leaves a process that ignores SIGTERM and holds our pipes.
 func (f *fake) grandchild() {
@@ -65,21 +79,44 @@ func (f *fake) misbehave(phase string) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "fake: about to %s in %s\n", what, phase)
+		_ = os.WriteFile("reached-"+phase, nil, 0o644)
 		switch what {
 		case "exit3":
 			os.Exit(3)
 		case "exit0":
 			os.Exit(0)
-		case "segv":
-			signal.Reset(syscall.SIGSEGV)
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+		case "KILL", "SEGV", "ABRT":
+			dieOf(what)
 		case "hang":
 			select {}
 		case "slow":
 			time.Sleep(300 * time.Millisecond) //nolint:forbidigo // the fake is slow on purpose
+		case "wait":
+			await(func() bool { _, err := os.Stat("go"); return err == nil })
+		case "up": // trailblaze knows of the server
+			awaitLog(`"type":"server.started"`)
 		}
 	}
+}
+
+// dieOf ends the process by a signal. A Go program would catch most of them, a shell in its place does not.
+func dieOf(name string) {
+	_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -" + name + " $$"}, os.Environ())
+}
+
+// await waits for something that a test is sure to bring about.
+func await(happened func() bool) {
+	for deadline := time.Now().Add(time.Minute); !happened() && time.Now().Before(deadline); {
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// awaitLog waits until the log of the newest session says something.
+func awaitLog(what string) {
+	await(func() bool {
+		data, _ := os.ReadFile("logs/latest/events.ndjson")
+		return bytes.Contains(data, []byte(what))
+	})
 }
 
 type request struct {
@@ -107,7 +144,12 @@ func (f *fake) answer(line string) {
 		})
 	case "tools/list":
 		f.misbehave("list")
-		f.reply(r, map[string]any{"tools": f.tools()})
+		page := map[string]any{"tools": f.tools()}
+		if f.has("same-cursor") {
+			page["nextCursor"] = "again"
+		}
+		f.reply(r, page)
+		f.misbehave("listed")
 	case "tools/call":
 		f.call(r)
 	default:
@@ -121,6 +163,13 @@ var fakeTools = []map[string]any{
 	fakeTool("fatal", nil), fakeTool("bad", nil), fakeTool("context", nil), fakeTool("exitAfter", nil), fakeTool("count", nil),
 	fakeTool("sleep", map[string]any{"ms": map[string]any{"type": "integer"}}),
 	fakeTool("remember", map[string]any{"name": map[string]any{"type": "string"}, "value": map[string]any{"type": "string"}}),
+	fakeTool("awaitLog", map[string]any{"text": map[string]any{"type": "string"}}),
+	fakeTool("leak", map[string]any{"text": map[string]any{"type": "string"}}),
+	fakeTool("structured", nil), fakeTool("progress", nil),
+	{"name": "needsContext", "inputSchema": map[string]any{
+		"type": "object", "required": []any{"_trailblazeContext"}, "additionalProperties": false,
+		"properties": map[string]any{"_trailblazeContext": map[string]any{"type": "object"}},
+	}},
 }
 
 // tools are the fake tools; with "prefix" under names that do not collide with those of another fake server.
@@ -172,6 +221,17 @@ func (f *fake) call(r request) {
 	case "remember":
 		name, _ := args["name"].(string)
 		answer["_meta"] = map[string]any{"trailblaze": map[string]any{"memoryDelta": map[string]any{name: args["value"]}}}
+	case "awaitLog":
+		awaitLog(asText)
+	case "leak":
+		leak(asText)
+	case "structured":
+		answer["structuredContent"] = map[string]any{"user": map[string]any{"name": "Ada", "tags": []any{"x", "y"}}}
+	case "progress":
+		f.progress(r)
+	case "needsContext":
+		seen, _ := json.Marshal(args)
+		answer = text(string(seen))
 	case "exitAfter":
 		f.reply(r, answer)
 		f.misbehave("after")
@@ -180,6 +240,27 @@ func (f *fake) call(r request) {
 		answer = f.count()
 	}
 	f.reply(r, answer)
+}
+
+// leak writes every form of a text to stderr and, as noise, to stdout, a few bytes at a time.
+func leak(secret string) {
+	var all strings.Builder
+	for name, form := range forms(secret) {
+		fmt.Fprintf(&all, "%s: <%s>\n", name, form)
+	}
+	for piece := range slices.Chunk([]byte(all.String()), 3) {
+		_, _ = os.Stderr.Write(piece)
+		_, _ = os.Stdout.Write(piece)
+	}
+}
+
+// progress says that a call is half-way, and goes on when the session's log has it.
+func (f *fake) progress(r request) {
+	f.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": map[string]any{
+		"progressToken": r.Params.Meta["progressToken"], "progress": 1, "message": "half-way there",
+	}})
+	awaitLog("half-way there")
+	time.Sleep(300 * time.Millisecond) //nolint:forbidigo // long enough to be drawn on a terminal
 }
 
 // count passes from the second process on.
@@ -194,7 +275,11 @@ func (f *fake) count() map[string]any {
 }
 
 func (f *fake) reply(r request, result any) {
-	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": r.ID, "result": result})
+	f.send(map[string]any{"jsonrpc": "2.0", "id": r.ID, "result": result})
+}
+
+func (f *fake) send(message any) {
+	line, err := json.Marshal(message)
 	if err != nil {
 		panic(err)
 	}

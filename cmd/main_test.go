@@ -151,6 +151,34 @@ func ofType(events []map[string]any, kind string) []map[string]any {
 	return out
 }
 
+// fakeEntry is a server entry, in one line, of a fake server with a behaviour.
+func fakeEntry(name, behaviour string) string {
+	return "  - { name: " + name + ", command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: \"" + behaviour + "\" } }\n"
+}
+
+// contextEnv is the environment of the fake server whose tool "context" was called.
+func (r result) contextEnv(t *testing.T) map[string]string {
+	t.Helper()
+	for _, e := range ofType(r.events(t), "call.finished") {
+		if e["tool"] != "context" {
+			continue
+		}
+		var seen struct{ Env []string }
+		text, _ := e["text"].(string)
+		if err := json.Unmarshal([]byte(text), &seen); err != nil {
+			t.Fatal(err)
+		}
+		env := map[string]string{}
+		for _, kv := range seen.Env {
+			name, value, _ := strings.Cut(kv, "=")
+			env[name] = value
+		}
+		return env
+	}
+	t.Fatal("nobody called the tool context")
+	return nil
+}
+
 // fakeConfig is a project file with one fake server of a behaviour.
 func fakeConfig(behaviour string) string {
 	return "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{self}}\"\n" +

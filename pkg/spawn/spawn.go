@@ -4,8 +4,8 @@
 // It refuses to know what the messages mean, and to start anything again.
 //
 // A [Supervisor] and its processes may be used from any goroutine. Nothing of a server outlives [Process.Stop]: not the
-// leader, not its group, not our goroutines and files. The exception is what a server starts, on purpose, in a session of its own and
-// without its pipes: a daemon, such as adb's or Gradle's, that others on the machine may be using by then.
+// leader, not its group, not our goroutines and files. The exception is what a server starts, on purpose, in a session of its
+// own and without its pipes: a daemon, such as adb's or Gradle's, that others on the machine may be using by then.
 package spawn
 
 import (

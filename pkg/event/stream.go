@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -29,22 +30,27 @@ type Record struct {
 
 // MarshalJSON writes the record and its event as one flat object.
 func (r Record) MarshalJSON() ([]byte, error) {
-	head, err := marshal(struct {
-		V       int    `json:"v"`
-		Type    string `json:"type"`
-		Time    string `json:"time"`
-		Seq     int64  `json:"seq"`
-		Session string `json:"session,omitempty"`
-		Trail   string `json:"trail,omitempty"`
-	}{Version, r.Event.Type(), r.Time.Format(time.RFC3339Nano), r.Seq, r.Session, r.Trail})
+	body, err := marshal(r.Event)
 	if err != nil {
 		return nil, err
 	}
-	body, err := marshal(r.Event)
-	if err != nil || len(body) <= len("{}") {
-		return head, err
+	line := make([]byte, 0, len(body)+256)
+	line = fmt.Appendf(line, `{"v":%d,"type":%q,"time":"`, Version, r.Event.Type())
+	line = fmt.Appendf(r.Time.AppendFormat(line, time.RFC3339Nano), `","seq":%d`, r.Seq)
+	for _, place := range [][2]string{{"session", r.Session}, {"trail", r.Trail}} {
+		if place[1] == "" {
+			continue
+		}
+		text, err := marshal(place[1])
+		if err != nil {
+			return nil, err
+		}
+		line = append(fmt.Appendf(line, `,%q:`, place[0]), text...)
 	}
-	return append(append(head[:len(head)-1], ','), body[1:]...), nil
+	if len(body) > len("{}") {
+		line = append(line, ',')
+	}
+	return append(line, body[1:]...), nil
 }
 
 func marshal(v any) ([]byte, error) {

@@ -1,7 +1,9 @@
 package spawn
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +55,7 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // Write implements mcp.Connection. A server that does not read holds it up only as long as ctx lasts; a message that was
 // begun is completed behind its back, so that the next one starts on a line of its own.
 func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
-	data, err := jsonrpc.EncodeMessage(msg)
+	data, err := encode(msg)
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,6 @@ func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	data = append(data, '\n')
 	n, err := writeNow(c.p.stdin, data) // nearly always all of it, which spares a goroutine
 	if err != nil || n == len(data) {
 		<-c.p.writing
@@ -84,6 +85,31 @@ func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// encode is a message as a line. The SDK's encoder checks and copies the parameters of a request once more; ours are compact
+// JSON already.
+func encode(msg jsonrpc.Message) ([]byte, error) {
+	req, isRequest := msg.(*jsonrpc.Request)
+	if !isRequest || !req.IsCall() || bytes.IndexByte(req.Params, '\n') >= 0 {
+		data, err := jsonrpc.EncodeMessage(msg)
+		return append(data, '\n'), err
+	}
+	id, err := json.Marshal(req.ID.Raw())
+	if err != nil {
+		return nil, err
+	}
+	method, err := json.Marshal(req.Method)
+	if err != nil {
+		return nil, err
+	}
+	line := make([]byte, 0, len(req.Params)+len(method)+64)
+	line = append(append(line, `{"jsonrpc":"2.0","id":`...), id...)
+	line = append(append(line, `,"method":`...), method...)
+	if len(req.Params) > 0 {
+		line = append(append(line, `,"params":`...), req.Params...)
+	}
+	return append(line, "}\n"...), nil
 }
 
 func lost(err error) error {

@@ -35,7 +35,8 @@ type Console struct {
 	live     []*progress
 	total    int // trails that the run set out to do
 	sessions bool
-	failures []failure
+	failures []failure // the first ones
+	failed   int       // all of them
 	flaky    []event.TrailFinished
 }
 
@@ -108,7 +109,9 @@ func (c *Console) Handle(r event.Record) {
 		c.stepStarted(r, e)
 	case event.CallStarted:
 		c.calling(r, oneLine(e.Tool))
-		c.verbose(r, "    %s %s", oneLine(e.Tool), c.argsText(e.Args))
+		if c.opts.Verbose {
+			c.verbose(r, "    %s %s", oneLine(e.Tool), c.argsText(e.Args))
+		}
 	case event.CallProgress:
 		c.progressing(r, c.excerpt(e.Message))
 	case event.CallFinished:
@@ -174,7 +177,10 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 		symbol, facts = c.p.dim(c.p.skipped), []string{joinNonEmpty(": ", "skipped", oneLine(e.Reason))}
 	case event.Failed, event.Error:
 		symbol = c.p.bad(c.p.failed)
-		c.failures = append(c.failures, failure{e, r.Session})
+		c.failed++
+		if len(c.failures) < maxDetail/minDetail { // what the summary shows; the rest is only counted
+			c.failures = append(c.failures, failure{e, r.Session})
+		}
 	}
 	lines := []string{fmt.Sprintf("%s %s (%s)", symbol, title, strings.Join(facts, ", "))}
 	if e.Outcome == event.Failed || e.Outcome == event.Error {

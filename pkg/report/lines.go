@@ -73,9 +73,9 @@ func (l *SessionLog) Close() error {
 
 // recordLine is a record as JSON, or a log record that says why there is none.
 func recordLine(r event.Record) []byte {
-	line, err := jsonLine(r)
+	line, err := r.MarshalJSON() // not through an encoder, which would go over it once more
 	if err == nil {
-		return line
+		return escapeControls(append(line, '\n'))
 	}
 	r.Event = event.Log{Level: "error", Source: "events", Message: fmt.Sprintf("a %s record has no JSON form: %v", r.Event.Type(), err)}
 	line, _ = jsonLine(r) // strings alone always encode
@@ -90,18 +90,22 @@ func jsonLine(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	if !bytes.ContainsFunc(b.Bytes(), terminalControl) {
-		return b.Bytes(), nil
+	return escapeControls(b.Bytes()), nil
+}
+
+func escapeControls(line []byte) []byte {
+	if !bytes.ContainsFunc(line, terminalControl) {
+		return line
 	}
 	var safe bytes.Buffer
-	for _, c := range b.String() {
+	for _, c := range string(line) {
 		if terminalControl(c) {
 			fmt.Fprintf(&safe, `\u%04x`, c)
 			continue
 		}
 		safe.WriteRune(c)
 	}
-	return safe.Bytes(), nil
+	return safe.Bytes()
 }
 
 func terminalControl(c rune) bool { return c >= 0x7f && isControl(c) }

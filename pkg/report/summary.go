@@ -44,9 +44,9 @@ func (c *Console) summary(e event.RunFinished) []string {
 }
 
 func (c *Console) failureLines() []string {
-	shown := min(len(c.failures), maxDetail/minDetail)
+	shown := len(c.failures)
 	var lines []string
-	for _, f := range c.failures[:shown] {
+	for _, f := range c.failures {
 		for i, line := range c.fit(f, maxDetail/shown) {
 			if i > 0 {
 				line = "  " + line
@@ -54,7 +54,7 @@ func (c *Console) failureLines() []string {
 			lines = append(lines, clip(line, maxColumns, c.p.more))
 		}
 	}
-	if rest := len(c.failures) - shown; rest > 0 {
+	if rest := c.failed - shown; rest > 0 {
 		lines = append(lines, joinNonEmpty(" and ", fmt.Sprintf("%s %d more did not pass, see their lines above", c.p.more, rest), c.opts.LogsDir))
 	}
 	if shown > 0 {

@@ -147,9 +147,8 @@ func interleave(runs int, commands ...func() *exec.Cmd) ([]sample, error) {
 	for i, samples := range all {
 		slices.SortFunc(samples, func(a, b sample) int { return int(a.took - b.took) })
 		medians[i] = samples[len(samples)/2]
-		for _, s := range samples {
-			medians[i].rss = max(medians[i].rss, s.rss)
-		}
+		slices.SortFunc(samples, func(a, b sample) int { return int(a.rss - b.rss) })
+		medians[i].rss = samples[len(samples)/2].rss
 	}
 	return medians, nil
 }
@@ -215,28 +214,32 @@ func (b *bench) listEight() error {
 	return err
 }
 
-func (b *bench) bare(copies, calls int) *exec.Cmd {
-	return b.command(filepath.Dir(b.server), b.prober, "-n", fmt.Sprint(copies), "-calls", fmt.Sprint(calls), "--", b.bun, "run", "--no-install", b.server)
+func (b *bench) bare(copies, calls int, flags ...string) *exec.Cmd {
+	args := append([]string{"-n", fmt.Sprint(copies), "-calls", fmt.Sprint(calls)}, flags...)
+	return b.command(filepath.Dir(b.server), b.prober, append(args, "--", b.bun, "run", "--no-install", b.server)...)
 }
 
-// call is measured as a difference: a trail with many calls less one with a single call, so that starting and stopping
-// cancel out; the same for the prober.
+// call is measured as a difference: a trail with many calls less one with few, so that starting and stopping cancel out, and
+// with them the first calls, in which the server's runtime still compiles; the same for the prober.
 func (b *bench) call() error {
-	const many = 2001
-	dir, err := b.project("calls", 1, map[string]string{"one": callTrail(1), "many": callTrail(many)})
+	const few, many = 4000, 12000
+	dir, err := b.project("calls", 1, map[string]string{"few": callTrail(few), "many": callTrail(many)})
 	if err != nil {
 		return err
 	}
 	m, err := interleave(b.runs,
 		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run", "trails/many.trail.yaml") },
-		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run", "trails/one.trail.yaml") },
-		func() *exec.Cmd { return b.bare(1, many) }, func() *exec.Cmd { return b.bare(1, 1) })
+		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run", "trails/few.trail.yaml") },
+		func() *exec.Cmd { return b.bare(1, many, "-context") },
+		func() *exec.Cmd { return b.bare(1, few, "-context") },
+		func() *exec.Cmd { return b.bare(1, many) },
+		func() *exec.Cmd { return b.bare(1, few) })
 	if err != nil {
 		return err
 	}
-	ours := (m[0].took - m[1].took) / (many - 1)
-	floor := (m[2].took - m[3].took) / (many - 1)
-	b.ratio("one call inside a session ÷ bare round trip", ours, floor, 1.5)
+	each := func(i int) time.Duration { return (m[i].took - m[i+1].took) / (many - few) }
+	b.ratio("one call inside a session ÷ bare round trip of the same message", each(0), each(2), 1.5)
+	b.ratio("the same ÷ bare round trip without the context", each(0), each(4), 1.5)
 	return nil
 }
 

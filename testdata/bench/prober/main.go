@@ -17,12 +17,16 @@ import (
 func main() {
 	copies := flag.Int("n", 1, "servers to start at once")
 	calls := flag.Int("calls", 0, "calls to make on each")
-	tool := flag.String("tool", "echo", "tool to call")
+	context := flag.Bool("context", false, "send with each call what trailblaze sends")
 	flag.Parse()
+	params := `{"name":"echo","arguments":{"text":"hello"}}`
+	if *context {
+		params = withContext
+	}
 	var wg sync.WaitGroup
 	for range *copies {
 		wg.Go(func() {
-			if err := probe(flag.Args(), *calls, *tool); err != nil {
+			if err := probe(flag.Args(), *calls, params); err != nil {
 				log.Fatal(err)
 			}
 		})
@@ -30,7 +34,14 @@ func main() {
 	wg.Wait()
 }
 
-func probe(argv []string, calls int, tool string) error {
+// withContext is a call as trailblaze writes it, with the context in both its places.
+const withContext = `{"name":"echo","arguments":{"text":"hello","_trailblazeContext":{"memory":{},"device":{"platform":"WEB",` +
+	`"widthPixels":0,"heightPixels":0,"driverType":"playwright-native"}}},"_meta":{"progressToken":"7","trailblaze":{"sessionId":` +
+	`"m_20261121T013144Z_deadbeef","invocationId":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","device":` +
+	`{"platform":"web","widthPixels":0,"heightPixels":0,"driverType":"playwright-native"},"memory":{},"target":{"id":"bench",` +
+	`"appIds":[]}},"trailblazeInvocationId":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`
+
+func probe(argv []string, calls int, params string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -55,7 +66,7 @@ func probe(argv []string, calls int, tool string) error {
 		return err
 	}
 	for i := range calls {
-		if err := ask(in, lines, i+3, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":{"text":"hello"}}`, tool)); err != nil {
+		if err := ask(in, lines, i+3, "tools/call", params); err != nil {
 			return err
 		}
 	}

@@ -4,13 +4,14 @@ package cmd_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,7 +22,7 @@ import (
 // and what goes wrong there, such as "call:exit3" or "list:hang"; words without a phase hold for its whole life. The file
 // reached-<phase> in its working directory, the project, says that it is about to misbehave.
 func fakeServer(behaviour string) {
-	f := &fake{words: strings.Split(behaviour, ",")}
+	f := &fake{words: strings.Split(behaviour, ","), in: bufio.NewReaderSize(os.Stdin, 1<<20)}
 	if f.has("ignore-term") {
 		f.ignoreTerm()
 	}
@@ -33,21 +34,28 @@ func fakeServer(behaviour string) {
 		fmt.Fprintln(os.Stderr, "fake: a line on stderr")
 	}
 	f.misbehave("start")
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
-		line, err := in.ReadString('\n')
+		line, err := f.in.ReadString('\n')
 		if err != nil {
 			break
 		}
 		f.answer(line)
 	}
+	f.end()
+}
+
+// end is what the server does at the end of its input.
+func (f *fake) end() {
 	f.misbehave("eof")
 	if f.has("ignore-eof") {
 		select {}
 	}
 }
 
-type fake struct{ words []string }
+type fake struct {
+	words []string
+	in    *bufio.Reader
+}
 
 func (f *fake) has(word string) bool { return slices.Contains(f.words, word) }
 
@@ -87,8 +95,10 @@ func (f *fake) misbehave(phase string) {
 			os.Exit(0)
 		case "KILL", "SEGV", "ABRT":
 			dieOf(what)
-		case "hang":
-			select {}
+		case "hang": // until the end of input
+			_, _ = io.Copy(io.Discard, f.in)
+			f.end()
+			os.Exit(0)
 		case "slow":
 			time.Sleep(300 * time.Millisecond) //nolint:forbidigo // the fake is slow on purpose
 		case "wait":
@@ -111,11 +121,13 @@ func await(happened func() bool) {
 	}
 }
 
-// awaitLog waits until the log of the newest session says something.
-func awaitLog(what string) {
+// awaitLog waits until the log of the newest session has something that fits a pattern. The log has the arguments of calls
+// too: a pattern that came in one must not fit itself.
+func awaitLog(pattern string) {
+	wanted := regexp.MustCompile(pattern)
 	await(func() bool {
 		data, _ := os.ReadFile("logs/latest/events.ndjson")
-		return bytes.Contains(data, []byte(what))
+		return wanted.Match(data)
 	})
 }
 
@@ -165,7 +177,7 @@ var fakeTools = []map[string]any{
 	fakeTool("remember", map[string]any{"name": map[string]any{"type": "string"}, "value": map[string]any{"type": "string"}}),
 	fakeTool("awaitLog", map[string]any{"text": map[string]any{"type": "string"}}),
 	fakeTool("leak", map[string]any{"text": map[string]any{"type": "string"}}),
-	fakeTool("structured", nil), fakeTool("progress", nil),
+	fakeTool("structured", nil), fakeTool("progress", nil), fakeTool("tick", map[string]any{"ms": map[string]any{"type": "integer"}}),
 	{"name": "needsContext", "inputSchema": map[string]any{
 		"type": "object", "required": []any{"_trailblazeContext"}, "additionalProperties": false,
 		"properties": map[string]any{"_trailblazeContext": map[string]any{"type": "object"}},
@@ -204,7 +216,7 @@ func (f *fake) call(r request) {
 	args := r.Params.Arguments
 	asText, _ := args["text"].(string)
 	answer := text(asText)
-	switch strings.TrimPrefix(r.Params.Name, "my_") {
+	switch name := strings.TrimPrefix(r.Params.Name, "my_"); name {
 	case "bad":
 		f.misbehave("call")
 	case "fail":
@@ -215,12 +227,17 @@ func (f *fake) call(r request) {
 	case "context":
 		both, _ := json.Marshal(map[string]any{"arguments": args, "meta": r.Params.Meta, "env": os.Environ()})
 		answer = text(string(both))
-	case "sleep":
+	case "sleep", "tick":
 		ms, _ := args["ms"].(float64)
-		time.Sleep(time.Duration(ms) * time.Millisecond) //nolint:forbidigo // the tool sleeps
+		for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end); {
+			time.Sleep(min(100*time.Millisecond, time.Until(end))) //nolint:forbidigo // the tool sleeps
+			if name == "tick" {
+				f.notify(r, "tick")
+			}
+		}
 	case "remember":
-		name, _ := args["name"].(string)
-		answer["_meta"] = map[string]any{"trailblaze": map[string]any{"memoryDelta": map[string]any{name: args["value"]}}}
+		key, _ := args["name"].(string)
+		answer["_meta"] = map[string]any{"trailblaze": map[string]any{"memoryDelta": map[string]any{key: args["value"]}}}
 	case "awaitLog":
 		awaitLog(asText)
 	case "leak":
@@ -256,11 +273,15 @@ func leak(secret string) {
 
 // progress says that a call is half-way, and goes on when the session's log has it.
 func (f *fake) progress(r request) {
-	f.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": map[string]any{
-		"progressToken": r.Params.Meta["progressToken"], "progress": 1, "message": "half-way there",
-	}})
+	f.notify(r, "half-way there")
 	awaitLog("half-way there")
 	time.Sleep(300 * time.Millisecond) //nolint:forbidigo // long enough to be drawn on a terminal
+}
+
+func (f *fake) notify(r request, progress string) {
+	f.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": map[string]any{
+		"progressToken": r.Params.Meta["progressToken"], "progress": 1, "message": progress,
+	}})
 }
 
 // count passes from the second process on.

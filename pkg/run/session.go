@@ -125,16 +125,10 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 		launch.LogPath = filepath.Join(s.dir, logName)
 	}
 	begun := s.setup.Now()
-	srv, err = server.Start(ctx, server.Config{
-		Name:           entry.Name,
-		Launch:         func(ctx context.Context) (server.Link, error) { return s.setup.Launch(ctx, launch) },
-		Version:        s.setup.Version,
-		StartupTimeout: entry.StartupTimeout,
-		CallTimeout:    entry.CallTimeout,
-		Parallel:       entry.Parallel,
-		RestartOnCrash: entry.RestartOnCrash,
-		Log:            log,
-	})
+	cfg := allowed(entry)
+	cfg.Launch = func(ctx context.Context) (server.Link, error) { return s.setup.Launch(ctx, launch) }
+	cfg.Version, cfg.Log = s.setup.Version, log
+	srv, err = server.Start(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +136,14 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 		Server: entry.Name, Tools: len(srv.Tools()), DurationMs: s.setup.Now().Sub(begun).Milliseconds(),
 	})
 	return srv, nil
+}
+
+// allowed is what an entry says about how its server is used.
+func allowed(entry config.Server) server.Config {
+	return server.Config{
+		Name: entry.Name, StartupTimeout: entry.StartupTimeout, CallTimeout: entry.CallTimeout,
+		Parallel: entry.Parallel, RestartOnCrash: entry.RestartOnCrash,
+	}
 }
 
 // watchServer ends the session the moment a server breaks, also between calls.

@@ -2,6 +2,7 @@ package discover_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -192,14 +193,25 @@ func TestUnknownToolNamesTheNearestAndWhyOneIsSkipped(t *testing.T) {
 
 func TestTheReservedArgumentIsNowhereInASchema(t *testing.T) {
 	t.Parallel()
-	r := build(t, android, nil, discover.Gate{}, server("s", tool.Advertised{Name: "a", InputSchema: json.RawMessage(
-		`{"type":"object","properties":{"_trailblazeContext":{"type":"object"},"x":{"type":"string"}},"required":["_trailblazeContext","x"]}`)}))
-	a, _ := r.Lookup("a")
-	if want := `{"properties":{"x":{"type":"string"}},"required":["x"],"type":"object"}`; string(a.InputSchema) != want {
-		t.Errorf("schema %s, want %s", a.InputSchema, want)
-	}
-	if problems := a.CheckArgs(map[string]any{"x": "y"}, func(string) bool { return false }); len(problems) != 0 {
-		t.Errorf("a call without it: %+v", problems)
+	const with = `"properties":{"_trailblazeContext":{"type":"object"},"x":{"type":"string"}},"required":["_trailblazeContext","x"]`
+	const without = `"properties":{"x":{"type":"string"}},"required":["x"]`
+	for name, pattern := range map[string]string{
+		"at the top":      `{%s,"type":"object"}`,
+		"in a part of it": `{"allOf":[{%s},{"minProperties":1}],"type":"object"}`,
+		"in a definition": `{"$defs":{"d":{%s}},"allOf":[{"$ref":"#/$defs/d"}],"type":"object"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			schema, want := fmt.Sprintf(pattern, with), fmt.Sprintf(pattern, without)
+			r := build(t, android, nil, discover.Gate{}, server("s", tool.Advertised{Name: "a", InputSchema: json.RawMessage(schema)}))
+			a, _ := r.Lookup("a")
+			if string(a.InputSchema) != want {
+				t.Errorf("schema %s, want %s", a.InputSchema, want)
+			}
+			if problems := a.CheckArgs(map[string]any{"x": "y"}, func(string) bool { return false }); len(problems) != 0 {
+				t.Errorf("a call without it: %+v", problems)
+			}
+		})
 	}
 }
 

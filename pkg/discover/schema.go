@@ -25,17 +25,32 @@ func withoutReserved(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &schema) != nil {
 		return raw
 	}
-	if properties, ok := schema["properties"].(map[string]any); ok {
-		delete(properties, reservedArgument)
-	}
-	if required, ok := schema["required"].([]any); ok {
-		schema["required"] = slices.DeleteFunc(required, func(name any) bool { return name == reservedArgument })
-	}
+	strip(schema)
 	stripped, err := json.Marshal(schema)
 	if err != nil {
 		return raw
 	}
 	return stripped
+}
+
+// strip takes the reserved argument out of a schema and those in it, such as under allOf or $defs.
+func strip(schema any) {
+	switch s := schema.(type) {
+	case []any:
+		for _, e := range s {
+			strip(e)
+		}
+	case map[string]any:
+		if properties, ok := s["properties"].(map[string]any); ok {
+			delete(properties, reservedArgument)
+		}
+		if required, ok := s["required"].([]any); ok {
+			s["required"] = slices.DeleteFunc(required, func(name any) bool { return name == reservedArgument })
+		}
+		for _, e := range s {
+			strip(e)
+		}
+	}
 }
 
 // ArgProblem is one way in which arguments do not fit a tool's input schema.

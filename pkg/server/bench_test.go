@@ -32,9 +32,9 @@ func benchmarkServer(b *testing.B, argv []string) {
 		b.Fatal(err)
 	}
 	defer s.Stop(b.Context())
-	c := tool.Call{Tool: "echo", InvocationID: "i-1", Args: map[string]any{"text": "hi"}, Context: shopping()}
+	c := tool.Call{Tool: "fail", InvocationID: "i-1", Context: shopping()}
 	for b.Loop() {
-		if result, err := s.Call(b.Context(), c); err != nil || !result.OK {
+		if result, err := s.Call(b.Context(), c); err != nil || result.Text != "no, on purpose" {
 			b.Fatal(result, err)
 		}
 	}
@@ -68,7 +68,7 @@ func benchmarkBare(b *testing.B, argv []string) {
 	}
 	exchange(1, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bare","version":"1"}}`)
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	const params = `{"name":"echo","arguments":{"text":"hi","_trailblazeContext":{"memory":{"n":1,"who":"ada"},"device":{"platform":"ANDROID",` +
+	const params = `{"name":"fail","arguments":{"_trailblazeContext":{"memory":{"n":1,"who":"ada"},"device":{"platform":"ANDROID",` +
 		`"widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"}}},"_meta":{"progressToken":"1",` +
 		`"trailblazeInvocationId":"i-1","trailblaze":{"sessionId":"s-1","invocationId":"i-1","memory":{"n":1,"who":"ada"},` +
 		`"device":{"platform":"android","widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"},` +
@@ -76,7 +76,7 @@ func benchmarkBare(b *testing.B, argv []string) {
 	id := 1
 	for b.Loop() {
 		id++
-		if line := exchange(id, "tools/call", params); !strings.Contains(line, `"hi"`) {
+		if line := exchange(id, "tools/call", params); !strings.Contains(line, `on purpose`) {
 			b.Fatal(line)
 		}
 	}

@@ -330,6 +330,17 @@ func TestALateReplyNeverAnswersALaterCall(t *testing.T) {
 	}
 }
 
+func TestTwoLivesOfAServerNeverMeet(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{LingerMs: 500}, nil)
+	call(t, r.Server, tool.Call{Tool: "hang", Timeout: 50 * time.Millisecond})
+	call(t, r.Server, tool.Call{Tool: "echo"})
+	lines := strings.Join(r.diary(""), "\n")
+	if gone := strings.Index(lines, "gone"); gone < 0 || gone > strings.LastIndex(lines, "born") {
+		t.Errorf("the second life began before the first had ended:\n%s", lines)
+	}
+}
+
 func TestAnInterruptedCallReturnsPromptlyAndIsCancelledOnTheWire(t *testing.T) {
 	t.Parallel()
 	r := startFake(t, script{}, nil)
@@ -441,7 +452,7 @@ func TestATimeoutLetsParallelCallsFinish(t *testing.T) {
 	r := startFake(t, script{}, func(c *Config) { c.Parallel = true })
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":700}`)}); !result.OK {
+		if result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":2000}`)}); !result.OK {
 			t.Errorf("the sibling: %+v", result)
 		}
 	})

@@ -27,6 +27,8 @@ type script struct {
 	NoTools  bool              // does not know tools/list
 	Only     int               // misbehaves as above only in this life, counted from 1; 0 means always
 	Before   []json.RawMessage // messages sent before the answer to tools/list
+	LingerMs int               // takes this long to exit
+	Greeting json.RawMessage   // a message sent at start
 	Dir      string            // where it writes down what happens
 }
 
@@ -79,12 +81,17 @@ func playFake(raw string) {
 	if f.Only != 0 && f.Only != f.lives() {
 		f.Exit, f.Hang, f.Close, f.Refuse = "", "", "", nil
 	}
+	if f.Greeting != nil {
+		f.send(f.Greeting)
+	}
 	f.phase("start")
 	in := bufio.NewReader(os.Stdin)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			f.note("eof")
+			<-time.After(time.Duration(f.LingerMs) * time.Millisecond)
+			f.note("gone")
 			return
 		}
 		f.note(string(line[:len(line)-1]))
@@ -246,11 +253,11 @@ func (f *fake) call(m message) {
 		}()
 	case "exit":
 		f.Code = p.Arguments.Code
-		if f.Close == "call" {
-			f.phase("call")
-		}
 		if p.Arguments.Result != nil {
 			f.answer(m.ID, string(p.Arguments.Result))
+		}
+		if f.Close == "call" {
+			f.phase("call")
 		}
 		f.die()
 	case "crawl":

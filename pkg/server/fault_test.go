@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -78,12 +79,6 @@ func TestAStartThatIsInterruptedLeavesNothing(t *testing.T) {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
 			cfg, r := fakeConfig(t, script{Hang: phase}, nil)
-			var link Link
-			plain := cfg.Launch
-			cfg.Launch = func(ctx context.Context) (l Link, err error) {
-				link, err = plain(ctx)
-				return link, err
-			}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
 				eventually(t, "the phase is reached", func() bool { return len(r.diary(phase)) > 0 })
@@ -93,7 +88,9 @@ func TestAStartThatIsInterruptedLeavesNothing(t *testing.T) {
 			if fault.KindOf(err) != fault.Cancelled {
 				t.Errorf("error %v", err)
 			}
-			within(t, "the process is gone", link.Done())
+			if left := spawntest.Survivors(r.marker); len(left) != 0 {
+				t.Errorf("after Start: %q", left)
+			}
 		})
 	}
 }
@@ -248,6 +245,9 @@ func TestStopDuringARelaunchLeavesNoProcess(t *testing.T) {
 	})
 	eventually(t, "the second life is asked", func() bool { return len(r.diary("initialize\"")) == 2 })
 	stop(t, r.Server)
+	if left := spawntest.Survivors(r.marker); len(left) != 0 {
+		t.Errorf("after Stop: %q", left)
+	}
 	wg.Wait()
 }
 
@@ -323,6 +323,17 @@ func TestWithRestartOnCrashACrashBetweenCallsCostsNothing(t *testing.T) {
 	r := startFake(t, script{}, func(c *Config) { c.RestartOnCrash = true })
 	call(t, r.Server, tool.Call{Tool: "exit", Args: args(t, `{"code":7,"result":{"content":[]}}`)})
 	eventually(t, "the crash is noticed", func() bool { return r.logged("warn", "crash 1") })
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+		t.Errorf("result %+v", result)
+	}
+}
+
+func TestACallThatFindsTheServerGoneIsSentToTheNext(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{Close: "call", Only: 1}, func(c *Config) { c.RestartOnCrash = true })
+	lost := r.peer.wire.broken
+	call(t, r.Server, tool.Call{Tool: "exit", Args: args(t, `{"result":{"content":[]}}`)})
+	within(t, "its output ends", lost)
 	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
 		t.Errorf("result %+v", result)
 	}

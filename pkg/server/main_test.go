@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -35,7 +36,8 @@ const patience = 20 * time.Second
 // rig is a server under test and what can be seen of it from outside.
 type rig struct {
 	*Server
-	dir string
+	dir    string
+	marker string // in the environment of its processes
 	*said
 }
 
@@ -81,10 +83,10 @@ func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *rig) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{dir: sc.Dir, said: &said{}}
+	r := &rig{dir: sc.Dir, marker: spawntest.Marker(), said: &said{}}
 	cfg := Config{
 		Name: "shop", Version: "1.2.3", Log: r.add,
-		Launch: launcher(t, []string{fakeEnv + "=" + string(raw), "GORACE=atexit_sleep_ms=0"}, os.Args[0]),
+		Launch: launcher(t, []string{fakeEnv + "=" + string(raw), "GORACE=atexit_sleep_ms=0", r.marker}, os.Args[0]),
 	}
 	if adjust != nil {
 		adjust(&cfg)

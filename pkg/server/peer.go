@@ -134,7 +134,7 @@ func (p *peer) params(req request) (json.RawMessage, error) {
 	return json.Marshal(req)
 }
 
-// send writes a request. Without an error the caller owes the exchange a call of finish. The error is the context's or errLost.
+// send writes a request. The error is errLost or the context's; without one the caller owes the exchange a call of finish.
 func (p *peer) send(ctx context.Context, method string, params json.RawMessage) (*exchange, error) {
 	p.mu.Lock()
 	if p.closing {
@@ -145,14 +145,11 @@ func (p *peer) send(ctx context.Context, method string, params json.RawMessage) 
 	p.mu.Unlock()
 	ex := p.wire.expect()
 	err := p.wire.Write(ctx, &jsonrpc.Request{ID: ex.id, Method: method, Params: params})
-	if err == nil {
-		return ex, nil
-	}
-	p.finish(ctx, ex)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
+		p.finish(ctx, ex)
 		return nil, context.Cause(ctx)
 	}
-	return nil, errLost
+	return ex, nil // not written means that the wire is broken; but a server may answer, exit, and break it just before we look
 }
 
 // finish ends an exchange. When there is no answer yet, the server is told that nobody waits for one: in a goroutine, since a
@@ -162,7 +159,6 @@ func (p *peer) finish(ctx context.Context, ex *exchange) {
 		p.requests.Done()
 		return
 	}
-	p.wire.forget(ex)
 	reason := "given up"
 	if ctx.Err() != nil {
 		reason = context.Cause(ctx).Error()
@@ -181,7 +177,8 @@ func cancellation(id jsonrpc.ID, reason string) *jsonrpc.Request {
 	return &jsonrpc.Request{Method: methodCancelled, Params: params}
 }
 
-// await waits for the answer of an exchange: errLost when there will be none, the context's cause when ctx ended first.
+// await waits for the answer of an exchange. The error is errLost when there will be none, the context's cause when ctx ended
+// first, or the answer.
 func (p *peer) await(ctx context.Context, ex *exchange) (json.RawMessage, error) {
 	select {
 	case <-ex.done:
@@ -191,7 +188,6 @@ func (p *peer) await(ctx context.Context, ex *exchange) (json.RawMessage, error)
 	case <-p.wire.broken:
 	case <-p.ended:
 	}
-	<-p.ended
 	select { // it may have answered before it ended
 	case <-ex.done:
 	case <-p.wire.drained:

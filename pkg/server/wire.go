@@ -140,10 +140,3 @@ func (w *wire) deliver(answer *jsonrpc.Response) bool {
 	}
 	return ours
 }
-
-// forget gives an exchange up, so that a late answer goes nowhere.
-func (w *wire) forget(ex *exchange) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.pending, ex.id)
-}

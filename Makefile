@@ -47,13 +47,13 @@ xmllint:
 		echo 'xmllint is missing: install libxml2-utils (Debian, Ubuntu) or libxml2 (Fedora, Homebrew)' >&2
 
 .PHONY: demo
-demo: deps build ## replay the example shop's trails
+demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger build ## replay the example shop's trails
 	cd $(SHOP) && PATH="$$PWD/node_modules/.bin:$$PATH" $(CURDIR)/bin/trailblaze run
 
 .PHONY: test
 test: deps ## run every test, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	go test $(RACE) -timeout 9m ./...
+	go test $(RACE) -parallel 8 -timeout 9m ./...
 
 .PHONY: bench
 bench: deps build ## measure start-up, calls and reports

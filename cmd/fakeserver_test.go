@@ -150,6 +150,10 @@ func (f *fake) answer(line string) {
 	switch r.Method {
 	case "initialize":
 		f.misbehave("initialize")
+		if f.has("refuse") {
+			f.send(map[string]any{"jsonrpc": "2.0", "id": r.ID, "error": map[string]any{"code": -32603, "message": "not today"}})
+			return
+		}
 		f.reply(r, map[string]any{
 			"protocolVersion": r.Params.ProtocolVersion, "capabilities": map[string]any{"tools": map[string]any{}},
 			"serverInfo": map[string]any{"name": "fake", "version": "1"},

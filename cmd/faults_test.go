@@ -3,6 +3,8 @@
 package cmd_test
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,25 +34,26 @@ func TestFaultsOfAServer(t *testing.T) {
 		outcome                string
 		want                   []string
 	}{
-		"exits at start":            {"start:exit3", "bad: {}", "", 2, "error", []string{`"fake"`, "code 3", "about to exit3 in start"}},
-		"exits in initialize":       {"initialize:exit3", "bad: {}", "", 2, "error", []string{`"fake"`, "code 3", "about to exit3 in initialize"}},
-		"exits in list":             {"list:exit3", "bad: {}", "", 2, "error", []string{`"fake"`, "code 3", "about to exit3 in list"}},
-		"exits in a call":           {"call:exit3", "bad: {}", "", 2, "error", []string{`"fake"`, `"bad"`, "code 3", "about to exit3 in call", "subprocess_stderr_fake.log"}},
-		"exits between calls":       {"after:exit3", "exitAfter: {}", "", 2, "error", []string{`"fake"`, "code 3", "about to exit3 in after"}},
-		"exit code 0 in a call":     {"call:exit0", "bad: {}", "", 2, "error", []string{`"fake"`, "code 0"}},
-		"exit code 0 between calls": {"after:exit0", "exitAfter: {}", "", 2, "error", []string{`"fake"`, "code 0"}},
-		"killed":                    {"call:KILL", "bad: {}", "", 2, "error", []string{`"fake"`, `"bad"`, "signal KILL"}},
-		"segmentation fault":        {"call:SEGV", "bad: {}", "", 2, "error", []string{`"fake"`, `"bad"`, "signal SEGV"}},
-		"abort":                     {"call:ABRT", "bad: {}", "", 2, "error", []string{`"fake"`, `"bad"`, "signal ABRT"}},
-		"hangs at start":            {"start:hang", "bad: {}", short, 2, "error", []string{`"fake"`, "1s", "startupTimeout"}},
-		"hangs in initialize":       {"initialize:hang", "bad: {}", short, 2, "error", []string{`"fake"`, "1s", "startupTimeout"}},
-		"hangs in list":             {"list:hang", "bad: {}", short, 2, "error", []string{`"fake"`, "list"}},
+		"exits at start":            {"start:exit3", "bad: {}", "", 2, "error", []string{"code 3", "about to exit3 in start"}},
+		"exits in initialize":       {"initialize:exit3", "bad: {}", "", 2, "error", []string{"code 3", "about to exit3 in initialize"}},
+		"refuses to initialize":     {"refuse", "bad: {}", "", 2, "error", []string{`"fake"`, "protocol error -32603", "not today"}},
+		"exits in list":             {"list:exit3", "bad: {}", "", 2, "error", []string{"code 3", "about to exit3 in list"}},
+		"exits in a call":           {"call:exit3", "bad: {}", "", 2, "error", []string{`"bad"`, "code 3", "about to exit3 in call"}},
+		"exits between calls":       {"after:exit3", "exitAfter: {}", "", 2, "error", []string{"code 3", "about to exit3 in after"}},
+		"exit code 0 in a call":     {"call:exit0", "bad: {}", "", 2, "error", []string{`"bad"`, "code 0", "about to exit0 in call"}},
+		"exit code 0 between calls": {"after:exit0", "exitAfter: {}", "", 2, "error", []string{"code 0", "about to exit0 in after"}},
+		"killed":                    {"call:KILL", "bad: {}", "", 2, "error", []string{`"bad"`, "signal KILL", "about to KILL"}},
+		"segmentation fault":        {"call:SEGV", "bad: {}", "", 2, "error", []string{`"bad"`, "signal SEGV", "about to SEGV"}},
+		"abort":                     {"call:ABRT", "bad: {}", "", 2, "error", []string{`"bad"`, "signal ABRT", "about to ABRT"}},
+		"hangs at start":            {"start:hang", "bad: {}", short, 2, "error", []string{"1s", "startupTimeout", "about to hang in start"}},
+		"hangs in initialize":       {"initialize:hang", "bad: {}", short, 2, "error", []string{"1s", "startupTimeout", "about to hang in init"}},
+		"hangs in list":             {"list:hang", "bad: {}", short, 2, "error", []string{"list", "about to hang in list"}},
 		"hangs in a call":           {"call:hang", "bad: {}", short, 1, "failed", []string{`"fake"`, `"bad"`, "1s", "callTimeout"}},
 		"ignores end of input":      {"ignore-eof", "echo: {}", "", 0, "passed", nil},
 		"ignores SIGTERM":           {"ignore-eof,ignore-term", "echo: {}", "", 0, "passed", nil},
 		"leaves grandchildren":      {"grandchild", "echo: {}", "", 0, "passed", nil},
 		"grandchildren of a crash":  {"grandchild,call:exit3", "bad: {}", "", 2, "error", []string{"code 3"}},
-		"says it is fatal":          {"ok", "fatal: {}", "", 2, "error", []string{"the session cannot go on"}},
+		"says it is fatal":          {"ok", "fatal: {}", "", 2, "error", []string{"server fake", `"fatal"`, "the session cannot go on"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,11 +64,36 @@ func TestFaultsOfAServer(t *testing.T) {
 			if len(finished) != 2 || finished[0]["outcome"] != tc.outcome {
 				t.Fatalf("want 2 trails, the first %s:\n%s", tc.outcome, r.stdout)
 			}
+			if tc.outcome == "error" {
+				explained(t, finished[0], strings.Contains(tc.behaviour, ":"))
+			}
 			if finished[1]["outcome"] != "passed" {
 				t.Errorf("the next trail is affected: %v", finished[1])
 			}
 			spawntest.NoSurvivors(t, p.marker)
 		})
+	}
+}
+
+// explained fails the test unless the reason of an error names the server, has a hint and, if the server wrote anything, says
+// where its log is; the log is there and among the artifacts.
+func explained(t *testing.T, finished map[string]any, wrote bool) {
+	t.Helper()
+	reason, _ := finished["reason"].(string)
+	if _, hint, _ := strings.Cut(reason, "\nhint: "); strings.TrimSpace(hint) == "" {
+		t.Errorf("no hint:\n%s", reason)
+	}
+	if !wrote {
+		return
+	}
+	artifacts, _ := finished["artifacts"].([]any)
+	_, rest, _ := strings.Cut(reason, "  log: ")
+	log, _, _ := strings.Cut(rest, "\n")
+	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), "fake: ") || !slices.Contains(artifacts, any(log)) {
+		t.Errorf("log %q: %v; artifacts %v", log, err, artifacts)
+	}
+	if !strings.Contains(reason, `server "fake"`) {
+		t.Errorf("the reason does not name the server:\n%s", reason)
 	}
 }
 
@@ -78,6 +106,16 @@ func TestAServerThatExitsWhileAnotherWorksEndsTheSessionAtOnce(t *testing.T) {
 		"trails/a.trail.yaml": webTrail("my_exitAfter: {}", "sleep: { ms: 60000 }"),
 	})
 	p.run("run", "--timeout", "50s").want(t, 2, `"fake"`, "code 3")
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestACrashWhileAnotherServerIsStillStartingEndsTheSessionAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{ // the other one could start for a minute, twice the limit of the run
+		"trailblaze.yaml":     fakeConfig(`"listed:up,listed:exit3"`) + fakeEntry("other", "prefix,start:hang"),
+		"trails/a.trail.yaml": webTrail("echo: {}"),
+	})
+	p.run("run", "--timeout", "30s").want(t, 2, `"fake"`, "code 3", "hint: ")
 	spawntest.NoSurvivors(t, p.marker)
 }
 

@@ -60,7 +60,7 @@ func (p *player) call(recorded trail.Call) verdict {
 		InvocationID: newInvocationID(), Tool: t.Name, Args: args, Timeout: recorded.Timeout, Context: p.context(),
 		Progress: func(message string) { emit.Emit(event.CallProgress{Call: id, Tool: t.Name, Message: message}) },
 	})
-	v := p.judge(result, err)
+	v := p.judge(t, result, err)
 	done := event.CallFinished{Call: id, Tool: t.Name, OK: v.outcome == event.Passed, DurationMs: now().Sub(begun).Milliseconds()}
 	if done.OK {
 		done.Text = result.Text
@@ -97,18 +97,21 @@ func (p *player) ready(recorded trail.Call) (*discover.Tool, map[string]any, err
 }
 
 // judge turns a call's end into a verdict: a tool that says no fails the trail, a source that broke is an error.
-func (p *player) judge(result tool.Result, err error) verdict {
+func (p *player) judge(t *discover.Tool, result tool.Result, err error) verdict {
 	switch {
 	case err != nil && fault.KindOf(err) == fault.Cancelled && p.session.broke() != nil:
 		return broken(p.session.broke())
 	case err != nil:
-		return broken(err)
+		return broken(advised(err, crashHint))
 	case result.OK:
 		return passed()
 	}
 	why := &fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}
-	if result.Fatal || result.Kind == fault.Crashed {
-		return broken(why)
+	switch {
+	case result.Fatal:
+		return broken(advised(why, fmt.Sprintf("tool %q of %s says that nothing can go on (FatalError); its log may say why", t.Name, t.Source)))
+	case result.Kind == fault.Crashed:
+		return broken(advised(why, crashHint))
 	}
 	return failed(why)
 }

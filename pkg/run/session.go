@@ -130,7 +130,7 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 	cfg.Version, cfg.Log = s.setup.Version, log
 	srv, err = server.Start(ctx, cfg)
 	if err != nil {
-		return nil, err
+		return nil, advised(err, "start it by hand to see what it says")
 	}
 	s.emit.Emit(event.ServerStarted{
 		Server: entry.Name, Tools: len(srv.Tools()), DurationMs: s.setup.Now().Sub(begun).Milliseconds(),
@@ -150,9 +150,22 @@ func allowed(entry config.Server) server.Config {
 func (s *session) watchServer(srv *server.Server) {
 	select {
 	case <-srv.Broken():
-		s.cancel(srv.Err())
+		s.cancel(advised(srv.Err(), crashHint))
 	case <-s.ctx.Done():
 	}
+}
+
+const crashHint = "look for the reason in what it wrote; --retries gives the trail a fresh session"
+
+// advised gives a hint to an error about a server that has none.
+func advised(err error, hint string) error {
+	e := fault.As(err)
+	if e == nil || e.Hint != "" || e.Kind == fault.Cancelled {
+		return err
+	}
+	with := *e
+	with.Hint = hint
+	return &with
 }
 
 // broke returns why the session ended by itself or from outside, nil while it is sound.

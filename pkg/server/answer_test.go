@@ -17,6 +17,7 @@ import (
 
 // hasty is a link, and its connection, to a server that answers a call and is gone before the write of that call returns.
 type hasty struct {
+	immortal  error // what Stop returns, without ending anything
 	out       chan jsonrpc.Message
 	closeOnce sync.Once
 	closed    chan struct{}
@@ -29,11 +30,16 @@ func (h *hasty) Heard() <-chan struct{}                          { return h.done
 func (h *hasty) Done() <-chan struct{}                           { return h.done }
 func (h *hasty) End() *fault.Error                               { return fault.New(fault.Crashed, "", "exited with code 7") }
 func (h *hasty) Explain(cause *fault.Error) *fault.Error         { return cause }
-func (h *hasty) Stop(context.Context) error                      { return h.Close() }
+func (h *hasty) Stop(context.Context) error                      { return h.immortal }
 func (h *hasty) SessionID() string                               { return "" }
 func (h *hasty) Close() error                                    { h.closeOnce.Do(func() { close(h.closed) }); return nil }
+
 func (h *hasty) answer(id jsonrpc.ID, result string) *jsonrpc.Response {
 	return &jsonrpc.Response{ID: id, Result: json.RawMessage(result)}
+}
+
+func newHasty() *hasty {
+	return &hasty{out: make(chan jsonrpc.Message, 4), closed: make(chan struct{}), done: make(chan struct{})}
 }
 
 func (h *hasty) Read(context.Context) (jsonrpc.Message, error) {
@@ -69,11 +75,29 @@ func (h *hasty) Write(_ context.Context, msg jsonrpc.Message) error {
 
 func TestAnAnswerCountsEvenIfTheServerIsGoneBeforeTheWriteReturns(t *testing.T) {
 	t.Parallel()
-	h := &hasty{out: make(chan jsonrpc.Message, 4), closed: make(chan struct{}), done: make(chan struct{})}
+	h := newHasty()
 	s := start(t, Config{Name: "hasty", Launch: func(context.Context) (Link, error) { return h, nil }})
 	if result := call(t, s, tool.Call{Tool: "bye"}); !result.OK || result.Text != "bye" {
 		t.Errorf("result %+v", result)
 	}
 	within(t, "Broken", s.Broken())
 	mustContain(t, s.Err().Error(), `server "hasty"`, "exited with code 7")
+}
+
+func TestStopReturnsEvenIfTheServerDoesNotDie(t *testing.T) {
+	t.Parallel()
+	h := newHasty()
+	h.immortal = errors.New("it does not die")
+	s, err := Start(t.Context(), Config{Name: "hasty", Launch: func(context.Context) (Link, error) { return h, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		if err := s.Stop(t.Context()); !errors.Is(err, h.immortal) {
+			t.Errorf("Stop: %v", err)
+		}
+	}()
+	within(t, "Stop", stopped)
 }

@@ -7,6 +7,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
+func TestACallAlwaysHasArguments(t *testing.T) {
+	t.Parallel()
+	raw, err := json.Marshal(envelope(tool.Call{Tool: "t"}, "1", true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, string(raw), `"arguments":{}`)
+}
+
 func TestAToolThatRefusesOtherArgumentsIsNotSentTheReservedOne(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -41,8 +41,9 @@ type peer struct {
 	verdict *fault.Error // what Server.settle made of fate; guarded by Server.mu
 
 	stopOnce sync.Once
-	stopping chan struct{}
-	stopped  chan struct{}
+	stopping chan struct{} // closed when we begin to stop it
+	halted   chan struct{} // closed when the link has done what it can
+	stopped  chan struct{} // closed when nothing of it runs any more
 	stopErr  error
 
 	greeting sync.WaitGroup // the handshake
@@ -60,7 +61,7 @@ func newPeer(ctx context.Context, link Link, version string, hear func(method st
 	}
 	p := &peer{
 		link: link, wire: newWire(conn, hear), client: &mcp.Implementation{Name: "trailblaze", Version: version},
-		ended: make(chan struct{}), stopping: make(chan struct{}), stopped: make(chan struct{}),
+		ended: make(chan struct{}), stopping: make(chan struct{}), halted: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go p.watch()
 	return p, nil
@@ -71,13 +72,18 @@ func (p *peer) watch() {
 	defer close(p.ended)
 	select {
 	case <-p.link.Done():
+	case <-p.halted:
 	case <-p.wire.broken:
 		if !p.leaves() {
 			p.fate = fault.New(fault.Crashed, "", "closed its output or its input and went on running")
 			return
 		}
 	}
-	p.fate = p.link.End()
+	select {
+	case <-p.link.Done():
+		p.fate = p.link.End()
+	default: // it does not die
+	}
 }
 
 // leaves waits for the end of a server that can no longer be spoken with, for as long as that is worth it.
@@ -89,7 +95,7 @@ func (p *peer) leaves() bool {
 	}
 	select {
 	case <-p.stopping:
-		<-p.link.Done()
+		<-p.halted
 		return true
 	default:
 		return false
@@ -118,7 +124,7 @@ func (r ready) Connect(context.Context) (mcp.Connection, error) { return r.conn,
 type request struct {
 	Cursor    string         `json:"cursor,omitempty"`
 	Name      string         `json:"name,omitempty"`
-	Arguments map[string]any `json:"arguments,omitempty"`
+	Arguments map[string]any `json:"arguments,omitzero"` // of a call never absent, even if empty
 	Meta      map[string]any `json:"_meta,omitempty"`
 }
 
@@ -215,6 +221,7 @@ func (p *peer) stop(ctx context.Context) error {
 		case <-time.After(farewell):
 		}
 		p.stopErr = p.link.Stop(ctx)
+		close(p.halted)
 		_ = p.wire.Close()
 		<-idle
 		p.greeting.Wait()

@@ -304,7 +304,7 @@ func (s *Server) decide(p *peer) (warning string) {
 	s.peer, s.last = nil, p
 	s.crashes++
 	if p.fate != nil && s.cfg.RestartOnCrash && s.crashes <= maxRestarts {
-		return fmt.Sprintf("crash %d of at most %d; it is started again for the next call: %s", s.crashes, maxRestarts, p.verdict.Message)
+		return fmt.Sprintf("is started again for the next call (crash %d of at most %d): %s", s.crashes, maxRestarts, p.verdict.Message)
 	}
 	s.breakWith(p.verdict)
 	return ""

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -219,28 +221,73 @@ func (b *bench) bare(copies, calls int, flags ...string) *exec.Cmd {
 	return b.command(filepath.Dir(b.server), b.prober, append(args, "--", b.bun, "run", "--no-install", b.server)...)
 }
 
-// call is measured as a difference: a trail with many calls less one with few, so that starting and stopping cancel out, and
-// with them the first calls, in which the server's runtime still compiles; the same for the prober.
+// call compares the time from one call to the next in the middle of a long trail with a bare round trip, medians of the
+// second half, in which the server's runtime has compiled what it runs.
 func (b *bench) call() error {
-	const few, many = 4000, 12000
-	dir, err := b.project("calls", 1, map[string]string{"few": callTrail(few), "many": callTrail(many)})
+	const calls = 8000
+	dir, err := b.project("calls", 1, map[string]string{"many": callTrail(calls)})
 	if err != nil {
 		return err
 	}
-	m, err := interleave(b.runs,
-		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run", "trails/many.trail.yaml") },
-		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run", "trails/few.trail.yaml") },
-		func() *exec.Cmd { return b.bare(1, many, "-context") },
-		func() *exec.Cmd { return b.bare(1, few, "-context") },
-		func() *exec.Cmd { return b.bare(1, many) },
-		func() *exec.Cmd { return b.bare(1, few) })
-	if err != nil {
-		return err
+	var ours, same, plain []time.Duration
+	for range b.runs {
+		if _, err := measure(b.command(dir, b.trailblaze, "run")); err != nil {
+			return err
+		}
+		period, err := callPeriod(filepath.Join(dir, "logs", "latest", "events.ndjson"))
+		if err != nil {
+			return err
+		}
+		ours = append(ours, period)
+		for into, flags := range map[*[]time.Duration][]string{&same: {"-context"}, &plain: nil} {
+			out, err := b.bare(1, calls, flags...).Output()
+			if err != nil {
+				return err
+			}
+			nanos, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+			if err != nil {
+				return err
+			}
+			*into = append(*into, time.Duration(nanos))
+		}
 	}
-	each := func(i int) time.Duration { return (m[i].took - m[i+1].took) / (many - few) }
-	b.ratio("one call inside a session ÷ bare round trip of the same message", each(0), each(2), 1.5)
-	b.ratio("the same ÷ bare round trip without the context", each(0), each(4), 1.5)
+	b.ratio("one call inside a session ÷ bare round trip of the same message", median(ours), median(same), 1.5)
+	b.ratio("the same ÷ bare round trip without the context", median(ours), median(plain), 1.5)
 	return nil
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// callPeriod reads from a session's log how long it is from the start of one call to the start of the next.
+func callPeriod(log string) (time.Duration, error) {
+	data, err := os.ReadFile(log)
+	if err != nil {
+		return 0, err
+	}
+	var starts []time.Time
+	for line := range bytes.Lines(data) {
+		var e struct {
+			Type string    `json:"type"`
+			Time time.Time `json:"time"`
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			return 0, err
+		}
+		if e.Type == "call.started" {
+			starts = append(starts, e.Time)
+		}
+	}
+	var periods []time.Duration
+	for i := len(starts) / 2; i+1 < len(starts); i++ {
+		periods = append(periods, starts[i+1].Sub(starts[i]))
+	}
+	if len(periods) == 0 {
+		return 0, fmt.Errorf("%s has no calls", log)
+	}
+	return median(periods), nil
 }
 
 func (b *bench) oneCallTrail() error {

@@ -10,8 +10,10 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 func main() {
@@ -65,10 +67,18 @@ func probe(argv []string, calls int, params string) error {
 	if err := ask(in, lines, 2, "tools/list", `{}`); err != nil {
 		return err
 	}
+	took := make([]time.Duration, calls)
 	for i := range calls {
+		begun := time.Now()
 		if err := ask(in, lines, i+3, "tools/call", params); err != nil {
 			return err
 		}
+		took[i] = time.Since(begun)
+	}
+	if calls > 1 { // the first half warms up the server's runtime
+		settled := took[calls/2:]
+		slices.Sort(settled)
+		fmt.Println(settled[len(settled)/2].Nanoseconds())
 	}
 	if err := in.Close(); err != nil {
 		return err

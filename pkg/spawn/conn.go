@@ -66,6 +66,10 @@ func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if ctx.Err() != nil { // a select takes any branch that is open
+		<-c.p.writing
+		return ctx.Err()
+	}
 	n, err := writeNow(c.p.stdin, data) // nearly always all of it, which spares a goroutine
 	if err != nil || n == len(data) {
 		<-c.p.writing

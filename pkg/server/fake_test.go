@@ -81,7 +81,7 @@ func playFake(raw string) {
 	if f.Only != 0 && f.Only != f.lives() {
 		f.Exit, f.Hang, f.Close, f.Refuse = "", "", "", nil
 	}
-	if f.Greeting != nil {
+	if !absent(f.Greeting) {
 		f.send(f.Greeting)
 	}
 	f.phase("start")

@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +22,7 @@ import (
 )
 
 // stubborn is a server that ends by nothing but SIGKILL and has such a grandchild.
-const stubborn = "\"grandchild,ignore-eof,ignore-term\""
+const stubborn = "grandchild,ignore-eof,ignore-term"
 
 func TestNoProcessIsLeftAfterAnyOutcome(t *testing.T) {
 	t.Parallel()
@@ -30,7 +32,7 @@ func TestNoProcessIsLeftAfterAnyOutcome(t *testing.T) {
 	}{"pass": {"echo: {}", 0}, "fail": {"fail: {}", 1}, "error": {"fatal: {}", 2}} {
 		t.Run(outcome, func(t *testing.T) {
 			t.Parallel()
-			p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(stubborn), "trails/a.trail.yaml": webTrail(tc.call)})
+			p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`"` + stubborn + `"`), "trails/a.trail.yaml": webTrail(tc.call)})
 			p.run("run").want(t, tc.code)
 			spawntest.NoSurvivors(t, p.marker)
 		})
@@ -92,7 +94,7 @@ func TestNoProcessIsLeftAfterASignalInEveryPhase(t *testing.T) {
 				p := newProject(t, map[string]string{
 					"trailblaze.yaml": fakeConfig(`"grandchild,` + tc.behaviour + `"`), "trails/a.trail.yaml": webTrail(tc.call),
 				})
-				ready := phaseReached(t, p, "in "+phase)
+				ready := reached(t, p, phase)
 				code, output := signalled(t, p.command("run", "-v"), ready, sig.signal, false)
 				if code != sig.code {
 					t.Errorf("exit code %d, want %d\n%s", code, sig.code, output)
@@ -103,33 +105,141 @@ func TestNoProcessIsLeftAfterASignalInEveryPhase(t *testing.T) {
 	}
 }
 
-// phaseReached returns a function that waits until the fake server's log says that it misbehaves.
-func phaseReached(t *testing.T, p *project, what string) func() {
+// reached returns a function that waits until a fake server is about to misbehave in a phase.
+func reached(t *testing.T, p *project, phase string) func() {
 	return func() {
-		deadline := time.Now().Add(time.Minute)
-		for time.Now().Before(deadline) {
-			logs, _ := filepath.Glob(filepath.Join(p.dir, "logs", "*", "subprocess_stderr_*.log"))
-			for _, log := range logs {
-				if data, _ := os.ReadFile(log); strings.Contains(string(data), what) {
-					return
-				}
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+			if _, err := os.Stat(filepath.Join(p.dir, "reached-"+phase)); err == nil {
+				return
 			}
-			<-time.After(10 * time.Millisecond)
 		}
-		t.Errorf("no server log says %q within a minute", what)
+		t.Errorf("no server reached %q within a minute", phase)
 	}
 }
 
-func TestASecondInterruptKillsAtOnce(t *testing.T) {
+func TestASecondInterruptKillsAtOnceAndOneIsPolite(t *testing.T) {
+	t.Parallel()
+	for phase, tc := range map[string]struct{ behaviour, call string }{
+		"call":     {stubborn + ",call:hang", "bad: {}"},
+		"teardown": {stubborn + ",eof:mark", "echo: {}"},
+	} {
+		for name, again := range map[string]bool{"once": false, "twice": true} {
+			t.Run(name+" in "+phase, func(t *testing.T) {
+				t.Parallel()
+				p := newProject(t, map[string]string{
+					"trailblaze.yaml": fakeConfig(`"` + tc.behaviour + `"`), "trails/a.trail.yaml": webTrail(tc.call),
+				})
+				file := strings.Replace(phase, "teardown", "eof", 1)
+				code, output := signalled(t, p.command("run", "-v"), reached(t, p, file), syscall.SIGINT, again)
+				if code != 130 || !strings.Contains(output, "once more to kill") {
+					t.Errorf("exit code %d, want 130\n%s", code, output)
+				}
+				log := p.serverLog("fake")
+				if polite := strings.Contains(log, "SIGTERM is ignored"); polite == again {
+					t.Errorf("the server got a SIGTERM: %v, want %v\n%s", polite, !again, log)
+				}
+				spawntest.NoSurvivors(t, p.marker)
+			})
+		}
+	}
+}
+
+func TestNoProcessIsLeftAfterASignalWhereNothingIsReplayed(t *testing.T) {
+	t.Parallel()
+	const told = "once more to kill"
+	for args, want := range map[string][]string{
+		"toolbox list":        {told, "trailblaze: error: interrupted\n"},
+		"toolbox list --json": {`{"error":{"kind":"interrupted","message":"interrupted"`},
+		"doctor --deep":       {told, "trailblaze: error: interrupted\n"},
+		"run --dry-run":       {told, "error: interrupted\n"},
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{
+				"trailblaze.yaml": fakeConfig(`"grandchild,list:hang"`), "trails/a.trail.yaml": webTrail("echo: {}"),
+			})
+			code, output := signalled(t, p.command(strings.Fields(args)...), reached(t, p, "list"), syscall.SIGINT, false)
+			result{code, output, ""}.want(t, 130, want...)
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}
+
+// hook is a writer that does something before it writes what has a text in it.
+type hook struct {
+	text string
+	do   func()
+
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (h *hook) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if bytes.Contains(p, []byte(h.text)) {
+		h.do()
+	}
+	return h.all.Write(p)
+}
+
+func TestASignalBetweenTrailsEndsTheRun(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
-		"trailblaze.yaml":     fakeConfig(`"grandchild,ignore-eof,ignore-term,call:hang"`),
-		"trails/a.trail.yaml": webTrail("bad: {}"),
+		"trailblaze.yaml": fakeConfig(`"call:hang"`), "trails/1.trail.yaml": webTrail("echo: {}"),
+		"trails/2.trail.yaml": webTrail("bad: {}"), "trails/3.trail.yaml": webTrail("bad: {}"),
 	})
-	ready := phaseReached(t, p, "in call")
-	code, output := signalled(t, p.command("run", "-v"), ready, syscall.SIGINT, true)
-	if code != 130 {
-		t.Errorf("exit code %d, want 130\n%s", code, output)
+	var signals chan<- os.Signal
+	var once sync.Once
+	out := &hook{text: `"type":"trail.finished"`, do: func() {
+		once.Do(func() {
+			for signals <- os.Interrupt; len(signals) > 0; { // until somebody took it
+				<-time.After(time.Millisecond)
+			}
+		})
+	}}
+	var errs bytes.Buffer
+	sys := p.system(p.dir, out, &errs, "run", "--json")
+	sys.Notify = func(c chan<- os.Signal, which ...os.Signal) {
+		if slices.Contains(which, os.Interrupt) {
+			signals = c
+		}
+	}
+	r := result{cmd.Main(sys), "", ""}
+	r.stdout, r.stderr = out.all.String(), errs.String()
+	r.want(t, 130)
+	// The second trail may have begun by the time that the signal is dealt with; the third may not.
+	if got := outcomes(t, r); got["1"] != "passed" || got["2"] != "" && got["2"] != "error" || got["3"] != "" {
+		t.Errorf("outcomes %v", got)
+	}
+	p.write("trails/2.trail.yaml", webTrail("echo: {}"))
+	p.write("trails/3.trail.yaml", webTrail("echo: {}"))
+	if got := outcomes(t, p.run("run", "--last-failed", "--json")); len(got) != 2 || got["1"] != "" {
+		t.Errorf("--last-failed ran %v", got)
+	}
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestAHangUpThatOurParentIgnoresIsIgnored(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": fakeConfig(`"call:wait"`), "trails/a.trail.yaml": webTrail("bad: {}", "sleep: { ms: 300 }"),
+	})
+	direct := p.command("run")
+	c := exec.Command("/bin/sh", append([]string{"-c", `trap "" HUP; exec "$0" "$@"`}, direct.Args...)...)
+	c.Dir, c.Env, c.WaitDelay = direct.Dir, direct.Env, direct.WaitDelay
+	var output bytes.Buffer
+	c.Stdout, c.Stderr = &output, &output
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	reached(t, p, "call")()
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Error(err)
+	}
+	p.write("go", "")
+	if err := c.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, &output)
 	}
 	spawntest.NoSurvivors(t, p.marker)
 }
@@ -172,18 +282,31 @@ func TestNoProcessIsLeftWhenNobodyReadsTheOutput(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-// panicky panics at the first byte written to it.
-type panicky struct{}
-
-func (panicky) Write([]byte) (int, error) { panic("the terminal is on fire") }
-
+// Of these writes only the first is in the command's own goroutine: servers start, and are listened to, in others.
 func TestNoProcessIsLeftAfterAPanic(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(stubborn), "trails/a.trail.yaml": webTrail("echo: {}")})
-	var errs bytes.Buffer
-	code := cmd.Main(p.system(p.dir, panicky{}, &errs, "run", "-v"))
-	result{code, "", errs.String()}.want(t, 2, "internal error: the terminal is on fire", "please report it")
-	spawntest.NoSurvivors(t, p.marker)
+	for name, tc := range map[string]struct {
+		behaviour, text string
+		args            []string
+	}{
+		"the first byte":              {stubborn, "", []string{"-v"}},
+		"when a server starts":        {stubborn, "server fake", []string{"-v"}},
+		"when a server starts, JSON":  {"grandchild", `"type":"server.started"`, []string{"--json"}},
+		"when a server makes a noise": {"noisy,grandchild", "carries the protocol", []string{"--json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{
+				"trailblaze.yaml": fakeConfig(`"` + tc.behaviour + `"`), "trails/a.trail.yaml": webTrail("echo: {}", "bad: {}"),
+			})
+			var errs bytes.Buffer
+			out := &hook{text: tc.text, do: func() { panic("the terminal is on fire") }}
+			r := result{cmd.Main(p.system(p.dir, out, &errs, append([]string{"run"}, tc.args...)...)), "", ""}
+			r.stdout, r.stderr = out.all.String(), errs.String()
+			r.want(t, 2, "internal error: the terminal is on fire", "please report it")
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
 }
 
 func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
@@ -192,10 +315,10 @@ func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
 		t.Run(next, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{
-				"trailblaze.yaml":     fakeConfig(`"grandchild,ignore-eof,ignore-term,call:hang"`),
+				"trailblaze.yaml":     fakeConfig(`"` + stubborn + `,call:hang"`),
 				"trails/a.trail.yaml": webTrail("bad: {}"), "trails/none/ok.trail.yaml": webTrail("echo: {}"),
 			})
-			ready := phaseReached(t, p, "in call")
+			ready := reached(t, p, "call")
 			signalled(t, p.command("run", "trails/a.trail.yaml", "-v"), ready, syscall.SIGKILL, false)
 			if len(spawntest.Survivors(p.marker)) == 0 {
 				t.Fatal("nothing survived the SIGKILL, so the test shows nothing")

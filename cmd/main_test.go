@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -66,6 +67,22 @@ func (p *project) write(name, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// serverLog is what the logs of all sessions have of a server.
+func (p *project) serverLog(name string) string {
+	p.t.Helper()
+	logs, err := filepath.Glob(filepath.Join(p.dir, "logs", "*_*", "subprocess_stderr_"+name+".log"))
+	var all strings.Builder
+	for _, log := range logs {
+		text, readErr := os.ReadFile(log)
+		all.Write(text)
+		err = errors.Join(err, readErr)
+	}
+	if err != nil {
+		p.t.Error(err)
+	}
+	return all.String()
 }
 
 // result is how a command ended.

@@ -88,6 +88,79 @@ func noFormBelow(t *testing.T, root string, forms map[string]string) {
 	}
 }
 
+// TestWhatAServerWritesIsRedactedInItsLogAndInErrors: the server writes its forms a few bytes at a time, then crashes.
+func TestWhatAServerWritesIsRedactedInItsLogAndInErrors(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"--json", "-v"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{
+				"trailblaze.yaml": fakeConfig(`"call:exit3"`), "trails/a.trail.yaml": webTrail(`leak: { text: "{{TOKEN}}" }`, "bad: {}"),
+			})
+			r := p.run("run", format, "--secret", "TOKEN="+secret)
+			r.want(t, 2, "code 3", "the end of its stderr", "base64url: <{{TOKEN}}>", "about to exit3 in call")
+			noForm(t, "stdout", r.stdout, forms(secret))
+			noForm(t, "stderr", r.stderr, forms(secret))
+			noFormBelow(t, filepath.Join(p.dir, "logs"), forms(secret))
+			log := p.serverLog("fake")
+			for name := range forms(secret) {
+				if n := strings.Count(log, name+": <{{TOKEN}}>\n"); n != 2 {
+					t.Errorf("the log has the %s form as a placeholder %d times, want once from stderr and once from stdout:\n%s", name, n, log)
+				}
+			}
+		})
+	}
+}
+
+func TestErrorsThatAreNoEventsShowNoSecret(t *testing.T) {
+	t.Parallel()
+	const secret = `hunter2"ä&x`
+	for name, tc := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"syntax of --args-file": {[]string{"--args-file", "rows.yaml"}, 3, "rows.yaml:2"},
+		"syntax of the project": {[]string{"--project", "broken"}, 3, "trailblaze.yaml:2"},
+		"unwritable --junit":    {[]string{"--junit", secret + "/junit.xml"}, 3, "JUnit"},
+		"unknown trail":         {[]string{"trails/" + secret + ".trail.yaml"}, 4, "does not exist"},
+		"unknown folder":        {[]string{"--project", secret}, 3, ""},
+		"value of another flag": {[]string{"--unrecorded", secret}, 3, "is neither"},
+		"no value for --memory": {[]string{"--memory", secret}, 3, "NAME=VALUE"},
+		"unknown target":        {[]string{"--target", secret}, 3, "unknown target"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{
+				"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}"), secret: "in the way",
+				"rows.yaml": "- who: ok\n- who: [" + secret + "\n", "broken/trailblaze.yaml": "target: app\nplatform: [" + secret + "\n",
+			})
+			args := append([]string{"run", "--secret", "TOKEN=" + secret}, tc.args...)
+			human, machine := p.run(args...), p.run(append(args, "--json")...)
+			human.want(t, tc.code, tc.want, "{{TOKEN}}")
+			machine.want(t, tc.code, tc.want)
+			for _, r := range []result{human, machine} {
+				noForm(t, "stdout", r.stdout, forms(secret))
+				noForm(t, "stderr", r.stderr, forms(secret))
+			}
+		})
+	}
+}
+
+func TestNoFolderIsNamedAfterASecret(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/hunter2.trail.yaml": webTrail("fail: {}", "context: {}")})
+	r := p.run("run", "--json", "--secret", "TOKEN=hunter2", "--junit", "out.xml")
+	r.want(t, 1)
+	noForm(t, "stdout", r.stdout, forms("hunter2"))
+	sessions, err := filepath.Glob(filepath.Join(p.dir, "logs", "*_*"))
+	if err != nil || len(sessions) != 1 || strings.Contains(sessions[0], "hunter2") {
+		t.Errorf("%v: sessions %q", err, sessions)
+	}
+	noFormBelow(t, sessions[0], forms("hunter2"))
+	noFormBelow(t, filepath.Join(p.dir, "out.xml"), forms("hunter2"))
+}
+
 func TestSecretsAreInNeitherEnvelope(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

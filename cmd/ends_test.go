@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -244,17 +245,24 @@ func TestAHangUpThatOurParentIgnoresIsIgnored(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestTheTimeoutOfARunEndsItWith124(t *testing.T) {
+func TestTheTimeoutOfARunEndsItWith124WhateverFailedBefore(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
-		"trailblaze.yaml":       fakeConfig(`"grandchild,call:hang"`),
-		"trails/1.trail.yaml":   webTrail("bad: {}"),
-		"trails/two.trail.yaml": webTrail("echo: {}"),
+		"trailblaze.yaml": fakeConfig(`"grandchild,call:hang"`), "trails/0.trail.yaml": webTrail("echo: {}"),
+		"trails/1.trail.yaml": webTrail("fail: {}"), "trails/2.trail.yaml": webTrail("fatal: {}"),
+		"trails/3.trail.yaml": webTrail("bad: {}"), "trails/4.trail.yaml": webTrail("echo: {}"),
 	})
 	r := p.run("run", "--timeout", "2s", "--json")
 	r.want(t, 124, "--timeout 2s")
-	if got := ofType(r.events(t), "run.finished"); len(got) != 1 || got[0]["exitCode"] != 124.0 {
-		t.Errorf("run.finished: %v", got)
+	if got, _ := json.Marshal(outcomes(t, r)); string(got) != `{"0":"passed","1":"failed","2":"error","3":"error"}` {
+		t.Errorf("outcomes %s", got)
+	}
+	done := ofType(r.events(t), "run.finished")
+	if len(done) != 1 || done[0]["exitCode"] != 124.0 || done[0]["passed"] != 1.0 || done[0]["failed"] != 1.0 || done[0]["errors"] != 2.0 {
+		t.Errorf("run.finished: %v", done)
+	}
+	if got := outcomes(t, p.run("run", "--last-failed", "--dry-run", "--json")); len(got) != 4 || got["0"] != "" {
+		t.Errorf("--last-failed takes %v", got)
 	}
 	spawntest.NoSurvivors(t, p.marker)
 }

@@ -224,7 +224,7 @@ func (f *fake) call(r request) {
 	case "bad":
 		f.misbehave("call")
 	case "fail":
-		answer["isError"] = true
+		answer["isError"] = asText != "pass"
 	case "fatal":
 		answer = text("the session cannot go on")
 		answer["isError"], answer["_meta"] = true, map[string]any{"trailblaze": map[string]any{"variant": "FatalError"}}

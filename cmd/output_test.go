@@ -41,10 +41,27 @@ func TestStdoutIsPureUnderNoisyServers(t *testing.T) {
 	}
 }
 
+func TestWarningsOfARunGoToStderr(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": noisyProject, "trails/a.trail.yaml": webTrail("echo: { text: hi }", "context: {}"),
+	})
+	for _, args := range [][]string{{"run"}, {"run", "-v"}, {"run", "-q"}} {
+		r := p.run(args...)
+		r.want(t, 0)
+		if n := strings.Count(r.stderr, "carries the protocol"); n != 1 || strings.Contains(r.stdout, "carries the protocol") {
+			t.Errorf("%v: the warning is %d times on stderr, and on stdout:\n%s", args, n, r.stdout)
+		}
+	}
+}
+
 func TestJSONErrorsHaveTheEnvelopeAlsoForMisuse(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": "targget: x\n"})
-	for _, args := range [][]string{{"run", "--json"}, {"--json", "rum"}, {"run", "--json", "--nope"}, {"toolbox", "list", "--json"}} {
+	for _, args := range [][]string{
+		{"run", "--json"}, {"--json", "rum"}, {"run", "--json", "--nope"}, {"run", "--nope", "--json"}, {"--nope", "run", "--json"},
+		{"run", "--retries", "many", "--json"}, {"rum", "--json"}, {"toolbox", "list", "--json"}, {"doctor", "extra", "--json"}, {"--json"},
+	} {
 		r := p.run(args...)
 		var v struct {
 			Error *struct {

@@ -120,6 +120,57 @@ func TestFailFastStopsAndLastFailedRunsWhatFailedOrWasNotReached(t *testing.T) {
 	p.run("run", "--last-failed", "--json").want(t, 0, `"type":"run.finished"`)
 }
 
+func TestLastFailedLeavesOutFilesThatAreGone(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject, "trails/1.trail.yaml": webTrail("fail: {}"), "trails/2.trail.yaml": webTrail("fail: {}"),
+	})
+	remove := func(name string) {
+		if err := os.Remove(filepath.Join(p.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.run("run").want(t, 1)
+	remove("trails/1.trail.yaml")
+	r := p.run("run", "--last-failed", "--json")
+	r.want(t, 1)
+	if got := outcomes(t, r); len(got) != 1 || got["2"] != "failed" {
+		t.Errorf("--last-failed ran %v", got)
+	}
+	remove("trails/2.trail.yaml")
+	p.run("run", "--last-failed").want(t, 0, "nothing to do")
+}
+
+func TestFailFastEndsTheRowsOfATrailAndLastFailedTakesAllOfThem(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject,
+		"trails/a.trail.yaml": "config: { args: { say: { type: string } } }\n" + webTrail(`fail: { text: "{{args.say}}" }`),
+		"trails/b.trail.yaml": "config: { args: { say: { type: string } } }\n" + webTrail(`echo: { text: "{{args.say}}" }`),
+		"rows.yaml":           "- say: pass\n- say: no\n- say: pass\n",
+	})
+	finished := func(args ...string) string {
+		r := p.run(append([]string{"run", "--json", "--args-file", "rows.yaml"}, args...)...)
+		r.want(t, 1)
+		var all []string
+		for _, e := range ofType(r.events(t), "trail.finished") {
+			file, _ := e["file"].(string)
+			outcome, _ := e["outcome"].(string)
+			all = append(all, filepath.Base(file)[:1]+" "+outcome)
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := finished("--fail-fast"); got != "a passed, a failed" {
+		t.Errorf("--fail-fast: %s", got)
+	}
+	if got := finished("--last-failed"); got != "a passed, a failed, a passed, b passed, b passed, b passed" {
+		t.Errorf("--last-failed: %s", got)
+	}
+	if got := finished("--last-failed"); got != "a passed, a failed, a passed" {
+		t.Errorf("--last-failed again: %s", got)
+	}
+}
+
 func TestRetriesTakeAFreshSessionAndReportFlaky(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("count: {}")})
@@ -301,11 +352,16 @@ func TestUnwritableLogsAreOneWarningAndTheRunGoesOn(t *testing.T) {
 	})
 	r := p.run("run", "--json")
 	r.want(t, 1, "evidence cannot be written")
-	if n := strings.Count(r.stdout, "evidence cannot be written"); n != 1 {
-		t.Errorf("%d warnings, want 1", n)
+	if n := len(ofType(r.events(t), "log")); n != 1 {
+		t.Errorf("%d log records, want only the one warning", n)
 	}
 	if got := outcomes(t, r); got["a"] != "passed" || got["b"] != "failed" {
 		t.Errorf("outcomes %v", got)
+	}
+	human := p.run("run")
+	human.want(t, 1, "evidence cannot be written", "1 failed, 1 passed")
+	if n := strings.Count(human.stdout+human.stderr, "warning:"); n != 1 {
+		t.Errorf("%d warnings for people, want 1:\n%s%s", n, human.stdout, human.stderr)
 	}
 }
 

@@ -335,7 +335,13 @@ func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
 			case "run":
 				p.run("run", "trails/none").want(t, 0, "left")
 			case "doctor":
-				p.run("doctor").want(t, 0, "ended now")
+				left := doctorChecks(t, p.run("doctor", "--json"))["leftover processes"]
+				if left.Status != "warn" || !strings.Contains(left.Detail, "ended now: fake (") {
+					t.Errorf("the first doctor: %+v", left)
+				}
+				if left = doctorChecks(t, p.run("doctor", "--json"))["leftover processes"]; left.Status != "ok" {
+					t.Errorf("the next doctor: %+v", left)
+				}
 			}
 			spawntest.NoSurvivors(t, p.marker)
 		})

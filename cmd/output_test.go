@@ -59,8 +59,16 @@ func TestJSONErrorsHaveTheEnvelopeAlsoForMisuse(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": "targget: x\n"})
 	for _, args := range [][]string{
-		{"run", "--json"}, {"--json", "rum"}, {"run", "--json", "--nope"}, {"run", "--nope", "--json"}, {"--nope", "run", "--json"},
-		{"run", "--retries", "many", "--json"}, {"rum", "--json"}, {"toolbox", "list", "--json"}, {"doctor", "extra", "--json"}, {"--json"},
+		{"run", "--json"},
+		{"--json", "rum"},
+		{"run", "--json", "--nope"},
+		{"run", "--nope", "--json"},
+		{"--nope", "run", "--json"},
+		{"run", "--retries", "many", "--json"},
+		{"rum", "--json"},
+		{"toolbox", "list", "--json"},
+		{"doctor", "extra", "--json"},
+		{"--json"},
 	} {
 		r := p.run(args...)
 		var v struct {

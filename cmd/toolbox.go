@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -80,7 +81,7 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
 	defer whileStopping(ctx, a.tell)()
 	registry, err := run.List(ctx, setup, sc)
 	if err != nil {
-		return withWarnings(err, warnings)
+		return a.withWarnings(err, warnings)
 	}
 	view := newToolboxView(sc, registry, warnings)
 	if a.json {
@@ -89,17 +90,19 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
 	return a.printToolbox(project, view, why)
 }
 
-// withWarnings keeps what was said before a listing failed for those who read JSON.
-func withWarnings(err error, warnings []string) error {
-	e := fault.As(err)
-	if e == nil || len(warnings) == 0 {
+// withWarnings keeps what was said before a listing failed for those who read JSON; several errors become one.
+func (a *app) withWarnings(err error, warnings []string) error {
+	if !a.json || len(warnings) == 0 {
 		return err
 	}
-	if e.Details == nil {
-		e.Details = map[string]any{}
+	var text bytes.Buffer
+	report.ErrorJSON(&text, err)
+	one := struct{ Error fault.Error }{}
+	if json.Unmarshal(text.Bytes(), &one) != nil {
+		return err
 	}
-	e.Details["warnings"] = warnings
-	return err
+	one.Error.Cause, one.Error.Details["warnings"] = err, warnings
+	return &one.Error
 }
 
 // toolboxView is the JSON shape of section 10.1.

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -88,13 +90,17 @@ func (o Options) runtimes(ctx context.Context) []Check {
 		tsxWithout = Fail
 	}
 	return []Check{
-		found("bun", bun, bunErr, without), found("node", node, nodeErr, without), found("tsx", tsx, tsxErr, tsxWithout),
+		found("bun", bun, bunErr, without, "install it: https://bun.sh"),
+		found("node", node, nodeErr, without, "install it: https://nodejs.org"),
+		found("tsx", tsx, tsxErr, tsxWithout, ""), // its error knows the folder
 	}
 }
 
-func found(name string, f jsruntime.Found, err error, without Status) Check {
+func found(name string, f jsruntime.Found, err error, without Status, hint string) Check {
 	if err != nil {
-		return of(name, without, err)
+		c := of(name, without, err)
+		c.Hint = cmp.Or(c.Hint, hint)
+		return c
 	}
 	return ok(name, strings.TrimSpace(f.Version+" "+f.Path))
 }
@@ -242,8 +248,13 @@ func missingModules(script string) (dir string, missing bool) {
 
 func (o Options) leftovers() Check {
 	const name = "leftover processes"
+	if info, err := os.Stat(filepath.Dir(o.StateDir)); err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
+		return ok(name, "none") // nothing can have been remembered there; the check of the cache says so
+	}
 	killed, err := spawn.Reap(o.StateDir)
 	switch {
+	case err != nil && len(killed) == 0:
+		return Check{name, Fail, err.Error(), "make " + o.StateDir + " a folder that can be read, or remove it"}
 	case err != nil:
 		return Check{name, Fail, err.Error(), "end them by hand"}
 	case len(killed) > 0:

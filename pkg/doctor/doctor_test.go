@@ -3,6 +3,8 @@ package doctor_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,5 +88,20 @@ func TestTheProjectIsJudgedByItsProblems(t *testing.T) {
 				t.Errorf("%+v, want %s", c, tc.want)
 			}
 		})
+	}
+}
+
+func TestAStateFolderThatCannotBeReadIsAFailureThatNamesIt(t *testing.T) {
+	t.Parallel()
+	o := options(&config.Project{Root: "/p"}, nil)
+	o.StateDir = filepath.Join(t.TempDir(), "state")
+	if c := find(t, doctor.Run(t.Context(), o), "leftover processes"); c.Status != doctor.OK {
+		t.Errorf("no folder yet: %+v", c)
+	}
+	if err := os.WriteFile(o.StateDir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c := find(t, doctor.Run(t.Context(), o), "leftover processes"); c.Status != doctor.Fail || !strings.Contains(c.Hint, o.StateDir) {
+		t.Errorf("a file in its place: %+v", c)
 	}
 }

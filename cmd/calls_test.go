@@ -87,7 +87,7 @@ func TestProgressRestartsTheLimitOfACall(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
-		"trails/a.trail.yaml": webTrail("tick: { ms: 1600 }\n          timeout: 800ms", "sleep: { ms: 1600 }\n          timeout: 800ms"),
+		"trails/a.trail.yaml": webTrail("tick: { ms: 2500 }\n          timeout: 1500ms", "sleep: { ms: 2500 }\n          timeout: 1500ms"),
 	})
 	r := p.run("run", "--json")
 	r.want(t, 1)

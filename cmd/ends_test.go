@@ -194,9 +194,8 @@ func TestASignalBetweenTrailsEndsTheRun(t *testing.T) {
 	var once sync.Once
 	out := &hook{text: `"type":"trail.finished"`, do: func() {
 		once.Do(func() {
-			for signals <- os.Interrupt; len(signals) > 0; { // until somebody took it
-				<-time.After(time.Millisecond)
-			}
+			signals <- os.Interrupt
+			await(func() bool { return len(signals) == 0 }) // somebody took it
 		})
 	}}
 	var errs bytes.Buffer
@@ -252,8 +251,8 @@ func TestTheTimeoutOfARunEndsItWith124WhateverFailedBefore(t *testing.T) {
 		"trails/1.trail.yaml": webTrail("fail: {}"), "trails/2.trail.yaml": webTrail("fatal: {}"),
 		"trails/3.trail.yaml": webTrail("bad: {}"), "trails/4.trail.yaml": webTrail("echo: {}"),
 	})
-	r := p.run("run", "--timeout", "2s", "--json")
-	r.want(t, 124, "--timeout 2s")
+	r := p.run("run", "--timeout", "3s", "--json")
+	r.want(t, 124, "--timeout 3s")
 	if got, _ := json.Marshal(outcomes(t, r)); string(got) != `{"0":"passed","1":"failed","2":"error","3":"error"}` {
 		t.Errorf("outcomes %s", got)
 	}

@@ -27,7 +27,7 @@ func faultyProject(t *testing.T, behaviour string, call string, extra ...string)
 
 func TestFaultsOfAServer(t *testing.T) {
 	t.Parallel()
-	const short = "    startupTimeout: 1s\n    callTimeout: 1s\n"
+	const short, shortCall = "    startupTimeout: 1s\n", "    callTimeout: 1s\n"
 	for name, tc := range map[string]struct {
 		behaviour, call, extra string
 		code                   int
@@ -48,7 +48,7 @@ func TestFaultsOfAServer(t *testing.T) {
 		"hangs at start":            {"start:hang", "bad: {}", short, 2, "error", []string{"1s", "startupTimeout", "about to hang in start"}},
 		"hangs in initialize":       {"initialize:hang", "bad: {}", short, 2, "error", []string{"1s", "startupTimeout", "about to hang in init"}},
 		"hangs in list":             {"list:hang", "bad: {}", short, 2, "error", []string{"list", "about to hang in list"}},
-		"hangs in a call":           {"call:hang", "bad: {}", short, 1, "failed", []string{`"fake"`, `"bad"`, "1s", "callTimeout"}},
+		"hangs in a call":           {"call:hang", "bad: {}", shortCall, 1, "failed", []string{`"fake"`, `"bad"`, "1s", "callTimeout"}},
 		"ignores end of input":      {"ignore-eof", "echo: {}", "", 0, "passed", nil},
 		"ignores SIGTERM":           {"ignore-eof,ignore-term", "echo: {}", "", 0, "passed", nil},
 		"leaves grandchildren":      {"grandchild", "echo: {}", "", 0, "passed", nil},

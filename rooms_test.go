@@ -29,17 +29,19 @@ func mayImport() map[string][]string {
 		main, cmd, report, doctor, run = "main.go", "cmd", "pkg/report", "pkg/doctor", "pkg/run"
 		server, spawn, runtime         = "pkg/server", "pkg/spawn", "pkg/runtime"
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
-		yamldoc                        = "pkg/yamldoc"
+		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, server, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
+			report, doctor, run, builtin, server, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
 		},
 		report:   {event, tool, redact, fault},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
-		run:      {server, discover, config, scope, trail, event, tool, redact, fault},
+		run:      {callback, server, discover, config, scope, trail, event, tool, redact, fault},
+		builtin:  {discover, tool, fault},
+		callback: {tool, fault},
 		server:   {event, tool, redact, fault},
 		spawn:    {runtime, event, redact, fault},
 		runtime:  {fault},

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 
@@ -57,7 +55,7 @@ func (p *player) call(recorded trail.Call) verdict {
 	emit.Emit(event.CallStarted{Call: id, Tool: t.Name, Source: t.Source.Name, Args: args})
 	begun := now()
 	result, err := t.Caller.Call(p.session.ctx, tool.Call{
-		InvocationID: newInvocationID(), Tool: t.Name, Args: args, Timeout: recorded.Timeout, Context: p.context(),
+		InvocationID: tool.NewCapability(), Tool: t.Name, Args: args, Timeout: recorded.Timeout, Context: p.context(),
 		Progress: func(message string) { emit.Emit(event.CallProgress{Call: id, Tool: t.Name, Message: message}) },
 	})
 	v := p.judge(t, result, err)
@@ -146,11 +144,4 @@ func (p *player) context() tool.Context {
 		}
 	}
 	return c
-}
-
-// newInvocationID is 256 random bits: whoever knows it may act for the call while it runs, so it is never logged.
-func newInvocationID() string {
-	var random [32]byte
-	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	return hex.EncodeToString(random[:])
 }

@@ -202,7 +202,7 @@ func TestMemoryOfAToolIsAppliedDeletionsLast(t *testing.T) {
 	o := options(t, &seen, "config: { memory: { keep: 1, drop: 2 } }\n"+call("ours", "ours"))
 	o.Builtins = builtins("ours", func(c tool.Call) tool.Result {
 		memories = append(memories, c.Context.Memory)
-		return tool.Result{OK: true, MemoryDelta: map[string]string{"new": "x", "both": "y"}, MemoryDeletions: []string{"drop", "both"}}
+		return tool.Result{OK: true, MemoryDelta: map[string]any{"new": "x", "both": "y"}, MemoryDeletions: []string{"drop", "both"}}
 	})
 	if _, err := run.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestAFailedCallLeavesMemoryAlone(t *testing.T) {
 	var seen records
 	o := options(t, &seen, call("ours"))
 	o.Builtins = builtins("ours", func(tool.Call) tool.Result {
-		return tool.Result{Text: "no", Kind: fault.ToolFailed, MemoryDelta: map[string]string{"x": "y"}}
+		return tool.Result{Text: "no", Kind: fault.ToolFailed, MemoryDelta: map[string]any{"x": "y"}}
 	})
 	summary, err := run.Run(t.Context(), o)
 	if err != nil || summary.ExitCode != fault.ExitFailed {

@@ -28,17 +28,19 @@ type flight struct {
 const unheard = 64
 
 // Call runs a tool. It satisfies tool.Caller and may be called concurrently: calls then wait for each other in the order in
-// which they came, unless the server is parallel. Waiting does not count against a call's limit, nor does starting a fresh
+// which they came, unless the server is parallel or the call is nested. Waiting does not count against a call's limit, nor does starting a fresh
 // process. The error is a *fault.Error: the server broke, or ctx ended.
 func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if _, taken := call.Args[reserved]; taken {
 		return s.failure(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
 			"the argument %q is reserved", reserved), nil
 	}
-	if err := s.takeTurn(ctx, call.Tool); err != nil {
-		return tool.Result{}, err
+	if !s.cfg.Parallel && !call.Nested {
+		if err := s.takeTurn(ctx, call.Tool); err != nil {
+			return tool.Result{}, err
+		}
+		defer func() { <-s.turn }()
 	}
-	defer s.endTurn()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f, err := s.depart(call.Tool, cancel)
@@ -58,9 +60,6 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 
 // takeTurn waits in the queue, in which a channel keeps its senders.
 func (s *Server) takeTurn(ctx context.Context, name string) error {
-	if s.cfg.Parallel {
-		return nil
-	}
 	select {
 	case s.turn <- struct{}{}:
 		return nil
@@ -70,12 +69,6 @@ func (s *Server) takeTurn(ctx context.Context, name string) error {
 		return s.Err()
 	case <-s.stopping:
 		return s.stoppedFault(toolPhase(name))
-	}
-}
-
-func (s *Server) endTurn() {
-	if !s.cfg.Parallel {
-		<-s.turn
 	}
 }
 

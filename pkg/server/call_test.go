@@ -130,13 +130,13 @@ func TestResultsAreMapped(t *testing.T) {
 		{"FatalError without isError", `{"result":{"content":[],"_meta":{"trailblaze":{"variant":"FatalError"}}}}`, tool.Result{OK: true}, ""},
 		{
 			"memory", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":"1","b":""},"memoryDeletions":["c","d"]}}}}`,
-			tool.Result{OK: true, MemoryDelta: map[string]string{"a": "1", "b": ""}, MemoryDeletions: []string{"c", "d"}},
+			tool.Result{OK: true, MemoryDelta: map[string]any{"a": "1", "b": ""}, MemoryDeletions: []string{"c", "d"}},
 			"",
 		},
 		{"no memory on failure", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"memoryDelta":{"a":"1"},"memoryDeletions":["c"]}}}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},
 		{
 			"memory of other types", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":1,"b":null,"c":"3"},"memoryDeletions":["d",5]}}}}`,
-			tool.Result{OK: true, MemoryDelta: map[string]string{"c": "3"}, MemoryDeletions: []string{"d"}},
+			tool.Result{OK: true, MemoryDelta: map[string]any{"c": "3"}, MemoryDeletions: []string{"d"}},
 			`memoryDelta["a"]`,
 		},
 		{"memoryDelta no object", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":["a"]}}}}`, tool.Result{OK: true}, "memoryDelta is no object"},
@@ -399,11 +399,11 @@ func TestTurnsAreTakenInTheOrderOfAsking(t *testing.T) {
 					t.Error(err)
 				}
 				order = append(order, i)
-				s.endTurn()
+				<-s.turn
 			}()
 			synctest.Wait() // now it queues
 		}
-		s.endTurn()
+		<-s.turn
 		synctest.Wait()
 		if !slices.IsSorted(order) || len(order) != 20 {
 			t.Errorf("order %v", order)

@@ -26,6 +26,7 @@ type argumentEnvelope struct {
 
 // metaEnvelope is _meta.trailblaze. Its platform is lower case.
 type metaEnvelope struct {
+	BaseURL      string         `json:"baseUrl,omitempty"`
 	SessionID    string         `json:"sessionId"`
 	InvocationID string         `json:"invocationId"`
 	Device       device         `json:"device"`
@@ -54,7 +55,7 @@ func envelope(call tool.Call, progressToken string, closed bool) request {
 		Meta: map[string]any{
 			"progressToken": progressToken,
 			"trailblaze": metaEnvelope{
-				SessionID: call.Context.SessionID, InvocationID: call.InvocationID,
+				BaseURL: call.Context.BaseURL, SessionID: call.Context.SessionID, InvocationID: call.InvocationID,
 				Device: lower, Memory: memory, Target: withAppIDs(call.Context.Target),
 			},
 			"trailblazeInvocationId": call.InvocationID,

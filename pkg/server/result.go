@@ -93,7 +93,7 @@ func firstText(content json.RawMessage) string {
 // notes is _meta.trailblaze of a result.
 type notes struct {
 	variant   string
-	delta     map[string]string
+	delta     map[string]any
 	deletions []string
 }
 
@@ -122,7 +122,7 @@ func (s *Server) readNotes(name string, raw json.RawMessage) notes {
 			continue
 		}
 		if out.delta == nil {
-			out.delta = map[string]string{}
+			out.delta = map[string]any{}
 		}
 		out.delta[key] = *value
 	}

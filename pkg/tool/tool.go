@@ -46,6 +46,7 @@ type Caller interface {
 // Call is one invocation with its values filled in.
 type Call struct {
 	InvocationID string // capability of this call; never logged
+	Nested       bool   // made inside another call, which may hold what this one would queue for
 	Tool         string
 	Args         map[string]any // without the envelope
 	Timeout      time.Duration  // the recorded call's own limit, 0 for none
@@ -56,6 +57,7 @@ type Call struct {
 // Context is what a source is told of the session with every call. It holds no secrets.
 type Context struct {
 	SessionID string
+	BaseURL   string // where the callback server is; empty when there is none
 	Device    Device
 	Memory    map[string]any
 	Target    *Target // nil when the target has no id
@@ -84,7 +86,7 @@ type Result struct {
 	Kind            fault.Kind      // why it failed; empty when OK
 	Fatal           bool            // the session must end with outcome error
 	Structured      json.RawMessage // structuredContent, may be nil
-	MemoryDelta     map[string]string
+	MemoryDelta     map[string]any
 	MemoryDeletions []string // applied after the delta
 	Hint            string
 }

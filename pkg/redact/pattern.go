@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// pattern is one form of a secret, character by character, whatever way each is spelt.
+// pattern is one form of a secret, or what all capabilities look like, character by character, whatever way each is spelt.
 type pattern struct {
 	replacement string
 	chars       []charset
@@ -38,6 +40,15 @@ func plain(replacement, value string) pattern {
 			set = charset{invalid(value[i]), c} // encoders write U+FFFD for it
 		}
 		p.chars = append(p.chars, set)
+	}
+	return p
+}
+
+// capabilities is the pattern of them all.
+func capabilities() pattern {
+	p := plain("{{capability}}", tool.CapabilityPrefix)
+	for range tool.CapabilityDigits {
+		p.chars = append(p.chars, charset("0123456789abcdef"))
 	}
 	return p
 }

@@ -1,4 +1,5 @@
-// Package redact replaces the values of secrets by {{NAME}} in whatever leaves the program.
+// Package redact replaces the values of secrets by {{NAME}}, and capabilities (package tool) by {{capability}}, in whatever
+// leaves the program.
 //
 // A secret is found as it is, and in these disguises, also mixed and up to three times over ("JSON in a query in JSON"):
 // JSON escapes (\", \/, \u00e9, surrogate pairs), percent-encoding with either case of hex digits, + for a space; and in
@@ -6,6 +7,9 @@
 // text, such as the "user:secret" of Basic authentication, whatever its alignment; a shorter one only where its own
 // base64 form stands, because fewer fixed bits would match by chance. Base64 broken into lines is not found. Colour codes
 // inside a secret do not hide it.
+//
+// A capability is found wherever its prefix stands plain, which JSON does not change; without secrets that search is all
+// there is, and costs next to nothing.
 //
 // It refuses to guess: case, other encodings and parts of a secret stay. White space around a value is not part of the
 // secret (a file ends with a newline, what a tool prints of it does not).
@@ -21,11 +25,14 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// Redactor replaces secrets. A nil one and one without secrets replace nothing and cost nothing.
+// Redactor replaces secrets and capabilities. A nil one and a zero one replace nothing.
 type Redactor struct {
 	patterns []pattern
+	secrets  bool  // there are some; otherwise there is only the pattern of capabilities
 	first    index // bit i%64 is set when pattern i can start so
 	second   index // the same for what follows a first byte that is no escape
 }
@@ -38,12 +45,14 @@ func New(secrets map[string]string) *Redactor {
 		if value == "" {
 			continue
 		}
+		r.secrets = true
 		replacement := "{{" + name + "}}"
 		r.add(plain(replacement, value))
 		for _, p := range base64s(replacement, value) {
 			r.add(p)
 		}
 	}
+	r.add(capabilities())
 	return r
 }
 
@@ -60,10 +69,10 @@ func (r *Redactor) add(p pattern) {
 
 func (r *Redactor) idle() bool { return r == nil || len(r.patterns) == 0 }
 
-// Text returns s with every occurrence of a secret replaced. At any place the longest secret wins; where occurrences
+// Text returns s with every occurrence of a secret or capability replaced. At any place the longest secret wins; where occurrences
 // overlap, the whole stretch is replaced by their names in order. What was put in is not looked at again.
 func (r *Redactor) Text(s string) string {
-	if r.idle() {
+	if r.idle() || !r.secrets && !strings.Contains(s, tool.CapabilityPrefix) {
 		return s
 	}
 	out := r.Bytes([]byte(s))
@@ -75,7 +84,7 @@ func (r *Redactor) Text(s string) string {
 
 // Bytes is Text for bytes; b is left alone.
 func (r *Redactor) Bytes(b []byte) []byte {
-	if r.idle() {
+	if r.idle() || !r.secrets && !bytes.Contains(b, []byte(tool.CapabilityPrefix)) {
 		return b
 	}
 	s := scanner{r: r}
@@ -84,12 +93,16 @@ func (r *Redactor) Bytes(b []byte) []byte {
 }
 
 // Value returns v with every string, map key and number in it redacted; a number that shows a secret becomes a string.
-// v is left alone, and returned as it is when nothing had to be replaced in a part of it. What is not JSON-like goes
-// through its JSON encoding.
+// v is left alone. Without secrets it is returned as it is when no capability is in it. What is not JSON-like goes through
+// its JSON encoding.
 func (r *Redactor) Value(v any) any {
-	if r.idle() {
+	if r.idle() || !r.secrets && !hasCapability(v) {
 		return v
 	}
+	return r.value(v)
+}
+
+func (r *Redactor) value(v any) any {
 	switch v := v.(type) {
 	case nil, bool:
 		return v
@@ -101,7 +114,7 @@ func (r *Redactor) Value(v any) any {
 		}
 		list := make([]any, len(v))
 		for i, e := range v {
-			list[i] = r.Value(e)
+			list[i] = r.value(e)
 		}
 		return list
 	case map[string]any:
@@ -110,7 +123,7 @@ func (r *Redactor) Value(v any) any {
 		}
 		object := make(map[string]any, len(v))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			object[r.Text(k)] = r.Value(v[k])
+			object[r.Text(k)] = r.value(v[k])
 		}
 		return object
 	default:
@@ -132,10 +145,35 @@ func (r *Redactor) encoded(v any) any {
 	}
 	number, ok := plain.(json.Number)
 	if !ok {
-		return r.Value(plain)
+		return r.value(plain)
 	}
 	if s := r.Text(number.String()); s != number.String() {
 		return s
 	}
 	return v
+}
+
+// hasCapability reports whether the beginning of a capability is anywhere in v.
+func hasCapability(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, int, int64, uint64, float64, json.Number:
+		return false
+	case string:
+		return strings.Contains(v, tool.CapabilityPrefix)
+	case []any:
+		return slices.ContainsFunc(v, hasCapability)
+	case map[string]any:
+		for k, e := range v {
+			if hasCapability(k) || hasCapability(e) {
+				return true
+			}
+		}
+		return false
+	default:
+		b, err := json.Marshal(v)
+		if err != nil {
+			b = fmt.Append(nil, v)
+		}
+		return bytes.Contains(b, []byte(tool.CapabilityPrefix))
+	}
 }

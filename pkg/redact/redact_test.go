@@ -239,7 +239,7 @@ func TestWithoutSecretsNothingIsCopied(t *testing.T) {
 	t.Parallel()
 	var none *Redactor
 	for _, r := range []*Redactor{none, {}, New(nil), New(map[string]string{"A": ""})} {
-		b, value := []byte("text"), map[string]any{"a": 1}
+		b, value := []byte("text, tbk."), map[string]any{"a": 1, "list": []any{"text", 1.5, nil}, "other": []string{"text"}, "nan": math.NaN()}
 		if got := r.Bytes(b); &got[0] != &b[0] {
 			t.Error("Bytes made a copy")
 		}
@@ -344,6 +344,9 @@ func FuzzWriter(f *testing.F) {
 		for _, form := range forms(f, secret) {
 			f.Add(secret, "unter", []byte("x"+form+form[:len(form)/2]+"hunter\\"+form), uint64(7))
 		}
+	}
+	for _, secret := range []string{"", "0123"} {
+		f.Add(secret, secret, []byte("tbk_012tbk_"+digits+`	tbk_`+coloured(digits)+"tbk_"+coloured(digits)+"%"), uint64(7))
 	}
 	f.Fuzz(func(t *testing.T, one, two string, data []byte, cuts uint64) {
 		if len(one)+len(two) > 100 || len(data) > 1000 {

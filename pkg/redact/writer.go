@@ -1,8 +1,11 @@
 package redact
 
 import (
+	"bytes"
 	"io"
 	"math/bits"
+
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // Writer returns a writer that redacts what it passes on to w, also where a secret arrives in pieces. It holds back only
@@ -27,6 +30,10 @@ type writer struct {
 }
 
 func (w *writer) Write(b []byte) (int, error) {
+	if len(w.held) == 0 && len(b) > 0 && w.err == nil && w.scanner.r.next(text{b, false}, 0) == len(b) { // nothing to look at
+		_, w.err = w.w.Write(b)
+		return len(b), w.err
+	}
 	w.held = append(w.held, b...)
 	w.flush(false)
 	return len(b), w.err
@@ -57,8 +64,8 @@ type scanner struct {
 // again, with more.
 func (s *scanner) scan(dst []byte, t text) (out []byte, settled int) {
 	done := s.hidden // everything before it is in dst, or replaced
-	i := 0
-	for ; i < len(t.b); i++ {
+	i := s.r.next(t, 0)
+	for ; i < len(t.b); i = s.r.next(t, i+1) {
 		mask := s.r.candidates(t, i)
 		if mask == 0 {
 			continue
@@ -81,6 +88,28 @@ func (s *scanner) scan(dst []byte, t text) (out []byte, settled int) {
 	}
 	s.hidden = done - i
 	return dst, i
+}
+
+// next returns the first place from i on that is worth looking at, len(t.b) if there is none.
+func (r *Redactor) next(t text, i int) int {
+	if r.secrets {
+		return i
+	}
+	return nextCapability(t, i)
+}
+
+// nextCapability returns the first place from i on where a capability can start.
+func nextCapability(t text, i int) int {
+	prefix := []byte(tool.CapabilityPrefix)
+	if k := bytes.Index(t.b[i:], prefix); k >= 0 {
+		return i + k
+	}
+	for n := min(len(prefix)-1, len(t.b)-i); n > 0 && !t.whole; n-- {
+		if bytes.HasSuffix(t.b, prefix[:n]) {
+			return len(t.b) - n
+		}
+	}
+	return len(t.b)
 }
 
 // candidates returns the bits of the patterns that can start at i; it may name too many.

@@ -29,19 +29,20 @@ type Project struct {
 
 // Server is one entry under mcpServers. Exactly one of Script, Command and URL is set.
 type Server struct {
-	Name           string            // unique among the servers of a session
-	Script         string            // absolute
-	Command        string            // absolute if it was written as a path, else a name to look for on PATH
-	Args           []string          // of Command
-	Dir            string            // the working directory, absolute; empty means the script's folder
-	Env            map[string]string // added to the environment; may be nil
-	Runtime        string            // of Script: "bun", "node", or empty for whatever is found
-	StartupTimeout time.Duration     // 0 when not set
-	CallTimeout    time.Duration     // 0 when not set
-	Parallel       bool              // calls need not wait for each other
-	RestartOnCrash bool
-	URL            string            // of a server that is reached and not started
-	Headers        map[string]string // sent to URL
+	Name            string            // unique among the servers of a session
+	Script          string            // absolute
+	Command         string            // absolute if it was written as a path, else a name to look for on PATH
+	Args            []string          // of Command
+	Dir             string            // the working directory, absolute; empty means the script's folder
+	Env             map[string]string // added to the environment; may be nil
+	Runtime         string            // of Script: "bun", "node", or empty for whatever is found
+	StartupTimeout  time.Duration     // 0 when not set
+	CallTimeout     time.Duration     // 0 when not set
+	CallbackTimeout time.Duration     // for each callback of its tools; 0 when not set
+	Parallel        bool              // calls need not wait for each other
+	RestartOnCrash  bool
+	URL             string            // of a server that is reached and not started
+	Headers         map[string]string // sent to URL
 
 	File         string // absolute, with the entry's place in it
 	Line, Column int

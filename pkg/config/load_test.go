@@ -47,6 +47,7 @@ mcpServers:
     env: { API: "${UNSET:-https://api}", PORT: 80, NONE: "${EMPTY}" }
     startupTimeout: 2m
     callTimeout: 500ms
+    callbackTimeout: 1m
     parallel: true
     restart: on-crash
 -- tools/common.ts --
@@ -86,7 +87,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Name: "acme-tools", Command: in("gradlew"), Dir: got.Root,
 				Args:           []string{":acme:run", "8080", "fallback", "${SET}", "$PATH ${NOT_AGAIN}"},
 				Env:            map[string]string{"API": "https://api", "PORT": "80", "NONE": ""},
-				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, Parallel: true, RestartOnCrash: true,
+				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, RestartOnCrash: true,
 				File: project, Line: 11, Column: 5,
 			},
 		},

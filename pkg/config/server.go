@@ -69,21 +69,22 @@ func (l *loader) entry(n yamldoc.Node, named *yamldoc.Entry) *entry {
 
 func (e *entry) readers() map[string]func(yamldoc.Node) {
 	return map[string]func(yamldoc.Node){
-		"name":           func(n yamldoc.Node) { text(n) },
-		"transport":      func(n yamldoc.Node) { oneOf(n, "transport", "stdio", "http") },
-		"script":         e.readScript,
-		"command":        e.readCommand,
-		"url":            e.readURL,
-		"args":           e.readArgs,
-		"workingDir":     e.readDir,
-		"cwd":            e.readDir,
-		"env":            func(n yamldoc.Node) { e.Env = e.variables(n) },
-		"headers":        func(n yamldoc.Node) { e.Headers = e.variables(n) },
-		"runtime":        e.readRuntime,
-		"startupTimeout": func(n yamldoc.Node) { e.StartupTimeout = n.Duration() },
-		"callTimeout":    func(n yamldoc.Node) { e.CallTimeout = n.Duration() },
-		"parallel":       func(n yamldoc.Node) { e.Parallel = n.Bool() },
-		"restart":        func(n yamldoc.Node) { e.RestartOnCrash = oneOf(n, "way to restart", "on-crash") != "" },
+		"name":            func(n yamldoc.Node) { text(n) },
+		"transport":       func(n yamldoc.Node) { oneOf(n, "transport", "stdio", "http") },
+		"script":          e.readScript,
+		"command":         e.readCommand,
+		"url":             e.readURL,
+		"args":            e.readArgs,
+		"workingDir":      e.readDir,
+		"cwd":             e.readDir,
+		"env":             func(n yamldoc.Node) { e.Env = e.variables(n) },
+		"headers":         func(n yamldoc.Node) { e.Headers = e.variables(n) },
+		"runtime":         e.readRuntime,
+		"startupTimeout":  func(n yamldoc.Node) { e.StartupTimeout = n.Duration() },
+		"callTimeout":     func(n yamldoc.Node) { e.CallTimeout = n.Duration() },
+		"callbackTimeout": func(n yamldoc.Node) { e.CallbackTimeout = n.Duration() },
+		"parallel":        func(n yamldoc.Node) { e.Parallel = n.Bool() },
+		"restart":         func(n yamldoc.Node) { e.RestartOnCrash = oneOf(n, "way to restart", "on-crash") != "" },
 	}
 }
 
@@ -235,7 +236,7 @@ func (e *entry) kind() string {
 
 // keysFor lists the keys that an entry of a kind may have.
 func keysFor(kind string) []string {
-	keys := []string{kind, "name", "transport", "startupTimeout", "callTimeout", "parallel"}
+	keys := []string{kind, "name", "transport", "startupTimeout", "callTimeout", "callbackTimeout", "parallel"}
 	switch kind {
 	case "script":
 		return append(keys, "runtime", "workingDir", "cwd", "env", "restart")

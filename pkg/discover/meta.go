@@ -16,6 +16,7 @@ const (
 	metaForLLM     = metaPrefix + "isForLlm"
 	metaSurface    = metaPrefix + "surfaceToLlm"
 	metaRecordable = metaPrefix + "isRecordable"
+	metaDelegating = metaPrefix + "isDelegating"
 	metaToolset    = metaPrefix + "toolset"
 	metaTimeout    = metaPrefix + "timeoutMs"
 )
@@ -31,6 +32,7 @@ func (r *Registry) describe(src Source, adv tool.Advertised) *Tool {
 		RequiresContext:    m.bool(metaContext, false),
 		IsForLLM:           m.bool(metaForLLM, m.bool(metaSurface, true)),
 		IsRecordable:       m.bool(metaRecordable, true),
+		IsDelegating:       m.bool(metaDelegating, false),
 		pushedTo:           m.timeoutChecked().string(metaToolset),
 	}
 }

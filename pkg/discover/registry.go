@@ -24,6 +24,7 @@ type Tool struct {
 	InputSchema        json.RawMessage // as advertised, may be nil
 	IsForLLM           bool
 	IsRecordable       bool
+	IsDelegating       bool // its result is a list of calls to make in its place
 	RequiresHost       bool
 	RequiresContext    bool
 	SupportedDrivers   []string

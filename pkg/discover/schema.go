@@ -91,6 +91,20 @@ func (t *Tool) Usage() string {
 	return t.checker.arguments()
 }
 
+// TakesText reports whether the schema says that an argument may be text.
+func (t *Tool) TakesText(name string) bool {
+	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
+	if t.checker == nil {
+		return false
+	}
+	s := t.checker.schema.Properties[name]
+	if s == nil {
+		return false
+	}
+	isText := func(value any) bool { _, ok := value.(string); return ok }
+	return s.Type == "string" || slices.Contains(s.Types, "string") || slices.ContainsFunc(s.Enum, isText)
+}
+
 // checker is an input schema in two forms: whole, and without everything that looks at several properties together, so that
 // each property can be judged alone.
 type checker struct {

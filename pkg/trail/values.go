@@ -22,8 +22,10 @@ type Values struct {
 	args    map[string]any
 	secrets map[string]string
 
-	mu     sync.RWMutex
-	memory map[string]memoryEntry
+	mu      sync.RWMutex
+	memory  map[string]memoryEntry
+	changes int            // how often memory was written
+	changed map[string]int // the change that wrote a name last
 }
 
 // memoryEntry is a value in memory. For the result of a call, text and fields may differ from value.
@@ -43,7 +45,7 @@ type Layers struct {
 
 // NewValues returns the values that a session starts with.
 func NewValues(from Layers) *Values {
-	v := &Values{args: maps.Clone(from.Args), secrets: maps.Clone(from.Secrets), memory: map[string]memoryEntry{}}
+	v := &Values{args: maps.Clone(from.Args), secrets: maps.Clone(from.Secrets), memory: map[string]memoryEntry{}, changed: map[string]int{}}
 	for name, value := range from.Trail {
 		v.Set(name, value)
 	}
@@ -74,6 +76,13 @@ func (v *Values) put(name string, e memoryEntry) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.memory[name] = e
+	v.touch(name)
+}
+
+// touch notes a change. The caller holds v.mu.
+func (v *Values) touch(name string) {
+	v.changes++
+	v.changed[name] = v.changes
 }
 
 // Delete removes a value from memory.
@@ -81,6 +90,50 @@ func (v *Values) Delete(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.memory, name)
+	v.touch(name)
+}
+
+// Apply sets and then deletes values, as the result of a call asks for.
+func (v *Values) Apply(delta map[string]any, deletions []string) {
+	for name, value := range delta {
+		v.Set(name, value)
+	}
+	for _, name := range deletions {
+		v.Delete(name)
+	}
+}
+
+// Changes counts how often memory was written, for Since.
+func (v *Values) Changes() int {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.changes
+}
+
+// Since returns what memory holds now under the names that were written after the given count of changes, and which of them are
+// gone, sorted. Names of secrets are left out. Both are nil when nothing was written.
+func (v *Values) Since(changes int) (set map[string]any, gone []string) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if changes == v.changes {
+		return nil, nil
+	}
+	for name, change := range v.changed {
+		if _, secret := v.secrets[name]; secret || change <= changes {
+			continue
+		}
+		e, there := v.memory[name]
+		if !there {
+			gone = append(gone, name)
+			continue
+		}
+		if set == nil {
+			set = map[string]any{}
+		}
+		set[name] = e.value
+	}
+	slices.Sort(gone)
+	return set, gone
 }
 
 // Get returns what {{name}} stands for.

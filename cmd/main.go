@@ -49,7 +49,8 @@ func Main(sys System) int {
 	defer cancel(nil)
 	out := &output{w: sys.Stdout, cancel: cancel}
 	sys.Stdout = out
-	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), redactor: redact.New(nil)}
+	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json")}
+	a.redactor = redact.New(a.typedSecrets())
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
 		PATH: sys.env("PATH"), Env: sys.Env, CacheDir: sys.cacheDir(), Force: force, ForcedBy: forcedBy,
@@ -91,6 +92,29 @@ func (a *app) forcedRuntime() (name, by string) {
 		}
 	}
 	return a.env("TRAILBLAZE_RUNTIME"), "TRAILBLAZE_RUNTIME"
+}
+
+// typedSecrets are the values of --secret that stand on the command line or in the environment, looked up before cobra parses
+// because its errors quote what they are about. Files wait for their turn: some can be read only once.
+func (a *app) typedSecrets() map[string]string {
+	out := map[string]string{}
+	for i, arg := range a.Args {
+		flag, typed, ok := strings.Cut(arg, "=")
+		if flag != "--secret" && flag != "-secret" {
+			continue
+		}
+		if !ok && i+1 < len(a.Args) {
+			typed = a.Args[i+1]
+		}
+		name, value, given := strings.Cut(typed, "=")
+		switch {
+		case !given:
+			out[name] = a.env(name)
+		case !strings.HasPrefix(value, "@"):
+			out[name] = value
+		}
+	}
+	return out
 }
 
 // handleSignals cancels with the reason at the first signal and reports the exit code on hard at the second.

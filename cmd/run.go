@@ -62,10 +62,10 @@ project's trailsDir is replayed.`,
 
 func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	secrets, err := a.secrets(f.secrets)
+	a.redactor = redact.New(secrets)
 	if err != nil {
 		return err
 	}
-	a.redactor = redact.New(secrets)
 	project, err := a.loadProject()
 	if err != nil {
 		return err
@@ -201,34 +201,42 @@ func (a *app) relative(paths []string) []string {
 	return out
 }
 
-// secrets reads --secret values: from the environment, a file, or the flag itself.
-func (a *app) secrets(values []string) (map[string]string, error) {
+// secrets reads --secret values. With an error it returns all that could be read, which must not be in what is said about it.
+func (a *app) secrets(flags []string) (map[string]string, error) {
 	out := map[string]string{}
-	for _, kv := range values {
-		name, value, given := strings.Cut(kv, "=")
-		switch file, fromFile := strings.CutPrefix(value, "@"); {
-		case name == "":
-			return nil, fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "a --secret has no name")
-		case !given:
-			v, ok := a.Getenv(name)
-			if !ok {
-				return nil, fault.New(fault.Misuse, "set the variable, or write --secret "+name+"=@FILE", "--secret %s: the environment has no such variable", name)
-			}
-			out[name] = v
-		case fromFile:
-			data, err := os.ReadFile(a.abs(file))
-			if err != nil {
-				return nil, fault.Wrap(fault.Misuse, err, "", "--secret "+name)
-			}
-			out[name] = strings.TrimRight(string(data), "\r\n")
-		default:
-			out[name] = value
+	var errs []error
+	for _, flag := range flags {
+		name, value, err := a.secret(flag)
+		if err == nil && value == "" {
+			err = fault.New(fault.Misuse, "", "--secret %s is empty", name)
 		}
-		if out[name] == "" {
-			return nil, fault.New(fault.Misuse, "", "--secret %s is empty", name)
-		}
+		out[name] = value
+		errs = append(errs, err)
 	}
-	return out, nil
+	return out, errors.Join(errs...)
+}
+
+// secret reads one: from the environment, a file, or the flag itself.
+func (a *app) secret(flag string) (name, value string, err error) {
+	name, value, given := strings.Cut(flag, "=")
+	switch file, fromFile := strings.CutPrefix(value, "@"); {
+	case name == "":
+		return "", "", fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "a --secret has no name")
+	case !given:
+		v, ok := a.Getenv(name)
+		if !ok {
+			return name, "", fault.New(fault.Misuse, "set the variable, or write --secret "+name+"=@FILE", "--secret %s: the environment has no such variable", name)
+		}
+		return name, v, nil
+	case fromFile:
+		data, err := os.ReadFile(a.abs(file))
+		if err != nil {
+			return name, "", fault.Wrap(fault.Misuse, err, "", "--secret "+name)
+		}
+		return name, strings.TrimRight(string(data), "\r\n"), nil
+	default:
+		return name, value, nil
+	}
 }
 
 func (a *app) abs(path string) string {

@@ -147,6 +147,43 @@ func TestErrorsThatAreNoEventsShowNoSecret(t *testing.T) {
 	}
 }
 
+func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
+	t.Parallel()
+	const secret = `hunter2"&x`
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown flag":               {[]string{"run", "--secret", "TOKEN=" + secret, "--bogus" + secret}, "unknown flag: --bogus{{TOKEN}}"},
+		"value of another flag":      {[]string{"run", "--retries", secret, "--secret=TOKEN=" + secret}, "{{TOKEN}}"},
+		"value from the environment": {[]string{"run", "--retries", "env-" + secret, "--secret", "FROM_ENV"}, "{{FROM_ENV}}"},
+		"one dash too few":           {[]string{"run", "-secret=TOKEN=" + secret}, "-secret=TOKEN={{TOKEN}}"},
+		"another secret is missing":  {[]string{"run", "--secret", "X=@" + secret, "--secret", "TOKEN=" + secret}, "--secret X: open"},
+		"of the environment":         {[]string{"run", "--secret", "X=@env-" + secret, "--secret", "FROM_ENV"}, "{{FROM_ENV}}"},
+		"of a file":                  {[]string{"run", "--secret", "X=@file-" + secret, "--secret", "TOKEN=@token.txt"}, "{{TOKEN}}"},
+		"another, given later, too":  {[]string{"run", "--secret", "MISSING", "--secret", "X=@" + secret, "--secret", "TOKEN=" + secret}, "MISSING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "token.txt": "file-" + secret + "\n"})
+			p.env = append(p.env, "FROM_ENV=env-"+secret)
+			human, machine := p.run(tc.args...), p.run(append([]string{"--json"}, tc.args...)...)
+			human.want(t, 3, tc.want)
+			machine.want(t, 3)
+			for _, r := range []result{human, machine} {
+				noForm(t, "stdout", r.stdout, forms(secret))
+				noForm(t, "stderr", r.stderr, forms(secret))
+			}
+		})
+	}
+}
+
+func TestEverySecretThatCannotBeReadIsNamed(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject})
+	p.run("run", "--secret", "TB_MISSING", "--secret", "EMPTY=", "--secret", "FILE=@nowhere.txt").want(t, 3, "TB_MISSING", "EMPTY is empty", "nowhere.txt")
+}
+
 func TestNoFolderIsNamedAfterASecret(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/hunter2.trail.yaml": webTrail("fail: {}", "context: {}")})

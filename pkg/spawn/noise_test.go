@@ -153,19 +153,36 @@ func TestSecretsReachNeitherTheLogNorAnErrorNorANotice(t *testing.T) {
 	}
 }
 
-func TestALogThatCannotBeWrittenCostsOneWarning(t *testing.T) {
+func TestALogThatCannotBeWrittenIsToldOfOnce(t *testing.T) {
 	t.Parallel()
-	r := &record{path: t.TempDir()}
-	var notices []string
-	r.notice = func(_, message, _ string) { notices = append(notices, message) }
-	for range 3 {
-		r.write(fromStderr, []byte("line\n"))
-	}
-	if len(notices) != 1 || !strings.HasPrefix(notices[0], "its log cannot be written: ") {
-		t.Errorf("notices %q", notices)
-	}
-	if r.remembered() != "line\nline\nline" {
-		t.Errorf("tail %q", r.remembered())
+	for name, asked := range map[string]bool{"to who asked": true, "to Log when nobody did": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			told := make(chan error, 10)
+			spec := Spec{Command: "sh", Args: []string{"-c", "echo line >&2; echo stray; echo line >&2"}, LogPath: t.TempDir()}
+			if asked {
+				spec.Unwritable = func(err error) { told <- err }
+			}
+			s := startSpec(t, spec)
+			s.waitDone()
+			s.mustStop()
+			close(told)
+			var got []string
+			for err := range told {
+				got = append(got, err.Error())
+			}
+			for _, n := range s.noticed() {
+				if text, ok := strings.CutPrefix(n, "warn: its log cannot be written: "); ok {
+					got = append(got, text)
+				}
+			}
+			if len(got) != 1 || !strings.HasPrefix(got[0], "open "+spec.LogPath+": ") {
+				t.Errorf("told %q", got)
+			}
+			if tail := s.record.remembered(); tail != "line\nline" {
+				t.Errorf("tail %q", tail)
+			}
+		})
 	}
 }
 

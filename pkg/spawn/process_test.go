@@ -72,7 +72,10 @@ func launch(t *testing.T, runtimes *jsruntime.Finder, spec Spec) *server {
 	t.Helper()
 	s := &server{t: t, marker: spawntest.Marker(), log: filepath.Join(t.TempDir(), "stderr.log")}
 	s.sup = NewSupervisor(Options{StateDir: filepath.Join(t.TempDir(), "state"), Runtimes: runtimes})
-	spec.Name, spec.LogPath = "shop", s.log
+	spec.Name = "shop"
+	if spec.LogPath == "" {
+		spec.LogPath = s.log
+	}
 	spec.Env = append(spec.Env, s.marker, "GORACE=atexit_sleep_ms=0")
 	spec.Log = func(level, message, hint string) {
 		s.mu.Lock()

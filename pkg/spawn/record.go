@@ -21,15 +21,16 @@ const (
 // record keeps what a server says beside the protocol: the log file, the last lines of stderr, the first stray lines of
 // stdout. It never fails: what cannot be written to the file costs one notice.
 type record struct {
-	path   string // "" for no file
-	notice func(level, message, hint string)
+	path       string // "" for no file
+	notice     func(level, message, hint string)
+	unwritable func(err error)
 
 	mu      sync.Mutex
 	file    *os.File
-	closed  bool        // nothing more can or may be written to it
-	from    source      // of the last byte
-	midLine bool        // the last byte is no newline
-	notices [][2]string // to give once mu is free: message and hint
+	closed  bool     // nothing more can or may be written to it
+	from    source   // of the last byte
+	midLine bool     // the last byte is no newline
+	tell    []func() // to call once mu is free
 
 	ring  [ringLines + 1][]byte // the newest line is incomplete
 	last  int                   // its index, counted without end
@@ -81,11 +82,11 @@ func (r *record) write(from source, p []byte) {
 	} else {
 		r.mark(p)
 	}
-	notices := r.notices
-	r.notices = nil
+	tell := r.tell
+	r.tell = nil
 	r.mu.Unlock()
-	for _, n := range notices {
-		r.notice("warn", n[0], n[1])
+	for _, f := range tell {
+		f()
 	}
 }
 
@@ -114,7 +115,8 @@ func (r *record) strayed(line []byte) {
 	if r.path != "" {
 		hint += "; what it wrote is in " + r.path
 	}
-	r.notices = append(r.notices, [2]string{fmt.Sprintf("writes to stdout, which carries the protocol: %q", text), hint})
+	message := fmt.Sprintf("writes to stdout, which carries the protocol: %q", text)
+	r.tell = append(r.tell, func() { r.notice("warn", message, hint) })
 }
 
 // append adds to the file, which is created with the first byte.
@@ -132,7 +134,7 @@ func (r *record) append(p []byte) {
 	}
 	if err != nil {
 		r.closed = true
-		r.notices = append(r.notices, [2]string{"its log cannot be written: " + err.Error(), ""})
+		r.tell = append(r.tell, func() { r.unwritable(err) })
 	}
 }
 

@@ -45,9 +45,11 @@ type Spec struct {
 	LogPath string   // file for stderr and stray stdout, created with the first byte; "" for none
 	// Redact takes secrets out of everything that is kept of stderr and stray stdout. May be nil.
 	Redact func(io.Writer) io.WriteCloser
-	// Log is told, at most once each, that the server writes to stdout and that its log cannot be written. It is called from any
-	// goroutine. May be nil.
+	// Log is told, at most once, that the server writes to stdout. It is called from any goroutine. May be nil.
 	Log func(level, message, hint string)
+	// Unwritable is told, at most once, why the file at LogPath, which the error names, cannot be written; the server runs on.
+	// It is called from any goroutine. Nil leaves it to Log.
+	Unwritable func(err error)
 }
 
 // Supervisor owns the processes of one run.
@@ -106,12 +108,15 @@ func (s *Supervisor) launch(plan plan) (*Process, error) {
 	}
 	p := &Process{
 		spec: plan.spec, argv: plan.argv, runtime: plan.runtime, cmd: cmd, started: time.Now(), maxLine: s.maxLine, stdin: ends.stdin,
-		record:  &record{path: plan.spec.LogPath, notice: plan.spec.Log},
+		record:  &record{path: plan.spec.LogPath, notice: plan.spec.Log, unwritable: plan.spec.Unwritable},
 		writing: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
 		heard: make(chan struct{}), deaf: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{}),
 	}
 	if p.record.notice == nil {
 		p.record.notice = func(string, string, string) {}
+	}
+	if p.record.unwritable == nil {
+		p.record.unwritable = func(err error) { p.record.notice("warn", "its log cannot be written: "+err.Error(), "") }
 	}
 	p.forget = func() { s.forget(p) }
 	err = cmd.Start()

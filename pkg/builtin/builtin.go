@@ -3,7 +3,206 @@
 // be called from any goroutine.
 package builtin
 
-import "github.com/trailblaze/trailblaze/pkg/discover"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
 
 // Source returns the built-in tools with what runs them.
-func Source() discover.Source { return discover.Source{} }
+func Source() discover.Source {
+	known := tools()
+	src := discover.Source{Source: tool.Source{Kind: tool.FromBuiltin, Name: "trailblaze"}}
+	byName := caller{}
+	for _, t := range known {
+		schema := closedSchema(t.properties, t.required)
+		src.Tools = append(src.Tools, tool.Advertised{
+			Name: t.name, Description: t.description, InputSchema: schema, Meta: map[string]any{"trailblaze/toolset": "memory"},
+		})
+		byName[t.name] = callable{t.run, &discover.Tool{Name: t.name, InputSchema: schema}}
+	}
+	src.Caller = byName
+	return src
+}
+
+// builtin is a tool as it is written down here. Arguments come to run as they are read from JSON, numbers as json.Number.
+type builtin struct {
+	name, description string
+	properties        string // of the input schema, JSON
+	required          []string
+	run               func(ctx context.Context, call tool.Call, args map[string]any) (tool.Result, error)
+}
+
+func tools() []builtin {
+	const message = `, "message": {"type": "string", "description": "What is checked, in words; it begins the report of a failure"}`
+	return []builtin{
+		{
+			"assertEquals",
+			"Checks that two values are the same JSON. Numbers are compared by value, and a text equals a number or a truth value " +
+				"that is written like it: \"3\" equals 3.",
+			`"expected": {"description": "Any JSON value"}, "actual": {"description": "Any JSON value, usually a {{token}}"}` + message,
+			[]string{"expected", "actual"},
+			assertEquals,
+		},
+		{
+			"assertNotEquals",
+			"Checks that two values differ, by the rules of assertEquals.",
+			`"expected": {"description": "The JSON value that it must not be"},
+			"actual": {"description": "Any JSON value, usually a {{token}}"}` + message,
+			[]string{"expected", "actual"},
+			assertNotEquals,
+		},
+		{
+			"assertMath",
+			"Checks a calculation, exactly: 0.1 + 0.2 is 0.3. It knows + - * / %, a minus sign, parentheses and decimals. " +
+				"The result is the text of the result.",
+			`"expression": {"type": ["string", "number"], "description": "Such as {{price}} * {{amount}} - {{discount}}"},
+			"expected": {"type": ["string", "number"], "description": "A number, or another expression"}` + message,
+			[]string{"expression", "expected"},
+			assertMath,
+		},
+		{"dumpMemory", "Shows the memory of the session, without secrets, as JSON.", "", nil, dumpMemory},
+		{
+			"rememberValue",
+			"Puts a value into the memory of the session; later calls write {{name}} for it.",
+			`"name": {"type": "string", "description": "Letters, digits, _ . and -, not beginning with a digit, . or -"},
+			"value": {"description": "Any JSON value"}`,
+			[]string{"name", "value"},
+			rememberValue,
+		},
+		{
+			"wait",
+			"Does nothing for a while. Prefer a tool that waits for what you need.",
+			fmt.Sprintf(`"seconds": {"type": "number", "minimum": 0, "maximum": %d, "description": "Fractions are fine"}`, longestWait),
+			[]string{"seconds"},
+			wait,
+		},
+	}
+}
+
+func closedSchema(properties string, required []string) json.RawMessage {
+	schema := `{"type": "object", "properties": {` + properties + `}, "additionalProperties": false`
+	if len(required) > 0 {
+		schema += `, "required": ["` + strings.Join(required, `", "`) + `"]`
+	}
+	return json.RawMessage(schema + `}`)
+}
+
+// caller runs the built-in tools. It may be called concurrently.
+type caller map[string]callable
+
+type callable struct {
+	run func(context.Context, tool.Call, map[string]any) (tool.Result, error)
+	is  *discover.Tool
+}
+
+// Call satisfies tool.Caller. Like any source it checks for itself what it is sent.
+func (c caller) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	t, ok := c[call.Tool]
+	if !ok {
+		return failure(fault.UnknownTool, "no built-in tool is named %q", call.Tool), nil
+	}
+	var problems []string
+	for _, p := range t.is.CheckArgs(call.Args, func(string) bool { return false }) {
+		problems = append(problems, p.Message)
+	}
+	if len(problems) > 0 {
+		return failure(fault.InvalidArguments, "%s: %s", call.Tool, strings.Join(problems, "; ")), nil
+	}
+	args, err := plain(call.Args)
+	if err != nil {
+		return failure(fault.InvalidArguments, "%s: %v", call.Tool, err), nil
+	}
+	return t.run(ctx, call, args)
+}
+
+// plain is what arguments are in JSON, whichever Go types they came in.
+func plain(args map[string]any) (map[string]any, error) {
+	data, err := json.Marshal(args)
+	if err != nil {
+		return nil, fmt.Errorf("write its arguments as JSON: %w", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var out map[string]any
+	if err := dec.Decode(&out); err != nil {
+		return nil, fmt.Errorf("read its arguments as JSON: %w", err)
+	}
+	return out, nil
+}
+
+func failure(kind fault.Kind, format string, args ...any) tool.Result {
+	return tool.Result{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+func dumpMemory(_ context.Context, call tool.Call, _ map[string]any) (tool.Result, error) {
+	memory := call.Context.Memory
+	if memory == nil {
+		memory = map[string]any{}
+	}
+	data, err := encode(memory)
+	if err != nil {
+		return failure(fault.ToolFailed, "memory cannot be written as JSON: %v", err), nil
+	}
+	return tool.Result{OK: true, Text: data, Structured: json.RawMessage(data)}, nil
+}
+
+// encode writes JSON for people: sorted, on one line, with < > & as they are.
+func encode(value any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// nameForm is what a {{token}} can name. Trail files have the same rule for config.memory.
+var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+func rememberValue(_ context.Context, call tool.Call, args map[string]any) (tool.Result, error) {
+	name, _ := args["name"].(string)
+	switch {
+	case !nameForm.MatchString(name):
+		return failure(fault.InvalidArguments,
+			"rememberValue: %q is no name for a value: use letters, digits, _ . and -, and start with a letter or _", abridge(name)), nil
+	case name == "args" || strings.HasPrefix(name, "args."):
+		return failure(fault.InvalidArguments,
+			"rememberValue: the name %q is reserved for the declared arguments, {{args.name}}; choose another", name), nil
+	}
+	return tool.Result{OK: true, Text: "remembered " + name, MemoryDelta: map[string]any{name: call.Args["value"]}}, nil
+}
+
+// longestWait is in seconds. Whoever waits longer has mistaken the unit.
+const longestWait = 3600
+
+// wait has no other limit than the recorded call's own: its length is known beforehand.
+func wait(ctx context.Context, call tool.Call, args map[string]any) (tool.Result, error) {
+	number, _ := args["seconds"].(json.Number)
+	seconds, err := number.Float64()
+	if err != nil {
+		return failure(fault.InvalidArguments, "wait: %v", err), nil
+	}
+	length := time.Duration(seconds * float64(time.Second))
+	if call.Timeout > 0 && length > call.Timeout {
+		return failure(fault.CallTimeout, "wait: %s do not fit into the timeout of the recorded call, %s; change its `timeout:` in the trail",
+			length, call.Timeout), nil
+	}
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return tool.Result{OK: true, Text: "waited " + length.String()}, nil
+	case <-ctx.Done():
+		err := fault.New(fault.Cancelled, "", "tool %q: cancelled: %v", call.Tool, context.Cause(ctx))
+		err.Cause = context.Cause(ctx)
+		return tool.Result{}, err
+	}
+}

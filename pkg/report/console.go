@@ -113,7 +113,7 @@ func (c *Console) Handle(r event.Record) {
 			c.verbose(r, "    %s %s", oneLine(e.Tool), c.argsText(e.Args))
 		}
 	case event.CallProgress:
-		c.progressing(r, c.excerpt(e.Message))
+		c.progressing(r, oneLine(e.Tool), c.excerpt(e.Message))
 	case event.CallFinished:
 		c.callFinished(r, e)
 	case event.StepFinished:

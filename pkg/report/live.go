@@ -56,9 +56,12 @@ func (c *Console) calling(r event.Record, tool string) {
 	}
 }
 
-func (c *Console) progressing(r event.Record, message string) {
+func (c *Console) progressing(r event.Record, tool, message string) {
 	if p := c.find(r); p != nil {
 		p.message = message
+	}
+	if !c.style.Live {
+		c.verbose(r, "    %s %s: %s", c.p.more, tool, message)
 	}
 }
 

@@ -85,7 +85,7 @@ func playPassing(c *clock, s *event.Stream) {
 	e.Emit(event.StepStarted{Index: 1, Of: 2, Text: "Create a user", Kind: "step"})
 	e.Emit(event.CallStarted{Call: "1", Tool: "generateTestUser", Source: "server ./tools/shop.ts", Args: map[string]any{"role": "admin \x1b[31mred"}})
 	c.pass(1200 * time.Millisecond)
-	e.Emit(event.CallProgress{Call: "1", Message: "half\nway"})
+	e.Emit(event.CallProgress{Call: "1", Tool: "generateTestUser", Message: "half\nway"})
 	e.Emit(event.CallFinished{Call: "1", Tool: "generateTestUser", OK: true, Text: "Ada\x07\n\x1b]0;title\aLovelace", DurationMs: 1200})
 	e.Emit(event.StepFinished{Index: 1, Outcome: event.Passed})
 	e.Emit(event.StepStarted{Index: 2, Of: 2, Text: "Pay", Kind: "verify"})

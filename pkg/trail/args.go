@@ -70,7 +70,7 @@ func parseArg(typ, text string) (any, error) {
 	if typ == "string" {
 		return text, nil
 	}
-	if value, err := decodeJSON([]byte(text)); err == nil && fits(typ, value) {
+	if value, err := DecodeJSON([]byte(text)); err == nil && fits(typ, value) {
 		return value, nil
 	}
 	switch typ {

@@ -6,9 +6,24 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
+// notRecorded is the text of a step that stands for a bare list of calls of which nothing is recorded.
+const notRecorded = "What was not recorded"
+
 // Format writes a trail file that Parse reads back as the same file, in the shape that f.List says; only the places of
-// steps and calls may differ. A file that its shape cannot hold, or that Parse would refuse, is an error.
+// steps and calls may differ. A bare list of calls without a recording becomes a step. A file that its shape cannot hold, or
+// that Parse would refuse, is an error.
 func Format(f *File) ([]byte, error) {
+	out, err := encode(f)
+	if err != nil {
+		return nil, err
+	}
+	if _, problems := Parse(f.Name, out); len(problems) > 0 {
+		return nil, fmt.Errorf("format: %w", problems)
+	}
+	return out, nil
+}
+
+func encode(f *File) ([]byte, error) {
 	var config, trailhead any
 	if c := formatConfig(f.Config); len(c) > 0 {
 		config = c
@@ -28,9 +43,6 @@ func Format(f *File) ([]byte, error) {
 	out, err := yamldoc.Encode(root)
 	if err != nil {
 		return nil, fmt.Errorf("format %s: %w", f.Name, err)
-	}
-	if _, problems := Parse(f.Name, out); len(problems) > 0 {
-		return nil, fmt.Errorf("format: %w", problems)
 	}
 	return out, nil
 }
@@ -56,6 +68,9 @@ func formatList(steps []Step, config, trailhead any) []any {
 			flush()
 			item("tools", each(s.Recording[0].Calls, formatCall))
 			continue
+		}
+		if s.Kind == KindTools && len(s.Recording) == 0 {
+			s.Kind, s.Text = KindStep, notRecorded
 		}
 		prompts = append(prompts, formatStep(s))
 	}

@@ -19,8 +19,18 @@ var (
 
 // Parse reads a trail file of either shape. Problems are all that is wrong with it; with any of them the file is nil.
 func Parse(name string, data []byte) (*File, fault.Problems) {
+	r, problems := read(name, data)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	r.warn()
+	r.file.warnings = r.doc.Warnings()
+	return r.file, nil
+}
+
+func read(name string, data []byte) (*reader, fault.Problems) {
 	doc, root := yamldoc.Parse(name, fault.Trail, data)
-	r := &reader{file: &File{Name: name}}
+	r := &reader{file: &File{Name: name}, doc: doc, root: root}
 	switch root.Kind() {
 	case yamldoc.Mapping:
 		r.mapping(root)
@@ -34,19 +44,16 @@ func Parse(name string, data []byte) (*File, fault.Problems) {
 		root.Errorf("write config: and trail:", "expected a mapping with config and trail, found %s", root.Kind())
 	}
 	r.checkDeclared()
-	if problems := doc.Problems(); len(problems) > 0 {
-		return nil, problems
-	}
-	r.warn()
-	r.file.warnings = doc.Warnings()
-	return r.file, nil
+	return r, doc.Problems()
 }
 
 // reader fills a File from a document.
 type reader struct {
 	file   *File
-	head   yamldoc.Node   // the place of the trailhead
-	places []yamldoc.Node // the places of the steps
+	doc    *yamldoc.Doc
+	root   yamldoc.Node
+	head   yamldoc.Node   // the mapping that is the trailhead
+	places []yamldoc.Node // the mappings that are the steps
 	tokens []argToken
 }
 
@@ -95,7 +102,7 @@ func (r *reader) list(root yamldoc.Node) {
 				}
 			},
 			"tools": func(n yamldoc.Node) {
-				r.add(n, Step{Kind: KindTools, Recordable: true, Recording: Recording{{Calls: r.calls(n)}}})
+				r.add(item, n, Step{Kind: KindTools, Recordable: true, Recording: Recording{{Calls: r.calls(n)}}})
 			},
 		})
 		r.oneKey(item)
@@ -115,15 +122,15 @@ func (r *reader) oneKey(item yamldoc.Node) {
 	}
 }
 
-func (r *reader) add(place yamldoc.Node, s Step) {
-	s.Line, s.Column = place.Line(), place.Column()
+func (r *reader) add(place, at yamldoc.Node, s Step) {
+	s.Line, s.Column = at.Line(), at.Column()
 	r.file.Steps = append(r.file.Steps, s)
 	r.places = append(r.places, place)
 }
 
 func (r *reader) step(n yamldoc.Node) {
 	if s, ok := r.readStep(n, false); ok {
-		r.add(n, s)
+		r.add(n, n, s)
 	}
 }
 

@@ -248,7 +248,7 @@ func describe(value any) string {
 
 // decodeCollection decodes a JSON object or list.
 func decodeCollection(data []byte) (any, bool) {
-	value, err := decodeJSON(data)
+	value, err := DecodeJSON(data)
 	switch value.(type) {
 	case map[string]any, []any:
 		return value, err == nil
@@ -256,8 +256,8 @@ func decodeCollection(data []byte) (any, bool) {
 	return nil, false
 }
 
-// decodeJSON decodes one JSON value. Whole numbers become int64 or uint64, all others keep their digits as json.Number.
-func decodeJSON(data []byte) (any, error) {
+// DecodeJSON decodes one JSON value, as arguments hold it. Whole numbers become int64 or uint64, all others keep their digits as json.Number.
+func DecodeJSON(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var value any

@@ -17,10 +17,7 @@ func (r *reader) warn() {
 	wanted := map[string][]string{} // classifier to lineage
 	var order []string
 	unnamed := false // the list shape's recordings
-	steps, places := r.file.Steps, r.places
-	if r.file.Trailhead != nil {
-		steps, places = slices.Insert(slices.Clone(steps), 0, *r.file.Trailhead), slices.Insert(slices.Clone(places), 0, r.head)
-	}
+	steps, places := r.file.all(), r.allPlaces()
 	for i, s := range steps {
 		for _, recorded := range s.Recording {
 			c := recorded.Classifier
@@ -49,6 +46,14 @@ func (r *reader) warn() {
 			r.gap(places[i], "no recording; other steps have one")
 		}
 	}
+}
+
+// allPlaces goes with File.all.
+func (r *reader) allPlaces() []yamldoc.Node {
+	if r.file.Trailhead == nil {
+		return r.places
+	}
+	return slices.Insert(slices.Clone(r.places), 0, r.head)
 }
 
 func (r *reader) gap(at yamldoc.Node, message string) {

@@ -24,7 +24,9 @@ import (
 type Doc struct {
 	File     string
 	kind     fault.Kind
-	lines    []string
+	source   []byte       // as it was given to Parse
+	lines    []string     // without line ends and byte order mark
+	tokens   token.Tokens // comments among them; their places count characters of lines
 	anchors  map[string]ast.Node
 	values   int // read so far, against maxValues
 	problems fault.Problems
@@ -35,7 +37,7 @@ type Doc struct {
 
 // Parse reads one YAML document. What cannot be parsed becomes a problem and the returned node is absent. Problems carry kind.
 func Parse(file string, kind fault.Kind, data []byte) (*Doc, Node) {
-	d := &Doc{File: file, kind: kind, anchors: map[string]ast.Node{}}
+	d := &Doc{File: file, kind: kind, source: data, anchors: map[string]ast.Node{}}
 	absent := Node{doc: d}
 	if len(data) > maxSize {
 		d.add(0, 0, "split it, or keep the data elsewhere", "the file is larger than %d MiB", maxSize>>20)
@@ -54,6 +56,7 @@ func Parse(file string, kind fault.Kind, data []byte) (*Doc, Node) {
 	if !d.guard(tokens) {
 		return d, absent
 	}
+	d.tokens = tokens
 	return d, Node{doc: d, ast: d.body(tokens)}
 }
 

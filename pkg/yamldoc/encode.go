@@ -27,7 +27,7 @@ type Pair struct {
 // Encode writes a value as a YAML document that Parse and Value read back as the same value, a Map as a map[string]any. It
 // takes Map, what Value returns, int and json.Number; anything else, and what YAML cannot hold, is an error.
 func Encode(v any) ([]byte, error) {
-	var e encoder
+	e := encoder{maps: 2, lists: 2}
 	if collection(v) {
 		e.block(v, 0)
 	} else {
@@ -39,7 +39,14 @@ func Encode(v any) ([]byte, error) {
 type encoder struct {
 	out bytes.Buffer
 	err error
+
+	maps, lists int  // how much deeper than their key mappings and lists stand
+	flat        bool // text of several lines is quoted
+	quoted      bool // all text is quoted, as in JSON
 }
+
+// verbatim is a value that is YAML already, and so is its key.
+type verbatim string
 
 func (e *encoder) write(parts ...string) {
 	for _, p := range parts {
@@ -62,19 +69,16 @@ func (e *encoder) block(v any, indent int) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		var m Map
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			m = append(m, Pair{key, v[key]})
-		}
-		e.block(m, indent)
+		e.block(sorted(v), indent)
 	case Map:
 		for i, pair := range v {
 			e.indent(i, indent)
-			e.write(e.text(pair.Key), ":")
+			e.write(e.key(pair), ":")
 			if collection(pair.Value) {
+				deeper := indent + e.deeper(pair.Value)
 				e.write("\n")
-				e.indent(1, indent+2)
-				e.block(pair.Value, indent+2)
+				e.indent(1, deeper)
+				e.block(pair.Value, deeper)
 			} else {
 				e.write(" ", e.scalar(pair.Value, indent), "\n")
 			}
@@ -90,6 +94,53 @@ func (e *encoder) block(v any, indent int) {
 			}
 		}
 	}
+}
+
+// flow writes a value within one line.
+func (e *encoder) flow(v any, depth int) string {
+	if depth > maxDepth {
+		return e.fail("nested too deeply")
+	}
+	if !collection(v) {
+		return e.scalar(v, 0)
+	}
+	var parts []string
+	switch v := v.(type) {
+	case map[string]any:
+		return e.flow(sorted(v), depth)
+	case Map:
+		for _, pair := range v {
+			parts = append(parts, e.key(pair)+": "+e.flow(pair.Value, depth+1))
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case []any:
+		for _, item := range v {
+			parts = append(parts, e.flow(item, depth+1))
+		}
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+func (e *encoder) key(pair Pair) string {
+	if _, ok := pair.Value.(verbatim); ok {
+		return pair.Key
+	}
+	return e.text(pair.Key)
+}
+
+func (e *encoder) deeper(v any) int {
+	if _, list := v.([]any); list {
+		return e.lists
+	}
+	return e.maps
+}
+
+func sorted(v map[string]any) Map {
+	var m Map
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		m = append(m, Pair{key, v[key]})
+	}
+	return m
 }
 
 func (e *encoder) indent(line, by int) {
@@ -115,6 +166,8 @@ func (e *encoder) scalar(v any, indent int) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
+	case verbatim:
+		return string(v)
 	case bool:
 		return strconv.FormatBool(v)
 	case int:
@@ -131,7 +184,7 @@ func (e *encoder) scalar(v any, indent int) string {
 		}
 		return e.fail("%q is not a number", v.String())
 	case string:
-		if fitsBlock(v) {
+		if !e.flat && fitsBlock(v) {
 			return blockText(v, indent)
 		}
 		return e.text(v)
@@ -164,7 +217,7 @@ func (e *encoder) text(s string) string {
 	if !utf8.ValidString(s) {
 		return e.fail("%q is not valid UTF-8", s)
 	}
-	if plainText.MatchString(s) && !keyword.MatchString(s) && !strings.HasSuffix(s, " ") {
+	if !e.quoted && plainText.MatchString(s) && !keyword.MatchString(s) && !strings.HasSuffix(s, " ") {
 		return s
 	}
 	var b strings.Builder

@@ -1,0 +1,87 @@
+package trail
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// StepRecord is what a run made of one step.
+type StepRecord struct {
+	Calls    []Call // none for a no-op
+	Recorded bool   // false: the step gets no recording, so that a replay asks for an agent
+}
+
+// NewRecording makes the trail file that does again what a run of f did: f's steps with the calls that were made, under the
+// classifier, and nothing of other devices. A recording in the list shape has no classifier. The steps are f's in their order, the
+// trailhead first if there is one; of those that are left out nothing was recorded. Memory goes over config.memory, and args become
+// the defaults of the arguments that f declares. It shares data with f.
+func NewRecording(f *File, classifier string, steps []StepRecord, memory, args map[string]any) *File {
+	out := f.clone()
+	if f.List {
+		classifier = ""
+	}
+	for i, s := range out.all() {
+		s.Recording = nil
+		if i < len(steps) && steps[i].Recorded && s.Recordable {
+			s.Recording = Recording{{Classifier: classifier, Calls: steps[i].Calls}}
+		}
+	}
+	if len(memory) > 0 {
+		own := maps.Clone(f.Config.Memory)
+		if own == nil {
+			own = map[string]any{}
+		}
+		maps.Copy(own, memory)
+		out.Config.Memory = own
+	}
+	out.Config.Args = maps.Clone(f.Config.Args)
+	for name, arg := range out.Config.Args {
+		if value, given := args[name]; given {
+			arg.Default, arg.HasDefault = value, true
+			out.Config.Args[name] = arg
+		}
+	}
+	return out
+}
+
+// clone copies the file and its steps; the recordings, and what the config holds, are shared.
+func (f *File) clone() *File {
+	out := *f
+	out.Steps = slices.Clone(f.Steps)
+	if f.Trailhead != nil {
+		head := *f.Trailhead
+		out.Trailhead = &head
+	}
+	return &out
+}
+
+// all lists the steps in the order in which they run, the trailhead first.
+func (f *File) all() []*Step {
+	var all []*Step
+	if f.Trailhead != nil {
+		all = append(all, f.Trailhead)
+	}
+	for i := range f.Steps {
+		all = append(all, &f.Steps[i])
+	}
+	return all
+}
+
+// Literal escapes the texts in a value so that Interpolate gives the value back. One thing has no escape: ${name} is replaced
+// where the name is known.
+func Literal(value any) any {
+	switch v := value.(type) {
+	case string:
+		return strings.ReplaceAll(v, "{{", `\{{`)
+	case []any:
+		return each(v, Literal)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = Literal(item)
+		}
+		return out
+	}
+	return value
+}

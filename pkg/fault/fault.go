@@ -97,6 +97,48 @@ func KindOf(err error) Kind {
 	return Bug
 }
 
+// Split returns the errors that were joined into err, or err alone.
+func Split(err error) []error {
+	list, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var parts []error
+	for _, e := range list.Unwrap() {
+		parts = append(parts, Split(e)...)
+	}
+	return parts
+}
+
+// Hints returns the advice for err and for each error joined into it, none twice. Several problems in files keep theirs to
+// themselves: each is about a place. A bug asks for a report.
+func Hints(err error) []string {
+	var hints []string
+	for _, part := range Split(err) {
+		if h := hint(part); h != "" && !slices.Contains(hints, h) {
+			hints = append(hints, h)
+		}
+	}
+	return hints
+}
+
+func hint(err error) string {
+	var ps Problems
+	e := As(err)
+	switch {
+	case err == nil:
+		return ""
+	case e != nil && (e.Hint != "" || e.Kind != Bug):
+		return e.Hint
+	case e == nil && errors.As(err, &ps):
+		if len(ps) == 1 {
+			return ps[0].Hint
+		}
+		return ""
+	}
+	return "this looks like a bug in trailblaze; please report it"
+}
+
 // Exit codes (specification, section 10).
 const (
 	ExitPassed      = 0

@@ -82,3 +82,28 @@ func TestProblemsAreSortedAndReadable(t *testing.T) {
 		t.Error("no problems are an error")
 	}
 }
+
+func TestHintsAreThoseOfEveryJoinedErrorEachOnce(t *testing.T) {
+	t.Parallel()
+	const unreported = "this looks like a bug in trailblaze; please report it"
+	one, other, none := fault.New(fault.Server, "one", "x"), fault.New(fault.Bug, "other", "x"), fault.New(fault.Crashed, "", "x")
+	problem := fault.Problem{File: "f", Hint: "its own"}
+	for name, tt := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"no error":         {nil, nil},
+		"a fault":          {one, []string{"one"}},
+		"wrapped":          {fmt.Errorf("around: %w", one), []string{"one"}},
+		"without advice":   {none, nil},
+		"joined":           {errors.Join(one, errors.Join(none, fmt.Errorf("around: %w", other), one)), []string{"one", "other"}},
+		"no fault":         {io.EOF, []string{unreported}},
+		"a bug":            {errors.Join(fault.New(fault.Bug, "", "x"), one), []string{unreported, "one"}},
+		"a problem":        {fault.Problems{problem}, []string{"its own"}},
+		"several problems": {fault.Problems{problem, problem}, nil},
+	} {
+		if diff := cmp.Diff(tt.want, fault.Hints(tt.err)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -15,7 +14,7 @@ import (
 func Error(w io.Writer, style Style, err error) {
 	p := newPalette(w, style)
 	var b strings.Builder
-	for _, e := range flatten(err) {
+	for _, e := range fault.Split(err) {
 		fmt.Fprintf(&b, "%s %s\n", p.bad("trailblaze: error:"), Clean(message(e)))
 		for _, problem := range several(problems(e)) {
 			fmt.Fprintf(&b, "\n%s\n", Clean(problem.Error()))
@@ -27,7 +26,7 @@ func Error(w io.Writer, style Style, err error) {
 		if one := problems(e); len(one) == 1 {
 			writeSnippet(&b, p, one[0])
 		}
-		if h := hint(e); h != "" {
+		for _, h := range fault.Hints(e) {
 			fmt.Fprintf(&b, "%s %s\n", p.warn("trailblaze: hint:"), Clean(h))
 		}
 	}
@@ -53,12 +52,9 @@ type errorJSON struct {
 // ErrorJSON writes err as one line of JSON. Problems in files are in details.problems; of several errors, the one that
 // decides the exit code gives the kind, and all are in details.errors.
 func ErrorJSON(w io.Writer, err error) {
-	parts := flatten(err)
-	var body errorJSON
-	if len(parts) == 1 {
-		body = describe(parts[0])
-	} else {
-		body = joined(parts)
+	body := describe(err)
+	if parts := fault.Split(err); len(parts) > 1 {
+		body = joined(err, parts)
 	}
 	line, encodeErr := jsonLine(map[string]errorJSON{"error": body})
 	if encodeErr != nil {
@@ -69,7 +65,7 @@ func ErrorJSON(w io.Writer, err error) {
 }
 
 func describe(err error) errorJSON {
-	e := errorJSON{Kind: fault.KindOf(err), Message: err.Error(), Hint: hint(err), Details: map[string]any{}}
+	e := errorJSON{Kind: fault.KindOf(err), Message: err.Error(), Hint: strings.Join(fault.Hints(err), "\n"), Details: map[string]any{}}
 	if f := fault.As(err); f != nil && f.Details != nil {
 		e.Details = f.Details
 	}
@@ -79,34 +75,18 @@ func describe(err error) errorJSON {
 	return e
 }
 
-func joined(parts []error) errorJSON {
+func joined(err error, parts []error) errorJSON {
 	worst := parts[0]
 	var all []errorJSON
-	var messages, hints []string
+	var messages []string
 	for _, e := range parts {
 		if fault.Worst(fault.ExitCode(e), fault.ExitCode(worst)) != fault.ExitCode(worst) {
 			worst = e
 		}
 		d := describe(e)
 		all, messages = append(all, d), append(messages, d.Message)
-		if d.Hint != "" && !slices.Contains(hints, d.Hint) {
-			hints = append(hints, d.Hint)
-		}
 	}
-	return errorJSON{fault.KindOf(worst), strings.Join(messages, "\n"), strings.Join(hints, "\n"), map[string]any{"errors": all}}
-}
-
-// flatten returns the errors that were joined into err.
-func flatten(err error) []error {
-	list, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var parts []error
-	for _, e := range list.Unwrap() {
-		parts = append(parts, flatten(e)...)
-	}
-	return parts
+	return errorJSON{fault.KindOf(worst), strings.Join(messages, "\n"), strings.Join(fault.Hints(err), "\n"), map[string]any{"errors": all}}
 }
 
 // problems returns what err says about files; nil for an error that is about something else.
@@ -140,17 +120,4 @@ func message(err error) string {
 		return fmt.Sprintf("%d problems in %s", len(ps), ps[0].File)
 	}
 	return fmt.Sprintf("%d problems in %d files", len(ps), len(files))
-}
-
-// hint is the advice for err as a whole. Only a bug asks for a report.
-func hint(err error) string {
-	if ps := problems(err); len(ps) == 1 {
-		return ps[0].Hint
-	} else if len(ps) > 1 {
-		return ""
-	}
-	if e := fault.As(err); e != nil && (e.Hint != "" || e.Kind != fault.Bug) {
-		return e.Hint
-	}
-	return "this looks like a bug in trailblaze; please report it"
 }

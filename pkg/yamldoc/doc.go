@@ -171,6 +171,9 @@ func (d *Doc) problem(line, col int, hint, format string, args ...any) fault.Pro
 	}
 }
 
+// HasAnchors says whether values of the document may stand in several places.
+func (d *Doc) HasAnchors() bool { return len(d.anchors) > 0 }
+
 func (d *Doc) snippet(line, col int) string { return Snippet(d.lines, line, col) }
 
 // Snippet shows the line before, the line, and a caret under the column; nothing for a line that is not there.

@@ -1,0 +1,218 @@
+package trail
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
+)
+
+// Merge returns data, a trail file, with the calls for one classifier as recorded has them. Every other byte is as it was, also in a
+// step that has these calls already, and in one of which nothing is recorded. In the list shape the classifier does not count.
+// Both must have the same steps. The error is the fault.Problems of data, or a *fault.Error.
+func Merge(name string, data []byte, classifier string, recorded *File) ([]byte, error) {
+	r, problems := read(name, data)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	if err := sameSteps(r.file, recorded); err != nil {
+		return nil, err
+	}
+	from, to := recorded.classifier(classifier), r.file.classifier(classifier)
+	want := r.file.clone()
+	for i, s := range recorded.all() {
+		if calls, ok := s.Recording.calls(from); ok && want.all()[i].Recordable {
+			want.all()[i].Recording = want.all()[i].Recording.with(to, calls)
+		}
+	}
+	want, err := reread(want)
+	if err != nil {
+		return nil, err
+	}
+	edit := r.doc.Edit()
+	for i, place := range r.allPlaces() {
+		if !sameCalls(r.file.all()[i], want.all()[i], to) {
+			setCalls(edit, place, want.all()[i], to)
+		}
+	}
+	return r.finish(edit, want)
+}
+
+// Append returns data, a trail file, with one more step at its end; every other byte is as it was. In the list shape the step's only
+// recording loses its classifier. Without data it makes a new file with that config. The error is the fault.Problems of data, or
+// a *fault.Error.
+func Append(name string, data []byte, step Step, config Config) ([]byte, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return Format(&File{Name: name, Config: config, Steps: []Step{step}})
+	}
+	r, problems := read(name, data)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	if r.file.List && len(step.Recording) == 1 {
+		step.Recording = Recording{{Calls: step.Recording[0].Calls}}
+	}
+	want := r.file.clone()
+	want.Steps = append(want.Steps, step)
+	want, err := reread(want)
+	if err != nil {
+		return nil, err
+	}
+	edit := r.doc.Edit()
+	if r.file.List {
+		appendToList(edit, r.root, step)
+	} else {
+		appendToTrail(edit, r.root, step)
+	}
+	return r.finish(edit, want)
+}
+
+func appendToTrail(edit *yamldoc.Editor, root yamldoc.Node, step Step) {
+	if steps, ok := field(root, "trail"); ok {
+		edit.Append(steps, formatStep(step))
+		return
+	}
+	edit.Set(root, "trail", []any{formatStep(step)})
+}
+
+func appendToList(edit *yamldoc.Editor, root yamldoc.Node, step Step) {
+	if items := root.Items(); len(items) > 0 && step.Kind != KindTools {
+		if prompts, ok := field(items[len(items)-1], "prompts"); ok {
+			edit.Append(prompts, formatStep(step))
+			return
+		}
+	}
+	edit.Append(root, formatList([]Step{step}, nil, nil)[0])
+}
+
+// setCalls writes into the mapping of a step the calls that it has for a classifier.
+func setCalls(edit *yamldoc.Editor, place yamldoc.Node, step *Step, classifier string) {
+	calls, _ := step.Recording.calls(classifier)
+	value, key := each(calls, formatCall), cmp.Or(classifier, "tools")
+	if step.Kind == KindTools {
+		edit.Set(place, key, value)
+		return
+	}
+	if recording, ok := field(place, "recording"); ok && len(recording.Entries()) > 0 {
+		edit.Set(recording, key, value)
+		return
+	}
+	edit.Set(place, "recording", yamldoc.Map{{Key: key, Value: value}})
+}
+
+func sameCalls(a, b *Step, classifier string) bool {
+	x, recorded := a.Recording.calls(classifier)
+	y, wanted := b.Recording.calls(classifier)
+	in := func(calls []Call) *File { return &File{Steps: []Step{{Recording: Recording{{Calls: calls}}}}} }
+	return recorded == wanted && sameFile(in(x), in(y))
+}
+
+func field(mapping yamldoc.Node, key string) (yamldoc.Node, bool) {
+	for _, e := range mapping.Entries() {
+		if e.Key == key {
+			return e.Value, true
+		}
+	}
+	return yamldoc.Node{}, false
+}
+
+// finish makes the changes and sees that the file then says what it should.
+func (r *reader) finish(edit *yamldoc.Editor, want *File) ([]byte, error) {
+	out, err := edit.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	got, problems := Parse(want.Name, out)
+	if len(problems) == 0 && sameFile(got, want) {
+		return out, nil
+	}
+	if r.doc.HasAnchors() {
+		return nil, fault.New(fault.Trail, "write the recordings out instead of using anchors, or record into a new file",
+			"%s: the recording cannot be changed without changing what else uses its anchors", want.Name)
+	}
+	return nil, fault.New(fault.Bug, "record into a new file; please report this with the file as it is",
+		"%s: the recording could not be written without changing something else", want.Name)
+}
+
+// sameSteps checks that a recording is one of the file's steps.
+func sameSteps(f, recorded *File) error {
+	differ := func(format string, args ...any) error {
+		return fault.New(fault.Trail, "record into a new file, or bring the steps of both files in line",
+			"%s does not have the recorded steps: %s", f.Name, fmt.Sprintf(format, args...))
+	}
+	if (f.Trailhead == nil) != (recorded.Trailhead == nil) {
+		return differ("one has a trailhead, the other has none")
+	}
+	have, ran := f.all(), recorded.all()
+	for i := range min(len(have), len(ran)) {
+		if a, b := have[i], ran[i]; a.Kind != b.Kind || a.Text != b.Text {
+			return differ("line %d has %s, recorded is %s", a.Line, a.label(), b.label())
+		}
+	}
+	if len(have) != len(ran) {
+		return differ("it has %d, recorded are %d", len(f.Steps), len(recorded.Steps))
+	}
+	return nil
+}
+
+func (s *Step) label() string {
+	if s.Kind == KindTools {
+		return "a list of calls"
+	}
+	return fmt.Sprintf("%s %q", s.Kind, abridge(strings.TrimSpace(s.Text)))
+}
+
+// classifier is the key of a recording in the file's shape.
+func (f *File) classifier(name string) string {
+	if f.List {
+		return ""
+	}
+	return name
+}
+
+func (r Recording) calls(classifier string) ([]Call, bool) {
+	i := slices.IndexFunc(r, func(r Recorded) bool { return r.Classifier == classifier })
+	if i < 0 {
+		return nil, false
+	}
+	return r[i].Calls, true
+}
+
+// with returns the recording with other calls for a classifier.
+func (r Recording) with(classifier string, calls []Call) Recording {
+	out := slices.DeleteFunc(slices.Clone(r), func(r Recorded) bool { return r.Classifier == classifier })
+	return append(out, Recorded{Classifier: classifier, Calls: calls})
+}
+
+// reread returns the file as it is once it has been written and read: with the numbers that YAML has.
+func reread(f *File) (*File, error) {
+	const what, hint = "what was recorded cannot stand in a trail file", "leave the call out, or change its arguments"
+	data, err := encode(f)
+	if err != nil {
+		return nil, fault.Wrap(fault.Trail, err, hint, what)
+	}
+	out, problems := Parse(f.Name, data)
+	if len(problems) > 0 {
+		return nil, fault.Wrap(fault.Trail, problems, hint, what)
+	}
+	return out, nil
+}
+
+// sameFile compares what files say, whatever the order of the classifiers.
+func sameFile(a, b *File) bool {
+	x, errX := encode(a.ordered())
+	y, errY := encode(b.ordered())
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func (f *File) ordered() *File {
+	out := f.clone()
+	for _, s := range out.all() {
+		s.Recording = slices.SortedFunc(slices.Values(s.Recording), func(a, b Recorded) int { return cmp.Compare(a.Classifier, b.Classifier) })
+	}
+	return out
+}

@@ -1,0 +1,283 @@
+package yamldoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Editor changes values of a document and leaves every other byte as it is. What it writes takes the style of the file: its
+// indentation, its line ends, { } where it stands inside of them. It belongs to one goroutine.
+//
+// It does not judge what the change means: who edits a file with anchors should parse the result and see whether it says what
+// it should.
+type Editor struct {
+	doc     *Doc
+	text    string // the document as it was parsed: line ends are \n, no byte order mark
+	lines   []lineStart
+	index   map[place]int // tokens by their place
+	depth   []int         // how many brackets are open before each token
+	json    bool
+	splices []splice
+	err     error
+}
+
+type (
+	place     struct{ line, column int }
+	lineStart struct{ text, source int } // in the text that was parsed, and in the file
+)
+
+// splice replaces a part of the text.
+type splice struct {
+	from, to int
+	text     string
+}
+
+// Edit starts changing a document that was parsed without problems.
+func (d *Doc) Edit() *Editor {
+	e := &Editor{doc: d, text: strings.Join(d.lines, "\n"), lines: d.lineStarts(), index: map[place]int{}}
+	e.json = json.Valid([]byte(e.text))
+	depth := 0
+	for i, t := range d.tokens {
+		e.depth = append(e.depth, depth)
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		}
+		if !e.blockText(i) { // the place of such text is not its own
+			e.index[place{t.Position.Line, t.Position.Column}] = i
+		}
+	}
+	return e
+}
+
+// Set gives a key of a mapping a value: in place of the one it has, else after the last key. A mapping that is an alias becomes
+// a mapping that merges the alias.
+func (e *Editor) Set(mapping Node, key string, value any) {
+	m := mapping.unwrap()
+	entry := Map{{Key: key, Value: value}}
+	if alias, ok := m.ast.(*ast.AliasNode); ok {
+		e.replace(m, append(Map{{Key: "<<", Value: verbatim("*" + alias.Value.GetToken().Value)}}, entry...))
+		return
+	}
+	for _, pair := range m.pairs() {
+		if have, ok := keyText(pair.Key); ok && have == key {
+			e.replace(Node{doc: e.doc, ast: pair.Value, at: pair.Key.GetToken()}, value)
+			return
+		}
+	}
+	e.add(m, entry)
+}
+
+// Append gives a list one more item.
+func (e *Editor) Append(list Node, item any) {
+	l := list.unwrap()
+	seq, ok := l.ast.(*ast.SequenceNode)
+	switch {
+	case !ok:
+		e.fail("write the list out", "the list in line %d is an alias", l.Line())
+	case len(seq.Values) == 0 && (l.at == nil || e.depth[e.find(l)] == 0):
+		e.replace(list, []any{item})
+	default:
+		e.add(l, []any{item})
+	}
+}
+
+// Bytes returns the changed document, or why a change cannot be made.
+func (e *Editor) Bytes() ([]byte, error) {
+	if len(e.splices) > 0 && strings.Contains(e.text, "\r") {
+		e.fail("save the file with the usual line ends", "a carriage return stands within a line")
+	}
+	slices.SortStableFunc(e.splices, func(a, b splice) int { return a.from - b.from })
+	var out bytes.Buffer
+	at, copied := 0, 0
+	for i, s := range e.splices {
+		if i > 0 && s == e.splices[i-1] {
+			continue // two aliases of one value, changed alike
+		}
+		if s.from < at || s.to < s.from {
+			e.fail("write the values out instead of using aliases", "two changes of the same lines")
+		}
+		if e.err != nil {
+			break
+		}
+		out.Write(e.doc.source[copied:e.original(s.from)])
+		out.WriteString(e.lineEnds(s.text))
+		at, copied = s.to, e.original(s.to)
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	out.Write(e.doc.source[copied:])
+	return out.Bytes(), nil
+}
+
+func (e *Editor) fail(hint, format string, args ...any) {
+	if e.err == nil {
+		e.err = fault.New(e.doc.kind, hint, "cannot change %s: %s", e.doc.File, fmt.Sprintf(format, args...))
+	}
+}
+
+func (e *Editor) splice(from, to int, text string) {
+	e.splices = append(e.splices, splice{from, to, text})
+}
+
+// lineEnds gives text the line ends of the file.
+func (e *Editor) lineEnds(text string) string {
+	if line, _, more := bytes.Cut(e.doc.source, []byte("\n")); more && bytes.HasSuffix(line, []byte("\r")) {
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}
+
+// replace writes a value in place of n.
+func (e *Editor) replace(n Node, value any) {
+	i := e.find(n)
+	from, to := e.offset(i), e.end(e.past(i))
+	if e.err != nil {
+		return
+	}
+	if e.depth[i] > 0 {
+		e.splice(from, to, e.flow(value))
+		return
+	}
+	if e.isBlock(i) {
+		to = e.lineEnd(to) // a comment beside the last line belongs to it
+	}
+	key, keyed := e.keyOf(n)
+	if !keyed {
+		e.splice(from, to, e.block(value, e.column(i), i, to))
+		return
+	}
+	colon := e.skip(key + 1)
+	if colon == len(e.doc.tokens) || e.doc.tokens[colon].Type != token.MappingValueType {
+		e.fail("write key: value", "the key in line %d is written in an unusual way", e.doc.tokens[key].Position.Line)
+		return
+	}
+	afterKey, sameLine := e.offset(colon)+1, e.line(colon) == e.line(i)
+	switch {
+	case sameLine && collection(value):
+		end := e.lineEnd(to)
+		if strings.TrimSpace(e.text[to:end]) == "" {
+			to = end
+		}
+		e.splice(afterKey, to, "")
+		indent := e.column(key) + e.style(i).deeper(value)
+		e.splice(end, end, "\n"+strings.Repeat(" ", indent)+e.block(value, indent, i, end))
+	case !sameLine && !collection(value):
+		e.splice(afterKey, afterKey, " "+e.flow(value))
+		e.splice(strings.LastIndexByte(e.text[:from], '\n'), to, "")
+	default:
+		e.splice(from, to, e.block(value, e.column(i), i, to))
+	}
+}
+
+// add writes the first entry of a collection after the last one of n, which is one of the same kind.
+func (e *Editor) add(n Node, entry any) {
+	i := e.find(n)
+	past := e.past(i)
+	if e.err != nil {
+		return
+	}
+	if !e.isBlock(i) {
+		e.addFlow(i, past-1, entry)
+		return
+	}
+	for past < len(e.doc.tokens) && e.doc.tokens[past].Type == token.CommentType && e.column(past) > e.column(i) {
+		past++ // it belongs to the last entry
+	}
+	at := e.lineEnd(e.end(past))
+	e.splice(at, at, "\n"+strings.Repeat(" ", e.column(i))+e.block(entry, e.column(i), i, at))
+}
+
+// addFlow writes an entry before the bracket that closes a collection.
+func (e *Editor) addFlow(open, closing int, entry any) {
+	last := closing - 1
+	for e.doc.tokens[last].Type == token.CommentType {
+		last--
+	}
+	at, text := e.end(last+1), e.flow(entry)
+	text = text[1 : len(text)-1]
+	switch {
+	case last == open:
+	case e.doc.tokens[last].Type == token.CollectEntryType:
+		text = " " + strings.TrimSpace(text)
+	default:
+		text = ", " + strings.TrimSpace(text)
+	}
+	e.splice(at, at, text)
+}
+
+// block writes a value in lines of its own, the first of them indented already. It comes near a token, and before what is at to.
+func (e *Editor) block(value any, indent, near, to int) string {
+	if !collection(value) {
+		return e.flow(value)
+	}
+	enc := e.style(near)
+	enc.flat = e.swallows(to, indent)
+	enc.block(value, indent)
+	e.encoded(enc)
+	return strings.TrimSuffix(enc.out.String(), "\n")
+}
+
+func (e *Editor) flow(value any) string {
+	enc := encoder{flat: true, quoted: e.json}
+	text := enc.flow(value, 0)
+	e.encoded(&enc)
+	return text
+}
+
+func (e *Editor) encoded(enc *encoder) {
+	if enc.err != nil && e.err == nil {
+		e.err = enc.err
+	}
+}
+
+// swallows says whether a block of text that ends at a place would take in what follows it, or miss its last line end.
+func (e *Editor) swallows(at, indent int) bool {
+	line, rest, more := strings.Cut(e.text[at:], "\n")
+	if !more || strings.TrimSpace(line) != "" {
+		return true
+	}
+	for line := range strings.Lines(rest) {
+		if text := strings.TrimLeft(line, " "); strings.TrimSpace(text) != "" {
+			return strings.HasPrefix(text, "#") && len(line)-len(text) > indent
+		}
+	}
+	return false
+}
+
+// style finds how collections below a key are indented: as in the nearest one before a token, else in the first one after it.
+func (e *Editor) style(near int) *encoder {
+	enc := &encoder{maps: -1, lists: -1}
+	for i, t := range e.doc.tokens {
+		value := e.skip(i + 1)
+		if t.Type != token.MappingValueType || e.depth[i] > 0 || i == 0 || value == len(e.doc.tokens) || e.line(value) == e.line(i) {
+			continue
+		}
+		deeper := e.column(value) - e.column(i-1)
+		switch {
+		case e.doc.tokens[value].Type == token.SequenceEntryType && deeper >= 0 && (i < near || enc.lists < 0):
+			enc.lists = deeper
+		case e.isBlock(value) && deeper > 0 && (i < near || enc.maps < 0):
+			enc.maps = deeper
+		}
+	}
+	const usual = 2
+	if enc.maps < 0 {
+		enc.maps = usual
+	}
+	if enc.lists < 0 {
+		enc.lists = usual
+	}
+	return enc
+}

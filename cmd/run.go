@@ -23,7 +23,7 @@ import (
 type runFlags struct {
 	scopeFlags
 	classifiers, tags, memory, secrets, args []string
-	argsFile, junit, unrecorded              string
+	argsFile, junit, unrecorded, record      string
 	failFast, dryRun, lastFailed             bool
 	retries                                  int
 	timeout                                  time.Duration
@@ -56,7 +56,9 @@ project's trailsDir is replayed.`,
 	flags.StringVar(&f.unrecorded, "unrecorded", "fail", "what to do with steps that have no recording for the device: `fail|skip`")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "do everything but the calls")
 	flags.BoolVar(&f.lastFailed, "last-failed", false, "only what failed or was not reached in the last run")
+	flags.StringVar(&f.record, "record", "", "record the one trail to `FILE`; of a file that is there only this device's calls are replaced")
 	flags.StringVar(&f.junit, "junit", "", "also write a JUnit report to `FILE`")
+	c.MarkFlagsMutuallyExclusive("record", "dry-run")
 	return c
 }
 
@@ -101,7 +103,7 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 
 // endRun turns how a run ended into an exit code. What the events have told already is not told again.
 func (a *app) endRun(summary run.Summary, err, closeErr error) error {
-	if kind := fault.KindOf(err); err != nil && (kind == fault.NothingMatched || kind == fault.Bug) {
+	if kind := fault.KindOf(err); err != nil && (kind == fault.NothingMatched || kind == fault.Misuse || kind == fault.Bug) {
 		return err
 	}
 	code := summary.ExitCode
@@ -146,7 +148,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	return run.Options{
 		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Tags: f.tags, Classifiers: f.classifiers, Memory: memory, Secrets: secrets,
 		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
-		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
+		Record: f.record, OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
 }
 

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/trailblaze/trailblaze/pkg/builtin"
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/run"
@@ -91,6 +93,7 @@ func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Reda
 	}
 	return run.Setup{
 		Project: project, Version: a.Version, Env: a.Env, Width: width, Height: height,
+		Builtins: []discover.Source{builtin.Source()},
 		Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor),
 		Request: scope.Request{
 			FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,

@@ -65,29 +65,34 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
 	if err != nil {
 		return err
 	}
-	var warnings []string
+	var warned []string
 	warn := func(text string) {
-		warnings = append(warnings, text)
+		warned = append(warned, text)
 		a.tell("warning: " + report.Clean(text))
 	}
 	for _, w := range project.Warnings {
 		warn(w.Error())
 	}
-	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
-		if l, ok := r.Event.(event.Log); ok && (l.Level == "warn" || l.Level == "error") {
-			warn(l.Source + ": " + joinSentences(l.Message, l.Hint))
-		}
-	}))
+	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn))
 	defer whileStopping(ctx, a.tell)()
 	registry, err := run.List(ctx, setup, sc)
 	if err != nil {
-		return a.withWarnings(err, warnings)
+		return a.withWarnings(err, warned)
 	}
-	view := newToolboxView(sc, registry, warnings)
+	view := newToolboxView(sc, registry, warned)
 	if a.json {
 		return a.writeJSON(view)
 	}
 	return a.printToolbox(project, view, why)
+}
+
+// warnings hands on what a session warns of.
+func warnings(warn func(text string)) event.Handler {
+	return event.HandlerFunc(func(r event.Record) {
+		if l, ok := r.Event.(event.Log); ok && (l.Level == "warn" || l.Level == "error") {
+			warn(l.Source + ": " + joinSentences(l.Message, l.Hint))
+		}
+	})
 }
 
 // withWarnings keeps what was said before a listing failed for those who read JSON; several errors become one.

@@ -11,14 +11,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// reservedArgument is written into every call by us: no schema that anybody sees mentions it (specification, section 7).
-const reservedArgument = "_trailblazeContext"
-
-// withoutReserved returns the schema without the reserved argument; most schemas do not have it and are kept byte for byte.
+// withoutReserved returns the schema without the reserved argument, which no schema that anybody sees mentions; most do not have it
+// and are kept byte for byte.
 func withoutReserved(raw json.RawMessage) json.RawMessage {
-	if !bytes.Contains(raw, []byte(reservedArgument)) {
+	if !bytes.Contains(raw, []byte(tool.Reserved)) {
 		return raw
 	}
 	var schema map[string]any
@@ -42,10 +41,10 @@ func strip(schema any) {
 		}
 	case map[string]any:
 		if properties, ok := s["properties"].(map[string]any); ok {
-			delete(properties, reservedArgument)
+			delete(properties, tool.Reserved)
 		}
 		if required, ok := s["required"].([]any); ok {
-			s["required"] = slices.DeleteFunc(required, func(name any) bool { return name == reservedArgument })
+			s["required"] = slices.DeleteFunc(required, func(name any) bool { return name == tool.Reserved })
 		}
 		for _, e := range s {
 			strip(e)

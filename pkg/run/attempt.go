@@ -16,15 +16,16 @@ import (
 
 // plan is one trail made ready: its file, scope, values and the steps with the calls that this device replays.
 type plan struct {
-	path   string
-	title  string
-	file   *trail.File
-	scope  scope.Scope
-	args   map[string]any
-	steps  []step
-	early  verdict // decided without a session; outcome empty when it is not
-	emit   *event.Emitter
-	retain evidence
+	path    string
+	title   string
+	file    *trail.File
+	scope   scope.Scope
+	args    map[string]any
+	steps   []step
+	lineage []string // the device's lineage, narrow first
+	early   verdict  // decided without a session; outcome empty when it is not
+	emit    *event.Emitter
+	retain  evidence
 }
 
 // step is a trail's step with the recording that was chosen for the device.
@@ -92,20 +93,20 @@ func (r *runner) prepare(c testCase) (*plan, error) {
 	if p.scope, err = scope.Resolve(r.request(file)); err != nil {
 		return p, err
 	}
-	lineage := trail.Lineage(r.Classifiers)
-	if len(lineage) == 0 {
-		lineage = trail.Lineage([]string{p.scope.Driver.Platform.Lower()})
+	p.lineage = trail.Lineage(r.Classifiers)
+	if len(p.lineage) == 0 {
+		p.lineage = trail.Lineage([]string{p.scope.Driver.Platform.Lower()})
 	}
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
 	}
-	p.steps = steps(file, lineage)
-	if reason, skip := file.SkipReason(lineage); skip {
+	p.steps = steps(file, p.lineage)
+	if reason, skip := file.SkipReason(p.lineage); skip {
 		p.early = skipped(reason)
 	} else {
-		p.early = r.unrecorded(p, lineage)
+		p.early = r.unrecorded(p, p.lineage)
 	}
-	return p, nil
+	return p, r.checkRecord(p)
 }
 
 // request adds what the trail says about its scope.
@@ -238,13 +239,20 @@ func (r *runner) replay(s *session, p *plan) verdict {
 	if misfits := checkCalls(s.registry, p); len(misfits) > 0 {
 		return r.argumentsWrong(misfits).once()
 	}
-	player := &player{session: s, plan: p, values: r.values(p)}
+	player := newPlayer(s, r.values(p))
+	v := r.play(player, p)
+	r.saveRecording(p, player)
+	return r.writeRecord(p, player.steps, v)
+}
+
+// play makes the calls of every step.
+func (r *runner) play(player *player, p *plan) verdict {
 	for _, st := range p.steps {
-		if v := player.step(st); v.outcome != event.Passed && v.outcome != event.Skipped {
+		if v := player.step(st, len(p.steps)); v.outcome != event.Passed && v.outcome != event.Skipped {
 			return v
 		}
 	}
-	if cause := s.broke(); cause != nil {
+	if cause := player.session.broke(); cause != nil {
 		return broken(cause)
 	}
 	v := passed()
@@ -253,6 +261,9 @@ func (r *runner) replay(s *session, p *plan) verdict {
 	}
 	return v
 }
+
+// classifier is the key under which the device's calls are recorded.
+func (p *plan) classifier() string { return p.lineage[0] }
 
 // openSteps counts the steps that need an agent.
 func (p *plan) openSteps() int {

@@ -5,24 +5,37 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
-	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
+// clientPatience is how much longer than the runner a client waits for a callback, so that it hears the runner's reason.
+const clientPatience = 2 * time.Second
+
 // childEnv is the environment of a server process: ours, then the contract of section 5.1, then the entry's own; last wins.
-func (s Setup) childEnv(entry config.Server, sc scope.Scope, sessionID string) []string {
-	env := slices.DeleteFunc(slices.Clone(s.Env), inherited)
-	direct := noProxy(s.Env)
+func (s *session) childEnv(entry config.Server) []string {
+	env := slices.DeleteFunc(slices.Clone(s.setup.Env), inherited)
+	direct := noProxy(s.setup.Env)
 	env = append(env,
-		"TRAILBLAZE_DEVICE_PLATFORM="+string(sc.Driver.Platform),
-		"TRAILBLAZE_DEVICE_DRIVER="+sc.Driver.Key,
-		"TRAILBLAZE_DEVICE_WIDTH_PX="+strconv.Itoa(s.Width),
-		"TRAILBLAZE_DEVICE_HEIGHT_PX="+strconv.Itoa(s.Height),
-		"TRAILBLAZE_SESSION_ID="+sessionID,
+		"TRAILBLAZE_DEVICE_PLATFORM="+string(s.scope.Driver.Platform),
+		"TRAILBLAZE_DEVICE_DRIVER="+s.scope.Driver.Key,
+		"TRAILBLAZE_DEVICE_WIDTH_PX="+strconv.Itoa(s.setup.Width),
+		"TRAILBLAZE_DEVICE_HEIGHT_PX="+strconv.Itoa(s.setup.Height),
+		"TRAILBLAZE_SESSION_ID="+s.id,
 		"NO_PROXY="+direct,
 		"no_proxy="+direct,
 	)
+	if s.door != nil {
+		patience := s.callbackLimit(entry.Name) + clientPatience
+		env = append(env,
+			"TRAILBLAZE_BASE_URL="+s.door.URL(),
+			"TRAILBLAZE_CALLBACK_URL="+s.door.CallbackURL(),
+			"TRAILBLAZE_PORT="+strconv.Itoa(s.door.Port()),
+			"TRAILBLAZE_SESSION_TOKEN="+s.door.Token(),
+			"TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS="+strconv.FormatInt(patience.Milliseconds(), 10),
+		)
+	}
 	if entry.Script != "" {
 		env = append(env, "TRAILBLAZE_TOOLSET_FILE="+entry.Script)
 	}

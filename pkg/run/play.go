@@ -1,9 +1,6 @@
 package run
 
 import (
-	"fmt"
-	"strconv"
-
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -11,18 +8,24 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// player makes the calls of a trail in a session and keeps its memory.
+// player makes the calls of a trail in a session, keeps its memory, and notes what is to be recorded.
 type player struct {
 	session *session
-	plan    *plan
 	values  *trail.Values
-	calls   int
+	trail   level
+	steps   []trail.StepRecord // of the steps that were begun
+	left    []string           // what had to be left out of the recording, for people
 }
 
-// step makes the calls of one step; the first failure decides.
-func (p *player) step(st step) verdict {
+func newPlayer(s *session, values *trail.Values) *player {
+	return &player{session: s, values: values, trail: level{depth: -1}}
+}
+
+// step makes the calls of one of so many steps; the first failure decides.
+func (p *player) step(st step, of int) verdict {
 	emit := p.session.emit
-	emit.Emit(event.StepStarted{Index: st.index, Of: len(p.plan.steps), Text: st.Text, Kind: st.Kind})
+	emit.Emit(event.StepStarted{Index: st.index, Of: of, Text: st.Text, Kind: st.Kind})
+	p.steps = append(p.steps, trail.StepRecord{})
 	v := p.replay(st)
 	emit.Emit(event.StepFinished{Index: st.index, Outcome: v.outcome})
 	return v
@@ -37,10 +40,13 @@ func (p *player) replay(st step) verdict {
 			return v.at(st.index, st.Text, call.Tool, call.Line)
 		}
 	}
+	if len(st.calls) == 0 {
+		p.keep([]trail.Call{})
+	}
 	return passed()
 }
 
-// call fills in the values of a recorded call, sends it and applies its result.
+// call fills in the values of a recorded call, makes it and keeps its result.
 func (p *player) call(recorded trail.Call) verdict {
 	if cause := p.session.broke(); cause != nil {
 		return broken(cause)
@@ -49,24 +55,14 @@ func (p *player) call(recorded trail.Call) verdict {
 	if err != nil {
 		return failed(err)
 	}
-	p.calls++
-	id := strconv.Itoa(p.calls)
-	emit, now := p.session.emit, p.session.setup.Now
-	emit.Emit(event.CallStarted{Call: id, Tool: t.Name, Source: t.Source.Name, Args: args})
-	begun := now()
-	result, err := t.Caller.Call(p.session.ctx, tool.Call{
-		InvocationID: tool.NewCapability(), Tool: t.Name, Args: args, Timeout: recorded.Timeout, Context: p.context(),
-		Progress: func(message string) { emit.Emit(event.CallProgress{Call: id, Tool: t.Name, Message: message}) },
-	})
-	v := p.judge(t, result, err)
-	done := event.CallFinished{Call: id, Tool: t.Name, OK: v.outcome == event.Passed, DurationMs: now().Sub(begun).Milliseconds()}
-	if done.OK {
-		done.Text = result.Text
-		p.remember(recorded, result)
-	} else {
-		done.Error, done.Kind = v.reason, fault.KindOf(v.cause)
+	end := p.invoke(p.session.ctx, p.trail.next(false), t, args, recorded)
+	v := p.judge(end)
+	if v.outcome == event.Passed {
+		if recorded.SaveAs != "" {
+			p.values.Save(recorded.SaveAs, end.result.Text, end.result.Structured)
+		}
+		p.keep(end.calls)
 	}
-	emit.Emit(done)
 	return v
 }
 
@@ -84,47 +80,28 @@ func (p *player) ready(recorded trail.Call) (*discover.Tool, map[string]any, err
 	if err != nil {
 		return nil, nil, err
 	}
-	var problems fault.Problems
-	for _, misfit := range t.CheckArgs(args, func(string) bool { return false }) {
-		problems = append(problems, fault.Problem{
-			Kind: fault.InvalidArguments, File: p.plan.path, Line: recorded.Line, Column: recorded.Column,
-			Message: fmt.Sprintf("%s: %s", recorded.Tool, misfit.Message), Hint: misfit.Hint,
-		})
-	}
-	return t, args, problems.Err()
+	return t, args, argsFault(t, t.CheckArgs(args, nothingOpen))
 }
 
-// judge turns a call's end into a verdict: a tool that says no fails the trail, a source that broke is an error.
-func (p *player) judge(t *discover.Tool, result tool.Result, err error) verdict {
+// judge turns a call's end into a verdict: a tool that says no fails the trail, a source that broke is an error. What ended the
+// session counts before what came of it.
+func (p *player) judge(end ended) verdict {
+	cause := p.session.broke()
 	switch {
-	case err != nil && fault.KindOf(err) == fault.Cancelled && p.session.broke() != nil:
-		return broken(p.session.broke())
-	case err != nil:
-		return broken(advised(err, crashHint))
-	case result.OK:
+	case end.ok():
 		return passed()
+	case cause != nil:
+		return broken(cause)
+	case end.err != nil:
+		return broken(advised(end.err, crashHint))
+	case end.result.Kind == fault.Crashed:
+		return broken(advised(whyFailed(end.result), crashHint))
 	}
-	why := &fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}
-	switch {
-	case result.Fatal:
-		return broken(advised(why, fmt.Sprintf("tool %q of %s says that nothing can go on (FatalError); its log may say why", t.Name, t.Source)))
-	case result.Kind == fault.Crashed:
-		return broken(advised(why, crashHint))
-	}
-	return failed(why)
+	return failed(whyFailed(end.result))
 }
 
-// remember applies what a successful call leaves behind: memory delta, deletions, then saveAs.
-func (p *player) remember(recorded trail.Call, result tool.Result) {
-	for name, value := range result.MemoryDelta {
-		p.values.Set(name, value)
-	}
-	for _, name := range result.MemoryDeletions {
-		p.values.Delete(name)
-	}
-	if recorded.SaveAs != "" {
-		p.values.Save(recorded.SaveAs, result.Text, result.Structured)
-	}
+func whyFailed(result tool.Result) error {
+	return &fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}
 }
 
 // context is what a server is told with the call; secrets are taken out of memory, also where a tool put them there.
@@ -133,6 +110,7 @@ func (p *player) context() tool.Context {
 	memory, _ := s.setup.Redactor.Value(p.values.Snapshot()).(map[string]any)
 	c := tool.Context{
 		SessionID: s.id,
+		BaseURL:   s.baseURL(),
 		Memory:    memory,
 		Device: tool.Device{
 			Platform: string(s.scope.Driver.Platform), Driver: s.scope.Driver.Key, Width: s.setup.Width, Height: s.setup.Height,

@@ -70,6 +70,7 @@ type Options struct {
 	LastFailed     bool // no path to run means that nothing is left to do
 	DryRun         bool
 	Retries        int
+	Record         string // file that the one trail is recorded to; empty for none
 	OpenLog        func(path string, onError func(error)) SessionLog
 }
 
@@ -163,6 +164,10 @@ func (r *runner) cases() ([]testCase, error) {
 		}
 		return nil, fault.New(fault.NothingMatched, "trails are *.trail.yaml and trail.yaml files; name files or folders, or set trailsDir",
 			"no trail to run; looked in %s", r.Project.TrailsDir)
+	}
+	if r.Record != "" && len(cases) > 1 {
+		return nil, fault.New(fault.Misuse, "name one trail; every session leaves a recording.trail.yaml of its own in any case",
+			"--record writes the recording of one trail, and these are %d", len(cases))
 	}
 	return cases, nil
 }

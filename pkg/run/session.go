@@ -1,14 +1,17 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/callback"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -29,8 +32,10 @@ type session struct {
 	scope    scope.Scope
 	setup    Setup
 	emit     *event.Emitter
+	entries  []config.Server
 	servers  []*server.Server
 	registry *discover.Registry
+	door     *callback.Server // for tools that call back; nil when none could, or when it cannot be opened
 
 	ctx    context.Context //nolint:containedctx // the session's life: cancelled with the cause when a server breaks
 	cancel context.CancelCauseFunc
@@ -40,14 +45,16 @@ type session struct {
 // openSession starts every server of the scope at once and registers their tools. With listOnly each server is stopped as
 // soon as it is listed. On failure nothing is left running.
 func openSession(ctx context.Context, setup Setup, sc scope.Scope, id, dir string, emit *event.Emitter, listOnly bool) (*session, error) {
-	s := &session{id: id, dir: dir, scope: sc, setup: setup, emit: emit}
+	s := &session{id: id, dir: dir, scope: sc, setup: setup, emit: emit, entries: setup.Project.ServersFor(sc.Target.ID)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	entries := setup.Project.ServersFor(sc.Target.ID)
-	sources, err := s.start(entries, listOnly)
+	if len(s.entries) > 0 && !listOnly {
+		s.openDoor()
+	}
+	sources, err := s.start(listOnly)
 	if err == nil {
 		s.registry, err = discover.Build(
 			discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Agent: sc.Agent},
-			append(append([]discover.Source{}, setup.Builtins...), sources...), toolsets(setup.Project), gate(setup.Project, sc))
+			append(sources, setup.Builtins...), toolsets(setup.Project), gate(setup.Project, sc))
 	}
 	if err != nil {
 		s.close(ctx)
@@ -59,8 +66,35 @@ func openSession(ctx context.Context, setup Setup, sc scope.Scope, id, dir strin
 	return s, nil
 }
 
+// openDoor lets tools call back. A session whose tools do not is none the worse without it.
+func (s *session) openDoor() {
+	door, err := callback.Listen(s.id)
+	if err != nil {
+		s.emit.Log("warn", "callback", "tools cannot call other tools: "+err.Error(), "")
+		return
+	}
+	s.door = door
+}
+
+func (s *session) baseURL() string {
+	if s.door == nil {
+		return ""
+	}
+	return s.door.URL()
+}
+
+// callbackLimit is how long each callback of a server's tools may take.
+func (s *session) callbackLimit(name string) time.Duration {
+	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == name })
+	if i < 0 {
+		return callback.DefaultLimit
+	}
+	return cmp.Or(s.entries[i].CallbackTimeout, callback.DefaultLimit)
+}
+
 // start brings up the servers and returns what each offers, in configured order; every failure is reported.
-func (s *session) start(entries []config.Server, listOnly bool) ([]discover.Source, error) {
+func (s *session) start(listOnly bool) ([]discover.Source, error) {
+	entries := s.entries
 	ctx, giveUp := context.WithCancel(s.ctx)
 	defer giveUp()
 	logNames := logNames(entries)
@@ -120,7 +154,7 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 		}
 	}()
 	log := func(level, message, hint string) { s.emit.Log(level, entry.Name, message, hint) }
-	launch := Launch{Server: entry, Env: s.setup.childEnv(entry, s.scope, s.id), Log: log}
+	launch := Launch{Server: entry, Env: s.childEnv(entry), Log: log}
 	if s.dir != "" {
 		launch.LogPath = filepath.Join(s.dir, logName)
 	}
@@ -189,6 +223,11 @@ func (s *session) close(ctx context.Context) {
 		})
 	}
 	wg.Wait()
+	if s.door != nil {
+		if err := s.door.Close(); err != nil {
+			s.emit.Log("warn", "callback", "could not be closed cleanly: "+err.Error(), "")
+		}
+	}
 }
 
 var errClosed = errors.New("session closed")

@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -53,23 +52,8 @@ func explain(problems fault.Problems) string {
 	return strings.Join(parts, "\n")
 }
 
-// hintOf collects the hints in err's tree, each once.
-func hintOf(err error) string {
-	var hints []string
-	add := func(h string) {
-		if h != "" && !slices.Contains(hints, h) {
-			hints = append(hints, h)
-		}
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			add(hintOf(e))
-		}
-	} else if e := fault.As(err); e != nil {
-		add(e.Hint)
-	}
-	return strings.Join(hints, "\n")
-}
+// hintOf is every hint in err's tree, one a line.
+func hintOf(err error) string { return strings.Join(fault.Hints(err), "\n") }
 
 // at says where in the trail it happened.
 func (v verdict) at(index int, text, tool string, line int) verdict {

@@ -31,9 +31,9 @@ const unheard = 64
 // which they came, unless the server is parallel or the call is nested. Waiting does not count against a call's limit, nor does starting a fresh
 // process. The error is a *fault.Error: the server broke, or ctx ended.
 func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	if _, taken := call.Args[reserved]; taken {
+	if _, taken := call.Args[tool.Reserved]; taken {
 		return s.failure(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
-			"the argument %q is reserved", reserved), nil
+			"the argument %q is reserved", tool.Reserved), nil
 	}
 	if !s.cfg.Parallel && !call.Nested {
 		if err := s.takeTurn(ctx, call.Tool); err != nil {

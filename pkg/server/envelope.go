@@ -7,9 +7,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// reserved is the argument under which a tool finds the session's context. Only we write it.
-const reserved = "_trailblazeContext"
-
 // device is a device in both envelopes.
 type device struct {
 	Platform string `json:"platform"`
@@ -48,7 +45,7 @@ func envelope(call tool.Call, progressToken string, closed bool) request {
 	args := make(map[string]any, len(call.Args)+1)
 	maps.Copy(args, call.Args)
 	if !closed {
-		args[reserved] = argumentEnvelope{Memory: memory, Device: upper}
+		args[tool.Reserved] = argumentEnvelope{Memory: memory, Device: upper}
 	}
 	return request{
 		Name: call.Tool, Arguments: args,

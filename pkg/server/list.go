@@ -172,7 +172,7 @@ func closedSchemas(tools []tool.Advertised) map[string]bool {
 		if json.Unmarshal(t.InputSchema, &schema) != nil {
 			continue
 		}
-		_, named := schema.Properties[reserved]
+		_, named := schema.Properties[tool.Reserved]
 		closed[t.Name] = string(schema.AdditionalProperties) == "false" && !named
 	}
 	return closed

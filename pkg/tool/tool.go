@@ -36,6 +36,9 @@ type Advertised struct {
 	Meta        map[string]any  // _meta, may be nil
 }
 
+// Reserved is the argument under which a tool finds the session's context; only trailblaze writes it (specification, section 7).
+const Reserved = "_trailblazeContext"
+
 // Caller runs a call. Implementations say whether they may be called concurrently.
 //
 // A tool that answers with a failure is a Result; an error means that the source itself broke and is always a *fault.Error.

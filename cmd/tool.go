@@ -1,0 +1,243 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+type toolFlags struct {
+	scopeFlags
+	memory, secrets, classifiers []string
+	args, save, step             string
+}
+
+func (a *app) newTool() *cobra.Command {
+	var f toolFlags
+	c := &cobra.Command{
+		Use:   "tool NAME [ARGUMENT=VALUE...]",
+		Short: "Call one tool and print its result",
+		Long: `Call one registered tool in a session of its own and print its result. A VALUE is read as the tool's schema says: text is taken as
+it is, anything else as JSON. {{name}} in it stands for memory and secrets, as in a trail. With --save the call becomes a step of a
+trail; what a delegating tool delegates to is saved in its place.`,
+		Example: `  trailblaze tool generateTestUser plan=pro
+  trailblaze tool addToCart --args '{"sku": "mug", "count": 2}' --json
+  trailblaze tool signIn email=a@example.com --save trails/login.trail.yaml --step "Sign in"`,
+		RunE: func(c *cobra.Command, args []string) error { return a.callTool(c.Context(), f, args) },
+	}
+	flags := c.Flags()
+	f.bind(c)
+	flags.StringVar(&f.args, "args", "", "arguments as a `JSON` object; ARGUMENT=VALUE adds to them")
+	flags.StringArrayVar(&f.memory, "memory", nil, "`NAME=VALUE` in the session's memory")
+	flags.StringArrayVar(&f.secrets, "secret", nil, "`NAME` from the environment, NAME=@FILE or NAME=VALUE; never printed or saved")
+	flags.StringSliceVar(&f.classifiers, "classifier", nil, "classifiers of the device, for --save (default: the platform)")
+	flags.StringVar(&f.save, "save", "", "append the call to the trail `FILE`, once it has succeeded")
+	flags.StringVar(&f.step, "step", "", "the step's `TEXT`, with --save")
+	c.MarkFlagsRequiredTogether("save", "step")
+	return c
+}
+
+func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
+	if len(args) == 0 {
+		return fault.New(fault.Misuse, "`trailblaze toolbox list` shows the tools of a scope", "tool needs the name of a tool")
+	}
+	single, err := a.single(f, args)
+	if err != nil {
+		return err
+	}
+	project, err := a.loadProject()
+	if err != nil {
+		return err
+	}
+	setup, err := a.setup(project, f.scopeFlags, a.redactor)
+	if err != nil {
+		return err
+	}
+	sc, err := scope.Resolve(setup.Request)
+	if err != nil {
+		return err
+	}
+	setup.Stream = a.toolStream(project, setup)
+	defer whileStopping(ctx, a.tell)()
+	begun := a.Now()
+	result, calls, err := run.Call(ctx, setup, sc, single)
+	if err != nil {
+		return asMisuse(err)
+	}
+	if err := a.printResult(single.Tool, result, a.Now().Sub(begun)); err != nil || !result.OK || f.save == "" {
+		return err
+	}
+	return a.saveStep(f, sc, calls)
+}
+
+// single reads what is to be called.
+func (a *app) single(f toolFlags, args []string) (run.Single, error) {
+	o := run.Single{Tool: args[0]}
+	var err error
+	if o.Secrets, err = a.secrets(f.secrets); err != nil {
+		return o, err
+	}
+	a.redactor = redact.New(o.Secrets)
+	if o.Memory, err = pairs("memory", f.memory); err != nil {
+		return o, err
+	}
+	given := map[string]any{}
+	if f.args != "" {
+		value, err := trail.DecodeJSON([]byte(f.args))
+		object, ok := value.(map[string]any)
+		if err != nil || !ok {
+			return o, fault.New(fault.Misuse, `write --args '{"name": "value"}'`, "--args is no JSON object")
+		}
+		given = object
+	}
+	words, err := argumentPairs(args[1:])
+	if err != nil {
+		return o, err
+	}
+	o.Args = func(t *discover.Tool) (map[string]any, error) {
+		for name, text := range words {
+			given[name] = readArg(t, name, text)
+		}
+		return given, nil
+	}
+	return o, nil
+}
+
+// readArg reads an argument as the tool's schema says: as it is where text may stand, else as JSON if it is any.
+func readArg(t *discover.Tool, name, text string) any {
+	if t.TakesText(name) {
+		return text
+	}
+	value, err := trail.DecodeJSON([]byte(text))
+	if err != nil {
+		return text
+	}
+	return value
+}
+
+func argumentPairs(words []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, word := range words {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok || name == "" {
+			return nil, fault.New(fault.Misuse, "write ARGUMENT=VALUE, or all of them with --args", "%q has no value", word)
+		}
+		if _, twice := out[name]; twice {
+			return nil, fault.New(fault.Misuse, "give it once", "argument %q is given twice", name)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// toolStream says what goes on to the person at the terminal.
+func (a *app) toolStream(project *config.Project, setup run.Setup) *event.Stream {
+	for _, w := range project.Warnings {
+		a.tell("warning: " + report.Clean(w.Error()))
+	}
+	return event.NewStream(a.Now, setup.Redactor, warnings(func(text string) { a.tell("warning: " + report.Clean(text)) }),
+		event.HandlerFunc(func(r event.Record) {
+			if e, ok := r.Event.(event.CallProgress); ok {
+				a.tell(report.Clean(e.Message))
+			}
+		}))
+}
+
+// asMisuse counts a call that cannot be made as it was written as misuse: here the command line is the only one to be wrong.
+func asMisuse(err error) error {
+	e := fault.As(err)
+	if e == nil {
+		return err
+	}
+	switch e.Kind {
+	case fault.UnknownTool, fault.InvalidArguments, fault.UnknownValue:
+		return &fault.Error{Kind: fault.Misuse, Message: e.Message, Hint: e.Hint, Details: e.Details, Cause: e}
+	default:
+		return err
+	}
+}
+
+// toolResultView is what `tool --json` prints.
+type toolResultView struct {
+	Tool       string          `json:"tool"`
+	OK         bool            `json:"ok"`
+	Text       string          `json:"text"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+	Error      string          `json:"error"`
+	Kind       fault.Kind      `json:"kind"`
+	DurationMs int64           `json:"durationMs"`
+}
+
+// printResult prints what a tool answered; one that failed is an error with exit code 1.
+func (a *app) printResult(name string, result tool.Result, took time.Duration) error {
+	failed := exitCode(fault.ExitFailed)
+	text := a.redactor.Text(result.Text)
+	if a.json {
+		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, Structured: a.redactor.Bytes(result.Structured), DurationMs: took.Milliseconds()}
+		if result.OK {
+			v.Text = text
+		} else {
+			v.Error = joinSentences(text, result.Hint)
+		}
+		if err := a.writeJSON(v); err != nil || result.OK {
+			return err
+		}
+		return failed
+	}
+	if !result.OK {
+		a.fail(&fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint})
+		return failed
+	}
+	switch {
+	case text != "":
+		fmt.Fprintln(a.Stdout, report.Clean(text))
+	case len(result.Structured) > 0:
+		fmt.Fprintln(a.Stdout, report.Clean(a.redactor.Text(string(result.Structured))))
+	}
+	return nil
+}
+
+// saveStep appends the calls to a trail, as a step for this device.
+func (a *app) saveStep(f toolFlags, sc scope.Scope, calls []trail.Call) error {
+	if calls == nil {
+		return fault.New(fault.Misuse, "its server says so with _meta[\"trailblaze/isRecordable\"]", "the tool is not recordable, so nothing is saved")
+	}
+	lineage := trail.Lineage(f.classifiers)
+	if len(lineage) == 0 {
+		lineage = []string{sc.Driver.Platform.Lower()}
+	}
+	step := trail.Step{
+		Kind: trail.KindStep, Text: f.step, Recordable: true, Recording: trail.Recording{{Classifier: lineage[0], Calls: calls}},
+	}
+	data, err := os.ReadFile(a.abs(f.save))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(fault.Misuse, err, "choose a --save file that can be read and written", "save the step")
+	}
+	data, err = trail.Append(f.save, data, step, trail.Config{Target: sc.Target.ID})
+	if err != nil {
+		return err
+	}
+	if err := run.ReplaceFile(a.abs(f.save), data); err != nil {
+		return err
+	}
+	a.tell("saved as a step of " + f.save)
+	return nil
+}

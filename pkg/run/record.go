@@ -1,0 +1,169 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// recordingFile is what a session leaves of itself as a trail (specification, section 13).
+const recordingFile = "recording.trail.yaml"
+
+// rememberValue is the built-in that a replay uses for what a tool that is not replayed has put into memory.
+const rememberValue = "rememberValue"
+
+// record is what of a successful call is to be recorded: itself, or nil if its tool does not allow that.
+func (p *player) record(t *discover.Tool, as trail.Call) []trail.Call {
+	if !t.IsRecordable {
+		p.left = append(p.left, fmt.Sprintf("step %d: tool %q is not recordable; its call is left out", len(p.steps), t.Name))
+		return nil
+	}
+	as.Args, _ = p.session.setup.Redactor.Value(as.Args).(map[string]any)
+	return []trail.Call{as}
+}
+
+// remembered records as calls what was put into memory since the given count of changes.
+func (p *player) remembered(changes int) []trail.Call {
+	set, _ := p.values.Since(changes)
+	calls := []trail.Call{}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		value := p.session.setup.Redactor.Value(trail.Literal(set[name]))
+		calls = append(calls, trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": value}})
+	}
+	return calls
+}
+
+// keep adds calls to the recording of the step. With nil alone a step has no recording, which means that it needs an agent.
+func (p *player) keep(calls []trail.Call) {
+	step := &p.steps[len(p.steps)-1]
+	step.Calls = append(step.Calls, calls...)
+	step.Recorded = step.Recorded || calls != nil
+}
+
+// recording is the trail that does what the runner did. Values from the command line become its own.
+func (r *runner) recording(p *plan, steps []trail.StepRecord) *trail.File {
+	memory := maps.Clone(p.file.Config.Memory)
+	if memory == nil {
+		memory = map[string]any{}
+	}
+	for name, value := range r.Memory {
+		memory[name] = value
+	}
+	own := func(values map[string]any) map[string]any {
+		safe, _ := r.Redactor.Value(values).(map[string]any)
+		return safe
+	}
+	return trail.NewRecording(p.file, p.classifier(), steps, own(memory), own(p.args))
+}
+
+// saveRecording leaves the recording in the session's folder.
+func (r *runner) saveRecording(p *plan, player *player) {
+	for _, message := range player.left {
+		level := "debug"
+		if r.Record != "" {
+			level = "warn"
+		}
+		p.emit.Log(level, "recording", message, "")
+	}
+	data, err := trail.Format(r.recording(p, player.steps))
+	if err != nil {
+		p.emit.Log("warn", "recording", "cannot be written: "+err.Error(), "")
+		return
+	}
+	if p.retain.dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(p.retain.dir, recordingFile), data, 0o644); err != nil {
+		r.warnUnwritable(err)
+	}
+}
+
+// checkRecord sees before the run that --record can be done: there is one trail, and a file that exists has its steps.
+func (r *runner) checkRecord(p *plan) error {
+	if r.Record == "" {
+		return nil
+	}
+	steps := make([]trail.StepRecord, len(p.steps))
+	for i, st := range p.steps {
+		steps[i] = trail.StepRecord{Calls: st.calls, Recorded: !st.needsAgent}
+	}
+	_, err := r.recorded(p, steps)
+	return err
+}
+
+// recorded is the content of the --record file: a new one, or the one there with the calls of this device replaced.
+func (r *runner) recorded(p *plan, steps []trail.StepRecord) ([]byte, error) {
+	file := r.recording(p, steps)
+	data, err := os.ReadFile(r.resolve(r.Record))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return trail.Format(file)
+	case err != nil:
+		return nil, fault.Wrap(fault.Misuse, err, "choose a --record file that can be read and written", "record")
+	}
+	return trail.Merge(r.Record, data, p.classifier(), file)
+}
+
+// writeRecord writes the --record file after a trail has passed.
+func (r *runner) writeRecord(p *plan, steps []trail.StepRecord, v verdict) verdict {
+	if r.Record == "" {
+		return v
+	}
+	if v.outcome != event.Passed {
+		p.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
+		return v
+	}
+	data, err := r.recorded(p, steps)
+	if err == nil {
+		err = ReplaceFile(r.resolve(r.Record), data)
+	}
+	if err != nil {
+		return broken(err)
+	}
+	p.emit.Log("info", "recording", "written to "+r.Record, "")
+	return v
+}
+
+// ReplaceFile writes a file in one step: whoever reads it sees the old content or the new one. Its mode stays, a link is followed.
+func ReplaceFile(path string, data []byte) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = replace(path, data, mode)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Server, err, "check the folder's permissions and the disk", "write "+filepath.Base(path))
+	}
+	return nil
+}
+
+func replace(path string, data []byte, mode os.FileMode) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+strings.TrimPrefix(filepath.Base(path), ".")+".*")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(data)
+	err = errors.Join(err, temp.Chmod(mode), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+	return err
+}

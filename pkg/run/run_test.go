@@ -180,7 +180,7 @@ func TestACollisionWithABuiltinIsAnErrorThatNamesBoth(t *testing.T) {
 		t.Fatalf("%v, %+v", err, summary)
 	}
 	done, ok := seen.events[len(seen.events)-2].Event.(event.TrailFinished)
-	if !ok || !strings.Contains(done.Reason, "builtin builtin and server one") {
+	if !ok || !strings.Contains(done.Reason, "server one and builtin builtin") {
 		t.Errorf("trail.finished: %+v", done)
 	}
 }

@@ -29,7 +29,7 @@ build: ## build bin/trailblaze
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
 
 .PHONY: deps
-deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint ## install what the tests and the demo run: npm packages, a Go tool server, xmllint
+deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python
 
 %/node_modules/.stamp: %/package.json %/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or later' >&2; exit 1; }
@@ -45,6 +45,13 @@ xmllint:
 	@command -v xmllint >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libxml2-utils; } || \
 		echo 'xmllint is missing: install libxml2-utils (Debian, Ubuntu) or libxml2 (Fedora, Homebrew)' >&2
+
+# Likewise: without Python only the tests of its SDK fail.
+.PHONY: python3
+python3:
+	@command -v python3 >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3; } || \
+		echo 'python3 is missing: install Python 3.9 or later' >&2
 
 .PHONY: demo
 demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger build ## replay the example shop's trails

@@ -1,0 +1,23 @@
+"""Call a trailblaze session's other tools from a tool written in Python.
+
+It works with any MCP server: hand the request's context to ``TrailblazeClient.from_context``, or its ``_meta`` to
+``TrailblazeClient.from_meta``. There are no dependencies, and everything may be used from several threads at once.
+"""
+
+from ._client import Result, TrailblazeClient
+from ._errors import TrailblazeCallbackError, TrailblazeError, TrailblazeToolError
+from ._memory import Memory
+from ._results import delegate, error, fatal_error, success
+
+__all__ = [
+    "Memory",
+    "Result",
+    "TrailblazeCallbackError",
+    "TrailblazeClient",
+    "TrailblazeError",
+    "TrailblazeToolError",
+    "delegate",
+    "error",
+    "fatal_error",
+    "success",
+]

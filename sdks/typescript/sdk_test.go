@@ -1,0 +1,76 @@
+// Package typescript_test runs the tests of the TypeScript package, on every runtime that it promises.
+package typescript_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// limit is how long one runtime may take for all tests, on a machine that is busy with others.
+const limit = 4 * time.Minute
+
+// installed returns a file of npm packages that tests use.
+func installed(t *testing.T, elem ...string) string {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join(elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Fatalf("%v; run make deps", err)
+	}
+	return file
+}
+
+// passes runs a command, and fails with what it printed when it fails.
+func passes(t *testing.T, name string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second // a server that a test left behind may hold the output
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", cmd, err, out)
+	}
+}
+
+func tests(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	var out []string
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(filepath.Join("test", pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no tests are called %s: %v", pattern, err)
+		}
+		out = append(out, files...)
+	}
+	return out
+}
+
+func TestTypesHoldInTheSourcesAndForAuthors(t *testing.T) {
+	t.Parallel()
+	passes(t, installed(t, "node_modules", ".bin", "tsc"), "-p", ".")
+}
+
+func TestThePackageKeepsItsPromisesOnBun(t *testing.T) {
+	t.Parallel()
+	installed(t, "node_modules", "zod")
+	bun := installed(t, "..", "..", "testdata", "servers", "node_modules", ".bin", "bun")
+	args := []string{"test", "--timeout", "60000"}
+	for _, file := range tests(t, "[!p]*.test.ts") { // test/package.test.ts tries all runtimes, and is run once
+		args = append(args, "./"+filepath.ToSlash(file))
+	}
+	passes(t, bun, args...)
+}
+
+func TestThePackageKeepsItsPromisesOnNode(t *testing.T) {
+	t.Parallel()
+	installed(t, "node_modules", "zod")
+	tsx := installed(t, "..", "..", "testdata", "servers", "node_modules", "tsx", "dist", "loader.mjs")
+	args := []string{"--import", "file://" + filepath.ToSlash(tsx), "--test", "--test-reporter", "tap"}
+	passes(t, "node", append(args, tests(t, "*.test.ts")...)...)
+}

@@ -1,0 +1,177 @@
+// Calls to the session's other tools, over the runner's callback channel.
+
+import { contextOf, split } from "./context.js";
+import { messageOf } from "./results.js";
+
+/** @import { ToolReply, TrailblazeContext } from "../index.d.ts" */
+/** @import { Memory } from "./context.js" */
+
+// What this package speaks. The runner answers another version with an error that says which side to upgrade.
+const PROTOCOL = 1;
+// The runner's own default of 30 s, and 2 s for its answer to arrive.
+const DEFAULT_TIMEOUT_MS = 32_000;
+// The runner's limit. It answers 413 above it, which a fetch that is still sending does not always get to read.
+const MAX_BODY_BYTES = 1 << 20;
+
+/** A tool that was called and said no. */
+export class TrailblazeToolError extends Error {
+  /**
+   * @param {string} tool
+   * @param {string} reason
+   */
+  constructor(tool, reason) {
+    super(`${tool}: ${reason}`);
+    this.name = "TrailblazeToolError";
+    this.tool = tool;
+    this.reason = reason;
+  }
+}
+
+/** A call that did not get through to the tool, or whose answer did not get back. */
+export class TrailblazeCallbackError extends Error {
+  /**
+   * @param {string} tool
+   * @param {string} reason
+   * @param {unknown} [cause]
+   */
+  constructor(tool, reason, cause) {
+    super(`cannot call ${tool}: ${reason}`, { cause });
+    this.name = "TrailblazeCallbackError";
+    this.tool = tool;
+    this.reason = reason;
+  }
+}
+
+/**
+ * What a tool answered.
+ * @param {string} tool
+ * @param {string} text
+ * @param {Record<string, unknown>} [structured]
+ * @returns {ToolReply}
+ */
+export function reply(tool, text, structured) {
+  return {
+    text,
+    structured,
+    json() {
+      if (structured !== undefined) return structured;
+      try {
+        return JSON.parse(text);
+      } catch (cause) {
+        throw new Error(`${tool} did not answer with JSON but with ${JSON.stringify(text.slice(0, 200))}`, { cause });
+      }
+    },
+  };
+}
+
+export class TrailblazeClient {
+  #ctx;
+
+  /** @param {(TrailblazeContext & { memory: Memory }) | undefined} ctx */
+  constructor(ctx) {
+    this.#ctx = ctx;
+  }
+
+  /** @param {any} extra what the MCP SDK hands to a tool: `_meta` and `signal` in version 1, both in `mcpReq` in version 2 */
+  static fromContext(extra) {
+    const { _meta, signal } = extra?.mcpReq ?? extra ?? {};
+    return new TrailblazeClient(contextOf(_meta, signal ?? new AbortController().signal, () => {}));
+  }
+
+  /**
+   * @param {string} tool
+   * @param {Record<string, unknown>} [args]
+   * @returns {Promise<ToolReply>}
+   */
+  async callTool(tool, args = {}) {
+    const ctx = this.#ctx;
+    if (!ctx) {
+      throw new TrailblazeCallbackError(tool, "this call was not made by a trailblaze session, so there are no other tools to call");
+    }
+    if (!ctx.baseUrl) throw new TrailblazeCallbackError(tool, "the session has no callback server; is this trailblaze up to date?");
+
+    const changes = ctx.memory.changes();
+    const { delta, deletions } = split(changes);
+    const action = {
+      type: "call_tool", tool_name: tool, arguments_json: JSON.stringify(args), memory_delta: delta, memory_deletions: deletions,
+    };
+    const body = { version: PROTOCOL, session_id: ctx.sessionId, invocation_id: ctx.invocationId, action };
+    const result = parseAnswer(tool, await post(tool, ctx, JSON.stringify(body)));
+    ctx.memory.acknowledge(changes);
+    ctx.memory.update(result.memory_delta, result.memory_deletions);
+    if (!result.success) throw new TrailblazeToolError(tool, result.error_message || "failed without a reason");
+    return reply(tool, result.text_content ?? "", result.structured_content ?? undefined);
+  }
+}
+
+/**
+ * @param {string} tool
+ * @param {TrailblazeContext} ctx
+ * @param {string} body
+ * @returns {Promise<{ status: number, text: string }>}
+ */
+async function post(tool, { baseUrl, signal }, body) {
+  const bytes = new TextEncoder().encode(body);
+  if (bytes.length > MAX_BODY_BYTES) {
+    throw new TrailblazeCallbackError(tool, `the request has ${bytes.length} bytes, at most ${MAX_BODY_BYTES} are allowed; hand over a file's path`);
+  }
+  const limit = Number(process.env?.TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS) || DEFAULT_TIMEOUT_MS;
+  const abort = new AbortController();
+  const cancel = () => abort.abort();
+  const timer = setTimeout(cancel, limit);
+  signal.addEventListener("abort", cancel);
+  if (signal.aborted) cancel();
+  try {
+    const url = `${String(baseUrl).replace(/\/+$/, "")}/scripting/callback`;
+    const response = await fetch(url, { method: "POST", headers: headers(), body: bytes, signal: abort.signal });
+    return { status: response.status, text: await response.text() };
+  } catch (thrown) {
+    if (signal.aborted) throw new TrailblazeCallbackError(tool, "the call that asked for it was cancelled", thrown);
+    if (abort.signal.aborted) {
+      const change = "callbackTimeout in the server's entry changes the limit";
+      throw new TrailblazeCallbackError(tool, `no answer within ${limit} ms; it may or may not have run; ${change}`, thrown);
+    }
+    const cause = thrown instanceof Error && thrown.cause ? `: ${messageOf(thrown.cause)}` : "";
+    throw new TrailblazeCallbackError(tool, `${baseUrl} does not answer (${messageOf(thrown)}${cause}); ${proxyHint()}`, thrown);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+function headers() {
+  const token = process.env?.TRAILBLAZE_SESSION_TOKEN;
+  return { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+}
+
+function proxyHint() {
+  const env = process.env ?? {};
+  return env.HTTP_PROXY || env.http_proxy
+    ? "HTTP_PROXY is set, so NO_PROXY must name 127.0.0.1, as it does in a server that trailblaze started"
+    : "the session may be over";
+}
+
+/**
+ * @param {string} tool
+ * @param {{ status: number, text: string }} answer
+ * @returns {any} a call_tool_result
+ */
+function parseAnswer(tool, { status, text }) {
+  const excerpt = JSON.stringify(text.trim().slice(0, 200));
+  if (status !== 200) {
+    const advice = status === 407 || status >= 500 ? `; ${proxyHint()}` : "";
+    throw new TrailblazeCallbackError(tool, `refused with status ${status}: ${excerpt}${advice}`);
+  }
+  let result;
+  try {
+    result = JSON.parse(text).result;
+  } catch {
+    // Said below.
+  }
+  if (result?.type === "error") throw new TrailblazeCallbackError(tool, String(result.message));
+  if (result?.type !== "call_tool_result" || typeof result.success !== "boolean") {
+    const advice = `this @trailblaze/scripting speaks version ${PROTOCOL} of the protocol, upgrade it if trailblaze is newer`;
+    throw new TrailblazeCallbackError(tool, `the answer is of an unknown kind; ${advice}: ${excerpt}`);
+  }
+  return result;
+}

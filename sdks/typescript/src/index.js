@@ -1,0 +1,55 @@
+import { takeStdout } from "./stdout.js"; // first, before anything can log
+import { inputOf } from "./schema.js";
+import { serve } from "./server.js";
+
+export { TrailblazeCallbackError, TrailblazeClient, TrailblazeToolError } from "./client.js";
+export { createMockClient, createMockContext } from "./mock.js";
+export { delegate, error, fatalError, success } from "./results.js";
+
+/** @import { ServerInfo, ToolDefinition, ToolMeta, Trailblaze } from "../index.d.ts" */
+
+const META = [
+  "supportedDrivers", "supportedPlatforms", "requiresHost", "requiresContext", "isForLlm", "isRecordable", "isDelegating", "toolset",
+  "timeoutMs",
+];
+
+/** @type {Map<string, import("./server.js").Tool>} */
+const tools = new Map();
+let running = false;
+
+/**
+ * @param {string} tool
+ * @param {ToolMeta} [meta]
+ */
+function prefixed(tool, meta = {}) {
+  const unknown = Object.keys(meta).find((key) => !META.includes(key));
+  if (unknown) throw new TypeError(`tool ${tool}: meta.${unknown} is not known; there are ${META.join(", ")}, and _meta takes any key`);
+  return Object.fromEntries(Object.entries(meta).map(([key, value]) => [`trailblaze/${key}`, value]));
+}
+
+/** The name of the author's script, for a client that shows the server's name. */
+const scriptName = () => process.argv?.[1]?.split(/[\\/]/).pop()?.replace(/\.\w+$/, "") || "trailblaze-scripting";
+
+/** @type {Trailblaze} */
+export const trailblaze = {
+  /**
+   * @param {string} name
+   * @param {ToolDefinition<any, any>} definition
+   * @param {Function} handler
+   */
+  tool(name, { inputSchema, meta, _meta, ...described }, handler) {
+    if (tools.has(name)) throw new Error(`tool ${name} is there already; names are unique in a server`);
+    const input = inputOf(inputSchema);
+    const metadata = { ..._meta, ...prefixed(name, meta) };
+    const listed = { name, ...described, inputSchema: input.json, ...(Object.keys(metadata).length && { _meta: metadata }) };
+    tools.set(name, { input, handler, listed, requiresContext: metadata["trailblaze/requiresContext"] === true });
+  },
+
+  /** @param {ServerInfo} [info] */
+  async run({ name = scriptName(), version = "0.0.0" } = {}) {
+    if (running) throw new Error("trailblaze.run() was called before; once is enough, after the last trailblaze.tool");
+    running = true;
+    takeStdout();
+    serve(tools, { name, version });
+  },
+};

@@ -1,0 +1,63 @@
+// Stand-ins for a session, for the unit tests of a tool's author.
+
+import { reply, TrailblazeToolError } from "./client.js";
+import { Memory } from "./context.js";
+import { textOf, toResult, messageOf } from "./results.js";
+
+/** @import { MockClient, MockClientOptions, MockContext, MockContextOptions } from "../index.d.ts" */
+
+/**
+ * @param {MockContextOptions} [options]
+ * @returns {MockContext}
+ */
+export function createMockContext({ memory, device, signal = new AbortController().signal, ...rest } = {}) {
+  /** @type {string[]} */
+  const messages = [];
+  return {
+    sessionId: "mock-session",
+    invocationId: "mock-invocation",
+    target: undefined,
+    ...rest,
+    baseUrl: undefined,
+    device: { platform: "web", widthPixels: 1280, heightPixels: 800, driverType: "playwright-native", ...device },
+    memory: new Memory(memory),
+    signal,
+    messages,
+    progress: (message) => void messages.push(message),
+  };
+}
+
+/**
+ * @param {MockClientOptions} [options]
+ * @returns {MockClient}
+ */
+export function createMockClient({ tools = {} } = {}) {
+  /** @type {MockClient["calls"]} */
+  const calls = [];
+  return {
+    calls,
+    async callTool(tool, args = {}) {
+      calls.push({ tool, args });
+      if (!Object.hasOwn(tools, tool)) {
+        throw new TrailblazeToolError(tool, `unknown tool; the mock has: ${Object.keys(tools).join(", ") || "none"}`);
+      }
+      const result = toResult(await answer(tool, tools[tool], args));
+      if (result.isError) throw new TrailblazeToolError(tool, textOf(result));
+      return reply(tool, textOf(result), result.structuredContent);
+    },
+  };
+}
+
+/**
+ * @param {string} tool
+ * @param {unknown} given
+ * @param {Record<string, any>} args
+ */
+async function answer(tool, given, args) {
+  if (typeof given !== "function") return given;
+  try {
+    return await given(args);
+  } catch (thrown) {
+    throw new TrailblazeToolError(tool, messageOf(thrown));
+  }
+}

@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { callbacks, fixture, meta, Peer, succeeded, until } from "./peer.ts";
+
+const start = (t: Parameters<typeof Peer.start>[0], env = {}) => Peer.start(t, fixture("tools.ts"), { env });
+const text = (result: any) => result.content[0].text;
+
+test("the handshake settles on a version that both know", async (t) => {
+  const peer = start(t);
+  for (const [asked, agreed] of [
+    ["2024-11-05", "2024-11-05"], ["2025-03-26", "2025-03-26"], ["2025-06-18", "2025-06-18"], ["2025-11-25", "2025-11-25"],
+    ["2026-07-28", "2025-11-25"], [undefined, "2025-11-25"],
+  ]) {
+    const { result } = await peer.request("initialize", { protocolVersion: asked, capabilities: {}, clientInfo: { name: "test", version: "1" } });
+    assert.deepEqual(result, { protocolVersion: agreed, capabilities: { tools: {} }, serverInfo: { name: "tools", version: "1.2.3" } });
+  }
+  peer.notify("notifications/initialized");
+  assert.deepEqual((await peer.request("ping")).result, {});
+});
+
+test("a tool is listed with all that it says about itself", async (t) => {
+  const { result } = await start(t).request("tools/list");
+  assert.deepEqual(result.tools.find((tool: any) => tool.name === "greet"), {
+    name: "greet",
+    title: "Greeter",
+    description: "greets",
+    annotations: { readOnlyHint: true },
+    outputSchema: { type: "object" },
+    inputSchema: {
+      type: "object",
+      properties: { name: { type: "string" }, times: { type: "integer", default: 1, minimum: -9007199254740991, maximum: 9007199254740991 } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    _meta: {
+      "acme/owner": "team a", "trailblaze/toolset": "manners", "trailblaze/supportedPlatforms": ["WEB"], "trailblaze/isRecordable": false,
+      "trailblaze/timeoutMs": 5000,
+    },
+  });
+  assert.deepEqual(result.tools.find((tool: any) => tool.name === "nothing"), {
+    name: "nothing", inputSchema: { type: "object", properties: {}, additionalProperties: false },
+  });
+});
+
+test("what is unknown or unreadable is answered, and harms nothing", async (t) => {
+  const peer = start(t);
+  assert.equal((await peer.request("server/discover")).error.code, -32601);
+  assert.equal((await peer.request("constructor")).error.code, -32601);
+  assert.equal((await peer.request("tools/call", { name: "absent" })).error.code, -32602);
+  assert.equal((await peer.request("tools/call")).error.code, -32602);
+  peer.write('no json\n\n[]\nnull\n{"jsonrpc":"2.0","id":77,"result":{}}\n\ufeff{"jsonrpc":"2.0",');
+  peer.write('"id":"text","method":"ping"}\r\n');
+  await until("the answer to a request in pieces", () => peer.messages.some((message) => message.id === "text"));
+  peer.notify("notifications/unheardOf");
+  peer.notify("notifications/cancelled", { requestId: 4711 });
+  assert.deepEqual((await peer.request("ping")).result, {});
+  assert.match(peer.stderr, /ignored a line on stdin that is no message: no json/);
+});
+
+test("what a handler returns or throws becomes a result", async (t) => {
+  const peer = start(t);
+  const one = (text: string) => [{ type: "text", text }];
+  const delegates = [{ tool: "tap", args: { id: "{{button}}" } }, { tool: "look" }];
+  for (const [name, want] of Object.entries({
+    nothing: { content: one("") },
+    list: { content: one('[1,{"two":2}]') },
+    yes: { content: one('{"ok":true}'), structuredContent: { ok: true } },
+    date: { content: one('"1970-01-01T00:00:00.000Z"') },
+    raw: { content: [{ type: "image", data: "AA==", mimeType: "image/png" }], _meta: { "acme/x": 1 } },
+    no: { content: one("no, on purpose"), isError: true },
+    throws: { content: one("three items expected, two found"), isError: true },
+    fatal: { content: one("the backend is gone"), isError: true, _meta: { trailblaze: { variant: "FatalError" } } },
+    handOver: { content: one(JSON.stringify({ _trailblaze_delegates: delegates })), structuredContent: { _trailblaze_delegates: delegates } },
+  })) {
+    assert.deepEqual(await peer.call(name, {}, meta()), want, name);
+  }
+  assert.match(text(await peer.call("circle")), /circular|cyclic/i);
+  assert.equal((await peer.request("tools/call", { name: "unsayable" })).error.code, -32603);
+  assert.match(peer.stderr, /throws failed: .*three items expected[^]*tools\.ts/, "the stack is on stderr");
+});
+
+test("arguments are checked and completed", async (t) => {
+  const peer = start(t);
+  assert.equal(text(await peer.call("greet", { name: "Ada", times: 2, _trailblazeContext: {} })), "hello Ada, hello Ada");
+  assert.equal(text(await peer.call("greet", { name: "Ada", unheardOf: 1 })), "hello Ada");
+  const refused = await peer.call("greet", { times: "two" });
+  assert.equal(refused.isError, true);
+  assert.match(text(refused), /^invalid arguments for greet: name: .*; times: /);
+});
+
+test("ctx is what _meta.trailblaze says, and undefined elsewhere", async (t) => {
+  const peer = start(t);
+  const target = { id: "myapp", appIds: ["com.example.myapp"] };
+  const inside = await peer.call("look", { a: 1, _trailblazeContext: { memory: {} } }, meta({ target, baseUrl: "http://127.0.0.1:1" }));
+  assert.deepEqual(inside.structuredContent, {
+    args: { a: 1 },
+    ctx: { ...meta().trailblaze, target, baseUrl: "http://127.0.0.1:1", signal: false },
+  });
+  assert.deepEqual((await peer.call("look", {}, { trailblaze: null })).structuredContent, { args: {} });
+  assert.deepEqual((await peer.call("look", {}, { trailblaze: { sessionId: "s", memory: null } })).structuredContent.ctx.memory, {});
+
+  assert.match(text(await peer.call("sessionOnly")), /sessionOnly works only in a trailblaze session/);
+  assert.equal(text(await peer.call("sessionOnly", {}, meta())), "session-1");
+  assert.match(text(await peer.call("careless")), /ctx is undefined: the call was not made by a trailblaze session/);
+  assert.match(text(await peer.call("relay", { tool: "x" })), /cannot call x: this call was not made by a trailblaze session/);
+});
+
+test("memory that no callback took along goes with the result", async (t) => {
+  const result = await start(t).call("remember", {}, meta());
+  assert.deepEqual(result._meta, {
+    trailblaze: { memoryDelta: { plan: "pro", count: "3", user: '{"id":7}' }, memoryDeletions: ["email"] },
+  });
+});
+
+test("progress is told to who asked for it", async (t) => {
+  const peer = start(t);
+  assert.equal(text(await peer.call("steps", {}, meta())), "done");
+  assert.deepEqual(
+    peer.messages.filter((message) => message.method).map(({ method, params }) => ({ method, params })),
+    ["one", "two"].map((message, i) => ({ method: "notifications/progress", params: { progressToken: "p-1", progress: i + 1, message } })),
+  );
+  const { trailblaze } = meta();
+  await peer.call("steps", {}, { trailblaze });
+  assert.equal(peer.messages.filter((message) => message.method).length, 2);
+});
+
+test("a cancelled call is told so and not answered", async (t) => {
+  const peer = start(t);
+  const id = peer.ask("tools/call", { name: "wait", _meta: meta() });
+  await until("the call", () => peer.stderr.includes("waiting"));
+  peer.notify("notifications/cancelled", { requestId: id });
+  await until("the end of the wait", () => peer.stderr.includes("stopped waiting"));
+  await peer.request("ping");
+  assert.equal(peer.messages.some((message) => message.id === id), false);
+});
+
+test("cancelling a call cancels what it calls back", async (t) => {
+  const { baseUrl, received } = await callbacks(t, () => undefined);
+  const peer = start(t);
+  const id = peer.ask("tools/call", { name: "relay", arguments: { tool: "never" }, _meta: meta({ baseUrl }) });
+  await until("the callback", () => received.length === 1);
+  peer.notify("notifications/cancelled", { requestId: id });
+  await until("the end of the call", () => peer.stderr.includes("the call that asked for it was cancelled"));
+});
+
+test("calls at the same time do not mix", async (t) => {
+  const waiting: (() => void)[] = [];
+  const { baseUrl } = await callbacks(t, async ({ body }) => {
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === 8) for (const go of waiting.reverse()) go();
+    });
+    return succeeded(`${body.session_id} ${body.invocation_id}`);
+  });
+  const peer = start(t);
+  const names = Array.from({ length: 8 }, (_, i) => i);
+  const answers = await Promise.all(
+    names.map((i) => peer.call("relay", { tool: "who" }, meta({ baseUrl, sessionId: `s-${i}`, invocationId: `tbk_${i}` }))),
+  );
+  assert.deepEqual(answers.map((answer) => answer.structuredContent.text), names.map((i) => `s-${i} tbk_${i}`));
+});
+
+test("a callback goes around a proxy that NO_PROXY excludes, and says so of one that it does not", async (t) => {
+  const { baseUrl, received } = await callbacks(t, () => succeeded("direct"));
+  const dead = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" };
+  const env = { ...dead, NO_PROXY: "127.0.0.1,localhost,::1", no_proxy: "127.0.0.1,localhost,::1", TRAILBLAZE_SESSION_TOKEN: "secret" };
+  const relayed = await start(t, env).call("relay", { tool: "x" }, meta({ baseUrl }));
+  assert.deepEqual(relayed.structuredContent, { text: "direct" });
+  assert.equal(received[0].headers.authorization, "Bearer secret");
+
+  const lost = await start(t, { ...dead, NO_PROXY: "", no_proxy: "" }).call("relay", { tool: "x" }, meta({ baseUrl: "http://127.0.0.1:9" }));
+  assert.match(text(lost), /cannot call x: http:\/\/127\.0\.0\.1:9 does not answer \(.+\); HTTP_PROXY is set, so NO_PROXY must name 127\.0\.0\.1/);
+});
+
+test("stdout carries nothing but the protocol, while modules load and while tools run", async (t) => {
+  const peer = start(t);
+  assert.equal(text(await peer.call("noise")), "quiet");
+  assert.deepEqual(await peer.end(), { code: 0, signal: null });
+  assert.deepEqual(peer.stray, []);
+  for (const line of [
+    "a module that logs while it loads", "and informs", "log formatted", "info", "debug", "(index)", "{ a: 1 }", "group",
+    "default: 1", "t: ", "write",
+  ]) {
+    assert.ok(peer.stderr.includes(line), `${line} in ${peer.stderr}`);
+  }
+});
+
+test("the end of stdin ends the process, whatever timers live, after what it still has to say", async (t) => {
+  const peer = start(t);
+  const big = peer.ask("tools/call", { name: "big", arguments: { bytes: 8 << 20 } });
+  assert.deepEqual(await peer.end(), { code: 0, signal: null });
+  assert.equal(Buffer.byteLength(text((await peer.answer(big)).result)), 8 << 20);
+});
+
+test("calls that are not over when stdin ends may finish, but not keep the process", async (t) => {
+  const peer = start(t);
+  const nap = peer.ask("tools/call", { name: "nap", arguments: { ms: 200 } });
+  peer.ask("tools/call", { name: "wait", _meta: meta() });
+  await until("the call", () => peer.stderr.includes("waiting"));
+  assert.deepEqual(await peer.end(), { code: 0, signal: null });
+  assert.equal(text((await peer.answer(nap)).result), "rested");
+});
+
+test("SIGTERM ends the process, also while stdin is receiving", async (t) => {
+  const peer = start(t);
+  await peer.request("ping");
+  peer.child.stdin!.on("error", () => {}); // the pipe breaks while we write
+  const flood = setInterval(() => peer.notify("notifications/unheardOf", { text: "x".repeat(10_000) }), 1);
+  t.after(() => clearInterval(flood));
+  peer.child.kill("SIGTERM");
+  assert.deepEqual(await peer.exit(), { code: null, signal: "SIGTERM" });
+});
+
+test("nobody reading any more ends the process", async (t) => {
+  const peer = start(t);
+  await peer.request("ping");
+  peer.child.stdout!.destroy();
+  for (let i = 0; i < 10; i++) peer.ask("ping");
+  await peer.exit();
+});
+
+test("big messages pass in both directions", async (t) => {
+  const peer = start(t);
+  const name = "n".repeat(5 << 20);
+  assert.equal(text(await peer.call("greet", { name })), `hello ${name}`);
+});

@@ -103,10 +103,9 @@ func TestWhatAServerWritesIsRedactedInItsLogAndInErrors(t *testing.T) {
 			noForm(t, "stderr", r.stderr, forms(secret))
 			noFormBelow(t, filepath.Join(p.dir, "logs"), forms(secret))
 			log := p.serverLog("fake")
-			for name := range forms(secret) {
-				if n := strings.Count(log, name+": <{{TOKEN}}>\n"); n != 2 {
-					t.Errorf("the log has the %s form as a placeholder %d times, want once from stderr and once from stdout:\n%s", name, n, log)
-				}
+			// One stream may break into a line of the other, but not into a placeholder.
+			if n, want := strings.Count(log, "{{TOKEN}}"), 2*len(forms(secret)); n != want {
+				t.Errorf("the log has %d placeholders, want %d, for each form one from stderr and one from stdout:\n%s", n, want, log)
 			}
 		})
 	}

@@ -235,9 +235,15 @@ recorded for it. It starts the tool servers that your project names, makes every
   trailblaze toolbox list --target myapp --driver ios-host --why
   trailblaze doctor                  say what is missing on this machine`,
 		SilenceErrors: true, SilenceUsage: true, Version: a.Version,
-		Args:             cobra.ArbitraryArgs,
-		RunE:             a.helpOrUnknown,
-		PersistentPreRun: func(*cobra.Command, []string) { a.parsed = true },
+		Args: cobra.ArbitraryArgs,
+		RunE: a.helpOrUnknown,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := c.ValidateFlagGroups(); err != nil {
+				return flagError(c, err)
+			}
+			a.parsed = true
+			return nil
+		},
 	}
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)

@@ -32,8 +32,7 @@ func checkCalls(registry *discover.Registry, p *plan) []misfit {
 				out = append(out, misfit{at, st, call.Tool})
 				continue
 			}
-			open := func(property string) bool { return trail.HasToken(call.Args[property]) }
-			for _, problem := range t.CheckArgs(call.Args, open) {
+			for _, problem := range unfit(t, call.Args) {
 				at.Message, at.Hint = fmt.Sprintf("%s: %s", call.Tool, problem.Message), problem.Hint
 				out = append(out, misfit{at, st, call.Tool})
 			}

@@ -156,6 +156,11 @@ func (p *player) asked(ctx context.Context, from *level, r callback.Request) end
 
 func nothingOpen(string) bool { return false }
 
+// unfit is what of arguments does not fit the tool; of those with tokens in them only the names can be judged yet.
+func unfit(t *discover.Tool, args map[string]any) []discover.ArgProblem {
+	return t.CheckArgs(args, func(property string) bool { return trail.HasToken(args[property]) })
+}
+
 func tooDeep(l *level) error {
 	if l.depth < maxDepth {
 		return nil
@@ -217,7 +222,7 @@ func (p *player) check(l *level, delegates []trail.Call) error {
 	for i, d := range delegates {
 		t, err := p.session.registry.Find(d.Tool)
 		if err == nil {
-			err = argsFault(t, t.CheckArgs(d.Args, func(property string) bool { return trail.HasToken(d.Args[property]) }))
+			err = argsFault(t, unfit(t, d.Args))
 		}
 		if e := fault.As(err); e != nil {
 			wrong = append(wrong, fault.New(e.Kind, e.Hint, "delegate %d of %d: %s", i+1, len(delegates), e.Message))

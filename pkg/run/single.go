@@ -34,6 +34,9 @@ func Call(ctx context.Context, setup Setup, sc scope.Scope, o Single) (tool.Resu
 	if call.Args, err = o.Args(t); err != nil {
 		return tool.Result{}, nil, err
 	}
+	if err := argsFault(t, unfit(t, call.Args)); err != nil {
+		return tool.Result{}, nil, err
+	}
 	p := newPlayer(s, trail.NewValues(trail.Layers{Memory: o.Memory, Secrets: o.Secrets}))
 	_, args, err := p.ready(call)
 	if err != nil {

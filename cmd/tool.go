@@ -85,7 +85,7 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if err := a.printResult(single.Tool, result, a.Now().Sub(begun)); err != nil || !result.OK || f.save == "" {
 		return err
 	}
-	return a.saveStep(f, sc, calls)
+	return a.saveStep(f, sc, single.Memory, calls)
 }
 
 // single reads what is to be called.
@@ -215,8 +215,8 @@ func (a *app) printResult(name string, result tool.Result, took time.Duration) e
 	return nil
 }
 
-// saveStep appends the calls to a trail, as a step for this device.
-func (a *app) saveStep(f toolFlags, sc scope.Scope, calls []trail.Call) error {
+// saveStep appends the calls to a trail, as a step for this device. A new trail gets the memory that the call was given.
+func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
 	if calls == nil {
 		return fault.New(fault.Misuse, "its server says so with _meta[\"trailblaze/isRecordable\"]", "the tool is not recordable, so nothing is saved")
 	}
@@ -231,7 +231,11 @@ func (a *app) saveStep(f toolFlags, sc scope.Scope, calls []trail.Call) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(fault.Misuse, err, "choose a --save file that can be read and written", "save the step")
 	}
-	data, err = trail.Append(f.save, data, step, trail.Config{Target: sc.Target.ID})
+	config := trail.Config{Target: sc.Target.ID, Memory: map[string]any{}}
+	for name, value := range memory {
+		config.Memory[name] = a.redactor.Text(value)
+	}
+	data, err = trail.Append(f.save, data, step, config)
 	if err != nil {
 		return err
 	}

@@ -108,10 +108,7 @@ func (c *Console) Handle(r event.Record) {
 	case event.StepStarted:
 		c.stepStarted(r, e)
 	case event.CallStarted:
-		c.calling(r, oneLine(e.Tool))
-		if c.opts.Verbose {
-			c.verbose(r, "    %s %s", oneLine(e.Tool), c.argsText(e.Args))
-		}
+		c.callStarted(r, e)
 	case event.CallProgress:
 		c.progressing(r, oneLine(e.Tool), c.excerpt(e.Message))
 	case event.CallFinished:
@@ -146,13 +143,30 @@ func (c *Console) stepStarted(r event.Record, e event.StepStarted) {
 	c.verbose(r, "  %s", step)
 }
 
+// The live line shows the trail's own calls; those made within them only stand below them under --verbose.
+func (c *Console) callStarted(r event.Record, e event.CallStarted) {
+	if depth(e.Call) == 0 {
+		c.calling(r, oneLine(e.Tool))
+	}
+	if c.opts.Verbose {
+		c.verbose(r, "%s%s %s", indent(e.Call), oneLine(e.Tool), c.argsText(e.Args))
+	}
+}
+
+// depth is how many calls a call is made within: 3.1 is made within 3.
+func depth(call string) int { return strings.Count(call, ".") }
+
+func indent(call string) string { return strings.Repeat("  ", 2+depth(call)) }
+
 func (c *Console) callFinished(r event.Record, e event.CallFinished) {
-	c.calling(r, "")
+	if depth(e.Call) == 0 {
+		c.calling(r, "")
+	}
 	symbol, text := c.p.good(c.p.passed), e.Text
 	if !e.OK {
 		symbol, text = c.p.bad(c.p.failed), e.Error
 	}
-	c.verbose(r, "    %s %s (%s) %s", symbol, oneLine(e.Tool), millis(e.DurationMs), c.excerpt(text))
+	c.verbose(r, "%s%s %s (%s) %s", indent(e.Call), symbol, oneLine(e.Tool), millis(e.DurationMs), c.excerpt(text))
 }
 
 func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {

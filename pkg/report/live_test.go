@@ -47,6 +47,8 @@ func TestOneLiveLinePerTrailSaysWhatItIsDoingAndForHowLong(t *testing.T) {
 	sent(100*time.Millisecond, event.StepStarted{Index: 2, Of: 5, Text: "Create a user"}, "⠙ checkout — step 2/5 Create a user 0.1s\n")
 	sent(1200*time.Millisecond, event.CallStarted{Call: "1", Tool: "generateTestUser"}, "⠸ checkout — step 2/5 Create a user · generateTestUser 1.2s\n")
 	sent(0, event.CallProgress{Call: "1", Message: "half"}, "⠸ checkout — step 2/5 Create a user · generateTestUser: half 1.2s\n")
+	sent(0, event.CallStarted{Call: "1.1", Tool: "lookUp"}, "⠸ checkout — step 2/5 Create a user · generateTestUser: half 1.2s\n")
+	sent(0, event.CallFinished{Call: "1.1", Tool: "lookUp", OK: true}, "⠸ checkout — step 2/5 Create a user · generateTestUser: half 1.2s\n")
 	sent(0, event.CallFinished{Call: "1", Tool: "generateTestUser", OK: true}, "⠸ checkout — step 2/5 Create a user 0.0s\n")
 	sent(0, event.Log{Level: "warn", Source: "./shop.ts", Message: "wrote to stdout"},
 		"warning: ./shop.ts: wrote to stdout\n⠸ checkout — step 2/5 Create a user 0.0s\n")

@@ -147,3 +147,24 @@ func TestVerboseLinesNameTheirTrailWhenSeveralAreOnTheirWay(t *testing.T) {
 		}
 	}
 }
+
+func TestCallsWithinACallStandBelowIt(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := newClock()
+	opts := consoleOptions(clock)
+	opts.Verbose = true
+	console := NewConsole(&out, Style{}, opts)
+	defer console.Close()
+	s := event.NewStream(clock.now, redact.New(nil), console).Session("1", "a", nil)
+	s.Emit(event.TrailStarted{File: "a", Title: "one"})
+	s.Emit(event.CallStarted{Call: "1", Tool: "outer"})
+	s.Emit(event.CallStarted{Call: "1.1", Tool: "inner"})
+	s.Emit(event.CallFinished{Call: "1.1", Tool: "inner", OK: true, Text: "yes"})
+	s.Emit(event.CallFinished{Call: "1", Tool: "outer", OK: true, Text: "done"})
+	got := out.String()[strings.Index(out.String(), "    outer"):]
+	want := "    outer\n      inner\n      ✓ inner (0ms) yes\n    ✓ outer (0ms) done\n"
+	if got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}

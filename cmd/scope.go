@@ -110,7 +110,7 @@ func (a *app) launcher(redactor *redact.Redactor) run.Launcher {
 	return func(ctx context.Context, l run.Launch) (server.Link, error) {
 		return a.supervisor.Start(ctx, spawn.Spec{
 			Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args, Dir: l.Server.Dir,
-			Env: l.Env, Runtime: l.Server.Runtime, LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log,
+			Env: l.Env, Runtime: l.Server.Runtime, LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log, Unwritable: l.Unwritable,
 		})
 	}
 }

@@ -47,15 +47,14 @@ func (r *runner) openEvidence(id string) evidence {
 	return evidence{dir, r.OpenLog(filepath.Join(dir, "events.ndjson"), r.warnUnwritable)}
 }
 
-// warnUnwritable tells once that evidence is missing; a session log never calls it while it handles an event.
+// warnUnwritable tells once that evidence is missing, from any goroutine; a session log never calls it while it handles an event.
 func (r *runner) warnUnwritable(err error) {
-	if !r.warnedUnwritable {
-		r.warnedUnwritable = true
+	r.unwritableOnce.Do(func() {
 		r.Stream.Emit(event.Log{
 			Level: "warn", Source: "logs", Message: "evidence cannot be written, the run goes on without it: " + err.Error(),
 			Hint: "free some space, or set logsDir to a folder that can be written",
 		})
-	}
+	})
 }
 
 // pointLatest makes <logsDir>/latest lead to the newest session: a link, or where links are not allowed a file with its name.

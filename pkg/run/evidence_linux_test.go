@@ -1,14 +1,17 @@
 package run_test
 
 import (
+	"context"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -49,5 +52,28 @@ func TestALogThatFailsInMidSessionIsOneWarningAndTheRunGoesOn(t *testing.T) {
 				t.Errorf("want one warning, got %q", warnings)
 			}
 		})
+	}
+}
+
+func TestServersLogsAndTheSessionsThatCannotBeWrittenAreOneWarningInAll(t *testing.T) {
+	t.Parallel()
+	var seen records
+	o := options(t, &seen, call("one"), "one", "two")
+	o.OpenLog, o.Paths = fullLog(t), []string{"a.trail.yaml", "a.trail.yaml"}
+	o.Launch = func(ctx context.Context, l run.Launch) (server.Link, error) {
+		l.Unwritable(&os.PathError{Op: "write", Path: l.LogPath, Err: syscall.ENOSPC})
+		return launch(ctx, l)
+	}
+	if summary, err := run.Run(t.Context(), o); err != nil || summary.Passed != 2 {
+		t.Errorf("%v, %+v", err, summary)
+	}
+	var warnings []string
+	for _, e := range seen.events {
+		if l, ok := e.Event.(event.Log); ok {
+			warnings = append(warnings, l.Level+": "+l.Message)
+		}
+	}
+	if len(warnings) != 1 || !strings.HasSuffix(warnings[0], ".log: no space left on device") {
+		t.Errorf("want one warning that names a server's log, got %q", warnings)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
@@ -28,6 +29,8 @@ type Launch struct {
 	Env     []string // complete
 	LogPath string   // for stderr; empty for none
 	Log     func(level, message, hint string)
+	// Unwritable is told, from any goroutine, that the file at LogPath cannot be written. May be nil.
+	Unwritable func(err error)
 }
 
 // Launcher starts a server and returns the link to it.
@@ -52,6 +55,8 @@ type Setup struct {
 	Redactor *redact.Redactor
 	Stream   *event.Stream
 	Now      func() time.Time
+
+	unwritable func(err error) // told that evidence cannot be written
 }
 
 // Options is a whole run.
@@ -85,6 +90,7 @@ type Summary struct {
 // impossible; failed trails are counted in the summary, whose exit code already regards everything.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	r := &runner{Options: o, started: o.Now()}
+	r.unwritable = r.warnUnwritable
 	cases, err := r.cases()
 	if err != nil {
 		return Summary{}, err
@@ -135,7 +141,7 @@ type runner struct {
 	summary  Summary
 	listings map[string]listing // dry runs list a scope once
 
-	warnedUnwritable bool
+	unwritableOnce sync.Once
 }
 
 // testCase is one trail file with one set of arguments.

@@ -156,7 +156,7 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 	log := func(level, message, hint string) { s.emit.Log(level, entry.Name, message, hint) }
 	launch := Launch{Server: entry, Env: s.childEnv(entry), Log: log}
 	if s.dir != "" {
-		launch.LogPath = filepath.Join(s.dir, logName)
+		launch.LogPath, launch.Unwritable = filepath.Join(s.dir, logName), s.setup.unwritable
 	}
 	begun := s.setup.Now()
 	cfg := allowed(entry)

@@ -40,6 +40,10 @@ Set for every server that is started; a public contract
   TRAILBLAZE_DEVICE_WIDTH_PX, _HEIGHT_PX           size of the device in pixels, 0 when unknown
   TRAILBLAZE_SESSION_ID                            id of the session
   TRAILBLAZE_TOOLSET_FILE                          absolute path of the script (scripts only)
+  TRAILBLAZE_BASE_URL, TRAILBLAZE_CALLBACK_URL,    where its tools can call others: http://127.0.0.1:<port>, the same with the path,
+  TRAILBLAZE_PORT                                  and the port; absent in listings, as are the next two
+  TRAILBLAZE_SESSION_TOKEN                         secret of the session, for the Authorization header of such a call
+  TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS               how long to wait for its answer
   NO_PROXY, no_proxy                               the parent's value with 127.0.0.1,localhost,::1 added
 
 The rest of the environment is inherited, and an entry's own env: comes last.`,

@@ -92,10 +92,11 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 func (a *app) single(f toolFlags, args []string) (run.Single, error) {
 	o := run.Single{Tool: args[0]}
 	var err error
-	if o.Secrets, err = a.secrets(f.secrets); err != nil {
+	o.Secrets, err = a.secrets(f.secrets)
+	a.redactor = redact.New(o.Secrets)
+	if err != nil {
 		return o, err
 	}
-	a.redactor = redact.New(o.Secrets)
 	if o.Memory, err = pairs("memory", f.memory); err != nil {
 		return o, err
 	}

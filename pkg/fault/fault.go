@@ -48,12 +48,11 @@ const (
 
 // Error is a fault with advice. Its text is Message alone; Hint and Details are for the renderer.
 type Error struct {
-	Kind      Kind
-	Message   string
-	Hint      string         // what to do about it; may be empty
-	Details   map[string]any // machine-readable facts; may be nil
-	Temporary bool           // trying again can help
-	Cause     error          // for errors.Is and errors.As; not printed
+	Kind    Kind
+	Message string
+	Hint    string         // what to do about it; may be empty
+	Details map[string]any // machine-readable facts; may be nil
+	Cause   error          // for errors.Is and errors.As; not printed
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -19,11 +19,9 @@ func (s *Server) fault(kind fault.Kind, hint, format string, args ...any) *fault
 	return fault.New(kind, hint, "server %q: %s", s.cfg.Name, fmt.Sprintf(format, args...))
 }
 
-// overLimit is the error of a phase that took too long. Trying again can help: a busy machine is the usual reason.
+// overLimit is the error of a phase that took too long.
 func (s *Server) overLimit(format string, args ...any) *fault.Error {
-	err := s.fault(fault.Server, "give it more with the key startupTimeout of its entry", format, args...)
-	err.Temporary = true
-	return err
+	return s.fault(fault.Server, "trying again can help on a busy machine; or give it more with the key startupTimeout of its entry", format, args...)
 }
 
 // cancelled is the error of something that ended because ctx did.

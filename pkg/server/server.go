@@ -296,7 +296,6 @@ func (s *Server) decide(p *peer) (warning string) {
 	p.verdict = s.died(p, when)
 	if p.fate != nil {
 		p.verdict = p.link.Explain(p.verdict)
-		p.verdict.Temporary = true // it has worked before
 	}
 	if s.peer != p || s.stopped {
 		return ""

@@ -54,6 +54,9 @@ func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 		v = r.attempt(ctx, p)
 		v.attempts = attempts
 	}
+	if r.Record != "" && v.outcome != event.Passed {
+		p.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
+	}
 	done := finished(p.path, p.title, v, r.Now().Sub(begun))
 	if v.outcome == event.Failed || v.outcome == event.Error {
 		done.Artifacts = p.retain.files()

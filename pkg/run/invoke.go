@@ -191,7 +191,9 @@ func (p *player) settle(ctx context.Context, l *level, t *discover.Tool, as trai
 	case err != nil:
 		return refuse(err)
 	case !delegating && !t.IsDelegating:
-		end.calls = p.record(t, as)
+		if !l.asking { // what a tool asks for, its replay asks for again
+			end.calls = p.record(t, as)
+		}
 		return end
 	}
 	kept := p.remembered(changes)

@@ -373,7 +373,7 @@ func TestACallbackAfterItsCallHasReturnedIsRefused(t *testing.T) {
 
 func TestManyCallsAtOnceKeepTheirAnswersApart(t *testing.T) {
 	t.Parallel()
-	e, _, _ := play(t, steps("fan: {}"), map[string]map[string]fake{
+	tools := map[string]map[string]fake{
 		"one": {"fan": func(a asker) (any, error) {
 			var wg sync.WaitGroup
 			errs := make(chan error, 200)
@@ -396,6 +396,9 @@ func TestManyCallsAtOnceKeepTheirAnswersApart(t *testing.T) {
 			"relay": func(a asker) (any, error) { return a.must("echo", a.args) },
 			"echo":  func(a asker) (any, error) { return fmt.Sprint("echo ", a.args["n"]), nil },
 		},
+	}
+	e, _, _ := play(t, steps("fan: {}"), tools, func(o *run.Options) {
+		o.Launch = serving(tools, func(def *mcp.Tool) { def.Meta = mcp.Meta{"trailblaze/isRecordable": def.Name != "echo"} })
 	})
 	passed(t, e)
 }

@@ -65,6 +65,35 @@ func (r *runner) recording(p *plan, steps []trail.StepRecord) *trail.File {
 	return trail.NewRecording(p.file, p.classifier(), steps, own(memory), own(p.args))
 }
 
+// withoutSecrets takes secrets out of what the trail's author wrote about it. What stands beside it in a file that is there stays.
+func (r *runner) withoutSecrets(file *trail.File) *trail.File {
+	c := &file.Config
+	texts := []*string{&c.ID, &c.Title, &c.Description, &c.Priority, &c.Context}
+	c.Tags, c.Skip = slices.Clone(c.Tags), slices.Clone(c.Skip)
+	for i := range c.Tags {
+		texts = append(texts, &c.Tags[i])
+	}
+	for i := range c.Skip {
+		texts = append(texts, &c.Skip[i].Reason)
+	}
+	for i := range file.Steps {
+		texts = append(texts, &file.Steps[i].Text)
+	}
+	if file.Trailhead != nil {
+		texts = append(texts, &file.Trailhead.Text)
+	}
+	for _, text := range texts {
+		*text = r.Redactor.Text(*text)
+	}
+	for name, arg := range c.Args {
+		arg.Description = r.Redactor.Text(arg.Description)
+		c.Args[name] = arg
+	}
+	c.Metadata, _ = r.Redactor.Value(c.Metadata).(map[string]any)
+	c.Source = r.Redactor.Value(c.Source)
+	return file
+}
+
 // saveRecording leaves the recording in the session's folder.
 func (r *runner) saveRecording(p *plan, player *player) {
 	for _, message := range player.left {
@@ -74,7 +103,7 @@ func (r *runner) saveRecording(p *plan, player *player) {
 		}
 		p.emit.Log(level, "recording", message, "")
 	}
-	data, err := trail.Format(r.recording(p, player.steps))
+	data, err := trail.Format(r.withoutSecrets(r.recording(p, player.steps)))
 	if err != nil {
 		p.emit.Log("warn", "recording", "cannot be written: "+err.Error(), "")
 		return
@@ -96,8 +125,13 @@ func (r *runner) checkRecord(p *plan) error {
 	for i, st := range p.steps {
 		steps[i] = trail.StepRecord{Calls: st.calls, Recorded: !st.needsAgent}
 	}
-	_, err := r.recorded(p, steps)
-	return err
+	if _, err := r.recorded(p, steps); err != nil {
+		return err
+	}
+	if err := Replaceable(r.resolve(r.Record)); err != nil {
+		return fault.Wrap(fault.Misuse, err, "choose a --record file that can be read and written", "record")
+	}
+	return nil
 }
 
 // recorded is the content of the --record file: a new one, or the one there with the calls of this device replaced.
@@ -106,7 +140,7 @@ func (r *runner) recorded(p *plan, steps []trail.StepRecord) ([]byte, error) {
 	data, err := os.ReadFile(r.resolve(r.Record))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return trail.Format(file)
+		return trail.Format(r.withoutSecrets(file))
 	case err != nil:
 		return nil, fault.Wrap(fault.Misuse, err, "choose a --record file that can be read and written", "record")
 	}
@@ -115,11 +149,7 @@ func (r *runner) recorded(p *plan, steps []trail.StepRecord) ([]byte, error) {
 
 // writeRecord writes the --record file after a trail has passed.
 func (r *runner) writeRecord(p *plan, steps []trail.StepRecord, v verdict) verdict {
-	if r.Record == "" {
-		return v
-	}
-	if v.outcome != event.Passed {
-		p.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
+	if r.Record == "" || v.outcome != event.Passed {
 		return v
 	}
 	data, err := r.recorded(p, steps)
@@ -135,9 +165,7 @@ func (r *runner) writeRecord(p *plan, steps []trail.StepRecord, v verdict) verdi
 
 // ReplaceFile writes a file in one step: whoever reads it sees the old content or the new one. Its mode stays, a link is followed.
 func ReplaceFile(path string, data []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+	path = followed(path)
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
@@ -150,6 +178,41 @@ func ReplaceFile(path string, data []byte) error {
 		return fault.Wrap(fault.Server, err, "check the folder's permissions and the disk", "write "+filepath.Base(path))
 	}
 	return nil
+}
+
+// Replaceable says why ReplaceFile could not write a file, before there is something to write.
+func Replaceable(path string) error {
+	path = followed(path)
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	temp, err := os.CreateTemp(existing(filepath.Dir(path)), ".*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(temp.Close(), os.Remove(temp.Name()))
+}
+
+// existing is the folder, or the nearest one above it that exists.
+func existing(folder string) string {
+	for above := filepath.Dir(folder); above != folder; above = filepath.Dir(folder) {
+		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		folder = above
+	}
+	return folder
+}
+
+func followed(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
 }
 
 func replace(path string, data []byte, mode os.FileMode) error {

@@ -75,6 +75,11 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.save != "" {
+		if _, err := a.withStep(f, sc, single.Memory, nil); err != nil {
+			return err // before the call is made
+		}
+	}
 	setup.Stream = a.toolStream(project, setup)
 	defer whileStopping(ctx, a.tell)()
 	begun := a.Now()
@@ -216,27 +221,12 @@ func (a *app) printResult(name string, result tool.Result, took time.Duration) e
 	return nil
 }
 
-// saveStep appends the calls to a trail, as a step for this device. A new trail gets the memory that the call was given.
+// saveStep appends the calls to a trail, as a step for this device.
 func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
 	if calls == nil {
 		return fault.New(fault.Misuse, "its server says so with _meta[\"trailblaze/isRecordable\"]", "the tool is not recordable, so nothing is saved")
 	}
-	lineage := trail.Lineage(f.classifiers)
-	if len(lineage) == 0 {
-		lineage = []string{sc.Driver.Platform.Lower()}
-	}
-	step := trail.Step{
-		Kind: trail.KindStep, Text: f.step, Recordable: true, Recording: trail.Recording{{Classifier: lineage[0], Calls: calls}},
-	}
-	data, err := os.ReadFile(a.abs(f.save))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.Wrap(fault.Misuse, err, "choose a --save file that can be read and written", "save the step")
-	}
-	config := trail.Config{Target: sc.Target.ID, Memory: map[string]any{}}
-	for name, value := range memory {
-		config.Memory[name] = a.redactor.Text(value)
-	}
-	data, err = trail.Append(f.save, data, step, config)
+	data, err := a.withStep(f, sc, memory, calls)
 	if err != nil {
 		return err
 	}
@@ -245,4 +235,31 @@ func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, ca
 	}
 	a.tell("saved as a step of " + f.save)
 	return nil
+}
+
+// withStep is the trail with one more step, or why there cannot be one. A new trail gets the memory that the call was given.
+func (a *app) withStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) ([]byte, error) {
+	lineage := trail.Lineage(f.classifiers)
+	if len(lineage) == 0 {
+		lineage = []string{sc.Driver.Platform.Lower()}
+	}
+	step := trail.Step{
+		Kind: trail.KindStep, Text: a.redactor.Text(f.step), Recordable: true,
+		Recording: trail.Recording{{Classifier: lineage[0], Calls: calls}},
+	}
+	config := trail.Config{Target: sc.Target.ID, Memory: map[string]any{}}
+	for name, value := range memory {
+		config.Memory[name] = a.redactor.Text(value)
+	}
+	data, err := os.ReadFile(a.abs(f.save))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		err = run.Replaceable(a.abs(f.save))
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, "choose a --save file that can be read and written", "save the step")
+	}
+	return trail.Append(f.save, data, step, config)
 }

@@ -190,7 +190,11 @@ func Replaceable(path string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	temp, err := os.CreateTemp(existing(filepath.Dir(path)), ".*")
+	folder := existing(filepath.Dir(path))
+	temp, err := os.CreateTemp(folder, ".*")
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("write into %s: %w", folder, pe.Err)
+	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ import (
 
 // asker is what a test's tool is given: its arguments and a way to call back.
 type asker struct {
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // it lives as long as the call
 	args map[string]any
 	meta map[string]any // _meta.trailblaze
 }
@@ -55,9 +56,7 @@ func (a asker) call(name string, args map[string]any, extra ...map[string]any) (
 	}
 	action := map[string]any{"type": "call_tool", "tool_name": name, "arguments_json": string(inner)}
 	for _, more := range extra {
-		for k, v := range more {
-			action[k] = v
-		}
+		maps.Copy(action, more)
 	}
 	body, err := json.Marshal(map[string]any{
 		"version": 1, "session_id": a.meta["sessionId"], "invocation_id": a.meta["invocationId"], "action": action,
@@ -112,7 +111,9 @@ func serving(tools map[string]map[string]fake, tune ...func(*mcp.Tool)) run.Laun
 				a.meta, _ = req.Params.Meta["trailblaze"].(map[string]any)
 				out, err := do(a)
 				if err != nil {
-					return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}, nil
+					var no mcp.CallToolResult
+					no.SetError(err)
+					return &no, nil //nolint:nilerr // the tool failed, the call did not
 				}
 				if result, ok := out.(*mcp.CallToolResult); ok {
 					return result, nil

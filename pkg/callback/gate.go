@@ -12,13 +12,12 @@ import (
 // How many connections a session holds. Any program of the machine can connect, and says who it is only with a whole request;
 // until then it is a stranger.
 const (
-	// maxStrangers is many times what the tools of one session open at once, a small part of the files that a process may
-	// open, and with bodies of 1 MiB a bearable amount of memory.
-	maxStrangers = 256
-	// strangerTime is what a stranger has for its request when there are more of them; much less than a client's patience, much
-	// more than a busy one needs between connecting and asking. It bounds the rate of new connections, the rest waits in the
-	// system's queue.
-	strangerTime = 100 * time.Millisecond
+	// maxStrangers is more than the tools of one session open at once, which therefore never meet this bound, and a small part of
+	// the files that a process may open.
+	maxStrangers = 1024
+	// strangerTime is what a stranger has for its request when there are more of them: what a client may need on a busy machine
+	// between connecting and asking, and so little that those who wait in the system's queue, some thousands, lose no patience.
+	strangerTime = 500 * time.Millisecond
 	// maxKept is how many connections that have asked well may stay open between requests, about.
 	maxKept = 256
 )

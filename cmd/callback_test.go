@@ -87,16 +87,6 @@ func (p *project) seen(file string) (s seen) {
 	return s
 }
 
-// calls lists what was called, as "1.1 one_echo", in the order of their beginning.
-func (r result) calls(t *testing.T) []string {
-	t.Helper()
-	var out []string
-	for _, e := range ofType(r.events(t), "call.started") {
-		out = append(out, fmt.Sprint(e["call"], " ", e["tool"]))
-	}
-	return out
-}
-
 func TestEveryCallBringsItsEnvelope(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
@@ -185,7 +175,7 @@ func TestToolsCallAnotherServersTheirOwnAndTheBuiltIn(t *testing.T) {
 		if diff := cmp.Diff([]string{
 			"1 one_relay", "1.1 two_echo", "2 one_relay", "2.1 one_echo", "3 one_relay", "3.1 one_relay", "3.1.1 two_relay", "3.1.1.1 one_echo",
 			"4 one_relay", "4.1 rememberValue", "5 one_short", "5.1 two_echo", "6 assertEquals",
-		}, r.calls(t)); diff != "" {
+		}, r.called(t)); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
 		spawntest.NoSurvivors(t, p.marker)
@@ -243,7 +233,7 @@ func TestACallThatHasReturnedIsNotAnsweredAnyMore(t *testing.T) {
 			`assertEquals: { expected: error, actual: "{{outcome.type}}" }`), nil)
 		r := p.run("run", "--json")
 		r.want(t, 0, "the tool call may have completed or timed out")
-		if n := len(r.calls(t)); n != 3 {
+		if n := len(r.called(t)); n != 3 {
 			t.Errorf("%d calls, want the trail's 3", n)
 		}
 		var late struct {
@@ -328,7 +318,7 @@ func TestWhatBreaksWhileAToolAsks(t *testing.T) {
 			if !regexp.MustCompile(tc.reason).MatchString(reason) || tc.not != "" && strings.Contains(reason, tc.not) {
 				t.Errorf("reason %q", reason)
 			}
-			if started, ended := len(r.calls(t)), len(ofType(r.events(t), "call.finished")); started != ended {
+			if started, ended := len(r.called(t)), len(ofType(r.events(t), "call.finished")); started != ended {
 				t.Errorf("%d calls began, %d ended", started, ended)
 			}
 			if took > 20*time.Second {

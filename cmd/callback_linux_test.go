@@ -1,0 +1,122 @@
+package cmd_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// listeners are the addresses at which a process listens, as the kernel says.
+func listeners(t *testing.T, pid int) []string {
+	t.Helper()
+	sockets := map[string]bool{}
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v: process %d has no open files", err, pid)
+	}
+	for _, file := range files {
+		if link, err := os.Readlink(file); err == nil && strings.HasPrefix(link, "socket:[") {
+			sockets[strings.Trim(link, "socket:[]")] = true
+		}
+	}
+	var found []string
+	for _, table := range []string{"tcp", "tcp6"} {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			if f := strings.Fields(line); f[3] == "0A" && sockets[f[9]] {
+				found = append(found, address(t, f[1]))
+			}
+		}
+	}
+	return found
+}
+
+// address reads how the kernel writes one: 0100007F:1F90 for 127.0.0.1:8080, on a little-endian machine.
+func address(t *testing.T, kernels string) string {
+	t.Helper()
+	host, port, _ := strings.Cut(kernels, ":")
+	bytes, err := hex.DecodeString(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word := range slices.Chunk(bytes, 4) {
+		slices.Reverse(word)
+	}
+	ip, _ := netip.AddrFromSlice(bytes)
+	n, err := strconv.ParseUint(port, 16, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s:%d", ip, n)
+}
+
+func TestASessionListensAtOnePortOfTheLoopbackInterfaceAndNowhereElse(t *testing.T) {
+	t.Parallel()
+	s := besiege(t, bunPath)
+	if diff := cmp.Diff([]string{"127.0.0.1:" + s.port}, listeners(t, s.cmd.Process.Pid)); diff != "" {
+		t.Errorf("listeners (-want +got):\n%s", diff)
+	}
+	s.relieve(t, 0)
+}
+
+// TestNothingListensWhereNothingRuns: the server is asked what it has, and waits while the test looks.
+func TestNothingListensWhereNothingRuns(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"toolbox list", "run --dry-run", "doctor --deep"} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`"list:wait"`), "trails/a.trail.yaml": webTrail("echo: {}")})
+			for _, name := range callbackVariables {
+				p.env = append(p.env, name+"=stale")
+			}
+			c := p.command(strings.Fields(args)...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			reached(t, p, "list")()
+			if found := listeners(t, c.Process.Pid); len(found) > 0 {
+				t.Errorf("it listens at %q", found)
+			}
+			for _, name := range callbackVariables {
+				if strings.Contains(serverEnv(t, p), "\x00"+name+"=") {
+					t.Errorf("the server has %s", name)
+				}
+			}
+			p.write("go", "")
+			if err := c.Wait(); err != nil {
+				t.Error(err)
+			}
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}
+
+var callbackVariables = []string{
+	"TRAILBLAZE_BASE_URL", "TRAILBLAZE_CALLBACK_URL", "TRAILBLAZE_PORT", "TRAILBLAZE_SESSION_TOKEN", "TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS",
+}
+
+// serverEnv is the environment of the running server of a project, each entry after a zero byte.
+func serverEnv(t *testing.T, p *project) string {
+	t.Helper()
+	for _, process := range spawntest.Survivors(p.marker) {
+		pid, _, _ := strings.Cut(process, " ")
+		if env, err := os.ReadFile("/proc/" + pid + "/environ"); err == nil && strings.Contains(string(env), "\x00TRAILBLAZE_TEST_SERVER=") {
+			return "\x00" + string(env)
+		}
+	}
+	t.Fatal("no server runs")
+	return ""
+}

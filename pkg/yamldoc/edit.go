@@ -57,6 +57,9 @@ func (d *Doc) Edit() *Editor {
 			e.index[place{t.Position.Line, t.Position.Column}] = i
 		}
 	}
+	if strings.Contains(e.text, "\r") {
+		e.fail("save the file with the usual line ends", "a carriage return stands within a line")
+	}
 	return e
 }
 
@@ -94,9 +97,6 @@ func (e *Editor) Append(list Node, item any) {
 
 // Bytes returns the changed document, or why a change cannot be made.
 func (e *Editor) Bytes() ([]byte, error) {
-	if len(e.splices) > 0 && strings.Contains(e.text, "\r") {
-		e.fail("save the file with the usual line ends", "a carriage return stands within a line")
-	}
 	slices.SortStableFunc(e.splices, func(a, b splice) int { return a.from - b.from })
 	var out bytes.Buffer
 	at, copied := 0, 0

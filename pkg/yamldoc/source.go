@@ -71,21 +71,22 @@ func (e *Editor) line(i int) int { return e.doc.tokens[i].Position.Line }
 // column counts from 0, like indentation.
 func (e *Editor) column(i int) int { return e.doc.tokens[i].Position.Column - 1 }
 
-// offset is where a token starts, the end of the text after the last one. That the token is there is checked: the parser's places
-// can be wrong after unusual tags.
+// offset is where a token starts, the end of the text after the last one. That the token is there is checked: the parser's columns
+// are wrong after tabs and unusual tags.
 func (e *Editor) offset(i int) int {
 	if i >= len(e.doc.tokens) {
 		return len(e.text)
 	}
 	t := e.doc.tokens[i]
-	line := t.Position.Line
-	before, after := split(e.doc.line(line), t.Position.Column)
-	first := strings.TrimLeft(t.Origin, " \n\t")
+	line := e.doc.line(t.Position.Line)
+	_, after := split(line, t.Position.Column)
+	after = strings.TrimLeft(after, " \t")
+	first := strings.TrimLeft(t.Origin, " \t\n")
 	if first == "" || after == "" || first[0] != after[0] {
-		e.fail("write it in a simpler way", "line %d cannot be taken apart", line)
+		e.fail("write it in a simpler way", "line %d cannot be taken apart", t.Position.Line)
 		return len(e.text)
 	}
-	return e.lines[line-1].text + len(before)
+	return e.lines[t.Position.Line-1].text + len(line) - len(after)
 }
 
 // skip returns the first token from i on that is no comment.

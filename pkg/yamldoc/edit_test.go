@@ -1,0 +1,114 @@
+package yamldoc_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
+)
+
+// at follows keys into a document.
+func at(t *testing.T, n yamldoc.Node, path string) yamldoc.Node {
+	t.Helper()
+	for key := range strings.FieldsSeq(path) {
+		found := false
+		for _, e := range n.Entries() {
+			if e.Key == key {
+				n, found = e.Value, true
+				break
+			}
+		}
+		if !found {
+			t.Fatalf("no %s", path)
+		}
+	}
+	return n
+}
+
+func TestSetWritesOnlyTheValue(t *testing.T) {
+	t.Parallel()
+	list := []any{yamldoc.Map{{Key: "a", Value: "x\ny\n"}}, "z"}
+	tests := []struct {
+		name, in, path, key string
+		value               any
+		want                string
+	}{
+		{"text", "a: b # c\n", "", "a", "d: e", "a: \"d: e\" # c\n"},
+		{"block for block", "k:\n  - 1 # c\n  # d\n", "", "k", list, "k:\n  - a: |\n      x\n      y\n  - z\n  # d\n"},
+		{"block for flow", "k: [1] # c\nl: 2", "", "k", list, "k: # c\n  - a: |\n      x\n      y\n  - z\nl: 2"},
+		{"before a comment that is deeper", "k:\n  - 1\n      # d\n", "", "k", list[:1], "k:\n  - a: \"x\\ny\\n\"\n      # d\n"},
+		{"without a last line end", "k:\n  - 1", "", "k", list[:1], "k:\n  - a: \"x\\ny\\n\""},
+		{"flow in flow", "{k: [1], l: 2}\n", "", "k", list, "{k: [{ a: \"x\\ny\\n\" }, z], l: 2}\n"},
+		{"a new key", "k:\n    l: 1 # c\n#d\n", "k", "m", yamldoc.Map{{Key: "n", Value: nil}}, "k:\n    l: 1 # c\n    m:\n        \"n\": null\n#d\n"},
+		{"a new key in flow", "k: {}\n", "k", "m", true, "k: { m: true }\n"},
+		{"a new key after a comma", "k: { l: 1, }\n", "k", "m", 1.0, "k: { l: 1, m: 1.0 }\n"},
+		{"JSON", `{"k": {"l": 1}}`, "k", "m", map[string]any{"x": "y"}, `{"k": {"l": 1, "m": { "x": "y" }}}`},
+		{"an anchor goes", "k: &a\n  - 1\n", "", "k", list[1:], "k:\n  - z\n"},
+		{"inside an anchor", "k: &a\n  l: 1\n", "k", "m", int64(2), "k: &a\n  l: 1\n  m: 2\n"},
+		{"an alias", "a: &a {l: 1}\nk: *a # c\n", "k", "m", int64(2), "a: &a {l: 1}\nk: # c\n  <<: *a\n  m: 2\n"},
+		{"an alias in flow", "{a: &a {l: 1}, k: *a}\n", "k", "m", int64(2), "{a: &a {l: 1}, k: { <<: *a, m: 2 }}\n"},
+		{"CRLF and a byte order mark", "\ufeffé: ü\r\nk:\r\n- 1\r\n", "", "k", list, "\ufeffé: ü\r\nk:\r\n- a: |\r\n    x\r\n    y\r\n- z\r\n"},
+		{"after a tab", "{k: 1, l: [2]\t}\n", "", "l", list[1:], "{k: 1, l: [z]\t}\n"},
+		{"text that keeps its empty lines", "k:\n  l: |+\n    x\n\n\nm: 1\n", "k", "n", nil, "k:\n  l: |+\n    x\n\n\n  \"n\": null\nm: 1\n"},
+		{"empty text", "k:\n  l: |\nm: 1\n", "k", "n", nil, "k:\n  l: |\n  \"n\": null\nm: 1\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			doc, root := yamldoc.Parse("f.yaml", fault.Trail, []byte(tt.in))
+			edit := doc.Edit()
+			edit.Set(at(t, root, tt.path), tt.key, tt.value)
+			out, err := edit.Bytes()
+			if err != nil || len(doc.Problems()) > 0 {
+				t.Fatal(err, doc.Problems())
+			}
+			if string(out) != tt.want {
+				t.Errorf("got\n%q\nwant\n%q", out, tt.want)
+			}
+		})
+	}
+}
+
+func TestAppendWritesOnlyTheItem(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"k:\n- 1\nl: 2\n":      "k:\n- 1\n- a: b\nl: 2\n",
+		"k:\n  - - 1":          "k:\n  - - 1\n  - a: b",
+		"k: [1,\n 2] # c\n":    "k: [1,\n 2, { a: b }] # c\n",
+		"k: [] # c\n":          "k: # c\n  - a: b\n",
+		"{k: []}\n":            "{k: [{ a: b }]}\n",
+		"k:\n - |+\n  x\n\n\n": "k:\n - |+\n  x\n\n\n - a: b\n",
+	} {
+		doc, root := yamldoc.Parse("f.yaml", fault.Trail, []byte(in))
+		edit := doc.Edit()
+		edit.Append(at(t, root, "k"), yamldoc.Map{{Key: "a", Value: "b"}})
+		out, err := edit.Bytes()
+		if err != nil || string(out) != want {
+			t.Errorf("%q: got\n%q\nwant\n%q\n%v", in, out, want, err)
+		}
+	}
+}
+
+func TestEditRefusesWhatItCannotDo(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"? k\n: [1]\n":                 "written in an unusual way",
+		"a: \"\r\"\nk: [1]\n":          "a carriage return",
+		"{a: !!str 1, k: [1], l: 2}\n": "line 1 cannot be taken apart",
+	} {
+		doc, root := yamldoc.Parse("f.yaml", fault.Trail, []byte(in))
+		edit := doc.Edit()
+		edit.Set(root, "k", int64(2))
+		out, err := edit.Bytes()
+		if fault.KindOf(err) != fault.Trail || !strings.Contains(err.Error(), "cannot change f.yaml: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v %q", in, err, out)
+		}
+	}
+	doc, root := yamldoc.Parse("f.yaml", fault.Config, []byte("k: [1]\n"))
+	edit := doc.Edit()
+	edit.Set(root, "k", struct{}{})
+	if out, err := edit.Bytes(); err == nil {
+		t.Errorf("wrote %q", out)
+	}
+}

@@ -16,15 +16,19 @@ export interface StandardSchema<Input = any, Output = any> {
 }
 
 type StandardResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] };
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
 
 /** A JSON Schema of an object. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * What a tool takes: schemas by the name of the argument, one schema for all arguments, or a JSON Schema. Arguments are checked against the
- * first two; with a JSON Schema they arrive as they were sent.
+ * What a tool takes: schemas by the name of the argument, one schema for all arguments, or a JSON Schema. Arguments are
+ * checked against the first two; with a JSON Schema they arrive as they were sent.
  */
 export type InputSchema = { readonly [name: string]: StandardSchema } | StandardSchema | JsonSchema;
 
@@ -50,8 +54,8 @@ export interface ToolMeta {
   /** It needs files, network or processes, so it is not offered in on-device mode. */
   requiresHost?: boolean;
   /**
-   * true: it works only in a session, and calls from elsewhere are answered with an error. false: it also works elsewhere, and `ctx` has a
-   * type that says so.
+   * true: it works only in a session, and calls from elsewhere are answered with an error. false: it also works elsewhere,
+   * and `ctx` has a type that says so.
    */
   requiresContext?: boolean;
   /** Shown to agents; true if left out. */
@@ -174,7 +178,7 @@ export class TrailblazeClient {
 export class TrailblazeToolError extends Error {
   constructor(tool: string, reason: string);
   readonly tool: string;
-  /** The message without the tool's name. */
+  /** What the tool said; the message names the tool as well. */
   readonly reason: string;
 }
 
@@ -182,7 +186,7 @@ export class TrailblazeToolError extends Error {
 export class TrailblazeCallbackError extends Error {
   constructor(tool: string, reason: string, cause?: unknown);
   readonly tool: string;
-  /** The message without the tool's name. */
+  /** Why; the message names the tool as well. */
   readonly reason: string;
 }
 
@@ -197,8 +201,9 @@ type ContextFor<M> = M extends { requiresContext: false } ? TrailblazeContext | 
 
 export interface Trailblaze {
   /**
-   * Registers a tool. What its handler returns becomes the result: a text as it is, an object as JSON and as structured content, a result of
-   * {@link success}, {@link error}, {@link fatalError}, {@link delegate} or of MCP as it is. What it throws becomes a failure.
+   * Registers a tool. What its handler returns becomes the result: a text as it is, an object as JSON and as structured
+   * content, a result of {@link success}, {@link error}, {@link fatalError}, {@link delegate} or of MCP as it is. What it throws
+   * becomes a failure.
    *
    * Outside a session `ctx` is undefined, and `client.callTool` throws.
    */
@@ -208,7 +213,7 @@ export interface Trailblaze {
     handler: (args: Args<S>, ctx: ContextFor<M>, client: TrailblazeClient) => unknown,
   ): void;
 
-  /** Serves the tools on stdin and stdout until stdin ends, which ends the process. The promise is for what goes wrong at the start. */
+  /** Serves the tools on stdin and stdout, and ends the process when stdin ends. Resolves as soon as it serves. */
   run(info?: ServerInfo): Promise<void>;
 }
 

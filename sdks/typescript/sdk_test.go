@@ -1,8 +1,10 @@
-// Package typescript_test runs the tests of the TypeScript package, on every runtime that it promises.
+// Package typescript_test runs the TypeScript package's own tests on every runtime that it promises, and its tools against the
+// real program.
 package typescript_test
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,28 @@ import (
 
 // limit is how long one runtime may take for all tests, on a machine that is busy with others.
 const limit = 4 * time.Minute
+
+// sources reads what the tests depend on, so that go test runs them again when it has changed.
+func sources(t *testing.T) {
+	t.Helper()
+	for _, root := range []string{".", "../../testdata/protocol", "../../testdata/servers"} {
+		err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && d.Name() == "node_modules":
+				return filepath.SkipDir
+			case d.IsDir():
+				return nil
+			}
+			_, err = os.ReadFile(name)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 // installed returns a file of npm packages that tests use.
 func installed(t *testing.T, elem ...string) string {
@@ -29,6 +53,7 @@ func installed(t *testing.T, elem ...string) string {
 // passes runs a command, and fails with what it printed when it fails.
 func passes(t *testing.T, name string, args ...string) {
 	t.Helper()
+	sources(t)
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)

@@ -20,7 +20,8 @@ export class TrailblazeToolError extends Error {
    * @param {string} reason
    */
   constructor(tool, reason) {
-    super(`${tool}: ${reason}`);
+    const named = reason.startsWith(`${tool}: `) || reason.includes(`"${tool}"`);
+    super(named ? reason : `${tool}: ${reason}`);
     this.name = "TrailblazeToolError";
     this.tool = tool;
     this.reason = reason;
@@ -86,14 +87,23 @@ export class TrailblazeClient {
   async callTool(tool, args = {}) {
     const ctx = this.#ctx;
     if (!ctx) {
-      throw new TrailblazeCallbackError(tool, "this call was not made by a trailblaze session, so there are no other tools to call");
+      throw new TrailblazeCallbackError(
+        tool,
+        "this call was not made by a trailblaze session, so there are no other tools to call",
+      );
     }
-    if (!ctx.baseUrl) throw new TrailblazeCallbackError(tool, "the session has no callback server; is this trailblaze up to date?");
+    if (!ctx.baseUrl) {
+      throw new TrailblazeCallbackError(tool, "the session has no callback server; is this trailblaze up to date?");
+    }
 
     const changes = ctx.memory.changes();
     const { delta, deletions } = split(changes);
     const action = {
-      type: "call_tool", tool_name: tool, arguments_json: JSON.stringify(args), memory_delta: delta, memory_deletions: deletions,
+      type: "call_tool",
+      tool_name: tool,
+      arguments_json: JSON.stringify(args),
+      memory_delta: delta,
+      memory_deletions: deletions,
     };
     const body = { version: PROTOCOL, session_id: ctx.sessionId, invocation_id: ctx.invocationId, action };
     const result = parseAnswer(tool, await post(tool, ctx, JSON.stringify(body)));
@@ -113,7 +123,8 @@ export class TrailblazeClient {
 async function post(tool, { baseUrl, signal }, body) {
   const bytes = new TextEncoder().encode(body);
   if (bytes.length > MAX_BODY_BYTES) {
-    throw new TrailblazeCallbackError(tool, `the request has ${bytes.length} bytes, at most ${MAX_BODY_BYTES} are allowed; hand over a file's path`);
+    const reason = `the request has ${bytes.length} bytes, at most ${MAX_BODY_BYTES} are allowed; hand over a file's path`;
+    throw new TrailblazeCallbackError(tool, reason);
   }
   const limit = Number(process.env?.TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS) || DEFAULT_TIMEOUT_MS;
   const abort = new AbortController();

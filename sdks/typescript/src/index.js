@@ -8,10 +8,9 @@ export { delegate, error, fatalError, success } from "./results.js";
 
 /** @import { ServerInfo, ToolDefinition, ToolMeta, Trailblaze } from "../index.d.ts" */
 
-const META = [
-  "supportedDrivers", "supportedPlatforms", "requiresHost", "requiresContext", "isForLlm", "isRecordable", "isDelegating", "toolset",
-  "timeoutMs",
-];
+const META = (
+  "supportedDrivers supportedPlatforms requiresHost requiresContext isForLlm isRecordable isDelegating " + "toolset timeoutMs"
+).split(" ");
 
 /** @type {Map<string, import("./server.js").Tool>} */
 const tools = new Map();
@@ -23,12 +22,17 @@ let running = false;
  */
 function prefixed(tool, meta = {}) {
   const unknown = Object.keys(meta).find((key) => !META.includes(key));
-  if (unknown) throw new TypeError(`tool ${tool}: meta.${unknown} is not known; there are ${META.join(", ")}, and _meta takes any key`);
+  if (unknown) {
+    throw new TypeError(`tool ${tool}: meta.${unknown} is not known; there are ${META.join(", ")}, and _meta takes any key`);
+  }
   return Object.fromEntries(Object.entries(meta).map(([key, value]) => [`trailblaze/${key}`, value]));
 }
 
 /** The name of the author's script, for a client that shows the server's name. */
-const scriptName = () => process.argv?.[1]?.split(/[\\/]/).pop()?.replace(/\.\w+$/, "") || "trailblaze-scripting";
+function scriptName() {
+  const file = process.argv?.[1]?.split(/[\\/]/).at(-1);
+  return file?.replace(/\.\w+$/, "") || "trailblaze-scripting";
+}
 
 /** @type {Trailblaze} */
 export const trailblaze = {

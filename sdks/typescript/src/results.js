@@ -39,7 +39,9 @@ export const fatalError = (message) => ({ ...error(message), _meta: { trailblaze
  */
 export function delegate(calls) {
   for (const [i, call] of calls.entries()) {
-    if (typeof call?.tool !== "string") throw new TypeError(`delegate: call ${i + 1} names no tool, write { tool: "name", args: {} }`);
+    if (typeof call?.tool !== "string") {
+      throw new TypeError(`delegate: call ${i + 1} names no tool, write { tool: "name", args: {} }`);
+    }
   }
   return success({ _trailblaze_delegates: calls });
 }

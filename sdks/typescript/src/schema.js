@@ -1,9 +1,12 @@
-// Input schemas: as JSON Schema for the listing, and as a check of arguments. Any Standard Schema will do. Nothing here imports zod: an
-// import would be looked up from this package, and so find another zod than the author's.
+// Input schemas: as JSON Schema for the listing, and as a check of arguments. Any Standard Schema will do. Nothing here
+// imports zod: an import would be looked up from this package, and so find another zod than the author's.
 
 /** @import { InputSchema, JsonSchema, StandardSchema } from "../index.d.ts" */
 /** @typedef {{ value: any } | { problems: string }} Checked */
 /** @typedef {{ json: JsonSchema, check: (args: Record<string, unknown>) => Checked | Promise<Checked> }} Input */
+
+// Keywords that tell a JSON Schema from schemas by name.
+const JSON_SCHEMA = ["type", "properties", "$schema", "$ref", "anyOf", "oneOf", "allOf"];
 
 /**
  * @param {any} value
@@ -20,19 +23,23 @@ export function inputOf(schema = {}) {
     return { json: { type: "object", ...jsonSchema(schema) }, check: (args) => check([[undefined, schema, args]]) };
   }
   const fields = /** @type {Record<string, any>} */ (schema);
-  if (["type", "properties", "$schema", "$ref", "anyOf", "oneOf", "allOf"].some((key) => Object.hasOwn(fields, key) && !isSchema(fields[key]))) {
+  if (JSON_SCHEMA.some((key) => Object.hasOwn(fields, key) && !isSchema(fields[key]))) {
     return { json: { type: "object", ...fields }, check: (args) => ({ value: args }) };
   }
   for (const [name, field] of Object.entries(fields)) {
     if (!isSchema(field)) {
-      throw new TypeError(`inputSchema.${name} is no schema; write z.string() or the like (zod 3.25 or later), or one JSON Schema for all arguments`);
+      const advice = "write z.string() or the like (zod 3.25 or later), or one JSON Schema for all arguments";
+      throw new TypeError(`inputSchema.${name} is no schema; ${advice}`);
     }
   }
-  return { json: objectJson(fields, true), check: (args) => check(Object.entries(fields).map(([name, field]) => [name, field, args[name]])) };
+  return {
+    json: objectJson(fields, true),
+    check: (args) => check(Object.entries(fields).map(([name, field]) => [name, field, args[name]])),
+  };
 }
 
 /**
- * @param {[string | undefined, StandardSchema, unknown][]} parts what to check, by the name of the argument, undefined for all of them
+ * @param {[string | undefined, StandardSchema, unknown][]} parts what to check; the name is undefined for all arguments
  * @returns {Promise<Checked>}
  */
 async function check(parts) {
@@ -60,7 +67,9 @@ async function check(parts) {
  */
 function objectJson(shape, strict) {
   const names = Object.keys(shape);
-  const properties = Object.fromEntries(names.map((name) => [name, moved(jsonSchema(shape[name]), `#/properties/${pointer(name)}`)]));
+  const properties = Object.fromEntries(
+    names.map((name) => [name, moved(jsonSchema(shape[name]), `#/properties/${pointer(name)}`)]),
+  );
   const required = names.filter((name) => !isOptional(shape[name]));
   return { type: "object", properties, ...(required.length && { required }), ...(strict && { additionalProperties: false }) };
 }
@@ -125,13 +134,17 @@ function convert(schema) {
 }
 
 /** @param {Record<string, unknown>} json */
-const known = (json) => Object.fromEntries(Object.entries(json).filter(([, value]) => value != null && Math.abs(Number(value)) !== Infinity));
+const known = (json) =>
+  Object.fromEntries(Object.entries(json).filter(([, value]) => value != null && Math.abs(Number(value)) !== Infinity));
 
 /** @type {(def: any) => JsonSchema} */
 const inner = (def) => convert(def.innerType);
 
 /** @type {(def: any) => JsonSchema} */
-const withDefault = (def) => ({ ...inner(def), default: typeof def.defaultValue === "function" ? def.defaultValue() : def.defaultValue });
+const withDefault = (def) => ({
+  ...inner(def),
+  default: typeof def.defaultValue === "function" ? def.defaultValue() : def.defaultValue,
+});
 
 /** @type {(def: any) => JsonSchema} */
 const anyOf = (def) => ({ anyOf: [...def.options.values()].map(convert) });
@@ -139,7 +152,10 @@ const anyOf = (def) => ({ anyOf: [...def.options.values()].map(convert) });
 /** @type {Record<string, (def: any, schema: any) => JsonSchema>} */
 const CONVERSIONS = {
   string: (_, { minLength, maxLength }) => ({ type: "string", ...known({ minLength, maxLength }) }),
-  number: (_, { isInt, minValue, maxValue }) => ({ type: isInt ? "integer" : "number", ...known({ minimum: minValue, maximum: maxValue }) }),
+  number: (_, { isInt, minValue, maxValue }) => ({
+    type: isInt ? "integer" : "number",
+    ...known({ minimum: minValue, maximum: maxValue }),
+  }),
   boolean: () => ({ type: "boolean" }),
   null: () => ({ type: "null" }),
   literal: (def) => ({ enum: def.values ?? [def.value] }),

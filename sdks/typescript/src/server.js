@@ -38,12 +38,13 @@ class ProtocolError extends Error {
 /**
  * Serves tools on stdin and stdout, and ends the process when stdin ends, whatever timers live.
  *
- * There is no handler for SIGTERM on purpose: in bun one does not run while stdin is receiving, and would only keep the process alive.
+ * There is no handler for SIGTERM on purpose: in bun one does not run while stdin is receiving, and would only keep the
+ * process alive.
  * @param {Map<string, Tool>} tools
  * @param {{ name: string, version: string }} serverInfo
  */
 export function serve(tools, serverInfo) {
-  /** @type {Map<unknown, { abort: AbortController, done: Promise<void> }>} calls that nobody has answered or cancelled, by request id */
+  /** @type {Map<unknown, { abort: AbortController, done: Promise<void> }>} not answered and not cancelled, by request id */
   const inFlight = new Map();
 
   /** @type {Record<string, (params: any, signal: AbortSignal) => unknown>} */
@@ -69,13 +70,15 @@ export function serve(tools, serverInfo) {
       if (!Object.hasOwn(methods, method)) throw new ProtocolError(UNKNOWN_METHOD, `unknown method ${method}`);
       return encode({ id, result: await methods[method](params ?? {}, abort.signal) });
     };
-    const done = work().catch((thrown) => {
-      const code = thrown instanceof ProtocolError ? thrown.code : INTERNAL_ERROR;
-      return encode({ id, error: { code, message: messageOf(thrown) } });
-    }).then((line) => {
-      if (!abort.signal.aborted) writeStdout(line); // a cancelled request wants no answer
-      if (inFlight.get(id)?.abort === abort) inFlight.delete(id);
-    });
+    const done = work()
+      .catch((thrown) => {
+        const code = thrown instanceof ProtocolError ? thrown.code : INTERNAL_ERROR;
+        return encode({ id, error: { code, message: messageOf(thrown) } });
+      })
+      .then((line) => {
+        if (!abort.signal.aborted) writeStdout(line); // a cancelled request wants no answer
+        if (inFlight.get(id)?.abort === abort) inFlight.delete(id);
+      });
     inFlight.set(id, { abort, done });
   };
 
@@ -177,8 +180,9 @@ async function outcome(name, tool, given, ctx) {
     return toResult(await tool.handler(checked.value, ctx, new TrailblazeClient(ctx)));
   } catch (thrown) {
     console.error(`${name} failed:`, thrown);
-    const outside = !ctx && thrown instanceof TypeError ? " (ctx is undefined: the call was not made by a trailblaze session)" : "";
-    return error(messageOf(thrown) + outside);
+    const message = messageOf(thrown);
+    const missed = !ctx && thrown instanceof TypeError && message.includes("undefined");
+    return error(missed ? `${message} (ctx is undefined: the call was not made by a trailblaze session)` : message);
   }
 }
 
@@ -204,6 +208,6 @@ function reporter(progressToken) {
 function withMemory(result, memory) {
   const { delta, deletions } = split(memory.changes());
   if (!delta && !deletions) return result;
-  const trailblaze = { ...result._meta?.trailblaze, ...(delta && { memoryDelta: delta }), ...(deletions && { memoryDeletions: deletions }) };
-  return { ...result, _meta: { ...result._meta, trailblaze } };
+  const changes = { ...(delta && { memoryDelta: delta }), ...(deletions && { memoryDeletions: deletions }) };
+  return { ...result, _meta: { ...result._meta, trailblaze: { ...result._meta?.trailblaze, ...changes } } };
 }

@@ -12,7 +12,10 @@ const clientOf = (given: unknown, signal = new AbortController().signal) => {
 };
 
 /** A request's body with its arguments as JSON, whatever their spacing. */
-const read = ({ action, ...rest }: any) => ({ ...rest, action: { ...action, arguments_json: JSON.parse(action.arguments_json) } });
+const read = ({ action, ...rest }: any) => ({
+  ...rest,
+  action: { ...action, arguments_json: JSON.parse(action.arguments_json) },
+});
 
 test("the vectors: requests are as written down, and so is what comes of the answers", async (t) => {
   Object.assign(process.env, vectors.env);
@@ -30,7 +33,11 @@ test("the vectors: requests are as written down, and so is what comes of the ans
     for (const [header, value] of Object.entries(request.headers ?? {})) assert.equal(received[0].headers[header], value, name);
 
     if (outcome.ok) assert.equal(reply.text, outcome.text, name);
-    else assert.ok(reply instanceof TrailblazeToolError && reply.tool === call.tool && reply.reason === outcome.error, `${name}: ${reply}`);
+    else
+      assert.ok(
+        reply instanceof TrailblazeToolError && reply.tool === call.tool && reply.reason === outcome.error,
+        `${name}: ${reply}`,
+      );
     if ("json" in outcome) assert.deepEqual(reply.json(), outcome.json, name);
     if (outcome.memory) assert.deepEqual(Object.fromEntries(ctx.memory.entries()), outcome.memory, name);
   }
@@ -52,8 +59,14 @@ test("the vectors: refusals are told", async (t) => {
 test("the reason of every other failure is told, with what to do", async (t) => {
   for (const [answer, reason] of [
     [{ status: 401, body: "the token is not this session's" }, /^refused with status 401: "the token is not this session's"$/],
-    [{ status: 502, body: "<html>no route</html>" }, /^refused with status 502: "<html>no route<\/html>"; the session may be over/],
-    [{ status: 200, body: "<html>sign in</html>" }, /^the answer is of an unknown kind; this @trailblaze\/scripting speaks version 1.*: "<html>/],
+    [
+      { status: 502, body: "<html>no route</html>" },
+      /^refused with status 502: "<html>no route<\/html>"; the session may be over/,
+    ],
+    [
+      { status: 200, body: "<html>sign in</html>" },
+      /^the answer is of an unknown kind; this @trailblaze\/scripting speaks version 1.*: "<html>/,
+    ],
     [{ result: { type: "call_tool_stream" } }, /^the answer is of an unknown kind; .* upgrade it if trailblaze is newer/],
     [{ result: { type: "call_tool_result", success: "yes" } }, /^the answer is of an unknown kind/],
     [[], /^the answer is of an unknown kind/],
@@ -65,24 +78,52 @@ test("the reason of every other failure is told, with what to do", async (t) => 
       return true;
     });
   }
-  await assert.rejects(clientOf(meta({ baseUrl: "http://127.0.0.1:9" })).client.callTool("x"), /cannot call x: .* does not answer \(.+\); the session/);
+  await assert.rejects(
+    clientOf(meta({ baseUrl: "http://127.0.0.1:9" })).client.callTool("x"),
+    /cannot call x: .* does not answer \(.+\); the session/,
+  );
   await assert.rejects(clientOf(meta()).client.callTool("x"), /no callback server/);
   await assert.rejects(TrailblazeClient.fromContext({}).callTool("x"), /not made by a trailblaze session/);
   await assert.rejects(TrailblazeClient.fromContext(undefined).callTool("x"), /not made by a trailblaze session/);
-  await assert.rejects(clientOf(meta({ baseUrl: "http://127.0.0.1:9" })).client.callTool("x", { text: "é".repeat(1 << 19) }), /at most 1048576 are allowed/);
+  await assert.rejects(
+    clientOf(meta({ baseUrl: "http://127.0.0.1:9" })).client.callTool("x", { text: "é".repeat(1 << 19) }),
+    /at most 1048576 are allowed/,
+  );
 });
 
 test("a failed tool without a reason still has one", async (t) => {
   const { baseUrl } = await callbacks(t, () => ({ result: { type: "call_tool_result", success: false } }));
-  await assert.rejects(clientOf(meta({ baseUrl })).client.callTool("x"), { name: "TrailblazeToolError", message: "x: failed without a reason" });
+  await assert.rejects(clientOf(meta({ baseUrl })).client.callTool("x"), {
+    name: "TrailblazeToolError",
+    message: "x: failed without a reason",
+  });
+});
+
+test("a failed tool is named once", async (t) => {
+  for (const [reason, message] of [
+    ["payment refused", "pay: payment refused"],
+    ["pay: argument amount is missing", "pay: argument amount is missing"],
+    ['unknown tool "pay"; did you mean "play"?', 'unknown tool "pay"; did you mean "play"?'],
+  ]) {
+    const { baseUrl } = await callbacks(t, () => ({
+      result: { type: "call_tool_result", success: false, error_message: reason },
+    }));
+    await assert.rejects(clientOf(meta({ baseUrl })).client.callTool("pay"), { message, reason, tool: "pay" });
+  }
 });
 
 test("without an answer the call ends at the limit, or when it is cancelled", async (t) => {
   const { baseUrl } = await callbacks(t, () => undefined);
   process.env.TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS = "50";
   t.after(() => delete process.env.TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS);
-  await assert.rejects(clientOf(meta({ baseUrl })).client.callTool("x"), /no answer within 50 ms; it may or may not have run; callbackTimeout in/);
-  await assert.rejects(clientOf(meta({ baseUrl }), AbortSignal.abort()).client.callTool("x"), /the call that asked for it was cancelled/);
+  await assert.rejects(
+    clientOf(meta({ baseUrl })).client.callTool("x"),
+    /no answer within 50 ms; it may or may not have run; callbackTimeout in/,
+  );
+  await assert.rejects(
+    clientOf(meta({ baseUrl }), AbortSignal.abort()).client.callTool("x"),
+    /the call that asked for it was cancelled/,
+  );
 });
 
 test("json() prefers structured content, and says what was no JSON", async (t) => {
@@ -112,15 +153,36 @@ test("a change of memory is sent once, again if it did not arrive, and wins over
   await second;
   assert.deepEqual(Object.fromEntries(ctx.memory.entries()), { plan: "max", other: "x" });
   await client.callTool("x");
-  assert.deepEqual(received.map(({ body }) => body.action.memory_delta), [{ plan: "pro" }, { plan: "pro" }, { plan: "max" }]);
+  assert.deepEqual(
+    received.map(({ body }) => body.action.memory_delta),
+    [{ plan: "pro" }, { plan: "pro" }, { plan: "max" }],
+  );
   assert.equal(ctx.memory.changes().size, 0);
 });
 
 test("memory is like a Map whose values are text", () => {
   const { memory } = clientOf({ trailblaze: { sessionId: "s", memory: { email: "a@example.com", count: 2 } } }).ctx;
-  memory.set("n", 1.5).set("b", true).set("o", { a: [1] }).set("t", "text");
-  assert.deepEqual([...memory.entries()], [["email", "a@example.com"], ["count", 2], ["n", "1.5"], ["b", "true"], ["o", '{"a":[1]}'], ["t", "text"]]);
-  assert.deepEqual([memory.delete("email"), memory.delete("email"), memory.has("email"), memory.get("email")], [true, false, false, undefined]);
+  memory
+    .set("n", 1.5)
+    .set("b", true)
+    .set("o", { a: [1] })
+    .set("t", "text");
+  assert.deepEqual(
+    [...memory.entries()],
+    [
+      ["email", "a@example.com"],
+      ["count", 2],
+      ["n", "1.5"],
+      ["b", "true"],
+      ["o", '{"a":[1]}'],
+      ["t", "text"],
+    ],
+  );
+  assert.deepEqual(
+    [memory.delete("email"), memory.delete("email"), memory.has("email"), memory.get("email")],
+    [true, false, false, undefined],
+  );
   assert.deepEqual([...memory.keys()], ["count", "n", "b", "o", "t"]);
-  for (const nothing of [undefined, null]) assert.throws(() => memory.set("x", nothing), /memory.set\("x", (undefined|null)\): there is no value/);
+  for (const nothing of [undefined, null])
+    assert.throws(() => memory.set("x", nothing), /memory.set\("x", (undefined|null)\): there is no value/);
 });

@@ -8,11 +8,21 @@ test("the same file is an ordinary server for any client", async (t) => {
   const { StdioClientTransport } = await import(`${packages}@modelcontextprotocol/sdk/dist/esm/client/stdio.js`);
   const client = new Client({ name: "test", version: "1" });
   t.after(() => client.close());
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: argv(fixture("signup.ts")), env: environment(), stderr: "ignore" }));
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: argv(fixture("../project/tools/signup.ts")),
+      env: environment(),
+      stderr: "ignore",
+    }),
+  );
 
   assert.deepEqual(client.getServerVersion(), { name: "signup", version: "0.0.0" });
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(({ name, inputSchema }: any) => [name, inputSchema.required]), [["signUp", ["plan"]]]);
+  assert.deepEqual(
+    tools.map(({ name, inputSchema }: any) => [name, inputSchema.required]),
+    [["signUp", ["plan"]]],
+  );
   const outside = await client.callTool({ name: "signUp", arguments: { plan: "pro" } });
   assert.equal(outside.isError, true);
   assert.match(outside.content[0].text, /cannot call generateTestUser: this call was not made by a trailblaze session/);
@@ -32,7 +42,11 @@ for (const script of ["talkback1.ts", "talkback2.mts"]) {
       else return succeeded("from the session");
     });
     const peer = Peer.start(t, `${root}testdata/servers/${script}`);
-    await peer.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } });
+    await peer.request("initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    });
     peer.notify("notifications/initialized");
     const result = await peer.call("relay", { tool: "look" }, meta({ baseUrl }));
     assert.deepEqual(result.content, [{ type: "text", text: "from the session" }]);

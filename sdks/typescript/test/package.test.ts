@@ -1,7 +1,17 @@
 // The package as its users get it: linked, and packed and installed. Run by node, tries every runtime that there is.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -23,7 +33,7 @@ function project(t: TestContext): string {
   mkdirSync(join(dir, "node_modules", "@trailblaze"), { recursive: true });
   symlinkSync(`${packages}zod`, join(dir, "node_modules", "zod"), "junction");
   writeFileSync(join(dir, "package.json"), '{ "type": "module" }');
-  cpSync(fixture("signup.ts"), join(dir, "signup.ts"));
+  cpSync(fixture("../project/tools/signup.ts"), join(dir, "signup.ts"));
   return dir;
 }
 
@@ -59,7 +69,10 @@ for (const [how, make] of Object.entries({ linked, packed })) {
   }
 }
 
-for (const [module, moduleResolution, make] of [["nodenext", "nodenext", linked], ["esnext", "bundler", packed]] as const) {
+for (const [module, moduleResolution, make] of [
+  ["nodenext", "nodenext", linked],
+  ["esnext", "bundler", packed],
+] as const) {
   test(`the first example passes a strict check of types that finds modules the way of ${moduleResolution}`, (t) => {
     const dir = make(t);
     const compilerOptions = { module, moduleResolution, strict: true, noEmit: true, target: "es2022", types: [] };
@@ -69,9 +82,22 @@ for (const [module, moduleResolution, make] of [["nodenext", "nodenext", linked]
 }
 
 test("what is published is the sources, their types, the readme and the license", () => {
-  const out = execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: here, env: environment(), encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  assert.deepEqual(JSON.parse(out)[0].files.map(({ path }: { path: string }) => path).sort(), [
-    "LICENSE", "README.md", "index.d.ts", "package.json",
-    ...["client", "context", "index", "mock", "results", "schema", "server", "stdout"].map((name) => `src/${name}.js`),
-  ]);
+  const out = execFileSync("npm", ["pack", "--dry-run", "--json"], {
+    cwd: here,
+    env: environment(),
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  assert.deepEqual(
+    JSON.parse(out)[0]
+      .files.map(({ path }: { path: string }) => path)
+      .sort(),
+    [
+      "LICENSE",
+      "README.md",
+      "index.d.ts",
+      "package.json",
+      ...["client", "context", "index", "mock", "results", "schema", "server", "stdout"].map((name) => `src/${name}.js`),
+    ],
+  );
 });

@@ -23,7 +23,7 @@ export function environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
 
 /** Waits until a condition holds. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + LIMIT_MS; !holds(); ) {
+  for (const deadline = Date.now() + LIMIT_MS; !holds();) {
     if (Date.now() > deadline) throw new Error(`${what} did not happen within ${LIMIT_MS} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -38,8 +38,17 @@ export class Peer {
   #id = 0;
 
   /** Starts a script, or any command, and has it killed at the end of the test at the latest. */
-  static start(t: TestContext, script: string, options: { env?: NodeJS.ProcessEnv; command?: string; args?: string[]; cwd?: string } = {}): Peer {
-    const peer = new Peer(options.command ?? process.execPath, options.args ?? argv(script), environment(options.env), options.cwd);
+  static start(
+    t: TestContext,
+    script: string,
+    options: { env?: NodeJS.ProcessEnv; command?: string; args?: string[]; cwd?: string } = {},
+  ): Peer {
+    const peer = new Peer(
+      options.command ?? process.execPath,
+      options.args ?? argv(script),
+      environment(options.env),
+      options.cwd,
+    );
     t.after(() => peer.child.kill("SIGKILL"));
     return peer;
   }
@@ -121,7 +130,10 @@ export interface Received {
 }
 
 /** A callback server whose answers a function gives; undefined leaves the request open. */
-export async function callbacks(t: TestContext, answer: (received: Received) => unknown): Promise<{ baseUrl: string; received: Received[] }> {
+export async function callbacks(
+  t: TestContext,
+  answer: (received: Received) => unknown,
+): Promise<{ baseUrl: string; received: Received[] }> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const closed = new Promise<void>((resolve) => response.once("close", () => resolve()));
@@ -132,7 +144,9 @@ export async function callbacks(t: TestContext, answer: (received: Received) => 
     const given: any = await answer(one);
     if (given === undefined) return;
     const { status, body } = "status" in given ? given : { status: 200, body: given };
-    response.writeHead(status, { "content-type": "application/json" }).end(typeof body === "string" ? body : JSON.stringify(body));
+    response
+      .writeHead(status, { "content-type": "application/json" })
+      .end(typeof body === "string" ? body : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => {

@@ -8,11 +8,23 @@ const text = (result: any) => result.content[0].text;
 test("the handshake settles on a version that both know", async (t) => {
   const peer = start(t);
   for (const [asked, agreed] of [
-    ["2024-11-05", "2024-11-05"], ["2025-03-26", "2025-03-26"], ["2025-06-18", "2025-06-18"], ["2025-11-25", "2025-11-25"],
-    ["2026-07-28", "2025-11-25"], [undefined, "2025-11-25"],
+    ["2024-11-05", "2024-11-05"],
+    ["2025-03-26", "2025-03-26"],
+    ["2025-06-18", "2025-06-18"],
+    ["2025-11-25", "2025-11-25"],
+    ["2026-07-28", "2025-11-25"],
+    [undefined, "2025-11-25"],
   ]) {
-    const { result } = await peer.request("initialize", { protocolVersion: asked, capabilities: {}, clientInfo: { name: "test", version: "1" } });
-    assert.deepEqual(result, { protocolVersion: agreed, capabilities: { tools: {} }, serverInfo: { name: "tools", version: "1.2.3" } });
+    const { result } = await peer.request("initialize", {
+      protocolVersion: asked,
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    });
+    assert.deepEqual(result, {
+      protocolVersion: agreed,
+      capabilities: { tools: {} },
+      serverInfo: { name: "tools", version: "1.2.3" },
+    });
   }
   peer.notify("notifications/initialized");
   assert.deepEqual((await peer.request("ping")).result, {});
@@ -20,26 +32,39 @@ test("the handshake settles on a version that both know", async (t) => {
 
 test("a tool is listed with all that it says about itself", async (t) => {
   const { result } = await start(t).request("tools/list");
-  assert.deepEqual(result.tools.find((tool: any) => tool.name === "greet"), {
-    name: "greet",
-    title: "Greeter",
-    description: "greets",
-    annotations: { readOnlyHint: true },
-    outputSchema: { type: "object" },
-    inputSchema: {
-      type: "object",
-      properties: { name: { type: "string" }, times: { type: "integer", default: 1, minimum: -9007199254740991, maximum: 9007199254740991 } },
-      required: ["name"],
-      additionalProperties: false,
+  assert.deepEqual(
+    result.tools.find((tool: any) => tool.name === "greet"),
+    {
+      name: "greet",
+      title: "Greeter",
+      description: "greets",
+      annotations: { readOnlyHint: true },
+      outputSchema: { type: "object" },
+      inputSchema: {
+        type: "object",
+        properties: {
+          name: { type: "string" },
+          times: { type: "integer", default: 1, minimum: -9007199254740991, maximum: 9007199254740991 },
+        },
+        required: ["name"],
+        additionalProperties: false,
+      },
+      _meta: {
+        "acme/owner": "team a",
+        "trailblaze/toolset": "manners",
+        "trailblaze/supportedPlatforms": ["WEB"],
+        "trailblaze/isRecordable": false,
+        "trailblaze/timeoutMs": 5000,
+      },
     },
-    _meta: {
-      "acme/owner": "team a", "trailblaze/toolset": "manners", "trailblaze/supportedPlatforms": ["WEB"], "trailblaze/isRecordable": false,
-      "trailblaze/timeoutMs": 5000,
+  );
+  assert.deepEqual(
+    result.tools.find((tool: any) => tool.name === "nothing"),
+    {
+      name: "nothing",
+      inputSchema: { type: "object", properties: {}, additionalProperties: false },
     },
-  });
-  assert.deepEqual(result.tools.find((tool: any) => tool.name === "nothing"), {
-    name: "nothing", inputSchema: { type: "object", properties: {}, additionalProperties: false },
-  });
+  );
 });
 
 test("what is unknown or unreadable is answered, and harms nothing", async (t) => {
@@ -70,7 +95,10 @@ test("what a handler returns or throws becomes a result", async (t) => {
     no: { content: one("no, on purpose"), isError: true },
     throws: { content: one("three items expected, two found"), isError: true },
     fatal: { content: one("the backend is gone"), isError: true, _meta: { trailblaze: { variant: "FatalError" } } },
-    handOver: { content: one(JSON.stringify({ _trailblaze_delegates: delegates })), structuredContent: { _trailblaze_delegates: delegates } },
+    handOver: {
+      content: one(JSON.stringify({ _trailblaze_delegates: delegates })),
+      structuredContent: { _trailblaze_delegates: delegates },
+    },
   })) {
     assert.deepEqual(await peer.call(name, {}, meta()), want, name);
   }
@@ -91,13 +119,20 @@ test("arguments are checked and completed", async (t) => {
 test("ctx is what _meta.trailblaze says, and undefined elsewhere", async (t) => {
   const peer = start(t);
   const target = { id: "myapp", appIds: ["com.example.myapp"] };
-  const inside = await peer.call("look", { a: 1, _trailblazeContext: { memory: {} } }, meta({ target, baseUrl: "http://127.0.0.1:1" }));
+  const inside = await peer.call(
+    "look",
+    { a: 1, _trailblazeContext: { memory: {} } },
+    meta({ target, baseUrl: "http://127.0.0.1:1" }),
+  );
   assert.deepEqual(inside.structuredContent, {
     args: { a: 1 },
     ctx: { ...meta().trailblaze, target, baseUrl: "http://127.0.0.1:1", signal: false },
   });
   assert.deepEqual((await peer.call("look", {}, { trailblaze: null })).structuredContent, { args: {} });
-  assert.deepEqual((await peer.call("look", {}, { trailblaze: { sessionId: "s", memory: null } })).structuredContent.ctx.memory, {});
+  assert.deepEqual(
+    (await peer.call("look", {}, { trailblaze: { sessionId: "s", memory: null } })).structuredContent.ctx.memory,
+    {},
+  );
 
   assert.match(text(await peer.call("sessionOnly")), /sessionOnly works only in a trailblaze session/);
   assert.equal(text(await peer.call("sessionOnly", {}, meta())), "session-1");
@@ -117,7 +152,10 @@ test("progress is told to who asked for it", async (t) => {
   assert.equal(text(await peer.call("steps", {}, meta())), "done");
   assert.deepEqual(
     peer.messages.filter((message) => message.method).map(({ method, params }) => ({ method, params })),
-    ["one", "two"].map((message, i) => ({ method: "notifications/progress", params: { progressToken: "p-1", progress: i + 1, message } })),
+    ["one", "two"].map((message, i) => ({
+      method: "notifications/progress",
+      params: { progressToken: "p-1", progress: i + 1, message },
+    })),
   );
   const { trailblaze } = meta();
   await peer.call("steps", {}, { trailblaze });
@@ -131,7 +169,10 @@ test("a cancelled call is told so and not answered", async (t) => {
   peer.notify("notifications/cancelled", { requestId: id });
   await until("the end of the wait", () => peer.stderr.includes("stopped waiting"));
   await peer.request("ping");
-  assert.equal(peer.messages.some((message) => message.id === id), false);
+  assert.equal(
+    peer.messages.some((message) => message.id === id),
+    false,
+  );
 });
 
 test("cancelling a call cancels what it calls back", async (t) => {
@@ -157,19 +198,34 @@ test("calls at the same time do not mix", async (t) => {
   const answers = await Promise.all(
     names.map((i) => peer.call("relay", { tool: "who" }, meta({ baseUrl, sessionId: `s-${i}`, invocationId: `tbk_${i}` }))),
   );
-  assert.deepEqual(answers.map((answer) => answer.structuredContent.text), names.map((i) => `s-${i} tbk_${i}`));
+  assert.deepEqual(
+    answers.map((answer) => answer.structuredContent.text),
+    names.map((i) => `s-${i} tbk_${i}`),
+  );
 });
 
 test("a callback goes around a proxy that NO_PROXY excludes, and says so of one that it does not", async (t) => {
   const { baseUrl, received } = await callbacks(t, () => succeeded("direct"));
   const dead = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" };
-  const env = { ...dead, NO_PROXY: "127.0.0.1,localhost,::1", no_proxy: "127.0.0.1,localhost,::1", TRAILBLAZE_SESSION_TOKEN: "secret" };
+  const env = {
+    ...dead,
+    NO_PROXY: "127.0.0.1,localhost,::1",
+    no_proxy: "127.0.0.1,localhost,::1",
+    TRAILBLAZE_SESSION_TOKEN: "secret",
+  };
   const relayed = await start(t, env).call("relay", { tool: "x" }, meta({ baseUrl }));
   assert.deepEqual(relayed.structuredContent, { text: "direct" });
   assert.equal(received[0].headers.authorization, "Bearer secret");
 
-  const lost = await start(t, { ...dead, NO_PROXY: "", no_proxy: "" }).call("relay", { tool: "x" }, meta({ baseUrl: "http://127.0.0.1:9" }));
-  assert.match(text(lost), /cannot call x: http:\/\/127\.0\.0\.1:9 does not answer \(.+\); HTTP_PROXY is set, so NO_PROXY must name 127\.0\.0\.1/);
+  const lost = await start(t, { ...dead, NO_PROXY: "", no_proxy: "" }).call(
+    "relay",
+    { tool: "x" },
+    meta({ baseUrl: "http://127.0.0.1:9" }),
+  );
+  assert.match(
+    text(lost),
+    /cannot call x: http:\/\/127\.0\.0\.1:9 does not answer \(.+\); HTTP_PROXY is set, so NO_PROXY must name 127\.0\.0\.1/,
+  );
 });
 
 test("stdout carries nothing but the protocol, while modules load and while tools run", async (t) => {
@@ -178,8 +234,17 @@ test("stdout carries nothing but the protocol, while modules load and while tool
   assert.deepEqual(await peer.end(), { code: 0, signal: null });
   assert.deepEqual(peer.stray, []);
   for (const line of [
-    "a module that logs while it loads", "and informs", "log formatted", "info", "debug", "(index)", "{ a: 1 }", "group",
-    "default: 1", "t: ", "write",
+    "a module that logs while it loads",
+    "and informs",
+    "log formatted",
+    "info",
+    "debug",
+    "(index)",
+    "{ a: 1 }",
+    "group",
+    "default: 1",
+    "t: ",
+    "write",
   ]) {
     assert.ok(peer.stderr.includes(line), `${line} in ${peer.stderr}`);
   }

@@ -1,6 +1,13 @@
 // Nothing here runs: tsc reads it, and the lines marked as errors have to be some.
 import * as declared from "@trailblaze/scripting";
-import { createMockClient, createMockContext, trailblaze, type ToolMeta, type TrailblazeClient, type TrailblazeContext } from "@trailblaze/scripting";
+import {
+  createMockClient,
+  createMockContext,
+  trailblaze,
+  type ToolMeta,
+  type TrailblazeClient,
+  type TrailblazeContext,
+} from "@trailblaze/scripting";
 import { z } from "zod";
 import { z as zod3 } from "zod-3";
 import * as implemented from "../src/index.js";
@@ -16,7 +23,14 @@ same<keyof typeof declared, keyof typeof implemented>(true);
 
 trailblaze.tool(
   "shape",
-  { inputSchema: { plan: z.string(), seats: z.number().optional(), kind: z.enum(["free", "paid"]).default("free"), at: z.string().transform(Number) } },
+  {
+    inputSchema: {
+      plan: z.string(),
+      seats: z.number().optional(),
+      kind: z.enum(["free", "paid"]).default("free"),
+      at: z.string().transform(Number),
+    },
+  },
   (args, ctx, client) => {
     same<typeof args, { plan: string; kind: "free" | "paid"; at: number; seats?: number | undefined }>(true);
     same<typeof ctx, TrailblazeContext>(true);
@@ -37,7 +51,11 @@ trailblaze.tool("shape of zod 3", { inputSchema: { plan: zod3.string(), seats: z
 trailblaze.tool("whole", { inputSchema: z.object({ a: z.string(), b: z.number().optional() }) }, (args) => {
   same<typeof args, { a: string; b?: number | undefined }>(true);
 });
-trailblaze.tool("JSON Schema", { inputSchema: { type: "object", properties: { a: { type: "string" } } } }, (args: { a: string }) => args.a);
+trailblaze.tool(
+  "JSON Schema",
+  { inputSchema: { type: "object", properties: { a: { type: "string" } } } },
+  (args: { a: string }) => args.a,
+);
 trailblaze.tool("none", {}, (args, ctx) => {
   // @ts-expect-error it takes none
   args.plan;
@@ -56,6 +74,7 @@ trailblaze.tool("b", { meta: { timeoutMs: "5s" } }, () => {});
 // @ts-expect-error a value of the wrong type
 trailblaze.tool("c", { _meta: { "trailblaze/supportedDrivers": "ios-host" } }, () => {});
 
-const handler = async (_: unknown, ctx: TrailblazeContext, client: TrailblazeClient) => (await client.callTool(ctx.sessionId)).json<{ id: number }>().id;
+const handler = async (_: unknown, ctx: TrailblazeContext, client: TrailblazeClient) =>
+  (await client.callTool(ctx.sessionId)).json<{ id: number }>().id;
 handler({}, createMockContext(), createMockClient({ tools: { x: 1 } }));
 ({ isForLlm: false }) satisfies ToolMeta;

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMockClient, createMockContext, delegate, error, trailblaze, TrailblazeCallbackError, TrailblazeToolError } from "@trailblaze/scripting";
+import {
+  createMockClient,
+  createMockContext,
+  delegate,
+  error,
+  trailblaze,
+  TrailblazeCallbackError,
+  TrailblazeToolError,
+} from "@trailblaze/scripting";
 import { z as zod3 } from "zod-3";
 import { z as zod3v4 } from "zod-3/v4";
 import { z as zod40 } from "zod-4.0";
@@ -17,7 +25,8 @@ const plain = (json: unknown): any =>
     if (rest.enum || rest.default === "free") delete rest.type;
     if (Array.isArray(rest.type)) return { anyOf: rest.type.map((type: string) => ({ type })) };
     if (rest.items === false) ["items", "minItems", "maxItems"].forEach((key) => delete rest[key]);
-    for (const key of ["exclusiveMinimum", "minimum", "maximum"]) if (Math.abs(rest[key]) === Number.MAX_SAFE_INTEGER) delete rest[key];
+    for (const key of ["exclusiveMinimum", "minimum", "maximum"])
+      if (Math.abs(rest[key]) === Number.MAX_SAFE_INTEGER) delete rest[key];
     return rest;
   });
 
@@ -32,7 +41,10 @@ for (const [version, z] of Object.entries(zods)) {
       items: z.array(z.object({ id: z.literal("x"), note: z.string().optional() })),
       pair: z.tuple([z.string(), z.number()]).optional(),
       either: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]).optional(),
-      upper: z.string().transform((text) => text.toUpperCase()).optional(),
+      upper: z
+        .string()
+        .transform((text) => text.toUpperCase())
+        .optional(),
       anything: z.unknown(),
       on: z.date().optional(),
     });
@@ -46,9 +58,14 @@ for (const [version, z] of Object.entries(zods)) {
         price: { anyOf: [{ type: "number" }, { type: "null" }] },
         kind: { enum: ["free", "paid"], default: "free" },
         flags: { type: "object", additionalProperties: { type: "boolean" } },
-        items: { type: "array", items: { type: "object", properties: { id: { enum: ["x"] }, note: { type: "string" } }, required: ["id"] } },
+        items: {
+          type: "array",
+          items: { type: "object", properties: { id: { enum: ["x"] }, note: { type: "string" } }, required: ["id"] },
+        },
         pair: { type: "array", prefixItems: [{ type: "string" }, { type: "number" }] },
-        either: { anyOf: ["a", "b"].map((key) => ({ type: "object", properties: { [key]: { type: "string" } }, required: [key] })) },
+        either: {
+          anyOf: ["a", "b"].map((key) => ({ type: "object", properties: { [key]: { type: "string" } }, required: [key] })),
+        },
         upper: { type: "string" },
         anything: {},
         on: {},
@@ -76,7 +93,12 @@ for (const [version, z] of Object.entries(zods)) {
 }
 
 test("a recursive schema refers to where it stands", () => {
-  const tree = zod4.object({ label: zod4.string(), get children() { return zod4.array(tree).optional(); } });
+  const tree = zod4.object({
+    label: zod4.string(),
+    get children() {
+      return zod4.array(tree).optional();
+    },
+  });
   const { properties } = inputOf({ "a/b": tree }).json as any;
   assert.equal(properties["a/b"].properties.children.items.$ref, "#/properties/a~1b");
 });
@@ -94,7 +116,8 @@ test("any Standard Schema will do", async () => {
     "~standard": {
       version: 1 as const,
       vendor: "test",
-      validate: async (value: unknown) => (Number(value) % 2 ? { issues: [{ message: "odd", path: [{ key: "deep" }] }] } : { value: Number(value) }),
+      validate: async (value: unknown) =>
+        Number(value) % 2 ? { issues: [{ message: "odd", path: [{ key: "deep" }] }] } : { value: Number(value) },
     },
   };
   const input = inputOf({ n: even });
@@ -107,16 +130,29 @@ test("mistakes of a registration are told at once", () => {
   const tool = (name: string, definition: any) => trailblaze.tool(name, definition, () => {});
   tool("twice", {});
   assert.throws(() => tool("twice", {}), /tool twice is there already/);
-  assert.throws(() => tool("a", { inputSchema: { plan: "string" } }), /inputSchema\.plan is no schema; write z\.string\(\) or the like \(zod 3\.25 or later\)/);
-  assert.throws(() => tool("a", { meta: { supportedPlatform: ["WEB"] } }), /tool a: meta\.supportedPlatform is not known; there are supportedDrivers, /);
+  assert.throws(
+    () => tool("a", { inputSchema: { plan: "string" } }),
+    /inputSchema\.plan is no schema; write z\.string\(\) or the like \(zod 3\.25 or later\)/,
+  );
+  assert.throws(
+    () => tool("a", { meta: { supportedPlatform: ["WEB"] } }),
+    /tool a: meta\.supportedPlatform is not known; there are supportedDrivers, /,
+  );
   assert.throws(() => delegate([{ name: "x" } as any]), /delegate: call 1 names no tool/);
 });
 
 test("a mock context is a context", () => {
-  const ctx = createMockContext({ memory: { email: "a@example.com" }, device: { platform: "ios" }, target: { id: "myapp", appIds: [] } });
+  const ctx = createMockContext({
+    memory: { email: "a@example.com" },
+    device: { platform: "ios" },
+    target: { id: "myapp", appIds: [] },
+  });
   ctx.memory.set("plan", "pro");
   ctx.progress("half way");
-  assert.deepEqual([...ctx.memory.keys(), ctx.device.platform, ctx.device.widthPixels, ctx.target?.id], ["email", "plan", "ios", 1280, "myapp"]);
+  assert.deepEqual(
+    [...ctx.memory.keys(), ctx.device.platform, ctx.device.widthPixels, ctx.target?.id],
+    ["email", "plan", "ios", 1280, "myapp"],
+  );
   assert.deepEqual([ctx.messages, ctx.signal.aborted, ctx.sessionId], [["half way"], false, "mock-session"]);
   assert.deepEqual([...createMockContext().memory.keys()], []);
 });
@@ -136,10 +172,17 @@ test("a mock client answers like the session's, and keeps what it was asked", as
   assert.equal((await client.callTool("text")).text, "plain");
   assert.deepEqual((await client.callTool("user")).json(), { id: 7 });
   assert.equal((await client.callTool("sum", { a: 1, b: 2 })).json(), 3);
-  for (const [tool, reason] of [["no", "card declined"], ["throws", "broken"], ["absent", "unknown tool; the mock has: text, user, sum, no, throws"]]) {
+  for (const [tool, reason] of [
+    ["no", "card declined"],
+    ["throws", "broken"],
+    ["absent", "unknown tool; the mock has: text, user, sum, no, throws"],
+  ]) {
     await assert.rejects(client.callTool(tool), { name: "TrailblazeToolError", tool, reason, message: `${tool}: ${reason}` });
   }
-  assert.deepEqual(client.calls.map(({ tool }) => tool), ["text", "user", "sum", "no", "throws", "absent"]);
+  assert.deepEqual(
+    client.calls.map(({ tool }) => tool),
+    ["text", "user", "sum", "no", "throws", "absent"],
+  );
   assert.deepEqual(client.calls[2].args, { a: 1, b: 2 });
   assert.ok(new TrailblazeToolError("t", "r") instanceof Error && new TrailblazeCallbackError("t", "r") instanceof Error);
 });

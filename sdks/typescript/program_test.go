@@ -1,0 +1,79 @@
+package typescript_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/cmd"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// The test binary also plays the whole program.
+func TestMain(m *testing.M) {
+	if os.Getenv("TRAILBLAZE_TEST_MAIN") != "" {
+		os.Unsetenv("TRAILBLAZE_TEST_MAIN")
+		os.Exit(cmd.Main(cmd.NewSystem("test")))
+	}
+	os.Exit(m.Run())
+}
+
+// project copies the authors' project and links the packages that it uses.
+func project(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("test", "project"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{ "type": "module" }`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "node_modules", "@trailblaze"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{
+		"@trailblaze/scripting": installed(t, "."), "zod": installed(t, "node_modules", "zod"),
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, "node_modules", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestToolsInTypeScriptTalkBack(t *testing.T) {
+	t.Parallel()
+	sources(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Dir(installed(t, "..", "..", "testdata", "servers", "node_modules", ".bin", "bun"))
+	for _, tt := range []struct {
+		runtime, trail string
+		code           int
+		want           string
+	}{
+		{"bun", "join", 0, "1 passed"},
+		{"bun", "twice", 1, "generateTestUser: one user is enough"},
+		{"node", "join", 0, "1 passed"},
+		{"node", "twice", 1, "generateTestUser: one user is enough"},
+	} {
+		t.Run(tt.trail+" on "+tt.runtime, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join("trails", tt.trail+".trail.yaml")
+			c := exec.CommandContext(t.Context(), self, "run", "--verbose", "--runtime", tt.runtime, file)
+			c.Dir = project(t)
+			marker := spawntest.Marker()
+			c.Env = append(os.Environ(), marker, "TRAILBLAZE_TEST_MAIN=1", "TRAILBLAZE_CACHE_DIR="+t.TempDir(), "GORACE=atexit_sleep_ms=0",
+				"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			out, err := c.CombinedOutput()
+			if code := c.ProcessState.ExitCode(); code != tt.code || !strings.Contains(string(out), tt.want) {
+				t.Errorf("%v, want exit code %d and %q:\n%s", err, tt.code, tt.want, out)
+			}
+			spawntest.NoSurvivors(t, marker)
+		})
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -425,7 +426,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	all.Wait()
 	receiveSaid(t, answers) // an answer or an error, but no hanging
 	for _, c := range []net.Conn{idle, half, inBody} {
-		if _, err := io.ReadAll(c); errors.Is(err, context.DeadlineExceeded) {
+		if _, err := io.ReadAll(c); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Error("a connection is still open")
 		}
 	}

@@ -83,14 +83,11 @@ type said struct {
 	header http.Header
 	text   string
 	Result struct {
-		Type      string `json:"type"`
-		Success   bool   `json:"success"`
-		Text      string `json:"text_content"`
-		Error     string `json:"error_message"`
-		Message   string `json:"message"`
-		HasErr    any    `json:"-"`
-		MemoryIn  any    `json:"memory_delta"`
-		MemoryOut any    `json:"memory_deletions"`
+		Type    string `json:"type"`
+		Success bool   `json:"success"`
+		Text    string `json:"text_content"`
+		Error   string `json:"error_message"`
+		Message string `json:"message"`
 	} `json:"result"`
 	IsError *bool  `json:"is_error"`
 	Message string `json:"message"`

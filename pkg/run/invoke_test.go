@@ -113,7 +113,7 @@ func serving(tools map[string]map[string]fake, tune ...func(*mcp.Tool)) run.Laun
 				if err != nil {
 					var no mcp.CallToolResult
 					no.SetError(err)
-					return &no, nil //nolint:nilerr // the tool failed, the call did not
+					return &no, nil
 				}
 				if result, ok := out.(*mcp.CallToolResult); ok {
 					return result, nil

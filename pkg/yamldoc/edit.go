@@ -166,11 +166,14 @@ func (e *Editor) replace(n Node, value any) {
 	afterKey, sameLine := e.offset(colon)+1, e.line(colon) == e.line(i)
 	switch {
 	case sameLine && collection(value):
-		end := e.lineEnd(to)
-		if strings.TrimSpace(e.text[to:end]) == "" {
+		end, gap := e.lineEnd(to), ""
+		switch rest := e.text[to:end]; {
+		case strings.TrimSpace(rest) == "":
 			to = end
+		case strings.HasPrefix(rest, "#"):
+			gap = " "
 		}
-		e.splice(afterKey, to, "")
+		e.splice(afterKey, to, gap)
 		indent := e.column(key) + e.style(i).deeper(value)
 		e.splice(end, end, "\n"+strings.Repeat(" ", indent)+e.block(value, indent, i, end))
 	case !sameLine && !collection(value):
@@ -202,6 +205,10 @@ func (e *Editor) add(n Node, entry any) {
 // addFlow writes an entry before the bracket that closes a collection.
 func (e *Editor) addFlow(open, closing int, entry any) {
 	last := closing - 1
+	if last < open {
+		e.fail("put it in braces", "the mapping in line %d has none", e.line(open))
+		return
+	}
 	for e.doc.tokens[last].Type == token.CommentType {
 		last--
 	}
@@ -258,26 +265,36 @@ func (e *Editor) swallows(at, indent int) bool {
 
 // style finds how collections below a key are indented: as in the nearest one before a token, else in the first one after it.
 func (e *Editor) style(near int) *encoder {
-	enc := &encoder{maps: -1, lists: -1}
-	for i, t := range e.doc.tokens {
-		value := e.skip(i + 1)
-		if t.Type != token.MappingValueType || e.depth[i] > 0 || i == 0 || value == len(e.doc.tokens) || e.line(value) == e.line(i) {
-			continue
-		}
-		deeper := e.column(value) - e.column(i-1)
-		switch {
-		case e.doc.tokens[value].Type == token.SequenceEntryType && deeper >= 0 && (i < near || enc.lists < 0):
-			enc.lists = deeper
-		case e.isBlock(value) && deeper > 0 && (i < near || enc.maps < 0):
-			enc.maps = deeper
-		}
+	const unknown, usual = -1, 2
+	enc := &encoder{maps: unknown, lists: unknown}
+	for i := near - 1; i > 0 && min(enc.maps, enc.lists) == unknown; i-- {
+		e.measure(i, enc)
 	}
-	const usual = 2
-	if enc.maps < 0 {
+	for i := near; i < len(e.doc.tokens) && min(enc.maps, enc.lists) == unknown; i++ {
+		e.measure(i, enc)
+	}
+	if enc.maps == unknown {
 		enc.maps = usual
 	}
-	if enc.lists < 0 {
+	if enc.lists == unknown {
 		enc.lists = usual
 	}
 	return enc
+}
+
+// measure fills in what is not known yet of a style, if a token is the colon before a collection in lines of its own.
+func (e *Editor) measure(colon int, enc *encoder) {
+	value := e.skip(colon + 1)
+	if colon == 0 || e.doc.tokens[colon].Type != token.MappingValueType || !e.isBlock(value) || e.line(value) == e.line(colon) {
+		return
+	}
+	deeper := e.column(value) - e.column(colon-1)
+	switch {
+	case e.doc.tokens[value].Type == token.SequenceEntryType:
+		if enc.lists < 0 && deeper >= 0 {
+			enc.lists = deeper
+		}
+	case enc.maps < 0 && deeper > 0:
+		enc.maps = deeper
+	}
 }

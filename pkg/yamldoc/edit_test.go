@@ -37,6 +37,7 @@ func TestSetWritesOnlyTheValue(t *testing.T) {
 		{"text", "a: b # c\n", "", "a", "d: e", "a: \"d: e\" # c\n"},
 		{"block for block", "k:\n  - 1 # c\n  # d\n", "", "k", list, "k:\n  - a: |\n      x\n      y\n  - z\n  # d\n"},
 		{"block for flow", "k: [1] # c\nl: 2", "", "k", list, "k: # c\n  - a: |\n      x\n      y\n  - z\nl: 2"},
+		{"beside a comment without a space", "k: []# c\n", "", "k", list[1:], "k: # c\n  - z\n"},
 		{"before a comment that is deeper", "k:\n  - 1\n      # d\n", "", "k", list[:1], "k:\n  - a: \"x\\ny\\n\"\n      # d\n"},
 		{"without a last line end", "k:\n  - 1", "", "k", list[:1], "k:\n  - a: \"x\\ny\\n\""},
 		{"flow in flow", "{k: [1], l: 2}\n", "", "k", list, "{k: [{ a: \"x\\ny\\n\" }, z], l: 2}\n"},
@@ -105,8 +106,14 @@ func TestEditRefusesWhatItCannotDo(t *testing.T) {
 			t.Errorf("%q: %v %q", in, err, out)
 		}
 	}
-	doc, root := yamldoc.Parse("f.yaml", fault.Config, []byte("k: [1]\n"))
+	doc, root := yamldoc.Parse("f.yaml", fault.Trail, []byte("[k: 1]\n"))
 	edit := doc.Edit()
+	edit.Set(root.Items()[0], "l", int64(2))
+	if out, err := edit.Bytes(); err == nil || !strings.Contains(err.Error(), "the mapping in line 1 has none") {
+		t.Errorf("wrote %q: %v", out, err)
+	}
+	doc, root = yamldoc.Parse("f.yaml", fault.Config, []byte("k: [1]\n"))
+	edit = doc.Edit()
 	edit.Set(root, "k", struct{}{})
 	if out, err := edit.Bytes(); err == nil {
 		t.Errorf("wrote %q", out)

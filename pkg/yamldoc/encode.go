@@ -179,10 +179,7 @@ func (e *encoder) scalar(v any, indent int) string {
 	case float64:
 		return e.float(v)
 	case json.Number:
-		if text := v.String(); plainInteger.MatchString(text) || plainFloat.MatchString(text) {
-			return text
-		}
-		return e.fail("%q is not a number", v.String())
+		return e.number(v.String())
 	case string:
 		if !e.flat && fitsBlock(v) {
 			return blockText(v, indent)
@@ -194,6 +191,21 @@ func (e *encoder) scalar(v any, indent int) string {
 		return "[]"
 	}
 	return e.fail("a %T has no YAML form", v)
+}
+
+// number writes digits the way they are written again once they have been read.
+func (e *encoder) number(text string) string {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return strconv.FormatInt(i, 10)
+	}
+	if u, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return strconv.FormatUint(u, 10)
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !plainFloat.MatchString(text) {
+		return e.fail("%q is not a number that can be read again", text)
+	}
+	return e.float(f)
 }
 
 func (e *encoder) float(f float64) string {

@@ -11,9 +11,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// Merge returns data, a trail file, with the calls for one classifier as recorded has them. Every other byte is as it was, also in a
-// step that has these calls already, and in one of which nothing is recorded. In the list shape the classifier does not count.
-// Both must have the same steps. The error is the fault.Problems of data, or a *fault.Error.
+// Merge returns data, a trail file, with the calls for one classifier as recorded has them. Every other byte is as it was, also
+// in a step that has these calls already, and in one of which nothing is recorded. In the list shape the classifier does not
+// count. Both must have the same steps. The error is the fault.Problems of data, or a *fault.Error.
 func Merge(name string, data []byte, classifier string, recorded *File) ([]byte, error) {
 	r, problems := read(name, data)
 	if len(problems) > 0 {
@@ -45,9 +45,9 @@ func Merge(name string, data []byte, classifier string, recorded *File) ([]byte,
 	return r.finish(edit, want)
 }
 
-// Append returns data, a trail file, with one more step at its end; every other byte is as it was. In the list shape the step's only
-// recording loses its classifier. Without data it makes a new file with that config. The error is the fault.Problems of data, or
-// a *fault.Error.
+// Append returns data, a trail file, with one more step at its end; every other byte is as it was. In the list shape the step's
+// only recording loses its classifier. Without data it makes a new file with that config. The error is, or wraps, fault.Problems
+// or a *fault.Error.
 func Append(name string, data []byte, step Step, config Config) ([]byte, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Format(&File{Name: name, Config: config, Steps: []Step{step}})
@@ -215,7 +215,8 @@ func sameFile(a, b *File) bool {
 func (f *File) ordered() *File {
 	out := f.clone()
 	for _, s := range out.all() {
-		s.Recording = slices.SortedFunc(slices.Values(s.Recording), func(a, b Recorded) int { return cmp.Compare(a.Classifier, b.Classifier) })
+		s.Recording = slices.Clone(s.Recording)
+		slices.SortFunc(s.Recording, func(a, b Recorded) int { return cmp.Compare(a.Classifier, b.Classifier) })
 	}
 	return out
 }

@@ -29,7 +29,7 @@ build: ## build bin/trailblaze
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
 
 .PHONY: deps
-deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python
+deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 chromium ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium
 
 %/node_modules/.stamp: %/package.json %/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or later' >&2; exit 1; }
@@ -39,22 +39,20 @@ deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 ## install what the tests
 $(SHOP)/bin/ledger: $(wildcard $(SHOP)/tools/ledger/*.go) go.mod go.sum
 	go build -o $@ ./$(SHOP)/tools/ledger
 
-# Without xmllint only the test that reads JUnit files with it fails, so a machine that refuses to install it goes on.
-.PHONY: xmllint
-xmllint:
-	@command -v xmllint >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libxml2-utils; } || \
-		echo 'xmllint is missing: install libxml2-utils (Debian, Ubuntu) or libxml2 (Fedora, Homebrew)' >&2
+# Without one of these only the tests that need it fail, so a machine that refuses to install it goes on.
+.PHONY: xmllint python3 chromium
+xmllint: ; $(call installed,xmllint,libxml2-utils,libxml2-utils (Debian and Ubuntu) or libxml2 (Fedora and Homebrew))
+python3: ; $(call installed,python3,python3,Python 3.9 or later)
+chromium: ; $(call installed,chromium chromium-browser google-chrome,chromium,Chromium (package chromium) or Google Chrome)
 
-# Likewise: without Python only the tests of its SDK fail.
-.PHONY: python3
-python3:
-	@command -v python3 >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3; } || \
-		echo 'python3 is missing: install Python 3.9 or later' >&2
+# installed makes sure that one of some programs is there: $(1) are their names, $(2) is the Debian package, $(3) what to say.
+installed = @for name in $(1); do command -v $$name >/dev/null && exit; done; \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2); } || \
+		echo '$(firstword $(1)) is missing: install $(3)' >&2
 
 .PHONY: demo
-demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger build ## replay the example shop's trails
+demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 build ## replay the example shop's trails
 	cd $(SHOP) && PATH="$$PWD/node_modules/.bin:$$PATH" $(CURDIR)/bin/trailblaze run
 
 .PHONY: test

@@ -465,7 +465,8 @@ func (a *arena) rebind(w http.ResponseWriter, r *http.Request) {
 func browse(t *testing.T, address string, flags ...string) (log *bytes.Buffer) {
 	t.Helper()
 	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", onMac} {
 		if found, err := exec.LookPath(name); err == nil && path == "" {
 			path = found
 		}

@@ -346,9 +346,12 @@ func TestASignalWhileAToolAsks(t *testing.T) {
 		signal syscall.Signal
 		again  bool
 		code   int
+		said   string // of the asker's call, a pattern
 	}{
-		"SIGINT": {syscall.SIGINT, false, 130}, "SIGTERM": {syscall.SIGTERM, false, 143},
-		"SIGINT twice": {syscall.SIGINT, true, 130}, "SIGKILL": {syscall.SIGKILL, false, -1},
+		"SIGINT":       {syscall.SIGINT, false, 130, `✗ one_relay \(.*\) interrupted\n`},
+		"SIGTERM":      {syscall.SIGTERM, false, 143, `✗ one_relay \(.*\) terminated\n`},
+		"SIGINT twice": {syscall.SIGINT, true, 130, `✗ one_relay \(.*\) interrupted\n`},
+		"SIGKILL":      {syscall.SIGKILL, false, -1, ""},
 	} {
 		onBoth(t, name+", ", func(t *testing.T, runtime string) {
 			p := callers(t, runtime, webTrail("one_relay: { tool: two_relay, args: { tool: one_hang } }"), nil)
@@ -358,8 +361,8 @@ func TestASignalWhileAToolAsks(t *testing.T) {
 				begun = time.Now()
 			}
 			code, output := signalled(t, p.command("run", "-v"), ready, tc.signal, tc.again)
-			if took := time.Since(begun); code != tc.code || took > 20*time.Second {
-				t.Errorf("exit code %d after %s, want %d\n%s", code, took, tc.code, output)
+			if took := time.Since(begun); code != tc.code || took > 20*time.Second || !regexp.MustCompile(tc.said).MatchString(output) {
+				t.Errorf("exit code %d after %s, want %d and %s\n%s", code, took, tc.code, tc.said, output)
 			}
 			spawntest.NoSurvivors(t, p.marker)
 		})

@@ -7,7 +7,6 @@ import { createInterface } from "node:readline";
 const { PREFIX = "", PEER = "", TRAILBLAZE_SESSION_TOKEN, TRAILBLAZE_BASE_URL, TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS } = process.env;
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
 const text = (text, more) => ({ content: [{ type: "text", text }], ...more });
-const left = (delegates, memoryDelta) => text(JSON.stringify({ _trailblaze_delegates: delegates }), { _meta: { trailblaze: { memoryDelta } } });
 
 async function post(path, body, token) {
   const response = await fetch(TRAILBLAZE_BASE_URL + path, {
@@ -109,7 +108,8 @@ const tools = {
     send({ method: "notifications/progress", params: { progressToken: meta.progressToken, progress: 1, message: `at ${both}` } });
     await ask(meta, `${PEER}echo`, { key: both });
     if (fail) await must(meta, invocationId);
-    return left([{ tool: `${PEER}echo`, args: { key: both } }], { found: both });
+    const delegates = [{ tool: `${PEER}echo`, args: { key: both } }];
+    return text(JSON.stringify({ _trailblaze_delegates: delegates }), { _meta: { trailblaze: { memoryDelta: { found: both } } } });
   },
 };
 

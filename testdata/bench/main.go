@@ -21,12 +21,14 @@ import (
 func main() {
 	runs := flag.Int("runs", 15, "runs of each command")
 	write := flag.String("write", "", "file to put the table into, between its bench markers")
+	before := flag.String("before", "0c79e39", "`revision` to compare with: the last one without callbacks")
+	only := flag.String("only", "", "`figures` to measure, by the names of their functions, such as call,crowd (default: all)")
 	flag.Parse()
 	log.SetFlags(0)
-	b, err := prepare(*runs)
+	b, err := prepare(*runs, *before)
 	if err == nil {
 		defer os.RemoveAll(b.dir)
-		err = b.all()
+		err = b.all(*only)
 	}
 	if err != nil {
 		log.Fatal("bench: ", err)
@@ -45,11 +47,13 @@ type bench struct {
 	runs               int
 	dir                string // scratch
 	trailblaze, prober string
-	hello, bun, server string
+	hello, bun         string
+	echo, asking       string      // servers
+	before             string      // revision
 	rows               [][4]string // figure, measured, must be, verdict
 }
 
-func prepare(runs int) (*bench, error) {
+func prepare(runs int, before string) (*bench, error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -61,19 +65,28 @@ func prepare(runs int) (*bench, error) {
 	b := &bench{
 		runs: runs, dir: dir, trailblaze: filepath.Join(dir, "trailblaze"), prober: filepath.Join(dir, "prober"), hello: filepath.Join(dir, "hello"),
 		bun:    filepath.Join(root, "testdata/servers/node_modules/.bin/bun"),
-		server: filepath.Join(root, "testdata/servers/bench-echo.ts"),
+		echo:   filepath.Join(root, "testdata/servers/bench-echo.ts"),
+		asking: filepath.Join(root, "testdata/servers/bench-callback.ts"),
+		before: before,
 	}
 	for out, pkg := range map[string]string{b.trailblaze: ".", b.prober: "./testdata/bench/prober", b.hello: "./testdata/bench/hello"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+		if err := build(root, out, pkg); err != nil {
+			return nil, err
 		}
 	}
 	if _, err := os.Stat(b.bun); err != nil {
 		return nil, fmt.Errorf("%w: run make deps", err)
 	}
 	return b, nil
+}
+
+func build(module, out, pkg string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, pkg)
+	cmd.Dir, cmd.Env = module, append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+	}
+	return nil
 }
 
 // sample is one run of a process.
@@ -131,12 +144,16 @@ func watchPeak(pid int) (stop func() int64) {
 	return func() int64 { close(done); return <-result }
 }
 
-// interleave runs the commands in turn and returns the median of each; one round first is not counted.
-func interleave(runs int, commands ...func() *exec.Cmd) ([]sample, error) {
+// rounds runs the commands in turn, in each round the other way round, and returns the samples of each; one round first is
+// not counted.
+func rounds(runs int, commands ...func() *exec.Cmd) ([][]sample, error) {
 	all := make([][]sample, len(commands))
 	for round := range runs + 1 {
-		for i, command := range commands {
-			s, err := measure(command())
+		for i := range commands {
+			if round%2 == 1 {
+				i = len(commands) - 1 - i
+			}
+			s, err := measure(commands[i]())
 			if err != nil {
 				return nil, err
 			}
@@ -144,6 +161,15 @@ func interleave(runs int, commands ...func() *exec.Cmd) ([]sample, error) {
 				all[i] = append(all[i], s)
 			}
 		}
+	}
+	return all, nil
+}
+
+// interleave returns the median of each command's samples.
+func interleave(runs int, commands ...func() *exec.Cmd) ([]sample, error) {
+	all, err := rounds(runs, commands...)
+	if err != nil {
+		return nil, err
 	}
 	medians := make([]sample, len(commands))
 	for i, samples := range all {
@@ -155,9 +181,25 @@ func interleave(runs int, commands ...func() *exec.Cmd) ([]sample, error) {
 	return medians, nil
 }
 
-func (b *bench) all() error {
-	for _, figure := range []func() error{b.listOne, b.listEight, b.call, b.oneCallTrail, b.version, b.manyTrails} {
-		if err := figure(); err != nil {
+func (b *bench) all(only string) error {
+	for _, figure := range []struct {
+		name    string
+		measure func() error
+	}{
+		{"listOne", b.listOne},
+		{"listEight", b.listEight},
+		{"call", b.call},
+		{"oneCallTrail", b.oneCallTrail},
+		{"callback", b.callback},
+		{"crowd", b.crowd},
+		{"earlier", b.earlier},
+		{"version", b.version},
+		{"manyTrails", b.manyTrails},
+	} {
+		if only != "" && !slices.Contains(strings.Split(only, ","), figure.name) {
+			continue
+		}
+		if err := figure.measure(); err != nil {
 			return err
 		}
 	}
@@ -169,13 +211,27 @@ func (b *bench) row(figure string, measured string, limit string, holds bool) {
 	if !holds {
 		verdict = "**missed**"
 	}
+	b.add(figure, measured, limit, verdict)
+}
+
+func (b *bench) add(figure, measured, limit, verdict string) {
 	b.rows = append(b.rows, [4]string{figure, measured, limit, verdict})
-	fmt.Fprintf(os.Stderr, "%s: %s (%s, %s)\n", figure, measured, limit, verdict)
+	fmt.Fprintln(os.Stderr, strings.TrimRight(strings.Join([]string{figure + ":", measured, limit, verdict}, " "), " "))
 }
 
 func (b *bench) ratio(figure string, ours, floor time.Duration, limit float64) {
 	r := float64(ours) / float64(floor)
-	b.row(figure, fmt.Sprintf("%.2f (%s ÷ %s)", r, round(ours), round(floor)), fmt.Sprintf("≤ %.2f", limit), r <= limit)
+	b.row(figure, division(ours, floor), fmt.Sprintf("≤ %.2f", limit), r <= limit)
+}
+
+func division(ours, floor time.Duration) string {
+	return fmt.Sprintf("%.2f (%s ÷ %s)", float64(ours)/float64(floor), round(ours), round(floor))
+}
+
+// growth holds the peak memory of more work against that of less.
+func (b *bench) growth(figure string, more, less sample, limit float64) {
+	r := float64(more.rss) / float64(less.rss)
+	b.row(figure, fmt.Sprintf("%.2f (%.1f ÷ %.1f MB)", r, float64(more.rss)/(1<<20), float64(less.rss)/(1<<20)), fmt.Sprintf("≤ %.2f", limit), r <= limit)
 }
 
 func round(d time.Duration) time.Duration {
@@ -186,7 +242,7 @@ func round(d time.Duration) time.Duration {
 }
 
 func (b *bench) listOne() error {
-	dir, err := b.project("one", 1, nil)
+	dir, err := b.project("one", b.echo, 1, nil)
 	if err != nil {
 		return err
 	}
@@ -203,7 +259,7 @@ func (b *bench) listOne() error {
 }
 
 func (b *bench) listEight() error {
-	dir, err := b.project("eight", 8, nil)
+	dir, err := b.project("eight", b.echo, 8, nil)
 	if err != nil {
 		return err
 	}
@@ -218,14 +274,14 @@ func (b *bench) listEight() error {
 
 func (b *bench) bare(copies, calls int, flags ...string) *exec.Cmd {
 	args := append([]string{"-n", fmt.Sprint(copies), "-calls", fmt.Sprint(calls)}, flags...)
-	return b.command(filepath.Dir(b.server), b.prober, append(args, "--", b.bun, "run", "--no-install", b.server)...)
+	return b.command(filepath.Dir(b.echo), b.prober, append(args, "--", b.bun, "run", "--no-install", b.echo)...)
 }
 
 // call compares the time from one call to the next in the middle of a long trail with a bare round trip, medians of the
 // second half, in which the server's runtime has compiled what it runs.
 func (b *bench) call() error {
 	const calls = 8000
-	dir, err := b.project("calls", 1, map[string]string{"many": callTrail(calls)})
+	dir, err := b.project("calls", b.echo, 1, map[string]string{"many": callTrail(calls)})
 	if err != nil {
 		return err
 	}
@@ -291,7 +347,7 @@ func callPeriod(log string) (time.Duration, error) {
 }
 
 func (b *bench) oneCallTrail() error {
-	dir, err := b.project("trail", 1, map[string]string{"one": callTrail(1)})
+	dir, err := b.project("trail", b.echo, 1, map[string]string{"one": callTrail(1)})
 	if err != nil {
 		return err
 	}
@@ -318,11 +374,11 @@ func (b *bench) version() error {
 
 // manyTrails compares 500 with 5,000 trails: ten times the work may take ten times as long, and no more memory.
 func (b *bench) manyTrails() error {
-	small, err := b.project("small", 1, folder(500))
+	small, err := b.project("small", b.echo, 1, folder(500))
 	if err != nil {
 		return err
 	}
-	large, err := b.project("large", 1, folder(5000))
+	large, err := b.project("large", b.echo, 1, folder(5000))
 	if err != nil {
 		return err
 	}
@@ -333,24 +389,19 @@ func (b *bench) manyTrails() error {
 		return err
 	}
 	b.ratio("5,000 trails `--dry-run` ÷ ten times 500 trails", m[0].took, 10*m[1].took, 1.1)
-	growth := float64(m[0].rss) / float64(m[1].rss)
-	b.row("peak memory, 5,000 ÷ 500 trails", fmt.Sprintf("%.2f (%.1f ÷ %.1f MB)", growth, float64(m[0].rss)/(1<<20), float64(m[1].rss)/(1<<20)), "≤ 1.2", growth <= 1.2)
+	b.growth("peak memory, 5,000 ÷ 500 trails", m[0], m[1], 1.2)
 	return nil
 }
 
-// project writes a project with some copies of the server and some trails.
-func (b *bench) project(name string, servers int, trails map[string]string) (string, error) {
+// project writes a project with some copies of a server and some trails.
+func (b *bench) project(name, server string, copies int, trails map[string]string) (string, error) {
 	dir := filepath.Join(b.dir, name)
 	if err := os.MkdirAll(filepath.Join(dir, "trails"), 0o755); err != nil {
 		return "", err
 	}
 	config := "platform: web\nmcpServers:\n"
-	for i := range servers {
-		tool := "echo"
-		if i > 0 {
-			tool = fmt.Sprintf("echo%d", i)
-		}
-		config += fmt.Sprintf("  - { name: echo%d, script: %q, env: { BENCH_TOOL: %s } }\n", i, b.server, tool)
+	for i := range copies {
+		config += fmt.Sprintf("  - { name: server%d, script: %q, env: { BENCH_SUFFIX: %q } }\n", i, server, suffix(i))
 	}
 	config += "target: bench\n"
 	files := map[string]string{"trailblaze.yaml": config}
@@ -365,8 +416,20 @@ func (b *bench) project(name string, servers int, trails map[string]string) (str
 	return dir, nil
 }
 
+// suffix ends the names of a copy's tools; the first one has none.
+func suffix(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return strconv.Itoa(i)
+}
+
 func callTrail(calls int) string {
-	return "config: { title: calls }\ntrail:\n  - step: call\n    recording:\n      web:\n" + strings.Repeat("        - echo: { text: hello }\n", calls)
+	return trailOf(slices.Repeat([]string{"echo: { text: hello }"}, calls)...)
+}
+
+func trailOf(calls ...string) string {
+	return "config: { title: calls }\ntrail:\n  - step: call\n    recording:\n      web:\n        - " + strings.Join(calls, "\n        - ") + "\n"
 }
 
 func folder(n int) map[string]string {

@@ -4,7 +4,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { z } from "zod";
 
 const server = new McpServer({ name: "echo", version: "1.0.0" });
-const name = process.env.BENCH_TOOL ?? "echo";
+const name = `echo${process.env.BENCH_SUFFIX ?? ""}`; // BENCH_SUFFIX tells copies apart
 server.registerTool(name, { description: "Echoes.", inputSchema: { text: z.string() } }, async ({ text }) => ({
   content: [{ type: "text", text }],
 }));

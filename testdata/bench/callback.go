@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// callback compares a callback to a built-in with a bare POST of the same bytes, both from the same tool.
+func (b *bench) callback() error {
+	url, stop, err := serveNothing()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	dir, err := b.project("callback", b.asking, 1, map[string]string{"compare": trailOf(fmt.Sprintf("compare: { url: %q, rounds: 4000 }", url))})
+	if err != nil {
+		return err
+	}
+	var medians struct{ plain, client [2][]time.Duration }
+	for range b.runs {
+		if err := quiet(b.command(dir, b.trailblaze, "run")); err != nil {
+			return err
+		}
+		var took struct{ Plain, Client [2]time.Duration }
+		if err := lastResult(filepath.Join(dir, "logs", "latest", "events.ndjson"), &took); err != nil {
+			return err
+		}
+		for i := range 2 {
+			medians.plain[i] = append(medians.plain[i], took.Plain[i])
+			medians.client[i] = append(medians.client[i], took.Client[i])
+		}
+	}
+	b.ratio("a callback to a built-in ÷ bare POST from the same tool", median(medians.plain[0]), median(medians.plain[1]), 1.3)
+	b.add("the same through `@trailblaze/scripting` ÷ bare POST", division(median(medians.client[0]), median(medians.client[1])), "", "")
+	return nil
+}
+
+// serveNothing answers every POST as if it were a callback that succeeded.
+func serveNothing() (url string, stop func(), err error) {
+	const answer = `{"result":{"type":"call_tool_result","success":true,"text_content":"equal","error_message":""}}` + "\n"
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, answer)
+	})}
+	go func() { _ = server.Serve(l) }()
+	return "http://" + l.Addr().String(), func() { _ = server.Close() }, nil
+}
+
+// quiet runs a command without watching it, which takes time from what is measured inside.
+func quiet(cmd *exec.Cmd) error {
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return nil
+}
+
+// lastResult reads what the last call of a session answered, from its log.
+func lastResult(log string, into any) error {
+	data, err := os.ReadFile(log)
+	if err != nil {
+		return err
+	}
+	var text string
+	for line := range bytes.Lines(data) {
+		var e struct{ Type, Text string }
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		if e.Type == "call.finished" {
+			text = e.Text
+		}
+	}
+	return json.Unmarshal([]byte(text), into)
+}
+
+// crowd lets eight tools, each in a server of its own, ask at once; one callback that fails would fail the run. More callbacks
+// may take no more memory.
+func (b *bench) crowd() error {
+	const few, many, tools = 1000, 8000, 8
+	names := make([]string, tools)
+	for i := range names {
+		names[i] = "ask" + suffix(i)
+	}
+	var commands []func() *exec.Cmd
+	for _, callbacks := range []int{many, few} {
+		call := fmt.Sprintf("crowd: { tools: [%s], callbacks: %d }", strings.Join(names, ", "), callbacks/tools)
+		dir, err := b.project(fmt.Sprint("crowd", callbacks), b.asking, tools, map[string]string{"crowd": trailOf(call)})
+		if err != nil {
+			return err
+		}
+		commands = append(commands, func() *exec.Cmd { return b.command(dir, b.trailblaze, "run") })
+	}
+	m, err := interleave(max(3, b.runs/3), commands...)
+	if err == nil {
+		b.growth("peak memory, 8,000 ÷ 1,000 callbacks of eight tools at once, no error", m[0], m[1], 1.1)
+	}
+	return err
+}
+
+// earlier compares with a revision of this program. Two in a hundred is near the noise, so it takes many pairs, and the median
+// of their ratios.
+func (b *bench) earlier() error {
+	figure := "`run` of a one-call trail ÷ before tools could call back (" + b.before + ")"
+	const limit = 1.02
+	program, err := b.buildEarlier()
+	if err != nil {
+		b.add(figure, "not measured: "+err.Error(), fmt.Sprintf("≤ %.2f", limit), "")
+		return nil
+	}
+	dir, err := b.project("earlier", b.echo, 1, map[string]string{"one": callTrail(1)})
+	if err != nil {
+		return err
+	}
+	samples, err := rounds(6*b.runs,
+		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run") },
+		func() *exec.Cmd { return b.command(dir, program, "run") })
+	if err != nil {
+		return err
+	}
+	var ratios []float64
+	for i, ours := range samples[0] {
+		ratios = append(ratios, float64(ours.took)/float64(samples[1][i].took))
+	}
+	slices.Sort(ratios)
+	r := ratios[len(ratios)/2]
+	b.row(figure, fmt.Sprintf("%.3f (median of %d pairs)", r, len(ratios)), fmt.Sprintf("≤ %.2f", limit), r <= limit)
+	return nil
+}
+
+// buildEarlier builds the revision that is compared with. A shallow clone may not have it.
+func (b *bench) buildEarlier() (program string, err error) {
+	source, archive := filepath.Join(b.dir, "source"), filepath.Join(b.dir, "source.tar")
+	if err := quiet(exec.Command("git", "archive", "-o", archive, b.before)); err != nil {
+		return "", fmt.Errorf("git has no %s here", b.before)
+	}
+	if err := os.Mkdir(source, 0o755); err != nil {
+		return "", err
+	}
+	if err := quiet(exec.Command("tar", "-xf", archive, "-C", source)); err != nil {
+		return "", err
+	}
+	program = filepath.Join(b.dir, "earlier-trailblaze")
+	return program, build(source, program, ".")
+}

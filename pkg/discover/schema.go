@@ -71,11 +71,15 @@ func (t *Tool) CheckArgs(args map[string]any, open func(property string) bool) [
 	if err != nil {
 		return []ArgProblem{{Message: err.Error()}}
 	}
-	problems := slices.Concat(c.unknown(values), c.missing(values), c.values(values, open))
-	if len(problems) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(values)), open) {
-		if err := c.whole.Validate(values); err != nil {
-			problems = append(problems, ArgProblem{Message: tidy(err), Hint: c.usage()})
+	var misfit error
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(values)), open) {
+		if misfit = c.whole.Validate(values); misfit == nil {
+			return nil // the usual case, and all of it: what follows finds words for what is wrong
 		}
+	}
+	problems := slices.Concat(c.unknown(values), c.missing(values), c.values(values, open))
+	if len(problems) == 0 && misfit != nil {
+		problems = append(problems, ArgProblem{Message: tidy(misfit), Hint: c.usage()})
 	}
 	return problems
 }

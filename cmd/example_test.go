@@ -3,23 +3,48 @@
 package cmd_test
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
 const shop = "../testdata/projects/shop"
 
-// The example runs where it lies, because its packages are installed there; only what it leaves goes elsewhere.
-func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
-	t.Parallel()
+// exampleProject is the example where it lies, because its packages are installed there; only what it leaves goes elsewhere. Python is
+// on its PATH besides the programs.
+func exampleProject(t *testing.T, programs ...string) *project {
+	t.Helper()
 	for _, needed := range []string{"node_modules", "bin/ledger"} {
 		if _, err := os.Stat(filepath.Join(shop, needed)); err != nil {
 			t.Fatalf("%v: run make deps", err)
 		}
 	}
+	// A version manager's python3 is a script that needs more on the PATH, so ask it where Python is.
+	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable, end='')").Output()
+	dir := bin(t, programs...)
+	if err == nil {
+		err = os.Symlink(string(python), filepath.Join(dir, "python3"))
+	}
+	if err != nil {
+		t.Fatalf("%v: run make deps", err)
+	}
+	p := newProject(t, nil)
+	p.dir, _ = filepath.Abs(shop)
+	p.env = append(p.env, "PATH="+dir)
+	return p
+}
+
+func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		programs []string
 		runtime  string
@@ -31,9 +56,8 @@ func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProject(t, nil)
-			p.dir, _ = filepath.Abs(shop)
-			p.env = append(p.env, "PATH="+bin(t, tc.programs...))
+			p := exampleProject(t, tc.programs...)
+			p.env = append(p.env, "HTTP_PROXY=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9") // nobody asks it
 			args := []string{"run", "--json"}
 			if name == "node is forced, both here" {
 				args = append(args, "--runtime", "node")
@@ -41,7 +65,7 @@ func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 			r := p.run(args...)
 			r.want(t, 0)
 			done := ofType(r.events(t), "run.finished")
-			if len(done) != 1 || done[0]["passed"] != 9.0 || done[0]["skipped"] != 2.0 {
+			if len(done) != 1 || done[0]["passed"] != 13.0 || done[0]["skipped"] != 2.0 {
 				t.Errorf("run.finished: %v", done)
 			}
 			args[0] = "doctor"
@@ -62,11 +86,104 @@ func TestTheExampleOnOtherDevices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProject(t, nil)
-			p.dir, _ = filepath.Abs(shop)
-			p.env = append(p.env, "PATH="+bin(t, bunPath))
+			p := exampleProject(t, bunPath)
 			p.run(append([]string{"run"}, args...)...).want(t, 0)
 			p.run("check").want(t, 0, "0 problems, 0 warnings")
 		})
 	}
+}
+
+func TestTheExampleOffersItsTools(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string][]string{
+		"shop":       {"checkout", "addToCart", "openShop", "placeOrder", "refillCart", "reorder", "thankYou", "./tools/checkout.ts"},
+		"backoffice": {"priceStatistics", "vatReport", "prices"},
+	} {
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			p := exampleProject(t, bunPath)
+			p.run("toolbox", "list", "--target", target, "--platform", "web").want(t, 0, want...)
+		})
+	}
+}
+
+func TestSingleCallsOfTheExample(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "", func(t *testing.T, runtime string) {
+		for _, tc := range []struct {
+			args []string
+			code int
+			want string
+		}{
+			{[]string{"thankYou", "total=12.50", "--memory", "email=ada@example.com"}, 0, "Thank you, ada@example.com, for 12.50 EUR."},
+			{[]string{"addToCart", "sku=mug"}, 1, "the shop is closed; call openShop first"},
+			{[]string{"vatReport", "percent=19", "--target", "backoffice", "--platform", "web"}, 1, "call seedCatalog first"},
+		} {
+			p := exampleProject(t, runtime)
+			p.run(append([]string{"tool"}, tc.args...)...).want(t, tc.code, tc.want)
+			spawntest.NoSurvivors(t, p.marker)
+		}
+	})
+}
+
+func TestTheExamplesRecordingIsWhatRecordWrites(t *testing.T) {
+	t.Parallel()
+	const trails = "trails/shop/"
+	kept, err := os.ReadFile(filepath.Join(shop, trails, "reorder-recorded.trail.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := exampleProject(t, bunPath)
+	file := filepath.Join(t.TempDir(), "recorded.trail.yaml")
+	stale := bytes.ReplaceAll(kept, []byte("sku: mug"), []byte("sku: tee"))
+	if err := os.WriteFile(file, stale, 0o644); err != nil || bytes.Equal(stale, kept) {
+		t.Fatal(err, "nothing was made stale")
+	}
+	for _, platform := range []string{"android", "ios", "web"} {
+		p.run("run", trails+"reorder.trail.yaml", "--platform", platform, "--record", file).want(t, 0)
+	}
+	got, err := os.ReadFile(file)
+	if diff := cmp.Diff(string(kept), string(got)); err != nil || diff != "" {
+		t.Errorf("recorded again (%v): -want +got:\n%s", err, diff)
+	}
+}
+
+// Whatever a guide shows of a program stands in a file of the example that the guide names, line by line, but for indentation.
+func TestGuidesQuoteTheExample(t *testing.T) {
+	t.Parallel()
+	program := regexp.MustCompile("(?ms)^ *```(?:ts|js|go|python)\n(.*?)^ *```$")
+	link := regexp.MustCompile(`\]\(\.\./testdata/projects/shop/(tools/[^)]+)\)`)
+	for guide, blocks := range map[string]int{"writing-a-server": 10, "tools-that-call-tools": 3} {
+		t.Run(guide, func(t *testing.T) {
+			t.Parallel()
+			page, err := os.ReadFile(filepath.Join("..", "docs", guide+".md"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sources []string
+			for _, named := range link.FindAllSubmatch(page, -1) {
+				source, err := os.ReadFile(filepath.Join(shop, string(named[1])))
+				if err != nil {
+					t.Fatal(err)
+				}
+				sources = append(sources, flush(string(source)))
+			}
+			quotes := program.FindAllSubmatch(page, -1)
+			if len(quotes) < blocks {
+				t.Errorf("%d blocks of code, want %d", len(quotes), blocks)
+			}
+			for _, quote := range quotes {
+				for part := range strings.SplitSeq(flush(string(quote[1])), "\n\n") {
+					if !slices.ContainsFunc(sources, func(source string) bool { return strings.Contains(source, "\n"+strings.Trim(part, "\n")+"\n") }) {
+						t.Errorf("no file of the example that the guide names has\n%s", part)
+					}
+				}
+			}
+		})
+	}
+}
+
+// flush takes the indentation out, and puts a line end before the first line.
+func flush(code string) string {
+	return "\n" + regexp.MustCompile(`(?m)^[ \t]+`).ReplaceAllString(code, "")
 }

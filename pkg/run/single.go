@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -43,8 +44,8 @@ func Call(ctx context.Context, setup Setup, sc scope.Scope, o Single) (tool.Resu
 		return tool.Result{}, nil, err
 	}
 	end := p.invoke(s.ctx, p.trail.next(false), t, args, call)
-	if cause := s.broke(); !end.ok() && cause != nil {
-		return end.result, nil, cause
+	if v := p.judge(end); v.outcome == event.Error {
+		return tool.Result{}, nil, v.cause
 	}
-	return end.result, end.calls, end.err
+	return end.result, end.calls, nil
 }

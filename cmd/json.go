@@ -1,13 +1,9 @@
 package cmd
 
-import "encoding/json"
+import "github.com/trailblaze/trailblaze/pkg/report"
 
 // writeJSON writes one JSON value to stdout.
-func (a *app) writeJSON(v any) error {
-	enc := json.NewEncoder(a.Stdout)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
+func (a *app) writeJSON(v any) error { return report.JSON(a.Stdout, v) }
 
 // list is never nil, so that JSON has [] and not null.
 func list[T any](s []T) []T {

@@ -371,7 +371,7 @@ func TestNoCapabilityIsInWhatARunLeaves(t *testing.T) {
 	r := p.run("run", "--json")
 	r.want(t, 0, "{{capability}}")
 	for where, text := range map[string]string{"stdout": r.stdout, "the recording": p.recording(t)} {
-		if aCapability.MatchString(text) {
+		if capability.MatchString(text) {
 			t.Errorf("an id is in %s:\n%s", where, text)
 		}
 	}

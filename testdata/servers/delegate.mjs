@@ -1,6 +1,6 @@
 // Tools that have other tools work for them, without any SDK: they say which calls are to be made in their place, or ask for them
 // while they run. What they do is in their arguments.
-import { existsSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
@@ -82,6 +82,7 @@ const methods = {
     })),
   }),
   "tools/call": async ({ name, arguments: args, _meta }) => {
+    if (process.env.CALLS) appendFileSync(`${process.env.CALLS}/${process.env.TRAILBLAZE_SESSION_ID}`, JSON.stringify([name, args]) + "\n");
     try {
       return await tools[name][3](args, _meta.trailblaze);
     } catch (error) {

@@ -48,6 +48,9 @@ func New(secrets map[string]string) *Redactor {
 		r.secrets = true
 		replacement := "{{" + name + "}}"
 		r.add(plain(replacement, value))
+		if strings.Contains(value, "{{") {
+			r.add(plain(replacement, strings.ReplaceAll(value, "{{", `\{{`))) // as it is written in a trail
+		}
 		for _, p := range base64s(replacement, value) {
 			r.add(p)
 		}

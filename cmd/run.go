@@ -130,7 +130,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err != nil {
 		return run.Options{}, err
 	}
-	memory, err := pairs("memory", f.memory)
+	memory, err := memoryValues(f.memory)
 	if err != nil {
 		return run.Options{}, err
 	}

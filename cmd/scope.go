@@ -19,6 +19,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // scopeFlags say which target, driver and agent mode are meant.
@@ -135,6 +136,18 @@ func flagNames(c *cobra.Command) []string {
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	c.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
+}
+
+// memoryValues reads --memory flags.
+func memoryValues(flags []string) (map[string]string, error) {
+	values, err := pairs("memory", flags)
+	for name := range values {
+		if !trail.CanName(name) {
+			return nil, fault.New(fault.Misuse, "use letters, digits, _, . and -, start with a letter or _, and leave args to the trail's arguments",
+				"--memory %q is not a name that a trail can use", name)
+		}
+	}
+	return values, err
 }
 
 // pairs reads NAME=VALUE flags.

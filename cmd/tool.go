@@ -102,7 +102,7 @@ func (a *app) single(f toolFlags, args []string) (run.Single, error) {
 	if err != nil {
 		return o, err
 	}
-	if o.Memory, err = pairs("memory", f.memory); err != nil {
+	if o.Memory, err = memoryValues(f.memory); err != nil {
 		return o, err
 	}
 	given := map[string]any{}

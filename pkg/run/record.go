@@ -36,6 +36,10 @@ func (p *player) remembered(changes int) []trail.Call {
 	set, _ := p.values.Since(changes)
 	calls := []trail.Call{}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if !trail.CanName(name) {
+			p.left = append(p.left, fmt.Sprintf("step %d: the value %q is left out, because a trail cannot name it", len(p.steps), name))
+			continue
+		}
 		value := p.session.setup.Redactor.Value(trail.Literal(set[name]))
 		calls = append(calls, trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": value}})
 	}

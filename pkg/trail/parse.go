@@ -17,6 +17,11 @@ var (
 	memoryForm     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
+// CanName reports whether a trail file can have a value of that name in its memory.
+func CanName(name string) bool {
+	return memoryForm.MatchString(name) && name != reservedName && !strings.HasPrefix(name, argsPrefix)
+}
+
 // Parse reads a trail file of either shape. Problems are all that is wrong with it; with any of them the file is nil.
 func Parse(name string, data []byte) (*File, fault.Problems) {
 	r, problems := read(name, data)

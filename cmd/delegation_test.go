@@ -344,6 +344,9 @@ func TestWhatADelegatingCallSavesAndLeavesOut(t *testing.T) {
 		"a delegate that is not recordable": {
 			[]string{"delegate: { to: [ { tool: unrecorded }, { tool: echo } ] }"}, []string{"echo"},
 		},
+		"a value that no trail can name": {
+			[]string{`delegate: { to: [ { tool: echo } ], remember: { "my name": x, args.y: x, ok: x } }`}, []string{"rememberValue", "echo"},
+		},
 		"nothing to delegate":          {[]string{"delegate: { to: [] }"}, nil},
 		"nothing said of delegating":   {[]string{"silent: {}"}, nil},
 		"nothing but what it has kept": {[]string{"delegate: { to: [], remember: { a: x, b: y } }", `assertEquals: { expected: xy, actual: "{{a}}{{b}}" }`}, []string{"rememberValue", "rememberValue", "assertEquals"}},

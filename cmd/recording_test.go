@@ -198,16 +198,18 @@ func TestARecordingIsATrailThatDoesTheSame(t *testing.T) {
 // TestNoSecretIsInARecording: whoever wrote it, and in whatever disguise.
 func TestNoSecretIsInARecording(t *testing.T) {
 	t.Parallel()
+	const braces = "pa{{ss"
 	forms := forms(secret)
 	var calls strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(forms)) {
 		quoted, _ := json.Marshal("a " + forms[name] + " z")
 		fmt.Fprintf(&calls, "        - echo: { text: %s }\n        - delegate: { to: [ { tool: echo, args: { text: %[1]s } } ], remember: { kept: %[1]s } }\n", quoted)
 	}
+	forms["with braces"], forms["with escaped braces"], forms["quoted with escaped braces"] = braces, `pa\{{ss`, `pa\\{{ss`
 	plain, _ := json.Marshal(secret)
 	p := teamProject(t, strings.NewReplacer("SECRET", string(plain), "CALLS", calls.String()).Replace(`config:
   title: SECRET
-  description: SECRET
+  description: pa{{ss
   context: SECRET
   tags: [SECRET]
   memory: { known: SECRET, deep: [ { known: SECRET } ] }
@@ -232,8 +234,10 @@ CALLS
         - ask: { tool: remember, args: { name: asked, value: SECRET } }
         - askAndDelegate: { question: { tool: remember, args: { name: more, value: "{{TOKEN}}" } }, to: [ { tool: echo, args: { text: '\{{more}} \{{TOKEN}}' } } ] }
         - assertEquals: { expected: SECRET, actual: '{{more}}' }
+        - delegate: { to: [ { tool: echo, args: { text: 'pa\\{{ss' } } ], remember: { braces: 'pa\{{ss' } }
+        - assertEquals: { expected: '{{BRACES}}', actual: '{{braces}}' }
 `))
-	given := []string{"run", "--json", "--secret", "TOKEN=" + secret, "--memory", "given=" + secret, "--arg", "given=" + secret}
+	given := []string{"run", "--json", "--secret", "TOKEN=" + secret, "--secret", "BRACES=" + braces, "--memory", "given=" + secret, "--arg", "given=" + secret}
 	p.run(append(given, "--record", "new.trail.yaml")...).want(t, 0)
 	recording := p.recording(t)
 	noForm(t, "the recording", recording, forms)
@@ -244,7 +248,7 @@ CALLS
 		}
 	}
 	p.run("run", "new.trail.yaml", "--json").want(t, 1, "unknown value {{TOKEN}}")
-	p.run("run", "new.trail.yaml", "--json", "--secret", "TOKEN="+secret).want(t, 0)
+	p.run("run", "new.trail.yaml", "--json", "--secret", "TOKEN="+secret, "--secret", "BRACES="+braces).want(t, 0)
 	same(t, "the recording of the replay", recording, p.recording(t))
 	noFormBelow(t, filepath.Join(p.dir, "logs"), forms)
 }
@@ -418,6 +422,7 @@ func TestRecordRefusesBeforeAnyServerStarts(t *testing.T) {
 		"no trail":                {"old.trail.yaml", "target: app\n", nil, "old.trail.yaml:1:1"},
 		"a file that is no YAML":  {"old.trail.yaml", "trail: [\n", nil, "old.trail.yaml:1:8"},
 		"a file with a mistake":   {"old.trail.yaml", webTrail("echo: { text: '{{' }"), nil, "old.trail.yaml:5"},
+		"a value nobody can name": {"new.trail.yaml", "", []string{"--memory", "1x=y"}, `--memory \"1x\" is not a name that a trail can use`},
 		"a folder":                {"trails", "", nil, "is a directory"},
 		"a folder that is a file": {"trailblaze.yaml/new.trail.yaml", "", nil, "not a directory"},
 		"a place for nobody":      {"/proc/self/nowhere/new.trail.yaml", "", nil, "choose a --record file that can be read and written"},

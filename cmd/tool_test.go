@@ -75,6 +75,7 @@ func TestToolRefusesWhatCannotBeCalled(t *testing.T) {
 		"--args is a list":    {[]string{"echo", "--args", "[]"}, []string{"--args is no JSON object"}},
 		"--args is no JSON":   {[]string{"echo", "--args", "{text: a}"}, []string{"--args is no JSON object"}},
 		"nobody's value":      {[]string{"echo", "text={{who}}", "--memory", "how=x"}, []string{"unknown value {{who}} in text"}},
+		"a name for nobody":   {[]string{"echo", "--memory", "my name=x"}, []string{`--memory "my name" is not a name that a trail can use`}},
 		"reserved":            {[]string{"take", "--args", `{"_trailblazeContext": {}}`}, []string{"_trailblazeContext"}},
 		"no such target":      {[]string{"echo", "--target", "other"}, []string{`unknown target "other"`}},
 		"--save alone":        {[]string{"echo", "--save", "a.trail.yaml"}, []string{"step"}},

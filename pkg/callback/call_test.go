@@ -354,28 +354,24 @@ func TestAnAnswerThatIsNoJSONFails(t *testing.T) {
 
 func TestEveryAnswerReachesItsAsker(t *testing.T) {
 	t.Parallel()
-	s, c := open(t), client(t)
-	const invocations, askers, callbacks = 300, 3, 5
+	s := open(t)
+	const invocations, askers, callbacks = 300, 2, 5
 	var wg sync.WaitGroup
 	for i := range invocations {
-		wg.Go(func() {
-			id, end := s.Begin(t.Context(), Invocation{Dispatch: func(_ context.Context, r Request) Answer {
-				return Answer{OK: true, Text: fmt.Sprintf("%d %s %v", i, r.Tool, r.Args["n"])}
-			}})
-			defer end()
-			var inner sync.WaitGroup
-			defer inner.Wait()
-			for j := range askers {
-				inner.Go(func() {
-					for n := j; n < callbacks*askers; n += askers {
-						got, err := ask(t.Context(), c, s, body(id, "t", n))
-						if want := fmt.Sprintf("%d t %d", i, n); err != nil || got.Result.Text != want {
-							t.Errorf("want %s, got %v %s", want, err, got.text)
-						}
-					}
-				})
-			}
+		id := begin(t, s, func(_ context.Context, r Request) Answer {
+			return Answer{OK: true, Text: fmt.Sprintf("%d %s %v", i, r.Tool, r.Args["n"])}
 		})
+		for j := range askers {
+			c := client(t) // of its own: a shared one opens connections in advance, and finds them closed when it is slow to use them
+			wg.Go(func() {
+				for n := j; n < callbacks*askers; n += askers {
+					got, err := ask(t.Context(), c, s, body(id, "t", n))
+					if want := fmt.Sprintf("%d t %d", i, n); err != nil || got.Result.Text != want {
+						t.Errorf("want %s, got %v %s", want, err, got.text)
+					}
+				}
+			})
+		}
 	}
 	wg.Wait()
 }
@@ -424,6 +420,12 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 	tool.wantCause(t, fault.Cancelled, "the session has ended")
 	all.Wait()
+	if strangers, known := s.gate.counts(); strangers+known != 0 {
+		t.Errorf("%d connections are still served", strangers+known)
+	}
+	if _, _, why := s.board(question{invocation: &id}); why != unknown {
+		t.Errorf("a request that was still being read: %q", why)
+	}
 	receiveSaid(t, answers) // an answer or an error, but no hanging
 	for _, c := range []net.Conn{idle, half, inBody} {
 		if _, err := io.ReadAll(c); errors.Is(err, os.ErrDeadlineExceeded) {
@@ -463,6 +465,10 @@ func TestCloseWaitsForACallWhoseInvocationIsEnding(t *testing.T) {
 		}
 	}()
 	receiveSaid(t, answers)
+	select {
+	case <-closed:
+	case <-time.After(promptTime): // nothing else is left to wait for
+	}
 	released.Store(true)
 	close(tool.release)
 	within(t, "end", ended)
@@ -500,6 +506,9 @@ func TestCloseWhileManyAsk(t *testing.T) {
 		}
 		within(t, "some answers", some)
 		shut(t, s)
+		if strangers, known := s.gate.counts(); strangers+known != 0 {
+			t.Errorf("%d connections are still served", strangers+known)
+		}
 		wg.Wait()
 		end()
 	}
@@ -517,9 +526,9 @@ func TestMoreCallsThanASessionRunsAreRefused(t *testing.T) {
 		return Answer{OK: true}
 	}})
 	defer end()
-	c := client(t)
 	var wg sync.WaitGroup
 	for n := range maxCalls {
+		c := client(t)
 		wg.Go(func() {
 			if got, err := ask(t.Context(), c, s, body(id, "wait", n)); err != nil || !got.Result.Success {
 				t.Errorf("within the bound: %v %s", err, got.text)

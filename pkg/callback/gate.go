@@ -26,8 +26,6 @@ const (
 // number of files, and leaves alone those who have asked for a live invocation.
 type gate struct {
 	*net.TCPListener
-	closed chan struct{}
-	once   sync.Once
 	served sync.WaitGroup // connections that net/http serves; does not grow after Serve has returned
 
 	mu        sync.Mutex
@@ -46,7 +44,7 @@ type conn struct {
 }
 
 func newGate(l *net.TCPListener) *gate {
-	return &gate{TCPListener: l, closed: make(chan struct{}), strangers: list.New(), fewer: make(chan struct{}, 1)}
+	return &gate{TCPListener: l, strangers: list.New(), fewer: make(chan struct{}, 1)}
 }
 
 // Accept waits for a connection and for room for it.
@@ -63,9 +61,6 @@ func (g *gate) Accept() (net.Conn, error) {
 		select {
 		case <-time.After(wait):
 		case <-g.fewer:
-		case <-g.closed:
-			_ = tcp.Close()
-			return nil, net.ErrClosed
 		}
 	}
 	g.mu.Lock()
@@ -138,13 +133,6 @@ func (g *gate) follow(nc net.Conn, state http.ConnState) {
 		g.served.Done()
 	default:
 	}
-}
-
-func (g *gate) close() {
-	g.once.Do(func() {
-		close(g.closed)
-		_ = g.Close()
-	})
 }
 
 type connKey struct{}

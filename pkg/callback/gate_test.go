@@ -131,6 +131,37 @@ func TestTheOldestStrangerGoesForANewOne(t *testing.T) {
 	talk(dial(t, s))
 }
 
+func TestAStrangerHasTimeToAsk(t *testing.T) {
+	t.Parallel()
+	g := newGate(nil)
+	told := func() bool {
+		select {
+		case <-g.fewer:
+			return true
+		default:
+			return false
+		}
+	}
+	for range maxStrangers {
+		c := &conn{TCPConn: &net.TCPConn{}, gate: g, since: time.Now().Add(time.Hour)}
+		c.place = g.strangers.PushBack(c)
+	}
+	oldest, second := g.strangers.Front().Value.(*conn), g.strangers.Front().Next().Value.(*conn)
+	if wait := g.makeRoom(); wait <= 0 || oldest.place == nil {
+		t.Errorf("a new stranger waits %s", wait)
+	}
+	oldest.since = time.Now().Add(-strangerTime)
+	if wait := g.makeRoom(); wait > 0 || oldest.place != nil || second.place == nil || !told() {
+		t.Errorf("when its time is over, a new one waits %s", wait)
+	}
+	g.welcome(oldest)
+	g.strangers.PushBack(oldest)
+	g.welcome(second)
+	if wait := g.makeRoom(); wait > 0 || oldest.known || !second.known || !told() {
+		t.Errorf("when one has asked, a new one waits %s", wait)
+	}
+}
+
 // TestACallInProgressIsNotClosedForANewConnection asks on a connection that is older than all of a flood.
 func TestACallInProgressIsNotClosedForANewConnection(t *testing.T) {
 	t.Parallel()
@@ -184,9 +215,10 @@ func TestAConnectionIsReused(t *testing.T) {
 func TestAClientThatDoesNotReadIsLeft(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	huge := Answer{OK: true, Text: strings.Repeat("x", 64<<20)}
+	huge := Answer{OK: true, Text: strings.Repeat("x", 8<<20)}
 	id := begin(t, s, func(context.Context, Request) Answer { return huge })
 	c := dial(t, s)
+	_ = c.(*net.TCPConn).SetReadBuffer(4096)
 	_, _ = io.WriteString(c, good(s, body(id, "greet", 1)).String())
 	eventually(t, "it is known", func() bool { _, known := s.gate.counts(); return known == 1 })
 	eventually(t, "the connection is gone", func() bool {

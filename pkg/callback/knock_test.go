@@ -453,6 +453,23 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 	})
 }
 
+// TestACallMayTakeLongerThanABody keeps the deadline of the body from ending the call.
+func TestACallMayTakeLongerThanABody(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	id := begin(t, s, func(ctx context.Context, _ Request) Answer {
+		select {
+		case <-ctx.Done():
+			return Answer{Error: context.Cause(ctx).Error()}
+		case <-time.After(bodyTime + time.Second):
+			return Answer{OK: true}
+		}
+	})
+	if got := mustAsk(t, s, body(id, "wait", 1)); !got.Result.Success {
+		t.Errorf("got %s", got.text)
+	}
+}
+
 func TestHalfARequestIsRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t)

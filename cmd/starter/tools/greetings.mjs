@@ -1,6 +1,6 @@
 // A tool server in plain JavaScript, without any package: one JSON-RPC message per line on stdin and stdout.
 // stdout belongs to the protocol. Write everything else with console.error.
-// With packages, the official SDK (@modelcontextprotocol/sdk) does all of this for you.
+// With packages, @trailblaze/scripting or the official SDK (@modelcontextprotocol/sdk) does all of this for you.
 import { createInterface } from "node:readline";
 
 const tools = {
@@ -8,16 +8,6 @@ const tools = {
     description: "Greets somebody by name.",
     inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: true },
     run: ({ name }) => JSON.stringify({ greeting: `Hello, ${name}!`, letters: name.length }),
-  },
-  expectEqual: {
-    description: "Fails unless both values are the same.",
-    inputSchema: { type: "object", properties: { actual: {}, expected: {} }, required: ["actual", "expected"] },
-    run: ({ actual, expected }) => {
-      if (JSON.stringify(actual) !== JSON.stringify(expected)) {
-        throw new Error(`expected ${JSON.stringify(expected)}, found ${JSON.stringify(actual)}`);
-      }
-      return "equal";
-    },
   },
 };
 

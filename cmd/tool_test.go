@@ -108,35 +108,42 @@ func TestToolSaysHowTheCallEnded(t *testing.T) {
 			[]string{"echo", "text=hi"}, 0, "hi\n", "", map[string]any{"tool": "echo", "ok": true, "text": "hi", "error": "", "kind": ""},
 		},
 		"structured content without text": {
-			[]string{"quiet"}, 0, "{\"said\":\"nothing\"}\n", "",
+			[]string{"quiet"},
+			0, "{\"said\":\"nothing\"}\n", "",
 			map[string]any{"tool": "quiet", "ok": true, "text": "", "structured": map[string]any{"said": "nothing"}, "error": "", "kind": ""},
 		},
 		"nothing": {[]string{"echo"}, 0, "", "", map[string]any{"tool": "echo", "ok": true, "text": "", "error": "", "kind": ""}},
 		"a tool that says no": {
-			[]string{"fail"}, 1, "", "trailblaze: error: no, on purpose\n",
+			[]string{"fail"},
+			1, "", "trailblaze: error: no, on purpose\n",
 			map[string]any{"tool": "fail", "ok": false, "text": "", "error": "no, on purpose", "kind": "tool failed"},
 		},
 		"a check that does not hold": {
-			[]string{"assertEquals", "expected=1", "actual=2"}, 1, "", "expected 1, found 2",
+			[]string{"assertEquals", "expected=1", "actual=2"},
+			1, "", "expected 1, found 2",
 			map[string]any{"tool": "assertEquals", "ok": false, "text": "", "error": "expected 1, found 2", "kind": "tool failed"},
 		},
 		"a delegate that says no": {
-			[]string{"delegate", `to=[{"tool":"echo"},{"tool":"fail"}]`}, 1, "", `delegate 2 of 2, tool "fail": no, on purpose`,
+			[]string{"delegate", `to=[{"tool":"echo"},{"tool":"fail"}]`},
+			1, "", `delegate 2 of 2, tool "fail": no, on purpose`,
 			map[string]any{"tool": "delegate", "ok": false, "text": "", "error": `delegate 2 of 2, tool "fail": no, on purpose`, "kind": "tool failed"},
 		},
 		"a delegate that nobody knows": {
-			[]string{"delegate", `to=[{"tool":"echo"},{"tool":"ehco"}]`}, 1, "", `did you mean "echo"?`,
+			[]string{"delegate", `to=[{"tool":"echo"},{"tool":"ehco"}]`},
+			1, "", `did you mean "echo"?`,
 			map[string]any{
 				"tool": "delegate", "ok": false, "text": "", "kind": "unknown tool",
 				"error": `delegate 2 of 2: no source provides a tool named "ehco"; did you mean "echo"?`,
 			},
 		},
 		"the last of the delegates": {
-			[]string{"delegate", `to=[{"tool":"echo"},{"tool":"deeper","args":{"levels":2}}]`}, 0, "the bottom\n", "",
+			[]string{"delegate", `to=[{"tool":"echo"},{"tool":"deeper","args":{"levels":2}}]`},
+			0, "the bottom\n", "",
 			map[string]any{"tool": "delegate", "ok": true, "text": "the bottom", "error": "", "kind": ""},
 		},
 		"a tool that asks": {
-			[]string{"ask", "tool=echo", `args={"text":"asked"}`}, 0, "asked\n", "",
+			[]string{"ask", "tool=echo", `args={"text":"asked"}`},
+			0, "asked\n", "",
 			map[string]any{"tool": "ask", "ok": true, "text": "asked", "error": "", "kind": ""},
 		},
 	} {

@@ -45,31 +45,29 @@ func exampleProject(t *testing.T, programs ...string) *project {
 
 func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 	t.Parallel()
+	both, smoke := []string{"node", bunPath}, []string{"--tags", "smoke"} // every trail has run already on either
 	for name, tc := range map[string]struct {
-		programs []string
-		runtime  string
+		programs, flags, trails []string
+		runtime                 string
+		passed, skipped         float64
 	}{
-		"bun, node absent":          {[]string{bunPath}, "bun"},
-		"node and tsx, bun absent":  {[]string{"node"}, "node+tsx"},
-		"both, so bun":              {[]string{"node", bunPath}, "bun"},
-		"node is forced, both here": {[]string{"node", bunPath}, "node+tsx"},
+		"bun, node absent":          {[]string{bunPath}, nil, nil, "bun", 13, 2},
+		"node and tsx, bun absent":  {[]string{"node"}, nil, nil, "node+tsx", 13, 2},
+		"both, so bun":              {both, nil, smoke, "bun", 4, 0},
+		"node is forced, both here": {both, []string{"--runtime", "node"}, smoke, "node+tsx", 4, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := exampleProject(t, tc.programs...)
 			p.env = append(p.env, "HTTP_PROXY=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9") // nobody asks it
-			args := []string{"run", "--json"}
-			if name == "node is forced, both here" {
-				args = append(args, "--runtime", "node")
-			}
-			r := p.run(args...)
+			r := p.run(slices.Concat([]string{"run", "--json"}, tc.flags, tc.trails)...)
 			r.want(t, 0)
 			done := ofType(r.events(t), "run.finished")
-			if len(done) != 1 || done[0]["passed"] != 13.0 || done[0]["skipped"] != 2.0 {
+			if len(done) != 1 || done[0]["passed"] != tc.passed || done[0]["skipped"] != tc.skipped {
 				t.Errorf("run.finished: %v", done)
 			}
-			args[0] = "doctor"
-			if got := doctorChecks(t, p.run(args...))["server ./tools/http.ts"]; got.Status != "ok" || got.Detail[:len(tc.runtime)] != tc.runtime {
+			r = p.run(slices.Concat([]string{"doctor", "--json"}, tc.flags)...)
+			if got := doctorChecks(t, r)["server ./tools/http.ts"]; got.Status != "ok" || !strings.HasPrefix(got.Detail, tc.runtime) {
 				t.Errorf("http.ts runs on %+v, want %s", got, tc.runtime)
 			}
 			spawntest.NoSurvivors(t, p.marker)

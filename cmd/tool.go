@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,14 +79,14 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 			return err // before the call is made
 		}
 	}
-	setup.Stream = a.toolStream(project, setup)
+	var took int64
+	setup.Stream = a.toolStream(project, setup, &took)
 	defer whileStopping(ctx, a.tell)()
-	begun := a.Now()
 	result, calls, err := run.Call(ctx, setup, sc, single)
 	if err != nil {
 		return asMisuse(err)
 	}
-	if err := a.printResult(single.Tool, result, a.Now().Sub(begun)); err != nil || !result.OK || f.save == "" {
+	if err := a.printResult(single.Tool, result, took); err != nil || !result.OK || f.save == "" {
 		return err
 	}
 	return a.saveStep(f, sc, single.Memory, calls)
@@ -154,15 +153,19 @@ func argumentPairs(words []string) (map[string]string, error) {
 	return out, nil
 }
 
-// toolStream says what goes on to the person at the terminal.
-func (a *app) toolStream(project *config.Project, setup run.Setup) *event.Stream {
+// toolStream says what goes on to the person at the terminal, and how many milliseconds the call took: of several that finish, the
+// one that all others were made within is the last.
+func (a *app) toolStream(project *config.Project, setup run.Setup, took *int64) *event.Stream {
 	for _, w := range project.Warnings {
 		a.tell("warning: " + report.Clean(w.Error()))
 	}
 	return event.NewStream(a.Now, setup.Redactor, warnings(func(text string) { a.tell("warning: " + report.Clean(text)) }),
 		event.HandlerFunc(func(r event.Record) {
-			if e, ok := r.Event.(event.CallProgress); ok {
+			switch e := r.Event.(type) {
+			case event.CallProgress:
 				a.tell(report.Clean(e.Message))
+			case event.CallFinished:
+				*took = e.DurationMs
 			}
 		}))
 }
@@ -193,11 +196,11 @@ type toolResultView struct {
 }
 
 // printResult prints what a tool answered; one that failed is an error with exit code 1.
-func (a *app) printResult(name string, result tool.Result, took time.Duration) error {
+func (a *app) printResult(name string, result tool.Result, took int64) error {
 	failed := exitCode(fault.ExitFailed)
 	text := a.redactor.Text(result.Text)
 	if a.json {
-		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, Structured: a.redactor.Bytes(result.Structured), DurationMs: took.Milliseconds()}
+		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, Structured: a.redactor.Bytes(result.Structured), DurationMs: took}
 		if result.OK {
 			v.Text = text
 		} else {

@@ -196,7 +196,10 @@ func (p *player) settle(ctx context.Context, l *level, t *discover.Tool, as trai
 		}
 		return end
 	}
-	kept := p.remembered(changes)
+	kept := []trail.Call{}
+	if !l.asking {
+		kept = p.remembered(changes)
+	}
 	if err := p.check(l, delegates); err != nil {
 		return refuse(err)
 	}

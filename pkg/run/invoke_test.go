@@ -599,3 +599,27 @@ trail:
 		t.Errorf("recording (-want +got):\n%s", diff)
 	}
 }
+
+func TestASavedResultSurvivesWhereItsCallIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	tools := map[string]map[string]fake{"one": {
+		"nothing": func(asker) (any, error) { return `{"_trailblaze_delegates": [], "id": 7}`, nil },
+		"never":   func(asker) (any, error) { return "{{braces}}", nil },
+	}}
+	e, _, dir := play(t, steps("nothing: {}\n          saveAs: first", "never: {}\n          saveAs: second"), tools, func(o *run.Options) {
+		o.Launch = serving(tools, func(def *mcp.Tool) { def.Meta = mcp.Meta{"trailblaze/isRecordable": def.Name != "never"} })
+	})
+	passed(t, e)
+	want := `        - rememberValue:
+            name: first
+            value:
+              _trailblaze_delegates: []
+              id: 7
+        - rememberValue:
+            name: second
+            value: "\\{{braces}}"
+`
+	if got := readRecording(t, dir); !strings.HasSuffix(got, want) {
+		t.Errorf("recording\n%s", got)
+	}
+}

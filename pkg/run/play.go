@@ -58,10 +58,11 @@ func (p *player) call(recorded trail.Call) verdict {
 	end := p.invoke(p.session.ctx, p.trail.next(false), t, args, recorded)
 	v := p.judge(end)
 	if v.outcome == event.Passed {
+		p.keep(end.calls)
 		if recorded.SaveAs != "" {
 			p.values.Save(recorded.SaveAs, end.result.Text, end.result.Structured)
+			p.keepSaved(recorded.SaveAs)
 		}
-		p.keep(end.calls)
 	}
 	return v
 }

@@ -40,10 +40,27 @@ func (p *player) remembered(changes int) []trail.Call {
 			p.left = append(p.left, fmt.Sprintf("step %d: the value %q is left out, because a trail cannot name it", len(p.steps), name))
 			continue
 		}
-		value := p.session.setup.Redactor.Value(trail.Literal(set[name]))
-		calls = append(calls, trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": value}})
+		calls = append(calls, p.remember(name, set[name]))
 	}
 	return calls
+}
+
+func (p *player) remember(name string, value any) trail.Call {
+	safe := p.session.setup.Redactor.Value(trail.Literal(value))
+	return trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": safe}}
+}
+
+// keepSaved records what saveAs left in memory, unless the call that is recorded for it does: the last delegate, not one that delegated
+// to nothing.
+func (p *player) keepSaved(name string) {
+	step := &p.steps[len(p.steps)-1]
+	n := len(step.Calls)
+	if !step.Recorded || n > 0 && step.Calls[n-1].SaveAs == name {
+		return
+	}
+	if value, ok := p.values.Get(name); ok {
+		step.Calls = append(step.Calls, p.remember(name, value))
+	}
 }
 
 // keep adds calls to the recording of the step. With nil alone a step has no recording, which means that it needs an agent.

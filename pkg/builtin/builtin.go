@@ -9,8 +9,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -126,6 +128,9 @@ func (c caller) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 
 // plain is what arguments are in JSON, whichever Go types they came in.
 func plain(args map[string]any) (map[string]any, error) {
+	if isPlain(args) {
+		return args, nil
+	}
 	data, err := json.Marshal(args)
 	if err != nil {
 		return nil, fmt.Errorf("write its arguments as JSON: %w", err)
@@ -137,6 +142,28 @@ func plain(args map[string]any) (map[string]any, error) {
 		return nil, fmt.Errorf("read its arguments as JSON: %w", err)
 	}
 	return out, nil
+}
+
+// isPlain reports whether a value is already what it would be read back as, which it is when it came from JSON.
+func isPlain(v any) bool {
+	switch v := v.(type) {
+	case nil, bool:
+		return true
+	case string:
+		return utf8.ValidString(v)
+	case json.Number:
+		return json.Valid([]byte(v))
+	case []any:
+		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !isPlain(e) })
+	case map[string]any:
+		for key, e := range v {
+			if !utf8.ValidString(key) || !isPlain(e) {
+				return false
+			}
+		}
+		return v != nil
+	}
+	return false
 }
 
 func failure(kind fault.Kind, format string, args ...any) tool.Result {

@@ -232,6 +232,10 @@ func TestCheckArgsReportsEveryMisfit(t *testing.T) {
 	}{
 		"fits":          {closed, map[string]any{"name": "x", "count": uint64(2), "tags": []any{"a"}}, none, nil},
 		"everything":    {closed, map[string]any{"name": 1, "nmae": "x", "tags": []any{2}}, none, []string{"unknown argument", "missing argument", `argument "name"`, `argument "tags"`}},
+		"as decoded":    {closed, map[string]any{"name": "x", "count": json.Number("2e0"), "tags": []any{}}, none, nil},
+		"half a count":  {closed, map[string]any{"name": "x", "count": json.Number("2.5")}, none, []string{`argument "count"`}},
+		"no number":     {closed, map[string]any{"name": "x", "count": json.Number("Inf")}, none, []string{"cannot be written as JSON"}},
+		"not a list":    {closed, map[string]any{"name": "x", "count": int64(1), "tags": []any(nil)}, none, []string{`argument "tags"`}},
 		"reference":     {closed, map[string]any{"name": "x", "count": uint64(0)}, none, []string{`argument "count": minimum`}},
 		"open value":    {closed, map[string]any{"name": "{{n}}", "count": "{{c}}"}, all, nil},
 		"open and typo": {closed, map[string]any{"nmae": "{{n}}", "count": uint64(1)}, all, []string{"unknown argument", "missing argument"}},

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -240,6 +241,9 @@ func tidy(err error) string {
 
 // plain is the value as a server will read it from JSON.
 func plain(args map[string]any) (map[string]any, error) {
+	if values, ok := decoded(args); ok {
+		return values.(map[string]any), nil //nolint:errcheck // a map stays one
+	}
 	data, err := json.Marshal(args)
 	if err != nil {
 		return nil, fmt.Errorf("arguments cannot be written as JSON: %w", err)
@@ -249,4 +253,36 @@ func plain(args map[string]any) (map[string]any, error) {
 		return nil, fmt.Errorf("arguments cannot be read back from JSON: %w", err)
 	}
 	return values, nil
+}
+
+// decoded is v as it comes back from JSON, told without going there; ok is false for what only that can tell.
+func decoded(v any) (out any, ok bool) {
+	switch v := v.(type) {
+	case nil, bool:
+		return v, true
+	case string:
+		return v, utf8.ValidString(v)
+	case int64:
+		return float64(v), true
+	case json.Number:
+		number, err := v.Float64()
+		return number, err == nil && json.Valid([]byte(v))
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			if list[i], ok = decoded(e); !ok {
+				return nil, false
+			}
+		}
+		return list, v != nil
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for key, e := range v {
+			if object[key], ok = decoded(e); !ok || !utf8.ValidString(key) {
+				return nil, false
+			}
+		}
+		return object, v != nil
+	}
+	return nil, false
 }

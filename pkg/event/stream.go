@@ -3,7 +3,7 @@ package event
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -30,37 +30,44 @@ type Record struct {
 
 // MarshalJSON writes the record and its event as one flat object.
 func (r Record) MarshalJSON() ([]byte, error) {
-	body, err := marshal(r.Event)
-	if err != nil {
-		return nil, err
-	}
-	line := make([]byte, 0, len(body)+256)
-	line = fmt.Appendf(line, `{"v":%d,"type":%q,"time":"`, Version, r.Event.Type())
-	line = fmt.Appendf(r.Time.AppendFormat(line, time.RFC3339Nano), `","seq":%d`, r.Seq)
-	for _, place := range [][2]string{{"session", r.Session}, {"trail", r.Trail}} {
+	line := bytes.NewBuffer(make([]byte, 0, 512))
+	line.WriteString(`{"v":` + strconv.Itoa(Version) + `,"type":"` + r.Event.Type() + `","time":"`)
+	line.Write(r.Time.AppendFormat(line.AvailableBuffer(), time.RFC3339Nano))
+	line.WriteString(`","seq":` + strconv.FormatInt(r.Seq, 10))
+	for _, place := range [][2]string{{`,"session":`, r.Session}, {`,"trail":`, r.Trail}} {
 		if place[1] == "" {
 			continue
 		}
-		text, err := marshal(place[1])
-		if err != nil {
+		line.WriteString(place[0])
+		if err := encode(line, place[1]); err != nil {
 			return nil, err
 		}
-		line = append(fmt.Appendf(line, `,%q:`, place[0]), text...)
 	}
-	if len(body) > len("{}") {
-		line = append(line, ',')
+	head := line.Len()
+	if err := encode(line, r.Event); err != nil {
+		return nil, err
 	}
-	return append(line, body[1:]...), nil
+	flat := line.Bytes()
+	if len(flat) == head+len("{}") {
+		return append(flat[:head], '}'), nil
+	}
+	flat[head] = ',' // where the event's own object begins
+	return flat, nil
+}
+
+// encode appends v as JSON.
+func encode(to *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(to)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	to.Truncate(len(bytes.TrimRight(to.Bytes(), "\n")))
+	return err
 }
 
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	err := encode(&b, v)
+	return b.Bytes(), err
 }
 
 // Handler renders records. The stream calls handlers one record at a time.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
@@ -29,12 +31,21 @@ func (j *JSONLines) Handle(r event.Record) {
 // Err returns the error of the write that failed, if one did.
 func (j *JSONLines) Err() error { return j.err }
 
-// SessionLog keeps the records of one session in a file, the same lines as JSONLines.
+// SessionLog keeps the records of one session in a file, the same lines as JSONLines. A goroutine of its own writes them, all that
+// are there at once: no call waits for the disk, and a process that is killed loses what came in its last moment.
 type SessionLog struct {
 	file    *os.File
-	lines   *JSONLines
 	onError func(error)
+	written chan error // the first one, or nil, when all is written
+
+	mu    sync.Mutex
+	lines chan []byte // nil when closed
 }
+
+const (
+	maxUnwritten = 256      // lines; then the session waits for the disk after all
+	maxWrite     = 64 << 10 // bytes, about
+)
 
 // NewSessionLog creates the file at path. A log that cannot be written is told to onError once and the run goes on. onError
 // is called from here or from Close, never from Handle: there the stream is busy, and whoever wants to send an event about
@@ -45,26 +56,53 @@ func NewSessionLog(path string, onError func(error)) *SessionLog {
 		onError(err)
 		return &SessionLog{}
 	}
-	return &SessionLog{file: file, lines: NewJSONLines(file), onError: onError}
+	lines := make(chan []byte, maxUnwritten)
+	l := &SessionLog{file: file, onError: onError, written: make(chan error, 1), lines: lines}
+	go func() { l.written <- l.write(lines) }()
+	return l
 }
 
 // Handle implements event.Handler. Records that come after Close are dropped.
 func (l *SessionLog) Handle(r event.Record) {
-	if l.file != nil {
-		l.lines.Handle(r)
+	line := recordLine(r)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lines != nil {
+		l.lines <- line
 	}
 }
 
-// Close closes the file. It returns what it tells onError.
+// write takes lines until there are no more, also when they cannot be written: somebody may wait for room.
+func (l *SessionLog) write(lines <-chan []byte) error {
+	var text []byte
+	var failed error
+	for line := range lines {
+		text = append(text, line...)
+		if len(lines) > 0 && len(text) < maxWrite {
+			continue
+		}
+		if failed == nil {
+			_, failed = l.file.Write(text)
+		}
+		text = text[:0]
+	}
+	if err := l.file.Close(); failed == nil {
+		failed = err
+	}
+	return failed
+}
+
+// Close writes what is left and closes the file. It returns what it tells onError.
 func (l *SessionLog) Close() error {
-	if l.file == nil {
+	l.mu.Lock()
+	lines := l.lines
+	l.lines = nil
+	l.mu.Unlock()
+	if lines == nil {
 		return nil
 	}
-	err := l.file.Close()
-	if l.lines.Err() != nil {
-		err = l.lines.Err()
-	}
-	l.file = nil
+	close(lines)
+	err := <-l.written
 	if err != nil {
 		l.onError(err)
 	}
@@ -94,7 +132,7 @@ func jsonLine(v any) ([]byte, error) {
 }
 
 func escapeControls(line []byte) []byte {
-	if !bytes.ContainsFunc(line, terminalControl) {
+	if !slices.ContainsFunc(line, func(b byte) bool { return b >= 0x7f }) { // quickly told, and the usual case
 		return line
 	}
 	var safe bytes.Buffer

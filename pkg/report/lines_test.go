@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,6 +105,44 @@ func TestSessionLogHasTheLinesOfJSONLines(t *testing.T) {
 	}
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestASessionLogThatCannotBeWrittenHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	var told []error
+	log := NewSessionLog(filepath.Join(t.TempDir(), "events.ndjson"), func(err error) { told = append(told, err) })
+	_ = log.file.Close()
+	for range 3 * maxUnwritten {
+		log.Handle(event.Record{Event: event.Log{Message: "m"}})
+	}
+	if err := log.Close(); err == nil || len(told) != 1 || !errors.Is(told[0], err) {
+		t.Errorf("closed with %v, told of %v", err, told)
+	}
+}
+
+func TestASessionLogIsWrittenWhileItIsOpen(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "events.ndjson")
+	log := NewSessionLog(file, func(err error) { t.Error(err) })
+	defer log.Close()
+	for i := range 3 {
+		r := event.Record{Seq: int64(i + 1), Event: event.Log{Message: "m"}}
+		log.Handle(r)
+		want := recordLine(r)
+		for deadline := time.Now().Add(10 * time.Second); ; {
+			got, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.HasSuffix(got, want) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("after 10 s the log is %s", got)
+			}
+			time.Sleep(time.Millisecond)
+		}
 	}
 }
 

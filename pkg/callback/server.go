@@ -43,6 +43,7 @@ type Server struct {
 	gate    *gate
 	http    *http.Server
 	served  chan struct{} // closed when no connection is accepted any more
+	workers *workers
 
 	mu      sync.Mutex
 	flights map[[sha256.Size]byte]*flight // by digest: how long a look-up takes tells nothing of an id
@@ -60,7 +61,7 @@ func Listen(sessionID string) (*Server, error) {
 	s := &Server{
 		session: sessionID, token: tool.NewCapability(),
 		port: l.Addr().(*net.TCPAddr).Port, //nolint:errcheck // a TCP listener has no other address
-		gate: newGate(l), served: make(chan struct{}), flights: map[[sha256.Size]byte]*flight{},
+		gate: newGate(l), served: make(chan struct{}), workers: newWorkers(), flights: map[[sha256.Size]byte]*flight{},
 	}
 	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
 		s.hosts = append(s.hosts, fmt.Sprintf("%s:%d", name, s.port))
@@ -100,7 +101,7 @@ func (s *Server) Begin(ctx context.Context, inv Invocation) (id string, end func
 		"no answer within %s, the limit of a callback (callbackTimeout of the server's entry changes it)", limit)
 	f := &flight{cancel: cancel}
 	f.run = func(asker context.Context, r Request, done func()) Answer {
-		return dispatch(ctx, asker, limit, over, done, func(ctx context.Context) Answer { return inv.Dispatch(ctx, r) })
+		return s.dispatch(ctx, asker, limit, over, done, func(ctx context.Context) Answer { return inv.Dispatch(ctx, r) })
 	}
 	id = tool.NewCapability()
 	key := sha256.Sum256([]byte(id))
@@ -129,6 +130,7 @@ func (s *Server) Close() error {
 	<-s.served
 	err := s.http.Close() // knows every connection only now that none is accepted
 	s.joined.Wait()
+	s.workers.close()
 	s.gate.served.Wait()
 	return err
 }
@@ -188,13 +190,13 @@ func (s *Server) find(q question) (f *flight, why string) {
 
 // dispatch makes a call in ctx and calls done when it has returned. It waits for one that is cancelled no longer than it takes to
 // say so, and then answers in its place.
-func dispatch(
+func (s *Server) dispatch(
 	ctx, asker context.Context, limit time.Duration, over error, done func(), call func(context.Context) Answer,
 ) Answer {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	answers := make(chan Answer, 1)
-	go func() {
+	s.workers.run(func() {
 		defer done()
 		var a Answer
 		defer func() {
@@ -204,7 +206,7 @@ func dispatch(
 			answers <- a
 		}()
 		a = call(ctx)
-	}()
+	})
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {

@@ -40,7 +40,7 @@ func (a *app) check(args []string) error {
 	}
 	project, problems := a.load(root)
 	v := checkView{Files: project.Files, Problems: problems, Warnings: project.Warnings}
-	paths, err := trail.Find(a.Dir, project.TrailsDir, args)
+	paths, err := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
 	if err != nil {
 		return errors.Join(problems.Err(), err)
 	}

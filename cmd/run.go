@@ -154,7 +154,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 
 func (a *app) trailPaths(project *config.Project, f runFlags, args []string) ([]string, error) {
 	if !f.lastFailed {
-		return trail.Find(a.Dir, project.TrailsDir, args)
+		return trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
 	}
 	last, err := run.LoadLast(project.LogsDir)
 	if err != nil || len(last) == 0 {
@@ -163,7 +163,7 @@ func (a *app) trailPaths(project *config.Project, f runFlags, args []string) ([]
 	if len(args) == 0 {
 		return a.relative(last), nil
 	}
-	found, err := trail.Find(a.Dir, project.TrailsDir, args)
+	found, err := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
 	if err != nil {
 		return nil, err
 	}

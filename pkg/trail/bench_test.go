@@ -24,7 +24,7 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	root := b.TempDir()
 	for i := range 50 {
-		dir := filepath.Join(root, "trails", strings.Repeat("x", i+1))
+		dir := filepath.Join(root, "trails", "", strings.Repeat("x", i+1))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			b.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if found, err := trail.Find(root, "trails", nil); len(found) != 5000 || err != nil {
+		if found, err := trail.Find(root, "trails", "", nil); len(found) != 5000 || err != nil {
 			b.Fatal(len(found), err)
 		}
 	}

@@ -15,13 +15,13 @@ import (
 )
 
 // Find lists the trail files that the arguments name: files, folders, globs, and with a leading ! what to leave out. Without
-// any file, folder or glob, defaultDir is searched. The paths stand in the order of the arguments, those below one argument
+// any file, folder or glob, defaultDir is searched. What sessions left in logsDir is found only when it is named. The paths stand in the order of the arguments, those below one argument
 // sorted, each once; they are relative to cwd when below it. Nothing found is an empty list. Named paths that do not exist
 // are joined *fault.Error of kind NothingMatched.
 //
 // Only explicitly named folders are entered through a link.
-func Find(cwd, defaultDir string, args []string) ([]string, error) {
-	f := finder{cwd: cwd, seen: map[string]bool{}}
+func Find(cwd, defaultDir, logsDir string, args []string) ([]string, error) {
+	f := finder{cwd: cwd, logsDir: logsDir, seen: map[string]bool{}}
 	var include []string
 	for _, arg := range args {
 		if pattern, ok := strings.CutPrefix(arg, "!"); ok {
@@ -41,6 +41,7 @@ func Find(cwd, defaultDir string, args []string) ([]string, error) {
 
 type finder struct {
 	cwd      string
+	logsDir  string
 	excluded []string // patterns over slash paths relative to cwd
 	found    []string
 	seen     map[string]bool
@@ -106,7 +107,7 @@ func (f *finder) walk(dir string, visit func(file string)) {
 	}
 	for _, e := range entries {
 		switch full := filepath.Join(dir, e.Name()); {
-		case e.IsDir() && !skippedFolder(e.Name()):
+		case e.IsDir() && !skippedFolder(e.Name()) && full != f.logsDir:
 			f.walk(full, visit)
 		case e.Type().IsRegular():
 			visit(full)

@@ -83,7 +83,7 @@ func TestFindCollectsTrails(t *testing.T) {
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			t.Parallel()
-			got, err := trail.Find(root, "trails", strings.Fields(tt.args))
+			got, err := trail.Find(root, "trails", "", strings.Fields(tt.args))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestFindShowsPathsRelativeToTheWorkingDirectoryWhenBelowIt(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "here/a.trail.yaml", "there/b.trail.yaml")
 	cwd := filepath.Join(root, "here")
-	got, err := trail.Find(cwd, "trails", []string{filepath.Join(cwd, "a.trail.yaml"), "../there"})
+	got, err := trail.Find(cwd, "trails", "", []string{filepath.Join(cwd, "a.trail.yaml"), "../there"})
 	want := []string{"a.trail.yaml", filepath.Join(root, "there", "b.trail.yaml")}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("trails (-want +got):\n%s%v", diff, err)
@@ -110,7 +110,7 @@ func TestFindShowsPathsRelativeToTheWorkingDirectoryWhenBelowIt(t *testing.T) {
 
 func TestFindIsEmptyWithoutATrailsFolder(t *testing.T) {
 	t.Parallel()
-	if got, err := trail.Find(t.TempDir(), "trails", nil); len(got) > 0 || err != nil {
+	if got, err := trail.Find(t.TempDir(), "trails", "", nil); len(got) > 0 || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -134,7 +134,7 @@ func TestFindExplainsWhatItCannotUse(t *testing.T) {
 	} {
 		t.Run(tt.arg, func(t *testing.T) {
 			t.Parallel()
-			_, err := trail.Find(root, "trails", []string{tt.arg})
+			_, err := trail.Find(root, "trails", "", []string{tt.arg})
 			f := fault.As(err)
 			if f == nil || fault.ExitCode(err) != tt.code {
 				t.Fatalf("error %v, exit code %d", err, fault.ExitCode(err))
@@ -148,7 +148,7 @@ func TestFindExplainsWhatItCannotUse(t *testing.T) {
 
 func TestFindReportsEveryMissingPath(t *testing.T) {
 	t.Parallel()
-	_, err := trail.Find(tree(t, "a.trail.yaml"), "trails", []string{"x", "a.trail.yaml", "y"})
+	_, err := trail.Find(tree(t, "a.trail.yaml"), "trails", "", []string{"x", "a.trail.yaml", "y"})
 	if err == nil || err.Error() != "x does not exist\ny does not exist" {
 		t.Errorf("error %v", err)
 	}
@@ -156,8 +156,28 @@ func TestFindReportsEveryMissingPath(t *testing.T) {
 
 func TestFindReportsAFolderItCannotRead(t *testing.T) {
 	t.Parallel()
-	_, err := trail.Find(tree(t, "trails"), "trails", nil)
+	_, err := trail.Find(tree(t, "trails"), "trails", "", nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "read folder trails: ") || fault.ExitCode(err) != fault.ExitMisuse {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestWhatSessionsLeftIsFoundOnlyWhenItIsNamed(t *testing.T) {
+	t.Parallel()
+	root := tree(t, "a.trail.yaml", "logs/s1/recording.trail.yaml")
+	for arg, want := range map[string][]string{
+		".":             {"a.trail.yaml"},
+		"**/*.yaml":     {"a.trail.yaml"},
+		"logs":          {"logs/s1/recording.trail.yaml"},
+		"logs/s1":       {"logs/s1/recording.trail.yaml"},
+		"logs/**/*.ya*": {"logs/s1/recording.trail.yaml"},
+	} {
+		got, err := trail.Find(root, "trails", filepath.Join(root, "logs"), []string{arg})
+		for i := range got {
+			got[i] = filepath.ToSlash(got[i])
+		}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", arg, err, diff)
+		}
 	}
 }

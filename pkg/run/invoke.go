@@ -59,7 +59,7 @@ func (p *player) invoke(ctx context.Context, l *level, t *discover.Tool, args ma
 	end := p.send(ctx, l, t, args, as.Timeout)
 	if end.ok() {
 		p.values.Apply(end.result.MemoryDelta, end.result.MemoryDeletions)
-		end = p.settle(ctx, l, t, as, end, changes)
+		end = p.follow(ctx, l, t, as, end, changes)
 	}
 	v := p.judge(end)
 	done := event.CallFinished{
@@ -183,31 +183,42 @@ func argsFault(t *discover.Tool, problems []discover.ArgProblem) error {
 	return fault.New(fault.InvalidArguments, strings.Join(hints, "; "), "%s: %s", t.Name, strings.Join(messages, "; "))
 }
 
-// settle makes the calls that a successful one delegates to, and says what of it all is to be recorded. The end of a
-// delegating call is that of its last delegate.
-func (p *player) settle(ctx context.Context, l *level, t *discover.Tool, as trail.Call, end ended, changes int) ended {
+// follow says what of a successful call is to be recorded: the call, or when it delegates what it changed in memory and its
+// delegates, which are made here. What a tool asks for by callback is not recorded, since its replay asks for it again.
+func (p *player) follow(ctx context.Context, l *level, t *discover.Tool, as trail.Call, end ended, changes int) ended {
 	delegates, delegating, err := delegatesOf(end.result)
 	switch {
 	case err != nil:
 		return refuse(err)
-	case !delegating && !t.IsDelegating:
-		if !l.asking { // what a tool asks for, its replay asks for again
-			end.calls = p.record(t, as)
-		}
-		return end
+	case delegating || t.IsDelegating:
+		return p.delegate(ctx, l, as, end, delegates, changes)
+	case !l.asking:
+		end.calls = p.record(t, as)
 	}
-	kept := []trail.Call{}
+	return end
+}
+
+// delegate makes the calls that one delegates to. Its end is that of the last of them.
+func (p *player) delegate(ctx context.Context, l *level, as trail.Call, end ended, delegates []trail.Call, changes int) ended {
+	var kept []trail.Call
 	if !l.asking {
 		kept = p.remembered(changes)
+	}
+	if len(delegates) == 0 {
+		end.calls = append([]trail.Call{}, kept...) // a no-op, which is not the same as nothing to record
+		return end
 	}
 	if err := p.check(l, delegates); err != nil {
 		return refuse(err)
 	}
-	if n := len(delegates); n > 0 {
-		delegates[n-1].SaveAs = as.SaveAs // its result is the one to save
-	}
+	delegates[len(delegates)-1].SaveAs = as.SaveAs // its result is the one to save
 	for i, d := range delegates {
-		end = p.delegate(ctx, l, d)
+		t, args, err := p.ready(d)
+		if err != nil {
+			end = refuse(err)
+		} else {
+			end = p.invoke(ctx, l.next(false), t, args, d)
+		}
 		if !end.ok() {
 			end.result.Text = fmt.Sprintf("delegate %d of %d, tool %q: %s", i+1, len(delegates), d.Tool, end.result.Text)
 			return end
@@ -220,7 +231,7 @@ func (p *player) settle(ctx context.Context, l *level, t *discover.Tool, as trai
 
 // check refuses delegates before the first of them runs.
 func (p *player) check(l *level, delegates []trail.Call) error {
-	if err := tooDeep(l); err != nil && len(delegates) > 0 {
+	if err := tooDeep(l); err != nil {
 		return err
 	}
 	var wrong []error
@@ -246,14 +257,6 @@ func together(errs []error) error {
 		messages[i] = err.Error()
 	}
 	return fault.New(fault.KindOf(errs[0]), hintOf(errors.Join(errs...)), "%s", strings.Join(messages, "; "))
-}
-
-func (p *player) delegate(ctx context.Context, l *level, d trail.Call) ended {
-	t, args, err := p.ready(d)
-	if err != nil {
-		return refuse(err)
-	}
-	return p.invoke(ctx, l.next(false), t, args, d)
 }
 
 // delegatesKey is where a result says which calls are to be made in its place (specification, section 13).
@@ -286,12 +289,11 @@ func readDelegates(value any) ([]trail.Call, error) {
 		entry, _ := item.(map[string]any)
 		name, _ := entry["tool"].(string)
 		args, isObject := entry["args"].(map[string]any)
-		if entry["args"] == nil {
+		_, given := entry["args"]
+		if entry["args"] == nil && (given || len(entry) == 1) { // another key is probably this one, misspelt
 			args, isObject = map[string]any{}, true
 		}
-		delete(entry, "tool")
-		delete(entry, "args")
-		if name == "" || !isObject || len(entry) > 0 {
+		if name == "" || !isObject {
 			return nil, fault.New(fault.ProtocolError, hint, "%s[%d] in the result is no call", delegatesKey, i)
 		}
 		delete(args, tool.Reserved) // of a tool that hands its own arguments on

@@ -623,3 +623,54 @@ func TestASavedResultSurvivesWhereItsCallIsNotRecorded(t *testing.T) {
 		t.Errorf("recording\n%s", got)
 	}
 }
+
+func TestARecordingPassesForNothingThatWasNotDone(t *testing.T) {
+	t.Parallel()
+	tools := map[string]map[string]fake{"one": {
+		"echo":  func(asker) (any, error) { return "", nil },
+		"never": func(asker) (any, error) { return "", nil },
+		"to":    delegating(map[string]any{"tool": "never", "reason": "ignored", "args": map[string]any{}}),
+	}}
+	content := "trail:\n  - step: fails half-way\n    recording: {web: [{echo: {}}, {assertEquals: {expected: 1, actual: 2}}]}\n  - step: later\n    recording: {web: []}\n"
+	e, _, dir := play(t, content, tools)
+	if e.Outcome != event.Failed {
+		t.Fatal(e)
+	}
+	if got, want := readRecording(t, dir), "trail:\n  - step: fails half-way\n  - step: later\n"; got != want {
+		t.Errorf("recording\n%s, want\n%s", got, want)
+	}
+	e, _, dir = play(t, steps("to: {}"), tools, func(o *run.Options) {
+		o.Launch = serving(tools, func(def *mcp.Tool) { def.Meta = mcp.Meta{"trailblaze/isRecordable": def.Name != "never"} })
+	})
+	passed(t, e)
+	if got, want := readRecording(t, dir), "trail:\n  - step: s\n"; got != want {
+		t.Errorf("recording\n%s, want\n%s", got, want)
+	}
+}
+
+func TestValuesThatHoldASecretAreLeftOutOfTheRecording(t *testing.T) {
+	t.Parallel()
+	content := "config: {memory: {pw: hunter22, who: me}, args: {a: {type: string}}}\n" + steps(`echo: {text: "{{pw}} {{args.a}}"}`)
+	tools := map[string]map[string]fake{"one": {"echo": func(asker) (any, error) { return "", nil }}}
+	e, _, dir := play(t, content, tools, func(o *run.Options) {
+		o.Args, o.Secrets = map[string]string{"a": "is hunter22"}, map[string]string{"KEY": "hunter22"}
+		o.Redactor = redact.New(o.Secrets)
+	})
+	passed(t, e)
+	want := `config:
+  memory:
+    who: me
+  args:
+    a:
+      type: string
+trail:
+  - step: s
+    recording:
+      web:
+        - echo:
+            text: "{{pw}} {{args.a}}"
+`
+	if diff := cmp.Diff(want, readRecording(t, dir)); diff != "" {
+		t.Errorf("recording (-want +got):\n%s", diff)
+	}
+}

@@ -27,6 +27,9 @@ func (p *player) step(st step, of int) verdict {
 	emit.Emit(event.StepStarted{Index: st.index, Of: of, Text: st.Text, Kind: st.Kind})
 	p.steps = append(p.steps, trail.StepRecord{})
 	v := p.replay(st)
+	if v.outcome == event.Failed || v.outcome == event.Error {
+		p.steps[len(p.steps)-1] = trail.StepRecord{} // half a step must not pass for a whole one
+	}
 	emit.Emit(event.StepFinished{Index: st.index, Outcome: v.outcome})
 	return v
 }

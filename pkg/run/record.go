@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (p *player) record(t *discover.Tool, as trail.Call) []trail.Call {
 // remembered records as calls what was put into memory since the given count of changes.
 func (p *player) remembered(changes int) []trail.Call {
 	set, _ := p.values.Since(changes)
-	calls := []trail.Call{}
+	var calls []trail.Call
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !trail.CanName(name) {
 			p.left = append(p.left, fmt.Sprintf("step %d: the value %q is left out, because a trail cannot name it", len(p.steps), name))
@@ -79,11 +80,7 @@ func (r *runner) recording(p *plan, steps []trail.StepRecord) *trail.File {
 	for name, value := range r.Memory {
 		memory[name] = value
 	}
-	own := func(values map[string]any) map[string]any {
-		safe, _ := r.Redactor.Value(values).(map[string]any)
-		return safe
-	}
-	return trail.NewRecording(p.file, p.classifier(), steps, own(memory), own(p.args))
+	return trail.NewRecording(p.file, p.classifier(), steps, memory, p.args)
 }
 
 // withoutSecrets takes secrets out of what the trail's author wrote about it. What stands beside it in a file that is there stays.
@@ -108,11 +105,22 @@ func (r *runner) withoutSecrets(file *trail.File) *trail.File {
 	}
 	for name, arg := range c.Args {
 		arg.Description = r.Redactor.Text(arg.Description)
+		if r.secret(arg.Default) {
+			arg.Default, arg.HasDefault = nil, false
+		}
 		c.Args[name] = arg
 	}
+	c.Memory = maps.Clone(c.Memory)
+	maps.DeleteFunc(c.Memory, func(_ string, value any) bool { return r.secret(value) })
 	c.Metadata, _ = r.Redactor.Value(c.Metadata).(map[string]any)
 	c.Source = r.Redactor.Value(c.Source)
 	return file
+}
+
+// secret reports whether a value shows a secret. Nothing is filled in where it stands, so that its name would mean itself there:
+// the value is left out, and a replay says that it is missing.
+func (r *runner) secret(value any) bool {
+	return !reflect.DeepEqual(r.Redactor.Value(value), value)
 }
 
 // saveRecording leaves the recording in the session's folder.

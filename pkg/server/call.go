@@ -48,7 +48,7 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		return tool.Result{}, err
 	}
 	defer s.land(f)
-	if err := s.board(ctx, f); err != nil {
+	if err := s.board(ctx, f, call.Nested); err != nil {
 		return tool.Result{}, err
 	}
 	params, err := f.peer.params(envelope(call, f.token, s.closed[call.Tool]))
@@ -98,8 +98,9 @@ func (s *Server) land(f *flight) {
 	close(f.landed)
 }
 
-// board finds the process for a call, and starts one when there is none.
-func (s *Server) board(ctx context.Context, f *flight) error {
+// board finds the process for a call, and starts one when there is none. A nested call does not wait for the end of the process
+// before: who asks for it may be aboard that one, waiting for the answer.
+func (s *Server) board(ctx context.Context, f *flight, nested bool) error {
 	select {
 	case s.launching <- struct{}{}:
 		defer func() { <-s.launching }()
@@ -118,10 +119,12 @@ func (s *Server) board(ctx context.Context, f *flight) error {
 	case stopped:
 		return s.stoppedFault(toolPhase(f.tool))
 	}
-	select { // two at once would fight over whatever the first one holds: a port, a device
-	case <-last.stopped:
-	case <-ctx.Done():
-		return s.interrupted(ctx, f)
+	if !nested {
+		select { // two at once would fight over whatever the first one holds: a port, a device
+		case <-last.stopped:
+		case <-ctx.Done():
+			return s.interrupted(ctx, f)
+		}
 	}
 	p, err := s.connect(ctx)
 	if err != nil {

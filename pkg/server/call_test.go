@@ -511,3 +511,30 @@ func TestAnAnswerOverTheLimitForALineFailsItsCallOnly(t *testing.T) {
 		t.Errorf("result %+v", result)
 	}
 }
+
+func TestANestedCallDoesNotWaitForTheProcessThatItsAskerLivesOn(t *testing.T) {
+	t.Parallel()
+	r := startFake(t, script{}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		_, _ = r.Call(ctx, tool.Call{Tool: "hang"}) // the asker, which waits for what follows
+	}()
+	eventually(t, "the asker's call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+	if result := call(t, r.Server, tool.Call{Tool: "hang", Nested: true, Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
+		t.Fatalf("result %+v", result)
+	}
+	result := call(t, r.Server, tool.Call{Tool: "echo", Nested: true, Timeout: patience})
+	select {
+	case <-asked:
+		t.Error("the asker's call ended")
+	default:
+	}
+	if result.Text != "life 2" {
+		t.Errorf("result %+v", result)
+	}
+	cancel()
+	<-asked
+}

@@ -169,6 +169,12 @@ func TestAVersionIsANumberHoweverItIsWritten(t *testing.T) {
 func TestWithoutAnIdTheOneInFlightIsMeant(t *testing.T) {
 	t.Parallel()
 	s := open(t)
+	mustAsk := func(t *testing.T, s *Server, body string) said {
+		t.Helper()
+		k := good(s, body)
+		k.headers = append(k.headers, "Authorization: Bearer "+s.token)
+		return send(t, s, k)
+	}
 	for _, request := range []string{
 		strings.Replace(body("ID", "greet", 5), `"invocation_id":"ID",`, "", 1),
 		strings.Replace(body("ID", "greet", 5), `"ID"`, "null", 1),

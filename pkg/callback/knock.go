@@ -2,7 +2,6 @@ package callback
 
 import (
 	"bytes"
-	"context"
 	"crypto/subtle"
 	"errors"
 	"net"
@@ -36,7 +35,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
-	answer := form.encode(s.answer(r.Context(), c, q))
+	answer := form.encode(s.answer(r, c, q))
 	_ = c.SetWriteDeadline(time.Now().Add(writeTime))
 	h.Set("Content-Type", "application/json")
 	if !c.gate.keeps() {
@@ -61,17 +60,21 @@ func (s *Server) hear(w http.ResponseWriter, r *http.Request, as *form) (questio
 	return q, nil
 }
 
-// answer makes the call that a question asks for; wrong says why there is none.
-func (s *Server) answer(asker context.Context, c *conn, q question) (a Answer, wrong string) {
+// answer makes the call that a question asks for; wrong says why there is none. A question that names no invocation shows nothing
+// that only its server can know, since a session's id stands in the file system.
+func (s *Server) answer(r *http.Request, c *conn, q question) (a Answer, wrong string) {
 	if why := q.unsupported(); why != "" {
 		return Answer{}, why
+	}
+	if q.invocation == nil && r.Header["Authorization"] == nil && !sameUser(c) {
+		return Answer{}, "without an invocation_id the session's token is needed: Authorization: Bearer and TRAILBLAZE_SESSION_TOKEN"
 	}
 	f, left, why := s.board(q)
 	if why != "" {
 		return Answer{}, why
 	}
 	c.gate.welcome(c)
-	return f.run(asker, q.Request, left), ""
+	return f.run(r.Context(), q.Request, left), ""
 }
 
 // check judges everything but the body, in the order of the specification's table. as is nil when the path is none of ours.

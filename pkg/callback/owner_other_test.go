@@ -1,0 +1,5 @@
+//go:build !linux
+
+package callback
+
+func askAsStranger() bool { return false }

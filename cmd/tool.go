@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -186,13 +185,13 @@ func asMisuse(err error) error {
 
 // toolResultView is what `tool --json` prints.
 type toolResultView struct {
-	Tool       string          `json:"tool"`
-	OK         bool            `json:"ok"`
-	Text       string          `json:"text"`
-	Structured json.RawMessage `json:"structured,omitempty"`
-	Error      string          `json:"error"`
-	Kind       fault.Kind      `json:"kind"`
-	DurationMs int64           `json:"durationMs"`
+	Tool       string     `json:"tool"`
+	OK         bool       `json:"ok"`
+	Text       string     `json:"text"`
+	Structured any        `json:"structured,omitempty"`
+	Error      string     `json:"error"`
+	Kind       fault.Kind `json:"kind"`
+	DurationMs int64      `json:"durationMs"`
 }
 
 // printResult prints what a tool answered; one that failed is an error with exit code 1.
@@ -200,7 +199,10 @@ func (a *app) printResult(name string, result tool.Result, took int64) error {
 	failed := exitCode(fault.ExitFailed)
 	text := a.redactor.Text(result.Text)
 	if a.json {
-		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, Structured: a.redactor.Bytes(result.Structured), DurationMs: took}
+		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: took}
+		if structured, err := trail.DecodeJSON(result.Structured); err == nil {
+			v.Structured = a.redactor.Value(structured)
+		}
 		if result.OK {
 			v.Text = text
 		} else {

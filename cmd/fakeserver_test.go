@@ -247,7 +247,7 @@ func (f *fake) call(r request) {
 	case "leak":
 		leak(asText)
 	case "structured":
-		answer["structuredContent"] = map[string]any{"user": map[string]any{"name": "Ada", "tags": []any{"x", "y"}}}
+		answer["structuredContent"] = map[string]any{"user": map[string]any{"name": "Ada", "pin": 123456, "tags": []any{"x", "y"}}}
 	case "progress":
 		f.progress(r)
 	case "needsContext":

@@ -405,3 +405,9 @@ func TestAnInterruptedToolLeavesNothing(t *testing.T) {
 		})
 	}
 }
+
+func TestANumberThatIsASecretStaysOutOfStructuredResults(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject})
+	p.run("tool", "structured", "--secret", "PIN=123456", "--json").want(t, 0, `"pin":"{{PIN}}"`)
+}

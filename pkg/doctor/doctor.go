@@ -224,7 +224,11 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 	if err != nil {
 		return of(name, Fail, err)
 	}
-	c.Detail = fmt.Sprintf("%s: %d tools", c.Detail, probed.Tools)
+	tools := "tools"
+	if probed.Tools == 1 {
+		tools = "tool"
+	}
+	c.Detail = fmt.Sprintf("%s: %d %s", c.Detail, probed.Tools, tools)
 	if len(probed.Warnings) > 0 {
 		c.Status, c.Detail = Warn, strings.Join(append([]string{c.Detail}, probed.Warnings...), "\n")
 	}

@@ -64,7 +64,7 @@ func TestServersAreProbedAtOnceAndEachAnswerIsItsOwn(t *testing.T) {
 	if c := find(t, checks, "server b"); c.Status != doctor.Fail || c.Detail != "b broke" || c.Hint != "look there" {
 		t.Errorf("b: %+v", c)
 	}
-	if c := find(t, checks, "server c"); c.Status != doctor.Warn || c.Detail != "c: 1 tools\nc is odd" {
+	if c := find(t, checks, "server c"); c.Status != doctor.Warn || c.Detail != "c: 1 tool\nc is odd" {
 		t.Errorf("c: %+v", c)
 	}
 }

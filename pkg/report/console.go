@@ -104,7 +104,7 @@ func (c *Console) Handle(r event.Record) {
 		c.trailStarted(r.Session, e)
 	case event.ServerStarted:
 		c.doing(r, "started "+oneLine(e.Server))
-		c.verbose(r, "  server %s: %d tools (%s)", oneLine(e.Server), e.Tools, millis(e.DurationMs))
+		c.verbose(r, "  server %s: %d %s (%s)", oneLine(e.Server), e.Tools, plural(e.Tools, "tool"), millis(e.DurationMs))
 	case event.StepStarted:
 		c.stepStarted(r, e)
 	case event.CallStarted:

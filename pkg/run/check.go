@@ -107,7 +107,7 @@ func Probe(ctx context.Context, setup Setup, entry config.Server) (tools int, er
 	}
 	project := *setup.Project
 	project.Servers, project.Targets, project.Toolsets = []config.Server{entry}, nil, nil
-	setup.Project = &project
+	setup.Project, setup.Builtins = &project, nil
 	registry, err := List(ctx, setup, sc)
 	if err != nil {
 		return 0, err

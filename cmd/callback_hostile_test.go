@@ -39,7 +39,8 @@ type siege struct {
 
 func besiege(t *testing.T, runtime string) *siege {
 	t.Helper()
-	s := &siege{project: callers(t, runtime, webTrail("one_gate: { file: first }", "one_gate: { file: second }"), nil)}
+	s := &siege{project: callers(t, runtime, webTrail(
+		"one_gate: { file: first }\n          timeout: 5m", "one_gate: { file: second }\n          timeout: 5m"), nil)}
 	s.cmd = s.command("run", "--json")
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	if err := s.cmd.Start(); err != nil {
@@ -458,35 +459,51 @@ func (a *arena) rebind(w http.ResponseWriter, r *http.Request) {
 	(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 		p.Out.URL = &url.URL{Scheme: "http", Host: "127.0.0.1:" + a.victim.port, Path: p.In.URL.Path, RawQuery: p.In.URL.RawQuery}
 		p.Out.Host = p.In.Host
-	}}).ServeHTTP(w, r)
+	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }}).ServeHTTP(w, r)
 }
 
-// browse opens an address in a real browser, which ends with the test.
-func browse(t *testing.T, address string, flags ...string) (log *bytes.Buffer) {
+// chromium is the path of a real browser.
+func chromium(t *testing.T) string {
 	t.Helper()
-	var path string
 	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", onMac} {
-		if found, err := exec.LookPath(name); err == nil && path == "" {
-			path = found
+		if path, err := exec.LookPath(name); err == nil {
+			return path
 		}
 	}
-	if path == "" {
-		t.Fatal("chromium is missing: run make deps as root, or install Chromium (package chromium) or Google Chrome")
-	}
+	t.Fatal("chromium is missing: run make deps as root, or install Chromium (package chromium) or Google Chrome")
+	return ""
+}
+
+// browse opens an address in a browser, which ends with the test.
+func browse(t *testing.T, address string, flags ...string) (log *bytes.Buffer) {
+	t.Helper()
 	home, marker := t.TempDir(), spawntest.Marker()
-	c := exec.Command(path, append(append([]string{
+	c := exec.Command(chromium(t), append(append([]string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-breakpad", "--user-data-dir=" + filepath.Join(home, "profile"),
+		"--disable-component-update", "--disable-sync", "--disable-breakpad", "--remote-debugging-pipe",
+		"--user-data-dir=" + filepath.Join(home, "profile"),
 	}, flags...), address)...)
 	c.Env = append(os.Environ(), "HOME="+home, marker)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	commands, hold, err := os.Pipe() // its end is the browser's, also when the test is killed
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer commands.Close()
+	defer answers.Close()
+	c.ExtraFiles = []*os.File{commands, answers}
 	log = &bytes.Buffer{}
 	c.Stdout, c.Stderr, c.WaitDelay = log, log, 10*time.Second
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		_ = hold.Close()
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 		_ = c.Wait()
 		spawntest.NoSurvivors(t, marker)

@@ -2,7 +2,7 @@
 // of the victim, that of a decoy without any protection, the body of a callback that is valid just now, and where to go next.
 const { page, addresses, body, redirect, report, frame, next } = given;
 
-const patience = (promise) => Promise.race([promise, new Promise((_, reject) => setTimeout(reject, 5000, new Error("no answer")))]);
+const patience = (promise) => Promise.race([promise, new Promise((_, reject) => setTimeout(reject, 20000, new Error("no answer")))]);
 
 // learnt is what the page gets to know of an answer.
 async function learnt(url, options) {

@@ -99,7 +99,7 @@ func NewStream(now func() time.Time, redactor Redactor, handlers ...Handler) *St
 	return &Stream{now: now, redactor: redactor, handlers: handlers}
 }
 
-// Emit sends an event that belongs to no session.
+// Emit sends an event that belongs to no session, on the terms of Emitter.Emit.
 func (s *Stream) Emit(e Event) { s.emit(Record{Event: e}, nil) }
 
 // Session returns an emitter for one session; its records also go to extra, the session's own log.
@@ -141,7 +141,7 @@ type Emitter struct {
 	extra          Handler
 }
 
-// Emit sends an event of the session.
+// Emit sends an event of the session. What the event refers to, such as arguments, must not change afterwards: handlers may keep it.
 func (e *Emitter) Emit(ev Event) {
 	e.stream.emit(Record{Session: e.session, Trail: e.trail, Event: ev}, e.extra)
 }

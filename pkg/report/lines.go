@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // JSONLines writes one record per line, each as soon as it happens.
@@ -38,12 +39,12 @@ type SessionLog struct {
 	onError func(error)
 	written chan error // the first one, or nil, when all is written
 
-	mu    sync.Mutex
-	lines chan []byte // nil when closed
+	mu      sync.Mutex
+	records chan event.Record // nil when closed
 }
 
 const (
-	maxUnwritten = 256      // lines; then the session waits for the disk after all
+	maxUnwritten = 256      // records; then the session waits for the disk after all
 	maxWrite     = 64 << 10 // bytes, about
 )
 
@@ -56,35 +57,34 @@ func NewSessionLog(path string, onError func(error)) *SessionLog {
 		onError(err)
 		return &SessionLog{}
 	}
-	lines := make(chan []byte, maxUnwritten)
-	l := &SessionLog{file: file, onError: onError, written: make(chan error, 1), lines: lines}
-	go func() { l.written <- l.write(lines) }()
+	records := make(chan event.Record, maxUnwritten)
+	l := &SessionLog{file: file, onError: onError, written: make(chan error, 1), records: records}
+	go func() { l.written <- l.write(records) }()
 	return l
 }
 
 // Handle implements event.Handler. Records that come after Close are dropped.
 func (l *SessionLog) Handle(r event.Record) {
-	line := recordLine(r)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lines != nil {
-		l.lines <- line
+	if l.records != nil {
+		l.records <- r
 	}
 }
 
-// write takes lines until there are no more, also when they cannot be written: somebody may wait for room.
-func (l *SessionLog) write(lines <-chan []byte) error {
-	var text []byte
+// write takes records until there are no more, also when they cannot be written: somebody may wait for room.
+func (l *SessionLog) write(records <-chan event.Record) error {
+	var lines []byte
 	var failed error
-	for line := range lines {
-		text = append(text, line...)
-		if len(lines) > 0 && len(text) < maxWrite {
+	for r := range records {
+		lines = append(lines, recordLine(r)...)
+		if len(records) > 0 && len(lines) < maxWrite {
 			continue
 		}
 		if failed == nil {
-			_, failed = l.file.Write(text)
+			_, failed = l.file.Write(lines)
 		}
-		text = text[:0]
+		lines = lines[:0]
 	}
 	if err := l.file.Close(); failed == nil {
 		failed = err
@@ -95,13 +95,13 @@ func (l *SessionLog) write(lines <-chan []byte) error {
 // Close writes what is left and closes the file. It returns what it tells onError.
 func (l *SessionLog) Close() error {
 	l.mu.Lock()
-	lines := l.lines
-	l.lines = nil
+	records := l.records
+	l.records = nil
 	l.mu.Unlock()
-	if lines == nil {
+	if records == nil {
 		return nil
 	}
-	close(lines)
+	close(records)
 	err := <-l.written
 	if err != nil {
 		l.onError(err)
@@ -111,13 +111,24 @@ func (l *SessionLog) Close() error {
 
 // recordLine is a record as JSON, or a log record that says why there is none.
 func recordLine(r event.Record) []byte {
-	line, err := r.MarshalJSON() // not through an encoder, which would go over it once more
+	line, err := encode(r)
 	if err == nil {
 		return escapeControls(append(line, '\n'))
 	}
 	r.Event = event.Log{Level: "error", Source: "events", Message: fmt.Sprintf("a %s record has no JSON form: %v", r.Event.Type(), err)}
 	line, _ = jsonLine(r) // strings alone always encode
 	return line
+}
+
+// encode does not go through an encoder, which would go over the record's JSON once more. A session log has nobody above it
+// who would recover a panic.
+func encode(r event.Record) (line []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panicked(p)
+		}
+	}()
+	return r.MarshalJSON()
 }
 
 // jsonLine is v as one line. Control characters that JSON allows in a string, but a terminal would obey, are escaped.

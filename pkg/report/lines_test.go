@@ -68,6 +68,23 @@ func TestARecordWithoutAJSONFormIsToldOf(t *testing.T) {
 	}
 }
 
+func TestARecordThatPanicsIsToldOf(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "events.ndjson")
+	log := NewSessionLog(file, func(err error) { t.Error(err) })
+	log.Handle(event.Record{Seq: 7, Event: event.CallStarted{Args: map[string]any{"f": panicking{}}}})
+	log.Handle(event.Record{Seq: 8, Event: event.Log{Message: "goes on"}})
+	_ = log.Close()
+	got, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(got, []byte("a call.started record has no JSON form: internal error: oops")) || !bytes.Contains(got, []byte("goes on")) {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) MarshalJSON() ([]byte, error) { panic("oops") }
+
 func TestJSONLinesStopAtTheFirstFailedWrite(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")

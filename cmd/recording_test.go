@@ -247,8 +247,10 @@ CALLS
 			t.Errorf("the recording lacks %s:\n%s", text, recording)
 		}
 	}
-	p.run("run", "new.trail.yaml", "--json").want(t, 1, "unknown value {{TOKEN}}")
-	p.run("run", "new.trail.yaml", "--json", "--secret", "TOKEN="+secret, "--secret", "BRACES="+braces).want(t, 0)
+	p.run("run", "new.trail.yaml", "--json").want(t, 3, "argument usual (string) is missing")
+	replay := []string{"run", "new.trail.yaml", "--json", "--arg", "given=" + secret, "--arg", "usual=" + secret}
+	p.run(replay...).want(t, 1, "unknown value {{TOKEN}}")
+	p.run(append(replay, "--secret", "TOKEN="+secret, "--secret", "BRACES="+braces)...).want(t, 0)
 	same(t, "the recording of the replay", recording, p.recording(t))
 	noFormBelow(t, filepath.Join(p.dir, "logs"), forms)
 }
@@ -261,10 +263,9 @@ func TestARecordingHasWhatSucceeded(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"until a call failed": {
+		"until a step failed": {
 			webTrail("echo: { text: one }", "echo: { text: two }\n        - fail: {}\n        - echo: { text: three }", "echo: { text: four }"), 1,
-			head + "  - step: do it" + body + "        - echo:\n            text: one\n  - step: do it" + body +
-				"        - echo:\n            text: two\n  - step: do it\n",
+			head + "  - step: do it" + body + "        - echo:\n            text: one\n  - step: do it\n  - step: do it\n",
 		},
 		"until a server broke":     {webTrail("echo: {}", "crash: {}"), 2, head + "  - step: do it" + body + "        - echo: {}\n  - step: do it\n"},
 		"until a tool said fatal":  {webTrail("echo: {}", "fatal: {}"), 2, head + "  - step: do it" + body + "        - echo: {}\n  - step: do it\n"},

@@ -99,8 +99,13 @@ func TestTheWriterHoldsBackOnlyWhatMayBeACapability(t *testing.T) {
 	var out bytes.Buffer
 	w := New(nil).Writer(&out)
 	for _, step := range []struct{ in, want string }{
-		{"not", "no"}, {" so t", "not so "}, {"bk_012", "not so "}, {"g", "not so tbk_012g"}, {"tbk_" + digits[:63], "not so tbk_012g"},
-		{digits[63:], "not so tbk_012g{{capability}}"}, {"\n", "not so tbk_012g{{capability}}\n"},
+		{"not", "no"},
+		{" so t", "not so "},
+		{"bk_012", "not so "},
+		{"g", "not so tbk_012g"},
+		{"tbk_" + digits[:63], "not so tbk_012g"},
+		{digits[63:], "not so tbk_012g{{capability}}"},
+		{"\n", "not so tbk_012g{{capability}}\n"},
 	} {
 		if _, err := w.Write([]byte(step.in)); err != nil {
 			t.Fatal(err)

@@ -158,7 +158,7 @@ func TestASessionLogIsWrittenWhileItIsOpen(t *testing.T) {
 			if time.Now().After(deadline) {
 				t.Fatalf("after 10 s the log is %s", got)
 			}
-			time.Sleep(time.Millisecond)
+			<-time.After(time.Millisecond)
 		}
 	}
 }

@@ -30,17 +30,22 @@ func mayImport() map[string][]string {
 		server, spawn, runtime         = "pkg/server", "pkg/spawn", "pkg/runtime"
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
+		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, builtin, server, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
+			report, doctor, run, builtin, device, web, server, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
 		},
 		report:   {event, tool, redact, fault},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
-		run:      {callback, server, discover, config, scope, trail, event, tool, redact, fault},
+		run:      {callback, device, server, discover, config, scope, trail, event, tool, redact, fault},
 		builtin:  {discover, tool, fault},
+		device:   {spawn, discover, tool, fault},
+		web:      {device, aria, cdp, spawn, discover, tool, fault},
+		aria:     {},
+		cdp:      {fault},
 		callback: {tool, fault},
 		server:   {event, tool, redact, fault},
 		spawn:    {runtime, event, redact, fault},
@@ -70,6 +75,7 @@ func libraries() []library {
 		{"github.com/modelcontextprotocol/go-sdk", []string{"pkg/server", "pkg/spawn"}, "a tool's origin matters to nobody else"},
 		{"github.com/charmbracelet", []string{"pkg/report", "cmd"}, "nothing else knows how things look"},
 		{"github.com/spf13", []string{"cmd"}, "nothing else knows the command line"},
+		{"github.com/coder/websocket", []string{"pkg/cdp"}, "what carries the protocol matters to nobody else"},
 	}
 }
 

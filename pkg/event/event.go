@@ -73,9 +73,9 @@ type CallProgress struct {
 	Message string
 }
 
-// MarshalJSON writes the progress as a Log.
+// MarshalJSON writes the progress as a Log that says whose it is.
 func (e CallProgress) MarshalJSON() ([]byte, error) {
-	return marshal(Log{Level: "info", Source: e.Tool, Message: e.Message})
+	return marshal(logged{Level: "info", Source: e.Tool, Message: e.Message, Call: e.Call})
 }
 
 // CallFinished closes a call.
@@ -95,19 +95,28 @@ type StepFinished struct {
 	Outcome Outcome `json:"outcome"`
 }
 
-// TrailFinished closes a trail. Step is the 1-based step that decided the outcome, 0 when none did. The fields that JSON does
-// not have by themselves are for renderers; MarshalJSON writes what they say into the reason.
+// Evidence says that a file about the session was kept.
+type Evidence struct {
+	File  string `json:"file"`  // below the session's folder, with slashes
+	Title string `json:"title"` // what it shows
+	Step  int    `json:"step"`  // during which step, from 1; 0 outside of one
+	Call  string `json:"call"`  // during which call; empty outside of one
+}
+
+// TrailFinished closes a trail. Step is the 1-based step that decided the outcome, 0 when none did. MarshalJSON writes place and
+// hint into the reason too, for readers that look at nothing else; Decode takes them out again.
 type TrailFinished struct {
 	File       string   `json:"file"`
-	Title      string   `json:"-"`
+	Title      string   `json:"title"`
 	Outcome    Outcome  `json:"outcome"`
-	Flaky      bool     `json:"-"` // passed, but not at the first attempt
+	Flaky      bool     `json:"flaky"` // passed, but not at the first attempt
 	Reason     string   `json:"reason"`
-	Hint       string   `json:"-"`
+	Hint       string   `json:"hint"`
 	Step       int      `json:"step"`
-	StepText   string   `json:"-"`
-	Tool       string   `json:"-"` // the call that failed
-	Line       int      `json:"-"` // where the failing call stands in File
+	StepText   string   `json:"stepText"`
+	Tool       string   `json:"tool"`    // the call that failed
+	Line       int      `json:"line"`    // where the failing call stands in File, from 1; 0 for none
+	Snippet    string   `json:"snippet"` // that line and those around it, ready to print; may be empty
 	DurationMs int64    `json:"durationMs"`
 	Attempts   int      `json:"attempts"`
 	Artifacts  []string `json:"artifacts"`
@@ -116,11 +125,16 @@ type TrailFinished struct {
 // MarshalJSON writes the fields of the specification, section 10.3; the reason says where and what to do.
 func (e TrailFinished) MarshalJSON() ([]byte, error) {
 	type plain TrailFinished
-	if e.Line > 0 && !strings.HasPrefix(e.Reason, e.File+":") {
-		e.Reason = fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason)
-	}
-	e.Reason = withHint(e.Reason, e.Hint)
+	e.Reason = withHint(e.place()+e.Reason, e.Hint)
 	return marshal(plain(e))
+}
+
+// place is what the reason starts with in JSON: nothing when it says so itself.
+func (e TrailFinished) place() string {
+	if e.Line == 0 || strings.HasPrefix(e.Reason, e.File+":") {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d: ", e.File, e.Line)
 }
 
 func withHint(text, hint string) string {
@@ -149,11 +163,17 @@ type Log struct {
 	Hint    string `json:"-"`
 }
 
+// logged is a log record in JSON.
+type logged struct {
+	Level   string `json:"level"`
+	Source  string `json:"source"`
+	Message string `json:"message"`
+	Call    string `json:"call,omitempty"`
+}
+
 // MarshalJSON writes the fields of the specification, section 10.3; the hint is part of the message.
 func (e Log) MarshalJSON() ([]byte, error) {
-	type plain Log
-	e.Message = withHint(e.Message, e.Hint)
-	return marshal(plain(e))
+	return marshal(logged{Level: e.Level, Source: e.Source, Message: withHint(e.Message, e.Hint)})
 }
 
 // Type implements Event.
@@ -179,6 +199,9 @@ func (CallFinished) Type() string { return "call.finished" }
 
 // Type implements Event.
 func (StepFinished) Type() string { return "step.finished" }
+
+// Type implements Event.
+func (Evidence) Type() string { return "evidence" }
 
 // Type implements Event.
 func (TrailFinished) Type() string { return "trail.finished" }

@@ -40,8 +40,9 @@ func everyEvent() []event.Event {
 		event.CallProgress{Call: "c1", Tool: "tools", Message: "half"},
 		event.CallFinished{Call: "c1", Tool: "login", OK: false, Text: "", Error: "no", Kind: fault.ToolFailed, DurationMs: 5},
 		event.StepFinished{Index: 1, Outcome: event.Failed},
+		event.Evidence{File: "failure/screen.png", Title: "the page", Step: 1, Call: "c1"},
 		event.TrailFinished{
-			File: "a.trail.yaml", Title: "A", Outcome: event.Failed, Reason: "no", Hint: "try", Step: 1, StepText: "Log in", Tool: "login", Line: 7,
+			File: "a.trail.yaml", Title: "A", Outcome: event.Failed, Reason: "no", Hint: "try", Step: 1, StepText: "Log in", Tool: "login", Line: 7, Snippet: "> 7 | - login",
 			DurationMs: 30, Attempts: 1, Artifacts: []string{"logs/x/events.ndjson"},
 		},
 		event.RunFinished{Failed: 1, Skipped: 1, ExitCode: 1, DurationMs: 40},
@@ -59,10 +60,11 @@ func TestEveryRecordIsOneFlatObject(t *testing.T) {
 		"call.started":   `"call":"c1","tool":"login","source":"server tools","args":{"user":"<Ada & co>"}`,
 		"call.finished":  `"call":"c1","tool":"login","ok":false,"text":"","error":"no","kind":"tool failed","durationMs":5`,
 		"step.finished":  `"index":1,"outcome":"failed"`,
-		"trail.finished": `"file":"a.trail.yaml","outcome":"failed","reason":"a.trail.yaml:7: no\nhint: try","step":1,` +
-			`"durationMs":30,"attempts":1,"artifacts":["logs/x/events.ndjson"]`,
+		"evidence":       `"file":"failure/screen.png","title":"the page","step":1,"call":"c1"`,
+		"trail.finished": `"file":"a.trail.yaml","title":"A","outcome":"failed","flaky":false,"reason":"a.trail.yaml:7: no\nhint: try","hint":"try",` +
+			`"step":1,"stepText":"Log in","tool":"login","line":7,"snippet":"> 7 | - login","durationMs":30,"attempts":1,"artifacts":["logs/x/events.ndjson"]`,
 		"run.finished": `"passed":0,"failed":1,"errors":0,"skipped":1,"flaky":0,"exitCode":1,"durationMs":40`,
-		"log":          `"level":"info","source":"tools","message":"half"`, // progress of a call is one too
+		"log":          `"level":"info","source":"tools","message":"half"`,
 	}
 	for _, e := range everyEvent() {
 		for session, place := range map[string]string{"": "", "s1": `"session":"s1","trail":"a.trail.yaml",`} {
@@ -70,11 +72,15 @@ func TestEveryRecordIsOneFlatObject(t *testing.T) {
 			if session != "" {
 				trail = "a.trail.yaml"
 			}
+			own := want[e.Type()]
+			if p, ok := e.(event.CallProgress); ok {
+				own += fmt.Sprintf(`,"call":%q`, p.Call) // a log record that says whose it is
+			}
 			b, err := record(nil, session, trail, e).MarshalJSON()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(fmt.Sprintf(`{"v":1,"type":%q,"time":"2026-11-20T12:00:00.123Z","seq":1,%s%s}`, e.Type(), place, want[e.Type()]), string(b)); diff != "" {
+			if diff := cmp.Diff(fmt.Sprintf(`{"v":1,"type":%q,"time":"2026-11-20T12:00:00.123Z","seq":1,%s%s}`, e.Type(), place, own), string(b)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", e.Type(), diff)
 			}
 		}

@@ -38,9 +38,14 @@ func (e CallFinished) redacted(r Redactor) Event {
 	return e
 }
 
+func (e Evidence) redacted(r Redactor) Event {
+	e.File, e.Title = r.Text(e.File), r.Text(e.Title)
+	return e
+}
+
 func (e TrailFinished) redacted(r Redactor) Event {
 	e.File, e.Title, e.Reason, e.Hint = r.Text(e.File), r.Text(e.Title), r.Text(e.Reason), r.Text(e.Hint)
-	e.StepText, e.Tool = r.Text(e.StepText), r.Text(e.Tool)
+	e.StepText, e.Tool, e.Snippet = r.Text(e.StepText), r.Text(e.Tool), r.Text(e.Snippet)
 	artifacts := make([]string, len(e.Artifacts))
 	for i, a := range e.Artifacts {
 		artifacts[i] = r.Text(a)

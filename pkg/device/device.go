@@ -14,6 +14,7 @@ import (
 type Kind struct {
 	Name     string   // the name of its source in listings
 	Drivers  []string // yaml keys of the drivers it serves
+	Check    string   // what doctor calls its check, such as browser
 	Commands []tool.Advertised
 	Options  []Option
 	// New returns the backend of a run. It starts nothing; its error is about the options.
@@ -41,6 +42,9 @@ type Host struct {
 type Backend interface {
 	// Open returns the device of a session. It starts nothing yet, so that a session which never needs its device pays nothing.
 	Open(Session) Device
+	// Classifiers say what kind of device a session gets, broad first and without the platform, which they follow: phone, tablet. They
+	// decide which recordings are replayed, before a session is opened. Empty when there is nothing to tell apart.
+	Classifiers(ctx context.Context) ([]string, error)
 	// Check says for doctor what a session would use, or why none can begin. It may start things and ends them.
 	Check(ctx context.Context) (detail string, err error)
 	// Close ends what the devices of the run shared, when every device has been closed.
@@ -71,8 +75,6 @@ type Device interface {
 	Prepare()
 	// Size is that of the screen in pixels; 0 before it is known.
 	Size() (width, height int)
-	// Classifiers say what kind of device it is, broad first; empty before that is known.
-	Classifiers() []string
 	// Evidence is what the device shows at this moment. It gives what it can get, within ctx.
 	Evidence(ctx context.Context) []Artifact
 	// Close ends the device's part of the session. It works whatever state the device is in.

@@ -171,7 +171,7 @@ export class TrailblazeClient {
    * @throws {TrailblazeToolError} The tool said no.
    * @throws {TrailblazeCallbackError} The call did not get there, always so outside a session.
    */
-  callTool(tool: string, args?: Record<string, unknown>): Promise<ToolReply>;
+  callTool(tool: string, args?: object): Promise<ToolReply>;
 }
 
 /** A tool that was called and said no. */
@@ -213,7 +213,10 @@ export interface Trailblaze {
     handler: (args: Args<S>, ctx: ContextFor<M>, client: TrailblazeClient) => unknown,
   ): void;
 
-  /** Serves the tools on stdin and stdout, and ends the process when stdin ends. Resolves as soon as it serves. */
+  /**
+   * Serves the tools on stdin and stdout, and ends the process when stdin ends. Resolves as soon as it serves. Where the main
+   * program is a test, `*.test.ts` or the like, it serves nothing and says so on stderr: tests may import a file that calls it.
+   */
   run(info?: ServerInfo): Promise<void>;
 }
 
@@ -230,7 +233,7 @@ export function fatalError(message: string): ToolResult;
 
 export interface Delegate {
   tool: string;
-  args?: Record<string, unknown>;
+  args?: object;
 }
 
 /** Hands over to other tools: trailblaze calls them, in order, in place of this one, and the last one's result is the result. */
@@ -255,8 +258,10 @@ export function createMockContext(options?: MockContextOptions): MockContext;
 
 export interface MockClientOptions {
   /** What each tool answers, in any form that a handler may return, or a function of its arguments that returns such. */
-  tools?: Record<string, unknown>;
+  tools?: Record<string, MockTool>;
 }
+
+type MockTool = ((args: any) => unknown) | object | string | number | boolean | null | undefined;
 
 export interface MockClient extends TrailblazeClient {
   /** What was called, in order. */

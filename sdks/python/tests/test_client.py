@@ -132,6 +132,12 @@ class Calls(Case):
         self.assertEqual((raised.exception.tool, raised.exception.reason), ("pay", "card declined"))
         self.assertIsInstance(raised.exception, TrailblazeError)
 
+    def test_a_tool_that_says_no_is_named_once(self):
+        for reason in ("pay: argument amount is missing", 'unknown tool "pay"; did you mean "play"?'):
+            with self.assertRaises(TrailblazeToolError) as raised:
+                self.client(lambda _, reason=reason: answer(success=False, error_message=reason)).call_tool("pay")
+            self.assertEqual((str(raised.exception), raised.exception.reason), (reason, reason))
+
     def test_json_of_something_else_raises(self):
         for result in (answer("plain"), answer("")):
             with self.assertRaises(TrailblazeError) as raised:

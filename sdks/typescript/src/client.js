@@ -65,7 +65,22 @@ export function reply(tool, text, structured) {
   };
 }
 
+/**
+ * A failed call that nobody awaits must not end the server, and so fail the call that happens to run then. All other rejections
+ * stay what they are without us.
+ * @param {unknown} reason
+ */
+function tellForgotten(reason) {
+  if (reason instanceof TrailblazeToolError || reason instanceof TrailblazeCallbackError) {
+    const advice = "write await client.callTool(…), or await what calls it";
+    console.error(`${reason.tool} was called and nobody waited for it: ${advice}; ${reason.message}`);
+  } else if (process.listenerCount("unhandledRejection") === 1) {
+    throw reason;
+  }
+}
+
 export class TrailblazeClient {
+  static #listens = false;
   #ctx;
 
   /** @param {(TrailblazeContext & { memory: Memory }) | undefined} ctx */
@@ -81,10 +96,12 @@ export class TrailblazeClient {
 
   /**
    * @param {string} tool
-   * @param {Record<string, unknown>} [args]
+   * @param {object} [args]
    * @returns {Promise<ToolReply>}
    */
   async callTool(tool, args = {}) {
+    if (!TrailblazeClient.#listens) process.on("unhandledRejection", tellForgotten);
+    TrailblazeClient.#listens = true;
     const ctx = this.#ctx;
     if (!ctx) {
       throw new TrailblazeCallbackError(

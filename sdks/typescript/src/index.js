@@ -34,6 +34,12 @@ function scriptName() {
   return file?.replace(/\.\w+$/, "") || "trailblaze-scripting";
 }
 
+/** The main program if it is a test, in the way that test runners name them. */
+function testFile() {
+  const file = process.argv?.[1]?.split(/[\\/]/).at(-1);
+  return file && /[._](test|spec)\.[cm]?[jt]sx?$/.test(file) ? file : undefined;
+}
+
 /** @type {Trailblaze} */
 export const trailblaze = {
   /**
@@ -53,6 +59,8 @@ export const trailblaze = {
   async run({ name = scriptName(), version = "0.0.0" } = {}) {
     if (running) throw new Error("trailblaze.run() was called before; once is enough, after the last trailblaze.tool");
     running = true;
+    const test = testFile();
+    if (test) return console.error(`@trailblaze/scripting: no tools are served here, since ${test} is a test`);
     takeStdout();
     serve(tools, { name, version });
   },

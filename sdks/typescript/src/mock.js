@@ -37,7 +37,7 @@ export function createMockClient({ tools = {} } = {}) {
   return {
     calls,
     async callTool(tool, args = {}) {
-      calls.push({ tool, args });
+      calls.push({ tool, args: /** @type {Record<string, any>} */ (args) });
       if (!Object.hasOwn(tools, tool)) {
         throw new TrailblazeToolError(tool, `unknown tool; the mock has: ${Object.keys(tools).join(", ") || "none"}`);
       }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { callbacks, fixture, meta, Peer, succeeded, until } from "./peer.ts";
+import { argv, callbacks, fixture, meta, Peer, succeeded, until } from "./peer.ts";
 
 const start = (t: Parameters<typeof Peer.start>[0], env = {}) => Peer.start(t, fixture("tools.ts"), { env });
 const text = (result: any) => result.content[0].text;
@@ -288,4 +288,38 @@ test("big messages pass in both directions", async (t) => {
   const peer = start(t);
   const name = "n".repeat(5 << 20);
   assert.equal(text(await peer.call("greet", { name })), `hello ${name}`);
+});
+
+test("a test may import a file that serves: it is reported as if it did not", async (t) => {
+  const script = fixture("imports.test.ts");
+  const args = process.versions.bun ? ["test", "--no-install", script] : [...argv(script).slice(0, -1), "--test", script];
+  const peer = Peer.start(t, "", { args });
+  assert.deepEqual(await peer.end(), { code: 1, signal: null });
+  const output = peer.stderr + peer.stray.join("\n");
+  assert.match(output, /no tools are served here, since imports\.test\.ts is a test/);
+  assert.match(output, /as it should/);
+});
+
+test("a failed call that nobody awaits is told, and harms no later call", async (t) => {
+  const { baseUrl, received } = await callbacks(t, () => ({
+    result: { type: "call_tool_result", success: false, error_message: "no such user" },
+  }));
+  const peer = start(t);
+  await peer.call("forget", { tool: "findUser" }, meta({ baseUrl }));
+  const told = /findUser was called and nobody waited for it: write await client\.callTool.*; findUser: no such user\n/g;
+  await until("both are told", () => peer.stderr.match(told)?.length === 2);
+  assert.equal(received.length, 2);
+  assert.equal(text(await peer.call("greet", { name: "you" })), "hello you");
+  peer.child.stdin!.end();
+  assert.deepEqual(await peer.exit(), { code: 0, signal: null });
+});
+
+test("what else is rejected and not handled stays the author's, as it is without this package", async (t) => {
+  const { baseUrl } = await callbacks(t, () => succeeded("hi"));
+  const peer = start(t);
+  await peer.call("relay", { tool: "x" }, meta({ baseUrl }));
+  peer.ask("tools/call", { name: "reject" });
+  await until("it is told", () => peer.stderr.includes("somebody else's"));
+  peer.child.stdin!.end();
+  assert.notEqual((await peer.exit()).code, 0);
 });

@@ -3,7 +3,9 @@ import * as declared from "@trailblaze/scripting";
 import {
   createMockClient,
   createMockContext,
+  delegate,
   trailblaze,
+  type Args,
   type ToolMeta,
   type TrailblazeClient,
   type TrailblazeContext,
@@ -77,4 +79,18 @@ trailblaze.tool("c", { _meta: { "trailblaze/supportedDrivers": "ios-host" } }, (
 const handler = async (_: unknown, ctx: TrailblazeContext, client: TrailblazeClient) =>
   (await client.callTool(ctx.sessionId)).json<{ id: number }>().id;
 handler({}, createMockContext(), createMockClient({ tools: { x: 1 } }));
+createMockClient({ tools: { add: ({ a, b }) => a + b, text: "x", list: [1], none: null } });
+
+// Arguments may be of a type with a name, and a handler may stand apart from its schema.
+interface User {
+  email: string;
+}
+const user: User = { email: "a@example.com" };
+const schema = { plan: z.string(), seats: z.number().optional() };
+const signUp = async ({ plan, seats }: Args<typeof schema>, _: TrailblazeContext, client: TrailblazeClient) => {
+  same<[typeof plan, typeof seats], [string, number | undefined]>(true);
+  await client.callTool("addUser", user);
+  return delegate([{ tool: "addUser", args: user }]);
+};
+trailblaze.tool("signUp", { inputSchema: schema }, signUp);
 ({ isForLlm: false }) satisfies ToolMeta;

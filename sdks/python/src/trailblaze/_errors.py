@@ -14,7 +14,8 @@ class TrailblazeToolError(TrailblazeError):
     """The tool was called and said no; ``reason`` has its words."""
 
     def __init__(self, tool: str, reason: str) -> None:
-        super().__init__(f"{tool}: {reason}", tool, reason)
+        named = reason.startswith(f"{tool}: ") or f'"{tool}"' in reason
+        super().__init__(reason if named else f"{tool}: {reason}", tool, reason)
 
 
 class TrailblazeCallbackError(TrailblazeError):

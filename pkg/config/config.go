@@ -21,6 +21,7 @@ type Project struct {
 
 	TrailsDir, LogsDir string    // absolute; they need not exist
 	Servers            []Server  // of the project file, in its order
+	Device             []Setting // of the project file, in its order
 	Targets            []Target  // by id
 	Toolsets           []Toolset // by id
 	Files              int       // read, with or without problems
@@ -62,6 +63,7 @@ type Target struct {
 // PlatformConfig is what a target says about one of its platforms. No ToolSets means that every tool is offered.
 type PlatformConfig struct {
 	AppIDs, ToolSets, Tools, ExcludedTools []string
+	BaseURL                                string // where launchApp begins on the web
 }
 
 // Toolset is a named group of tools, read from trailblaze-config/toolsets/. Empty Platforms or Drivers do not restrict it.

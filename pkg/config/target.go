@@ -17,7 +17,7 @@ func (l *loader) target(path string, n yamldoc.Node) {
 		"id":          func(n yamldoc.Node) { t.ID, idAt = text(n), n },
 		"displayName": func(n yamldoc.Node) { t.DisplayName = n.Str() },
 		"mcpServers":  func(n yamldoc.Node) { t.Servers, servers = l.servers(path, n) },
-		"platforms":   t.readPlatforms,
+		"platforms":   func(n yamldoc.Node) { l.platforms(&t, n) },
 	})
 	t.Line = idAt.Line()
 	checkID(path, n, idAt, t.ID)
@@ -26,7 +26,7 @@ func (l *loader) target(path string, n yamldoc.Node) {
 	l.targetIDs = append(l.targetIDs, name{t.ID, l.rel(path), idAt})
 }
 
-func (t *Target) readPlatforms(n yamldoc.Node) {
+func (l *loader) platforms(t *Target, n yamldoc.Node) {
 	for _, e := range n.Entries() {
 		p, ok := scope.ParsePlatform(e.Key)
 		if !ok {
@@ -37,13 +37,13 @@ func (t *Target) readPlatforms(n yamldoc.Node) {
 			e.At.Errorf("remove one of them", "platform %s stands twice", p.Lower())
 			continue
 		}
-		t.Platforms[p] = readPlatformConfig(e.Value)
+		t.Platforms[p] = l.platform(e.Value)
 		t.PlatformOrder = append(t.PlatformOrder, p)
 	}
 }
 
-// readPlatformConfig reads what a target says of a platform; a platform without anything is supported and has no settings.
-func readPlatformConfig(n yamldoc.Node) PlatformConfig {
+// platform reads what a target says of a platform; a platform without anything is supported and has no settings.
+func (l *loader) platform(n yamldoc.Node) PlatformConfig {
 	var c PlatformConfig
 	if n.Kind() == yamldoc.Null {
 		return c
@@ -53,6 +53,7 @@ func readPlatformConfig(n yamldoc.Node) PlatformConfig {
 		"toolSets":      func(n yamldoc.Node) { c.ToolSets = texts(n) },
 		"tools":         func(n yamldoc.Node) { c.Tools = texts(n) },
 		"excludedTools": func(n yamldoc.Node) { c.ExcludedTools = texts(n) },
+		"baseUrl":       func(n yamldoc.Node) { c.BaseURL = l.expanded(n, text(n)) },
 	})
 	return c
 }

@@ -42,6 +42,7 @@ type Source struct {
 	tool.Source
 	Tools  []tool.Advertised
 	Caller tool.Caller
+	Lacks  []string // names that others of its kind have
 }
 
 // Reason says why a tool is not offered.
@@ -78,7 +79,8 @@ type Registry struct {
 	Toolsets []Toolset // defined and pushed
 	Warnings []string
 
-	byName map[string]*Tool
+	byName  map[string]*Tool
+	lacking map[string]error // why a name that is known elsewhere is not here
 }
 
 // Lookup returns a registered tool, offered or not.
@@ -98,6 +100,9 @@ func (r *Registry) Find(name string) (*Tool, error) {
 				"tool %q of %s is not available here: %s", name, s.Source, s.Detail)
 		}
 	}
+	if err := r.lacking[name]; err != nil {
+		return nil, err
+	}
 	names := make([]string, len(r.Tools))
 	for i, t := range r.Tools {
 		names[i] = t.Name
@@ -112,10 +117,13 @@ func (r *Registry) Find(name string) (*Tool, error) {
 // Build filters and registers what the sources advertise and works out what is offered. Names that more than one source
 // claims are reported together.
 func Build(sc Scope, sources []Source, toolsets []Toolset, gate Gate) (*Registry, error) {
-	r := &Registry{byName: map[string]*Tool{}}
+	r := &Registry{byName: map[string]*Tool{}, lacking: map[string]error{}}
 	var collisions []error
 	advertised := map[string]bool{}
 	for _, src := range sources {
+		for _, name := range src.Lacks {
+			r.lacking[name] = src.lacks(name)
+		}
 		for _, adv := range src.Tools {
 			advertised[adv.Name] = true
 			t := r.describe(src, adv)
@@ -136,6 +144,19 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Gate) (*Registry
 	}
 	r.offer(sc, toolsets, gate, advertised)
 	return r, nil
+}
+
+// lacks explains that a source has not what others of its kind have.
+func (s Source) lacks(name string) error {
+	if len(s.Tools) == 0 {
+		return fault.New(fault.UnknownTool, "choose a driver that this version can drive, or leave such calls to a tool server",
+			"%q is a command of devices, and this version has none for %s", name, s.Name)
+	}
+	has := make([]string, len(s.Tools))
+	for i, t := range s.Tools {
+		has[i] = t.Name
+	}
+	return fault.New(fault.UnknownTool, "record the step for this platform", "%s has no command %q; it has %s", s.Source, name, strings.Join(has, ", "))
 }
 
 func collision(a, b *Tool) error {

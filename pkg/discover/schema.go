@@ -109,6 +109,21 @@ func (t *Tool) TakesText(name string) bool {
 	return s.Type == "string" || slices.Contains(s.Types, "string") || slices.ContainsFunc(s.Enum, isText)
 }
 
+// Shown returns the arguments as people and logs may see them: what the schema calls writeOnly is hidden.
+func (t *Tool) Shown(args map[string]any) map[string]any {
+	if !bytes.Contains(t.InputSchema, []byte(`"writeOnly"`)) {
+		return args
+	}
+	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
+	shown := maps.Clone(args)
+	for name := range shown {
+		if t.checker != nil && t.checker.schema.Properties[name] != nil && t.checker.schema.Properties[name].WriteOnly {
+			shown[name] = "{{hidden}}"
+		}
+	}
+	return shown
+}
+
 // checker is an input schema in two forms: whole, and without everything that looks at several properties together, so that
 // each property can be judged alone.
 type checker struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ type step struct {
 // runCase makes a trail ready and tries it until it passes or the attempts are used up.
 func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 	begun := r.Now()
-	p, err := r.prepare(c)
+	p, err := r.prepare(ctx, c)
 	if err != nil {
 		v := broken(err)
 		v.attempts = 1
@@ -58,12 +59,21 @@ func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 		p.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
 	}
 	done := finished(p.path, p.title, v, r.Now().Sub(begun))
+	done.Snippet = r.snippet(p.path, v)
 	if v.outcome == event.Failed || v.outcome == event.Error {
 		done.Artifacts = p.retain.files()
 	}
 	p.emit.Emit(done)
 	p.retain.close()
 	return v
+}
+
+// snippet shows the line of the call that decided, as the file is now.
+func (r *runner) snippet(path string, v verdict) string {
+	if v.column == 0 {
+		return ""
+	}
+	return r.withSnippets(path, fault.Problems{{Line: v.line, Column: v.column}})[0].Snippet
 }
 
 func finished(path, title string, v verdict, took time.Duration) event.TrailFinished {
@@ -76,7 +86,7 @@ func finished(path, title string, v verdict, took time.Duration) event.TrailFini
 
 // prepare reads a trail and works out everything that needs no server. The error is what is wrong with the file or its scope;
 // the plan then has only its path and title.
-func (r *runner) prepare(c testCase) (*plan, error) {
+func (r *runner) prepare(ctx context.Context, c testCase) (*plan, error) {
 	p := &plan{path: c.path, title: trailName(c.path)}
 	file, problems := readTrail(c.path, r.resolve(c.path))
 	if len(problems) > 0 {
@@ -96,9 +106,8 @@ func (r *runner) prepare(c testCase) (*plan, error) {
 	if p.scope, err = scope.Resolve(r.request(file)); err != nil {
 		return p, err
 	}
-	p.lineage = trail.Lineage(r.Classifiers)
-	if len(p.lineage) == 0 {
-		p.lineage = trail.Lineage([]string{p.scope.Driver.Platform.Lower()})
+	if p.lineage, err = r.lineage(ctx, p.scope); err != nil {
+		return p, err
 	}
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
@@ -110,6 +119,22 @@ func (r *runner) prepare(c testCase) (*plan, error) {
 		p.early = r.unrecorded(p, p.lineage)
 	}
 	return p, r.checkRecord(p)
+}
+
+// lineage is what the user says of the device, else what its backend does, else the platform.
+func (r *runner) lineage(ctx context.Context, sc scope.Scope) ([]string, error) {
+	if len(r.Classifiers) > 0 {
+		return trail.Lineage(r.Classifiers), nil
+	}
+	classifiers := []string{sc.Driver.Platform.Lower()}
+	if d, ok := r.deviceFor(sc.Driver.Key); ok {
+		more, err := d.Backend.Classifiers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		classifiers = append(classifiers, more...)
+	}
+	return trail.Lineage(classifiers), nil
 }
 
 // request adds what the trail says about its scope.
@@ -223,14 +248,20 @@ func (r *runner) attempt(ctx context.Context, p *plan) verdict {
 	}
 	id := newSessionID(r.Redactor.Text(trailName(p.path)), r.Now())
 	r.announce(p, id, r.openEvidence(id))
-	s, err := openSession(ctx, r.Setup, p.scope, id, p.retain.dir, p.emit, false)
+	s, err := openSession(ctx, r.Setup, p.scope, opening{
+		id: id, dir: p.retain.dir, trailDir: filepath.Dir(r.resolve(p.path)), emit: p.emit, needs: p.tools(),
+	})
 	if err != nil {
 		v := broken(first(outside(ctx), err))
 		v.final = permanent(err)
 		return v
 	}
 	defer s.close(ctx)
-	return r.replay(s, p)
+	v := r.replay(ctx, s, p)
+	if r.Evidence != EvidenceOff && (v.outcome == event.Failed || v.outcome == event.Error) {
+		s.collect(ctx, "failure")
+	}
+	return v
 }
 
 func first(errs ...error) error {
@@ -238,20 +269,24 @@ func first(errs ...error) error {
 }
 
 // replay checks every call and then makes them.
-func (r *runner) replay(s *session, p *plan) verdict {
+func (r *runner) replay(ctx context.Context, s *session, p *plan) verdict {
 	if misfits := checkCalls(s.registry, p); len(misfits) > 0 {
 		return r.argumentsWrong(misfits).once()
 	}
 	player := newPlayer(s, r.values(p))
-	v := r.play(player, p)
+	v := r.play(ctx, player, p)
 	r.saveRecording(p, player)
 	return r.writeRecord(p, player.steps, v)
 }
 
 // play makes the calls of every step.
-func (r *runner) play(player *player, p *plan) verdict {
+func (r *runner) play(ctx context.Context, player *player, p *plan) verdict {
 	for _, st := range p.steps {
-		if v := player.step(st, len(p.steps)); v.outcome != event.Passed && v.outcome != event.Skipped {
+		v := player.step(st, len(p.steps))
+		if r.Evidence == EvidenceAlways {
+			player.session.collect(ctx, fmt.Sprintf("steps/%02d", st.index))
+		}
+		if v.outcome != event.Passed && v.outcome != event.Skipped {
 			return v
 		}
 	}
@@ -267,6 +302,17 @@ func (r *runner) play(player *player, p *plan) verdict {
 
 // classifier is the key under which the device's calls are recorded.
 func (p *plan) classifier() string { return p.lineage[0] }
+
+// tools are those that recorded calls name.
+func (p *plan) tools() []string {
+	var names []string
+	for _, s := range p.steps {
+		for _, c := range s.calls {
+			names = append(names, c.Tool)
+		}
+	}
+	return names
+}
 
 // openSteps counts the steps that need an agent.
 func (p *plan) openSteps() int {

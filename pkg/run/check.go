@@ -90,7 +90,7 @@ func (r *runner) dryRun(ctx context.Context, p *plan) verdict {
 // List starts the servers of a scope, registers their tools and stops them again.
 func List(ctx context.Context, setup Setup, sc scope.Scope) (*discover.Registry, error) {
 	id := newSessionID("listing", setup.Now())
-	s, err := openSession(ctx, setup, sc, id, "", setup.Stream.Session(id, "", nil), true)
+	s, err := openSession(ctx, setup, sc, opening{id: id, emit: setup.Stream.Session(id, "", nil), listOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func Probe(ctx context.Context, setup Setup, entry config.Server) (tools int, er
 	}
 	project := *setup.Project
 	project.Servers, project.Targets, project.Toolsets = []config.Server{entry}, nil, nil
-	setup.Project, setup.Builtins = &project, nil
+	setup.Project, setup.Builtins, setup.Devices = &project, nil, nil
 	registry, err := List(ctx, setup, sc)
 	if err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,14 +83,15 @@ func (e evidence) close() {
 // files lists what the session left, in order of name.
 func (e evidence) files() []string {
 	paths := []string{}
-	entries, err := os.ReadDir(e.dir)
-	if e.dir == "" || err != nil {
+	if e.dir == "" {
 		return paths
 	}
-	for _, entry := range entries {
-		paths = append(paths, filepath.Join(e.dir, entry.Name()))
-	}
-	slices.Sort(paths)
+	_ = filepath.WalkDir(e.dir, func(path string, d fs.DirEntry, err error) error { // what cannot be read is not listed
+		if err == nil && !d.IsDir() {
+			paths = append(paths, path)
+		}
+		return nil
+	})
 	return paths
 }
 

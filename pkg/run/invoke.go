@@ -54,7 +54,7 @@ func refuse(err error) ended {
 // invoke makes a call, whoever asked for it, and the calls that it delegates to. What it leaves in memory is applied.
 func (p *player) invoke(ctx context.Context, l *level, t *discover.Tool, args map[string]any, as trail.Call) ended {
 	s := p.session
-	s.emit.Emit(event.CallStarted{Call: l.id, Tool: t.Name, Source: t.Source.Name, Args: args})
+	s.emit.Emit(event.CallStarted{Call: l.id, Tool: t.Name, Source: t.Source.Name, Args: t.Shown(args)})
 	begun, changes := s.setup.Now(), p.values.Changes()
 	end := p.send(ctx, l, t, args, as.Timeout)
 	if end.ok() {

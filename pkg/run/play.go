@@ -26,6 +26,7 @@ func (p *player) step(st step, of int) verdict {
 	emit := p.session.emit
 	emit.Emit(event.StepStarted{Index: st.index, Of: of, Text: st.Text, Kind: st.Kind})
 	p.steps = append(p.steps, trail.StepRecord{})
+	p.session.step.Store(int32(st.index)) //nolint:gosec // no trail has so many
 	v := p.replay(st)
 	if v.outcome == event.Failed || v.outcome == event.Error {
 		p.steps[len(p.steps)-1] = trail.StepRecord{} // half a step must not pass for a whole one
@@ -40,6 +41,7 @@ func (p *player) replay(st step) verdict {
 	}
 	for _, call := range st.calls {
 		if v := p.call(call); v.outcome != event.Passed {
+			v.column = call.Column
 			return v.at(st.index, st.Text, call.Tool, call.Line)
 		}
 	}
@@ -111,13 +113,14 @@ func whyFailed(result tool.Result) error {
 // context is what a server is told with the call; secrets are taken out of memory, also where a tool put them there.
 func (p *player) context() tool.Context {
 	s := p.session
+	width, height := s.size()
 	memory, _ := s.setup.Redactor.Value(p.values.Snapshot()).(map[string]any)
 	c := tool.Context{
 		SessionID: s.id,
 		BaseURL:   s.baseURL(),
 		Memory:    memory,
 		Device: tool.Device{
-			Platform: string(s.scope.Driver.Platform), Driver: s.scope.Driver.Key, Width: s.setup.Width, Height: s.setup.Height,
+			Platform: string(s.scope.Driver.Platform), Driver: s.scope.Driver.Key, Width: width, Height: height,
 		},
 	}
 	if target := s.scope.Target; target.ID != "" {

@@ -51,6 +51,7 @@ type Setup struct {
 	Width    int           // of the device, in pixels, 0 for unknown
 	Height   int
 	Builtins []discover.Source
+	Devices  []Device // at most one for a driver
 	Launch   Launcher
 	Redactor *redact.Redactor
 	Stream   *event.Stream
@@ -75,6 +76,7 @@ type Options struct {
 	LastFailed     bool // no path to run means that nothing is left to do
 	DryRun         bool
 	Retries        int
+	Evidence       string // EvidenceOnFailure, EvidenceAlways or EvidenceOff
 	Record         string // file that the one trail is recorded to; empty for none
 	OpenLog        func(path string, onError func(error)) SessionLog
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/callback"
@@ -36,32 +37,45 @@ type session struct {
 	servers  []*server.Server
 	registry *discover.Registry
 	door     *callback.Server // for tools that call back; nil when none could, or when it cannot be opened
+	device   *sessionDevice   // nil when nothing drives the scope's devices
+	step     atomic.Int32     // that runs, from 1; 0 outside of one
 
 	ctx    context.Context //nolint:containedctx // the session's life: cancelled with the cause when a server breaks
 	cancel context.CancelCauseFunc
 	watch  sync.WaitGroup
 }
 
-// openSession starts every server of the scope at once and registers their tools. With listOnly each server is stopped as
-// soon as it is listed. On failure nothing is left running.
-func openSession(ctx context.Context, setup Setup, sc scope.Scope, id, dir string, emit *event.Emitter, listOnly bool) (*session, error) {
-	s := &session{id: id, dir: dir, scope: sc, setup: setup, emit: emit, entries: setup.Project.ServersFor(sc.Target.ID)}
+// opening says how a session begins.
+type opening struct {
+	id       string
+	dir      string // where its evidence goes; empty when nothing is kept
+	trailDir string // absolute folder of the trail; empty without one
+	emit     *event.Emitter
+	needs    []string // tools that will be called, as far as that is known
+	listOnly bool     // each server is stopped as soon as it is listed, and the device stays as it is
+}
+
+// openSession starts every server of the scope at once, and the device if a call will need it, and registers their tools. On
+// failure nothing is left running.
+func openSession(ctx context.Context, setup Setup, sc scope.Scope, o opening) (*session, error) {
+	s := &session{id: o.id, dir: o.dir, scope: sc, setup: setup, emit: o.emit, entries: setup.Project.ServersFor(sc.Target.ID)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	if len(s.entries) > 0 && !listOnly {
+	if len(s.entries) > 0 && !o.listOnly {
 		s.openDoor()
 	}
-	sources, err := s.start(listOnly)
+	commands := s.openDevice(o)
+	sources, err := s.start(o.listOnly)
 	if err == nil {
 		s.registry, err = discover.Build(
 			discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Agent: sc.Agent},
-			append(sources, setup.Builtins...), toolsets(setup.Project), gate(setup.Project, sc))
+			append(append(sources, commands), setup.Builtins...), toolsets(setup.Project), gate(setup.Project, sc))
 	}
 	if err != nil {
 		s.close(ctx)
 		return nil, err
 	}
 	for _, w := range s.registry.Warnings {
-		emit.Log("warn", "registry", w, "")
+		s.emit.Log("warn", "registry", w, "")
 	}
 	return s, nil
 }
@@ -219,6 +233,13 @@ func (s *session) close(ctx context.Context) {
 		wg.Go(func() {
 			if err := srv.Stop(context.WithoutCancel(ctx)); err != nil {
 				s.emit.Log("warn", srv.Name(), "could not be stopped cleanly: "+err.Error(), "")
+			}
+		})
+	}
+	if s.device != nil {
+		wg.Go(func() {
+			if err := s.device.Close(context.WithoutCancel(ctx)); err != nil {
+				s.emit.Log("warn", "device", "could not be closed cleanly: "+err.Error(), "")
 			}
 		})
 	}

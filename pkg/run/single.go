@@ -22,7 +22,7 @@ type Single struct {
 // record of it. The error says why there is no result.
 func Call(ctx context.Context, setup Setup, sc scope.Scope, o Single) (tool.Result, []trail.Call, error) {
 	id := newSessionID(o.Tool, setup.Now())
-	s, err := openSession(ctx, setup, sc, id, "", setup.Stream.Session(id, "", nil), false)
+	s, err := openSession(ctx, setup, sc, opening{id: id, emit: setup.Stream.Session(id, "", nil), needs: []string{o.Tool}})
 	if err != nil {
 		return tool.Result{}, nil, first(outside(ctx), err)
 	}

@@ -18,6 +18,7 @@ type verdict struct {
 	stepText string
 	tool     string
 	line     int
+	column   int // 0 when the reason shows the line itself
 	attempts int
 	final    bool // another attempt cannot end differently
 }

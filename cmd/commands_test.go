@@ -177,7 +177,7 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		want  map[string]string
 	}{
 		"all there": {scripts, []string{"PATH=" + bin(t, bunPath, "node", tsxPath)}, nil, map[string]string{
-			"bun": "ok", "node": "ok", "tsx": "ok", "project files": "ok", "server ts": "ok", "leftover processes": "ok", "cache": "ok", "browser": "warn", "adb": "warn",
+			"bun": "ok", "node": "ok", "tsx": "ok", "project files": "ok", "server ts": "ok", "leftover processes": "ok", "cache": "ok", "adb": "warn",
 		}},
 		"bun alone":   {scripts, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"bun": "ok", "node": "warn", "tsx": "warn", "server ts": "ok"}},
 		"no runtime":  {scripts, []string{"PATH=" + t.TempDir()}, nil, map[string]string{"bun": "fail", "node": "fail", "server ts": "fail"}},
@@ -187,8 +187,8 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		"no modules": {map[string]string{
 			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "", "tools/package.json": `{"dependencies":{"zod":"*"}}`,
 		}, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"server ts": "warn"}},
-		"not executable": {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"browser": "fail", "adb": "fail"}},
-		"programs there": {scripts, []string{"PATH=" + runnable}, nil, map[string]string{"browser": "ok", "adb": "ok"}},
+		"not executable": {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"adb": "fail"}},
+		"programs there": {scripts, []string{"PATH=" + runnable}, nil, map[string]string{"adb": "ok"}},
 		"no cache":       {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "adb", "cache")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
 		"odd cache":      {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "adb")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
 		"odd state":      {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + oddState}, nil, map[string]string{"cache": "ok", "leftover processes": "fail"}},

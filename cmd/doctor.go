@@ -38,6 +38,7 @@ func (a *app) doctor(ctx context.Context, deep bool) error {
 	if deep && o.ProjectErr == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) { return a.probe(ctx, o.Project, s) }
 	}
+	o.Devices = a.deviceChecks(o.Project)
 	defer whileStopping(ctx, a.tell)()
 	checks := doctor.Run(ctx, o)
 	if ctx.Err() != nil {

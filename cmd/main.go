@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
@@ -35,6 +36,7 @@ type app struct {
 	redactor   *redact.Redactor // of --secret, for errors that do not go through the event stream
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
+	backends   []device.Backend // of devices, to be closed
 }
 
 // exitCode ends a command whose result was already reported.
@@ -71,6 +73,9 @@ func Main(sys System) int {
 
 // close ends what is left and owns up to output that could not be written.
 func (a *app) close(code int, out *output) int {
+	if err := a.closeDevices(); err != nil {
+		fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
+	}
 	if err := a.supervisor.Close(); err != nil {
 		fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
 	}

@@ -24,6 +24,7 @@ type runFlags struct {
 	scopeFlags
 	classifiers, tags, memory, secrets, args []string
 	argsFile, junit, unrecorded, record      string
+	evidence                                 string
 	failFast, dryRun, lastFailed             bool
 	retries                                  int
 	timeout                                  time.Duration
@@ -43,7 +44,7 @@ project's trailsDir is replayed.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.runTrails(c.Context(), f, args) },
 	}
 	flags := c.Flags()
-	f.bind(c)
+	f.bind(a, c)
 	flags.StringSliceVar(&f.classifiers, "classifier", nil, "classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
 	flags.StringSliceVar(&f.tags, "tags", nil, "only trails with any of these `TAGS`")
 	flags.StringArrayVar(&f.memory, "memory", nil, "`NAME=VALUE` in the session's memory; wins over the trail's")
@@ -57,6 +58,8 @@ project's trailsDir is replayed.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "do everything but the calls")
 	flags.BoolVar(&f.lastFailed, "last-failed", false, "only what failed or was not reached in the last run")
 	flags.StringVar(&f.record, "record", "", "record the one trail to `FILE`; of a file that is there only this device's calls are replaced")
+	flags.StringVar(&f.evidence, "evidence", run.EvidenceOnFailure, "when to keep what the device shows: `"+strings.Join(evidenceModes(), "|")+"`")
+	complete(c, "evidence", evidenceModes())
 	flags.StringVar(&f.junit, "junit", "", "also write a JUnit report to `FILE`")
 	c.MarkFlagsMutuallyExclusive("record", "dry-run")
 	return c
@@ -126,6 +129,9 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if f.timeout < 0 {
 		return run.Options{}, fault.New(fault.Misuse, "leave it out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
+	if err := checkEvidence(f.evidence); err != nil {
+		return run.Options{}, err
+	}
 	setup, err := a.setup(project, f.scopeFlags, a.redactor)
 	if err != nil {
 		return run.Options{}, err
@@ -148,7 +154,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	return run.Options{
 		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Tags: f.tags, Classifiers: f.classifiers, Memory: memory, Secrets: secrets,
 		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
-		Record: f.record, OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
+		Evidence: f.evidence, Record: f.record, OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
 }
 

@@ -25,9 +25,13 @@ import (
 // scopeFlags say which target, driver and agent mode are meant.
 type scopeFlags struct {
 	target, driver, platform, agent, size string
+
+	command *cobra.Command // that has the flags; nil when no command has them
 }
 
-func (f *scopeFlags) bind(c *cobra.Command) {
+func (f *scopeFlags) bind(a *app, c *cobra.Command) {
+	f.command = c
+	a.bindDevices(c)
 	flags := c.Flags()
 	flags.StringVar(&f.target, "target", "", "`ID` of the target (env TRAILBLAZE_TARGET)")
 	flags.StringVar(&f.driver, "driver", "", "`KEY` of the driver (env TRAILBLAZE_DRIVER): "+strings.Join(scope.DriverKeys(), ", "))
@@ -71,6 +75,7 @@ func (a *app) loadProject() (*config.Project, error) {
 // load reads the project and shows the places of what it found relative to the working directory.
 func (a *app) load(root string) (*config.Project, fault.Problems) {
 	project, problems := config.Load(root, a.Getenv)
+	problems = append(problems, a.deviceProblems(project)...)
 	for _, list := range []fault.Problems{problems, project.Warnings} {
 		for i := range list {
 			list[i].File = a.relative([]string{list[i].File})[0]
@@ -92,9 +97,17 @@ func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Reda
 	if err != nil {
 		return run.Setup{}, err
 	}
+	values, err := a.deviceValues(project, f.command)
+	if err != nil {
+		return run.Setup{}, err
+	}
+	devices, err := a.devices(values)
+	if err != nil {
+		return run.Setup{}, err
+	}
 	return run.Setup{
 		Project: project, Version: a.Version, Env: a.Env, Width: width, Height: height,
-		Builtins: []discover.Source{builtin.Source()},
+		Builtins: []discover.Source{builtin.Source()}, Devices: devices,
 		Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor),
 		Request: scope.Request{
 			FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
 )
 
 // System is everything the program takes from the operating system.
@@ -31,6 +33,7 @@ type System struct {
 	Notify  func(c chan<- os.Signal, signals ...os.Signal)
 	Unhook  func(c chan<- os.Signal)
 	Version string
+	Devices []device.Kind
 }
 
 // NewSystem reads the real process.
@@ -44,7 +47,7 @@ func NewSystem(version string) System {
 		Args: os.Args[1:], Env: os.Environ(), Dir: dir,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())), Width: width,
-		Now: time.Now, Notify: notify, Unhook: signal.Stop, Version: version,
+		Now: time.Now, Notify: notify, Unhook: signal.Stop, Version: version, Devices: kinds(),
 	}
 }
 

@@ -42,7 +42,7 @@ trail; what a delegating tool delegates to is saved in its place.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.callTool(c.Context(), f, args) },
 	}
 	flags := c.Flags()
-	f.bind(c)
+	f.bind(a, c)
 	flags.StringVar(&f.args, "args", "", "arguments as a `JSON` object; ARGUMENT=VALUE adds to them")
 	flags.StringArrayVar(&f.memory, "memory", nil, "`NAME=VALUE` in the session's memory")
 	flags.StringArrayVar(&f.secrets, "secret", nil, "`NAME` from the environment, NAME=@FILE or NAME=VALUE; never printed or saved")

@@ -47,7 +47,7 @@ is called.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.listTools(c.Context(), f, why) },
 	}
-	f.bind(c)
+	f.bind(a, c)
 	c.Flags().BoolVar(&why, "why", false, "also list the tools that are left out, with the reason")
 	return c
 }

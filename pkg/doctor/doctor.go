@@ -52,6 +52,7 @@ type Options struct {
 	ProjectErr error
 	// ProjectNamed says that somebody named the project, so that one which is not there is a failure.
 	ProjectNamed bool
+	Devices      []Device
 	CacheDir     string
 	StateDir     string
 	Probe        func(ctx context.Context, s config.Server) (Probed, error) // nil: servers are not started
@@ -60,7 +61,10 @@ type Options struct {
 // Run makes every check, in a fixed order.
 func Run(ctx context.Context, o Options) []Check {
 	checks := o.runtimes(ctx)
-	checks = append(checks, o.browser(), o.adb(), o.projectFiles())
+	for _, d := range o.Devices {
+		checks = append(checks, d.check(ctx))
+	}
+	checks = append(checks, o.adb(), o.projectFiles())
 	checks = append(checks, o.servers(ctx)...)
 	return append(checks, o.leftovers(), o.cache())
 }
@@ -146,9 +150,25 @@ func (o Options) allServers() []config.Server {
 	return servers
 }
 
-func (o Options) browser() Check {
-	return o.program("browser", "only needed to drive web pages; install Chrome, Chromium or Edge",
-		"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge-stable", "microsoft-edge", "msedge")
+// Device is a kind of device that a session may need.
+type Device struct {
+	Name  string   // of the check
+	Kind  string   // of device
+	Asked []string // settings; with any, a device that is missing is a failure
+	Check func(ctx context.Context) (detail string, err error)
+}
+
+func (d Device) check(ctx context.Context) Check {
+	detail, err := d.Check(ctx)
+	if err == nil {
+		return ok(d.Name, detail)
+	}
+	if len(d.Asked) > 0 || fault.KindOf(err) == fault.PermissionDenied {
+		return of(d.Name, Fail, err)
+	}
+	c := of(d.Name, Warn, err)
+	c.Hint = strings.TrimSuffix("only needed to drive "+d.Kind+" devices; "+c.Hint, "; ")
+	return c
 }
 
 func (o Options) adb() Check {

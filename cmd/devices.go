@@ -1,0 +1,143 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/doctor"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/run"
+)
+
+// kinds are the kinds of device that there are; a new one is a line here (docs/decisions/0004).
+func kinds() []device.Kind {
+	return nil
+}
+
+// bindDevices adds a flag for every option of every kind of device.
+func (a *app) bindDevices(c *cobra.Command) {
+	flags := c.Flags()
+	for _, o := range a.options() {
+		usage := o.Usage
+		switch {
+		case o.Env != "" && o.Default != "":
+			usage += " (env " + o.Env + "; default " + o.Default + ")"
+		case o.Env != "":
+			usage += " (env " + o.Env + ")"
+		case o.Default != "":
+			usage += " (default " + o.Default + ")"
+		}
+		if o.Switch {
+			flags.Bool(o.Flag, false, usage)
+			continue
+		}
+		flags.String(o.Flag, "", usage)
+	}
+}
+
+func (a *app) options() []device.Option {
+	var all []device.Option
+	for _, k := range a.Devices {
+		all = append(all, k.Options...)
+	}
+	return all
+}
+
+// deviceValues is what is set of the options: by the project, over that by the environment, over that by flags. c may be nil.
+func (a *app) deviceValues(project *config.Project, c *cobra.Command) (map[string]string, error) {
+	values := map[string]string{}
+	if project != nil {
+		values, _ = project.DeviceValues(nil) // load has reported what is wrong with them
+	}
+	var wrong []error
+	for _, o := range a.options() {
+		from := "device: " + o.Key + " in the project file"
+		if value, ok := a.Getenv(o.Env); ok && o.Env != "" && value != "" {
+			values[o.Key], from = value, o.Env
+		}
+		if c != nil && c.Flags().Changed(o.Flag) {
+			values[o.Key], from = c.Flags().Lookup(o.Flag).Value.String(), "--"+o.Flag
+		}
+		if _, err := strconv.ParseBool(values[o.Key]); o.Switch && values[o.Key] != "" && err != nil {
+			wrong = append(wrong, fault.New(fault.Misuse, "write true or false", "%s: %q is neither true nor false", from, values[o.Key]))
+		}
+	}
+	return values, errors.Join(wrong...)
+}
+
+// deviceProblems are settings of the project that no kind of device knows.
+func (a *app) deviceProblems(project *config.Project) fault.Problems {
+	var keys []string
+	for _, o := range a.options() {
+		keys = append(keys, o.Key)
+	}
+	_, problems := project.DeviceValues(keys)
+	return problems
+}
+
+// devices makes the backends of a run; close ends them.
+func (a *app) devices(values map[string]string) ([]run.Device, error) {
+	host := device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor}
+	var devices []run.Device
+	for _, k := range a.Devices {
+		backend, err := k.New(host)
+		if err != nil {
+			return nil, err
+		}
+		a.backends = append(a.backends, backend)
+		devices = append(devices, run.Device{Kind: k, Backend: backend})
+	}
+	return devices, nil
+}
+
+func (a *app) closeDevices() error {
+	var errs []error
+	for _, b := range a.backends {
+		errs = append(errs, b.Close(context.Background()))
+	}
+	return errors.Join(errs...)
+}
+
+// deviceChecks are what doctor looks at.
+func (a *app) deviceChecks(project *config.Project) []doctor.Device {
+	values, err := a.deviceValues(project, nil)
+	var checks []doctor.Device
+	for _, k := range a.Devices {
+		d := doctor.Device{Name: k.Check, Kind: k.Name, Check: func(context.Context) (string, error) { return "", err }}
+		for _, o := range k.Options {
+			if value := values[o.Key]; value != "" {
+				d.Asked = append(d.Asked, o.Key+" "+value)
+			}
+		}
+		if err == nil {
+			backend, broken := k.New(device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor})
+			d.Check = func(context.Context) (string, error) { return "", broken }
+			if broken == nil {
+				a.backends = append(a.backends, backend)
+				d.Check = backend.Check
+			}
+		}
+		checks = append(checks, d)
+	}
+	return checks
+}
+
+// evidenceModes are the values of --evidence.
+func evidenceModes() []string {
+	return []string{run.EvidenceOnFailure, run.EvidenceAlways, run.EvidenceOff}
+}
+
+func checkEvidence(mode string) error {
+	for _, known := range evidenceModes() {
+		if mode == known {
+			return nil
+		}
+	}
+	return fault.New(fault.Misuse, "write --evidence "+strings.Join(evidenceModes(), ", or --evidence "), "--evidence %q is none of them", mode)
+}

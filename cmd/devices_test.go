@@ -1,0 +1,314 @@
+package cmd_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/cmd"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// phones is a kind of device that lives in memory: a screen with texts, of which some are buttons that show others. It is all that
+// a new kind needs, and is registered by one line in the system of a test.
+type phones struct {
+	mu     sync.Mutex
+	notes  []string
+	host   device.Host
+	absent error // why there is no device
+}
+
+func (p *phones) note(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notes = append(p.notes, what)
+}
+
+func (p *phones) kind() device.Kind {
+	schema := func(properties string) json.RawMessage {
+		return json.RawMessage(`{"type": "object", "additionalProperties": false, "properties": {` + properties + `}}`)
+	}
+	text := schema(`"text": {"type": "string"}`)
+	return device.Kind{
+		Name: "phones", Drivers: []string{"ios-host"}, Check: "phones",
+		Commands: []tool.Advertised{
+			{Name: "tap", Description: "Taps.", InputSchema: text},
+			{Name: "isVisible", Description: "Tells.", InputSchema: text},
+			{Name: "assertVisible", Description: "Asserts.", InputSchema: text},
+			{Name: "typeSecret", Description: "Types.", InputSchema: schema(`"value": {"type": "string", "writeOnly": true}`)},
+			{Name: "captureScreen", Description: "Captures."},
+			{Name: "unplug", Description: "Breaks the device."},
+		},
+		Options: []device.Option{
+			{Key: "phoneName", Flag: "phone-name", Env: "PHONE_NAME", Usage: "`NAME` of the phone", Default: "any"},
+			{Key: "loud", Flag: "loud", Usage: "with sound", Switch: true},
+		},
+		New: func(h device.Host) (device.Backend, error) {
+			p.host = h
+			if h.Values["phoneName"] == "none" {
+				return nil, fault.New(fault.Misuse, "name another", "there is no phone called none")
+			}
+			return p, nil
+		},
+	}
+}
+
+func (p *phones) Open(s device.Session) device.Device {
+	p.note("open")
+	return &phone{phones: p, session: s, screen: map[string]bool{"Buy": true}}
+}
+
+func (p *phones) Classifiers(context.Context) ([]string, error) { return []string{"small"}, nil }
+
+func (p *phones) Check(context.Context) (string, error) { return "phone of memory", p.absent }
+
+func (p *phones) Close(context.Context) error { p.note("close all"); return nil }
+
+type phone struct {
+	*phones
+	session device.Session
+	screen  map[string]bool
+}
+
+func (p *phone) Prepare() { p.note("prepare") }
+
+func (p *phone) Size() (width, height int) { return 390, 844 }
+
+func (p *phone) Evidence(context.Context) []device.Artifact {
+	return []device.Artifact{{Name: "screen.txt", Data: []byte("secret hunter22 on screen"), Text: true}}
+}
+
+func (p *phone) Close(context.Context) error { p.note("close"); return nil }
+
+func (p *phone) Call(_ context.Context, call tool.Call) (tool.Result, error) {
+	p.note(call.Tool)
+	text, _ := call.Args["text"].(string)
+	switch call.Tool {
+	case "tap":
+		p.screen["Thanks"] = true
+	case "isVisible":
+		return tool.Result{OK: true, Text: map[bool]string{true: "true", false: "false"}[p.screen[text]]}, nil
+	case "assertVisible":
+		if !p.screen[text] {
+			return tool.Result{Kind: fault.ToolFailed, Text: text + " is not visible"}, nil
+		}
+	case "captureScreen":
+		path, err := p.session.Keep(device.Artifact{Name: "shot.png", Data: []byte("png")})
+		if err != nil {
+			return tool.Result{Kind: fault.ToolFailed, Text: err.Error()}, nil
+		}
+		return tool.Result{OK: true, Text: path}, nil
+	case "unplug":
+		err := fault.New(fault.Crashed, "plug it in", "the phone is gone")
+		p.session.Broken(err)
+		return tool.Result{}, err
+	}
+	return tool.Result{OK: true, Text: "done"}, nil
+}
+
+// withPhones runs a command line in a project that has only phones.
+func withPhones(t *testing.T, p *phones, files map[string]string, args ...string) (result, *project) {
+	t.Helper()
+	project := newProject(t, files)
+	return project.runWith([]device.Kind{p.kind()}, args...), project
+}
+
+func (p *project) runWith(kinds []device.Kind, args ...string) result {
+	p.t.Helper()
+	var out, errs strings.Builder
+	sys := p.system(p.dir, &out, &errs, args...)
+	sys.Devices = kinds
+	code := cmd.Main(sys)
+	return result{code, out.String(), errs.String()}
+}
+
+func phoneTrail(calls ...string) map[string]string {
+	return map[string]string{
+		"trailblaze.yaml":     "platform: ios\ntarget: shop\n",
+		"trails/a.trail.yaml": "trail:\n  - step: do it\n    recording:\n      ios:\n        - " + strings.Join(calls, "\n        - ") + "\n",
+	}
+}
+
+func TestACommandOfADeviceIsAToolLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	var p phones
+	r, _ := withPhones(t, &p, phoneTrail("assertVisible: { text: Buy }", "isVisible: { text: Thanks }\n          saveAs: before", "tap: { text: Buy }",
+		"isVisible: { text: Thanks }\n          saveAs: after", `assertEquals: { expected: "false true", actual: "{{before}} {{after}}" }`), "run")
+	r.want(t, 0, "1 passed")
+	want := []string{"open", "prepare", "assertVisible", "isVisible", "tap", "isVisible", "close", "close all"}
+	if diff := cmp.Diff(want, p.notes); diff != "" {
+		t.Errorf("what the device was asked for (-want +got):\n%s", diff)
+	}
+}
+
+func TestADeviceThatNoCallNeedsIsNotPrepared(t *testing.T) {
+	t.Parallel()
+	var p phones
+	r, _ := withPhones(t, &p, phoneTrail("wait: { seconds: 0 }"), "run")
+	r.want(t, 0)
+	if diff := cmp.Diff([]string{"open", "close", "close all"}, p.notes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCommandsOfDevicesAreListedAndCalledAlone(t *testing.T) {
+	t.Parallel()
+	var p phones
+	r, project := withPhones(t, &p, phoneTrail("tap: {}"), "toolbox", "list", "--json")
+	r.want(t, 0, `"source":{"kind":"device","name":"phones"}`)
+	project.runWith([]device.Kind{p.kind()}, "tool", "isVisible", "text=Buy").want(t, 0, "true")
+	project.runWith([]device.Kind{p.kind()}, "run", "--help").want(t, 0, "--phone-name NAME", "env PHONE_NAME; default any", "--loud")
+}
+
+func TestACallToACommandThatADeviceLacksListsWhatItHas(t *testing.T) {
+	t.Parallel()
+	var p phones
+	r, project := withPhones(t, &p, phoneTrail("pressBack: {}"), "run")
+	r.want(t, 1, `device phones has no command "pressBack"; it has tap, isVisible, assertVisible`)
+	project.runWith(nil, "run").want(t, 1, `"pressBack" is a command of devices, and this version has none for ios-host`)
+}
+
+func TestWhatADeviceShowsIsKeptOfAFailure(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		call string
+		args []string
+		code int
+		want []string // below the session's folder
+	}{
+		"by default":             {"assertVisible: { text: Gone }", nil, 1, []string{"failure/screen.txt"}},
+		"not when it is off":     {"assertVisible: { text: Gone }", []string{"--evidence", "off"}, 1, nil},
+		"not of a success":       {"tap: {}", nil, 0, nil},
+		"of every step":          {"tap: {}", []string{"--evidence", "always"}, 0, []string{"steps/01/screen.txt"}},
+		"not when never used":    {"assertEquals: { expected: 1, actual: 2 }", nil, 1, nil},
+		"of a device that broke": {"unplug: {}", nil, 2, []string{"failure/screen.txt"}},
+		"what a call asks for":   {"captureScreen: {}", nil, 0, []string{"screens/shot.png"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var p phones
+			r, project := withPhones(t, &p, phoneTrail(tc.call), append([]string{"run", "--json", "--secret", "PIN=hunter22"}, tc.args...)...)
+			r.want(t, tc.code)
+			var kept []string
+			for _, e := range ofType(r.events(t), "evidence") {
+				file, _ := e["file"].(string)
+				kept = append(kept, file)
+				text, err := os.ReadFile(filepath.Join(project.session(t), filepath.FromSlash(file)))
+				if err != nil || strings.Contains(string(text), "hunter22") {
+					t.Errorf("%s: %v: %s", file, err, text)
+				}
+			}
+			if diff := cmp.Diff(tc.want, kept); diff != "" {
+				t.Errorf("kept (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestADeviceThatBreaksIsAnErrorAndTheNextTrailHasANewOne(t *testing.T) {
+	t.Parallel()
+	var p phones
+	files := phoneTrail("unplug: {}", "tap: {}")
+	files["trails/b.trail.yaml"] = phoneTrail("tap: {}")["trails/a.trail.yaml"]
+	r, _ := withPhones(t, &p, files, "run")
+	r.want(t, 2, "the phone is gone", "1 passed", "1 error")
+}
+
+func TestOptionsOfDevicesComeFromFlagsEnvironmentAndProject(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		project string
+		env     []string
+		args    []string
+		code    int
+		want    map[string]string
+		says    string
+	}{
+		"nothing is set":  {"", nil, nil, 0, map[string]string{}, ""},
+		"the project":     {"device: { phone_name: p, loud: true }\n", nil, nil, 0, map[string]string{"phoneName": "p", "loud": "true"}, ""},
+		"the environment": {"device: { phoneName: p }\n", []string{"PHONE_NAME=e"}, nil, 0, map[string]string{"phoneName": "e"}, ""},
+		"a flag": {
+			"device: { phoneName: p, loud: true }\n", []string{"PHONE_NAME=e"}, []string{"--phone-name", "f", "--loud=false"},
+			0, map[string]string{"phoneName": "f", "loud": "false"}, "",
+		},
+		"a slip":           {"device: { phonename: p }\n", nil, nil, 3, nil, `no kind of device knows a setting "phonename"`},
+		"no truth value":   {"device: { loud: maybe }\n", nil, nil, 3, nil, `device: loud in the project file: "maybe" is neither true nor false`},
+		"a refused value":  {"device: { phoneName: none }\n", nil, nil, 3, nil, "there is no phone called none"},
+		"a value of a env": {"device: { phoneName: \"${WHO}\" }\n", []string{"WHO=w"}, nil, 0, map[string]string{"phoneName": "w"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var p phones
+			files := phoneTrail("tap: {}")
+			files["trailblaze.yaml"] += tc.project
+			project := newProject(t, files)
+			project.env = append(project.env, tc.env...)
+			project.runWith([]device.Kind{p.kind()}, append([]string{"run"}, tc.args...)...).want(t, tc.code, tc.says)
+			if diff := cmp.Diff(tc.want, p.host.Values); tc.code == 0 && diff != "" {
+				t.Errorf("options (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestADeviceSaysWhichRecordingIsItsOwn(t *testing.T) {
+	t.Parallel()
+	var p phones
+	files := phoneTrail("assertVisible: { text: Gone }")
+	files["trails/a.trail.yaml"] += "      ios-small:\n        - tap: {}\n"
+	r, _ := withPhones(t, &p, files, "run")
+	r.want(t, 0)
+}
+
+func TestADeviceIsSeenByServers(t *testing.T) {
+	t.Parallel()
+	var p phones
+	files := phoneTrail("context: {}")
+	files["trailblaze.yaml"] += "mcpServers:\n" + fakeEntry("fake", "context")
+	r, _ := withPhones(t, &p, files, "run", "--json")
+	env := r.contextEnv(t)
+	if got := env["TRAILBLAZE_DEVICE_PLATFORM"]; got == "" {
+		t.Errorf("the environment of a server says nothing of the device: %v", env)
+	}
+}
+
+func TestAValueThatIsWriteOnlyIsNeverLogged(t *testing.T) {
+	t.Parallel()
+	var p phones
+	r, _ := withPhones(t, &p, phoneTrail("typeSecret: { value: correct-horse }"), "run", "--json")
+	r.want(t, 0, "{{hidden}}")
+	if strings.Contains(r.stdout, "correct-horse") {
+		t.Errorf("the value is in the events:\n%s", r.stdout)
+	}
+}
+
+func TestDoctorChecksEveryKindOfDevice(t *testing.T) {
+	t.Parallel()
+	p := phones{absent: fault.New(fault.Server, "plug one in", "no phone is plugged in")}
+	r, project := withPhones(t, &p, phoneTrail("tap: {}"), "doctor")
+	r.want(t, 0, "warn  phones", "no phone is plugged in", "only needed to drive phones devices; plug one in")
+	project.write("trailblaze.yaml", "platform: ios\ndevice: { phoneName: p }\n")
+	project.runWith([]device.Kind{p.kind()}, "doctor").want(t, 2, "FAIL  phones")
+	p.absent = nil
+	project.runWith([]device.Kind{p.kind()}, "doctor").want(t, 0, "phone of memory")
+}
+
+func TestADeviceIsClosedWhenTheRunIsOver(t *testing.T) {
+	t.Parallel()
+	var p phones
+	begun := time.Now()
+	r, _ := withPhones(t, &p, phoneTrail("wait: { seconds: 60 }", "tap: {}"), "run", "--timeout", "300ms")
+	r.want(t, 124)
+	if last := p.notes[len(p.notes)-1]; last != "close all" || time.Since(begun) > 30*time.Second {
+		t.Errorf("at the end: %q", p.notes)
+	}
+}

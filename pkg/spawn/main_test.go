@@ -42,6 +42,7 @@ func roles() map[string]func(args []string) {
 		"screams":           screamingServer,
 		"big":               bigServer,
 		"owner":             owner,
+		"program's owner":   programOwner,
 		"closes its output": func([]string) { _ = os.Stdout.Close(); untilKilled() },
 	}
 }

@@ -21,6 +21,12 @@ type plan struct {
 	argv    []string // the first is a path
 	dir     string
 	runtime string
+
+	// Of a program.
+	prefix []string   // of argv, when something starts the program for us
+	extra  []*os.File // files 3 and on
+	folder string     // removed with it
+	deaf   bool       // its stdout carries no messages
 }
 
 func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {

@@ -33,6 +33,7 @@ type Process struct {
 	spec    Spec
 	argv    []string
 	runtime string // "" for a command
+	folder  string // removed with it; "" for none
 	started time.Time
 	cmd     *exec.Cmd
 	group   group
@@ -152,6 +153,9 @@ func (p *Process) run(stdout, stderr *os.File) {
 	p.drain(drained, stdout, stderr)
 	p.record.close()
 	_ = p.stdin.Close()
+	if p.folder != "" {
+		_ = os.RemoveAll(p.folder) // what cannot be removed is not worth a failure
+	}
 	p.forget()
 	close(p.done)
 }

@@ -97,7 +97,8 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 
 // launch starts what was planned. Its errors are those of the operating system.
 func (s *Supervisor) launch(plan plan) (*Process, error) {
-	cmd := &exec.Cmd{Path: plan.argv[0], Args: plan.argv, Env: plan.spec.Env, Dir: plan.dir}
+	argv := append(plan.prefix, plan.argv...)
+	cmd := &exec.Cmd{Path: argv[0], Args: argv, Env: plan.spec.Env, Dir: plan.dir, ExtraFiles: plan.extra}
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would be our own
 	}
@@ -107,7 +108,7 @@ func (s *Supervisor) launch(plan plan) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{
-		spec: plan.spec, argv: plan.argv, runtime: plan.runtime, cmd: cmd, started: time.Now(), maxLine: s.maxLine, stdin: ends.stdin,
+		spec: plan.spec, argv: plan.argv, runtime: plan.runtime, folder: plan.folder, cmd: cmd, started: time.Now(), maxLine: s.maxLine, stdin: ends.stdin,
 		record:  &record{path: plan.spec.LogPath, notice: plan.spec.Log, unwritable: plan.spec.Unwritable},
 		writing: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
 		heard: make(chan struct{}), deaf: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{}),
@@ -119,6 +120,9 @@ func (s *Supervisor) launch(plan plan) (*Process, error) {
 		p.record.unwritable = func(err error) { p.record.notice("warn", "its log cannot be written: "+err.Error(), "") }
 	}
 	p.forget = func() { s.forget(p) }
+	if plan.deaf {
+		p.deafen()
+	}
 	err = cmd.Start()
 	ends.closeTheirs()
 	if err == nil {

@@ -38,6 +38,7 @@ type entry struct {
 	Command string `json:"command"` // without arguments, which may be secret
 	// Session is the entry of its environment that its descendants inherit.
 	Session string `json:"session,omitempty"`
+	Folder  string `json:"folder,omitempty"` // that goes with it
 }
 
 const sessionVariable = "TRAILBLAZE_SESSION_ID="
@@ -55,7 +56,7 @@ type state struct {
 
 func (s *state) add(p *Process) {
 	pid := p.cmd.Process.Pid
-	e := entry{identity{pid, proc.Start(pid)}, p.spec.Name, p.argv[0], ""}
+	e := entry{identity: identity{pid, proc.Start(pid)}, Name: p.spec.Name, Command: p.argv[0], Folder: p.folder}
 	if p.spec.Script != "" {
 		e.Command = p.spec.Script
 	}
@@ -150,6 +151,9 @@ func Reap(dir string) ([]Leftover, error) {
 			if pids := e.survivors(); len(pids) > 0 {
 				found = append(found, Leftover{e.Name, e.Command, pids})
 				stubborn = append(stubborn, e.kill()...)
+			}
+			if e.Folder != "" {
+				_ = os.RemoveAll(e.Folder)
 			}
 		}
 		_ = os.Remove(path)

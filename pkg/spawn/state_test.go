@@ -218,14 +218,14 @@ func TestReapNeverKillsAnInnocent(t *testing.T) {
 		name string
 		file stateFile
 	}{
-		{"the id was reused", stateFile{here, dead, []entry{{identity{stranger, "1"}, "shop", "x", session}}}},
-		{"no start time", stateFile{here, dead, []entry{{identity{stranger, ""}, "shop", "x", session}}}},
-		{"the group has no leader, and another session", stateFile{here, dead, []entry{{identity{group, "1"}, "shop", "x", session}}}},
-		{"the group has no leader, and no session is known", stateFile{here, dead, []entry{{identity{group, "1"}, "shop", "x", ""}}}},
-		{"another boot", stateFile{"before", dead, []entry{{identity{twin, proc.Start(twin)}, "shop", "x", session}}}},
-		{"our own group", stateFile{here, dead, []entry{{identity{0, ""}, "shop", "x", session}, {identity{-1, ""}, "shop", "x", session}}}},
+		{"the id was reused", stateFile{here, dead, []entry{{identity{stranger, "1"}, "shop", "x", session, ""}}}},
+		{"no start time", stateFile{here, dead, []entry{{identity{stranger, ""}, "shop", "x", session, ""}}}},
+		{"the group has no leader, and another session", stateFile{here, dead, []entry{{identity{group, "1"}, "shop", "x", session, ""}}}},
+		{"the group has no leader, and no session is known", stateFile{here, dead, []entry{{identity{group, "1"}, "shop", "x", "", ""}}}},
+		{"another boot", stateFile{"before", dead, []entry{{identity{twin, proc.Start(twin)}, "shop", "x", session, ""}}}},
+		{"our own group", stateFile{here, dead, []entry{{identity{0, ""}, "shop", "x", session, ""}, {identity{-1, ""}, "shop", "x", session, ""}}}},
 		{"the owner lives", stateFile{here, identity{os.Getpid(), proc.Start(os.Getpid())}, []entry{
-			{identity{twin, proc.Start(twin)}, "shop", "x", session},
+			{identity{twin, proc.Start(twin)}, "shop", "x", session, ""},
 		}}},
 	} {
 		dir, _ := writeState(t, c.file)
@@ -239,7 +239,7 @@ func TestReapNeverKillsAnInnocent(t *testing.T) {
 		}
 	}
 	// The control: with the right start time it would have.
-	dir, _ := writeState(t, stateFile{here, dead, []entry{{identity{twin, proc.Start(twin)}, "shop", "x", ""}}})
+	dir, _ := writeState(t, stateFile{here, dead, []entry{{identity{twin, proc.Start(twin)}, "shop", "x", "", ""}}})
 	if found, err := Reap(dir); err != nil || len(found) != 1 || proc.Start(twin) != "" {
 		t.Errorf("reaped %+v, %v", found, err)
 	}
@@ -330,7 +330,7 @@ func TestTheStateFileListsWhatRunsAndGoesWithTheRun(t *testing.T) {
 	content := readState(t, file())
 	want := []entry{}
 	for i, p := range running {
-		want = append(want, entry{identity{p.cmd.Process.Pid, proc.Start(p.cmd.Process.Pid)}, []string{"one", "two"}[i], self(t), session})
+		want = append(want, entry{identity{p.cmd.Process.Pid, proc.Start(p.cmd.Process.Pid)}, []string{"one", "two"}[i], self(t), session, ""})
 	}
 	if diff := cmp.Diff(want, content.Processes, cmp.AllowUnexported(entry{}, identity{})); diff != "" {
 		t.Errorf("processes (-want +got):\n%s", diff)

@@ -1,0 +1,203 @@
+//go:build unix
+
+package spawn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// echo says on file 4 what it hears on file 3, until that ends.
+const echo = `echo busy > "$0/file"; echo here >&2; cat <&3 >&4`
+
+type piped struct {
+	Piped
+	t      *testing.T
+	folder string
+	marker string
+}
+
+// programFolder is one that t.TempDir would not remove for us.
+func programFolder(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "profile")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func openProgram(t *testing.T, s *Supervisor, script string) piped {
+	t.Helper()
+	p := piped{t: t, folder: programFolder(t), marker: spawntest.Marker()}
+	var err error
+	p.Piped, err = s.Open(t.Context(), Program{
+		Name: "browser", Path: "/bin/sh", Args: []string{"-c", script, p.folder}, Env: append(os.Environ(), p.marker), Folder: p.folder,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.letGo)
+	return p
+}
+
+func (p piped) letGo() { _, _ = p.In.Close(), p.Out.Close() }
+
+// gone fails the test unless the program ends and leaves nothing.
+func (p piped) gone() {
+	p.t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(limit):
+		p.t.Fatal("the program lives on")
+	}
+	spawntest.NoSurvivors(p.t, p.marker)
+	if _, err := os.Stat(p.folder); !errors.Is(err, fs.ErrNotExist) {
+		p.t.Errorf("its folder is left: %v", err)
+	}
+}
+
+func TestAProgramIsSpokenWithOverItsOwnPipes(t *testing.T) {
+	t.Parallel()
+	s := NewSupervisor(Options{})
+	p := openProgram(t, s, echo)
+	if _, err := io.WriteString(p.In, "hello\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(p.Out).ReadString('\n'); line != "hello\n" {
+		t.Errorf("heard %q, %v", line, err)
+	}
+	_ = p.In.Close()
+	p.gone()
+	if end := p.End(); end == nil || end.Message != "exited with code 0" || p.Stderr() != "here" {
+		t.Errorf("it ended with %v, saying %q", end, p.Stderr())
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAProgramAndItsFolderEndWithEveryEnd(t *testing.T) {
+	t.Parallel()
+	const deaf = `trap "" TERM; echo busy > "$0/file"; echo ready >&4; while :; do sleep 60; done`
+	for name, end := range map[string]func(*Supervisor, piped){
+		"stop at once": func(_ *Supervisor, p piped) {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			if err := p.Stop(ctx); err != nil {
+				t.Error(err)
+			}
+		},
+		"kill all": func(s *Supervisor, _ piped) { s.KillAll() },
+		"the program is killed": func(_ *Supervisor, p piped) {
+			for _, pid := range proc.Group(p.cmd.Process.Pid) {
+				if pid != p.cmd.Process.Pid {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewSupervisor(Options{})
+			p := openProgram(t, s, deaf)
+			if line, err := bufio.NewReader(p.Out).ReadString('\n'); line != "ready\n" {
+				t.Fatalf("heard %q, %v", line, err)
+			}
+			end(s, p)
+			p.gone()
+		})
+	}
+}
+
+func TestAProgramThatCannotStartIsAnError(t *testing.T) {
+	t.Parallel()
+	s := NewSupervisor(Options{})
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]fault.Kind{plain: fault.PermissionDenied, plain + "er": fault.CommandNotFound} {
+		if _, err := s.Open(t.Context(), Program{Path: path, Folder: programFolder(t)}); fault.KindOf(err) != want {
+			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}
+
+// programOwner plays a trailblaze that is killed while it has a program.
+func programOwner(args []string) {
+	s := NewSupervisor(Options{StateDir: args[0]})
+	p, err := s.Open(context.Background(), Program{
+		Name: "browser", Path: "/bin/sh", Args: []string{"-c", args[2], args[1]}, Env: os.Environ(), Folder: args[1],
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, _ = io.WriteString(p.In, "x\n")
+	_, _ = bufio.NewReader(p.Out).ReadString('\n')
+	fmt.Println("ready")
+	untilKilled()
+}
+
+// killedOwner starts an owner, kills it with SIGKILL, and returns what it had.
+func killedOwner(t *testing.T, script string) (state, folder, marker string) {
+	t.Helper()
+	state, folder, marker = t.TempDir(), programFolder(t), spawntest.Marker()
+	cmd := exec.Command(os.Args[0], state, folder, script)
+	cmd.Env = append(os.Environ(), roleVariable+"=program's owner", marker, "GORACE=atexit_sleep_ms=0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if line != "ready\n" {
+		t.Fatalf("the owner says %q, %v", line, err)
+	}
+	return state, folder, marker
+}
+
+func TestAProgramAndItsFolderEndWhenWeAreKilled(t *testing.T) {
+	t.Parallel()
+	_, folder, marker := killedOwner(t, echo)
+	spawntest.NoSurvivors(t, marker)
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its folder is left: %v", err)
+	}
+}
+
+func TestReapEndsAProgramThatIgnoresTheEndOfItsPipes(t *testing.T) {
+	t.Parallel()
+	state, folder, marker := killedOwner(t, `echo busy > "$0/file"; echo ready >&4; while :; do sleep 60; done`)
+	if len(spawntest.Survivors(marker)) == 0 {
+		t.Fatal("nothing to reap")
+	}
+	found, err := Reap(state)
+	if err != nil || len(found) != 1 || !strings.HasPrefix(found[0].String(), "browser (/bin/sh), process [") {
+		t.Errorf("reaped %v, %v", found, err)
+	}
+	spawntest.NoSurvivors(t, marker)
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its folder is left: %v", err)
+	}
+}

@@ -288,12 +288,12 @@ func TestACallEndsWithTheConnectionOfItsAsker(t *testing.T) {
 	}
 }
 
-const limitText = "no answer within 20ms, the limit of a callback (callbackTimeout of the server's entry changes it)"
+const limitText = "no answer within 20ms, the limit of a callback (`callbackTimeout` of entry \"shop\" changes it)"
 
 func TestTheLimitEndsACallThatHeedsIt(t *testing.T) {
 	t.Parallel()
 	s, tool := open(t), newStuck()
-	id, end := s.Begin(t.Context(), Invocation{Limit: 20 * time.Millisecond, Dispatch: tool.call})
+	id, end := s.Begin(t.Context(), Invocation{Entry: "shop", Limit: 20 * time.Millisecond, Dispatch: tool.call})
 	defer end()
 	got := mustAsk(t, s, body(id, "greet", 1))
 	if got.Result.Success || got.Result.Error != "stopped: "+limitText {
@@ -306,7 +306,7 @@ func TestTheLimitAnswersForACallThatDoesNotHeedIt(t *testing.T) {
 	t.Parallel()
 	s, tool := open(t), newStuck()
 	tool.release = make(chan struct{})
-	id, end := s.Begin(t.Context(), Invocation{Limit: 20 * time.Millisecond, Dispatch: tool.call})
+	id, end := s.Begin(t.Context(), Invocation{Entry: "shop", Limit: 20 * time.Millisecond, Dispatch: tool.call})
 	got := mustAsk(t, s, body(id, "greet", 1))
 	if got.Result.Type != "call_tool_result" || got.Result.Success || got.Result.Error != limitText {
 		t.Errorf("answer: %s", got.text)

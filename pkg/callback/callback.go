@@ -31,6 +31,7 @@ type Answer struct {
 
 // Invocation is a call in flight, whose tool may ask for others.
 type Invocation struct {
+	Entry string        // of the server whose tool it is, for messages
 	Limit time.Duration // for each callback; 0 means DefaultLimit
 	// Dispatch makes a call. Its context ends with the limit, with the asker's connection and with the invocation, each with a
 	// cause to tell. It may be called by several goroutines at once.

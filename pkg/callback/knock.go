@@ -31,11 +31,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	form := formOf(r)
 	q, no := s.hear(w, r, form)
 	if no != nil {
+		s.refusals.add(no.why)
 		no.send(w, c)
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
-	answer := form.encode(s.answer(r, c, q))
+	a, wrong := s.answer(r, c, q)
+	if wrong != "" {
+		s.refusals.add(wrong)
+	}
+	answer := form.encode(a, wrong)
 	_ = c.SetWriteDeadline(time.Now().Add(writeTime))
 	h.Set("Content-Type", "application/json")
 	if !c.gate.keeps() {

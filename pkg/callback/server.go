@@ -22,7 +22,7 @@ const (
 
 // What a client may take. The first two are far more than a program needs that talks to its own machine.
 const (
-	headerTime  = 5 * time.Second
+	headerTime  = 15 * time.Second
 	headerBytes = 16 << 10
 	bodyTime    = 10 * time.Second       // the protocol's
 	writeTime   = 10 * time.Second       // to take an answer that is ready
@@ -36,14 +36,15 @@ const maxCalls = 1024
 
 // Server is the door of one session. Close it.
 type Server struct {
-	session string
-	token   string
-	port    int
-	hosts   []string // what clients may call us
-	gate    *gate
-	http    *http.Server
-	served  chan struct{} // closed when no connection is accepted any more
-	workers *workers
+	session  string
+	token    string
+	port     int
+	hosts    []string // what clients may call us
+	gate     *gate
+	http     *http.Server
+	served   chan struct{} // closed when no connection is accepted any more
+	workers  *workers
+	refusals refusals
 
 	mu      sync.Mutex
 	flights map[[sha256.Size]byte]*flight // by digest: how long a look-up takes tells nothing of an id
@@ -92,13 +93,21 @@ func (s *Server) Port() int { return s.port }
 // Token is the session's secret, for the Authorization header.
 func (s *Server) Token() string { return s.token }
 
+// OnRefusal has f told of requests that are refused: of the first ones why, in Close how many more there were. Nothing that a
+// client sent is in it. f may be called by any goroutine, one at a time.
+func (s *Server) OnRefusal(f func(message string)) {
+	s.refusals.mu.Lock()
+	defer s.refusals.mu.Unlock()
+	s.refusals.tell = f
+}
+
 // Begin registers an invocation and returns its id. Callbacks run in ctx, and end with its cause. end forgets the id, cancels
 // what runs for it and waits for it; it may be called again, but not from Dispatch.
 func (s *Server) Begin(ctx context.Context, inv Invocation) (id string, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	limit := cmp.Or(inv.Limit, DefaultLimit)
 	over := fault.New(fault.CallTimeout, "",
-		"no answer within %s, the limit of a callback (callbackTimeout of the server's entry changes it)", limit)
+		"no answer within %s, the limit of a callback (`callbackTimeout` of entry %q changes it)", limit, inv.Entry)
 	f := &flight{cancel: cancel}
 	f.run = func(asker context.Context, r Request, done func()) Answer {
 		return s.dispatch(ctx, asker, limit, over, done, func(ctx context.Context) Answer { return inv.Dispatch(ctx, r) })
@@ -132,6 +141,7 @@ func (s *Server) Close() error {
 	s.joined.Wait()
 	s.workers.close()
 	s.gate.served.Wait()
+	s.refusals.close()
 	return err
 }
 

@@ -35,7 +35,9 @@ func TestTheFirstRefusalsAreToldWithTheirReasons(t *testing.T) {
 			t.Errorf("%d: told %q, want %q", i, told[i], want)
 		}
 	}
-	if slices.ContainsFunc(told, func(m string) bool { return strings.Contains(m, bad) || strings.Contains(m, id) || strings.Contains(m, s.token) }) {
+	if slices.ContainsFunc(told, func(m string) bool {
+		return strings.Contains(m, bad) || strings.Contains(m, id) || strings.Contains(m, s.token)
+	}) {
 		t.Errorf("what was sent is told: %q", told)
 	}
 }

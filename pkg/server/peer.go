@@ -21,7 +21,7 @@ const (
 
 const (
 	// lingering is how long a server that closed its output may take to exit, so that its exit code can be told.
-	lingering = 2 * time.Second
+	lingering = 5 * time.Second
 	// farewell is how long writing a cancellation may hold up the end of a server that does not read.
 	farewell = time.Second
 	// delivery is how long an answer may take to who asked after the server's end has shown.

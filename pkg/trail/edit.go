@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,7 +47,8 @@ func Merge(name string, data []byte, classifier string, recorded *File) ([]byte,
 }
 
 // Append returns data, a trail file, with one more step at its end; every other byte is as it was. In the list shape the step's
-// only recording loses its classifier. Without data it makes a new file with that config. The error is, or wraps, fault.Problems
+// only recording loses its classifier. Without data it makes a new file with that config; of a file that is there only the memory
+// grows, and may not contradict. The error is, or wraps, fault.Problems
 // or a *fault.Error.
 func Append(name string, data []byte, step Step, config Config) ([]byte, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -59,10 +61,20 @@ func Append(name string, data []byte, step Step, config Config) ([]byte, error) 
 	if r.file.List && len(step.Recording) == 1 {
 		step.Recording = Recording{{Calls: step.Recording[0].Calls}}
 	}
+	memory, err := r.missing(config.Memory)
+	if err != nil {
+		return nil, err
+	}
 	want := r.file.clone()
 	want.Steps = append(want.Steps, step)
-	want, err := reread(want)
-	if err != nil {
+	want.Config.Memory = maps.Clone(want.Config.Memory)
+	for _, pair := range memory {
+		if want.Config.Memory == nil {
+			want.Config.Memory = map[string]any{}
+		}
+		want.Config.Memory[pair.Key] = pair.Value
+	}
+	if want, err = reread(want); err != nil {
 		return nil, err
 	}
 	edit := r.doc.Edit()
@@ -71,7 +83,48 @@ func Append(name string, data []byte, step Step, config Config) ([]byte, error) 
 	} else {
 		appendToTrail(edit, r.root, step)
 	}
+	remember(edit, r.root, memory) // a config that there was not goes below the steps
 	return r.finish(edit, want)
+}
+
+// missing is what of the memory the file does not have. The error names what it has otherwise.
+func (r *reader) missing(memory map[string]any) (yamldoc.Map, error) {
+	var out yamldoc.Map
+	for _, name := range sortedKeys(memory) {
+		have, there := r.file.Config.Memory[name]
+		switch {
+		case !there:
+			out = append(out, yamldoc.Pair{Key: name, Value: memory[name]})
+		case render(have) != render(memory[name]):
+			return nil, fault.New(fault.Trail, "save into another file, or call with the value that this one has",
+				"%s: config: memory: %s has another value than the step was made with", r.file.Name, name)
+		}
+	}
+	if len(out) > 0 && r.file.List {
+		return nil, fault.New(fault.Trail, "write it under config: memory: of the file, or save into another file",
+			"%s: the step needs %s in memory, which can be added to no trail that is a list", r.file.Name, out[0].Key)
+	}
+	return out, nil
+}
+
+// remember adds values to the memory of a trail.
+func remember(edit *yamldoc.Editor, root yamldoc.Node, values yamldoc.Map) {
+	if len(values) == 0 {
+		return
+	}
+	config, ok := field(root, "config")
+	if !ok || len(config.Entries()) == 0 {
+		edit.Set(root, "config", yamldoc.Map{{Key: "memory", Value: values}})
+		return
+	}
+	memory, ok := field(config, "memory")
+	if !ok || len(memory.Entries()) == 0 {
+		edit.Set(config, "memory", values)
+		return
+	}
+	for _, pair := range values {
+		edit.Set(memory, pair.Key, pair.Value)
+	}
 }
 
 func appendToTrail(edit *yamldoc.Editor, root yamldoc.Node, step Step) {

@@ -221,6 +221,40 @@ func TestAppendMakesANewFile(t *testing.T) {
 	}
 }
 
+func TestAppendBringsTheMemoryThatTheFileLacks(t *testing.T) {
+	t.Parallel()
+	step := trail.Step{Kind: trail.KindStep, Text: "one", Recordable: true, Recording: trail.Recording{{Classifier: "web"}}}
+	const added = "  - step: one\n    recording:\n      web: []\n"
+	given := map[string]any{"count": "3", "who": "Ann"}
+	for name, tt := range map[string]struct{ data, want string }{
+		"none":            {"# mine\ntrail: []\n", "# mine\ntrail:\n" + added + "config:\n  memory:\n    count: \"3\"\n    who: Ann\n"},
+		"none, and steps": {"trail:\n  - step: x\n# end\n", "trail:\n  - step: x\n" + added + "config:\n  memory:\n    count: \"3\"\n    who: Ann\n# end\n"},
+		"a config":        {"config:\n  id: a # mine\ntrail: []\n", "config:\n  id: a # mine\n  memory:\n    count: \"3\"\n    who: Ann\ntrail:\n" + added},
+		"some of it":      {"config:\n  memory:\n    count: 3 # mine\ntrail: []\n", "config:\n  memory:\n    count: 3 # mine\n    who: Ann\ntrail:\n" + added},
+		"other values":    {"config: { memory: { x: 1 } }\ntrail: []\n", "config: { memory: { x: 1, count: \"3\", who: Ann } }\ntrail:\n" + added},
+		"an empty one":    {"config:\n  memory: {}\ntrail: []\n", "config:\n  memory:\n    count: \"3\"\n    who: Ann\ntrail:\n" + added},
+		"all of it":       {"config: { memory: { who: Ann, count: 3 } }\ntrail: []\n", "config: { memory: { who: Ann, count: 3 } }\ntrail:\n" + added},
+		"in a list too":   {"- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n", "- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n  - step: one\n    recording:\n      tools: []\n"},
+	} {
+		out, err := trail.Append("f.yaml", []byte(tt.data), step, trail.Config{Memory: given})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(tt.want, string(out)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for name, tt := range map[string]struct{ data, want string }{
+		"it contradicts":     {"config: { memory: { who: Bob } }\ntrail: []\n", "f.yaml: config: memory: who has another value"},
+		"a list has no room": {"- prompts:\n  - step: x\n", "the step needs count in memory"},
+	} {
+		out, err := trail.Append("f.yaml", []byte(tt.data), step, trail.Config{Memory: given})
+		if err == nil || fault.KindOf(err) != fault.Trail || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
 func TestAppendRefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	step := func(text string) trail.Step {

@@ -2,6 +2,7 @@ package trail
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type interpolation struct {
 	values   *Values
 	messages []string
 	hints    []string
+	unknown  string // the first name without a value that resembles none that has one
 }
 
 // any returns a value with its texts replaced; where is its place in the arguments.
@@ -87,6 +89,9 @@ func (in *interpolation) value(where string, t token) (memoryEntry, bool) {
 	if errors.Is(err, errUnknown) {
 		near := fault.Nearest(t.name, in.values.Names())
 		in.add(where, "unknown value {{"+t.name+"}}", fault.DidYouMean(t.name, near))
+		if len(near) == 0 {
+			in.unknown = cmp.Or(in.unknown, t.name)
+		}
 	} else {
 		in.add(where, "{{"+t.name+"}}: "+err.Error(), fault.As(err).Hint)
 	}
@@ -106,15 +111,26 @@ func (in *interpolation) err() error {
 	}
 	known := in.values.Names()
 	hints := in.hints
-	if len(known) == 0 {
-		hints = append(hints, "no value is known; define it under config: memory:, with --memory, or with saveAs in an earlier call")
-	} else {
+	if in.unknown != "" {
+		hints = append(hints, giving(in.unknown))
+	}
+	if len(known) > 0 {
 		hints = append(hints, "known: "+strings.Join(known, ", "))
 	}
 	return &fault.Error{
 		Kind: fault.UnknownValue, Message: strings.Join(in.messages, "; "), Hint: strings.Join(hints, "; "),
 		Details: map[string]any{"known": known},
 	}
+}
+
+// giving says how a name gets a value.
+func giving(name string) string {
+	if arg, ok := strings.CutPrefix(name, argsPrefix); ok {
+		arg, _, _ = strings.Cut(arg, ".")
+		return fmt.Sprintf("declare it under config: args: and give it with --arg %s=…", arg)
+	}
+	name, _, _ = strings.Cut(name, ".")
+	return fmt.Sprintf("give it with --memory %s=… or --secret %[1]s; a trail can also have it under config: memory:, or from saveAs in an earlier call", name)
 }
 
 // render writes a value as the text it has inside a longer string: text as it is, everything else as JSON.

@@ -127,19 +127,23 @@ func TestUnknownValuesFailWithTheKnownNames(t *testing.T) {
 	})
 	v.Save("user", `{"name":"Ann","tags":["a"]}`, nil)
 	const known = "known: args.count, email, password, user, zip"
+	giving := func(name string) string {
+		return fmt.Sprintf("give it with --memory %s=… or --secret %[1]s; a trail can also have it under config: memory:, or from saveAs in an earlier call; ", name) + known
+	}
 	for _, tt := range []struct {
 		name, in, message, hint string
 	}{
 		{"misspelt", "{{emial}}", "unknown value {{emial}} in text", `did you mean "email"?; ` + known},
-		{"nothing near", "a {{something}}", "unknown value {{something}} in text", known},
+		{"nothing near", "a {{something}}", "unknown value {{something}} in text", giving("something")},
 		{"argument", "{{args.cuont}}", "unknown value {{args.cuont}} in text", `did you mean "args.count"?; ` + known},
-		{"arguments alone", "{{args}}", "unknown value {{args}} in text", known},
+		{"arguments alone", "{{args}}", "unknown value {{args}} in text", giving("args")},
+		{"unlike any argument", "{{args.of.another}}", "unknown value {{args.of.another}} in text", "declare it under config: args: and give it with --arg of=…; " + known},
 		{"field", "{{user.nmae}}", `{{user.nmae}}: user has no field "nmae" in text`, `did you mean "name"?; ` + known},
 		{"deep field", "{{user.tags.0.x}}", `{{user.tags.0.x}}: user.tags.0 is text, it has no "x" in text`, "only JSON objects and lists have fields; " + known},
 		{"position", "{{user.tags.1}}", `{{user.tags.1}}: user.tags is a list of 1, it has no "1" in text`, "its entries are numbered from 0; " + known},
 		{"field of text", "{{email.x}}", `{{email.x}}: email is text, it has no "x" in text`, "only JSON objects and lists have fields; " + known},
 		{"end of path", "{{user.}}", `{{user.}}: user has no field "" in text`, "known: name, tags; " + known},
-		{"two", "{{a1b2}} {{c3d4}}", "unknown value {{a1b2}} in text; unknown value {{c3d4}} in text", known},
+		{"two", "{{a1b2}} {{c3d4}}", "unknown value {{a1b2}} in text; unknown value {{c3d4}} in text", giving("a1b2")},
 		{"no name", "{{}}", "{{}} names nothing in text", "write the name of a value: {{email}}; " + `write \{{ for braces that mean themselves; ` + known},
 		{"no end", "{{email", "a {{ without }} in text", `write \{{ for braces that mean themselves; ` + known},
 		{"code", "{{a:{b:1}}}", `"{{a:{b:1}}" is not the name of a value in text`, `write \{{ for braces that mean themselves; ` + known},

@@ -1,11 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +21,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
-	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -58,6 +60,9 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 		return fault.New(fault.Misuse, "`trailblaze toolbox list` shows the tools of a scope", "tool needs the name of a tool")
 	}
 	single, err := a.single(f, args)
+	if err == nil {
+		err = f.checkSave()
+	}
 	if err != nil {
 		return err
 	}
@@ -81,19 +86,37 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	var took int64
 	setup.Stream = a.toolStream(project, setup, &took)
 	defer whileStopping(ctx, a.tell)()
-	result, calls, err := run.Call(ctx, setup, sc, single)
+	called, err := run.Call(ctx, setup, sc, single)
 	if err != nil {
-		return asMisuse(err)
+		return a.withLogs(asMisuse(err), called)
 	}
-	if err := a.printResult(single.Tool, result, took); err != nil || !result.OK || f.save == "" {
+	if err := a.printResult(single.Tool, called, took); err != nil || !called.Result.OK || f.save == "" {
 		return err
 	}
-	return a.saveStep(f, sc, single.Memory, calls)
+	for _, what := range called.Left {
+		a.tell("warning: not saved: " + report.Clean(a.redactor.Text(what)))
+	}
+	return a.saveStep(f, sc, single.Memory, called.Calls)
+}
+
+// checkSave refuses, before anything starts, what could not be saved or found again.
+func (f toolFlags) checkSave() error {
+	base := filepath.Base(f.save)
+	switch {
+	case f.save == "":
+		return nil
+	case base != "trail.yaml" && !strings.HasSuffix(base, ".trail.yaml"):
+		name := strings.TrimSuffix(filepath.Clean(f.save), filepath.Ext(f.save))
+		return fault.New(fault.Misuse, "write --save "+cmp.Or(name, "NAME")+".trail.yaml", "--save %s is not the name of a trail", f.save)
+	case strings.TrimSpace(f.step) == "":
+		return fault.New(fault.Misuse, `say what it does: --step "Sign in"`, "--step is empty")
+	}
+	return nil
 }
 
 // single reads what is to be called.
 func (a *app) single(f toolFlags, args []string) (run.Single, error) {
-	o := run.Single{Tool: args[0]}
+	o := run.Single{Tool: args[0], Record: f.save != ""}
 	var err error
 	o.Secrets, err = a.secrets(f.secrets)
 	a.redactor = redact.New(o.Secrets)
@@ -152,19 +175,26 @@ func argumentPairs(words []string) (map[string]string, error) {
 	return out, nil
 }
 
-// toolStream says what goes on to the person at the terminal, and how many milliseconds the call took: of several that finish, the
-// one that all others were made within is the last.
+// toolStream says what goes on to the person at the terminal, with --verbose every call, and how many milliseconds the call took: of
+// several that finish, the one that all others were made within is the last.
 func (a *app) toolStream(project *config.Project, setup run.Setup, took *int64) *event.Stream {
 	for _, w := range project.Warnings {
 		a.tell("warning: " + report.Clean(w.Error()))
 	}
-	return event.NewStream(a.Now, setup.Redactor, warnings(func(text string) { a.tell("warning: " + report.Clean(text)) }),
+	timer := event.HandlerFunc(func(r event.Record) {
+		if e, ok := r.Event.(event.CallFinished); ok {
+			*took = e.DurationMs
+		}
+	})
+	if a.verbose && !a.json {
+		style := a.style(a.ErrTTY)
+		style.Live = false
+		return event.NewStream(a.Now, setup.Redactor, timer, report.NewConsole(a.Stderr, style, report.ConsoleOptions{Verbose: true, Now: a.Now}))
+	}
+	return event.NewStream(a.Now, setup.Redactor, timer, warnings(func(text string) { a.tell("warning: " + report.Clean(text)) }),
 		event.HandlerFunc(func(r event.Record) {
-			switch e := r.Event.(type) {
-			case event.CallProgress:
+			if e, ok := r.Event.(event.CallProgress); ok {
 				a.tell(report.Clean(e.Message))
-			case event.CallFinished:
-				*took = e.DurationMs
 			}
 		}))
 }
@@ -192,14 +222,15 @@ type toolResultView struct {
 	Error      string     `json:"error"`
 	Kind       fault.Kind `json:"kind"`
 	DurationMs int64      `json:"durationMs"`
+	Logs       []string   `json:"logs,omitempty"`
 }
 
 // printResult prints what a tool answered; one that failed is an error with exit code 1.
-func (a *app) printResult(name string, result tool.Result, took int64) error {
-	failed := exitCode(fault.ExitFailed)
+func (a *app) printResult(name string, called run.Called, took int64) error {
+	failed, result := exitCode(fault.ExitFailed), called.Result
 	text := a.redactor.Text(result.Text)
 	if a.json {
-		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: took}
+		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: took, Logs: logs(called)}
 		if structured, err := trail.DecodeJSON(result.Structured); err == nil {
 			v.Structured = a.redactor.Value(structured)
 		}
@@ -214,7 +245,7 @@ func (a *app) printResult(name string, result tool.Result, took int64) error {
 		return failed
 	}
 	if !result.OK {
-		a.fail(&fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint})
+		a.fail(a.withLogs(&fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}, called))
 		return failed
 	}
 	switch {
@@ -226,10 +257,53 @@ func (a *app) printResult(name string, result tool.Result, took int64) error {
 	return nil
 }
 
+// logs are the files with what the servers wrote, that of the called tool's first.
+func logs(called run.Called) []string {
+	if called.Log == "" {
+		return called.Logs
+	}
+	return append([]string{called.Log}, called.Logs...)
+}
+
+// endOf returns the last lines of a log, as many as fit under an error.
+func endOf(path string) []string {
+	const maxLines, maxBytes = 10, 4 << 10
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil {
+		_, _ = file.Seek(max(0, info.Size()-maxBytes), io.SeekStart)
+	}
+	data, _ := io.ReadAll(file) // what could be read
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	return lines[max(0, len(lines)-maxLines):]
+}
+
+// withLogs adds to an error the end of what the called tool's server wrote, and where all of it is, unless it says so itself.
+func (a *app) withLogs(err error, called run.Called) error {
+	e := fault.As(err)
+	if e == nil || len(fault.Split(err)) > 1 { // several servers that did not start, each with its own
+		return err
+	}
+	with := *e
+	for _, path := range logs(called) {
+		if strings.Contains(e.Message, path) {
+			continue
+		}
+		if path == called.Log {
+			with.Message += "\n  the end of its server's stderr:\n    " + strings.Join(endOf(path), "\n    ")
+		}
+		with.Message += "\n  log: " + a.relative([]string{path})[0]
+	}
+	return &with
+}
+
 // saveStep appends the calls to a trail, as a step for this device.
 func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
 	if calls == nil {
-		return fault.New(fault.Misuse, "its server says so with _meta[\"trailblaze/isRecordable\"]", "the tool is not recordable, so nothing is saved")
+		return fault.New(fault.Misuse, "", "nothing that it delegated to is recordable, so nothing is saved")
 	}
 	data, err := a.withStep(f, sc, memory, calls)
 	if err != nil {

@@ -351,18 +351,23 @@ func TestToolSavesNothingThatDidNotSucceedOrCannotBeSaved(t *testing.T) {
 		want   string
 		called bool
 	}{
-		"it failed":              {[]string{"fail"}, "a.trail.yaml", webTrail("echo: {}"), 1, "no, on purpose", true},
-		"its delegate failed":    {[]string{"delegate", `to=[{"tool":"echo"},{"tool":"fail"}]`}, "a.trail.yaml", "", 1, "delegate 2 of 2", true},
-		"it is not recordable":   {[]string{"unrecorded", "text=seen"}, "a.trail.yaml", webTrail("echo: {}"), 3, "not recordable, so nothing is saved", true},
-		"the file is no trail":   {[]string{"echo"}, "trailblaze.yaml", "", 3, "trailblaze.yaml:1:1", false},
+		"it failed":            {[]string{"fail"}, "a.trail.yaml", webTrail("echo: {}"), 1, "no, on purpose", true},
+		"its delegate failed":  {[]string{"delegate", `to=[{"tool":"echo"},{"tool":"fail"}]`}, "a.trail.yaml", "", 1, "delegate 2 of 2", true},
+		"it is not recordable": {[]string{"unrecorded", "text=seen"}, "a.trail.yaml", webTrail("echo: {}"), 3, "not recordable, so that its call cannot be saved", false},
+		"nor what it delegates to": {
+			[]string{"delegate", `to=[{"tool":"unrecorded"}]`}, "a.trail.yaml", webTrail("echo: {}"), 3, "nothing that it delegated to is recordable", true,
+		},
+		"the file is no trail":   {[]string{"echo"}, "a.trail.yaml", "target: app\n", 3, "a.trail.yaml:1:1", false},
+		"the name is no trail's": {[]string{"echo"}, "good", "", 3, "write --save good.trail.yaml", false},
+		"another memory":         {[]string{"echo", "--memory", "who=Ann"}, "a.trail.yaml", "config: { memory: { who: Bob } }\n", 3, "memory: who has another value", false},
 		"the file is no YAML":    {[]string{"echo"}, "a.trail.yaml", "trail: [\n", 3, "a.trail.yaml:1:8", false},
-		"the file is a folder":   {[]string{"echo"}, ".", "", 3, "choose a --save file", false},
+		"the file is a folder":   {[]string{"echo"}, "folder.trail.yaml", "", 3, "choose a --save file", false},
 		"there is no such place": {[]string{"echo"}, "/proc/self/nowhere/a.trail.yaml", "", 3, "choose a --save file", false},
-		"a step without text":    {[]string{"echo", "--step", " "}, "a.trail.yaml", "", 3, "the text is empty", false},
+		"a step without text":    {[]string{"echo", "--step", " "}, "a.trail.yaml", "", 3, "--step is empty", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProject(t, map[string]string{"trailblaze.yaml": strings.Replace(teamConfig(t), " }", ", env: { CALLS: calls } }", 1), "calls/.keep": ""})
+			p := newProject(t, map[string]string{"trailblaze.yaml": strings.Replace(teamConfig(t), " }", ", env: { CALLS: calls } }", 1), "calls/.keep": "", "folder.trail.yaml/.keep": ""})
 			if tc.before != "" {
 				p.write(tc.file, tc.before)
 			}
@@ -378,6 +383,64 @@ func TestToolSavesNothingThatDidNotSucceedOrCannotBeSaved(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestToolBringsItsMemoryIntoATrailThatIsThere(t *testing.T) {
+	t.Parallel()
+	p := toolProject(t)
+	p.write("a.trail.yaml", "config:\n  memory: { greeting: hi } # mine\ntrail:\n  - step: one\n    recording:\n      web:\n        - echo: { text: \"{{greeting}}\" }\n")
+	p.run("tool", "echo", "text={{greeting}} {{who}}", "--memory", "who=Ann", "--memory", "greeting=hi", "--save", "a.trail.yaml", "--step", "two").want(t, 0)
+	if text := p.read(t, "a.trail.yaml"); !strings.Contains(text, "memory: { greeting: hi, who: Ann } # mine") {
+		t.Error(text)
+	}
+	p.run("run", "a.trail.yaml").want(t, 0, "1 passed")
+}
+
+func TestToolThatFailedShowsWhatItsServerWrote(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("noisy")})
+	r := p.run("tool", "fail", "text=no", "--json")
+	r.want(t, 1)
+	logs, _ := r.object(t)["logs"].([]any)
+	if len(logs) != 1 || !strings.Contains(p.serverLog("fake"), "fake: a line on stderr") {
+		t.Errorf("logs %v of %q", logs, p.serverLog("fake"))
+	}
+	p.run("tool", "fail", "text=no").want(t, 1, "error: no\n  the end of its server's stderr:\n", "\n    fake: a line on stderr\n", "\n  log: logs/fail_")
+	before := below(t, p.dir, ".")
+	p.run("tool", "echo", "text=hi").want(t, 0)
+	p.run("tool", "ecko", "text=hi").want(t, 3)
+	same(t, "files", before, below(t, p.dir, "."))
+}
+
+func TestToolShowsTheCallsWithinItsCallWhenVerbose(t *testing.T) {
+	t.Parallel()
+	r := toolProject(t).run("tool", "-v", "delegate", `to=[{"tool":"ask","args":{"tool":"echo"}}]`)
+	r.want(t, 0)
+	var calls []string
+	for line := range strings.Lines(r.stderr) {
+		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(words[0], "server") && !strings.HasPrefix(words[0], "✓") {
+			calls = append(calls, strings.Split(strings.TrimRight(line, "\n"), " {")[0])
+		}
+	}
+	same(t, "calls", []string{"    delegate", "      ask", "        echo"}, calls)
+}
+
+func TestToolGivesNoAdviceAboutTrails(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": strings.Replace(teamConfig(t), " }", ", callTimeout: 300ms }", 1)})
+	for _, args := range [][]string{{"crash"}, {"hang"}, {"ask", "tool=hang"}, {"ask", "tool=crash"}} {
+		r := p.run(append([]string{"tool"}, args...)...)
+		if r.code == 0 || strings.Contains(r.stderr, "--retries") || strings.Contains(r.stderr, "timeout:`") {
+			t.Errorf("%q: exit code %d, %s", args, r.code, r.stderr)
+		}
+	}
+	p.run("tool", "echo", "text={{who}}").want(t, 3, "give it with --memory who=… or --secret who")
+}
+
+func TestToolSaysWhatItCouldNotSave(t *testing.T) {
+	t.Parallel()
+	r := toolProject(t).run("tool", "askAndDelegate", `question={"tool":"echo"}`, `to=[{"tool":"echo"}]`, "--save", "a.trail.yaml", "--step", "A step")
+	r.want(t, 0, `trailblaze: warning: not saved: tool "askAndDelegate" called other tools before it delegated`)
 }
 
 func TestAnInterruptedToolLeavesNothing(t *testing.T) {

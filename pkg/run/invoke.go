@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +28,32 @@ type level struct {
 	depth  int    // of the call: 0 for a recorded one, -1 for the trail
 	asking bool   // a tool waits for it
 	calls  atomic.Int32
+
+	mu    sync.Mutex
+	waits []*discover.Tool // what the tool of the call waits for, by callback
+}
+
+// waiting notes that the tool of the call asks for another one; done takes that back.
+func (l *level) waiting(t *discover.Tool) (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waits = append(l.waits, t)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		i := slices.Index(l.waits, t)
+		l.waits = slices.Delete(l.waits, i, i+1)
+	}
+}
+
+// overdue adds to the result of a call that ran out of time what it was waiting for, since that may be what hung.
+func (l *level) overdue(result tool.Result) tool.Result {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if result.Kind == fault.CallTimeout && len(l.waits) > 0 {
+		result.Text += fmt.Sprintf("; it was waiting for its callback to tool %q", l.waits[0].Name)
+	}
+	return result
 }
 
 func (l *level) next(asking bool) *level {
@@ -80,12 +108,13 @@ func (p *player) invoke(ctx context.Context, l *level, t *discover.Tool, args ma
 func (p *player) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) ended {
 	s := p.session
 	call := tool.Call{
-		Tool: t.Name, Args: args, Timeout: timeout, Nested: l.asking, Context: p.context(),
+		Tool: t.Name, Args: args, Timeout: timeout, Nested: l.asking, ByHand: p.byHand, Context: p.context(),
 		Progress: func(message string) { s.emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message}) },
 	}
 	var forget func()
 	call.InvocationID, forget = p.begin(ctx, l, t)
 	result, err := t.Caller.Call(ctx, call)
+	result = l.overdue(result)
 	forget()
 	switch {
 	case err != nil && fault.KindOf(err) != fault.Cancelled:
@@ -103,6 +132,7 @@ func (p *player) begin(ctx context.Context, l *level, t *discover.Tool) (id stri
 		return tool.NewCapability(), func() {}
 	}
 	return p.session.door.Begin(ctx, callback.Invocation{
+		Entry:    t.Source.Name,
 		Limit:    p.session.callbackLimit(t.Source.Name),
 		Dispatch: func(ctx context.Context, r callback.Request) callback.Answer { return p.dispatch(ctx, l, r) },
 	})
@@ -151,6 +181,7 @@ func (p *player) asked(ctx context.Context, from *level, r callback.Request) end
 	if err := argsFault(t, t.CheckArgs(r.Args, nothingOpen)); err != nil {
 		return refuse(err)
 	}
+	defer from.waiting(t)()
 	return p.invoke(ctx, from.next(true), t, r.Args, trail.Call{Tool: t.Name, Args: r.Args})
 }
 
@@ -189,7 +220,8 @@ func (p *player) follow(ctx context.Context, l *level, t *discover.Tool, as trai
 	delegates, delegating, err := delegatesOf(end.result)
 	switch {
 	case err != nil:
-		return refuse(err)
+		e := fault.As(err)
+		return refuse(fault.New(e.Kind, e.Hint, "tool %q: %s", t.Name, e.Message))
 	case delegating || t.IsDelegating:
 		return p.delegate(ctx, l, as, end, delegates, changes)
 	case !l.asking:
@@ -202,7 +234,7 @@ func (p *player) follow(ctx context.Context, l *level, t *discover.Tool, as trai
 func (p *player) delegate(ctx context.Context, l *level, as trail.Call, end ended, delegates []trail.Call, changes int) ended {
 	var kept []trail.Call
 	if !l.asking {
-		kept = p.remembered(changes)
+		kept = p.remembered(l, as, changes)
 	}
 	if len(delegates) == 0 {
 		end.calls = append([]trail.Call{}, kept...) // a no-op, which is not the same as nothing to record
@@ -220,7 +252,9 @@ func (p *player) delegate(ctx context.Context, l *level, as trail.Call, end ende
 			end = p.invoke(ctx, l.next(false), t, args, d)
 		}
 		if !end.ok() {
-			end.result.Text = fmt.Sprintf("delegate %d of %d, tool %q: %s", i+1, len(delegates), d.Tool, end.result.Text)
+			if at := fmt.Sprintf("delegate %d of %d, tool %q: ", i+1, len(delegates), d.Tool); !strings.Contains(end.result.Text, at) {
+				end.result.Text = at + end.result.Text // said once where tools delegate in a circle
+			}
 			return end
 		}
 		kept = append(kept, end.calls...)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -179,6 +180,16 @@ func (r *records) calls() []string {
 	return out
 }
 
+func (r *records) logs() []event.Log {
+	var out []event.Log
+	for _, rec := range r.events {
+		if e, ok := rec.Event.(event.Log); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // steps writes a trail of one step with calls as YAML lines.
 func steps(calls ...string) string {
 	return "trail:\n  - step: s\n    recording:\n      web:\n        - " + strings.Join(calls, "\n        - ") + "\n"
@@ -305,8 +316,10 @@ func TestAnOuterCallsLimitHoldsWhileItCallsBack(t *testing.T) {
 		"one": {"ask": func(a asker) (any, error) { return a.must("slow", nil) }},
 		"two": {"slow": func(a asker) (any, error) { <-a.ctx.Done(); close(cancelled); return "", nil }},
 	})
-	if e.Outcome != event.Failed || !strings.Contains(e.Reason, "the timeout of the recorded call") {
-		t.Errorf("%s: %s", e.Outcome, e.Reason)
+	for _, part := range []string{"the timeout of the recorded call", `waiting for its callback to tool "slow"`} {
+		if e.Outcome != event.Failed || !strings.Contains(e.Reason, part) {
+			t.Errorf("%s: %s", e.Outcome, e.Reason)
+		}
 	}
 	select {
 	case <-cancelled:
@@ -320,7 +333,7 @@ func TestACallbackHasALimitOfItsOwn(t *testing.T) {
 	e, _, _ := play(t, steps("ask: {}"), map[string]map[string]fake{
 		"one": {"ask": func(a asker) (any, error) {
 			got, err := a.call("slow", nil)
-			if err == nil && (got.Success || !strings.Contains(got.Error, "callbackTimeout")) {
+			if err == nil && (got.Success || !strings.Contains(got.Error, "`callbackTimeout` of entry \"one\"")) {
 				err = fmt.Errorf("answer %+v", got)
 			}
 			return "went on", err
@@ -369,6 +382,10 @@ func TestACallbackAfterItsCallHasReturnedIsRefused(t *testing.T) {
 	passed(t, e)
 	if got := len(seen.calls()); got != 2 {
 		t.Errorf("%d calls", got)
+	}
+	logs := slices.DeleteFunc(seen.logs(), func(l event.Log) bool { return l.Source != "callback" })
+	if len(logs) != 1 || logs[0].Level != "warn" || !strings.Contains(logs[0].Message, "refused: unknown invocation id") {
+		t.Errorf("logs %v", logs)
 	}
 }
 
@@ -494,10 +511,10 @@ func TestDelegatesThatCannotRun(t *testing.T) {
 		"arguments that do not fit":               {delegating(to("echo", nil), to("wait", map[string]any{"seconds": "x"})), `delegate 2 of 2: wait: argument "seconds"`, 0},
 		"a failure in the middle":                 {delegating(to("echo", nil), to("no", nil), to("echo", nil)), `delegate 2 of 3, tool "no": no means no`, 1},
 		"a value that nobody knows":               {delegating(to("echo", map[string]any{"text": "{{nobody}}"})), "unknown value {{nobody}}", 0},
-		"no list":                                 {func(asker) (any, error) { return `{"_trailblaze_delegates": {}}`, nil }, "is no list", 0},
+		"no list":                                 {func(asker) (any, error) { return `{"_trailblaze_delegates": {}}`, nil }, `tool "outer": _trailblaze_delegates in the result is no list`, 0},
 		"no call":                                 {delegating("echo"), "_trailblaze_delegates[0] in the result is no call", 0},
 		"a call with a key that it does not have": {delegating(map[string]any{"tool": "echo", "arguments": map[string]any{}}), "is no call", 0},
-		"a circle":                                {delegating(to("outer", nil)), "16 levels deep", 0},
+		"a circle":                                {delegating(to("outer", nil)), `delegate 1 of 1, tool "outer": calls within calls are 16 levels deep`, 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -507,7 +524,7 @@ func TestDelegatesThatCannotRun(t *testing.T) {
 				"echo":  func(asker) (any, error) { return "", nil },
 				"no":    func(asker) (any, error) { return nil, fmt.Errorf("no means no") },
 			}})
-			if e.Outcome != event.Failed || !strings.Contains(e.Reason, tt.reason) {
+			if e.Outcome != event.Failed || !strings.Contains(e.Reason, tt.reason) || strings.Count(e.Reason, "1 of 1") > 1 {
 				t.Errorf("%s: %s", e.Outcome, e.Reason)
 			}
 			echoes := 0
@@ -597,6 +614,34 @@ trail:
 `
 	if diff := cmp.Diff(want, readRecording(t, dirs[0])); diff != "" {
 		t.Errorf("recording (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatADelegatingToolDidItselfIsToldToBeMissingFromTheRecording(t *testing.T) {
+	t.Parallel()
+	e, seen, dir := play(t, "config: {memory: {old: x}}\n"+steps("outer: {}"), map[string]map[string]fake{"one": {
+		"outer": func(a asker) (any, error) {
+			if _, err := a.call("tap", nil, map[string]any{"memory_deletions": []string{"old"}}); err != nil {
+				return nil, err
+			}
+			return delegating(to("echo", nil))(a)
+		},
+		"tap":  func(asker) (any, error) { return "", nil },
+		"echo": func(asker) (any, error) { return "", nil },
+	}}, func(o *run.Options) { o.Record = filepath.Join(t.TempDir(), "r.trail.yaml") })
+	passed(t, e)
+	var warned []string
+	for _, l := range seen.logs() {
+		if l.Source == "recording" && l.Level == "warn" {
+			warned = append(warned, l.Message)
+		}
+	}
+	want := []string{
+		`step 1: tool "outer" took "old" out of memory before it delegated; a replay does not`,
+		`step 1: tool "outer" called other tools before it delegated; a replay does not, it only sets the memory that they left`,
+	}
+	if diff := cmp.Diff(want, warned); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s\n%s", diff, readRecording(t, dir))
 	}
 }
 

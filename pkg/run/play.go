@@ -15,6 +15,7 @@ type player struct {
 	trail   level
 	steps   []trail.StepRecord // of the steps that were begun
 	left    []string           // what had to be left out of the recording, for people
+	byHand  bool               // there is no trail
 }
 
 func newPlayer(s *session, values *trail.Values) *player {

@@ -25,20 +25,36 @@ const rememberValue = "rememberValue"
 // record is what of a successful call is to be recorded: itself, or nil if its tool does not allow that.
 func (p *player) record(t *discover.Tool, as trail.Call) []trail.Call {
 	if !t.IsRecordable {
-		p.left = append(p.left, fmt.Sprintf("step %d: tool %q is not recordable; its call is left out", len(p.steps), t.Name))
+		p.leave("tool %q is not recordable; its call is left out", t.Name)
 		return nil
 	}
 	as.Args, _ = p.session.setup.Redactor.Value(as.Args).(map[string]any)
 	return []trail.Call{as}
 }
 
-// remembered records as calls what was put into memory since the given count of changes.
-func (p *player) remembered(changes int) []trail.Call {
-	set, _ := p.values.Since(changes)
+// leave notes what of the step that runs is not in the recording.
+func (p *player) leave(format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	if len(p.steps) > 0 {
+		message = fmt.Sprintf("step %d: %s", len(p.steps), message)
+	}
+	p.left = append(p.left, message)
+}
+
+// remembered records as calls what was put into memory since the given count of changes, in a call that delegates. Whatever else
+// it did is not done again, since its replay does not call it.
+func (p *player) remembered(l *level, as trail.Call, changes int) []trail.Call {
+	set, gone := p.values.Since(changes)
+	for _, name := range gone {
+		p.leave("tool %q took %q out of memory before it delegated; a replay does not", as.Tool, name)
+	}
+	if l.calls.Load() > 0 {
+		p.leave("tool %q called other tools before it delegated; a replay does not, it only sets the memory that they left", as.Tool)
+	}
 	var calls []trail.Call
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !trail.CanName(name) {
-			p.left = append(p.left, fmt.Sprintf("step %d: the value %q is left out, because a trail cannot name it", len(p.steps), name))
+			p.leave("the value %q is left out, because a trail cannot name it", name)
 			continue
 		}
 		calls = append(calls, p.remember(name, set[name]))

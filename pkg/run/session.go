@@ -87,6 +87,7 @@ func (s *session) openDoor() {
 		s.emit.Log("warn", "callback", "tools cannot call other tools: "+err.Error(), "")
 		return
 	}
+	door.OnRefusal(func(message string) { s.emit.Log("warn", "callback", message, "") })
 	s.door = door
 }
 
@@ -203,7 +204,10 @@ func (s *session) watchServer(srv *server.Server) {
 	}
 }
 
-const crashHint = "look for the reason in what it wrote; --retries gives the trail a fresh session"
+const (
+	lookHint  = "look for the reason in what it wrote"
+	crashHint = lookHint + "; --retries gives the trail a fresh session"
+)
 
 // advised gives a hint to an error about a server that has none.
 func advised(err error, hint string) error {
@@ -289,6 +293,15 @@ func logNames(entries []config.Server) []string {
 		names[i] = name + ".log"
 	}
 	return names
+}
+
+// logName is the name of the log of a server, empty when there is no such server.
+func (s *session) logName(server string) string {
+	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == server })
+	if i < 0 {
+		return ""
+	}
+	return logNames(s.entries)[i]
 }
 
 // fileName makes a name safe as a file name on every system, keeping it readable.

@@ -288,15 +288,19 @@ type allowance struct {
 // allowance picks the most specific limit.
 func (s *Server) allowance(call tool.Call) allowance {
 	own, has := s.limits[call.Tool]
+	orInTrail := ", or set `timeout:` on the recorded call"
+	if call.ByHand {
+		orInTrail = ""
+	}
 	switch {
 	case call.Timeout > 0:
 		return allowance{call.Timeout, "the timeout of the recorded call", "change its `timeout:` in the trail"}
 	case has:
-		return allowance{own, `the tool's own limit, _meta["trailblaze/timeoutMs"]`, "change it there, or set `timeout:` on the recorded call"}
+		return allowance{own, `the tool's own limit, _meta["trailblaze/timeoutMs"]`, "change it there" + orInTrail}
 	case s.cfg.CallTimeout > 0:
-		return allowance{s.cfg.CallTimeout, "the server's callTimeout", "change that key of its entry, or set `timeout:` on the recorded call"}
+		return allowance{s.cfg.CallTimeout, "the server's callTimeout", "change that key of its entry" + orInTrail}
 	}
-	return allowance{defaultCall, "the default limit of a call", "set `callTimeout` in the server's entry, or `timeout:` on the recorded call"}
+	return allowance{defaultCall, "the default limit of a call", "set `callTimeout` in the server's entry" + orInTrail}
 }
 
 // clock runs a limit that progress restarts, up to an end.

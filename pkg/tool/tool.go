@@ -50,6 +50,7 @@ type Caller interface {
 type Call struct {
 	InvocationID string // capability of this call; never logged
 	Nested       bool   // made inside another call, which may hold what this one would queue for
+	ByHand       bool   // made without a trail, so that advice about trails is none
 	Tool         string
 	Args         map[string]any // without the envelope
 	Timeout      time.Duration  // the recorded call's own limit, 0 for none

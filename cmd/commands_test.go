@@ -22,6 +22,10 @@ func TestInitWritesAProjectWhoseRunPassesAtOnce(t *testing.T) {
 	p.runIn(dir, "run").want(t, 0, "1 passed")
 	p.runIn(filepath.Join(dir, "tools"), "run", "--json").want(t, 0)
 	p.run("init", "fresh").want(t, 3, "exists already")
+	same(t, "ignored", "logs/\n", p.read(t, "fresh/.gitignore"))
+	p.write("mine/.gitignore", "mine\n")
+	p.run("init", "mine").want(t, 0)
+	same(t, "ignored", "mine\n", p.read(t, "mine/.gitignore"))
 	spawntest.NoSurvivors(t, p.marker)
 }
 

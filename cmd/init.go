@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,7 +23,7 @@ func (a *app) newInit() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Write a small project whose run passes",
 		Long: `Write a project into DIR, or into the working directory: a config, a tool server in plain JavaScript that needs no package,
-and a trail that calls it. A file that exists is never touched: init then writes nothing.`,
+a trail that calls it, and a .gitignore for the logs where there is none. No other file may exist: init then writes nothing.`,
 		Example: "  trailblaze init\n  trailblaze run",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -50,19 +51,27 @@ func (a *app) writeStarter(dir string) error {
 	for _, name := range files {
 		data, err := starter.ReadFile("starter/" + filepath.ToSlash(name))
 		if err == nil {
-			path := filepath.Join(dir, name)
-			if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
-				err = os.WriteFile(path, data, 0o644)
-			}
+			err = writeNew(filepath.Join(dir, name), data)
 		}
 		if err != nil {
 			return fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
-		if !a.json {
-			fmt.Fprintf(a.Stdout, "wrote %s\n", name)
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
+		if err := writeNew(ignore, []byte("logs/\n")); err != nil {
+			return fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
+		files = append(files, ".gitignore")
 	}
 	return a.starterDone(files)
+}
+
+func writeNew(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
 }
 
 func starterFiles() ([]string, error) {
@@ -81,6 +90,9 @@ func starterFiles() ([]string, error) {
 func (a *app) starterDone(files []string) error {
 	if a.json {
 		return a.writeJSON(map[string]any{"files": files})
+	}
+	for _, name := range files {
+		fmt.Fprintf(a.Stdout, "wrote %s\n", name)
 	}
 	_, err := fmt.Fprintln(a.Stdout, "\nnext: trailblaze run")
 	return err

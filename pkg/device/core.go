@@ -1,0 +1,58 @@
+package device
+
+import (
+	"encoding/json"
+
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// Toolset is the toolset that the commands of a device belong to.
+const Toolset = "device"
+
+// Command describes a command. properties are the members of "properties" in its input schema, as JSON without the braces; they are
+// all that it takes, besides reasoning, which agents record with every command and nothing reads.
+func Command(name, description, properties string, required ...string) tool.Advertised {
+	if properties != "" {
+		properties += ", "
+	}
+	schema := `{"type": "object", "properties": {` + properties +
+		`"reasoning": {"type": "string", "description": "Why the call is made, for people; ignored"}}, "additionalProperties": false`
+	if len(required) > 0 {
+		names, _ := json.Marshal(required) // texts always can be
+		schema += `, "required": ` + string(names)
+	}
+	return tool.Advertised{
+		Name: name, Description: description, InputSchema: json.RawMessage(schema + "}"), Meta: map[string]any{"trailblaze/toolset": Toolset},
+	}
+}
+
+// Parts of input schemas.
+const (
+	byText    = `"text": {"type": "string", "description": "What it is called, or the text on it"}`
+	byID      = `"id": {"type": "string", "description": "Its id"}`
+	seenText  = `"text": {"type": "string", "description": "Any part of a text that can be seen, in any case"}`
+	timeLimit = `"timeoutMs": {"type": "integer", "minimum": 0, "maximum": 600000, "description": "How long to wait for it"`
+	waits     = timeLimit + `, "default": 5000}`
+	looksOnce = timeLimit + `, "default": 0}`
+)
+
+// Core describes the commands that every kind of device has, whatever it is (specification, section 15): actions do and report,
+// queries never fail because something is not there, assertions fail when it is not there in time.
+func Core() []tool.Advertised {
+	return []tool.Advertised{
+		Command("tap", "Taps the first element with a text or an id, or with index the one at that place among them, from 0.",
+			byText+", "+byID+`, "index": {"type": "integer", "minimum": 0, "description": "Which of several, from 0"}`),
+		Command("inputText", "Types text into the field that has the focus.", `"text": {"type": "string"}`, "text"),
+		Command("launchApp", "Opens the app under test at its start.", `"appId": {"type": "string", "description": "Of the target when absent"}`),
+		Command("clearAppData", "Forgets everything that the app has stored on the device.",
+			`"appId": {"type": "string", "description": "Of the target when absent"}`),
+		Command("isVisible", "Answers true or false: whether an element with a text or an id can be seen, now or within timeoutMs.",
+			byText+", "+byID+", "+looksOnce),
+		Command("hasText", "Answers true or false: whether a text can be seen.", seenText, "text"),
+		Command("getElementText", "Answers the text of the element with an id, and null when there is none.", byID, "id"),
+		Command("getElementCount", "Answers how many elements have a text or an id.", byText+", "+byID),
+		Command("captureScreen", "Takes a screenshot.", ""),
+		Command("assertVisible", "Fails unless an element with a text or an id can be seen within timeoutMs.", byText+", "+byID+", "+waits),
+		Command("waitUntilVisible", "Waits until an element with a text can be seen, and fails after timeoutMs.", byText+", "+waits, "text"),
+	}
+}

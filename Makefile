@@ -13,7 +13,7 @@ GORELEASER := $(TOOLS)/goreleaser-$(GORELEASER_VERSION)
 GO_INSTALL := env -u GOFLAGS GOBIN=$(CURDIR)/$(TOOLS) go install
 
 SHOP := testdata/projects/shop
-NPM_STAMPS := testdata/servers/node_modules/.stamp $(SHOP)/node_modules/.stamp sdks/typescript/node_modules/.stamp
+NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/servers testdata/web/playwright $(SHOP) sdks/typescript)
 # Programs that "./..." does not reach.
 PROGRAMS := ./.ci/check-release ./testdata/bench/... ./$(SHOP)/tools/ledger
 

@@ -1,0 +1,315 @@
+package aria
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxName is how long a name may be, as JavaScript counts; a longer one is not written.
+const maxName = 900
+
+// entry is an element of the snapshot with what it holds, or a text.
+type entry struct {
+	Line
+	holds []*entry
+}
+
+func (e *entry) add(text string) {
+	if text != "" {
+		e.holds = append(e.holds, &entry{Line: Line{Role: "text", Text: text}})
+	}
+}
+
+// lines writes the snapshot of an element.
+func (p *page) lines(root *node) []Line {
+	if root == nil {
+		return nil
+	}
+	p.turn++
+	b := builder{page: p, seen: map[*node]bool{}}
+	var top entry
+	b.visit(&top, root)
+	top.merge()
+	return top.flatten(nil, 0)
+}
+
+type builder struct {
+	page *page
+	seen map[*node]bool
+}
+
+// visit adds n to what e holds, and what n holds to n, or to e when n has no role.
+func (b *builder) visit(e *entry, n *node) {
+	if b.seen[n] {
+		return
+	}
+	b.seen[n] = true
+	if n.tag == "" {
+		if e.Role != "textbox" && !n.notRendered() {
+			e.add(n.text)
+		}
+		return
+	}
+	if b.page.hidden(n) {
+		return
+	}
+	own := b.page.entry(n)
+	if own == nil {
+		b.fill(e, n)
+		return
+	}
+	e.holds = append(e.holds, own)
+	b.fill(own, n)
+	own.addProperties(n)
+	own.merge()
+	if own.Role == "generic" && own.Name == "" && len(own.holds) == 0 && own.Text == "" {
+		e.holds = e.holds[:len(e.holds)-1]
+	}
+	if utf16Len(own.Name) > maxName {
+		own.Name = ""
+	}
+}
+
+// fill adds to e what n holds. Around a block there is room between texts.
+func (b *builder) fill(e *entry, n *node) {
+	room := ""
+	if !n.inline() || n.tag == "BR" {
+		room = " "
+	}
+	e.add(room + n.before.generated())
+	for _, child := range n.children {
+		b.visit(e, child)
+	}
+	for id := range strings.FieldsFuncSeq(n.attr("aria-owns"), isSpace) {
+		if owned := b.page.ids[scopedID{nil, id}]; owned != nil {
+			b.visit(e, owned)
+		}
+	}
+	e.add(n.after.generated() + room)
+}
+
+// entry is the line of an element, nil when it has no role.
+func (p *page) entry(n *node) *entry {
+	if n.tag == "IFRAME" || n.tag == "FRAME" {
+		return &entry{Line: Line{Role: "iframe", BackendNodeID: n.id, node: n}}
+	}
+	role := p.role(n)
+	if role == "" || role == "presentation" || role == "none" {
+		return nil
+	}
+	if role == "generic" && n.inline() && len(n.children) == 1 && n.children[0].tag == "" {
+		return nil
+	}
+	e := &entry{Line: Line{Role: role, Name: p.name(n), BackendNodeID: n.id, node: n}}
+	e.Attributes = p.attributes(n, role)
+	if n.tag == "TEXTAREA" || n.tag == "INPUT" {
+		switch n.inputType() {
+		case "checkbox", "radio", "file":
+		default:
+			e.Secret = n.inputType() == "password"
+			e.add(n.value)
+		}
+	}
+	return e
+}
+
+func (e *entry) addProperties(n *node) {
+	switch {
+	case e.Role == "link" && n.has("href"):
+		url := n.attr("href")
+		if strings.HasPrefix(url, "data:") {
+			if comma := strings.IndexByte(url, ','); comma >= 0 {
+				url = url[:comma+1] + "…"
+			}
+		}
+		e.Properties = append(e.Properties, Property{"url", url})
+	case e.Role == "textbox" && n.has("placeholder") && n.attr("placeholder") != e.Name:
+		e.Properties = append(e.Properties, Property{"placeholder", n.attr("placeholder")})
+	}
+}
+
+// merge joins neighbouring texts. A single text is the element's own; one that repeats the name goes.
+func (e *entry) merge() {
+	var held []*entry
+	var text strings.Builder
+	flush := func() {
+		if joined := normalize(text.String()); joined != "" {
+			held = append(held, &entry{Line: Line{Role: "text", Text: joined}})
+		}
+		text.Reset()
+	}
+	for _, h := range e.holds {
+		if h.node == nil {
+			text.WriteString(h.Text)
+			continue
+		}
+		flush()
+		held = append(held, h)
+	}
+	flush()
+	e.holds = held
+	if e.node != nil && len(held) == 1 && held[0].node == nil {
+		e.holds = nil
+		if held[0].Text != e.Name {
+			e.Text = held[0].Text
+		}
+	}
+}
+
+// flatten appends what e holds as lines.
+func (e *entry) flatten(lines []Line, depth int) []Line {
+	for _, h := range e.holds {
+		h.Depth = depth
+		lines = append(lines, h.Line)
+		lines = h.flatten(lines, depth+1)
+	}
+	return lines
+}
+
+// attributes are the states of an element as they stand in brackets, in Playwright's order.
+func (p *page) attributes(n *node, role string) []string {
+	var out []string
+	add := func(name, value string) {
+		switch value {
+		case "", "false":
+		case "true":
+			out = append(out, name)
+		default:
+			out = append(out, name+"="+value)
+		}
+	}
+	add("checked", n.checkedState(role))
+	if takesDisabled(role) && (n.nativelyDisabled() || n.ariaDisabled()) {
+		add("disabled", "true")
+	}
+	if takesExpanded(role) && (n.tag == "DETAILS" && n.has("open") || n.tag != "DETAILS" && n.is("aria-expanded")) {
+		add("expanded", "true")
+	}
+	add("invalid", n.invalidState(role))
+	if l := n.level(role); l > 0 {
+		add("level", strconv.Itoa(l))
+	}
+	if pressed := strings.ToLower(n.attr("aria-pressed")); role == "button" && (pressed == "true" || pressed == "mixed") {
+		add("pressed", pressed)
+	}
+	if n.selectedState(role) {
+		add("selected", "true")
+	}
+	return out
+}
+
+func (n *node) checkedState(role string) string {
+	switch role {
+	case "checkbox", "menuitemcheckbox", "option", "radio", "switch", "menuitemradio", "treeitem":
+	default:
+		return ""
+	}
+	if n.tag == "INPUT" {
+		if n.mixed {
+			return "mixed"
+		}
+		if t := n.inputType(); t == "checkbox" || t == "radio" {
+			return strconv.FormatBool(n.checked)
+		}
+	}
+	if checked := strings.ToLower(n.attr("aria-checked")); checked == "true" || checked == "mixed" {
+		return checked
+	}
+	return ""
+}
+
+func takesDisabled(role string) bool {
+	switch role {
+	case "application", "button", "composite", "gridcell", "group", "input", "link", "menuitem", "scrollbar", "separator", "tab", "checkbox",
+		"columnheader", "combobox", "grid", "listbox", "menu", "menubar", "menuitemcheckbox", "menuitemradio", "option", "radio", "radiogroup",
+		"row", "rowheader", "searchbox", "select", "slider", "spinbutton", "switch", "tablist", "textbox", "toolbar", "tree", "treegrid",
+		"treeitem":
+		return true
+	}
+	return false
+}
+
+func takesExpanded(role string) bool {
+	switch role {
+	case "application", "button", "checkbox", "combobox", "gridcell", "link", "listbox", "menuitem", "row", "rowheader", "tab", "treeitem",
+		"columnheader", "menuitemcheckbox", "menuitemradio", "switch":
+		return true
+	}
+	return false
+}
+
+func (n *node) nativelyDisabled() bool {
+	switch n.tag {
+	case "BUTTON", "INPUT", "SELECT", "TEXTAREA", "OPTION", "OPTGROUP":
+	default:
+		return false
+	}
+	if n.has("disabled") {
+		return true
+	}
+	disabled := func(tag string) *node {
+		return n.closest(func(e *node) bool { return e.tag == tag && e.has("disabled") })
+	}
+	if n.tag == "OPTION" && disabled("OPTGROUP") != nil {
+		return true
+	}
+	set := disabled("FIELDSET")
+	if set == nil {
+		return false
+	}
+	legend := set.child("LEGEND")
+	return legend == nil || n.closest(func(e *node) bool { return e == legend }) == nil
+}
+
+// ariaDisabled is what the nearest element says that says anything.
+func (n *node) ariaDisabled() bool {
+	for e := n; e != nil; e = e.up() {
+		switch strings.ToLower(e.attr("aria-disabled")) {
+		case "true":
+			return true
+		case "false":
+			return false
+		}
+	}
+	return false
+}
+
+func (n *node) invalidState(role string) string {
+	switch role {
+	case "application", "checkbox", "columnheader", "combobox", "gridcell", "listbox", "radiogroup", "rowheader", "searchbox", "slider",
+		"spinbutton", "switch", "textbox", "tree":
+	default:
+		return ""
+	}
+	switch invalid := strings.ToLower(n.attr("aria-invalid")); {
+	case invalid == "grammar" || invalid == "spelling":
+		return invalid
+	case trim(invalid) == "" || invalid == "false":
+		return ""
+	}
+	return "true"
+}
+
+func (n *node) level(role string) int {
+	switch role {
+	case "heading", "listitem", "row", "treeitem":
+	default:
+		return 0
+	}
+	if len(n.tag) == 2 && n.tag[0] == 'H' && n.tag[1] >= '1' && n.tag[1] <= '6' {
+		return int(n.tag[1] - '0')
+	}
+	return level(n.attr("aria-level"))
+}
+
+func (n *node) selectedState(role string) bool {
+	switch role {
+	case "gridcell", "option", "row", "tab", "rowheader", "columnheader", "treeitem":
+	default:
+		return false
+	}
+	if n.tag == "OPTION" {
+		return n.selected
+	}
+	return n.is("aria-selected")
+}

@@ -1,0 +1,97 @@
+package aria
+
+import (
+	"slices"
+	"strings"
+)
+
+// Capture is what DOMSnapshot.captureSnapshot answers to CaptureParams, as far as it is read here.
+type Capture struct {
+	Documents []document `json:"documents"`
+	Strings   []string   `json:"strings"`
+
+	// Mixed are the backend node ids of the check boxes that a script made indeterminate, which no attribute says. May be nil.
+	Mixed []int `json:"mixed,omitempty"`
+}
+
+// CaptureParams are the parameters of DOMSnapshot.captureSnapshot.
+func CaptureParams() map[string]any {
+	return map[string]any{"computedStyles": []string{"display", "visibility", "content", "content-visibility"}}
+}
+
+// The order of CaptureParams.
+const (
+	styleDisplay = iota
+	styleVisibility
+	styleContent
+	styleContentVisibility
+)
+
+// document is one document in the order of its flat tree: slots hold what is assigned to them. Numbers are places in Strings.
+type document struct {
+	Nodes struct {
+		ParentIndex    []int       `json:"parentIndex"`
+		NodeType       []int       `json:"nodeType"`
+		NodeName       []int       `json:"nodeName"`
+		NodeValue      []int       `json:"nodeValue"`
+		BackendNodeID  []int       `json:"backendNodeId"`
+		Attributes     [][]int     `json:"attributes"`
+		ShadowRootType rareStrings `json:"shadowRootType"`
+		TextValue      rareStrings `json:"textValue"`
+		InputValue     rareStrings `json:"inputValue"`
+		PseudoType     rareStrings `json:"pseudoType"`
+		InputChecked   rareBools   `json:"inputChecked"`
+		OptionSelected rareBools   `json:"optionSelected"`
+	} `json:"nodes"`
+	Layout struct {
+		NodeIndex []int       `json:"nodeIndex"`
+		Styles    [][]int     `json:"styles"`
+		Bounds    [][]float64 `json:"bounds"`
+	} `json:"layout"`
+}
+
+type rareStrings struct {
+	Index []int `json:"index"`
+	Value []int `json:"value"`
+}
+
+type rareBools struct {
+	Index []int `json:"index"`
+}
+
+// Skipped are the elements of the main document whose contents the browser has not laid out, because they are far from view and have
+// content-visibility: auto. Playwright sees them; lay them out and capture again. One that holds nothing to show stays in the list.
+func (c *Capture) Skipped() []int {
+	if len(c.Documents) == 0 {
+		return nil
+	}
+	d := &c.Documents[0]
+	holdsRendered, holds := map[int]bool{}, map[int]bool{}
+	var far []int
+	for k, i := range d.Layout.NodeIndex {
+		holdsRendered[at(d.Nodes.ParentIndex, i, -1)] = true
+		if c.text(at(at(d.Layout.Styles, k, nil), styleContentVisibility, -1)) == "auto" {
+			far = append(far, i)
+		}
+	}
+	if len(far) == 0 {
+		return nil
+	}
+	for i, up := range d.Nodes.ParentIndex {
+		if kind := at(d.Nodes.NodeType, i, 0); kind == elementNode || kind == textNode && normalize(c.text(at(d.Nodes.NodeValue, i, -1))) != "" {
+			holds[up] = true
+		}
+	}
+	var ids []int
+	for _, i := range slices.Compact(far) {
+		if holds[i] && !holdsRendered[i] {
+			ids = append(ids, at(d.Nodes.BackendNodeID, i, 0))
+		}
+	}
+	return ids
+}
+
+// HasCheckBox says whether Mixed may matter.
+func (c *Capture) HasCheckBox() bool {
+	return slices.ContainsFunc(c.Strings, func(s string) bool { return strings.EqualFold(s, "checkbox") })
+}

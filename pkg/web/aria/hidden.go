@@ -1,0 +1,88 @@
+package aria
+
+import "strings"
+
+// hidden says whether an element is left out, with all that it holds.
+func (p *page) hidden(n *node) bool {
+	if !n.speaks() {
+		return true
+	}
+	inSelect := n.tag == "OPTION" && n.closestTag("SELECT") != nil
+	if n.tag != "SLOT" && !inSelect {
+		switch {
+		case !n.rendered && n.holdsRendered:
+			return p.contentsHidden(n)
+		case !n.rendered, n.locked, n.visibility != "visible":
+			return true
+		}
+	}
+	return p.coveredUp(n)
+}
+
+// speaks says that an element is not one that never shows anything.
+func (n *node) speaks() bool {
+	switch n.tag {
+	case "STYLE", "SCRIPT", "NOSCRIPT", "TEMPLATE":
+		return false
+	}
+	return true
+}
+
+// contentsHidden is for an element with display: contents.
+func (p *page) contentsHidden(n *node) bool {
+	for _, c := range n.children {
+		if c.tag == "" && c.boxed || c.tag != "" && !p.hidden(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// coveredUp says whether n or something around it has display: none or is hidden from assistive technology.
+func (p *page) coveredUp(n *node) bool {
+	if n.covered == unknown {
+		n.covered = no
+		up := n.up()
+		if n.displayNone() || n.is("aria-hidden") || up != nil && p.coveredUp(up) {
+			n.covered = yes
+		}
+	}
+	return n.covered == yes
+}
+
+// displayNone says whether n has display: none. A capture says nothing of the style of what has no box.
+func (n *node) displayNone() bool {
+	switch {
+	case n.rendered || n.holdsRendered:
+		return false
+	case n.tag == "OPTION" || n.tag == "OPTGROUP":
+		style := strings.ReplaceAll(strings.ToLower(n.attr("style")), " ", "")
+		return n.has("hidden") || strings.Contains(style, "display:none")
+	case n.tag == "SLOT":
+		return n.find(func(*node) bool { return true }) != nil || normalize(n.textContent()) != ""
+	}
+	return true
+}
+
+// inline says whether n flows with the text around it.
+func (n *node) inline() bool {
+	switch {
+	case n.rendered:
+		return n.display == "inline"
+	case n.holdsRendered || n.tag == "SLOT":
+		return false // display: contents
+	}
+	switch n.tag { // never shown: only a hidden label comes here
+	case "ADDRESS", "ARTICLE", "ASIDE", "BLOCKQUOTE", "BODY", "BUTTON", "CAPTION", "CENTER", "DD", "DETAILS", "DIALOG", "DIR", "DIV", "DL", "DT",
+		"FIELDSET", "FIGCAPTION", "FIGURE", "FOOTER", "FORM", "H1", "H2", "H3", "H4", "H5", "H6", "HEADER", "HGROUP", "HR", "HTML", "INPUT",
+		"LEGEND", "LI", "MAIN", "MENU", "METER", "NAV", "OL", "OPTGROUP", "OPTION", "P", "PRE", "PROGRESS", "SEARCH", "SECTION", "SELECT",
+		"SUMMARY", "TABLE", "TBODY", "TD", "TEXTAREA", "TFOOT", "TH", "THEAD", "TR", "UL":
+		return false
+	}
+	return true
+}
+
+// notRendered says of a text that it is folded away.
+func (n *node) notRendered() bool {
+	return n.parent != nil && n.parent.tag == "DETAILS" && !n.parent.has("open")
+}

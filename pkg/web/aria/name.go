@@ -1,0 +1,319 @@
+package aria
+
+import (
+	"slices"
+	"strings"
+)
+
+// naming is why the text of an element is asked for.
+type naming struct {
+	target     bool // the element's own name is
+	descendant bool // it is inside the element whose name is
+	labelledBy bool // it was named by aria-labelledby
+	label      bool // it is in a label element
+	native     bool // it is the legend, caption or title of another
+	hidden     bool // it was reached by way of something hidden, so that hidden counts
+}
+
+// below is the same for what the element holds.
+func (c naming) below() naming {
+	c.descendant = c.descendant || c.target
+	c.target = false
+	return c
+}
+
+// name is the accessible name of an element.
+func (p *page) name(n *node) string {
+	switch p.role(n) {
+	case "caption", "code", "definition", "deletion", "emphasis", "generic", "insertion", "mark", "paragraph", "presentation", "strong",
+		"subscript", "suggestion", "superscript", "term", "time":
+		return ""
+	}
+	p.turn++
+	return normalize(p.alternative(n, naming{target: true}))
+}
+
+// alternative is the text that stands for an element. Within one name every element counts once.
+func (p *page) alternative(n *node, c naming) string {
+	if n.turn == p.turn {
+		return ""
+	}
+	if !n.speaks() || !c.hidden && p.hidden(n) {
+		n.turn = p.turn
+		return ""
+	}
+	labels := p.refs(n, "aria-labelledby")
+	if !c.labelledBy {
+		if text := p.joined(labels, naming{labelledBy: true}); text != "" {
+			return text
+		}
+	}
+	role := p.role(n)
+	if (c.label || c.labelledBy || c.descendant) && !slices.Contains(labels, n) {
+		if text, ok := p.embedded(n, role, c); ok {
+			n.turn = p.turn
+			return text
+		}
+	}
+	if label := n.attr("aria-label"); trim(label) != "" {
+		n.turn = p.turn
+		return label
+	}
+	silent := role == "presentation" || role == "none"
+	if !silent {
+		if text, ok := p.native(n, labels, c); ok {
+			n.turn = p.turn
+			return text
+		}
+	}
+	n.turn = p.turn
+	if c.labelledBy || c.label || c.native || namedByContent(role) || c.descendant && namesByContent(role) || n.tag == "SUMMARY" && !silent {
+		text := p.content(n, c.below())
+		if !c.target && text != "" || trim(text) != "" {
+			return text
+		}
+	}
+	if title := n.attr("title"); trim(title) != "" && (!silent || n.tag == "IFRAME" || n.tag == "FRAME") {
+		return title
+	}
+	return ""
+}
+
+// joined is the text of several elements that were named together; each may be hidden itself.
+func (p *page) joined(list []*node, c naming) string {
+	texts := make([]string, 0, len(list))
+	for _, n := range list {
+		c.hidden = p.hidden(n)
+		if text := p.alternative(n, c); text != "" || !c.label {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+func namedByContent(role string) bool {
+	switch role {
+	case "button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
+		"radio", "row", "rowheader", "switch", "tab", "tooltip", "treeitem":
+		return true
+	}
+	return false
+}
+
+// namesByContent is for what is inside an element that is named by its content.
+func namesByContent(role string) bool {
+	switch role {
+	case "", "caption", "code", "contentinfo", "definition", "deletion", "emphasis", "insertion", "list", "listitem", "mark", "none", "paragraph",
+		"presentation", "region", "row", "rowgroup", "section", "strong", "subscript", "superscript", "table", "term", "time":
+		return true
+	}
+	return false
+}
+
+// embedded is what a control inside a label or a name says: its value.
+func (p *page) embedded(n *node, role string, c naming) (string, bool) {
+	switch role {
+	case "textbox", "searchbox":
+		if n.tag == "INPUT" || n.tag == "TEXTAREA" {
+			return n.value, true
+		}
+		return n.textContent(), true
+	case "combobox", "listbox":
+		n.turn = p.turn
+		options := p.chosen(n, role)
+		if len(options) == 0 && n.tag == "INPUT" {
+			return n.value, true
+		}
+		texts := make([]string, len(options))
+		for i, option := range options {
+			texts[i] = p.alternative(option, c.below())
+		}
+		return strings.Join(texts, " "), true
+	case "progressbar", "scrollbar", "slider", "spinbutton", "meter":
+		for _, name := range []string{"aria-valuetext", "aria-valuenow"} {
+			if n.has(name) {
+				return n.attr(name), true
+			}
+		}
+		return n.attr("value"), true
+	case "menu":
+		return "", true
+	}
+	return "", false
+}
+
+// chosen are the selected options of a list.
+func (p *page) chosen(n *node, role string) []*node {
+	isOption := func(e *node) bool { return e.tag == "OPTION" }
+	if n.tag == "SELECT" {
+		options := n.findAll(nil, func(e *node) bool { return isOption(e) && e.selected })
+		if first := n.find(isOption); len(options) == 0 && first != nil {
+			return []*node{first}
+		}
+		return options
+	}
+	list := n
+	if role == "combobox" {
+		lists := p.owned(n, func(e *node) bool { return p.role(e) == "listbox" })
+		if len(lists) == 0 {
+			return nil
+		}
+		list = lists[0]
+	}
+	return p.owned(list, func(e *node) bool { return e.is("aria-selected") && p.role(e) == "option" })
+}
+
+// owned are the descendants that fit, those by aria-owns too.
+func (p *page) owned(n *node, fits func(*node) bool) []*node {
+	found := n.findAll(nil, fits)
+	for _, e := range p.refs(n, "aria-owns") {
+		if fits(e) {
+			found = append(found, e)
+		}
+		found = e.findAll(found, fits)
+	}
+	return found
+}
+
+// native is the name that HTML gives an element; not ok when HTML says nothing.
+func (p *page) native(n *node, labelledBy []*node, c naming) (text string, ok bool) {
+	if n.tag == "INPUT" {
+		switch t := n.inputType(); t {
+		case "button", "submit", "reset":
+			return n.buttonName(t), true
+		case "file", "image":
+			if labels := p.labels[n]; len(labels) > 0 && !c.labelledBy {
+				return p.joined(labels, naming{label: true}), true
+			}
+			if t == "file" {
+				return "Choose File", true
+			}
+			return firstText(n.attr("alt"), n.attr("title"), "Submit"), true
+		}
+	}
+	if len(labelledBy) == 0 {
+		if text, ok := p.labelled(n, c); ok {
+			return text, true
+		}
+	}
+	switch n.tag {
+	case "IMG", "AREA":
+		return firstText(n.attr("alt"), n.attr("title")), true
+	case "TABLE":
+		if caption := n.child("CAPTION"); caption != nil {
+			return p.part(caption, c), true
+		}
+		return n.attr("summary"), n.attr("summary") != ""
+	}
+	if n.tag == "SVG" || n.svg {
+		if title := n.child("TITLE"); title != nil && title.svg {
+			n.turn = p.turn
+			within := c.below()
+			within.labelledBy, within.hidden = true, c.hidden || p.hidden(title)
+			return p.alternative(title, within), true
+		}
+		if title := n.attr("xlink:title"); n.svg && n.tag == "A" && trim(title) != "" {
+			return title, true
+		}
+	}
+	return "", false
+}
+
+// labelled is the name by label elements, a legend or a caption.
+func (p *page) labelled(n *node, c naming) (text string, ok bool) {
+	switch n.tag {
+	case "BUTTON", "OUTPUT", "TEXTAREA", "SELECT", "INPUT", "METER", "PROGRESS":
+		n.turn = p.turn
+		if labels := p.labels[n]; len(labels) > 0 {
+			return p.joined(labels, naming{label: true}), true
+		}
+	}
+	switch n.tag {
+	case "OUTPUT", "SELECT", "METER", "PROGRESS":
+		return n.attr("title"), true
+	case "TEXTAREA", "INPUT":
+		if title := n.attr("title"); title != "" || !n.takesPlaceholder() {
+			return title, true
+		}
+		return n.attr("placeholder"), true
+	case "FIELDSET":
+		return p.partOr(n, "LEGEND", c), true
+	case "FIGURE":
+		return p.partOr(n, "FIGCAPTION", c), true
+	}
+	return "", false
+}
+
+func (p *page) partOr(n *node, tag string, c naming) string {
+	n.turn = p.turn
+	if part := n.child(tag); part != nil {
+		return p.part(part, c)
+	}
+	return n.attr("title")
+}
+
+// part is the text of a part that names the whole.
+func (p *page) part(n *node, c naming) string {
+	within := c.below()
+	within.native, within.hidden = true, c.hidden || p.hidden(n)
+	return p.alternative(n, within)
+}
+
+func (n *node) takesPlaceholder() bool {
+	switch n.inputType() {
+	case "text", "password", "number", "search", "tel", "email", "url":
+		return true
+	}
+	return n.tag == "TEXTAREA"
+}
+
+func (n *node) buttonName(inputType string) string {
+	switch {
+	case trim(n.value) != "":
+		return n.value
+	case inputType == "submit":
+		return "Submit"
+	case inputType == "reset":
+		return "Reset"
+	}
+	return n.attr("title")
+}
+
+func firstText(texts ...string) string {
+	for i, text := range texts {
+		if trim(text) != "" || i == len(texts)-1 {
+			return text
+		}
+	}
+	return ""
+}
+
+// content is the text that an element holds.
+func (p *page) content(n *node, c naming) string {
+	var b strings.Builder
+	b.WriteString(n.before.generated())
+	if own, ok := n.ownContent(); ok {
+		b.WriteString(own)
+	} else {
+		for _, child := range n.children {
+			p.addContent(&b, child, c)
+		}
+		for _, child := range p.refs(n, "aria-owns") {
+			p.addContent(&b, child, c)
+		}
+	}
+	b.WriteString(n.after.generated())
+	return b.String()
+}
+
+func (p *page) addContent(b *strings.Builder, n *node, c naming) {
+	switch {
+	case n.tag == "" && (c.hidden || !n.notRendered()):
+		b.WriteString(n.text)
+	case n.tag == "":
+	case n.inline() && n.tag != "BR":
+		b.WriteString(p.alternative(n, c))
+	default:
+		b.WriteString(" " + p.alternative(n, c) + " ")
+	}
+}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,12 +23,12 @@ import (
 
 type runFlags struct {
 	scopeFlags
-	classifiers, tags, memory, secrets, args []string
-	argsFile, junit, unrecorded, record      string
-	evidence                                 string
-	failFast, dryRun, lastFailed             bool
-	retries                                  int
-	timeout                                  time.Duration
+	classifiers, tags, memory, secrets, args  []string
+	argsFile, junit, html, unrecorded, record string
+	evidence                                  string
+	failFast, dryRun, lastFailed              bool
+	retries                                   int
+	timeout                                   time.Duration
 }
 
 func (a *app) newRun() *cobra.Command {
@@ -61,6 +62,7 @@ project's trailsDir is replayed.`,
 	flags.StringVar(&f.evidence, "evidence", run.EvidenceOnFailure, "when to keep what the device shows: `"+strings.Join(evidenceModes(), "|")+"`")
 	complete(c, "evidence", evidenceModes())
 	flags.StringVar(&f.junit, "junit", "", "also write a JUnit report to `FILE`")
+	flags.StringVar(&f.html, "html", "", "also write a page to read to `DIR`: index.html, which needs nothing beside it")
 	c.MarkFlagsMutuallyExclusive("record", "dry-run")
 	return c
 }
@@ -82,10 +84,8 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if o.Paths, err = a.trailPaths(project, f, args); err != nil {
 		return err
 	}
-	if f.junit != "" {
-		if err := a.prepareJUnit(f.junit); err != nil {
-			return err
-		}
+	if err := errors.Join(a.prepareReport("--junit", f.junit), a.prepareReport("--html", pageFile(f.html))); err != nil {
+		return err
 	}
 	if f.timeout > 0 {
 		var stop context.CancelFunc
@@ -290,7 +290,7 @@ func (a *app) renderers(project *config.Project, f runFlags) *renderers {
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
 		console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit, Notices: a.Stderr, DryRun: f.dryRun,
+			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit, HTML: pageFile(f.html), Notices: a.Stderr, DryRun: f.dryRun,
 		})
 		r.handlers = append(r.handlers, console)
 		r.closers = append(r.closers, func() error { console.Close(); return nil })
@@ -298,32 +298,40 @@ func (a *app) renderers(project *config.Project, f runFlags) *renderers {
 	if f.junit != "" {
 		junit := report.NewJUnit()
 		r.handlers = append(r.handlers, junit)
-		r.closers = append(r.closers, func() error { return a.writeJUnit(f.junit, junit) })
+		r.closers = append(r.closers, func() error { return a.writeReport("the JUnit report", f.junit, junit.Write) })
+	}
+	if f.html != "" {
+		html := report.NewHTML(project.LogsDir)
+		r.handlers = append(r.handlers, html)
+		r.closers = append(r.closers, func() error { return a.writeReport("the page", pageFile(f.html), html.Write) })
 	}
 	return r
 }
 
-// prepareJUnit empties the report before the run: a path that cannot be written is known at once, and what is left after a
-// killed run is not the report of an earlier one.
-func (a *app) prepareJUnit(path string) error {
+// prepareReport empties a report before the run: a path that cannot be written is known at once, and what is left after a killed
+// run is not the report of an earlier one.
+func (a *app) prepareReport(flag, path string) error {
+	if path == "" {
+		return nil
+	}
 	full := a.abs(path)
 	err := os.MkdirAll(filepath.Dir(full), 0o755)
 	if err == nil {
 		err = os.WriteFile(full, nil, 0o644)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Misuse, err, "choose a --junit file that can be written", "write the JUnit report")
+		return fault.Wrap(fault.Misuse, err, "choose another "+flag+", which can be written", "write the report of "+flag)
 	}
 	return nil
 }
 
-func (a *app) writeJUnit(path string, junit *report.JUnit) error {
+func (a *app) writeReport(what, path string, write func(io.Writer) error) error {
 	file, err := os.Create(a.abs(path))
 	if err == nil {
-		err = errors.Join(junit.Write(file), file.Close())
+		err = errors.Join(write(file), file.Close())
 	}
 	if err != nil {
-		return fault.Wrap(fault.Server, err, "", "write the JUnit report")
+		return fault.Wrap(fault.Server, err, "", "write "+what)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type ConsoleOptions struct {
 	Now     func() time.Time // for how long something takes
 	LogsDir string           // where sessions leave their files, to refer to; may be empty
 	JUnit   string           // the JUnit file that will be written; may be empty
+	HTML    string           // the page that will be written; may be empty
 	DryRun  bool             // nothing is called: what passes was only checked
 	Notices io.Writer        // where warnings and the like go; nil: to the same writer
 }

@@ -139,7 +139,7 @@ func classname(file string) string { return path.Dir(filepath.ToSlash(pathText(f
 
 func explain(e event.TrailFinished) *detail {
 	e.Reason = head(e.Reason, maxReason)
-	body := append(append(place(e), textLines(e.Reason)...), advice(e)...)
+	body := slices.Concat(place(e), textLines(e.Reason), snippetLines(e.Snippet), advice(e))
 	return &detail{Message: firstLine(e.Reason), Type: string(e.Outcome), Body: xmlText(strings.Join(body, "\n"))}
 }
 

@@ -108,7 +108,8 @@ func playFailing(c *clock, s *event.Stream) {
 	e.Emit(event.StepFinished{Index: 2, Outcome: event.Failed})
 	e.Emit(event.TrailFinished{
 		File: "trails/login.trail.yaml", Title: "Log in", Outcome: event.Failed, Reason: reason, Hint: "look at the password", Step: 2, StepText: "Log in as Ada",
-		Tool: "login", Line: 14, DurationMs: 63000, Attempts: 1, Artifacts: []string{"logs/login_1/events.ndjson", "logs/login_1/failure/screen.png"},
+		Tool: "login", Line: 14, Snippet: "   12 |     recording:\n   13 |       web:\n   14 |       - login: {}\n      |         ^",
+		DurationMs: 63000, Attempts: 1, Artifacts: []string{"logs/login_1/events.ndjson", "logs/login_1/failure/screen.png"},
 	})
 }
 

@@ -40,6 +40,9 @@ func (c *Console) summary(e event.RunFinished) []string {
 	if c.opts.JUnit != "" {
 		lines = append(lines, "JUnit: "+c.opts.JUnit)
 	}
+	if c.opts.HTML != "" {
+		lines = append(lines, "HTML: "+c.opts.HTML)
+	}
 	return append(append([]string{""}, lines...), c.counts(e))
 }
 
@@ -63,11 +66,15 @@ func (c *Console) failureLines() []string {
 	return lines
 }
 
-// fit describes a failure in at most limit lines: what, where, why, then what to do and to look at. The reason is cut first.
+// fit describes a failure in at most limit lines: what, where, why, the place in the trail, then what to do and to look at. The reason
+// is cut first, and the place is left out where little of the reason would be left.
 func (c *Console) fit(f failure, limit int) []string {
 	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(name(f.Title, f.File)), f.Outcome)}, place(f.TrailFinished)...)
 	reason := textLines(f.Reason)
-	tail := advice(f.TrailFinished)
+	tail := append(c.snippet(f), advice(f.TrailFinished)...)
+	if limit-len(head)-len(tail) < min(len(reason), minDetail) {
+		tail = advice(f.TrailFinished)
+	}
 	if room := max(1, limit-len(head)-len(tail)); len(reason) > room {
 		left := len(reason) - room + 1
 		reason = reason[:room]
@@ -77,6 +84,14 @@ func (c *Console) fit(f failure, limit int) []string {
 	}
 	lines := append(append(head, reason...), tail...)
 	return lines[:min(len(lines), limit)]
+}
+
+func (c *Console) snippet(f failure) []string {
+	lines := snippetLines(f.Snippet)
+	for i, line := range lines {
+		lines[i] = c.p.dim(line)
+	}
+	return lines
 }
 
 // seeSession says where all of a failure's text is.
@@ -121,6 +136,14 @@ func advice(e event.TrailFinished) []string {
 // textLines returns the lines of s, none for no text.
 func textLines(s string) []string {
 	if s = strings.TrimSpace(Clean(s)); s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}
+
+// snippetLines returns the lines of a snippet, none for no snippet. Its indentation counts.
+func snippetLines(s string) []string {
+	if s = strings.Trim(Clean(s), "\n"); s == "" {
 		return nil
 	}
 	return strings.Split(s, "\n")

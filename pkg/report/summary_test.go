@@ -168,3 +168,18 @@ func TestCallsWithinACallStandBelowIt(t *testing.T) {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
 }
+
+func TestTheTrailsLinesStandWhereThereIsRoomForTheReasonToo(t *testing.T) {
+	t.Parallel()
+	const snippet = "   11 | - one\n   12 | - two\n   13 | - three"
+	f := failedTrail(0, strings.Repeat("a line\n", 9))
+	f.Snippet = snippet
+	alone := strings.Join(summaryOf(t, f), "\n")
+	if want := "  a line\n     11 | - one\n     12 | - two\n     13 | - three\n  hint: a hint\n"; !strings.Contains(alone, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", alone, want)
+	}
+	several := strings.Join(summaryOf(t, f, f, f, f), "\n")
+	if strings.Contains(several, "- one") || strings.Count(several, "  a line\n") < 4*3 {
+		t.Errorf("got\n%s\nwant the reason, not the lines", several)
+	}
+}

@@ -1,0 +1,170 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"image"
+	_ "image/jpeg" // screenshots are one of these
+	_ "image/png"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// EventsFile is the name of a session's log in the session's folder.
+const EventsFile = "events.ndjson"
+
+// AddSession adds what the log in a session's folder tells. Lines that cannot be read are counted and said: the log of a run that was killed
+// ends in the middle of one. A folder that has no log, or one without an event, is an error.
+func (h *HTML) AddSession(dir string) error {
+	file, err := os.Open(filepath.Join(dir, EventsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.Misuse, "give a folder below the project's logsDir, or `latest`", "%s is no session's folder: it has no %s", dir, EventsFile)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Misuse, err, "", "read a session")
+	}
+	defer file.Close()
+	lost, before := 0, len(h.attempts)
+	lines := bufio.NewReaderSize(file, 1<<16)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			r, bad := event.Decode(line)
+			switch {
+			case bad == nil:
+				h.handle(r, dir)
+			case !errors.Is(bad, event.ErrUnknown):
+				lost++
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fault.Wrap(fault.Misuse, err, "", "read a session")
+		}
+	}
+	if len(h.attempts) == before {
+		return fault.New(fault.Misuse, "run the trail again", "%s tells of no trail", file.Name())
+	}
+	h.attempts[len(h.attempts)-1].Lost = lost
+	return nil
+}
+
+// keptFile is a file of a session, on a page.
+type keptFile struct {
+	event.Evidence
+	Picture       template.URL // empty for what is none
+	Width, Height int          // of a picture, in pixels
+	Text          excerpt      // empty for what is none
+	Missing       string       // why there is neither
+}
+
+// load reads what there is to show of a file in the session's folder, and of nothing outside of it.
+func (h *HTML) load(dir string, e event.Evidence) keptFile {
+	kept := keptFile{Evidence: e}
+	kept.Title, kept.File = shown(oneLine(e.Title)), shown(pathText(e.File))
+	if dir == "" {
+		kept.Missing = "the session has no folder"
+		return kept
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		kept.Missing = "the session's folder cannot be read"
+		return kept
+	}
+	defer root.Close()
+	file, err := root.Open(filepath.FromSlash(e.File))
+	if err != nil {
+		kept.Missing = "the file is not there, or cannot be read"
+		return kept
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		kept.Missing = "this is no file"
+	case h.files > maxAllFiles:
+		kept.Missing = "the page is full; it is " + bytesText(info.Size()) + " long"
+	default:
+		h.read(&kept, file, info.Size())
+	}
+	return kept
+}
+
+// read fills in the picture or the text. What a file is, its content says.
+func (h *HTML) read(kept *keptFile, file io.ReadSeeker, size int64) {
+	config, format, err := image.DecodeConfig(file)
+	if err != nil {
+		h.readText(kept, file, size)
+		return
+	}
+	if size > maxPicture {
+		kept.Missing = fmt.Sprintf("a picture of %s is too large for this page", bytesText(size))
+		return
+	}
+	data, err := readAt(file, 0, size)
+	if err != nil {
+		kept.Missing = "the file cannot be read"
+		return
+	}
+	h.files += size
+	kept.Picture = template.URL("data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(data))
+	kept.Width, kept.Height = config.Width, config.Height
+}
+
+// readText fills in the beginning of a text, of a server's log its end.
+func (h *HTML) readText(kept *keptFile, file io.ReadSeeker, size int64) {
+	from, part := int64(0), "first"
+	if size > maxServerLog && serverLog(kept.File) {
+		from, part = size-maxServerLog, "last"
+	}
+	data, err := readAt(file, from, min(size, maxServerLog))
+	if err != nil || bytes.IndexByte(data, 0) >= 0 {
+		kept.Missing = fmt.Sprintf("neither a picture nor a text, %s", bytesText(size))
+		return
+	}
+	h.files += int64(len(data))
+	kept.Text.Text = shown(Clean(string(data)))
+	if size > int64(len(data)) {
+		kept.Text.Note = fmt.Sprintf("The %s %s of %s.", part, bytesText(int64(len(data))), bytesText(size))
+	}
+}
+
+func readAt(file io.ReadSeeker, from, n int64) ([]byte, error) {
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(file, n))
+}
+
+const serverLogPrefix, serverLogEnd = "subprocess_stderr_", ".log"
+
+func serverLog(name string) bool {
+	return strings.HasPrefix(name, serverLogPrefix) && strings.HasSuffix(name, serverLogEnd)
+}
+
+// serverLogs are the files that the session's servers wrote to.
+func (a *attempt) serverLogs() []event.Evidence {
+	entries, err := os.ReadDir(a.dir)
+	if a.dir == "" || err != nil {
+		return nil
+	}
+	var found []event.Evidence
+	for _, entry := range entries {
+		if name := entry.Name(); serverLog(name) {
+			found = append(found, event.Evidence{File: name, Title: strings.TrimSuffix(strings.TrimPrefix(name, serverLogPrefix), serverLogEnd)})
+		}
+	}
+	return found
+}

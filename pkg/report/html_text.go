@@ -1,0 +1,118 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// excerpt is text for a page, and what is missing of it.
+type excerpt struct {
+	Text string
+	Note string // empty when nothing is missing
+}
+
+// excerpt keeps at most limit bytes of s, less when the page is full.
+func (h *HTML) excerpt(s string, limit int) excerpt {
+	if h.text > maxAllText && limit < maxReason {
+		limit = lessText
+	}
+	if len(s) <= limit {
+		h.text += len(s)
+		return excerpt{Text: shown(Clean(s))}
+	}
+	h.text += limit
+	return excerpt{
+		Text: shown(Clean(head(s, limit))),
+		Note: fmt.Sprintf("The first %s of %s; all of it is in the session's events.ndjson.", bytesText(int64(limit)), bytesText(int64(len(s)))),
+	}
+}
+
+// shown makes visible what would make a browser show the rest of a text in another order than it is written in.
+func shown(s string) string {
+	if !strings.ContainsFunc(s, reorders) {
+		return s
+	}
+	var b strings.Builder
+	for _, c := range s {
+		if reorders(c) {
+			fmt.Fprintf(&b, `\u%04x`, c)
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// reorders is true of embeddings, overrides and isolates; marks and letters of scripts that run from right to left are text.
+func reorders(c rune) bool { return 0x202a <= c && c <= 0x202e || 0x2066 <= c && c <= 0x2069 }
+
+// bytesText writes a size for people.
+func bytesText(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1000<<10:
+		return fmt.Sprintf("%.0f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+}
+
+// argumentText is args as JSON for reading; empty when there are none.
+func argumentText(args map[string]any) string {
+	if len(args) == 0 {
+		return ""
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(args); err != nil {
+		return "arguments without a JSON form: " + err.Error()
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// readable is s, indented when it is JSON on a single line.
+func readable(s string) string {
+	text := strings.TrimSpace(s)
+	if text == "" || text[0] != '{' && text[0] != '[' || strings.Contains(text, "\n") || len(text) > maxText {
+		return s
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(text), "", "  ") != nil {
+		return s
+	}
+	return b.String()
+}
+
+// columns of a preview; the page cuts it to fit.
+const previewColumns = 160
+
+// preview is arguments in one line, in order of their names.
+func preview(args map[string]any) string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(args)) {
+		if b.Len() > previewColumns {
+			break
+		}
+		text, isText := args[key].(string)
+		if !isText || text == "" {
+			line, err := jsonLine(args[key])
+			if err != nil {
+				continue
+			}
+			text = strings.TrimSpace(string(line))
+		}
+		fmt.Fprintf(&b, ", %s: %s", key, head(text, 2*previewColumns))
+	}
+	return brief(strings.TrimPrefix(b.String(), ", "))
+}
+
+// brief is text in one line.
+func brief(s string) string {
+	return shown(clip(oneLine(head(s, 4*previewColumns)), previewColumns, "…"))
+}

@@ -1,0 +1,57 @@
+"use strict";
+{
+  const trails = [...document.querySelectorAll(".trail")];
+  const groups = [...document.querySelectorAll(".group")];
+  const filter = document.querySelector(".filter");
+  const texts = new Map(); // of trails, when somebody looks for something
+
+  const textOf = (trail) => {
+    if (!texts.has(trail)) texts.set(trail, trail.textContent.toLowerCase());
+    return texts.get(trail);
+  };
+
+  const apply = () => {
+    const { outcome, text } = filter.elements;
+    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const trail of trails) {
+      const fits = (!outcome.value || trail.dataset.outcome === outcome.value) && words.every((word) => textOf(trail).includes(word));
+      trail.hidden = !fits;
+      shown += fits;
+    }
+    for (const group of groups) group.hidden = !group.querySelector(".trail:not([hidden])");
+    document.querySelector(".none").hidden = shown > 0;
+    filter.querySelector("output").textContent = `${shown} of ${trails.length} trails`;
+  };
+  filter.addEventListener("input", apply);
+  filter.addEventListener("submit", (event) => event.preventDefault());
+  apply(); // a browser keeps what was typed before a reload
+
+  const viewer = document.querySelector(".viewer");
+  const picture = viewer.querySelector("img");
+  let opened; // the button of the picture that is shown
+
+  const show = (button) => {
+    const small = button.querySelector("img");
+    opened = button;
+    picture.src = small.src;
+    picture.alt = small.alt;
+    document.getElementById("viewer-title").textContent = small.alt;
+    if (!viewer.open) viewer.showModal();
+    viewer.scrollTop = 0;
+  };
+  const turn = (by) => {
+    const all = [...opened.closest(".trail").querySelectorAll(".shot button")].filter((button) => button.checkVisibility());
+    show(all[(all.indexOf(opened) + by + all.length) % all.length]);
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest(".shot button");
+    if (button) show(button);
+    if (event.target === viewer || event.target.closest(".close")) viewer.close();
+  });
+  viewer.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowRight") turn(1);
+    if (event.key === "ArrowLeft") turn(-1);
+  });
+  viewer.addEventListener("close", () => picture.removeAttribute("src"));
+}

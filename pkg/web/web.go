@@ -5,11 +5,364 @@
 package web
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
+
+// Kind is the web: driver playwright-native.
+func Kind() device.Kind {
+	var advertised []tool.Advertised
+	for _, c := range commands() {
+		advertised = append(advertised, c.Advertised)
+	}
+	return device.Kind{
+		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: advertised, New: newBackend,
+		Options: []device.Option{
+			{Key: "browser", Flag: "browser", Env: "TRAILBLAZE_BROWSER", Usage: "`PATH` or name of the Chrome, Chromium or Edge to use"},
+			{Key: "cdpUrl", Flag: "cdp-url", Env: "TRAILBLAZE_CDP_URL", Usage: "`URL` of a browser that somebody else runs: http://HOST:PORT or ws://…"},
+			{Key: "headed", Flag: "headed", Usage: "show the browser", Switch: true},
+			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: "1280x800"},
+		},
+	}
+}
 
 // command is a command with what runs it.
 type command struct {
 	tool.Advertised
 	run handler
+}
+
+// options are what the user may set.
+type options struct {
+	browser, cdpURL string
+	headed          bool
+	width, height   int
+	env             []string
+}
+
+func newOptions(host device.Host) (options, error) {
+	v := host.Values
+	o := options{browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true", width: 1280, height: 800, env: host.Env}
+	if size := v["viewport"]; size != "" {
+		w, h, _ := strings.Cut(strings.ToLower(size), "x")
+		width, bad := strconv.Atoi(w)
+		height, worse := strconv.Atoi(h)
+		if err := errors.Join(bad, worse); err != nil || min(width, height) < 1 || max(width, height) > maxSide {
+			return o, fault.New(fault.Misuse, "write width and height in pixels, as in 1280x800", "--viewport: %q is no size", size)
+		}
+		o.width, o.height = width, height
+	}
+	known := []string{"http://", "https://", "ws://", "wss://"}
+	for _, scheme := range known {
+		if o.cdpURL == "" || strings.HasPrefix(o.cdpURL, scheme) {
+			return o, nil
+		}
+	}
+	return o, fault.New(fault.Misuse, "write it as http://HOST:PORT, or ws://…", "--cdp-url: %q begins with none of %s", o.cdpURL, strings.Join(known, ", "))
+}
+
+// maxSide is the largest width and height that Chromium takes for a page.
+const maxSide = 10_000_000
+
+// getenv returns the last value of a variable.
+func (o options) getenv(name string) string {
+	value := ""
+	for _, kv := range o.env {
+		if key, v, ok := strings.Cut(kv, "="); ok && strings.EqualFold(key, name) {
+			value = v
+		}
+	}
+	return value
+}
+
+// backend is the browser of a run. It implements device.Backend.
+type backend struct {
+	options    options
+	supervisor *spawn.Supervisor
+	handlers   map[string]handler
+	ctx        context.Context // ends with the backend, and with it a start
+	cancel     context.CancelFunc
+
+	mu      sync.Mutex
+	current *starting
+}
+
+// starting is a browser that is being started or was. done is closed when browser or err is set.
+type starting struct {
+	done    chan struct{}
+	browser *browser
+	err     error
+}
+
+func newBackend(host device.Host) (device.Backend, error) {
+	o, err := newOptions(host)
+	if err != nil {
+		return nil, err
+	}
+	b := &backend{options: o, supervisor: host.Supervisor, handlers: map[string]handler{}}
+	for _, c := range commands() {
+		b.handlers[c.Name] = c.run
+	}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	return b, nil
+}
+
+// Open implements device.Backend.
+func (b *backend) Open(session device.Session) device.Device {
+	d := &page{backend: b, session: session, notes: &notes{}, turn: make(chan struct{}, 1), width: b.options.width, height: b.options.height}
+	if session.Width > 0 && session.Height > 0 {
+		d.width, d.height = session.Width, session.Height
+	}
+	d.ctx, d.cancel = context.WithCancel(b.ctx)
+	return d
+}
+
+// Classifiers implements device.Backend: a web page is on no kind of device.
+func (*backend) Classifiers(context.Context) ([]string, error) { return nil, nil }
+
+// Check implements device.Backend.
+func (b *backend) Check(ctx context.Context) (string, error) {
+	found, err := b.browser(ctx, func(string, string, string) {})
+	if err != nil {
+		return "", err
+	}
+	return found.name, nil
+}
+
+// Close implements device.Backend.
+func (b *backend) Close(context.Context) error {
+	b.cancel()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.current == nil {
+		return nil
+	}
+	<-b.current.done // its start ends with b.ctx
+	if b.current.browser == nil {
+		return nil
+	}
+	return b.current.browser.close()
+}
+
+// browser returns the browser of the run, which it starts when there is none yet or none any more. ctx ends the wait, not the start.
+func (b *backend) browser(ctx context.Context, log func(level, message, hint string)) (*browser, error) {
+	s := b.start(log)
+	select {
+	case <-s.done:
+		return s.browser, s.err
+	case <-ctx.Done():
+		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "starting the browser")
+	}
+}
+
+func (b *backend) start(log func(level, message, hint string)) *starting {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.current != nil && !b.current.over() {
+		return b.current
+	}
+	last := b.current
+	s := &starting{done: make(chan struct{})}
+	b.current = s
+	go func() {
+		defer close(s.done)
+		if last != nil && last.browser != nil {
+			_ = last.browser.close() // it is gone already; this leaves nothing of it
+		}
+		s.browser, s.err = b.options.start(b.ctx, b.supervisor, log)
+		if s.err != nil && fault.As(s.err) == nil {
+			s.err = fault.Wrap(fault.Server, s.err, "", "starting the browser")
+		}
+	}()
+	return s
+}
+
+// over says that a start failed, or that its browser is gone.
+func (s *starting) over() bool {
+	select {
+	case <-s.done:
+	default:
+		return false
+	}
+	if s.browser == nil {
+		return true
+	}
+	select {
+	case <-s.browser.conn.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// page is the device of a session. It implements device.Device.
+type page struct {
+	backend       *backend
+	session       device.Session
+	notes         *notes
+	turn          chan struct{} // held by the call that runs
+	ctx           context.Context
+	cancel        context.CancelFunc
+	width, height int
+
+	mu      sync.Mutex
+	current *opening
+}
+
+// opening is a tab that is being opened or was. done is closed when tab or err is set.
+type opening struct {
+	done chan struct{}
+	tab  *tab
+	err  error
+}
+
+// Prepare implements device.Device.
+func (d *page) Prepare() { d.open() }
+
+// Size implements device.Device.
+func (d *page) Size() (width, height int) { return d.width, d.height }
+
+// open begins to open the tab, once.
+func (d *page) open() *opening {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.current == nil {
+		o := &opening{done: make(chan struct{})}
+		d.current = o
+		go func() {
+			defer close(o.done)
+			var b *browser
+			if b, o.err = d.backend.browser(d.ctx, d.session.Log); o.err == nil {
+				o.tab, o.err = b.open(d.ctx, d)
+			}
+		}()
+	}
+	return d.current
+}
+
+// tab waits for the tab.
+func (d *page) tab(ctx context.Context) (*tab, error) {
+	o := d.open()
+	select {
+	case <-o.done:
+		return o.tab, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// renew replaces the tab by one in a context that knows nothing of the old one.
+func (d *page) renew(ctx context.Context, old *tab) error {
+	t, err := old.browser.open(ctx, d)
+	if err != nil {
+		return err
+	}
+	old.close()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.current = &opening{done: d.current.done, tab: t}
+	return nil
+}
+
+// ownLimit marks the context of a call that has a limit of its own.
+type ownLimit struct{}
+
+// within bounds what a command waits for, unless the call says itself how long it may take.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if ctx.Value(ownLimit{}) != nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// Call implements tool.Caller.
+func (d *page) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	run := d.backend.handlers[call.Tool]
+	if run == nil {
+		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
+	}
+	limited := ctx
+	if limit := call.Timeout; limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(context.WithValue(ctx, ownLimit{}, true), limit)
+		defer cancel()
+	} else if limit := d.session.CallLimit; limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-limited.Done():
+		return d.settle(ctx, limited, call, nil, tool.Result{}, context.Cause(limited))
+	}
+	t, err := d.tab(limited)
+	if err != nil {
+		return d.settle(ctx, limited, call, nil, tool.Result{}, err)
+	}
+	bound, cancel := context.WithCancelCause(limited)
+	defer cancel(nil)
+	defer context.AfterFunc(t.lost, func() { cancel(context.Cause(t.lost)) })()
+	result, err := run(bound, t, call.Args)
+	return d.settle(ctx, limited, call, t, result, err)
+}
+
+// settle makes of how a command ended what a caller gets: an error when nothing can go on, else a result. t is nil when there never was
+// a tab.
+func (d *page) settle(ctx, limited context.Context, call tool.Call, t *tab, result tool.Result, err error) (tool.Result, error) {
+	if err == nil {
+		return d.notes.masked(result), nil
+	}
+	if t != nil && t.lost.Err() != nil {
+		return tool.Result{}, t.end()
+	}
+	known := fault.As(err)
+	switch {
+	case ctx.Err() != nil:
+		return tool.Result{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", call.Tool)
+	case t == nil && known != nil, known != nil && known.Kind == fault.Crashed:
+		return tool.Result{}, known
+	case known != nil:
+		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint}
+	case limited.Err() != nil:
+		result = tool.Result{Kind: fault.CallTimeout, Text: d.overdue(call)}
+	default:
+		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
+	}
+	return d.notes.masked(result), nil
+}
+
+func (d *page) overdue(call tool.Call) string {
+	limit := call.Timeout
+	if limit == 0 {
+		limit = d.session.CallLimit
+	}
+	return fmt.Sprintf("%s did not end within %s", call.Tool, limit)
+}
+
+// Close implements device.Device.
+func (d *page) Close(context.Context) error {
+	d.cancel()
+	d.mu.Lock()
+	o := d.current
+	d.mu.Unlock()
+	if o == nil {
+		return nil
+	}
+	<-o.done // opening ends with d.ctx
+	if o.tab != nil {
+		o.tab.close()
+	}
+	return nil
 }

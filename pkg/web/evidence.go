@@ -1,0 +1,258 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+const (
+	// maxNotes of each kind are kept: the first ones, which others often follow from.
+	maxNotes = 200
+	// maxNote bounds one of them.
+	maxNote = 2000
+	// evidenceLimit bounds each part of the evidence, all of which are collected at once. A page that hangs shows none of them.
+	evidenceLimit = 4 * time.Second
+)
+
+// notes are what happened in the pages of a session. They may be taken from any goroutine.
+type notes struct {
+	mu      sync.Mutex
+	lists   [kindsOfNotes][]string
+	left    [kindsOfNotes]int
+	secrets []string
+	files   map[string]string // names of downloads, by the browser's id
+}
+
+type kindOfNote int
+
+const (
+	noteConsole kindOfNote = iota
+	noteRequest
+	noteDialog
+	noteTab
+	noteDownload
+	kindsOfNotes
+)
+
+func (k kindOfNote) String() string {
+	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads"}[k]
+}
+
+func (n *notes) add(kind kindOfNote, format string, args ...any) {
+	text := []rune(strings.TrimSpace(fmt.Sprintf(format, args...)))
+	if len(text) > maxNote {
+		text = append(text[:maxNote], '…')
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.lists[kind]) == maxNotes {
+		n.left[kind]++
+		return
+	}
+	n.lists[kind] = append(n.lists[kind], string(text))
+}
+
+func (n *notes) dialog(kind, message string, accepted bool) {
+	did := "dismissed"
+	if accepted {
+		did = "accepted"
+	}
+	n.add(noteDialog, "%s %q, %s", kind, message, did)
+}
+
+func (n *notes) tab(address string) { n.add(noteTab, "opened %s", address) }
+
+// console notes what events of three kinds tell: errors and warnings that scripts write, errors that nobody caught, and what the browser
+// says, among that which requests failed.
+func (n *notes) console(e cdp.Event) {
+	var p struct {
+		Type             string
+		Args             []remote
+		ExceptionDetails exception
+		Entry            struct{ Source, Level, Text, URL string }
+	}
+	if e.Decode(&p) != nil {
+		return
+	}
+	switch {
+	case e.Method == "Runtime.consoleAPICalled":
+		if p.Type == "error" || p.Type == "warning" || p.Type == "assert" {
+			n.add(noteConsole, "console.%s: %s", p.Type, strings.Join(texts(p.Args), " "))
+		}
+	case e.Method == "Runtime.exceptionThrown":
+		n.add(noteConsole, "%s", p.ExceptionDetails.String())
+	case p.Entry.Level != "error":
+	case p.Entry.Source == "network":
+		n.add(noteRequest, "%s: %s", p.Entry.URL, strings.TrimPrefix(p.Entry.Text, "Failed to load resource: "))
+	default:
+		n.add(noteConsole, "%s: %s (%s)", p.Entry.Source, p.Entry.Text, p.Entry.URL)
+	}
+}
+
+func texts(args []remote) []string {
+	list := make([]string, len(args))
+	for i, arg := range args {
+		var text string
+		switch {
+		case arg.Value == nil:
+			text = arg.Description + arg.UnserializableValue
+		case json.Unmarshal(arg.Value, &text) != nil:
+			text = string(arg.Value)
+		}
+		list[i] = text
+	}
+	return list
+}
+
+// download notes that a download begins, or how it ended.
+func (n *notes) download(e cdp.Event) {
+	var p struct {
+		GUID, URL, SuggestedFilename, State string
+		ReceivedBytes                       float64
+	}
+	if e.Decode(&p) != nil {
+		return
+	}
+	n.mu.Lock()
+	if n.files == nil {
+		n.files = map[string]string{}
+	}
+	if p.SuggestedFilename != "" {
+		n.files[p.GUID] = p.SuggestedFilename
+	}
+	name := n.files[p.GUID]
+	n.mu.Unlock()
+	switch {
+	case p.SuggestedFilename != "":
+		n.add(noteDownload, "%s from %s", name, p.URL)
+	case p.State == "completed" || p.State == "canceled":
+		n.add(noteDownload, "%s is %s, %.0f bytes", name, p.State, p.ReceivedBytes)
+	}
+}
+
+// hide keeps a secret that is typed into the page out of every text that leaves this package.
+func (t *tab) hide(secret string) {
+	if secret == "" {
+		return
+	}
+	t.notes.mu.Lock()
+	defer t.notes.mu.Unlock()
+	for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), quoted(secret)} {
+		if !slices.Contains(t.notes.secrets, form) {
+			t.notes.secrets = append(t.notes.secrets, form)
+		}
+	}
+}
+
+// quoted is a text as it stands inside of JSON, HTML left alone.
+func quoted(text string) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text)
+	return strings.Trim(strings.TrimSpace(b.String()), `"`)
+}
+
+// mask replaces secrets.
+func (n *notes) mask(text string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, secret := range n.secrets {
+		text = strings.ReplaceAll(text, secret, "[secret]")
+	}
+	return text
+}
+
+// masked is a result without secrets.
+func (n *notes) masked(r tool.Result) tool.Result {
+	r.Text, r.Hint = n.mask(r.Text), n.mask(r.Hint)
+	if r.Structured != nil {
+		r.Structured = json.RawMessage(n.mask(string(r.Structured)))
+	}
+	return r
+}
+
+// String lists the notes, kind by kind.
+func (n *notes) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var b strings.Builder
+	for kind, list := range n.lists {
+		if len(list) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s:\n", kindOfNote(kind))
+		for _, note := range list {
+			fmt.Fprintf(&b, "- %s\n", strings.ReplaceAll(note, "\n", "\n  "))
+		}
+		if n.left[kind] > 0 {
+			fmt.Fprintf(&b, "- and %d more\n", n.left[kind])
+		}
+	}
+	return b.String()
+}
+
+// Evidence implements device.Device. It works beside a call that hangs, and gives what it can get of a page that does.
+func (d *page) Evidence(ctx context.Context) []device.Artifact {
+	d.mu.Lock()
+	o := d.current
+	d.mu.Unlock()
+	if o == nil {
+		return nil
+	}
+	select {
+	case <-o.done:
+	default:
+		return nil // there is nothing to see yet
+	}
+	if o.tab == nil {
+		return nil
+	}
+	return o.tab.evidence(ctx)
+}
+
+func (t *tab) evidence(ctx context.Context) []device.Artifact {
+	ctx, cancel := context.WithTimeout(ctx, evidenceLimit)
+	defer cancel()
+	defer context.AfterFunc(t.lost, cancel)()
+	var parts [3]device.Artifact
+	var failed [2]error
+	var work sync.WaitGroup
+	work.Go(func() {
+		var data []byte
+		data, failed[0] = t.screenshot(ctx)
+		parts[1] = device.Artifact{Name: "screenshot.png", Data: data}
+	})
+	work.Go(func() {
+		tree, err := t.tree(ctx)
+		if failed[1] = err; err == nil {
+			parts[2] = device.Artifact{Name: "page.yaml", Data: []byte(t.notes.mask(tree.String()) + "\n"), Text: true}
+		}
+	})
+	title := t.title(ctx)
+	work.Wait()
+	about := fmt.Sprintf("URL: %s\nTitle: %s\n", t.address(), title)
+	for i, what := range []string{"screenshot", "accessibility tree"} {
+		if failed[i] != nil {
+			about += fmt.Sprintf("There is no %s: %v\n", what, failed[i])
+		}
+	}
+	parts[0] = device.Artifact{Name: "page.txt", Data: []byte(t.notes.mask(about + t.notes.String())), Text: true}
+	return slices.DeleteFunc(parts[:], func(a device.Artifact) bool { return len(a.Data) == 0 })
+}
+
+// title is that of the page, empty when it does not say.
+func (t *tab) title(ctx context.Context) string {
+	title, _ := evaluated[string](ctx, t, "document.title")
+	return title
+}

@@ -1,0 +1,200 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// testLimit is for a machine that is busy with other browsers.
+const testLimit = 30 * time.Second
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		play(role)
+		return
+	}
+	code := m.Run()
+	shared.end()
+	if err := goleak.Find(); err != nil {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// shared is the one browser that all tests use which do not need one of their own.
+var shared sharedBackend //nolint:gochecknoglobals // one browser for all tests
+
+type sharedBackend struct {
+	once       sync.Once
+	supervisor *spawn.Supervisor
+	backend    device.Backend
+	err        error
+}
+
+func (s *sharedBackend) get() (device.Backend, error) {
+	s.once.Do(func() {
+		s.supervisor = spawn.NewSupervisor(spawn.Options{})
+		s.backend, s.err = Kind().New(device.Host{Env: os.Environ(), Supervisor: s.supervisor})
+	})
+	return s.backend, s.err
+}
+
+func (s *sharedBackend) end() {
+	if s.backend != nil {
+		_ = errors.Join(s.backend.Close(context.Background()), s.supervisor.Close())
+	}
+}
+
+// newBackendOf returns a backend with a browser of its own, which ends with the test.
+func newBackendOf(t *testing.T, values map[string]string) device.Backend {
+	t.Helper()
+	supervisor := spawn.NewSupervisor(spawn.Options{})
+	b, err := Kind().New(device.Host{Values: values, Env: os.Environ(), Supervisor: supervisor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(b.Close(context.Background()), supervisor.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// user is a session in a test.
+type user struct {
+	t      *testing.T
+	device device.Device
+	broken chan error
+
+	mu   sync.Mutex
+	kept map[string][]byte
+	logs []string
+}
+
+// open opens a session in the shared browser.
+func open(t *testing.T) *user {
+	t.Helper()
+	b, err := shared.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openIn(t, b, device.Session{})
+}
+
+// openIn opens a session in a backend; what session does not say is filled in.
+func openIn(t *testing.T, b device.Backend, session device.Session) *user {
+	t.Helper()
+	u := &user{t: t, broken: make(chan error, 1), kept: map[string][]byte{}}
+	session.Log = func(level, message, _ string) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.logs = append(u.logs, level+": "+message)
+	}
+	session.Keep = func(a device.Artifact) (string, error) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.kept[a.Name] = a.Data
+		return filepath.Join("kept", a.Name), nil
+	}
+	session.Broken = func(err error) { u.broken <- err }
+	u.device = b.Open(session)
+	t.Cleanup(func() {
+		if err := u.device.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return u
+}
+
+// call calls a command with pairs of argument and value.
+func (u *user) call(name string, args ...any) (tool.Result, error) {
+	u.t.Helper()
+	given := map[string]any{}
+	for i := 0; i < len(args); i += 2 {
+		given[args[i].(string)] = args[i+1]
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
+	defer cancel()
+	return u.device.Call(ctx, tool.Call{Tool: name, Args: given})
+}
+
+// do calls a command that has to succeed and returns its text.
+func (u *user) do(name string, args ...any) string {
+	u.t.Helper()
+	result, err := u.call(name, args...)
+	if err != nil || !result.OK {
+		u.t.Fatalf("%s %v: %s %v", name, args, result.Text, err)
+	}
+	return result.Text
+}
+
+// refused calls a command that has to fail, with a text that has all parts in it.
+func (u *user) refused(name string, args []any, parts ...string) tool.Result {
+	u.t.Helper()
+	result, err := u.call(name, args...)
+	if err != nil || result.OK {
+		u.t.Fatalf("%s %v: succeeded with %q, or broke: %v", name, args, result.Text, err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(result.Text, part) {
+			u.t.Errorf("%s %v: failed with %q, which lacks %q", name, args, result.Text, part)
+		}
+	}
+	return result
+}
+
+// js runs a script in the page.
+func (u *user) js(script string) string {
+	u.t.Helper()
+	return u.do("web_evaluate", "script", script)
+}
+
+// until waits until a condition holds.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(testLimit); !holds(); <-time.After(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited too long for %s", what)
+		}
+	}
+}
+
+// pages serves testdata/web and what a test adds.
+func pages(t *testing.T, more map[string]http.HandlerFunc) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(filepath.Join("..", "..", "testdata", "web"))))
+	for path, handler := range more {
+		mux.HandleFunc(path, handler)
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL
+}
+
+// html is a handler that serves a page.
+func html(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte("<!doctype html><meta charset=utf-8>" + body))
+	}
+}

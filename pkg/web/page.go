@@ -1,0 +1,214 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// pageCommands are those that are about a page as a whole.
+func pageCommands() []command {
+	url := `"url": {"type": "string", "minLength": 1, "description": "With a scheme; anything else is a file, beside the trail or in the project"}`
+	script := `"script": {"type": "string", "minLength": 1, "description": "An expression, or a function that is called"}`
+	return []command{
+		{device.Command("navigate", "Opens a page and waits until it has loaded.", url, "url"), navigate},
+		{device.Command("evaluateJs", "Runs JavaScript in the page and answers what it returns, as JSON.", script, "script"), webEvaluate},
+		{device.Command("web_navigate", "Opens a page, or goes back or forward, and waits until it has loaded.",
+			enum("action", "What to do", "GOTO", "BACK", "FORWARD")+", "+url), webNavigate},
+		{device.Command("web_wait", "Waits.", `"seconds": {"type": "number", "minimum": 0, "default": 1, "description": "At most 30"}`), webWait},
+		{device.Command("web_waitForUrl", "Waits until a regular expression is found in the URL.",
+			`"pattern": {"type": "string"}, `+timeoutProperty+`, "default": 30000}`, "pattern"), webWaitForURL},
+		{device.Command("web_snapshot", "Keeps what the page shows: a screenshot, and its elements as text.",
+			`"screenName": {"type": "string"}`), webSnapshot},
+		{device.Command("web_resize", "Gives the page another size.", `"width": {"type": "integer", "minimum": 1, "maximum": 10000000},
+			"height": {"type": "integer", "minimum": 1, "maximum": 10000000}`, "width", "height"), webResize},
+		{device.Command("web_currentUrl", "Answers where the page is.", ""), webCurrentURL},
+		{device.Command("web_evaluate", "Runs JavaScript in the page and answers what it returns, as JSON.", script, "script"), webEvaluate},
+		{device.Command("web_getStorageState", "Answers cookies and local storage, as Playwright writes them.", ""), webGetStorageState},
+		{device.Command("web_applyCookies", "Sets cookies.",
+			`"cookiesJson": {"description": "A list of cookies, or what web_getStorageState answered"}`, "cookiesJson"), webApplyCookies},
+		{device.Command("web_handleDialog", "Says what dialogs get from now on; before that they are dismissed.",
+			enum("action", "What to do", "ACCEPT", "DISMISS")+`, "text": {"type": "string", "description": "What to write into prompts"}`), webHandleDialog},
+	}
+}
+
+// webResize is web_resize.
+func webResize(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+	a := arguments(args)
+	width, height := int(a.number("width", 0)), int(a.number("height", 0))
+	if err := t.page.Call(ctx, "Emulation.setDeviceMetricsOverride", metrics(width, height), nil); err != nil {
+		return tool.Result{}, err
+	}
+	return said("the page has %d×%d pixels", width, height), nil
+}
+
+// webWait is web_wait.
+func webWait(ctx context.Context, _ *tab, args map[string]any) (tool.Result, error) {
+	const longest = 30
+	seconds := min(arguments(args).number("seconds", 1), longest)
+	timer := time.NewTimer(time.Duration(seconds * float64(time.Second)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return said("waited %g s", seconds), nil
+	case <-ctx.Done():
+		return tool.Result{}, context.Cause(ctx)
+	}
+}
+
+// webHandleDialog is web_handleDialog.
+func webHandleDialog(_ context.Context, t *tab, args map[string]any) (tool.Result, error) {
+	action, err := arguments(args).word("action", "ACCEPT", "DISMISS")
+	if err != nil {
+		return tool.Result{}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.policy = dialogPolicy{accept: action == "ACCEPT", text: arguments(args).text("text")}
+	if t.policy.accept {
+		return said("dialogs are accepted from now on"), nil
+	}
+	return said("dialogs are dismissed from now on"), nil
+}
+
+// evaluate runs an expression in the frame's isolated world and decodes what it gives.
+func (f *frame) evaluate(ctx context.Context, expression string, result any) error {
+	s, w, err := f.inside(ctx)
+	if err != nil {
+		return err
+	}
+	var r returned
+	err = s.Call(ctx, "Runtime.evaluate", map[string]any{
+		"expression": expression, "uniqueContextId": w.unique, "returnByValue": true, "awaitPromise": true,
+	}, &r)
+	if err == nil {
+		err = r.err()
+	}
+	if err != nil || r.Result.Value == nil {
+		return replaced(err)
+	}
+	return json.Unmarshal(r.Result.Value, result)
+}
+
+// evaluated is the value of an expression in the main frame.
+func evaluated[T any](ctx context.Context, t *tab, expression string) (T, error) {
+	var value T
+	err := t.main().evaluate(ctx, expression, &value)
+	return value, err
+}
+
+// webEvaluate is web_evaluate and evaluateJs.
+func webEvaluate(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+	r, err := t.evaluate(ctx, arguments(args).text("script"))
+	if thrown, ok := errors.AsType[*scriptError](err); ok {
+		return tool.Result{}, fault.New(fault.ToolFailed, "", "the script failed: %s", thrown.text)
+	}
+	switch {
+	case errors.Is(replaced(err), errGone):
+		return tool.Result{}, fault.New(fault.ToolFailed, "", "the page was left before the script had ended")
+	case err != nil:
+		return tool.Result{}, err
+	case r.UnserializableValue != "":
+		return said("%s", r.UnserializableValue), nil
+	case r.Value == nil:
+		return said("%s", r.Type), nil
+	}
+	result := tool.Result{OK: true, Text: string(r.Value)}
+	if json.Unmarshal(r.Value, &result.Text) != nil && strings.HasPrefix(string(r.Value), "{") {
+		result.Structured = r.Value
+	}
+	return result, nil
+}
+
+// evaluate runs a script in the page's own world, as Playwright does: a function is called, a promise awaited. A script that returns, as
+// the body of a function does, is taken as one.
+func (t *tab) evaluate(ctx context.Context, script string) (remote, error) {
+	r, err := t.run(ctx, script)
+	if thrown, ok := errors.AsType[*scriptError](err); ok && strings.HasPrefix(thrown.text, "SyntaxError: Illegal return statement") {
+		r, err = t.run(ctx, "(async () => {"+script+"\n})()")
+	}
+	if err != nil || r.ObjectID == "" {
+		return r, err
+	}
+	defer t.page.Begin("Runtime.releaseObject", map[string]any{"objectId": r.ObjectID})
+	body := "function() { return this }"
+	if r.Type == "function" {
+		body = "function() { return this() }"
+	}
+	var called returned
+	err = t.page.Call(ctx, "Runtime.callFunctionOn", map[string]any{
+		"functionDeclaration": body, "objectId": r.ObjectID, "returnByValue": true, "awaitPromise": true, "userGesture": true,
+	}, &called)
+	if refused, ok := errors.AsType[*cdp.Error](err); ok && strings.Contains(refused.Message, "reference chain") {
+		return r, fault.New(fault.ToolFailed, "return texts, numbers, lists and plain objects", "what the script returns is no JSON: %s", r.Description)
+	}
+	if err == nil {
+		err = called.err()
+	}
+	return called.Result, err
+}
+
+func (t *tab) run(ctx context.Context, script string) (remote, error) {
+	var r returned
+	err := t.page.Call(ctx, "Runtime.evaluate", map[string]any{"expression": script, "awaitPromise": true, "userGesture": true}, &r)
+	if err == nil {
+		err = r.err()
+	}
+	return r.Result, err
+}
+
+// screenshot is a PNG of what can be seen.
+func (t *tab) screenshot(ctx context.Context) ([]byte, error) {
+	var shot struct{ Data string }
+	if err := t.page.Call(ctx, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot); err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(shot.Data)
+}
+
+// captureScreen is the command of every device.
+func captureScreen(ctx context.Context, t *tab, _ map[string]any) (tool.Result, error) {
+	data, err := t.screenshot(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	path, err := t.device.session.Keep(device.Artifact{Name: "screenshot.png", Data: data})
+	if err != nil {
+		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keeping the screenshot")
+	}
+	return said("%s", path), nil
+}
+
+// webSnapshot is web_snapshot.
+func webSnapshot(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+	name := arguments(args).text("screenName")
+	if name == "" {
+		name = "screen"
+	}
+	tree, err := t.tree(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	shown := t.notes.mask(tree.String())
+	data, err := t.screenshot(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	for _, a := range []device.Artifact{{Name: name + ".png", Data: data}, {Name: name + ".yaml", Data: []byte(shown + "\n"), Text: true}} {
+		if _, err := t.device.session.Keep(a); err != nil {
+			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keeping the snapshot")
+		}
+	}
+	structured, err := json.Marshal(map[string]string{"url": t.address(), "title": t.title(ctx), "snapshot": shown})
+	result := said("kept %s.png and %s.yaml of %s", name, name, t.address())
+	result.Structured = structured
+	return result, err
+}

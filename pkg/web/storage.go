@@ -1,0 +1,110 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// storageState is what Playwright calls so.
+type storageState struct {
+	Cookies []cookie `json:"cookies"`
+	Origins []origin `json:"origins"`
+}
+
+// cookie has the names that the DevTools protocol and Playwright have in common. Expires is in seconds since 1970, -1 for a cookie that
+// ends with the session.
+type cookie struct {
+	Name     string  `json:"name"`
+	Value    string  `json:"value"`
+	URL      string  `json:"url,omitempty"`
+	Domain   string  `json:"domain,omitempty"`
+	Path     string  `json:"path,omitempty"`
+	Expires  float64 `json:"expires,omitempty"`
+	HTTPOnly bool    `json:"httpOnly"`
+	Secure   bool    `json:"secure"`
+	SameSite string  `json:"sameSite,omitempty"`
+}
+
+type origin struct {
+	Origin       string  `json:"origin"`
+	LocalStorage []stored `json:"localStorage"`
+}
+
+type stored struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// webGetStorageState is web_getStorageState: the cookies of the session, and the local storage of what its page shows.
+func webGetStorageState(ctx context.Context, t *tab, _ map[string]any) (tool.Result, error) {
+	state := storageState{Cookies: []cookie{}, Origins: []origin{}}
+	params := map[string]any{"browserContextId": t.context}
+	if err := t.browser.conn.Browser().Call(ctx, "Storage.getCookies", params, &state); err != nil {
+		return tool.Result{}, err
+	}
+	known := map[string]bool{}
+	for _, f := range t.frames() {
+		var o origin
+		const script = `({origin: location.origin, localStorage: Object.entries(localStorage).map(([name, value]) => ({name, value}))})`
+		if f.evaluate(ctx, script, &o) == nil && len(o.LocalStorage) > 0 && !known[o.Origin] { // some documents may have none
+			known[o.Origin] = true
+			state.Origins = append(state.Origins, o)
+		}
+	}
+	data, err := json.Marshal(state)
+	return tool.Result{OK: true, Text: string(data), Structured: data}, err
+}
+
+// webApplyCookies is web_applyCookies. It takes a list of cookies, or what web_getStorageState gives.
+func webApplyCookies(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+	text, ok := args["cookiesJson"].(string)
+	if !ok {
+		data, err := json.Marshal(args["cookiesJson"])
+		if err != nil {
+			return tool.Result{}, err
+		}
+		text = string(data)
+	}
+	cookies, err := readCookies(text)
+	if err != nil {
+		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err,
+			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or what web_getStorageState gave`, "cookiesJson")
+	}
+	params := map[string]any{"cookies": cookies, "browserContextId": t.context}
+	if err := t.browser.conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
+		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "a cookie needs name, value, and url or domain with path", "the browser refuses the cookies")
+	}
+	return said("applied %s", plural(len(cookies), "cookie", "cookies")), nil
+}
+
+func readCookies(text string) ([]cookie, error) {
+	var state storageState
+	target := any(&state)
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		target = &state.Cookies
+	}
+	if err := json.Unmarshal([]byte(text), target); err != nil {
+		return nil, fmt.Errorf("this is no JSON of cookies: %w", err)
+	}
+	for i := range state.Cookies {
+		c := &state.Cookies[i]
+		switch {
+		case c.Name == "":
+			return nil, fmt.Errorf("cookie %d has no name", i+1)
+		case c.URL == "" && c.Domain == "":
+			return nil, fmt.Errorf("cookie %q has neither url nor domain", c.Name)
+		case c.URL == "" && c.Path == "":
+			c.Path = "/"
+		}
+		c.Expires = max(c.Expires, 0)
+		if c.SameSite != "" {
+			c.SameSite = strings.ToUpper(c.SameSite[:1]) + strings.ToLower(c.SameSite[1:])
+		}
+	}
+	return state.Cookies, nil
+}

@@ -412,6 +412,16 @@ func TestToolThatFailedShowsWhatItsServerWrote(t *testing.T) {
 	same(t, "files", before, below(t, p.dir, "."))
 }
 
+func TestToolLeavesWhatADeviceKeeps(t *testing.T) {
+	t.Parallel()
+	var phones phones
+	r, p := withPhones(t, &phones, phoneTrail("tap: {}"), "tool", "captureScreen")
+	r.want(t, 0)
+	if data, err := os.ReadFile(strings.TrimSpace(r.stdout)); err != nil || string(data) != "png" {
+		t.Errorf("%q holds %q, %v, of %q", r.stdout, data, err, below(t, p.dir, "."))
+	}
+}
+
 func TestToolShowsTheCallsWithinItsCallWhenVerbose(t *testing.T) {
 	t.Parallel()
 	r := toolProject(t).run("tool", "-v", "delegate", `to=[{"tool":"ask","args":{"tool":"echo"}}]`)

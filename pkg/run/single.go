@@ -31,8 +31,8 @@ type Called struct {
 	Logs   []string     // the same of the other servers
 }
 
-// Call makes one call in a session of its own. The error says why there is no result. A session that does not end well leaves in the
-// logs folder what its servers wrote.
+// Call makes one call in a session of its own. The error says why there is no result. What the device keeps is left in the logs
+// folder, and so is what the servers wrote when the session does not end well.
 func Call(ctx context.Context, setup Setup, sc scope.Scope, o Single) (Called, error) {
 	id := newSessionID(o.Tool, setup.Now())
 	dir := filepath.Join(setup.Project.LogsDir, id)
@@ -45,16 +45,18 @@ func Call(ctx context.Context, setup Setup, sc scope.Scope, o Single) (Called, e
 	if dir == "" {
 		return out, err
 	}
-	if worthReading(out, err) && outside(ctx) == nil {
-		for _, path := range (evidence{dir: dir}).files() {
-			if filepath.Base(path) == own {
-				out.Log = path
-			} else {
-				out.Logs = append(out.Logs, path)
-			}
+	keep := worthReading(out, err) && outside(ctx) == nil
+	for _, name := range logNames(setup.Project.ServersFor(sc.Target.ID)) {
+		path := filepath.Join(dir, name)
+		switch _, missing := os.Stat(path); {
+		case missing != nil:
+		case !keep:
+			_ = os.Remove(path)
+		case name == own:
+			out.Log = path
+		default:
+			out.Logs = append(out.Logs, path)
 		}
-	} else {
-		_ = os.RemoveAll(dir)
 	}
 	_ = os.Remove(dir) // when it is empty, as the next one
 	_ = os.Remove(setup.Project.LogsDir)

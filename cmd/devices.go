@@ -13,11 +13,14 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/doctor"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/web"
 )
 
 // kinds are the kinds of device that there are; a new one is a line here (docs/decisions/0004).
 func kinds() []device.Kind {
-	return nil
+	return []device.Kind{
+		web.Kind(),
+	}
 }
 
 // bindDevices adds a flag for every option of every kind of device.
@@ -119,8 +122,10 @@ func (a *app) deviceChecks(project *config.Project) []doctor.Device {
 			backend, broken := k.New(device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor})
 			d.Check = func(context.Context) (string, error) { return "", broken }
 			if broken == nil {
-				a.backends = append(a.backends, backend)
-				d.Check = backend.Check
+				d.Check = func(ctx context.Context) (string, error) {
+					detail, err := backend.Check(ctx)
+					return detail, errors.Join(err, backend.Close(ctx))
+				}
 			}
 		}
 		checks = append(checks, d)

@@ -202,7 +202,7 @@ func TestJUnitIsWrittenWhateverAToolPrinted(t *testing.T) {
 func TestAReportThatCannotBeWrittenIsNotAPass(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}"), "file": ""})
-	p.run("run", "--junit", "file/junit.xml").want(t, 3, "JUnit")
+	p.run("run", "--junit", "file/junit.xml").want(t, 3, "--junit")
 	c := p.command("run")
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

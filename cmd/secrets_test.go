@@ -121,7 +121,7 @@ func TestErrorsThatAreNoEventsShowNoSecret(t *testing.T) {
 	}{
 		"syntax of --args-file": {[]string{"--args-file", "rows.yaml"}, 3, "rows.yaml:2"},
 		"syntax of the project": {[]string{"--project", "broken"}, 3, "trailblaze.yaml:2"},
-		"unwritable --junit":    {[]string{"--junit", secret + "/junit.xml"}, 3, "JUnit"},
+		"unwritable --junit":    {[]string{"--junit", secret + "/junit.xml"}, 3, "--junit"},
 		"unknown trail":         {[]string{"trails/" + secret + ".trail.yaml"}, 4, "does not exist"},
 		"unknown folder":        {[]string{"--project", secret}, 3, ""},
 		"value of another flag": {[]string{"--unrecorded", secret}, 3, "is neither"},

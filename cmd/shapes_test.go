@@ -120,7 +120,7 @@ func TestTheJSONOfEveryEventOfARun(t *testing.T) {
 		"call.started":   "call tool source args",
 		"call.finished":  "call tool ok text error kind durationMs",
 		"step.finished":  "index outcome",
-		"trail.finished": "file outcome reason step durationMs attempts artifacts",
+		"trail.finished": "file title outcome flaky reason hint step stepText tool line snippet durationMs attempts artifacts",
 		"run.finished":   "passed failed errors skipped flaky exitCode durationMs",
 		"log":            "level source message",
 	}
@@ -134,6 +134,9 @@ func TestTheJSONOfEveryEventOfARun(t *testing.T) {
 			place = ""
 		case file != "trails/a.trail.yaml": // no session was opened
 			place = " trail"
+		}
+		if kind == "log" && e["call"] != nil { // the progress of one
+			place += " call"
 		}
 		hasKeys(t, kind, e, "v type time seq"+place+" "+own[kind])
 		stamp, _ := e["time"].(string)

@@ -237,7 +237,7 @@ func replaced(err error) error {
 		return err
 	}
 	for _, text := range []string{
-		"context", "navigated or closed", "Could not find object", "Cannot find object", "No node", "Node with given id", "frame", "Frame",
+		"context", "ContextId", "navigated or closed", "Could not find object", "Cannot find object", "No node", "Node with given id", "frame", "Frame",
 		"same JavaScript world", "Promise was collected", "does not belong to the document", "detached",
 	} {
 		if strings.Contains(refused.Message, text) {

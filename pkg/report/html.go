@@ -15,6 +15,8 @@ const (
 	maxText      = 16 << 10  // bytes of an argument list, a result or a message; what explains a failure gets maxReason
 	maxAllText   = 24 << 20  // of all of them together; after that each gets lessText
 	lessText     = 256       // bytes
+	maxLine      = 1000      // bytes of a name, a path or a step
+	maxSnippet   = 8 << 10   // bytes of the part of a trail that a failure is about
 	maxLog       = 300       // lines of a trail's log
 	maxInner     = 500       // calls that are made within calls, in one session
 	maxAllInner  = 50_000    // and in all
@@ -145,8 +147,10 @@ func (h *HTML) add(a *attempt, r event.Record) {
 	case event.TrailStarted:
 		a.TrailStarted = e
 	case event.ServerStarted:
+		e.Server = line(e.Server)
 		a.Servers = append(a.Servers, e)
 	case event.StepStarted:
+		e.Kind = line(e.Kind)
 		a.Steps = append(a.Steps, &pageStep{StepStarted: e, attempt: a, from: r.Time})
 	case event.StepFinished:
 		if s := a.step(); s != nil {
@@ -241,7 +245,7 @@ func (a *attempt) keep(e event.Evidence) {
 
 // trailFinished closes a trail; attempts that came before its last one belong to it.
 func (h *HTML) trailFinished(a *attempt, e event.TrailFinished) {
-	e.Reason = head(e.Reason, maxReason)
+	e.Reason, e.Hint, e.Snippet = head(e.Reason, maxReason), head(e.Hint, maxReason), head(e.Snippet, maxSnippet)
 	a.Finished = &e
 	a.File, a.Title = e.File, cmp.Or(e.Title, a.Title)
 	for i := len(h.attempts) - 1; i >= 0 && len(a.Earlier) < e.Attempts-1; i-- {
@@ -258,5 +262,5 @@ func (h *HTML) logLine(e event.Log, after time.Duration) logLine {
 	if e.Hint != "" {
 		message += "\nhint: " + e.Hint
 	}
-	return logLine{Level: e.Level, Source: shown(oneLine(e.Source)), Message: h.excerpt(message, maxText), After: millis(after.Milliseconds())}
+	return logLine{Level: e.Level, Source: line(e.Source), Message: h.excerpt(message, maxText), After: millis(after.Milliseconds())}
 }

@@ -201,7 +201,11 @@ func (a *attempt) Outcome() event.Outcome {
 	case a.Finished.Flaky:
 		return flaky
 	}
-	return a.Finished.Outcome
+	switch o := a.Finished.Outcome; o {
+	case event.Passed, event.Failed, event.Error, event.Skipped:
+		return o
+	}
+	return unfinished // a word of a later version
 }
 
 // Word is the outcome for people.
@@ -218,10 +222,10 @@ func (a *attempt) Bad() bool {
 }
 
 // Name is what the trail is called.
-func (a *attempt) Name() string { return shown(name(a.Title, a.File)) }
+func (a *attempt) Name() string { return line(name(head(a.Title, maxLine), head(a.File, maxLine))) }
 
 // Path is the trail's file.
-func (a *attempt) Path() string { return shown(pathText(a.File)) }
+func (a *attempt) Path() string { return shown(pathText(head(a.File, maxLine))) }
 
 // Took is how long it took.
 func (a *attempt) Took() string { return millis(a.duration().Milliseconds()) }
@@ -243,13 +247,13 @@ func (a *attempt) Reason() [2]string {
 func (a *attempt) Hint() string { return shown(strings.Join(textLines(a.Finished.Hint), "\n")) }
 
 // Place is where in the trail it ended.
-func (a *attempt) Place() string { return shown(place(*a.Finished)[0]) }
+func (a *attempt) Place() string { return shown(head(place(*a.Finished)[0], maxLine)) }
 
 // Step is the text of the step that decided.
-func (a *attempt) Step() string { return shown(oneLine(a.Finished.StepText)) }
+func (a *attempt) Step() string { return line(a.Finished.StepText) }
 
 // Tool is the tool that decided.
-func (a *attempt) Tool() string { return shown(oneLine(a.Finished.Tool)) }
+func (a *attempt) Tool() string { return line(a.Finished.Tool) }
 
 // snippetLine is a line of a trail.
 type snippetLine struct {
@@ -292,7 +296,7 @@ func (a *attempt) Unreached() int {
 func (a *attempt) Facts() [][2]string {
 	var facts [][2]string
 	add := func(what, value string) {
-		if value = shown(oneLine(value)); value != "" {
+		if value = line(value); value != "" {
 			facts = append(facts, [2]string{what, value})
 		}
 	}
@@ -309,8 +313,8 @@ func (a *attempt) Artifacts() []string {
 		return nil
 	}
 	var paths []string
-	for _, p := range a.Finished.Artifacts {
-		paths = append(paths, shown(pathText(p)))
+	for _, p := range a.Finished.Artifacts[:min(len(a.Finished.Artifacts), maxFiles)] {
+		paths = append(paths, shown(pathText(head(p, maxLine))))
 	}
 	return paths
 }
@@ -324,7 +328,7 @@ func (s *pageStep) State() event.Outcome {
 }
 
 // Text is what the step says.
-func (s *pageStep) Text() string { return shown(oneLine(s.StepStarted.Text)) }
+func (s *pageStep) Text() string { return line(s.StepStarted.Text) }
 
 // Took is how long it took.
 func (s *pageStep) Took() string { return between(s.from, s.to) }
@@ -344,10 +348,10 @@ func (c *pageCall) State() event.Outcome {
 }
 
 // Name is the tool's name.
-func (c *pageCall) Name() string { return shown(oneLine(c.Tool)) }
+func (c *pageCall) Name() string { return line(c.Tool) }
 
 // From is the name of who has the tool.
-func (c *pageCall) From() string { return shown(oneLine(c.Source)) }
+func (c *pageCall) From() string { return line(c.Source) }
 
 // Took is how long it took.
 func (c *pageCall) Took() string {

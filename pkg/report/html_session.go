@@ -73,7 +73,7 @@ type keptFile struct {
 // load reads what there is to show of a file in the session's folder, and of nothing outside of it.
 func (h *HTML) load(dir string, e event.Evidence) keptFile {
 	kept := keptFile{Evidence: e}
-	kept.Title, kept.File = shown(oneLine(e.Title)), shown(pathText(e.File))
+	kept.Title, kept.File = line(e.Title), line(e.File)
 	if dir == "" {
 		kept.Missing = "the session has no folder"
 		return kept

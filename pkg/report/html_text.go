@@ -47,6 +47,9 @@ func shown(s string) string {
 	return b.String()
 }
 
+// line is text for a place that has one line.
+func line(s string) string { return shown(oneLine(head(s, maxLine))) }
+
 // reorders is true of embeddings, overrides and isolates; marks and letters of scripts that run from right to left are text.
 func reorders(c rune) bool { return 0x202a <= c && c <= 0x202e || 0x2066 <= c && c <= 0x2069 }
 

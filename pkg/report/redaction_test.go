@@ -44,11 +44,11 @@ func TestNoReportHoldsASecret(t *testing.T) {
 	clock := newClock()
 	file := filepath.Join(t.TempDir(), "events.ndjson")
 	log := NewSessionLog(file, func(err error) { t.Error(err) })
-	var plain, live, lines, xml bytes.Buffer
+	var plain, live, lines, xml, page bytes.Buffer
 	verbose := ConsoleOptions{Now: clock.now, Verbose: true, LogsDir: "logs"}
 	console, liveConsole := NewConsole(&plain, Style{}, verbose), NewConsole(&live, Style{Live: true, Color: true, Width: 5000}, verbose)
-	junit := NewJUnit()
-	s := event.NewStream(clock.now, redact.New(map[string]string{"TOKEN": canary}), console, liveConsole, NewJSONLines(&lines), log, junit)
+	junit, pages := NewJUnit(), NewHTML(t.TempDir())
+	s := event.NewStream(clock.now, redact.New(map[string]string{"TOKEN": canary}), console, liveConsole, NewJSONLines(&lines), log, junit, pages)
 	e := s.Session("session "+x, "trail "+x, nil)
 	for _, ev := range []event.Event{
 		event.RunStarted{},
@@ -60,6 +60,7 @@ func TestNoReportHoldsASecret(t *testing.T) {
 		event.CallFinished{Call: "1", Tool: x, OK: true, Text: x},
 		event.CallFinished{Call: "2", Tool: x, Error: x},
 		event.StepFinished{},
+		event.Evidence{File: x, Title: x},
 		event.Log{Level: "warn", Source: x, Message: x, Hint: x},
 	} {
 		e.Emit(ev)
@@ -68,12 +69,15 @@ func TestNoReportHoldsASecret(t *testing.T) {
 		liveConsole.mu.Unlock()
 	}
 	for _, outcome := range []event.Outcome{event.Passed, event.Failed, event.Error, event.Skipped} {
-		e.Emit(event.TrailFinished{File: x, Title: x, Outcome: outcome, Flaky: true, Reason: x, Hint: x, StepText: x, Step: 1, Tool: x, Artifacts: []string{x}})
+		e.Emit(event.TrailFinished{File: x, Title: x, Outcome: outcome, Flaky: true, Reason: x, Hint: x, StepText: x, Step: 1, Tool: x, Line: 1, Snippet: x + "    1 | " + x, Artifacts: []string{x}})
 	}
 	s.Emit(event.RunFinished{})
 	console.Close()
 	liveConsole.Close()
 	if err := junit.Write(&xml); err != nil {
+		t.Fatal(err)
+	}
+	if err := pages.Write(&page); err != nil {
 		t.Fatal(err)
 	}
 	if err := log.Close(); err != nil {
@@ -84,7 +88,7 @@ func TestNoReportHoldsASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, out := range map[string]string{
-		"console": plain.String(), "live lines": live.String(), "JSON lines": lines.String(), "JUnit": xml.String(), "session log": string(logged),
+		"console": plain.String(), "live lines": live.String(), "JSON lines": lines.String(), "JUnit": xml.String(), "session log": string(logged), "page": page.String(),
 	} {
 		if strings.Count(out, "{{TOKEN}}") < len(forms) {
 			t.Errorf("%s: the placeholder is missing, so nothing was shown:\n%s", name, out)

@@ -1,7 +1,7 @@
 "use strict";
 {
-  const trails = [...document.querySelectorAll(".trail")];
-  const groups = [...document.querySelectorAll(".group")];
+  const groups = [...document.querySelectorAll(".group")].map((group) => ({ group, trails: [...group.querySelectorAll(":scope > .trail")] }));
+  const total = groups.reduce((sum, { trails }) => sum + trails.length, 0);
   const filter = document.querySelector(".filter");
   const texts = new Map(); // of trails, when somebody looks for something
 
@@ -13,15 +13,19 @@
   const apply = () => {
     const { outcome, text } = filter.elements;
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = (trail) => (!outcome.value || trail.dataset.outcome === outcome.value) && words.every((word) => textOf(trail).includes(word));
     let shown = 0;
-    for (const trail of trails) {
-      const fits = (!outcome.value || trail.dataset.outcome === outcome.value) && words.every((word) => textOf(trail).includes(word));
-      trail.hidden = !fits;
-      shown += fits;
+    for (const { group, trails } of groups) {
+      let some = 0;
+      for (const trail of trails) {
+        trail.hidden = !fits(trail);
+        if (!trail.hidden) some++;
+      }
+      group.hidden = some === 0;
+      shown += some;
     }
-    for (const group of groups) group.hidden = !group.querySelector(".trail:not([hidden])");
     document.querySelector(".none").hidden = shown > 0;
-    filter.querySelector("output").textContent = `${shown} of ${trails.length} trails`;
+    filter.querySelector("output").textContent = `${shown} of ${total} trails`;
   };
   filter.addEventListener("input", apply);
   filter.addEventListener("submit", (event) => event.preventDefault());

@@ -1,0 +1,309 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+)
+
+func nothingSecret() event.Redactor { return redact.New(nil) }
+
+func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
+
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func picture(t *testing.T, width, height int) []byte {
+	t.Helper()
+	m := image.NewGray(image.Rect(0, 0, width, height))
+	m.Set(width/2, height/2, color.White)
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// text is what a page says, without tags.
+func text(page []byte) string {
+	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(page), " "))
+}
+
+func TestThePageOfARun(t *testing.T) {
+	t.Parallel()
+	h := NewHTML(t.TempDir())
+	play(newClock(), h)
+	page := pageBytes(t, h)
+	page = regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAll(page, []byte("<style>…</style>"))
+	page = regexp.MustCompile(`(?s)<script>.*</script>`).ReplaceAll(page, []byte("<script>…</script>"))
+	page = regexp.MustCompile(`sha256-[^']*`).ReplaceAll(page, []byte("sha256-…"))
+	golden(t, "page", page)
+}
+
+func pageBytes(t *testing.T, h *HTML) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := h.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestThePageOfSessionsIsThatOfTheRun writes the page of a run, and again from what the sessions left.
+func TestThePageOfSessionsIsThatOfTheRun(t *testing.T) {
+	t.Parallel()
+	logs := t.TempDir()
+	of, from := NewHTML(logs), NewHTML("")
+	file := filepath.Join(logs, "hostile_1", EventsFile)
+	writeFile(t, file, nil) // and the folder
+	log := NewSessionLog(file, func(err error) { t.Error(err) })
+	hostileRun(t, logs, event.NewStream(newClock().now, nothingSecret(), of, log))
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := from.AddSession(filepath.Dir(file)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(pageBytes(t, of)), string(pageBytes(t, from))); diff != "" {
+		t.Errorf("(-of the run +from its log)\n%s", diff)
+	}
+}
+
+func TestAPageIsBoundedAndSaysWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	h := NewHTML(t.TempDir())
+	s := event.NewStream(newClock().now, nothingSecret(), h).Session("s", "a.trail.yaml", nil)
+	huge := strings.Repeat("long <b> ", 600_000)
+	s.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A"})
+	s.Emit(event.StepStarted{Index: 1, Of: 1})
+	s.Emit(event.CallStarted{Call: "1", Tool: "t", Args: map[string]any{"x": huge}})
+	for i := range maxInner + 7 {
+		s.Emit(event.CallStarted{Call: fmt.Sprint("1.", i+1), Tool: "inner"})
+		s.Emit(event.CallStarted{Call: fmt.Sprint("1.", i+1, ".1"), Tool: "innermost"})
+	}
+	s.Emit(event.CallFinished{Call: "1", Tool: "t", OK: true, Text: huge})
+	for range maxLog + 5 {
+		s.Log("info", "x", "line", "")
+	}
+	for i := range maxFiles + 3 {
+		s.Emit(event.Evidence{File: fmt.Sprint(i, ".png")})
+	}
+	s.Emit(event.TrailFinished{File: "a.trail.yaml", Title: "A", Outcome: event.Failed, Reason: huge, Snippet: huge, StepText: huge, Attempts: 1})
+	page := pageBytes(t, h)
+	if len(page) > 3<<20 {
+		t.Errorf("the page has %s", bytesText(int64(len(page))))
+	}
+	for _, want := range []string{
+		"The first 16 KB of 5.1 MB; all of it is in the session's events.ndjson.", "more calls are left out here", "5 more lines are in the session's events.ndjson",
+		"3 more kept files are not shown",
+	} {
+		if !strings.Contains(text(page), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+func TestAFullPageKeepsLessOfEverythingButFailures(t *testing.T) {
+	t.Parallel()
+	h := NewHTML("")
+	h.text = maxAllText + 1
+	if got := h.excerpt(strings.Repeat("x", 1000), maxText); len(got.Text) > lessText+4 || got.Note == "" {
+		t.Errorf("kept %d bytes, %q", len(got.Text), got.Note)
+	}
+	if got := h.excerpt(strings.Repeat("x", 1000), maxReason); len(got.Text) != 1000 || got.Note != "" {
+		t.Errorf("kept %d bytes of a failure, %q", len(got.Text), got.Note)
+	}
+}
+
+func TestAPageShowsFilesOfTheSessionsFolderOnly(t *testing.T) {
+	t.Parallel()
+	logs := t.TempDir()
+	dir := filepath.Join(logs, "s")
+	writeFile(t, filepath.Join(logs, "secret.txt"), []byte("not yours"))
+	writeFile(t, filepath.Join(dir, "a.png"), picture(t, 3, 2))
+	writeFile(t, filepath.Join(dir, "a.txt"), []byte("a text"))
+	writeFile(t, filepath.Join(dir, "a.bin"), []byte("\x00\x01binary"))
+	writeFile(t, filepath.Join(dir, "page.html"), []byte("<script>hacked</script>"))
+	writeFile(t, filepath.Join(dir, "large.png"), append(picture(t, 3, 2), make([]byte, maxPicture)...))
+	writeFile(t, filepath.Join(dir, "large.txt"), []byte(strings.Repeat("begin ", 20_000)))
+	writeFile(t, filepath.Join(dir, "subprocess_stderr_a.log"), []byte(strings.Repeat("x", maxServerLog)+"the end"))
+	if err := os.Symlink(filepath.Join(logs, "secret.txt"), filepath.Join(dir, "link.txt")); err != nil {
+		t.Fatal(err)
+	}
+	h := NewHTML(logs)
+	for name, tt := range map[string]struct{ missing, text, note string }{
+		"a.png":                   {},
+		"a.txt":                   {text: "a text"},
+		"a.bin":                   {missing: "neither a picture nor a text, 8 bytes"},
+		"page.html":               {text: "<script>hacked</script>"},
+		"large.png":               {missing: "a picture of 8.0 MB is too large for this page"},
+		"large.txt":               {text: strings.Repeat("begin ", 20_000)[:maxServerLog], note: "The first 64 KB of 117 KB."},
+		"subprocess_stderr_a.log": {text: strings.Repeat("x", maxServerLog-7) + "the end", note: "The last 64 KB of 64 KB."},
+		"../secret.txt":           {missing: "the file is not there, or cannot be read"},
+		"link.txt":                {missing: "the file is not there, or cannot be read"},
+		"/etc/hostname":           {missing: "the file is not there, or cannot be read"},
+		"gone.png":                {missing: "the file is not there, or cannot be read"},
+		".":                       {missing: "this is no file"},
+		"":                        {missing: "the file is not there, or cannot be read"},
+	} {
+		got := h.load(dir, event.Evidence{File: name})
+		if got.Missing != tt.missing || got.Text.Text != tt.text || got.Text.Note != tt.note || (name == "a.png") != (got.Picture != "") {
+			t.Errorf("%q: missing %q, text %.80q, note %q, picture %.20q", name, got.Missing, got.Text.Text, got.Text.Note, got.Picture)
+		}
+	}
+	if got := h.load("", event.Evidence{File: "a.txt"}); got.Missing == "" {
+		t.Error("a session without a folder has a file")
+	}
+	h.files = maxAllFiles + 1
+	if got := h.load(dir, event.Evidence{File: "a.txt"}); got.Missing != "the page is full; it is 6 bytes long" {
+		t.Errorf("a full page: %+v", got)
+	}
+}
+
+func TestAttemptsBelongToTheTrailThatTheyWereOf(t *testing.T) {
+	t.Parallel()
+	h := NewHTML("")
+	s := event.NewStream(newClock().now, nothingSecret(), h)
+	begin := func(session string) *event.Emitter {
+		e := s.Session(session, "a.trail.yaml", nil)
+		e.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A"})
+		return e
+	}
+	begin("killed")
+	begin("first")
+	begin("second")
+	begin("third").Emit(event.TrailFinished{File: "a.trail.yaml", Title: "A", Outcome: event.Passed, Flaky: true, Attempts: 3})
+	var got []string
+	for _, a := range h.page().trails {
+		for _, e := range a.Earlier {
+			got = append(got, a.Session+" after "+e.Session)
+		}
+		got = append(got, a.Session+" "+a.Word())
+	}
+	want := []string{"killed did not end", "third after first", "third after second", "third flaky"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestAKilledSessionIsReadAsFarAsItGoes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var lines []byte
+	s := event.NewStream(newClock().now, nothingSecret(), event.HandlerFunc(func(r event.Record) { lines = append(lines, recordLine(r)...) }))
+	e := s.Session("s", "a.trail.yaml", nil)
+	e.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A"})
+	e.Emit(event.StepStarted{Index: 1, Of: 4, Text: "First"})
+	e.Emit(event.CallStarted{Call: "1", Tool: "slow"})
+	lines = append(lines, "\r\n{\"v\":1,\"type\":\"moon.rose\",\"time\":\"2026-11-20T12:00:00Z\"}\n\nnoise\n{\"v\":1,\"type\":\"call.fin"...)
+	writeFile(t, filepath.Join(dir, EventsFile), lines)
+	h := NewHTML("")
+	if err := h.AddSession(dir); err != nil {
+		t.Fatal(err)
+	}
+	got := text(pageBytes(t, h))
+	for _, want := range []string{"The trail did not pass", "did not end", "slow", "3 steps were not reached", "2 lines of the session's events.ndjson could not be read"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestAddSessionSaysWhatIsWrongWithAFolder(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		content *string
+		want    string
+	}{
+		"no log":      {nil, "is no session's folder: it has no events.ndjson"},
+		"empty":       {new(""), "tells of no trail"},
+		"other lines": {new("{\"a\":1}\nx\n"), "tells of no trail"},
+	} {
+		dir := t.TempDir()
+		if tt.content != nil {
+			writeFile(t, filepath.Join(dir, EventsFile), []byte(*tt.content))
+		}
+		err := NewHTML("").AddSession(dir)
+		if f := fault.As(err); f == nil || f.Kind != fault.Misuse || f.Hint == "" || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q and a hint", name, err, tt.want)
+		}
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	t.Parallel()
+	for want, outcomes := range map[string]string{
+		"No trails": "", "The trail passed": "p", "The trail did not pass": "f", "All 2 trails passed": "pp", "1 of 2 trails passed": "ps", "0 of 1 trails passed": "s",
+		"2 of 3 trails did not pass": "fep", "1 of 2 trails did not pass": "fs",
+	} {
+		h := NewHTML("")
+		s := event.NewStream(newClock().now, nothingSecret(), h)
+		for i, o := range outcomes {
+			outcome := map[rune]event.Outcome{'p': event.Passed, 'f': event.Failed, 'e': event.Error, 's': event.Skipped}[o]
+			file := fmt.Sprint(i)
+			s.Session("", file, nil).Emit(event.TrailFinished{File: file, Outcome: outcome})
+		}
+		if got := h.page().Headline(); got != want {
+			t.Errorf("%q: %q, want %q", outcomes, got, want)
+		}
+	}
+}
+
+func TestASnippetOfATrailStandsAtTheLeftWithItsLineMarked(t *testing.T) {
+	t.Parallel()
+	const snippet = "    9 |       - tap:\n> 10 |           text: a | b\n   11 |\n      |         ^"
+	a := &attempt{Finished: &event.TrailFinished{Line: 10, Snippet: snippet}}
+	want := []snippetLine{{"9", "- tap:", false}, {"10", "    text: a | b", true}, {"11", "", false}}
+	if diff := cmp.Diff(want, a.Snippet()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, nothing := range []string{"", "\n", "no line"} {
+		a.Finished.Snippet = nothing
+		if got := a.Snippet(); got != nil {
+			t.Errorf("%q: %v", nothing, got)
+		}
+	}
+}
+
+func TestBarsStandWithinTheTimeOfTheTrail(t *testing.T) {
+	t.Parallel()
+	at := func(ms int) time.Time { return newClock().t.Add(time.Duration(ms) * time.Millisecond) }
+	a := &attempt{from: at(0), to: at(1000)}
+	for _, tt := range []struct {
+		from, to time.Time
+		want     bar
+	}{
+		{at(0), at(1000), bar{0, 1000}},
+		{at(250), at(500), bar{250, 250}},
+		{at(500), time.Time{}, bar{500, 500}},
+		{at(1000), at(1000), bar{992, 8}},
+		{at(-5), at(5000), bar{0, 1000}},
+	} {
+		if got := a.bar(tt.from, tt.to); got != tt.want {
+			t.Errorf("%v to %v: %v, want %v", tt.from, tt.to, got, tt.want)
+		}
+	}
+}

@@ -159,7 +159,7 @@ func (o options) start(ctx context.Context, supervisor *spawn.Supervisor, log fu
 	if err != nil {
 		return nil, err
 	}
-	if runtime.GOOS != "windows" && os.Geteuid() == 0 {
+	if o.root {
 		log("info", "the browser runs without its sandbox, which root cannot use", "run as another user to have the sandbox")
 		return o.launch(ctx, supervisor, path, "--no-sandbox")
 	}
@@ -191,12 +191,15 @@ func (o options) launch(ctx context.Context, supervisor *spawn.Supervisor, path 
 	if spawn.CanPipe {
 		transport = cdp.Pipes(piped.Out, piped.In)
 	} else if transport, err = dialPort(ctx, folder, piped.Process); err != nil {
-		b.kill()
+		_ = b.kill()
 		return nil, b.broken(err)
 	}
 	b.conn = cdp.NewConn(transport)
 	if err := b.greet(ctx); err != nil {
-		b.kill()
+		if b.conn.Err() != nil {
+			b.await()
+		}
+		_ = b.kill()
 		return nil, b.broken(err)
 	}
 	return b, nil
@@ -229,7 +232,10 @@ func (b *browser) greet(ctx context.Context) error {
 	version := s.Begin("Browser.getVersion", nil)
 	attach := s.Begin("Target.setAutoAttach", autoAttach("page"))
 	var is struct{ Product string }
-	if err := errors.Join(version(ctx, &is), attach(ctx, nil)); err != nil {
+	if err := version(ctx, &is); err != nil {
+		return err
+	}
+	if err := attach(ctx, nil); err != nil {
 		return err
 	}
 	product := strings.NewReplacer("HeadlessChrome", "Chrome", "/", " ").Replace(is.Product)

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +23,8 @@ const (
 	maxNotes = 200
 	// maxNote bounds one of them.
 	maxNote = 2000
+	// maxDownload is the size of the largest download that is kept.
+	maxDownload = 64 << 20
 	// evidenceLimit bounds each part of the evidence, all of which are collected at once. A page that hangs shows none of them.
 	evidenceLimit = 4 * time.Second
 )
@@ -30,7 +35,9 @@ type notes struct {
 	lists   [kindsOfNotes][]string
 	left    [kindsOfNotes]int
 	secrets []string
-	files   map[string]string // names of downloads, by the browser's id
+
+	files    map[string]string // names of downloads, by the browser's id
+	complete []string          // ids of those that nobody has kept yet
 }
 
 type kindOfNote int
@@ -69,8 +76,6 @@ func (n *notes) dialog(kind, message string, accepted bool) {
 	}
 	n.add(noteDialog, "%s %q, %s", kind, message, did)
 }
-
-func (n *notes) tab(address string) { n.add(noteTab, "opened %s", address) }
 
 // console notes what events of three kinds tell: errors and warnings that scripts write, errors that nobody caught, and what the browser
 // says, among that which requests failed.
@@ -124,19 +129,55 @@ func (n *notes) download(e cdp.Event) {
 		return
 	}
 	n.mu.Lock()
-	if n.files == nil {
-		n.files = map[string]string{}
-	}
 	if p.SuggestedFilename != "" {
 		n.files[p.GUID] = p.SuggestedFilename
 	}
 	name := n.files[p.GUID]
+	if p.State == "completed" {
+		n.complete = append(n.complete, p.GUID)
+	}
 	n.mu.Unlock()
 	switch {
 	case p.SuggestedFilename != "":
 		n.add(noteDownload, "%s from %s", name, p.URL)
 	case p.State == "completed" || p.State == "canceled":
 		n.add(noteDownload, "%s is %s, %.0f bytes", name, p.State, p.ReceivedBytes)
+	}
+}
+
+// downloaded returns the names of the downloads that are complete, by the browser's id, each once.
+func (n *notes) downloaded() map[string]string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	files := map[string]string{}
+	for _, id := range n.complete {
+		files[id] = n.files[id]
+	}
+	n.complete = nil
+	return files
+}
+
+// keepDownloads moves what was downloaded into the session's folder.
+func (t *tab) keepDownloads() {
+	if t.browser.folder == "" {
+		return
+	}
+	for id, name := range t.notes.downloaded() {
+		path := filepath.Join(t.browser.folder, id)
+		info, err := os.Stat(path)
+		if err == nil && info.Size() > maxDownload {
+			err = fmt.Errorf("it has more than %d MiB", maxDownload>>20)
+		}
+		if err == nil {
+			var data []byte
+			if data, err = os.ReadFile(path); err == nil {
+				_, err = t.device.session.Keep(device.Artifact{Name: filepath.Base(filepath.Clean("/" + name)), Data: data})
+			}
+		}
+		if err != nil {
+			t.notes.add(noteDownload, "%s is not kept: %v", name, err)
+		}
+		_ = os.Remove(path)
 	}
 }
 
@@ -147,20 +188,23 @@ func (t *tab) hide(secret string) {
 	}
 	t.notes.mu.Lock()
 	defer t.notes.mu.Unlock()
-	for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), quoted(secret)} {
+	query := url.QueryEscape(secret)
+	component := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
+	inJSON := string(bytes.Trim(encoded(secret), `"`))
+	for _, form := range []string{secret, query, component, url.PathEscape(secret), inJSON} {
 		if !slices.Contains(t.notes.secrets, form) {
 			t.notes.secrets = append(t.notes.secrets, form)
 		}
 	}
 }
 
-// quoted is a text as it stands inside of JSON, HTML left alone.
-func quoted(text string) string {
-	var b strings.Builder
+// encoded is JSON as scripts write it: without escapes that only HTML needs.
+func encoded(value any) json.RawMessage {
+	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text)
-	return strings.Trim(strings.TrimSpace(b.String()), `"`)
+	_ = encoder.Encode(value) // values of ours always can be
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // mask replaces secrets.
@@ -222,6 +266,7 @@ func (d *page) Evidence(ctx context.Context) []device.Artifact {
 }
 
 func (t *tab) evidence(ctx context.Context) []device.Artifact {
+	t.keepDownloads()
 	ctx, cancel := context.WithTimeout(ctx, evidenceLimit)
 	defer cancel()
 	defer context.AfterFunc(t.lost, cancel)()

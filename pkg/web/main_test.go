@@ -3,12 +3,15 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +37,36 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// roleVariable turns the test binary into a trailblaze that ends as it says.
+const roleVariable = "WEB_TEST_ROLE"
+
+// play opens a page, says so, and ends.
+func play(role string) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
+	supervisor := spawn.NewSupervisor(spawn.Options{})
+	b, err := Kind().New(device.Host{Env: os.Environ(), Supervisor: supervisor})
+	if err != nil {
+		panic(err)
+	}
+	d := b.Open(device.Session{Log: func(string, string, string) {}, Broken: func(error) {}})
+	ctx := context.Background()
+	if _, err := d.Call(ctx, tool.Call{Tool: "navigate", Args: map[string]any{"url": "data:text/html,<h1>hi"}}); err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+	<-signals
+	if role == "second signal" {
+		supervisor.KillAll()
+	} else {
+		err = errors.Join(d.Close(ctx), b.Close(ctx))
+	}
+	if err := errors.Join(err, supervisor.Close()); err != nil && role != "second signal" {
+		panic(err)
+	}
+	os.Exit(0)
 }
 
 // shared is the one browser that all tests use which do not need one of their own.

@@ -149,6 +149,10 @@ func (t *tab) visit(ctx context.Context, address string) (tool.Result, error) {
 
 // aborted is how a visit ends that another page, a download or an answer without content took the place of.
 func (t *tab) aborted(ctx context.Context, address, before, loader string) (tool.Result, error) {
+	// A page that crashes opens nothing either; it does not answer, and the call ends with the tab.
+	if _, err := evaluated[int](ctx, t, "1"); err != nil && !errors.Is(err, errGone) {
+		return tool.Result{}, err
+	}
 	if now := t.main().document(); now == before || now == loader {
 		return tool.Result{}, fault.New(fault.ToolFailed, "it may be a download, or an answer without content",
 			"%s opened no page: the browser gave it up (net::ERR_ABORTED)", address)

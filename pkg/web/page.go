@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -47,6 +46,7 @@ func webResize(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 	if err := t.page.Call(ctx, "Emulation.setDeviceMetricsOverride", metrics(width, height), nil); err != nil {
 		return tool.Result{}, err
 	}
+	t.device.resized(width, height)
 	return said("the page has %d×%d pixels", width, height), nil
 }
 
@@ -107,7 +107,7 @@ func evaluated[T any](ctx context.Context, t *tab, expression string) (T, error)
 
 // webEvaluate is web_evaluate and evaluateJs.
 func webEvaluate(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	r, err := t.evaluate(ctx, arguments(args).text("script"))
+	value, err := t.evaluate(ctx, arguments(args).text("script"))
 	if thrown, ok := errors.AsType[*scriptError](err); ok {
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "the script failed: %s", thrown.text)
 	}
@@ -116,49 +116,49 @@ func webEvaluate(ctx context.Context, t *tab, args map[string]any) (tool.Result,
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "the page was left before the script had ended")
 	case err != nil:
 		return tool.Result{}, err
-	case r.UnserializableValue != "":
-		return said("%s", r.UnserializableValue), nil
-	case r.Value == nil:
-		return said("%s", r.Type), nil
 	}
-	result := tool.Result{OK: true, Text: string(r.Value)}
-	if json.Unmarshal(r.Value, &result.Text) != nil && strings.HasPrefix(string(r.Value), "{") {
-		result.Structured = r.Value
+	result := said("%s", value)
+	if strings.HasPrefix(value, "{") {
+		result.Structured = json.RawMessage(value)
 	}
+	_ = json.Unmarshal([]byte(value), &result.Text) // a text is answered as it is, anything else as JSON
 	return result, nil
 }
 
 // evaluate runs a script in the page's own world, as Playwright does: a function is called, a promise awaited. A script that returns, as
-// the body of a function does, is taken as one.
-func (t *tab) evaluate(ctx context.Context, script string) (remote, error) {
+// the body of a function does, is taken as one. It gives JSON, or undefined.
+func (t *tab) evaluate(ctx context.Context, script string) (value string, err error) {
 	r, err := t.run(ctx, script)
 	if thrown, ok := errors.AsType[*scriptError](err); ok && strings.HasPrefix(thrown.text, "SyntaxError: Illegal return statement") {
 		r, err = t.run(ctx, "(async () => {"+script+"\n})()")
 	}
-	if err != nil || r.ObjectID == "" {
-		return r, err
+	switch {
+	case err != nil:
+		return "", err
+	case r.UnserializableValue != "":
+		return r.UnserializableValue, nil
+	case r.ObjectID == "" && r.Value == nil:
+		return r.Type, nil
+	case r.ObjectID == "":
+		return string(r.Value), nil
 	}
 	defer t.page.Begin("Runtime.releaseObject", map[string]any{"objectId": r.ObjectID})
-	body := "function() { return this }"
-	if r.Type == "function" {
-		body = "function() { return this() }"
-	}
+	const body = `async function() { return JSON.stringify(await (typeof this === "function" ? this() : this)) }`
 	var called returned
 	err = t.page.Call(ctx, "Runtime.callFunctionOn", map[string]any{
 		"functionDeclaration": body, "objectId": r.ObjectID, "returnByValue": true, "awaitPromise": true, "userGesture": true,
 	}, &called)
-	if refused, ok := errors.AsType[*cdp.Error](err); ok && strings.Contains(refused.Message, "reference chain") {
-		return r, fault.New(fault.ToolFailed, "return texts, numbers, lists and plain objects", "what the script returns is no JSON: %s", r.Description)
+	if err = errors.Join(err, called.err()); err != nil || called.Result.Value == nil {
+		return called.Result.Type, err
 	}
-	if err == nil {
-		err = called.err()
-	}
-	return called.Result, err
+	return value, json.Unmarshal(called.Result.Value, &value)
 }
 
 func (t *tab) run(ctx context.Context, script string) (remote, error) {
 	var r returned
-	err := t.page.Call(ctx, "Runtime.evaluate", map[string]any{"expression": script, "awaitPromise": true, "userGesture": true}, &r)
+	err := t.page.Call(ctx, "Runtime.evaluate", map[string]any{
+		"expression": script, "userGesture": true, "replMode": true, // which awaits anywhere, and declares again
+	}, &r)
 	if err == nil {
 		err = r.err()
 	}
@@ -207,8 +207,7 @@ func webSnapshot(ctx context.Context, t *tab, args map[string]any) (tool.Result,
 			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keeping the snapshot")
 		}
 	}
-	structured, err := json.Marshal(map[string]string{"url": t.address(), "title": t.title(ctx), "snapshot": shown})
 	result := said("kept %s.png and %s.yaml of %s", name, name, t.address())
-	result.Structured = structured
-	return result, err
+	result.Structured = encoded(map[string]string{"url": t.address(), "title": t.title(ctx), "snapshot": shown})
+	return result, nil
 }

@@ -31,7 +31,7 @@ type cookie struct {
 }
 
 type origin struct {
-	Origin       string  `json:"origin"`
+	Origin       string   `json:"origin"`
 	LocalStorage []stored `json:"localStorage"`
 }
 
@@ -50,14 +50,15 @@ func webGetStorageState(ctx context.Context, t *tab, _ map[string]any) (tool.Res
 	known := map[string]bool{}
 	for _, f := range t.frames() {
 		var o origin
-		const script = `({origin: location.origin, localStorage: Object.entries(localStorage).map(([name, value]) => ({name, value}))})`
+		const script = `({origin: location.origin, localStorage: Array.from(localStorage, (_, i) => localStorage.key(i))
+			.map(name => ({name, value: localStorage.getItem(name)}))})`
 		if f.evaluate(ctx, script, &o) == nil && len(o.LocalStorage) > 0 && !known[o.Origin] { // some documents may have none
 			known[o.Origin] = true
 			state.Origins = append(state.Origins, o)
 		}
 	}
-	data, err := json.Marshal(state)
-	return tool.Result{OK: true, Text: string(data), Structured: data}, err
+	data := encoded(state)
+	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
 }
 
 // webApplyCookies is web_applyCookies. It takes a list of cookies, or what web_getStorageState gives.

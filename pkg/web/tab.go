@@ -76,7 +76,7 @@ func (t *tab) begin(ctx context.Context) error {
 	downloads := s.Begin("Browser.setDownloadBehavior", t.downloadBehavior())
 	params := map[string]any{"url": "about:blank", "browserContextId": t.context}
 	if t.browser.headed {
-		params["width"], params["height"] = t.device.width, t.device.height
+		params["width"], params["height"] = t.device.Size()
 	}
 	if err := s.Call(ctx, "Target.createTarget", params, nil); err != nil {
 		return err
@@ -111,7 +111,6 @@ func (b *browser) unopened(cause error) error {
 func (t *tab) attached(s *cdp.Session, a attached) {
 	defer s.Begin("Runtime.runIfWaitingForDebugger", nil)
 	if t.page != nil {
-		t.notes.tab(a.TargetInfo.URL)
 		s.Listen(func(e cdp.Event) { t.heardBeside(s, e) })
 		t.ask(s, "Page.enable", nil, "Runtime.enable", nil, "Log.enable", nil)
 		return
@@ -124,13 +123,15 @@ func (t *tab) attached(s *cdp.Session, a attached) {
 	answers := t.ask(s,
 		"Inspector.enable", nil,
 		"Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true},
-		"Emulation.setDeviceMetricsOverride", metrics(t.device.width, t.device.height),
+		"Emulation.setDeviceMetricsOverride", metrics(t.device.Size()),
 	)
 	t.ready <- append(answers, t.set(s)...)
 }
 
 func metrics(width, height int) map[string]any {
-	return map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}
+	return map[string]any{
+		"width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 1, "mobile": false,
+	}
 }
 
 // ask begins calls, given as pairs of method and parameters.
@@ -195,6 +196,7 @@ func (t *tab) end() error {
 func (t *tab) close() {
 	t.lose(errShut)
 	t.watcher.Wait()
+	t.keepDownloads()
 	t.browser.mu.Lock()
 	delete(t.browser.tabs, t.context)
 	t.browser.mu.Unlock()
@@ -237,8 +239,15 @@ func (t *tab) heardBeside(s *cdp.Session, e cdp.Event) {
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		t.dialog(s, e)
-	case "Page.downloadWillBegin":
+	case "Page.downloadWillBegin", "Page.downloadProgress":
 		t.notes.download(e)
+	case "Page.frameNavigated":
+		var p struct {
+			Frame struct{ ParentID, URL string }
+		}
+		if e.Decode(&p) == nil && p.Frame.ParentID == "" {
+			t.notes.add(noteTab, "%s", p.Frame.URL)
+		}
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		t.notes.console(e)
 	}

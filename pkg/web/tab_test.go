@@ -1,28 +1,379 @@
 package web
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// roleVariable turns the test binary into a trailblaze that is killed.
-const roleVariable = "WEB_TEST_ROLE"
-
-func play(string) {}
-
-func TestSmoke(t *testing.T) {
-	t.Parallel()
-	u := open(t)
-	url := pages(t, map[string]http.HandlerFunc{"/hello": html("<title>Hello</title><h1>Hi</h1><iframe src='/hello2'></iframe>"), "/hello2": html("<p>inner")})
-	t.Log(u.do("web_navigate", "url", url+"/hello"))
-	t.Log(u.js("document.title"))
-	t.Log(u.js("() => ({a: 1})"))
-	t.Log(u.js("return 5"))
-	t.Log(u.do("web_currentUrl"))
-	for _, a := range u.device.Evidence(t.Context()) {
-		t.Log(a.Name, len(a.Data))
-		if a.Text {
-			t.Log(string(a.Data))
+// noted returns what page.txt says.
+func (u *user) noted() string {
+	u.t.Helper()
+	for _, a := range u.device.Evidence(u.t.Context()) {
+		if a.Name == "page.txt" {
+			return string(a.Data)
 		}
 	}
+	u.t.Fatal("there is no page.txt")
+	return ""
+}
+
+func (u *user) mustNote(lines ...string) {
+	u.t.Helper()
+	var is string
+	defer func() {
+		if u.t.Failed() {
+			u.t.Log(is)
+		}
+	}()
+	until(u.t, fmt.Sprintf("notes of %q", lines), func() bool {
+		is = u.noted()
+		for _, line := range lines {
+			if !strings.Contains(is, line+"\n") {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestSessionsShareNothing(t *testing.T) {
+	t.Parallel()
+	url := pages(t, nil) + "/tab-store.html"
+	a, b := open(t), open(t)
+	a.do("navigate", "url", url)
+	a.js(`document.cookie = "who=a; max-age=1000"; localStorage.who = "a"; sessionStorage.who = "a"; 0`)
+	if err := a.tab().page.Call(t.Context(), "Browser.grantPermissions", map[string]any{
+		"permissions": []string{"geolocation"}, "browserContextId": a.tab().context,
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	const all = `(async () => [document.cookie, localStorage.who, sessionStorage.who, (await indexedDB.databases()).length,
+		(await navigator.permissions.query({name: "geolocation"})).state])()`
+	a.js(`new Promise(done => { indexedDB.open("db").onsuccess = () => done(1) })`)
+	if got := a.js(all); got != `["who=a","a","a",1,"granted"]` {
+		t.Errorf("its own session sees %s", got)
+	}
+	b.do("navigate", "url", url)
+	const nothing = `["",null,null,0,"prompt"]`
+	if got := b.js(all); got != nothing {
+		t.Errorf("another session sees %s", got)
+	}
+	another := openIn(t, newBackendOf(t, nil), device.Session{})
+	another.do("navigate", "url", url)
+	if got := another.js(all); got != nothing {
+		t.Errorf("another run at the same time sees %s", got)
+	}
+	a.do("clearAppData")
+	if got := a.do("web_currentUrl"); got != "about:blank" {
+		t.Errorf("after clearAppData the page is %s", got)
+	}
+	a.do("navigate", "url", url)
+	if got := a.js(all); got != nothing {
+		t.Errorf("after clearAppData the session sees %s", got)
+	}
+}
+
+func TestDialogsStopNothing(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	url := pages(t, map[string]http.HandlerFunc{
+		"/loud":  html(`<script>alert("at load"); addEventListener("beforeunload", e => e.preventDefault())</script><button onclick="0">b</button>`),
+		"/quiet": html(`quiet`),
+	})
+	u.do("navigate", "url", url+"/loud")
+	if got := u.js(`[alert("one"), confirm("two"), prompt("three", "3")]`); got != `[null,false,null]` {
+		t.Errorf("by default dialogs give %s", got)
+	}
+	u.do("web_handleDialog", "action", "accept", "text", "typed")
+	if got := u.js(`[confirm("four"), prompt("five")]`); got != `[true,"typed"]` {
+		t.Errorf("accepted dialogs give %s", got)
+	}
+	u.do("web_handleDialog", "action", "DISMISS")
+	if got := u.js(`confirm("six")`); got != `false` {
+		t.Errorf("dismissed again, a dialog gives %s", got)
+	}
+	u.js(`document.querySelector("button").click(); document.hasFocus()`)
+	if err := u.tab().page.Call(t.Context(), "Input.dispatchMouseEvent", map[string]any{
+		"type": "mousePressed", "x": 20, "y": 20, "button": "left", "clickCount": 1,
+	}, nil); err != nil { // beforeunload asks only on pages that were touched
+		t.Fatal(err)
+	}
+	u.do("navigate", "url", url+"/quiet")
+	u.mustNote(`- alert "at load", dismissed`, `- confirm "two", dismissed`, `- prompt "five", accepted`, `- confirm "six", dismissed`,
+		`- beforeunload "", accepted`)
+	u.refused("web_handleDialog", []any{"action", "IGNORE"}, "IGNORE", "ACCEPT, DISMISS")
+}
+
+func TestATabThatAPageOpensLeavesThePageAsItIs(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	url := pages(t, map[string]http.HandlerFunc{
+		"/opener": html(`<title>opener</title><a target=_blank href="/opened">link</a>`),
+		"/opened": html(`<title>opened</title><script>alert("in the new tab"); console.error("bad there")</script>`),
+	})
+	u.do("navigate", "url", url+"/opener")
+	u.js(`document.querySelector("a").click()`)
+	if got := u.js(`document.title`); got != "opener" {
+		t.Errorf("the page is %s", got)
+	}
+	if got := u.js(`window.open("/opened"); document.title`); got != "opener" {
+		t.Errorf("the page is %s", got)
+	}
+	u.mustNote("- "+url+"/opened", `- alert "in the new tab", dismissed`, "- console.error: bad there")
+	if got := u.js(`document.title`); got != "opener" {
+		t.Errorf("the page is %s", got)
+	}
+}
+
+func TestACrashedPageEndsItsSessionOnly(t *testing.T) {
+	t.Parallel()
+	b := newBackendOf(t, nil)
+	u, other := openIn(t, b, device.Session{}), openIn(t, b, device.Session{})
+	other.do("navigate", "url", "about:blank")
+	// Before its first page, a tab can crash too.
+	_, err := u.call("navigate", "url", "chrome://crash")
+	if fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), "has crashed") {
+		t.Errorf("the call: %v", err)
+	}
+	select {
+	case err := <-u.broken:
+		if fault.KindOf(err) != fault.Crashed {
+			t.Errorf("the session was told %v", err)
+		}
+	case <-time.After(testLimit):
+		t.Error("the session was not told")
+	}
+	if _, err := u.call("web_currentUrl"); fault.KindOf(err) != fault.Crashed {
+		t.Errorf("a later call: %v", err)
+	}
+	if len(u.device.Evidence(t.Context())) == 0 {
+		t.Error("there is no evidence")
+	}
+	other.js("1")
+	openIn(t, b, device.Session{}).do("navigate", "url", "about:blank")
+}
+
+func TestAPageThatClosesItselfEndsTheSession(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	u.do("navigate", "url", "about:blank")
+	_, _ = u.call("web_evaluate", "script", "window.close()")
+	select {
+	case err := <-u.broken:
+		if fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), "was closed") {
+			t.Errorf("the session was told %v", err)
+		}
+	case <-time.After(testLimit):
+		t.Error("the session was not told")
+	}
+}
+
+func TestDownloadsAreKeptAndNoted(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	url := pages(t, map[string]http.HandlerFunc{
+		"/list": html(`<a href="/report.csv">get</a>`),
+		"/report.csv": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Disposition", `attachment; filename="report.csv"`)
+			_, _ = w.Write([]byte("a,b\n"))
+		},
+	})
+	u.do("navigate", "url", url+"/list")
+	u.js(`document.querySelector("a").click()`)
+	u.mustNote("- report.csv from "+url+"/report.csv", "- report.csv is completed, 4 bytes")
+	until(t, "the file", func() bool {
+		u.js("1") // the next call keeps what has come
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		return string(u.kept["report.csv"]) == "a,b\n"
+	})
+	if got := u.do("navigate", "url", url+"/report.csv"); !strings.Contains(got, "download") {
+		t.Errorf("visiting a download: %s", got)
+	}
+	if got := u.do("web_currentUrl"); got != url+"/list" {
+		t.Errorf("the page is %s", got)
+	}
+}
+
+func TestABrowserOfSomebodyElseLivesOn(t *testing.T) {
+	t.Parallel()
+	theirs := newBackendOf(t, nil)
+	owner := openIn(t, theirs, device.Session{})
+	owner.do("navigate", "url", "about:blank")
+	address := debuggingPort(t)
+	contexts := func() (ids []string) {
+		b := connectTo(t, address)
+		defer func() { _ = b.conn.Close() }()
+		var answer struct{ BrowserContextIDs []string }
+		if err := b.conn.Browser().Call(t.Context(), "Target.getBrowserContexts", nil, &answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer.BrowserContextIDs
+	}
+	before := len(contexts())
+	var socket string
+	for _, url := range []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1), "socket"} {
+		if url == "socket" {
+			url = socket
+		}
+		b, err := Kind().New(device.Host{Values: map[string]string{"cdpUrl": url}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := b.Open(device.Session{Log: func(string, string, string) {}, Broken: func(err error) { t.Error(err) }})
+		result, err := d.Call(t.Context(), tool.Call{Tool: "web_evaluate", Args: map[string]any{"script": "1 + 1"}})
+		if err != nil || result.Text != "2" {
+			t.Fatalf("%s: %v, %v", url, result, err)
+		}
+		if socket == "" {
+			if socket, err = socketOf(t.Context(), url); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(contexts()); n != before+1 {
+			t.Errorf("%d contexts, want %d", n, before+1)
+		}
+		if err := d.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := len(contexts()); n != before {
+			t.Errorf("%d contexts are left of %d", n, before)
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(contexts()); n != before {
+		t.Errorf("%d contexts, want %d", n, before)
+	}
+}
+
+// debuggingPort is the URL of a browser that listens on a port.
+func debuggingPort(t *testing.T) string {
+	t.Helper()
+	b := newBackendOf(t, nil).(*backend)
+	o := b.options
+	path, err := o.find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := o.launch(t.Context(), b.supervisor, path, "--no-sandbox", "--remote-debugging-port=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.close() })
+	var port string
+	until(t, "the port", func() bool {
+		data, err := os.ReadFile(filepath.Join(other.folder, "DevToolsActivePort"))
+		port, _, _ = strings.Cut(string(data), "\n")
+		return err == nil && port != ""
+	})
+	return "http://127.0.0.1:" + port
+}
+
+func connectTo(t *testing.T, address string) *browser {
+	t.Helper()
+	b, err := options{cdpURL: address}.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestEvidenceShowsThePageEvenWhenItHangs(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	url := pages(t, map[string]http.HandlerFunc{"/page": html(`<title>Shop</title><h1>Hello</h1>
+		<script>console.error("bad", {a: 1}); console.warn("hm"); fetch("/missing"); setTimeout(() => { throw new Error("late") })</script>
+		<img src="http://127.0.0.1:1/none.png">`)})
+	u.do("navigate", "url", url+"/page")
+	u.mustNote("URL: "+url+"/page", "Title: Shop", "- console.error: bad Object", "- console.warning: hm",
+		"- "+url+"/missing: the server responded with a status of 404 (Not Found)", "- http://127.0.0.1:1/none.png: net::ERR_UNSAFE_PORT")
+	if got := u.noted(); !strings.Contains(got, "- Error: late\n") {
+		t.Errorf("page.txt lacks an error:\n%s", got)
+	}
+	var names []string
+	for _, a := range u.device.Evidence(t.Context()) {
+		names = append(names, a.Name)
+		if a.Name == "screenshot.png" && !strings.HasPrefix(string(a.Data), "\x89PNG") {
+			t.Error("the screenshot is none")
+		}
+		if a.Name == "page.yaml" && !strings.Contains(string(a.Data), `heading "Hello"`) {
+			t.Errorf("the page is %s", a.Data)
+		}
+	}
+	if diff := cmp.Diff([]string{"page.txt", "screenshot.png", "page.yaml"}, names); diff != "" {
+		t.Error(diff)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	hanging := make(chan error, 1)
+	go func() {
+		_, err := u.device.Call(ctx, tool.Call{Tool: "web_evaluate", Args: map[string]any{"script": "console.log('x'); while (true) {}"}})
+		hanging <- err
+	}()
+	until(t, "the hang", func() bool {
+		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+		defer cancel()
+		return u.tab().main().evaluate(short, "1", nil) != nil
+	})
+	began := time.Now()
+	shown := u.device.Evidence(ctx)
+	if len(shown) == 0 || !strings.Contains(string(shown[0].Data), "URL: "+url+"/page\n") {
+		t.Errorf("the evidence of a page that hangs is %v", shown)
+	}
+	if took := time.Since(began); took > evidenceLimit+5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	cancel()
+	if err := <-hanging; fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("the call that hung: %v", err)
+	}
+}
+
+func TestASecretIsInNoText(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	const secret = `p&s "é` + "\\"
+	url := pages(t, map[string]http.HandlerFunc{"/form": html(`<input aria-label=field>`)}) + "/form"
+	u.do("navigate", "url", url)
+	u.tab().hide(secret)
+	quoted, _ := json.Marshal(secret)
+	u.js(fmt.Sprintf(`(secret => { document.querySelector("input").value = secret; document.title = secret; console.error(secret);
+		alert(secret); history.replaceState(0, "", "?q=" + encodeURIComponent(secret)) })(%s)`, quoted))
+	check := func(what, text string) {
+		t.Helper()
+		for _, form := range []string{secret, `p&s`, "p%26s", `\"é`} {
+			if strings.Contains(text, form) {
+				t.Errorf("%s has %q in it: %s", what, form, text)
+			}
+		}
+	}
+	u.mustNote("Title: [secret]", "- console.error: [secret]")
+	for _, a := range u.device.Evidence(t.Context()) {
+		if a.Text {
+			check(a.Name, string(a.Data))
+		}
+	}
+	check("the URL", u.do("web_currentUrl"))
+	check("the title", u.js("document.title"))
+	check("an object", u.js("({title: document.title})"))
+	snapshot, _ := u.call("web_snapshot")
+	check("the snapshot", string(snapshot.Structured))
+	thrown, _ := u.call("web_evaluate", "script", "throw new Error(document.title)")
+	check("an error", thrown.Text)
 }

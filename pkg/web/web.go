@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,11 +49,12 @@ type options struct {
 	headed          bool
 	width, height   int
 	env             []string
+	root            bool // we are root, for whom the sandbox does not work
 }
 
 func newOptions(host device.Host) (options, error) {
 	v := host.Values
-	o := options{browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true", width: 1280, height: 800, env: host.Env}
+	o := options{browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true", width: 1280, height: 800, env: host.Env, root: os.Geteuid() == 0}
 	if size := v["viewport"]; size != "" {
 		w, h, _ := strings.Cut(strings.ToLower(size), "x")
 		width, bad := strconv.Atoi(w)
@@ -119,7 +121,7 @@ func newBackend(host device.Host) (device.Backend, error) {
 
 // Open implements device.Backend.
 func (b *backend) Open(session device.Session) device.Device {
-	d := &page{backend: b, session: session, notes: &notes{}, turn: make(chan struct{}, 1), width: b.options.width, height: b.options.height}
+	d := &page{backend: b, session: session, notes: &notes{files: map[string]string{}}, turn: make(chan struct{}, 1), width: b.options.width, height: b.options.height}
 	if session.Width > 0 && session.Height > 0 {
 		d.width, d.height = session.Width, session.Height
 	}
@@ -207,16 +209,16 @@ func (s *starting) over() bool {
 
 // page is the device of a session. It implements device.Device.
 type page struct {
-	backend       *backend
-	session       device.Session
-	notes         *notes
-	turn          chan struct{} // held by the call that runs
-	ctx           context.Context
-	cancel        context.CancelFunc
-	width, height int
+	backend *backend
+	session device.Session
+	notes   *notes
+	turn    chan struct{} // held by the call that runs
+	ctx     context.Context
+	cancel  context.CancelFunc
 
-	mu      sync.Mutex
-	current *opening
+	mu            sync.Mutex
+	current       *opening
+	width, height int
 }
 
 // opening is a tab that is being opened or was. done is closed when tab or err is set.
@@ -230,7 +232,17 @@ type opening struct {
 func (d *page) Prepare() { d.open() }
 
 // Size implements device.Device.
-func (d *page) Size() (width, height int) { return d.width, d.height }
+func (d *page) Size() (width, height int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.width, d.height
+}
+
+func (d *page) resized(width, height int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.width, d.height = width, height
+}
 
 // open begins to open the tab, once.
 func (d *page) open() *opening {
@@ -311,10 +323,14 @@ func (d *page) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if err != nil {
 		return d.settle(ctx, limited, call, nil, tool.Result{}, err)
 	}
+	if t.lost.Err() != nil {
+		return tool.Result{}, t.end()
+	}
 	bound, cancel := context.WithCancelCause(limited)
 	defer cancel(nil)
 	defer context.AfterFunc(t.lost, func() { cancel(context.Cause(t.lost)) })()
 	result, err := run(bound, t, call.Args)
+	t.keepDownloads()
 	return d.settle(ctx, limited, call, t, result, err)
 }
 

@@ -1,0 +1,235 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+)
+
+func TestOptionsAreJudgedBeforeAnythingStarts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		key, value, want string
+	}{
+		{"viewport", "1280x800", ""}, {"viewport", "400X900", ""}, {"viewport", "1280", `"1280" is no size`}, {"viewport", "0x5", "no size"},
+		{"viewport", "1x2x3", "no size"}, {"cdpUrl", "http://127.0.0.1:9222", ""}, {"cdpUrl", "wss://grid.example/?token=x", ""},
+		{"cdpUrl", "127.0.0.1:9222", "begins with none of http://, https://, ws://, wss://"},
+	} {
+		_, err := Kind().New(device.Host{Values: map[string]string{c.key: c.value}})
+		if c.want == "" && err == nil {
+			continue
+		}
+		if c.want == "" || fault.KindOf(err) != fault.Misuse || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: got %v, want %q", c.key, c.value, err, c.want)
+		}
+	}
+	u := openIn(t, newBackendOf(t, map[string]string{"viewport": "500x600"}), device.Session{})
+	if w, h := u.device.Size(); w != 500 || h != 600 {
+		t.Errorf("the size is %d, %d", w, h)
+	}
+	u = openIn(t, newBackendOf(t, nil), device.Session{Width: 300, Height: 200})
+	if w, h := u.device.Size(); w != 300 || h != 200 {
+		t.Errorf("the size is %d, %d", w, h)
+	}
+}
+
+func TestASessionThatCallsNothingStartsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBackendOf(t, map[string]string{"browser": "/nowhere/chrome"})
+	u := openIn(t, b, device.Session{})
+	if shown := u.device.Evidence(t.Context()); shown != nil {
+		t.Errorf("it shows %v", shown)
+	}
+	if err := u.device.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if b.(*backend).current != nil {
+		t.Error("a browser was started")
+	}
+}
+
+// program writes a script that plays a browser.
+func program(t *testing.T, lines string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "browser")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		values map[string]string
+		kind   fault.Kind
+		want   []string
+	}{
+		"missing file":   {map[string]string{"browser": "/nowhere/chrome"}, fault.CommandNotFound, []string{`"/nowhere/chrome"`, "TRAILBLAZE_BROWSER"}},
+		"missing name":   {map[string]string{"browser": "no-such-chrome"}, fault.CommandNotFound, []string{`"no-such-chrome"`}},
+		"not executable": {map[string]string{"browser": plain}, fault.PermissionDenied, []string{plain}},
+		"dies": {
+			map[string]string{"browser": program(t, "echo cannot open display >&2; exit 3")}, fault.Crashed,
+			[]string{"ended at its start: exited with code 3", "cannot open display"},
+		},
+		"no server": {map[string]string{"cdpUrl": "http://127.0.0.1:1"}, fault.Server, []string{"no browser can be reached at http://127.0.0.1:1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBackendOf(t, c.values)
+			u := openIn(t, b, device.Session{})
+			_, called := u.call("web_currentUrl")
+			_, checked := b.Check(t.Context())
+			for _, err := range []error{called, checked} {
+				if fault.KindOf(err) != c.kind || fault.As(err).Hint == "" {
+					t.Fatalf("got %v with kind %q", err, fault.KindOf(err))
+				}
+				for _, want := range c.want {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("got %q, which lacks %q", err, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestWithoutAnyBrowserTheErrorSaysWhatWasLookedFor(t *testing.T) {
+	t.Parallel()
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		if list := places(goos, func(name string) string { return "/env/" + name }); len(list) < 3 {
+			t.Errorf("%s: %q", goos, list)
+		}
+	}
+	o := options{env: []string{"PATH=" + t.TempDir()}}
+	path, err := o.find()
+	if err == nil { // this machine has one in a usual place
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	if !strings.Contains(err.Error(), "looked for google-chrome-stable, ") || !strings.Contains(fault.As(err).Hint, "install") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestABrowserOnPATHIsFoundByItsUsualNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"msedge", "chromium"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := options{env: []string{"PATH=" + dir}}
+	for named, want := range map[string]string{"": "chromium", "msedge": "msedge", filepath.Join(dir, "msedge"): "msedge"} {
+		o.browser = named
+		if path, err := o.find(); err != nil || path != filepath.Join(dir, want) {
+			t.Errorf("%q is %s, %v", named, path, err)
+		}
+	}
+}
+
+func TestWithoutASandboxToUseTheBrowserStartsWithoutAndSaysSo(t *testing.T) {
+	t.Parallel()
+	real, err := options{env: os.Environ()}.find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	picky := program(t, `case "$*" in *--no-sandbox*) exec `+real+` "$@";; esac; echo "FATAL: No usable sandbox!" >&2; exit 133`)
+	b := newBackendOf(t, map[string]string{"browser": picky}).(*backend)
+	b.options.root = false
+	u := openIn(t, b, device.Session{})
+	u.do("navigate", "url", "about:blank")
+	want := []string{"info: the browser runs without its sandbox, which this machine or container does not allow"}
+	if diff := cmp.Diff(want, u.logs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCheckNamesTheBrowser(t *testing.T) {
+	t.Parallel()
+	b := newBackendOf(t, nil)
+	if got, err := b.Check(t.Context()); err != nil || !strings.Contains(got, " (/") || !strings.HasPrefix(got, "Chrome ") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestAnEndDuringTheStartLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hangs := program(t, "exec sleep 60")
+	supervisor := spawn.NewSupervisor(spawn.Options{})
+	b, err := Kind().New(device.Host{
+		Values: map[string]string{"browser": hangs}, Env: append(os.Environ(), "TMPDIR="+dir), Supervisor: supervisor,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := b.Open(device.Session{Log: func(string, string, string) {}, Broken: func(error) {}})
+	d.Prepare()
+	until(t, "the profile", func() bool { files, _ := os.ReadDir(dir); return len(files) > 0 })
+	began := time.Now()
+	if err := errors.Join(d.Close(t.Context()), b.Close(context.Background()), supervisor.Close()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if files, _ := os.ReadDir(dir); len(files) > 0 {
+		t.Errorf("left: %v", files)
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		t.Error("too much was removed")
+	}
+}
+
+func TestABrowserIsReachedBehindAnotherName(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer func(w http.ResponseWriter, r *http.Request)
+		want   string // of the socket, or in the error
+	}{
+		"renamed host": {func(w http.ResponseWriter, r *http.Request) {
+			if r.Host != "localhost" {
+				http.Error(w, "Host header is specified and is not an IP address or localhost.", http.StatusInternalServerError)
+				return
+			}
+			_, _ = w.Write([]byte(`{"Browser": "x", "webSocketDebuggerUrl": "ws://localhost/devtools/browser/1"}`))
+		}, "ws://HOST/devtools/browser/1"},
+		"refuses":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "500"},
+		"no browser":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`<html>`)) }, "is no browser's debugging port"},
+		"not allowed": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "answers 401"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(c.answer))
+			defer server.Close()
+			got, err := socketOf(t.Context(), server.URL)
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, strings.ReplaceAll(c.want, "HOST", strings.TrimPrefix(server.URL, "http://"))) {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}

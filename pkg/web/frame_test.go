@@ -1,0 +1,143 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// tabOf returns the tab of a session.
+func (u *user) tab() *tab {
+	u.t.Helper()
+	t, err := u.device.(*page).tab(u.t.Context())
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return t
+}
+
+// framesOf waits until the frames of the page, in their order, are at the given paths.
+func (u *user) framesOf(paths ...string) []*frame {
+	u.t.Helper()
+	t := u.tab()
+	var frames []*frame
+	until(u.t, "frames at "+strings.Join(paths, " "), func() bool {
+		frames = t.frames()
+		if len(frames) != len(paths) {
+			return false
+		}
+		for i, f := range frames {
+			var path string
+			if f.evaluate(u.t.Context(), "location.pathname + (document.readyState == 'complete' ? '' : '…')", &path) != nil || path != paths[i] {
+				return false
+			}
+		}
+		return true
+	})
+	return frames
+}
+
+// localhost is a URL of the same server that browsers take for another site.
+func localhost(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
+
+func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	far := ""
+	url := pages(t, map[string]http.HandlerFunc{
+		"/outer": func(w http.ResponseWriter, r *http.Request) {
+			html(`<body style="margin:0"><iframe src="/near" style="position:absolute;left:100px;top:50px;border:5px solid;padding:3px"></iframe>
+				<iframe src="`+far+`/far" style="position:absolute;left:500px;top:300px;border:0;width:400px;height:300px"></iframe>`)(w, r)
+		},
+		"/near":   html(`<body style="margin:0"><iframe src="/inner" style="position:absolute;left:10px;top:20px;border:0"></iframe>`),
+		"/far":    html(`<body style="margin:0"><iframe src="/inner" style="position:absolute;left:7px;top:9px;border:0"></iframe>`),
+		"/inner":  html(`<p>inner`),
+		"/simple": html(`<p>simple`),
+	})
+	far = localhost(url)
+	u.do("navigate", "url", url+"/outer")
+	frames := u.framesOf("/outer", "/near", "/inner", "/far", "/inner")
+	if a, b := frames[0].session.to.Load(), frames[3].session.to.Load(); a == b || b != frames[4].session.to.Load() {
+		t.Error("the other site has no process of its own")
+	}
+	for i, want := range [][2]float64{{0, 0}, {108, 58}, {118, 78}, {500, 300}, {507, 309}} {
+		x, y, err := frames[i].origin(t.Context())
+		if err != nil || math.Abs(x-want[0]) > 0.5 || math.Abs(y-want[1]) > 0.5 {
+			t.Errorf("frame %d begins at %v, %v, want %v; %v", i, x, y, want, err)
+		}
+	}
+
+	// Frames that move between processes, go, and come.
+	u.js(`document.querySelectorAll("iframe")[1].src = "/simple"; 0`)
+	u.framesOf("/outer", "/near", "/inner", "/simple")
+	u.js(fmt.Sprintf(`document.querySelectorAll("iframe")[0].src = "%s/far"; 0`, far))
+	u.framesOf("/outer", "/far", "/inner", "/simple")
+	u.js(`document.querySelectorAll("iframe")[0].remove()`)
+	u.framesOf("/outer", "/simple")
+	u.js(`document.body.append(Object.assign(document.createElement("iframe"), {src: "/inner"}))`)
+	u.framesOf("/outer", "/simple", "/inner")
+	u.do("navigate", "url", far+"/far")
+	u.framesOf("/far", "/inner")
+	if _, _, err := frames[1].origin(t.Context()); !errors.Is(err, errGone) {
+		t.Errorf("a frame that is gone: %v", err)
+	}
+	if err := frames[1].evaluate(t.Context(), "1", nil); !errors.Is(err, errGone) {
+		t.Errorf("a frame that is gone: %v", err)
+	}
+}
+
+func TestWhatWaitsInADocumentEndsWithIt(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	url := pages(t, map[string]http.HandlerFunc{"/a": html("a"), "/b": html("b")})
+	for _, next := range []string{url + "/b", localhost(url) + "/b", "about:blank"} {
+		u.do("navigate", "url", url+"/a")
+		f := u.tab().main()
+		s, w, err := f.inside(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := f.handle(t.Context(), "root")
+		if err != nil {
+			t.Fatal(err)
+		}
+		forever := s.Begin("Runtime.evaluate", map[string]any{
+			"expression": "new Promise(() => {})", "awaitPromise": true, "uniqueContextId": w.unique,
+		})
+		u.do("navigate", "url", next)
+		ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+		defer cancel()
+		if err := forever(ctx, nil); !errors.Is(replaced(err), errGone) {
+			t.Errorf("what waited when the page went to %s: %v", next, err)
+		}
+		select {
+		case <-w.gone.Done():
+		default:
+			t.Errorf("the world of the page before %s goes on", next)
+		}
+		if err := f.eval(t.Context(), "seen", nil, body); !errors.Is(err, errGone) {
+			t.Errorf("an element of the page before %s: %v", next, err)
+		}
+		body.release()
+	}
+}
+
+func TestPagesCanNeitherSeeNorChangeOurScript(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	url := pages(t, map[string]http.HandlerFunc{"/mine": html(`<title>mine</title><script>
+		Object.prototype.hidden = 1; Array.prototype.map = () => { throw "mine" }; globalThis.trailblaze = {root() { throw "mine" }};
+		</script>`)})
+	u.do("navigate", "url", url+"/mine")
+	f := u.tab().main()
+	if root, err := f.handle(t.Context(), "root"); err != nil || root == nil {
+		t.Errorf("got %v, %v", root, err)
+	}
+	if got := u.js("Object.keys(globalThis.trailblaze)"); got != `["root"]` {
+		t.Errorf("the page's own is %s", got)
+	}
+}

@@ -1,0 +1,230 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// within calls a command with a limit of its own.
+func (u *user) within(limit time.Duration, name string, args map[string]any) (tool.Result, error) {
+	return u.device.Call(context.Background(), tool.Call{Tool: name, Args: args, Timeout: limit})
+}
+
+func TestAVisitWaitsForThePageToLoadAndForNothingElse(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	release := make(chan struct{})
+	url := pages(t, map[string]http.HandlerFunc{
+		"/slow": html(`<img src="/image" onload="document.title = 'loaded'">`),
+		"/image": func(w http.ResponseWriter, _ *http.Request) {
+			<-release
+			w.Header().Set("Content-Type", "image/svg+xml")
+			_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`))
+		},
+		"/busy":  html(`<title>busy</title><script>(async () => { for (;;) await fetch("/poll?" + Math.random()) })(); setInterval(() => document.title += ".", 5)</script>`),
+		"/never": html(`<title>never</title><p>here<img src="/hangs">`),
+		"/hangs": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"/poll":  html(`x`),
+		"/other": html(`other`),
+		"/hops":  html(`<script>location.replace("/other")</script>`),
+		"/late":  html(`<script>onload = () => setTimeout(() => location.href = "/other")</script>`),
+		"/none":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+		"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) },
+	})
+	time.AfterFunc(100*time.Millisecond, func() { close(release) })
+	u.do("web_navigate", "url", url+"/slow")
+	if got := u.js("document.title"); got != "loaded" {
+		t.Errorf("the title is %q: the image is not there", got)
+	}
+	began := time.Now()
+	if got := u.do("navigate", "url", url+"/busy"); got != "opened "+url+"/busy" {
+		t.Error(got)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("a page that is never idle took %s", took)
+	}
+	if got := u.do("navigate", "url", url+"/hops"); !strings.HasSuffix(got, "which led to "+url+"/other") {
+		t.Error(got)
+	}
+	if got := u.do("navigate", "url", url+"/moved"); !strings.HasSuffix(got, "which led to "+url+"/other") {
+		t.Error(got)
+	}
+	u.do("navigate", "url", url+"/late")
+	u.do("navigate", "url", url+"/busy#part")
+	if got := u.do("navigate", "url", url+"/busy#other"); !strings.Contains(got, "in the same document") {
+		t.Error(got)
+	}
+	u.refused("navigate", []any{"url", url + "/none"}, "opened no page")
+
+	for path, want := range map[string]string{"/never": "answered, but had not loaded after", "/hangs": "did not answer within"} {
+		result, err := u.within(time.Second, "navigate", map[string]any{"url": url + path})
+		if err != nil || result.Kind != fault.CallTimeout || !strings.Contains(result.Text, url+path+" "+want) {
+			t.Errorf("%s: %+v, %v", path, result, err)
+		}
+	}
+	if got := u.do("navigate", "url", url+"/other"); got != "opened "+url+"/other" {
+		t.Error(got)
+	}
+}
+
+func TestAPageThatCannotBeOpenedSaysWhy(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := "http://" + l.Addr().String()
+	_ = l.Close()
+	if got := u.refused("navigate", []any{"url", dead}, dead+" could not be opened: nothing listens there (net::ERR_CONNECTION_REFUSED)"); got.Hint == "" {
+		t.Error("there is no hint")
+	}
+	if got := u.do("web_currentUrl"); got != dead+"/" {
+		t.Errorf("the page is %s", got)
+	}
+	u.refused("navigate", []any{"url", "http://no-such-host.invalid/"}, "net::ERR_NAME_NOT_RESOLVED")
+	u.refused("navigate", []any{"url", "nowhere://x"}, "nowhere://x")
+	u.refused("navigate", []any{"url", " "}, "url")
+	u.refused("web_navigate", []any{"action", "AROUND"}, "AROUND", "GOTO, BACK, FORWARD")
+}
+
+func TestGoingBackAndForwardCoversEveryKindOfHistory(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	url := pages(t, map[string]http.HandlerFunc{"/a": html(`<title>a</title>`), "/b": html(`<title>b</title>`)})
+	u.do("web_navigate", "url", url+"/a")
+	u.do("web_navigate", "url", url+"/b")
+	u.do("web_navigate", "url", url+"/b#hash")
+	u.js(`history.pushState({}, "", "/pushed")`)
+	u.do("web_navigate", "url", localhost(url)+"/a")
+	for _, step := range []struct{ action, url string }{
+		{"back", url + "/pushed"}, {"BACK", url + "/b#hash"}, {"BACK", url + "/b"}, {"BACK", url + "/a"}, {"FORWARD", url + "/b"},
+		{"FORWARD", url + "/b#hash"}, {"FORWARD", url + "/pushed"}, {"FORWARD", localhost(url) + "/a"}, {"BACK", url + "/pushed"},
+	} {
+		u.do("web_navigate", "action", step.action)
+		if got := u.do("web_currentUrl"); got != step.url {
+			t.Errorf("%s leads to %s, want %s", step.action, got, step.url)
+		}
+	}
+	u.do("web_navigate", "action", "FORWARD")
+	u.refused("web_navigate", []any{"action", "FORWARD"}, "there is no page to go forward to from "+localhost(url)+"/a")
+}
+
+func TestAURLIsTakenAsItIsOrAsAFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	trail := filepath.Join(root, "trails", "web")
+	for _, file := range []string{"trails/web/both.html", "both.html", "root only.html", "trails/web/a?b.html", "sub/p.html"} {
+		path := filepath.Join(root, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := &tab{device: &page{session: device.Session{TrailDir: trail, Root: root}}}
+	file := "file://" + filepath.ToSlash(root)
+	for given, want := range map[string]string{
+		"http://shop.example/a b?c#d": "http://shop.example/a b?c#d",
+		"HTTPS://shop.example":        "HTTPS://shop.example",
+		"about:blank":                 "about:blank",
+		"About:blank":                 "About:blank",
+		"data:text/html,<p>x":         "data:text/html,<p>x",
+		"chrome://crash":              "chrome://crash",
+		"file:///etc/hosts":           "file:///etc/hosts",
+		"both.html":                   file + "/trails/web/both.html",
+		"../../both.html":             file + "/both.html",
+		"root only.html":              file + "/root%20only.html",
+		"root only.html?q=1#x":        file + "/root%20only.html?q=1#x",
+		"a?b.html":                    file + "/trails/web/a%3Fb.html",
+		"sub/p.html#top":              file + "/sub/p.html#top",
+		root + "/both.html":           file + "/both.html",
+		"  both.html ":                file + "/trails/web/both.html",
+	} {
+		if got, err := at.resolve(given); err != nil || got != want {
+			t.Errorf("%q is %q, want %q; %v", given, got, want, err)
+		}
+	}
+	_, err := at.resolve("localhost:3000/cart")
+	if err == nil || !strings.Contains(err.Error(), `"localhost:3000/cart" is no URL, and there is no file `+filepath.Join(trail, "localhost:3000/cart")) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := (&tab{device: &page{}}).resolve("x.html"); err == nil {
+		t.Error("a path without a folder is one")
+	}
+}
+
+func TestAFileOfTheTrailOpens(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "my page.html"), []byte("<title>mine</title>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := shared.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := openIn(t, b, device.Session{TrailDir: dir})
+	u.do("web_navigate", "url", "my page.html")
+	if got := u.js("document.title"); got != "mine" {
+		t.Errorf("the page is %q", got)
+	}
+}
+
+func TestLaunchAppOpensTheTargetsBaseURL(t *testing.T) {
+	t.Parallel()
+	b, err := shared.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := pages(t, map[string]http.HandlerFunc{"/shop": html(`shop`)}) + "/shop"
+	if got := openIn(t, b, device.Session{BaseURL: url}).do("launchApp", "appId", "any"); got != "opened "+url {
+		t.Error(got)
+	}
+	if got := open(t).refused("launchApp", nil, "base_url"); got.Hint == "" {
+		t.Error("there is no hint")
+	}
+}
+
+func TestWaitingForAURLSeesEveryKindOfChange(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	url := pages(t, map[string]http.HandlerFunc{"/a": html(`a`), "/b": html(`b`)})
+	u.do("navigate", "url", url+"/a")
+	u.do("web_waitForUrl", "pattern", "/a$")
+	for _, c := range []struct{ script, pattern string }{
+		{`setTimeout(() => history.pushState({}, "", "/a?step=2"), 50)`, `step=\d`},
+		{`setTimeout(() => location.hash = "end", 50)`, `#end$`},
+		{`setTimeout(() => location.href = "/b", 50)`, `^http://[^/]+/b$`},
+	} {
+		u.js(c.script + "; 0")
+		u.do("web_waitForUrl", "pattern", c.pattern)
+	}
+	u.refused("web_waitForUrl", []any{"pattern", "/never", "timeoutMs", 50}, "the URL is "+url+"/b", `"/never"`, "50ms")
+	u.refused("web_waitForUrl", []any{"pattern", "("}, "pattern")
+}
+
+func TestACallWithALimitOfItsOwnEndsThere(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	u.do("navigate", "url", "about:blank")
+	began := time.Now()
+	result, err := u.within(100*time.Millisecond, "web_evaluate", map[string]any{"script": "new Promise(() => {})"})
+	if err != nil || result.Kind != fault.CallTimeout || result.Text != "web_evaluate did not end within 100ms" {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}

@@ -45,7 +45,7 @@ func main() {
 // bench holds the programs under comparison and the rows of the table.
 type bench struct {
 	runs               int
-	dir                string // scratch
+	root, dir          string // of the repository, scratch
 	trailblaze, prober string
 	hello, bun         string
 	echo, asking       string      // servers
@@ -63,7 +63,7 @@ func prepare(runs int, before string) (*bench, error) {
 		return nil, err
 	}
 	b := &bench{
-		runs: runs, dir: dir, trailblaze: filepath.Join(dir, "trailblaze"), prober: filepath.Join(dir, "prober"), hello: filepath.Join(dir, "hello"),
+		runs: runs, root: root, dir: dir, trailblaze: filepath.Join(dir, "trailblaze"), prober: filepath.Join(dir, "prober"), hello: filepath.Join(dir, "hello"),
 		bun:    filepath.Join(root, "testdata/servers/node_modules/.bin/bun"),
 		echo:   filepath.Join(root, "testdata/servers/bench-echo.ts"),
 		asking: filepath.Join(root, "testdata/servers/bench-callback.ts"),
@@ -126,13 +126,7 @@ func watchPeak(pid int) (stop func() int64) {
 	go func() {
 		var peak int64
 		for tick := time.Tick(5 * time.Millisecond); ; {
-			if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
-				if _, rest, ok := strings.Cut(string(data), "VmHWM:"); ok {
-					var kib int64
-					_, _ = fmt.Sscan(rest, &kib)
-					peak = max(peak, kib*1024)
-				}
-			}
+			peak = max(peak, highWater(pid))
 			select {
 			case <-done:
 				result <- peak
@@ -142,6 +136,19 @@ func watchPeak(pid int) (stop func() int64) {
 		}
 	}()
 	return func() int64 { close(done); return <-result }
+}
+
+// highWater is the most memory that a process has had, in bytes; 0 when it is gone.
+func highWater(pid int) int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	var kib int64
+	if _, rest, ok := strings.Cut(string(data), "VmHWM:"); ok {
+		_, _ = fmt.Sscan(rest, &kib)
+	}
+	return kib * 1024
 }
 
 // rounds runs the commands in turn, in each round the other way round, and returns the samples of each; one round first is
@@ -195,6 +202,10 @@ func (b *bench) all(only string) error {
 		{"earlier", b.earlier},
 		{"version", b.version},
 		{"manyTrails", b.manyTrails},
+		{"browserTrail", b.browserTrail},
+		{"browserTwenty", b.browserTwenty},
+		{"browserClick", b.browserClick},
+		{"browserMemory", b.browserMemory},
 	} {
 		if only != "" && !slices.Contains(strings.Split(only, ","), figure.name) {
 			continue
@@ -399,7 +410,10 @@ func (b *bench) project(name, server string, copies int, trails map[string]strin
 	if err := os.MkdirAll(filepath.Join(dir, "trails"), 0o755); err != nil {
 		return "", err
 	}
-	config := "platform: web\nmcpServers:\n"
+	config := "platform: web\n"
+	if copies > 0 {
+		config += "mcpServers:\n"
+	}
 	for i := range copies {
 		config += fmt.Sprintf("  - { name: server%d, script: %q, env: { BENCH_SUFFIX: %q } }\n", i, server, suffix(i))
 	}

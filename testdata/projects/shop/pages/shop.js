@@ -113,9 +113,8 @@ const pages = {
     };
     const ask = (line) => {
       $("remove-title").textContent = `Remove ${title(line)}?`;
-      $("remove").returnValue = "";
-      $("remove").onclose = () => {
-        if ($("remove").returnValue === "remove") cart.remove(line);
+      $("remove-it").onclick = () => {
+        cart.remove(line);
         show();
       };
       $("remove").showModal();

@@ -53,8 +53,9 @@ trailblaze.tool(
   { description: "Removes everything from the cart. Returns how many lines it had.", meta: { toolset: "shopping", supportedPlatforms: ["WEB"] } },
   async (_, ctx, client) => {
     await client.callTool("web_navigate", { url: `${ctx.memory.get("shopUrl")}cart.html` });
+    await client.callTool("waitForSelector", { selector: ":is(#empty, #full):not([hidden])" }); // one of both, when the page knows what is in the cart
     let lines = 0;
-    while ((await client.callTool("isVisible", { text: "Check out", timeoutMs: 0 })).json() === true) {
+    while ((await client.callTool("isVisible", { text: "Check out" })).json() === true) {
       await client.callTool("web_click", { nodeSelector: { web: { ariaRole: "button", ariaNameRegex: "Remove .*", nthIndex: 0 } } });
       await client.callTool("tap", { text: "Remove it" });
       lines++;

@@ -8,18 +8,12 @@ import { extname } from "node:path";
 import { trailblaze } from "@trailblaze/scripting";
 import { z } from "zod";
 
-interface Line {
-  sku: string;
-  option?: string;
-  quantity: number;
-}
-
 interface Order {
   id: string;
   name: string;
   email: string;
   express: boolean;
-  items: (Line & { price: string })[];
+  items: { sku: string; name: string; price: string; quantity: number }[];
 }
 
 const pages = new URL("../pages/", import.meta.url);
@@ -43,10 +37,13 @@ async function page(path: string, response: ServerResponse) {
 async function order(request: IncomingMessage, response: ServerResponse) {
   let sent = "";
   for await (const chunk of request.setEncoding("utf8")) sent += chunk;
-  const products: { sku: string; price: string }[] = JSON.parse(await readFile(new URL("products.json", pages), "utf8"));
+  const products: { sku: string; name: string; price: string }[] = JSON.parse(await readFile(new URL("products.json", pages), "utf8"));
   const { items, ...customer } = JSON.parse(sent);
-  const priced = items.map((line: Line) => ({ ...line, price: products.find((p) => p.sku === line.sku)?.price }));
-  const made: Order = { id: `T-${1001 + orders.length}`, ...customer, items: priced };
+  const made: Order = { id: `T-${1001 + orders.length}`, ...customer, items: [] };
+  for (const { sku, option, quantity } of items) {
+    const { name, price } = products.find((p) => p.sku === sku)!; // the browser's word does not count for prices
+    made.items.push({ sku, name: option ? `${name}, ${option}` : name, price, quantity });
+  }
   orders.push(made);
   response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify(made));
 }

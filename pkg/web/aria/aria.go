@@ -1,5 +1,5 @@
 // Package aria writes a page the way Playwright's ARIA snapshot does, and says which element a reference e1, e2, … in a recording
-// means (specification, section 15.1). Data in, lines out: it knows no browser and may be used from any goroutine.
+// means (specification, section 15.1). Data in, lines out: it knows no browser and a Tree belongs to one goroutine.
 //
 // It follows Playwright's rules for what gets a line, under which role, name and state, because these decide what e12 is. It reads a
 // DOM capture and not the browser's accessibility tree: that one leaves out rows' names, table sections and whatever is scrolled far
@@ -9,7 +9,7 @@
 //   - options of a closed drop-down count as hidden by their hidden attribute or own style only, not by a style sheet;
 //   - aria-*Elements set from a script without the attribute that belongs to it are not seen;
 //   - the tree that an id is looked up in is a guess where one shadow tree hosts another;
-//   - ::before and ::after of elements that cannot show them do not count.
+//   - ::before and ::after do not count where they are not shown, as in a text field, though Playwright reads their style.
 package aria
 
 import (

@@ -70,7 +70,7 @@ func (c *Capture) Skipped() []int {
 	var far []int
 	for k, i := range d.Layout.NodeIndex {
 		holdsRendered[at(d.Nodes.ParentIndex, i, -1)] = true
-		if c.text(at(at(d.Layout.Styles, k, nil), styleContentVisibility, -1)) == "auto" {
+		if c.skips(at(d.Layout.Styles, k, nil)) == "auto" {
 			far = append(far, i)
 		}
 	}
@@ -89,6 +89,15 @@ func (c *Capture) Skipped() []int {
 		}
 	}
 	return ids
+}
+
+// skips is the content-visibility that takes effect: on text that flows and on tables it has none.
+func (c *Capture) skips(styles []int) string {
+	display := strings.TrimPrefix(c.text(at(styles, styleDisplay, -1)), "inline-")
+	if display == "inline" || strings.HasPrefix(display, "ruby") || strings.HasPrefix(display, "table") && display != "table-cell" {
+		return ""
+	}
+	return c.text(at(styles, styleContentVisibility, -1))
 }
 
 // HasCheckBox says whether Mixed may matter.

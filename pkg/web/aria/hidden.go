@@ -57,7 +57,8 @@ func (n *node) displayNone() bool {
 		return false
 	case n.tag == "OPTION" || n.tag == "OPTGROUP":
 		style := strings.ReplaceAll(strings.ToLower(n.attr("style")), " ", "")
-		return n.has("hidden") || strings.Contains(style, "display:none")
+		hidden := n.has("hidden") && !strings.EqualFold(n.attr("hidden"), "until-found")
+		return hidden || strings.Contains(style, "display:none")
 	case n.tag == "SLOT":
 		return n.find(func(*node) bool { return true }) != nil || normalize(n.textContent()) != ""
 	}
@@ -71,8 +72,10 @@ func (n *node) inline() bool {
 		return n.display == "inline"
 	case n.holdsRendered || n.tag == "SLOT":
 		return false // display: contents
+	case n.parent != nil && (n.parent.rendered || n.parent.holdsRendered):
+		return false // display: none
 	}
-	switch n.tag { // never shown: only a hidden label comes here
+	switch n.tag { // inside what is hidden; only names by aria-labelledby come here
 	case "ADDRESS", "ARTICLE", "ASIDE", "BLOCKQUOTE", "BODY", "BUTTON", "CAPTION", "CENTER", "DD", "DETAILS", "DIALOG", "DIR", "DIV", "DL", "DT",
 		"FIELDSET", "FIGCAPTION", "FIGURE", "FOOTER", "FORM", "H1", "H2", "H3", "H4", "H5", "H6", "HEADER", "HGROUP", "HR", "HTML", "INPUT",
 		"LEGEND", "LI", "MAIN", "MENU", "METER", "NAV", "OL", "OPTGROUP", "OPTION", "P", "PRE", "PROGRESS", "SEARCH", "SECTION", "SELECT",

@@ -32,11 +32,11 @@ type node struct {
 	shadow        string // kind of that shadow tree
 	svg           bool   // is inside an svg element
 
-	rendered, holdsRendered, boxed                bool // has a layout, a descendant that has, and one of a size
-	locked                                        bool // is never shown, whatever its style
-	display, visibility, content, contentsVisible string
-	value                                         string
-	checked, selected, mixed                      bool
+	rendered, holdsRendered, boxed      bool // has a layout, a descendant that has, and one of a size
+	locked                              bool // is never shown, whatever its style
+	display, visibility, content, skips string
+	value                               string
+	checked, selected, mixed            bool
 
 	turn     int // the last walk that visited it
 	ariaRole string
@@ -112,7 +112,7 @@ func (p *page) place(n *node) {
 	if up != nil {
 		n.svg = n.svg && (up.tag == "SVG" || up.svg)
 		folded := up.tag == "DETAILS" && !up.has("open") && (n.tag != "SUMMARY" || up.child("SUMMARY") != nil)
-		n.locked = up.locked || folded || up.contentsVisible == "hidden"
+		n.locked = up.locked || folded || up.skips == "hidden"
 	} else {
 		n.svg = false
 	}
@@ -216,7 +216,7 @@ func (c *Capture) styles(d *document, store []node) {
 		n.display = c.text(at(styles, styleDisplay, -1))
 		n.visibility = c.text(at(styles, styleVisibility, -1))
 		n.content = c.text(at(styles, styleContent, -1))
-		n.contentsVisible = c.text(at(styles, styleContentVisibility, -1))
+		n.skips = c.skips(styles)
 		if box := at(d.Layout.Bounds, k, nil); len(box) == 4 {
 			n.boxed = box[2] > 0 && box[3] > 0
 		}

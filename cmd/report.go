@@ -58,7 +58,10 @@ func (a *app) report(dir string, args []string) error {
 		return err
 	}
 	page := pageFile(dir)
-	if err := errors.Join(a.prepareReport("--html", page), a.writeReport("the page", page, html.Write)); err != nil {
+	if err := a.prepareReport("--html", page); err != nil {
+		return err
+	}
+	if err := a.writeReport("the page", page, html.Write); err != nil {
 		return err
 	}
 	if a.json {
@@ -173,8 +176,8 @@ func nearestSession(arg, logsDir string) string {
 	if len(ofTrail) > 0 {
 		return "the last session of that trail is " + slices.Max(ofTrail)
 	}
-	if hint := fault.DidYouMean(arg, names); hint != "" {
-		return hint
+	if near := fault.Nearest(arg, names); len(near) > 0 {
+		return "did you mean " + near[0] + "?"
 	}
 	return "`trailblaze report latest` takes the newest one"
 }

@@ -227,8 +227,13 @@ func (a *attempt) Name() string { return line(name(head(a.Title, maxLine), head(
 // Path is the trail's file.
 func (a *attempt) Path() string { return shown(pathText(head(a.File, maxLine))) }
 
-// Took is how long it took.
-func (a *attempt) Took() string { return millis(a.duration().Milliseconds()) }
+// Took is how long it took; nothing for what did not happen.
+func (a *attempt) Took() string {
+	if a.Outcome() == event.Skipped {
+		return ""
+	}
+	return millis(a.duration().Milliseconds())
+}
 
 func (a *attempt) duration() time.Duration {
 	if a.Finished != nil {

@@ -1,0 +1,140 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// reportProject has a trail that passes and one that fails; the failing one's title would be an element if it could.
+func reportProject(t *testing.T) *project {
+	t.Helper()
+	return newProject(t, map[string]string{
+		"trailblaze.yaml":        okProject,
+		"trails/good.trail.yaml": webTrail("echo: { text: hello there }"),
+		"trails/bad.trail.yaml":  "config: { title: \"<b>Bad</b>\" }\n" + webTrail("fail: {}"),
+	})
+}
+
+func (p *project) page(t *testing.T, name string) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(p.dir, name, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+func TestRunWritesAPageOfWhatHappened(t *testing.T) {
+	t.Parallel()
+	p := reportProject(t)
+	p.run("run", "--html", "build/page").want(t, 1, "HTML: build/page/index.html")
+	page := p.page(t, "build/page")
+	for _, want := range []string{"1 of 2 trails did not pass", "exit code 1", "&lt;b&gt;Bad&lt;/b&gt;", "trails/good.trail.yaml", "hello there"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	r := p.run("run", "--json", "--html", "build/page")
+	r.want(t, 1)
+	r.events(t) // and nothing else
+	p.run("run", "trails/good.trail.yaml", "--secret", "S=hello there", "--html", "build/page").want(t, 0)
+	if page := p.page(t, "build/page"); strings.Contains(page, "hello there") || !strings.Contains(page, "{{S}}") {
+		t.Error("the page shows a secret")
+	}
+}
+
+func TestAPageThatCannotBeWrittenIsKnownBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	p := reportProject(t)
+	p.write("file", "")
+	p.run("run", "--html", "file/page").want(t, 3, "--html")
+	if _, err := os.Stat(filepath.Join(p.dir, "logs")); err == nil {
+		t.Error("the trails were run")
+	}
+	p.run("run", "trails/good.trail.yaml").want(t, 0)
+	p.run("report", "--html", "file/page").want(t, 3, "--html")
+}
+
+func TestReportWritesAPageOfSessions(t *testing.T) {
+	t.Parallel()
+	p := reportProject(t)
+	p.run("run").want(t, 1)
+	bad, err := filepath.Glob(filepath.Join(p.dir, "logs", "bad_*"))
+	if err != nil || len(bad) != 1 {
+		t.Fatalf("sessions %q, %v", bad, err)
+	}
+	for name, tt := range map[string]struct {
+		args     []string
+		headline string
+		sessions float64
+	}{
+		"the latest":         {nil, "The trail passed", 1},
+		"the latest by name": {[]string{"latest"}, "The trail passed", 1},
+		"one by name":        {[]string{filepath.Base(bad[0])}, "The trail did not pass", 1},
+		"one by folder":      {[]string{bad[0]}, "The trail did not pass", 1},
+		"all of a folder":    {[]string{"logs"}, "1 of 2 trails did not pass", 2},
+		"no session twice":   {[]string{"logs", filepath.Base(bad[0])}, "1 of 2 trails did not pass", 2},
+	} {
+		p.run(append([]string{"report", "--html", "out"}, tt.args...)...).want(t, 0, filepath.Join("out", "index.html"))
+		if page := p.page(t, "out"); !strings.Contains(page, "<title>"+tt.headline+" ") {
+			t.Errorf("%s: the headline is not %q", name, tt.headline)
+		}
+		r := p.run(append([]string{"report", "--json", "--html", "out"}, tt.args...)...)
+		r.want(t, 0)
+		var v map[string]any
+		if err := json.Unmarshal([]byte(r.stdout), &v); err != nil || v["sessions"] != tt.sessions || v["html"] != filepath.Join("out", "index.html") {
+			t.Errorf("%s: %v, %s", name, err, r.stdout)
+		}
+	}
+	outside := t.TempDir()
+	p.runIn(outside, "report", bad[0], "--html", "out").want(t, 0, "out")
+}
+
+func TestReportFollowsLatestWhereItIsAFile(t *testing.T) {
+	t.Parallel()
+	p := reportProject(t)
+	p.run("run", "trails/good.trail.yaml").want(t, 0)
+	latest := filepath.Join(p.dir, "logs", "latest")
+	name, err := os.Readlink(latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(latest); err != nil {
+		t.Fatal(err)
+	}
+	p.write("logs/latest", name+"\n")
+	p.run("report", "--html", "out").want(t, 0, "out")
+}
+
+func TestReportSaysWhatIsNoSession(t *testing.T) {
+	t.Parallel()
+	p := reportProject(t)
+	p.run("report", "--html", "out").want(t, 3, "there is no session in logs", "`trailblaze run` leaves one")
+	p.run("run", "trails/good.trail.yaml").want(t, 0)
+	p.write("logs/empty/events.ndjson", "")
+	p.write("logs/torn/events.ndjson", "{\"v\":1,\"ty")
+	for name, tt := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"no page":          {[]string{"report"}, []string{"add --html DIR"}},
+		"another name":     {[]string{"report", "god", "--html", "out"}, []string{`no session "god" in logs`, "latest"}},
+		"the trail's name": {[]string{"report", "good", "--html", "out"}, []string{`no session "good" in logs`, "the last session of that trail is good_"}},
+		"another folder":   {[]string{"report", "trails", "--html", "out"}, []string{"trails is no session's folder"}},
+		"a file":           {[]string{"report", "trailblaze.yaml", "--html", "out"}, []string{"is a file"}},
+		"no events":        {[]string{"report", "empty", "--html", "out"}, []string{"tells of no trail"}},
+		"half a line":      {[]string{"report", "torn", "--html", "out"}, []string{"tells of no trail"}},
+		"several":          {[]string{"report", "nope", "empty", "--html", "out"}, []string{`"nope"`, "tells of no trail"}},
+	} {
+		p.run(tt.args...).want(t, 3, tt.want...)
+		if _, err := os.Stat(filepath.Join(p.dir, "out")); err == nil {
+			t.Errorf("%s: a page is there all the same", name)
+		}
+	}
+	p.runIn(t.TempDir(), "report", "latest", "--html", "out").want(t, 3, "no project")
+}

@@ -35,7 +35,7 @@ type HTML struct {
 	log      []logLine           // of no session
 	run      *event.RunFinished
 	planned  int // trails that the run set out to do; 0 when that is not known
-	from, to time.Time
+	from     time.Time
 	text     int   // bytes kept
 	inner    int   // calls within calls kept
 	files    int64 // bytes written to the page
@@ -109,9 +109,6 @@ func (h *HTML) Handle(r event.Record) {
 func (h *HTML) handle(r event.Record, dir string) {
 	if h.from.IsZero() || r.Time.Before(h.from) {
 		h.from = r.Time
-	}
-	if r.Time.After(h.to) {
-		h.to = r.Time
 	}
 	switch e := r.Event.(type) {
 	case event.RunStarted:

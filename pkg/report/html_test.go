@@ -307,3 +307,19 @@ func TestBarsStandWithinTheTimeOfTheTrail(t *testing.T) {
 		}
 	}
 }
+
+func FuzzAnyLogOfASessionMakesAPageOrAnError(f *testing.F) {
+	var lines []byte
+	play(newClock(), event.HandlerFunc(func(r event.Record) { lines = append(lines, recordLine(r)...) }))
+	f.Add(lines)
+	f.Add([]byte(`{"v":1,"type":"call.started","time":"0000-01-01T00:00:00Z","call":"...","args":null}`))
+	f.Add([]byte(`{"v":1,"type":"trail.finished","time":"9999-01-01T00:00:00Z","outcome":"new","attempts":-1,"line":-9,"snippet":"-9|"}`))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, log []byte) {
+		writeFile(t, filepath.Join(dir, EventsFile), log)
+		h := NewHTML("")
+		if h.AddSession(dir) == nil && !bytes.HasSuffix(pageBytes(t, h), []byte("</html>\n")) {
+			t.Error("the page has no end")
+		}
+	})
+}

@@ -25,8 +25,9 @@ func pageCommands() []command {
 		{device.Command("web_wait", "Waits.", `"seconds": {"type": "number", "minimum": 0, "default": 1, "description": "At most 30"}`), webWait},
 		{device.Command("web_waitForUrl", "Waits until a regular expression is found in the URL.",
 			`"pattern": {"type": "string"}, `+timeoutProperty+`, "default": 30000}`, "pattern"), webWaitForURL},
-		{device.Command("web_snapshot", "Keeps what the page shows: a screenshot, and its elements as text.",
-			`"screenName": {"type": "string"}`), webSnapshot},
+		{device.Command("web_snapshot", "Keeps what the page shows: a screenshot, and its elements as text. Answers a list of these.",
+			`"screenName": {"type": "string"}, "within": {"type": "string", "description": "CSS selector: list what is in this element only"},
+			"maxBytes": {"type": "integer", "minimum": 0, "default": 6000, "description": "How long the list may be"}`), webSnapshot},
 		{device.Command("web_resize", "Gives the page another size.", `"width": {"type": "integer", "minimum": 1, "maximum": 10000000},
 			"height": {"type": "integer", "minimum": 1, "maximum": 10000000}`, "width", "height"), webResize},
 		{device.Command("web_currentUrl", "Answers where the page is.", ""), webCurrentURL},
@@ -185,29 +186,4 @@ func captureScreen(ctx context.Context, t *tab, _ map[string]any) (tool.Result, 
 		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keeping the screenshot")
 	}
 	return said("%s", path), nil
-}
-
-// webSnapshot is web_snapshot.
-func webSnapshot(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	name := arguments(args).text("screenName")
-	if name == "" {
-		name = "screen"
-	}
-	tree, err := t.tree(ctx)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	shown := t.notes.mask(tree.String())
-	data, err := t.screenshot(ctx)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	for _, a := range []device.Artifact{{Name: name + ".png", Data: data}, {Name: name + ".yaml", Data: []byte(shown + "\n"), Text: true}} {
-		if _, err := t.device.session.Keep(a); err != nil {
-			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keeping the snapshot")
-		}
-	}
-	result := said("kept %s.png and %s.yaml of %s", name, name, t.address())
-	result.Structured = encoded(map[string]string{"url": t.address(), "title": t.title(ctx), "snapshot": shown})
-	return result, nil
 }

@@ -551,12 +551,6 @@
     }
   };
 
-  // all is every element of a spec: how many, and how many of them can be seen.
-  const all = (spec) => {
-    const found = find(spec);
-    return { count: found.length, visible: found.filter(visible).length };
-  };
-
   // words are what somebody who misspelt a name may have meant: test ids, ids, or short texts that can be seen.
   const words = (kind) => {
     const found = new Set();
@@ -586,6 +580,16 @@
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   });
 
+  // layOut has the browser lay out what it skips inside an element that is far from view.
+  const layOut = (el) => {
+    const range = document.createRange();
+    range.selectNodeContents(el);
+    range.getBoundingClientRect();
+  };
+
+  // mixed are the check boxes that a script has made indeterminate.
+  const mixed = () => roots().flatMap((root) => [...root.querySelectorAll("input")]).filter((el) => el.indeterminate);
+
   const focused = () => {
     const el = active();
     const frames = el?.matches("iframe, frame");
@@ -593,19 +597,9 @@
   };
 
   globalThis.trailblaze = {
-    attempt, verdict, through, seen, all, words, pause, focused,
+    attempt, verdict, through, seen, words, pause, focused, layOut, mixed,
     root: () => document,
-    // mixed are the check boxes that a script has made indeterminate; null without one.
-    mixed: () => {
-      const found = roots().flatMap((root) => [...root.querySelectorAll("input")].filter((el) => el.indeterminate));
-      return found.length > 0 ? found : null;
-    },
-    // layOut has what an element holds laid out, even far from view.
-    layOut: (el) => {
-      const range = document.createRange();
-      range.selectNodeContents(el);
-      range.getBoundingClientRect();
-    },
+    first: (spec) => find(spec)[0] ?? null,
     focusedElement: active,
     middle: () => deepest(innerWidth / 2, innerHeight / 2),
     page: () => ({ url: location.href, title: document.title }),

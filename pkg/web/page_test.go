@@ -94,7 +94,7 @@ func TestScreensAreKept(t *testing.T) {
 	url := pages(t, map[string]http.HandlerFunc{"/x": html("<title>X</title><h1>Hello</h1>")}) + "/x"
 	u.do("navigate", "url", url)
 	u.do("captureScreen")
-	if got := u.do("web_snapshot", "screenName", "start"); got != "kept start.png and start.yaml of "+url {
+	if got := u.do("web_snapshot", "screenName", "start"); got != "kept start.png and start.yaml of "+url+"\ne1 heading \"Hello\" [level=1]" {
 		t.Error(got)
 	}
 	for _, name := range []string{"screenshot.png", "start.png"} {

@@ -10,6 +10,8 @@
 //   - aria-*Elements set from a script without the attribute that belongs to it are not seen;
 //   - the tree that an id is looked up in is a guess where one shadow tree hosts another;
 //   - ::before and ::after do not count where they are not shown, as in a text field, though Playwright reads their style.
+//
+// What stands in a password field is dots, as the browser shows it; Playwright tells it.
 package aria
 
 import (
@@ -27,7 +29,6 @@ type Line struct {
 	Properties    []Property
 	Text          string // the text, or the whole content of an element that has no other
 	BackendNodeID int    // of the element in the DevTools protocol; 0 for a text
-	Secret        bool   // Text is the value of a password field
 
 	node *node
 }

@@ -106,7 +106,6 @@ func (p *page) entry(n *node) *entry {
 		switch n.inputType() {
 		case "checkbox", "radio", "file":
 		default:
-			e.Secret = n.inputType() == "password"
 			e.add(n.value)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 const maxShown = 120
 
 // List is the tree in short, for a person or a model to read: one line for everything that has a number and for every text between,
-// in at most maxBytes bytes. left counts the lines that there was no room for. What stands in a password field is not told.
+// in at most maxBytes bytes. left counts the lines that there was no room for.
 func (t *Tree) List(maxBytes int) (list string, left int) {
 	var b strings.Builder
 	for _, l := range t.lines {
@@ -41,11 +41,8 @@ func (l *Line) Short() string {
 	short := *l
 	short.Name = shorten(l.Name)
 	line := strings.TrimLeft(l.Ref+" "+short.key(), " ")
-	switch {
-	case l.Secret && l.Text != "":
-		return line + ": (not shown)"
-	case l.Text != "":
-		return line + ": " + quoted(shorten(l.Text))
+	if l.Text != "" {
+		line += ": " + quoted(shorten(l.Text))
 	}
 	return line
 }

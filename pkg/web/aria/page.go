@@ -193,7 +193,11 @@ func (c *Capture) facts(d *document, store []node) {
 	}
 	for _, values := range []rareStrings{d.Nodes.TextValue, d.Nodes.InputValue} {
 		for k, i := range values.Index {
-			who(i).value = c.text(at(values.Value, k, -1))
+			n := who(i)
+			n.value = c.text(at(values.Value, k, -1))
+			if n.tag == "INPUT" && n.inputType() == "password" {
+				n.value = strings.Repeat("•", utf16Len(n.value))
+			}
 		}
 	}
 	for _, i := range d.Nodes.InputChecked.Index {

@@ -288,6 +288,21 @@ func TestASnippetOfATrailStandsAtTheLeftWithItsLineMarked(t *testing.T) {
 	}
 }
 
+func TestAPreviewIsOneShortLineOfAnyArguments(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string]map[string]any{
+		"": nil,
+		`list: [1, true, null], selector: {web: {role: button "Save"}}, text: a b`: {
+			"text": "a\nb", "selector": map[string]any{"web": map[string]any{"role": `button "Save"`}}, "list": []any{1, true, nil},
+		},
+		"x: " + strings.Repeat("y", previewColumns-4) + "…": {"x": strings.Repeat("y", 9000), "y": "left out"},
+	} {
+		if got := preview(args); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestBarsStandWithinTheTimeOfTheTrail(t *testing.T) {
 	t.Parallel()
 	at := func(ms int) time.Time { return newClock().t.Add(time.Duration(ms) * time.Millisecond) }

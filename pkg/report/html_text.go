@@ -95,24 +95,52 @@ func readable(s string) string {
 // columns of a preview; the page cuts it to fit.
 const previewColumns = 160
 
-// preview is arguments in one line, in order of their names.
+// preview is arguments in one line, in order of their names and without the quotes of JSON.
 func preview(args map[string]any) string {
 	var b strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(args)) {
-		if b.Len() > previewColumns {
-			break
+	writeMembers(&b, args)
+	return brief(b.String())
+}
+
+func writeMembers(b *strings.Builder, members map[string]any) {
+	for i, key := range slices.Sorted(maps.Keys(members)) {
+		if b.Len() > 4*previewColumns {
+			return
 		}
-		text, isText := args[key].(string)
-		if !isText || text == "" {
-			line, err := jsonLine(args[key])
-			if err != nil {
-				continue
-			}
-			text = strings.TrimSpace(string(line))
+		if i > 0 {
+			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, ", %s: %s", key, head(text, 2*previewColumns))
+		b.WriteString(head(key, previewColumns) + ": ")
+		writeValue(b, members[key])
 	}
-	return brief(strings.TrimPrefix(b.String(), ", "))
+}
+
+// writeValue stops where a preview ends anyway.
+func writeValue(b *strings.Builder, value any) {
+	if b.Len() > 4*previewColumns {
+		return
+	}
+	switch v := value.(type) {
+	case nil:
+		b.WriteString("null")
+	case string:
+		b.WriteString(head(v, 4*previewColumns))
+	case map[string]any:
+		b.WriteString("{")
+		writeMembers(b, v)
+		b.WriteString("}")
+	case []any:
+		b.WriteString("[")
+		for i, item := range v[:min(len(v), previewColumns)] {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			writeValue(b, item)
+		}
+		b.WriteString("]")
+	default:
+		fmt.Fprint(b, v)
+	}
 }
 
 // brief is text in one line.

@@ -267,7 +267,7 @@ recorded for it. It starts the tool servers that your project names, makes every
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "every step and call")
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})
-	for _, c := range []*cobra.Command{a.newRun(), a.newReport(), a.newTool(), a.newToolbox(), a.newDoctor(), a.newCheck(), a.newInit()} {
+	for _, c := range []*cobra.Command{a.newRun(), a.newReport(), a.newTool(), a.newToolbox(), a.newSnapshot(), a.newDoctor(), a.newCheck(), a.newInit()} {
 		c.GroupID = "main"
 		root.AddCommand(c)
 	}

@@ -91,6 +91,7 @@ func TestSnapshotIsPlaywrights(t *testing.T) {
 	for i, page := range pages {
 		base := strings.TrimSuffix(page, ".html")
 		t.Run(filepath.Base(base), func(t *testing.T) {
+			t.Parallel()
 			a := answers[i]
 			a.Snapshot = strings.ReplaceAll(a.Snapshot, `"Password": hunter2`, `"Password": •••••••`) // the one thing that we do not tell
 			tree := Snapshot(&a.Capture)

@@ -59,10 +59,10 @@ func (n *node) cssText(content string, pseudo bool) (string, bool) {
 // cutSlash cuts at the first slash that is not in a string or a url.
 func cutSlash(s string) (before, after string, found bool) {
 	for i := 0; i < len(s); {
-		switch {
-		case s[i] == '/':
+		switch s[i] {
+		case '/':
 			return s[:i], s[i+1:], true
-		case s[i] == '"' || s[i] == '\'':
+		case '"', '\'':
 			_, rest := cssString(s[i:])
 			i = len(s) - len(rest)
 		default:

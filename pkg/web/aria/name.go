@@ -48,25 +48,13 @@ func (p *page) alternative(n *node, c naming) string {
 			return text
 		}
 	}
-	role := p.role(n)
-	if (c.label || c.labelledBy || c.descendant) && !slices.Contains(labels, n) {
-		if text, ok := p.embedded(n, role, c); ok {
-			n.turn = p.turn
-			return text
-		}
-	}
-	if label := n.attr("aria-label"); trim(label) != "" {
-		n.turn = p.turn
-		return label
-	}
-	silent := role == "presentation" || role == "none"
-	if !silent {
-		if text, ok := p.native(n, labels, c); ok {
-			n.turn = p.turn
-			return text
-		}
-	}
+	text, ok := p.told(n, labels, c)
 	n.turn = p.turn
+	if ok {
+		return text
+	}
+	role := p.role(n)
+	silent := role == "presentation" || role == "none"
 	if c.labelledBy || c.label || c.native || namedByContent(role) || c.descendant && namesByContent(role) || n.tag == "SUMMARY" && !silent {
 		text := p.content(n, c.below())
 		if !c.target && text != "" || trim(text) != "" {
@@ -77,6 +65,23 @@ func (p *page) alternative(n *node, c naming) string {
 		return title
 	}
 	return ""
+}
+
+// told is the text that something else than what an element holds gives it: its value, its aria-label, or HTML.
+func (p *page) told(n *node, labelledBy []*node, c naming) (text string, ok bool) {
+	role := p.role(n)
+	if (c.label || c.labelledBy || c.descendant) && !slices.Contains(labelledBy, n) {
+		if text, ok := p.embedded(n, role, c); ok {
+			return text, true
+		}
+	}
+	if label := n.attr("aria-label"); trim(label) != "" {
+		return label, true
+	}
+	if role == "presentation" || role == "none" {
+		return "", false
+	}
+	return p.native(n, labelledBy, c)
 }
 
 // joined is the text of several elements that were named together; each may be hidden itself.

@@ -64,8 +64,8 @@ func newPage(c *Capture) *page {
 		return p
 	}
 	nodes := p.read(c)
-	for i := len(nodes) - 1; i >= 0; i-- {
-		if n := nodes[i]; n.parent != nil && (n.rendered || n.holdsRendered) {
+	for _, n := range slices.Backward(nodes) {
+		if n.parent != nil && (n.rendered || n.holdsRendered) {
 			n.parent.holdsRendered = true
 		}
 	}

@@ -43,14 +43,14 @@ func (l *Line) write(b *strings.Builder, hasMore bool) {
 
 // key is role, name and states.
 func (l *Line) key() string {
-	key := l.Role
+	words := []string{l.Role}
 	if l.Name != "" {
-		key += " " + quoted(l.Name)
+		words = append(words, quoted(l.Name))
 	}
 	for _, a := range l.Attributes {
-		key += " [" + a + "]"
+		words = append(words, "["+a+"]")
 	}
-	return key
+	return strings.Join(words, " ")
 }
 
 func quoted(s string) string {

@@ -1,0 +1,149 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// closeLimit is for a device to end a session that has nothing left to do.
+const closeLimit = 5 * time.Second
+
+type snapshotFlags struct {
+	command  *cobra.Command
+	within   string
+	maxBytes int
+}
+
+func (a *app) newSnapshot() *cobra.Command {
+	var f snapshotFlags
+	c := &cobra.Command{
+		Use:   "snapshot URL",
+		Short: "List what a web page has, in short",
+		Long: `Open a web page in a fresh session and list its elements: role and name, as a trail may call them, and a number that counts as ref
+until the page changes. A URL without a scheme is a file. With --json the list is the text "snapshot", and "more" counts the
+lines that it has no room for.`,
+		Example: `  trailblaze snapshot https://shop.example.com
+  trailblaze snapshot https://shop.example.com --within '#cart' --max-bytes 2000
+  trailblaze snapshot index.html --json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			f.command = c
+			return a.snapshot(c.Context(), f, args)
+		},
+	}
+	c.Flags().StringVar(&f.within, "within", "", "only what is in the first element that fits this `CSS` selector; waits for it")
+	c.Flags().IntVar(&f.maxBytes, "max-bytes", 6000, "how long the list may be, in `BYTES`")
+	a.bindDevices(c)
+	return c
+}
+
+func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) error {
+	if len(args) != 1 {
+		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…", "snapshot takes one URL, found %d", len(args))
+	}
+	if f.maxBytes < 0 {
+		return fault.New(fault.Misuse, "leave it out for 6000", "--max-bytes %d is no length", f.maxBytes)
+	}
+	d, err := a.webDevice(f.command)
+	if err != nil {
+		return err
+	}
+	defer whileStopping(ctx, a.tell)()
+	calls := []tool.Call{{Tool: "web_navigate", Args: map[string]any{"url": args[0]}}}
+	look := map[string]any{"maxBytes": f.maxBytes}
+	if f.within != "" {
+		look["within"] = f.within
+		calls = append(calls, tool.Call{Tool: "waitForSelector", Args: map[string]any{"selector": f.within}})
+	}
+	result, err := callAll(ctx, d, append(calls, tool.Call{Tool: snapshotCommand, Args: look}))
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
+	if err := errors.Join(err, d.Close(closing)); err != nil {
+		return err
+	}
+	return a.printSnapshot(result)
+}
+
+// snapshotCommand is the command that makes a device one that snapshot can use.
+const snapshotCommand = "web_snapshot"
+
+// webDevice opens a device with pages, for the project around the working directory if there is one.
+func (a *app) webDevice(c *cobra.Command) (device.Device, error) {
+	var project *config.Project
+	session := device.Session{
+		ID: "snapshot", TrailDir: a.Dir,
+		Log:    func(_, message, _ string) { a.tell(report.Clean(message)) },
+		Keep:   func(device.Artifact) (string, error) { return "", nil },
+		Broken: func(error) {},
+	}
+	if root, err := a.findRoot(); err == nil {
+		loaded, problems := a.load(root)
+		if err := problems.Err(); err != nil {
+			return nil, err
+		}
+		project, session.Root = loaded, root
+	} else if a.project != "" {
+		return nil, err
+	}
+	values, err := a.deviceValues(project, c)
+	if err != nil {
+		return nil, err
+	}
+	devices, err := a.devices(values)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range devices {
+		if slices.ContainsFunc(d.Commands, func(t tool.Advertised) bool { return t.Name == snapshotCommand }) {
+			return d.Backend.Open(session), nil
+		}
+	}
+	return nil, fault.New(fault.Unavailable, "", "no kind of device here shows web pages")
+}
+
+// callAll makes calls one after another and returns the result of the last. One that fails is an error.
+func callAll(ctx context.Context, d device.Device, calls []tool.Call) (result tool.Result, err error) {
+	for _, call := range calls {
+		result, err = d.Call(ctx, call)
+		if err == nil && !result.OK {
+			err = asMisuse(&fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint})
+		}
+		if err != nil {
+			return tool.Result{}, err
+		}
+	}
+	return result, nil
+}
+
+func (a *app) printSnapshot(result tool.Result) error {
+	var page struct {
+		URL      string `json:"url"`
+		Title    string `json:"title"`
+		Snapshot string `json:"snapshot"`
+		More     int    `json:"more"`
+	}
+	if err := json.Unmarshal(result.Structured, &page); err != nil {
+		return fmt.Errorf("read the snapshot: %w", err)
+	}
+	if a.json {
+		return a.writeJSON(page)
+	}
+	if page.Snapshot != "" {
+		fmt.Fprintln(a.Stdout, report.Clean(page.Snapshot))
+	}
+	if page.More > 0 {
+		fmt.Fprintf(a.Stdout, "… %d more lines; narrow with --within CSS or raise --max-bytes\n", page.More)
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestSnapshotListsAPageInShort(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"site/index.html": "<title>Shop</title><h1>Mugs</h1><nav><a href=/>Home</a></nav>" + strings.Repeat("<button>Pay</button>", 50),
+	})
+	r := p.run("snapshot", "site/index.html")
+	r.want(t, 0, "e1 heading \"Mugs\" [level=1]\ne2 link \"Home\"\ne3 button \"Pay\"\n")
+	if lines := strings.Count(r.stdout, "\n"); lines != 52 {
+		t.Errorf("%d lines", lines)
+	}
+
+	r = p.run("snapshot", "site/index.html", "--max-bytes", "50")
+	r.want(t, 0, "e1 heading \"Mugs\" [level=1]\ne2 link \"Home\"\n… 50 more lines; narrow with --within CSS or raise --max-bytes\n")
+
+	var page struct {
+		URL, Title, Snapshot string
+		More                 int
+	}
+	r = p.run("snapshot", "site/index.html", "--within", "nav", "--json")
+	if err := json.Unmarshal([]byte(r.stdout), &page); err != nil || r.code != 0 {
+		t.Fatalf("%v: %s %s", err, r.stdout, r.stderr)
+	}
+	if page.Title != "Shop" || page.Snapshot != `e2 link "Home"` || page.More != 0 || !strings.HasSuffix(page.URL, "/site/index.html") {
+		t.Errorf("%+v", page)
+	}
+}
+
+func TestSnapshotSaysWhyItShowsNothing(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"empty": ""})
+	for _, tc := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{3, "takes one URL, found 0", nil},
+		{3, "takes one URL, found 2", []string{"a", "b"}},
+		{3, "--max-bytes -1", []string{"about:blank", "--max-bytes", "-1"}},
+		{2, "there is no file", []string{"missing.html"}},
+		{2, "nowhere", []string{"about:blank", "--browser", "/nowhere"}},
+	} {
+		p.run(append([]string{"snapshot"}, tc.args...)...).want(t, tc.code, tc.want)
+	}
+	p.runIn(t.TempDir(), "snapshot", "about:blank").want(t, 0)
+	p.run("snapshot", "about:blank", "--project", "nowhere").want(t, 3)
+}

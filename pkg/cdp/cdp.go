@@ -168,16 +168,15 @@ func (c *Conn) read() {
 	}
 	c.writer.Wait()
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.done) // first, so that who sees a session or a call end can ask why
 	for _, s := range c.sessions {
 		s.end()
 	}
 	clear(c.sessions)
-	err := c.err
 	for id := range c.pending {
-		c.answer(id, nil, err)
+		c.answer(id, nil, c.err)
 	}
-	c.mu.Unlock()
-	close(c.done)
 }
 
 func (c *Conn) receive(data []byte) {

@@ -135,7 +135,7 @@ func (o options) flags(folder string) []string {
 		"--export-tagged-pdf", "--disable-features=" + strings.Join([]string{
 			"Translate", "MediaRouter", "DialMediaRouteProvider", "GlobalMediaControls", "OptimizationHints", "AcceptCHFrame", "HttpsUpgrades",
 			"HttpsFirstBalancedModeAutoEnable", "CertificateTransparencyComponentUpdater", "LensOverlay", "PaintHolding", "AutofillServerCommunication",
-			"DestroyProfileOnBrowserClose", "ThirdPartyStoragePartitioning", "PreloadTopChromeWebUI",
+			"DestroyProfileOnBrowserClose", "ThirdPartyStoragePartitioning", "SpareRendererForSitePerProcess", "PreloadTopChromeWebUI",
 			"WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup",
 		}, ","),
 	}

@@ -190,8 +190,8 @@ func (t *tab) hide(secret string) {
 	defer t.notes.mu.Unlock()
 	query := url.QueryEscape(secret)
 	component := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
-	inJSON := string(bytes.Trim(encoded(secret), `"`))
-	for _, form := range []string{secret, query, component, url.PathEscape(secret), inJSON} {
+	inJSON := inside(secret)
+	for _, form := range []string{secret, query, component, url.PathEscape(secret), inJSON, inside(inJSON)} {
 		if !slices.Contains(t.notes.secrets, form) {
 			t.notes.secrets = append(t.notes.secrets, form)
 		}
@@ -205,6 +205,12 @@ func encoded(value any) json.RawMessage {
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(value) // values of ours always can be
 	return bytes.TrimSpace(b.Bytes())
+}
+
+// inside is a text as it stands between the quotes of JSON.
+func inside(text string) string {
+	quoted := string(encoded(text))
+	return quoted[1 : len(quoted)-1]
 }
 
 // mask replaces secrets.

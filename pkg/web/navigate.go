@@ -134,7 +134,7 @@ func (t *tab) visit(ctx context.Context, address string) (tool.Result, error) {
 	case answer.ErrorText == "net::ERR_ABORTED":
 		return t.aborted(ctx, address, before, answer.LoaderID)
 	case answer.ErrorText != "":
-		return tool.Result{}, unopened(address, answer.ErrorText)
+		return tool.Result{}, t.failed(ctx, address, before, answer.ErrorText)
 	case answer.LoaderID == "":
 		return said("opened %s, in the same document", address), nil
 	}
@@ -145,6 +145,14 @@ func (t *tab) visit(ctx context.Context, address string) (tool.Result, error) {
 		return said("opened %s, which led to %s", address, at), nil
 	}
 	return said("opened %s", address), nil
+}
+
+// failed says why a page could not be opened, once the browser shows that too: it would pass for what the next visit leads to.
+func (t *tab) failed(ctx context.Context, address, before, code string) error {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	_ = t.loads(ctx, before)
+	return unopened(address, code)
 }
 
 // aborted is how a visit ends that another page, a download or an answer without content took the place of.

@@ -60,6 +60,7 @@ func TestAVisitWaitsForThePageToLoadAndForNothingElse(t *testing.T) {
 		t.Error(got)
 	}
 	u.do("navigate", "url", url+"/late")
+	u.do("web_waitForUrl", "pattern", "/other$")
 	u.do("navigate", "url", url+"/busy#part")
 	if got := u.do("navigate", "url", url+"/busy#other"); !strings.Contains(got, "in the same document") {
 		t.Error(got)

@@ -169,6 +169,17 @@ func (t *tab) watch() {
 	}
 }
 
+// over says whether the tab is lost, also when we are just about to hear of it.
+func (t *tab) over() bool {
+	select {
+	case <-t.page.Done():
+		<-t.lost.Done()
+		return true
+	default:
+		return t.lost.Err() != nil
+	}
+}
+
 // errShut is why a tab is lost that its session closed.
 var errShut = errors.New("the session has ended")
 

@@ -323,7 +323,7 @@ func (d *page) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if err != nil {
 		return d.settle(ctx, limited, call, nil, tool.Result{}, err)
 	}
-	if t.lost.Err() != nil {
+	if t.over() {
 		return tool.Result{}, t.end()
 	}
 	bound, cancel := context.WithCancelCause(limited)
@@ -340,7 +340,7 @@ func (d *page) settle(ctx, limited context.Context, call tool.Call, t *tab, resu
 	if err == nil {
 		return d.notes.masked(result), nil
 	}
-	if t != nil && t.lost.Err() != nil {
+	if t != nil && t.over() {
 		return tool.Result{}, t.end()
 	}
 	known := fault.As(err)

@@ -83,7 +83,8 @@ type Device interface {
 
 // Artifact is a file that belongs into the session's folder.
 type Artifact struct {
-	Name string // with its extension, without a folder
-	Data []byte
-	Text bool // is UTF-8 text, and gets redacted
+	Name  string // with its extension, without a folder
+	Title string // what it shows; empty where the name says it
+	Data  []byte
+	Text  bool // is UTF-8 text, and gets redacted
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -145,6 +146,6 @@ func (s *session) keep(folder string, a device.Artifact) (path string, err error
 		break
 	}
 	below, _ := filepath.Rel(s.dir, path) // it is below
-	s.emit.Emit(event.Evidence{File: filepath.ToSlash(below), Title: name, Step: int(s.step.Load())})
+	s.emit.Emit(event.Evidence{File: filepath.ToSlash(below), Title: cmp.Or(a.Title, name), Step: int(s.step.Load())})
 	return path, nil
 }

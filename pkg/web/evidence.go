@@ -282,12 +282,12 @@ func (t *tab) evidence(ctx context.Context) []device.Artifact {
 	work.Go(func() {
 		var data []byte
 		data, failed[0] = t.screenshot(ctx)
-		parts[1] = device.Artifact{Name: "screenshot.png", Data: data}
+		parts[1] = device.Artifact{Name: "screenshot.png", Title: "the page", Data: data}
 	})
 	work.Go(func() {
 		tree, err := t.tree(ctx)
 		if failed[1] = err; err == nil {
-			parts[2] = device.Artifact{Name: "page.yaml", Data: []byte(t.notes.mask(tree.String()) + "\n"), Text: true}
+			parts[2] = device.Artifact{Name: "page.yaml", Title: "what is on the page", Data: []byte(t.notes.mask(tree.String()) + "\n"), Text: true}
 		}
 	})
 	title := t.title(ctx)
@@ -298,7 +298,7 @@ func (t *tab) evidence(ctx context.Context) []device.Artifact {
 			about += fmt.Sprintf("There is no %s: %v\n", what, failed[i])
 		}
 	}
-	parts[0] = device.Artifact{Name: "page.txt", Data: []byte(t.notes.mask(about + t.notes.String())), Text: true}
+	parts[0] = device.Artifact{Name: "page.txt", Title: "URL, console errors and failed requests", Data: []byte(t.notes.mask(about + t.notes.String())), Text: true}
 	return slices.DeleteFunc(parts[:], func(a device.Artifact) bool { return len(a.Data) == 0 })
 }
 

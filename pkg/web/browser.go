@@ -173,7 +173,7 @@ func (o options) start(ctx context.Context, supervisor *spawn.Supervisor, log fu
 
 // launch starts a browser with a profile of its own.
 func (o options) launch(ctx context.Context, supervisor *spawn.Supervisor, path string, more ...string) (*browser, error) {
-	folder, err := os.MkdirTemp(o.getenv("TMPDIR"), "trailblaze-")
+	folder, err := os.MkdirTemp(o.tempDir(), "trailblaze-")
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "", "making a folder for the browser's profile")
 	}
@@ -203,6 +203,20 @@ func (o options) launch(ctx context.Context, supervisor *spawn.Supervisor, path 
 		return nil, b.broken(err)
 	}
 	return b, nil
+}
+
+// tempDir is where the folder of a browser begins. Chromium ends at once when the path of a socket that it puts there does not fit into
+// the 103 bytes that systems allow, of which the folder and the socket take 66.
+func (o options) tempDir() string {
+	const longest = 37
+	dir := o.getenv("TMPDIR")
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	if runtime.GOOS != "windows" && len(dir) > longest {
+		return "/tmp"
+	}
+	return dir
 }
 
 // dialPort connects to a browser that opened a port of its own choosing. It says which one in a file, which nothing tells us of.

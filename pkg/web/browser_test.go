@@ -173,9 +173,33 @@ func TestCheckNamesTheBrowser(t *testing.T) {
 	}
 }
 
+// shortDir is a folder for temporary files whose path is short enough for sockets in it.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func TestALongPathForTemporaryFilesIsNoHindrance(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 20))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b := newBackendOf(t, nil).(*backend)
+	b.options.env = append(os.Environ(), "TMPDIR="+dir)
+	if _, err := b.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAnEndDuringTheStartLeavesNothing(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := shortDir(t)
 	hangs := program(t, "exec sleep 60")
 	supervisor := spawn.NewSupervisor(spawn.Options{})
 	b, err := Kind().New(device.Host{

@@ -27,12 +27,7 @@ type trailblaze struct {
 
 func begin(t *testing.T, role string) trailblaze {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "tab")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	marker := spawntest.Marker()
+	dir, marker := shortDir(t), spawntest.Marker()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"="+role, "TMPDIR="+dir, marker, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr

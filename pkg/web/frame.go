@@ -308,9 +308,7 @@ func (t *tab) watchFrames(s *cdp.Session) {
 		case "Target.attachedToTarget":
 			t.frameMoved(e)
 		case "Inspector.targetCrashed":
-			if s == t.page {
-				t.crashed()
-			}
+			t.crashed(s)
 		default:
 			t.heardBeside(s, e)
 		}

@@ -90,6 +90,28 @@ func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
 	}
 }
 
+func TestACrashedFrameLeavesThePageUsable(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	far := ""
+	url := pages(t, map[string]http.HandlerFunc{
+		"/outer": func(w http.ResponseWriter, r *http.Request) { html(`<iframe src="`+far+`/far"></iframe>`)(w, r) },
+		"/far":   html(`far`),
+		"/near":  html(`near`),
+	})
+	far = localhost(url)
+	u.do("navigate", "url", url+"/outer")
+	inner := u.framesOf("/outer", "/far")[1]
+	inner.session.Begin("Page.crash", nil)
+	u.framesOf("/outer")
+	if err := inner.evaluate(t.Context(), "1", nil); !errors.Is(err, errGone) {
+		t.Errorf("the frame answers %v", err)
+	}
+	u.mustNote("- the frame " + far + "/far has crashed")
+	u.js(`document.querySelector("iframe").src = "/near"; 0`)
+	u.framesOf("/outer", "/near")
+}
+
 func TestWhatWaitsInADocumentEndsWithIt(t *testing.T) {
 	t.Parallel()
 	u := open(t)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -104,6 +103,9 @@ type entry struct {
 	secret bool // nothing may show it
 }
 
+// written is the text as a field holds it.
+func (e entry) written() string { return strings.ReplaceAll(e.text, "\r\n", "\n") }
+
 func webType(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
 	tg, err := elementOf(args)
 	if err != nil {
@@ -118,6 +120,7 @@ func webFillSecret(ctx context.Context, t *tab, args map[string]any) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
+	t.hide(arguments(args).text("value"))
 	return t.enter(ctx, tg, entry{text: arguments(args).text("value"), clear: true, secret: true})
 }
 
@@ -129,7 +132,7 @@ func fillSelector(ctx context.Context, t *tab, args map[string]any) (tool.Result
 // enter puts a text into a field, once: what the guard kept from a field that took the focus at the last moment has not happened.
 func (t *tab) enter(ctx context.Context, tg target, e entry) (tool.Result, error) {
 	a := t.attempt(ctx, tg, ask{
-		judge: "focus", ready: "ready for text", only: true, options: map[string]any{"clear": e.clear, "text": e.text},
+		judge: "focus", ready: "ready for text", only: true, options: map[string]any{"clear": e.clear, "text": e.text, "secret": e.secret},
 		prefer: []string{"textbox", "searchbox", "combobox", "spinbutton", "Date", "DateTime", "InputTime", "ColorWell", "slider"},
 	}, actionLimit)
 	for {
@@ -142,7 +145,7 @@ func (t *tab) enter(ctx context.Context, tg target, e entry) (tool.Result, error
 				return tool.Result{}, err
 			}
 		}
-		v, err := a.verdict(ctx, s)
+		v, err := a.verdict(ctx, s, e.written(), e.clear)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -165,34 +168,28 @@ func (t *tab) write(ctx context.Context, e entry) error {
 	return t.insert(ctx, e.text)
 }
 
-// result holds what the field shows against what went in. A field may write it in its own way, or pass it on and be empty again; one in
+// result holds what the field has against what went in. A field may write it in its own way, or pass it on and be empty again; one in
 // which nothing happened took nothing.
 func (e entry) result(s sight, v verdict) (tool.Result, error) {
-	want := strings.ReplaceAll(e.text, "\r\n", "\n")
-	if !e.clear {
-		want = s.Text + want
-	}
 	verb := "typed into"
 	if e.clear {
 		verb = "filled"
 	}
 	switch {
-	case s.Done || v.Text == nil || *v.Text == want || e.secret && v.Input > 0:
+	case s.Done || v.Took || e.secret && v.Changed:
 		return done("%s %s", verb, s.What)
-	case v.Input == 0 && *v.Text == s.Text:
+	case !v.Changed:
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s took no text: nothing in it changed", s.What)
-	case e.secret:
-		return done("%s %s", verb, s.What)
 	}
-	return done("%s %s, which now shows %q", verb, s.What, shorten(*v.Text))
+	return done("%s %s, which now shows %q", verb, s.What, shorten(*v.Shows))
 }
 
 // inputText types into what has the focus.
 func inputText(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	limit := room(ctx, actionLimit)
-	bounded, cancel := context.WithTimeout(ctx, limit)
+	wait := newSpan(ctx, actionLimit)
+	bounded, cancel := context.WithDeadline(ctx, wait.end)
 	defer cancel()
-	what := ""
+	what, e := "", entry{text: arguments(args).text("text")}
 	for bounded.Err() == nil {
 		element, is, err := t.focused(bounded)
 		if err != nil && !errors.Is(err, errGone) && bounded.Err() == nil {
@@ -204,19 +201,19 @@ func inputText(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 			continue
 		}
 		defer element.release()
-		a := t.attempt(ctx, target{asked: is, nth: -1}, ask{judge: "focus", ready: "ready for text", options: map[string]any{"clear": false}}, limit)
+		a := t.attempt(ctx, target{asked: is, nth: -1}, ask{judge: "focus", ready: "ready for text", options: map[string]any{"clear": false}}, wait.left())
 		s, err := a.judge(ctx, element.frame, nil, element, -1, 0, false)
 		if err != nil || !s.OK {
 			continue
 		}
-		if err := t.strike(ctx, arguments(args).text("text")); err != nil {
+		if err := t.write(ctx, e); err != nil {
 			return tool.Result{}, err
 		}
-		v, err := a.verdict(ctx, s)
+		v, err := a.verdict(ctx, s, e.written(), false)
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return entry{text: arguments(args).text("text")}.result(s, v)
+		return e.result(s, v)
 	}
 	if ctx.Err() != nil {
 		return tool.Result{}, context.Cause(ctx)
@@ -225,7 +222,7 @@ func inputText(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 		what = "nothing"
 	}
 	return tool.Result{}, fault.New(fault.ToolFailed, "tap a field first", "no field has the focus, but %s, after %s (%s)", what,
-		limit.Round(100*time.Millisecond), t.where(ctx))
+		wait.took(), t.where(ctx))
 }
 
 // focused is the field that has the focus, in whichever frame; nil when that is not a field, but what.
@@ -235,7 +232,7 @@ func (t *tab) focused(ctx context.Context) (element *handle, what string, err er
 			Here, Inner, Text bool
 			What              string
 		}
-		if err := f.eval(ctx, "focused", &is); err != nil {
+		if err := f.bounded(ctx, func(ctx context.Context) error { return f.eval(ctx, "focused", &is) }); err != nil {
 			return nil, "", err
 		}
 		if !is.Inner && is.Here || f.parent == nil {
@@ -318,7 +315,7 @@ func (t *tab) scrollPage(ctx context.Context, scroll ask) (sight, error) {
 		if err != nil && !errors.Is(err, errGone) {
 			return sight{}, err
 		}
-		if time.Until(a.deadline) <= 0 {
+		if a.left() == 0 {
 			return sight{}, a.failure(ctx, "there is nothing to scroll")
 		}
 		t.breathe(ctx, slice)

@@ -121,7 +121,6 @@ func (t *tab) attached(s *cdp.Session, a attached) {
 	t.byID[t.root.id] = t.root
 	t.watchFrames(s)
 	answers := t.ask(s,
-		"Inspector.enable", nil,
 		"Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true},
 		"Emulation.setDeviceMetricsOverride", metrics(t.device.Size()),
 	)
@@ -146,6 +145,7 @@ func (t *tab) ask(s *cdp.Session, pairs ...any) []answer {
 // set makes a page, or a frame in a process of its own, tell of what happens in it and have our script in every document.
 func (t *tab) set(s *cdp.Session) []answer {
 	return t.ask(s,
+		"Inspector.enable", nil,
 		"Page.enable", nil,
 		"Page.setLifecycleEventsEnabled", map[string]any{"enabled": true},
 		"Runtime.enable", nil,
@@ -285,10 +285,21 @@ func (t *tab) dialog(s *cdp.Session, e cdp.Event) {
 	t.notes.dialog(d.Type, d.Message, p.accept)
 }
 
-// crashed is heard when the process of a page has died.
-func (t *tab) crashed() {
-	t.lose(fault.New(fault.Crashed, "the page may need more memory than there is, or have met a bug of the browser",
-		"the page %s has crashed", t.address()))
+// crashed is heard when the process of the page has died, or that of a frame, which the page can do without.
+func (t *tab) crashed(s *cdp.Session) {
+	if s == t.page {
+		t.lose(fault.New(fault.Crashed, "the page may need more memory than there is, or have met a bug of the browser",
+			"the page %s has crashed", t.address()))
+		return
+	}
+	t.update(func() {
+		for _, f := range t.byID {
+			if f.session.to.CompareAndSwap(s, nil) {
+				f.forgetWorld()
+				t.notes.add(noteConsole, "the frame %s has crashed", f.url)
+			}
+		}
+	})
 }
 
 // address is where the page is.

@@ -28,9 +28,9 @@ func Command(name, description, properties string, required ...string) tool.Adve
 
 // Parts of input schemas.
 const (
-	byText    = `"text": {"type": "string", "description": "What it is called, or the text on it"}`
-	byID      = `"id": {"type": "string", "description": "Its id"}`
-	seenText  = `"text": {"type": "string", "description": "Any part of a text that can be seen, in any case"}`
+	byText    = `"text": {"type": "string", "minLength": 1, "description": "What it is called, or the text on it"}`
+	byID      = `"id": {"type": "string", "minLength": 1, "description": "Its id"}`
+	seenText  = `"text": {"type": "string", "minLength": 1, "description": "Any part of a text that can be seen, in any case"}`
 	timeLimit = `"timeoutMs": {"type": "integer", "minimum": 0, "maximum": 600000, "description": "How long to wait for it"`
 	waits     = timeLimit + `, "default": 5000}`
 	looksOnce = timeLimit + `, "default": 0}`

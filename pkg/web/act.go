@@ -19,6 +19,8 @@ const (
 	slice = 200 * time.Millisecond
 	// alone is the same where page.js looks it up by itself, and there is no other frame to look into.
 	alone = time.Second
+	// frameTime is how long a frame of an animation is.
+	frameTime = 16 * time.Millisecond
 	// patience is for answers that are on their way when the time is over; a page that is busy for longer does not answer.
 	patience = time.Second
 )
@@ -55,57 +57,68 @@ type sight struct {
 	named []string // names of the role that was looked for, when none fits
 }
 
+// span is how long something may be tried, and a moment longer for an answer that is on its way then.
+type span struct{ start, end, grace time.Time }
+
+// newSpan leaves of ctx what it takes to explain a failure.
+func newSpan(ctx context.Context, limit time.Duration) span {
+	now, moment := time.Now(), patience
+	if end, ok := ctx.Deadline(); ok {
+		rest := min(2*patience, end.Sub(now)/4)
+		limit, moment = max(0, min(limit, end.Sub(now)-rest)), rest/2
+	}
+	return span{now, now.Add(limit), now.Add(limit + moment)}
+}
+
+// left is what is left of it.
+func (s span) left() time.Duration { return max(0, time.Until(s.end)) }
+
+// took is how long it was, in words.
+func (s span) took() string { return s.end.Sub(s.start).Round(100 * time.Millisecond).String() }
+
 // attempt is the search for an element that is ready, from the first try to the last.
 type attempt struct {
-	tab    *tab
-	target target
-	ask    ask
-
-	start    time.Time
-	deadline time.Time
+	span
+	tab      *tab
+	target   target
+	ask      ask
 	tries    int
-	last     sight  // of the try that came furthest
-	identity string // role and name that the number of an element has stood for
+	seen     time.Time // when the last of them ended
+	rounds   int       // how often a page around the frame of the element was in the way
+	last     sight     // of the last try
+	identity string    // role and name that the number of an element has stood for
 }
 
 func (t *tab) attempt(ctx context.Context, tg target, a ask, limit time.Duration) *attempt {
-	now := time.Now()
-	return &attempt{tab: t, target: tg, ask: a, start: now, deadline: now.Add(room(ctx, limit))}
-}
-
-// room shortens a limit so that there is time to explain a failure before ctx ends.
-func room(ctx context.Context, limit time.Duration) time.Duration {
-	if end, ok := ctx.Deadline(); ok {
-		left := time.Until(end)
-		limit = max(0, min(limit, left-min(2*patience, left/4)))
-	}
-	return limit
+	return &attempt{span: newSpan(ctx, limit), tab: t, target: tg, ask: a}
 }
 
 // run tries until the element is ready. Each try looks the element up anew. The error says what was seen.
 func (a *attempt) run(ctx context.Context) (sight, error) {
-	bounded, cancel := context.WithDeadline(ctx, a.deadline.Add(patience))
+	bounded, cancel := context.WithDeadline(ctx, a.grace)
 	defer cancel()
 	for {
 		s, err := a.try(bounded)
-		if err == nil && s.OK {
-			return s, nil
-		}
+		a.tries += s.Tries
 		switch {
+		case err == nil && s.OK:
+			return s, nil
 		case ctx.Err() != nil:
 			return sight{}, context.Cause(ctx)
+		case bounded.Err() != nil && time.Since(a.seen) > 2*patience:
+			return sight{}, a.failure(ctx, "the page does not answer: its scripts are busy")
 		case bounded.Err() != nil:
-			return sight{}, a.failure(ctx, "the page does not answer: its scripts are busy, or it shows a dialog")
+			return sight{}, a.failure(ctx, "")
 		case err != nil && !errors.Is(err, errGone):
 			return sight{}, err
 		case err == nil:
-			a.tries += max(1, s.Tries)
-			a.last = s
+			a.last, a.seen = s, time.Now()
 		}
-		if left := time.Until(a.deadline); left <= 0 {
+		if a.left() == 0 && err == nil {
 			return sight{}, a.failure(ctx, "")
-		} else if err != nil || s.Count == 0 {
-			a.tab.breathe(bounded, min(left, slice))
+		}
+		if err != nil || s.Why == "" {
+			a.tab.breathe(bounded, max(frameTime, min(slice, a.left())))
 		}
 	}
 }
@@ -130,31 +143,54 @@ func (a *attempt) try(ctx context.Context) (sight, error) {
 	if a.ask.only && a.target.nth < 0 && len(frames) > 1 {
 		return a.onlyOne(ctx, frames)
 	}
-	var none sight
+	none := sight{Tries: 1}
 	nth := a.target.nth
 	for _, f := range frames {
-		s, err := a.look(ctx, f, nth, len(frames) == 1)
-		if err != nil && (f.parent == nil || !errors.Is(err, errGone)) {
+		var s sight
+		err := f.bounded(ctx, func(ctx context.Context) (err error) {
+			s, err = a.look(ctx, f, nth, len(frames) == 1)
+			return err
+		})
+		if err != nil {
 			return sight{}, err
 		}
 		if s.Count > max(nth, 0) {
 			return s, nil
 		}
 		nth -= s.Count // the place among the elements of the frames that follow
+		none.Count += s.Count
 		none.named = append(none.named, s.named...)
 	}
 	return none, nil
 }
 
+// bounded asks something of a frame. One inside the page that is gone, or hangs as advertisements do, has nothing to say.
+func (f *frame) bounded(ctx context.Context, ask func(context.Context) error) error {
+	if f.parent == nil {
+		return ask(ctx)
+	}
+	moment, cancel := context.WithTimeout(ctx, slice+patience)
+	defer cancel()
+	err := ask(moment)
+	if errors.Is(err, errGone) || err != nil && moment.Err() != nil && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
 // onlyOne looks for an element that must be the only one in all frames.
 func (a *attempt) onlyOne(ctx context.Context, frames []*frame) (sight, error) {
 	var found []sight
-	total := sight{}
+	total := sight{Tries: 1}
 	for _, f := range frames {
 		first := *a
 		first.ask = ask{judge: "exists", only: true, prefer: a.ask.prefer}
-		s, err := first.look(ctx, f, -1, false)
-		if err != nil && (f.parent == nil || !errors.Is(err, errGone)) {
+		var s sight
+		err := f.bounded(ctx, func(ctx context.Context) (err error) {
+			s, err = first.look(ctx, f, -1, false)
+			return err
+		})
+		if err != nil {
 			return sight{}, err
 		}
 		if s.Count > 0 {
@@ -183,9 +219,9 @@ func (a *attempt) look(ctx context.Context, f *frame, nth int, whole bool) (sigh
 	if len(nodes) > 0 || a.target.spec == nil {
 		return a.lookAt(ctx, f, nodes, named, nth)
 	}
-	wait := min(slice, time.Until(a.deadline))
+	wait := min(slice, a.left())
 	if whole {
-		wait = min(alone, time.Until(a.deadline))
+		wait = min(alone, a.left())
 	}
 	if a.target.plain { // controls of that name may come
 		whole, wait = false, min(wait, slice)
@@ -208,16 +244,16 @@ func (a *attempt) nodes(ctx context.Context, f *frame) (nodes []axNode, named []
 // lookAt looks at the one of several nodes that is meant.
 func (a *attempt) lookAt(ctx context.Context, f *frame, nodes []axNode, named []string, nth int) (sight, error) {
 	if len(nodes) <= max(nth, 0) {
-		return sight{Count: len(nodes), named: named}, nil
+		return sight{Count: len(nodes), Tries: 1, named: named}, nil
 	}
 	if a.ask.only && nth < 0 && len(nodes) > 1 {
-		s := sight{Count: len(nodes), frame: f}
+		s := sight{Count: len(nodes), Tries: 1, frame: f}
 		for _, n := range nodes[:min(4, len(nodes))] {
 			s.Few = append(s.Few, fmt.Sprintf("%s %q", n.Role.text(), n.Name.text()))
 		}
 		return s, nil
 	}
-	s, err := a.lookAtNode(ctx, f, nodes[max(nth, 0)].ID)
+	s, err := a.lookAtNode(ctx, f, nodes[max(nth, 0)].Element)
 	s.Count = len(nodes)
 	return s, err
 }
@@ -228,7 +264,7 @@ func (a *attempt) lookAtNode(ctx context.Context, f *frame, id int) (sight, erro
 		return sight{}, err
 	}
 	defer element.release()
-	s, err := a.judge(ctx, f, nil, element, -1, min(slice, time.Until(a.deadline)), false)
+	s, err := a.judge(ctx, f, nil, element, -1, min(slice, a.left()), false)
 	if err == nil && s.Gone {
 		err = errGone
 	}
@@ -237,7 +273,7 @@ func (a *attempt) lookAtNode(ctx context.Context, f *frame, id int) (sight, erro
 
 // judge asks page.js, for a slice of time.
 func (a *attempt) judge(ctx context.Context, f *frame, spec map[string]string, element *handle, nth int, wait time.Duration, whole bool) (sight, error) {
-	options := map[string]any{"slice": wait.Milliseconds(), "alone": whole, "only": a.ask.only}
+	options := map[string]any{"slice": wait.Milliseconds(), "alone": whole, "only": a.ask.only, "round": a.rounds}
 	if nth >= 0 {
 		options["nth"] = nth
 	}
@@ -250,7 +286,7 @@ func (a *attempt) judge(ctx context.Context, f *frame, spec map[string]string, e
 	}
 	s := sight{frame: f}
 	err := f.eval(ctx, "attempt", &s, a.ask.judge, spec, object, options)
-	if refused := fault.As(err); refused != nil && spec["css"] != "" && strings.Contains(err.Error(), "not a valid selector") {
+	if thrown, ok := errors.AsType[*scriptError](err); ok && spec["css"] != "" && strings.HasPrefix(thrown.text, "SyntaxError") {
 		return sight{}, fault.New(fault.InvalidArguments, "write it as for document.querySelector", "%q is no CSS selector", spec["css"])
 	}
 	return s, err
@@ -264,7 +300,7 @@ func (a *attempt) number(ctx context.Context) (sight, error) {
 	}
 	line, ok := tree.Ref(a.target.ref)
 	if !ok {
-		return sight{}, nil
+		return sight{Tries: 1}, nil
 	}
 	is := fmt.Sprintf("%s %q", line.Role, line.Name)
 	if a.identity != "" && is != a.identity {
@@ -293,8 +329,9 @@ func (a *attempt) point(ctx context.Context) (sight, error) {
 			return sight{}, err
 		case err == nil:
 			a.last = out
+			a.rounds++
 		}
-		if time.Until(a.deadline) <= 0 {
+		if a.left() == 0 {
 			return sight{}, a.failure(ctx, "")
 		}
 		a.tab.breathe(ctx, slice)
@@ -340,16 +377,21 @@ func (t *tab) owner(ctx context.Context, f *frame) (*handle, error) {
 type verdict struct {
 	Passed  bool    `json:"passed"`
 	Blocked string  `json:"blocked"` // what would have got it
-	Input   int     `json:"input"`   // how many input events followed
-	Text    *string `json:"text"`    // of the element, nil when it has left the page
+	Took    bool    `json:"took"`    // the field has the text that was meant for it
+	Changed bool    `json:"changed"` // something happened in the field
+	Shows   *string `json:"shows"`   // what it shows, nil when it has left the page
 }
 
-// verdict asks the frames on the way of an event. A document that is gone has heard it.
-func (a *attempt) verdict(ctx context.Context, s sight) (verdict, error) {
+// verdict asks the frames on the way of an event. about is the text that was entered, and whether it replaced what was there. A document
+// that is gone has heard of it, unless the one that took its place says that the event came there, and was blocked.
+func (a *attempt) verdict(ctx context.Context, s sight, about ...any) (verdict, error) {
 	var v verdict
-	err := s.frame.eval(ctx, "verdict", &v)
-	if errors.Is(err, errGone) || errors.Is(err, cdp.ErrDetached) {
-		return verdict{Passed: true}, nil
+	err := s.frame.eval(ctx, "verdict", &v, about...)
+	if errors.Is(err, errGone) {
+		moment, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		_ = a.tab.main().eval(moment, "verdict", &v) // it may not be there yet, and then has blocked nothing
+		return verdict{Passed: v.Blocked == "", Took: true, Blocked: v.Blocked}, nil
 	}
 	for f := s.frame.parent; f != nil && err == nil && !v.Passed && v.Blocked == ""; f = f.parent {
 		err = f.eval(ctx, "verdict", &v)
@@ -362,7 +404,7 @@ func (a *attempt) again(ctx context.Context, s sight, v verdict) error {
 	s.Why = v.Blocked + " was in its place at the last moment"
 	a.last = s
 	a.tries++
-	if time.Until(a.deadline) <= 0 {
+	if a.left() == 0 {
 		return a.failure(ctx, "")
 	}
 	return nil
@@ -370,12 +412,11 @@ func (a *attempt) again(ctx context.Context, s sight, v verdict) error {
 
 // failure says what was asked, what was seen and what was tried.
 func (a *attempt) failure(ctx context.Context, instead string) error {
-	took := a.deadline.Sub(a.start).Round(100 * time.Millisecond)
 	explain, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	s := a.last
 	var first, hint string
-	details := []string{fmt.Sprintf("%s in %s", plural(a.tries, "try", "tries"), took)}
+	details := []string{fmt.Sprintf("%s in %s", plural(a.tries, "try", "tries"), a.took())}
 	switch {
 	case instead != "":
 		first = fmt.Sprintf("%s: %s", a.target.asked, instead)
@@ -386,15 +427,15 @@ func (a *attempt) failure(ctx context.Context, instead string) error {
 		first = a.missing(explain)
 	default:
 		first = fmt.Sprintf("%s is not %s: %s", a.target.asked, a.ask.ready, s.Why)
+		if s.Is != nil {
+			first += fmt.Sprintf(" is %q, not %q", shorten(*s.Is), a.ask.options["expected"])
+		}
 		if s.What != "" {
 			details = append(details, "found "+s.What+matches(s.Count))
 		}
 		if s.Met != "" {
 			details = append(details, "it is "+s.Met)
 		}
-	}
-	if s.Is != nil && instead == "" {
-		first += fmt.Sprintf(": it is %q, expected %q", shorten(*s.Is), a.ask.options["expected"])
 	}
 	details = append(details, a.tab.where(explain))
 	return fault.New(fault.ToolFailed, hint, "%s (%s)", first, strings.Join(details, "; "))

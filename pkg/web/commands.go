@@ -48,10 +48,11 @@ func webCommands() []command {
 
 // recorded are those that agents use and recordings hold.
 func recorded() []command {
-	key := `"key": {"type": "string", "description": "Enter, Tab, ArrowDown, a, Control+A …"}`
+	seen := `"text": {"type": "string", "minLength": 1}`
+	key := `"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}`
 	direction := enum("direction", "Where to", "DOWN", "UP", "LEFT", "RIGHT")
 	values := `"values": {"type": ["array", "string"], "items": {"type": ["string", "number"]}, "description": "Values of options, or what they say"}`
-	list := `"items": {"type": ["array", "string"], "items": {"type": ["string", "number"]}, "description": "Texts that have to be visible"}`
+	list := `"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]}, "description": "Texts that have to be visible"}`
 	expected := `"expected": {"type": "string"}, ` + enum("type", "What is compared", "TEXT", "VALUE", "ATTRIBUTE") +
 		`, "attribute": {"type": "string", "description": "Its name, for type ATTRIBUTE"}`
 	return []command{
@@ -67,7 +68,7 @@ func recorded() []command {
 		{device.Command("web_scroll", "Scrolls the page, or inside an element.", direction+
 			`, "amount": {"type": "number", "minimum": 0, "default": 500, "description": "Pixels"}, `+elementProperties), webScroll},
 		{device.Command("web_pressKey", "Presses a key, with modifiers held down if it names any.", key, "key"), webPressKey},
-		{device.Command("web_verifyTextVisible", "Fails unless a text can be seen, as any part of another and in any case.", textProperty, "text"),
+		{device.Command("web_verifyTextVisible", "Fails unless a text can be seen, as any part of another and in any case.", seen, "text"),
 			webVerifyTextVisible},
 		{device.Command("web_verifyElementVisible", "Fails unless the first element that fits can be seen.", elementProperties),
 			webVerifyElementVisible},
@@ -77,4 +78,3 @@ func recorded() []command {
 			webVerifyListVisible},
 	}
 }
-

@@ -137,10 +137,12 @@ func (n *name) fits(is string) (exactly, inAnotherCase bool) {
 
 // axNode is a node of the accessibility tree, as far as looking for it needs.
 type axNode struct {
-	Ignored bool    `json:"ignored"`
-	Role    axValue `json:"role"`
-	Name    axValue `json:"name"`
-	ID      int     `json:"backendDOMNodeId"`
+	ID       string   `json:"nodeId"`
+	Children []string `json:"childIds"`
+	Ignored  bool     `json:"ignored"`
+	Role     axValue  `json:"role"`
+	Name     axValue  `json:"name"`
+	Element  int      `json:"backendDOMNodeId"`
 }
 
 type axValue struct {
@@ -163,8 +165,34 @@ func browserRoles(role string) []string {
 	return []string{role}
 }
 
-// query asks the accessibility tree of a frame for nodes of a role, of a name, or both; it knows names only as they are.
-func (f *frame) query(ctx context.Context, root *handle, role, name string) ([]axNode, error) {
+// query finds nodes of a role, of a name as it is, or both, in document order.
+func (f *frame) query(ctx context.Context, role, name string) ([]axNode, error) {
+	nodes, err := f.ask(ctx, role, name)
+	if _, refused := errors.AsType[*cdp.Error](err); refused {
+		return nil, errGone // the document was replaced
+	}
+	return slices.DeleteFunc(nodes, func(n axNode) bool {
+		is := n.Role.text()
+		return n.Ignored || n.Element == 0 || role == "" && (is == "StaticText" || is == "RootWebArea") || role != "" && is != role ||
+			name != "" && n.Name.text() != name
+	}), err
+}
+
+// ask gets nodes from the browser, maybe more than were asked for. It finds them itself, for a tenth of what the whole tree costs in a
+// long page, but only in frames that it draws: in others it would never answer.
+func (f *frame) ask(ctx context.Context, role, name string) ([]axNode, error) {
+	var answer struct {
+		Nodes []axNode `json:"nodes"`
+	}
+	if f.parent != nil {
+		err := f.session.Call(ctx, "Accessibility.getFullAXTree", map[string]any{"frameId": f.id}, &answer)
+		return inOrder(answer.Nodes), err
+	}
+	root, err := f.handle(ctx, "root")
+	if err != nil {
+		return nil, err
+	}
+	defer root.release()
 	params := map[string]any{"objectId": root.objectID}
 	if role != "" {
 		params["role"] = role
@@ -172,55 +200,69 @@ func (f *frame) query(ctx context.Context, root *handle, role, name string) ([]a
 	if name != "" {
 		params["accessibleName"] = name
 	}
-	var answer struct {
-		Nodes []axNode `json:"nodes"`
+	err = f.session.Call(ctx, "Accessibility.queryAXTree", params, &answer)
+	return answer.Nodes, err
+}
+
+// inOrder brings the nodes of a tree, of which the first is the root, into document order.
+func inOrder(nodes []axNode) []axNode {
+	byID := make(map[string]axNode, len(nodes))
+	for _, n := range nodes {
+		byID[n.ID] = n
 	}
-	err := f.session.Call(ctx, "Accessibility.queryAXTree", params, &answer)
-	if _, refused := errors.AsType[*cdp.Error](err); refused {
-		return nil, errGone // the root is of a document that was replaced
+	ordered := make([]axNode, 0, len(nodes))
+	for next := nodes[:min(1, len(nodes))]; len(next) > 0; {
+		n := next[len(next)-1]
+		next = next[: len(next)-1 : len(next)-1]
+		ordered = append(ordered, n)
+		for _, id := range slices.Backward(n.Children) {
+			if child, ok := byID[id]; ok {
+				delete(byID, id)
+				next = append(next, child)
+			}
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(answer.Nodes, func(n axNode) bool { return n.Ignored || n.ID == 0 }), nil
+	return ordered
 }
 
 // byRole finds the elements of a role and a name. named are the names of that role, when nothing fits.
 func (f *frame) byRole(ctx context.Context, role string, n *name) (found []axNode, named []string, err error) {
-	root, err := f.handle(ctx, "root")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.release()
-	if n != nil && n.pattern == nil && role != "" { // what the browser can filter costs half
-		for _, r := range browserRoles(role) {
-			if found, err = f.query(ctx, root, r, n.text); err != nil || len(found) > 0 {
+	for _, r := range browserRoles(role) {
+		if n != nil && n.pattern == nil { // what the browser can filter costs half
+			if found, err = f.query(ctx, r, n.text); err != nil || len(found) > 0 {
 				return found, nil, err
 			}
 		}
-	}
-	var near []axNode
-	for _, r := range browserRoles(role) {
-		nodes, err := f.query(ctx, root, r, "")
+		nodes, err := f.query(ctx, r, "")
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, node := range nodes {
-			exactly, nearly := n.fits(node.Name.text())
-			switch {
-			case exactly:
-				found = append(found, node)
-			case nearly:
-				near = append(near, node)
-			case node.Name.text() != "":
-				named = append(named, node.Name.text())
-			}
+		found, near, names := n.among(nodes)
+		if len(found) == 0 {
+			found = near
 		}
 		if len(found) > 0 {
 			return found, nil, nil
 		}
+		named = append(named, names...)
 	}
-	return near, named, nil
+	return nil, named, nil
+}
+
+// among sorts nodes into those whose name fits, those for which that is so in another case, and the names of the rest.
+func (n *name) among(nodes []axNode) (found, near []axNode, rest []string) {
+	for _, node := range nodes {
+		exactly, nearly := n.fits(node.Name.text())
+		switch {
+		case exactly:
+			found = append(found, node)
+		case nearly:
+			near = append(near, node)
+		case node.Name.text() != "":
+			rest = append(rest, node.Name.text())
+		}
+	}
+	return found, near, rest
 }
 
 // controlRoles are the roles of what a person can use, as section 15.1 numbers them always.
@@ -237,22 +279,14 @@ func (f *frame) controlsNamed(ctx context.Context, name string, preferred []stri
 	if name == "" {
 		return nil, nil
 	}
-	root, err := f.handle(ctx, "root")
-	if err != nil {
-		return nil, err
-	}
-	defer root.release()
-	nodes, err := f.query(ctx, root, "", name)
-	if err != nil {
-		return nil, err
-	}
+	nodes, err := f.query(ctx, "", name)
 	of := func(roles []string) []axNode {
 		return slices.DeleteFunc(slices.Clone(nodes), func(n axNode) bool { return !slices.Contains(roles, n.Role.text()) })
 	}
 	if best := of(preferred); len(best) > 0 {
-		return best, nil
+		return best, err
 	}
-	return of(controlRoles()), nil
+	return of(controlRoles()), err
 }
 
 // nearest are the candidates that somebody may have meant, quoted; the first few when none is near.

@@ -172,6 +172,9 @@
     return words ? `${text} "${words.length > 40 ? words.slice(0, 39) + "…" : words}"` : text;
   };
 
+  // content is what a field holds.
+  const content = (el) => (el.matches("input, textarea") ? el.value : el.textContent);
+
   // shown is the text that a person reads in an element.
   const shown = (el) => {
     if (el.localName === "select") return normal([...el.selectedOptions].map((option) => option.label).join(", "));
@@ -279,6 +282,7 @@
   const ready = (el, o, memo) => {
     const hidden = unseen(el);
     if (hidden) return { why: `it is not visible: ${hidden}`, met: "attached" };
+    if (window !== top && !memo.box) scrollTo(el, alignments[o.round % 4]); // this scrolls the pages around it, too
     let point = pointIn(el);
     let over = point ? covered(el, point) : "it is out of view";
     if (over && (!memo.scrolls || memo.tries >= memo.scrolls * 8)) {
@@ -317,9 +321,10 @@
         el.focus({ preventScroll: true });
       }
       if (!within(active(), el)) return { why: "it does not take the focus", met: "attached, visible, enabled" };
-      if (o.clear && native.has(el.type)) return setNative(el, o.text);
+      if (o.clear && native.has(el.type)) return setNative(el, o);
+      if (o.clear && el.type === "number" && isNaN(o.text)) return unfit(el, o);
       if (o.clear || !had) select(el, o.clear);
-      return { text: shown(el) };
+      return {};
     },
 
     // select chooses options of a drop-down list, by value or by what they say.
@@ -355,25 +360,25 @@
 
     visible: (el) => {
       const hidden = unseen(el);
-      return hidden ? { why: `it is not visible: ${hidden}` } : {};
+      return hidden ? { why: hidden } : {};
     },
 
     // text, value and attribute hold an element against what is expected; is is what it has.
     text: (el, o) => {
       const is = shown(el);
       const styled = normal(el.innerText ?? "");
-      return [is, normal(is), styled].some((text) => text === o.expected || text === normal(o.expected)) ? {} : { why: "its text differs", is };
+      return [is, normal(is), styled].some((text) => text === o.expected || text === normal(o.expected)) ? {} : { why: "its text", is };
     },
     value: (given, o) => {
       const el = controlOf(given, "input, textarea, select");
       if (!("value" in el) && !el.isContentEditable) return { why: `it has no value: ${describe(el)}` };
       const is = el.multiple && el.selectedOptions ? [...el.selectedOptions].map((e) => e.value).join(", ") : String(el.value ?? textOf(el));
-      return is === o.expected ? {} : { why: "its value differs", is };
+      return is === o.expected ? {} : { why: "its value", is };
     },
     attribute: (el, o) => {
       const is = el.getAttribute(o.attribute);
       if (is === null) return { why: `it has no attribute "${o.attribute}", but ${el.getAttributeNames().join(", ") || "none"}` };
-      return is === o.expected ? {} : { why: `its attribute "${o.attribute}" differs`, is };
+      return is === o.expected ? {} : { why: `its attribute "${o.attribute}"`, is };
     },
 
     // list wants every item to be seen inside the element.
@@ -382,7 +387,7 @@
       if (hidden) return { why: `it is not visible: ${hidden}` };
       const inside = [{ children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) }];
       const missing = o.items.filter((item) => !byText(normal(item), (text) => has(text, normal(item)), inside).some(visible));
-      return missing.length ? { why: `it shows no ${missing.map((item) => `"${item}"`).join(", ")}`, is: shown(el) } : {};
+      return missing.length ? { why: `it shows no ${missing.map((item) => `"${item}"`).join(", ")}` } : {};
     },
   };
 
@@ -441,12 +446,18 @@
     if (!all) selection.collapseToEnd();
   };
 
+  const unfit = (el, o) => ({ why: `it does not take ${o.secret ? "that" : `"${o.text}"`} as a ${el.type}`, met: "attached, visible, enabled" });
+
   // setNative fills a field whose parts the browser draws itself: there is nothing to type into.
-  const setNative = (el, text) => {
-    el.value = text;
-    if (el.value !== text.trim().toLowerCase() && el.value !== text) return { why: `it does not take "${text}" as a ${el.type}`, met: "attached, visible, enabled" };
+  const setNative = (el, o) => {
+    const before = el.value;
+    el.value = o.text;
+    if (o.text && el.value.toLowerCase() !== o.text.trim().toLowerCase()) {
+      el.value = before;
+      return unfit(el, o);
+    }
     for (const type of ["input", "change"]) el.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
-    return { text: el.value, done: true };
+    return { done: true };
   };
 
   const scrollIn = (el, { dx, dy }) => {
@@ -473,20 +484,37 @@
   // an element other than the one that was found: what is blocked, the page has not heard, and may be tried again.
   let armed = null;
 
+  // What happens to a document in its first moments was meant for the one before: a navigation came between.
+  const moment = 500;
+  const fresh = () => {
+    armed = { types: ["pointerdown", "mousedown", "beforeinput"], el: null, passed: false, blocked: "", input: 0, until: performance.now() + moment };
+  };
+
   const first = { click: ["pointerdown", "mousedown"], focus: ["keydown", "beforeinput"], frame: ["pointerdown", "mousedown"] };
   const rest = ["pointerup", "mouseup", "click", "auxclick", "keypress", "keyup"];
 
   const arm = (kind, el) => {
-    armed = first[kind] ? { types: first[kind], el, passed: false, blocked: null, input: 0 } : null;
+    armed = first[kind] ? { types: first[kind], el, before: el && content(el), passed: false, blocked: "", input: 0 } : null;
     if (armed) watch();
+  };
+
+  // hosts are those of closed shadow roots that el is in: listeners outside hear of nothing deeper.
+  const hosts = (el) => {
+    const found = [];
+    for (let root = el.getRootNode(); root.host; root = root.host.getRootNode()) if (root.mode !== "open") found.push(root.host);
+    return found;
   };
 
   const guard = (event) => {
     if (!armed || !event.isTrusted || armed.passed) return;
+    if (armed.until && !armed.blocked && (event.timeStamp > armed.until || event.type === "keydown")) {
+      armed = null;
+      return;
+    }
     const hit = event.composedPath()[0];
     if (!armed.blocked && armed.types.includes(event.type)) {
       const at = hit.nodeType === Node.ELEMENT_NODE ? hit : document.documentElement;
-      if (armed.el && receives(at, armed.el)) {
+      if (armed.el && (receives(at, armed.el) || hosts(armed.el).includes(at))) {
         armed.passed = true;
         return;
       }
@@ -506,14 +534,19 @@
     for (const type of new Set([...Object.values(first).flat(), ...rest])) addEventListener(type, guard, { capture: true, passive: false });
     addEventListener("input", count, true);
   };
+  fresh();
   watch();
+  addEventListener("pageshow", (event) => event.persisted && fresh());
 
   // verdict says what became of the event: {passed} when the element got it, {blocked} with the one that would have, neither when
-  // nothing arrived in this document. It is asked once.
-  const verdict = () => {
-    const { passed, blocked, el, input } = armed ?? {};
+  // nothing arrived in this document. After a text was entered, {took} says whether the field has it; changed, whether it has anything
+  // else than before; shows, what it shows now. It is asked once.
+  const verdict = (text, clear) => {
+    const { passed, blocked, el, before, input } = armed ?? { passed: false, blocked: "" };
     armed = null;
-    return { passed: Boolean(passed), blocked: blocked ?? "", input: input ?? 0, text: el?.isConnected ? shown(el) : null };
+    if (text === undefined) return { passed, blocked };
+    const now = el?.isConnected ? content(el) : null;
+    return { passed, blocked, took: now === null || now === (clear ? text : before + text), changed: input > 0 || now !== before, shows: now && shown(el) };
   };
 
   // through is where a point of an inner frame lies in this document. {why} when the frame moves, or something covers it there.

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -33,7 +32,7 @@ func isNo(err error) bool {
 }
 
 func hasText(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	_, found, err := t.sees(ctx, arguments(args).text("text"), 0)
+	_, found, err := t.sees(ctx, arguments(args).text("text"), newSpan(ctx, 0))
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -60,18 +59,30 @@ func getElementCount(ctx context.Context, t *tab, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	total := 0
-	a := t.attempt(ctx, tg, ask{judge: "exists"}, 0)
-	for _, f := range t.frames() {
-		s, err := a.look(ctx, f, -1, false)
-		for errors.Is(err, errGone) && ctx.Err() == nil {
-			t.breathe(ctx, 10*time.Millisecond)
-			s, err = a.look(ctx, f, -1, false)
-		}
-		if err != nil {
+	a := t.attempt(ctx, tg, ask{judge: "exists"}, patience)
+	for {
+		total, err := a.count(ctx)
+		switch {
+		case err == nil:
+			return value(total)
+		case !errors.Is(err, errGone) || a.left() == 0:
 			return tool.Result{}, err
 		}
-		total += s.Count
+		t.breathe(ctx, a.left())
 	}
-	return value(total)
+}
+
+// count is how many elements fit in all frames.
+func (a *attempt) count(ctx context.Context) (total int, err error) {
+	for _, f := range a.tab.frames() {
+		err := f.bounded(ctx, func(ctx context.Context) error {
+			s, err := a.look(ctx, f, -1, false)
+			total += s.Count
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
 }

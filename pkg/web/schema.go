@@ -22,7 +22,7 @@ const (
 			"nthIndex": {"type": "integer", "minimum": 0, "description": "Which of several, from 0"}}}},
 		"patternProperties": {"^(android|ios|compose|desktop)": {"description": "Of other platforms; ignored"}}, "additionalProperties": false}`
 	elementProperties = refProperty + ", " + selectorProperty
-	cssProperty       = `"selector": {"type": "string", "description": "A CSS selector"}`
+	cssProperty       = `"selector": {"type": "string", "minLength": 1, "description": "A CSS selector"}`
 )
 
 // enum is the schema of a word out of a few, which may be written in any case.

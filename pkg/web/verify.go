@@ -14,7 +14,8 @@ import (
 
 func webVerifyTextVisible(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
 	text := arguments(args).text("text")
-	s, found, err := t.sees(ctx, text, assertLimit)
+	span := newSpan(ctx, assertLimit)
+	s, found, err := t.sees(ctx, text, span)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -29,7 +30,7 @@ func webVerifyTextVisible(ctx context.Context, t *tab, args map[string]any) (too
 	} else if near := t.similar(explain, text); near != "" {
 		first += "; it shows " + near
 	}
-	return tool.Result{}, fault.New(fault.ToolFailed, "", "%s (after %s; %s)", first, room(ctx, assertLimit).Round(100*time.Millisecond), t.where(explain))
+	return tool.Result{}, fault.New(fault.ToolFailed, "", "%s (after %s; %s)", first, span.took(), t.where(explain))
 }
 
 func (t *tab) similar(ctx context.Context, text string) string {
@@ -41,19 +42,18 @@ func (t *tab) similar(ctx context.Context, text string) string {
 }
 
 // sees waits until some frame shows a text.
-func (t *tab) sees(ctx context.Context, text string, limit time.Duration) (s sight, found bool, err error) {
-	deadline := time.Now().Add(room(ctx, limit))
-	bounded, cancel := context.WithDeadline(ctx, deadline.Add(patience))
+func (t *tab) sees(ctx context.Context, text string, span span) (s sight, found bool, err error) {
+	bounded, cancel := context.WithDeadline(ctx, span.grace)
 	defer cancel()
 	for {
 		frames := t.frames()
 		wait := time.Duration(0)
 		if len(frames) == 1 {
-			wait = min(alone, time.Until(deadline))
+			wait = min(alone, span.left())
 		}
 		for _, f := range frames {
 			var seen sight
-			err := f.eval(bounded, "seen", &seen, text, max(0, wait.Milliseconds()))
+			err := f.bounded(bounded, func(ctx context.Context) error { return f.eval(ctx, "seen", &seen, text, wait.Milliseconds()) })
 			switch {
 			case ctx.Err() != nil:
 				return s, false, context.Cause(ctx)
@@ -67,11 +67,11 @@ func (t *tab) sees(ctx context.Context, text string, limit time.Duration) (s sig
 				s = seen
 			}
 		}
-		if time.Until(deadline) <= 0 {
+		if span.left() == 0 {
 			return s, false, nil
 		}
 		if wait == 0 {
-			t.breathe(bounded, min(slice, time.Until(deadline)))
+			t.breathe(bounded, min(slice, span.left()))
 		}
 	}
 }

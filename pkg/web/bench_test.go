@@ -2,51 +2,51 @@ package web
 
 import (
 	"context"
-	"errors"
-	"os"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
-	"github.com/trailblaze/trailblaze/pkg/spawn"
-	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// visit opens a page in a new session and ends it.
-func visit(b *testing.B, backend device.Backend) {
-	b.Helper()
-	ctx := context.Background()
-	d := backend.Open(device.Session{Log: func(string, string, string) {}, Broken: func(error) {}})
-	result, err := d.Call(ctx, tool.Call{Tool: "navigate", Args: map[string]any{"url": "data:text/html,<h1>hi"}})
-	if err != nil || !result.OK {
-		b.Fatal(result, err)
-	}
-	if err := d.Close(ctx); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// BenchmarkRun is a run of one session: start the browser, open a page, end everything.
-func BenchmarkRun(b *testing.B) {
-	for b.Loop() {
-		supervisor := spawn.NewSupervisor(spawn.Options{})
-		backend, err := Kind().New(device.Host{Env: os.Environ(), Supervisor: supervisor})
-		if err != nil {
-			b.Fatal(err)
-		}
-		visit(b, backend)
-		if err := errors.Join(backend.Close(context.Background()), supervisor.Close()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkSession is one more session of a run.
-func BenchmarkSession(b *testing.B) {
+// BenchmarkClick is a click on a ready element, found in different ways, beside the round trips that no click can do without.
+func BenchmarkClick(b *testing.B) {
 	backend, err := shared.get()
 	if err != nil {
 		b.Fatal(err)
 	}
-	for b.Loop() {
-		visit(b, backend)
+	d := backend.Open(device.Session{Log: func(string, string, string) {}, Broken: func(err error) { b.Error(err) }}).(*page)
+	defer func() { _ = d.Close(context.Background()) }()
+	ctx := b.Context()
+	tab, err := d.tab(ctx)
+	if err != nil {
+		b.Fatal(err)
 	}
+	if _, err := navigate(ctx, tab, map[string]any{"url": "data:text/html,<h1>Counting</h1><button onclick='n=(window.n||0)+1'>Count</button>"}); err != nil {
+		b.Fatal(err)
+	}
+	for name, ref := range map[string]string{"css": "css=button", "role": `button "Count"`, "text": "Count", "number": "e2"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := webClick(ctx, tab, map[string]any{"ref": ref}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			var at struct {
+				Result struct{ Value struct{ X, Y float64 } }
+			}
+			find := `(() => { const r = document.querySelector("button").getBoundingClientRect(); return { x: r.x + r.width / 2, y: r.y + r.height / 2 } })()`
+			if err := tab.page.Call(ctx, "Runtime.evaluate", map[string]any{"expression": find, "returnByValue": true}, &at); err != nil {
+				b.Fatal(err)
+			}
+			for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
+				event := map[string]any{"type": kind, "x": at.Result.Value.X, "y": at.Result.Value.Y, "button": "left", "clickCount": 1}
+				if err := tab.page.Call(ctx, "Input.dispatchMouseEvent", event, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
 }

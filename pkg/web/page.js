@@ -272,6 +272,17 @@
 
   const sameBox = (a, b) => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
 
+  // The browser's accessibility tree answers with the next frame. Where controls were before it need not be waited for once more.
+  let sampled = null;
+
+  const root = () => {
+    const sample = { boxes: new Map(), passed: false };
+    for (const el of [...document.querySelectorAll(controls)].slice(0, 300)) sample.boxes.set(el, el.getBoundingClientRect());
+    requestAnimationFrame(() => (sample.passed = true));
+    sampled = sample;
+    return document;
+  };
+
   // alignments are tried in turn for an element that something covers: it may be a bar at an edge of the page.
   const alignments = ["nearest", "center", "end", "start"];
 
@@ -282,12 +293,13 @@
   const ready = (el, o, memo) => {
     const hidden = unseen(el);
     if (hidden) return { why: `it is not visible: ${hidden}`, met: "attached" };
-    if (window !== top && !memo.box) scrollTo(el, alignments[o.round % 4]); // this scrolls the pages around it, too
+    if (window !== top && memo.scrolls === undefined) scrollTo(el, alignments[o.round % 4]); // this scrolls the pages around it, too
     let point = pointIn(el);
     let over = point ? covered(el, point) : "it is out of view";
-    if (over && (!memo.scrolls || memo.tries >= memo.scrolls * 8)) {
-      scrollTo(el, point || memo.scrolls ? alignments[(memo.scrolls ?? 0) % 4] : "center");
-      memo.scrolls = (memo.scrolls ?? 0) + 1;
+    memo.scrolls ??= 0;
+    if (over && memo.tries >= memo.scrolls * 8) {
+      scrollTo(el, point || memo.scrolls ? alignments[memo.scrolls % 4] : "center");
+      memo.scrolls++;
       point = pointIn(el);
       over = point ? covered(el, point) : "it is out of view, and does not scroll into it";
     }
@@ -396,9 +408,12 @@
   const attempt = async (kind, spec, element, o) => {
     const end = performance.now() + o.slice;
     let memo = {};
+    const sample = sampled;
+    sampled = null;
+    const known = (el) => ({ el, box: sample?.passed ? sample.boxes.get(el) : undefined });
     for (let tries = 1; ; tries++) {
       const began = performance.now();
-      const sight = look(kind, spec, element, o, memo, tries);
+      const sight = look(kind, spec, element, o, memo, tries, known);
       memo = sight.memo;
       delete sight.memo;
       const now = performance.now();
@@ -407,13 +422,13 @@
     }
   };
 
-  const look = (kind, spec, element, o, memo, tries) => {
+  const look = (kind, spec, element, o, memo, tries, known) => {
     const found = element ? (element.isConnected ? [element] : []) : find(spec);
     const el = found[o.nth ?? 0];
     const sight = { count: found.length, memo, gone: Boolean(element) && !el };
     if (!el) return sight;
     if (o.only && o.nth === undefined && found.length > 1) return { ...sight, few: found.slice(0, 4).map(describe) };
-    if (memo.el !== el) sight.memo = { el };
+    if (memo.el !== el) sight.memo = known(el);
     sight.memo.tries = tries;
     Object.assign(sight, judges[kind](el, o, sight.memo));
     sight.ok = sight.why === undefined;
@@ -543,7 +558,9 @@
   // else than before; shows, what it shows now. It is asked once.
   const verdict = (text, clear) => {
     const { passed, blocked, el, before, input } = armed ?? { passed: false, blocked: "" };
+    const other = !armed || armed.until !== undefined; // nobody armed this document: it took the place of the one that was meant
     armed = null;
+    if (other) return { other, blocked };
     if (text === undefined) return { passed, blocked };
     const now = el?.isConnected ? content(el) : null;
     return { passed, blocked, took: now === null || now === (clear ? text : before + text), changed: input > 0 || now !== before, shows: now && shown(el) };
@@ -631,7 +648,7 @@
 
   globalThis.trailblaze = {
     attempt, verdict, through, seen, words, pause, focused, layOut, mixed,
-    root: () => document,
+    root,
     first: (spec) => find(spec)[0] ?? null,
     focusedElement: active,
     middle: () => deepest(innerWidth / 2, innerHeight / 2),

@@ -141,7 +141,8 @@ func TestABrowserThatDiesEndsTheSessionAndTheNextGetsANewOne(t *testing.T) {
 	for _, process := range family(pid) {
 		id, _, _ := strings.Cut(process, " ")
 		data, _ := os.ReadFile("/proc/" + id + "/cmdline")
-		if strings.Contains(string(data), "--remote-debugging-pipe") && !strings.HasPrefix(string(data), "/bin/sh") && !strings.Contains(string(data), "--type=") {
+		is := func(part string) bool { return strings.Contains(string(data), part) }
+		if is("--remote-debugging-pipe") && !is("/bin/sh") && !is("--type=") {
 			browser, _ = strconv.Atoi(id)
 		}
 	}

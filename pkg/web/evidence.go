@@ -287,7 +287,8 @@ func (t *tab) evidence(ctx context.Context) []device.Artifact {
 	work.Go(func() {
 		tree, err := t.tree(ctx)
 		if failed[1] = err; err == nil {
-			parts[2] = device.Artifact{Name: "page.yaml", Title: "what is on the page", Data: []byte(t.notes.mask(tree.String()) + "\n"), Text: true}
+			shown := t.notes.mask(tree.String()) + "\n"
+			parts[2] = device.Artifact{Name: "page.yaml", Title: "what is on the page", Data: []byte(shown), Text: true}
 		}
 	})
 	title := t.title(ctx)
@@ -298,7 +299,8 @@ func (t *tab) evidence(ctx context.Context) []device.Artifact {
 			about += fmt.Sprintf("There is no %s: %v\n", what, failed[i])
 		}
 	}
-	parts[0] = device.Artifact{Name: "page.txt", Title: "URL, console errors and failed requests", Data: []byte(t.notes.mask(about + t.notes.String())), Text: true}
+	about = t.notes.mask(about + t.notes.String())
+	parts[0] = device.Artifact{Name: "page.txt", Title: "URL, console errors and failed requests", Data: []byte(about), Text: true}
 	return slices.DeleteFunc(parts[:], func(a device.Artifact) bool { return len(a.Data) == 0 })
 }
 

@@ -435,8 +435,9 @@ func (t *tab) worldEvent(s *cdp.Session, e cdp.Event) {
 			}
 			return
 		}
+		all := e.Method == "Runtime.executionContextsCleared"
 		for _, f := range t.byID {
-			if f.world != nil && f.session.to.Load() == s && (e.Method == "Runtime.executionContextsCleared" || f.world.id == p.ExecutionContextID) {
+			if f.world != nil && f.session.to.Load() == s && (all || f.world.id == p.ExecutionContextID) {
 				f.forgetWorld()
 			}
 		}

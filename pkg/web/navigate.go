@@ -52,7 +52,8 @@ func navigate(ctx context.Context, t *tab, args map[string]any) (tool.Result, er
 // launchApp opens what the target calls its base URL.
 func launchApp(ctx context.Context, t *tab, _ map[string]any) (tool.Result, error) {
 	if t.device.session.BaseURL == "" {
-		return tool.Result{}, fault.New(fault.ToolFailed, "write base_url under platforms: web: in the target's file, or call navigate with a url",
+		return tool.Result{}, fault.New(fault.ToolFailed,
+			"write base_url under platforms: web: in the target's file, or call navigate with a url",
 			"nothing says where the app is: the target has no base_url for the web")
 	}
 	return t.visit(ctx, t.device.session.BaseURL)
@@ -194,7 +195,8 @@ func (t *tab) unloaded(ctx context.Context, address, before string, begun time.T
 		return fault.New(fault.CallTimeout, "does the server answer? a timeout: beside the call allows it more time",
 			"%s did not answer within %s", address, took)
 	}
-	return fault.New(fault.CallTimeout, "something that the page loads, such as an image or a script, does not end; a timeout: beside the call allows it more time",
+	return fault.New(fault.CallTimeout,
+		"something that the page loads, such as an image or a script, does not end; a timeout: beside the call allows it more time",
 		"%s answered, but had not loaded after %s", address, took)
 }
 
@@ -209,7 +211,7 @@ func unopened(address, code string) error {
 		"net::ERR_FILE_NOT_FOUND":         {"there is no such file", ""},
 		"net::ERR_TOO_MANY_REDIRECTS":     {"it redirects without an end", ""},
 		"net::ERR_SSL_PROTOCOL_ERROR":     {"the server does not speak TLS", "try http:// in place of https://"},
-		"net::ERR_CERT_AUTHORITY_INVALID": {"nobody known has signed its certificate", "install the certificate's authority, or use http:// in tests"},
+		"net::ERR_CERT_AUTHORITY_INVALID": {"nobody known has signed its certificate", "install who signed it, or use http:// in tests"},
 		"net::ERR_INVALID_URL":            {"this is no valid URL", ""},
 	}
 	why := known[code]
@@ -287,7 +289,8 @@ func webWaitForURL(ctx context.Context, t *tab, args map[string]any) (tool.Resul
 	case ctx.Err() != nil:
 		return tool.Result{}, err
 	}
-	return tool.Result{}, fault.New(fault.ToolFailed, "", "the URL is %s; within %s it did not become one that %q fits", t.address(), limit, pattern)
+	return tool.Result{}, fault.New(fault.ToolFailed, "",
+		"the URL is %s; within %s it did not become one that %q fits", t.address(), limit, pattern)
 }
 
 // webCurrentURL is web_currentUrl. The page knows of a change before we do.

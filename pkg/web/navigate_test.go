@@ -31,7 +31,8 @@ func TestAVisitWaitsForThePageToLoadAndForNothingElse(t *testing.T) {
 			w.Header().Set("Content-Type", "image/svg+xml")
 			_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`))
 		},
-		"/busy":  html(`<title>busy</title><script>(async () => { for (;;) await fetch("/poll?" + Math.random()) })(); setInterval(() => document.title += ".", 5)</script>`),
+		"/busy": html(`<title>busy</title><script>setInterval(() => document.title += ".", 5);
+			(async () => { for (;;) await fetch("/poll?" + Math.random()) })()</script>`),
 		"/never": html(`<title>never</title><p>here<img src="/hangs">`),
 		"/hangs": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"/poll":  html(`x`),

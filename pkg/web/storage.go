@@ -78,7 +78,8 @@ func webApplyCookies(ctx context.Context, t *tab, args map[string]any) (tool.Res
 	}
 	params := map[string]any{"cookies": cookies, "browserContextId": t.context}
 	if err := t.browser.conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
-		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "a cookie needs name, value, and url or domain with path", "the browser refuses the cookies")
+		return tool.Result{}, fault.Wrap(fault.ToolFailed, err,
+			"a cookie needs name, value, and url or domain with path", "the browser refuses the cookies")
 	}
 	return said("applied %s", plural(len(cookies), "cookie", "cookies")), nil
 }

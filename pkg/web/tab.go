@@ -164,7 +164,7 @@ func (t *tab) watch() {
 	case <-t.browser.conn.Done():
 		t.lose(t.browser.conn.Err())
 	}
-	if err := t.end(); err != nil {
+	if err := t.end(); err.Kind != fault.Cancelled {
 		t.device.session.Broken(err)
 	}
 }
@@ -183,9 +183,12 @@ func (t *tab) over() bool {
 // errShut is why a tab is lost that its session closed.
 var errShut = errors.New("the session has ended")
 
-// end says why the tab is lost; nil when the session closed it.
-func (t *tab) end() error {
+// end says why the tab is lost: an error of kind Cancelled when its session closed it, else Crashed.
+func (t *tab) end() *fault.Error {
 	cause := context.Cause(t.lost)
+	if errors.Is(cause, errShut) {
+		return fault.Wrap(fault.Cancelled, cause, "", "the page was closed")
+	}
 	select {
 	case <-t.browser.conn.Done():
 		t.browser.await()
@@ -193,12 +196,10 @@ func (t *tab) end() error {
 	default:
 	}
 	switch {
-	case errors.Is(cause, errShut):
-		return nil
 	case errors.Is(cause, errClosed):
 		return fault.New(fault.Crashed, "the page may have closed itself with window.close()", "the page was closed")
 	case fault.As(cause) != nil:
-		return cause
+		return fault.As(cause)
 	}
 	return fault.New(fault.Crashed, "", "the page is gone: %v", cause)
 }

@@ -5,6 +5,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,10 @@ func Kind() device.Kind {
 		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: advertised, New: newBackend,
 		Options: []device.Option{
 			{Key: "browser", Flag: "browser", Env: "TRAILBLAZE_BROWSER", Usage: "`PATH` or name of the Chrome, Chromium or Edge to use"},
-			{Key: "cdpUrl", Flag: "cdp-url", Env: "TRAILBLAZE_CDP_URL", Usage: "`URL` of a browser that somebody else runs: http://HOST:PORT or ws://…"},
+			{
+				Key: "cdpUrl", Flag: "cdp-url", Env: "TRAILBLAZE_CDP_URL",
+				Usage: "`URL` of a browser that somebody else runs: http://HOST:PORT or ws://…",
+			},
 			{Key: "headed", Flag: "headed", Usage: "show the browser", Switch: true},
 			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: "1280x800"},
 		},
@@ -54,7 +58,10 @@ type options struct {
 
 func newOptions(host device.Host) (options, error) {
 	v := host.Values
-	o := options{browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true", width: 1280, height: 800, env: host.Env, root: os.Geteuid() == 0}
+	o := options{
+		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true", width: 1280, height: 800,
+		env: host.Env, root: os.Geteuid() == 0,
+	}
 	if size := v["viewport"]; size != "" {
 		w, h, _ := strings.Cut(strings.ToLower(size), "x")
 		width, bad := strconv.Atoi(w)
@@ -70,7 +77,8 @@ func newOptions(host device.Host) (options, error) {
 			return o, nil
 		}
 	}
-	return o, fault.New(fault.Misuse, "write it as http://HOST:PORT, or ws://…", "--cdp-url: %q begins with none of %s", o.cdpURL, strings.Join(known, ", "))
+	return o, fault.New(fault.Misuse, "write it as http://HOST:PORT, or ws://…",
+		"--cdp-url: %q begins with none of %s", o.cdpURL, strings.Join(known, ", "))
 }
 
 // maxSide is the largest width and height that Chromium takes for a page.
@@ -121,7 +129,10 @@ func newBackend(host device.Host) (device.Backend, error) {
 
 // Open implements device.Backend.
 func (b *backend) Open(session device.Session) device.Device {
-	d := &page{backend: b, session: session, notes: &notes{files: map[string]string{}}, turn: make(chan struct{}, 1), width: b.options.width, height: b.options.height}
+	d := &page{
+		backend: b, session: session, notes: &notes{files: map[string]string{}}, turn: make(chan struct{}, 1),
+		width: b.options.width, height: b.options.height,
+	}
 	if session.Width > 0 && session.Height > 0 {
 		d.width, d.height = session.Width, session.Height
 	}
@@ -303,16 +314,8 @@ func (d *page) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if run == nil {
 		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
 	}
-	limited := ctx
-	if limit := call.Timeout; limit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(context.WithValue(ctx, ownLimit{}, true), limit)
-		defer cancel()
-	} else if limit := d.session.CallLimit; limit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+	limited, cancel := d.limited(ctx, call)
+	defer cancel()
 	select {
 	case d.turn <- struct{}{}:
 		defer func() { <-d.turn }()
@@ -323,48 +326,54 @@ func (d *page) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if err != nil {
 		return d.settle(ctx, limited, call, nil, tool.Result{}, err)
 	}
+	bound, lose := context.WithCancelCause(limited)
+	defer lose(nil)
 	if t.over() {
-		return tool.Result{}, t.end()
+		return d.settle(ctx, limited, call, t, tool.Result{}, context.Cause(t.lost))
 	}
-	bound, cancel := context.WithCancelCause(limited)
-	defer cancel(nil)
-	defer context.AfterFunc(t.lost, func() { cancel(context.Cause(t.lost)) })()
+	defer context.AfterFunc(t.lost, func() { lose(context.Cause(t.lost)) })()
 	result, err := run(bound, t, call.Args)
 	t.keepDownloads()
 	return d.settle(ctx, limited, call, t, result, err)
 }
 
-// settle makes of how a command ended what a caller gets: an error when nothing can go on, else a result. t is nil when there never was
-// a tab.
-func (d *page) settle(ctx, limited context.Context, call tool.Call, t *tab, result tool.Result, err error) (tool.Result, error) {
+// limited bounds a call by its own limit, or the session's.
+func (d *page) limited(ctx context.Context, call tool.Call) (context.Context, context.CancelFunc) {
+	switch {
+	case call.Timeout > 0:
+		return context.WithTimeout(context.WithValue(ctx, ownLimit{}, true), call.Timeout)
+	case d.session.CallLimit > 0:
+		return context.WithTimeout(ctx, d.session.CallLimit)
+	}
+	return context.WithCancel(ctx)
+}
+
+// settle makes of how a command ended what a caller gets: an error when nothing can go on, else a result. t is nil when there never
+// was a tab.
+func (d *page) settle(
+	ctx, limited context.Context, call tool.Call, t *tab, result tool.Result, err error,
+) (tool.Result, error) {
 	if err == nil {
 		return d.notes.masked(result), nil
 	}
-	if t != nil && t.over() {
-		return tool.Result{}, t.end()
-	}
 	known := fault.As(err)
+	if t != nil && t.over() {
+		known = t.end()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return tool.Result{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", call.Tool)
-	case t == nil && known != nil, known != nil && known.Kind == fault.Crashed:
+	case known != nil && (t == nil || known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
 		return tool.Result{}, known
 	case known != nil:
 		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint}
 	case limited.Err() != nil:
-		result = tool.Result{Kind: fault.CallTimeout, Text: d.overdue(call)}
+		limit := cmp.Or(call.Timeout, d.session.CallLimit)
+		result = tool.Result{Kind: fault.CallTimeout, Text: fmt.Sprintf("%s did not end within %s", call.Tool, limit)}
 	default:
 		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
 	}
 	return d.notes.masked(result), nil
-}
-
-func (d *page) overdue(call tool.Call) string {
-	limit := call.Timeout
-	if limit == 0 {
-		limit = d.session.CallLimit
-	}
-	return fmt.Sprintf("%s did not end within %s", call.Tool, limit)
 }
 
 // Close implements device.Device.

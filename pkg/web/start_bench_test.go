@@ -1,0 +1,52 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// visit opens a page in a new session and ends it.
+func visit(b *testing.B, backend device.Backend) {
+	b.Helper()
+	ctx := context.Background()
+	d := backend.Open(device.Session{Log: func(string, string, string) {}, Broken: func(error) {}})
+	result, err := d.Call(ctx, tool.Call{Tool: "navigate", Args: map[string]any{"url": "data:text/html,<h1>hi"}})
+	if err != nil || !result.OK {
+		b.Fatal(result, err)
+	}
+	if err := d.Close(ctx); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkRun is a run of one session: start the browser, open a page, end everything.
+func BenchmarkRun(b *testing.B) {
+	for b.Loop() {
+		supervisor := spawn.NewSupervisor(spawn.Options{})
+		backend, err := Kind().New(device.Host{Env: os.Environ(), Supervisor: supervisor})
+		if err != nil {
+			b.Fatal(err)
+		}
+		visit(b, backend)
+		if err := errors.Join(backend.Close(context.Background()), supervisor.Close()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSession is one more session of a run.
+func BenchmarkSession(b *testing.B) {
+	backend, err := shared.get()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		visit(b, backend)
+	}
+}

@@ -159,6 +159,7 @@ func (a *attempt) try(ctx context.Context) (sight, error) {
 		}
 		nth -= s.Count // the place among the elements of the frames that follow
 		none.Count += s.Count
+		none.Tries = max(none.Tries, s.Tries)
 		none.named = append(none.named, s.named...)
 	}
 	return none, nil
@@ -375,6 +376,7 @@ func (t *tab) owner(ctx context.Context, f *frame) (*handle, error) {
 
 // verdict is what page.js saw of an event.
 type verdict struct {
+	Other   bool    `json:"other"` // the document is another one
 	Passed  bool    `json:"passed"`
 	Blocked string  `json:"blocked"` // what would have got it
 	Took    bool    `json:"took"`    // the field has the text that was meant for it
@@ -391,6 +393,9 @@ func (a *attempt) verdict(ctx context.Context, s sight, about ...any) (verdict, 
 		moment, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		_ = a.tab.main().eval(moment, "verdict", &v) // it may not be there yet, and then has blocked nothing
+		v.Other = true
+	}
+	if v.Other {
 		return verdict{Passed: v.Blocked == "", Took: true, Blocked: v.Blocked}, nil
 	}
 	for f := s.frame.parent; f != nil && err == nil && !v.Passed && v.Blocked == ""; f = f.parent {

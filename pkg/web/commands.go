@@ -39,8 +39,10 @@ const (
 func webCommands() []command {
 	return []command{
 		{device.Command("click", "Clicks the first element that fits a CSS selector, once it is ready.", cssProperty, "selector"), clickSelector},
-		{device.Command("fill", "Replaces what is in the only field that fits a CSS selector.", cssProperty+", "+valueProperty, "selector", "value"),
-			fillSelector},
+		{
+			device.Command("fill", "Replaces what is in the only field that fits a CSS selector.", cssProperty+", "+valueProperty, "selector", "value"),
+			fillSelector,
+		},
 		{device.Command("waitForSelector", "Waits until the first element that fits a CSS selector can be seen.",
 			cssProperty+", "+timeoutProperty+`, "default": 10000}`, "selector"), waitForSelector},
 	}
@@ -63,18 +65,26 @@ func recorded() []command {
 			"text"), webType},
 		{device.Command("web_fillSecret", "Replaces what is in the only field that fits; no log shows the value.", refProperty+
 			`, "value": {"type": "string", "writeOnly": true}`, "ref", "value"), webFillSecret},
-		{device.Command("web_selectOption", "Chooses options of the only drop-down list that fits.", values+", "+elementProperties, "values"),
-			webSelectOption},
+		{
+			device.Command("web_selectOption", "Chooses options of the only drop-down list that fits.", values+", "+elementProperties, "values"),
+			webSelectOption,
+		},
 		{device.Command("web_scroll", "Scrolls the page, or inside an element.", direction+
 			`, "amount": {"type": "number", "minimum": 0, "default": 500, "description": "Pixels"}, `+elementProperties), webScroll},
 		{device.Command("web_pressKey", "Presses a key, with modifiers held down if it names any.", key, "key"), webPressKey},
-		{device.Command("web_verifyTextVisible", "Fails unless a text can be seen, as any part of another and in any case.", seen, "text"),
-			webVerifyTextVisible},
-		{device.Command("web_verifyElementVisible", "Fails unless the first element that fits can be seen.", elementProperties),
-			webVerifyElementVisible},
+		{
+			device.Command("web_verifyTextVisible", "Fails unless a text can be seen, as any part of another and in any case.", seen, "text"),
+			webVerifyTextVisible,
+		},
+		{
+			device.Command("web_verifyElementVisible", "Fails unless the first element that fits can be seen.", elementProperties),
+			webVerifyElementVisible,
+		},
 		{device.Command("web_verifyValue", "Fails unless the first element that fits has a text, a value or an attribute.",
 			expected+", "+elementProperties, "expected"), webVerifyValue},
-		{device.Command("web_verifyListVisible", "Fails unless the first element that fits shows every item.", list+", "+elementProperties, "items"),
-			webVerifyListVisible},
+		{
+			device.Command("web_verifyListVisible", "Fails unless the first element that fits shows every item.", list+", "+elementProperties, "items"),
+			webVerifyListVisible,
+		},
 	}
 }

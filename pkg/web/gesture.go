@@ -294,9 +294,9 @@ func webScroll(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 		return tool.Result{}, err
 	}
 	if s.Moved == 0 {
-		return done("nothing scrolled: %s is at %.0f of %.0f", s.What, s.At, s.End)
+		return done("nothing moved: %s is at %.0f of %.0f", s.What, s.At, s.End)
 	}
-	return done("scrolled %s by %.0f pixels, to %.0f of %.0f", strings.ToLower(direction), max(s.Moved, -s.Moved), s.At, s.End)
+	return done("scrolled %s %s by %.0f pixels, to %.0f of %.0f", s.What, strings.ToLower(direction), max(s.Moved, -s.Moved), s.At, s.End)
 }
 
 // scrollPage scrolls what is in the middle of the page: that is what a person would scroll.

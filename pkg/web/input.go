@@ -122,12 +122,26 @@ func (k key) modifier() int {
 // specialKeys are the keys that type nothing, or whose name is not what they type.
 func specialKeys() []key {
 	keys := []key{
-		{"Enter", "Enter", 13, "\r", 0}, {"Tab", "Tab", 9, "", 0}, {"Escape", "Escape", 27, "", 0}, {"Backspace", "Backspace", 8, "", 0},
-		{"Delete", "Delete", 46, "", 0}, {"Insert", "Insert", 45, "", 0}, {"Home", "Home", 36, "", 0}, {"End", "End", 35, "", 0},
-		{"PageUp", "PageUp", 33, "", 0}, {"PageDown", "PageDown", 34, "", 0}, {"ArrowLeft", "ArrowLeft", 37, "", 0},
-		{"ArrowUp", "ArrowUp", 38, "", 0}, {"ArrowRight", "ArrowRight", 39, "", 0}, {"ArrowDown", "ArrowDown", 40, "", 0},
-		{"Shift", "ShiftLeft", 16, "", 1}, {"Control", "ControlLeft", 17, "", 1}, {"Alt", "AltLeft", 18, "", 1},
-		{"Meta", "MetaLeft", 91, "", 1}, {"CapsLock", "CapsLock", 20, "", 0}, {"ContextMenu", "ContextMenu", 93, "", 0},
+		{"Enter", "Enter", 13, "\r", 0},
+		{"Tab", "Tab", 9, "", 0},
+		{"Escape", "Escape", 27, "", 0},
+		{"Backspace", "Backspace", 8, "", 0},
+		{"Delete", "Delete", 46, "", 0},
+		{"Insert", "Insert", 45, "", 0},
+		{"Home", "Home", 36, "", 0},
+		{"End", "End", 35, "", 0},
+		{"PageUp", "PageUp", 33, "", 0},
+		{"PageDown", "PageDown", 34, "", 0},
+		{"ArrowLeft", "ArrowLeft", 37, "", 0},
+		{"ArrowUp", "ArrowUp", 38, "", 0},
+		{"ArrowRight", "ArrowRight", 39, "", 0},
+		{"ArrowDown", "ArrowDown", 40, "", 0},
+		{"Shift", "ShiftLeft", 16, "", 1},
+		{"Control", "ControlLeft", 17, "", 1},
+		{"Alt", "AltLeft", 18, "", 1},
+		{"Meta", "MetaLeft", 91, "", 1},
+		{"CapsLock", "CapsLock", 20, "", 0},
+		{"ContextMenu", "ContextMenu", 93, "", 0},
 		{" ", "Space", 32, " ", 0},
 	}
 	for i, name := range strings.Fields("F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12") {

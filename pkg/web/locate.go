@@ -207,7 +207,7 @@ func (f *frame) ask(ctx context.Context, role, name string) ([]axNode, error) {
 // inOrder brings the nodes of a tree, of which the first is the root, into document order.
 func inOrder(nodes []axNode) []axNode {
 	byID := make(map[string]axNode, len(nodes))
-	for _, n := range nodes {
+	for _, n := range nodes[min(1, len(nodes)):] {
 		byID[n.ID] = n
 	}
 	ordered := make([]axNode, 0, len(nodes))

@@ -336,7 +336,7 @@
       if (o.clear && native.has(el.type)) return setNative(el, o);
       if (o.clear && el.type === "number" && isNaN(o.text)) return unfit(el, o);
       if (o.clear || !had) select(el, o.clear);
-      return {};
+      return { what: describe(el) };
     },
 
     // select chooses options of a drop-down list, by value or by what they say.
@@ -361,7 +361,7 @@
       }
       for (const option of el.options) option.selected = chosen.has(option);
       for (const type of ["input", "change"]) el.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
-      return { text: shown(el) };
+      return { what: describe(el), text: shown(el) };
     },
 
     // scroll moves what is inside an element, or inside the nearest around it that scrolls that way.
@@ -433,7 +433,7 @@
     Object.assign(sight, judges[kind](el, o, sight.memo));
     sight.ok = sight.why === undefined;
     if (sight.ok) arm(kind, el);
-    if (!sight.settle) sight.what = describe(el);
+    if (!sight.settle) sight.what ??= describe(el);
     return sight;
   };
 
@@ -472,7 +472,7 @@
       return unfit(el, o);
     }
     for (const type of ["input", "change"]) el.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
-    return { done: true };
+    return { what: describe(el), done: true };
   };
 
   const scrollIn = (el, { dx, dy }) => {
@@ -490,7 +490,7 @@
     const [at, moved, end] = dx
       ? [box.scrollLeft, box.scrollLeft - before[0], box.scrollWidth - box.clientWidth]
       : [box.scrollTop, box.scrollTop - before[1], box.scrollHeight - box.clientHeight];
-    return { moved, at, end };
+    return { what: box === document.scrollingElement ? "the page" : describe(box), moved, at, end };
   };
 
   // -------------------------------------------------------------------------------------------------------------------------- guard

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+)
+
+func anyValue(string) bool { return false }
+
+func TestTheWebHasEveryCommandOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	want := strings.Fields(`tap inputText launchApp clearAppData isVisible hasText getElementText getElementCount captureScreen assertVisible
+		waitUntilVisible navigate click fill waitForSelector evaluateJs web_navigate web_click web_hover web_type web_fillSecret web_selectOption
+		web_scroll web_pressKey web_wait web_waitForUrl web_snapshot web_resize web_currentUrl web_evaluate web_getStorageState web_applyCookies
+		web_verifyTextVisible web_verifyElementVisible web_verifyValue web_verifyListVisible web_handleDialog`)
+	var got []string
+	for _, c := range commands() {
+		got = append(got, c.Name)
+		if c.run == nil || c.Description == "" || c.Meta["trailblaze/toolset"] != device.Toolset {
+			t.Errorf("%s: %+v", c.Name, c.Advertised)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryCommandRefusesWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands() {
+		is := &discover.Tool{Name: c.Name, InputSchema: c.InputSchema}
+		problems := is.CheckArgs(map[string]any{"refs": 1, "reasoning": "to see"}, anyValue)
+		if len(problems) == 0 || problems[0].Message != `unknown argument "refs"` || problems[0].Hint == "" {
+			t.Errorf("%s: %v", c.Name, problems)
+		}
+	}
+}
+
+func TestArgumentsOfCommandsAreChecked(t *testing.T) {
+	t.Parallel()
+	element := map[string]any{"web": map[string]any{"cssSelector": "a"}}
+	for _, tt := range []struct {
+		tool string
+		args map[string]any
+		want string // in what is said; empty when they fit
+	}{
+		{"web_click", map[string]any{"ref": "e1"}, ""},
+		{"web_click", map[string]any{"nodeSelector": element, "reasoning": "x"}, ""},
+		{"web_click", map[string]any{"nodeSelector": map[string]any{"web": element["web"], "androidAccessibility": map[string]any{}, "iosMaestro": nil}}, ""},
+		{"web_click", map[string]any{"nodeSelector": map[string]any{"below": element}}, `["below"]`},
+		{"web_click", map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"css": "a"}}}, `["css"]`},
+		{"web_click", map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"nthIndex": -1}}}, "nodeSelector"},
+		{"web_type", map[string]any{"ref": "e1"}, `missing argument "text"`},
+		{"web_type", map[string]any{"ref": "e1", "text": "", "clearFirst": "no"}, "clearFirst"},
+		{"web_fillSecret", map[string]any{"ref": "e1", "value": "x", "nodeSelector": element}, "nodeSelector"},
+		{"web_navigate", map[string]any{"action": "Back"}, ""},
+		{"web_scroll", map[string]any{"direction": "lEfT", "amount": 2.5}, ""},
+		{"web_scroll", map[string]any{"direction": "sideways"}, "(?i:DOWN|UP|LEFT|RIGHT)"},
+		{"web_scroll", map[string]any{"amount": -1}, "amount"},
+		{"web_verifyValue", map[string]any{"expected": "x", "type": "textual"}, "(?i:TEXT|VALUE|ATTRIBUTE)"},
+		{"web_verifyListVisible", map[string]any{"items": []any{}}, "items"},
+		{"web_verifyListVisible", map[string]any{"items": []any{"a", 2}}, ""},
+		{"web_verifyTextVisible", map[string]any{"text": ""}, "text"},
+		{"web_selectOption", map[string]any{"values": "one"}, ""},
+		{"web_selectOption", map[string]any{"values": []any{true}}, "values"},
+		{"isVisible", map[string]any{"text": "x", "timeoutMs": 1.5}, "timeoutMs"},
+		{"tap", map[string]any{"text": "x", "index": -1}, "index"},
+		{"fill", map[string]any{"selector": "", "value": ""}, "selector"},
+	} {
+		i := slices.IndexFunc(commands(), func(c command) bool { return c.Name == tt.tool })
+		is := &discover.Tool{Name: tt.tool, InputSchema: commands()[i].InputSchema}
+		problems := is.CheckArgs(tt.args, anyValue)
+		if tt.want == "" && len(problems) > 0 || tt.want != "" && (len(problems) == 0 || !strings.Contains(problems[0].Message, tt.want)) {
+			t.Errorf("%s %v: %v, want %q", tt.tool, tt.args, problems, tt.want)
+		}
+	}
+}
+
+func TestOnlyTheSecretIsSecret(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands() {
+		is := &discover.Tool{Name: c.Name, InputSchema: c.InputSchema}
+		shown := is.Shown(map[string]any{"ref": "css=#x", "value": "v", "text": "t"})
+		if hidden := shown["value"] != "v"; hidden != (c.Name == "web_fillSecret") || shown["ref"] != "css=#x" || shown["text"] != "t" {
+			t.Errorf("%s: %v", c.Name, shown)
+		}
+	}
+}
+
+func TestNamesOfCommandsAreKnownToEveryDevice(t *testing.T) {
+	t.Parallel()
+	for _, c := range device.Core() {
+		if !slices.Contains(device.Commands(), c.Name) {
+			t.Errorf("%s is a command of every device, and not among those that devices may have", c.Name)
+		}
+	}
+}

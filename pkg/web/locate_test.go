@@ -1,0 +1,144 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func web(pairs ...any) map[string]any {
+	selector := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		selector[pairs[i].(string)] = pairs[i+1]
+	}
+	return map[string]any{"web": selector}
+}
+
+func TestWhichElementIsMeant(t *testing.T) {
+	t.Parallel()
+	at := pages(t, nil)
+	for name, tt := range map[string]struct {
+		args []any
+		want string
+	}{
+		"a selector wins over all":        {[]any{"ref", "Pick", "nodeSelector", web("cssSelector", "#exact", "dataTestId", "pick", "ariaRole", "link")}, "exact"},
+		"then the test id":                {[]any{"ref", "Save", "nodeSelector", web("dataTestId", "pick", "ariaRole", "link")}, "first"},
+		"then role and name":              {[]any{"ref", "Pick", "nodeSelector", web("ariaRole", "link", "ariaNameRegex", "Save")}, "link"},
+		"the role alone":                  {[]any{"nodeSelector", web("ariaRole", "Heading")}, "heading"},
+		"the name alone":                  {[]any{"nodeSelector", web("ariaNameRegex", "Pick", "nthIndex", 1)}, "second"},
+		"a selector of nothing":           {[]any{"ref", "Pick", "nodeSelector", web()}, "first"},
+		"one for other platforms":         {[]any{"ref", "Pick", "nodeSelector", map[string]any{"androidAccessibility": map[string]any{"text": "x"}}}, "first"},
+		"which of several, from 0":        {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", "Pick", "nthIndex", 2)}, "third"},
+		"of a test id":                    {[]any{"nodeSelector", web("dataTestId", "pick", "nthIndex", 1)}, "second"},
+		"the whole name":                  {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", "Save")}, "exact"},
+		"a pattern for the whole name":    {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", "Save .*")}, "longer"},
+		"a name with dots is itself":      {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", "a.b (c)")}, "dots"},
+		"a quoted name":                   {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", `\Qa.b (c)\E`)}, "dots"},
+		"quoted in part":                  {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", `a.b\Q (c)\E`, "nthIndex", 1)}, "letters"},
+		"white space does not count":      {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", "Two words")}, "spaced"},
+		"a name from elsewhere":           {[]any{"ref", `button "Save Only text here"`}, "described"},
+		"ref: css":                        {[]any{"ref", "css= #main > a"}, "link"},
+		"ref: a number":                   {[]any{"ref", "e4"}, "longer"},
+		"ref: role and name":              {[]any{"ref", `link "Save"`}, "link"},
+		"ref: quotes in a name":           {[]any{"ref", `button "Say \"hi\""`}, "quoted"},
+		"ref: a role":                     {[]any{"ref", "searchbox"}, "search"},
+		"ref: a role before a text":       {[]any{"ref", "heading"}, "heading"},
+		"ref: a control's name":           {[]any{"ref", "Save"}, "exact"},
+		"ref: then a label":               {[]any{"ref", "City"}, "city"},
+		"ref: then a text":                {[]any{"ref", "Only text here"}, "phrase"},
+		"ref: a part in any case":         {[]any{"ref", "AS DRAFT"}, "longer"},
+		"ref: no role is text":            {[]any{"ref", `Say "hi"`}, "quoted"},
+		"ref: a button's value":           {[]any{"ref", "Send it"}, "submit"},
+		"ref: a placeholder":              {[]any{"ref", "street"}, "hint"},
+		"styled names in another case":    {[]any{"ref", `button "Shout"`}, "shout"},
+		"a role that browsers call image": {[]any{"ref", `img "Picture"`}, "picture"},
+		"a field of another kind":         {[]any{"ref", `textbox "Day"`}, "date"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := open(t)
+			u.do("web_navigate", "url", at+"/act-names.html")
+			u.do("web_click", tt.args...)
+			if got := u.js("log[0]"); got != tt.want {
+				t.Errorf("clicked %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestElementsOfACommandOfEveryDevice(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	u.do("web_navigate", "url", pages(t, nil)+"/act-names.html")
+	for _, args := range [][]any{
+		{"text", "Save"}, {"id", "row:1.2"}, {"id", "pick"}, {"id", "pick", "index", 2}, {"text", "Pick", "index", 1}, {"id", "longer", "text", "draft"},
+	} {
+		u.do("tap", args...)
+	}
+	if got, want := u.js("log.join()"), "exact,row:1.2,first,third,second,longer"; got != want {
+		t.Errorf("tapped %s, want %s", got, want)
+	}
+}
+
+func TestNamesFit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pattern, is       string
+		exactly, likewise bool
+	}{
+		{"Save", "Save", true, true},
+		{"Save", "SAVE", false, true},
+		{"Save", "Save as", false, false},
+		{"Save.*", "Save as", true, true},
+		{"Save|Load", "Load", true, true},
+		{"Save|Load", "Loader", false, false},
+		{`\QSave (1)\E`, "Save (1)", true, true},
+		{`\QSave.\E`, "Savex", false, false},
+		{`\QA\E|\QB\E`, "B", true, true},
+		{"Save (1)", "Save (1)", true, true},
+		{"broken (", "broken (", true, true},
+		{"a  b", "a b", true, true},
+		{"(?=x)y", "(?=x)y", true, true},
+	} {
+		exactly, likewise := newName(tt.pattern).fits(tt.is)
+		if exactly != tt.exactly || likewise != tt.likewise {
+			t.Errorf("%q and %q: %v, %v", tt.pattern, tt.is, exactly, likewise)
+		}
+	}
+}
+
+func TestNodesOfATreeComeInDocumentOrder(t *testing.T) {
+	t.Parallel()
+	nodes := []axNode{
+		{ID: "1", Children: []string{"2", "3"}}, {ID: "2", Children: []string{"4", "lost", "1"}}, {ID: "3"}, {ID: "4", Children: []string{"4"}}, {ID: "5"},
+	}
+	var got []string
+	for _, n := range inOrder(nodes) {
+		got = append(got, n.ID)
+	}
+	if diff := cmp.Diff([]string{"1", "2", "4", "3"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := inOrder(nil); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
+func TestTheNearestCandidatesAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		asked      string
+		candidates []string
+		want       string
+	}{
+		{"Sav", []string{"Load", "Save", "Save"}, `"Save"`},
+		{"cart", []string{"Add to cart", "Buy"}, `"Add to cart"`},
+		{"xyz", []string{"a", "b", "c", "d", "e", "f"}, `"a", "b", "c", "d", "e"`},
+		{"", []string{"only"}, `"only"`},
+		{"x", nil, ""},
+	} {
+		if got := nearest(tt.asked, tt.candidates); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.asked, got, tt.want)
+		}
+	}
+}

@@ -52,8 +52,8 @@ installed = @for name in $(1); do command -v $$name >/dev/null && exit; done; \
 		echo '$(firstword $(1)) is missing: install $(3)' >&2
 
 .PHONY: demo
-demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 build ## replay the example shop's trails
-	cd $(SHOP) && PATH="$$PWD/node_modules/.bin:$$PATH" $(CURDIR)/bin/trailblaze run
+demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## replay the example shop's trails, write a report to bin/demo
+	cd $(SHOP) && PATH="$$PWD/node_modules/.bin:$$PATH" $(CURDIR)/bin/trailblaze run --evidence always --html $(CURDIR)/bin/demo
 
 .PHONY: test
 test: deps ## run every test, with the race detector
@@ -61,7 +61,7 @@ test: deps ## run every test, with the race detector
 	go test $(RACE) -parallel 8 -timeout 9m ./...
 
 .PHONY: bench
-bench: deps build ## measure start-up, calls and reports
+bench: deps build ## measure start-up, calls, reports and browsers
 	go run ./testdata/bench
 
 .PHONY: lint

@@ -193,3 +193,4 @@ const menu = document.querySelector(".menu");
 menu.addEventListener("click", () => menu.setAttribute("aria-expanded", String(menu.getAttribute("aria-expanded") !== "true")));
 showCount();
 pages[document.body.dataset.page]();
+document.querySelector("main").hidden = false; // not before it works: a form without its listeners would send itself

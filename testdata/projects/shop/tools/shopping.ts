@@ -55,7 +55,7 @@ trailblaze.tool(
     await client.callTool("web_navigate", { url: `${ctx.memory.get("shopUrl")}cart.html` });
     await client.callTool("waitForSelector", { selector: ":is(#empty, #full):not([hidden])" }); // one of both, when the page knows what is in the cart
     let lines = 0;
-    while ((await client.callTool("isVisible", { text: "Check out" })).json() === true) {
+    while ((await client.callTool("isVisible", { text: "Check out" })).json().value) {
       await client.callTool("web_click", { nodeSelector: { web: { ariaRole: "button", ariaNameRegex: "Remove .*", nthIndex: 0 } } });
       await client.callTool("tap", { text: "Remove it" });
       lines++;

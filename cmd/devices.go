@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,10 +100,10 @@ func (a *app) devices(values map[string]string) ([]run.Device, error) {
 	return devices, nil
 }
 
-func (a *app) closeDevices() error {
+func (a *app) closeDevices(ctx context.Context) error {
 	var errs []error
 	for _, b := range a.backends {
-		errs = append(errs, b.Close(context.Background()))
+		errs = append(errs, b.Close(context.WithoutCancel(ctx)))
 	}
 	return errors.Join(errs...)
 }
@@ -139,10 +140,8 @@ func evidenceModes() []string {
 }
 
 func checkEvidence(mode string) error {
-	for _, known := range evidenceModes() {
-		if mode == known {
-			return nil
-		}
+	if slices.Contains(evidenceModes(), mode) {
+		return nil
 	}
 	return fault.New(fault.Misuse, "write --evidence "+strings.Join(evidenceModes(), ", or --evidence "), "--evidence %q is none of them", mode)
 }

@@ -106,7 +106,7 @@ func (p *phone) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 	case "captureScreen":
 		path, err := p.session.Keep(device.Artifact{Name: "shot.png", Data: []byte("png")})
 		if err != nil {
-			return tool.Result{Kind: fault.ToolFailed, Text: err.Error()}, nil
+			return tool.Result{}, err
 		}
 		return tool.Result{OK: true, Text: path}, nil
 	case "unplug":
@@ -239,8 +239,12 @@ func TestOptionsOfDevicesComeFromFlagsEnvironmentAndProject(t *testing.T) {
 		"the project":     {"device: { phone_name: p, loud: true }\n", nil, nil, 0, map[string]string{"phoneName": "p", "loud": "true"}, ""},
 		"the environment": {"device: { phoneName: p }\n", []string{"PHONE_NAME=e"}, nil, 0, map[string]string{"phoneName": "e"}, ""},
 		"a flag": {
-			"device: { phoneName: p, loud: true }\n", []string{"PHONE_NAME=e"}, []string{"--phone-name", "f", "--loud=false"},
-			0, map[string]string{"phoneName": "f", "loud": "false"}, "",
+			"device: { phoneName: p, loud: true }\n",
+			[]string{"PHONE_NAME=e"},
+			[]string{"--phone-name", "f", "--loud=false"},
+			0,
+			map[string]string{"phoneName": "f", "loud": "false"},
+			"",
 		},
 		"a slip":           {"device: { phonename: p }\n", nil, nil, 3, nil, `no kind of device knows a setting "phonename"`},
 		"no truth value":   {"device: { loud: maybe }\n", nil, nil, 3, nil, `device: loud in the project file: "maybe" is neither true nor false`},

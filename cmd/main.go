@@ -64,7 +64,7 @@ func Main(sys System) int {
 	go func() { done <- a.run(ctx) }()
 	select {
 	case code := <-done:
-		return a.close(code, out)
+		return a.close(ctx, code, out)
 	case code := <-hard:
 		a.supervisor.KillAll()
 		return code
@@ -72,8 +72,8 @@ func Main(sys System) int {
 }
 
 // close ends what is left and owns up to output that could not be written.
-func (a *app) close(code int, out *output) int {
-	if err := a.closeDevices(); err != nil {
+func (a *app) close(ctx context.Context, code int, out *output) int {
+	if err := a.closeDevices(ctx); err != nil {
 		fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
 	}
 	if err := a.supervisor.Close(); err != nil {

@@ -83,7 +83,7 @@ func (b *browser) hear() request {
 	}
 }
 
-func (b *browser) say(format string, args ...any) { b.out <- fmt.Appendf(nil, format, args...) }
+func (b *browser) say(message string) { b.out <- []byte(message) }
 
 func wait(t *testing.T, what string, done <-chan struct{}) {
 	t.Helper()

@@ -63,12 +63,12 @@ func Dial(ctx context.Context, url string, header http.Header) (Transport, error
 type socket struct{ conn *websocket.Conn }
 
 func (s *socket) Read() ([]byte, error) {
-	_, data, err := s.conn.Read(context.Background())
+	_, data, err := s.conn.Read(context.Background()) //nolint:forbidigo // Close ends it
 	return data, err
 }
 
 func (s *socket) Write(data []byte) error {
-	return s.conn.Write(context.Background(), websocket.MessageText, data)
+	return s.conn.Write(context.Background(), websocket.MessageText, data) //nolint:forbidigo // Close ends it
 }
 
 // Close does not say goodbye: a browser that hangs would not answer.

@@ -97,7 +97,7 @@ func TestAProgramAndItsFolderEndWithEveryEnd(t *testing.T) {
 	const deaf = `trap "" TERM; echo busy > "$0/file"; echo ready >&4; while :; do sleep 60; done`
 	for name, end := range map[string]func(*Supervisor, piped){
 		"stop at once": func(_ *Supervisor, p piped) {
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := p.Stop(ctx); err != nil {
 				t.Error(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -235,11 +236,29 @@ func (a *attempt) nodes(ctx context.Context, f *frame) (nodes []axNode, named []
 	switch {
 	case a.target.plain:
 		nodes, err = f.controlsNamed(ctx, a.target.name.text, a.ask.prefer)
-		return nodes, nil, err
 	case a.target.spec == nil:
-		return f.byRole(ctx, a.target.role, a.target.name)
+		nodes, named, err = f.byRole(ctx, a.target.role, a.target.name)
+		if err == nil && len(nodes) == 0 && f.parent == nil {
+			nodes, err = a.tab.recorded(ctx, a.target)
+		}
 	}
-	return nil, nil, nil
+	return nodes, named, err
+}
+
+// recorded are the elements that have the role and name in the snapshots that recordings are made from, where the browser has not: it
+// gives rows no names, for one.
+func (t *tab) recorded(ctx context.Context, tg target) ([]axNode, error) {
+	tree, err := t.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []axNode
+	for _, line := range tree.Lines() {
+		if exactly, _ := tg.name.fits(line.Name); exactly && line.BackendNodeID != 0 && (tg.role == "" || line.Role == tg.role) {
+			nodes = append(nodes, axNode{Role: axValue{line.Role}, Name: axValue{line.Name}, Element: line.BackendNodeID})
+		}
+	}
+	return nodes, nil
 }
 
 // lookAt looks at the one of several nodes that is meant.
@@ -278,9 +297,7 @@ func (a *attempt) judge(ctx context.Context, f *frame, spec map[string]string, e
 	if nth >= 0 {
 		options["nth"] = nth
 	}
-	for key, value := range a.ask.options {
-		options[key] = value
-	}
+	maps.Copy(options, a.ask.options)
 	var object any
 	if element != nil {
 		object = element

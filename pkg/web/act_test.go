@@ -23,7 +23,7 @@ func (u *user) soon(name string, args map[string]any) (tool.Result, time.Duratio
 func TestAClickWaitsUntilItsElementIsReadyAndClicksOnce(t *testing.T) {
 	t.Parallel()
 	at := pages(t, nil)
-	for _, name := range strings.Fields(`plain late hidden moving covered replaced disabled offscreen smooth scroller sticky vanishes nested label
+	for name := range strings.FieldsSeq(`plain late hidden moving covered replaced disabled offscreen smooth scroller sticky vanishes nested label
 		contents wrapped busy blocked`) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,7 +146,7 @@ func TestAClickNeverReachesThePageThatCameInBetween(t *testing.T) {
 			u := open(t)
 			u.do("web_navigate", "url", at+"/act-leaves.html?heading=before")
 			u.do("web_navigate", "url", at+"/act-leaves.html")
-			ctx := context.Background()
+			ctx := t.Context()
 			tab, err := u.device.(*page).tab(ctx)
 			if err != nil {
 				t.Fatal(err)

@@ -14,7 +14,7 @@ func BenchmarkClick(b *testing.B) {
 		b.Fatal(err)
 	}
 	d := backend.Open(device.Session{Log: func(string, string, string) {}, Broken: func(err error) { b.Error(err) }}).(*page)
-	defer func() { _ = d.Close(context.Background()) }()
+	defer func() { _ = d.Close(context.WithoutCancel(b.Context())) }()
 	ctx := b.Context()
 	tab, err := d.tab(ctx)
 	if err != nil {

@@ -213,7 +213,7 @@ func (o options) tempDir() string {
 	const longest = 37
 	dir := o.getenv("TMPDIR")
 	if dir == "" {
-		dir = os.TempDir()
+		dir = os.TempDir() //nolint:forbidigo // where the environment we were given does not say
 	}
 	if runtime.GOOS != "windows" && len(dir) > longest {
 		return "/tmp"
@@ -428,7 +428,7 @@ func (b *browser) close() error {
 		return b.conn.Close()
 	}
 	if b.headed {
-		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit) //nolint:forbidigo // an end belongs to no call
 		defer cancel()
 		b.conn.Browser().Begin("Browser.close", nil)
 		select {
@@ -441,7 +441,7 @@ func (b *browser) close() error {
 
 // kill ends a browser of ours.
 func (b *browser) kill() error {
-	now, cancel := context.WithCancel(context.Background())
+	now, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // an end belongs to no call
 	cancel()
 	err := b.process.Stop(now)
 	if b.conn != nil {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -24,8 +23,13 @@ func TestOptionsAreJudgedBeforeAnythingStarts(t *testing.T) {
 	for _, c := range []struct {
 		key, value, want string
 	}{
-		{"viewport", "1280x800", ""}, {"viewport", "400X900", ""}, {"viewport", "1280", `"1280" is no size`}, {"viewport", "0x5", "no size"},
-		{"viewport", "1x2x3", "no size"}, {"cdpUrl", "http://127.0.0.1:9222", ""}, {"cdpUrl", "wss://grid.example/?token=x", ""},
+		{"viewport", "1280x800", ""},
+		{"viewport", "400X900", ""},
+		{"viewport", "1280", `"1280" is no size`},
+		{"viewport", "0x5", "no size"},
+		{"viewport", "1x2x3", "no size"},
+		{"cdpUrl", "http://127.0.0.1:9222", ""},
+		{"cdpUrl", "wss://grid.example/?token=x", ""},
 		{"cdpUrl", "127.0.0.1:9222", "begins with none of http://, https://, ws://, wss://"},
 	} {
 		_, err := Kind().New(device.Host{Values: map[string]string{c.key: c.value}})
@@ -86,7 +90,8 @@ func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
 		"missing name":   {map[string]string{"browser": "no-such-chrome"}, fault.CommandNotFound, []string{`"no-such-chrome"`}},
 		"not executable": {map[string]string{"browser": plain}, fault.PermissionDenied, []string{plain}},
 		"dies": {
-			map[string]string{"browser": program(t, "echo cannot open display >&2; exit 3")}, fault.Crashed,
+			map[string]string{"browser": program(t, "echo cannot open display >&2; exit 3")},
+			fault.Crashed,
 			[]string{"ended at its start: exited with code 3", "cannot open display"},
 		},
 		"no server": {map[string]string{"cdpUrl": "http://127.0.0.1:1"}, fault.Server, []string{"no browser can be reached at http://127.0.0.1:1"}},
@@ -176,7 +181,7 @@ func TestCheckNamesTheBrowser(t *testing.T) {
 // shortDir is a folder for temporary files whose path is short enough for sockets in it.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "tab")
+	dir, err := os.MkdirTemp("", "tab") //nolint:usetesting // the path of t.TempDir is too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +217,7 @@ func TestAnEndDuringTheStartLeavesNothing(t *testing.T) {
 	d.Prepare()
 	until(t, "the profile", func() bool { files, _ := os.ReadDir(dir); return len(files) > 0 })
 	began := time.Now()
-	if err := errors.Join(d.Close(t.Context()), b.Close(context.Background()), supervisor.Close()); err != nil {
+	if err := errors.Join(d.Close(t.Context()), b.Close(t.Context()), supervisor.Close()); err != nil {
 		t.Error(err)
 	}
 	if took := time.Since(began); took > 5*time.Second {

@@ -136,7 +136,7 @@ func TestABrowserThatDiesEndsTheSessionAndTheNextGetsANewOne(t *testing.T) {
 	b := newBackendOf(t, nil)
 	u := openIn(t, b, device.Session{})
 	u.do("navigate", "url", "about:blank")
-	pid := int(u.tab().browser.process.Explain(fault.New(fault.Bug, "", "")).Details["pid"].(int))
+	pid := u.tab().browser.process.Explain(fault.New(fault.Bug, "", "")).Details["pid"].(int)
 	var browser int
 	for _, process := range family(pid) {
 		id, _, _ := strings.Cut(process, " ")

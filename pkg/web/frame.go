@@ -61,9 +61,9 @@ func (r *route) Begin(method string, params any) (wait func(ctx context.Context,
 
 // world is where our script lives in a document.
 type world struct {
-	id     int    // valid in the frame's session
-	unique string // valid everywhere, and never again
-	gone   context.Context
+	id     int             // valid in the frame's session
+	unique string          // valid everywhere, and never again
+	gone   context.Context //nolint:containedctx // the life of the document
 	end    context.CancelCauseFunc
 }
 
@@ -429,7 +429,7 @@ func (t *tab) worldEvent(s *cdp.Session, e cdp.Event) {
 			if f := t.byID[p.Context.AuxData.FrameID]; f != nil {
 				f.forgetWorld()
 				w := &world{id: p.Context.ID, unique: p.Context.UniqueID}
-				w.gone, w.end = context.WithCancelCause(context.Background())
+				w.gone, w.end = context.WithCancelCause(context.Background()) //nolint:forbidigo // a document belongs to no call
 				f.session.to.Store(s)
 				f.world = w
 			}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,6 +64,15 @@ func TestWhichElementIsMeant(t *testing.T) {
 				t.Errorf("clicked %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestNamesThatOnlyRecordingsHaveAreFound(t *testing.T) {
+	t.Parallel()
+	u := open(t)
+	u.do("web_navigate", "url", pages(t, nil)+"/act-names.html")
+	if got, want := u.do("web_verifyElementVisible", "nodeSelector", web("ariaRole", "row", "ariaNameRegex", "Alice .*")), "tr#line"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

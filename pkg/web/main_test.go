@@ -70,7 +70,7 @@ func play(role string) {
 }
 
 // shared is the one browser that all tests use which do not need one of their own.
-var shared sharedBackend //nolint:gochecknoglobals // one browser for all tests
+var shared sharedBackend
 
 type sharedBackend struct {
 	once       sync.Once
@@ -102,7 +102,7 @@ func newBackendOf(t *testing.T, values map[string]string) device.Backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(b.Close(context.Background()), supervisor.Close()); err != nil {
+		if err := errors.Join(b.Close(context.WithoutCancel(t.Context())), supervisor.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -148,7 +148,7 @@ func openIn(t *testing.T, b device.Backend, session device.Session) *user {
 	session.Broken = func(err error) { u.broken <- err }
 	u.device = b.Open(session)
 	t.Cleanup(func() {
-		if err := u.device.Close(context.Background()); err != nil {
+		if err := u.device.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})

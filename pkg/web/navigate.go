@@ -263,7 +263,7 @@ func (t *tab) travel(ctx context.Context, by int, where string) (tool.Result, er
 	select {
 	case <-moved:
 		cancelLoading(nil)
-		<-loaded
+		<-loaded //nolint:errcheck // the page is there
 	case err := <-loaded:
 		if err != nil {
 			return tool.Result{}, t.unloaded(ctx, entry.URL, before, begun, err)

@@ -110,8 +110,15 @@ func TestGoingBackAndForwardCoversEveryKindOfHistory(t *testing.T) {
 	u.js(`history.pushState({}, "", "/pushed")`)
 	u.do("web_navigate", "url", localhost(url)+"/a")
 	for _, step := range []struct{ action, url string }{
-		{"back", url + "/pushed"}, {"BACK", url + "/b#hash"}, {"BACK", url + "/b"}, {"BACK", url + "/a"}, {"FORWARD", url + "/b"},
-		{"FORWARD", url + "/b#hash"}, {"FORWARD", url + "/pushed"}, {"FORWARD", localhost(url) + "/a"}, {"BACK", url + "/pushed"},
+		{"back", url + "/pushed"},
+		{"BACK", url + "/b#hash"},
+		{"BACK", url + "/b"},
+		{"BACK", url + "/a"},
+		{"FORWARD", url + "/b"},
+		{"FORWARD", url + "/b#hash"},
+		{"FORWARD", url + "/pushed"},
+		{"FORWARD", localhost(url) + "/a"},
+		{"BACK", url + "/pushed"},
 	} {
 		u.do("web_navigate", "action", step.action)
 		if got := u.do("web_currentUrl"); got != step.url {

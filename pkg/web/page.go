@@ -143,7 +143,7 @@ func (t *tab) evaluate(ctx context.Context, script string) (value string, err er
 	case r.ObjectID == "":
 		return string(r.Value), nil
 	}
-	defer t.page.Begin("Runtime.releaseObject", map[string]any{"objectId": r.ObjectID})
+	defer func() { t.page.Begin("Runtime.releaseObject", map[string]any{"objectId": r.ObjectID}) }()
 	const body = `async function() { return JSON.stringify(await (typeof this === "function" ? this() : this)) }`
 	var called returned
 	err = t.page.Call(ctx, "Runtime.callFunctionOn", map[string]any{

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"os"
 	"testing"
@@ -14,7 +13,7 @@ import (
 // visit opens a page in a new session and ends it.
 func visit(b *testing.B, backend device.Backend) {
 	b.Helper()
-	ctx := context.Background()
+	ctx := b.Context()
 	d := backend.Open(device.Session{Log: func(string, string, string) {}, Broken: func(error) {}})
 	result, err := d.Call(ctx, tool.Call{Tool: "navigate", Args: map[string]any{"url": "data:text/html,<h1>hi"}})
 	if err != nil || !result.OK {
@@ -34,7 +33,7 @@ func BenchmarkRun(b *testing.B) {
 			b.Fatal(err)
 		}
 		visit(b, backend)
-		if err := errors.Join(backend.Close(context.Background()), supervisor.Close()); err != nil {
+		if err := errors.Join(backend.Close(b.Context()), supervisor.Close()); err != nil {
 			b.Fatal(err)
 		}
 	}

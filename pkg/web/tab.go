@@ -22,7 +22,7 @@ type tab struct {
 	context string          // id of the browser context
 	page    *cdp.Session    // of the page; set before ready is sent
 	ready   chan []answer   // to what was asked of the page when it appeared
-	lost    context.Context // ends when the page or its browser is gone, or is closed
+	lost    context.Context //nolint:containedctx // ends when the page or its browser is gone, or is closed
 	lose    context.CancelCauseFunc
 	watcher sync.WaitGroup
 
@@ -58,7 +58,7 @@ func (b *browser) open(ctx context.Context, d *page) (*tab, error) {
 		device: d, browser: b, notes: d.notes, context: made.BrowserContextID, ready: make(chan []answer, 1),
 		changed: make(chan struct{}), byID: map[string]*frame{},
 	}
-	t.lost, t.lose = context.WithCancelCause(context.Background())
+	t.lost, t.lose = context.WithCancelCause(context.WithoutCancel(ctx))
 	b.mu.Lock()
 	b.tabs[t.context] = t
 	b.mu.Unlock()
@@ -109,7 +109,7 @@ func (b *browser) unopened(cause error) error {
 
 // attached gets the first page of the context, which is ours, and those that it opens.
 func (t *tab) attached(s *cdp.Session, a attached) {
-	defer s.Begin("Runtime.runIfWaitingForDebugger", nil)
+	defer func() { s.Begin("Runtime.runIfWaitingForDebugger", nil) }()
 	if t.page != nil {
 		s.Listen(func(e cdp.Event) { t.heardBeside(s, e) })
 		t.ask(s, "Page.enable", nil, "Runtime.enable", nil, "Log.enable", nil)
@@ -137,7 +137,8 @@ func metrics(width, height int) map[string]any {
 func (t *tab) ask(s *cdp.Session, pairs ...any) []answer {
 	var answers []answer
 	for i := 0; i < len(pairs); i += 2 {
-		answers = append(answers, s.Begin(pairs[i].(string), pairs[i+1]))
+		method, _ := pairs[i].(string)
+		answers = append(answers, s.Begin(method, pairs[i+1]))
 	}
 	return answers
 }
@@ -214,7 +215,7 @@ func (t *tab) close() {
 	t.browser.mu.Unlock()
 	disposed := t.browser.conn.Browser().Begin("Target.disposeBrowserContext", map[string]any{"browserContextId": t.context})
 	if t.browser.process == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.lost), closeLimit)
 		defer cancel()
 		_ = disposed(ctx, nil)
 	}

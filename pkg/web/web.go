@@ -100,7 +100,7 @@ type backend struct {
 	options    options
 	supervisor *spawn.Supervisor
 	handlers   map[string]handler
-	ctx        context.Context // ends with the backend, and with it a start
+	ctx        context.Context //nolint:containedctx // ends with the backend, and with it a start
 	cancel     context.CancelFunc
 
 	mu      sync.Mutex
@@ -123,7 +123,7 @@ func newBackend(host device.Host) (device.Backend, error) {
 	for _, c := range commands() {
 		b.handlers[c.Name] = c.run
 	}
-	b.ctx, b.cancel = context.WithCancel(context.Background())
+	b.ctx, b.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // a run belongs to no call
 	return b, nil
 }
 
@@ -223,8 +223,8 @@ type page struct {
 	backend *backend
 	session device.Session
 	notes   *notes
-	turn    chan struct{} // held by the call that runs
-	ctx     context.Context
+	turn    chan struct{}   // held by the call that runs
+	ctx     context.Context //nolint:containedctx // the life of the session
 	cancel  context.CancelFunc
 
 	mu            sync.Mutex

@@ -47,7 +47,7 @@ type sight struct {
 	Met   string   `json:"met"`   // what is right with it
 	Is    *string  `json:"is"`    // what it has instead of what was expected
 	Text  string   `json:"text"`
-	Done  bool     `json:"done"` // nothing is left to do
+	Apply bool     `json:"apply"` // page.js is to do it, when told
 	X     float64  `json:"x"`
 	Y     float64  `json:"y"`
 	Moved float64  `json:"moved"`
@@ -419,6 +419,15 @@ func (a *attempt) verdict(ctx context.Context, s sight, about ...any) (verdict, 
 		err = f.eval(ctx, "verdict", &v)
 	}
 	return v, err
+}
+
+// apply has page.js do what it found possible, once: a document that is gone has done it. ok is false when the element went before.
+func (a *attempt) apply(ctx context.Context, s sight) (done sight, ok bool, err error) {
+	err = s.frame.eval(ctx, "apply", &done)
+	if errors.Is(err, errGone) {
+		return s, true, nil
+	}
+	return done, err == nil && !done.Gone, err
 }
 
 // again notes that the page put another element in the way at the last moment, which has heard nothing. It fails when time is over.

@@ -140,12 +140,7 @@ func (t *tab) enter(ctx context.Context, tg target, e entry) (tool.Result, error
 		if err != nil {
 			return tool.Result{}, err
 		}
-		if !s.Done {
-			if err := t.write(ctx, e); err != nil {
-				return tool.Result{}, err
-			}
-		}
-		v, err := a.verdict(ctx, s, e.written(), e.clear)
+		v, err := a.enter(ctx, s, e)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -156,6 +151,21 @@ func (t *tab) enter(ctx context.Context, tg target, e entry) (tool.Result, error
 			return tool.Result{}, err
 		}
 	}
+}
+
+// enter puts the text into a field that is ready for it.
+func (a *attempt) enter(ctx context.Context, s sight, e entry) (verdict, error) {
+	if s.Apply {
+		_, ok, err := a.apply(ctx, s)
+		if !ok {
+			return verdict{Blocked: "nothing"}, err
+		}
+		return verdict{Took: true}, err
+	}
+	if err := a.tab.write(ctx, e); err != nil {
+		return verdict{}, err
+	}
+	return a.verdict(ctx, s, e.written(), e.clear)
 }
 
 func (t *tab) write(ctx context.Context, e entry) error {
@@ -176,7 +186,7 @@ func (e entry) result(s sight, v verdict) (tool.Result, error) {
 		verb = "filled"
 	}
 	switch {
-	case s.Done || v.Took || e.secret && v.Changed:
+	case v.Took || e.secret && v.Changed:
 		return done("%s %s", verb, s.What)
 	case !v.Changed:
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s took no text: nothing in it changed", s.What)
@@ -206,10 +216,7 @@ func inputText(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 		if err != nil || !s.OK {
 			continue
 		}
-		if err := t.write(ctx, e); err != nil {
-			return tool.Result{}, err
-		}
-		v, err := a.verdict(ctx, s, e.written(), false)
+		v, err := a.enter(ctx, s, e)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -251,14 +258,26 @@ func webSelectOption(ctx context.Context, t *tab, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	s, err := t.attempt(ctx, tg, ask{
+	a := t.attempt(ctx, tg, ask{
 		judge: "select", ready: "ready to be chosen from", only: true, options: map[string]any{"values": arguments(args).texts("values")},
 		prefer: []string{"combobox", "listbox"},
-	}, actionLimit).run(ctx)
-	if err != nil {
-		return tool.Result{}, err
+	}, actionLimit)
+	for {
+		s, err := a.run(ctx)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		is, ok, err := a.apply(ctx, s)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		if ok {
+			return done("%s is now %q", s.What, is.Text)
+		}
+		if err := a.again(ctx, s, verdict{Blocked: "nothing"}); err != nil {
+			return tool.Result{}, err
+		}
 	}
-	return done("%s is now %q", s.What, s.Text)
 }
 
 func webScroll(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {

@@ -320,21 +320,22 @@
 
     // focus prepares a field for text: with o.clear everything in it is selected, without, the caret is at its end.
     focus: (given, o) => {
-      const el = controlOf(given, "input, textarea, [contenteditable]");
+      const control = controlOf(given, "input, textarea, [contenteditable]");
+      const el = (control.isContentEditable && closest(control, "[contenteditable]")) || control;
       const hidden = unseen(el);
       if (hidden) return { why: `it is not visible: ${hidden}`, met: "attached" };
       const off = disabled(el);
       if (off) return { why: off, met: "attached, visible" };
       if (!takesText(el)) return { why: `it takes no text: ${describe(el)}`, met: "attached, visible, enabled" };
-      if (el.readOnly || closest(el, "[aria-readonly]")?.ariaReadOnly === "true") return { why: "it is read-only", met: "attached, visible, enabled" };
+      if (el.readOnly || el.ariaReadOnly === "true") return { why: "it is read-only", met: "attached, visible, enabled" };
       const had = active() === el;
       if (!had) {
         el.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
         el.focus({ preventScroll: true });
       }
       if (!within(active(), el)) return { why: "it does not take the focus", met: "attached, visible, enabled" };
-      if (o.clear && native.has(el.type)) return setNative(el, o);
-      if (o.clear && el.type === "number" && isNaN(o.text)) return unfit(el, o);
+      if (o.clear && !fits(el, o.text)) return { why: `it does not take ${o.secret ? "that" : `"${o.text}"`} as a ${el.type}`, met: "attached, visible, enabled" };
+      if (o.clear && native.has(el.type)) return { what: describe(el), apply: () => setNative(el, o.text) };
       if (o.clear || !had) select(el, o.clear);
       return { what: describe(el) };
     },
@@ -359,9 +360,7 @@
         if (option.matches(":disabled")) return { why: `its option "${value}" is disabled`, met: "attached, visible, enabled" };
         chosen.add(option);
       }
-      for (const option of el.options) option.selected = chosen.has(option);
-      for (const type of ["input", "change"]) el.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
-      return { what: describe(el), text: shown(el) };
+      return { what: describe(el), apply: () => choose(el, chosen) };
     },
 
     // scroll moves what is inside an element, or inside the nearest around it that scrolls that way.
@@ -385,7 +384,7 @@
       const el = controlOf(given, "input, textarea, select");
       if (!("value" in el) && !el.isContentEditable) return { why: `it has no value: ${describe(el)}` };
       const is = el.multiple && el.selectedOptions ? [...el.selectedOptions].map((e) => e.value).join(", ") : String(el.value ?? textOf(el));
-      return is === o.expected ? {} : { why: "its value", is };
+      return is === o.expected ? {} : { why: "its value", is: el.type === "password" ? "[secret]" : is };
     },
     attribute: (el, o) => {
       const is = el.getAttribute(o.attribute);
@@ -430,11 +429,21 @@
     if (o.only && o.nth === undefined && found.length > 1) return { ...sight, few: found.slice(0, 4).map(describe) };
     if (memo.el !== el) sight.memo = known(el);
     sight.memo.tries = tries;
-    Object.assign(sight, judges[kind](el, o, sight.memo));
-    sight.ok = sight.why === undefined;
+    const { apply, ...judged } = judges[kind](el, o, sight.memo);
+    pending = apply && { el, apply };
+    Object.assign(sight, judged, { apply: Boolean(apply), ok: judged.why === undefined });
     if (sight.ok) arm(kind, el);
     if (!sight.settle) sight.what ??= describe(el);
     return sight;
+  };
+
+  // pending is what is to be done with an element without an event of the browser's own, once.
+  let pending = null;
+
+  const apply = () => {
+    const { el, apply } = pending ?? {};
+    pending = null;
+    return el?.isConnected ? apply() : { gone: true };
   };
 
   // ------------------------------------------------------------------------------------------------------------------------- fields
@@ -461,18 +470,29 @@
     if (!all) selection.collapseToEnd();
   };
 
-  const unfit = (el, o) => ({ why: `it does not take ${o.secret ? "that" : `"${o.text}"`} as a ${el.type}`, met: "attached, visible, enabled" });
+  // fits says whether a field of that type would keep a text.
+  const fits = (el, text) => {
+    if (!text || !(native.has(el.type) || el.type === "number")) return true;
+    const probe = document.createElement("input");
+    for (const name of ["type", "min", "max", "step"]) if (el.hasAttribute(name)) probe.setAttribute(name, el.getAttribute(name));
+    probe.value = text;
+    return el.type === "number" ? probe.value !== "" : probe.value.toLowerCase() === text.trim().toLowerCase();
+  };
+
+  const tell = (el) => {
+    for (const type of ["input", "change"]) el.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
+    return { text: shown(el) };
+  };
 
   // setNative fills a field whose parts the browser draws itself: there is nothing to type into.
-  const setNative = (el, o) => {
-    const before = el.value;
-    el.value = o.text;
-    if (o.text && el.value.toLowerCase() !== o.text.trim().toLowerCase()) {
-      el.value = before;
-      return unfit(el, o);
-    }
-    for (const type of ["input", "change"]) el.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
-    return { what: describe(el), done: true };
+  const setNative = (el, text) => {
+    el.value = text;
+    return tell(el);
+  };
+
+  const choose = (el, options) => {
+    for (const option of el.options) option.selected = options.has(option);
+    return tell(el);
   };
 
   const scrollIn = (el, { dx, dy }) => {
@@ -499,18 +519,21 @@
   // an element other than the one that was found: what is blocked, the page has not heard, and may be tried again.
   let armed = null;
 
-  // What happens to a document in its first moments was meant for the one before: a navigation came between.
-  const moment = 500;
+  // An event comes within a moment, or somebody else has made it. What happens to a document in its first moment was meant for the one
+  // before: a navigation came between.
+  const moment = 2000;
   const fresh = () => {
-    armed = { types: ["pointerdown", "mousedown", "beforeinput"], el: null, passed: false, blocked: "", input: 0, until: performance.now() + moment };
+    armed = { types: ["pointerdown", "mousedown", "beforeinput"], el: null, passed: false, blocked: "", until: performance.now() + moment / 4, fresh: true };
   };
 
   const first = { click: ["pointerdown", "mousedown"], focus: ["keydown", "beforeinput"], frame: ["pointerdown", "mousedown"] };
   const rest = ["pointerup", "mouseup", "click", "auxclick", "keypress", "keyup"];
 
   const arm = (kind, el) => {
-    armed = first[kind] ? { types: first[kind], el, before: el && content(el), passed: false, blocked: "", input: 0 } : null;
-    if (armed) watch();
+    armed = null;
+    if (!first[kind]) return;
+    armed = { types: first[kind], el, before: el && content(el), passed: false, blocked: "", input: 0, until: performance.now() + moment };
+    watch();
   };
 
   // hosts are those of closed shadow roots that el is in: listeners outside hear of nothing deeper.
@@ -522,7 +545,7 @@
 
   const guard = (event) => {
     if (!armed || !event.isTrusted || armed.passed) return;
-    if (armed.until && !armed.blocked && (event.timeStamp > armed.until || event.type === "keydown")) {
+    if (!armed.blocked && (event.timeStamp > armed.until || (!armed.el && event.type === "keydown"))) {
       armed = null;
       return;
     }
@@ -558,7 +581,7 @@
   // else than before; shows, what it shows now. It is asked once.
   const verdict = (text, clear) => {
     const { passed, blocked, el, before, input } = armed ?? { passed: false, blocked: "" };
-    const other = !armed || armed.until !== undefined; // nobody armed this document: it took the place of the one that was meant
+    const other = !armed || armed.fresh; // nobody armed this document: it took the place of the one that was meant
     armed = null;
     if (other) return { other, blocked };
     if (text === undefined) return { passed, blocked };
@@ -647,7 +670,7 @@
   };
 
   globalThis.trailblaze = {
-    attempt, verdict, through, seen, words, pause, focused, layOut, mixed,
+    attempt, apply, verdict, through, seen, words, pause, focused, layOut, mixed,
     root,
     first: (spec) => find(spec)[0] ?? null,
     focusedElement: active,

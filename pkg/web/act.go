@@ -61,14 +61,16 @@ type sight struct {
 // span is how long something may be tried, and a moment longer for an answer that is on its way then.
 type span struct{ start, end, grace time.Time }
 
-// newSpan leaves of ctx what it takes to explain a failure.
+// newSpan leaves of ctx what it takes to explain a failure. The first answer of a page may take its time, however short the limit.
 func newSpan(ctx context.Context, limit time.Duration) span {
-	now, moment := time.Now(), patience
+	now := time.Now()
+	grace := max(limit+patience, assertLimit)
 	if end, ok := ctx.Deadline(); ok {
-		rest := min(2*patience, end.Sub(now)/4)
-		limit, moment = max(0, min(limit, end.Sub(now)-rest)), rest/2
+		whole := end.Sub(now)
+		rest := min(2*patience, whole/4)
+		limit, grace = max(0, min(limit, whole-rest)), min(grace, whole-rest/2)
 	}
-	return span{now, now.Add(limit), now.Add(limit + moment)}
+	return span{now, now.Add(limit), now.Add(grace)}
 }
 
 // left is what is left of it.
@@ -107,16 +109,17 @@ func (a *attempt) run(ctx context.Context) (sight, error) {
 		case ctx.Err() != nil:
 			return sight{}, context.Cause(ctx)
 		case bounded.Err() != nil && time.Since(a.seen) > 2*patience:
-			return sight{}, a.failure(ctx, "the page does not answer: its scripts are busy")
+			return sight{}, fault.New(fault.CallTimeout, "", "%s: the page does not answer, its scripts are busy (for %s)", a.target.asked,
+				time.Since(a.start).Round(100*time.Millisecond))
 		case bounded.Err() != nil:
-			return sight{}, a.failure(ctx, "")
+			return sight{}, a.failure(ctx)
 		case err != nil && !errors.Is(err, errGone):
 			return sight{}, err
 		case err == nil:
 			a.last, a.seen = s, time.Now()
 		}
 		if a.left() == 0 && err == nil {
-			return sight{}, a.failure(ctx, "")
+			return sight{}, a.failure(ctx)
 		}
 		if err != nil || s.Why == "" {
 			a.tab.breathe(bounded, max(frameTime, min(slice, a.left())))
@@ -350,7 +353,7 @@ func (a *attempt) point(ctx context.Context) (sight, error) {
 			a.rounds++
 		}
 		if a.left() == 0 {
-			return sight{}, a.failure(ctx, "")
+			return sight{}, a.failure(ctx)
 		}
 		a.tab.breathe(ctx, slice)
 	}
@@ -436,21 +439,19 @@ func (a *attempt) again(ctx context.Context, s sight, v verdict) error {
 	a.last = s
 	a.tries++
 	if a.left() == 0 {
-		return a.failure(ctx, "")
+		return a.failure(ctx)
 	}
 	return nil
 }
 
 // failure says what was asked, what was seen and what was tried.
-func (a *attempt) failure(ctx context.Context, instead string) error {
+func (a *attempt) failure(ctx context.Context) error {
 	explain, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	s := a.last
 	var first, hint string
 	details := []string{fmt.Sprintf("%s in %s", plural(a.tries, "try", "tries"), a.took())}
 	switch {
-	case instead != "":
-		first = fmt.Sprintf("%s: %s", a.target.asked, instead)
 	case len(s.Few) > 0:
 		first = fmt.Sprintf("%s fits %d elements, and one is needed: %s", a.target.asked, s.Count, strings.Join(s.Few, ", "))
 		hint = "say more of the element, or which one with nodeSelector.web.nthIndex"
@@ -496,8 +497,10 @@ func (a *attempt) missing(ctx context.Context) string {
 			asked = a.target.name.text
 		}
 	default:
-		for k, value := range a.target.spec {
-			asked, kind = value, k
+		for _, k := range []string{"text", "id", "testId", "css"} {
+			if value, ok := a.target.spec[k]; ok {
+				asked, kind = value, k
+			}
 		}
 		_ = a.tab.main().eval(ctx, "words", &candidates, kind) // a page that does not answer has no candidates
 	}

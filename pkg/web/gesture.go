@@ -210,17 +210,20 @@ func inputText(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 			t.breathe(bounded, slice)
 			continue
 		}
-		defer element.release()
 		a := t.attempt(ctx, target{asked: is, nth: -1}, ask{judge: "focus", ready: "ready for text", options: map[string]any{"clear": false}}, wait.left())
-		s, err := a.judge(ctx, element.frame, nil, element, -1, 0, false)
+		s, err := a.judge(bounded, element.frame, nil, element, -1, 0, false)
+		element.release()
 		if err != nil || !s.OK {
+			t.breathe(bounded, slice)
 			continue
 		}
 		v, err := a.enter(ctx, s, e)
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return e.result(s, v)
+		if v.Blocked == "" {
+			return e.result(s, v)
+		}
 	}
 	if ctx.Err() != nil {
 		return tool.Result{}, context.Cause(ctx)
@@ -298,47 +301,20 @@ func webScroll(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 	case "RIGHT":
 		by["dx"] = amount
 	}
-	scroll := ask{judge: "scroll", ready: "ready to be scrolled", options: by}
-	var s sight
+	tg := target{asked: "the page", spec: map[string]string{"middle": ""}, nth: -1} // what a person would scroll
 	if a.has("ref") || a.has("nodeSelector") {
-		tg, err := elementOf(a)
-		if err != nil {
+		if tg, err = elementOf(a); err != nil {
 			return tool.Result{}, err
 		}
-		s, err = t.attempt(ctx, tg, scroll, actionLimit).run(ctx)
-		if err != nil {
-			return tool.Result{}, err
-		}
-	} else if s, err = t.scrollPage(ctx, scroll); err != nil {
+	}
+	s, err := t.attempt(ctx, tg, ask{judge: "scroll", ready: "ready to be scrolled", options: by}, actionLimit).run(ctx)
+	if err != nil {
 		return tool.Result{}, err
 	}
 	if s.Moved == 0 {
 		return done("nothing moved: %s is at %.0f of %.0f", s.What, s.At, s.End)
 	}
 	return done("scrolled %s %s by %.0f pixels, to %.0f of %.0f", s.What, strings.ToLower(direction), max(s.Moved, -s.Moved), s.At, s.End)
-}
-
-// scrollPage scrolls what is in the middle of the page: that is what a person would scroll.
-func (t *tab) scrollPage(ctx context.Context, scroll ask) (sight, error) {
-	a := t.attempt(ctx, target{asked: "the page", nth: -1}, scroll, actionLimit)
-	for {
-		middle, err := t.main().handle(ctx, "middle")
-		if err == nil {
-			var s sight
-			s, err = a.judge(ctx, t.main(), nil, middle, -1, 0, false)
-			middle.release()
-			if err == nil && s.OK {
-				return s, nil
-			}
-		}
-		if err != nil && !errors.Is(err, errGone) {
-			return sight{}, err
-		}
-		if a.left() == 0 {
-			return sight{}, a.failure(ctx, "there is nothing to scroll")
-		}
-		t.breathe(ctx, slice)
-	}
 }
 
 func webPressKey(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {

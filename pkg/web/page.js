@@ -1,7 +1,7 @@
 // The part of the web commands that runs in the page, in an isolated world of each frame: pages can neither see nor change it. It is
 // evaluated once for each document, as early as the browser allows; Go calls the functions of globalThis.trailblaze.
 //
-// An element is named by a spec, {css} or {testId} or {id, text} or {text}, or given as itself. Nothing in here waits longer than the
+// An element is named by a spec, {css} or {testId} or {id, text} or {text} or {middle} of the page, or given as itself. Nothing in here waits longer than the
 // slice of time that it is told.
 (() => {
   "use strict";
@@ -150,6 +150,7 @@
   const find = (spec) => {
     if (spec.css !== undefined) return query(spec.css);
     if (spec.testId !== undefined) return query(`[data-testid=${CSS.escape(spec.testId)}]`);
+    if (spec.middle !== undefined) return [deepest(innerWidth / 2, innerHeight / 2) ?? document.documentElement];
     if (spec.id === undefined) return named(spec.text);
     const id = CSS.escape(spec.id);
     const found = query(`[id=${id}], [data-testid=${id}]`);
@@ -674,7 +675,6 @@
     root,
     first: (spec) => find(spec)[0] ?? null,
     focusedElement: active,
-    middle: () => deepest(innerWidth / 2, innerHeight / 2),
     page: () => ({ url: location.href, title: document.title }),
   };
 })();

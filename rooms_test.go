@@ -166,12 +166,13 @@ func roomOf(pkg string) string {
 	if pkg == "." {
 		return "main.go"
 	}
+	inner := ""
 	for room := range mayImport() {
-		if within(pkg, room) {
-			return room
+		if within(pkg, room) && len(room) > len(inner) {
+			inner = room
 		}
 	}
-	return ""
+	return inner
 }
 
 // packages maps every package of the program to what its files import on any system; tests may import what they like.

@@ -84,6 +84,8 @@ func TestToolsSayWhatTheyAreInTheListing(t *testing.T) {
 		case "builtin":
 			builtin = append(builtin, tool.Name)
 			same(t, tool.Name+": source and toolsets", []string{"trailblaze", "memory"}, append([]string{tool.Source.Name}, tool.Toolsets...))
+		case "device":
+			same(t, tool.Name+": source and toolsets", []string{"web", "device"}, append([]string{tool.Source.Name}, tool.Toolsets...))
 		default:
 			same(t, tool.Name+": source", "server team", tool.Source.Kind+" "+tool.Source.Name)
 		}

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of these tests.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 const session = "session-1"
 

@@ -312,7 +312,7 @@ func TestWhatACallbackCannotHaveIsSaidToTheAsker(t *testing.T) {
 func TestAnOuterCallsLimitHoldsWhileItCallsBack(t *testing.T) {
 	t.Parallel()
 	cancelled := make(chan struct{})
-	e, _, _ := play(t, steps("ask: {}\n          timeout: 300ms"), map[string]map[string]fake{
+	e, _, _ := play(t, steps("ask: {}\n          timeout: 3s"), map[string]map[string]fake{
 		"one": {"ask": func(a asker) (any, error) { return a.must("slow", nil) }},
 		"two": {"slow": func(a asker) (any, error) { <-a.ctx.Done(); close(cancelled); return "", nil }},
 	})

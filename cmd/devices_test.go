@@ -109,6 +109,10 @@ func (p *phone) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 			return tool.Result{}, err
 		}
 		return tool.Result{OK: true, Text: path}, nil
+	case "typeSecret":
+		if call.Args["value"] == "wrong-horse" {
+			return tool.Result{Kind: fault.ToolFailed, Text: "no"}, nil
+		}
 	case "unplug":
 		err := fault.New(fault.Crashed, "plug it in", "the phone is gone")
 		p.session.Broken(err)
@@ -294,6 +298,31 @@ func TestAValueThatIsWriteOnlyIsNeverLogged(t *testing.T) {
 	r.want(t, 0, "{{hidden}}")
 	if strings.Contains(r.stdout, "correct-horse") {
 		t.Errorf("the value is in the events:\n%s", r.stdout)
+	}
+}
+
+func TestTheLineOfAFailureDoesNotShowAValueThatIsWriteOnly(t *testing.T) {
+	t.Parallel()
+	var p phones
+	r, _ := withPhones(t, &p, phoneTrail("typeSecret: { value: wrong-horse }"), "run")
+	r.want(t, 1, "- typeSecret: { value: {{hidden}} }")
+	if strings.Contains(r.stdout+r.stderr, "wrong-horse") {
+		t.Error("the value is shown")
+	}
+}
+
+func TestAReportReplacesNothingThatIsNone(t *testing.T) {
+	t.Parallel()
+	var p phones
+	files := phoneTrail("tap: {}")
+	files["site/index.html"] = "<h1>mine</h1>"
+	r, project := withPhones(t, &p, files, "run", "--html", "site")
+	r.want(t, 3, "is there already, and is no report")
+	if got := project.read(t, "site/index.html"); got != "<h1>mine</h1>" {
+		t.Errorf("the file is now %q", got)
+	}
+	for range 2 {
+		project.runWith([]device.Kind{p.kind()}, "run", "--html", "out").want(t, 0)
 	}
 }
 

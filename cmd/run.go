@@ -315,6 +315,9 @@ func (a *app) prepareReport(flag, path string) error {
 		return nil
 	}
 	full := a.abs(path)
+	if old, err := os.ReadFile(full); err == nil && flag == "--html" && len(old) > 0 && !report.IsPage(old) {
+		return fault.New(fault.Misuse, "choose another folder, or remove the file", "%s is there already, and is no report", path)
+	}
 	err := os.MkdirAll(filepath.Dir(full), 0o755)
 	if err == nil {
 		err = os.WriteFile(full, nil, 0o644)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -53,7 +54,12 @@ func (l *loader) platform(n yamldoc.Node) PlatformConfig {
 		"toolSets":      func(n yamldoc.Node) { c.ToolSets = texts(n) },
 		"tools":         func(n yamldoc.Node) { c.Tools = texts(n) },
 		"excludedTools": func(n yamldoc.Node) { c.ExcludedTools = texts(n) },
-		"baseUrl":       func(n yamldoc.Node) { c.BaseURL = l.expanded(n, text(n)) },
+		"baseUrl": func(n yamldoc.Node) {
+			c.BaseURL = l.expanded(n, text(n))
+			if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme == "" || u.Opaque != "") {
+				n.Errorf("begin it with http:// or https://", "%q is no address", c.BaseURL)
+			}
+		},
 	})
 	return c
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"path/filepath"
 	"slices"
@@ -91,6 +92,11 @@ type logLine struct {
 	Level, Source string
 	Message       excerpt
 	After         string // how long after the beginning
+}
+
+// IsPage tells whether a file is a page that HTML wrote, and may therefore be replaced by the next one.
+func IsPage(text []byte) bool {
+	return bytes.Contains(text[:min(len(text), 64<<10)], []byte(`<meta name="generator" content="trailblaze">`))
 }
 
 // NewHTML returns an empty page of a run whose sessions leave their files below logsDir.

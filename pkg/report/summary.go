@@ -17,6 +17,8 @@ const (
 	// maxColumns is where a line of detail ends; a reason can be one line of megabytes.
 	maxColumns = 400
 	maxFlaky   = 10
+	// maxSeen is how many files are named; of more only their folder.
+	maxSeen = 8
 	// maxReason is how much of a reason is kept for the end of the run, in bytes. The session's log has all of it.
 	maxReason = 64 << 10
 )
@@ -127,10 +129,24 @@ func advice(e event.TrailFinished) []string {
 	for _, line := range textLines(e.Hint) {
 		lines = append(lines, "hint: "+line)
 	}
+	if len(e.Artifacts) > maxSeen {
+		return append(lines, fmt.Sprintf("see %s (%d files)", pathText(folder(e.Artifacts)), len(e.Artifacts)))
+	}
 	for _, a := range e.Artifacts {
 		lines = append(lines, "see "+pathText(a))
 	}
 	return lines
+}
+
+// folder is where the outermost of the files is.
+func folder(files []string) string {
+	outermost := filepath.Dir(files[0])
+	for _, f := range files {
+		if dir := filepath.Dir(f); len(dir) < len(outermost) {
+			outermost = dir
+		}
+	}
+	return outermost
 }
 
 // textLines returns the lines of s, none for no text.

@@ -73,7 +73,13 @@ func (r *runner) snippet(path string, v verdict) string {
 	if v.column == 0 {
 		return ""
 	}
-	return r.withSnippets(path, fault.Problems{{Line: v.line, Column: v.column}})[0].Snippet
+	text := r.withSnippets(path, fault.Problems{{Line: v.line, Column: v.column}})[0].Snippet
+	for _, hidden := range v.hidden {
+		if hidden != "" && !trail.HasToken(hidden) {
+			text = strings.ReplaceAll(text, hidden, "{{hidden}}")
+		}
+	}
+	return text
 }
 
 func finished(path, title string, v verdict, took time.Duration) event.TrailFinished {

@@ -42,7 +42,7 @@ func (p *player) replay(st step) verdict {
 	}
 	for _, call := range st.calls {
 		if v := p.call(call); v.outcome != event.Passed {
-			v.column = call.Column
+			v.column, v.hidden = call.Column, p.hidden(call)
 			return v.at(st.index, st.Text, call.Tool, call.Line)
 		}
 	}
@@ -50,6 +50,22 @@ func (p *player) replay(st step) verdict {
 		p.keep([]trail.Call{})
 	}
 	return passed()
+}
+
+// hidden are the texts in a call that nobody may see, as they stand in the trail.
+func (p *player) hidden(call trail.Call) []string {
+	t, err := p.session.registry.Find(call.Tool)
+	if err != nil {
+		return nil
+	}
+	var texts []string
+	shown := t.Shown(call.Args)
+	for name, value := range call.Args {
+		if text, ok := value.(string); ok && text != shown[name] {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // call fills in the values of a recorded call, makes it and keeps its result.

@@ -18,7 +18,8 @@ type verdict struct {
 	stepText string
 	tool     string
 	line     int
-	column   int // 0 when the reason shows the line itself
+	column   int      // 0 when the reason shows the line itself
+	hidden   []string // what the line must not show
 	attempts int
 	final    bool // another attempt cannot end differently
 }

@@ -13,7 +13,7 @@ import (
 func (u *user) soon(name string, args map[string]any) (tool.Result, time.Duration) {
 	u.t.Helper()
 	start := time.Now()
-	result, err := u.device.Call(context.Background(), tool.Call{Tool: name, Args: args, Timeout: 2 * time.Second})
+	result, err := u.device.Call(context.Background(), tool.Call{Tool: name, Args: args, Timeout: 4 * time.Second})
 	if err != nil {
 		u.t.Fatalf("%s %v broke: %v", name, args, err)
 	}
@@ -41,7 +41,7 @@ func TestAClickThatIsNotPossibleSaysWhyAndClicksNothing(t *testing.T) {
 	t.Parallel()
 	at := pages(t, nil)
 	for name, parts := range map[string][]string{
-		"coveredForever":  {`div#cover.modal.wide "Please wait" covers it`, "it is attached, visible, stable, enabled", "tries in 1", `page http://`, `"Ready or not"`},
+		"coveredForever":  {`div#cover.modal.wide "Please wait" covers it`, "it is attached, visible, stable, enabled", "tries in 3", `page http://`, `"Ready or not"`},
 		"restless":        {"it moves", "it is attached, visible"},
 		"disabledForever": {"it is disabled", "found button#target \"Go\""},
 		"ariaDisabled":    {"it is aria-disabled"},

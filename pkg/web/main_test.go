@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -29,6 +30,10 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
 		play(role)
 		return
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // more pages at once keep each other from answering in time
+		panic(err)
 	}
 	code := m.Run()
 	shared.end()

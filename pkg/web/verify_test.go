@@ -48,7 +48,7 @@ func TestWhatDoesNotHoldIsToldInFull(t *testing.T) {
 		says []string
 	}{
 		{"web_verifyTextVisible", map[string]any{"text": "helo bold wrld"}, []string{`the page shows no "helo bold wrld"; it shows "Hello bold world"`, where}},
-		{"web_verifyTextVisible", map[string]any{"text": "nobody SEES"}, []string{`p#gone "Nobody sees this": it is not visible: display: none`, "after 1"}},
+		{"web_verifyTextVisible", map[string]any{"text": "nobody SEES"}, []string{`p#gone "Nobody sees this": it is not visible: display: none`, "after 3"}},
 		{"web_verifyElementVisible", map[string]any{"ref": "css=#gone"}, []string{"#gone is not visible: display: none (", "found p#gone", where}},
 		{"web_verifyElementVisible", map[string]any{"ref": `button "Twn"`}, []string{`there is no button "Twn"; there is "Twin"`, where}},
 		{"web_verifyElementVisible", map[string]any{}, []string{"nothing says which element is meant"}},

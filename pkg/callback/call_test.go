@@ -520,8 +520,8 @@ func TestCloseWhileManyAsk(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest // it takes the files that other tests need
 func TestMoreCallsThanASessionRunsAreRefused(t *testing.T) {
-	t.Parallel()
 	s := open(t)
 	release := make(chan struct{})
 	id, end := s.Begin(t.Context(), Invocation{Dispatch: func(ctx context.Context, _ Request) Answer {

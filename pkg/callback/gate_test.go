@@ -104,8 +104,8 @@ func flood(t *testing.T, s *Server, n int) []net.Conn {
 	return held
 }
 
+//nolint:paralleltest // it takes the files that other tests need
 func TestTheOldestStrangerGoesForANewOne(t *testing.T) {
-	t.Parallel()
 	s := open(t)
 	id := begin(t, s, echo)
 	talk := func(c net.Conn) {
@@ -131,8 +131,8 @@ func TestTheOldestStrangerGoesForANewOne(t *testing.T) {
 	talk(dial(t, s))
 }
 
+//nolint:paralleltest // it takes the files that other tests need
 func TestAStrangerHasTimeToAsk(t *testing.T) {
-	t.Parallel()
 	g := newGate(nil)
 	told := func() bool {
 		select {
@@ -163,8 +163,8 @@ func TestAStrangerHasTimeToAsk(t *testing.T) {
 }
 
 // TestACallInProgressIsNotClosedForANewConnection asks on a connection that is older than all of a flood.
+//nolint:paralleltest // it takes the files that other tests need
 func TestACallInProgressIsNotClosedForANewConnection(t *testing.T) {
-	t.Parallel()
 	s := open(t)
 	started, release := make(chan struct{}, 1), make(chan struct{})
 	id := begin(t, s, func(ctx context.Context, _ Request) Answer {

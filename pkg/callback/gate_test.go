@@ -163,6 +163,7 @@ func TestAStrangerHasTimeToAsk(t *testing.T) {
 }
 
 // TestACallInProgressIsNotClosedForANewConnection asks on a connection that is older than all of a flood.
+//
 //nolint:paralleltest // it takes the files that other tests need
 func TestACallInProgressIsNotClosedForANewConnection(t *testing.T) {
 	s := open(t)

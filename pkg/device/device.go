@@ -4,7 +4,6 @@ package device
 
 import (
 	"context"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -53,16 +52,15 @@ type Backend interface {
 
 // Session is what a device is told of the session it belongs to.
 type Session struct {
-	ID        string
-	TrailDir  string // absolute folder of the trail; empty without a trail
-	Root      string // absolute folder of the project
-	BaseURL   string // base_url of the target, may be empty
-	Width     int    // what the user asked for, in pixels, 0 for the device's own
-	Height    int
-	Log       func(level, message, hint string)
-	Keep      func(Artifact) (path string, err error) // writes a file into the session's folder
-	Broken    func(err error)                         // ends the session: the device is gone and nothing can go on
-	CallLimit time.Duration                           // for a call that has no limit of its own, 0 for none
+	ID       string
+	TrailDir string // absolute folder of the trail; empty without a trail
+	Root     string // absolute folder of the project
+	BaseURL  string // base_url of the target, may be empty
+	Width    int    // what the user asked for, in pixels, 0 for the device's own
+	Height   int
+	Log      func(level, message, hint string)
+	Keep     func(Artifact) (path string, err error) // writes a file into the session's folder
+	Broken   func(err error)                         // ends the session: the device is gone and nothing can go on
 }
 
 // Device is one device for the length of one session. Call may be used from any goroutine; Prepare and Close from one.

@@ -307,10 +307,15 @@ func (a *attempt) judge(ctx context.Context, f *frame, spec map[string]string, e
 	}
 	s := sight{frame: f}
 	err := f.eval(ctx, "attempt", &s, a.ask.judge, spec, object, options)
-	if thrown, ok := errors.AsType[*scriptError](err); ok && spec["css"] != "" && strings.HasPrefix(thrown.text, "SyntaxError") {
-		return sight{}, fault.New(fault.InvalidArguments, "write it as for document.querySelector", "%q is no CSS selector", spec["css"])
+	return s, noSelector(err, spec["css"])
+}
+
+// noSelector says of an error that a script threw whether it is about a CSS selector; any other stays as it is.
+func noSelector(err error, css string) error {
+	if thrown, ok := errors.AsType[*scriptError](err); ok && css != "" && strings.HasPrefix(thrown.text, "SyntaxError") {
+		return fault.New(fault.InvalidArguments, "write it as for document.querySelector", "%q is no CSS selector", css)
 	}
-	return s, err
+	return err
 }
 
 // number looks at the element that a number means now. Once it has meant an element, it will not mean another in the same call.

@@ -247,42 +247,6 @@ func replaced(err error) error {
 	return err
 }
 
-// origin is where the frame's viewport begins in the viewport of the main frame, in CSS pixels.
-func (f *frame) origin(ctx context.Context) (x, y float64, err error) {
-	for f.parent != nil {
-		s, _, err := f.parent.now()
-		if err != nil {
-			return 0, 0, err
-		}
-		corner, err := owner(ctx, s, f.id)
-		if err != nil {
-			return 0, 0, err
-		}
-		x, y = x+corner[0], y+corner[1]
-		// Boxes are relative to the viewport of the outermost frame of a session.
-		for f = f.parent; f.parent != nil; f = f.parent {
-			if above, _, err := f.parent.now(); err != nil || above != s {
-				break
-			}
-		}
-	}
-	return x, y, nil
-}
-
-// owner returns the corner of the content box of a frame's element.
-func owner(ctx context.Context, s *cdp.Session, frameID string) (corner [2]float64, err error) {
-	var element struct{ BackendNodeID int }
-	if err := s.Call(ctx, "DOM.getFrameOwner", map[string]any{"frameId": frameID}, &element); err != nil {
-		return corner, replaced(err)
-	}
-	var box struct{ Model struct{ Content []float64 } }
-	err = s.Call(ctx, "DOM.getBoxModel", map[string]any{"backendNodeId": element.BackendNodeID}, &box)
-	if err != nil || len(box.Model.Content) < 2 {
-		return corner, errors.Join(replaced(err), context.Cause(ctx))
-	}
-	return [2]float64(box.Model.Content), nil
-}
-
 // node is the element of a node of the accessibility tree.
 func (t *tab) node(ctx context.Context, f *frame, backendNodeID int) (*handle, error) {
 	s, w, err := f.inside(ctx)

@@ -65,9 +65,10 @@ func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
 		t.Error("the other site has no process of its own")
 	}
 	for i, want := range [][2]float64{{0, 0}, {108, 58}, {118, 78}, {500, 300}, {507, 309}} {
-		x, y, err := frames[i].origin(t.Context())
-		if err != nil || math.Abs(x-want[0]) > 0.5 || math.Abs(y-want[1]) > 0.5 {
-			t.Errorf("frame %d begins at %v, %v, want %v; %v", i, x, y, want, err)
+		a := u.tab().attempt(t.Context(), target{}, ask{}, actionLimit)
+		begins, err := a.outward(t.Context(), sight{frame: frames[i]})
+		if err != nil || begins.Why != "" || math.Abs(begins.X-want[0]) > 0.5 || math.Abs(begins.Y-want[1]) > 0.5 {
+			t.Errorf("frame %d begins at %v, %v, want %v; %s %v", i, begins.X, begins.Y, want, begins.Why, err)
 		}
 	}
 
@@ -82,7 +83,7 @@ func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
 	u.framesOf("/outer", "/simple", "/inner")
 	u.do("navigate", "url", far+"/far")
 	u.framesOf("/far", "/inner")
-	if _, _, err := frames[1].origin(t.Context()); !errors.Is(err, errGone) {
+	if _, err := u.tab().owner(t.Context(), frames[1]); !errors.Is(err, errGone) {
 		t.Errorf("a frame that is gone: %v", err)
 	}
 	if err := frames[1].evaluate(t.Context(), "1", nil); !errors.Is(err, errGone) {

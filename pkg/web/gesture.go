@@ -10,10 +10,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-func done(format string, args ...any) (tool.Result, error) {
-	return tool.Result{OK: true, Text: fmt.Sprintf(format, args...)}, nil
-}
-
 func webClick(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
 	tg, err := elementOf(args)
 	if err != nil {
@@ -70,7 +66,7 @@ func (t *tab) click(ctx context.Context, tg target) (tool.Result, error) {
 		case err != nil:
 			return tool.Result{}, err
 		case v.Passed:
-			return done("clicked %s", s.What)
+			return said("clicked %s", s.What), nil
 		case v.Blocked == "":
 			return tool.Result{}, fault.New(fault.ToolFailed, "", "%s did not receive the click, another frame or the browser itself did (%s)",
 				s.What, t.where(ctx))
@@ -93,7 +89,7 @@ func webHover(ctx context.Context, t *tab, args map[string]any) (tool.Result, er
 	if err := t.point(ctx, s.X, s.Y); err != nil {
 		return tool.Result{}, err
 	}
-	return done("hovered over %s", s.What)
+	return said("hovered over %s", s.What), nil
 }
 
 // entry is a text on its way into a field.
@@ -187,11 +183,11 @@ func (e entry) result(s sight, v verdict) (tool.Result, error) {
 	}
 	switch {
 	case v.Took || e.secret && v.Changed:
-		return done("%s %s", verb, s.What)
+		return said("%s %s", verb, s.What), nil
 	case !v.Changed:
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s took no text: nothing in it changed", s.What)
 	}
-	return done("%s %s, which now shows %q", verb, s.What, shorten(*v.Shows))
+	return said("%s %s, which now shows %q", verb, s.What, shorten(*v.Shows)), nil
 }
 
 // inputText types into what has the focus.
@@ -275,7 +271,7 @@ func webSelectOption(ctx context.Context, t *tab, args map[string]any) (tool.Res
 			return tool.Result{}, err
 		}
 		if ok {
-			return done("%s is now %q", s.What, is.Text)
+			return said("%s is now %q", s.What, is.Text), nil
 		}
 		if err := a.again(ctx, s, verdict{Blocked: "nothing"}); err != nil {
 			return tool.Result{}, err
@@ -312,9 +308,9 @@ func webScroll(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 		return tool.Result{}, err
 	}
 	if s.Moved == 0 {
-		return done("nothing moved: %s is at %.0f of %.0f", s.What, s.At, s.End)
+		return said("nothing moved: %s is at %.0f of %.0f", s.What, s.At, s.End), nil
 	}
-	return done("scrolled %s %s by %.0f pixels, to %.0f of %.0f", s.What, strings.ToLower(direction), max(s.Moved, -s.Moved), s.At, s.End)
+	return said("scrolled %s %s by %.0f pixels, to %.0f of %.0f", s.What, strings.ToLower(direction), max(s.Moved, -s.Moved), s.At, s.End), nil
 }
 
 func webPressKey(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
@@ -326,5 +322,5 @@ func webPressKey(ctx context.Context, t *tab, args map[string]any) (tool.Result,
 	if err := t.hit(ctx, held, k); err != nil {
 		return tool.Result{}, err
 	}
-	return done("pressed %s", text)
+	return said("pressed %s", text), nil
 }

@@ -279,7 +279,7 @@ func webWaitForURL(ctx context.Context, t *tab, args map[string]any) (tool.Resul
 	if err != nil {
 		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err, "write a regular expression; a dot in a URL is \\.", "pattern")
 	}
-	limit := time.Duration(a.number("timeoutMs", float64(loadLimit/time.Millisecond))) * time.Millisecond
+	limit := timeoutOf(a, loadLimit)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = t.wait(waiting, func() bool { return pattern.MatchString(t.root.url) })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -123,11 +122,8 @@ func (t *tab) part(ctx context.Context, selector string) (whole, part *aria.Tree
 		return whole, whole, err
 	}
 	element, err := t.main().handle(ctx, "first", map[string]string{"css": selector})
-	if thrown, ok := errors.AsType[*scriptError](err); ok && strings.Contains(thrown.text, "not a valid selector") {
-		return nil, nil, fault.New(fault.InvalidArguments, "write it as for document.querySelector", "%q is no CSS selector", selector)
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, noSelector(err, selector)
 	}
 	if element == nil {
 		return nil, nil, fault.New(fault.ToolFailed, "", "nothing on the page fits %s", selector)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -20,7 +21,7 @@ func webVerifyTextVisible(ctx context.Context, t *tab, args map[string]any) (too
 		return tool.Result{}, err
 	}
 	if found {
-		return done("%q is visible", text)
+		return said("%q is visible", text), nil
 	}
 	explain, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -90,7 +91,7 @@ func (t *tab) assertSeen(ctx context.Context, tg target, limit time.Duration) (t
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return done("%s is visible", s.What)
+	return said("%s is visible", s.What), nil
 }
 
 func assertVisible(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
@@ -119,23 +120,18 @@ func webVerifyValue(ctx context.Context, t *tab, args map[string]any) (tool.Resu
 	if err != nil {
 		return tool.Result{}, err
 	}
-	check := ask{options: map[string]any{"expected": a.text("expected")}}
-	switch kind {
-	case "TEXT":
-		check.judge, check.ready = "text", "as expected"
-	case "VALUE":
-		check.judge, check.ready = "value", "as expected"
-	case "ATTRIBUTE":
-		if a.text("attribute") == "" {
-			return tool.Result{}, fault.New(fault.InvalidArguments, "give attribute, such as href", "type ATTRIBUTE needs the name of an attribute")
-		}
-		check.judge, check.ready, check.options["attribute"] = "attribute", "as expected", a.text("attribute")
+	if kind == "ATTRIBUTE" && a.text("attribute") == "" {
+		return tool.Result{}, fault.New(fault.InvalidArguments, "give attribute, such as href", "type ATTRIBUTE needs the name of an attribute")
+	}
+	check := ask{
+		judge: strings.ToLower(kind), ready: "as expected",
+		options: map[string]any{"expected": a.text("expected"), "attribute": a.text("attribute")},
 	}
 	s, err := t.attempt(ctx, tg, check, assertLimit).run(ctx)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return done("%s has %q", s.What, shorten(a.text("expected")))
+	return said("%s has %q", s.What, shorten(a.text("expected"))), nil
 }
 
 func webVerifyListVisible(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
@@ -149,7 +145,7 @@ func webVerifyListVisible(ctx context.Context, t *tab, args map[string]any) (too
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return done("%s shows %s", s.What, plural(len(items), "item", "items"))
+	return said("%s shows %s", s.What, plural(len(items), "item", "items")), nil
 }
 
 // value is the answer to a query: a text for people and trails, and the same for programs.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,7 +37,7 @@ func Kind() device.Kind {
 				Usage: "`URL` of a browser that somebody else runs: http://HOST:PORT or ws://…",
 			},
 			{Key: "headed", Flag: "headed", Usage: "show the browser", Switch: true},
-			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: "1280x800"},
+			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: defaultViewport},
 		},
 	}
 }
@@ -59,27 +60,27 @@ type options struct {
 func newOptions(host device.Host) (options, error) {
 	v := host.Values
 	o := options{
-		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true", width: 1280, height: 800,
+		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true",
 		env: host.Env, root: os.Geteuid() == 0,
 	}
-	if size := v["viewport"]; size != "" {
-		w, h, _ := strings.Cut(strings.ToLower(size), "x")
-		width, bad := strconv.Atoi(w)
-		height, worse := strconv.Atoi(h)
-		if err := errors.Join(bad, worse); err != nil || min(width, height) < 1 || max(width, height) > maxSide {
-			return o, fault.New(fault.Misuse, "write width and height in pixels, as in 1280x800", "--viewport: %q is no size", size)
-		}
-		o.width, o.height = width, height
+	size := cmp.Or(v["viewport"], defaultViewport)
+	w, h, _ := strings.Cut(strings.ToLower(size), "x")
+	var bad, worse error
+	o.width, bad = strconv.Atoi(w)
+	o.height, worse = strconv.Atoi(h)
+	if err := errors.Join(bad, worse); err != nil || min(o.width, o.height) < 1 || max(o.width, o.height) > maxSide {
+		return o, fault.New(fault.Misuse, "write width and height in pixels, as in 1280x800", "--viewport: %q is no size", size)
 	}
 	known := []string{"http://", "https://", "ws://", "wss://"}
-	for _, scheme := range known {
-		if o.cdpURL == "" || strings.HasPrefix(o.cdpURL, scheme) {
-			return o, nil
-		}
+	if o.cdpURL != "" && !slices.ContainsFunc(known, func(scheme string) bool { return strings.HasPrefix(o.cdpURL, scheme) }) {
+		return o, fault.New(fault.Misuse, "write it as http://HOST:PORT, or ws://…",
+			"--cdp-url: %q begins with none of %s", o.cdpURL, strings.Join(known, ", "))
 	}
-	return o, fault.New(fault.Misuse, "write it as http://HOST:PORT, or ws://…",
-		"--cdp-url: %q begins with none of %s", o.cdpURL, strings.Join(known, ", "))
+	return o, nil
 }
+
+// defaultViewport is the size of pages that nobody asks for otherwise (specification, section 15.1).
+const defaultViewport = "1280x800"
 
 // maxSide is the largest width and height that Chromium takes for a page.
 const maxSide = 10_000_000
@@ -314,36 +315,33 @@ func (d *page) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if run == nil {
 		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
 	}
-	limited, cancel := d.limited(ctx, call)
+	bounded, cancel := limited(ctx, call)
 	defer cancel()
 	select {
 	case d.turn <- struct{}{}:
 		defer func() { <-d.turn }()
-	case <-limited.Done():
-		return d.settle(ctx, limited, call, nil, tool.Result{}, context.Cause(limited))
+	case <-bounded.Done():
+		return d.settle(ctx, bounded, call, nil, tool.Result{}, context.Cause(bounded))
 	}
-	t, err := d.tab(limited)
+	t, err := d.tab(bounded)
 	if err != nil {
-		return d.settle(ctx, limited, call, nil, tool.Result{}, err)
+		return d.settle(ctx, bounded, call, nil, tool.Result{}, err)
 	}
-	bound, lose := context.WithCancelCause(limited)
+	living, lose := context.WithCancelCause(bounded)
 	defer lose(nil)
 	if t.over() {
-		return d.settle(ctx, limited, call, t, tool.Result{}, context.Cause(t.lost))
+		return d.settle(ctx, bounded, call, t, tool.Result{}, context.Cause(t.lost))
 	}
 	defer context.AfterFunc(t.lost, func() { lose(context.Cause(t.lost)) })()
-	result, err := run(bound, t, call.Args)
+	result, err := run(living, t, call.Args)
 	t.keepDownloads()
-	return d.settle(ctx, limited, call, t, result, err)
+	return d.settle(ctx, bounded, call, t, result, err)
 }
 
-// limited bounds a call by its own limit, or the session's.
-func (d *page) limited(ctx context.Context, call tool.Call) (context.Context, context.CancelFunc) {
-	switch {
-	case call.Timeout > 0:
+// limited bounds a call by its own limit.
+func limited(ctx context.Context, call tool.Call) (context.Context, context.CancelFunc) {
+	if call.Timeout > 0 {
 		return context.WithTimeout(context.WithValue(ctx, ownLimit{}, true), call.Timeout)
-	case d.session.CallLimit > 0:
-		return context.WithTimeout(ctx, d.session.CallLimit)
 	}
 	return context.WithCancel(ctx)
 }
@@ -351,7 +349,7 @@ func (d *page) limited(ctx context.Context, call tool.Call) (context.Context, co
 // settle makes of how a command ended what a caller gets: an error when nothing can go on, else a result. t is nil when there never
 // was a tab.
 func (d *page) settle(
-	ctx, limited context.Context, call tool.Call, t *tab, result tool.Result, err error,
+	ctx, bounded context.Context, call tool.Call, t *tab, result tool.Result, err error,
 ) (tool.Result, error) {
 	if err == nil {
 		return d.notes.masked(result), nil
@@ -367,9 +365,8 @@ func (d *page) settle(
 		return tool.Result{}, known
 	case known != nil:
 		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint}
-	case limited.Err() != nil:
-		limit := cmp.Or(call.Timeout, d.session.CallLimit)
-		result = tool.Result{Kind: fault.CallTimeout, Text: fmt.Sprintf("%s did not end within %s", call.Tool, limit)}
+	case bounded.Err() != nil:
+		result = tool.Result{Kind: fault.CallTimeout, Text: fmt.Sprintf("%s did not end within %s", call.Tool, call.Timeout)}
 	default:
 		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
 	}

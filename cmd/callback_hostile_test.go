@@ -462,24 +462,11 @@ func (a *arena) rebind(w http.ResponseWriter, r *http.Request) {
 	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }}).ServeHTTP(w, r)
 }
 
-// chromium is the path of a real browser.
-func chromium(t *testing.T) string {
-	t.Helper()
-	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", onMac} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatal("chromium is missing: run make deps as root, or install Chromium (package chromium) or Google Chrome")
-	return ""
-}
-
 // browse opens an address in a browser, which ends with the test.
 func browse(t *testing.T, address string, flags ...string) (log *bytes.Buffer) {
 	t.Helper()
 	home, marker := t.TempDir(), spawntest.Marker()
-	c := exec.Command(chromium(t), append(append([]string{
+	c := exec.Command(spawntest.Chromium(t), append(append([]string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-breakpad", "--remote-debugging-pipe",
 		"--user-data-dir=" + filepath.Join(home, "profile"),

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
 // attack is what a tool can print to become part of the page.
@@ -78,7 +79,7 @@ func browse(t *testing.T, page string) found {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	node := exec.CommandContext(ctx, "node", "report.mjs", chromium(t), "file://"+filepath.ToSlash(page))
+	node := exec.CommandContext(ctx, "node", "report.mjs", spawntest.Chromium(t), "file://"+filepath.ToSlash(page))
 	node.Dir = dir
 	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) } // it closes its browser
 	node.WaitDelay = 10 * time.Second
@@ -90,18 +91,6 @@ func browse(t *testing.T, page string) found {
 		t.Fatalf("node report.mjs: %v\n%s", err, &problems)
 	}
 	return f
-}
-
-func chromium(t *testing.T) string {
-	t.Helper()
-	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", onMac} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatal("chromium is missing: run make deps as root, or install Chromium (package chromium) or Google Chrome")
-	return ""
 }
 
 func TestInARealBrowserThePageIsReadAndFilteredAndRunsNothingOfATool(t *testing.T) {

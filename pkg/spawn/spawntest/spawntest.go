@@ -1,4 +1,4 @@
-// Package spawntest finds processes that a test left behind, whoever started them. It is for tests of any package that
+// Package spawntest finds the browser of tests, and processes that a test left behind, whoever started them. It is for tests of any package that
 // starts servers, directly or through the program.
 //
 // A test puts a marker into the environment of what it starts; everything started from there inherits it.
@@ -7,6 +7,7 @@ package spawntest
 import (
 	"crypto/rand"
 	"fmt"
+	"os/exec"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
@@ -16,10 +17,24 @@ import (
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
+	Fatal(args ...any)
 }
 
 // patience is for processes that are being killed, and for a machine that is busy with other tests.
 const patience = 10 * time.Second
+
+// Chromium is the path of a real browser, without which the test cannot go on.
+func Chromium(t TB) string {
+	t.Helper()
+	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", onMac} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatal("chromium is missing: run make deps as root, or install Chromium (package chromium) or Google Chrome")
+	return ""
+}
 
 // Marker returns an environment entry, NAME=value, that nobody else has.
 func Marker() string { return "TRAILBLAZE_TEST_MARKER=" + rand.Text() }

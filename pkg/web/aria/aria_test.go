@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
 var update = flag.Bool("update", false, "write the golden files from what Playwright says")
@@ -36,7 +38,7 @@ func askPlaywright(t *testing.T, pages []string) []answer {
 	if _, err := os.Stat(web + "/playwright/node_modules/@playwright/test"); err != nil {
 		t.Fatalf("%v: run make deps", err)
 	}
-	args := []string{"aria.mjs", chromium(t)}
+	args := []string{"aria.mjs", spawntest.Chromium(t)}
 	for _, page := range pages {
 		path, err := filepath.Abs(page)
 		if err != nil {
@@ -66,18 +68,6 @@ func askPlaywright(t *testing.T, pages []string) []answer {
 		}
 		answers = append(answers, a)
 	}
-}
-
-func chromium(t *testing.T) string {
-	t.Helper()
-	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", onMac} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatal("chromium is missing: run make deps as root, or install Chromium (package chromium) or Google Chrome")
-	return ""
 }
 
 // The golden files are Playwright's words; both the browser that is here and Snapshot must still say the same.

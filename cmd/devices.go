@@ -29,13 +29,15 @@ func (a *app) bindDevices(c *cobra.Command) {
 	flags := c.Flags()
 	for _, o := range a.options() {
 		usage := o.Usage
-		switch {
-		case o.Env != "" && o.Default != "":
-			usage += " (env " + o.Env + "; default " + o.Default + ")"
-		case o.Env != "":
-			usage += " (env " + o.Env + ")"
-		case o.Default != "":
-			usage += " (default " + o.Default + ")"
+		var more []string
+		if o.Env != "" {
+			more = append(more, "env "+o.Env)
+		}
+		if o.Default != "" {
+			more = append(more, "default "+o.Default)
+		}
+		if len(more) > 0 {
+			usage += " (" + strings.Join(more, "; ") + ")"
 		}
 		if o.Switch {
 			flags.Bool(o.Flag, false, usage)
@@ -85,12 +87,15 @@ func (a *app) deviceProblems(project *config.Project) fault.Problems {
 	return problems
 }
 
+func (a *app) host(values map[string]string) device.Host {
+	return device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor}
+}
+
 // devices makes the backends of a run; close ends them.
 func (a *app) devices(values map[string]string) ([]run.Device, error) {
-	host := device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor}
 	var devices []run.Device
 	for _, k := range a.Devices {
-		backend, err := k.New(host)
+		backend, err := k.New(a.host(values))
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +125,7 @@ func (a *app) deviceChecks(project *config.Project) []doctor.Device {
 			}
 		}
 		if err == nil {
-			backend, broken := k.New(device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor})
+			backend, broken := k.New(a.host(values))
 			d.Check = func(context.Context) (string, error) { return "", broken }
 			if broken == nil {
 				d.Check = func(ctx context.Context) (string, error) {

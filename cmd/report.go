@@ -57,10 +57,10 @@ func (a *app) report(dir string, args []string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	page := pageFile(dir)
-	if err := a.prepareReport("--html", page); err != nil {
+	if err := a.preparePage(dir); err != nil {
 		return err
 	}
+	page := pageFile(dir)
 	if err := a.writeReport("the page", page, html.Write); err != nil {
 		return err
 	}
@@ -77,6 +77,15 @@ func pageFile(dir string) string {
 		return ""
 	}
 	return filepath.Join(dir, "index.html")
+}
+
+// preparePage is prepareReport for --html. A page that is not ours is never replaced.
+func (a *app) preparePage(dir string) error {
+	page := pageFile(dir)
+	if old, err := os.ReadFile(a.abs(page)); dir != "" && err == nil && len(old) > 0 && !report.IsPage(old) {
+		return fault.New(fault.Misuse, "choose another folder, or remove the file", "%s is there already, and is no report", page)
+	}
+	return a.prepareReport("--html", page)
 }
 
 // sessions are the folders that an argument of report stands for: a session's own, or those of the sessions in a folder.

@@ -84,7 +84,7 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if o.Paths, err = a.trailPaths(project, f, args); err != nil {
 		return err
 	}
-	if err := errors.Join(a.prepareReport("--junit", f.junit), a.prepareReport("--html", pageFile(f.html))); err != nil {
+	if err := errors.Join(a.prepareReport("--junit", f.junit), a.preparePage(f.html)); err != nil {
 		return err
 	}
 	if f.timeout > 0 {
@@ -315,9 +315,6 @@ func (a *app) prepareReport(flag, path string) error {
 		return nil
 	}
 	full := a.abs(path)
-	if old, err := os.ReadFile(full); err == nil && flag == "--html" && len(old) > 0 && !report.IsPage(old) {
-		return fault.New(fault.Misuse, "choose another folder, or remove the file", "%s is there already, and is no report", path)
-	}
 	err := os.MkdirAll(filepath.Dir(full), 0o755)
 	if err == nil {
 		err = os.WriteFile(full, nil, 0o644)

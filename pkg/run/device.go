@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -126,26 +127,28 @@ func (s *session) keep(folder string, a device.Artifact) (path string, err error
 	}
 	ext := filepath.Ext(a.Name)
 	name := fileName(s.setup.Redactor.Text(a.Name[:len(a.Name)-len(ext)]))
-	path = filepath.Join(dir, name+ext)
-	for n := 2; ; n++ {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if os.IsExist(err) {
-			path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", name, n, ext))
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = file.Write(data)
-		if closed := file.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
-			return "", err
-		}
-		break
+	file, err := createNew(dir, name, ext)
+	if err != nil {
+		return "", err
 	}
+	_, err = file.Write(data)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return "", err
+	}
+	path = file.Name()
 	below, _ := filepath.Rel(s.dir, path) // it is below
 	s.emit.Emit(event.Evidence{File: filepath.ToSlash(below), Title: cmp.Or(a.Title, name), Step: int(s.step.Load())})
 	return path, nil
+}
+
+// createNew creates a file that was not there, with a number in its name if it must.
+func createNew(dir, name, ext string) (*os.File, error) {
+	path := filepath.Join(dir, name+ext)
+	for n := 2; ; n++ {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if !os.IsExist(err) {
+			return file, err
+		}
+		path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", name, n, ext))
+	}
 }

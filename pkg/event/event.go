@@ -40,6 +40,7 @@ type TrailStarted struct {
 	Target string `json:"target"`
 	Driver string `json:"driver"`
 	Agent  string `json:"agent"`
+	Device string `json:"device,omitempty"` // as the user calls it; empty when there is only one
 	Steps  int    `json:"-"`
 }
 
@@ -108,6 +109,7 @@ type Evidence struct {
 type TrailFinished struct {
 	File       string   `json:"file"`
 	Title      string   `json:"title"`
+	Device     string   `json:"device,omitempty"` // as the user calls it; empty when there is only one
 	Outcome    Outcome  `json:"outcome"`
 	Flaky      bool     `json:"flaky"` // passed, but not at the first attempt
 	Reason     string   `json:"reason"`

@@ -9,7 +9,7 @@ func (e ServerStarted) redacted(r Redactor) Event {
 }
 
 func (e TrailStarted) redacted(r Redactor) Event {
-	e.File, e.Title, e.Target = r.Text(e.File), r.Text(e.Title), r.Text(e.Target)
+	e.File, e.Title, e.Target, e.Device = r.Text(e.File), r.Text(e.Title), r.Text(e.Target), r.Text(e.Device)
 	return e
 }
 
@@ -45,7 +45,7 @@ func (e Evidence) redacted(r Redactor) Event {
 
 func (e TrailFinished) redacted(r Redactor) Event {
 	e.File, e.Title, e.Reason, e.Hint = r.Text(e.File), r.Text(e.Title), r.Text(e.Reason), r.Text(e.Hint)
-	e.StepText, e.Tool, e.Snippet = r.Text(e.StepText), r.Text(e.Tool), r.Text(e.Snippet)
+	e.StepText, e.Tool, e.Snippet, e.Device = r.Text(e.StepText), r.Text(e.Tool), r.Text(e.Snippet), r.Text(e.Device)
 	artifacts := make([]string, len(e.Artifacts))
 	for i, a := range e.Artifacts {
 		artifacts[i] = r.Text(a)

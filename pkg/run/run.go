@@ -58,6 +58,7 @@ type Setup struct {
 	Now      func() time.Time
 
 	unwritable func(err error) // told that evidence cannot be written
+	sharing    *sharing        // with other sessions of the run; nil when nothing is shared
 }
 
 // Options is a whole run.

@@ -28,9 +28,14 @@ const (
 	Skipped Outcome = "skipped"
 )
 
-// RunStarted opens a run.
+// RunStarted opens a run. Paths of trails are relative to Dir, or absolute.
 type RunStarted struct {
-	Trails int `json:"trails"`
+	Trails  int    `json:"trails"`
+	Workers int    `json:"workers,omitempty"` // sessions at once
+	Shard   string `json:"shard,omitempty"`   // 2/3 is the second of three; empty for a run that is no part of one
+	Plan    string `json:"plan,omitempty"`    // the same for all shards that were cut from the same trails by the same durations
+	Root    string `json:"root,omitempty"`    // of the project
+	Dir     string `json:"dir,omitempty"`     // where the run was started
 }
 
 // TrailStarted opens a trail, once its scope is known.

@@ -1,8 +1,13 @@
 package event
 
-func (e RunStarted) redacted(Redactor) Event   { return e }
 func (e RunFinished) redacted(Redactor) Event  { return e }
 func (e StepFinished) redacted(Redactor) Event { return e }
+
+func (e RunStarted) redacted(r Redactor) Event {
+	e.Root, e.Dir = r.Text(e.Root), r.Text(e.Dir)
+	return e
+}
+
 func (e ServerStarted) redacted(r Redactor) Event {
 	e.Server = r.Text(e.Server)
 	return e

@@ -73,19 +73,34 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	project, err := a.loadProject()
-	if err != nil {
+	j := job{flags: f, args: args, secrets: secrets}
+	if j.project, err = a.loadProject(); err != nil {
 		return err
 	}
-	o, err := a.runOptions(project, f, secrets)
+	_, err = a.replay(ctx, j)
+	return err
+}
+
+// job is what one run is made from.
+type job struct {
+	project *config.Project
+	flags   runFlags
+	args    []string // which trails, as the user says it
+	secrets map[string]string
+}
+
+// replay is one run. The error carries its exit code.
+func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
+	project, f := j.project, j.flags
+	o, err := a.runOptions(project, f, j.secrets)
 	if err != nil {
-		return err
+		return summary, err
 	}
-	if o.Paths, err = a.trailPaths(project, f, args); err != nil {
-		return err
+	if o.Paths, err = a.trailPaths(project, f, j.args); err != nil {
+		return summary, err
 	}
 	if err := errors.Join(a.prepareReport("--junit", f.junit), a.preparePage(f.html)); err != nil {
-		return err
+		return summary, err
 	}
 	if f.timeout > 0 {
 		var stop context.CancelFunc
@@ -99,9 +114,9 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message})
 	})
 	a.reapLeftovers(o.Stream)
-	summary, err := run.Run(ctx, o)
+	summary, err = run.Run(ctx, o)
 	stopped()
-	return a.endRun(summary, err, renderers.close())
+	return summary, a.endRun(summary, err, renderers.close())
 }
 
 // endRun turns how a run ended into an exit code. What the events have told already is not told again.

@@ -216,6 +216,9 @@ export interface Trailblaze {
   /**
    * Serves the tools on stdin and stdout, and ends the process when stdin ends. Resolves as soon as it serves. Where the main
    * program is a test, `*.test.ts` or the like, it serves nothing and says so on stderr: tests may import a file that calls it.
+   *
+   * A program that was started with `--transport http --port N`, as trailblaze does it for an entry with `multiDevice: http`,
+   * serves them at `http://127.0.0.1:N/mcp` instead, to several clients at once.
    */
   run(info?: ServerInfo): Promise<void>;
 }

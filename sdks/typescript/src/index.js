@@ -1,6 +1,7 @@
-import { takeStdout } from "./stdout.js"; // first, before anything can log
+import "./stdout.js"; // first, before anything can log
+import { portOf, serveHttp } from "./http.js";
 import { inputOf } from "./schema.js";
-import { serve } from "./server.js";
+import { serveStdio } from "./stdio.js";
 
 export { TrailblazeCallbackError, TrailblazeClient, TrailblazeToolError } from "./client.js";
 export { createMockClient, createMockContext } from "./mock.js";
@@ -61,7 +62,8 @@ export const trailblaze = {
     running = true;
     const test = testFile();
     if (test) return console.error(`@trailblaze/scripting: no tools are served here, since ${test} is a test`);
-    takeStdout();
-    serve(tools, { name, version });
+    const port = portOf(process.argv.slice(2));
+    if (port === undefined) serveStdio(tools, { name, version });
+    else await serveHttp(tools, { name, version }, port);
   },
 };

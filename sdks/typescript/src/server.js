@@ -1,27 +1,23 @@
-// The part of MCP that a server of tools needs: over stdio, one JSON object a line.
+// The part of MCP that a server of tools needs, whatever carries its messages.
 
 import { TrailblazeClient } from "./client.js";
 import { contextOf, split } from "./context.js";
 import { error, messageOf, toResult } from "./results.js";
-import { writeStdout } from "./stdout.js";
 
 /** @import { ToolResult } from "../index.d.ts" */
 /** @import { Input } from "./schema.js" */
 /** @typedef {{ input: Input, handler: Function, requiresContext: boolean, listed: Record<string, unknown> }} Tool */
+/** @typedef {{ name: string, version: string }} ServerInfo */
+/** @typedef {(message: Record<string, unknown>) => void} Send */
 
-// Newest first; a client that asks for another one is offered the newest.
-const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/** Newest first; a client that asks for another one is offered the newest. */
+export const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 const UNKNOWN_METHOD = -32601;
 const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 
-// When stdin has ended, calls may still finish. The runner waits 5 s before it uses force.
+/** When a server is told to end, calls may still finish. The runner waits 5 s before it uses force. */
 const GRACE_MS = 3000;
-// A reader that reads no more must not keep the process.
-const FLUSH_MS = 1000;
-
-/** @param {Record<string, unknown>} message */
-const encode = (message) => JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n";
 
 /** An answer to a request that is an error of the protocol. */
 class ProtocolError extends Error {
@@ -35,131 +31,94 @@ class ProtocolError extends Error {
   }
 }
 
-/**
- * Serves tools on stdin and stdout, and ends the process when stdin ends, whatever timers live.
- *
- * There is no handler for SIGTERM on purpose: in bun one does not run while stdin is receiving, and would only keep the
- * process alive.
- * @param {Map<string, Tool>} tools
- * @param {{ name: string, version: string }} serverInfo
- */
-export function serve(tools, serverInfo) {
+/** What is spoken with one client. */
+export class Conversation {
   /** @type {Map<unknown, { abort: AbortController, done: Promise<void> }>} not answered and not cancelled, by request id */
-  const inFlight = new Map();
+  #inFlight = new Map();
+  /** @type {Record<string, (params: any, signal: AbortSignal, send: Send) => unknown>} */
+  #methods;
 
-  /** @type {Record<string, (params: any, signal: AbortSignal) => unknown>} */
-  const methods = {
-    initialize: ({ protocolVersion }) => ({
-      protocolVersion: VERSIONS.includes(protocolVersion) ? protocolVersion : VERSIONS[0],
-      capabilities: { tools: {} },
-      serverInfo,
-    }),
-    ping: () => ({}),
-    "tools/list": () => ({ tools: [...tools.values()].map((tool) => tool.listed) }),
-    "tools/call": (params, signal) => call(tools, params, signal),
-  };
+  /**
+   * @param {Map<string, Tool>} tools
+   * @param {ServerInfo} serverInfo
+   */
+  constructor(tools, serverInfo) {
+    this.#methods = {
+      initialize: ({ protocolVersion }) => ({
+        protocolVersion: VERSIONS.includes(protocolVersion) ? protocolVersion : VERSIONS[0],
+        capabilities: { tools: {} },
+        serverInfo,
+      }),
+      ping: () => ({}),
+      "tools/list": () => ({ tools: [...tools.values()].map((tool) => tool.listed) }),
+      "tools/call": (params, signal, send) => call(tools, params, signal, send),
+    };
+  }
+
+  /**
+   * Takes a message. Settles when it wants no answer any more.
+   * @param {any} message
+   * @param {Send} send takes the answer, and before it what the tool says meanwhile
+   * @returns {Promise<void> | undefined}
+   */
+  receive({ id, method, params }, send) {
+    if (typeof method !== "string") return; // an answer, though nothing was asked
+    if (id !== undefined) return this.#answer(id, method, params, send);
+    if (method !== "notifications/cancelled") return;
+    this.#inFlight.get(params?.requestId)?.abort.abort();
+    this.#inFlight.delete(params?.requestId);
+  }
 
   /**
    * @param {unknown} id
    * @param {string} method
    * @param {any} params
+   * @param {Send} send
    */
-  const answer = (id, method, params) => {
+  #answer(id, method, params, send) {
     const abort = new AbortController();
     const work = async () => {
-      if (!Object.hasOwn(methods, method)) throw new ProtocolError(UNKNOWN_METHOD, `unknown method ${method}`);
-      return encode({ id, result: await methods[method](params ?? {}, abort.signal) });
+      if (!Object.hasOwn(this.#methods, method)) throw new ProtocolError(UNKNOWN_METHOD, `unknown method ${method}`);
+      const result = await this.#methods[method](params ?? {}, abort.signal, send);
+      if (!abort.signal.aborted) send({ id, result }); // a cancelled request wants no answer
     };
+    const given = new Promise((resolve) => abort.signal.addEventListener("abort", resolve));
     const done = work()
       .catch((thrown) => {
         const code = thrown instanceof ProtocolError ? thrown.code : INTERNAL_ERROR;
-        return encode({ id, error: { code, message: messageOf(thrown) } });
+        if (!abort.signal.aborted) send({ id, error: { code, message: messageOf(thrown) } });
       })
-      .then((line) => {
-        if (!abort.signal.aborted) writeStdout(line); // a cancelled request wants no answer
-        if (inFlight.get(id)?.abort === abort) inFlight.delete(id);
+      .then(() => {
+        if (this.#inFlight.get(id)?.abort === abort) this.#inFlight.delete(id);
       });
-    inFlight.set(id, { abort, done });
-  };
-
-  /** @param {any} message */
-  const receive = ({ id, method, params }) => {
-    if (typeof method !== "string") return; // an answer, though nothing was asked
-    if (id !== undefined) {
-      answer(id, method, params);
-    } else if (method === "notifications/cancelled") {
-      inFlight.get(params?.requestId)?.abort.abort();
-      inFlight.delete(params?.requestId);
-    }
-  };
-
-  const end = async () => {
-    const limit = new Promise((resolve) => setTimeout(resolve, GRACE_MS));
-    await Promise.race([Promise.all([...inFlight.values()].map(({ done }) => done)), limit]);
-    exit();
-  };
-
-  process.stdout.on("error", () => process.exit()); // nobody reads any more
-  readLines(receive, end);
-}
-
-function exit() {
-  process.stdout.end(() => process.exit()); // in bun, the callback of an empty write does not wait for the writes before it
-  setTimeout(() => process.exit(), FLUSH_MS);
-}
-
-/**
- * @param {(message: any) => void} receive
- * @param {() => void} end
- */
-function readLines(receive, end) {
-  /** @type {string[]} */
-  let parts = []; // of a line that has not ended yet
-  const stdin = process.stdin;
-  stdin.setEncoding("utf8");
-  stdin.on("data", (/** @type {string} */ chunk) => {
-    const [first, ...others] = chunk.split("\n");
-    parts.push(first);
-    for (const part of others) {
-      parse(parts.join(""), receive);
-      parts = [part];
-    }
-  });
-  let ended = false;
-  const once = () => {
-    if (!ended) end();
-    ended = true;
-  };
-  for (const event of ["end", "close", "error"]) stdin.on(event, once);
-}
-
-/**
- * @param {string} line
- * @param {(message: any) => void} receive
- */
-function parse(line, receive) {
-  const text = line.trim(); // of \r, and of a byte order mark
-  if (text === "") return;
-  let message;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    // Said below.
+    this.#inFlight.set(id, { abort, done });
+    return Promise.race([done, given]);
   }
-  if (typeof message === "object" && message !== null && !Array.isArray(message)) return receive(message);
-  console.error(`@trailblaze/scripting: ignored a line on stdin that is no message: ${text.slice(0, 200)}`);
+
+  /** Waits for what runs, for as long as there is time when a server ends. */
+  async finish() {
+    const limit = new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+    await Promise.race([Promise.all([...this.#inFlight.values()].map(({ done }) => done)), limit]);
+  }
+
+  /** Aborts what runs. */
+  end() {
+    for (const { abort } of this.#inFlight.values()) abort.abort();
+    this.#inFlight.clear();
+  }
 }
 
 /**
  * @param {Map<string, Tool>} tools
  * @param {any} params
  * @param {AbortSignal} signal
+ * @param {Send} send
  * @returns {Promise<ToolResult>}
  */
-async function call(tools, { name, arguments: given, _meta }, signal) {
+async function call(tools, { name, arguments: given, _meta }, signal, send) {
   const tool = tools.get(name);
   if (!tool) throw new ProtocolError(INVALID_PARAMS, `unknown tool ${JSON.stringify(name)}`);
-  const ctx = contextOf(_meta, signal, reporter(_meta?.progressToken));
+  const ctx = contextOf(_meta, signal, reporter(_meta?.progressToken, send));
   const result = await outcome(name, tool, given, ctx);
   return ctx ? withMemory(result, ctx.memory) : result;
 }
@@ -188,14 +147,15 @@ async function outcome(name, tool, given, ctx) {
 
 /**
  * @param {string | number | undefined} progressToken
+ * @param {Send} send
  * @returns {(message: string) => void}
  */
-function reporter(progressToken) {
+function reporter(progressToken, send) {
   if (progressToken === undefined) return () => {};
   let progress = 0;
   return (message) => {
     progress++;
-    writeStdout(encode({ method: "notifications/progress", params: { progressToken, progress, message: String(message) } }));
+    send({ method: "notifications/progress", params: { progressToken, progress, message: String(message) } });
   };
 }
 

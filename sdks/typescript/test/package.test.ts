@@ -97,7 +97,7 @@ test("what is published is the sources, their types, the readme and the license"
       "README.md",
       "index.d.ts",
       "package.json",
-      ...["client", "context", "index", "mock", "results", "schema", "server", "stdout"].map((name) => `src/${name}.js`),
+      ...["client", "context", "http", "index", "mock", "results", "schema", "server", "stdio", "stdout"].map((name) => `src/${name}.js`),
     ],
   );
 });

@@ -1,0 +1,248 @@
+// MCP over HTTP, for several clients at once: what a script does that is started with --transport http --port N.
+
+import { Conversation, VERSIONS } from "./server.js";
+import { whenStdinEnds } from "./stdio.js";
+
+/** @import { IncomingMessage, Server, ServerResponse } from "node:http" */
+/** @import { ServerInfo, Tool } from "./server.js" */
+
+const PATH = "/mcp";
+const HOST = "127.0.0.1";
+// As much as a line over stdio may have.
+const MAX_BODY_BYTES = 64 << 20;
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+/** An answer by status. */
+class Refusal extends Error {
+  /**
+   * @param {number} status
+   * @param {string} message
+   * @param {Record<string, string>} [headers]
+   * @param {number} [code]
+   */
+  constructor(status, message, headers = {}, code = INVALID_REQUEST) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+    this.code = code;
+  }
+}
+
+/**
+ * The port that the arguments of a program ask to serve HTTP at; undefined when they do not. Other arguments are the author's.
+ * @param {string[]} argv
+ */
+export function portOf(argv) {
+  const transport = flag(argv, "--transport");
+  if (transport === undefined || transport === "stdio") return undefined;
+  if (transport !== "http") throw new Error(`--transport ${transport} is not known; there are stdio and http`);
+  const port = flag(argv, "--port");
+  if (port === undefined) throw new Error("--transport http goes with --port NUMBER");
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) throw new Error(`--port ${port} is no port; write a number up to 65535`);
+  return Number(port);
+}
+
+/**
+ * @param {string[]} argv
+ * @param {string} name
+ */
+function flag(argv, name) {
+  const i = argv.findLastIndex((arg) => arg === name || arg.startsWith(`${name}=`));
+  if (i < 0) return undefined;
+  return argv[i] === name ? (argv[i + 1] ?? "") : argv[i].slice(name.length + 1);
+}
+
+/**
+ * Serves tools at http://127.0.0.1:port/mcp. A process that trailblaze has started ends when stdin does.
+ * @param {Map<string, Tool>} tools
+ * @param {ServerInfo} serverInfo
+ * @param {number} port
+ */
+export async function serveHttp(tools, serverInfo, port) {
+  const { createServer } = await import("node:http"); // not needed over stdio, where every millisecond of a start counts
+  /** @type {Map<string, Conversation>} by session id */
+  const conversations = new Map();
+  const open = () => {
+    const id = crypto.randomUUID();
+    const conversation = new Conversation(tools, serverInfo);
+    conversations.set(id, conversation);
+    return { id, conversation };
+  };
+  const server = createServer((request, response) => {
+    response.on("error", () => {}); // the client has gone
+    answer(request, response, conversations, open).catch((thrown) => refuse(response, thrown));
+  });
+  server.keepAliveTimeout = 0; // a connection that a client uses again must not vanish under its request
+  await listen(server, port);
+  if (process.env.TRAILBLAZE_SESSION_ID === undefined) return; // somebody else's stdin may have ended long ago
+  process.stdin.resume();
+  whenStdinEnds(async () => {
+    await Promise.all([...conversations.values()].map((conversation) => conversation.finish()));
+    process.exit();
+  });
+}
+
+/**
+ * @param {Server} server
+ * @param {number} port
+ * @returns {Promise<void>}
+ */
+function listen(server, port) {
+  return new Promise((resolve, reject) => {
+    server.on("error", (/** @type {NodeJS.ErrnoException} */ cause) => {
+      reject(new Error(`cannot serve at ${HOST}:${port}: ${cause.code}: ${cause.message}`, { cause }));
+    });
+    server.listen(port, HOST, resolve);
+  });
+}
+
+/**
+ * @param {IncomingMessage} request
+ * @param {ServerResponse} response
+ * @param {Map<string, Conversation>} conversations
+ * @param {() => { id: string, conversation: Conversation }} open
+ */
+async function answer(request, response, conversations, open) {
+  check(request);
+  const given = request.headers["mcp-session-id"];
+  if (request.method === "DELETE") {
+    conversationOf(conversations, given).end();
+    conversations.delete(String(given));
+    return response.writeHead(204).end();
+  }
+  const { messages, batch } = parse(await read(request));
+  const opening = messages.find(({ method }) => method === "initialize") && given === undefined ? open() : undefined;
+  const conversation = opening?.conversation ?? conversationOf(conversations, given);
+  const headers = opening ? { "mcp-session-id": opening.id } : {};
+  const asks = messages.filter(({ id, method }) => id !== undefined && typeof method === "string");
+  const streams = asks.some(({ method }) => method === "tools/call") && accepts(request, "text/event-stream");
+  const out = asks.length === 0 ? undefined : streams ? stream(response, headers) : collect(response, headers, batch);
+  await Promise.all(messages.map((message) => conversation.receive(message, out?.send ?? (() => {}))));
+  if (out) out.end();
+  else response.writeHead(202, headers).end();
+}
+
+/**
+ * Answers as events, so that a tool can say how it gets on.
+ * @param {ServerResponse} response
+ * @param {Record<string, string>} headers
+ */
+function stream(response, headers) {
+  response.writeHead(200, { ...headers, "content-type": "text/event-stream", "cache-control": "no-store" });
+  response.flushHeaders();
+  return {
+    /** @param {Record<string, unknown>} message */
+    send: (message) => void response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`),
+    end: () => void response.end(),
+  };
+}
+
+/**
+ * Answers as one JSON document.
+ * @param {ServerResponse} response
+ * @param {Record<string, string>} headers
+ * @param {boolean} batch
+ */
+function collect(response, headers, batch) {
+  /** @type {Record<string, unknown>[]} */
+  const answers = [];
+  return {
+    /** @param {Record<string, unknown>} message */
+    send: (message) => {
+      if (message.id !== undefined) answers.push({ jsonrpc: "2.0", ...message }); // the rest has no place here
+    },
+    end: () => {
+      if (answers.length === 0) return void response.writeHead(202, headers).end(); // all were cancelled
+      const body = JSON.stringify(batch ? answers : answers[0]);
+      response.writeHead(200, { ...headers, "content-type": "application/json", "cache-control": "no-store" }).end(body);
+    },
+  };
+}
+
+/**
+ * Refuses who has no business here: a web page, by the Host and Origin that browsers send, and other users of the machine, by the
+ * token that only our environment has.
+ * @param {IncomingMessage} request
+ */
+function check({ method, url, headers, socket }) {
+  const hosts = [HOST, "localhost", "[::1]"].map((host) => `${host}:${socket.localPort}`);
+  const token = process.env.TRAILBLAZE_SESSION_TOKEN;
+  const version = headers["mcp-protocol-version"];
+  if (!hosts.includes(headers.host?.toLowerCase() ?? "")) throw new Refusal(403, "the Host is not that of this server");
+  if (headers.origin !== undefined) throw new Refusal(403, "web pages may not call tools: there is an Origin header");
+  if (token && headers.authorization !== `Bearer ${token}`) {
+    throw new Refusal(401, "the Authorization is not Bearer and this session's token", { "www-authenticate": "Bearer" });
+  }
+  if (url?.split("?")[0] !== PATH) throw new Refusal(404, `nothing is here; MCP is at ${PATH}`);
+  if (method !== "POST" && method !== "DELETE") throw new Refusal(405, "there is POST, and DELETE", { allow: "POST, DELETE" });
+  if (version !== undefined && !VERSIONS.includes(String(version))) {
+    throw new Refusal(400, `MCP-Protocol-Version ${version} is not known; there are ${VERSIONS.join(", ")}`);
+  }
+}
+
+/**
+ * @param {Map<string, Conversation>} conversations
+ * @param {string | string[] | undefined} id
+ */
+function conversationOf(conversations, id) {
+  if (id === undefined) throw new Refusal(400, "there is no Mcp-Session-Id; a session begins with initialize");
+  const conversation = conversations.get(String(id));
+  if (!conversation) throw new Refusal(404, "this session is over");
+  return conversation;
+}
+
+/**
+ * @param {IncomingMessage} request
+ * @param {string} type
+ */
+function accepts({ headers }, type) {
+  return headers.accept?.includes(type) ?? false;
+}
+
+/** @param {IncomingMessage} request */
+async function read(request) {
+  const tooLarge = new Refusal(413, `the body is over ${MAX_BODY_BYTES} bytes`, { connection: "close" });
+  if (Number(request.headers["content-length"]) > MAX_BODY_BYTES) throw tooLarge;
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/**
+ * @param {string} text
+ * @returns {{ messages: any[], batch: boolean }}
+ */
+function parse(text) {
+  /** @type {any} */
+  let body;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new Refusal(400, "the body is not JSON", {}, PARSE_ERROR);
+  }
+  const batch = Array.isArray(body);
+  const messages = batch ? body : [body];
+  if (messages.length === 0 || messages.some((/** @type {unknown} */ message) => typeof message !== "object" || message === null)) {
+    throw new Refusal(400, "the body is neither a message nor a list of messages");
+  }
+  return { messages, batch };
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {unknown} thrown
+ */
+function refuse(response, thrown) {
+  if (!(thrown instanceof Refusal)) console.error("@trailblaze/scripting: a request went wrong:", thrown);
+  if (response.headersSent) return void response.destroy();
+  const { status, headers, code, message } =
+    thrown instanceof Refusal ? thrown : new Refusal(400, "the request could not be read to its end");
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+  response.writeHead(status, { ...headers, "content-type": "application/json" }).end(body);
+}

@@ -1,0 +1,89 @@
+// MCP over stdin and stdout: one JSON object a line.
+
+import { Conversation } from "./server.js";
+import { takeStdout, writeStdout } from "./stdout.js";
+
+/** @import { ServerInfo, Tool } from "./server.js" */
+
+// A reader that reads no more must not keep the process.
+const FLUSH_MS = 1000;
+
+/** @param {Record<string, unknown>} message */
+const send = (message) => writeStdout(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+
+/**
+ * Serves tools on stdin and stdout, and ends the process when stdin ends, whatever timers live.
+ *
+ * There is no handler for SIGTERM on purpose: in bun one does not run while stdin is receiving, and would only keep the
+ * process alive.
+ * @param {Map<string, Tool>} tools
+ * @param {ServerInfo} serverInfo
+ */
+export function serveStdio(tools, serverInfo) {
+  takeStdout();
+  const conversation = new Conversation(tools, serverInfo);
+  process.stdout.on("error", () => process.exit()); // nobody reads any more
+  readLines(
+    (message) => void conversation.receive(message, send),
+    async () => {
+      await conversation.finish();
+      exit();
+    },
+  );
+}
+
+function exit() {
+  process.stdout.end(() => process.exit()); // in bun, the callback of an empty write does not wait for the writes before it
+  setTimeout(() => process.exit(), FLUSH_MS);
+}
+
+/**
+ * @param {(message: any) => void} receive
+ * @param {() => void} end
+ */
+function readLines(receive, end) {
+  /** @type {string[]} */
+  let parts = []; // of a line that has not ended yet
+  const stdin = process.stdin;
+  stdin.setEncoding("utf8");
+  stdin.on("data", (/** @type {string} */ chunk) => {
+    const [first, ...others] = chunk.split("\n");
+    parts.push(first);
+    for (const part of others) {
+      parse(parts.join(""), receive);
+      parts = [part];
+    }
+  });
+  whenStdinEnds(end);
+}
+
+/**
+ * stdin has to be read for that.
+ * @param {() => void} end
+ */
+export function whenStdinEnds(end) {
+  let ended = false;
+  const once = () => {
+    if (!ended) end();
+    ended = true;
+  };
+  for (const event of ["end", "close", "error"]) process.stdin.on(event, once);
+}
+
+/**
+ * @param {string} line
+ * @param {(message: any) => void} receive
+ */
+function parse(line, receive) {
+  const text = line.trim(); // of \r, and of a byte order mark
+  if (text === "") return;
+  let message;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    // Said below.
+  }
+  if (typeof message === "object" && message !== null && !Array.isArray(message)) return receive(message);
+  console.error(`@trailblaze/scripting: ignored a line on stdin that is no message: ${text.slice(0, 200)}`);
+}
+

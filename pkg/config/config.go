@@ -42,6 +42,7 @@ type Server struct {
 	CallbackTimeout time.Duration     // for each callback of its tools; 0 when not set
 	Parallel        bool              // calls need not wait for each other
 	RestartOnCrash  bool
+	NotAhead        bool              // is not started before its trail begins
 	MultiDevice     bool              // one process serves all devices of a run
 	URL             string            // of a server that is reached and not started
 	Headers         map[string]string // sent to URL

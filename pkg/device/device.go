@@ -16,6 +16,8 @@ type Kind struct {
 	Check    string   // what doctor calls its check, such as browser
 	Commands []tool.Advertised
 	Options  []Option
+	// OneSession says that a device of this kind serves one session at a time: a phone, not a browser.
+	OneSession bool
 	// New returns the backend of a run. It starts nothing; its error is about the options.
 	New func(Host) (Backend, error)
 }

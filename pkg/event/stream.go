@@ -136,14 +136,41 @@ func (s *Stream) handle(h Handler, r Record) (sound bool) {
 
 // Emitter sends the events of one session.
 type Emitter struct {
-	stream         *Stream
+	stream         *Stream // nil for one that holds back
 	session, trail string
 	extra          Handler
+
+	mu      sync.Mutex
+	waiting []Event
+	to      *Emitter
+}
+
+// Hold returns an emitter that keeps its events until Pass is called; without that they are lost.
+func Hold() *Emitter { return &Emitter{} }
+
+// Pass sends what was held back to another emitter, and everything from now on.
+func (e *Emitter) Pass(to *Emitter) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, ev := range e.waiting {
+		to.Emit(ev)
+	}
+	e.waiting, e.to = nil, to
 }
 
 // Emit sends an event of the session. What the event refers to, such as arguments, must not change afterwards: handlers may keep it.
 func (e *Emitter) Emit(ev Event) {
-	e.stream.emit(Record{Session: e.session, Trail: e.trail, Event: ev}, e.extra)
+	if e.stream != nil {
+		e.stream.emit(Record{Session: e.session, Trail: e.trail, Event: ev}, e.extra)
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.to == nil {
+		e.waiting = append(e.waiting, ev)
+		return
+	}
+	e.to.Emit(ev)
 }
 
 // Log sends a Log event of the session.

@@ -19,6 +19,7 @@ import (
 type plan struct {
 	path    string
 	title   string
+	lane    *lane
 	file    *trail.File
 	scope   scope.Scope
 	args    map[string]any
@@ -39,32 +40,48 @@ type step struct {
 
 // runCase makes a trail ready and tries it until it passes or the attempts are used up.
 func (r *runner) runCase(ctx context.Context, c testCase) verdict {
-	begun := r.Now()
-	p, err := r.prepare(ctx, c)
-	if err != nil {
-		v := broken(err)
+	at := r.Now()
+	ready := r.ahead.of(c)
+	if ready == nil {
+		ready = &begun{}
+		ready.plan, ready.err = r.prepare(ctx, c)
+	}
+	p := ready.plan
+	var leave func()
+	if ready.err == nil {
+		leave, ready.err = c.lane.enter(ctx, p.scope)
+	}
+	if ready.err != nil {
+		v := broken(ready.err)
 		v.attempts = 1
-		r.Stream.Session("", p.path, nil).Emit(finished(p.path, p.title, v, r.Now().Sub(begun)))
+		r.Stream.Session("", p.path, nil).Emit(p.finished(v, r.Now().Sub(at)))
 		return v
 	}
-	v := r.attempt(ctx, p)
-	for v.attempts = 1; v.worthRetrying() && v.attempts <= r.Retries && ctx.Err() == nil; {
-		p.emit.Log("warn", "run", fmt.Sprintf("attempt %d of %d: %s: %s", v.attempts, r.Retries+1, v.outcome, v.reason), "")
-		p.retain.close()
-		attempts := v.attempts + 1
-		v = r.attempt(ctx, p)
-		v.attempts = attempts
-	}
+	defer leave()
+	v := r.attempts(ctx, p, ready)
 	if r.Record != "" && v.outcome != event.Passed {
 		p.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
 	}
-	done := finished(p.path, p.title, v, r.Now().Sub(begun))
+	done := p.finished(v, r.Now().Sub(at))
 	done.Snippet = r.snippet(p.path, v)
 	if v.outcome == event.Failed || v.outcome == event.Error {
 		done.Artifacts = p.retain.files()
 	}
 	p.emit.Emit(done)
 	p.retain.close()
+	return v
+}
+
+// attempts tries a trail as often as the options allow.
+func (r *runner) attempts(ctx context.Context, p *plan, ready *begun) verdict {
+	v := r.attempt(ctx, p, ready)
+	for v.attempts = 1; v.worthRetrying() && v.attempts <= r.Retries && ctx.Err() == nil; {
+		p.emit.Log("warn", "run", fmt.Sprintf("attempt %d of %d: %s: %s", v.attempts, r.Retries+1, v.outcome, v.reason), "")
+		p.retain.close()
+		attempts := v.attempts + 1
+		v = r.attempt(ctx, p, nil)
+		v.attempts = attempts
+	}
 	return v
 }
 
@@ -82,9 +99,9 @@ func (r *runner) snippet(path string, v verdict) string {
 	return text
 }
 
-func finished(path, title string, v verdict, took time.Duration) event.TrailFinished {
+func (p *plan) finished(v verdict, took time.Duration) event.TrailFinished {
 	return event.TrailFinished{
-		File: path, Title: title, Outcome: v.outcome, Flaky: v.outcome == event.Passed && v.attempts > 1,
+		File: p.path, Title: p.title, Device: p.lane.name, Outcome: v.outcome, Flaky: v.outcome == event.Passed && v.attempts > 1,
 		Reason: v.reason, Hint: v.hint, Step: v.step, StepText: v.stepText, Tool: v.tool, Line: v.line,
 		DurationMs: took.Milliseconds(), Attempts: v.attempts, Artifacts: []string{},
 	}
@@ -93,12 +110,12 @@ func finished(path, title string, v verdict, took time.Duration) event.TrailFini
 // prepare reads a trail and works out everything that needs no server. The error is what is wrong with the file or its scope;
 // the plan then has only its path and title.
 func (r *runner) prepare(ctx context.Context, c testCase) (*plan, error) {
-	p := &plan{path: c.path, title: trailName(c.path)}
+	p := &plan{path: c.path, title: trailName(c.path), lane: c.lane}
 	file, problems := readTrail(c.path, r.resolve(c.path))
 	if len(problems) > 0 {
 		return p, problems
 	}
-	if problem, wrong := CheckTarget(r.Project, file); wrong && r.Request.FlagTarget == "" {
+	if problem, wrong := CheckTarget(r.Project, file); wrong && c.lane.setup.Request.FlagTarget == "" {
 		return p, r.withSnippets(c.path, fault.Problems{problem})
 	}
 	p.file = file
@@ -109,10 +126,10 @@ func (r *runner) prepare(ctx context.Context, c testCase) (*plan, error) {
 		p.title = fmt.Sprintf("%s [%d]", p.title, c.row+1)
 	}
 	var err error
-	if p.scope, err = scope.Resolve(r.request(file)); err != nil {
+	if p.scope, err = scope.Resolve(c.lane.request(file)); err != nil {
 		return p, err
 	}
-	if p.lineage, err = r.lineage(ctx, p.scope); err != nil {
+	if p.lineage, err = c.lane.lineage(ctx, p.scope); err != nil {
 		return p, err
 	}
 	if p.args, err = r.args(file, c); err != nil {
@@ -128,12 +145,12 @@ func (r *runner) prepare(ctx context.Context, c testCase) (*plan, error) {
 }
 
 // lineage is what the user says of the device, else what its backend does, else the platform.
-func (r *runner) lineage(ctx context.Context, sc scope.Scope) ([]string, error) {
-	if len(r.Classifiers) > 0 {
-		return trail.Lineage(r.Classifiers), nil
+func (l *lane) lineage(ctx context.Context, sc scope.Scope) ([]string, error) {
+	if len(l.classifiers) > 0 {
+		return trail.Lineage(l.classifiers), nil
 	}
 	classifiers := []string{sc.Driver.Platform.Lower()}
-	if d, ok := r.deviceFor(sc.Driver.Key); ok {
+	if d, ok := l.setup.deviceFor(sc.Driver.Key); ok {
 		more, err := d.Backend.Classifiers(ctx)
 		if err != nil {
 			return nil, err
@@ -144,11 +161,11 @@ func (r *runner) lineage(ctx context.Context, sc scope.Scope) ([]string, error) 
 }
 
 // request adds what the trail says about its scope.
-func (r *runner) request(file *trail.File) scope.Request {
-	req := r.Request
+func (l *lane) request(file *trail.File) scope.Request {
+	req := l.setup.Request
 	req.TrailTarget = file.Config.Target
 	req.TrailPlatform = file.Config.Platform
-	classifiers := r.Classifiers
+	classifiers := l.classifiers
 	if len(classifiers) == 0 {
 		classifiers = likelyPlatform(req, file)
 	}
@@ -238,12 +255,13 @@ func (r *runner) announce(p *plan, sessionID string, kept evidence) {
 	}
 	p.emit = r.Stream.Session(sessionID, p.path, extra)
 	p.emit.Emit(event.TrailStarted{
-		File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Agent), Steps: len(p.steps),
+		File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Agent), Device: p.lane.name,
+		Steps: len(p.steps),
 	})
 }
 
-// attempt runs a trail once, in a session of its own.
-func (r *runner) attempt(ctx context.Context, p *plan) verdict {
+// attempt runs a trail once, in a session of its own: the one that is ready, if there is one.
+func (r *runner) attempt(ctx context.Context, p *plan, ready *begun) verdict {
 	if p.early.outcome != "" {
 		r.announce(p, "", evidence{})
 		return p.early.once()
@@ -252,22 +270,42 @@ func (r *runner) attempt(ctx context.Context, p *plan) verdict {
 		r.announce(p, "", evidence{})
 		return r.dryRun(ctx, p)
 	}
-	id := newSessionID(r.Redactor.Text(trailName(p.path)), r.Now())
-	r.announce(p, id, r.openEvidence(id))
-	s, err := openSession(ctx, r.Setup, p.scope, opening{
-		id: id, dir: p.retain.dir, trailDir: filepath.Dir(r.resolve(p.path)), emit: p.emit, needs: p.tools(),
-	})
+	s, err := r.open(ctx, p, ready)
 	if err != nil {
 		v := broken(first(outside(ctx), err))
 		v.final = permanent(err)
 		return v
 	}
 	defer s.close(ctx)
+	r.ahead.more()
 	v := r.replay(ctx, s, p)
 	if r.Evidence != EvidenceOff && (v.outcome == event.Failed || v.outcome == event.Error) {
 		s.collect(ctx, "failure")
 	}
 	return v
+}
+
+// open announces the trail and opens its session.
+func (r *runner) open(ctx context.Context, p *plan, ready *begun) (*session, error) {
+	var id string
+	if ready != nil && ready.opened != nil {
+		id = ready.id
+	} else {
+		id = r.newID(p)
+	}
+	r.announce(p, id, r.openEvidence(id))
+	if s := r.ahead.take(ready, p); s != nil {
+		return s, nil
+	}
+	return openSession(ctx, p.lane.setup, p.scope, r.opening(p, id, p.retain.dir, p.emit))
+}
+
+func (r *runner) newID(p *plan) string {
+	return newSessionID(r.Redactor.Text(trailName(p.path)), r.Now())
+}
+
+func (r *runner) opening(p *plan, id, dir string, emit *event.Emitter) opening {
+	return opening{id: id, dir: dir, trailDir: filepath.Dir(r.resolve(p.path)), emit: emit, needs: p.tools()}
 }
 
 func first(errs ...error) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -61,23 +62,20 @@ func (r *runner) withSnippets(path string, problems fault.Problems) fault.Proble
 	return trail.WithSnippets(problems, data)
 }
 
-// listing is a scope's registry, or why there is none; dry runs make it once and use it for every trail of the scope.
+// listing is a scope's registry, or why there is none.
 type listing struct {
 	registry *discover.Registry
 	err      error
 }
 
-// dryRun does everything but the calls: servers start and list, arguments are checked.
+// dryRun does everything but the calls: servers start and list, once for every scope, and arguments are checked.
 func (r *runner) dryRun(ctx context.Context, p *plan) verdict {
-	key := strings.Join([]string{p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.Agent)}, "\x00")
-	l, ok := r.listings[key]
-	if !ok {
-		l.registry, l.err = List(ctx, r.Setup, p.scope)
-		if r.listings == nil {
-			r.listings = map[string]listing{}
-		}
-		r.listings[key] = l
-	}
+	key := strings.Join([]string{p.lane.name, p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.Agent)}, "\x00")
+	once, _ := r.listings.LoadOrStore(key, sync.OnceValue(func() (l listing) {
+		l.registry, l.err = List(ctx, p.lane.setup, p.scope)
+		return l
+	}))
+	l := once.(func() listing)() //nolint:errcheck,forcetypeassert // nothing else is stored
 	if l.err != nil {
 		return broken(first(outside(ctx), l.err)).once()
 	}

@@ -60,12 +60,20 @@ func (s *session) openDevice(o opening) discover.Source {
 	has := func(name string) bool {
 		return slices.ContainsFunc(d.Commands, func(c tool.Advertised) bool { return c.Name == name })
 	}
-	if slices.ContainsFunc(o.needs, has) {
-		s.device.Prepare()
+	s.wanted = slices.ContainsFunc(o.needs, has)
+	if !o.ahead {
+		s.begin()
 	}
 	return discover.Source{
 		Source: tool.Source{Kind: tool.FromDevice, Name: d.Name}, Tools: d.Commands, Caller: s.device,
 		Lacks: slices.DeleteFunc(device.Commands(), has),
+	}
+}
+
+// begin has the device start, if a recorded call needs it.
+func (s *session) begin() {
+	if s.wanted {
+		s.device.Prepare()
 	}
 }
 

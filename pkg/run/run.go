@@ -1,6 +1,6 @@
 // Package run replays trails. For each one it resolves the scope, opens a session of tool servers, checks every recorded
 // call, runs the steps and tears everything down; what happens is told as events. It knows no flags, no terminal, no
-// process and no YAML. One Run uses one goroutine besides those that start and watch servers; Options are not shared.
+// process and no YAML. Trails are replayed by as many workers as Options say; a Run shares nothing with another one.
 package run
 
 import (
@@ -61,6 +61,15 @@ type Setup struct {
 	sharing    *sharing        // with other sessions of the run; nil when nothing is shared
 }
 
+// Lane is a device that trails are replayed on.
+type Lane struct {
+	Name          string        // as the user calls it; empty for the only one
+	Request       scope.Request // with what the device says of it
+	Classifiers   []string      // broad first; empty: the platform
+	Width, Height int           // in pixels, 0 for unknown
+	Devices       []Device      // at most one for a driver
+}
+
 // Options is a whole run.
 type Options struct {
 	Setup
@@ -68,6 +77,8 @@ type Options struct {
 	Paths          []string // trail files in order
 	Tags           []string // any of; empty: all
 	Classifiers    []string // broad first; empty: the platform
+	Lanes          []Lane   // each trail is replayed on each; empty: one lane of the Setup's own, with Classifiers
+	Workers        int      // sessions at once; 0: one for each lane
 	Memory         map[string]string
 	Secrets        map[string]string
 	Args           map[string]string
@@ -89,29 +100,27 @@ type Summary struct {
 	NotRun []string // paths that were never reached
 }
 
-// Run replays the trails one after another. The error is what ended the run from outside (a signal, --timeout) or made it
+// Run replays the trails on every lane. The error is what ended the run from outside (a signal, --timeout) or made it
 // impossible; failed trails are counted in the summary, whose exit code already regards everything.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	r := &runner{Options: o, started: o.Now()}
 	r.unwritable = r.warnUnwritable
+	r.sharing = newSharing(o)
+	r.lanes = r.allLanes()
 	cases, err := r.cases()
 	if err != nil {
 		return Summary{}, err
 	}
-	o.Stream.Emit(event.RunStarted{Trails: len(cases)})
+	o.Stream.Emit(r.start(len(cases)))
 	if len(cases) == 0 {
 		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: "nothing to do: none of these trails failed in the last run"})
 	}
-	for i, c := range cases {
-		if ctx.Err() != nil || (o.FailFast && r.summary.ExitCode != fault.ExitPassed) {
-			for _, rest := range cases[i:] {
-				r.summary.NotRun = appendNew(r.summary.NotRun, rest.path)
-			}
-			break
-		}
-		r.count(c, r.runCase(ctx, c))
-	}
+	r.work(ctx, cases)
+	r.sharing.close(ctx)
 	cause := outside(ctx)
+	if r.panicked != nil {
+		cause = r.panicked
+	}
 	if cause != nil {
 		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: cause.Error(), Hint: hintOf(cause)})
 		r.summary.ExitCode = fault.Worst(r.summary.ExitCode, fault.ExitCode(cause))
@@ -124,6 +133,14 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	r.summary.DurationMs = o.Now().Sub(r.started).Milliseconds()
 	o.Stream.Emit(r.summary.RunFinished)
 	return r.summary, cause
+}
+
+func (r *runner) start(cases int) event.RunStarted {
+	e := event.RunStarted{Trails: cases}
+	if n := r.workers(); n > 1 {
+		e.Workers = n
+	}
+	return e
 }
 
 // outside returns what ended the run from outside, nil when nothing did.
@@ -141,44 +158,63 @@ func outside(ctx context.Context) error {
 type runner struct {
 	Options
 	started  time.Time
+	lanes    []*lane
+	ahead    *ahead   // nil when cases are replayed at once
+	listings sync.Map // of dry runs, which list a scope once
+
+	mu       sync.Mutex // guards the rest
 	summary  Summary
-	listings map[string]listing // dry runs list a scope once
+	panicked error
 
 	unwritableOnce sync.Once
 }
 
-// testCase is one trail file with one set of arguments.
+// testCase is one trail file with one set of arguments, on one lane.
 type testCase struct {
 	path string
 	row  int // index into ArgRows, -1 without rows
+	lane *lane
 }
 
+// cases are what there is to do: trail by trail, row by row, lane by lane.
 func (r *runner) cases() ([]testCase, error) {
 	var cases []testCase
+	rows := []int{-1}
+	if len(r.ArgRows) > 0 {
+		rows = nil
+	}
+	for i := range r.ArgRows {
+		rows = append(rows, i)
+	}
+	trails := 0
 	for _, path := range r.Paths {
 		if len(r.Tags) > 0 && !r.tagged(path) {
 			continue
 		}
-		if len(r.ArgRows) == 0 {
-			cases = append(cases, testCase{path, -1})
-		}
-		for i := range r.ArgRows {
-			cases = append(cases, testCase{path, i})
+		trails++
+		for _, row := range rows {
+			for _, l := range r.lanes {
+				cases = append(cases, testCase{path, row, l})
+			}
 		}
 	}
-	if len(cases) == 0 && (!r.LastFailed || len(r.Tags) > 0) {
-		if len(r.Tags) > 0 && len(r.Paths) > 0 {
-			return nil, fault.New(fault.NothingMatched, "tags stand in a trail's config: tags: [smoke]",
-				"none of %d trails has any of the tags %s", len(r.Paths), strings.Join(r.Tags, ", "))
-		}
-		return nil, fault.New(fault.NothingMatched, "trails are *.trail.yaml and trail.yaml files; name files or folders, or set trailsDir",
-			"no trail to run; looked in %s", r.Project.TrailsDir)
+	if trails == 0 && (!r.LastFailed || len(r.Tags) > 0) {
+		return nil, r.nothingToRun()
 	}
 	if r.Record != "" && len(cases) > 1 {
-		return nil, fault.New(fault.Misuse, "name one trail; every session leaves a recording.trail.yaml of its own in any case",
+		return nil, fault.New(fault.Misuse, "name one trail and one device; every session leaves a recording.trail.yaml of its own in any case",
 			"--record writes the recording of one trail, and these are %d", len(cases))
 	}
 	return cases, nil
+}
+
+func (r *runner) nothingToRun() error {
+	if len(r.Tags) > 0 && len(r.Paths) > 0 {
+		return fault.New(fault.NothingMatched, "tags stand in a trail's config: tags: [smoke]",
+			"none of %d trails has any of the tags %s", len(r.Paths), strings.Join(r.Tags, ", "))
+	}
+	return fault.New(fault.NothingMatched, "trails are *.trail.yaml and trail.yaml files; name files or folders, or set trailsDir",
+		"no trail to run; looked in %s", r.Project.TrailsDir)
 }
 
 // tagged reports whether a trail has one of the wanted tags. A file that cannot be read counts: its problems must be seen.
@@ -212,6 +248,8 @@ func readTrail(name, path string) (*trail.File, fault.Problems) {
 
 // count adds a finished case to the summary.
 func (r *runner) count(c testCase, v verdict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	s := &r.summary
 	s.ExitCode = fault.Worst(s.ExitCode, v.exit())
 	switch v.outcome {
@@ -232,7 +270,7 @@ func (r *runner) count(c testCase, v verdict) {
 }
 
 func appendNew(list []string, s string) []string {
-	if len(list) > 0 && list[len(list)-1] == s {
+	if slices.Contains(list, s) {
 		return list
 	}
 	return append(list, s)

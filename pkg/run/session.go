@@ -38,6 +38,7 @@ type session struct {
 	registry *discover.Registry
 	door     *callback.Server // for tools that call back; nil when none could, or when it cannot be opened
 	device   *sessionDevice   // nil when nothing drives the scope's devices
+	wanted   bool             // a call will need the device, as far as that is known
 	step     atomic.Int32     // that runs, from 1; 0 outside of one
 
 	ctx    context.Context //nolint:containedctx // the session's life: cancelled with the cause when a server breaks
@@ -52,6 +53,7 @@ type opening struct {
 	trailDir string // absolute folder of the trail; empty without one
 	emit     *event.Emitter
 	needs    []string // tools that will be called, as far as that is known
+	ahead    bool     // the session's turn has not come: begin says when
 	listOnly bool     // each server is stopped as soon as it is listed, and the device stays as it is
 }
 

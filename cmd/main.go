@@ -225,7 +225,9 @@ func (a *app) fail(err error) int {
 func (a *app) style(isTerminal bool) report.Style {
 	// The old Windows console shows escape sequences as they are; Windows Terminal says who it is.
 	plain := a.noColor || goruntime.GOOS == "windows" && a.env("WT_SESSION") == ""
-	return report.DecideStyle(a.Getenv, isTerminal, a.Width, plain)
+	style := report.DecideStyle(a.Getenv, isTerminal, a.Width, plain)
+	style.Height = a.Height
+	return style
 }
 
 func (a *app) newRoot() *cobra.Command {

@@ -29,6 +29,7 @@ type System struct {
 	OutTTY  bool // stdout is a terminal
 	ErrTTY  bool
 	Width   int // of the terminal, in columns; 0 when unknown
+	Height  int // and in lines
 	Now     func() time.Time
 	Notify  func(c chan<- os.Signal, signals ...os.Signal)
 	Unhook  func(c chan<- os.Signal)
@@ -42,11 +43,11 @@ func NewSystem(version string) System {
 	if err != nil {
 		dir = "."
 	}
-	width, _, _ := term.GetSize(int(os.Stdout.Fd()))
+	width, height, _ := term.GetSize(int(os.Stdout.Fd()))
 	return System{
 		Args: os.Args[1:], Env: os.Environ(), Dir: dir,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())), Width: width,
+		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())), Width: width, Height: height,
 		Now: time.Now, Notify: notify, Unhook: signal.Stop, Version: version, Devices: kinds(),
 	}
 }

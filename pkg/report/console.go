@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,7 +35,8 @@ type Console struct {
 	mu       sync.Mutex // guards what follows; the stream and the ticker use it
 	screen   screen
 	live     []*progress
-	total    int // trails that the run set out to do
+	total    int  // trails that the run set out to do
+	several  bool // trails run at once
 	sessions bool
 	failures []failure // the first ones
 	failed   int       // all of them
@@ -89,8 +91,12 @@ func (c *Console) Close() {
 	<-c.stopped
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var lines []string
+	for _, p := range c.live {
+		lines = append(lines, c.block(p)...)
+	}
 	c.live = nil
-	c.draw()
+	c.print(lines...)
 }
 
 // Handle implements event.Handler.
@@ -99,7 +105,8 @@ func (c *Console) Handle(r event.Record) {
 	defer c.mu.Unlock()
 	switch e := r.Event.(type) {
 	case event.RunStarted:
-		c.total = e.Trails
+		c.total += e.Trails
+		c.several = e.Workers > 1
 	case event.TrailStarted:
 		c.sessions = c.sessions || r.Session != ""
 		c.trailStarted(r.Session, e)
@@ -123,13 +130,18 @@ func (c *Console) Handle(r event.Record) {
 	case event.RunFinished:
 		c.print(c.summary(e)...)
 	case event.Log:
-		c.log(e)
+		c.log(r, e)
 	}
 }
 
 func (c *Console) trailStarted(session string, e event.TrailStarted) {
-	p := &progress{session: session, file: e.File, title: name(e.Title, e.File), driver: e.Driver, step: "starting", since: c.opts.Now()}
-	c.forget(func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver }) // a retry
+	p := &progress{
+		session: session, file: e.File, title: called(e.Title, e.File, e.Device), driver: e.Driver, step: "starting", since: c.opts.Now(),
+	}
+	if i := slices.IndexFunc(c.live, func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver }); i >= 0 { // a retry
+		p.held = c.live[i].held
+		c.live = slices.Delete(c.live, i, i+1)
+	}
 	c.live = append(c.live, p)
 	if c.style.Live {
 		c.draw()
@@ -171,9 +183,15 @@ func (c *Console) callFinished(r event.Record, e event.CallFinished) {
 }
 
 func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
-	c.forget(func(p *progress) bool { return p.session == r.Session && p.file == e.File })
+	title := called(e.Title, e.File, e.Device)
+	var lines []string
+	if i := slices.IndexFunc(c.live, func(p *progress) bool {
+		return p.session == r.Session && p.file == e.File && (r.Session != "" || p.title == title)
+	}); i >= 0 {
+		lines = c.block(c.live[i])
+		c.live = slices.Delete(c.live, i, i+1)
+	}
 	e.Reason = head(e.Reason, maxReason)
-	title := name(e.Title, e.File)
 	facts := []string{millis(e.DurationMs)}
 	if e.Attempts > 1 {
 		facts = append(facts, fmt.Sprintf("%d attempts", e.Attempts))
@@ -197,14 +215,17 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 			c.failures = append(c.failures, failure{e, r.Session})
 		}
 	}
-	lines := []string{fmt.Sprintf("%s %s (%s)", symbol, title, strings.Join(facts, ", "))}
-	if e.Outcome == event.Failed || e.Outcome == event.Error {
-		lines = append(lines, "  "+firstLine(e.Reason))
+	lines = append(lines, fmt.Sprintf("%s %s (%s)", symbol, title, strings.Join(facts, ", ")))
+	if reason := firstLine(e.Reason); reason != "" && (e.Outcome == event.Failed || e.Outcome == event.Error) {
+		lines = append(lines, "  "+reason)
 	}
-	c.note("%s", strings.TrimRight(strings.Join(lines, "\n"), " \n"))
+	if !c.opts.Quiet {
+		c.print(lines...)
+	}
 }
 
-func (c *Console) log(e event.Log) {
+// log prints at once; when trails run at once, the line says which one it is about.
+func (c *Console) log(r event.Record, e event.Log) {
 	word := map[string]string{"warn": c.p.warn("warning:"), "error": c.p.bad("error:"), "info": "note:", "debug": c.p.dim("debug:")}[e.Level]
 	if e.Level == "debug" && !c.opts.Verbose || e.Level == "info" && c.opts.Quiet {
 		return
@@ -213,7 +234,7 @@ func (c *Console) log(e event.Log) {
 	if source == "run" || strings.Contains(message, source) {
 		source = "" // ours, or said already
 	}
-	lines := []string{joinNonEmpty(" ", word, joinNonEmpty(": ", source, message))}
+	lines := []string{joinNonEmpty(" ", word, joinNonEmpty(": ", c.about(r), source, message))}
 	if e.Hint != "" {
 		lines = append(lines, "  hint: "+Clean(e.Hint))
 	}
@@ -233,16 +254,59 @@ func (c *Console) note(format string, args ...any) {
 	}
 }
 
-// verbose prints what only --verbose shows, with its trail's title when several are on their way.
+// about is the trail of a record, when there is more than one that it can be about.
+func (c *Console) about(r event.Record) string {
+	p := c.find(r)
+	switch {
+	case !c.several:
+		return ""
+	case p == nil:
+		return oneLine(r.Trail)
+	}
+	return p.title
+}
+
+// verbose prints what only --verbose shows: at once, or with the trail's result when several run at once.
 func (c *Console) verbose(r event.Record, format string, args ...any) {
 	if !c.opts.Verbose || c.opts.Quiet {
 		return
 	}
 	line := fmt.Sprintf(format, args...)
-	if p := c.find(r); p != nil && len(c.live) > 1 {
-		line = p.title + ":" + line
+	if p := c.find(r); p != nil && c.several {
+		p.held.add(line)
+		return
 	}
 	c.print(line)
+}
+
+// block is what was held back of a trail, below its name.
+func (c *Console) block(p *progress) []string {
+	if len(p.held.lines) == 0 {
+		return nil
+	}
+	lines := append([]string{c.p.strong(p.title) + ":"}, p.held.lines...)
+	if p.held.left > 0 {
+		lines = append(lines, joinNonEmpty(" in ", fmt.Sprintf("  %s %d more lines", c.p.more, p.held.left), c.sessionLog(p.session)))
+	}
+	return lines
+}
+
+// held are lines of one trail that wait for its end, so that no line of another one stands between them.
+type held struct {
+	lines []string
+	bytes int
+	left  int // lines that are not kept
+}
+
+// maxHeld is how much of a trail waits, in bytes.
+const maxHeld = 1 << 20
+
+func (h *held) add(line string) {
+	if h.bytes += len(line) + 1; h.bytes > maxHeld {
+		h.left++
+		return
+	}
+	h.lines = append(h.lines, line)
 }
 
 func (c *Console) argsText(args map[string]any) string {

@@ -12,13 +12,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// maxLive is how many live lines are shown at once. More would not fit on a small terminal, and what scrolled away cannot be
-// redrawn.
+// maxLive is how many live lines are shown at once when the terminal does not say how high it is. What scrolled away cannot be redrawn.
 const maxLive = 8
 
 // progress is a trail on its way.
 type progress struct {
 	session, file, title, driver string
+	held                         held
 
 	step    string // or what comes before the steps
 	call    string // the tool being called; may be empty
@@ -41,8 +41,6 @@ func (c *Console) find(r event.Record) *progress {
 	}
 	return c.live[i]
 }
-
-func (c *Console) forget(which func(*progress) bool) { c.live = slices.DeleteFunc(c.live, which) }
 
 func (c *Console) doing(r event.Record, step string) {
 	if p := c.find(r); p != nil {
@@ -81,10 +79,14 @@ func (c *Console) frame() []string {
 	now := c.opts.Now()
 	symbol := c.p.spinner[int(now.UnixMilli()/refresh.Milliseconds())%len(c.p.spinner)]
 	var lines []string
-	for _, p := range c.live[:min(len(c.live), maxLive)] {
+	fit := maxLive
+	if c.style.Height > 0 {
+		fit = max(1, c.style.Height-2) // below them what says how many more there are, and the cursor
+	}
+	for _, p := range c.live[:min(len(c.live), fit)] {
 		lines = append(lines, c.line(p, symbol, now))
 	}
-	if rest := len(c.live) - maxLive; rest > 0 {
+	if rest := len(c.live) - fit; rest > 0 {
 		lines = append(lines, clip(fmt.Sprintf("%s %d more", c.p.more, rest), c.style.Width-1, ""))
 	}
 	return lines

@@ -8,6 +8,8 @@
 //   - Symbols are ✓ ✗ – and a spinner; ok FAIL skip and | / - \ for a terminal or locale that has no UTF-8.
 //   - Nothing moves and nothing is coloured unless the Style says so; then only what is on its way is redrawn, in place, at
 //     most ten times a second, and it is gone before the result is printed.
+//   - Lines of trails that run at once never stand between each other: a line that stands alone names its trail, and what belongs
+//     together is written as one block with the trail's result.
 //   - Failures come last but for the counts, where the eye is when a run ends. They get forty lines in all; the rest is
 //     referred to by path. The last line is the counts.
 //   - Text of tools, trails and servers goes through Clean before it is printed.
@@ -25,10 +27,11 @@ import (
 
 // Style says how to write for people.
 type Style struct {
-	Color bool
-	Live  bool // lines may be redrawn in place
-	Width int  // columns of the terminal; 0 for none, nothing is cut or broken to fit
-	ASCII bool // symbols beyond ASCII do not arrive
+	Color  bool
+	Live   bool // lines may be redrawn in place
+	Width  int  // columns of the terminal; 0 for none, nothing is cut or broken to fit
+	Height int  // lines of the terminal; 0 when unknown
+	ASCII  bool // symbols beyond ASCII do not arrive
 }
 
 // DecideStyle decides from the environment, whether the stream is a terminal, the terminal's width in columns (0 for unknown),

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,13 +26,17 @@ const (
 
 // summary is what a run ends with.
 func (c *Console) summary(e event.RunFinished) []string {
+	if c.several {
+		slices.SortStableFunc(c.failures, func(a, b failure) int { return inOrder(whichOf(a.TrailFinished), whichOf(b.TrailFinished)) })
+		slices.SortStableFunc(c.flaky, func(a, b event.TrailFinished) int { return inOrder(whichOf(a), whichOf(b)) })
+	}
 	lines := c.failureLines()
 	for i, f := range c.flaky {
 		if i == maxFlaky {
 			lines = append(lines, fmt.Sprintf("%s %d more flaky", c.p.more, len(c.flaky)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%s %s passed at attempt %d", c.p.warn("flaky:"), name(f.Title, f.File), f.Attempts))
+		lines = append(lines, fmt.Sprintf("%s %s passed at attempt %d", c.p.warn("flaky:"), called(f.Title, f.File, f.Device), f.Attempts))
 	}
 	if c.opts.Quiet {
 		return append(lines, c.counts(e))
@@ -71,7 +76,7 @@ func (c *Console) failureLines() []string {
 // fit describes a failure in at most limit lines: what, where, why, the place in the trail, then what to do and to look at. The reason
 // is cut first, and the place is left out where little of the reason would be left.
 func (c *Console) fit(f failure, limit int) []string {
-	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(name(f.Title, f.File)), f.Outcome)}, place(f.TrailFinished)...)
+	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(called(f.Title, f.File, f.Device)), f.Outcome)}, place(f.TrailFinished)...)
 	reason := textLines(f.Reason)
 	tail := append(c.snippet(f), advice(f.TrailFinished)...)
 	if limit-len(head)-len(tail) < min(len(reason), minDetail) {
@@ -81,7 +86,7 @@ func (c *Console) fit(f failure, limit int) []string {
 		left := len(reason) - room + 1
 		reason = reason[:room]
 		if room > 1 {
-			reason[room-1] = fmt.Sprintf("%s %d more lines%s", c.p.more, left, c.seeSession(f))
+			reason[room-1] = joinNonEmpty(" in ", fmt.Sprintf("%s %d more lines", c.p.more, left), c.sessionLog(f.session))
 		}
 	}
 	lines := append(append(head, reason...), tail...)
@@ -96,12 +101,12 @@ func (c *Console) snippet(f failure) []string {
 	return lines
 }
 
-// seeSession says where all of a failure's text is.
-func (c *Console) seeSession(f failure) string {
-	if c.opts.LogsDir == "" || f.session == "" {
+// sessionLog is where all of a session is; empty when it is nowhere.
+func (c *Console) sessionLog(session string) string {
+	if c.opts.LogsDir == "" || session == "" {
 		return ""
 	}
-	return " in " + filepath.Join(c.opts.LogsDir, f.session, "events.ndjson")
+	return filepath.Join(c.opts.LogsDir, session, "events.ndjson")
 }
 
 // place says where a trail ended: file and line, step and tool.

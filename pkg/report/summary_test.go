@@ -127,27 +127,6 @@ func TestManyFlakyTrailsAreListedUpToALimit(t *testing.T) {
 	}
 }
 
-func TestVerboseLinesNameTheirTrailWhenSeveralAreOnTheirWay(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	clock := newClock()
-	opts := consoleOptions(clock)
-	opts.Verbose = true
-	console := NewConsole(&out, Style{}, opts)
-	defer console.Close()
-	s := event.NewStream(clock.now, redact.New(nil), console)
-	one, two := s.Session("1", "a", nil), s.Session("2", "b", nil)
-	one.Emit(event.TrailStarted{File: "a", Title: "one"})
-	one.Emit(event.StepStarted{Index: 1, Of: 1, Text: "alone"})
-	two.Emit(event.TrailStarted{File: "b", Title: "two"})
-	one.Emit(event.StepStarted{Index: 1, Of: 1, Text: "together"})
-	for _, want := range []string{"\n  step 1/1 alone\n", "\none:  step 1/1 together\n"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-}
-
 func TestCallsWithinACallStandBelowIt(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -14,9 +14,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// flight is one call in progress.
+// flight is one call in progress, or one listing.
 type flight struct {
-	tool     string
+	tool     string // empty for a listing
 	token    string
 	peer     *peer // on which it was sent, nil before; guarded by Server.mu
 	cancel   context.CancelFunc
@@ -51,7 +51,7 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err := s.board(ctx, f, call.Nested); err != nil {
 		return tool.Result{}, err
 	}
-	params, err := f.peer.params(envelope(call, f.token, s.closed[call.Tool]))
+	params, err := f.peer.params(envelope(call, f.token, s.listing.Load().closed[call.Tool]))
 	if err != nil {
 		return s.failure(call.Tool, fault.InvalidArguments, "", "its arguments cannot be written as JSON: %v", err), nil
 	}
@@ -72,21 +72,19 @@ func (s *Server) takeTurn(ctx context.Context, name string) error {
 	}
 }
 
-// depart puts a call among those that Stop cancels.
+// depart puts a call, or a listing when name is empty, among those that Stop cancels.
 func (s *Server) depart(name string, cancel context.CancelFunc) (*flight, error) {
+	f := &flight{tool: name, cancel: cancel, progress: make(chan string, unheard), landed: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.err != nil:
 		return nil, s.err
 	case s.stopped:
-		return nil, s.stoppedFault(toolPhase(name))
+		return nil, s.stoppedFault(f.phase())
 	}
 	s.tokens++
-	f := &flight{
-		tool: name, token: strconv.Itoa(s.tokens), cancel: cancel,
-		progress: make(chan string, unheard), landed: make(chan struct{}),
-	}
+	f.token = strconv.Itoa(s.tokens)
 	s.flights[f.token] = f
 	return f, nil
 }
@@ -117,7 +115,7 @@ func (s *Server) board(ctx context.Context, f *flight, nested bool) error {
 	case broken != nil:
 		return broken
 	case stopped:
-		return s.stoppedFault(toolPhase(f.tool))
+		return s.stoppedFault(f.phase())
 	}
 	if !nested {
 		select { // two at once would fight over whatever the first one holds: a port, a device
@@ -132,7 +130,7 @@ func (s *Server) board(ctx context.Context, f *flight, nested bool) error {
 	}
 	if !s.boardFresh(ctx, f, p) {
 		_ = p.stop(context.WithoutCancel(ctx))
-		return s.stoppedFault(toolPhase(f.tool))
+		return s.stoppedFault(f.phase())
 	}
 	return nil
 }
@@ -270,10 +268,18 @@ func (s *Server) interrupted(ctx context.Context, f *flight) error {
 	}
 	select {
 	case <-s.stopping:
-		return s.stoppedFault(toolPhase(f.tool))
+		return s.stoppedFault(f.phase())
 	default:
-		return s.cancelled(ctx, toolPhase(f.tool))
+		return s.cancelled(ctx, f.phase())
 	}
+}
+
+// phase names what is in progress, for messages.
+func (f *flight) phase() string {
+	if f.tool == "" {
+		return methodList
+	}
+	return toolPhase(f.tool)
 }
 
 func toolPhase(name string) string { return fmt.Sprintf("tool %q", name) }
@@ -287,7 +293,7 @@ type allowance struct {
 
 // allowance picks the most specific limit.
 func (s *Server) allowance(call tool.Call) allowance {
-	own, has := s.limits[call.Tool]
+	own, has := s.listing.Load().limits[call.Tool]
 	orInTrail := ", or set `timeout:` on the recorded call"
 	if call.ByHand {
 		orInTrail = ""

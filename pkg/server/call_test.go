@@ -224,11 +224,13 @@ func TestALongerLimitOfTheCallIsHonoured(t *testing.T) {
 func TestWithoutAnyLimitThirtySecondsHold(t *testing.T) {
 	t.Parallel()
 	s := &Server{cfg: Config{Name: "shop"}.withDefaults()}
+	s.Use(&Listing{})
 	if a := s.allowance(tool.Call{Tool: "x"}); a.time != 30*time.Second || !strings.Contains(a.source, "default") {
 		t.Errorf("%+v", a)
 	}
 	got := s.cfg.timing
-	if s.cfg.StartupTimeout != time.Minute || got.silence != 5*time.Second || got.list != 30*time.Second || got.stretch != 10*time.Minute {
+	if s.cfg.StartupTimeout != time.Minute || got.silence != 5*time.Second || got.list != 30*time.Second || got.stretch != 10*time.Minute ||
+		got.registry != 5*time.Second {
 		t.Errorf("%s, %+v", s.cfg.StartupTimeout, got)
 	}
 }

@@ -13,8 +13,17 @@ func (s *Server) hear(method string, params json.RawMessage) {
 	case "notifications/message":
 		s.hearMessage(params)
 	case "notifications/tools/list_changed":
-		// A replay whose tools change half-way is not a replay.
-		s.log("debug", "says that its tools changed; this session keeps those it started with", "")
+		s.hearChange()
+	}
+}
+
+// hearChange notes that the tools changed. A replay whose tools change half-way is not a replay, unless it asks for that.
+func (s *Server) hearChange() {
+	s.changed.Store(true)
+	if s.settled.Load() {
+		s.noted.Do(func() {
+			s.log("debug", "says that its tools changed; this session keeps those it started with; a call of reloadTools takes them up", "")
+		})
 	}
 }
 

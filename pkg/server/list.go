@@ -19,6 +19,101 @@ import (
 // maxPages stops a server that invents a new cursor for ever. No real server is near it.
 const maxPages = 1000
 
+// Listing is what a server says it has.
+type Listing struct {
+	Tools    []tool.Advertised // in the order in which they were advertised; names may repeat
+	Registry string            // text of the resource trailblaze://registry, which need not be JSON; empty without one
+
+	limits map[string]time.Duration // what tools allow their own calls
+	closed map[string]bool          // tools that refuse arguments which their schema does not name
+}
+
+// Listing returns what is in use.
+func (s *Server) Listing() *Listing { return s.listing.Load() }
+
+// Use makes a listing the one in use.
+func (s *Server) Use(l *Listing) { s.listing.Store(l) }
+
+// Settle ends the start of a server: if it said meanwhile that its tools changed, they are listed once more. Changes that it
+// tells of later are left alone. The error is a *fault.Error.
+func (s *Server) Settle(ctx context.Context) error {
+	defer s.settled.Store(true)
+	if !s.changed.Load() {
+		return nil
+	}
+	s.calm(ctx)
+	l, err := s.List(ctx, false)
+	if err == nil {
+		s.Use(l)
+	}
+	return err
+}
+
+// calm waits for the end of a burst of changes, since servers tell of one before their list has it.
+func (s *Server) calm(ctx context.Context) {
+	enough := time.After(maxBurst * s.cfg.timing.quiet)
+	for s.changed.Swap(false) {
+		select {
+		case <-time.After(s.cfg.timing.quiet):
+		case <-enough:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// maxBurst is how many times longer than one pause a burst of changes is waited for.
+const maxBurst = 20
+
+// List asks the server again what it has, a fresh process if there is none, and changes nothing: see [Server.Use]. It waits
+// for no call; nested says, as in tool.Call, that it is made inside one. The error is a *fault.Error.
+func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f, err := s.depart("", cancel)
+	if err != nil {
+		return nil, err
+	}
+	defer s.land(f)
+	if err := s.board(ctx, f, nested); err != nil {
+		return nil, err
+	}
+	l, failed := s.inquire(ctx, f.peer)
+	switch {
+	case failed == nil:
+		return l, nil
+	case ctx.Err() != nil:
+		return nil, s.interrupted(ctx, f)
+	}
+	select {
+	case <-f.peer.ended:
+		s.settle(f.peer)
+		if err := s.Err(); err != nil {
+			return nil, err
+		}
+		return nil, f.peer.verdict
+	default:
+		return nil, failed
+	}
+}
+
+// inquire reads the tools and the registry at once. The error is not explained yet.
+func (s *Server) inquire(ctx context.Context, p *peer) (*Listing, *fault.Error) {
+	s.changed.Store(false)
+	reading := s.startReading(ctx, p)
+	tools, err := s.list(ctx, p)
+	if err != nil {
+		reading.giveUp(err)
+		return nil, s.reason(p, methodList, err)
+	}
+	registry, err := reading.finish(s.cfg.timing.registry)
+	if err != nil {
+		return nil, s.reason(p, methodRead, err)
+	}
+	return &Listing{Tools: tools, Registry: registry, limits: ownLimits(tools), closed: closedSchemas(tools)}, nil
+}
+
 // list reads all pages of tools/list. The error is not explained yet.
 func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 	limit := s.cfg.timing.list
@@ -28,13 +123,13 @@ func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 	var tools []tool.Advertised
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		raw, err := askForPage(ctx, p, cursor)
+		raw, err := ask(ctx, p, methodList, request{Cursor: cursor})
 		if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound {
 			s.log("warn", "has no tools: it does not know tools/list", "")
 			return nil, nil
 		}
 		if err != nil {
-			return nil, s.listFault(ctx, err)
+			return nil, s.ended(ctx, methodList, err)
 		}
 		page, err := s.readPage(raw)
 		if err != nil {
@@ -63,12 +158,12 @@ func contains(tools []tool.Advertised, name string) bool {
 	return slices.ContainsFunc(tools, func(t tool.Advertised) bool { return t.Name == name })
 }
 
-func askForPage(ctx context.Context, p *peer, cursor string) (json.RawMessage, error) {
-	params, err := p.params(request{Cursor: cursor})
+func ask(ctx context.Context, p *peer, method string, req request) (json.RawMessage, error) {
+	params, err := p.params(req)
 	if err != nil {
 		return nil, err
 	}
-	ex, err := p.send(ctx, methodList, params)
+	ex, err := p.send(ctx, method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -76,15 +171,15 @@ func askForPage(ctx context.Context, p *peer, cursor string) (json.RawMessage, e
 	return p.await(ctx, ex)
 }
 
-// listFault prefers a limit or a cancellation of our own to how the SDK words it.
-func (s *Server) listFault(ctx context.Context, err error) error {
+// ended prefers a limit or a cancellation of our own to how the SDK words it.
+func (s *Server) ended(ctx context.Context, phase string, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
 	if limit := fault.As(context.Cause(ctx)); limit != nil {
 		return limit
 	}
-	return s.cancelled(ctx, methodList)
+	return s.cancelled(ctx, phase)
 }
 
 type page struct {

@@ -120,9 +120,10 @@ type ready struct{ conn mcp.Connection }
 
 func (r ready) Connect(context.Context) (mcp.Connection, error) { return r.conn, nil }
 
-// request is the parameters of tools/list and tools/call.
+// request is the parameters of tools/list, tools/call and resources/read.
 type request struct {
 	Cursor    string         `json:"cursor,omitempty"`
+	URI       string         `json:"uri,omitempty"`
 	Name      string         `json:"name,omitempty"`
 	Arguments map[string]any `json:"arguments,omitzero"` // of a call never absent, even if empty
 	Meta      map[string]any `json:"_meta,omitempty"`

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -60,18 +61,22 @@ type Config struct {
 
 // timing holds the limits that nobody configures. Tests shorten them; zero means the default.
 type timing struct {
-	silence time.Duration // before saying that a starting server is silent
-	list    time.Duration // for all pages of tools/list
-	stretch time.Duration // for a call in all, however often it reports progress
+	silence  time.Duration // before saying that a starting server is silent
+	list     time.Duration // for all pages of tools/list
+	registry time.Duration // for the registry, once the tools are there
+	quiet    time.Duration // without another announcement, before tools that changed are listed again
+	stretch  time.Duration // for a call in all, however often it reports progress
 }
 
 const (
-	defaultStartup = 60 * time.Second
-	defaultSilence = 5 * time.Second // of section 5 of the specification, as are the limits around it
-	defaultList    = 30 * time.Second
-	defaultCall    = 30 * time.Second
-	defaultStretch = 10 * time.Minute
-	maxRestarts    = 3
+	defaultStartup  = 60 * time.Second
+	defaultSilence  = 5 * time.Second // of section 5 of the specification, as are the limits around it
+	defaultList     = 30 * time.Second
+	defaultRegistry = 5 * time.Second
+	defaultQuiet    = 50 * time.Millisecond
+	defaultCall     = 30 * time.Second
+	defaultStretch  = 10 * time.Minute
+	maxRestarts     = 3
 )
 
 func (c Config) withDefaults() Config {
@@ -82,6 +87,8 @@ func (c Config) withDefaults() Config {
 	}
 	fill(&c.timing.list, cmp.Or(c.StartupTimeout, defaultList))
 	fill(&c.timing.silence, defaultSilence)
+	fill(&c.timing.registry, defaultRegistry)
+	fill(&c.timing.quiet, defaultQuiet)
 	fill(&c.timing.stretch, defaultStretch)
 	fill(&c.StartupTimeout, defaultStartup)
 	if c.Log == nil {
@@ -90,12 +97,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Server is a started server. Its process may change during its life, its tools do not.
+// Server is a started server. Its process may change during its life; its tools change only when [Server.Use] says so.
 type Server struct {
-	cfg    Config
-	tools  []tool.Advertised
-	limits map[string]time.Duration // what tools allow their own calls
-	closed map[string]bool          // tools that refuse arguments which their schema does not name
+	cfg     Config
+	listing atomic.Pointer[Listing] // in use
+	changed atomic.Bool             // it said that its tools changed since they were last asked for
+	settled atomic.Bool             // from then on changes are only noted
+	noted   sync.Once
 
 	turn      chan struct{} // held for the length of a call, unless calls are parallel
 	launching chan struct{} // held while a process is started; guards protocol
@@ -117,7 +125,7 @@ type Server struct {
 	err     *fault.Error // why it is broken
 }
 
-// Start launches the server, shakes hands and reads all pages of its tools. When that fails everything it started is stopped,
+// Start launches the server, shakes hands and asks what it has. When that fails everything it started is stopped,
 // and the error is a *fault.Error that names the server and the phase.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{
@@ -128,13 +136,12 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := s.list(ctx, p)
-	if err != nil {
-		failed := s.reason(p, "tools/list", err)
+	listing, failed := s.inquire(ctx, p)
+	if failed != nil {
 		_ = p.stop(context.WithoutCancel(ctx))
 		return nil, p.link.Explain(failed)
 	}
-	s.tools, s.limits, s.closed = tools, ownLimits(tools), closedSchemas(tools)
+	s.listing.Store(listing)
 	s.mu.Lock()
 	s.adopt(ctx, p)
 	s.mu.Unlock()
@@ -144,8 +151,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 // Name returns the configured name.
 func (s *Server) Name() string { return s.cfg.Name }
 
-// Tools returns the tools in the order in which they were advertised. Names may repeat.
-func (s *Server) Tools() []tool.Advertised { return slices.Clone(s.tools) }
+// Tools returns the tools in use in the order in which they were advertised. Names may repeat.
+func (s *Server) Tools() []tool.Advertised { return slices.Clone(s.listing.Load().Tools) }
 
 // Broken is closed when the server ended by itself and will not be started again.
 func (s *Server) Broken() <-chan struct{} { return s.broken }
@@ -325,14 +332,14 @@ func (s *Server) aboard(p *peer) []*flight {
 			on = append(on, f)
 		}
 	}
-	slices.SortFunc(on, func(a, b *flight) int { return strings.Compare(a.tool, b.tool) })
+	slices.SortFunc(on, func(a, b *flight) int { return strings.Compare(a.phase(), b.phase()) })
 	return on
 }
 
 func callNames(flights []*flight) string {
 	names := make([]string, len(flights))
 	for i, f := range flights {
-		names[i] = fmt.Sprintf("tool %q", f.tool)
+		names[i] = f.phase()
 	}
 	return strings.Join(names, ", ")
 }

@@ -13,6 +13,7 @@ import (
 const (
 	methodList      = "tools/list"
 	methodCall      = "tools/call"
+	methodRead      = "resources/read"
 	methodCancelled = "notifications/cancelled"
 )
 

@@ -32,14 +32,20 @@ const (
 type HTML struct {
 	logsDir  string
 	attempts []*attempt
-	open     map[string]*attempt // by session, or by trail without one
-	log      []logLine           // of no session
+	open     map[attemptKey]*attempt
+	log      []logLine // of no session
 	run      *event.RunFinished
 	planned  int // trails that the run set out to do; 0 when that is not known
 	from     time.Time
 	text     int   // bytes kept
 	inner    int   // calls within calls kept
 	files    int64 // bytes written to the page
+}
+
+// attemptKey tells what is told of one attempt from the rest: by its session, or by the trail's name and device when it has none.
+type attemptKey struct {
+	session string
+	which
 }
 
 // attempt is one session of a trail, or what is told of a trail without a session.
@@ -100,15 +106,20 @@ func IsPage(text []byte) bool {
 }
 
 // NewHTML returns an empty page of a run whose sessions leave their files below logsDir.
-func NewHTML(logsDir string) *HTML { return &HTML{logsDir: logsDir, open: map[string]*attempt{}} }
+func NewHTML(logsDir string) *HTML { return &HTML{logsDir: logsDir, open: map[attemptKey]*attempt{}} }
 
 // Handle implements event.Handler.
-func (h *HTML) Handle(r event.Record) {
-	dir := ""
-	if r.Session != "" {
-		dir = filepath.Join(h.logsDir, r.Session)
-	}
-	h.handle(r, dir)
+func (h *HTML) Handle(r event.Record) { h.In(h.logsDir).Handle(r) }
+
+// In is h for records of sessions that have left their files below another folder.
+func (h *HTML) In(logsDir string) event.Handler {
+	return event.HandlerFunc(func(r event.Record) {
+		dir := ""
+		if r.Session != "" {
+			dir = filepath.Join(logsDir, r.Session)
+		}
+		h.handle(r, dir)
+	})
 }
 
 // handle takes a record of a session whose files are in dir.
@@ -118,22 +129,39 @@ func (h *HTML) handle(r event.Record, dir string) {
 	}
 	switch e := r.Event.(type) {
 	case event.RunStarted:
-		h.planned = e.Trails
+		h.planned += e.Trails
 	case event.RunFinished:
 		h.run = &e
 	default:
-		if l, ok := e.(event.Log); ok && r.Session == "" && r.Trail == "" {
+		a := h.attempt(r, dir)
+		if a != nil {
+			h.add(a, r)
+		} else if l, ok := e.(event.Log); ok {
 			h.log = append(h.log, h.logLine(l, r.Time.Sub(h.from)))
-			return
 		}
-		h.add(h.attempt(r, dir), r)
 	}
 }
 
-// attempt finds what a record belongs to. A trail may end without a beginning, when its file cannot be read.
+// attempt finds what a record belongs to; nil for the run as a whole. A trail may end without a beginning, when its file cannot be read.
 func (h *HTML) attempt(r event.Record, dir string) *attempt {
-	key := r.Session + "\x00" + r.Trail
-	_, begins := r.Event.(event.TrailStarted)
+	key := attemptKey{r.Session, which{file: r.Trail}}
+	begins := false
+	switch e := r.Event.(type) {
+	case event.TrailStarted:
+		begins = true
+		if r.Session == "" {
+			key.which = which{e.File, e.Device, e.Title}
+		}
+	case event.TrailFinished:
+		if r.Session == "" {
+			key.which = whichOf(e)
+			defer delete(h.open, key)
+		}
+	default:
+		if r.Session == "" {
+			return h.without(r.Trail)
+		}
+	}
 	if a := h.open[key]; a != nil && !begins {
 		return a
 	}
@@ -142,6 +170,16 @@ func (h *HTML) attempt(r event.Record, dir string) *attempt {
 	h.open[key] = a
 	h.attempts = append(h.attempts, a)
 	return a
+}
+
+// without is the attempt without a session at a trail that began last; nil when there is none.
+func (h *HTML) without(file string) *attempt {
+	for _, a := range slices.Backward(h.attempts) {
+		if file != "" && a.Session == "" && a.File == file && a.Finished == nil {
+			return a
+		}
+	}
+	return nil
 }
 
 func (h *HTML) add(a *attempt, r event.Record) {
@@ -250,9 +288,9 @@ func (a *attempt) keep(e event.Evidence) {
 func (h *HTML) trailFinished(a *attempt, e event.TrailFinished) {
 	e.Reason, e.Hint, e.Snippet = head(e.Reason, maxReason), head(e.Hint, maxReason), head(e.Snippet, maxSnippet)
 	a.Finished = &e
-	a.File, a.Title = e.File, cmp.Or(e.Title, a.Title)
+	a.File, a.Title, a.Device = e.File, cmp.Or(e.Title, a.Title), cmp.Or(e.Device, a.Device)
 	for i := len(h.attempts) - 1; i >= 0 && len(a.Earlier) < e.Attempts-1; i-- {
-		if b := h.attempts[i]; b != a && b.Finished == nil && !b.retried && b.File == a.File && b.Title == a.Title {
+		if b := h.attempts[i]; b != a && b.Finished == nil && !b.retried && b.which() == a.which() {
 			b.retried = true
 			a.Earlier = append(a.Earlier, b)
 		}

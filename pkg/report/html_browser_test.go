@@ -56,9 +56,9 @@ func hostileRun(t *testing.T, logs string, s *event.Stream) {
 
 // found is what the browser found; the names are those of the script.
 type found struct {
-	Complaints, Requests, Titles, Opened, Failed, WithText []string
-	Heading, Light, Dark, Text, NextPicture                string
-	Injected                                               struct {
+	Complaints, Requests, Titles, Opened, Failed, OnDevice, WithText []string
+	Heading, Light, Dark, Text, NextPicture                          string
+	Injected                                                         struct {
 		Ran                     bool
 		Images, Scripts, Styles int
 	}
@@ -100,12 +100,13 @@ func TestInARealBrowserThePageIsReadAndFilteredAndRunsNothingOfATool(t *testing.
 	s := event.NewStream(newClock().now, nothingSecret(), h)
 	s.Emit(event.RunStarted{Trails: 4})
 	hostileRun(t, logs, s)
+	devices := map[string]string{"Greets": "web:a", "Only on iOS": "web:b"}
 	for title, outcome := range map[string]event.Outcome{"Greets": event.Passed, "Only on iOS": event.Skipped, "Breaks": event.Error} {
 		passing := s.Session("", "trails/"+title, nil)
-		passing.Emit(event.TrailStarted{File: "trails/" + title, Title: title})
+		passing.Emit(event.TrailStarted{File: "trails/" + title, Title: title, Device: devices[title]})
 		passing.Emit(event.StepStarted{Index: 1, Of: 1, Text: "Says welcome back to " + title, Kind: "step"})
 		passing.Emit(event.StepFinished{Index: 1, Outcome: outcome})
-		passing.Emit(event.TrailFinished{File: "trails/" + title, Title: title, Outcome: outcome, Attempts: 1})
+		passing.Emit(event.TrailFinished{File: "trails/" + title, Title: title, Device: devices[title], Outcome: outcome, Attempts: 1})
 	}
 	s.Emit(event.RunFinished{Failed: 1, ExitCode: 2})
 	page := filepath.Join(t.TempDir(), "a page #1.html")
@@ -136,6 +137,7 @@ func TestInARealBrowserThePageIsReadAndFilteredAndRunsNothingOfATool(t *testing.
 		"all":                {[]string{hostileTitle, "Breaks", "Greets", "Only on iOS"}, f.Titles},
 		"open at first":      {[]string{hostileTitle, "Breaks"}, f.Opened},
 		"failed":             {[]string{hostileTitle}, f.Failed},
+		"on a device":        {[]string{"Only on iOS"}, f.OnDevice},
 		"with a text":        {[]string{"Breaks", "Greets", "Only on iOS"}, f.WithText},
 		"with no such text":  {[]any{[]any{}, true, "0 of 4 trails"}, f.WithNone},
 		"the picture":        {[]any{640.0, "first " + attackShown}, f.Picture},

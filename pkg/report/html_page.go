@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -36,6 +37,7 @@ type page struct {
 	Policy   string
 	Outcomes []tally
 	Groups   []group
+	Devices  []string // when there are several
 	trails   []*attempt
 }
 
@@ -75,6 +77,10 @@ func (h *HTML) page() *page {
 		if !a.retried {
 			p.trails = append(p.trails, a)
 		}
+	}
+	slices.SortStableFunc(p.trails, func(a, b *attempt) int { return inOrder(a.which(), b.which()) })
+	if p.Devices = devices(p.trails, (*attempt).On); len(p.Devices) == 1 {
+		p.Devices = nil
 	}
 	for _, o := range []tally{
 		{Outcome: event.Failed, Word: "failed"},

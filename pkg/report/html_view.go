@@ -41,6 +41,11 @@ func (a *attempt) Bad() bool {
 // Name is what the trail is called.
 func (a *attempt) Name() string { return line(name(head(a.Title, maxLine), head(a.File, maxLine))) }
 
+// On is the name of the device; empty when there is only one.
+func (a *attempt) On() string { return line(a.Device) }
+
+func (a *attempt) which() which { return which{a.File, a.Device, a.Title} }
+
 // Path is the trail's file.
 func (a *attempt) Path() string { return shown(pathText(head(a.File, maxLine))) }
 
@@ -124,6 +129,7 @@ func (a *attempt) Facts() [][2]string {
 	}
 	add("target", a.Target)
 	add("driver", a.Driver)
+	add("device", a.Device)
 	add("agent", a.Agent)
 	add("session", a.Session)
 	return facts

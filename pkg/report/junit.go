@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,9 +16,10 @@ import (
 
 // JUnit collects a run for a JUnit file: a suite per trail file, a case per trail.finished. It keeps only what is written.
 type JUnit struct {
-	suites []*suite
-	open   []started // trails without their end
+	suites map[string]*suite // by file
+	open   []started         // trails without their end
 	last   time.Time
+	shard  string // that the records are of; may be empty
 }
 
 type started struct {
@@ -39,7 +41,9 @@ type suite struct {
 	Cases      []testCase `xml:"testcase"`
 
 	took  time.Duration
+	began time.Time
 	flaky int
+	shard string
 }
 
 type properties struct {
@@ -60,6 +64,8 @@ type testCase struct {
 	Error     *detail `xml:"error"`
 	Failure   *detail `xml:"failure"`
 	Output    string  `xml:"system-out,omitempty"`
+
+	which which
 }
 
 type detail struct {
@@ -69,37 +75,40 @@ type detail struct {
 }
 
 // NewJUnit returns an empty JUnit.
-func NewJUnit() *JUnit { return &JUnit{} }
+func NewJUnit() *JUnit { return &JUnit{suites: map[string]*suite{}} }
 
 // Handle implements event.Handler.
 func (j *JUnit) Handle(r event.Record) {
 	j.last = r.Time
 	switch e := r.Event.(type) {
+	case event.RunStarted:
+		j.shard = e.Shard
 	case event.TrailStarted:
-		j.close(e.File, e.Title) // an earlier attempt
+		j.close(which{e.File, e.Device, e.Title}) // an earlier attempt
 		j.open = append(j.open, started{e, r.Time})
 	case event.TrailFinished:
-		j.close(e.File, e.Title)
+		j.close(whichOf(e))
 		j.add(e, r.Time)
 	}
 }
 
-func (j *JUnit) close(file, title string) {
-	j.open = slices.DeleteFunc(j.open, func(s started) bool { return s.File == file && s.Title == title })
+func (j *JUnit) close(w which) {
+	j.open = slices.DeleteFunc(j.open, func(s started) bool { return which{s.File, s.Device, s.Title} == w })
 }
 
 func (j *JUnit) add(e event.TrailFinished, at time.Time) {
 	took := time.Duration(e.DurationMs) * time.Millisecond
-	s := j.suite(e.File, at.Add(-took))
+	s := j.suite(e.File)
+	if began := at.Add(-took); s.began.IsZero() || began.Before(s.began) {
+		s.began = began
+	}
 	s.took += took
-	s.Time = surefire(s.took)
 	s.Tests++
-	c := testCase{Name: s.unused(name(e.Title, e.File)), Classname: classname(e.File), Time: surefire(took)}
+	c := testCase{Classname: classname(e.File), Time: surefire(took), which: whichOf(e)}
 	switch e.Outcome {
 	case event.Passed:
 		if e.Flaky {
 			s.flaky++
-			s.Properties = &properties{List: []property{{"flaky", fmt.Sprint(s.flaky)}}}
 			c.Output = fmt.Sprintf("flaky: passed at attempt %d", e.Attempts)
 		}
 	case event.Skipped:
@@ -115,23 +124,49 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time) {
 	s.Cases = append(s.Cases, c)
 }
 
-func (j *JUnit) suite(file string, started time.Time) *suite {
+func (j *JUnit) suite(file string) *suite {
 	file = pathText(file)
-	if i := slices.IndexFunc(j.suites, func(s *suite) bool { return s.File == file }); i >= 0 {
-		return j.suites[i]
+	if s := j.suites[file]; s != nil {
+		return s
 	}
-	s := &suite{Name: file, File: file, Timestamp: started.UTC().Format("2006-01-02T15:04:05")}
-	j.suites = append(j.suites, s)
+	s := &suite{Name: file, File: file, shard: j.shard}
+	j.suites[file] = s
 	return s
 }
 
-// unused makes a name that no other case of the suite has, or readers would take two cases for one.
-func (s *suite) unused(title string) string {
-	candidate := title
-	for n := 2; slices.ContainsFunc(s.Cases, func(c testCase) bool { return c.Name == candidate }); n++ {
-		candidate = fmt.Sprintf("%s #%d", title, n)
+// finish puts the cases in order and names them: no two of a suite alike, or readers would take them for one.
+func (s *suite) finish() {
+	slices.SortStableFunc(s.Cases, func(a, b testCase) int { return inOrder(a.which, b.which) })
+	used := map[string]bool{}
+	for i := range s.Cases {
+		title := called(s.Cases[i].which.title, s.Cases[i].which.file, s.Cases[i].which.device)
+		unused := title
+		for n := 2; used[unused]; n++ {
+			unused = fmt.Sprintf("%s #%d", title, n)
+		}
+		used[unused] = true
+		s.Cases[i].Name = unused
 	}
-	return candidate
+	s.Time, s.Timestamp = surefire(s.took), s.began.UTC().Format("2006-01-02T15:04:05")
+	s.Properties = s.properties()
+}
+
+// properties are what there is to say of all cases together; nil for nothing.
+func (s *suite) properties() *properties {
+	var list []property
+	if s.flaky > 0 {
+		list = append(list, property{"flaky", fmt.Sprint(s.flaky)})
+	}
+	for _, d := range devices(s.Cases, func(c testCase) string { return c.which.device }) {
+		list = append(list, property{"device", oneLine(d)})
+	}
+	if s.shard != "" {
+		list = append(list, property{"shard", oneLine(s.shard)})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return &properties{List: list}
 }
 
 // classname is the trail's folder.
@@ -157,7 +192,7 @@ func surefire(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) 
 func (j *JUnit) Write(w io.Writer) error {
 	for _, t := range j.open {
 		j.add(event.TrailFinished{
-			File: t.File, Title: t.Title, Outcome: event.Error, Reason: "the run ended before this trail did", DurationMs: j.last.Sub(t.at).Milliseconds(),
+			File: t.File, Title: t.Title, Device: t.Device, Outcome: event.Error, Reason: "the run ended before this trail did", DurationMs: j.last.Sub(t.at).Milliseconds(),
 		}, j.last)
 	}
 	j.open = nil
@@ -169,9 +204,12 @@ func (j *JUnit) Write(w io.Writer) error {
 		Errors   int      `xml:"errors,attr"`
 		Time     string   `xml:"time,attr"`
 		Suites   []*suite
-	}{Name: "trailblaze", Suites: j.suites}
+	}{Name: "trailblaze"}
 	var took time.Duration
-	for _, s := range j.suites {
+	for _, file := range slices.Sorted(maps.Keys(j.suites)) {
+		s := j.suites[file]
+		s.finish()
+		all.Suites = append(all.Suites, s)
 		all.Tests, all.Failures, all.Errors, took = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, took+s.took
 	}
 	all.Time = surefire(took)

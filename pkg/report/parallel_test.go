@@ -224,3 +224,74 @@ func TestFailuresOfParallelTrailsStandInOrderOfTheirFilesDevicesAndRows(t *testi
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestReportsOfAParallelRunAreTheSameWheneverTrailsEnd compares them byte by byte: the clock stands still.
+func TestReportsOfAParallelRunAreTheSameWheneverTrailsEnd(t *testing.T) {
+	t.Parallel()
+	var firstXML, firstPage string
+	for seed := range uint64(10) {
+		junit, page := NewJUnit(), NewHTML("")
+		playMixed(seed, 12, 5, junit, page)
+		xml, html := written(t, junit), string(pageBytes(t, page))
+		if seed == 0 {
+			firstXML, firstPage = xml, html
+		}
+		if diff := cmp.Diff(firstXML, xml); diff != "" {
+			t.Fatalf("JUnit, seed %d (-first):\n%s", seed, diff)
+		}
+		if diff := cmp.Diff(firstPage, html); diff != "" {
+			t.Fatalf("the page, seed %d (-first):\n%s", seed, diff)
+		}
+	}
+	for _, want := range []string{
+		`<property name="device" value="web:0"></property>`, `<property name="device" value="web:1"></property>`, `<testcase name="title &lt;3&gt; [web:1]" classname="."`,
+	} {
+		if !strings.Contains(firstXML, want) {
+			t.Errorf("no %s in\n%s", want, firstXML)
+		}
+	}
+	for _, want := range []string{`<option>web:0</option><option>web:1</option>`, ` data-device="web:1"`, `<span class="kind">web:1</span>`, `<dt>device</dt><dd>web:1</dd>`} {
+		if !strings.Contains(firstPage, want) {
+			t.Errorf("no %s on the page", want)
+		}
+	}
+}
+
+func TestTheSameTrailOnTwoDevicesIsToldApartInEveryReport(t *testing.T) {
+	t.Parallel()
+	junit, page := NewJUnit(), NewHTML("")
+	s := event.NewStream(newClock().now, redact.New(nil), junit, page)
+	s.Emit(event.RunStarted{Trails: 3, Workers: 2})
+	start := func(session, device string) {
+		s.Session(session, "a", nil).Emit(event.TrailStarted{File: "a", Title: "A", Device: device})
+	}
+	end := func(session, device string, outcome event.Outcome, attempts int) {
+		s.Session(session, "a", nil).Emit(event.TrailFinished{File: "a", Title: "A", Device: device, Outcome: outcome, Attempts: attempts, Flaky: attempts > 1})
+	}
+	start("x1", "x")
+	start("y1", "y")
+	start("", "z")
+	start("x2", "x") // x is tried again while y goes on
+	end("x2", "x", event.Passed, 2)
+	start("", "w")
+	end("", "z", event.Skipped, 1)
+	xml, html := written(t, junit), string(pageBytes(t, page))
+	for _, want := range []string{
+		`tests="4" failures="0" errors="2"`, `<testcase name="A [w]" classname="." time="0.000">` + "\n      <error", `<testcase name="A [x]" classname="." time="0.000">` + "\n      <system-out>flaky",
+		`<testcase name="A [y]" classname="." time="0.000">` + "\n      <error", `<testcase name="A [z]" classname="." time="0.000">` + "\n      <skipped",
+	} {
+		if !strings.Contains(xml, want) {
+			t.Errorf("no %s in\n%s", want, xml)
+		}
+	}
+	var got []string
+	for _, a := range page.page().trails {
+		got = append(got, fmt.Sprint(a.Device, " ", a.Outcome(), " ", len(a.Earlier)))
+	}
+	if diff := cmp.Diff([]string{"w unfinished 0", "x flaky 1", "y unfinished 0", "z skipped 0"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !strings.Contains(html, "Attempt 1 of 2") {
+		t.Error("the page has no earlier attempt of x")
+	}
+}

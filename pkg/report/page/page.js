@@ -11,9 +11,9 @@
   };
 
   const apply = () => {
-    const { outcome, text } = filter.elements;
+    const { outcome, device, text } = filter.elements;
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = (trail) => (!outcome.value || trail.dataset.outcome === outcome.value) && words.every((word) => textOf(trail).includes(word));
+    const fits = (trail) => (!outcome.value || trail.dataset.outcome === outcome.value) && (!device?.value || trail.dataset.device === device.value) && words.every((word) => textOf(trail).includes(word));
     let shown = 0;
     for (const { group, trails } of groups) {
       let some = 0;

@@ -35,6 +35,9 @@ try {
   await page.getByRole("radio", { name: "failed" }).check();
   found.failed = await titles(page);
   await page.getByRole("radio", { name: "all" }).check();
+  await page.getByRole("combobox", { name: "Device" }).selectOption("web:b");
+  found.onDevice = await titles(page);
+  await page.getByRole("combobox", { name: "Device" }).selectOption("all devices");
   await page.getByRole("searchbox", { name: "Text" }).fill("WELCOME back");
   found.withText = await titles(page);
   await page.getByRole("searchbox", { name: "Text" }).fill("nothing is like this");
@@ -61,7 +64,7 @@ try {
     beyond: [...document.querySelectorAll("body *")]
       .filter((e) => e.checkVisibility() && !e.closest("pre, svg, .line, .vh") && e.getBoundingClientRect().right > innerWidth + 1)
       .map((e) => e.outerHTML.slice(0, 120)),
-    small: [...document.querySelectorAll("summary, button, input[type=search]")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 22).length,
+    small: [...document.querySelectorAll("summary, button, select, input[type=search]")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 22).length,
   }));
 
   found.dark = await background(await open({ colorScheme: "dark" }));

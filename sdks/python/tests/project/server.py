@@ -1,16 +1,11 @@
 """A tool server without an MCP SDK, whose tools call others while they run. PYTHONPATH has to name the package's src.
 
-MCP over stdio is one JSON object per line. Every call gets a thread, so that a tool may call its own server.
+``serve`` carries the messages, over stdio or over HTTP. Every call gets a thread, so that a tool may call its own server.
 """
 
 import asyncio
-import json
-import sys
-import threading
 
-from trailblaze import TrailblazeClient, TrailblazeToolError, delegate, error, success
-
-writing = threading.Lock()
+from trailblaze import TrailblazeClient, TrailblazeToolError, delegate, error, serve, success
 
 
 def greet(args, client):
@@ -74,20 +69,19 @@ def call(params):
 
 
 def answer(message):
+    if "id" not in message or "method" not in message:  # a notification wants no answer
+        return None
     method, params = message["method"], message.get("params", {})
     body = {"jsonrpc": "2.0", "id": message["id"]}
     if method == "initialize":
         version = params["protocolVersion"]
         info = {"name": "shop", "version": "1.0.0"}
-        body["result"] = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
-    elif method == "tools/list":
-        body["result"] = {"tools": [describe(name, arguments) for name, (_, arguments) in TOOLS.items()]}
-    elif method == "tools/call" and params.get("name") in TOOLS:
-        body["result"] = call(params)
-    else:
-        body["error"] = {"code": -32601, "message": f"no {method} here"}
-    with writing:
-        print(json.dumps(body), flush=True)
+        return {**body, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
+    if method == "tools/list":
+        return {**body, "result": {"tools": [describe(name, arguments) for name, (_, arguments) in TOOLS.items()]}}
+    if method == "tools/call" and params.get("name") in TOOLS:
+        return {**body, "result": call(params)}
+    return {**body, "error": {"code": -32601, "message": f"no {method} here"}}
 
 
 def describe(name, arguments):
@@ -95,7 +89,4 @@ def describe(name, arguments):
     return {"name": name, "description": f"The test tool {name}.", "inputSchema": schema}
 
 
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" in message and "method" in message:  # a notification wants no answer
-        threading.Thread(target=answer, args=[message], daemon=True).start()
+serve(answer)

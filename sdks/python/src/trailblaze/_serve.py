@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional, Sequence
+
+Message = Dict[str, Any]
+Handle = Callable[[Message], Optional[Message]]
+
+_HOST = "127.0.0.1"
+_PATH = "/mcp"
+# As much as a line over stdio may have.
+_MAX_BODY_BYTES = 64 << 20
+# When a server is told to end, calls may still finish. trailblaze waits 5 s before it uses force.
+_GRACE = 3.0
+_PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
+
+
+class Transport(NamedTuple):
+    """How a server was asked to serve: ``kind`` is "stdio" or "http", ``port`` is None for stdio."""
+
+    kind: str
+    port: Optional[int]
+
+
+def transport(argv: Optional[Sequence[str]] = None) -> Transport:
+    """What ``--transport`` and ``--port`` among a program's arguments say; all other arguments are left alone.
+
+    trailblaze starts a server with ``--transport http --port N`` when its entry says ``multiDevice: http``. Wrong flags end the
+    program, as those of argparse do.
+    """
+    args = sys.argv[1:] if argv is None else list(argv)
+    kind, port = _flag(args, "--transport"), _flag(args, "--port")
+    if kind in (None, "stdio"):
+        return Transport("stdio", None)
+    if kind != "http":
+        _misused(f"--transport {kind} is not known; there are stdio and http")
+    if port is None:
+        _misused("--transport http goes with --port NUMBER")
+    if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
+        _misused(f"--port {port} is no port; write a number up to 65535")
+    return Transport("http", int(port))
+
+
+def _flag(args: Sequence[str], name: str) -> Optional[str]:
+    value = None
+    for i, arg in enumerate(args):
+        if arg == name:
+            value = args[i + 1] if i + 1 < len(args) else ""
+        elif arg.startswith(name + "="):
+            value = arg[len(name) + 1 :]
+    return value
+
+
+def _misused(why: str) -> NoReturn:
+    print(why, file=sys.stderr)
+    raise SystemExit(2)
+
+
+def end_with_stdin(end: Optional[Callable[[], None]] = None) -> None:
+    """Has a server that serves HTTP end when trailblaze does, also when that is killed: with its stdin. For servers of other packages.
+
+    It does nothing in a process that trailblaze did not start, whose stdin may have ended long ago. ``end`` is called in a thread;
+    without one the process exits at once.
+    """
+    if "TRAILBLAZE_SESSION_ID" not in os.environ:
+        return
+
+    def wait() -> None:
+        while os.read(0, 1 << 16):
+            pass
+        end() if end else os._exit(0)
+
+    threading.Thread(target=wait, name="trailblaze-stdin", daemon=True).start()
+
+
+def serve(handle: Handle, argv: Optional[Sequence[str]] = None) -> None:
+    """Serves MCP with a function, over stdio, or over HTTP when the program's arguments ask for that. Returns when stdin ends.
+
+    ``handle`` gets a message of JSON-RPC and returns the answer to it, a message too, or None for one that wants none. Each message
+    is handled in a thread of its own, so that a tool may wait for another one of its server.
+    """
+    asked = transport(argv)
+    try:
+        if asked.port is None:
+            _serve_stdio(handle)
+        else:
+            _serve_http(handle, asked.port)
+    except KeyboardInterrupt:
+        pass
+
+
+def _answer(handle: Handle, message: Message) -> Optional[Message]:
+    asks = "id" in message and "method" in message
+    try:
+        answer = handle(message)
+    except Exception as e:
+        print(f"trailblaze: {message.get('method')} failed: {type(e).__name__}: {e}", file=sys.stderr)
+        answer = _wrong(message.get("id"), _INTERNAL_ERROR, f"{type(e).__name__}: {e}")
+    return answer if asks else None
+
+
+def _wrong(id: Any, code: int, why: str) -> Message:
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}}
+
+
+def _encode(value: Any) -> bytes:
+    # Half a surrogate pair has no UTF-8, but a JSON escape.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def _serve_stdio(handle: Handle) -> None:
+    writing = threading.Lock()
+    running = _Running()
+    out = sys.stdout.buffer
+
+    def work(message: Message) -> None:
+        try:
+            answer = _answer(handle, message)
+            if answer is not None:
+                with writing:
+                    out.write(_encode(answer) + b"\n")
+                    out.flush()
+        finally:
+            running.end()
+
+    for line in sys.stdin.buffer:
+        if not line.strip():
+            continue
+        try:
+            message = json.loads(line)
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            print(f"trailblaze: ignored a line on stdin that is no message: {line[:200]!r}", file=sys.stderr)
+            continue
+        running.begin()
+        threading.Thread(target=work, args=[message], daemon=True).start()
+    running.wait(_GRACE)
+
+
+class _Running:
+    """Counts what runs."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = 0
+
+    def begin(self) -> None:
+        with self._changed:
+            self._count += 1
+
+    def end(self) -> None:
+        with self._changed:
+            self._count -= 1
+            self._changed.notify_all()
+
+    def wait(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._count == 0, seconds)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # of the usual 5, many calls at once would make a second's wait each
+
+    def __init__(self, handle: Handle, port: int) -> None:
+        self.handle = handle
+        self.running = _Running()
+        try:
+            super().__init__((_HOST, port), _Handler)
+        except OSError as e:
+            raise SystemExit(f"trailblaze: cannot serve at {_HOST}:{port}: {e}") from None
+
+    def server_bind(self) -> None:  # HTTPServer's looks for the name of our address, which may take long
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = self.server_address[:2]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client that has given up
+            super().handle_error(request, client_address)
+
+
+def _serve_http(handle: Handle, port: int) -> None:
+    with _Server(handle, port) as server:
+        end_with_stdin(server.shutdown)
+        server.serve_forever(0.05)
+        server.running.wait(_GRACE)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers every request by itself: there are no sessions, since all that a call needs to know comes with it."""
+
+    server: _Server
+    protocol_version = "HTTP/1.1"  # clients use a connection again
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        if not self._welcome():
+            return
+        length = self.headers.get("Content-Length", "")
+        if not length.isdigit():
+            return self._refuse(411, "the Content-Length is missing")
+        if int(length) > _MAX_BODY_BYTES:
+            return self._refuse(413, f"the body is over {_MAX_BODY_BYTES} bytes")
+        try:
+            given = json.loads(self.rfile.read(int(length)))
+        except ValueError:
+            return self._refuse(400, "the body is not JSON", _PARSE_ERROR)
+        messages = given if isinstance(given, list) else [given]
+        if not messages or not all(isinstance(message, dict) for message in messages):
+            return self._refuse(400, "the body is neither a message nor a list of messages")
+        self.server.running.begin()
+        try:
+            answers = [a for a in (_answer(self.server.handle, message) for message in messages) if a is not None]
+            if not answers:
+                return self._send(202, b"")
+            self._send(200, _encode(answers if isinstance(given, list) else answers[0]))
+        finally:
+            self.server.running.end()
+
+    def do_GET(self) -> None:
+        if self._welcome():
+            self._refuse(405, "there is POST")
+
+    do_DELETE = do_PUT = do_HEAD = do_OPTIONS = do_GET
+
+    def _welcome(self) -> bool:
+        """Refuses web pages, by the Host and Origin that browsers send, and other users, by the token in our environment."""
+        hosts = [f"{host}:{self.server.server_port}" for host in (_HOST, "localhost", "[::1]")]
+        token = os.environ.get("TRAILBLAZE_SESSION_TOKEN")
+        given = self.headers.get("Authorization", "").encode()
+        if self.headers.get("Host", "").lower() not in hosts:
+            self._refuse(403, "the Host is not that of this server")
+        elif "Origin" in self.headers:
+            self._refuse(403, "web pages may not call tools: there is an Origin header")
+        elif token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
+            self._refuse(401, "the Authorization is not Bearer and this session's token")
+        elif self.path.split("?")[0] != _PATH:
+            self._refuse(404, f"nothing is here; MCP is at {_PATH}")
+        else:
+            return True
+        return False
+
+    def _refuse(self, status: int, why: str, code: int = _INVALID_REQUEST) -> None:
+        self.close_connection = True  # what is left of the body is not read
+        self._send(status, _encode(_wrong(None, code, why)))
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        if status == 405:
+            self.send_header("Allow", "POST")
+        if status == 401:
+            self.send_header("WWW-Authenticate", "Bearer")
+        if body:
+            self.send_header("Content-Type", "application/json")
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass  # stderr is for what is worth saying

@@ -1,0 +1,58 @@
+package watch
+
+import (
+	"os"
+	"slices"
+	"time"
+)
+
+// batch gathers changes until nothing changes for a while.
+type batch struct {
+	seen        map[string]bool // by path: whether it has appeared since the batch began
+	all         bool
+	err         error
+	first, last time.Time // the zero time while nothing has changed
+}
+
+// see adds a path; appeared says that it was not there before.
+func (b *batch) see(path string, appeared bool) {
+	if b.seen == nil {
+		b.seen = map[string]bool{}
+	}
+	if _, known := b.seen[path]; !known {
+		b.seen[path] = appeared
+	}
+	b.note(time.Now())
+}
+
+func (b *batch) note(now time.Time) {
+	if b.first.IsZero() {
+		b.first = now
+	}
+	b.last = now
+}
+
+// change returns what has changed and how long to wait before it is told: 0 when it is ripe, less when there is nothing to tell.
+func (b *batch) change(now time.Time) (c Change, wait time.Duration) {
+	if b.first.IsZero() {
+		return Change{}, -1
+	}
+	ripe := b.last.Add(Quiet)
+	if late := b.first.Add(patience); late.Before(ripe) {
+		ripe = late
+	}
+	if wait = ripe.Sub(now); wait > 0 && b.err == nil {
+		return Change{}, wait
+	}
+	c = Change{All: b.all, Since: b.first, Err: b.err}
+	for path, appeared := range b.seen {
+		if _, err := os.Lstat(path); err == nil || !appeared { // what came and went is nothing
+			c.Paths = append(c.Paths, path)
+		}
+	}
+	if slices.Sort(c.Paths); len(c.Paths) == 0 && !c.All && c.Err == nil {
+		*b = batch{}
+		return Change{}, -1
+	}
+	return c, 0
+}

@@ -1,0 +1,28 @@
+package watch
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// isLimit tells that the system refuses to watch more.
+func isLimit(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// limit explains why the system does not watch.
+func limit(err error) error {
+	const what = "watch for changes"
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return fault.Wrap(fault.Server, err, "raise it, for example with `sudo sysctl fs.inotify.max_user_watches=524288`, or name fewer folders",
+			what+": the limit of watched folders is reached (fs.inotify.max_user_watches)")
+	case isLimit(err):
+		return fault.Wrap(fault.Server, err, "raise the limit of open files (`ulimit -n`), or on Linux that of watchers, for example with `sudo sysctl fs.inotify.max_user_instances=512`",
+			what+": a limit of open files or watchers is reached")
+	default:
+		return fault.Wrap(fault.Server, err, "", what)
+	}
+}

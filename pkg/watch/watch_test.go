@@ -1,0 +1,395 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// place is a folder for files, and beside it one that is watched.
+type place struct {
+	t   *testing.T
+	dir string
+}
+
+func newPlace(t *testing.T, files ...string) place {
+	t.Helper()
+	p := place{t, t.TempDir()}
+	for _, f := range files {
+		p.write(f)
+	}
+	return p
+}
+
+func (p place) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+
+func (p place) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p place) write(name string) {
+	p.t.Helper()
+	p.must(os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
+	p.must(os.WriteFile(p.path(name), []byte(time.Now().String()), 0o644))
+}
+
+func (p place) rename(from, to string) { p.t.Helper(); p.must(os.Rename(p.path(from), p.path(to))) }
+func (p place) remove(name string)     { p.t.Helper(); p.must(os.RemoveAll(p.path(name))) }
+
+// watch watches paths below the place until the test ends.
+func (p place) watch(o Options, names ...string) *Watcher {
+	p.t.Helper()
+	w, err := New(o)
+	p.must(err)
+	p.t.Cleanup(func() { p.must(w.Close()) })
+	p.add(w, names...)
+	return w
+}
+
+func (p place) add(w *Watcher, names ...string) {
+	p.t.Helper()
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = p.path(name)
+	}
+	p.must(w.Add(paths...))
+}
+
+func next(t *testing.T, w *Watcher) Change {
+	t.Helper()
+	select {
+	case c := <-w.Changes():
+		return c
+	case <-time.After(30 * time.Second):
+		t.Fatal("no change is told")
+		return Change{}
+	}
+}
+
+// until gathers what changes until a path is among it, as names relative to the place: on a busy machine one change may be told in parts.
+func (p place) until(w *Watcher, name string) []string {
+	p.t.Helper()
+	var names []string
+	for !slices.Contains(names, name) {
+		for _, path := range next(p.t, w).Paths {
+			below, err := filepath.Rel(p.dir, path)
+			p.must(err)
+			names = append(names, filepath.ToSlash(below))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func TestWhatChangesIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		do   func(p place)
+		want []string
+	}{
+		"written":              {func(p place) { p.write("in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
+		"new":                  {func(p place) { p.write("in/a/new.ts") }, []string{"in/a/new.ts"}},
+		"removed":              {func(p place) { p.remove("in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
+		"renamed":              {func(p place) { p.rename("in/a/b/old.ts", "in/a/x.ts") }, []string{"in/a/b/old.ts", "in/a/x.ts"}},
+		"moved away":           {func(p place) { p.rename("in/a/b/old.ts", "x.ts") }, []string{"in/a/b/old.ts"}},
+		"moved in":             {func(p place) { p.rename("out/other.ts", "in/a/x.ts") }, []string{"in/a/x.ts"}},
+		"replaced by a rename": {func(p place) { p.write("in/a/b/new.tmp"); p.rename("in/a/b/new.tmp", "in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
+		"put aside and written anew": {func(p place) {
+			p.rename("in/a/b/old.ts", "in/a/b/old.ts~")
+			p.write("in/a/b/old.ts")
+			p.remove("in/a/b/old.ts~")
+		}, []string{"in/a/b/old.ts"}},
+		"in new folders":  {func(p place) { p.write("in/n/e/w/x.ts") }, []string{"in/n", "in/n/e/w/x.ts"}},
+		"a folder":        {func(p place) { p.rename("out", "in/out") }, []string{"in/out", "in/out/other.ts"}},
+		"a folder's name": {func(p place) { p.rename("in/a/b", "in/c") }, []string{"in/a/b", "in/c", "in/c/old.ts"}},
+		"a folder's end":  {func(p place) { p.rename("in/a", "away") }, []string{"in/a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, "in/a/b/old.ts", "out/other.ts")
+			w := p.watch(Options{}, "in")
+			tc.do(p)
+			p.write("in/z.ts")
+			got := slices.DeleteFunc(p.until(w, "in/z.ts"), func(name string) bool {
+				return name == "in/z.ts" || name == "in/n/e" || name == "in/n/e/w" // folders in between may be seen or not
+			})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatChangedPlacesIsStillWatched(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		do   func(p place)
+		file string
+	}{
+		"a new folder":                   {func(p place) { p.must(os.Mkdir(p.path("in/n"), 0o755)) }, "in/n/x.ts"},
+		"folders in a new one":           {func(p place) { p.must(os.MkdirAll(p.path("in/n/e/w"), 0o755)) }, "in/n/e/w/x.ts"},
+		"a renamed folder":               {func(p place) { p.rename("in/a", "in/c") }, "in/c/b/old.ts"},
+		"a folder made anew":             {func(p place) { p.remove("in/a"); p.write("in/a/b/old.ts") }, "in/a/b/old.ts"},
+		"the named folder made anew":     {func(p place) { p.remove("in"); p.write("in/a/b/old.ts") }, "in/a/b/old.ts"},
+		"a named folder in ignored ones": {func(p place) { p.remove("in/dist"); p.write("in/dist/js/main.js") }, "in/dist/js/main.js"},
+		"a named file":                   {func(p place) { p.remove("tools/server"); p.write("tools/server") }, "tools/server"},
+		"a named file that is new":       {func(p place) { p.write("tools/args.yaml") }, "tools/args.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, "in/a/b/old.ts", "tools/server", "in/dist/js/main.js")
+			w := p.watch(Options{}, "in", "tools/server", "tools/args.yaml", "in/dist")
+			tc.do(p)
+			p.write("in/z.ts")
+			p.until(w, "in/z.ts")
+			p.write(tc.file)
+			p.until(w, tc.file)
+		})
+	}
+}
+
+func TestAFolderThatWasMovedAwayIsNotWatched(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "in/a/b/old.ts", "out/x")
+	w := p.watch(Options{}, "in")
+	p.rename("in/a", "out/a")
+	p.until(w, "in/a")
+	p.write("out/a/b/old.ts")
+	p.write("out/a/new.ts")
+	p.write("in/z.ts")
+	if got := p.until(w, "in/z.ts"); len(got) != 1 {
+		t.Errorf("told of %v", got)
+	}
+}
+
+func TestWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"in/node_modules/x/index.js", "in/build/x", "in/a/dist/x.js", "in/.git/HEAD", "in/.venv/lib/x.py", "in/a/__pycache__/x.pyc",
+		"in/a/.x.ts.swp", "in/a/x.ts~", "in/a/.#x.ts", "in/a/#x.ts#", "in/a/4913", "in/a/x.ts___jb_tmp___", "in/a/x.tmp",
+		"in/logs/1/events.ndjson", "in/junit.xml", "beside.ts", "tools/beside",
+	} {
+		for state, before := range map[string]func(p place){"there": func(p place) { p.write(name) }, "new": func(place) {}} {
+			t.Run(state+" "+name, func(t *testing.T) {
+				t.Parallel()
+				p := newPlace(t, "in/a/x.ts", "tools/server")
+				before(p)
+				w := p.watch(Options{Ignore: []string{p.path("in/logs"), p.path("in/junit.xml")}}, "in", "tools/server")
+				p.write(name)
+				p.must(os.Chtimes(p.path("in/a/x.ts"), time.Now(), time.Now()))
+				p.must(os.Chmod(p.path("in/a/x.ts"), 0o600))
+				p.write("in/z.ts")
+				if got := p.until(w, "in/z.ts"); len(got) != 1 {
+					t.Errorf("told of %v", got)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatCameAndWentIsNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "here")
+	for name, tc := range map[string]struct {
+		seen map[string]bool // whether it appeared
+		want []string
+	}{
+		"came and went": {map[string]bool{"brief": true}, nil},
+		"went":          {map[string]bool{"gone": false, "brief": true}, []string{p.path("gone")}},
+		"came":          {map[string]bool{"here": true}, []string{p.path("here")}},
+		"changed":       {map[string]bool{"here": false}, []string{p.path("here")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b batch
+			for path, appeared := range tc.seen {
+				b.see(p.path(path), appeared)
+				b.see(p.path(path), !appeared)
+			}
+			c, wait := b.change(b.last.Add(Quiet))
+			if diff := cmp.Diff(tc.want, c.Paths); diff != "" || (wait == 0) != (len(tc.want) > 0) || c.Since != b.first {
+				t.Errorf("wait %v, since %v, -want +got:\n%s", wait, c.Since, diff)
+			}
+		})
+	}
+}
+
+func TestChangesThatNobodyTakesBecomeOne(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "in/x.ts")
+	w := p.watch(Options{}, "in")
+	p.add(w, "in", "other") // once more, and what is not there
+	var want []string
+	for i := range 500 {
+		name := fmt.Sprintf("in/%03d/x.ts", i)
+		want = append(want, name)
+		p.write(name)
+	}
+	p.write("in/z.ts")
+	var got []string
+	for _, name := range p.until(w, "in/z.ts") {
+		if strings.HasSuffix(name, "/x.ts") {
+			got = append(got, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAChangeIsToldThoughMoreFollow(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "in/x.ts")
+	w := p.watch(Options{}, "in")
+	told, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-told:
+				return
+			case <-time.After(Quiet / 20):
+				p.write("in/x.ts")
+			}
+		}
+	}()
+	next(t, w)
+	close(told)
+	<-stopped
+}
+
+func TestABatchWaitsForQuietButNotForever(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	at := func(ms int) time.Time { return begun.Add(time.Duration(ms) * time.Millisecond) }
+	for name, tc := range map[string]struct {
+		notes []int
+		now   int
+		want  time.Duration
+	}{
+		"nothing changed":      {nil, 0, -1},
+		"just now":             {[]int{0}, 0, 100 * time.Millisecond},
+		"and again":            {[]int{0, 90}, 100, 90 * time.Millisecond},
+		"quiet":                {[]int{0, 90}, 190, 0},
+		"never quiet":          {[]int{0, 500, 990}, 995, 5 * time.Millisecond},
+		"never quiet, no more": {[]int{0, 500, 990}, 1000, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := batch{all: true}
+			for _, ms := range tc.notes {
+				b.note(at(ms))
+			}
+			if _, wait := b.change(at(tc.now)); wait != tc.want {
+				t.Errorf("wait %v, want %v", wait, tc.want)
+			}
+		})
+	}
+}
+
+// fakeNotifier refuses folders of a name.
+type fakeNotifier struct {
+	refuse string
+	why    error
+}
+
+func (f fakeNotifier) Add(folder string) error {
+	if filepath.Base(folder) == f.refuse {
+		return &os.PathError{Op: "inotify_add_watch", Path: folder, Err: f.why}
+	}
+	return nil
+}
+func (fakeNotifier) Remove(string) error { return nil }
+func (fakeNotifier) Close() error        { return nil }
+
+// scripted is a Watcher of a place that hears what the test says.
+func (p place) scripted(system notifier) (w *Watcher, events chan<- fsnotify.Event, errs chan<- error) {
+	p.t.Helper()
+	e, r := make(chan fsnotify.Event), make(chan error)
+	w = start(Options{}, system, e, r)
+	p.t.Cleanup(func() { p.must(w.Close()) })
+	return w, e, r
+}
+
+func TestAfterAnOverflowAnythingMayHaveChanged(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "in/x.ts")
+	w, events, errs := p.scripted(fakeNotifier{})
+	p.add(w, "in")
+	p.write("in/unheard/y.ts")
+	errs <- fmt.Errorf("read: %w", fsnotify.ErrEventOverflow)
+	if c := next(t, w); !c.All || c.Err != nil {
+		t.Errorf("%+v", c)
+	}
+	events <- fsnotify.Event{Name: p.path("in/unheard/y.ts"), Op: fsnotify.Write}
+	p.until(w, "in/unheard/y.ts")
+}
+
+func TestALimitIsNamedWithTheWayToRaiseIt(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		why  error
+		want []string
+	}{
+		"watches":    {syscall.ENOSPC, []string{"fs.inotify.max_user_watches", "sysctl fs.inotify.max_user_watches="}},
+		"open files": {syscall.EMFILE, []string{"open files", "ulimit -n", "sysctl fs.inotify.max_user_instances="}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, "in/ok/x.ts", "in/much/x.ts")
+			w, events, _ := p.scripted(fakeNotifier{"much", tc.why})
+			p.explained(w.Add(p.path("in")), tc.why, tc.want)
+			p.add(w, "in/ok")
+			p.write("in/ok/much/x.ts")
+			events <- fsnotify.Event{Name: p.path("in/ok/much"), Op: fsnotify.Create}
+			p.explained(next(t, w).Err, tc.why, tc.want)
+			if err := w.Add(p.path("in/x")); !errors.Is(err, errEnded) {
+				t.Errorf("after the end: %v", err)
+			}
+		})
+	}
+}
+
+func (p place) explained(err, cause error, texts []string) {
+	p.t.Helper()
+	e := fault.As(err)
+	if e == nil || e.Kind != fault.Server || !errors.Is(err, cause) {
+		p.t.Fatalf("error %v, want one of the kind server because of %v", err, cause)
+	}
+	for _, text := range texts {
+		if !strings.Contains(e.Message+"\n"+e.Hint, text) {
+			p.t.Errorf("%q with hint %q lacks %q", e.Message, e.Hint, text)
+		}
+	}
+}
+
+func TestACloseLeavesNothingWhateverIsPending(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		p := newPlace(t, "in/x.ts")
+		w, err := New(Options{})
+		p.must(err)
+		p.add(w, "in")
+		for i := range 50 {
+			p.write(fmt.Sprintf("in/%d/x.ts", i))
+		}
+		p.must(w.Close())
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -53,8 +52,8 @@ func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 	}
 	if ready.err != nil {
 		v := broken(ready.err)
-		v.attempts = 1
-		r.Stream.Session("", p.path, nil).Emit(p.finished(v, r.Now().Sub(at)))
+		v.attempts, v.took = 1, r.Now().Sub(at)
+		r.Stream.Session("", p.path, nil).Emit(p.finished(v))
 		return v
 	}
 	defer leave()
@@ -62,7 +61,8 @@ func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 	if r.Record != "" && v.outcome != event.Passed {
 		p.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
 	}
-	done := p.finished(v, r.Now().Sub(at))
+	v.took = r.Now().Sub(at)
+	done := p.finished(v)
 	done.Snippet = r.snippet(p.path, v)
 	if v.outcome == event.Failed || v.outcome == event.Error {
 		done.Artifacts = p.retain.files()
@@ -99,11 +99,11 @@ func (r *runner) snippet(path string, v verdict) string {
 	return text
 }
 
-func (p *plan) finished(v verdict, took time.Duration) event.TrailFinished {
+func (p *plan) finished(v verdict) event.TrailFinished {
 	return event.TrailFinished{
 		File: p.path, Title: p.title, Device: p.lane.name, Outcome: v.outcome, Flaky: v.outcome == event.Passed && v.attempts > 1,
 		Reason: v.reason, Hint: v.hint, Step: v.step, StepText: v.stepText, Tool: v.tool, Line: v.line,
-		DurationMs: took.Milliseconds(), Attempts: v.attempts, Artifacts: []string{},
+		DurationMs: v.took.Milliseconds(), Attempts: v.attempts, Artifacts: []string{},
 	}
 }
 

@@ -73,12 +73,14 @@ type Lane struct {
 // Options is a whole run.
 type Options struct {
 	Setup
-	Cwd            string   // relative paths are relative to it
-	Paths          []string // trail files in order
-	Tags           []string // any of; empty: all
-	Classifiers    []string // broad first; empty: the platform
-	Lanes          []Lane   // each trail is replayed on each; empty: one lane of the Setup's own, with Classifiers
-	Workers        int      // sessions at once; 0: one for each lane
+	Cwd            string    // relative paths are relative to it
+	Paths          []string  // trail files in order
+	Tags           []string  // any of; empty: all
+	Classifiers    []string  // broad first; empty: the platform
+	Lanes          []Lane    // each trail is replayed on each; empty: one lane of the Setup's own, with Classifiers
+	Workers        int       // sessions at once; 0: one for each lane
+	Shard          Shard     // only this part of the trails; zero: all
+	Durations      Durations // what shards are cut by; nil: the number of trails
 	Memory         map[string]string
 	Secrets        map[string]string
 	Args           map[string]string
@@ -111,10 +113,12 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	o.Stream.Emit(r.start(len(cases)))
-	if len(cases) == 0 {
-		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: "nothing to do: none of these trails failed in the last run"})
+	mine, plan := r.shard(cases)
+	o.Stream.Emit(r.start(len(mine), plan))
+	if len(mine) == 0 {
+		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: nothingToDo(len(cases), o.Shard)})
 	}
+	cases = mine
 	r.work(ctx, cases)
 	r.sharing.close(ctx)
 	cause := outside(ctx)
@@ -126,7 +130,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		r.summary.ExitCode = fault.Worst(r.summary.ExitCode, fault.ExitCode(cause))
 	}
 	if !o.DryRun {
-		if err := r.saveLast(); err != nil {
+		if err := errors.Join(r.saveLast(), r.saveDurations()); err != nil {
 			r.warnUnwritable(err)
 		}
 	}
@@ -135,8 +139,8 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	return r.summary, cause
 }
 
-func (r *runner) start(cases int) event.RunStarted {
-	e := event.RunStarted{Trails: cases}
+func (r *runner) start(cases int, plan string) event.RunStarted {
+	e := event.RunStarted{Trails: cases, Shard: r.Shard.String(), Plan: plan, Root: r.Project.Root, Dir: r.Cwd}
 	if n := r.workers(); n > 1 {
 		e.Workers = n
 	}
@@ -164,6 +168,7 @@ type runner struct {
 
 	mu       sync.Mutex // guards the rest
 	summary  Summary
+	measured Measured
 	panicked error
 
 	unwritableOnce sync.Once
@@ -252,6 +257,7 @@ func (r *runner) count(c testCase, v verdict) {
 	defer r.mu.Unlock()
 	s := &r.summary
 	s.ExitCode = fault.Worst(s.ExitCode, v.exit())
+	r.measured.Add(TrailKey(r.Project.Root, r.resolve(c.path)), v.outcome, v.took)
 	switch v.outcome {
 	case event.Passed:
 		s.Passed++

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -21,7 +22,8 @@ type verdict struct {
 	column   int      // 0 when the reason shows the line itself
 	hidden   []string // what the line must not show
 	attempts int
-	final    bool // another attempt cannot end differently
+	took     time.Duration // all attempts
+	final    bool          // another attempt cannot end differently
 }
 
 func passed() verdict { return verdict{outcome: event.Passed} }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,11 +56,12 @@ func (a *app) options() []device.Option {
 	return all
 }
 
-// deviceValues is what is set of the options: by the project, over that by the environment, over that by flags. c may be nil.
-func (a *app) deviceValues(project *config.Project, c *cobra.Command) (map[string]string, error) {
+// deviceValues is what is set of the options for a device: by the project, over that by the environment, over that by flags. c may be
+// nil.
+func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Command) (map[string]string, error) {
 	values := map[string]string{}
 	if project != nil {
-		values, _ = project.DeviceValues(nil) // load has reported what is wrong with them
+		values = project.DeviceValues(d)
 	}
 	var wrong []error
 	for _, o := range a.options() {
@@ -83,39 +85,51 @@ func (a *app) deviceProblems(project *config.Project) fault.Problems {
 	for _, o := range a.options() {
 		keys = append(keys, o.Key)
 	}
-	_, problems := project.DeviceValues(keys)
-	return problems
+	return project.DeviceProblems(keys)
 }
 
 func (a *app) host(values map[string]string) device.Host {
 	return device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor}
 }
 
-// devices makes the backends of a run; close ends them.
+// backends are those of one set of values.
+type backends struct {
+	values  map[string]string
+	devices []run.Device
+}
+
+// devices returns the backends for a device with these values; devices with the same values share them. close ends them.
 func (a *app) devices(values map[string]string) ([]run.Device, error) {
-	var devices []run.Device
+	for _, b := range a.backends {
+		if maps.Equal(b.values, values) {
+			return b.devices, nil
+		}
+	}
+	b := backends{values: values}
 	for _, k := range a.Devices {
 		backend, err := k.New(a.host(values))
 		if err != nil {
 			return nil, err
 		}
-		a.backends = append(a.backends, backend)
-		devices = append(devices, run.Device{Kind: k, Backend: backend})
+		b.devices = append(b.devices, run.Device{Kind: k, Backend: backend})
 	}
-	return devices, nil
+	a.backends = append(a.backends, b)
+	return b.devices, nil
 }
 
 func (a *app) closeDevices(ctx context.Context) error {
 	var errs []error
 	for _, b := range a.backends {
-		errs = append(errs, b.Close(context.WithoutCancel(ctx)))
+		for _, d := range b.devices {
+			errs = append(errs, d.Backend.Close(context.WithoutCancel(ctx)))
+		}
 	}
 	return errors.Join(errs...)
 }
 
 // deviceChecks are what doctor looks at.
 func (a *app) deviceChecks(project *config.Project) []doctor.Device {
-	values, err := a.deviceValues(project, nil)
+	values, err := a.deviceValues(project, config.Device{}, nil)
 	var checks []doctor.Device
 	for _, k := range a.Devices {
 		d := doctor.Device{Name: k.Check, Kind: k.Name, Check: func(context.Context) (string, error) { return "", err }}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
@@ -36,7 +35,7 @@ type app struct {
 	redactor   *redact.Redactor // of --secret, for errors that do not go through the event stream
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
-	backends   []device.Backend // of devices, to be closed
+	backends   []backends // of devices, to be closed
 }
 
 // exitCode ends a command whose result was already reported.

@@ -23,6 +23,7 @@ import (
 
 type runFlags struct {
 	scopeFlags
+	laneFlags
 	classifiers, tags, memory, secrets, args  []string
 	argsFile, junit, html, unrecorded, record string
 	evidence                                  string
@@ -41,11 +42,13 @@ project's trailsDir is replayed.`,
 		Example: `  trailblaze run
   trailblaze run trails/checkout --tags smoke --junit build/junit.xml
   trailblaze run --last-failed --retries 1
+  trailblaze run --device web:alice,web:bob --workers 4
   TOKEN=… trailblaze run --secret TOKEN login.trail.yaml`,
 		RunE: func(c *cobra.Command, args []string) error { return a.runTrails(c.Context(), f, args) },
 	}
 	flags := c.Flags()
-	f.bind(a, c)
+	f.scopeFlags.bind(a, c)
+	f.laneFlags.bind(c)
 	flags.StringSliceVar(&f.classifiers, "classifier", nil, "classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
 	flags.StringSliceVar(&f.tags, "tags", nil, "only trails with any of these `TAGS`")
 	flags.StringArrayVar(&f.memory, "memory", nil, "`NAME=VALUE` in the session's memory; wins over the trail's")
@@ -166,8 +169,12 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err := setup.Request.CheckFlags(); err != nil {
 		return run.Options{}, err
 	}
+	lanes, err := a.lanes(project, f, setup)
+	if err != nil {
+		return run.Options{}, err
+	}
 	return run.Options{
-		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Tags: f.tags, Classifiers: f.classifiers, Memory: memory, Secrets: secrets,
+		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Tags: f.tags, Classifiers: f.classifiers, Lanes: lanes, Workers: f.workers, Memory: memory, Secrets: secrets,
 		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
 		Evidence: f.evidence, Record: f.record, OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil

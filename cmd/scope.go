@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,10 +52,8 @@ func (f *scopeFlags) pixels() (width, height int, err error) {
 	if f.size == "" {
 		return 0, 0, nil
 	}
-	w, h, ok := strings.Cut(f.size, "x")
-	width, errW := strconv.Atoi(w)
-	height, errH := strconv.Atoi(h)
-	if !ok || errW != nil || errH != nil || width <= 0 || height <= 0 {
+	width, height, ok := config.ParseSize(f.size)
+	if !ok {
 		return 0, 0, fault.New(fault.Misuse, "write it like 1080x2400", "--device-size %q is not a size", f.size)
 	}
 	return width, height, nil
@@ -97,7 +94,7 @@ func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Reda
 	if err != nil {
 		return run.Setup{}, err
 	}
-	values, err := a.deviceValues(project, f.command)
+	values, err := a.deviceValues(project, config.Device{}, f.command)
 	if err != nil {
 		return run.Setup{}, err
 	}

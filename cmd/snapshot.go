@@ -96,7 +96,7 @@ func (a *app) webDevice(c *cobra.Command) (device.Device, error) {
 	} else if a.project != "" {
 		return nil, err
 	}
-	values, err := a.deviceValues(project, c)
+	values, err := a.deviceValues(project, config.Device{}, c)
 	if err != nil {
 		return nil, err
 	}

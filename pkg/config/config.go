@@ -22,6 +22,7 @@ type Project struct {
 	TrailsDir, LogsDir string    // absolute; they need not exist
 	Servers            []Server  // of the project file, in its order
 	Device             []Setting // of the project file, in its order
+	Devices            []Device  // of the project file, in its order
 	Targets            []Target  // by id
 	Toolsets           []Toolset // by id
 	Files              int       // read, with or without problems

@@ -49,7 +49,11 @@ mcpServers:
     callTimeout: 500ms
     callbackTimeout: 1m
     parallel: true
+    startAhead: false
     restart: on-crash
+devices:
+  desktop:
+  phone: { driver: PLAYWRIGHT_NATIVE, platform: web, classifier: "web,phone", size: 390x844, viewport: 390x844, cdp_url: "${SET}" }
 -- tools/common.ts --
 -- tools/login.mjs --
 -- trailblaze-config/targets/shop.yaml --
@@ -87,7 +91,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Name: "acme-tools", Command: in("gradlew"), Dir: got.Root,
 				Args:           []string{":acme:run", "8080", "fallback", "${SET}", "$PATH ${NOT_AGAIN}"},
 				Env:            map[string]string{"API": "https://api", "PORT": "80", "NONE": ""},
-				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, RestartOnCrash: true,
+				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, RestartOnCrash: true, NotAhead: true,
 				File: project, Line: 11, Column: 5,
 			},
 		},
@@ -114,9 +118,16 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Drivers: []string{"ios-axe", "revyl-android"}, AlwaysEnabled: true, Tools: []string{"tap", "swipe"},
 			File: in("trailblaze-config/toolsets/core.yaml"), Line: 1,
 		}},
+		Devices: []config.Device{
+			{Name: "desktop"},
+			{
+				Name: "phone", Platform: "web", Driver: "playwright-native", Classifiers: []string{"web", "phone"}, Width: 390, Height: 844,
+				Settings: []config.Setting{{Key: "viewport", Value: "390x844"}, {Key: "cdpUrl", Value: "${NOT_AGAIN}"}},
+			},
+		},
 		Files: 4,
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(config.Setting{})); diff != "" {
 		t.Errorf("project (-want +got):\n%s", diff)
 	}
 }

@@ -92,6 +92,8 @@ func TestSchemasRefuseTypicalMistakes(t *testing.T) {
 			"mcpServers: [{command: a, call_timeout: soon}]", "mcpServers: [{command: a, args: --x}]", "mcpServers: [{command: a, env: [A=b]}]",
 			"mcpServers: [{script: a.ts, runtime: embedded}]", "mcpServers: [{command: a, restart: always}]", "mcpServers: [{command: a, env: {A: [b]}}]",
 			"mcpServers: [{command: a, transport: http}]", "mcpServers: [{url: 'http://x', command: a}]", "mcpServers: [{url: 'http://x', env: {}}]",
+			"mcpServers: [{command: a, startAhead: no way}]", "devices: [a]", "devices: {a: web}", "devices: {'a:b': {}}", "devices: {a: {platform: tv}}",
+			"devices: {a: {size: 10}}", "devices: {a: {classifier: [b]}}", "devices: {a: {viewport: {}}}",
 		},
 		"target": {
 			"", "display_name: Shop", "id: 12", "id: shop\nplatform: ios", "id: shop\nplatforms: [ios]", "id: shop\nplatforms: {windows: {}}",
@@ -121,6 +123,9 @@ func TestSchemasRefuseTypicalMistakes(t *testing.T) {
 func properties(s *jsonschema.Schema) map[string]bool {
 	names := map[string]bool{}
 	for _, part := range append(slices.Collect(maps.Values(s.Defs)), s) {
+		if anyName := part.AdditionalProperties; anyName != nil && anyName.Not == nil {
+			continue
+		}
 		for name := range part.Properties {
 			names[name] = true
 		}

@@ -84,6 +84,7 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 		"callTimeout":     func(n yamldoc.Node) { e.CallTimeout = n.Duration() },
 		"callbackTimeout": func(n yamldoc.Node) { e.CallbackTimeout = n.Duration() },
 		"parallel":        func(n yamldoc.Node) { e.Parallel = n.Bool() },
+		"startAhead":      func(n yamldoc.Node) { e.NotAhead = !n.Bool() },
 		"restart":         func(n yamldoc.Node) { e.RestartOnCrash = oneOf(n, "way to restart", "on-crash") != "" },
 	}
 }
@@ -239,9 +240,9 @@ func keysFor(kind string) []string {
 	keys := []string{kind, "name", "transport", "startupTimeout", "callTimeout", "callbackTimeout", "parallel"}
 	switch kind {
 	case "script":
-		return append(keys, "runtime", "workingDir", "cwd", "env", "restart")
+		return append(keys, "runtime", "workingDir", "cwd", "env", "startAhead", "restart")
 	case "command":
-		return append(keys, "args", "workingDir", "cwd", "env", "restart")
+		return append(keys, "args", "workingDir", "cwd", "env", "startAhead", "restart")
 	default:
 		return append(keys, "headers")
 	}

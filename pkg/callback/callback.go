@@ -1,5 +1,6 @@
 // Package callback is the door through which tools that run in processes of their own reach back into their session: an HTTP
 // server on 127.0.0.1 that lives as long as the session, and the invocations that may knock on it (specification, section 12).
+// Sessions that share a process share a door: an invocation says whose it is.
 //
 // It refuses to know what tools there are, what memory is, and how a call is made: an Invocation brings the function that does.
 // A Server may be used from any goroutine.
@@ -31,8 +32,9 @@ type Answer struct {
 
 // Invocation is a call in flight, whose tool may ask for others.
 type Invocation struct {
-	Entry string        // of the server whose tool it is, for messages
-	Limit time.Duration // for each callback; 0 means DefaultLimit
+	Session string        // id of the session whose call it is; empty for the door's own
+	Entry   string        // of the server whose tool it is, for messages
+	Limit   time.Duration // for each callback; 0 means DefaultLimit
 	// Dispatch makes a call. Its context ends with the limit, with the asker's connection and with the invocation, each with a
 	// cause to tell. It may be called by several goroutines at once.
 	Dispatch func(ctx context.Context, r Request) Answer

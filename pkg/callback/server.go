@@ -30,13 +30,13 @@ const (
 	promptTime  = 500 * time.Millisecond // for a dispatch that has been cancelled to say so in its own words
 )
 
-// maxCalls bounds the calls of one session that run at once, and with them the connections that no other limit holds: a tool
+// maxCalls bounds the calls of one door that run at once, and with them the connections that no other limit holds: a tool
 // that asks in an endless loop without waiting for answers must not use up the runner's files.
 const maxCalls = 1024
 
-// Server is the door of one session. Close it.
+// Server is the door of one session, or of several that share a process. Close it.
 type Server struct {
-	session  string
+	id       string // of the session, or one that stands for all of them
 	token    string
 	port     int
 	hosts    []string // what clients may call us
@@ -53,14 +53,15 @@ type Server struct {
 	joined  sync.WaitGroup // every call; grows only while not closed, under mu
 }
 
-// Listen opens the door of a session on 127.0.0.1, at a port that the system chooses. It fails when the system has none.
-func Listen(sessionID string) (*Server, error) {
+// Listen opens a door on 127.0.0.1, at a port that the system chooses. Its id is that of its session, or what processes that several
+// sessions share are told in place of one. It fails when the system has no port.
+func Listen(id string) (*Server, error) {
 	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "tools call back over the loopback interface; is it up?", "open the callback server")
 	}
 	s := &Server{
-		session: sessionID, token: tool.NewCapability(),
+		id: id, token: tool.NewCapability(),
 		port: l.Addr().(*net.TCPAddr).Port, //nolint:errcheck // a TCP listener has no other address
 		gate: newGate(l), served: make(chan struct{}), workers: newWorkers(), flights: map[[sha256.Size]byte]*flight{},
 	}
@@ -90,7 +91,7 @@ func (s *Server) CallbackURL() string { return s.URL() + callbackPath }
 // Port is the door's port.
 func (s *Server) Port() int { return s.port }
 
-// Token is the session's secret, for the Authorization header.
+// Token is the door's secret, for the Authorization header.
 func (s *Server) Token() string { return s.token }
 
 // OnRefusal has f told of requests that are refused: of the first ones why, in Close how many more there were. Nothing that a
@@ -108,7 +109,7 @@ func (s *Server) Begin(ctx context.Context, inv Invocation) (id string, end func
 	limit := cmp.Or(inv.Limit, DefaultLimit)
 	over := fault.New(fault.CallTimeout, "",
 		"no answer within %s, the limit of a callback (`callbackTimeout` of entry %q changes it)", limit, inv.Entry)
-	f := &flight{cancel: cancel}
+	f := &flight{session: cmp.Or(inv.Session, s.id), cancel: cancel}
 	f.run = func(asker context.Context, r Request, done func()) Answer {
 		return s.dispatch(ctx, asker, limit, over, done, func(ctx context.Context) Answer { return inv.Dispatch(ctx, r) })
 	}
@@ -147,6 +148,7 @@ func (s *Server) Close() error {
 
 // flight is an invocation that has begun.
 type flight struct {
+	session string                                                     // whose it is
 	run     func(asker context.Context, r Request, done func()) Answer // calls done when Dispatch has returned
 	cancel  context.CancelCauseFunc
 	running sync.WaitGroup // grows only while the flight is registered, under Server.mu
@@ -161,10 +163,10 @@ func (s *Server) board(q question) (f *flight, left func(), why string) {
 	switch {
 	case why != "":
 		return nil, nil, why
-	case q.session != "" && q.session != s.session:
+	case q.session != "" && q.session != f.session && q.session != s.id:
 		return nil, nil, "the invocation belongs to another session"
 	case s.calls >= maxCalls:
-		return nil, nil, fmt.Sprintf("the session's tools are waiting for %d callbacks already, which is all that may run at once", maxCalls)
+		return nil, nil, fmt.Sprintf("tools are waiting for %d callbacks already, which is all that may run at once", maxCalls)
 	}
 	s.calls++
 	s.joined.Add(1)

@@ -48,14 +48,46 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		return tool.Result{}, err
 	}
 	defer s.land(f)
-	if err := s.board(ctx, f, call.Nested); err != nil {
-		return tool.Result{}, err
+	return s.carry(ctx, f, call)
+}
+
+// carry sends a call, and once more when a link that came back had not taken it.
+func (s *Server) carry(ctx context.Context, f *flight, call tool.Call) (tool.Result, error) {
+	for again := false; ; again = true {
+		if err := s.board(ctx, f, call.Nested); err != nil {
+			return tool.Result{}, err
+		}
+		params, err := f.peer.params(envelope(call, f.token, s.listing.Load().closed[call.Tool]))
+		if err != nil {
+			return s.failure(call.Tool, fault.InvalidArguments, "", "its arguments cannot be written as JSON: %v", err), nil
+		}
+		result, err := s.fly(ctx, f, params, call)
+		in := substituted(err)
+		switch {
+		case in == nil:
+			return result, err
+		case again || in.Unsure() || !in.Lost():
+			return s.instead(ctx, f, in), nil
+		}
+		s.log("debug", fmt.Sprintf("is connected to again, since it did not take the call of tool %q: %v", f.tool, in), "")
+		s.retire(ctx, s.disembark(f))
 	}
-	params, err := f.peer.params(envelope(call, f.token, s.listing.Load().closed[call.Tool]))
-	if err != nil {
-		return s.failure(call.Tool, fault.InvalidArguments, "", "its arguments cannot be written as JSON: %v", err), nil
+}
+
+// instead is the result of a call that a link answered in the server's place.
+func (s *Server) instead(ctx context.Context, f *flight, in substitute) tool.Result {
+	if in.Lost() {
+		s.retire(ctx, f.peer)
 	}
-	return s.fly(ctx, f, params, call)
+	known := fault.As(in)
+	if in.Unsure() {
+		return s.unsure(f.tool, known)
+	}
+	return s.failure(f.tool, known.Kind, known.Hint, "%s", known.Message)
+}
+
+func (s *Server) unsure(name string, why *fault.Error) tool.Result {
+	return s.failure(name, why.Kind, why.Hint, "%s; the call may or may not have happened", why.Message)
 }
 
 // takeTurn waits in the queue, in which a channel keeps its senders.
@@ -240,12 +272,17 @@ func report(call tool.Call, text string) {
 // arrived turns what came back into what Call returns.
 func (s *Server) arrived(ctx context.Context, f *flight, raw json.RawMessage, err error) (tool.Result, error) {
 	var rpc *jsonrpc.Error
+	in := substituted(err)
 	switch {
 	case err == nil:
 		return s.result(f.tool, raw), nil
 	case ctx.Err() != nil:
 		s.retire(ctx, f.peer)
 		return tool.Result{}, s.interrupted(ctx, f)
+	case in != nil && (s.cfg.Reconnect || !in.Lost()):
+		return tool.Result{}, err
+	case in != nil:
+		f.peer.wire.fail() // its end says more
 	case errors.As(err, &rpc):
 		return s.rejected(f.tool, err, rpc), nil
 	}
@@ -255,8 +292,11 @@ func (s *Server) arrived(ctx context.Context, f *flight, raw json.RawMessage, er
 		return tool.Result{}, err
 	}
 	verdict := f.peer.verdict
-	if f.peer.fate == nil {
+	switch {
+	case f.peer.fate == nil:
 		return tool.Result{}, verdict
+	case s.cfg.Reconnect:
+		return s.unsure(f.tool, f.peer.fate), nil
 	}
 	return tool.Result{Kind: verdict.Kind, Text: verdict.Message, Hint: verdict.Hint}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -48,9 +49,26 @@ func (s *Server) launchFault(err error) *fault.Error {
 	return &named
 }
 
+// substitute is an error that a link puts in the place of an answer; it wraps a *fault.Error.
+type substitute interface {
+	error
+	Lost() bool   // nothing more is to be expected of the link
+	Unsure() bool // the server may or may not have done what it was asked for
+}
+
+// substituted is the substitute in err, nil when there is none.
+func substituted(err error) substitute {
+	var in substitute
+	_ = errors.As(err, &in)
+	return in
+}
+
 // reason turns what came instead of an answer from p into an error, unexplained. When p ended, how it ended is the reason.
 func (s *Server) reason(p *peer, phase string, err error) *fault.Error {
 	known := fault.As(err)
+	if substituted(err) != nil {
+		return s.fault(known.Kind, known.Hint, "%s: %s", phase, known.Message)
+	}
 	if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) {
 		kind := fault.ProtocolError
 		if known != nil { // the link said so, in the server's place
@@ -76,7 +94,11 @@ func (s *Server) died(p *peer, when string) *fault.Error {
 	if p.fate == nil {
 		return s.fault(fault.Cancelled, "", "stopped %s", when)
 	}
-	err := s.fault(p.fate.Kind, p.fate.Hint, "crashed %s: %s", when, p.fate.Message)
+	how := "crashed " + when
+	if s.cfg.Reconnect {
+		how = strings.TrimPrefix(when, "during ")
+	}
+	err := s.fault(p.fate.Kind, p.fate.Hint, "%s: %s", how, p.fate.Message)
 	err.Details, err.Cause = p.fate.Details, p.fate
 	return err
 }

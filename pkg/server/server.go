@@ -53,6 +53,7 @@ type Config struct {
 	CallTimeout    time.Duration // for a call that has no limit of its own; 0 means 30 s
 	Parallel       bool          // calls need not wait for each other
 	RestartOnCrash bool          // a crash costs the call in flight, not the session; at most three times
+	Reconnect      bool          // the server goes on without its links: losing one costs the call in flight, and another link is free
 	// Log is told what is worth saying besides errors; level is debug, info, warn or error. May be nil.
 	Log func(level, message, hint string)
 
@@ -308,6 +309,9 @@ func (s *Server) decide(p *peer) (warning string) {
 		return ""
 	}
 	s.peer, s.last = nil, p
+	if s.cfg.Reconnect {
+		return ""
+	}
 	s.crashes++
 	if p.fate != nil && s.cfg.RestartOnCrash && s.crashes <= maxRestarts {
 		return fmt.Sprintf("is started again for the next call (crash %d of at most %d): %s", s.crashes, maxRestarts, p.verdict.Message)

@@ -21,20 +21,41 @@ const (
 	metaTimeout    = metaPrefix + "timeoutMs"
 )
 
-// describe reads a tool's metadata. A value of the wrong type counts as absent, with a warning.
-func (r *Registry) describe(src Source, adv tool.Advertised) *Tool {
+// describe reads a tool's metadata: its _meta, and where that is silent what the source's registry says. A value of the wrong
+// type counts as absent, with a warning.
+func (r *Registry) describe(src Source, adv tool.Advertised, also says) *Tool {
 	m := metaReader{r, src.Source, adv}
 	return &Tool{
 		Name: adv.Name, Description: adv.Description, Source: src.Source, InputSchema: withoutReserved(adv.InputSchema), Caller: src.Caller,
 		SupportedDrivers:   m.strings(metaDrivers),
-		SupportedPlatforms: m.strings(metaPlatforms),
+		SupportedPlatforms: m.platforms(also.platforms),
 		RequiresHost:       m.bool(metaHost, false),
 		RequiresContext:    m.bool(metaContext, false),
-		IsForLLM:           m.bool(metaForLLM, m.bool(metaSurface, true)),
-		IsRecordable:       m.bool(metaRecordable, true),
-		IsDelegating:       m.bool(metaDelegating, false),
-		pushedTo:           m.timeoutChecked().string(metaToolset),
+		IsForLLM:           m.bool(metaForLLM, m.bool(metaSurface, or(also.forLLM, true))),
+		IsRecordable:       m.bool(metaRecordable, or(also.recordable, true)),
+		IsDelegating:       m.bool(metaDelegating, or(also.delegating, false)),
+		pushedTo:           ids(m.timeoutChecked().toolsets(also.groups)),
 	}
+}
+
+// ids leaves out what is empty or there already.
+func ids(list []string) []string {
+	var out []string
+	seen := map[string]bool{"": true}
+	for _, id := range list {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func or(b *bool, absent bool) bool {
+	if b == nil {
+		return absent
+	}
+	return *b
 }
 
 type metaReader struct {
@@ -61,16 +82,24 @@ func (m metaReader) bool(key string, absent bool) bool {
 	return b
 }
 
-func (m metaReader) string(key string) string {
-	v, ok := m.tool.Meta[key]
+func (m metaReader) toolsets(absent []string) []string {
+	v, ok := m.tool.Meta[metaToolset]
 	if !ok {
-		return ""
+		return absent
 	}
-	s, ok := v.(string)
+	id, ok := v.(string)
 	if !ok {
-		m.wrong(key, "text")
+		m.wrong(metaToolset, "text")
+		return absent
 	}
-	return s
+	return []string{id}
+}
+
+func (m metaReader) platforms(absent []string) []string {
+	if own := m.strings(metaPlatforms); own != nil {
+		return own
+	}
+	return absent
 }
 
 func (m metaReader) strings(key string) []string {

@@ -32,7 +32,7 @@ type Tool struct {
 	Toolsets           []string // ids of the toolsets it belongs to, in the order they are defined
 	Caller             tool.Caller
 
-	pushedTo string // trailblaze/toolset
+	pushedTo []string // trailblaze/toolset, or the groups of its source's registry
 	compile  sync.Once
 	checker  *checker // of InputSchema, compiled at the first check
 }
@@ -40,9 +40,10 @@ type Tool struct {
 // Source is everything one contributor advertises, with what runs its tools.
 type Source struct {
 	tool.Source
-	Tools  []tool.Advertised
-	Caller tool.Caller
-	Lacks  []string // names that others of its kind have
+	Tools    []tool.Advertised
+	Registry string // text of the resource trailblaze://registry as the source gave it; empty without one
+	Caller   tool.Caller
+	Lacks    []string // names that others of its kind have
 }
 
 // Reason says why a tool is not offered.
@@ -58,10 +59,11 @@ const (
 
 // Skipped is a tool that this scope does not offer. One skipped ByToolset is registered all the same.
 type Skipped struct {
-	Name   string
-	Source tool.Source
-	Reason Reason
-	Detail string // what the tool wants, for people
+	Name     string
+	Source   tool.Source
+	Reason   Reason
+	Detail   string   // what the tool wants, for people
+	Toolsets []string // ids of the toolsets it belongs to
 }
 
 // Scope is what the filters look at.
@@ -80,6 +82,7 @@ type Registry struct {
 	Warnings []string
 
 	byName  map[string]*Tool
+	byID    map[string]int   // of Toolsets
 	lacking map[string]error // why a name that is known elsewhere is not here
 }
 
@@ -120,15 +123,20 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Gate) (*Registry
 	r := &Registry{byName: map[string]*Tool{}, lacking: map[string]error{}}
 	var collisions []error
 	advertised := map[string]bool{}
+	var groups []group
+	var filtered []*Tool
 	for _, src := range sources {
+		about := r.read(src)
+		groups = append(groups, about.groups...)
 		for _, name := range src.Lacks {
 			r.lacking[name] = src.lacks(name)
 		}
 		for _, adv := range src.Tools {
 			advertised[adv.Name] = true
-			t := r.describe(src, adv)
+			t := r.describe(src, adv, about.tools[adv.Name])
 			if skip, out := filter(sc, t); out {
 				r.Skipped = append(r.Skipped, skip)
+				filtered = append(filtered, t)
 				continue
 			}
 			if first, taken := r.byName[t.Name]; taken {
@@ -142,7 +150,11 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Gate) (*Registry
 	if err := errors.Join(collisions...); err != nil {
 		return nil, err
 	}
-	r.offer(sc, toolsets, gate, advertised)
+	r.define(toolsets)
+	r.addGroups(groups)
+	r.join(filtered)
+	r.warnUnknown(gate, advertised)
+	r.offer(sc, gate)
 	return r, nil
 }
 

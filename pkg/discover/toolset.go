@@ -3,6 +3,8 @@ package discover
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/scope"
 )
@@ -14,34 +16,27 @@ type Toolset struct {
 	Platforms     []scope.Platform // empty: all
 	Drivers       []string         // empty: all
 	AlwaysEnabled bool
+	OffByDefault  bool     // offered only when tool_sets names it
 	Tools         []string // names it pulls in; after Build, everything that belongs to it
 	Active        bool     // set by Build: its tools are offered in this scope
 }
 
 // Gate is what the target's platform entry says about tools.
 type Gate struct {
-	ToolSets []string // empty: every registered tool is offered
+	ToolSets []string // empty: all but those that are off by default
 	Tools    []string
 	Excluded []string
 }
 
-// offer fills in membership and decides which tools are offered.
-func (r *Registry) offer(sc Scope, toolsets []Toolset, gate Gate, advertised map[string]bool) {
-	r.Toolsets = withPushed(toolsets, r.Tools)
-	r.warnUnknown(gate, advertised)
+// offer decides which tools are offered.
+func (r *Registry) offer(sc Scope, gate Gate) {
 	for i := range r.Toolsets {
 		ts := &r.Toolsets[i]
-		wanted := len(gate.ToolSets) == 0 || ts.AlwaysEnabled || slices.Contains(gate.ToolSets, ts.ID)
-		ts.Active = wanted && ts.applies(sc)
-		for _, name := range ts.Tools {
-			if t, ok := r.byName[name]; ok {
-				t.Toolsets = append(t.Toolsets, ts.ID)
-			}
-		}
+		ts.Active = ts.enabled(gate) && ts.applies(sc)
 	}
 	for _, t := range r.Tools {
 		if why, out := r.gated(t, gate); out {
-			r.Skipped = append(r.Skipped, Skipped{Name: t.Name, Source: t.Source, Reason: ByToolset, Detail: why})
+			r.Skipped = append(r.Skipped, Skipped{Name: t.Name, Source: t.Source, Reason: ByToolset, Detail: why, Toolsets: t.Toolsets})
 			continue
 		}
 		r.Offered = append(r.Offered, t)
@@ -53,18 +48,34 @@ func (r *Registry) gated(t *Tool, gate Gate) (why string, out bool) {
 	if slices.Contains(gate.Excluded, t.Name) {
 		return "the target's platform excludes it", true
 	}
-	if len(gate.ToolSets) == 0 || slices.Contains(gate.Tools, t.Name) {
+	if slices.Contains(gate.Tools, t.Name) {
 		return "", false
 	}
-	for _, ts := range r.Toolsets {
-		if ts.Active && slices.Contains(ts.Tools, t.Name) {
+	var off []string
+	for _, id := range t.Toolsets {
+		switch ts := r.toolset(id); {
+		case ts.Active:
 			return "", false
+		case !ts.enabled(gate):
+			off = append(off, strconv.Quote(ts.ID))
 		}
 	}
-	if len(t.Toolsets) == 0 {
+	switch {
+	case len(gate.ToolSets) == 0 && len(off) == 0:
+		return "", false
+	case len(gate.ToolSets) == 0 && len(off) == 1:
+		return fmt.Sprintf("its group %s is not enabled by default; name it in tool_sets", off[0]), true
+	case len(gate.ToolSets) == 0:
+		return fmt.Sprintf("its groups %s are not enabled by default; name one of them in tool_sets", strings.Join(off, ", ")), true
+	case len(t.Toolsets) == 0:
 		return "it is in no toolset, and the target's platform lists tool_sets", true
 	}
 	return fmt.Sprintf("none of its toolsets %q is enabled for this scope", t.Toolsets), true
+}
+
+// enabled reports whether the target's platform wants a toolset.
+func (ts Toolset) enabled(gate Gate) bool {
+	return ts.AlwaysEnabled || slices.Contains(gate.ToolSets, ts.ID) || len(gate.ToolSets) == 0 && !ts.OffByDefault
 }
 
 func (ts Toolset) applies(sc Scope) bool {
@@ -72,27 +83,53 @@ func (ts Toolset) applies(sc Scope) bool {
 		(len(ts.Drivers) == 0 || slices.Contains(ts.Drivers, sc.Driver))
 }
 
-// withPushed adds the tools that name a toolset themselves; a toolset nobody defined is created for them.
-func withPushed(defined []Toolset, tools []*Tool) []Toolset {
-	sets := make([]Toolset, len(defined))
-	for i, ts := range defined {
+// define begins with the toolsets that files define.
+func (r *Registry) define(toolsets []Toolset) {
+	r.byID = map[string]int{}
+	for _, ts := range toolsets {
 		ts.Tools = slices.Clone(ts.Tools)
-		sets[i] = ts
+		*r.toolset(ts.ID) = ts
 	}
-	for _, t := range tools {
-		if t.pushedTo == "" {
-			continue
-		}
-		i := slices.IndexFunc(sets, func(ts Toolset) bool { return ts.ID == t.pushedTo })
-		if i < 0 {
-			sets = append(sets, Toolset{ID: t.pushedTo})
-			i = len(sets) - 1
-		}
-		if !slices.Contains(sets[i].Tools, t.Name) {
-			sets[i].Tools = append(sets[i].Tools, t.Name)
+}
+
+// toolset returns the toolset with an id; one that nobody defined is created. It is good until the next one is.
+func (r *Registry) toolset(id string) *Toolset {
+	i, ok := r.byID[id]
+	if !ok {
+		i = len(r.Toolsets)
+		r.byID[id] = i
+		r.Toolsets = append(r.Toolsets, Toolset{ID: id})
+	}
+	return &r.Toolsets[i]
+}
+
+// join adds the tools that name a toolset themselves, and notes of every tool which toolsets it belongs to. Those that the scope
+// filters out create the toolsets that they name, too, so that nobody is told that there are none.
+func (r *Registry) join(filtered []*Tool) {
+	for _, t := range r.Tools {
+		for _, id := range t.pushedTo {
+			if ts := r.toolset(id); !slices.Contains(ts.Tools, t.Name) {
+				ts.Tools = append(ts.Tools, t.Name)
+			}
 		}
 	}
-	return sets
+	for _, t := range filtered {
+		for _, id := range t.pushedTo {
+			r.toolset(id)
+		}
+	}
+	of := map[string][]string{}
+	for _, ts := range r.Toolsets {
+		for _, name := range ts.Tools {
+			of[name] = append(of[name], ts.ID)
+		}
+	}
+	for _, t := range r.Tools {
+		t.Toolsets = of[t.Name]
+	}
+	for i, t := range filtered {
+		r.Skipped[i].Toolsets = ids(slices.Concat(of[t.Name], t.pushedTo))
+	}
 }
 
 func (r *Registry) warnUnknown(gate Gate, advertised map[string]bool) {
@@ -109,8 +146,8 @@ func (r *Registry) warnUnknown(gate Gate, advertised map[string]bool) {
 		}
 	}
 	for _, id := range gate.ToolSets {
-		if !slices.ContainsFunc(r.Toolsets, func(ts Toolset) bool { return ts.ID == id }) {
-			r.warnf("tool_sets names %q, which no toolset file and no tool defines", id)
+		if _, ok := r.byID[id]; !ok {
+			r.warnf("tool_sets names %q, which no toolset file, tool or registry defines", id)
 		}
 	}
 }

@@ -314,7 +314,7 @@ func first(errs ...error) error {
 
 // replay checks every call and then makes them.
 func (r *runner) replay(ctx context.Context, s *session, p *plan) verdict {
-	if misfits := checkCalls(s.registry, p); len(misfits) > 0 {
+	if misfits := checkCalls(s.registry.Load(), p); len(misfits) > 0 {
 		return r.argumentsWrong(misfits).once()
 	}
 	player := newPlayer(s, r.values(p))

@@ -11,6 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -21,7 +22,8 @@ type misfit struct {
 	tool    string
 }
 
-// checkCalls holds every call of every step against the registered tools, before the first one is sent.
+// checkCalls holds the calls of every step against the registered tools, before the first one is sent. Calls behind one of
+// reloadTools meet tools that nobody knows yet; they are checked at their turn.
 func checkCalls(registry *discover.Registry, p *plan) []misfit {
 	var out []misfit
 	for _, st := range p.steps {
@@ -36,6 +38,9 @@ func checkCalls(registry *discover.Registry, p *plan) []misfit {
 			for _, problem := range unfit(t, call.Args) {
 				at.Message, at.Hint = fmt.Sprintf("%s: %s", call.Tool, problem.Message), problem.Hint
 				out = append(out, misfit{at, st, call.Tool})
+			}
+			if call.Tool == reloadTools {
+				return out
 			}
 		}
 	}
@@ -93,7 +98,7 @@ func List(ctx context.Context, setup Setup, sc scope.Scope) (*discover.Registry,
 		return nil, err
 	}
 	s.close(ctx)
-	return s.registry, nil
+	return s.registry.Load(), nil
 }
 
 // Probe starts one server, lists it and stops it again; it returns how many tools it has. Which target the server is for does
@@ -110,5 +115,15 @@ func Probe(ctx context.Context, setup Setup, entry config.Server) (tools int, er
 	if err != nil {
 		return 0, err
 	}
-	return len(registry.Tools) + len(registry.Skipped), nil
+	for _, t := range registry.Tools {
+		if t.Source.Kind == tool.FromServer {
+			tools++
+		}
+	}
+	for _, skipped := range registry.Skipped {
+		if skipped.Reason != discover.ByToolset { // or it is registered
+			tools++
+		}
+	}
+	return tools, nil
 }

@@ -173,7 +173,7 @@ func (p *player) asked(ctx context.Context, from *level, r callback.Request) end
 	if err := tooDeep(from); err != nil {
 		return refuse(err)
 	}
-	t, err := p.session.registry.Find(r.Tool)
+	t, err := p.session.registry.Load().Find(r.Tool)
 	if err != nil {
 		return refuse(err)
 	}
@@ -270,12 +270,15 @@ func (p *player) check(l *level, delegates []trail.Call) error {
 	}
 	var wrong []error
 	for i, d := range delegates {
-		t, err := p.session.registry.Find(d.Tool)
+		t, err := p.session.registry.Load().Find(d.Tool)
 		if err == nil {
 			err = argsFault(t, unfit(t, d.Args))
 		}
 		if e := fault.As(err); e != nil {
 			wrong = append(wrong, fault.New(e.Kind, e.Hint, "delegate %d of %d: %s", i+1, len(delegates), e.Message))
+		}
+		if d.Tool == reloadTools {
+			break // what comes behind it may not be known yet
 		}
 	}
 	return together(wrong)

@@ -54,7 +54,7 @@ func (p *player) replay(st step) verdict {
 
 // hidden are the texts in a call that nobody may see, as they stand in the trail.
 func (p *player) hidden(call trail.Call) []string {
-	t, err := p.session.registry.Find(call.Tool)
+	t, err := p.session.registry.Load().Find(call.Tool)
 	if err != nil {
 		return nil
 	}
@@ -92,11 +92,11 @@ func (p *player) call(recorded trail.Call) verdict {
 // ready finds the tool, fills in the values and holds what they made of the arguments against the tool's schema: nothing is
 // sent that is known to be wrong. Arguments without values were checked before the first call.
 func (p *player) ready(recorded trail.Call) (*discover.Tool, map[string]any, error) {
-	t, err := p.session.registry.Find(recorded.Tool)
+	t, err := p.session.registry.Load().Find(recorded.Tool)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(recorded.Args) > 0 && !trail.HasToken(recorded.Args) {
+	if len(recorded.Args) > 0 && !trail.HasToken(recorded.Args) && !p.session.reloaded.Load() {
 		return t, recorded.Args, nil
 	}
 	args, err := trail.Interpolate(recorded.Args, p.values)

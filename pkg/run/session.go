@@ -19,7 +19,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/server"
-	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // othersGrace is how long the other servers may go on starting after one has failed, so that a second failure with a reason
@@ -34,8 +33,10 @@ type session struct {
 	setup    Setup
 	emit     *event.Emitter
 	entries  []config.Server
-	servers  []*server.Server
-	registry *discover.Registry
+	servers  []*server.Server  // in configured order
+	others   []discover.Source // that have tools and are no servers
+	registry atomic.Pointer[discover.Registry]
+	reloaded atomic.Bool      // the registry is not the one that calls were held against before the first one
 	door     *callback.Server // for tools that call back; nil when none could, or when it cannot be opened
 	device   *sessionDevice   // nil when nothing drives the scope's devices
 	wanted   bool             // a call will need the device, as far as that is known
@@ -65,20 +66,18 @@ func openSession(ctx context.Context, setup Setup, sc scope.Scope, o opening) (*
 	if len(s.entries) > 0 && !o.listOnly {
 		s.openDoor()
 	}
-	commands := s.openDevice(o)
-	sources, err := s.start(o.listOnly)
+	s.others = slices.Concat([]discover.Source{s.openDevice(o)}, setup.Builtins, []discover.Source{s.reloadSource()})
+	err := s.start(o.listOnly)
+	var registry *discover.Registry
 	if err == nil {
-		s.registry, err = discover.Build(
-			discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Agent: sc.Agent},
-			append(append(sources, commands), setup.Builtins...), toolsets(setup.Project), gate(setup.Project, sc))
+		registry, err = s.register(s.listings())
 	}
 	if err != nil {
 		s.close(ctx)
 		return nil, err
 	}
-	for _, w := range s.registry.Warnings {
-		s.emit.Log("warn", "registry", w, "")
-	}
+	s.registry.Store(registry)
+	s.warn(registry.Warnings, nil)
 	return s, nil
 }
 
@@ -109,8 +108,8 @@ func (s *session) callbackLimit(name string) time.Duration {
 	return cmp.Or(s.entries[i].CallbackTimeout, callback.DefaultLimit)
 }
 
-// start brings up the servers and returns what each offers, in configured order; every failure is reported.
-func (s *session) start(listOnly bool) ([]discover.Source, error) {
+// start brings up the servers; every failure is reported.
+func (s *session) start(listOnly bool) error {
 	entries := s.entries
 	ctx, giveUp := context.WithCancel(s.ctx)
 	defer giveUp()
@@ -126,24 +125,22 @@ func (s *session) start(listOnly bool) ([]discover.Source, error) {
 			case failures[i] != nil:
 				first.Do(func() { time.AfterFunc(othersGrace, giveUp) })
 			case listOnly:
-				failures[i] = started[i].Stop(context.WithoutCancel(ctx))
+				failures[i] = errors.Join(started[i].Settle(ctx), started[i].Stop(context.WithoutCancel(ctx)))
 			default:
 				s.watch.Go(func() { s.watchServer(started[i]) })
 			}
 		})
 	}
 	wg.Wait()
-	var sources []discover.Source
 	for _, srv := range started {
-		if srv == nil {
-			continue
+		if srv != nil {
+			s.servers = append(s.servers, srv)
 		}
-		s.servers = append(s.servers, srv)
-		sources = append(sources, discover.Source{
-			Source: tool.Source{Kind: tool.FromServer, Name: srv.Name()}, Tools: srv.Tools(), Caller: srv,
-		})
 	}
-	return sources, causes(append(failures, s.broke()))
+	if err := causes(append(failures, s.broke())); err != nil || listOnly {
+		return err
+	}
+	return s.settle()
 }
 
 // causes joins the failures, leaving out servers that were only given up because another had failed.

@@ -80,7 +80,7 @@ func (o Single) call(ctx context.Context, setup Setup, sc scope.Scope, open open
 		return Called{}, "", first(outside(ctx), err)
 	}
 	defer s.close(ctx)
-	t, err := s.registry.Find(o.Tool)
+	t, err := s.registry.Load().Find(o.Tool)
 	if err != nil {
 		return Called{}, "", err
 	}

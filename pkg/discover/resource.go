@@ -1,0 +1,255 @@
+package discover
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// resource is what the trailblaze://registry of a source says (specification, section 14). What it does not say is nil.
+type resource struct {
+	tools  map[string]says
+	groups []group
+}
+
+// says is what a resource says of a tool. A tool's own _meta comes first.
+type says struct {
+	platforms, groups              []string
+	forLLM, recordable, delegating *bool
+}
+
+// group is what a resource says of a group of tools, which is a toolset.
+type group struct {
+	id, description string
+	enabled         *bool // by default
+	source          tool.Source
+}
+
+// maxWarnings is how many warnings of one kind there are about one resource; the others are counted.
+const maxWarnings = 10
+
+// read takes what it can use of a source's resource and warns of the rest.
+func (r *Registry) read(src Source) resource {
+	out := resource{tools: map[string]says{}}
+	if src.Registry == "" {
+		return out
+	}
+	in := &resourceReader{}
+	top := in.members("", json.RawMessage(src.Registry))
+	for _, m := range in.members("tools", top.get("tools")) {
+		out.tools[m.key] = in.tool("tools."+m.key, m.value)
+	}
+	for _, m := range in.members("groups", top.get("groups")) {
+		if m.key != "" {
+			out.groups = append(out.groups, in.group(m, src.Source))
+		}
+	}
+	warn := func(problem string) { r.warnf("%s: trailblaze://registry: %s", src.Source, problem) }
+	few(in.problems, warn, func(problem string) string { return problem })
+	unlisted, listed := out.unlisted(src.Tools)
+	few(unlisted, warn, func(name string) string {
+		said := fmt.Sprintf("it names the tool %.100q, which the server does not list", name)
+		if hint := fault.DidYouMean(name, listed); hint != "" {
+			said += "; " + hint
+		}
+		return said
+	})
+	return out
+}
+
+// few tells of the first of many problems of a kind, and of how many more there are.
+func few(problems []string, tell func(string), one func(string) string) {
+	for _, problem := range problems[:min(len(problems), maxWarnings)] {
+		tell(one(problem))
+	}
+	if more := len(problems) - maxWarnings; more > 0 {
+		tell(fmt.Sprintf("and %d more of this kind", more))
+	}
+}
+
+// unlisted returns the tools that the resource names and the source does not have, and all that it has.
+func (r resource) unlisted(tools []tool.Advertised) (unlisted, listed []string) {
+	has := map[string]bool{}
+	for _, t := range tools {
+		has[t.Name] = true
+		listed = append(listed, t.Name)
+	}
+	for name := range r.tools {
+		if !has[name] {
+			unlisted = append(unlisted, name)
+		}
+	}
+	slices.Sort(unlisted)
+	return unlisted, listed
+}
+
+// resourceReader reads parts of a resource and keeps what is wrong with them.
+type resourceReader struct{ problems []string }
+
+func (r *resourceReader) tool(path string, raw json.RawMessage) says {
+	of := r.members(path, raw)
+	return says{
+		platforms:  r.platforms(path+".platforms", of.get("platforms")),
+		groups:     r.texts(path+".groups", of.get("groups")),
+		forLLM:     value[bool](r, path+".exposedToLlm", of.get("exposedToLlm"), "true or false"),
+		recordable: value[bool](r, path+".isRecordable", of.get("isRecordable"), "true or false"),
+		delegating: value[bool](r, path+".isDelegating", of.get("isDelegating"), "true or false"),
+	}
+}
+
+func (r *resourceReader) group(m member, source tool.Source) group {
+	path := "groups." + m.key
+	of := r.members(path, m.value)
+	g := group{id: m.key, enabled: value[bool](r, path+".defaultEnabled", of.get("defaultEnabled"), "true or false"), source: source}
+	if text := value[string](r, path+".description", of.get("description"), "text"); text != nil {
+		g.description = *text
+	}
+	return g
+}
+
+// platforms keeps names that are none, so that a tool with a misspelt platform is not offered on all of them.
+func (r *resourceReader) platforms(path string, raw json.RawMessage) []string {
+	known := append(scope.PlatformNames(), "desktop") // which nothing drives yet
+	names := r.texts(path, raw)
+	for _, name := range names {
+		if !containsFold(known, name) {
+			r.wrongf("%s: %.100q is no platform; there are %s", path, name, strings.Join(known, ", "))
+		}
+	}
+	return names
+}
+
+// texts is nil when there is no list or nothing in it can be used.
+func (r *resourceReader) texts(path string, raw json.RawMessage) []string {
+	list := value[[]json.RawMessage](r, path, raw, "list")
+	if list == nil {
+		return nil
+	}
+	out := make([]string, 0, len(*list))
+	for i, item := range *list {
+		if text := value[string](r, fmt.Sprintf("%s[%d]", path, i), item, "text"); text != nil {
+			out = append(out, *text)
+		}
+	}
+	if len(out) == 0 && len(*list) > 0 {
+		return nil
+	}
+	return out
+}
+
+// value decodes what is there; nil when it is absent or of another type.
+func value[T any](r *resourceReader, path string, raw json.RawMessage, want string) *T {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	out := new(T)
+	if json.Unmarshal(raw, out) != nil {
+		r.wrongf("%s is no %s, but %s; it is ignored", path, want, rawType(raw))
+		return nil
+	}
+	return out
+}
+
+func (r *resourceReader) wrongf(format string, args ...any) {
+	const longest = 300
+	r.problems = append(r.problems, fmt.Sprintf("%.*s", longest, fmt.Sprintf(format, args...)))
+}
+
+// member is a key of an object with its value.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+type members []member
+
+// get returns the last value of a key, nil without one.
+func (ms members) get(key string) json.RawMessage {
+	for _, m := range slices.Backward(ms) {
+		if m.key == key {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// members decodes an object, in the order in which it was written. The path of the whole resource is empty.
+func (r *resourceReader) members(path string, raw json.RawMessage) members {
+	var whole json.RawMessage
+	if err := json.Unmarshal(raw, &whole); err != nil && len(raw) > 0 {
+		r.wrongf("it is no JSON: %v", err)
+		return nil
+	}
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" && path != "" {
+		return nil
+	}
+	if raw[0] != '{' {
+		r.wrongf("%s is no object, but %s; it is ignored", cmp.Or(path, "it"), rawType(raw))
+		return nil
+	}
+	var out members
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	_, err := dec.Token()
+	for err == nil && dec.More() {
+		var m member
+		var key json.Token
+		if key, err = dec.Token(); err == nil {
+			m.key, _ = key.(string)
+			err = dec.Decode(&m.value)
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func rawType(raw json.RawMessage) string {
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "text"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	default:
+		return "a number"
+	}
+}
+
+// addGroups adds what resources say of groups: to a toolset that a file defines what the file leaves open, else a toolset of its
+// own. Of what several of them say, the first holds.
+func (r *Registry) addGroups(groups []group) {
+	describedBy, enabledBy := map[string]group{}, map[string]group{}
+	for _, g := range groups {
+		ts := r.toolset(g.id)
+		if g.description != "" {
+			first, told := describedBy[g.id]
+			switch {
+			case ts.Description == "":
+				ts.Description, describedBy[g.id] = g.description, g
+			case told && first.description != g.description:
+				r.warnf("%s and %s describe the group %q differently; what %s says holds", first.source, g.source, g.id, first.source)
+			}
+		}
+		if g.enabled != nil {
+			first, told := enabledBy[g.id]
+			switch {
+			case !told:
+				ts.OffByDefault, enabledBy[g.id] = !*g.enabled, g
+			case *first.enabled != *g.enabled:
+				r.warnf("%s and %s disagree on whether the group %q is enabled by default; what %s says holds",
+					first.source, g.source, g.id, first.source)
+			}
+		}
+	}
+}

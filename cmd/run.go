@@ -28,6 +28,7 @@ type runFlags struct {
 	argsFile, junit, html, unrecorded, record string
 	evidence                                  string
 	failFast, dryRun, lastFailed              bool
+	shard, durations                          string
 	retries                                   int
 	timeout                                   time.Duration
 }
@@ -42,6 +43,7 @@ project's trailsDir is replayed.`,
 		Example: `  trailblaze run
   trailblaze run trails/checkout --tags smoke --junit build/junit.xml
   trailblaze run --last-failed --retries 1
+  trailblaze run --shard 2/3
   trailblaze run --device web:alice,web:bob --workers 4
   TOKEN=… trailblaze run --secret TOKEN login.trail.yaml`,
 		RunE: func(c *cobra.Command, args []string) error { return a.runTrails(c.Context(), f, args) },
@@ -64,6 +66,8 @@ project's trailsDir is replayed.`,
 	flags.StringVar(&f.record, "record", "", "record the one trail to `FILE`; of a file that is there only this device's calls are replaced")
 	flags.StringVar(&f.evidence, "evidence", run.EvidenceOnFailure, "when to keep what the device shows: `"+strings.Join(evidenceModes(), "|")+"`")
 	complete(c, "evidence", evidenceModes())
+	flags.StringVar(&f.shard, "shard", "", "only a part of the trails: `I/N` is part I, from 1, of N; report merge joins what the parts leave")
+	flags.StringVar(&f.durations, "durations", "", "`FILE` with durations that --shard cuts by, the same for every part (default: durations.json in logsDir)")
 	flags.StringVar(&f.junit, "junit", "", "also write a JUnit report to `FILE`")
 	flags.StringVar(&f.html, "html", "", "also write a page to read to `DIR`: index.html, which needs nothing beside it")
 	c.MarkFlagsMutuallyExclusive("record", "dry-run")
@@ -102,6 +106,10 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	if o.Paths, err = a.trailPaths(project, f, j.args); err != nil {
 		return summary, err
 	}
+	warning, err := a.cutBy(project, f, &o)
+	if err != nil {
+		return summary, err
+	}
 	if err := errors.Join(a.prepareReport("--junit", f.junit), a.preparePage(f.html)); err != nil {
 		return summary, err
 	}
@@ -111,11 +119,17 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		defer stop()
 	}
 	renderers := a.renderers(project, f)
+	if err := renderers.keepResults(project, o.Shard); err != nil {
+		return summary, errors.Join(err, renderers.close())
+	}
 	o.Stream = event.NewStream(a.Now, o.Redactor, renderers.handlers...)
 	o.Stream.OnPanic = func(err error) { a.cancel(err) }
 	stopped := whileStopping(ctx, func(message string) {
 		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message})
 	})
+	if warning != nil {
+		o.Stream.Emit(*warning)
+	}
 	a.reapLeftovers(o.Stream)
 	summary, err = run.Run(ctx, o)
 	stopped()

@@ -28,7 +28,11 @@ func (p *Process) Explain(cause *fault.Error) *fault.Error {
 		fmt.Fprintf(&b, "\n  the end of its stderr:\n%s", indent(said))
 	}
 	if strays := p.record.strays(); len(strays) > 0 && !p.spoke() {
-		fmt.Fprintf(&b, "\n  on its stdout, in place of the protocol:\n%s", indent(strings.Join(strays, "\n")))
+		instead := ", in place of the protocol"
+		if p.spec.Apart {
+			instead = ""
+		}
+		fmt.Fprintf(&b, "\n  on its stdout%s:\n%s", instead, indent(strings.Join(strays, "\n")))
 	}
 	if p.spec.LogPath != "" && (said != "" || len(p.record.strays()) > 0) {
 		fmt.Fprintf(&b, "\n  log: %s", p.spec.LogPath)

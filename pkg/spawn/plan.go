@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -51,7 +52,7 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 		return p, err
 	}
 	command, err := s.runtimes.Command(ctx, spec.Script, spec.Runtime)
-	p.argv, p.runtime = command.Argv, command.Runtime
+	p.argv, p.runtime = append(slices.Clip(command.Argv), spec.Args...), command.Runtime
 	return p, err
 }
 

@@ -2,9 +2,12 @@ package spawn
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 )
@@ -22,6 +25,7 @@ const (
 // stdout. It never fails: what cannot be written to the file costs one notice.
 type record struct {
 	path       string // "" for no file
+	apart      bool   // stdout may be written to
 	notice     func(level, message, hint string)
 	unwritable func(err error)
 
@@ -108,7 +112,7 @@ func (r *record) strayed(line []byte) {
 	}
 	text := strings.ToValidUTF8(strings.TrimRight(string(line[:min(len(line), strayLine)]), "\r\n"), "�")
 	r.stray = append(r.stray, text)
-	if len(r.stray) > 1 {
+	if len(r.stray) > 1 || r.apart {
 		return
 	}
 	hint := "write to stderr instead; in JavaScript, with console.error"
@@ -127,7 +131,7 @@ func (r *record) append(p []byte) {
 	}
 	var err error
 	if r.file == nil {
-		r.file, err = os.OpenFile(r.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		r.file, err = create(r.path)
 	}
 	if err == nil {
 		_, err = r.file.Write(p)
@@ -136,6 +140,15 @@ func (r *record) append(p []byte) {
 		r.closed = true
 		r.tell = append(r.tell, func() { r.unwritable(err) })
 	}
+}
+
+func create(path string) (*os.File, error) {
+	const flags = os.O_CREATE | os.O_APPEND | os.O_WRONLY
+	file, err := os.OpenFile(path, flags, 0o600)
+	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(filepath.Dir(path), 0o755) == nil {
+		file, err = os.OpenFile(path, flags, 0o600)
+	}
+	return file, err
 }
 
 // remember puts p into the ring.

@@ -38,11 +38,12 @@ type Spec struct {
 	Name    string   // of the server; only for lists of processes
 	Script  string   // absolute path of a script, or
 	Command string   // a command: found in Dir if it has a separator, else in the PATH of Env
-	Args    []string // of the command
+	Args    []string // of the script or the command
 	Dir     string   // working directory; "" is the script's folder
 	Env     []string // the complete environment; of two entries with one name the last counts
 	Runtime string   // the runtime that the entry asks for; "" for any
-	LogPath string   // file for stderr and stray stdout, created with the first byte; "" for none
+	LogPath string   // file for stderr and stray stdout, created with its folder and the first byte; "" for none
+	Apart   bool     // it speaks elsewhere: what it writes to stdout is no mistake, but logged like stderr
 	// Redact takes secrets out of everything that is kept of stderr and stray stdout. May be nil.
 	Redact func(io.Writer) io.WriteCloser
 	// Log is told, at most once, that the server writes to stdout. It is called from any goroutine. May be nil.
@@ -109,7 +110,7 @@ func (s *Supervisor) launch(plan plan) (*Process, error) {
 	}
 	p := &Process{
 		spec: plan.spec, argv: plan.argv, runtime: plan.runtime, folder: plan.folder, cmd: cmd, started: time.Now(), maxLine: s.maxLine, stdin: ends.stdin,
-		record:  &record{path: plan.spec.LogPath, notice: plan.spec.Log, unwritable: plan.spec.Unwritable},
+		record:  &record{path: plan.spec.LogPath, apart: plan.spec.Apart, notice: plan.spec.Log, unwritable: plan.spec.Unwritable},
 		writing: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
 		heard: make(chan struct{}), deaf: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{}),
 	}

@@ -15,6 +15,7 @@ import (
 type ConsoleOptions struct {
 	Verbose bool             // steps and calls too
 	Quiet   bool             // failures, warnings and counts only
+	EndOnly bool             // only how it ended: what happened is over
 	Now     func() time.Time // for how long something takes
 	LogsDir string           // where sessions leave their files, to refer to; may be empty
 	JUnit   string           // the JUnit file that will be written; may be empty
@@ -219,7 +220,7 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	if reason := firstLine(e.Reason); reason != "" && (e.Outcome == event.Failed || e.Outcome == event.Error) {
 		lines = append(lines, "  "+reason)
 	}
-	if !c.opts.Quiet {
+	if !c.opts.Quiet && !c.opts.EndOnly {
 		c.print(lines...)
 	}
 }

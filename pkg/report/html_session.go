@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"errors"
@@ -34,25 +33,10 @@ func (h *HTML) AddSession(dir string) error {
 		return fault.Wrap(fault.Misuse, err, "", "read a session")
 	}
 	defer file.Close()
-	lost, before := 0, len(h.attempts)
-	lines := bufio.NewReaderSize(file, 1<<16)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			r, bad := event.Decode(line)
-			switch {
-			case bad == nil:
-				h.handle(r, dir)
-			case !errors.Is(bad, event.ErrUnknown):
-				lost++
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fault.Wrap(fault.Misuse, err, "", "read a session")
-		}
+	before := len(h.attempts)
+	lost, err := readRecords(file, func(r event.Record) { h.handle(r, dir) })
+	if err != nil {
+		return fault.Wrap(fault.Misuse, err, "", "read a session")
 	}
 	if len(h.attempts) == before {
 		return fault.New(fault.Misuse, "run the trail again", "%s tells of no trail", file.Name())

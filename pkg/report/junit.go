@@ -79,10 +79,12 @@ func NewJUnit() *JUnit { return &JUnit{suites: map[string]*suite{}} }
 
 // Handle implements event.Handler.
 func (j *JUnit) Handle(r event.Record) {
+	if e, ok := r.Event.(event.RunStarted); ok {
+		j.abandon() // what an earlier run left open
+		j.shard = e.Shard
+	}
 	j.last = r.Time
 	switch e := r.Event.(type) {
-	case event.RunStarted:
-		j.shard = e.Shard
 	case event.TrailStarted:
 		j.close(which{e.File, e.Device, e.Title}) // an earlier attempt
 		j.open = append(j.open, started{e, r.Time})
@@ -188,14 +190,25 @@ func xmlText(s string) string {
 // surefire is a duration in the form that the schema asks for.
 func surefire(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// Write writes what was collected. A trail that has started and not ended is an error: the run ended before it did.
-func (j *JUnit) Write(w io.Writer) error {
+// abandon ends the trails that are open, with an error: the run ended before they did.
+func (j *JUnit) abandon() {
 	for _, t := range j.open {
-		j.add(event.TrailFinished{
-			File: t.File, Title: t.Title, Device: t.Device, Outcome: event.Error, Reason: "the run ended before this trail did", DurationMs: j.last.Sub(t.at).Milliseconds(),
-		}, j.last)
+		j.add(cutShort(t.TrailStarted, j.last.Sub(t.at)), j.last)
 	}
 	j.open = nil
+}
+
+// cutShort is the end of a trail that has none.
+func cutShort(e event.TrailStarted, took time.Duration) event.TrailFinished {
+	return event.TrailFinished{
+		File: e.File, Title: e.Title, Device: e.Device, Outcome: event.Error, Reason: "the run ended before this trail did",
+		DurationMs: took.Milliseconds(), Attempts: 1, Artifacts: []string{},
+	}
+}
+
+// Write writes what was collected. A trail that has started and not ended is an error.
+func (j *JUnit) Write(w io.Writer) error {
+	j.abandon()
 	all := struct {
 		XMLName  xml.Name `xml:"testsuites"`
 		Name     string   `xml:"name,attr"`

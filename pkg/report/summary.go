@@ -26,7 +26,7 @@ const (
 
 // summary is what a run ends with.
 func (c *Console) summary(e event.RunFinished) []string {
-	if c.several {
+	if c.several || c.opts.EndOnly {
 		slices.SortStableFunc(c.failures, func(a, b failure) int { return inOrder(whichOf(a.TrailFinished), whichOf(b.TrailFinished)) })
 		slices.SortStableFunc(c.flaky, func(a, b event.TrailFinished) int { return inOrder(whichOf(a), whichOf(b)) })
 	}
@@ -50,7 +50,10 @@ func (c *Console) summary(e event.RunFinished) []string {
 	if c.opts.HTML != "" {
 		lines = append(lines, "HTML: "+c.opts.HTML)
 	}
-	return append(append([]string{""}, lines...), c.counts(e))
+	if !c.opts.EndOnly {
+		lines = append([]string{""}, lines...)
+	}
+	return append(lines, c.counts(e))
 }
 
 func (c *Console) failureLines() []string {
@@ -65,7 +68,11 @@ func (c *Console) failureLines() []string {
 		}
 	}
 	if rest := c.failed - shown; rest > 0 {
-		lines = append(lines, joinNonEmpty(" and ", fmt.Sprintf("%s %d more did not pass, see their lines above", c.p.more, rest), c.opts.LogsDir))
+		where := ", see their lines above"
+		if c.opts.EndOnly {
+			where = ""
+		}
+		lines = append(lines, joinNonEmpty(" and ", fmt.Sprintf("%s %d more did not pass%s", c.p.more, rest, where), c.opts.LogsDir))
 	}
 	if shown > 0 {
 		lines = append(lines, "")

@@ -1,0 +1,135 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Results is what a file with the events of a run tells: of a shard, or of any run with --json.
+type Results struct {
+	Started  event.RunStarted // the first one
+	Runs     int              // how many there are; 1 unless somebody put files together, 0 for a run that ended before it began
+	Ended    bool             // the run came to its end
+	Finished event.RunFinished
+	CutShort []event.TrailFinished // trails that began and did not end; they are counted as errors
+	Began    time.Time
+	Lost     int // lines that could not be read
+
+	last time.Time
+	open []started
+}
+
+// ReadResults reads a file and hands its records to handlers. Counts are those of the trails that ended, and for a run that came to no end
+// the exit code is that of a breakdown. A file in which nothing is an event is an error of kind Misuse.
+func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, "", "read results")
+	}
+	defer file.Close()
+	res, read := &Results{}, 0
+	res.Lost, err = readRecords(file, func(r event.Record) {
+		read++
+		res.take(r)
+		for _, h := range handlers {
+			h.Handle(r)
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, fault.Wrap(fault.Misuse, err, "", "read results")
+	case read == 0 && res.Lost > 1:
+		return nil, fault.New(fault.Misuse, "give what `run --shard` leaves in logsDir, or what `run --json` prints", "%s holds no events", path)
+	}
+	res.end()
+	return res, nil
+}
+
+func (res *Results) take(r event.Record) {
+	if res.Began.IsZero() {
+		res.Began = r.Time
+	}
+	res.last = r.Time
+	switch e := r.Event.(type) {
+	case event.RunStarted:
+		if res.Runs++; res.Runs == 1 {
+			res.Started = e
+		}
+		res.Ended = false
+	case event.TrailStarted:
+		res.close(which{e.File, e.Device, e.Title})
+		res.open = append(res.open, started{e, r.Time})
+	case event.TrailFinished:
+		res.close(whichOf(e))
+		res.count(e)
+	case event.RunFinished:
+		res.Ended = true
+		res.Finished.ExitCode, res.Finished.DurationMs = fault.Worst(res.Finished.ExitCode, e.ExitCode), e.DurationMs
+	}
+}
+
+func (res *Results) close(w which) {
+	res.open = slices.DeleteFunc(res.open, func(s started) bool { return which{s.File, s.Device, s.Title} == w })
+}
+
+func (res *Results) count(e event.TrailFinished) {
+	f := &res.Finished
+	switch e.Outcome {
+	case event.Passed:
+		f.Passed++
+	case event.Failed:
+		f.Failed++
+	case event.Error:
+		f.Errors++
+	case event.Skipped:
+		f.Skipped++
+	}
+	if e.Flaky {
+		f.Flaky++
+	}
+}
+
+// end regards what did not come to its end.
+func (res *Results) end() {
+	for _, t := range res.open {
+		e := cutShort(t.TrailStarted, res.last.Sub(t.at))
+		res.CutShort = append(res.CutShort, e)
+		res.count(e)
+	}
+	if !res.Ended {
+		res.Finished.ExitCode = fault.Worst(res.Finished.ExitCode, fault.ExitInfra)
+		res.Finished.DurationMs = cmp.Or(res.Finished.DurationMs, res.last.Sub(res.Began).Milliseconds())
+	}
+}
+
+// readRecords reads lines of events and counts those that it cannot read: the file of a run that was killed ends in the middle of one.
+func readRecords(r io.Reader, each func(event.Record)) (lost int, err error) {
+	lines := bufio.NewReaderSize(r, 1<<16)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			record, bad := event.Decode(line)
+			switch {
+			case bad == nil:
+				each(record)
+			case !errors.Is(bad, event.ErrUnknown):
+				lost++
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return lost, nil
+		}
+		if err != nil {
+			return lost, err
+		}
+	}
+}

@@ -158,13 +158,17 @@ func signalFault(sig os.Signal) *fault.Error {
 	return fault.New(fault.Interrupted, "", "interrupted")
 }
 
-// whileStopping tells, when a signal ends ctx, that a second one kills. The returned function waits for a notice being given.
+// whileStopping tells, when a signal ends ctx, that a second one kills, and when a change does, that it starts again. The returned
+// function waits for a notice being given.
 func whileStopping(ctx context.Context, tell func(message string)) (done func()) {
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
 		cause := context.Cause(ctx)
-		if kind := fault.KindOf(cause); kind == fault.Interrupted || kind == fault.Terminated {
+		switch kind := fault.KindOf(cause); {
+		case replaced(ctx):
+			tell(cause.Error() + "; starting again")
+		case kind == fault.Interrupted || kind == fault.Terminated:
 			tell(cause.Error() + ": stopping the servers; once more to kill them")
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ type runFlags struct {
 	classifiers, tags, memory, secrets, args  []string
 	argsFile, junit, html, unrecorded, record string
 	evidence                                  string
-	failFast, dryRun, lastFailed              bool
+	failFast, dryRun, lastFailed, watch       bool
 	shard, durations                          string
 	retries                                   int
 	timeout                                   time.Duration
@@ -70,7 +71,10 @@ project's trailsDir is replayed.`,
 	flags.StringVar(&f.durations, "durations", "", "`FILE` with durations that --shard cuts by, the same for every part (default: durations.json in logsDir)")
 	flags.StringVar(&f.junit, "junit", "", "also write a JUnit report to `FILE`")
 	flags.StringVar(&f.html, "html", "", "also write a page to read to `DIR`: index.html, which needs nothing beside it")
+	flags.BoolVar(&f.watch, "watch", false, "run again whenever trails, config or sources of servers change, until Ctrl-C")
 	c.MarkFlagsMutuallyExclusive("record", "dry-run")
+	c.MarkFlagsMutuallyExclusive("watch", "record")
+	c.MarkFlagsMutuallyExclusive("watch", "shard")
 	return c
 }
 
@@ -81,6 +85,9 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	j := job{flags: f, args: args, secrets: secrets}
+	if f.watch {
+		return a.watchTrails(ctx, j)
+	}
 	if j.project, err = a.loadProject(); err != nil {
 		return err
 	}
@@ -93,6 +100,7 @@ type job struct {
 	project *config.Project
 	flags   runFlags
 	args    []string // which trails, as the user says it
+	only    []string // which of them, absolute; nil for all
 	secrets map[string]string
 }
 
@@ -106,6 +114,9 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	if o.Paths, err = a.trailPaths(project, f, j.args); err != nil {
 		return summary, err
 	}
+	if j.only != nil {
+		o.Paths = slices.DeleteFunc(o.Paths, func(p string) bool { return !slices.Contains(j.only, a.abs(p)) })
+	}
 	warning, err := a.cutBy(project, f, &o)
 	if err != nil {
 		return summary, err
@@ -118,14 +129,18 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, fault.New(fault.Timeout, "raise --timeout, or run fewer trails", "the run took longer than --timeout %s", f.timeout))
 		defer stop()
 	}
-	renderers := a.renderers(project, f)
+	renderers := a.renderers(ctx, project, f)
 	if err := renderers.keepResults(project, o.Shard); err != nil {
 		return summary, errors.Join(err, renderers.close())
 	}
 	o.Stream = event.NewStream(a.Now, o.Redactor, renderers.handlers...)
 	o.Stream.OnPanic = func(err error) { a.cancel(err) }
 	stopped := whileStopping(ctx, func(message string) {
-		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message})
+		level := "warn"
+		if replaced(ctx) {
+			level = "info"
+		}
+		o.Stream.Emit(event.Log{Level: level, Source: "run", Message: message})
 	})
 	if warning != nil {
 		o.Stream.Emit(*warning)
@@ -320,26 +335,34 @@ func (r *renderers) close() error {
 	return errors.Join(errs...)
 }
 
-func (a *app) renderers(project *config.Project, f runFlags) *renderers {
+func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags) *renderers {
 	r := &renderers{}
+	writing := func(what, path string, write func(io.Writer) error) func() error {
+		return func() error {
+			if replaced(ctx) {
+				return nil
+			}
+			return a.writeReport(what, path, write)
+		}
+	}
 	if a.json {
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
 		console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
 			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit, HTML: pageFile(f.html), Notices: a.Stderr, DryRun: f.dryRun,
 		})
-		r.handlers = append(r.handlers, console)
+		r.handlers = append(r.handlers, unlessReplaced(ctx, console))
 		r.closers = append(r.closers, func() error { console.Close(); return nil })
 	}
 	if f.junit != "" {
 		junit := report.NewJUnit()
 		r.handlers = append(r.handlers, junit)
-		r.closers = append(r.closers, func() error { return a.writeReport("the JUnit report", f.junit, junit.Write) })
+		r.closers = append(r.closers, writing("the JUnit report", f.junit, junit.Write))
 	}
 	if f.html != "" {
 		html := report.NewHTML(project.LogsDir)
 		r.handlers = append(r.handlers, html)
-		r.closers = append(r.closers, func() error { return a.writeReport("the page", pageFile(f.html), html.Write) })
+		r.closers = append(r.closers, writing("the page", pageFile(f.html), html.Write))
 	}
 	return r
 }

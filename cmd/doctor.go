@@ -11,7 +11,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/doctor"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 )
@@ -59,7 +58,7 @@ func (a *app) doctor(ctx context.Context, deep bool) error {
 
 // probe starts one server and lists it.
 func (a *app) probe(ctx context.Context, project *config.Project, s config.Server) (doctor.Probed, error) {
-	setup, err := a.setup(project, scopeFlags{}, redact.New(nil))
+	setup, err := a.setup(project, scopeFlags{}, a.redactor)
 	if err != nil {
 		return doctor.Probed{}, err
 	}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/remote"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -72,6 +74,7 @@ func (a *app) loadProject() (*config.Project, error) {
 // load reads the project and shows the places of what it found relative to the working directory.
 func (a *app) load(root string) (*config.Project, fault.Problems) {
 	project, problems := config.Load(root, a.Getenv)
+	a.redactor = a.redactor.With(confidential(project))
 	problems = append(problems, a.deviceProblems(project)...)
 	for _, list := range []fault.Problems{problems, project.Warnings} {
 		for i := range list {
@@ -79,6 +82,15 @@ func (a *app) load(root string) (*config.Project, fault.Problems) {
 		}
 	}
 	return project, problems
+}
+
+// confidential is what entries of servers hold that must not be shown.
+func confidential(project *config.Project) map[string]string {
+	out := map[string]string{}
+	for _, s := range project.AllServers() {
+		maps.Copy(out, s.Confidential)
+	}
+	return out
 }
 
 func (a *app) findRoot() (string, error) {
@@ -102,10 +114,11 @@ func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Reda
 	if err != nil {
 		return run.Setup{}, err
 	}
+	pool := remote.NewPool(a.supervisor)
 	return run.Setup{
 		Project: project, Version: a.Version, Env: a.Env, Width: width, Height: height,
 		Builtins: []discover.Source{builtin.Source()}, Devices: devices,
-		Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor),
+		Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor, pool), EndShared: pool.Close,
 		Request: scope.Request{
 			FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,
 			FlagDriver: f.driver, EnvDriver: a.env("TRAILBLAZE_DRIVER"), ProjectDriver: project.Driver,
@@ -116,13 +129,22 @@ func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Reda
 	}, nil
 }
 
-// launcher starts servers as processes.
-func (a *app) launcher(redactor *redact.Redactor) run.Launcher {
+// launcher starts servers as processes, those of several devices in a pool, and reaches those that have a URL.
+func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) run.Launcher {
 	return func(ctx context.Context, l run.Launch) (server.Link, error) {
-		return a.supervisor.Start(ctx, spawn.Spec{
+		if l.Server.URL != "" {
+			return remote.Open(ctx, remote.Spec{
+				Name: l.Server.Name, URL: l.Server.URL, Headers: l.Server.Headers, Proxy: a.Proxy, Log: l.Log,
+			})
+		}
+		process := spawn.Spec{
 			Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args, Dir: l.Server.Dir,
 			Env: l.Env, Runtime: l.Server.Runtime, LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log, Unwritable: l.Unwritable,
-		})
+		}
+		if l.Shared != "" {
+			return pool.Open(ctx, l.Shared, remote.Shared{Process: process, Token: l.Token, Limit: l.Server.StartupTimeout})
+		}
+		return a.supervisor.Start(ctx, process)
 	}
 }
 

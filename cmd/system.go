@@ -5,6 +5,8 @@ package cmd
 
 import (
 	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -35,6 +37,7 @@ type System struct {
 	Unhook  func(c chan<- os.Signal)
 	Version string
 	Devices []device.Kind
+	Proxy   func(*http.Request) (*url.URL, error) // for servers with a URL; nil means none
 }
 
 // NewSystem reads the real process.
@@ -49,6 +52,7 @@ func NewSystem(version string) System {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())), Width: width, Height: height,
 		Now: time.Now, Notify: notify, Unhook: signal.Stop, Version: version, Devices: kinds(),
+		Proxy: http.ProxyFromEnvironment,
 	}
 }
 

@@ -5,6 +5,8 @@
 package config
 
 import (
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -47,9 +49,20 @@ type Server struct {
 	MultiDevice     bool              // one process serves all devices of a run
 	URL             string            // of a server that is reached and not started
 	Headers         map[string]string // sent to URL
+	Confidential    map[string]string // what of URL and Headers must not be shown, by the name to show instead
 
 	File         string // absolute, with the entry's place in it
 	Line, Column int
+}
+
+// Address is the URL without the parts of it that may be confidential, empty when there is none.
+func (s Server) Address() string {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return ""
+	}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return shown.String()
 }
 
 // Target is one app under test, read from trailblaze-config/targets/.
@@ -95,6 +108,15 @@ func (p *Project) Find(targetID string) (target Target, ok bool) {
 func (p *Project) ServersFor(targetID string) []Server {
 	t, _ := p.Find(targetID)
 	return append(append([]Server{}, p.Servers...), t.Servers...)
+}
+
+// AllServers lists the servers of the project and of every target.
+func (p *Project) AllServers() []Server {
+	servers := slices.Clone(p.Servers)
+	for _, t := range p.Targets {
+		servers = append(servers, t.Servers...)
+	}
+	return servers
 }
 
 // ScopeTargets lists the targets as pkg/scope wants them.

@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
-// block is a YAML block of the reference; its first line says which file it is, and whether this version refuses it.
-var block = regexp.MustCompile("(?s)```yaml\n# (trailblaze[^\n, ]*)(, refused by this version)?\n(.*?)```")
+// block is a YAML block of the reference; its first line says which file it is.
+var block = regexp.MustCompile("(?s)```yaml\n# (trailblaze[^\n, ]*)\n(.*?)```")
 
 func reference(t *testing.T) string {
 	t.Helper()
@@ -32,16 +31,13 @@ func TestEveryExampleOfTheReferenceLoads(t *testing.T) {
 		t.Fatalf("%d of %d YAML blocks say which file they are", len(blocks), all)
 	}
 	for _, b := range blocks {
-		file, refused, content := b[1], b[2] != "", b[3]
+		file, content := b[1], b[2]
 		root := t.TempDir()
 		write(t, filepath.Join(root, filepath.FromSlash(file)), []byte(content))
 		for _, script := range []string{"common.ts", "shop/login.ts"} {
 			write(t, filepath.Join(root, "tools", filepath.FromSlash(script)), nil)
 		}
 		project, problems := config.Load(root, environment)
-		if refused && len(problems) == 1 && problems[0].Kind == fault.Unavailable {
-			problems = nil
-		}
 		if got := render(root, problems, project.Warnings); got != "" {
 			t.Errorf("%s\n%s", content, got)
 		}

@@ -375,3 +375,26 @@ func TestNamesExpandFromTheEnvironment(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatHeadersAndURLsTakeFromTheEnvironmentOrAuthorizeWithIsConfidential(t *testing.T) {
+	t.Parallel()
+	const with = "-- trailblaze.yaml --\nmcpServers: [{url: '%s', headers: {%s}}]\n"
+	for _, c := range []struct {
+		url, headers string
+		want         map[string]string
+	}{
+		{"http://h/mcp", "Authorization: 'Bearer ${TEAM_TOKEN}'", map[string]string{"TEAM_TOKEN": "secret", "header Authorization": "secret"}},
+		{"http://h/mcp", "X-Team: '${TEAM_TOKEN}', X-Build: '${SET} $${TEAM_TOKEN}'", map[string]string{"TEAM_TOKEN": "secret", "SET": "${NOT_AGAIN}"}},
+		{"http://h/mcp", "X-Api-Key: 0123456789, X-Team: checkout, X-Auth: short", map[string]string{"header X-Api-Key": "0123456789"}},
+		{"http://me:hunter22@h/mcp?key=sesame!&n=1", "A: b", map[string]string{"password of url": "hunter22", "key of url": "sesame!"}},
+		{"http://h/mcp", "A: b", nil},
+	} {
+		server := load(t, fmt.Sprintf(with, c.url, c.headers)).Servers[0]
+		if diff := cmp.Diff(c.want, server.Confidential); diff != "" {
+			t.Errorf("%s %s (-want +got):\n%s", c.url, c.headers, diff)
+		}
+		if got := server.Address(); got != "http://h/mcp" {
+			t.Errorf("%s is shown as %s", c.url, got)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 		"workingDir":      e.readDir,
 		"cwd":             e.readDir,
 		"env":             func(n yamldoc.Node) { e.Env = e.variables(n) },
-		"headers":         func(n yamldoc.Node) { e.Headers = e.variables(n) },
+		"headers":         e.readHeaders,
 		"runtime":         e.readRuntime,
 		"startupTimeout":  func(n yamldoc.Node) { e.StartupTimeout = n.Duration() },
 		"callTimeout":     func(n yamldoc.Node) { e.CallTimeout = n.Duration() },
@@ -158,9 +158,54 @@ func (e *entry) readDir(n yamldoc.Node) {
 
 func (e *entry) readURL(n yamldoc.Node) {
 	e.URL = e.l.expanded(n, text(n))
-	if u, err := url.Parse(e.URL); e.URL != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
+	u, err := url.Parse(e.URL)
+	switch {
+	case e.URL == "":
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		n.Errorf("write http://HOST:PORT/PATH or https://HOST/PATH", "this is no URL of a server")
+	default:
+		password, _ := u.User.Password()
+		e.hide("password of url", password)
+		for name, values := range u.Query() {
+			e.hide(name+" of url", values[0])
+		}
 	}
+}
+
+// readHeaders reads what is sent with every request. What a variable puts in must not be shown, nor what a header says that is there to
+// authorize.
+func (e *entry) readHeaders(n yamldoc.Node) {
+	e.Headers = e.variables(n)
+	for _, v := range n.Entries() {
+		name, value := v.Key, e.Headers[v.Key]
+		if !headerName.MatchString(name) {
+			v.At.Errorf("", "%q cannot be the name of a header", name)
+		}
+		if strings.ContainsAny(value, "\r\n\x00") {
+			v.Value.Errorf("is there a line break at the end of a variable?", "a header cannot hold a line break")
+		}
+		for variable, value := range e.l.putIn(v.Value.Scalar()) {
+			e.hide(variable, value)
+		}
+		if authorizes.MatchString(name) {
+			e.hide("header "+name, value)
+		}
+	}
+}
+
+// hide notes that a value must not be shown, under the name to show instead. Of a value like "Bearer abc" only what follows the scheme
+// is meant. Short values are shown: they would be found in too much else.
+func (e *entry) hide(name, value string) {
+	if scheme, rest, ok := strings.Cut(value, " "); ok && headerName.MatchString(scheme) {
+		value = strings.TrimSpace(rest)
+	}
+	if len(value) < shortestHidden {
+		return
+	}
+	if e.Confidential == nil {
+		e.Confidential = map[string]string{}
+	}
+	e.Confidential[name] = value
 }
 
 func (e *entry) readRuntime(n yamldoc.Node) {
@@ -200,10 +245,6 @@ func (e *entry) check(inMapping bool) {
 	e.settleName(kind, inMapping)
 	if kind == "command" && e.Dir == "" {
 		e.Dir = e.l.project.Root
-	}
-	if kind == "url" {
-		e.l.unavailable(e.at[kind], "start the server with script: or command:, or remove the entry",
-			"connecting to a server by URL is not available in this version")
 	}
 }
 

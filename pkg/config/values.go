@@ -86,6 +86,14 @@ var reference = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+var (
+	headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // a token of RFC 9110
+	authorizes = regexp.MustCompile(`(?i)auth|cookie|token|key|secret|password`)
+)
+
+// shortestHidden is the length in bytes from which a value that authorizes is hidden where it would be shown.
+const shortestHidden = 6
+
 // expanded puts the environment into a text: for ${NAME}, and for ${NAME:-default} where NAME may be unset or
 // empty. $${ stands for ${ itself, and any other $ for itself. What is put in is not looked at again. n is where the text stands.
 func (l *loader) expanded(n yamldoc.Node, raw string) string {
@@ -109,4 +117,16 @@ func (l *loader) expanded(n yamldoc.Node, raw string) string {
 		}
 		return value
 	})
+}
+
+// putIn is what expanded takes from the environment for a text, by the names of the variables.
+func (l *loader) putIn(raw string) map[string]string {
+	out := map[string]string{}
+	for _, ref := range reference.FindAllString(raw, -1) {
+		variable, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}"), ":-")
+		if value, set := l.env(variable); set {
+			out[variable] = value
+		}
+	}
+	return out
 }

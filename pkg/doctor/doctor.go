@@ -143,11 +143,7 @@ func (o Options) allServers() []config.Server {
 	if o.Project == nil {
 		return nil
 	}
-	servers := append([]config.Server{}, o.Project.Servers...)
-	for _, t := range o.Project.Targets {
-		servers = append(servers, t.Servers...)
-	}
-	return servers
+	return o.Project.AllServers()
 }
 
 // Device is a kind of device that a session may need.
@@ -223,7 +219,7 @@ func (o Options) servers(ctx context.Context) []Check {
 
 func (o Options) server(ctx context.Context, s config.Server) Check {
 	name := "server " + s.Name
-	c := ok(name, s.Command)
+	c := ok(name, s.Command+s.Address())
 	if s.Script != "" {
 		if _, err := os.Stat(s.Script); err != nil {
 			return Check{name, Fail, s.Script + " does not exist", "correct the path, or restore the file"}

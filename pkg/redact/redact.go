@@ -31,6 +31,7 @@ import (
 
 // Redactor replaces secrets and capabilities. A nil one and a zero one replace nothing.
 type Redactor struct {
+	names    map[string]string // of the secrets, with their values
 	patterns []pattern
 	secrets  bool  // there are some; otherwise there is only the pattern of capabilities
 	first    index // bit i%64 is set when pattern i can start so
@@ -39,7 +40,7 @@ type Redactor struct {
 
 // New makes a Redactor from names and values. Values that are empty but for white space are ignored.
 func New(secrets map[string]string) *Redactor {
-	r := &Redactor{}
+	r := &Redactor{names: maps.Clone(secrets)}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		value := strings.TrimSpace(secrets[name])
 		if value == "" {
@@ -57,6 +58,20 @@ func New(secrets map[string]string) *Redactor {
 	}
 	r.add(capabilities())
 	return r
+}
+
+// With returns a Redactor that replaces more secrets. One whose name is taken by another value gets a prime behind its name.
+func (r *Redactor) With(secrets map[string]string) *Redactor {
+	all := map[string]string{}
+	maps.Copy(all, r.names)
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		value := secrets[name]
+		for known, taken := all[name]; taken && known != value; known, taken = all[name] {
+			name += "'"
+		}
+		all[name] = value
+	}
+	return New(all)
 }
 
 func (r *Redactor) add(p pattern) {

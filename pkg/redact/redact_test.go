@@ -180,6 +180,19 @@ func TestWhichSecretWins(t *testing.T) {
 	}
 }
 
+func TestMoreSecretsAreReplacedBesideThoseKnown(t *testing.T) {
+	t.Parallel()
+	first := New(map[string]string{"A": "hunter2"})
+	more := first.With(map[string]string{"A": "sesame", "B": "hunter2"}).With(map[string]string{"A": "sesame"}).With(nil)
+	const in = "hunter2 sesame"
+	if got, want := more.Text(in), "{{A}} {{A'}}"; got != want {
+		t.Errorf("Text = %q, want %q", got, want)
+	}
+	if got, want := first.Text(in), "{{A}} sesame"; got != want {
+		t.Errorf("of the first: %q, want %q", got, want)
+	}
+}
+
 func TestMoreThan64PatternsAreTold(t *testing.T) {
 	t.Parallel()
 	secrets := map[string]string{}

@@ -63,7 +63,7 @@ type opening struct {
 func openSession(ctx context.Context, setup Setup, sc scope.Scope, o opening) (*session, error) {
 	s := &session{id: o.id, dir: o.dir, scope: sc, setup: setup, emit: o.emit, entries: setup.Project.ServersFor(sc.Target.ID)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	if len(s.entries) > 0 && !o.listOnly {
+	if !o.listOnly && slices.ContainsFunc(s.entries, func(e config.Server) bool { return !setup.sharing.has(e) }) {
 		s.openDoor()
 	}
 	s.others = slices.Concat([]discover.Source{s.openDevice(o)}, setup.Builtins, []discover.Source{s.reloadSource()})
@@ -92,20 +92,21 @@ func (s *session) openDoor() {
 	s.door = door
 }
 
-func (s *session) baseURL() string {
-	if s.door == nil {
-		return ""
+// doorFor is where the tools of a source call back, nil when they cannot. entry is that of their server.
+func (s *session) doorFor(from tool.Source) (door *callback.Server, entry config.Server) {
+	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == from.Name })
+	switch {
+	case from.Kind != tool.FromServer || i < 0:
+		return nil, entry
+	case s.setup.sharing.has(s.entries[i]):
+		return s.setup.sharing.callbacks(), s.entries[i]
 	}
-	return s.door.URL()
+	return s.door, s.entries[i]
 }
 
 // callbackLimit is how long each callback of a server's tools may take.
-func (s *session) callbackLimit(name string) time.Duration {
-	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == name })
-	if i < 0 {
-		return callback.DefaultLimit
-	}
-	return cmp.Or(s.entries[i].CallbackTimeout, callback.DefaultLimit)
+func callbackLimit(entry config.Server) time.Duration {
+	return cmp.Or(entry.CallbackTimeout, callback.DefaultLimit)
 }
 
 // start brings up the servers; every failure is reported.
@@ -168,9 +169,14 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 		}
 	}()
 	log := func(level, message, hint string) { s.emit.Log(level, entry.Name, message, hint) }
-	launch := Launch{Server: entry, Env: s.childEnv(entry), Log: log}
-	if s.dir != "" {
-		launch.LogPath, launch.Unwritable = filepath.Join(s.dir, logName), s.setup.unwritable
+	var launch Launch
+	if s.setup.sharing.has(entry) {
+		launch = s.setup.sharing.launch(entry)
+	} else {
+		launch = Launch{Server: entry, Env: s.childEnv(entry), Log: log}
+		if s.dir != "" {
+			launch.LogPath, launch.Unwritable = filepath.Join(s.dir, logName), s.setup.unwritable
+		}
 	}
 	begun := s.setup.Now()
 	cfg := allowed(entry)
@@ -190,7 +196,7 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 func allowed(entry config.Server) server.Config {
 	return server.Config{
 		Name: entry.Name, StartupTimeout: entry.StartupTimeout, CallTimeout: entry.CallTimeout,
-		Parallel: entry.Parallel, RestartOnCrash: entry.RestartOnCrash,
+		Parallel: entry.Parallel, RestartOnCrash: entry.RestartOnCrash, Reconnect: entry.URL != "",
 	}
 }
 

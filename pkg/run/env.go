@@ -7,32 +7,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/callback"
 	"github.com/trailblaze/trailblaze/pkg/config"
 )
 
 // clientPatience is how much longer than the runner a client waits for a callback, so that it hears the runner's reason.
 const clientPatience = 2 * time.Second
 
-// childEnv is the environment of a server process: ours, then the contract of section 5.1, then the entry's own; last wins.
+// childEnv is the environment of a server process of the session.
 func (s *session) childEnv(entry config.Server) []string {
-	env := slices.DeleteFunc(slices.Clone(s.setup.Env), inherited)
-	direct := noProxy(s.setup.Env)
-	env = append(env,
+	return serverEnv(s.setup.Env, entry, s.id, s.door,
 		"TRAILBLAZE_DEVICE_PLATFORM="+string(s.scope.Driver.Platform),
 		"TRAILBLAZE_DEVICE_DRIVER="+s.scope.Driver.Key,
 		"TRAILBLAZE_DEVICE_WIDTH_PX="+strconv.Itoa(s.setup.Width),
 		"TRAILBLAZE_DEVICE_HEIGHT_PX="+strconv.Itoa(s.setup.Height),
-		"TRAILBLAZE_SESSION_ID="+s.id,
-		"NO_PROXY="+direct,
-		"no_proxy="+direct,
 	)
-	if s.door != nil {
-		patience := s.callbackLimit(entry.Name) + clientPatience
+}
+
+// serverEnv is the environment of a server process: ours, then the contract of section 5.1, then the entry's own; last wins. door may be
+// nil.
+func serverEnv(ours []string, entry config.Server, id string, door *callback.Server, device ...string) []string {
+	env := slices.DeleteFunc(slices.Clone(ours), inherited)
+	direct := noProxy(ours)
+	env = append(append(env, device...), "TRAILBLAZE_SESSION_ID="+id, "NO_PROXY="+direct, "no_proxy="+direct)
+	if door != nil {
+		patience := callbackLimit(entry) + clientPatience
 		env = append(env,
-			"TRAILBLAZE_BASE_URL="+s.door.URL(),
-			"TRAILBLAZE_CALLBACK_URL="+s.door.CallbackURL(),
-			"TRAILBLAZE_PORT="+strconv.Itoa(s.door.Port()),
-			"TRAILBLAZE_SESSION_TOKEN="+s.door.Token(),
+			"TRAILBLAZE_BASE_URL="+door.URL(),
+			"TRAILBLAZE_CALLBACK_URL="+door.CallbackURL(),
+			"TRAILBLAZE_PORT="+strconv.Itoa(door.Port()),
+			"TRAILBLAZE_SESSION_TOKEN="+door.Token(),
 			"TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS="+strconv.FormatInt(patience.Milliseconds(), 10),
 		)
 	}

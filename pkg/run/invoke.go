@@ -108,7 +108,7 @@ func (p *player) invoke(ctx context.Context, l *level, t *discover.Tool, args ma
 func (p *player) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) ended {
 	s := p.session
 	call := tool.Call{
-		Tool: t.Name, Args: args, Timeout: timeout, Nested: l.asking, ByHand: p.byHand, Context: p.context(),
+		Tool: t.Name, Args: args, Timeout: timeout, Nested: l.asking, ByHand: p.byHand, Context: p.context(t),
 		Progress: func(message string) { s.emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message}) },
 	}
 	var forget func()
@@ -128,12 +128,14 @@ func (p *player) send(ctx context.Context, l *level, t *discover.Tool, args map[
 
 // begin lets the tool of a call call back. Only those of servers can.
 func (p *player) begin(ctx context.Context, l *level, t *discover.Tool) (id string, forget func()) {
-	if p.session.door == nil || t.Source.Kind != tool.FromServer {
+	door, entry := p.session.doorFor(t.Source)
+	if door == nil {
 		return tool.NewCapability(), func() {}
 	}
-	return p.session.door.Begin(ctx, callback.Invocation{
-		Entry:    t.Source.Name,
-		Limit:    p.session.callbackLimit(t.Source.Name),
+	return door.Begin(ctx, callback.Invocation{
+		Session:  p.session.id,
+		Entry:    entry.Name,
+		Limit:    callbackLimit(entry),
 		Dispatch: func(ctx context.Context, r callback.Request) callback.Answer { return p.dispatch(ctx, l, r) },
 	})
 }

@@ -128,17 +128,19 @@ func whyFailed(result tool.Result) error {
 }
 
 // context is what a server is told with the call; secrets are taken out of memory, also where a tool put them there.
-func (p *player) context() tool.Context {
+func (p *player) context(t *discover.Tool) tool.Context {
 	s := p.session
 	width, height := s.size()
 	memory, _ := s.setup.Redactor.Value(p.values.Snapshot()).(map[string]any)
 	c := tool.Context{
 		SessionID: s.id,
-		BaseURL:   s.baseURL(),
 		Memory:    memory,
 		Device: tool.Device{
 			Platform: string(s.scope.Driver.Platform), Driver: s.scope.Driver.Key, Width: width, Height: height,
 		},
+	}
+	if door, _ := s.doorFor(t.Source); door != nil {
+		c.BaseURL = door.URL()
 	}
 	if target := s.scope.Target; target.ID != "" {
 		c.Target = &tool.Target{

@@ -31,6 +31,9 @@ type Launch struct {
 	Log     func(level, message, hint string)
 	// Unwritable is told, from any goroutine, that the file at LogPath cannot be written. May be nil.
 	Unwritable func(err error)
+	// Shared names the process that this session shares with others, which is started when there is none; empty for one of its own.
+	Shared string
+	Token  string // to show to a shared process; empty for none
 }
 
 // Launcher starts a server and returns the link to it.
@@ -53,9 +56,11 @@ type Setup struct {
 	Builtins []discover.Source
 	Devices  []Device // at most one for a driver
 	Launch   Launcher
-	Redactor *redact.Redactor
-	Stream   *event.Stream
-	Now      func() time.Time
+	// EndShared ends the processes that were launched as shared. May be nil.
+	EndShared func(ctx context.Context) error
+	Redactor  *redact.Redactor
+	Stream    *event.Stream
+	Now       func() time.Time
 
 	unwritable func(err error) // told that evidence cannot be written
 	sharing    *sharing        // with other sessions of the run; nil when nothing is shared
@@ -107,7 +112,7 @@ type Summary struct {
 func Run(ctx context.Context, o Options) (Summary, error) {
 	r := &runner{Options: o, started: o.Now()}
 	r.unwritable = r.warnUnwritable
-	r.sharing = newSharing(o)
+	r.sharing = newSharing(r.Options)
 	r.lanes = r.allLanes()
 	cases, err := r.cases()
 	if err != nil {

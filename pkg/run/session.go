@@ -19,6 +19,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // othersGrace is how long the other servers may go on starting after one has failed, so that a second failure with a reason

@@ -50,6 +50,7 @@ mcpServers:
     callbackTimeout: 1m
     parallel: true
     startAhead: false
+    multiDevice: http
     restart: on-crash
 devices:
   desktop:
@@ -91,7 +92,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Name: "acme-tools", Command: in("gradlew"), Dir: got.Root,
 				Args:           []string{":acme:run", "8080", "fallback", "${SET}", "$PATH ${NOT_AGAIN}"},
 				Env:            map[string]string{"API": "https://api", "PORT": "80", "NONE": ""},
-				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, RestartOnCrash: true, NotAhead: true,
+				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, RestartOnCrash: true, NotAhead: true, MultiDevice: true,
 				File: project, Line: 11, Column: 5,
 			},
 		},

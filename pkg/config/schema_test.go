@@ -92,7 +92,7 @@ func TestSchemasRefuseTypicalMistakes(t *testing.T) {
 			"mcpServers: [{command: a, call_timeout: soon}]", "mcpServers: [{command: a, args: --x}]", "mcpServers: [{command: a, env: [A=b]}]",
 			"mcpServers: [{script: a.ts, runtime: embedded}]", "mcpServers: [{command: a, restart: always}]", "mcpServers: [{command: a, env: {A: [b]}}]",
 			"mcpServers: [{command: a, transport: http}]", "mcpServers: [{url: 'http://x', command: a}]", "mcpServers: [{url: 'http://x', env: {}}]",
-			"mcpServers: [{command: a, startAhead: no way}]", "devices: [a]", "devices: {a: web}", "devices: {'a:b': {}}", "devices: {a: {platform: tv}}",
+			"mcpServers: [{command: a, startAhead: no way}]", "mcpServers: [{command: a, multiDevice: stdio}]", "mcpServers: [{url: 'http://x', multi_device: http}]", "devices: [a]", "devices: {a: web}", "devices: {'a:b': {}}", "devices: {a: {platform: tv}}",
 			"devices: {a: {size: 10}}", "devices: {a: {classifier: [b]}}", "devices: {a: {viewport: {}}}",
 		},
 		"target": {

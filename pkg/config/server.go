@@ -85,6 +85,7 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 		"callbackTimeout": func(n yamldoc.Node) { e.CallbackTimeout = n.Duration() },
 		"parallel":        func(n yamldoc.Node) { e.Parallel = n.Bool() },
 		"startAhead":      func(n yamldoc.Node) { e.NotAhead = !n.Bool() },
+		"multiDevice":     func(n yamldoc.Node) { e.MultiDevice = oneOf(n, "way to serve several devices", "http") != "" },
 		"restart":         func(n yamldoc.Node) { e.RestartOnCrash = oneOf(n, "way to restart", "on-crash") != "" },
 	}
 }
@@ -281,9 +282,9 @@ func keysFor(kind string) []string {
 	keys := []string{kind, "name", "transport", "startupTimeout", "callTimeout", "callbackTimeout", "parallel"}
 	switch kind {
 	case "script":
-		return append(keys, "runtime", "workingDir", "cwd", "env", "startAhead", "restart")
+		return append(keys, "runtime", "workingDir", "cwd", "env", "startAhead", "multiDevice", "restart")
 	case "command":
-		return append(keys, "args", "workingDir", "cwd", "env", "startAhead", "restart")
+		return append(keys, "args", "workingDir", "cwd", "env", "startAhead", "multiDevice", "restart")
 	default:
 		return append(keys, "headers")
 	}

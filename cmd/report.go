@@ -25,8 +25,10 @@ func (a *app) newReport() *cobra.Command {
 		Example: `  trailblaze report --html build/report
   trailblaze report logs --html build/report
   trailblaze report checkout_20261121T091402Z_0f1e2d3c --html build/report`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error { return a.report(dir, args) },
 	}
+	c.AddCommand(a.newMerge())
 	c.Flags().StringVar(&dir, "html", "", "write the page to `DIR`: index.html, which needs nothing beside it")
 	return c
 }

@@ -1,0 +1,303 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shardedProject has seven trails: trail 2 fails, the others pass.
+func shardedProject(t *testing.T) *project {
+	t.Helper()
+	files := map[string]string{"trailblaze.yaml": noisyProject}
+	for i := range 7 {
+		files[fmt.Sprintf("trails/%d.trail.yaml", i)] = webTrail(fmt.Sprintf("echo: { text: I am %d }", i))
+	}
+	files["trails/2.trail.yaml"] = webTrail("echo: { text: I am 2 }", "fail: {}")
+	return newProject(t, files)
+}
+
+// shards replays some of three shards and returns their exit codes.
+func (p *project) shards(t *testing.T, which ...int) []int {
+	t.Helper()
+	var codes []int
+	for _, i := range which {
+		codes = append(codes, p.run("run", "--shard", fmt.Sprintf("%d/3", i)).code)
+	}
+	return codes
+}
+
+// cases are the names of the test cases of a JUnit report that follows the schema, in order, and how it ended.
+func (p *project) cases(t *testing.T, file string) (names []string, tests, failures, errs int) {
+	t.Helper()
+	path := filepath.Join(p.dir, file)
+	if out, err := exec.Command("xmllint", "--noout", "--nonet", "--schema", "../pkg/report/testdata/junit.xsd", path).CombinedOutput(); err != nil {
+		t.Errorf("%v: run make deps?\n%s", err, out)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suites struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Suites   []struct {
+			Cases []struct {
+				Name string `xml:"name,attr"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(data, &suites); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range suites.Suites {
+		for _, c := range s.Cases {
+			names = append(names, c.Name)
+		}
+	}
+	return names, suites.Tests, suites.Failures, suites.Errors
+}
+
+func all7() []string { return []string{"0", "1", "2", "3", "4", "5", "6"} }
+
+func TestShardsAreMergedIntoOneReportAndOneExitCode(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	if got := p.shards(t, 1, 2, 3); !cmp.Equal(got, []int{0, 0, 1}) { // 0 3 6, 1 4, 2 5
+		t.Errorf("exit codes %v", got)
+	}
+	r := p.run("report", "merge", "--junit", "build/junit.xml", "--html", "build/page", "--durations", "durations.json")
+	r.want(t, 1, "✗ 2 (failed)\n  trails/2.trail.yaml:", "JUnit: build/junit.xml\n", "HTML: build/page/index.html\n", "1 failed, 6 passed in ")
+	if r.stderr != "" {
+		t.Errorf("stderr: %s", r.stderr)
+	}
+	names, tests, failures, errs := p.cases(t, "build/junit.xml")
+	if diff := cmp.Diff(all7(), names); diff != "" || tests != 7 || failures != 1 || errs != 0 {
+		t.Errorf("%d tests, %d failures, %d errors (-want +got):\n%s", tests, failures, errs, diff)
+	}
+	page := p.page(t, "build/page")
+	for _, want := range []string{"1 of 7 trails did not pass", "exit code 1", "trails/0.trail.yaml", "trails/6.trail.yaml", "I am 5", "Server log"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	var d struct{ Trails map[string]int64 }
+	if err := json.Unmarshal([]byte(p.read(t, "durations.json")), &d); err != nil || len(d.Trails) != 7 || d.Trails["trails/3.trail.yaml"] == 0 {
+		t.Errorf("durations %v, %v", d, err)
+	}
+	p.run("run", "--shard", "1/3", "--durations", "durations.json").want(t, 0)
+}
+
+func TestMergedResultsAsJSON(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.shards(t, 1, 3)
+	r := p.run("report", "merge", "logs", "--json")
+	r.want(t, 2)
+	var v struct {
+		Passed, Failed, ExitCode, Trails int
+		Shards                           []struct {
+			File, Shard              string
+			Passed, ExitCode, Trails int
+			Ended                    bool
+		}
+		Problems []string
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &v); err != nil || r.stderr != "" {
+		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
+	}
+	if v.Passed != 4 || v.Failed != 1 || v.ExitCode != 2 || v.Trails != 5 || len(v.Shards) != 2 || len(v.Problems) != 1 {
+		t.Errorf("got %+v", v)
+	}
+	if s := v.Shards[1]; s.File != "logs/results-3-of-3.ndjson" || s.Shard != "3/3" || s.Passed != 1 || s.ExitCode != 1 || s.Trails != 2 || !s.Ended {
+		t.Errorf("shard %+v", s)
+	}
+}
+
+func TestAnEmptyShardPasses(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}")})
+	p.run("run", "--shard", "3/3").want(t, 0, "fewer trails than shards, and shard 3/3 has none", "no trails")
+	p.run("run", "--shard", "2/3", "--last-failed").want(t, 0, "none of these trails failed")
+	p.run("run", "--shard", "1/3").want(t, 0, "1 passed")
+	p.run("run", "--shard", "2/3").want(t, 0)
+	p.run("report", "merge").want(t, 0, "1 passed in ")
+	p.run("run", "--shard", "2/3", "--tags", "none").want(t, 4)
+}
+
+func TestShardFlagsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	for _, shard := range []string{"0/3", "4/3", "x", "1"} {
+		p.run("run", "--shard", shard).want(t, 3, "--shard", "write --shard 2/3 for the second of three")
+	}
+	p.run("run", "--durations", "durations.json").want(t, 3, "--durations is what --shard cuts by")
+	p.run("run", "--shard", "1/2", "--durations", "none.json").want(t, 3, "none.json does not exist")
+	if _, err := os.Stat(filepath.Join(p.dir, "logs")); err == nil {
+		t.Error("trails were run")
+	}
+	p.write("file", "")
+	p.write("trailblaze.yaml", strings.ReplaceAll(p.read(t, "trailblaze.yaml"), "target: app", "target: app\nlogsDir: file/logs"))
+	p.run("run", "--shard", "1/2").want(t, 2, "write the results of the shard")
+}
+
+func TestARunRemembersDurationsAndShardsAreCutByThem(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	remembered := func() map[string]int64 {
+		t.Helper()
+		var d struct{ Trails map[string]int64 }
+		if err := json.Unmarshal([]byte(p.read(t, "logs/durations.json")), &d); err != nil {
+			t.Fatal(err)
+		}
+		return d.Trails
+	}
+	p.run("run", "--dry-run").want(t, 0)
+	if _, err := os.Stat(filepath.Join(p.dir, "logs", "durations.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a dry run took its time: %v", err)
+	}
+	p.runIn(filepath.Join(p.dir, "trails"), "run", "0.trail.yaml", "1.trail.yaml").want(t, 0)
+	p.run("run", filepath.Join(p.dir, "trails", "2.trail.yaml")).want(t, 1)
+	want := []string{"trails/0.trail.yaml", "trails/1.trail.yaml", "trails/2.trail.yaml"}
+	if got := slices.Sorted(maps.Keys(remembered())); !cmp.Equal(want, got) {
+		t.Errorf("remembered are %q, want %q", got, want)
+	}
+
+	p.write("logs/durations.json", `{"version": 1, "trails": {"trails/6.trail.yaml": 600000}}`)
+	p.write("other.json", `{"version": 1, "trails": {"trails/6.trail.yaml": 6, "trails/0.trail.yaml": 6000000, "trails/1.trail.yaml": 8}}`)
+	ran := func(args ...string) []string {
+		t.Helper()
+		var names []string
+		for _, e := range ofType(p.run(append([]string{"run", "--json"}, args...)...).events(t), "trail.finished") {
+			name, _ := e["title"].(string)
+			names = append(names, name)
+		}
+		return names
+	}
+	if got := ran("--shard", "1/2", "--durations", "other.json"); !cmp.Equal(got, []string{"0"}) {
+		t.Errorf("the first of two has %q, want the long one alone", got)
+	}
+	if got := remembered(); len(got) != 1 {
+		t.Errorf("a shard remembers %v: the next one would be cut by something else", got)
+	}
+	p.write("logs/durations.json", "{")
+	p.run("run", "--shard", "1/3").want(t, 0, "warning: shards are cut by the number of trails", "durations.json holds no durations")
+	p.run("run", "trails/0.trail.yaml").want(t, 0)
+	if got := remembered(); len(got) != 1 || got["trails/0.trail.yaml"] == 0 {
+		t.Errorf("in place of a file that is broken: %v", got)
+	}
+}
+
+func TestMergingSaysEverythingThatIsMissing(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.shards(t, 1, 2, 3)
+	copyTo := func(name, to string) { p.write(to, p.read(t, "logs/"+name)) }
+	for i := range 3 {
+		copyTo(fmt.Sprintf("results-%d-of-3.ndjson", i+1), fmt.Sprintf("all/%d/results-%d-of-3.ndjson", i, i+1))
+		if i != 1 {
+			copyTo(fmt.Sprintf("results-%d-of-3.ndjson", i+1), fmt.Sprintf("two/%d/results-%d-of-3.ndjson", i, i+1))
+		}
+	}
+	p.run("report", "merge", "all").want(t, 1, "1 failed, 6 passed")
+	p.run("report", "merge", "all", "logs/results-1-of-3.ndjson").want(t, 2, "shard 1/3 is there twice", "1 failed, 6 passed")
+	p.run("report", "merge", "two").want(t, 2, "of 3 shards, 1, 3 came and 2 did not", "1 failed, 4 passed")
+	p.run("report", "merge", "logs/results-1-of-3.ndjson", "all/0/../../logs/results-1-of-3.ndjson").want(t, 2, "of 3 shards, 1 came", "3 passed")
+
+	p.write("durations.json", `{"version": 1, "trails": {"trails/6.trail.yaml": 600000, "trails/0.trail.yaml": 1}}`)
+	p.run("run", "--shard", "2/3", "--durations", "durations.json")
+	copyTo("results-2-of-3.ndjson", "two/1/results-2-of-3.ndjson")
+	r := p.run("report", "merge", "two", "--junit", "junit.xml")
+	r.want(t, 2, "cut from different lists or durations", "1, 3 of 3: two/0/results-1-of-3.ndjson, two/2/results-3-of-3.ndjson", "give every shard the same")
+
+	half := p.read(t, "all/1/results-2-of-3.ndjson")
+	half = half[:strings.Index(half, `"type":"run.finished"`)-7]
+	p.write("all/1/results-2-of-3.ndjson", half+"{\"v\":")
+	p.write("all/2/results-3-of-3.ndjson", "")
+	p.run("report", "merge", "all").want(t, 2, "2-of-3.ndjson: the run did not come to its end", "1 of its lines cannot be read",
+		"results-3-of-3.ndjson: the run ended before it began", "of 3 shards, 1-2 came and 3 did not", "5 passed")
+}
+
+func TestMergingWhatIsNoResultIsMisuse(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.write("empty/file", "")
+	p.run("report", "merge").want(t, 3, "logs")
+	p.run("report", "merge", "nowhere", "empty", "trails/0.trail.yaml", "--html", "out").want(t, 3,
+		"nowhere", "there is no results-*-of-*.ndjson in empty", "trails/0.trail.yaml holds no events", "`run --json` prints")
+	if _, err := os.Stat(filepath.Join(p.dir, "out")); err == nil {
+		t.Error("a page is there all the same")
+	}
+	p.runIn(t.TempDir(), "report", "merge").want(t, 3, "no project")
+}
+
+func TestWhatJSONPrintedIsMergedToo(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.write("build/one.ndjson", p.run("run", "trails/0.trail.yaml", "--json").stdout)
+	p.write("build/two.ndjson", p.run("run", "trails/2.trail.yaml", "trails/1.trail.yaml", "--json").stdout)
+	p.run("report", "merge", "build/one.ndjson", "build/two.ndjson", "--html", "out", "--junit", "out/junit.xml").want(t, 1, "1 failed, 2 passed")
+	if page := p.page(t, "out"); !strings.Contains(page, "Server log") || !strings.Contains(page, "1 of 3 trails did not pass") {
+		t.Error("the page has no evidence of the sessions")
+	}
+	outside := t.TempDir()
+	p.runIn(outside, "report", "merge", filepath.Join(p.dir, "build", "one.ndjson"), "--durations", "d.json").want(t, 0, "1 passed")
+	if text, err := os.ReadFile(filepath.Join(outside, "d.json")); err != nil || !strings.Contains(string(text), `"trails/0.trail.yaml"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	p.write("build/both.ndjson", p.read(t, "build/one.ndjson")+p.read(t, "build/two.ndjson"))
+	p.run("report", "merge", "build/both.ndjson").want(t, 2, "there are 2 runs in it", "1 failed, 2 passed")
+}
+
+// TestAKilledShardCountsAsFarAsItCame kills a shard while its second trail waits.
+func TestAKilledShardCountsAsFarAsItCame(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.write("trails/3.trail.yaml", webTrail("wait: { seconds: 600 }"))
+	p.shards(t, 2, 3)
+	c := p.command("run", "--shard", "1/3", "--junit", "half.xml")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(p.dir, "logs", "results-1-of-3.ndjson")
+	waiting := false
+	for deadline := time.Now().Add(time.Minute); !waiting && time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+		text, _ := os.ReadFile(file) // it is there soon
+		waiting = bytes.Contains(text, []byte(`"tool":"wait"`))
+	}
+	err := errors.Join(c.Process.Kill())
+	if waitErr := c.Wait(); err != nil || waitErr == nil || !waiting {
+		t.Fatalf("%v, %v, waiting %v\n%s", err, waitErr, waiting, &out)
+	}
+	r := p.run("report", "merge", "--junit", "junit.xml", "--html", "page", "--durations", "d.json")
+	r.want(t, 2, "results-1-of-3.ndjson: the run did not come to its end", "✗ 3 (error)\n", "the run ended before this trail did", "1 failed, 1 error, 4 passed, 1 not run in ")
+	names, tests, failures, errs := p.cases(t, "junit.xml")
+	if diff := cmp.Diff([]string{"0", "1", "2", "3", "4", "5"}, names); diff != "" || tests != 6 || failures != 1 || errs != 1 {
+		t.Errorf("%d tests, %d failures, %d errors (-want +got):\n%s", tests, failures, errs, diff)
+	}
+	if page := p.page(t, "page"); !strings.Contains(page, "2 of 6 trails did not pass") || !strings.Contains(page, "1 not run") {
+		t.Error("the page says nothing of it")
+	}
+	if text := p.read(t, "d.json"); strings.Contains(text, "trails/3.trail.yaml") || !strings.Contains(text, "trails/0.trail.yaml") {
+		t.Errorf("durations %s", text)
+	}
+	p.run("doctor") // and ends what the killed one left
+}

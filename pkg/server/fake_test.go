@@ -12,10 +12,11 @@ import (
 
 // script is what the test binary does when it plays a hand-written server.
 type script struct {
-	Exit     string            // the phase in which it exits: start, initialize, refusal, list
+	Exit     string            // the phase in which it exits: start, initialize, refusal, list, relist, read
 	Code     int               // its exit code
 	Kill     bool              // exits by SIGKILL instead
 	Hang     string            // the phase in which it falls silent
+	Silent   string            // read: it answers everything but resources/read
 	Close    string            // the phase in which it closes its output and goes on running
 	Stderr   string            // its last words
 	Refuse   *rpcError         // the answer to initialize
@@ -27,6 +28,10 @@ type script struct {
 	NoTools  bool              // does not know tools/list
 	Only     int               // misbehaves as above only in this life, counted from 1; 0 means always
 	Before   []json.RawMessage // messages sent before the answer to tools/list
+	After    []json.RawMessage // messages sent after the first answer to tools/list
+	Resource json.RawMessage   // the answer to resources/read; with it or one of the next two, the server has resources
+	Blanks   int               // the answer to resources/read is a text of so many
+	NoRead   *rpcError         // the answer to resources/read, an error
 	LingerMs int               // takes this long to exit
 	Greeting json.RawMessage   // a message sent at start
 	Dir      string            // where it writes down what happens
@@ -167,6 +172,9 @@ func (f *fake) handle(m message) {
 		f.initialize(m)
 	case "tools/list":
 		f.phase("list")
+		if f.listed > 0 {
+			f.phase("relist")
+		}
 		if f.NoTools {
 			f.unknown(m)
 			return
@@ -183,7 +191,13 @@ func (f *fake) handle(m message) {
 		}
 		f.listed++
 		f.answer(m.ID, string(page))
+		for _, after := range f.After {
+			f.send(after)
+		}
+		f.After = nil
 		f.phase("calls")
+	case "resources/read":
+		f.read(m)
 	case "tools/call":
 		f.call(m)
 	case "notifications/cancelled":
@@ -205,7 +219,28 @@ func (f *fake) initialize(m message) {
 	if version == "" {
 		version = classic
 	}
-	f.answer(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}}`, version))
+	capabilities := `{"tools":{}}`
+	if !absent(f.Resource) || f.Blanks > 0 || f.NoRead != nil {
+		capabilities = `{"tools":{},"resources":{}}`
+	}
+	f.answer(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}}`, version, capabilities))
+}
+
+func (f *fake) read(m message) {
+	if f.Silent == "read" {
+		return
+	}
+	f.phase("read")
+	switch {
+	case f.NoRead != nil:
+		f.refuse(m.ID, f.NoRead)
+	case f.Blanks > 0:
+		f.answer(m.ID, string(resource(strings.Repeat(" ", f.Blanks))))
+	case !absent(f.Resource):
+		f.answer(m.ID, string(f.Resource))
+	default:
+		f.unknown(m)
+	}
 }
 
 func (f *fake) unknown(m message) {
@@ -264,6 +299,11 @@ func (f *fake) call(m message) {
 		go f.crawl(m.ID, p)
 	case "ask":
 		go f.ask(m.ID, p)
+	case "say":
+		for _, one := range p.Arguments.Requests {
+			f.send(one)
+		}
+		f.answer(m.ID, `{"content":[]}`)
 	}
 }
 

@@ -101,8 +101,8 @@ func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 // inquire reads the tools and the registry at once. The error is not explained yet.
 func (s *Server) inquire(ctx context.Context, p *peer) (*Listing, *fault.Error) {
 	s.changed.Store(false)
-	reading := s.startReading(ctx, p)
-	tools, err := s.list(ctx, p)
+	var reading *reading
+	tools, err := s.list(ctx, p, func() { reading = s.startReading(ctx, p) })
 	if err != nil {
 		reading.giveUp(err)
 		return nil, s.reason(p, methodList, err)
@@ -114,8 +114,8 @@ func (s *Server) inquire(ctx context.Context, p *peer) (*Listing, *fault.Error) 
 	return &Listing{Tools: tools, Registry: registry, limits: ownLimits(tools), closed: closedSchemas(tools)}, nil
 }
 
-// list reads all pages of tools/list. The error is not explained yet.
-func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
+// list reads all pages of tools/list; asked is called when the first one was asked for. The error is not explained yet.
+func (s *Server) list(ctx context.Context, p *peer, asked func()) ([]tool.Advertised, error) {
 	limit := s.cfg.timing.list
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, s.overLimit(
 		"tools/list: timeout: not all tools within %s, the limit for listing", limit))
@@ -123,7 +123,8 @@ func (s *Server) list(ctx context.Context, p *peer) ([]tool.Advertised, error) {
 	var tools []tool.Advertised
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		raw, err := ask(ctx, p, methodList, request{Cursor: cursor})
+		raw, err := ask(ctx, p, methodList, request{Cursor: cursor}, asked)
+		asked = func() {}
 		if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound {
 			s.log("warn", "has no tools: it does not know tools/list", "")
 			return nil, nil
@@ -158,7 +159,7 @@ func contains(tools []tool.Advertised, name string) bool {
 	return slices.ContainsFunc(tools, func(t tool.Advertised) bool { return t.Name == name })
 }
 
-func ask(ctx context.Context, p *peer, method string, req request) (json.RawMessage, error) {
+func ask(ctx context.Context, p *peer, method string, req request, asked func()) (json.RawMessage, error) {
 	params, err := p.params(req)
 	if err != nil {
 		return nil, err
@@ -168,6 +169,7 @@ func ask(ctx context.Context, p *peer, method string, req request) (json.RawMess
 		return nil, err
 	}
 	defer p.finish(ctx, ex)
+	asked()
 	return p.await(ctx, ex)
 }
 

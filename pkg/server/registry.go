@@ -31,14 +31,15 @@ type reading struct {
 // errSlow ends a reading over its limit.
 var errSlow = errors.New("no answer within the limit")
 
-// startReading asks for the registry of a server that says that it has resources.
+// startReading asks for the registry of a server that says that it has resources: others may die of a method that they do not
+// know. It comes behind the first question for tools, which a server that hangs here can then still answer.
 func (s *Server) startReading(ctx context.Context, p *peer) *reading {
+	caps := p.session.InitializeResult().Capabilities
+	if caps == nil || caps.Resources == nil {
+		return nil
+	}
 	r := &reading{done: make(chan struct{})}
 	ctx, r.stop = context.WithCancelCause(ctx)
-	if caps := p.session.InitializeResult().Capabilities; caps == nil || caps.Resources == nil {
-		close(r.done) // other servers may die of a method that they do not know
-		return r
-	}
 	go func() {
 		defer close(r.done)
 		r.text, r.err = s.readRegistry(ctx, p)
@@ -48,22 +49,27 @@ func (s *Server) startReading(ctx context.Context, p *peer) *reading {
 
 // finish waits for the registry, from now on as long as it may take.
 func (r *reading) finish(limit time.Duration) (string, error) {
+	if r == nil {
+		return "", nil
+	}
 	overdue := time.AfterFunc(limit, func() { r.stop(errSlow) })
 	defer overdue.Stop()
-	defer r.stop(nil)
 	<-r.done
+	r.stop(nil)
 	return r.text, r.err
 }
 
 // giveUp ends a reading that nobody waits for any more.
 func (r *reading) giveUp(why error) {
-	r.stop(why)
-	<-r.done
+	if r != nil {
+		r.stop(why)
+		<-r.done
+	}
 }
 
 // readRegistry returns the text of the registry, empty when there is none that could be read.
 func (s *Server) readRegistry(ctx context.Context, p *peer) (string, error) {
-	raw, err := ask(ctx, p, methodRead, request{URI: registryURI})
+	raw, err := ask(ctx, p, methodRead, request{URI: registryURI}, func() {})
 	var rpc *jsonrpc.Error
 	switch {
 	case err == nil:

@@ -1,4 +1,4 @@
-// Command gosdk is a test server on the Go SDK.
+// Command gosdk is a test server on the Go SDK. REGISTRY is the text of its registry, or "elsewhere" for another resource.
 package main
 
 import (
@@ -21,10 +21,22 @@ func main() {
 	server.AddTool(&mcp.Tool{
 		Name: "crawl", Description: "reports progress before it answers", InputSchema: json.RawMessage(`{"type":"object"}`),
 	}, crawl)
+	if text := os.Getenv("REGISTRY"); text == "elsewhere" {
+		addResource(server, "trailblaze://other", "{}")
+	} else if text != "" {
+		addResource(server, "trailblaze://registry", text)
+	}
 	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func addResource(server *mcp.Server, uri, text string) {
+	server.AddResource(&mcp.Resource{URI: uri, Name: "registry", MIMEType: "application/json"},
+		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: "application/json", Text: text}}}, nil
+		})
 }
 
 func echo(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

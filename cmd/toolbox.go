@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -34,7 +34,7 @@ func (a *app) newToolbox() *cobra.Command {
 
 func (a *app) newToolboxList() *cobra.Command {
 	var f scopeFlags
-	var why bool
+	var o listOptions
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the tools of a scope, grouped by toolset",
@@ -43,21 +43,29 @@ is called.`,
 		Example: `  trailblaze toolbox list --target myapp --driver ios-host
   trailblaze toolbox list -v                  # with the arguments that each tool takes
   trailblaze toolbox list --platform web --why
+  trailblaze toolbox list --group checkout    # one toolset, enabled or not
   trailblaze toolbox list --json | jq '.tools[].name'`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.listTools(c.Context(), f, why) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.listTools(c.Context(), f, o) },
 	}
 	f.bind(a, c)
-	c.Flags().BoolVar(&why, "why", false, "also list the tools that are left out, with the reason")
+	c.Flags().BoolVar(&o.why, "why", false, "also list the tools that are left out, with the reason")
+	c.Flags().StringSliceVar(&o.groups, "group", nil, "only tools of the toolset `ID`, enabled or not (repeatable, or comma-separated)")
 	return c
 }
 
-func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
+// listOptions say what of a scope's tools is listed.
+type listOptions struct {
+	why    bool
+	groups []string // ids of toolsets; empty for what the scope offers
+}
+
+func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error {
 	project, err := a.loadProject()
 	if err != nil {
 		return err
 	}
-	setup, err := a.setup(project, f, redact.New(nil))
+	setup, err := a.setup(project, f, a.redactor)
 	if err != nil {
 		return err
 	}
@@ -76,6 +84,9 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
 	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn))
 	defer whileStopping(ctx, a.tell)()
 	registry, err := run.List(ctx, setup, sc)
+	if err == nil && len(o.groups) > 0 {
+		registry, err = ofGroups(registry, o.groups)
+	}
 	if err != nil {
 		return a.withWarnings(err, warned)
 	}
@@ -83,7 +94,41 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, why bool) error {
 	if a.json {
 		return a.writeJSON(view)
 	}
-	return a.printToolbox(project, view, why)
+	return a.printToolbox(project, view, o)
+}
+
+// ofGroups narrows a registry to the registered tools of some toolsets, whether they are offered or not.
+func ofGroups(r *discover.Registry, groups []string) (*discover.Registry, error) {
+	var known []string
+	for _, ts := range r.Toolsets {
+		known = append(known, ts.ID)
+	}
+	for _, id := range groups {
+		if !slices.Contains(known, id) {
+			hint := cmp.Or(fault.DidYouMean(id, known), "`trailblaze toolbox list` shows the toolsets of a scope")
+			return nil, fault.New(fault.Misuse, hint, "--group: there is no toolset %q; there are %s", id, cmp.Or(strings.Join(known, ", "), "none"))
+		}
+	}
+	in := func(ids []string) bool {
+		return slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(groups, id) })
+	}
+	var of discover.Registry
+	for _, t := range r.Tools {
+		if in(t.Toolsets) {
+			of.Offered = append(of.Offered, t)
+		}
+	}
+	for _, s := range r.Skipped {
+		if s.Reason != discover.ByToolset && in(s.Toolsets) {
+			of.Skipped = append(of.Skipped, s)
+		}
+	}
+	for _, ts := range r.Toolsets {
+		if in([]string{ts.ID}) {
+			of.Toolsets = append(of.Toolsets, ts)
+		}
+	}
+	return &of, nil
 }
 
 // warnings hands on what a session warns of.
@@ -130,6 +175,7 @@ type toolView struct {
 	InputSchema        json.RawMessage `json:"inputSchema"`
 	IsForLLM           bool            `json:"isForLlm"`
 	IsRecordable       bool            `json:"isRecordable"`
+	IsDelegating       bool            `json:"isDelegating"`
 	RequiresHost       bool            `json:"requiresHost"`
 	RequiresContext    bool            `json:"requiresContext"`
 	SupportedDrivers   []string        `json:"supportedDrivers"`
@@ -145,13 +191,14 @@ type skippedView struct {
 }
 
 type toolsetView struct {
-	ID            string           `json:"id"`
-	Description   string           `json:"description"`
-	Platforms     []scope.Platform `json:"platforms"`
-	Drivers       []string         `json:"drivers"`
-	AlwaysEnabled bool             `json:"alwaysEnabled"`
-	Active        bool             `json:"active"`
-	Tools         []string         `json:"tools"`
+	ID             string           `json:"id"`
+	Description    string           `json:"description"`
+	Platforms      []scope.Platform `json:"platforms"`
+	Drivers        []string         `json:"drivers"`
+	AlwaysEnabled  bool             `json:"alwaysEnabled"`
+	DefaultEnabled bool             `json:"defaultEnabled"`
+	Active         bool             `json:"active"`
+	Tools          []string         `json:"tools"`
 }
 
 func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) toolboxView {
@@ -165,8 +212,8 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 			schema = json.RawMessage("{}")
 		}
 		v.Tools = append(v.Tools, toolView{
-			t.Name, t.Description, t.Source, list(t.Toolsets), schema, t.IsForLLM, t.IsRecordable, t.RequiresHost, t.RequiresContext,
-			list(t.SupportedDrivers), list(t.SupportedPlatforms), t.Usage(),
+			t.Name, t.Description, t.Source, list(t.Toolsets), schema, t.IsForLLM, t.IsRecordable, t.IsDelegating, t.RequiresHost,
+			t.RequiresContext, list(t.SupportedDrivers), list(t.SupportedPlatforms), t.Usage(),
 		})
 	}
 	for _, s := range r.Skipped {
@@ -174,20 +221,20 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 	}
 	for _, ts := range r.Toolsets {
 		v.Toolsets = append(v.Toolsets, toolsetView{
-			ts.ID, ts.Description, list(ts.Platforms), list(ts.Drivers), ts.AlwaysEnabled, ts.Active, list(ts.Tools),
+			ts.ID, ts.Description, list(ts.Platforms), list(ts.Drivers), ts.AlwaysEnabled, !ts.OffByDefault, ts.Active, list(ts.Tools),
 		})
 	}
 	return v
 }
 
-func (a *app) printToolbox(project *config.Project, v toolboxView, why bool) error {
+func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions) error {
 	style := a.style(a.OutTTY)
 	target := v.Target
 	if target == "" {
 		target = "(no target)"
 	}
 	fmt.Fprintf(a.Stdout, "%s · %s · %s agent\n", report.Clean(target), v.Driver, v.Agent)
-	for _, group := range grouped(v) {
+	for _, group := range grouped(v, o) {
 		fmt.Fprintf(a.Stdout, "\n%s\n", report.Clean(group.title))
 		rows := make([][]string, len(group.tools))
 		for i, t := range group.tools {
@@ -198,10 +245,14 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, why bool) err
 		}
 		report.Table(a.Stdout, style, rows)
 	}
-	if len(v.Tools) == 0 {
+	switch {
+	case len(v.Tools) > 0:
+	case len(o.groups) > 0:
+		fmt.Fprintf(a.Stdout, "\nno tools of %s in this scope\n", report.Clean(strings.Join(o.groups, ", ")))
+	default:
 		fmt.Fprintf(a.Stdout, "\nno tools: %d servers are configured for this target\n", len(project.ServersFor(v.Target)))
 	}
-	if why && len(v.Skipped) > 0 {
+	if o.why && len(v.Skipped) > 0 {
 		fmt.Fprintf(a.Stdout, "\nleft out\n")
 		rows := make([][]string, len(v.Skipped))
 		for i, s := range v.Skipped {
@@ -209,7 +260,7 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, why bool) err
 		}
 		report.Table(a.Stdout, style, rows)
 	}
-	a.printToolboxSummary(v, why)
+	a.printToolboxSummary(v, o.why)
 	return nil
 }
 
@@ -224,22 +275,36 @@ func (a *app) printToolboxSummary(v toolboxView, why bool) {
 	fmt.Fprintln(a.Stdout)
 }
 
+// title is a toolset's heading.
+func (ts toolsetView) title() string {
+	title := ts.ID
+	if ts.Description != "" {
+		title += " — " + firstLine(ts.Description)
+	}
+	switch {
+	case ts.Active:
+	case ts.DefaultEnabled:
+		title += " (not enabled here)"
+	default:
+		title += " (not enabled by default)"
+	}
+	return title
+}
+
 type toolGroup struct {
 	title string
 	tools []toolView
 }
 
-// grouped puts every tool under its first active toolset, in the order of the toolsets; the rest comes last.
-func grouped(v toolboxView) []toolGroup {
+// grouped puts every tool under its first active toolset, or the first that was asked for, in the order of the toolsets; the rest
+// comes last.
+func grouped(v toolboxView, o listOptions) []toolGroup {
 	var groups []toolGroup
 	left := slices.Clone(v.Tools)
 	for _, ts := range v.Toolsets {
-		g := toolGroup{title: ts.ID}
-		if ts.Description != "" {
-			g.title += " — " + ts.Description
-		}
+		g := toolGroup{title: ts.title()}
 		left = slices.DeleteFunc(left, func(t toolView) bool {
-			in := ts.Active && slices.Contains(t.Toolsets, ts.ID)
+			in := (ts.Active || len(o.groups) > 0) && slices.Contains(t.Toolsets, ts.ID)
 			if in {
 				g.tools = append(g.tools, t)
 			}

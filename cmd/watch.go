@@ -49,8 +49,12 @@ func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 		if next, err = w.run(ctx, next); err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() == nil:
+		case next.any(): // it was over before the signal came, to be replaced
 			return exitCode(fault.ExitCode(context.Cause(ctx)))
+		default:
+			return w.last
 		}
 		if !next.any() {
 			a.tell("waiting for changes (Ctrl-C ends)")

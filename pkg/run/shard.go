@@ -117,7 +117,8 @@ func nothingToDo(all int, s Shard) string {
 func (r *runner) plan(keys []string, whose map[string]int) string {
 	sum := sha256.New()
 	request := r.Request
-	fmt.Fprintf(sum, "%d %q %q %q %q %d\n", r.Shard.Of, request.FlagTarget, request.FlagPlatform, request.FlagDriver, r.Classifiers, len(r.ArgRows))
+	words := []string{request.FlagTarget, request.EnvTarget, request.FlagPlatform, request.FlagDriver, request.EnvDriver}
+	fmt.Fprintf(sum, "%d %q %q %d\n", r.Shard.Of, words, r.Classifiers, len(r.ArgRows))
 	for _, l := range r.lanes {
 		fmt.Fprintf(sum, "%q\n", l.name)
 	}

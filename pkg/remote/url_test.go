@@ -3,27 +3,192 @@ package remote
 import (
 	"context"
 	"encoding/json"
-	"net/http"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-func TestFirst(t *testing.T) {
-	srv := mcp.NewServer(&mcp.Implementation{Name: "x", Version: "1"}, nil)
-	srv.AddTool(&mcp.Tool{Name: "echo", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "hi"}}}, nil
-	})
-	for _, h := range []http.Handler{
-		mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, nil),
-		mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{JSONResponse: true, Stateless: true}),
-		mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return srv }, nil),
-	} {
-		s := listen(t, h)
-		r := connect(t, Spec{URL: s.URL}, nil)
-		if got := r.call(t, "echo", map[string]any{}); got.Text != "hi" {
-			t.Errorf("%+v", got)
+// kind is a way to serve MCP over HTTP.
+type kind struct {
+	name    string
+	serve   func(t *testing.T) string // its URL
+	version string                    // of the protocol that is spoken
+	silent  bool                      // progress does not come before the answer
+}
+
+func kinds() []kind {
+	program := func(file, path string, env ...string) func(*testing.T) string {
+		return func(t *testing.T) string {
+			t.Helper()
+			return serve(t, file, path, env...).url
 		}
-		t.Log(r)
+	}
+	golang := func(o *mcp.StreamableHTTPOptions) func(*testing.T) string {
+		return func(t *testing.T) string {
+			t.Helper()
+			return listen(t, mcp.NewStreamableHTTPHandler(always(goTools(t)), o)).URL
+		}
+	}
+	const classic, modern = "2025-11-25", "2026-07-28"
+	return []kind{
+		{"TypeScript SDK v1, stateful", program("http1.ts", "/mcp"), classic, false},
+		{"TypeScript SDK v1, stateless", program("http1.ts", "/mcp", "MODE=stateless"), classic, false},
+		{"TypeScript SDK v1, JSON", program("http1.ts", "/mcp", "MODE=json"), classic, true},
+		{"TypeScript SDK v1, resumable", program("http1.ts", "/mcp", "MODE=resumable"), classic, false},
+		{"TypeScript SDK v1, SSE", program("http1.ts", "/sse", "MODE=sse"), "", false},
+		{"TypeScript SDK v2", program("http2.mts", "/mcp"), classic, false},
+		{"TypeScript SDK v2, modern", program("http2.mts", "/mcp", "LEGACY=reject"), modern, false},
+		{"Go SDK, stateful", golang(nil), classic, false},
+		{"Go SDK, stateless", golang(&mcp.StreamableHTTPOptions{Stateless: true}), classic, false},
+		{"Go SDK, JSON", golang(&mcp.StreamableHTTPOptions{JSONResponse: true}), classic, true},
+		{"Go SDK, SSE", func(t *testing.T) string {
+			t.Helper()
+			return listen(t, mcp.NewSSEHandler(always(goTools(t)), nil)).URL
+		}, "", false},
+	}
+}
+
+func TestServersOnEverySDKAnswerByURL(t *testing.T) {
+	t.Parallel()
+	for _, k := range kinds() {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			r := connect(t, Spec{URL: k.serve(t), Headers: map[string]string{"Authorization": "Bearer sesame", "X-Team": "shop"}}, nil)
+			if got := toolNames(r.Tools()); !strings.HasPrefix(got, "echo fail crawl remember big wait") && got != "big crawl echo fail remember wait" {
+				t.Errorf("tools: %s", got)
+			}
+			checkEcho(t, r, k.version)
+			if got := r.call(t, "fail", nil); got.OK || got.Text != "no, on purpose" || got.Kind != fault.ToolFailed {
+				t.Errorf("fail: %+v", got)
+			}
+			if got := r.call(t, "remember", nil); !cmp.Equal(got.MemoryDelta, map[string]any{"code": "4711"}) {
+				t.Errorf("remember: %+v", got)
+			}
+			const size = 5 << 20
+			if got := r.call(t, "big", map[string]any{"size": size}); !got.OK || len(got.Text) != size {
+				t.Errorf("big: %d bytes, %.200s", len(got.Text), got.Text)
+			}
+			checkProgress(t, r, k)
+		})
+	}
+}
+
+func toolNames(tools []tool.Advertised) string {
+	var names []string
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// checkEcho looks at all that comes with a call.
+func checkEcho(t *testing.T, r *rig, version string) {
+	t.Helper()
+	got, err := r.Call(t.Context(), tool.Call{
+		Tool: "echo", Args: map[string]any{"text": "hi ☃"}, InvocationID: "inv",
+		Context: tool.Context{SessionID: "s1", BaseURL: "http://127.0.0.1:1", Device: tool.Device{Platform: "web", Width: 3}},
+	})
+	if err != nil || got.Text != "hi ☃" {
+		t.Fatalf("echo: %+v, %v\n%s", got, err, r)
+	}
+	var seen struct {
+		Context struct{ Device struct{ Platform string } }
+		Meta    struct {
+			ID         string `json:"trailblazeInvocationId"`
+			Trailblaze struct{ BaseURL, SessionID, InvocationID string }
+		}
+		Headers map[string]string
+	}
+	if err := json.Unmarshal(got.Structured, &seen); err != nil {
+		t.Fatal(err)
+	}
+	if seen.Context.Device.Platform != "WEB" || seen.Meta.ID != "inv" || seen.Meta.Trailblaze.BaseURL != "http://127.0.0.1:1" {
+		t.Errorf("envelope: %s", got.Structured)
+	}
+	if len(seen.Headers) == 0 {
+		return // its SDK does not hand them on
+	}
+	if seen.Headers["authorization"] != "Bearer sesame" || seen.Headers["x-team"] != "shop" || seen.Headers["mcp-protocol-version"] != version {
+		t.Errorf("headers: %v", seen.Headers)
+	}
+}
+
+func checkProgress(t *testing.T, r *rig, k kind) {
+	t.Helper()
+	var heard []string
+	got, err := r.Call(t.Context(), tool.Call{Tool: "crawl", Progress: func(text string) { heard = append(heard, text) }})
+	if err != nil || got.Text != "done" {
+		t.Fatalf("crawl: %+v, %v", got, err)
+	}
+	if diff := cmp.Diff([]string{"step 1", "step 2", "step 3"}, heard); diff != "" && !k.silent {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+}
+
+func TestACallOverItsLimitIsCancelledAndTheNextOneWorks(t *testing.T) {
+	t.Parallel()
+	for _, k := range kinds() {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			r := connect(t, Spec{URL: k.serve(t)}, func(c *server.Config) { c.CallTimeout = 300 * time.Millisecond })
+			got := r.call(t, "wait", nil)
+			if got.OK || got.Kind != fault.CallTimeout || !strings.Contains(got.Text, "the call may or may not have happened") {
+				t.Errorf("wait: %+v", got)
+			}
+			if want := "trying again can help: the next call connects again"; got.Hint != want {
+				t.Errorf("hint %q, want %q", got.Hint, want)
+			}
+			if got, err := r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "again"}, Timeout: patience}); err != nil || got.Text != "again" {
+				t.Errorf("the next call: %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestServersAreToldThatACallIsCancelledAndThatWeLeave(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"stateful", "sse"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			p := serve(t, "http1.ts", map[string]string{"stateful": "/mcp", "sse": "/sse"}[mode], "MODE="+mode)
+			r := connect(t, Spec{URL: p.url}, nil)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			if _, err := r.Call(ctx, tool.Call{Tool: "wait"}); fault.KindOf(err) != fault.Cancelled {
+				t.Errorf("wait: %v", err)
+			}
+			eventually(t, "the tool hears that it is cancelled", func() bool { return strings.Contains(p.String(), "cancelled") })
+			r.stop(t)()
+			eventually(t, "the server hears that we leave", func() bool { return strings.Contains(p.String(), "closed") })
+		})
+	}
+}
+
+func TestAnAnswerIsTakenUpWhereItsStreamWasClosed(t *testing.T) {
+	t.Parallel()
+	r := connect(t, Spec{URL: serve(t, "http1.ts", "/mcp", "MODE=resumable").url}, nil)
+	if got := r.call(t, "pause", nil); !got.OK || got.Text != "gone on" {
+		t.Errorf("pause: %+v", got)
+	}
+}
+
+// eventually waits for something that happens elsewhere.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", patience, what)
+		}
+		<-tick.C
 	}
 }

@@ -373,6 +373,10 @@ func (s *Server) overdue(name string, c *clock) tool.Result {
 	if c.total > c.time && c.left() <= 0 {
 		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", c.total, c.source, c.change)
 	}
-	return s.failure(name, fault.CallTimeout, "trying again can help: the next call gets a fresh process",
+	hint := "trying again can help: the next call gets a fresh process"
+	if s.cfg.Reconnect {
+		hint = "trying again can help: the next call connects again"
+	}
+	return s.failure(name, fault.CallTimeout, hint,
 		"timeout: %s; the call may or may not have happened", what)
 }

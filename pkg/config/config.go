@@ -5,8 +5,10 @@
 package config
 
 import (
+	"net"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -63,6 +65,16 @@ func (s Server) Address() string {
 	}
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return shown.String()
+}
+
+// Elsewhere reports whether the server is reached on another machine, as far as its URL says.
+func (s Server) Elsewhere() bool {
+	u, err := url.Parse(s.URL)
+	if err != nil || s.URL == "" {
+		return false
+	}
+	host := u.Hostname()
+	return host != "localhost" && !strings.HasSuffix(host, ".localhost") && !net.ParseIP(host).IsLoopback()
 }
 
 // Target is one app under test, read from trailblaze-config/targets/.

@@ -399,3 +399,15 @@ func TestWhatHeadersAndURLsTakeFromTheEnvironmentOrAuthorizeWithIsConfidential(t
 		}
 	}
 }
+
+func TestElsewhereIsEveryHostThatIsNotThisMachine(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]bool{
+		"": false, "http://localhost:1/mcp": false, "http://a.localhost": false, "http://127.0.0.1": false, "http://127.9.9.9:80": false,
+		"http://[::1]:8080/mcp": false, "http://10.0.0.1": true, "https://tools.example.com/mcp": true, "http://localhost.example.com": true,
+	} {
+		if got := (config.Server{URL: url}).Elsewhere(); got != want {
+			t.Errorf("%q: %t, want %t", url, got, want)
+		}
+	}
+}

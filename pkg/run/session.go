@@ -64,7 +64,7 @@ type opening struct {
 func openSession(ctx context.Context, setup Setup, sc scope.Scope, o opening) (*session, error) {
 	s := &session{id: o.id, dir: o.dir, scope: sc, setup: setup, emit: o.emit, entries: setup.Project.ServersFor(sc.Target.ID)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	if !o.listOnly && slices.ContainsFunc(s.entries, func(e config.Server) bool { return !setup.sharing.has(e) }) {
+	if !o.listOnly && slices.ContainsFunc(s.entries, func(e config.Server) bool { return !setup.sharing.has(e) && !e.Elsewhere() }) {
 		s.openDoor()
 	}
 	s.others = slices.Concat([]discover.Source{s.openDevice(o)}, setup.Builtins, []discover.Source{s.reloadSource()})
@@ -99,6 +99,8 @@ func (s *session) doorFor(from tool.Source) (door *callback.Server, entry config
 	switch {
 	case from.Kind != tool.FromServer || i < 0:
 		return nil, entry
+	case s.entries[i].Elsewhere(): // our door opens to this machine only
+		return nil, s.entries[i]
 	case s.setup.sharing.has(s.entries[i]):
 		return s.setup.sharing.callbacks(), s.entries[i]
 	}

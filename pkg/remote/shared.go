@@ -25,8 +25,8 @@ const (
 	maxPorts = 3
 )
 
-const flagsHint = "a server with multiDevice: http in its entry has to serve streamable HTTP at /mcp when it is started with these flags; " +
-	"the SDKs of trailblaze do. Without multiDevice: http there is one process per device, and no flags are needed"
+const flagsHint = "remove multiDevice: http from its entry, and it is started once for each device, without these flags; " +
+	"or have it serve streamable HTTP at /mcp when it gets them, as it does with the SDKs of trailblaze"
 
 // Shared says what to start, once for all who open it.
 type Shared struct {
@@ -222,7 +222,7 @@ func (h *host) await(ctx context.Context, at *port) *fault.Error {
 			close(speaks)
 		}
 	})
-	flags := fmt.Sprintf("with --transport http --port %d (multiDevice: http)", at.number)
+	flags := fmt.Sprintf("--transport http --port %d (multiDevice: http)", at.number)
 	notice := time.NewTimer(silence)
 	defer notice.Stop()
 	for {
@@ -231,19 +231,19 @@ func (h *host) await(ctx context.Context, at *port) *fault.Error {
 			return nil
 		case <-speaks:
 			return fault.New(fault.Server, flagsHint,
-				"it was started %s and does not understand that: it answers on stdout, as a server does that is started for one device", flags)
+				"it does not understand %s: it answers on stdout, as one that is started for one device", flags)
 		case <-h.process.Done():
 			how := "it was stopped"
 			if end := h.process.End(); end != nil {
 				how = end.Message
 			}
-			return fault.New(fault.Server, "", "it was started %s and ended before it answered: %s", flags, how)
+			return fault.New(fault.Server, "", "started with %s it ended before it answered: %s", flags, how)
 		case <-ctx.Done():
 			if context.Cause(ctx) != context.DeadlineExceeded { //nolint:errorlint // what the context itself says
 				return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to answer")
 			}
 			return fault.New(fault.Server, flagsHint+"; the key startupTimeout gives it more time",
-				"timeout: it was started %s, and has not answered there within %s, the limit for starting", flags, cmp.Or(h.Limit, startLimit))
+				"timeout: started with %s it does not answer there within %s, the limit for starting", flags, cmp.Or(h.Limit, startLimit))
 		case <-notice.C:
 			if h.Process.Log != nil {
 				h.Process.Log("warn", fmt.Sprintf("does not answer at port %d for %s; waiting on", at.number, silence),

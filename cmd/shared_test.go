@@ -1,0 +1,225 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// sharers is a project whose one server is shared. Its entry, in one line, may name {{servers}}, the folder of the test servers.
+func sharers(t *testing.T, entry string, trails ...string) *project {
+	t.Helper()
+	servers, err := filepath.Abs("../testdata/servers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sdk, err := filepath.Abs("../sdks/python/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry = strings.NewReplacer("{{servers}}", servers, "{{sdk}}", sdk).Replace(entry)
+	files := map[string]string{
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - { name: shared, multiDevice: http, workingDir: ., " + entry + " }\n",
+	}
+	for i, trail := range trails {
+		files[fmt.Sprintf("trails/%d.trail.yaml", i)] = trail
+	}
+	p := newProject(t, files)
+	p.env = append(p.env, "PATH="+bin(t, "node", bunPath, tsxPath, "python3", "sh", "cat", "sleep")+":"+os.Getenv("PATH"))
+	return p
+}
+
+const (
+	scripted = "script: '{{servers}}/shared-scripting.ts'"
+	four     = "web:a,web:b,web:c,web:d"
+)
+
+// sharedServers are servers that understand the flags, each in its own way.
+func sharedServers() map[string]string {
+	return map[string]string{
+		"scripting on bun": scripted + ", runtime: bun", "scripting on node": scripted + ", runtime: node",
+		"MCP SDK on bun":  "script: '{{servers}}/shared-sdk1.ts', runtime: bun",
+		"MCP SDK on node": "script: '{{servers}}/shared-sdk1.ts', runtime: node",
+		"python":          "command: python3, args: ['{{servers}}/shared.py'], env: { PYTHONPATH: '{{sdk}}' }",
+	}
+}
+
+// processes are those that the tool meet has named, each once.
+func (r result) processes(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, e := range ofType(r.events(t), "call.finished") {
+		if text, _ := e["text"].(string); strings.HasPrefix(text, "process ") {
+			found = append(found, text)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func TestOneProcessServesAllDevices(t *testing.T) {
+	t.Parallel()
+	for name, entry := range sharedServers() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sharers(t, entry, webTrail("meet: { of: 4 }", "gather: { n: 60 }", "meet: { at: end, of: 4 }"))
+			r := p.run("run", "--json", "--device", four)
+			r.want(t, 0)
+			if got := r.processes(t); len(got) != 1 {
+				t.Errorf("four devices were served by %q", got)
+			}
+			started := ofType(r.events(t), "server.started")
+			if len(started) != 4 || started[0]["server"] != "shared" || started[0]["tools"].(float64) < 4 {
+				t.Errorf("started: %v", started)
+			}
+			gathered := 0
+			for _, e := range ofType(r.events(t), "call.finished") {
+				if e["tool"] == "gather" && e["text"] == "remembers 60" {
+					gathered++
+				}
+			}
+			if gathered != 4 {
+				t.Errorf("%d of 4 sessions got their own answers", gathered)
+			}
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}
+
+func TestOneDeviceHasAServerOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, more := range [][]string{nil, {"--device", "web:a"}} {
+		p := sharers(t, scripted, webTrail("meet: { of: 1 }", "gather: { n: 3 }", "environment: {}"))
+		r := p.run(append([]string{"run", "--json"}, more...)...)
+		r.want(t, 0, `"TRAILBLAZE_DEVICE_PLATFORM":"WEB"`, `"TRAILBLAZE_SESSION_ID":"0_`)
+	}
+}
+
+func TestASharedProcessKnowsNothingOfOneSession(t *testing.T) {
+	t.Parallel()
+	p := sharers(t, scripted+", callbackTimeout: 5s", webTrail("environment: {}"))
+	p.env = append(p.env, "TRAILBLAZE_DEVICE_PLATFORM=stale", "TRAILBLAZE_PORT=1")
+	r := p.run("run", "--json", "--device", "web:a,web:b", "--device-size", "1280x800")
+	r.want(t, 0, `"TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS":"7000"`, `shared-scripting.ts"`, `"TRAILBLAZE_BASE_URL":"http://127.0.0.1:`)
+	if strings.Contains(r.stdout, "TRAILBLAZE_DEVICE_") {
+		t.Error("it was told of a device")
+	}
+	if !regexp.MustCompile(`"TRAILBLAZE_SESSION_ID\\?":\\?"shared_\d{8}T\d{6}Z_[0-9a-f]{8}`).MatchString(r.stdout) {
+		t.Errorf("its session id is none of the run:\n%s", r.stdout)
+	}
+}
+
+func TestAnAskerWithoutAnIdIsToldWhyThatIsNotEnough(t *testing.T) {
+	t.Parallel()
+	p := sharers(t, scripted, webTrail("anonymous: { of: 2 }"))
+	r := p.run("run", "--json", "--device", "web:a,web:b")
+	r.want(t, 0, "several tool calls are in flight")
+	if strings.Contains(r.stdout, "hello") {
+		t.Errorf("somebody was answered:\n%s", r.stdout)
+	}
+	alone := sharers(t, scripted, webTrail("anonymous: { of: 1 }"))
+	r = alone.run("run", "--json", "--device", "web:a,web:b", "--workers", "1")
+	r.want(t, 0)
+	if got := strings.Count(r.stdout, `hello","error":""`); got != 4 {
+		t.Errorf("the only one was not answered:\n%s", r.stdout)
+	}
+}
+
+func TestACrashBreaksTheSessionsThatShareAndTheNextOnesGetAFreshProcess(t *testing.T) {
+	t.Parallel()
+	for name, entry := range sharedServers() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sharers(t, entry, webTrail("meet: { of: 2 }", "crash: { at: crash, of: 2 }"), webTrail("meet: { of: 2 }"))
+			r := p.run("run", "--json", "--device", "web:a,web:b")
+			r.want(t, 2, `crashed during tool "crash": exited with code 3`, "this is the end", "log: "+filepath.Join(p.dir, "logs", "shared_"))
+			ended := ofType(r.events(t), "run.finished")[0]
+			if ended["errors"] != 2.0 || ended["passed"] != 2.0 {
+				t.Errorf("ended with %v, want two errors and two that pass", ended)
+			}
+			if got := r.processes(t); len(got) != 2 {
+				t.Errorf("served by %q, want a process before the crash and one after it", got)
+			}
+			if !strings.Contains(p.serverLog("shared"), "this is the end") {
+				t.Error("its log does not have its stderr")
+			}
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}
+
+func TestAServerThatDoesNotUnderstandTheFlagsIsToldApart(t *testing.T) {
+	t.Parallel()
+	const alternative = "remove multiDevice: http from its entry, and it is started once for each device"
+	for name, tc := range map[string]struct {
+		entry string
+		says  []string
+	}{
+		"it ignores them": {"script: '{{servers}}/hand.mjs'", []string{"it answers on stdout, as one that is started for one device"}},
+		"it refuses them": {
+			`command: sh, args: [-c, 'echo "unknown flag $1" >&2; exit 64', sh]`,
+			[]string{"ended before it answered: exited with code 64", "unknown flag --transport"},
+		},
+		"it does nothing": {"command: sh, args: [-c, 'exec cat >/dev/null'], startupTimeout: 1s", []string{"does not answer there within 1s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sharers(t, tc.entry, webTrail("echo: { text: hi }"))
+			begun := time.Now()
+			r := p.run("run", "--device", "web:a,web:b")
+			r.want(t, 2, append(tc.says, "multiDevice: http", alternative, "--transport http --port ")...)
+			if took := time.Since(begun); took > 30*time.Second {
+				t.Errorf("that took %s", took)
+			}
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}
+
+func TestASharedProcessEndsWithTheRunHoweverThatEnds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		signal syscall.Signal
+		code   int
+	}{"SIGINT": {syscall.SIGINT, 130}, "SIGTERM": {syscall.SIGTERM, 143}, "SIGKILL": {syscall.SIGKILL, -1}} {
+		for server, entry := range map[string]string{"bun": scripted + ", runtime: bun", "node": scripted + ", runtime: node"} {
+			t.Run(name+" on "+server, func(t *testing.T) {
+				t.Parallel()
+				p := sharers(t, entry, webTrail("hang: {}"))
+				code, output := signalled(t, p.command("run", "-v", "--device", "web:a,web:b"), reached(t, p, "call"), tc.signal, false)
+				if code != tc.code {
+					t.Errorf("exit code %d, want %d\n%s", code, tc.code, output)
+				}
+				spawntest.NoSurvivors(t, p.marker)
+			})
+		}
+	}
+}
+
+func TestRunsAtOnceDoNotGetIntoEachOthersServers(t *testing.T) {
+	t.Parallel()
+	p := sharers(t, scripted+", runtime: bun", webTrail("meet: { of: 2 }", "gather: { n: 5 }", "meet: { at: end, of: 2 }"))
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			r := p.run("run", "--json", "--device", "web:a,web:b")
+			r.want(t, 0)
+			if got := r.processes(t); len(got) != 1 {
+				t.Errorf("two devices were served by %q", got)
+			}
+		})
+	}
+	all.Wait()
+	spawntest.NoSurvivors(t, p.marker)
+}

@@ -1,0 +1,314 @@
+//go:build unix
+
+package remote
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// hosted is a server in Python. What stands before it runs first, and may exit.
+const hosted = `
+from trailblaze import serve, success
+
+def handle(message):
+    if "id" not in message:
+        return None
+    if message["method"] == "tools/call" and message["params"]["name"] == "die":
+        os._exit(7)
+    result = {
+        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "hosted", "version": "1"}},
+        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pid", "die")]},
+        "tools/call": success(str(os.getpid())),
+    }.get(message["method"], {})
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+
+serve(handle)
+`
+
+// rooted answers at / alone, as some servers do.
+const rooted = `
+import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = b""
+        if self.path == "/" and "id" in message:
+            info = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "rooted", "version": "1"}, "tools": []}
+            body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": info}).encode()
+        self.send_response(404 if self.path != "/" else 200 if body else 202)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+HTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler).serve_forever()
+`
+
+// fleet is a pool with what its processes leave.
+type fleet struct {
+	*Pool
+	t      *testing.T
+	dir    string
+	marker string
+}
+
+// newFleet returns a pool that is closed at the end of the test, and of which then nothing is left.
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	supervisor := spawn.NewSupervisor(spawn.Options{})
+	f := &fleet{Pool: NewPool(supervisor), t: t, dir: t.TempDir(), marker: spawntest.Marker()}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		defer cancel()
+		if err := f.Close(ctx); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if err := supervisor.Close(); err != nil {
+			t.Errorf("left by the pool: %v", err)
+		}
+		spawntest.NoSurvivors(t, f.marker)
+	})
+	return f
+}
+
+// python is a program, with lines that run first.
+func (f *fleet) python(first, program string) Shared {
+	f.t.Helper()
+	sdk, err := filepath.Abs("../../sdks/python/src")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	file := filepath.Join(f.dir, "server.py")
+	if err := os.WriteFile(file, []byte("import os, sys, time\n"+first+program), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	env := append(os.Environ(), "PYTHONPATH="+sdk, "PYTHONDONTWRITEBYTECODE=1", "TRAILBLAZE_SESSION_ID=shared", f.marker)
+	return Shared{Process: spawn.Spec{Name: "hosted", Command: "python3", Args: []string{file}, Dir: f.dir, Env: env}}
+}
+
+// start opens a link to a program and shakes hands.
+func (f *fleet) start(ctx context.Context, what Shared) (*server.Server, error) {
+	return server.Start(ctx, server.Config{Name: "hosted", Launch: func(ctx context.Context) (server.Link, error) {
+		l, err := f.Open(ctx, "key", what)
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
+	}})
+}
+
+func (f *fleet) mustStart(what Shared) *rig {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	defer cancel()
+	srv, err := f.start(ctx, what)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r := &rig{srv, &said{}}
+	f.t.Cleanup(r.stop(f.t))
+	return r
+}
+
+func TestAllWhoOpenAtOnceGetOneProcess(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	what := f.python("open('starts', 'a').write('x')\n", hosted)
+	pids := make([]string, 8)
+	var all sync.WaitGroup
+	for i := range pids {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			srv, err := f.start(ctx, what)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r := &rig{srv, &said{}}
+			pids[i] = r.call(t, "pid", nil).Text
+			r.stop(t)()
+		})
+	}
+	all.Wait()
+	pids = append(pids, f.mustStart(what).call(t, "pid", nil).Text) // stopping a link leaves the process alone
+	if slices.Sort(pids); len(slices.Compact(pids)) != 1 {
+		t.Errorf("answers of %q", pids)
+	}
+	if starts, err := os.ReadFile(filepath.Join(f.dir, "starts")); err != nil || string(starts) != "x" {
+		t.Errorf("started %d times (%v)", len(starts), err)
+	}
+}
+
+func TestTheEndOfTheProcessIsThatOfTheLink(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	what := f.python("", hosted)
+	one, other := f.mustStart(what), f.mustStart(what)
+	before := other.call(t, "pid", nil).Text
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := one.Call(ctx, tool.Call{Tool: "die"})
+	if err == nil || fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), `crashed during tool "die": exited with code 7`) {
+		t.Errorf("the call in flight ended with %v", err)
+	}
+	select {
+	case <-other.Broken():
+	case <-ctx.Done():
+		t.Fatal("the other link goes on")
+	}
+	if err := other.Err(); !strings.Contains(err.Error(), "crashed between calls: exited with code 7") {
+		t.Errorf("the other link ended with %v", err)
+	}
+	if after := f.mustStart(what).call(t, "pid", nil).Text; after == before {
+		t.Error("nobody started it again")
+	}
+}
+
+func TestAServerWhosePortIsTakenGetsAnotherOne(t *testing.T) {
+	t.Parallel()
+	for times, want := range map[int]string{1: "", 2: "", 3: "ended before it answered: exited with code 1"} {
+		t.Run(strconv.Itoa(times), func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t)
+			what := f.python(fmt.Sprintf(`
+with open("ports", "a") as ports:
+    print(sys.argv[-1], file=ports)
+if len(open("ports").readlines()) <= %d:
+    sys.exit("listen EADDRINUSE: address already in use")
+`, times), hosted)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			srv, err := f.start(ctx, what)
+			if err == nil {
+				err = srv.Stop(ctx)
+			}
+			if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) {
+				t.Errorf("got %s, want %q", got, want)
+			}
+			ports, err := os.ReadFile(filepath.Join(f.dir, "ports"))
+			tried := strings.Fields(string(ports))
+			if slices.Sort(tried); err != nil || len(slices.Compact(tried)) != min(times+1, maxPorts) {
+				t.Errorf("tried %q (%v)", tried, err)
+			}
+		})
+	}
+}
+
+func TestAServerAtTheRootIsFound(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	what := f.python("", rooted)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	l, err := f.Open(ctx, "key", what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Stop(ctx) }()
+	if got := l.url.Path; got != "/" {
+		t.Errorf("it is looked for at %s", got)
+	}
+}
+
+func TestWhoGivesUpLeavesTheOthersAlone(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	what := f.python("while not os.path.exists('go'): time.sleep(0.01)\n", hosted)
+	ctx, cancel := context.WithCancel(t.Context())
+	gaveUp := make(chan error, 1)
+	go func() {
+		_, err := f.Open(ctx, "key", what)
+		gaveUp <- err
+	}()
+	stays := make(chan error, 1)
+	go func() {
+		srv, err := f.start(t.Context(), what)
+		if err == nil {
+			err = srv.Stop(context.WithoutCancel(t.Context()))
+		}
+		stays <- err
+	}()
+	cancel()
+	if err := <-gaveUp; fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("who gave up got %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-stays:
+		if err != nil {
+			t.Errorf("who did not got %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("who did not waits for ever")
+	}
+}
+
+func TestCloseEndsWhatIsBeingStarted(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	what := f.python("open('begun', 'w')\nsys.stdin.read()\nsys.exit()\n", "")
+	opened := make(chan error, 1)
+	go func() {
+		_, err := f.Open(t.Context(), "key", what)
+		opened <- err
+	}()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(f.dir, "begun")); err == nil {
+			break
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := f.Close(ctx); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if err := <-opened; fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("Open: %v", err)
+	}
+	if _, err := f.Open(ctx, "key", what); fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("Open after Close: %v", err)
+	}
+	spawntest.NoSurvivors(t, f.marker)
+}
+
+func TestNobodyElseChoosesAReservedPort(t *testing.T) {
+	t.Parallel()
+	taken := map[int]bool{}
+	for range 200 {
+		p, err := reserve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.free()
+		if taken[p.number] || p.number < firstPort || p.number > lastPort {
+			t.Errorf("port %d was chosen", p.number)
+		}
+		taken[p.number] = true
+		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(p.number)))
+		if err != nil {
+			t.Fatalf("a server cannot have it: %v", err)
+		}
+		_ = l.Close()
+	}
+}

@@ -154,9 +154,12 @@ func (f *fake) answer(line string) {
 			f.send(map[string]any{"jsonrpc": "2.0", "id": r.ID, "error": map[string]any{"code": -32603, "message": "not today"}})
 			return
 		}
+		capabilities := map[string]any{"tools": map[string]any{}}
+		if f.has("registry") {
+			capabilities["resources"] = map[string]any{}
+		}
 		f.reply(r, map[string]any{
-			"protocolVersion": r.Params.ProtocolVersion, "capabilities": map[string]any{"tools": map[string]any{}},
-			"serverInfo": map[string]any{"name": "fake", "version": "1"},
+			"protocolVersion": r.Params.ProtocolVersion, "capabilities": capabilities, "serverInfo": map[string]any{"name": "fake", "version": "1"},
 		})
 	case "tools/list":
 		f.misbehave("list")
@@ -166,6 +169,9 @@ func (f *fake) answer(line string) {
 		}
 		f.reply(r, page)
 		f.misbehave("listed")
+	case "resources/read": // of the file registry.json beside the project
+		registry, _ := os.ReadFile("registry.json")
+		f.reply(r, map[string]any{"contents": []any{map[string]any{"uri": "trailblaze://registry", "text": string(registry)}}})
 	case "tools/call":
 		f.call(r)
 	default:

@@ -106,7 +106,7 @@ func TestToolboxListJSONHasTheShapeOfTheSpecification(t *testing.T) {
 		}
 	}
 	wantTool := `[{"name":"echo","description":"the tool echo","source":{"kind":"server","name":"fake"},"toolsets":["talk"],` +
-		`"inputSchema":{"properties":{"text":{"type":"string"}},"type":"object"},"isForLlm":true,"isRecordable":true,"requiresHost":false,` +
+		`"inputSchema":{"properties":{"text":{"type":"string"}},"type":"object"},"isForLlm":true,"isRecordable":true,"isDelegating":false,"requiresHost":false,` +
 		`"requiresContext":false,"supportedDrivers":[],"supportedPlatforms":[]}]`
 	if got := string(v["tools"]); got != wantTool {
 		t.Errorf("tools\n%s, want\n%s", got, wantTool)

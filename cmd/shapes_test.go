@@ -86,7 +86,7 @@ func TestTheJSONOfToolboxList(t *testing.T) {
 		hasKeys(t, "a source", object["source"], "kind name")
 	}
 	each(t, v["tools"], func(e any) {
-		hasKeys(t, "a tool", e, "name description source toolsets inputSchema isForLlm isRecordable requiresHost requiresContext "+
+		hasKeys(t, "a tool", e, "name description source toolsets inputSchema isForLlm isRecordable isDelegating requiresHost requiresContext "+
 			"supportedDrivers supportedPlatforms")
 		source(e)
 	})
@@ -95,7 +95,7 @@ func TestTheJSONOfToolboxList(t *testing.T) {
 		source(e)
 	})
 	each(t, v["toolsets"], func(e any) {
-		hasKeys(t, "a toolset", e, "id description platforms drivers alwaysEnabled active tools")
+		hasKeys(t, "a toolset", e, "id description platforms drivers alwaysEnabled defaultEnabled active tools")
 	})
 	each(t, v["warnings"], func(e any) {
 		if _, ok := e.(string); !ok {

@@ -106,7 +106,7 @@ func ofGroups(r *discover.Registry, groups []string) (*discover.Registry, error)
 	for _, id := range groups {
 		if !slices.Contains(known, id) {
 			hint := cmp.Or(fault.DidYouMean(id, known), "`trailblaze toolbox list` shows the toolsets of a scope")
-			return nil, fault.New(fault.Misuse, hint, "--group: there is no toolset %q; there are %s", id, cmp.Or(strings.Join(known, ", "), "none"))
+			return nil, fault.New(fault.Misuse, hint, "--group: there is no toolset %q", id)
 		}
 	}
 	in := func(ids []string) bool {

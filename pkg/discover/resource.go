@@ -56,8 +56,8 @@ func (r *Registry) read(src Source) resource {
 	unlisted, listed := out.unlisted(src.Tools)
 	few(unlisted, warn, func(name string) string {
 		said := fmt.Sprintf("it names the tool %.100q, which the server does not list", name)
-		if hint := fault.DidYouMean(name, listed); hint != "" {
-			said += "; " + hint
+		if near := fault.Nearest(name, listed); len(near) > 0 {
+			said += fmt.Sprintf("; did you mean %q?", near[0])
 		}
 		return said
 	})

@@ -91,6 +91,9 @@ func TestShardsAreMergedIntoOneReportAndOneExitCode(t *testing.T) {
 	if diff := cmp.Diff(all7(), names); diff != "" || tests != 7 || failures != 1 || errs != 0 {
 		t.Errorf("%d tests, %d failures, %d errors (-want +got):\n%s", tests, failures, errs, diff)
 	}
+	if xml := p.read(t, "build/junit.xml"); strings.Count(xml, `<property name="shard" value="1/3">`) != 3 {
+		t.Errorf("the suites do not say which shard they are of:\n%s", xml)
+	}
 	page := p.page(t, "build/page")
 	for _, want := range []string{"1 of 7 trails did not pass", "exit code 1", "trails/0.trail.yaml", "trails/6.trail.yaml", "I am 5", "Server log"} {
 		if !strings.Contains(page, want) {

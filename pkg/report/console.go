@@ -107,7 +107,7 @@ func (c *Console) Handle(r event.Record) {
 	switch e := r.Event.(type) {
 	case event.RunStarted:
 		c.total += e.Trails
-		c.several = e.Workers > 1
+		c.several = e.Workers > 1 && e.Trails > 1
 	case event.TrailStarted:
 		c.sessions = c.sessions || r.Session != ""
 		c.trailStarted(r.Session, e)

@@ -70,7 +70,7 @@ func TestLinesOfParallelTrailsNeverMix(t *testing.T) {
 			console := NewConsole(&out, style, opts)
 			playMixed(seed, 12, 5, console)
 			console.Close()
-			text := strings.SplitN(out.String(), "\n\n", 2)[0] // up to the summary
+			text, _, _ := strings.Cut(out.String(), "\n\n") // up to the summary
 			block, blocks := "", map[string]int{}
 			for line := range strings.Lines(text) {
 				mark := marked.FindString(line)
@@ -122,7 +122,7 @@ func TestWhatIsHeldBackOfATrailIsBounded(t *testing.T) {
 	console := NewConsole(&out, Style{}, opts)
 	defer console.Close()
 	s := event.NewStream(newClock().now, redact.New(nil), console)
-	s.Emit(event.RunStarted{Trails: 1, Workers: 2})
+	s.Emit(event.RunStarted{Trails: 2, Workers: 2})
 	e := s.Session("s1", "a.trail.yaml", nil)
 	e.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "a"})
 	e.Emit(event.StepStarted{Index: 1, Of: 1})

@@ -37,21 +37,26 @@ func Join(parts []Part) (left []int, problems []error) {
 			"shard %s is there twice: %s is older than %s, and does not count", p.Shard, parts[older].File, parts[newest[same]].File))
 	}
 	slices.Sort(left)
-	var incomplete [][]Part
-	for _, group := range byPlan(parts) {
-		if missing := missing(group); len(missing) > 0 {
-			incomplete = append(incomplete, group)
-		}
-	}
-	if len(incomplete) == 1 {
-		group := incomplete[0]
+	groups := byPlan(parts)
+	odd := slices.DeleteFunc(slices.Clone(groups), func(g []Part) bool { return len(missing(g)) == 0 && !again(g, groups) })
+	switch len(odd) {
+	case 0:
+	case 1:
 		problems = append(problems, fault.New(fault.Server, "what is missing is in no report; look at the jobs that should have run it",
-			"of %d shards, %s came and %s did not", group[0].Shard.Of, numbers(have(group)), numbers(missing(group))))
-	}
-	if len(incomplete) > 1 {
-		problems = append(problems, mixed(incomplete))
+			"of %d shards, %s came and %s did not", odd[0][0].Shard.Of, numbers(have(odd[0])), numbers(missing(odd[0]))))
+	default:
+		problems = append(problems, mixed(odd))
 	}
 	return left, problems
+}
+
+// again reports whether another group does the same, cut in another way.
+func again(group []Part, groups [][]Part) bool {
+	list, _, _ := strings.Cut(group[0].Plan, planParts)
+	return slices.ContainsFunc(groups, func(g []Part) bool {
+		other, _, _ := strings.Cut(g[0].Plan, planParts)
+		return other == list && g[0].Plan != group[0].Plan
+	})
 }
 
 // mixed says that shards do not belong together.
@@ -64,7 +69,7 @@ func mixed(groups [][]Part) error {
 		}
 		lines = append(lines, fmt.Sprintf("  %s of %d: %s", numbers(have(group)), group[0].Shard.Of, strings.Join(files, ", ")))
 	}
-	return fault.New(fault.Server, "give every shard the same trails, flags, number of shards and --durations file",
+	return fault.New(fault.Server, "give every shard the same trails, flags, number of shards and --durations file, and each run a folder of its own",
 		"these shards were cut from different lists or durations: trails may be missing, or counted twice\n%s", strings.Join(lines, "\n"))
 }
 

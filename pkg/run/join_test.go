@@ -41,7 +41,10 @@ func TestShardsAreHeldAgainstEachOther(t *testing.T) {
 		},
 		"another number":          {parts: []Part{all[0], part("x", "q", 2, 2, 0)}, want: []string{"1 of 3: a\n  2 of 2: x"}},
 		"two runs, both complete": {parts: append(all[:3:3], part("x", "q", 1, 2, 0), part("y", "q", 2, 2, 0))},
-		"two runs, one complete":  {parts: append(all[:3:3], part("x", "q", 1, 2, 0)), want: []string{"of 2 shards, 1 came and 2 did not"}},
+		"the same in two ways": {
+			parts: []Part{part("a", "p-x", 1, 1, 0), part("b", "p-y", 1, 2, 0), part("c", "p-y", 2, 2, 0)}, want: []string{"counted twice\n  1 of 1: a\n  1-2 of 2: b, c"},
+		},
+		"two runs, one complete": {parts: append(all[:3:3], part("x", "q", 1, 2, 0)), want: []string{"of 2 shards, 1 came and 2 did not"}},
 	} {
 		left, problems := Join(tt.parts)
 		if diff := cmp.Diff(tt.left, left); diff != "" {

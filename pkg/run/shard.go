@@ -113,17 +113,22 @@ func nothingToDo(all int, s Shard) string {
 	return "nothing to do: none of these trails failed in the last run"
 }
 
-// plan is a digest of whose trail is whose, and of what is done with each: the same trails on another device are another plan.
+// plan is two digests: of what there is to do in all, and of whose trail is whose. The same trails on another device are another plan.
 func (r *runner) plan(keys []string, whose map[string]int) string {
-	sum := sha256.New()
+	all, cut := sha256.New(), sha256.New()
 	request := r.Request
 	words := []string{request.FlagTarget, request.EnvTarget, request.FlagPlatform, request.FlagDriver, request.EnvDriver}
-	fmt.Fprintf(sum, "%d %q %q %d\n", r.Shard.Of, words, r.Classifiers, len(r.ArgRows))
+	fmt.Fprintf(all, "%q %q %d\n", words, r.Classifiers, len(r.ArgRows))
 	for _, l := range r.lanes {
-		fmt.Fprintf(sum, "%q\n", l.name)
+		fmt.Fprintf(all, "%q\n", l.name)
 	}
+	fmt.Fprintln(cut, r.Shard.Of)
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) {
-		fmt.Fprintf(sum, "%q %d\n", key, whose[key])
+		fmt.Fprintf(all, "%q\n", key)
+		fmt.Fprintln(cut, whose[key])
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
+	return hex.EncodeToString(all.Sum(nil)[:8]) + planParts + hex.EncodeToString(cut.Sum(nil)[:8])
 }
+
+// planParts stands between the digests of a plan.
+const planParts = "-"

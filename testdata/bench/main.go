@@ -139,13 +139,16 @@ func watchPeak(pid int) (stop func() int64) {
 }
 
 // highWater is the most memory that a process has had, in bytes; 0 when it is gone.
-func highWater(pid int) int64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+func highWater(pid int) int64 { return kibibytes(pid, "status", "VmHWM:") }
+
+// kibibytes reads a line of what Linux tells of a process, in bytes; 0 when the process is gone.
+func kibibytes(pid int, file, key string) int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 	if err != nil {
 		return 0
 	}
 	var kib int64
-	if _, rest, ok := strings.Cut(string(data), "VmHWM:"); ok {
+	if _, rest, ok := strings.Cut(string(data), key); ok {
 		_, _ = fmt.Sscan(rest, &kib)
 	}
 	return kib * 1024
@@ -202,6 +205,10 @@ func (b *bench) all(only string) error {
 		{"earlier", b.earlier},
 		{"version", b.version},
 		{"manyTrails", b.manyTrails},
+		{"ahead", b.ahead},
+		{"workers", b.workers},
+		{"shared", b.shared},
+		{"long", b.long},
 		{"browserTrail", b.browserTrail},
 		{"browserTwenty", b.browserTwenty},
 		{"browserClick", b.browserClick},

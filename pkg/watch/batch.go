@@ -46,7 +46,9 @@ func (b *batch) change(now time.Time) (c Change, wait time.Duration) {
 	}
 	c = Change{All: b.all, Since: b.first, Err: b.err}
 	for path, appeared := range b.seen {
-		if _, err := os.Lstat(path); err == nil || !appeared { // what came and went is nothing
+		info, err := os.Lstat(path)
+		isFile, cameAndWent := err == nil && !info.IsDir(), err != nil && appeared
+		if isFile || err != nil && !cameAndWent {
 			c.Paths = append(c.Paths, path)
 		}
 	}

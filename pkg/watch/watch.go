@@ -26,31 +26,26 @@ const (
 
 // Change is what changed since the one before.
 type Change struct {
-	Paths []string  // absolute, sorted; of files that changed, appeared or went, and of folders that came or went with what is in them
+	Paths []string  // absolute, sorted; of files that changed, appeared or went, and of folders that went with what was in them
 	All   bool      // the system could not keep up: anything may have changed
 	Since time.Time // when the first of them was seen
 	Err   error     // nothing is watched any more, and why; the last change
 }
 
-// Options say what to leave out.
-type Options struct {
-	Ignore []string // absolute paths of files and folders
-}
-
 // Watcher watches files and folders.
 type Watcher struct {
-	options Options
 	system  notifier
 	changes chan Change
-	add     chan addition
+	orders  chan order
 	quit    chan struct{}
 	running sync.WaitGroup
 	ended   chan struct{} // closed when nothing is watched any more
 
 	// What follows belongs to one goroutine.
-	named map[string]bool // paths that were asked for
-	whole map[string]bool // folders in which everything counts
-	batch batch
+	named  map[string]bool // paths that were asked for
+	whole  map[string]bool // folders in which everything counts
+	except []string
+	batch  batch
 }
 
 // notifier is what the system tells of single folders.
@@ -66,23 +61,23 @@ type heard struct {
 	err   error
 }
 
-type addition struct {
-	paths []string
-	err   chan<- error
+type order struct {
+	paths, except []string
+	err           chan<- error
 }
 
-// New starts to watch nothing; see Add.
-func New(o Options) (*Watcher, error) {
+// New starts to watch nothing; see Watch.
+func New() (*Watcher, error) {
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, limit(err)
 	}
-	return start(o, system, system.Events, system.Errors), nil
+	return start(system, system.Events, system.Errors), nil
 }
 
-func start(o Options, system notifier, events <-chan fsnotify.Event, errs <-chan error) *Watcher {
+func start(system notifier, events <-chan fsnotify.Event, errs <-chan error) *Watcher {
 	w := &Watcher{
-		options: o, system: system, changes: make(chan Change), add: make(chan addition),
+		system: system, changes: make(chan Change), orders: make(chan order),
 		quit: make(chan struct{}), ended: make(chan struct{}), named: map[string]bool{}, whole: map[string]bool{},
 	}
 	queued := make(chan heard)
@@ -116,12 +111,13 @@ func (w *Watcher) listen(events <-chan fsnotify.Event, errs <-chan error, to cha
 // Changes tells of changes. Those that nobody has taken yet become one.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
 
-// Add watches more absolute paths: files, and folders with all that is below them. What does not exist is watched for as long as the
-// folder that it would be in exists. The error, a *fault.Error, says which limit of the system is reached and how to raise it.
-func (w *Watcher) Add(paths ...string) error {
+// Watch watches more absolute paths, files and folders with all that is below them, and no longer those of except. What does not
+// exist is watched for as long as the folder that it would be in exists. The error, a *fault.Error, says which limit of the system
+// is reached and how to raise it.
+func (w *Watcher) Watch(paths, except []string) error {
 	err := make(chan error, 1)
 	select {
-	case w.add <- addition{paths, err}:
+	case w.orders <- order{paths, except, err}:
 		return <-err
 	case <-w.ended:
 		return errEnded
@@ -152,8 +148,8 @@ func (w *Watcher) run(queued <-chan heard) {
 		select {
 		case <-w.quit:
 			return
-		case a := <-w.add:
-			a.err <- w.watchAll(a.paths)
+		case o := <-w.orders:
+			o.err <- w.obey(o)
 		case h := <-queued:
 			w.hear(h)
 		case <-ripe:
@@ -187,8 +183,14 @@ func (w *Watcher) fail(err error) {
 	}
 }
 
-func (w *Watcher) watchAll(paths []string) error {
-	for _, path := range paths {
+func (w *Watcher) obey(o order) error {
+	for _, path := range o.except {
+		if path = filepath.Clean(path); !slices.Contains(w.except, path) {
+			w.except = append(w.except, path)
+			w.forget(path)
+		}
+	}
+	for _, path := range o.paths {
 		path = filepath.Clean(path)
 		if w.named[path] {
 			continue
@@ -248,23 +250,19 @@ func (w *Watcher) happened(e fsnotify.Event) error {
 	if !e.Has(fsnotify.Create) && !e.Has(fsnotify.Write) && !e.Has(fsnotify.Remove) && !e.Has(fsnotify.Rename) {
 		return nil // another owner, date or mode
 	}
-	wasFolder := w.whole[path]
-	if !w.counts(path) || wasFolder && e.Op == fsnotify.Write {
+	if !w.counts(path) || w.whole[path] && e.Op == fsnotify.Write {
 		return nil
 	}
 	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
 		w.forget(path)
 	}
-	if !e.Has(fsnotify.Create) {
-		w.batch.see(path, false)
-		return nil
-	}
 	info, err := os.Stat(path)
 	isFolder := err == nil && info.IsDir()
-	if !w.ignored(path, isFolder) {
-		w.batch.see(path, !wasFolder)
+	if w.ignored(path, isFolder) || err != nil && w.ignored(path, true) { // nobody knows what it was
+		return nil
 	}
-	if !isFolder || w.ignored(path, true) {
+	w.batch.see(path, e.Has(fsnotify.Create))
+	if !isFolder {
 		return nil
 	}
 	return w.watchTree(path, func(file string) { w.batch.see(file, true) })
@@ -293,7 +291,7 @@ func (w *Watcher) ignored(path string, isFolder bool) bool {
 	if isFolder && ignoredFolder(name) || !isFolder && ofEditor(name) {
 		return true
 	}
-	return slices.ContainsFunc(w.options.Ignore, func(left string) bool { return within(path, left) })
+	return slices.ContainsFunc(w.except, func(left string) bool { return within(path, left) })
 }
 
 func within(path, folder string) bool {

@@ -31,9 +31,11 @@ def handle(message):
         return None
     if message["method"] == "tools/call" and message["params"]["name"] == "die":
         os._exit(7)
+    if message["method"] == "tools/call" and message["params"]["name"] == "hang":
+        time.sleep(3600)
     result = {
         "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "hosted", "version": "1"}},
-        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pid", "die")]},
+        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pid", "die", "hang")]},
         "tools/call": success(str(os.getpid())),
     }.get(message["method"], {})
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
@@ -106,24 +108,31 @@ func (f *fleet) python(first, program string) Shared {
 
 // start opens a link to a program and shakes hands.
 func (f *fleet) start(ctx context.Context, what Shared) (*server.Server, error) {
-	return server.Start(ctx, server.Config{Name: "hosted", Launch: func(ctx context.Context) (server.Link, error) {
+	return server.Start(ctx, f.config(what))
+}
+
+func (f *fleet) config(what Shared) server.Config {
+	return server.Config{Name: "hosted", Launch: func(ctx context.Context) (server.Link, error) {
 		l, err := f.Open(ctx, "key", what)
 		if err != nil {
 			return nil, err
 		}
 		return l, nil
-	}})
+	}}
 }
 
-func (f *fleet) mustStart(what Shared) *rig {
+// mustStart starts a server that is stopped at the end of the test.
+func (f *fleet) mustStart(cfg server.Config) *rig {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
 	defer cancel()
-	srv, err := f.start(ctx, what)
+	s := &said{}
+	cfg.Log = s.add
+	srv, err := server.Start(ctx, cfg)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	r := &rig{srv, &said{}}
+	r := &rig{srv, s}
 	f.t.Cleanup(r.stop(f.t))
 	return r
 }
@@ -149,7 +158,7 @@ func TestAllWhoOpenAtOnceGetOneProcess(t *testing.T) {
 		})
 	}
 	all.Wait()
-	pids = append(pids, f.mustStart(what).call(t, "pid", nil).Text) // stopping a link leaves the process alone
+	pids = append(pids, f.mustStart(f.config(what)).call(t, "pid", nil).Text) // stopping a link leaves the process alone
 	if slices.Sort(pids); len(slices.Compact(pids)) != 1 {
 		t.Errorf("answers of %q", pids)
 	}
@@ -162,7 +171,7 @@ func TestTheEndOfTheProcessIsThatOfTheLink(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	what := f.python("", hosted)
-	one, other := f.mustStart(what), f.mustStart(what)
+	one, other := f.mustStart(f.config(what)), f.mustStart(f.config(what))
 	before := other.call(t, "pid", nil).Text
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -178,8 +187,39 @@ func TestTheEndOfTheProcessIsThatOfTheLink(t *testing.T) {
 	if err := other.Err(); !strings.Contains(err.Error(), "crashed between calls: exited with code 7") {
 		t.Errorf("the other link ended with %v", err)
 	}
-	if after := f.mustStart(what).call(t, "pid", nil).Text; after == before {
+	if after := f.mustStart(f.config(what)).call(t, "pid", nil).Text; after == before {
 		t.Error("nobody started it again")
+	}
+}
+
+func TestARestartIsOneForAllLinks(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	cfg := f.config(f.python("", hosted))
+	cfg.RestartOnCrash = true
+	one, other := f.mustStart(cfg), f.mustStart(cfg)
+	before := other.call(t, "pid", nil).Text
+	if result := one.call(t, "die", nil); result.OK || result.Kind != fault.Crashed {
+		t.Errorf("the call in flight: %+v", result)
+	}
+	first, second := one.call(t, "pid", nil).Text, other.call(t, "pid", nil).Text
+	if first != second || first == before {
+		t.Errorf("answers of %s and %s after the crash, of %s before it", first, second, before)
+	}
+}
+
+func TestACallOverItsLimitCostsItsLinkAndNotTheProcess(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	cfg := f.config(f.python("", hosted))
+	other := f.mustStart(cfg)
+	cfg.CallTimeout = 500 * time.Millisecond
+	one := f.mustStart(cfg)
+	if result := one.call(t, "hang", nil); result.Kind != fault.CallTimeout {
+		t.Errorf("a call that hangs: %+v", result)
+	}
+	if first, second := one.call(t, "pid", nil), other.call(t, "pid", nil); !first.OK || first.Text != second.Text {
+		t.Errorf("afterwards: %+v and %+v", first, second)
 	}
 }
 

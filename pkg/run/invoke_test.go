@@ -30,9 +30,10 @@ import (
 
 // asker is what a test's tool is given: its arguments and a way to call back.
 type asker struct {
-	ctx  context.Context //nolint:containedctx // it lives as long as the call
-	args map[string]any
-	meta map[string]any // _meta.trailblaze
+	ctx    context.Context //nolint:containedctx // it lives as long as the call
+	args   map[string]any
+	meta   map[string]any // _meta.trailblaze
+	server *mcp.Server    // its own
 }
 
 type answer struct {
@@ -96,31 +97,36 @@ func (a asker) must(name string, args map[string]any) (string, error) {
 // fake is a tool of a test. A string is a text, a *mcp.CallToolResult is itself.
 type fake func(a asker) (any, error)
 
+// offer adds a tool to a server.
+func offer(s *mcp.Server, name string, do fake, tune ...func(*mcp.Tool)) {
+	def := &mcp.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}
+	for _, f := range tune {
+		f(def)
+	}
+	s.AddTool(def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		a := asker{ctx: ctx, server: s}
+		_ = json.Unmarshal(req.Params.Arguments, &a.args)
+		a.meta, _ = req.Params.Meta["trailblaze"].(map[string]any)
+		out, err := do(a)
+		if err != nil {
+			var no mcp.CallToolResult
+			no.SetError(err)
+			return &no, nil
+		}
+		if result, ok := out.(*mcp.CallToolResult); ok {
+			return result, nil
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(out)}}}, nil
+	})
+}
+
 // serving launches servers, one per name, with their tools.
 func serving(tools map[string]map[string]fake, tune ...func(*mcp.Tool)) run.Launcher {
 	return func(ctx context.Context, l run.Launch) (server.Link, error) {
 		client, end := mcp.NewInMemoryTransports()
 		s := mcp.NewServer(&mcp.Implementation{Name: l.Server.Name, Version: "1"}, nil)
 		for name, do := range tools[l.Server.Name] {
-			def := &mcp.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}
-			for _, f := range tune {
-				f(def)
-			}
-			s.AddTool(def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				a := asker{ctx: ctx}
-				_ = json.Unmarshal(req.Params.Arguments, &a.args)
-				a.meta, _ = req.Params.Meta["trailblaze"].(map[string]any)
-				out, err := do(a)
-				if err != nil {
-					var no mcp.CallToolResult
-					no.SetError(err)
-					return &no, nil
-				}
-				if result, ok := out.(*mcp.CallToolResult); ok {
-					return result, nil
-				}
-				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(out)}}}, nil
-			})
+			offer(s, name, do, tune...)
 		}
 		session, err := s.Connect(context.WithoutCancel(ctx), end, nil)
 		if err != nil {

@@ -181,3 +181,20 @@ func TestWhatCannotBeEncodedIsAnError(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestHeldEventsWaitAndKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	var got []string
+	s := event.NewStream(time.Now, redact.New(nil), event.HandlerFunc(func(r event.Record) {
+		got = append(got, r.Session+" "+r.Event.(event.Log).Message) //nolint:errcheck // nothing else is sent
+	}))
+	held, dropped, to := event.Hold(), event.Hold(), s.Session("s", "t", nil)
+	held.Log("info", "x", "first", "")
+	dropped.Log("info", "x", "never", "")
+	to.Log("info", "x", "before", "")
+	held.Pass(to)
+	held.Log("info", "x", "last", "")
+	if diff := cmp.Diff([]string{"s before", "s first", "s last"}, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}

@@ -31,12 +31,13 @@ func mayImport() map[string][]string {
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
+		remote, watch                  = "pkg/remote", "pkg/watch"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, builtin, device, web, server, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
+			report, doctor, run, builtin, device, web, server, remote, watch, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
 		},
 		report:   {event, tool, redact, fault},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
@@ -47,6 +48,8 @@ func mayImport() map[string][]string {
 		aria:     {},
 		cdp:      {fault},
 		callback: {tool, fault},
+		remote:   {spawn, redact, fault},
+		watch:    {fault},
 		server:   {event, tool, redact, fault},
 		spawn:    {runtime, event, redact, fault},
 		runtime:  {fault},
@@ -72,9 +75,10 @@ type library struct {
 func libraries() []library {
 	return []library{
 		{"os/exec", []string{"pkg/spawn", "pkg/runtime"}, "one place starts and ends processes"},
-		{"github.com/modelcontextprotocol/go-sdk", []string{"pkg/server", "pkg/spawn"}, "a tool's origin matters to nobody else"},
+		{"github.com/modelcontextprotocol/go-sdk", []string{"pkg/server", "pkg/spawn", "pkg/remote"}, "a tool's origin matters to nobody else"},
 		{"github.com/charmbracelet", []string{"pkg/report", "cmd"}, "nothing else knows how things look"},
 		{"github.com/spf13", []string{"cmd"}, "nothing else knows the command line"},
+		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},
 		{"github.com/coder/websocket", []string{"pkg/cdp"}, "what carries the protocol matters to nobody else"},
 	}
 }

@@ -126,9 +126,9 @@ func unknownDevice(project *config.Project, name string) error {
 	for _, d := range project.Devices {
 		names = append(names, d.Name)
 	}
-	hint := fault.DidYouMean(name, names)
-	if hint == "" {
-		hint = "write PLATFORM:NAME, such as web:a; the platforms are " + strings.Join(scope.PlatformNames(), ", ")
+	hint := "write PLATFORM:NAME, such as web:a; known are " + strings.Join(names, ", ")
+	if len(fault.Nearest(name, names)) > 0 {
+		hint = fault.DidYouMean(name, names)
 	}
 	return fault.New(fault.Misuse, hint, "--device %q is neither one of the project's devices nor a platform", name)
 }

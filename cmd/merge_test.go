@@ -237,6 +237,20 @@ func TestMergingSaysEverythingThatIsMissing(t *testing.T) {
 		"results-3-of-3.ndjson: the run ended before it began", "of 3 shards, 1-2 came and 3 did not", "5 passed")
 }
 
+func TestResultsHaveNoSecret(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.write("trails/0.trail.yaml", webTrail("echo: { text: I am 0 }", "fail: {}"))
+	p.run("run", "--shard", "1/1", "--secret", "S=I am 0").want(t, 1)
+	if text := p.read(t, "logs/results-1-of-1.ndjson"); strings.Contains(text, "I am 0") || !strings.Contains(text, "{{S}}") {
+		t.Error("the results have a secret")
+	}
+	p.run("report", "merge", "--html", "out").want(t, 1)
+	if page := p.page(t, "out"); strings.Contains(page, "I am 0") || !strings.Contains(page, "{{S}}") {
+		t.Error("the page has a secret")
+	}
+}
+
 func TestMergingWhatIsNoResultIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)

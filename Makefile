@@ -52,8 +52,10 @@ installed = @for name in $(1); do command -v $$name >/dev/null && exit; done; \
 		echo '$(firstword $(1)) is missing: install $(3)' >&2
 
 .PHONY: demo
-demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## replay the example shop's trails, write a report to bin/demo
-	cd $(SHOP) && PATH="$$PWD/node_modules/.bin:$$PATH" $(CURDIR)/bin/trailblaze run --evidence always --html $(CURDIR)/bin/demo
+demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## replay the example shop's trails, some on two devices, write reports to bin/demo
+	cd $(SHOP) && export PATH="$$PWD/node_modules/.bin:$$PATH" && \
+		$(CURDIR)/bin/trailblaze run --evidence always --html $(CURDIR)/bin/demo && \
+		$(CURDIR)/bin/trailblaze run trails/storefront --all-devices --evidence always --html $(CURDIR)/bin/demo/devices
 
 # One package at a time: several start browsers, or open more connections than two may at once.
 .PHONY: test

@@ -51,8 +51,8 @@ func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 		runtime                 string
 		passed, skipped         float64
 	}{
-		"bun, node absent":          {[]string{bunPath}, nil, nil, "bun", 17, 2},
-		"node and tsx, bun absent":  {[]string{"node"}, nil, nil, "node+tsx", 17, 2},
+		"bun, node absent":          {[]string{bunPath}, nil, nil, "bun", 18, 2},
+		"node and tsx, bun absent":  {[]string{"node"}, nil, nil, "node+tsx", 18, 2},
 		"both, so bun":              {both, nil, smoke, "bun", 5, 0},
 		"node is forced, both here": {both, []string{"--runtime", "node"}, smoke, "node+tsx", 5, 0},
 	} {
@@ -81,6 +81,8 @@ func TestTheExampleOnOtherDevices(t *testing.T) {
 		"ios":           {"trails/shop", "--platform", "ios"},
 		"android-phone": {"trails/shop", "--classifier", "android-phone"},
 		"web":           {"trails/shop", "--platform", "web"},
+		"phone":         {"trails/storefront", "--device", "phone"},
+		"both":          {"trails/storefront/any-screen.trail.yaml", "--all-devices"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
-// The shop's web pages, served on this machine by the tool server itself: every session has its own, gone with it.
+// The shop's web pages, served on this machine by the tool server itself: every session has its own, at a port of its own.
 //
-// Copy this file for pages that trails open in a browser, and for tools that look behind what the browser shows.
+// Copy this file for pages that trails open in a browser, for tools that look behind what the browser shows, and for a server that is
+// started once for several devices: trailblaze-config/targets/storefront.yaml says so.
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,8 +26,13 @@ const types: Record<string, string> = {
   ".svg": "image/svg+xml",
 };
 
-/** What the browsers ordered. One process is one session, so a plain variable is the session's state. */
-const orders: Order[] = [];
+interface Shop {
+  url: string;
+  orders: Order[]; // from its web pages
+}
+
+/** The sessions' shops, by session: one process may serve those of several devices, so a plain variable belongs to all of them. */
+const shops = new Map<string, Shop>();
 
 async function page(path: string, response: ServerResponse) {
   const file = new URL(`.${path === "/" ? "/index.html" : path}`, pages);
@@ -34,7 +40,7 @@ async function page(path: string, response: ServerResponse) {
   response.writeHead(200, { "content-type": types[extname(file.pathname)] }).end(content);
 }
 
-async function order(request: IncomingMessage, response: ServerResponse) {
+async function order(orders: Order[], request: IncomingMessage, response: ServerResponse) {
   let sent = "";
   for await (const chunk of request.setEncoding("utf8")) sent += chunk;
   const products: { sku: string; name: string; price: string }[] = JSON.parse(await readFile(new URL("products.json", pages), "utf8"));
@@ -48,17 +54,22 @@ async function order(request: IncomingMessage, response: ServerResponse) {
   response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify(made));
 }
 
-async function handle(request: IncomingMessage, response: ServerResponse) {
+async function handle(orders: Order[], request: IncomingMessage, response: ServerResponse) {
   const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
   try {
-    if (request.method === "POST" && pathname === "/orders") await order(request, response);
+    if (request.method === "POST" && pathname === "/orders") await order(orders, request, response);
     else await page(pathname, response);
   } catch {
     response.writeHead(404).end(`there is no ${pathname}`);
   }
 }
 
-let shop: ReturnType<typeof createServer> | undefined;
+async function openShop(): Promise<Shop> {
+  const orders: Order[] = [];
+  const server = createServer((request, response) => void handle(orders, request, response));
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, orders };
+}
 
 trailblaze.tool(
   "startShop",
@@ -67,14 +78,10 @@ trailblaze.tool(
     meta: { toolset: "storefront", requiresHost: true },
   },
   async (_, ctx) => {
-    if (!shop) {
-      const server = createServer((request, response) => void handle(request, response));
-      await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
-      shop = server;
-    }
-    const url = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
-    ctx.memory.set("shopUrl", url);
-    return { url };
+    const shop = shops.get(ctx.sessionId) ?? (await openShop());
+    shops.set(ctx.sessionId, shop);
+    ctx.memory.set("shopUrl", shop.url);
+    return { url: shop.url };
   },
 );
 
@@ -85,7 +92,8 @@ trailblaze.tool(
     inputSchema: { email: z.email().describe("the customer's") },
     meta: { toolset: "storefront", requiresHost: true },
   },
-  ({ email }) => {
+  ({ email }, ctx) => {
+    const orders = shops.get(ctx.sessionId)?.orders ?? [];
     const found = orders.findLast((o) => o.email === email);
     if (!found) throw new Error(`nobody ordered as ${email}; there are ${orders.length} orders`);
     return found;

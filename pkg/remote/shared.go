@@ -35,11 +35,11 @@ type Shared struct {
 	Limit   time.Duration // for its first answer; 0 means 60 s
 }
 
+func (s Shared) limit() time.Duration { return cmp.Or(s.Limit, startLimit) }
+
 // Pool starts processes that serve HTTP, and gives each who wants one a [Link] to it. It may be used from any goroutine. Close it.
 type Pool struct {
 	supervisor *spawn.Supervisor
-	life       context.Context //nolint:containedctx // of the starts, each of which is for several callers
-	over       context.CancelFunc
 	work       sync.WaitGroup // every goroutine of the pool
 
 	mu     sync.Mutex
@@ -50,7 +50,8 @@ type Pool struct {
 // host is one process of a pool.
 type host struct {
 	Shared
-	ready   chan struct{} // closed when the rest is set
+	giveUp  context.CancelFunc // ends the start
+	ready   chan struct{}      // closed when the rest is set
 	process *spawn.Process
 	url     string
 	err     error
@@ -58,15 +59,13 @@ type host struct {
 
 // NewPool returns a pool without processes.
 func NewPool(supervisor *spawn.Supervisor) *Pool {
-	p := &Pool{supervisor: supervisor, hosts: map[string]*host{}}
-	p.life, p.over = context.WithCancel(context.Background())
-	return p
+	return &Pool{supervisor: supervisor, hosts: map[string]*host{}}
 }
 
 // Open returns a link to the process of a key. It is started when there is none, or none that lives; ctx bounds the wait for that,
 // which others may share. The error is a *fault.Error that says why there is no answer.
 func (p *Pool) Open(ctx context.Context, key string, what Shared) (*SharedLink, error) {
-	h, err := p.host(key, what)
+	h, err := p.host(ctx, key, what)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +85,11 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	p.over()
 	var mu sync.Mutex
 	var failures []error
 	var stops sync.WaitGroup
 	for _, h := range p.hosts { // which no longer change
+		h.giveUp()
 		stops.Go(func() {
 			<-h.ready
 			if h.err != nil {
@@ -110,8 +109,8 @@ func (p *Pool) Close(ctx context.Context) error {
 	return nil
 }
 
-// host returns the host of a key, which is being started if it was not there.
-func (p *Pool) host(key string, what Shared) (*host, error) {
+// host returns the host of a key, which is being started if it was not there: for all who wait, so that none of them ends the start.
+func (p *Pool) host(ctx context.Context, key string, what Shared) (*host, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -121,11 +120,13 @@ func (p *Pool) host(key string, what Shared) (*host, error) {
 		return h, nil
 	}
 	h := &host{Shared: what, ready: make(chan struct{})}
+	ctx, h.giveUp = context.WithTimeout(context.WithoutCancel(ctx), what.limit())
 	p.hosts[key] = h
 	p.work.Go(func() {
 		var at *port
-		at, h.err = p.start(h)
+		at, h.err = p.start(ctx, h)
 		close(h.ready)
+		h.giveUp()
 		if h.err == nil {
 			<-h.process.Done()
 			at.free()
@@ -153,9 +154,7 @@ func (h *host) gone() bool {
 }
 
 // start starts a host and waits until it answers. On failure nothing is left of it.
-func (p *Pool) start(h *host) (*port, error) {
-	ctx, cancel := context.WithTimeout(p.life, cmp.Or(h.Limit, startLimit))
-	defer cancel()
+func (p *Pool) start(ctx context.Context, h *host) (*port, error) {
 	for try := 1; ; try++ {
 		at, err := reserve()
 		if err != nil {
@@ -185,10 +184,10 @@ func (p *Pool) launch(ctx context.Context, h *host, at *port) error {
 	flags := []string{"--transport", "http", "--port", strconv.Itoa(at.number)}
 	spec.Args, spec.Apart = append(append([]string{}, spec.Args...), flags...), true
 	process, err := p.supervisor.Start(ctx, spec)
+	h.process = process
 	if err != nil {
 		return err
 	}
-	h.process = process
 	failed := h.await(ctx, at)
 	if failed == nil {
 		return nil
@@ -243,7 +242,7 @@ func (h *host) await(ctx context.Context, at *port) *fault.Error {
 				return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to answer")
 			}
 			return fault.New(fault.Server, flagsHint+"; the key startupTimeout gives it more time",
-				"timeout: started with %s it does not answer there within %s, the limit for starting", flags, cmp.Or(h.Limit, startLimit))
+				"timeout: started with %s it does not answer there within %s, the limit for starting", flags, h.limit())
 		case <-notice.C:
 			if h.Process.Log != nil {
 				h.Process.Log("warn", fmt.Sprintf("does not answer at port %d for %s; waiting on", at.number, silence),

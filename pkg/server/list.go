@@ -76,42 +76,60 @@ func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 		return nil, err
 	}
 	defer s.land(f)
-	if err := s.board(ctx, f, nested); err != nil {
-		return nil, err
-	}
-	l, failed := s.inquire(ctx, f.peer)
-	switch {
-	case failed == nil:
-		return l, nil
-	case ctx.Err() != nil:
-		return nil, s.interrupted(ctx, f)
-	}
-	select {
-	case <-f.peer.ended:
-		s.settle(f.peer)
-		if err := s.Err(); err != nil {
+	for again := false; ; again = true {
+		if err := s.board(ctx, f, nested); err != nil {
 			return nil, err
 		}
-		return nil, f.peer.verdict
-	default:
-		return nil, failed
+		l, phase, err := s.inquire(ctx, f.peer)
+		in := substituted(err)
+		switch {
+		case err == nil:
+			return l, nil
+		case ctx.Err() != nil:
+			return nil, s.interrupted(ctx, f)
+		case in == nil || !in.Lost():
+		case !s.cfg.Reconnect:
+			f.peer.wire.fail() // its end says more
+		case !again:
+			s.log("debug", fmt.Sprintf("is connected to again, to be listed: %v", in), "")
+			s.retire(ctx, s.disembark(f))
+			continue
+		}
+		return nil, s.listFault(f.peer, phase, err)
 	}
 }
 
-// inquire reads the tools and the registry at once. The error is not explained yet.
-func (s *Server) inquire(ctx context.Context, p *peer) (*Listing, *fault.Error) {
+// listFault says why p was not listed; when p ended, its end decides what becomes of the server.
+func (s *Server) listFault(p *peer, phase string, err error) error {
+	failed := s.reason(p, phase, err)
+	select {
+	case <-p.wire.broken:
+	case <-p.ended:
+	default:
+		return failed
+	}
+	<-p.ended
+	s.settle(p)
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return p.verdict
+}
+
+// inquire reads the tools and the registry at once. The error is that of the phase, not explained yet.
+func (s *Server) inquire(ctx context.Context, p *peer) (l *Listing, phase string, err error) {
 	s.changed.Store(false)
 	var reading *reading
 	tools, err := s.list(ctx, p, func() { reading = s.startReading(ctx, p) })
 	if err != nil {
 		reading.giveUp(err)
-		return nil, s.reason(p, methodList, err)
+		return nil, methodList, err
 	}
 	registry, err := reading.finish(s.cfg.timing.registry)
 	if err != nil {
-		return nil, s.reason(p, methodRead, err)
+		return nil, methodRead, err
 	}
-	return &Listing{Tools: tools, Registry: registry, limits: ownLimits(tools), closed: closedSchemas(tools)}, nil
+	return &Listing{Tools: tools, Registry: registry, limits: ownLimits(tools), closed: closedSchemas(tools)}, "", nil
 }
 
 // list reads all pages of tools/list; asked is called when the first one was asked for. The error is not explained yet.

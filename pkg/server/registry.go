@@ -71,11 +71,14 @@ func (r *reading) giveUp(why error) {
 func (s *Server) readRegistry(ctx context.Context, p *peer) (string, error) {
 	raw, err := ask(ctx, p, methodRead, request{URI: registryURI}, func() {})
 	var rpc *jsonrpc.Error
+	in := substituted(err)
 	switch {
 	case err == nil:
 		return s.registryText(raw), nil
 	case errors.Is(context.Cause(ctx), errSlow):
 		s.without(fmt.Sprintf("no answer within %s", s.cfg.timing.registry))
+	case in != nil && (s.cfg.Reconnect || !in.Lost()):
+		s.without(in.Error())
 	case !errors.As(err, &rpc):
 		return "", s.ended(ctx, methodRead, err)
 	case slices.Contains([]int64{noSuchResource, jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound}, rpc.Code):

@@ -137,8 +137,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listing, failed := s.inquire(ctx, p)
-	if failed != nil {
+	listing, phase, err := s.inquire(ctx, p)
+	if err != nil {
+		failed := s.reason(p, phase, err)
 		_ = p.stop(context.WithoutCancel(ctx))
 		return nil, p.link.Explain(failed)
 	}

@@ -40,7 +40,7 @@ func (s Shared) limit() time.Duration { return cmp.Or(s.Limit, startLimit) }
 // Pool starts processes that serve HTTP, and gives each who wants one a [Link] to it. It may be used from any goroutine. Close it.
 type Pool struct {
 	supervisor *spawn.Supervisor
-	work       sync.WaitGroup // every goroutine of the pool
+	work       sync.WaitGroup // every goroutine of the pool; grows only while not closed, under mu
 
 	mu     sync.Mutex
 	closed bool
@@ -51,8 +51,10 @@ type Pool struct {
 type host struct {
 	Shared
 	giveUp  context.CancelFunc // ends the start
+	stuck   bool               // it no longer answers; guarded by Pool.mu
 	ready   chan struct{}      // closed when the rest is set
 	process *spawn.Process
+	at      *port
 	url     string
 	err     error
 }
@@ -77,7 +79,7 @@ func (p *Pool) Open(ctx context.Context, key string, what Shared) (*SharedLink, 
 	if h.err != nil {
 		return nil, h.err
 	}
-	return h.open(ctx)
+	return p.link(ctx, h)
 }
 
 // Close ends the processes politely, all at once. Nothing is started any more. The error is a *fault.Error: a process does not die.
@@ -96,17 +98,15 @@ func (p *Pool) Close(ctx context.Context) error {
 				return
 			}
 			err := h.process.Stop(ctx)
+			h.at.free()
 			mu.Lock()
 			defer mu.Unlock()
 			failures = append(failures, err)
 		})
 	}
 	stops.Wait()
-	if err := errors.Join(failures...); err != nil {
-		return err // a process that does not die holds its goroutine
-	}
 	p.work.Wait()
-	return nil
+	return errors.Join(failures...)
 }
 
 // host returns the host of a key, which is being started if it was not there: for all who wait, so that none of them ends the start.
@@ -116,33 +116,44 @@ func (p *Pool) host(ctx context.Context, key string, what Shared) (*host, error)
 	if p.closed {
 		return nil, fault.New(fault.Cancelled, "", "the run is over")
 	}
-	if h := p.hosts[key]; h != nil && !h.gone() {
-		return h, nil
+	if h := p.hosts[key]; h != nil {
+		if !h.gone() {
+			return h, nil
+		}
+		if h.err == nil {
+			h.at.free()
+		}
 	}
 	h := &host{Shared: what, ready: make(chan struct{})}
 	ctx, h.giveUp = context.WithTimeout(context.WithoutCancel(ctx), what.limit())
 	p.hosts[key] = h
 	p.work.Go(func() {
-		var at *port
-		at, h.err = p.start(ctx, h)
-		close(h.ready)
-		h.giveUp()
-		if h.err == nil {
-			<-h.process.Done()
-			at.free()
-		}
+		defer h.giveUp()
+		defer close(h.ready)
+		h.err = p.start(ctx, h)
 	})
 	return h, nil
 }
 
-// gone reports whether a host is of no use any more.
+// condemn ends a process that no longer answers, so that whoever comes next gets another one.
+func (p *Pool) condemn(ctx context.Context, h *host) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || h.stuck {
+		return
+	}
+	h.stuck = true
+	p.work.Go(func() { _ = h.process.Stop(context.WithoutCancel(ctx)) }) // one that does not die, the supervisor names at its end
+}
+
+// gone reports whether a host is of no use any more. The caller holds Pool.mu.
 func (h *host) gone() bool {
 	select {
 	case <-h.ready:
 	default:
 		return false
 	}
-	if h.err != nil {
+	if h.err != nil || h.stuck {
 		return true
 	}
 	select {
@@ -154,19 +165,17 @@ func (h *host) gone() bool {
 }
 
 // start starts a host and waits until it answers. On failure nothing is left of it.
-func (p *Pool) start(ctx context.Context, h *host) (*port, error) {
+func (p *Pool) start(ctx context.Context, h *host) (err error) {
 	for try := 1; ; try++ {
-		at, err := reserve()
-		if err != nil {
-			return nil, err
+		if h.at, err = reserve(); err != nil {
+			return err
 		}
-		err = p.launch(ctx, h, at)
-		if err == nil {
-			return at, nil
+		if err = p.launch(ctx, h); err == nil {
+			return nil
 		}
-		at.free()
+		h.at.free()
 		if try == maxPorts || h.process == nil || !portTaken(h.process) {
-			return nil, err
+			return err
 		}
 	}
 }
@@ -178,17 +187,17 @@ func portTaken(process *spawn.Process) bool {
 		(strings.Contains(said, "eaddrinuse") || strings.Contains(said, "address already in use") || strings.Contains(said, "address in use"))
 }
 
-// launch starts the process of a host at a port, and ends it again when it does not answer there.
-func (p *Pool) launch(ctx context.Context, h *host, at *port) error {
+// launch starts the process of a host at its port, and ends it again when it does not answer there.
+func (p *Pool) launch(ctx context.Context, h *host) error {
 	spec := h.Process
-	flags := []string{"--transport", "http", "--port", strconv.Itoa(at.number)}
+	flags := []string{"--transport", "http", "--port", strconv.Itoa(h.at.number)}
 	spec.Args, spec.Apart = append(append([]string{}, spec.Args...), flags...), true
 	process, err := p.supervisor.Start(ctx, spec)
 	h.process = process
 	if err != nil {
 		return err
 	}
-	failed := h.await(ctx, at)
+	failed := h.await(ctx)
 	if failed == nil {
 		return nil
 	}
@@ -205,14 +214,14 @@ func (p *Pool) launch(ctx context.Context, h *host, at *port) error {
 }
 
 // await waits for the first answer of a host that has been started, and says why there will be none.
-func (h *host) await(ctx context.Context, at *port) *fault.Error {
+func (h *host) await(ctx context.Context) *fault.Error {
 	asking, stop := context.WithCancel(ctx)
 	var asks sync.WaitGroup
 	defer asks.Wait()
 	defer stop()
 	answers, speaks := make(chan string, 1), make(chan struct{})
 	asks.Go(func() {
-		if url := at.answer(asking, h.Token); url != "" {
+		if url := h.at.answer(asking, h.Token); url != "" {
 			answers <- url
 		}
 	})
@@ -221,7 +230,7 @@ func (h *host) await(ctx context.Context, at *port) *fault.Error {
 			close(speaks)
 		}
 	})
-	flags := fmt.Sprintf("--transport http --port %d (multiDevice: http)", at.number)
+	flags := fmt.Sprintf("--transport http --port %d (multiDevice: http)", h.at.number)
 	notice := time.NewTimer(silence)
 	defer notice.Stop()
 	for {
@@ -245,7 +254,7 @@ func (h *host) await(ctx context.Context, at *port) *fault.Error {
 				"timeout: started with %s it does not answer there within %s, the limit for starting", flags, h.limit())
 		case <-notice.C:
 			if h.Process.Log != nil {
-				h.Process.Log("warn", fmt.Sprintf("does not answer at port %d for %s; waiting on", at.number, silence),
+				h.Process.Log("warn", fmt.Sprintf("does not answer at port %d for %s; waiting on", h.at.number, silence),
 					"the key startupTimeout of its entry sets the limit")
 			}
 		}
@@ -272,8 +281,8 @@ func greeting() []byte {
 	return []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"trailblaze","version":"1"}}`)
 }
 
-// open makes a link to a host that answers.
-func (h *host) open(ctx context.Context) (*SharedLink, error) {
+// link makes a link to a host that has answered.
+func (p *Pool) link(ctx context.Context, h *host) (*SharedLink, error) {
 	spec := Spec{Name: h.Process.Name, URL: h.url, Log: h.Process.Log}
 	if h.Token != "" {
 		spec.Headers = map[string]string{"Authorization": "Bearer " + h.Token}
@@ -285,24 +294,47 @@ func (h *host) open(ctx context.Context) (*SharedLink, error) {
 	link.begin(func() {
 		select {
 		case <-h.process.Done():
-			link.end(h.process.End())
+			link.end(h.end())
 		case <-link.life.Done():
 		}
 	})
-	return &SharedLink{link, h.process}, nil
+	return &SharedLink{Link: link, pool: p, host: h, opened: time.Now()}, nil
+}
+
+// end says how the process ended while somebody used it.
+func (h *host) end() *fault.Error {
+	if end := h.process.End(); end != nil {
+		return end
+	}
+	return fault.New(fault.Crashed, "", "stopped answering and was ended")
 }
 
 // SharedLink is a link to a process of a pool. It ends as the process does; stopping it ends the conversation alone.
 type SharedLink struct {
 	*Link
-	process *spawn.Process
+	pool   *Pool
+	host   *host
+	opened time.Time
+}
+
+// Stop ends the conversation. When the process has said nothing for as long as a start may take, it is ended as well: it is stuck, and
+// would be so for everybody.
+func (l *SharedLink) Stop(ctx context.Context) error {
+	select {
+	case <-l.Heard():
+	default:
+		if time.Since(l.opened) >= l.host.limit() {
+			l.pool.condemn(ctx, l.host)
+		}
+	}
+	return l.Link.Stop(ctx)
 }
 
 // Transport returns how to speak with the process. It is connected once.
 func (l *SharedLink) Transport() mcp.Transport { return sharedTransport{l} }
 
 // Explain returns cause with what is known about the process. cause stays as it is.
-func (l *SharedLink) Explain(cause *fault.Error) *fault.Error { return l.process.Explain(cause) }
+func (l *SharedLink) Explain(cause *fault.Error) *fault.Error { return l.host.process.Explain(cause) }
 
 type sharedTransport struct{ l *SharedLink }
 
@@ -342,7 +374,7 @@ func (c *sharedConn) died() bool {
 		c.patient = time.Now().Add(dying)
 	}
 	select {
-	case <-c.l.process.Done():
+	case <-c.l.host.process.Done():
 		return true
 	case <-time.After(time.Until(c.patient)):
 		return false

@@ -33,9 +33,11 @@ def handle(message):
         os._exit(7)
     if message["method"] == "tools/call" and message["params"]["name"] == "hang":
         time.sleep(3600)
+    if message["method"] == "tools/call" and message["params"]["name"] == "freeze":
+        os.kill(os.getpid(), signal.SIGSTOP)
     result = {
         "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "hosted", "version": "1"}},
-        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pid", "die", "hang")]},
+        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pid", "die", "hang", "freeze")]},
         "tools/call": success(str(os.getpid())),
     }.get(message["method"], {})
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
@@ -99,7 +101,7 @@ func (f *fleet) python(first, program string) Shared {
 		f.t.Fatal(err)
 	}
 	file := filepath.Join(f.dir, "server.py")
-	if err := os.WriteFile(file, []byte("import os, sys, time\n"+first+program), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("import os, signal, sys, time\n"+first+program), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
 	env := append(os.Environ(), "PYTHONPATH="+sdk, "PYTHONDONTWRITEBYTECODE=1", "TRAILBLAZE_SESSION_ID=shared", f.marker)
@@ -220,6 +222,28 @@ func TestACallOverItsLimitCostsItsLinkAndNotTheProcess(t *testing.T) {
 	}
 	if first, second := one.call(t, "pid", nil), other.call(t, "pid", nil); !first.OK || first.Text != second.Text {
 		t.Errorf("afterwards: %+v and %+v", first, second)
+	}
+}
+
+func TestAProcessThatNoLongerAnswersIsReplaced(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	what := f.python("", hosted)
+	what.Limit = 8 * time.Second
+	cfg := f.config(what)
+	cfg.StartupTimeout, cfg.CallTimeout = what.Limit, 2*time.Second
+	one := f.mustStart(cfg)
+	before := one.call(t, "pid", nil).Text
+	if result := one.call(t, "freeze", nil); result.Kind != fault.CallTimeout {
+		t.Errorf("a call that freezes: %+v", result)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := one.Call(ctx, tool.Call{Tool: "pid"}); err == nil || !strings.Contains(err.Error(), "no handshake within 8s") {
+		t.Errorf("the call after it: %v", err)
+	}
+	if after := f.mustStart(cfg).call(t, "pid", nil).Text; after == before {
+		t.Error("the next link is to the process that does not answer")
 	}
 }
 

@@ -241,13 +241,9 @@ func (h *host) await(ctx context.Context) *fault.Error {
 			return fault.New(fault.Server, flagsHint,
 				"it does not understand %s: it answers on stdout, as one that is started for one device", flags)
 		case <-h.process.Done():
-			how := "it was stopped"
-			if end := h.process.End(); end != nil {
-				how = end.Message
-			}
-			return fault.New(fault.Server, "", "started with %s it ended before it answered: %s", flags, how)
+			return fault.New(fault.Server, "", "started with %s it ended before it answered: %s", flags, h.end().Message)
 		case <-ctx.Done():
-			if context.Cause(ctx) != context.DeadlineExceeded { //nolint:errorlint // what the context itself says
+			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to answer")
 			}
 			return fault.New(fault.Server, flagsHint+"; the key startupTimeout gives it more time",
@@ -301,12 +297,12 @@ func (p *Pool) link(ctx context.Context, h *host) (*SharedLink, error) {
 	return &SharedLink{Link: link, pool: p, host: h, opened: time.Now()}, nil
 }
 
-// end says how the process ended while somebody used it.
+// end says how the process ended while somebody waited for it.
 func (h *host) end() *fault.Error {
 	if end := h.process.End(); end != nil {
 		return end
 	}
-	return fault.New(fault.Crashed, "", "stopped answering and was ended")
+	return fault.New(fault.Crashed, "", "did not answer any more and was ended")
 }
 
 // SharedLink is a link to a process of a pool. It ends as the process does; stopping it ends the conversation alone.

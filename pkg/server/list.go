@@ -90,7 +90,9 @@ func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 		case in == nil || !in.Lost():
 		case !s.cfg.Reconnect:
 			f.peer.wire.fail() // its end says more
-		case !again:
+		case again:
+			s.retire(ctx, f.peer)
+		default:
 			s.log("debug", fmt.Sprintf("is connected to again, to be listed: %v", in), "")
 			s.retire(ctx, s.disembark(f))
 			continue

@@ -186,7 +186,7 @@ func TestHeldEventsWaitAndKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	var got []string
 	s := event.NewStream(time.Now, redact.New(nil), event.HandlerFunc(func(r event.Record) {
-		got = append(got, r.Session+" "+r.Event.(event.Log).Message) //nolint:errcheck // nothing else is sent
+		got = append(got, r.Session+" "+r.Event.(event.Log).Message)
 	}))
 	held, dropped, to := event.Hold(), event.Hold(), s.Session("s", "t", nil)
 	held.Log("info", "x", "first", "")

@@ -117,7 +117,7 @@ func (a *ahead) take(b *begun, p *plan) *session {
 	}
 	p.emit.Log("debug", "run", "servers do not start ahead of their trails any more, because this failed: "+b.failure.Error(), "")
 	a.close()
-	b.discard()
+	b.discard(a.ctx)
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (a *ahead) close() {
 	var wg sync.WaitGroup
 	for _, b := range a.begun {
 		wg.Go(func() {
-			b.discard()
+			b.discard(a.ctx)
 			_ = os.Remove(b.dir)
 		})
 	}
@@ -137,13 +137,13 @@ func (a *ahead) close() {
 }
 
 // discard ends the session and removes what its servers wrote.
-func (b *begun) discard() {
+func (b *begun) discard(ctx context.Context) {
 	if b.opened == nil {
 		return
 	}
 	<-b.opened
 	if b.session != nil {
-		b.session.close(context.Background())
+		b.session.close(ctx)
 	}
 	for _, name := range logNames(b.plan.lane.setup.Project.ServersFor(b.plan.scope.Target.ID)) {
 		_ = os.Remove(filepath.Join(b.dir, name)) // most have none

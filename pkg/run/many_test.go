@@ -412,7 +412,7 @@ func TestAServerThatDiesBeforeItsTurnIsStartedAgain(t *testing.T) {
 		inner, err := launch(ctx, l)
 		if err == nil {
 			mu.Lock()
-			links = append(links, inner.(*link)) //nolint:errcheck // launch makes no other
+			links = append(links, inner.(*link))
 			mu.Unlock()
 			started <- struct{}{}
 		}

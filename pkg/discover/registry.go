@@ -99,7 +99,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	}
 	for _, s := range r.Skipped {
 		if s.Name == name {
-			return nil, fault.New(fault.UnknownTool, "choose another driver, platform or agent mode, or change the tool's _meta",
+			return nil, fault.New(fault.UnknownTool, "choose another driver, platform or agent mode, or change what its server says of it",
 				"tool %q of %s is not available here: %s", name, s.Source, s.Detail)
 		}
 	}

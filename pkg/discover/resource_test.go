@@ -255,3 +255,22 @@ func TestAToolsetOfFilteredToolsIsKnown(t *testing.T) {
 		t.Errorf("%+v", r.Skipped)
 	}
 }
+
+// FuzzRegistry: whatever a server writes, its tools are registered unless a platform filters them, and the warnings are few.
+func FuzzRegistry(f *testing.F) {
+	for _, seed := range []string{
+		`{"tools":{"t":{"platforms":["android",1],"groups":["a"],"exposedToLlm":false}},"groups":{"a":{"description":"d","defaultEnabled":false}}}`,
+		` [1, 2] `, `{"tools": {"t": {"groups": [ null, {} ]}}}`, `{"groups":{"":{},"a":[]},"groups":null}`, "\ufeff{}", `{"tools":`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, registry string) {
+		r := build(t, android, nil, discover.Gate{}, telling("s", registry, named("t", nil)))
+		if _, ok := r.Lookup("t"); !ok && reasons(r)["t"] != discover.ByPlatform {
+			t.Errorf("skipped %+v", r.Skipped)
+		}
+		if len(r.Warnings) > 22 {
+			t.Errorf("%d warnings", len(r.Warnings))
+		}
+	})
+}

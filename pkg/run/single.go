@@ -85,7 +85,7 @@ func (o Single) call(ctx context.Context, setup Setup, sc scope.Scope, open open
 		return Called{}, "", err
 	}
 	if o.Record && !t.IsRecordable && !t.IsDelegating {
-		return Called{}, "", fault.New(fault.Misuse, "leave --save out; its server says so with _meta[\"trailblaze/isRecordable\"]",
+		return Called{}, "", fault.New(fault.Misuse, "leave --save out; its server says so in the tool's _meta or in its registry",
 			"tool %q is not recordable, so that its call cannot be saved", t.Name)
 	}
 	call := trail.Call{Tool: t.Name}

@@ -3,6 +3,8 @@ package remote
 import (
 	"context"
 	"fmt"
+	"io"
+	"log" //nolint:depguard // http.Server wants one
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -113,3 +115,6 @@ func listen(t *testing.T, h http.Handler) *httptest.Server {
 	})
 	return s
 }
+
+// nowhere is for servers that log what their clients do.
+func nowhere() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -86,6 +86,11 @@ func (p *program) kill() {
 func goTools(t *testing.T) *mcp.Server {
 	t.Helper()
 	srv := mcp.NewServer(&mcp.Implementation{Name: "gosdk", Version: "1.0.0"}, nil)
+	t.Cleanup(func() { // of clients that did not say goodbye
+		for session := range srv.Sessions() {
+			_ = session.Close()
+		}
+	})
 	add := func(name string, run func(ctx context.Context, req *mcp.CallToolRequest, args map[string]any) (*mcp.CallToolResult, error)) {
 		advertised := &mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}
 		srv.AddTool(advertised, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

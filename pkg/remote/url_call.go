@@ -60,9 +60,8 @@ func (l *Link) ask(req *jsonrpc.Request, data []byte) *failure {
 		return l.readAnswer(resp, req)
 	}
 	text := opening(resp)
-	if answer := errorIn(text); answer != nil && !l.forgotten(resp, text) && !elsewhere(resp) {
-		answer.ID = req.ID
-		l.deliver(answer)
+	if rpc := errorIn(text); rpc != nil && !l.forgotten(resp, text) && !elsewhere(resp) && !unauthorized(resp) {
+		l.deliver(&jsonrpc.Response{ID: req.ID, Error: rpc})
 		return nil
 	}
 	if req.Method == methodInitialize && l.endpoint() == nil && (elsewhere(resp) || resp.StatusCode == http.StatusBadRequest) {
@@ -78,6 +77,10 @@ func elsewhere(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed
 }
 
+func unauthorized(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
+}
+
 // forgotten reports whether the server refused a request because it no longer knows the conversation. Servers that are not
 // strict say 400.
 func (l *Link) forgotten(resp *http.Response, text string) bool {
@@ -89,13 +92,13 @@ func (l *Link) forgotten(resp *http.Response, text string) bool {
 		resp.StatusCode == http.StatusBadRequest && (strings.Contains(said, "session") || strings.Contains(said, "not initialized"))
 }
 
-// errorIn is the JSON-RPC error in the body of a refusal, if there is one.
-func errorIn(text string) *jsonrpc.Response {
-	msg, err := jsonrpc.DecodeMessage([]byte(text))
-	if answer, isAnswer := msg.(*jsonrpc.Response); err == nil && isAnswer && answer.Error != nil {
-		return answer
+// errorIn is the JSON-RPC error in the body of a refusal, nil when there is none. Its id is often null.
+func errorIn(text string) error {
+	var answer struct{ Error *jsonrpc.Error }
+	if json.Unmarshal([]byte(text), &answer) != nil || answer.Error == nil {
+		return nil
 	}
-	return nil
+	return answer.Error
 }
 
 // readAnswer hands on what comes back to a request: the answer alone, or a stream of messages with the answer in it.

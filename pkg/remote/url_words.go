@@ -83,7 +83,7 @@ func (l *Link) refusal(resp *http.Response, text string) *failure {
 	switch {
 	case l.forgotten(resp, text):
 		return &failure{fault.New(fault.Server, hintLost, "the server has forgotten the session: it answers %s", status), true, false}
-	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
+	case unauthorized(resp):
 		return &failure{fault.New(fault.PermissionDenied,
 			"look at headers: of its entry, such as Authorization, and at the variables that they take",
 			"%s answers %s%s", shown(l.url), status, l.excerpt(resp, text)), true, false}
@@ -99,7 +99,11 @@ func (l *Link) noMCP(refused *failure, second error) *failure {
 	if to := (*redirectError)(nil); errors.As(second, &to) {
 		how = to.Error()
 	}
-	return &failure{fault.New(fault.Server, hintPath, "nothing speaks MCP at %s: streamable HTTP: %s; HTTP with SSE: %s",
+	hint := hintPath
+	if l.url.Scheme == "http" && strings.Contains(refused.why.Message, "HTTPS") {
+		hint = "write https:// instead of http:// in url: of its entry"
+	}
+	return &failure{fault.New(fault.Server, hint, "nothing speaks MCP at %s: streamable HTTP: %s; HTTP with SSE: %s",
 		shown(l.url), strings.TrimPrefix(refused.why.Message, shown(l.url)+" "), how), true, false}
 }
 
@@ -155,8 +159,8 @@ func (l *Link) excerpt(resp *http.Response, text string) string {
 	if isPage(resp, text) {
 		_, title, _ := strings.Cut(text, "<title>")
 		text, _, _ = strings.Cut(title, "</title>")
-	} else if answer := errorIn(text); answer != nil {
-		text = answer.Error.Error()
+	} else if rpc := errorIn(text); rpc != nil {
+		text = rpc.Error()
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.TrimSpace(line)
@@ -188,7 +192,7 @@ func (l *Link) reason(err error) (why, hint string) {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Sprintf("its certificate is not valid now (%s to %s)",
 			invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly)), "renew it, or correct the clock"
-	case errors.As(err, &noTLS):
+	case errors.As(err, &noTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not speak TLS", "write http:// instead of https:// if that is meant"
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return fmt.Sprintf("unknown host %q", dns.Name), "correct the url; a name of an internal network may need a VPN"

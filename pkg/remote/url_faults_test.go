@@ -1,0 +1,616 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// answers is a handler with one answer to everything.
+func answers(status int, kind, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+func redirects(status int, to string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, status) })
+}
+
+// refusing is a URL at which nothing listens.
+func refusing(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own port
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String() + "/mcp"
+}
+
+func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
+	t.Parallel()
+	const page = "<!DOCTYPE html>\n<html><head><title>Sign in to Example</title></head></html>"
+	overHTTP := func(h http.Handler) func(*testing.T) string {
+		return func(t *testing.T) string { t.Helper(); return listen(t, h).URL + "/mcp" }
+	}
+	overTLS := func(t *testing.T) string {
+		t.Helper()
+		s := httptest.NewUnstartedServer(goHandler(t))
+		s.Config.ErrorLog = nowhere()
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	tests := []struct {
+		name    string
+		url     func(*testing.T) string
+		kind    fault.Kind
+		message string // with URL for the URL and ADDRESS for host and port
+		hint    string
+	}{
+		{
+			"nobody listens", refusing, fault.Server,
+			`server "team": initialize: URL cannot be reached at ADDRESS: connection refused`, "is it running",
+		},
+		{
+			"401", overHTTP(answers(401, "text/plain", "no token\nat all")), fault.PermissionDenied,
+			`server "team": initialize: URL answers 401 Unauthorized: no token`, "headers:",
+		},
+		{
+			"403", overHTTP(answers(403, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"not for you"}}`)), fault.PermissionDenied,
+			`server "team": initialize: URL answers 403 Forbidden: not for you`, "headers:",
+		},
+		{
+			"407", overHTTP(answers(407, "text/plain", "")), fault.PermissionDenied,
+			`server "team": initialize: a proxy answers 407 Proxy Authentication Required`, "HTTP_PROXY",
+		},
+		{
+			"500", overHTTP(answers(500, "text/plain", "out of luck\ntrace")), fault.Server,
+			`server "team": initialize: URL answers 500 Internal Server Error: out of luck`, "",
+		},
+		{
+			"503 with a page", overHTTP(answers(503, "text/html", page)), fault.Server,
+			`server "team": initialize: URL answers 503 Service Unavailable: Sign in to Example`, "",
+		},
+		{
+			"the wrong path", overHTTP(http.NotFoundHandler()), fault.Server,
+			`server "team": initialize: nothing speaks MCP at URL: streamable HTTP: answers 404 Not Found: 404 page not found; HTTP with SSE: 404 Not Found`,
+			"/mcp",
+		},
+		{
+			"400 to both", overHTTP(answers(400, "text/plain", "")), fault.Server,
+			`server "team": initialize: nothing speaks MCP at URL: streamable HTTP: answers 400 Bad Request; HTTP with SSE: 400 Bad Request`, "/mcp",
+		},
+		{
+			"a page behind 405", overHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					w.WriteHeader(http.StatusMethodNotAllowed)
+				}
+			})), fault.Server,
+			`server "team": initialize: nothing speaks MCP at URL: streamable HTTP: answers 405 Method Not Allowed; HTTP with SSE: 200 OK, but no stream of events`,
+			"/mcp",
+		},
+		{
+			"a login page", overHTTP(answers(200, "text/html", page)), fault.ProtocolError,
+			`server "team": initialize: URL does not speak MCP: 200 OK with a web page, such as that of a login or a proxy, and not with a message: Sign in to Example`,
+			"/mcp",
+		},
+		{
+			"nothing", overHTTP(answers(200, "", "")), fault.ProtocolError,
+			`server "team": initialize: URL does not speak MCP: its answer is empty (200 OK)`, "/mcp",
+		},
+		{
+			"JSON that is no message", overHTTP(answers(200, "application/json", `{"status":"ok"}`)), fault.ProtocolError,
+			`server "team": initialize: URL does not speak MCP: its answer is no message`, "/mcp",
+		},
+		{
+			"another type", overHTTP(answers(200, "text/plain", "OK")), fault.ProtocolError,
+			`server "team": initialize: URL does not speak MCP: its answer is of type "text/plain", and no message: OK`, "/mcp",
+		},
+		{
+			"a stream that ends", overHTTP(answers(200, "text/event-stream", ": hello\n\n")), fault.Server,
+			`server "team": initialize: the connection was lost: it was closed before the answer`, "",
+		},
+		{
+			"another host", overHTTP(redirects(307, "http://tools.example.com/mcp?key=sesame")), fault.Server,
+			`server "team": initialize: URL redirects to http://tools.example.com/mcp, which is another host`, "url:",
+		},
+		{
+			"a redirect that drops the message", overHTTP(redirects(301, "/other")), fault.Server,
+			`server "team": initialize: URL redirects to BASE/other, in a way (301 Moved Permanently) that does not take the message along`, "url:",
+		},
+		{
+			"redirects in a circle", overHTTP(redirects(308, "/mcp")), fault.Server,
+			`server "team": initialize: URL redirects to URL, again and again`, "url:",
+		},
+		{
+			"TLS that is not trusted", overTLS, fault.Server,
+			`server "team": initialize: URL cannot be reached at ADDRESS: its certificate is signed by an authority that this machine does not trust`,
+			"SSL_CERT_FILE",
+		},
+		{
+			"TLS where there is none", func(t *testing.T) string {
+				t.Helper()
+				return strings.Replace(overHTTP(goHandler(t))(t), "http:", "https:", 1)
+			}, fault.Server,
+			`server "team": initialize: URL cannot be reached at ADDRESS: it does not speak TLS`, "http://",
+		},
+		{
+			"no TLS where there is some", func(t *testing.T) string {
+				t.Helper()
+				return strings.Replace(overTLS(t), "https:", "http:", 1)
+			}, fault.Server,
+			`server "team": initialize: nothing speaks MCP at URL: streamable HTTP: answers 400 Bad Request: Client sent an HTTP request to an HTTPS server.`, "https://",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			url := tt.url(t)
+			cfg, said := config(t, Spec{URL: url}, nil)
+			_, err := server.Start(t.Context(), cfg)
+			if err == nil {
+				t.Fatal("it starts")
+			}
+			base := strings.TrimSuffix(url, "/mcp")
+			_, address, _ := strings.Cut(base, "://")
+			want := strings.NewReplacer("URL", url, "ADDRESS", address, "BASE", base).Replace(tt.message)
+			if fault.KindOf(err) != tt.kind || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s: %s\nwant %s: %s…\n%s", fault.KindOf(err), err, tt.kind, want, said)
+			}
+			if hint := fault.As(err).Hint; !strings.Contains(hint, tt.hint) || (hint == "") != (tt.hint == "") && tt.name != "a stream that ends" {
+				t.Errorf("hint %q, want one with %q", hint, tt.hint)
+			}
+			if strings.Contains(err.Error(), "sesame") {
+				t.Errorf("it shows a query: %s", err)
+			}
+			if got := fault.As(err).Details["url"]; got != url {
+				t.Errorf("details: url %v", got)
+			}
+		})
+	}
+}
+
+func TestASlowServerIsWaitedForUpToItsLimit(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	defer close(stop)
+	s := listen(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-stop:
+		case <-r.Context().Done():
+		}
+	}))
+	cfg, _ := config(t, Spec{URL: s.URL}, func(c *server.Config) { c.StartupTimeout = 200 * time.Millisecond })
+	_, err := server.Start(t.Context(), cfg)
+	if err == nil || !strings.Contains(err.Error(), "no handshake within 200ms") || !strings.Contains(err.Error(), "the server is at "+s.URL) {
+		t.Errorf("Start: %v", err)
+	}
+}
+
+func TestAStreamThatNeverSaysWhereMessagesGoIsNoServer(t *testing.T) {
+	t.Parallel()
+	s := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	cfg, _ := config(t, Spec{URL: s.URL}, nil)
+	_, err := server.Start(t.Context(), cfg)
+	if err == nil || !strings.Contains(err.Error(), "HTTP with SSE: a stream that says nothing for 5s") {
+		t.Errorf("Start: %v", err)
+	}
+}
+
+func TestAnEndpointOnAnotherHostIsRefused(t *testing.T) {
+	t.Parallel()
+	s := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "event: endpoint\ndata: http://tools.example.com/messages?session=1\n\n")
+	}))
+	cfg, _ := config(t, Spec{URL: s.URL}, nil)
+	_, err := server.Start(t.Context(), cfg)
+	if err == nil || !strings.Contains(err.Error(), "HTTP with SSE: an endpoint on another host, http://tools.example.com/messages") {
+		t.Errorf("Start: %v", err)
+	}
+}
+
+// flaky is a server on the Go SDK with faults in front of it.
+type flaky struct {
+	http.Handler
+	mu       sync.Mutex
+	requests []string // "METHOD rpc-method", in order
+	headers  []http.Header
+	fault    func(w http.ResponseWriter, r *http.Request, method string) bool // whether it dealt with the request
+}
+
+func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var msg struct{ Method string }
+	_ = json.Unmarshal(body, &msg)
+	f.mu.Lock()
+	f.requests = append(f.requests, strings.TrimSpace(r.Method+" "+msg.Method))
+	f.headers = append(f.headers, r.Header.Clone())
+	broken := f.fault
+	f.mu.Unlock()
+	if broken == nil || !broken(w, r, msg.Method) {
+		f.Handler.ServeHTTP(w, r)
+	}
+}
+
+// breaks makes the next requests of a method fail.
+func (f *flaky) breaks(method string, times int, how http.HandlerFunc) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	left := times
+	f.fault = func(w http.ResponseWriter, r *http.Request, m string) bool {
+		f.mu.Lock()
+		hit := m == method && left > 0
+		if hit {
+			left--
+		}
+		f.mu.Unlock()
+		if hit {
+			how(w, r)
+		}
+		return hit
+	}
+}
+
+func (f *flaky) count(request string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for _, r := range f.requests {
+		if r == request {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *flaky) seen() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.requests, ", ")
+}
+
+func goHandler(t *testing.T) http.Handler {
+	t.Helper()
+	return mcp.NewStreamableHTTPHandler(always(goTools(t)), nil)
+}
+
+func drops(w http.ResponseWriter, _ *http.Request) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_ = c.Close()
+	}
+}
+
+// dropsStream begins an answer and closes the connection.
+func dropsStream(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, ": working\n\n")
+	_ = http.NewResponseController(w).Flush()
+	drops(w, r)
+}
+
+func says(status int, body string) http.HandlerFunc {
+	return answers(status, "text/plain", body).ServeHTTP
+}
+
+func TestWhatHappensToACallIsSaidAndTheNextOneWorks(t *testing.T) {
+	t.Parallel()
+	const unsure = "; the call may or may not have happened"
+	tests := []struct {
+		name        string
+		how         http.HandlerFunc
+		times       int
+		want        string // of the failure; empty when the call is sent again and works
+		kind        fault.Kind
+		connections int // in all, after the next call
+	}{
+		{"dropped before an answer", drops, 1, "the connection was lost: it was closed before the answer" + unsure, fault.Server, 2},
+		{"dropped within an answer", dropsStream, 1, "the connection was lost: it was closed before the answer" + unsure, fault.Server, 2},
+		{"the session is forgotten", says(404, "session not found"), 1, "", "", 2},
+		{"the session is forgotten, says 400", says(400, "Bad Request: No valid session ID provided"), 1, "", "", 2},
+		{"the session is forgotten, says 400 otherwise", says(400, "Bad Request: Server not initialized"), 1, "", "", 2},
+		{"the session is forgotten twice", says(404, "session not found"), 2, "the server has forgotten the session: it answers 404 Not Found", fault.Server, 3},
+		{"500", says(500, "out of luck"), 1, "URL answers 500 Internal Server Error: out of luck" + unsure, fault.Server, 1},
+		{"503", says(503, ""), 1, "URL answers 503 Service Unavailable" + unsure, fault.Server, 1},
+		{"a page", answers(200, "text/html", "<title>Sorry</title>").ServeHTTP, 1, "URL does not speak MCP: 200 OK with a web page", fault.ProtocolError, 1},
+		{
+			"a JSON-RPC error with a status", answers(500, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"oh no"}}`).ServeHTTP,
+			1, "protocol error -32603: oh no", fault.ProtocolError, 1,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := &flaky{Handler: goHandler(t)}
+			s := listen(t, f)
+			r := connect(t, Spec{URL: s.URL}, nil)
+			f.breaks("tools/call", tt.times, tt.how)
+			got := r.call(t, "echo", map[string]any{"text": "one"})
+			want := strings.ReplaceAll(`server "team", tool "echo": `+tt.want, "URL", s.URL)
+			if tt.want == "" && got.Text != "one" || tt.want != "" && (got.OK || got.Kind != tt.kind || !strings.HasPrefix(got.Text, want)) {
+				t.Errorf("call: %+v\nwant %s: %s", got, tt.kind, want)
+			}
+			if again := r.call(t, "echo", map[string]any{"text": "two"}); again.Text != "two" {
+				t.Errorf("the next call: %+v", again)
+			}
+			if n := f.count("POST initialize"); n != tt.connections {
+				t.Errorf("connected %d times, want %d: %s", n, tt.connections, f.seen())
+			}
+			if tt.want == "" && !strings.Contains(r.String(), "debug: server \"team\" is connected to again") {
+				t.Errorf("nothing in the log: %s", r)
+			}
+		})
+	}
+}
+
+func TestASessionEndsWithAnErrorWhenTheServerCannotBeReachedAgain(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		then func(f *flaky, s *httptest.Server)
+		want string
+		kind fault.Kind
+	}{
+		{"it is gone", func(_ *flaky, s *httptest.Server) {
+			s.CloseClientConnections()
+			s.Close()
+		}, "initialize: URL cannot be reached at", fault.Server},
+		{"it wants another token", func(f *flaky, _ *httptest.Server) {
+			f.mu.Lock()
+			f.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool { says(401, "expired")(w, r); return true }
+			f.mu.Unlock()
+		}, "initialize: URL answers 401 Unauthorized: expired", fault.PermissionDenied},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := &flaky{Handler: goHandler(t)}
+			s := listen(t, f)
+			r := connect(t, Spec{URL: s.URL}, nil)
+			r.call(t, "echo", map[string]any{"text": "one"})
+			tt.then(f, s)
+			lost, err := r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "two"}})
+			if err == nil && strings.Contains(lost.Text, "the connection was lost") { // it was closed just when it was written to
+				_, err = r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "three"}})
+			}
+			want := strings.ReplaceAll(`server "team": `+tt.want, "URL", s.URL)
+			if err == nil || fault.KindOf(err) != tt.kind || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("call: %v, want %s: %s", err, tt.kind, want)
+			}
+			select {
+			case <-r.Broken():
+			default:
+				t.Error("the server is not broken")
+			}
+			if n := f.count("POST initialize"); n > 2 {
+				t.Errorf("tried %d times", n)
+			}
+		})
+	}
+}
+
+func TestAServerThatIsStartedAgainIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"stateful", "stateless", "sse"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			path := "/mcp"
+			if mode == "sse" {
+				path = "/sse"
+			}
+			first := serve(t, "http1.ts", path, "MODE="+mode)
+			r := connect(t, Spec{URL: first.url}, nil)
+			r.call(t, "echo", map[string]any{"text": "one"})
+			first.kill()
+			second := serve(t, "http1.ts", path, "MODE="+mode, "PORT="+first.port)
+			if got := r.call(t, "echo", map[string]any{"text": "two"}); got.Text != "two" {
+				t.Errorf("after a restart between calls: %+v", got)
+			}
+			got := r.call(t, "die", nil)
+			if want := `server "team", tool "die": the connection was lost: `; got.OK || got.Kind != fault.Server || !strings.HasPrefix(got.Text, want) ||
+				!strings.HasSuffix(got.Text, "; the call may or may not have happened") {
+				t.Errorf("a call that it dies of: %+v", got)
+			}
+			<-second.gone
+			serve(t, "http1.ts", path, "MODE="+mode, "PORT="+first.port)
+			if got := r.call(t, "echo", map[string]any{"text": "three"}); got.Text != "three" {
+				t.Errorf("after it died in a call: %+v", got)
+			}
+		})
+	}
+}
+
+func TestALostCallDoesNotTakeOthersWithIt(t *testing.T) {
+	t.Parallel()
+	f := &flaky{Handler: goHandler(t)}
+	begun, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	f.fault = func(w http.ResponseWriter, r *http.Request, method string) bool {
+		if method != "tools/call" {
+			return false
+		}
+		slow := false
+		once.Do(func() { slow = true })
+		if slow {
+			close(begun)
+			<-release
+			return false
+		}
+		drops(w, r)
+		return true
+	}
+	r := connect(t, Spec{URL: listen(t, f).URL}, func(c *server.Config) { c.Parallel = true })
+	first := make(chan tool.Result, 1)
+	go func() {
+		got, err := r.Call(context.WithoutCancel(t.Context()), tool.Call{Tool: "echo", Args: map[string]any{"text": "slow"}})
+		if err != nil {
+			t.Error(err)
+		}
+		first <- got
+	}()
+	<-begun
+	if got := r.call(t, "echo", map[string]any{"text": "lost"}); got.OK {
+		t.Errorf("the lost one: %+v", got)
+	}
+	close(release)
+	if got := <-first; got.Text != "slow" {
+		t.Errorf("the slow one: %+v", got)
+	}
+}
+
+func TestHeadersGoWithEveryRequestAndToNoOtherHost(t *testing.T) {
+	t.Parallel()
+	stranger := &flaky{Handler: http.NotFoundHandler()}
+	there := listen(t, stranger)
+	f := &flaky{Handler: goHandler(t)}
+	here := listen(t, f)
+	r := connect(t, Spec{URL: here.URL, Headers: map[string]string{"Authorization": "Bearer sesame"}}, nil)
+	eventually(t, "it listens", func() bool { return f.count("GET") == 1 })
+	r.call(t, "echo", map[string]any{"text": "one"})
+	f.breaks("tools/call", 2, redirects(http.StatusTemporaryRedirect, there.URL).ServeHTTP)
+	if got := r.call(t, "echo", nil); !strings.Contains(got.Text, "redirects to "+there.URL+", which is another host") {
+		t.Errorf("redirected: %+v", got)
+	}
+	r.stop(t)()
+	want := "POST initialize, POST notifications/initialized, POST tools/list, GET, POST tools/call, DELETE"
+	for request := range strings.SplitSeq(want, ", ") {
+		if f.count(request) == 0 {
+			t.Errorf("no %s: %s", request, f.seen())
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, h := range f.headers {
+		if h.Get("Authorization") != "Bearer sesame" {
+			t.Errorf("%s: without the header", f.requests[i])
+		}
+		if got := h.Get("Mcp-Protocol-Version"); got != "2025-11-25" && f.requests[i] != "POST initialize" {
+			t.Errorf("%s: protocol version %q", f.requests[i], got)
+		}
+	}
+	if n := len(stranger.requests); n != 0 {
+		t.Errorf("%d requests to the other host: %s", n, stranger.seen())
+	}
+}
+
+func TestRedirectsOnTheSameHostAreFollowed(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.Handle("/mcp/", goHandler(t))
+	mux.Handle("/mcp", redirects(http.StatusTemporaryRedirect, "/mcp/"))
+	r := connect(t, Spec{URL: listen(t, mux).URL + "/mcp", Headers: map[string]string{"Authorization": "Bearer sesame"}}, nil)
+	checkEcho(t, r, "2025-11-25", map[string]string{"Authorization": "Bearer sesame"})
+}
+
+func TestRequestsGoThroughAProxy(t *testing.T) {
+	t.Parallel()
+	f := &flaky{Handler: goHandler(t)}
+	proxy := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != "tools.example.com" {
+			t.Errorf("a request for %s", r.Host)
+		}
+		r.Host = "localhost" // the SDK accepts names of its own machine only
+		f.ServeHTTP(w, r)
+	}))
+	r := connect(t, Spec{URL: "http://tools.example.com/mcp", Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }}, nil)
+	if got := r.call(t, "echo", map[string]any{"text": "through"}); got.Text != "through" {
+		t.Errorf("echo: %+v", got)
+	}
+}
+
+func TestStopLeavesNoConnection(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	open := map[net.Conn]bool{}
+	s := httptest.NewUnstartedServer(goHandler(t))
+	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		mu.Lock()
+		defer mu.Unlock()
+		open[c] = state != http.StateClosed
+	}
+	s.Start()
+	defer s.Close()
+	r := connect(t, Spec{URL: s.URL}, nil)
+	r.call(t, "echo", map[string]any{"text": "one"})
+	r.stop(t)()
+	eventually(t, "all connections are closed", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, is := range open {
+			if is {
+				return false
+			}
+		}
+		return len(open) > 0
+	})
+}
+
+func TestStopDoesNotWaitLongForAServerThatHangs(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	defer close(release)
+	f := &flaky{Handler: goHandler(t)}
+	r := connect(t, Spec{URL: listen(t, f).URL}, nil)
+	f.mu.Lock()
+	f.fault = func(_ http.ResponseWriter, r *http.Request, _ string) bool {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+		return true
+	}
+	f.mu.Unlock()
+	begun := time.Now()
+	r.stop(t)()
+	if took := time.Since(begun); took > farewell+3*time.Second {
+		t.Errorf("Stop took %s", took)
+	}
+}
+
+func TestASpecThatCannotWorkIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, spec := range []Spec{{URL: "tools.example.com"}, {URL: "ftp://x/"}, {URL: "http://x", Headers: map[string]string{"A": "b\n"}}} {
+		if _, err := Open(t.Context(), spec); fault.KindOf(err) != fault.Config {
+			t.Errorf("%+v: %v", spec, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Spec{URL: "http://x"}); fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("cancelled: %v", err)
+	}
+}

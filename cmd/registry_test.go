@@ -192,7 +192,9 @@ func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
 				"trails/misfit.trail.yaml":  webTrail("change: {}", "reloadTools: {}", "fresh: { word: hu }", "nobody: {}"),
 				"trails/nothing.trail.yaml": webTrail("reloadTools: {}", "old: {}"),
 			})
-			replay := func(trail string, args ...string) result { return p.run(append([]string{"run", "trails/" + trail + ".trail.yaml"}, args...)...) }
+			replay := func(trail string, args ...string) result {
+				return p.run(append([]string{"run", "trails/" + trail + ".trail.yaml"}, args...)...)
+			}
 
 			// The server no longer knows the tool, the session still does.
 			r := replay("a", "--json")

@@ -46,7 +46,9 @@ func TestMetaWinsOverTheRegistry(t *testing.T) {
 		"_meta says it acts by itself": {map[string]any{"trailblaze/isDelegating": false}, `{"isDelegating":true}`, flags{}, nil},
 		"_meta of a wrong type says nothing": {
 			map[string]any{"trailblaze/isRecordable": "no", "trailblaze/toolset": 1.0, "trailblaze/supportedPlatforms": "ios"},
-			`{"isRecordable":false,"groups":["a"],"platforms":["android"]}`, flags{Transient: true}, []string{"a"},
+			`{"isRecordable":false,"groups":["a"],"platforms":["android"]}`,
+			flags{Transient: true},
+			[]string{"a"},
 		},
 		"groups that repeat or are empty": {nil, `{"groups":["a","","a"]}`, flags{}, []string{"a"}},
 	} {
@@ -97,12 +99,14 @@ func TestARegistryIsReadAsFarAsItIsSound(t *testing.T) {
 			[]string{
 				"tools.t.groups is no list, but text", "tools.t.exposedToLlm is no true or false, but text", "tools.t.isRecordable is no true or false, but a number",
 				"tools.t.isDelegating is no true or false, but a list", "groups.g.defaultEnabled is no true or false, but text", "groups.g.description is no text, but a number",
-			}, nil,
+			},
+			nil,
 		},
 		"twice the same tool": {`{"tools":{"t":{"groups":["a"]},"t":{"groups":["b"]}}}`, nil, []string{"b"}},
 		"a tool that is not there": {
 			`{"tools":{"tt":{},"t":{"groups":["a"]}}}`,
-			[]string{`server s: trailblaze://registry: it names the tool "tt", which the server does not list`}, []string{"a"},
+			[]string{`server s: trailblaze://registry: it names the tool "tt", which the server does not list`},
+			[]string{"a"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -129,7 +129,8 @@ func TestAReloadThatCannotBeLeavesTheToolsAsTheyWere(t *testing.T) {
 					}
 				})
 			},
-			"reloadTools: {}", fault.ProtocolError, []string{`server "one": tools/list`, "the folder is locked", "; the tools stay as they were"},
+			"reloadTools: {}", fault.ProtocolError,
+			[]string{`server "one": tools/list`, "the folder is locked", "; the tools stay as they were"},
 		},
 		"a server that hangs": {
 			func(a asker) {
@@ -142,7 +143,8 @@ func TestAReloadThatCannotBeLeavesTheToolsAsTheyWere(t *testing.T) {
 					}
 				})
 			},
-			"reloadTools: {}\n          timeout: 300ms", fault.CallTimeout, []string{"timeout: not all servers were listed within 300ms", "`timeout:`"},
+			"reloadTools: {}\n          timeout: 300ms", fault.CallTimeout,
+			[]string{"timeout: not all servers were listed within 300ms", "`timeout:`"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,12 +196,9 @@ func TestToolsAreReloadedWhileOthersCallThem(t *testing.T) {
 			failures := make([]error, 24)
 			for i := range failures {
 				wg.Go(func() {
-					name := "same"
-					if i%3 == 0 {
-						name = "reloadTools"
+					name := []string{"reloadTools", "same", "other"}[i%3]
+					if name == "reloadTools" {
 						offer(a.server, fmt.Sprintf("added%d", i/3), says("added"))
-					} else if i%3 == 1 {
-						name = "other"
 					}
 					_, failures[i] = a.must(name, nil)
 				})
@@ -237,7 +236,7 @@ func TestToolsThatChangeWhileOthersStartAreThere(t *testing.T) {
 	told := make(chan struct{})
 	slow := serving(map[string]map[string]fake{"two": {"other": says("other")}})
 	var add, tell sync.Once
-	early := func(ctx context.Context, l run.Launch) (server.Link, error) {
+	early := func(ctx context.Context) (server.Link, error) {
 		client, end := mcp.NewInMemoryTransports()
 		s := mcp.NewServer(&mcp.Implementation{Name: "one", Version: "1"}, nil)
 		offer(s, "old", says("old"))
@@ -270,7 +269,7 @@ func TestToolsThatChangeWhileOthersStartAreThere(t *testing.T) {
 	e, _, _ := play(t, steps("late: {}", "other: {}"), map[string]map[string]fake{"one": nil, "two": nil}, func(o *run.Options) {
 		o.Launch = func(ctx context.Context, l run.Launch) (server.Link, error) {
 			if l.Server.Name == "one" {
-				return early(ctx, l)
+				return early(ctx)
 			}
 			select {
 			case <-told:

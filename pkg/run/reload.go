@@ -50,18 +50,18 @@ func (r *reloader) Call(ctx context.Context, call tool.Call) (tool.Result, error
 		defer cancel()
 	}
 	changed, err := r.reload(ctx, call.Nested)
+	if err == nil {
+		raw, _ := json.Marshal(changed) // texts and a number always encode
+		return tool.Result{OK: true, Text: string(raw), Structured: raw}, nil
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 		if fault.KindOf(err) != fault.CallTimeout {
 			return tool.Result{}, fault.Wrap(fault.Cancelled, err, "", reloadTools+": cancelled")
 		}
 	}
-	if err != nil {
-		e := fault.As(together(fault.Split(err)))
-		return tool.Result{Kind: e.Kind, Text: e.Message + "; the tools stay as they were", Hint: e.Hint}, nil
-	}
-	raw, err := json.Marshal(changed)
-	return tool.Result{OK: err == nil, Text: string(raw), Structured: raw}, err
+	e := fault.As(together(fault.Split(err)))
+	return tool.Result{Kind: e.Kind, Text: e.Message + "; the tools stay as they were", Hint: e.Hint}, nil
 }
 
 // reload lists all servers and makes what they have the session's registry, as a whole.

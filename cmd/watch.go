@@ -291,10 +291,10 @@ func (w *watching) place(arg string) string {
 
 // reports are what runs write.
 func (w *watching) reports() []string {
-	written := []string{w.job.project.LogsDir}
-	for _, path := range []string{w.job.flags.junit, w.job.flags.html} {
-		if path != "" {
-			written = append(written, w.abs(path))
+	var written []string
+	for _, path := range []string{w.job.project.LogsDir, w.job.flags.junit, pageFile(w.job.flags.html)} {
+		if path = w.abs(path); path != w.Dir && path != w.job.project.Root { // where an empty one leads, and what would leave nothing
+			written = append(written, path)
 		}
 	}
 	return written

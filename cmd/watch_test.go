@@ -176,7 +176,7 @@ func TestAChangeRunsWhatItConcerns(t *testing.T) {
 func TestAChangeInMidCallReplacesTheRun(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("say: {}"), "b": webTrail("hang: {}"), "c": webTrail("say: {}")})
-	w := p.watch("--junit", "junit.xml", "--html", "page")
+	w := p.watch("--junit", "junit.xml", "--html", ".")
 	p.awaitFile("tools/hanging")
 	p.write("trails/b.trail.yaml", webTrail("say: {}"))
 	w.has(w.until("starting again"), "note: files changed: trails/b.trail.yaml; starting again")

@@ -12,6 +12,14 @@ func isLimit(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
+// onlyLimit is limit for what matters only then: other folders cannot be watched because they are gone, or not ours to read.
+func onlyLimit(err error) error {
+	if !isLimit(err) {
+		return nil
+	}
+	return limit(err)
+}
+
 // limit explains why the system does not watch.
 func limit(err error) error {
 	const what = "watch for changes"

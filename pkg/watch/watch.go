@@ -1,12 +1,14 @@
 // Package watch tells that files changed: files that are named, and whatever lies below named folders, also what appears there
 // later. It refuses to know what the files are for. Folders called like those that tools fill (node_modules, build and the like) or
 // with a dot in front are left out, unless they are named themselves; so are the files that editors write beside those they edit.
+// Links are not followed, but for those that are named.
 //
 // A Watcher may be used from any goroutine. Nothing of it is left after Close.
 package watch
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -206,30 +208,23 @@ func (w *Watcher) obey(o order) error {
 // watchNamed watches a path, and the folder that it is in: files are replaced by others of their name more often than they are
 // written, and folders removed and made anew.
 func (w *Watcher) watchNamed(path string) error {
-	err := w.watchTree(path, nil)
-	if parent := w.system.Add(filepath.Dir(path)); err == nil && isLimit(parent) {
-		err = limit(parent)
+	if err := w.watchTree(path, nil); err != nil {
+		return err
 	}
-	return err
+	return onlyLimit(w.system.Add(filepath.Dir(path)))
 }
 
 // watchTree watches a folder and those below it, and tells found of the files in them. Other paths, and what cannot be read, are
 // left alone.
 func (w *Watcher) watchTree(folder string, found func(file string)) error {
-	info, err := os.Stat(folder)
-	if err != nil || !info.IsDir() {
+	if !isFolder(folder) {
 		return nil
 	}
-	if err := w.system.Add(folder); isLimit(err) {
-		return limit(err)
-	} else if err != nil {
-		return nil
+	if err := w.system.Add(folder); err != nil {
+		return onlyLimit(err)
 	}
 	w.whole[folder] = true
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil
-	}
+	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		switch path := filepath.Join(folder, e.Name()); {
 		case w.ignored(path, e.IsDir()):
@@ -244,6 +239,16 @@ func (w *Watcher) watchTree(folder string, found func(file string)) error {
 	return nil
 }
 
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().Type() == fs.ModeSymlink
+}
+
 // happened takes in an event.
 func (w *Watcher) happened(e fsnotify.Event) error {
 	path := filepath.Clean(e.Name)
@@ -256,13 +261,12 @@ func (w *Watcher) happened(e fsnotify.Event) error {
 	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
 		w.forget(path)
 	}
-	info, err := os.Stat(path)
-	isFolder := err == nil && info.IsDir()
-	if w.ignored(path, isFolder) || err != nil && w.ignored(path, true) { // nobody knows what it was
+	folder, gone := isFolder(path) && (w.named[path] || !isLink(path)), !e.Has(fsnotify.Create) && !e.Has(fsnotify.Write)
+	if w.ignored(path, folder) || gone && w.ignored(path, true) { // nobody knows what it was
 		return nil
 	}
 	w.batch.see(path, e.Has(fsnotify.Create))
-	if !isFolder {
+	if !folder {
 		return nil
 	}
 	return w.watchTree(path, func(file string) { w.batch.see(file, true) })

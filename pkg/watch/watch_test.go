@@ -176,6 +176,22 @@ func TestAFolderThatWasMovedAwayIsNotWatched(t *testing.T) {
 	}
 }
 
+func TestOnlyLinksThatAreNamedAreFollowed(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "in/x.ts", "out/other.ts", "named/other.ts")
+	link := func(to, name string) { p.must(os.Symlink(p.path(to), p.path(name))) }
+	link("out", "in/before")
+	link("named", "way")
+	w := p.watch(nil, "in", "way")
+	link("out", "in/later")
+	p.until(w, "in/later")
+	p.write("out/other.ts")
+	p.write("way/other.ts")
+	if diff := cmp.Diff([]string{"way/other.ts"}, p.until(w, "way/other.ts")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

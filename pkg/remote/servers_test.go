@@ -140,7 +140,7 @@ func goTools(t *testing.T) *mcp.Server {
 		size, _ := args["size"].(float64)
 		return text(strings.Repeat("x", int(size))), nil
 	})
-	add("wait", func(ctx context.Context, _ *mcp.CallToolRequest, _ map[string]any) (*mcp.CallToolResult, error) {
+	add("hang", func(ctx context.Context, _ *mcp.CallToolRequest, _ map[string]any) (*mcp.CallToolResult, error) {
 		select {
 		case <-ctx.Done():
 		case <-t.Context().Done(): // without a session nobody can tell it to stop

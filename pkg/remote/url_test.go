@@ -63,7 +63,7 @@ func TestServersOnEverySDKAnswerByURL(t *testing.T) {
 			t.Parallel()
 			headers := map[string]string{"Authorization": "Bearer sesame", "X-Team": "shop"}
 			r := connect(t, Spec{URL: k.serve(t), Headers: headers}, nil)
-			if got := toolNames(r.Tools()); !strings.HasPrefix(got, "echo fail crawl remember big wait") && got != "big crawl echo fail remember wait" {
+			if got := toolNames(r.Tools()); !strings.HasPrefix(got, "echo fail crawl remember big hang") && got != "big crawl echo fail hang remember" {
 				t.Errorf("tools: %s", got)
 			}
 			checkEcho(t, r, k.version, headers)
@@ -144,9 +144,9 @@ func TestACallOverItsLimitIsCancelledAndTheNextOneWorks(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			r := connect(t, Spec{URL: k.serve(t)}, func(c *server.Config) { c.CallTimeout = 300 * time.Millisecond })
-			got := r.call(t, "wait", nil)
+			got := r.call(t, "hang", nil)
 			if got.OK || got.Kind != fault.CallTimeout || !strings.Contains(got.Text, "the call may or may not have happened") {
-				t.Errorf("wait: %+v", got)
+				t.Errorf("hang: %+v", got)
 			}
 			if want := "trying again can help: the next call connects again"; got.Hint != want {
 				t.Errorf("hint %q, want %q", got.Hint, want)
@@ -167,8 +167,8 @@ func TestServersAreToldThatACallIsCancelledAndThatWeLeave(t *testing.T) {
 			r := connect(t, Spec{URL: p.url}, nil)
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			if _, err := r.Call(ctx, tool.Call{Tool: "wait"}); fault.KindOf(err) != fault.Cancelled {
-				t.Errorf("wait: %v", err)
+			if _, err := r.Call(ctx, tool.Call{Tool: "hang"}); fault.KindOf(err) != fault.Cancelled {
+				t.Errorf("hang: %v", err)
 			}
 			eventually(t, "the tool hears that it is cancelled", func() bool { return strings.Contains(p.String(), "cancelled") })
 			r.stop(t)()

@@ -28,7 +28,7 @@ function tools() {
   });
   server.registerTool("remember", {}, async () => ({ ...text("kept"), _meta: { trailblaze: { memoryDelta: { code: "4711" } } } }));
   server.registerTool("big", { inputSchema: z.looseObject({ size: z.number() }) }, async ({ size }) => text("x".repeat(size)));
-  server.registerTool("wait", {}, async (extra) => {
+  server.registerTool("hang", {}, async (extra) => {
     await new Promise<void>((resolve) => extra.signal.addEventListener("abort", () => resolve()));
     console.log("cancelled");
     return text("cancelled");

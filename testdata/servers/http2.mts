@@ -24,7 +24,7 @@ const handler = createMcpHandler(
     });
     server.registerTool("remember", {}, async () => ({ ...text("kept"), _meta: { trailblaze: { memoryDelta: { code: "4711" } } } }));
     server.registerTool("big", { inputSchema: z.looseObject({ size: z.number() }) }, async ({ size }) => text("x".repeat(size)));
-    server.registerTool("wait", {}, async (ctx) => {
+    server.registerTool("hang", {}, async (ctx) => {
       await new Promise<void>((resolve) => ctx.mcpReq.signal.addEventListener("abort", () => resolve()));
       console.log("cancelled");
       return text("cancelled");

@@ -25,7 +25,7 @@ type elsewhere struct {
 }
 
 // runElsewhere starts http1.ts, which listens when this returns and is gone when the test ends.
-func runElsewhere(t *testing.T, env ...string) elsewhere {
+func runElsewhere(t *testing.T) elsewhere {
 	t.Helper()
 	bun, err := filepath.Abs(bunPath)
 	if err != nil {
@@ -36,7 +36,7 @@ func runElsewhere(t *testing.T, env ...string) elsewhere {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	c := exec.CommandContext(ctx, bun, "http1.ts")
-	c.Dir, c.Env = filepath.Join("..", "testdata", "servers"), append(os.Environ(), env...)
+	c.Dir = filepath.Join("..", "testdata", "servers")
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()
@@ -163,8 +163,12 @@ func TestWhatGoesIntoAHeaderIsNowhere(t *testing.T) {
 			}
 			p := team(t, url, append(slices.Clone(calls), more...)...)
 			for _, args := range [][]string{
-				{"tool", "echo", "text=" + token}, {"tool", "echo", "text=x", "--json"}, {"toolbox", "list", "--json"}, {"doctor", "--deep"},
-				{"run", "-v", "--html", "page", "--record", "r.trail.yaml", "trails/a.trail.yaml"}, {"run", "--json", "--junit", "out.xml"},
+				{"tool", "echo", "text=" + token},
+				{"tool", "echo", "text=x", "--json"},
+				{"toolbox", "list", "--json"},
+				{"doctor", "--deep"},
+				{"run", "-v", "--html", "page", "--record", "r.trail.yaml", "trails/a.trail.yaml"},
+				{"run", "--json", "--junit", "out.xml"},
 			} {
 				r := p.run(args...)
 				noForm(t, args[0]+" stdout", r.stdout, forms(token))

@@ -12,9 +12,10 @@ package remote
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -115,9 +116,7 @@ func (l *Link) Explain(cause *fault.Error) *fault.Error {
 		e.Message += "\n  the server is at " + where
 	}
 	e.Details = map[string]any{"url": where}
-	for name, value := range cause.Details {
-		e.Details[name] = value
-	}
+	maps.Copy(e.Details, cause.Details)
 	return &e
 }
 
@@ -172,7 +171,7 @@ func (l *Link) deliver(msg jsonrpc.Message) {
 }
 
 func (l *Link) log(level, message string) {
-	l.spec.Log(level, "server "+quoted(l.spec.Name)+" "+message, "")
+	l.spec.Log(level, fmt.Sprintf("server %q %s", l.spec.Name, message), "")
 }
 
 // shown is a URL without what may be secret in it.
@@ -186,6 +185,8 @@ func address(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host
 	}
-	i := slices.Index([]string{"http", "https"}, u.Scheme)
-	return u.Host + []string{":80", ":443"}[max(i, 0)]
+	if u.Scheme == "http" {
+		return u.Host + ":80"
+	}
+	return u.Host + ":443"
 }

@@ -93,9 +93,9 @@ func (l *Link) forgotten(resp *http.Response, text string) bool {
 }
 
 // errorIn is the JSON-RPC error in the body of a refusal, nil when there is none. Its id is often null.
-func errorIn(text string) error {
+func errorIn(text string) *jsonrpc.Error {
 	var answer struct{ Error *jsonrpc.Error }
-	if json.Unmarshal([]byte(text), &answer) != nil || answer.Error == nil {
+	if json.Unmarshal([]byte(text), &answer) != nil {
 		return nil
 	}
 	return answer.Error

@@ -37,7 +37,7 @@ func redirects(status int, to string) http.Handler {
 // refusing is a URL at which nothing listens.
 func refusing(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own port
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

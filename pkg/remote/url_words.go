@@ -219,5 +219,3 @@ func plain(err error) string {
 	}
 	return err.Error()
 }
-
-func quoted(name string) string { return fmt.Sprintf("%q", name) }

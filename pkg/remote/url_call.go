@@ -60,8 +60,7 @@ func (l *Link) ask(req *jsonrpc.Request, data []byte) *failure {
 		return l.readAnswer(resp, req)
 	}
 	text := opening(resp)
-	if rpc := errorIn(text); rpc != nil && !l.forgotten(resp, text) && !elsewhere(resp) && !unauthorized(resp) {
-		l.deliver(&jsonrpc.Response{ID: req.ID, Error: rpc})
+	if l.answeredIn(resp, text, req) {
 		return nil
 	}
 	if req.Method == methodInitialize && l.endpoint() == nil && (elsewhere(resp) || resp.StatusCode == http.StatusBadRequest) {
@@ -90,6 +89,17 @@ func (l *Link) forgotten(resp *http.Response, text string) bool {
 	said := strings.ToLower(text)
 	return resp.StatusCode == http.StatusNotFound ||
 		resp.StatusCode == http.StatusBadRequest && (strings.Contains(said, "session") || strings.Contains(said, "not initialized"))
+}
+
+// answeredIn hands on the JSON-RPC error in a refusal, and reports whether there is one: the refusal is the server's answer then, and
+// not that of what stands before it.
+func (l *Link) answeredIn(resp *http.Response, text string, req *jsonrpc.Request) bool {
+	rpc := errorIn(text)
+	if rpc == nil || l.forgotten(resp, text) || elsewhere(resp) || unauthorized(resp) {
+		return false
+	}
+	l.deliver(&jsonrpc.Response{ID: req.ID, Error: rpc})
+	return true
 }
 
 // errorIn is the JSON-RPC error in the body of a refusal, nil when there is none. Its id is often null.

@@ -1,0 +1,130 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// readEvents writes down what a stream has, one event a line.
+func readEvents(r io.Reader) []string {
+	var out []string
+	for e, err := range events(r) {
+		if err != nil {
+			return append(out, "error: "+err.Error())
+		}
+		out = append(out, fmt.Sprintf("%s|%s|%s|%s", e.name, e.id, e.data, e.retry))
+	}
+	return out
+}
+
+func TestEventsAreReadAsTheStandardSays(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"data alone", "data: {}\n\n", []string{"||{}|0s"}},
+		{"all fields", "event: message\nid: 7\nretry: 50\ndata: a\n\n", []string{"message|7|a|50ms"}},
+		{"several lines of data", "data: a\ndata: b\n\n", []string{"||a\nb|0s"}},
+		{"CRLF", "event: x\r\ndata: a\r\n\r\n", []string{"x||a|0s"}},
+		{"no space after the colon, more than one", "data:a\ndata:  b\n\n", []string{"||a\n b|0s"}},
+		{"comments and unknown fields", ": hello\nfoo: bar\nbaz\ndata: a\n\n", []string{"||a|0s"}},
+		{"an id without data", "id: 1\ndata:\n\n", []string{"|1||0s"}},
+		{"empty lines between", "\n\ndata: a\n\n\n\ndata: b\n\n", []string{"||a|0s", "||b|0s"}},
+		{"a retry that is no number", "retry: soon\ndata: a\n\n", []string{"||a|0s"}},
+		{"an event that is cut off", "data: a\n\ndata: b\n", []string{"||a|0s"}},
+		{"nothing", "", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, r := range []io.Reader{strings.NewReader(tt.in), iotest.OneByteReader(strings.NewReader(tt.in))} {
+				if diff := cmp.Diff(tt.want, readEvents(r)); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+	broken := io.MultiReader(strings.NewReader("data: a\n\n"), iotest.ErrReader(errors.New("gone")))
+	if diff := cmp.Diff([]string{"||a|0s", "error: gone"}, readEvents(broken)); diff != "" {
+		t.Errorf("a connection that breaks (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	f.Add("event: message\nid: 7\nretry: 50\ndata: a\ndata: b\n\n")
+	f.Add("data\n\r\n:\n\n\x00: \n\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		whole, bytewise := readEvents(strings.NewReader(in)), readEvents(iotest.OneByteReader(strings.NewReader(in)))
+		if diff := cmp.Diff(whole, bytewise); diff != "" {
+			t.Errorf("%q depends on how it arrives:\n%s", in, diff)
+		}
+	})
+}
+
+// endless is a reader of one byte.
+type endless byte
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
+}
+
+func TestAnAnswerOver64MiBFailsItsCallAlone(t *testing.T) {
+	t.Parallel()
+	huge := func(kind, begin string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, begin)
+			_, _ = io.CopyN(w, endless('x'), maxMessage+100)
+		}
+	}
+	for name, how := range map[string]http.HandlerFunc{
+		"JSON": huge("application/json", `{"jsonrpc":"2.0","id":1,"result":"`), "stream": huge("text/event-stream", "data: "),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &flaky{Handler: goHandler(t)}
+			r := connect(t, Spec{URL: listen(t, f).URL}, nil)
+			f.breaks("tools/call", 1, how)
+			want := `server "team", tool "echo": the answer is over the limit of 64 MiB`
+			if got := r.call(t, "echo", nil); got.Kind != fault.TooLarge || got.Text != want || got.Hint == "" {
+				t.Errorf("%+v, want %s", got, want)
+			}
+			if got := r.call(t, "echo", map[string]any{"text": "two"}); got.Text != "two" || f.count("POST initialize") != 1 {
+				t.Errorf("the next call: %+v", got)
+			}
+		})
+	}
+}
+
+// TestNothingIsAskedInAHurry: a server that closes its stream of notifications at once is not asked for it again and again.
+func TestNothingIsAskedInAHurry(t *testing.T) {
+	t.Parallel()
+	f := &flaky{Handler: goHandler(t)}
+	f.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		return true
+	}
+	connect(t, Spec{URL: listen(t, f).URL}, nil)
+	eventually(t, "it is asked again", func() bool { return f.count("GET") >= 2 })
+	first := time.Now()
+	eventually(t, "and again", func() bool { return f.count("GET") >= 3 })
+	if waited := time.Since(first); waited < resumeDelay {
+		t.Errorf("asked a third time after %s", waited)
+	}
+}

@@ -121,13 +121,17 @@ func (w *watching) replayUntilChanged(ctx context.Context, d due) (next due, err
 			}
 		}
 	})
+	stop := sync.OnceFunc(func() {
+		close(over)
+		listening.Wait()
+	})
+	defer stop() // whatever happens
 	j := w.job
 	if !d.all {
 		j.only = d.trails
 	}
 	summary, err := w.replay(ctx, j)
-	close(over)
-	listening.Wait()
+	stop()
 	if next.any() { // what it has not done, the next one does
 		next.trails = append(next.trails, w.absolute(append(summary.Failed, summary.NotRun...))...)
 	}
@@ -228,7 +232,7 @@ func isTrail(path string) bool {
 // isSource tells what decides how trails run and is written by people: the project's files, those that they name, and programs.
 func (w *watching) isSource(path string) bool {
 	root := w.job.project.Root
-	if slices.Contains(w.sources(), path) || strings.HasPrefix(path, filepath.Join(root, "trailblaze-config")+string(filepath.Separator)) {
+	if slices.Contains(w.sources(), path) || isBelow(path, filepath.Join(root, "trailblaze-config")) {
 		return true
 	}
 	switch filepath.Base(path) {
@@ -257,13 +261,13 @@ func (w *watching) sources() []string {
 		servers = append(servers, t.Servers...)
 	}
 	for _, s := range servers {
-		places = append(places, sourcesOf(s)...)
+		places = append(places, w.sourcesOf(s)...)
 	}
 	return places
 }
 
-// sourcesOf are the folder of a server's script, or the files that its command names.
-func sourcesOf(s config.Server) []string {
+// sourcesOf are the folder of a server's script, or the files that its command names and that lie with it or in the project.
+func (w *watching) sourcesOf(s config.Server) []string {
 	if s.Script != "" {
 		return []string{filepath.Dir(s.Script), s.Script}
 	}
@@ -272,11 +276,17 @@ func sourcesOf(s config.Server) []string {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(s.Dir, word)
 		}
-		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+		info, err := os.Stat(word)
+		if err == nil && info.Mode().IsRegular() && (isBelow(word, s.Dir) || isBelow(word, w.job.project.Root)) {
 			files = append(files, word)
 		}
 	}
 	return files
+}
+
+func isBelow(path, folder string) bool {
+	below, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(below)
 }
 
 // place is the file or folder that an argument names, for a pattern the folder that it begins with.

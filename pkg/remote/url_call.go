@@ -23,6 +23,8 @@ const (
 	maxMessage = 64 << 20
 	// maxResumes is how often an answer's stream is taken up again without hearing anything new.
 	maxResumes = 5
+	// drainLimit is how long a stream may go on after the answer that it is for.
+	drainLimit = time.Second
 	// resumeDelay is what the server's own wish replaces.
 	resumeDelay = time.Second
 	// listenDelay is the longest between two attempts to hear what the server says of its own accord.
@@ -91,11 +93,15 @@ func (l *Link) forgotten(resp *http.Response, text string) bool {
 		resp.StatusCode == http.StatusBadRequest && (strings.Contains(said, "session") || strings.Contains(said, "not initialized"))
 }
 
-// answeredIn hands on the JSON-RPC error in a refusal, and reports whether there is one: the refusal is the server's answer then, and
-// not that of what stands before it.
+// answeredIn hands on the JSON-RPC error in a refusal, and reports whether it is the server's answer to the request, and not that of
+// what stands before it.
 func (l *Link) answeredIn(resp *http.Response, text string, req *jsonrpc.Request) bool {
 	rpc := errorIn(text)
-	if rpc == nil || l.forgotten(resp, text) || elsewhere(resp) || unauthorized(resp) {
+	switch {
+	case rpc == nil, unauthorized(resp):
+		return false
+	case rpc.Code == jsonrpc.CodeMethodNotFound: // some say 404 with it
+	case l.forgotten(resp, text), req.Method == methodInitialize && elsewhere(resp):
 		return false
 	}
 	l.deliver(&jsonrpc.Response{ID: req.ID, Error: rpc})
@@ -105,10 +111,10 @@ func (l *Link) answeredIn(resp *http.Response, text string, req *jsonrpc.Request
 // errorIn is the JSON-RPC error in the body of a refusal, nil when there is none. Its id is often null.
 func errorIn(text string) *jsonrpc.Error {
 	var answer struct{ Error *jsonrpc.Error }
-	if json.Unmarshal([]byte(text), &answer) != nil {
-		return nil
+	if json.Unmarshal([]byte(text), &answer) == nil {
+		return answer.Error
 	}
-	return answer.Error
+	return nil
 }
 
 // readAnswer hands on what comes back to a request: the answer alone, or a stream of messages with the answer in it.
@@ -159,6 +165,9 @@ func (l *Link) follow(resp *http.Response, req *jsonrpc.Request) *failure {
 	for silent := 0; ; silent++ {
 		before := at.id
 		answered, err := l.listen(resp.Body, req, &at)
+		if answered {
+			drain(resp.Body)
+		}
 		_ = resp.Body.Close()
 		var large *failure
 		switch {
@@ -181,6 +190,12 @@ func (l *Link) follow(resp *http.Response, req *jsonrpc.Request) *failure {
 			return l.lost(errors.New("the server does not go on with its answer: " + resp.Status))
 		}
 	}
+}
+
+// drain reads what a stream has after the answer, which is its end: only then can its connection be used again.
+func drain(body io.ReadCloser) {
+	defer time.AfterFunc(drainLimit, func() { _ = body.Close() }).Stop()
+	_, _ = io.CopyN(io.Discard, body, readSize)
 }
 
 // place is how far a stream has been read.

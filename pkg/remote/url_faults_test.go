@@ -351,6 +351,10 @@ func TestWhatHappensToACallIsSaidAndTheNextOneWorks(t *testing.T) {
 			"a JSON-RPC error with a status", answers(500, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"oh no"}}`).ServeHTTP,
 			1, "protocol error -32603: oh no", fault.ProtocolError, 1,
 		},
+		{
+			"a method that is not found, with 404", answers(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no such method"}}`).ServeHTTP,
+			1, "protocol error -32601: no such method", fault.ProtocolError, 1,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -552,7 +556,7 @@ func TestRequestsGoThroughAProxy(t *testing.T) {
 	}
 }
 
-func TestStopLeavesNoConnection(t *testing.T) {
+func TestConnectionsAreUsedAgainAndStopLeavesNone(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}
@@ -565,7 +569,14 @@ func TestStopLeavesNoConnection(t *testing.T) {
 	s.Start()
 	defer s.Close()
 	r := connect(t, Spec{URL: s.URL}, nil)
-	r.call(t, "echo", map[string]any{"text": "one"})
+	for range 20 {
+		r.call(t, "echo", map[string]any{"text": "one"})
+	}
+	mu.Lock()
+	if len(open) > 6 {
+		t.Errorf("%d connections for 20 calls", len(open))
+	}
+	mu.Unlock()
 	r.stop(t)()
 	eventually(t, "all connections are closed", func() bool {
 		mu.Lock()

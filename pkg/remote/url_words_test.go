@@ -18,8 +18,14 @@ import (
 
 func TestCertificatesThatDoNotFitAreExplained(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewUnstartedServer(goHandler(t))
-	s.Config.ErrorLog = nowhere()
+	tools := goHandler(t)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor != 2 {
+			t.Errorf("a request over %s", r.Proto)
+		}
+		tools.ServeHTTP(w, r)
+	}))
+	s.Config.ErrorLog, s.EnableHTTP2 = nowhere(), true
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	trusted := x509.NewCertPool()

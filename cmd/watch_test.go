@@ -250,6 +250,18 @@ func TestServersOutsideOfTheProjectAreWatched(t *testing.T) {
 	w.end(os.Interrupt, 0)
 }
 
+func TestWhatACommandNamesIsASourceWhereverItIs(t *testing.T) {
+	t.Parallel()
+	p := words(t, map[string]string{"a": webTrail("say: {}"), "b": webTrail("hang: {}")})
+	p.write("trailblaze.yaml", "target: app\nplatform: web\nmcpServers: [{ name: words, command: bun, args: [run, dist/words] }]\n")
+	p.write("dist/words", strings.ReplaceAll(wordServer, "./lib", "../tools/lib")) // as a compiler leaves it, in a folder of its own
+	w := p.watch()
+	p.awaitFile("hanging")
+	p.write("dist/words", strings.ReplaceAll(strings.ReplaceAll(wordServer, "./lib", "../tools/lib"), "undefined),", "'done'),"))
+	w.has(w.until(idle), "files changed: dist/words; starting again", "2 passed")
+	w.end(os.Interrupt, 0)
+}
+
 func TestOnlyTheTrailsThatWereAskedForRunAgain(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"in/a": webTrail("say: {}"), "out/b": webTrail("say: {}"), "in/tagged": "config: { tags: [x] }\n" + webTrail("say: {}")})

@@ -4,17 +4,22 @@ package cmd_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/cmd"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -35,7 +40,7 @@ func runElsewhere(t *testing.T) elsewhere {
 		t.Fatalf("%v: run make deps", err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	c := exec.CommandContext(ctx, bun, "http1.ts")
+	c := exec.CommandContext(ctx, bun, "run", "--no-install", "http1.ts")
 	c.Dir = filepath.Join("..", "testdata", "servers")
 	out, err := c.StdoutPipe()
 	if err == nil {
@@ -49,6 +54,7 @@ func runElsewhere(t *testing.T) elsewhere {
 		_ = c.Wait()
 	}
 	t.Cleanup(stop)
+	defer time.AfterFunc(20*time.Second, cancel).Stop() // ends the reading below
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if port, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
@@ -101,7 +107,7 @@ func TestDoctorNamesAURLAndConnectsWithDeep(t *testing.T) {
 	if got := checked(t, p.run("doctor", "--json"))["server team"]; got != "ok: "+there.url {
 		t.Errorf("doctor: %s", got)
 	}
-	if got := checked(t, p.run("doctor", "--deep", "--json"))["server team"]; got != "ok: "+there.url+": 8 tools" {
+	if got := checked(t, p.run("doctor", "--deep", "--json"))["server team"]; got != "ok: "+there.url+": 9 tools" {
 		t.Errorf("doctor --deep: %s", got)
 	}
 	there.stop()
@@ -143,6 +149,25 @@ func TestAConnectionThatIsLostInACallFailsTheTrail(t *testing.T) {
 	r.want(t, 2, "the connection was lost", "the call may or may not have happened", "cannot be reached at")
 	if diff := cmp.Diff(map[string]string{"a": "failed", "b": "error"}, outcomes(t, r)); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+}
+
+func TestAServerBehindAURLCallsBackFromThisMachineOnly(t *testing.T) {
+	t.Parallel()
+	there := runElsewhere(t)
+	team(t, there.url, "relay: { tool: echo }").run("tool", "relay", "tool=echo").want(t, 0, "called back")
+	p := team(t, "http://tools.example.com/mcp")
+	for tool, want := range map[string]string{"relay": "1", "echo": "0"} {
+		var out, errs bytes.Buffer
+		sys := p.system(p.dir, &out, &errs, "tool", tool, "--json", "--args", `{"tool": "echo", "text": "x"}`)
+		sys.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(there.url) }
+		code := cmd.Main(sys)
+		if fmt.Sprint(code) != want || strings.Contains(out.String(), "127.0.0.1") {
+			t.Errorf("%s: exit code %d, want %s:\n%s%s", tool, code, want, &out, &errs)
+		}
+		if tool == "echo" && !strings.Contains(out.String(), "trailblazeInvocationId") {
+			t.Errorf("no envelope:\n%s", &out)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func serve(t *testing.T, file, path string, env ...string) *program {
 	if _, err := os.Stat(bun); err != nil {
 		t.Fatalf("%v: run make deps", err)
 	}
-	p := &program{said: &said{}, cmd: exec.CommandContext(context.WithoutCancel(t.Context()), bun, file), gone: make(chan struct{})}
+	p := &program{said: &said{}, cmd: exec.CommandContext(context.WithoutCancel(t.Context()), bun, "run", "--no-install", file), gone: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
 	p.cmd.Stderr = p
 	out, err := p.cmd.StdoutPipe()

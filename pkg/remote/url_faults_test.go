@@ -200,10 +200,13 @@ func TestASlowServerIsWaitedForUpToItsLimit(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	}))
-	cfg, _ := config(t, Spec{URL: s.URL}, func(c *server.Config) { c.StartupTimeout = 200 * time.Millisecond })
+	cfg, said := config(t, Spec{URL: s.URL}, func(c *server.Config) { c.StartupTimeout = 5500 * time.Millisecond })
 	_, err := server.Start(t.Context(), cfg)
-	if err == nil || !strings.Contains(err.Error(), "no handshake within 200ms") || !strings.Contains(err.Error(), "the server is at "+s.URL) {
+	if err == nil || !strings.Contains(err.Error(), "no handshake within 5.5s") || !strings.Contains(err.Error(), "the server is at "+s.URL) {
 		t.Errorf("Start: %v", err)
+	}
+	if want := `warn: server "team" has said nothing for 5s; waiting up to 5.5s`; !strings.Contains(said.String(), want) {
+		t.Errorf("no notice: %s", said)
 	}
 }
 

@@ -6,6 +6,7 @@ import { StreamableHTTPServerTransport, type EventStore } from "@modelcontextpro
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { z } from "zod";
+import { TrailblazeClient } from "../../sdks/typescript/src/index.js";
 
 const mode = process.env.MODE ?? "stateful";
 
@@ -33,6 +34,8 @@ function tools() {
     console.log("cancelled");
     return text("cancelled");
   });
+  server.registerTool("relay", { inputSchema: { tool: z.string() } }, async ({ tool }, extra) =>
+    text((await TrailblazeClient.fromContext(extra).callTool(tool, { text: "called back" })).text));
   server.registerTool("die", {}, async () => process.exit(3));
   server.registerTool("pause", {}, async (extra) => {
     extra.closeSSEStream!();
@@ -99,4 +102,5 @@ function refuse(res: ServerResponse, status: number, message: string) {
 const server = createServer((req, res) => {
   (mode === "sse" ? legacy(req, res) : streamable(req, res)).catch((error) => console.error(error));
 });
-server.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () => console.log(`listening on ${(server.address() as { port: number }).port}`));
+server.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () =>
+  process.stdout.write(`listening on ${(server.address() as { port: number }).port}\n`)); // console is redirected by our SDK

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ const (
 	// person or an agent, does better with a path than with more.
 	maxDetail = 40
 	minDetail = 4
+	// minReason is how many lines of a reason are worth more than what stands below it: its message, its last words and a log's path.
+	minReason = 4
 	// maxColumns is where a line of detail ends; a reason can be one line of megabytes.
 	maxColumns = 400
 	maxFlaky   = 10
@@ -80,30 +83,55 @@ func (c *Console) failureLines() []string {
 	return lines
 }
 
-// fit describes a failure in at most limit lines: what, where, why, the place in the trail, then what to do and to look at. The reason
-// is cut first, and the place is left out where little of the reason would be left.
+// fit describes a failure in at most limit lines: what, where, why, the place in the trail, then what to do and to look at. What is too long
+// loses the names of single files first, then what is around the line of the trail, that line, and in the end all that is not the reason.
 func (c *Console) fit(f failure, limit int) []string {
 	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(called(f.Title, f.File, f.Device)), f.Outcome)}, place(f.TrailFinished)...)
-	reason := textLines(f.Reason)
-	tail := append(c.snippet(f), advice(f.TrailFinished)...)
-	if limit-len(head)-len(tail) < min(len(reason), minDetail) {
-		tail = advice(f.TrailFinished)
-	}
-	if room := max(1, limit-len(head)-len(tail)); len(reason) > room {
-		left := len(reason) - room + 1
-		reason = reason[:room]
-		if room > 1 {
-			reason[room-1] = joinNonEmpty(" in ", fmt.Sprintf("%s %d more lines", c.p.more, left), c.sessionLog(f.session))
+	reason, around, line := textLines(f.Reason), c.snippet(f, false), c.snippet(f, true)
+	hints, files := hints(f.TrailFinished), seen(f.Artifacts, maxSeen)
+	folder := seen(f.Artifacts, 1)
+	var tail []string
+	for _, tail = range [][]string{
+		slices.Concat(around, hints, files), slices.Concat(around, hints, folder), slices.Concat(line, hints, folder), slices.Concat(hints, folder), hints, nil,
+	} {
+		if limit-len(head)-len(tail) >= min(len(reason), minReason) {
+			break
 		}
 	}
-	lines := append(append(head, reason...), tail...)
+	reason = c.shorten(reason, max(1, limit-len(head)-len(tail)), c.sessionLog(f.session))
+	lines := slices.Concat(head, reason, tail)
 	return lines[:min(len(lines), limit)]
 }
 
-func (c *Console) snippet(f failure) []string {
-	lines := snippetLines(f.Snippet)
-	for i, line := range lines {
-		lines[i] = c.p.dim(line)
+// shorten takes lines out of the middle: how it begins is the message, and how it ends what a server said last and where its log is.
+func (c *Console) shorten(lines []string, room int, log string) []string {
+	if len(lines) <= room {
+		return lines
+	}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
+	n := len(lines)
+	switch {
+	case n <= room:
+		return lines
+	case room == 1:
+		return lines[:1]
+	case room == 2:
+		return []string{lines[0], c.p.more + " " + strings.TrimLeft(lines[n-1], " ")}
+	}
+	begin := room / 3
+	end := n - (room - 1 - begin)
+	left := joinNonEmpty(" in ", fmt.Sprintf("%s %d more lines", c.p.more, end-begin), log)
+	return slices.Concat(lines[:begin], []string{left}, lines[end:])
+}
+
+// snippet is the place in the trail, or the one line of it that decided.
+func (c *Console) snippet(f failure, only bool) []string {
+	var lines []string
+	for _, line := range snippetLines(f.Snippet) {
+		number, _, _ := strings.Cut(line, "|")
+		if !only || strings.Trim(number, "> ") == strconv.Itoa(f.Line) {
+			lines = append(lines, c.p.dim(line))
+		}
 	}
 	return lines
 }
@@ -136,16 +164,24 @@ func place(e event.TrailFinished) []string {
 }
 
 // advice is what to do about a failure and what to look at.
-func advice(e event.TrailFinished) []string {
+func advice(e event.TrailFinished) []string { return append(hints(e), seen(e.Artifacts, maxSeen)...) }
+
+func hints(e event.TrailFinished) []string {
 	var lines []string
 	for _, line := range textLines(e.Hint) {
 		lines = append(lines, "hint: "+line)
 	}
-	if len(e.Artifacts) > maxSeen {
-		return append(lines, fmt.Sprintf("see %s (%d files)", pathText(folder(e.Artifacts)), len(e.Artifacts)))
+	return lines
+}
+
+// seen names files, of more than so many only their folder.
+func seen(files []string, most int) []string {
+	if len(files) > most {
+		return []string{fmt.Sprintf("see %s (%d files)", pathText(folder(files)), len(files))}
 	}
-	for _, a := range e.Artifacts {
-		lines = append(lines, "see "+pathText(a))
+	var lines []string
+	for _, f := range files {
+		lines = append(lines, "see "+pathText(f))
 	}
 	return lines
 }

@@ -69,12 +69,42 @@ func TestFailuresGetAtMostFortyLinesAndTheirBeginningAlways(t *testing.T) {
 	}
 }
 
-func TestALongReasonIsCutBeforeHintAndPaths(t *testing.T) {
+// crashed is a failure whose reason ends with what a server said last.
+func crashed(n int) event.TrailFinished {
+	f := failedTrail(n, "server \"boom\": crashed\n  the process ran for 1s\n  the end of its stderr:\n"+strings.Repeat("    a line\n\n", 30)+"    no database\n  log: logs/boom.log")
+	f.Snippet = "    6 | before\n    7 | - tool: {}\n      | ^"
+	f.Artifacts = append(f.Artifacts, "logs/c")
+	return f
+}
+
+func TestALongReasonKeepsItsBeginningAndItsEnd(t *testing.T) {
 	t.Parallel()
-	got := strings.Join(summaryOf(t, failedTrail(0, strings.Repeat("a line\n", 100)), failedTrail(1, "no")), "\n")
-	const want = "  a line\n  … 87 more lines in logs/session_0/events.ndjson\n  hint: a hint\n  see logs/a\n  see logs/b\n✗ trail 1 (failed)\n"
-	if !strings.Contains(strings.ReplaceAll(got, `\`, "/"), want) {
-		t.Errorf("got\n%s\nwant in it\n%s", got, want)
+	const (
+		place = "\n  trails/0.trail.yaml:7\n  step 2: A step, tool tool\n  server \"boom\": crashed\n"
+		ended = "\n      no database\n    log: logs/boom.log\n"
+		line  = "      7 | - tool: {}\n"
+	)
+	for n, want := range map[int][]string{
+		1: {place, " more lines in logs/session_0/events.ndjson\n", ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs/a\n  see logs/b\n  see logs/c\n"},
+		2: {place, ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs/a\n  see logs/b\n  see logs/c\n"},
+		3: {place, ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs (3 files)\n"},
+		4: {place + "  … 32 more lines in logs/session_0/events.ndjson" + ended + line + "  hint: a hint\n  see logs (3 files)\n"},
+		5: {place + "  … 32 more lines in logs/session_0/events.ndjson" + ended + "  hint: a hint\n"},
+		6: {place + "  … 33 more lines in logs/session_0/events.ndjson\n    log: logs/boom.log\n✗"},
+		7: {place + "  … log: logs/boom.log\n✗"},
+		8: {place + "  … log: logs/boom.log\n✗"},
+		9: {place + "✗"},
+	} {
+		var failures []event.TrailFinished
+		for i := range n {
+			failures = append(failures, crashed(i))
+		}
+		got := strings.ReplaceAll(strings.Join(summaryOf(t, failures...), "\n"), `\`, "/")
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%d failures: got\n%s\nwant in it\n%s", n, got, text)
+			}
+		}
 	}
 }
 
@@ -145,20 +175,5 @@ func TestCallsWithinACallStandBelowIt(t *testing.T) {
 	want := "    outer\n      inner\n      ✓ inner (0ms) yes\n    ✓ outer (0ms) done\n"
 	if got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
-	}
-}
-
-func TestTheTrailsLinesStandWhereThereIsRoomForTheReasonToo(t *testing.T) {
-	t.Parallel()
-	const snippet = "   11 | - one\n   12 | - two\n   13 | - three"
-	f := failedTrail(0, strings.Repeat("a line\n", 9))
-	f.Snippet = snippet
-	alone := strings.Join(summaryOf(t, f), "\n")
-	if want := "  a line\n     11 | - one\n     12 | - two\n     13 | - three\n  hint: a hint\n"; !strings.Contains(alone, want) {
-		t.Errorf("got\n%s\nwant in it\n%s", alone, want)
-	}
-	several := strings.Join(summaryOf(t, f, f, f, f), "\n")
-	if strings.Contains(several, "- one") || strings.Count(several, "  a line\n") < 4*3 {
-		t.Errorf("got\n%s\nwant the reason, not the lines", several)
 	}
 }

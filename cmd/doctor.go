@@ -44,7 +44,8 @@ func (a *app) doctor(ctx context.Context, deep bool) error {
 		return context.Cause(ctx)
 	}
 	healthy := true
-	for _, c := range checks {
+	for i, c := range checks {
+		checks[i].Name, checks[i].Detail, checks[i].Hint = a.redactor.Text(c.Name), a.redactor.Text(c.Detail), a.redactor.Text(c.Hint)
 		healthy = healthy && c.Status != doctor.Fail
 	}
 	if err := a.printDoctor(checks, healthy); err != nil {

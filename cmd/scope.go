@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,23 +73,17 @@ func (a *app) loadProject() (*config.Project, error) {
 // load reads the project and shows the places of what it found relative to the working directory.
 func (a *app) load(root string) (*config.Project, fault.Problems) {
 	project, problems := config.Load(root, a.Getenv)
-	a.redactor = a.redactor.With(confidential(project))
+	for _, s := range project.AllServers() {
+		a.redactor = a.redactor.With(s.Confidential)
+	}
 	problems = append(problems, a.deviceProblems(project)...)
 	for _, list := range []fault.Problems{problems, project.Warnings} {
-		for i := range list {
-			list[i].File = a.relative([]string{list[i].File})[0]
+		for i, p := range list {
+			list[i].File = a.relative([]string{p.File})[0]
+			list[i].Message, list[i].Hint, list[i].Snippet = a.redactor.Text(p.Message), a.redactor.Text(p.Hint), a.redactor.Text(p.Snippet)
 		}
 	}
 	return project, problems
-}
-
-// confidential is what entries of servers hold that must not be shown.
-func confidential(project *config.Project) map[string]string {
-	out := map[string]string{}
-	for _, s := range project.AllServers() {
-		maps.Copy(out, s.Confidential)
-	}
-	return out
 }
 
 func (a *app) findRoot() (string, error) {

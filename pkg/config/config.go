@@ -63,7 +63,7 @@ func (s Server) Address() string {
 	if err != nil {
 		return ""
 	}
-	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	return shown.String()
 }
 

@@ -380,22 +380,52 @@ func TestNamesExpandFromTheEnvironment(t *testing.T) {
 func TestWhatHeadersAndURLsTakeFromTheEnvironmentOrAuthorizeWithIsConfidential(t *testing.T) {
 	t.Parallel()
 	const with = "-- trailblaze.yaml --\nmcpServers: [{url: '%s', headers: {%s}}]\n"
+	const h = "https://h/mcp"
 	for _, c := range []struct {
-		url, headers string
-		want         map[string]string
+		url, headers, shown string
+		want                map[string]string
 	}{
-		{"http://h/mcp", "Authorization: 'Bearer ${TEAM_TOKEN}'", map[string]string{"TEAM_TOKEN": "secret", "header Authorization": "secret"}},
-		{"http://h/mcp", "X-Team: '${TEAM_TOKEN}', X-Build: '${SET} $${TEAM_TOKEN}'", map[string]string{"TEAM_TOKEN": "secret", "SET": "${NOT_AGAIN}"}},
-		{"http://h/mcp", "X-Api-Key: 0123456789, X-Team: checkout, X-Auth: short", map[string]string{"header X-Api-Key": "0123456789"}},
-		{"http://me:hunter22@h/mcp?key=sesame!&n=1", "A: b", map[string]string{"password of url": "hunter22", "key of url": "sesame!"}},
-		{"http://h/mcp", "A: b", nil},
+		{h, "Authorization: 'Bearer ${TEAM_TOKEN}'", h, map[string]string{"TEAM_TOKEN": "secret", "header Authorization": "secret"}},
+		{h, "X-Team: '${TEAM_TOKEN}', X-Build: '${SET} $${TEAM_TOKEN}'", h, map[string]string{"TEAM_TOKEN": "secret", "SET": "${NOT_AGAIN}"}},
+		{h, "X-Api-Key: 0123456789, X-Team: checkout, X-Auth: no", h, map[string]string{"header X-Api-Key": "0123456789", "header X-Auth": "no"}},
+		{h, "X-Pass: '${SENTENCE}', X-Api-Key: open sesame", h, map[string]string{"SENTENCE": "a b c", "header X-Api-Key": "open sesame"}},
+		{"https://me:hunter22@h/mcp?key=sesame!&n=1&key=second", "A: b", h, map[string]string{
+			"user and password of url": "me:hunter22", "password of url": "hunter22", "key of url": "sesame!", "key of url 2": "second",
+		}},
+		{"https://tok@h/mcp?v=1", "A: b", h, map[string]string{"user of url": "tok"}},
+		{"https://h/s/${TEAM_TOKEN}/mcp", "A: b", "https://h/s/secret/mcp", map[string]string{"TEAM_TOKEN": "secret"}},
+		{"https://${TEAM_TOKEN}.h/mcp", "A: b", "https://secret.h/mcp", nil},
+		{"https://${TEAM_TOKEN}@h/mcp?v=${SET}", "A: b", h, map[string]string{
+			"TEAM_TOKEN": "secret", "user of url": "secret", "SET": "${NOT_AGAIN}", "v of url": "${NOT_AGAIN}",
+		}},
+		{"${WHOLE}", "A: b", "https://h/s/k%2Fey/mcp", map[string]string{
+			"WHOLE": "https://h/s/k%2Fey/mcp?k=v", "WHOLE, decoded": "https://h/s/k/ey/mcp?k=v",
+			"path of url": "/s/k/ey/mcp", "url": "https://h/s/k%2Fey/mcp",
+		}},
+		{h, "A: b", h, nil},
 	} {
 		server := load(t, fmt.Sprintf(with, c.url, c.headers)).Servers[0]
 		if diff := cmp.Diff(c.want, server.Confidential); diff != "" {
 			t.Errorf("%s %s (-want +got):\n%s", c.url, c.headers, diff)
 		}
-		if got := server.Address(); got != "http://h/mcp" {
+		if got := server.Address(); got != c.shown {
 			t.Errorf("%s is shown as %s", c.url, got)
+		}
+	}
+}
+
+func TestAServerIsNotNamedAfterWhatItsURLHides(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"https://me:hunter22@h/mcp?key=sesame#f": "https://h/mcp", "http://h:8080": "http://h:8080", "https://h/": "https://h",
+		"https://h/s/${TEAM_TOKEN}/mcp?k=${SET}": "https://h/s/${TEAM_TOKEN}/mcp", "https://${TEAM_TOKEN}@h/mcp": "https://h/mcp",
+	} {
+		project := load(t, fmt.Sprintf("-- trailblaze.yaml --\nmcpServers: [{url: '%s'}, {url: '%[1]s', name: 'as ? @ written'}]\n", url))
+		if got := project.Servers[0].Name; got != want {
+			t.Errorf("%s is called %s, want %s", url, got, want)
+		}
+		if got := project.Servers[1].Name; got != "as ? @ written" {
+			t.Errorf("a name that somebody gave became %s", got)
 		}
 	}
 }

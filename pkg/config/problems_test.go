@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden sections")
 const golden = "want"
 
 func environment(name string) (string, bool) {
-	value, ok := map[string]string{"SET": "$" + "{NOT_AGAIN}", "EMPTY": "", "TEAM_TOKEN": "secret"}[name]
+	value, ok := map[string]string{"SET": "$" + "{NOT_AGAIN}", "EMPTY": "", "TEAM_TOKEN": "secret", "SENTENCE": "a b c", "WHOLE": "https://h/s/k%2Fey/mcp?k=v"}[name]
 	return value, ok
 }
 

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,8 +84,8 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 		"callbackTimeout": func(n yamldoc.Node) { e.CallbackTimeout = n.Duration() },
 		"parallel":        func(n yamldoc.Node) { e.Parallel = n.Bool() },
 		"startAhead":      func(n yamldoc.Node) { e.NotAhead = !n.Bool() },
-		"multiDevice":     func(n yamldoc.Node) { e.MultiDevice = oneOf(n, "way to serve several devices", "http") != "" },
-		"restart":         func(n yamldoc.Node) { e.RestartOnCrash = oneOf(n, "way to restart", "on-crash") != "" },
+		"multiDevice":     func(n yamldoc.Node) { e.MultiDevice = onlyWord(n, "multiDevice", "http") },
+		"restart":         func(n yamldoc.Node) { e.RestartOnCrash = onlyWord(n, "restart", "on-crash") },
 	}
 }
 
@@ -157,58 +156,6 @@ func (e *entry) readDir(n yamldoc.Node) {
 	}
 }
 
-func (e *entry) readURL(n yamldoc.Node) {
-	e.URL = e.l.expanded(n, text(n))
-	u, err := url.Parse(e.URL)
-	switch {
-	case e.URL == "":
-	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		n.Errorf("write http://HOST:PORT/PATH or https://HOST/PATH", "this is no URL of a server")
-	default:
-		password, _ := u.User.Password()
-		e.hide("password of url", password)
-		for name, values := range u.Query() {
-			e.hide(name+" of url", values[0])
-		}
-	}
-}
-
-// readHeaders reads what is sent with every request. What a variable puts in must not be shown, nor what a header says that is there to
-// authorize.
-func (e *entry) readHeaders(n yamldoc.Node) {
-	e.Headers = e.variables(n)
-	for _, v := range n.Entries() {
-		name, value := v.Key, e.Headers[v.Key]
-		if !headerName.MatchString(name) {
-			v.At.Errorf("", "%q cannot be the name of a header", name)
-		}
-		if strings.ContainsAny(value, "\r\n\x00") {
-			v.Value.Errorf("is there a line break at the end of a variable?", "a header cannot hold a line break")
-		}
-		for variable, value := range e.l.putIn(v.Value.Scalar()) {
-			e.hide(variable, value)
-		}
-		if authorizes.MatchString(name) {
-			e.hide("header "+name, value)
-		}
-	}
-}
-
-// hide notes that a value must not be shown, under the name to show instead. Of a value like "Bearer abc" only what follows the scheme
-// is meant. Short values are shown: they would be found in too much else.
-func (e *entry) hide(name, value string) {
-	if scheme, rest, ok := strings.Cut(value, " "); ok && headerName.MatchString(scheme) {
-		value = strings.TrimSpace(rest)
-	}
-	if len(value) < shortestHidden {
-		return
-	}
-	if e.Confidential == nil {
-		e.Confidential = map[string]string{}
-	}
-	e.Confidential[name] = value
-}
-
 func (e *entry) readRuntime(n yamldoc.Node) {
 	if n.Kind() == yamldoc.Text && n.Str() == "embedded" {
 		e.l.unavailable(n, "use bun or node, or remove the key to take what is there", "the embedded runtime is not available in this version")
@@ -243,6 +190,7 @@ func (e *entry) check(inMapping bool) {
 		}
 	}
 	e.checkTransport(kind)
+	e.checkOpenly()
 	e.settleName(kind, inMapping)
 	if kind == "command" && e.Dir == "" {
 		e.Dir = e.l.project.Root
@@ -312,6 +260,9 @@ func (e *entry) settleName(kind string, inMapping bool) {
 	}
 	if !inMapping {
 		e.Name, e.nameAt = at.Str(), at
+		if !named && kind == "url" {
+			e.Name = withoutSecrets(e.Name)
+		}
 	} else if named && at.Str() != e.Name {
 		at.Errorf("remove name:, or rename the key", "this server is called %q by its key and %q by its name", e.Name, at.Str())
 	}

@@ -65,6 +65,15 @@ func oneOf(n yamldoc.Node, what string, words ...string) string {
 	return ""
 }
 
+// onlyWord reads a key that knows one word so far.
+func onlyWord(n yamldoc.Node, key, word string) bool {
+	if n.Kind() == yamldoc.Text && n.Str() == word {
+		return true
+	}
+	n.Errorf("write "+key+": "+word+", or remove the key", "%q takes no other value than %s", key, word)
+	return false
+}
+
 // once guards keys that say the same in different words.
 type once struct {
 	keys  string
@@ -85,14 +94,6 @@ func (o *once) claim(n yamldoc.Node) bool {
 var reference = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-var (
-	headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // a token of RFC 9110
-	authorizes = regexp.MustCompile(`(?i)auth|cookie|token|key|secret|password`)
-)
-
-// shortestHidden is the length in bytes from which a value that authorizes is hidden where it would be shown.
-const shortestHidden = 6
 
 // expanded puts the environment into a text: for ${NAME}, and for ${NAME:-default} where NAME may be unset or
 // empty. $${ stands for ${ itself, and any other $ for itself. What is put in is not looked at again. n is where the text stands.
@@ -119,14 +120,21 @@ func (l *loader) expanded(n yamldoc.Node, raw string) string {
 	})
 }
 
-// putIn is what expanded takes from the environment for a text, by the names of the variables.
-func (l *loader) putIn(raw string) map[string]string {
-	out := map[string]string{}
+// putIn is what expanded takes from the environment for a text, by the names of the variables. complete says that every one is set or
+// has a default.
+func (l *loader) putIn(raw string) (values map[string]string, complete bool) {
+	values, complete = map[string]string{}, true
 	for _, ref := range reference.FindAllString(raw, -1) {
-		variable, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}"), ":-")
-		if value, set := l.env(variable); set {
-			out[variable] = value
+		body, isReference := strings.CutPrefix(ref, "${")
+		variable, _, hasFallback := strings.Cut(strings.TrimSuffix(body, "}"), ":-")
+		if !isReference || !variableName.MatchString(variable) {
+			continue
 		}
+		value, set := l.env(variable)
+		if set {
+			values[variable] = value
+		}
+		complete = complete && (set || hasFallback)
 	}
-	return out
+	return values, complete
 }

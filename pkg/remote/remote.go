@@ -176,7 +176,7 @@ func (l *Link) log(level, message string) {
 
 // shown is a URL without what may be secret in it.
 func shown(u *url.URL) string {
-	out := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	out := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	return out.String()
 }
 

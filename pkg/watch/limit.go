@@ -25,11 +25,12 @@ func limit(err error) error {
 	const what = "watch for changes"
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return fault.Wrap(fault.Server, err, "raise it, for example with `sudo sysctl fs.inotify.max_user_watches=524288`, or name fewer folders",
-			what+": the limit of watched folders is reached (fs.inotify.max_user_watches)")
+		const hint = "raise it, for example with `sudo sysctl fs.inotify.max_user_watches=524288`, or name fewer folders"
+		return fault.Wrap(fault.Server, err, hint, what+": the limit of watched folders is reached (fs.inotify.max_user_watches)")
 	case isLimit(err):
-		return fault.Wrap(fault.Server, err, "raise the limit of open files (`ulimit -n`), or on Linux that of watchers, for example with `sudo sysctl fs.inotify.max_user_instances=512`",
-			what+": a limit of open files or watchers is reached")
+		const hint = "raise the limit of open files (`ulimit -n`), " +
+			"or on Linux that of watchers, for example with `sudo sysctl fs.inotify.max_user_instances=512`"
+		return fault.Wrap(fault.Server, err, hint, what+": a limit of open files or watchers is reached")
 	default:
 		return fault.Wrap(fault.Server, err, "", what)
 	}

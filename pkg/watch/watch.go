@@ -7,6 +7,7 @@
 package watch
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 const (
@@ -31,7 +34,7 @@ type Change struct {
 	Paths []string  // absolute, sorted; of files that changed, appeared or went, and of folders that went with what was in them
 	All   bool      // the system could not keep up: anything may have changed
 	Since time.Time // when the first of them was seen
-	Err   error     // nothing is watched any more, and why; the last change
+	Err   error     // nothing is watched any more, and why: a limit, or a mistake of ours; the last change
 }
 
 // Watcher watches files and folders.
@@ -42,12 +45,14 @@ type Watcher struct {
 	quit    chan struct{}
 	running sync.WaitGroup
 	ended   chan struct{} // closed when nothing is watched any more
+	why     error         // of that; for all when ended is closed
 
 	// What follows belongs to one goroutine.
 	named  map[string]bool // paths that were asked for
 	whole  map[string]bool // folders in which everything counts
 	except []string
 	batch  batch
+	broken error // why it has to end
 }
 
 // notifier is what the system tells of single folders.
@@ -113,20 +118,23 @@ func (w *Watcher) listen(events <-chan fsnotify.Event, errs <-chan error, to cha
 // Changes tells of changes. Those that nobody has taken yet become one.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
 
-// Watch watches more absolute paths, files and folders with all that is below them, and no longer those of except. What does not
-// exist is watched for as long as the folder that it would be in exists. The error, a *fault.Error, says which limit of the system
-// is reached and how to raise it.
+// Watch watches more absolute paths, files and folders with all that is below them, but for those of except, in place of what was left
+// out before. What does not exist is watched for as long as the folder that it would be in exists. The error, a *fault.Error, says which
+// limit of the system is reached and how to raise it.
 func (w *Watcher) Watch(paths, except []string) error {
 	err := make(chan error, 1)
 	select {
 	case w.orders <- order{paths, except, err}:
-		return <-err
 	case <-w.ended:
-		return errEnded
+		return w.why
+	}
+	select {
+	case e := <-err:
+		return e
+	case <-w.ended:
+		return w.why
 	}
 }
-
-var errEnded = errors.New("nothing is watched any more")
 
 // Close ends everything and waits for it. It must be called once.
 func (w *Watcher) Close() error {
@@ -135,9 +143,28 @@ func (w *Watcher) Close() error {
 	return w.system.Close()
 }
 
+// run works until there is an end, and tells why.
 func (w *Watcher) run(queued <-chan heard) {
-	defer close(w.ended)
-	for {
+	err := w.work(queued)
+	w.why = cmp.Or(err, errClosed)
+	close(w.ended)
+	if err == nil {
+		return
+	}
+	select {
+	case <-w.quit:
+	case w.changes <- Change{Err: err}:
+	}
+}
+
+// work is all that is done with the system's news, until Close. The error is why no more can be done.
+func (w *Watcher) work(queued <-chan heard) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panicked(p)
+		}
+	}()
+	for w.broken == nil {
 		var out chan<- Change
 		var ripe <-chan time.Time
 		change, wait := w.batch.change(time.Now())
@@ -149,19 +176,20 @@ func (w *Watcher) run(queued <-chan heard) {
 		}
 		select {
 		case <-w.quit:
-			return
+			return nil
 		case o := <-w.orders:
 			o.err <- w.obey(o)
 		case h := <-queued:
 			w.hear(h)
 		case <-ripe:
 		case out <- change:
-			if w.batch = (batch{}); change.Err != nil {
-				return
-			}
+			w.batch = batch{}
 		}
 	}
+	return w.broken
 }
+
+var errClosed = errors.New("nothing is watched any more")
 
 func (w *Watcher) hear(h heard) {
 	switch {
@@ -179,17 +207,25 @@ func (w *Watcher) hear(h heard) {
 }
 
 func (w *Watcher) fail(err error) {
-	if err != nil && w.batch.err == nil {
-		w.batch.err = err
-		w.batch.note(time.Now())
+	if w.broken == nil {
+		w.broken = err
 	}
 }
 
 func (w *Watcher) obey(o order) error {
+	before := w.except
+	w.except = nil
 	for _, path := range o.except {
-		if path = filepath.Clean(path); !slices.Contains(w.except, path) {
-			w.except = append(w.except, path)
-			w.forget(path)
+		w.except = append(w.except, filepath.Clean(path))
+	}
+	for _, path := range w.except {
+		w.forget(path)
+	}
+	for _, path := range before { // it may count now
+		if w.whole[filepath.Dir(path)] && !w.ignored(path, true) {
+			if err := w.watchTree(path, nil); err != nil {
+				return err
+			}
 		}
 	}
 	for _, path := range o.paths {

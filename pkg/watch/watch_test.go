@@ -321,6 +321,76 @@ func TestABatchWaitsForQuietButNotForever(t *testing.T) {
 	}
 }
 
+func TestMoreChangesWhileNobodyTakesAreGatheredToo(t *testing.T) {
+	t.Parallel()
+	var b batch
+	b.all = true
+	b.note(time.Now())
+	ripe := b.last.Add(Quiet)
+	b.change(ripe)
+	if b.ripe == nil {
+		t.Fatal("it is not kept")
+	}
+	begun := b.last
+	for at, want := range map[time.Duration]time.Duration{Quiet: 0, 50 * time.Millisecond: Quiet / 2} {
+		b.note(begun)
+		if _, wait := b.change(begun.Add(at)); wait != want || (b.ripe != nil) != (want == 0) {
+			t.Errorf("%s after another change: wait %v, want %v", at, wait, want)
+		}
+	}
+	b.change(b.last.Add(Quiet))
+	for b.note(begun); b.last.Sub(begun) < 10*patience; b.note(b.last.Add(Quiet / 2)) { // it never ends
+		if _, wait := b.change(b.last); wait == 0 {
+			return
+		}
+	}
+	t.Error("it is never told")
+}
+
+func TestWhatIsLeftOutAnyMoreCountsAgain(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "in/logs/deep/x.ts", "in/other/x.ts")
+	w := p.watch([]string{p.path("in/logs")}, "in")
+	p.add(w, []string{p.path("in/other")}, "in")
+	p.write("in/other/x.ts")
+	p.write("in/logs/deep/x.ts")
+	if got := p.until(w, "in/logs/deep/x.ts"); len(got) != 1 {
+		t.Errorf("told of %v", got)
+	}
+}
+
+// panicking is a notifier with a mistake in it.
+type panicking struct{ fakeNotifier }
+
+func (n panicking) Add(folder string) error {
+	if filepath.Base(folder) == n.refuse {
+		panic("a mistake")
+	}
+	return nil
+}
+
+func TestAMistakeOfOursIsToldAndNothingWaitsForever(t *testing.T) {
+	t.Parallel()
+	isBug := func(err error) {
+		if e := fault.As(err); e == nil || e.Kind != fault.Bug || !strings.Contains(e.Message, "a mistake") {
+			t.Errorf("error %v, want the panic", err)
+		}
+	}
+	p := newPlace(t, "in/x.ts")
+	for _, ordered := range []bool{false, true} {
+		w, events, _ := p.scripted(panicking{fakeNotifier{refuse: "bad"}})
+		if ordered {
+			isBug(w.Watch([]string{p.path("in")}, nil))
+		} else {
+			p.add(w, nil, "in")
+			p.write("in/bad/x.ts")
+			events <- fsnotify.Event{Name: p.path("in/bad"), Op: fsnotify.Create}
+		}
+		isBug(next(t, w).Err)
+		isBug(w.Watch([]string{p.path("in")}, nil))
+	}
+}
+
 // fakeNotifier refuses folders of a name.
 type fakeNotifier struct {
 	refuse string
@@ -377,9 +447,7 @@ func TestALimitIsNamedWithTheWayToRaiseIt(t *testing.T) {
 			p.write("in/ok/much/x.ts")
 			events <- fsnotify.Event{Name: p.path("in/ok/much"), Op: fsnotify.Create}
 			p.explained(next(t, w).Err, tc.why, tc.want)
-			if err := w.Watch([]string{p.path("in/x")}, nil); !errors.Is(err, errEnded) {
-				t.Errorf("after the end: %v", err)
-			}
+			p.explained(w.Watch([]string{p.path("in/x")}, nil), tc.why, tc.want)
 		})
 	}
 }

@@ -86,16 +86,17 @@ func (j *JUnit) Handle(r event.Record) {
 	j.last = r.Time
 	switch e := r.Event.(type) {
 	case event.TrailStarted:
-		j.close(which{e.File, e.Device, e.Title}) // an earlier attempt
+		j.open = without(j.open, which{e.File, e.Device, e.Title}) // an earlier attempt
 		j.open = append(j.open, started{e, r.Time})
 	case event.TrailFinished:
-		j.close(whichOf(e))
+		j.open = without(j.open, whichOf(e))
 		j.add(e, r.Time)
 	}
 }
 
-func (j *JUnit) close(w which) {
-	j.open = slices.DeleteFunc(j.open, func(s started) bool { return which{s.File, s.Device, s.Title} == w })
+// without takes a trail off those that have no end yet.
+func without(open []started, w which) []started {
+	return slices.DeleteFunc(open, func(s started) bool { return which{s.File, s.Device, s.Title} == w })
 }
 
 func (j *JUnit) add(e event.TrailFinished, at time.Time) {

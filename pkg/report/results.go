@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -66,19 +65,15 @@ func (res *Results) take(r event.Record) {
 		}
 		res.Ended = false
 	case event.TrailStarted:
-		res.close(which{e.File, e.Device, e.Title})
+		res.open = without(res.open, which{e.File, e.Device, e.Title})
 		res.open = append(res.open, started{e, r.Time})
 	case event.TrailFinished:
-		res.close(whichOf(e))
+		res.open = without(res.open, whichOf(e))
 		res.count(e)
 	case event.RunFinished:
 		res.Ended = true
 		res.Finished.ExitCode, res.Finished.DurationMs = fault.Worst(res.Finished.ExitCode, e.ExitCode), e.DurationMs
 	}
-}
-
-func (res *Results) close(w which) {
-	res.open = slices.DeleteFunc(res.open, func(s started) bool { return which{s.File, s.Device, s.Title} == w })
 }
 
 func (res *Results) count(e event.TrailFinished) {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -96,16 +97,18 @@ func (a *app) host(values map[string]string) device.Host {
 type backends struct {
 	values  map[string]string
 	devices []run.Device
+	wanted  bool // by the run that is next
 }
 
 // devices returns the backends for a device with these values; devices with the same values share them. close ends them.
 func (a *app) devices(values map[string]string) ([]run.Device, error) {
-	for _, b := range a.backends {
+	for i, b := range a.backends {
 		if maps.Equal(b.values, values) {
+			a.backends[i].wanted = true
 			return b.devices, nil
 		}
 	}
-	b := backends{values: values}
+	b := backends{values: values, wanted: true}
 	for _, k := range a.Devices {
 		backend, err := k.New(a.host(values))
 		if err != nil {
@@ -117,14 +120,19 @@ func (a *app) devices(values map[string]string) ([]run.Device, error) {
 	return b.devices, nil
 }
 
-func (a *app) closeDevices(ctx context.Context) error {
-	var errs []error
-	for _, b := range a.backends {
-		for _, d := range b.devices {
-			errs = append(errs, d.Backend.Close(context.WithoutCancel(ctx)))
+// closeDevices closes the backends that are done. What goes wrong changes no result, and is said.
+func (a *app) closeDevices(ctx context.Context, done func(backends) bool) {
+	a.backends = slices.DeleteFunc(a.backends, func(b backends) bool {
+		if !done(b) {
+			return false
 		}
-	}
-	return errors.Join(errs...)
+		for _, d := range b.devices {
+			if err := d.Backend.Close(context.WithoutCancel(ctx)); err != nil {
+				fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
+			}
+		}
+		return true
+	})
 }
 
 // deviceChecks are what doctor looks at.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,12 @@ func (p *phones) note(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notes = append(p.notes, what)
+}
+
+func (p *phones) count(what string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(p.notes), func(note string) bool { return note != what }))
 }
 
 func (p *phones) kind() device.Kind {

@@ -72,9 +72,7 @@ func Main(sys System) int {
 
 // close ends what is left and owns up to output that could not be written.
 func (a *app) close(ctx context.Context, code int, out *output) int {
-	if err := a.closeDevices(ctx); err != nil {
-		fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
-	}
+	a.closeDevices(ctx, func(backends) bool { return true })
 	if err := a.supervisor.Close(); err != nil {
 		fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
 	}

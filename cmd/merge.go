@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,9 @@ func (a *app) merge(f mergeFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkDurations(f.durations); err != nil {
+		return err
+	}
 	if err := errors.Join(a.prepareReport("--junit", f.junit), a.preparePage(f.html)); err != nil {
 		return err
 	}
@@ -65,6 +69,20 @@ func (a *app) merge(f mergeFlags, args []string) error {
 		err = exitCode(total.ExitCode)
 	}
 	return err
+}
+
+// checkDurations refuses a file of --durations that is something else: it would be replaced.
+func (a *app) checkDurations(file string) error {
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(a.abs(file)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil
+	}
+	if _, err := run.ReadDurations(a.abs(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(fault.Misuse, err, "choose another file, or remove it", "--durations "+file+" is there already, and is something else")
+	}
+	return nil
 }
 
 // results is a file that takes part.
@@ -91,7 +109,8 @@ func (a *app) allResults(args []string) ([]results, error) {
 		if err != nil {
 			errs = append(errs, fault.Wrap(fault.Misuse, err, "", "read "+a.relative([]string{arg})[0]))
 		} else if len(paths) == 0 {
-			errs = append(errs, fault.New(fault.Misuse, "`trailblaze run --shard` leaves one in logsDir", "there is no %s in %s", resultsPattern, a.relative([]string{arg})[0]))
+			errs = append(errs, fault.New(fault.Misuse, "`trailblaze run --shard` leaves one in logsDir",
+				"there is no %s in %s", resultsPattern, a.relative([]string{arg})[0]))
 		}
 		for _, path := range paths {
 			if slices.ContainsFunc(all, func(r results) bool { return r.path == path }) {

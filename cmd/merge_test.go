@@ -262,6 +262,50 @@ func TestResultsHaveNoSecret(t *testing.T) {
 	}
 }
 
+func TestWhatFailsBeforeItBeginsLeavesNoResultsOfAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	for name, broken := range map[string]func() result{
+		"the project": func() result {
+			p.write("trailblaze.yaml", "mcpServers: [")
+			defer p.write("trailblaze.yaml", noisyProject)
+			return p.run("run", "--shard", "3/3")
+		},
+		"a key of it": func() result {
+			p.write("trailblaze.yaml", noisyProject+"wrong: 1\n")
+			defer p.write("trailblaze.yaml", noisyProject)
+			return p.run("run", "--shard", "3/3")
+		},
+		"a flag":   func() result { return p.run("run", "--shard", "3/3", "--secret", "THERE_IS_NONE") },
+		"the list": func() result { return p.run("run", "--shard", "3/3", "trails/none.trail.yaml") },
+	} {
+		p.shards(t, 1, 2, 3)
+		if r := broken(); r.code < 3 {
+			t.Errorf("%s: exit code %d", name, r.code)
+		}
+		p.run("report", "merge").want(t, 2, "of 3 shards, 1-2 came and 3 did not")
+	}
+}
+
+func TestMergingReplacesNoFileThatIsSomethingElse(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.shards(t, 1, 2, 3)
+	for _, text := range []string{`{"name": "shop", "version": "1.0.0"}`, `{"version": 1}`, "hello", "{"} {
+		p.write("package.json", text)
+		p.run("report", "merge", "--junit", "junit.xml", "--durations", "package.json").want(t, 3, "--durations package.json is there already", "choose another file")
+		if got := p.read(t, "package.json"); got != text {
+			t.Errorf("%s was replaced by %s", text, got)
+		}
+		if _, err := os.Stat(filepath.Join(p.dir, "junit.xml")); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("a report was begun")
+		}
+	}
+	p.run("report", "merge", "--durations", "trails").want(t, 3, "--durations trails is there already")
+	p.write("empty.json", "")
+	p.run("report", "merge", "--durations", "empty.json").want(t, 1, "6 passed")
+}
+
 func TestMergingWhatIsNoResultIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)

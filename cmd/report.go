@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -120,14 +122,25 @@ func (a *app) sessions(arg string) ([]string, error) {
 	return byTime(found), nil
 }
 
-// byTime puts sessions into the order in which they began, as far as their logs were made then.
+// byTime puts sessions into the order in which their trails began, by the first event of each: the name of a session has the time at
+// which it was opened, ahead of its trail, and only the second.
 func byTime(dirs []string) []string {
-	began := func(dir string) string {
-		parts := strings.Split(filepath.Base(dir), "_")
-		return strings.Join(parts[max(0, len(parts)-2):], "_") // the time and a random part
+	began := make(map[string]time.Time, len(dirs))
+	for _, dir := range dirs {
+		began[dir] = firstEvent(dir)
 	}
-	slices.SortStableFunc(dirs, func(x, y string) int { return strings.Compare(began(x), began(y)) })
+	slices.SortStableFunc(dirs, func(x, y string) int { return began[x].Compare(began[y]) })
 	return dirs
+}
+
+// firstEvent is the time of a session's first event; zero when its log cannot be read.
+func firstEvent(dir string) time.Time {
+	var first struct{ Time time.Time }
+	if file, err := os.Open(filepath.Join(dir, report.EventsFile)); err == nil {
+		defer file.Close()
+		_ = json.NewDecoder(file).Decode(&first) // what is wrong with the log, its reader says
+	}
+	return first.Time
 }
 
 // sessionDir is the folder that an argument names: a session of the project comes before a folder of that name.

@@ -138,3 +138,31 @@ func TestReportSaysWhatIsNoSession(t *testing.T) {
 	}
 	p.runIn(t.TempDir(), "report", "latest", "--html", "out").want(t, 3, "no project")
 }
+
+func TestSessionsStandInTheOrderInWhichTheirTrailsBegan(t *testing.T) {
+	t.Parallel()
+	p := reportProject(t)
+	p.write("kept/.keep", "")
+	var sessions []string
+	for _, name := range []string{"good_20261121T091402Z_ffffffff", "good_20261121T091402Z_00000000", "good_20261121T091401Z_00000000"} {
+		p.run("run", "trails/good.trail.yaml").want(t, 0)
+		session, err := os.Readlink(filepath.Join(p.dir, "logs", "latest"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions = append(sessions, session)
+		if err := os.Rename(filepath.Join(p.dir, "logs", session), filepath.Join(p.dir, "kept", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.run("report", "kept", "--html", "out").want(t, 0)
+	page := p.page(t, "out")
+	before := -1
+	for _, name := range sessions {
+		at := strings.Index(page, name)
+		if at <= before {
+			t.Errorf("%s stands at %d, not after %d", name, at, before)
+		}
+		before = at
+	}
+}

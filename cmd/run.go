@@ -79,6 +79,9 @@ project's trailsDir is replayed.`,
 }
 
 func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
+	if f.shard != "" {
+		a.forgetResults(f.shard)
+	}
 	secrets, err := a.secrets(f.secrets)
 	a.redactor = redact.New(secrets)
 	if err != nil {
@@ -107,10 +110,14 @@ type job struct {
 // replay is one run. The error carries its exit code.
 func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
 	project, f := j.project, j.flags
+	for i := range a.backends {
+		a.backends[i].wanted = false
+	}
 	o, err := a.runOptions(project, f, j.secrets)
 	if err != nil {
 		return summary, err
 	}
+	a.closeDevices(ctx, func(b backends) bool { return !b.wanted })
 	if o.Paths, err = a.trailPaths(project, f, j.args); err != nil {
 		return summary, err
 	}
@@ -126,7 +133,8 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	}
 	if f.timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, fault.New(fault.Timeout, "raise --timeout, or run fewer trails", "the run took longer than --timeout %s", f.timeout))
+		late := fault.New(fault.Timeout, "raise --timeout, or run fewer trails", "the run took longer than --timeout %s", f.timeout)
+		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, late)
 		defer stop()
 	}
 	renderers := a.renderers(ctx, project, f)

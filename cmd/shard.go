@@ -40,7 +40,7 @@ func (a *app) cutBy(project *config.Project, f runFlags, o *run.Options) (warnin
 	}
 	return &event.Log{
 		Level: "warn", Source: "run", Message: "shards are cut by the number of trails: " + err.Error(),
-		Hint: "every shard must be cut by the same file; remove it, or write it anew with `trailblaze report merge --durations`",
+		Hint: "every shard must be cut by the same file; remove it, and write it anew with `trailblaze report merge --durations`",
 	}, nil
 }
 
@@ -51,6 +51,15 @@ func resultsFile(logsDir string, s run.Shard) string {
 
 // resultsPattern are all files of that kind in a folder.
 const resultsPattern = "results-*-of-*.ndjson"
+
+// forgetResults removes what an earlier run of the shard left, whatever may be wrong with this one: it would be taken for what this one did.
+func (a *app) forgetResults(shard string) {
+	s, err := run.ParseShard(shard)
+	project, _ := a.loadProject() // what is wrong is said where they are used; where logsDir is, a broken project knows as well
+	if err == nil && project != nil {
+		_ = os.Remove(resultsFile(project.LogsDir, s)) // what cannot be removed cannot be written either
+	}
+}
 
 // keepResults writes all events of a shard into a file. One that cannot be written is an error: without it the shard would be missing.
 func (r *renderers) keepResults(project *config.Project, s run.Shard) error {

@@ -32,8 +32,8 @@ type watching struct {
 
 // watchTrails runs trails, and again whenever what they are made of changes.
 func (a *app) watchTrails(ctx context.Context, j job) (err error) {
-	root, err := a.findRoot()
-	if err != nil {
+	project, err := a.loadProject()
+	if project == nil { // the first run says what else is wrong
 		return err
 	}
 	files, err := watch.New()
@@ -41,7 +41,7 @@ func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	if err := files.Watch([]string{root}, []string{filepath.Join(root, "logs")}); err != nil {
+	if err := files.Watch([]string{project.Root}, []string{project.LogsDir}); err != nil {
 		return err
 	}
 	w := &watching{app: a, job: j, files: files}
@@ -84,7 +84,9 @@ func (w *watching) run(ctx context.Context, d due) (next due, err error) {
 	case w.blind != nil:
 		return next, w.blind
 	case err == nil || errors.As(err, &code):
-		w.last = err
+		if !next.any() { // else it was replaced, and how it ended says nothing
+			w.last = err
+		}
 	case kind == fault.Bug || kind == fault.Misuse && first:
 		return next, err
 	case kind == fault.NothingMatched && !d.all: // what changed has other tags
@@ -256,11 +258,7 @@ func (w *watching) sources() []string {
 	if file := w.job.flags.argsFile; file != "" {
 		places = append(places, w.abs(file))
 	}
-	servers := slices.Clone(p.Servers)
-	for _, t := range p.Targets {
-		servers = append(servers, t.Servers...)
-	}
-	for _, s := range servers {
+	for _, s := range p.AllServers() {
 		places = append(places, w.sourcesOf(s)...)
 	}
 	return places

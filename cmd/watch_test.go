@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/cmd"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -78,8 +80,14 @@ func (w *watched) Write(b []byte) (int, error) {
 // watch starts run --watch; the test ends it.
 func (p *project) watch(args ...string) *watched {
 	p.t.Helper()
+	return p.watchWith(cmd.NewSystem("").Devices, args...)
+}
+
+func (p *project) watchWith(devices []device.Kind, args ...string) *watched {
+	p.t.Helper()
 	w := &watched{t: p.t, code: make(chan int, 1)}
 	sys := p.system(p.dir, w, w, append([]string{"run", "--watch"}, args...)...)
+	sys.Devices = devices
 	hooked := make(chan chan<- os.Signal, 1)
 	sys.Notify = func(c chan<- os.Signal, which ...os.Signal) {
 		if slices.Contains(which, os.Interrupt) {
@@ -273,6 +281,52 @@ func TestOnlyTheTrailsThatWereAskedForRunAgain(t *testing.T) {
 	p.write("trails/in/tagged.trail.yaml", "config: { tags: [x] }\n"+webTrail("say: {}", "say: {}"))
 	w.has(w.until(idle), "1 passed", "running tagged")
 	w.end(os.Interrupt, 0)
+}
+
+func TestARunThatWasReplacedHasNoExitCode(t *testing.T) {
+	t.Parallel()
+	p := words(t, map[string]string{"a": "config: { tags: [x] }\n" + webTrail("hang: {}")})
+	w := p.watch("--tags", "x")
+	p.awaitFile("tools/hanging")
+	p.write("trails/a.trail.yaml", "config: { tags: [y] }\n"+webTrail("hang: {}"))
+	w.has(w.until(idle), "starting again", "!error", "!passed")
+	w.end(os.Interrupt, 0)
+}
+
+func TestOnlyTheFolderOfLogsIsLeftOut(t *testing.T) {
+	t.Parallel()
+	p := words(t, map[string]string{"a": webTrail("say: {}")})
+	if err := os.Rename(filepath.Join(p.dir, "tools"), filepath.Join(p.dir, "logs")); err != nil {
+		t.Fatal(err)
+	}
+	p.write("trailblaze.yaml", "logsDir: out\n"+strings.ReplaceAll(wordConfig, "./tools", "./logs"))
+	w := p.watch("-v")
+	w.has(w.until(idle), "hello")
+	p.write("logs/lib/deep/word.ts", strings.ReplaceAll(wordHelper, "hello", "ahoy"))
+	w.has(w.until(idle), "files changed: logs/lib/deep/word.ts\n", "ahoy")
+	w.end(os.Interrupt, 0)
+}
+
+func TestDevicesThatNobodyWantsAnyMoreAreClosed(t *testing.T) {
+	t.Parallel()
+	var kept phones
+	p := newProject(t, phoneTrail("tap: { text: Buy }"))
+	w := p.watchWith([]device.Kind{kept.kind()})
+	w.has(w.until(idle), "1 passed")
+	for i, change := range []struct {
+		name   string
+		closed int
+	}{{"one", 1}, {"two", 2}, {"two", 2}} {
+		p.write("trailblaze.yaml", fmt.Sprintf("# %d\n%sdevice: { phoneName: %s }\n", i, phoneTrail()["trailblaze.yaml"], change.name))
+		w.has(w.until(idle), "1 passed")
+		if got := kept.count("close all"); got != change.closed {
+			t.Errorf("%d are closed, want %d", got, change.closed)
+		}
+	}
+	w.end(os.Interrupt, 0)
+	if got := kept.count("close all"); got != 3 {
+		t.Errorf("in the end %d are closed", got)
+	}
 }
 
 func TestHowWatchingEnds(t *testing.T) {

@@ -50,6 +50,9 @@ func ReadDurations(file string) (Durations, error) {
 	if in.Version != durationsVersion {
 		return nil, fmt.Errorf("%s holds durations of version %d; this program knows %d", file, in.Version, durationsVersion)
 	}
+	if in.Trails == nil {
+		return nil, fmt.Errorf("%s holds no durations: it has no trails", file)
+	}
 	return in.Trails, nil
 }
 

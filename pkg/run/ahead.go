@@ -16,136 +16,172 @@ import (
 // as long; more than two start at each other's cost.
 const aheadSessions = 2
 
-// ahead opens the sessions of the next cases while one runs. It begins when that one's session is open, so that a server which holds
-// something exclusively is at worst in the way of those to come; when one of those cannot be opened, nothing is opened ahead any more.
-// One goroutine uses it; nil opens nothing.
+// ahead makes the next cases ready while one runs: it opens their sessions. It begins when that one's session is open, and a session
+// that opens at its own turn opens alone, so that a server which holds something exclusively is never in the way of a trail whose turn
+// it is. When a session cannot be opened ahead, none is any more. One goroutine uses it; nil makes nothing ready.
 type ahead struct {
-	run    *runner
-	todo   *queue
-	ctx    context.Context //nolint:containedctx // of the sessions
-	cancel context.CancelCauseFunc
-	begun  map[testCase]*begun
-	off    bool
+	run   *runner
+	todo  *queue
+	ctx   context.Context //nolint:containedctx // of the sessions until their turn
+	ready map[testCase]prepared
+	alive sync.WaitGroup // sessions that nobody took
+	off   bool
 }
 
-// begun is a case that was made ready before its turn. What its session has to say waits.
-type begun struct {
+// prepared is a case that is ready: its plan, or why there is none.
+type prepared struct {
 	plan *plan
-	err  error // why there is no plan to run
+	err  error
+}
 
-	id      string
-	dir     string
+// early is a session that opens before its turn. What it has to say waits.
+type early struct {
+	id, dir string
 	emit    *event.Emitter
-	opened  chan struct{} // closed when session or failure is set; nil when there is no session to be
+	cancel  context.CancelFunc
+	opened  chan struct{} // closed when session or failure is set
 	session *session
 	failure error
+	taken   chan struct{} // a receiver has the session
+	gone    chan struct{} // closed when nobody will have it, and all of it has ended
 }
 
 func newAhead(ctx context.Context, r *runner, todo *queue) *ahead {
-	ctx, cancel := context.WithCancelCause(ctx)
-	return &ahead{run: r, todo: todo, ctx: ctx, cancel: cancel, begun: map[testCase]*begun{}, off: r.DryRun}
+	return &ahead{run: r, todo: todo, ctx: ctx, ready: map[testCase]prepared{}, off: r.DryRun}
 }
 
-// of returns what was begun of a case, nil when that is nothing.
-func (a *ahead) of(c testCase) *begun {
+// of returns what is ready of a case.
+func (a *ahead) of(c testCase) (p prepared, ok bool) {
 	if a == nil {
-		return nil
+		return prepared{}, false
 	}
-	b := a.begun[c]
-	delete(a.begun, c)
-	return b
+	p, ok = a.ready[c]
+	return p, ok
 }
 
-// more begins the next cases.
+// done forgets a case that has had its turn.
+func (a *ahead) done(c testCase) { delete(a.ready, c) }
+
+// more makes the next cases ready.
 func (a *ahead) more() {
 	if a == nil || a.off {
 		return
 	}
 	for _, c := range a.todo.next(aheadSessions) {
-		if a.begun[c] == nil {
-			a.begun[c] = a.begin(c)
+		if _, begun := a.ready[c]; begun {
+			continue
 		}
+		p, err := a.run.prepare(a.ctx, c)
+		if err == nil && p.decided.outcome == "" && opensAhead(p) {
+			p.early = a.open(p)
+		}
+		a.ready[c] = prepared{p, err}
 	}
-}
-
-func (a *ahead) begin(c testCase) *begun {
-	b := &begun{}
-	b.plan, b.err = a.run.prepare(a.ctx, c)
-	if b.err != nil || b.plan.early.outcome != "" || !opensAhead(b.plan) {
-		return b
-	}
-	b.id = a.run.newID(b.plan)
-	b.dir = filepath.Join(a.run.Project.LogsDir, b.id)
-	if os.MkdirAll(b.dir, 0o755) != nil {
-		return b // its turn is the time to say so
-	}
-	b.emit, b.opened = event.Hold(), make(chan struct{})
-	o := a.run.opening(b.plan, b.id, b.dir, b.emit)
-	o.ahead = true
-	go func() {
-		defer close(b.opened)
-		defer func() {
-			if p := recover(); p != nil {
-				b.failure = fault.Panicked(p)
-			}
-		}()
-		b.session, b.failure = openSession(a.ctx, b.plan.lane.setup, b.plan.scope, o)
-	}()
-	return b
 }
 
 // opensAhead reports whether there is something to gain, and no server that must wait for its trail.
 func opensAhead(p *plan) bool {
-	entries := p.lane.setup.Project.ServersFor(p.scope.Target.ID)
+	entries := p.servers()
 	return len(entries) > 0 && !slices.ContainsFunc(entries, func(e config.Server) bool { return e.NotAhead })
 }
 
-// take hands over the session of a case whose turn it is. It is nil when there is none, or none that is sound: then the others are
-// closed too, so that the session can be opened as if nothing had been begun.
-func (a *ahead) take(b *begun, p *plan) *session {
-	if a == nil || b == nil || b.opened == nil {
+// open begins to open the session of a plan. It is nil when its folder cannot be made: its turn is the time to say so.
+func (a *ahead) open(p *plan) *early {
+	e := &early{id: a.run.newID(p), emit: event.Hold(), opened: make(chan struct{}), taken: make(chan struct{}), gone: make(chan struct{})}
+	e.dir = filepath.Join(a.run.Project.LogsDir, e.id)
+	if os.MkdirAll(e.dir, 0o755) != nil {
 		return nil
 	}
-	<-b.opened
-	if b.failure == nil {
-		b.failure = b.session.broke()
+	o := a.run.opening(p, e.id, e.dir, e.emit)
+	o.ahead = true
+	ctx, cancel := context.WithCancel(a.ctx)
+	e.cancel = cancel
+	a.alive.Go(func() { e.live(ctx, p, o) })
+	return e
+}
+
+// live opens the session and keeps it until it is taken or not wanted any more.
+func (e *early) live(ctx context.Context, p *plan, o opening) {
+	e.session, e.failure = openSafely(ctx, p, o)
+	close(e.opened)
+	if e.failure == nil {
+		select {
+		case e.taken <- struct{}{}:
+			return
+		case <-ctx.Done():
+			e.session.close(ctx)
+		}
 	}
-	if b.failure == nil {
-		b.emit.Pass(p.emit)
-		b.session.begin()
-		return b.session
+	clearLogs(e.dir)
+	close(e.gone)
+}
+
+func openSafely(ctx context.Context, p *plan, o opening) (s *session, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panicked(p)
+		}
+	}()
+	return openSession(ctx, p.lane.setup, p.scope, o)
+}
+
+// take waits for the session of a plan and hands it over. It is nil when the plan has none, or none that is sound: then nothing else is
+// left of what was opened ahead, so that the session can be opened as if there had been nothing.
+func (a *ahead) take(p *plan) *session {
+	if a == nil {
+		return nil
 	}
-	p.emit.Log("debug", "run", "servers do not start ahead of their trails any more, because this failed: "+b.failure.Error(), "")
-	a.close()
-	b.discard(a.ctx)
+	e := p.early
+	p.early = nil
+	if e == nil {
+		if len(p.servers()) > 0 {
+			a.drop()
+		}
+		return nil
+	}
+	<-e.opened
+	select {
+	case <-e.taken:
+		e.failure = e.session.broke()
+		if e.failure == nil {
+			e.session.release = e.cancel
+			e.emit.Pass(p.emit)
+			e.session.begin()
+			return e.session
+		}
+		e.session.close(a.ctx)
+		clearLogs(e.dir)
+	case <-e.gone:
+	}
+	e.cancel()
+	if e.failure != nil && a.ctx.Err() == nil {
+		p.emit.Log("debug", "run", "servers do not start ahead of their trails any more, because this failed: "+e.failure.Error(), "")
+		a.off = true
+	}
+	a.drop()
 	return nil
 }
 
-// close ends all that was begun and not taken. Nothing is left of it.
-func (a *ahead) close() {
-	a.off = true
-	a.cancel(errClosed)
-	var wg sync.WaitGroup
-	for _, b := range a.begun {
-		wg.Go(func() {
-			b.discard(a.ctx)
-			_ = os.Remove(b.dir)
-		})
+// drop ends the sessions that were opened ahead. Nothing is left of them.
+func (a *ahead) drop() {
+	var dirs []string
+	for _, ready := range a.ready {
+		if p := ready.plan; p.early != nil {
+			p.early.cancel()
+			dirs = append(dirs, p.early.dir)
+			p.early = nil
+		}
 	}
-	wg.Wait()
-	clear(a.begun)
+	a.alive.Wait()
+	for _, dir := range dirs {
+		_ = os.Remove(dir)
+	}
 }
 
-// discard ends the session and removes what its servers wrote.
-func (b *begun) discard(ctx context.Context) {
-	if b.opened == nil {
-		return
-	}
-	<-b.opened
-	if b.session != nil {
-		b.session.close(ctx)
-	}
-	for _, name := range logNames(b.plan.lane.setup.Project.ServersFor(b.plan.scope.Target.ID)) {
-		_ = os.Remove(filepath.Join(b.dir, name)) // most have none
+// clearLogs removes what servers wrote from a session's folder.
+func clearLogs(dir string) {
+	logs, _ := filepath.Glob(filepath.Join(dir, logPrefix+"*")) // the pattern is sound
+	for _, log := range logs {
+		_ = os.Remove(log)
 	}
 }

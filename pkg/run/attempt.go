@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -24,7 +25,8 @@ type plan struct {
 	args    map[string]any
 	steps   []step
 	lineage []string // the device's lineage, narrow first
-	early   verdict  // decided without a session; outcome empty when it is not
+	decided verdict  // without a session; outcome empty when it needs one
+	early   *early   // a session that opens ahead of the trail's turn; may be nil
 	emit    *event.Emitter
 	retain  evidence
 }
@@ -37,27 +39,31 @@ type step struct {
 	needsAgent bool
 }
 
-// runCase makes a trail ready and tries it until it passes or the attempts are used up.
+// runCase makes a trail ready and tries it until it passes or the attempts are used up. The verdict has no outcome when ctx ended before
+// the trail began.
 func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 	at := r.Now()
-	ready := r.ahead.of(c)
-	if ready == nil {
-		ready = &begun{}
+	ready, ok := r.ahead.of(c)
+	if !ok {
 		ready.plan, ready.err = r.prepare(ctx, c)
 	}
 	p := ready.plan
-	var leave func()
-	if ready.err == nil {
-		leave, ready.err = c.lane.enter(ctx, p.scope)
-	}
 	if ready.err != nil {
 		v := broken(ready.err)
 		v.attempts, v.took = 1, r.Now().Sub(at)
 		r.Stream.Session("", p.path, nil).Emit(p.finished(v))
 		return v
 	}
-	defer leave()
-	v := r.attempts(ctx, p, ready)
+	if p.decided.outcome == "" && !r.DryRun {
+		leave, ok := c.lane.enter(ctx, p.scope)
+		if !ok {
+			return verdict{}
+		}
+		defer leave()
+		at = r.Now()
+	}
+	defer func() { p.retain.close() }()
+	v := r.attempts(ctx, p)
 	if r.Record != "" && v.outcome != event.Passed {
 		p.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
 	}
@@ -68,18 +74,17 @@ func (r *runner) runCase(ctx context.Context, c testCase) verdict {
 		done.Artifacts = p.retain.files()
 	}
 	p.emit.Emit(done)
-	p.retain.close()
 	return v
 }
 
 // attempts tries a trail as often as the options allow.
-func (r *runner) attempts(ctx context.Context, p *plan, ready *begun) verdict {
-	v := r.attempt(ctx, p, ready)
+func (r *runner) attempts(ctx context.Context, p *plan) verdict {
+	v := r.attempt(ctx, p)
 	for v.attempts = 1; v.worthRetrying() && v.attempts <= r.Retries && ctx.Err() == nil; {
 		p.emit.Log("warn", "run", fmt.Sprintf("attempt %d of %d: %s: %s", v.attempts, r.Retries+1, v.outcome, v.reason), "")
 		p.retain.close()
 		attempts := v.attempts + 1
-		v = r.attempt(ctx, p, nil)
+		v = r.attempt(ctx, p)
 		v.attempts = attempts
 	}
 	return v
@@ -137,9 +142,9 @@ func (r *runner) prepare(ctx context.Context, c testCase) (*plan, error) {
 	}
 	p.steps = steps(file, p.lineage)
 	if reason, skip := file.SkipReason(p.lineage); skip {
-		p.early = skipped(reason)
+		p.decided = skipped(reason)
 	} else {
-		p.early = r.unrecorded(p, p.lineage)
+		p.decided = r.unrecorded(p, p.lineage)
 	}
 	return p, r.checkRecord(p)
 }
@@ -260,17 +265,17 @@ func (r *runner) announce(p *plan, sessionID string, kept evidence) {
 	})
 }
 
-// attempt runs a trail once, in a session of its own: the one that is ready, if there is one.
-func (r *runner) attempt(ctx context.Context, p *plan, ready *begun) verdict {
-	if p.early.outcome != "" {
+// attempt runs a trail once, in a session of its own.
+func (r *runner) attempt(ctx context.Context, p *plan) verdict {
+	if p.decided.outcome != "" {
 		r.announce(p, "", evidence{})
-		return p.early.once()
+		return p.decided.once()
 	}
 	if r.DryRun {
 		r.announce(p, "", evidence{})
 		return r.dryRun(ctx, p)
 	}
-	s, err := r.open(ctx, p, ready)
+	s, err := r.open(ctx, p)
 	if err != nil {
 		v := broken(first(outside(ctx), err))
 		v.final = permanent(err)
@@ -285,16 +290,16 @@ func (r *runner) attempt(ctx context.Context, p *plan, ready *begun) verdict {
 	return v
 }
 
-// open announces the trail and opens its session.
-func (r *runner) open(ctx context.Context, p *plan, ready *begun) (*session, error) {
+// open announces the trail and opens its session, or takes the one that was opened ahead.
+func (r *runner) open(ctx context.Context, p *plan) (*session, error) {
 	var id string
-	if ready != nil && ready.opened != nil {
-		id = ready.id
+	if p.early != nil {
+		id = p.early.id
 	} else {
 		id = r.newID(p)
 	}
 	r.announce(p, id, r.openEvidence(id))
-	if s := r.ahead.take(ready, p); s != nil {
+	if s := r.ahead.take(p); s != nil {
 		return s, nil
 	}
 	return openSession(ctx, p.lane.setup, p.scope, r.opening(p, id, p.retain.dir, p.emit))
@@ -314,7 +319,7 @@ func first(errs ...error) error {
 
 // replay checks every call and then makes them.
 func (r *runner) replay(ctx context.Context, s *session, p *plan) verdict {
-	if misfits := checkCalls(s.registry.Load(), p); len(misfits) > 0 {
+	if misfits, _ := checkCalls(s.registry.Load(), p, false); len(misfits) > 0 {
 		return r.argumentsWrong(misfits).once()
 	}
 	player := newPlayer(s, r.values(p))
@@ -343,6 +348,9 @@ func (r *runner) play(ctx context.Context, player *player, p *plan) verdict {
 	}
 	return v
 }
+
+// servers are the entries that the trail's sessions start.
+func (p *plan) servers() []config.Server { return p.lane.setup.Project.ServersFor(p.scope.Target.ID) }
 
 // classifier is the key under which the device's calls are recorded.
 func (p *plan) classifier() string { return p.lineage[0] }

@@ -109,14 +109,7 @@ func (r *runner) saveLast() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.Project.LogsDir, 0o755); err != nil {
-		return err
-	}
-	path := filepath.Join(r.Project.LogsDir, lastRunFile)
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return replaceFile(filepath.Join(r.Project.LogsDir, lastRunFile), append(data, '\n'))
 }
 
 func (r *runner) absolute(paths []string) []string {

@@ -28,15 +28,15 @@ func (r *runner) allLanes() []*lane {
 	return lanes
 }
 
-// enter waits until a session of the scope may begin on the lane. leave ends the wait of the next one.
-func (l *lane) enter(ctx context.Context, sc scope.Scope) (leave func(), err error) {
-	if d, ok := l.setup.deviceFor(sc.Driver.Key); !ok || !d.OneSession {
-		return func() {}, nil
+// enter waits until a session of the scope may begin on the lane; leave lets the next one in. ok is false when ctx ended first.
+func (l *lane) enter(ctx context.Context, sc scope.Scope) (leave func(), ok bool) {
+	if d, ours := l.setup.deviceFor(sc.Driver.Key); !ours || !d.OneSession {
+		return func() {}, true
 	}
 	select {
 	case l.alone <- struct{}{}:
-		return func() { <-l.alone }, nil
+		return func() { <-l.alone }, true
 	case <-ctx.Done():
-		return nil, outside(ctx)
+		return nil, false
 	}
 }

@@ -13,10 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -193,6 +195,12 @@ func TestAPanicAmongWorkersEndsTheRunAsABug(t *testing.T) {
 	if fault.KindOf(err) != fault.Bug || summary.ExitCode == fault.ExitPassed {
 		t.Errorf("%v, %+v", err, summary)
 	}
+	if n := len(summary.Failed) + len(summary.NotRun); n != 8 {
+		t.Errorf("%d trails are accounted for, want 8", n)
+	}
+	if n := len(finishedTrails(&seen)); n != len(summary.Failed) {
+		t.Errorf("%d trails ended in the events, want %d", n, len(summary.Failed))
+	}
 }
 
 // phone serves one session at a time.
@@ -350,6 +358,64 @@ func TestAServerThatMustBeAloneIsStartedAgainAtItsTurn(t *testing.T) {
 	}
 	if n.most != 1 || n.living != 0 || n.begun > 5+2 {
 		t.Errorf("at most %d at once, %d live on, %d attempts", n.most, n.living, n.begun)
+	}
+}
+
+// A server that waits until the one before it has gone would wait for sessions whose turn comes later.
+func TestASessionThatOpensAtItsTurnOpensAlone(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(o *run.Options){
+		"a retry": func(o *run.Options) { o.Retries = 1 },
+		"a trail whose servers must not start ahead": func(o *run.Options) {
+			o.Project.Servers[0].NotAhead = false
+			o.Project.Targets = []config.Target{{ID: "app"}, {ID: "late", Servers: []config.Server{{Name: "two", Command: "two", NotAhead: true}}}}
+			o.Request.FlagTarget, o.Request.Targets = "", []scope.Target{{ID: "app"}, {ID: "late"}}
+			for i, target := range []string{"app", "late", "app", "app"} {
+				name := filepath.Join(o.Cwd, o.Paths[i])
+				data, err := os.ReadFile(name)
+				if err == nil {
+					err = os.WriteFile(name, append([]byte("config: { target: "+target+" }\n"), data...), 0o644)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen records
+			o := trails(t, &seen, 4, "sometimes", "one")
+			n := newNursery()
+			beside := 0
+			o.Launch = func(ctx context.Context, l run.Launch) (server.Link, error) {
+				n.mu.Lock()
+				cold := l.Server.Name == "two" || o.Retries > 0 && n.begun == 4 // the retry is the fifth start: four await its trail
+				if cold {
+					beside = max(beside, n.living)
+				}
+				n.mu.Unlock()
+				return n.launch(ctx, l)
+			}
+			calls := 0
+			o.Builtins = builtins("sometimes", func(tool.Call) tool.Result {
+				if calls++; calls == 2 && o.Retries > 0 {
+					if !n.await(4) {
+						t.Error("nothing started ahead")
+					}
+					return tool.Result{Text: "flaky", Kind: fault.ToolFailed}
+				}
+				return tool.Result{OK: true}
+			})
+			edit(&o)
+			summary, err := run.Run(t.Context(), o)
+			if err != nil || summary.Passed != 4 {
+				t.Fatalf("%v, %+v", err, summary)
+			}
+			if limit := map[bool]int{true: 1}[o.Retries == 0]; beside > limit { // the late target has two servers
+				t.Errorf("started beside %d others", beside)
+			}
+		})
 	}
 }
 

@@ -123,8 +123,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if len(mine) == 0 {
 		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: nothingToDo(len(cases), o.Shard)})
 	}
-	cases = mine
-	r.work(ctx, cases)
+	r.work(ctx, mine)
 	r.sharing.close(ctx)
 	cause := outside(ctx)
 	if r.panicked != nil {
@@ -181,6 +180,7 @@ type runner struct {
 
 // testCase is one trail file with one set of arguments, on one lane.
 type testCase struct {
+	n    int // its place in the order of all
 	path string
 	row  int // index into ArgRows, -1 without rows
 	lane *lane
@@ -204,7 +204,7 @@ func (r *runner) cases() ([]testCase, error) {
 		trails++
 		for _, row := range rows {
 			for _, l := range r.lanes {
-				cases = append(cases, testCase{path, row, l})
+				cases = append(cases, testCase{len(cases), path, row, l})
 			}
 		}
 	}
@@ -261,6 +261,10 @@ func (r *runner) count(c testCase, v verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.summary
+	if v.outcome == "" {
+		s.NotRun = appendNew(s.NotRun, c.path)
+		return
+	}
 	s.ExitCode = fault.Worst(s.ExitCode, v.exit())
 	r.measured.Add(TrailKey(r.Project.Root, r.resolve(c.path)), v.outcome, v.took)
 	switch v.outcome {

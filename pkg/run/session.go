@@ -41,6 +41,7 @@ type session struct {
 	door     *callback.Server // for tools that call back; nil when none could, or when it cannot be opened
 	device   *sessionDevice   // nil when nothing drives the scope's devices
 	wanted   bool             // a call will need the device, as far as that is known
+	release  func()           // called when the session has ended; may be nil
 	step     atomic.Int32     // that runs, from 1; 0 outside of one
 
 	ctx    context.Context //nolint:containedctx // the session's life: cancelled with the cause when a server breaks
@@ -239,6 +240,9 @@ func (s *session) broke() error {
 // close stops every server at once and waits for them. It works on every exit path, also after ctx was cancelled.
 func (s *session) close(ctx context.Context) {
 	s.cancel(errClosed)
+	if s.release != nil {
+		defer s.release()
+	}
 	s.watch.Wait()
 	var wg sync.WaitGroup
 	for _, srv := range s.servers {
@@ -287,12 +291,15 @@ func gate(p *config.Project, sc scope.Scope) discover.Gate {
 	return discover.Gate{}
 }
 
+// logPrefix begins the names of servers' log files.
+const logPrefix = "subprocess_stderr_"
+
 // logNames are the names of the servers' log files, one for each even where the file system cannot tell their names apart.
 func logNames(entries []config.Server) []string {
 	names := make([]string, len(entries))
 	taken := map[string]bool{}
 	for i, entry := range entries {
-		base := "subprocess_stderr_" + fileName(entry.Name)
+		base := logPrefix + fileName(entry.Name)
 		name := base
 		for n := 2; taken[strings.ToLower(name)]; n++ {
 			name = base + "_" + strconv.Itoa(n)

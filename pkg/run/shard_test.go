@@ -106,7 +106,7 @@ func plans(t *testing.T, n int, known Durations, change func(*runner), files ...
 		for _, f := range files {
 			for row := range max(1, len(r.ArgRows)) {
 				for _, l := range r.lanes {
-					all = append(all, testCase{f, row, l})
+					all = append(all, testCase{path: f, row: row, lane: l})
 				}
 			}
 		}

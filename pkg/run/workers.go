@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -19,8 +20,7 @@ func (q *queue) take(l *lane) (c testCase, ok bool) {
 	defer q.mu.Unlock()
 	for i, c := range q.cases {
 		if l == nil || c.lane == l {
-			copy(q.cases[1:i+1], q.cases[:i]) // most often it is the first
-			q.cases = q.cases[1:]
+			q.cases = slices.Delete(q.cases, i, i+1)
 			return c, true
 		}
 	}
@@ -31,7 +31,7 @@ func (q *queue) take(l *lane) (c testCase, ok bool) {
 func (q *queue) next(n int) []testCase {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.cases[:min(n, len(q.cases))]
+	return slices.Clone(q.cases[:min(n, len(q.cases))])
 }
 
 // workers is how many sessions there may be at once.
@@ -44,7 +44,7 @@ func (r *runner) workers() int {
 
 // work replays the cases. Those that are not reached, because the run ends early, are noted.
 func (r *runner) work(ctx context.Context, cases []testCase) {
-	todo := &queue{cases: cases}
+	todo := &queue{cases: slices.Clone(cases)}
 	if r.workers() == 1 {
 		r.inTurn(ctx, todo)
 	} else {
@@ -58,13 +58,17 @@ func (r *runner) work(ctx context.Context, cases []testCase) {
 // inTurn replays one case after another, while the sessions of the next ones open.
 func (r *runner) inTurn(ctx context.Context, todo *queue) {
 	r.ahead = newAhead(ctx, r, todo)
-	defer r.ahead.close()
+	defer r.ahead.drop()
 	for !r.over(ctx) {
 		c, ok := todo.take(nil)
 		if !ok {
 			return
 		}
-		r.count(c, r.runCase(ctx, c))
+		v := r.runCase(ctx, c)
+		r.count(c, v)
+		if v.outcome != "" {
+			r.ahead.done(c)
+		}
 	}
 }
 
@@ -75,19 +79,13 @@ func (r *runner) atOnce(ctx context.Context, todo *queue) {
 	slots := make(chan struct{}, r.workers())
 	one := func(l *lane) (more bool) {
 		slots <- struct{}{}
-		defer func() {
-			if p := recover(); p != nil {
-				r.panics(fault.Panicked(p), cancel)
-				more = false
-			}
-			<-slots
-		}()
+		defer func() { <-slots }()
 		if r.over(ctx) {
 			return false
 		}
 		c, ok := todo.take(l)
 		if ok {
-			r.count(c, r.runCase(ctx, c))
+			r.count(c, r.guarded(ctx, cancel, c))
 		}
 		return ok
 	}
@@ -104,13 +102,28 @@ func (r *runner) atOnce(ctx context.Context, todo *queue) {
 	wg.Wait()
 }
 
-func (r *runner) panics(err error, cancel context.CancelCauseFunc) {
+// guarded is runCase for a goroutine of our own: a panic ends the run, and its case with an error.
+func (r *runner) guarded(ctx context.Context, cancel context.CancelCauseFunc, c testCase) (v verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = r.panics(fault.Panicked(p), c)
+			cancel(v.cause)
+		}
+	}()
+	return r.runCase(ctx, c)
+}
+
+// panics notes the first panic, and gives the verdict on its case.
+func (r *runner) panics(err error, c testCase) verdict {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.panicked == nil {
 		r.panicked = err
 	}
-	cancel(err)
+	r.mu.Unlock()
+	v := broken(err).once()
+	p := &plan{path: c.path, title: trailName(c.path), lane: c.lane}
+	r.Stream.Session("", p.path, nil).Emit(p.finished(v))
+	return v
 }
 
 // over reports whether no further case is to begin.

@@ -84,20 +84,21 @@ func (c *Console) failureLines() []string {
 }
 
 // fit describes a failure in at most limit lines: what, where, why, the place in the trail, then what to do and to look at. What is too long
-// loses the names of single files first, then what is around the line of the trail, that line, and in the end all that is not the reason.
+// loses the names of single files first, then what is around the line of the trail, that line, the middle of the reason and in the end the hint.
 func (c *Console) fit(f failure, limit int) []string {
 	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(called(f.Title, f.File, f.Device)), f.Outcome)}, place(f.TrailFinished)...)
-	reason, around, line := textLines(f.Reason), c.snippet(f, false), c.snippet(f, true)
-	hints, files := hints(f.TrailFinished), seen(f.Artifacts, maxSeen)
-	folder := seen(f.Artifacts, 1)
-	var tail []string
-	for _, tail = range [][]string{
-		slices.Concat(around, hints, files), slices.Concat(around, hints, folder), slices.Concat(line, hints, folder), slices.Concat(hints, folder), hints, nil,
-	} {
-		if limit-len(head)-len(tail) >= min(len(reason), minReason) {
-			break
-		}
+	reason, hints, folder := textLines(f.Reason), hints(f.TrailFinished), seen(f.Artifacts, 1)
+	around, line := c.snippet(f, false), c.snippet(f, true)
+	tails := [][]string{
+		slices.Concat(around, hints, seen(f.Artifacts, maxSeen)), slices.Concat(around, hints, folder),
+		slices.Concat(line, hints, folder), slices.Concat(hints, folder),
+		hints[:max(0, min(len(hints), limit-len(head)-min(len(reason), 2)))], // what the first and the last line of the reason leave
 	}
+	fitting := slices.IndexFunc(tails, func(tail []string) bool { return limit-len(head)-len(tail) >= min(len(reason), minReason) })
+	if fitting < 0 {
+		fitting = len(tails) - 1
+	}
+	tail := tails[fitting]
 	reason = c.shorten(reason, max(1, limit-len(head)-len(tail)), c.sessionLog(f.session))
 	lines := slices.Concat(head, reason, tail)
 	return lines[:min(len(lines), limit)]

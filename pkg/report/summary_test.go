@@ -90,7 +90,7 @@ func TestALongReasonKeepsItsBeginningAndItsEnd(t *testing.T) {
 		3: {place, ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs (3 files)\n"},
 		4: {place + "  … 32 more lines in logs/session_0/events.ndjson" + ended + line + "  hint: a hint\n  see logs (3 files)\n"},
 		5: {place + "  … 32 more lines in logs/session_0/events.ndjson" + ended + "  hint: a hint\n"},
-		6: {place + "  … 33 more lines in logs/session_0/events.ndjson\n    log: logs/boom.log\n✗"},
+		6: {place + "  … log: logs/boom.log\n  hint: a hint\n✗"},
 		7: {place + "  … log: logs/boom.log\n✗"},
 		8: {place + "  … log: logs/boom.log\n✗"},
 		9: {place + "✗"},

@@ -159,6 +159,16 @@ func TestACrashBreaksTheSessionsThatShareAndTheNextOnesGetAFreshProcess(t *testi
 	}
 }
 
+func TestTheSummaryNamesTheLogOfASharedServerThatCrashed(t *testing.T) {
+	t.Parallel()
+	p := sharers(t, scripted, webTrail("meet: { of: 5 }", "crash: { at: crash, of: 5 }"))
+	r := p.run("run", "--device", "web:a,web:b,web:c,web:d,web:e")
+	r.want(t, 2, `crashed during tool "crash"`, "5 errors")
+	if n := strings.Count(r.stdout, "this is the end\n    log: "+filepath.Join(p.dir, "logs", "shared_")); n != 5 {
+		t.Errorf("the summary has the end of its log and where it is %d times, want 5:\n%s", n, r.stdout)
+	}
+}
+
 func TestAServerThatDoesNotUnderstandTheFlagsIsToldApart(t *testing.T) {
 	t.Parallel()
 	const alternative = "remove multiDevice: http from its entry, and it is started once for each device"

@@ -28,6 +28,18 @@ func (f *laneFlags) bind(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("device", "all-devices")
 }
 
+// again means the devices of the last run, unless others are named.
+func (f *laneFlags) again(last []run.LastCase) {
+	if len(f.devices) > 0 || f.all {
+		return
+	}
+	for _, c := range last {
+		if c.Device != "" && !slices.Contains(f.devices, c.Device) {
+			f.devices = append(f.devices, c.Device)
+		}
+	}
+}
+
 // lanes are the devices that the flags name, none when they name none.
 func (a *app) lanes(project *config.Project, f runFlags, setup run.Setup) ([]run.Lane, error) {
 	if f.workers < 0 || f.workers == 0 && f.command.Flags().Changed("workers") {

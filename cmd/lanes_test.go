@@ -4,6 +4,8 @@ package cmd_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -111,6 +113,43 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 	}
 	p.write("trailblaze.yaml", strings.ReplaceAll(okProject, "{{self}}", "x"))
 	p.run("run", "--all-devices").want(t, 3, "the project names no device", "--device web:a,web:b")
+}
+
+func TestLastFailedRunsWhatFailedOnTheDevicesWhereItDid(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject + "devices:\n  one: { platform: web }\n  two: { platform: ios }\n  three: { platform: android }\n",
+		"trails/a.trail.yaml": "trail:\n  - step: s\n    recording:\n      web: [ { echo: {} } ]\n      ios: [ { fail: { text: no } } ]\n      android: [ { echo: {} } ]\n",
+		"trails/b.trail.yaml": "trail:\n  - step: s\n    recording:\n      web: [ { fail: { text: no } } ]\n      ios: [ { echo: {} } ]\n      android: [ { echo: {} } ]\n",
+	})
+	p.run("run", "--all-devices", "--json").want(t, 1)
+	want := []string{"trails/a.trail.yaml two failed", "trails/b.trail.yaml one failed"}
+	for _, args := range [][]string{{}, {"--all-devices"}, {"--device", "two,one,three"}, {"trails"}} {
+		r := p.run(append([]string{"run", "--last-failed", "--json"}, args...)...)
+		r.want(t, 1)
+		if diff := cmp.Diff(want, byDevice(t, r)); diff != "" {
+			t.Errorf("--last-failed %v (-want +got):\n%s", args, diff)
+		}
+	}
+	p.run("run", "--last-failed", "--device", "two", "--json").want(t, 1)
+	if diff := cmp.Diff(want[:1], byDevice(t, p.run("run", "--last-failed", "--json"))); diff != "" {
+		t.Errorf("after one device (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsNotRunIsInTheReports(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject,
+		"trails/1.trail.yaml": webTrail("fail: { text: no }"), "trails/2.trail.yaml": webTrail("echo: {}"), "trails/3.trail.yaml": webTrail("echo: {}"),
+	})
+	r := p.run("run", "--fail-fast", "--junit", "out.xml", "--json")
+	r.want(t, 1, `"notRun":[{"file":"trails/2.trail.yaml","title":"2"},{"file":"trails/3.trail.yaml","title":"3"}]`)
+	data, err := os.ReadFile(filepath.Join(p.dir, "out.xml"))
+	xml := string(data)
+	if err != nil || strings.Count(xml, "<testcase") != 3 || strings.Count(xml, `<skipped message="not run: the run ended before its turn"`) != 2 {
+		t.Errorf("%v: JUnit:\n%s", err, xml)
+	}
 }
 
 // Ports, folders of profiles and sessions are chosen by the system or at random, so that nothing has to be agreed.

@@ -118,7 +118,7 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		return summary, err
 	}
 	a.closeDevices(ctx, func(b backends) bool { return !b.wanted })
-	if o.Paths, err = a.trailPaths(project, f, j.args); err != nil {
+	if o.Paths, err = a.trailPaths(project, f, o.Last, j.args); err != nil {
 		return summary, err
 	}
 	if j.only != nil {
@@ -206,43 +206,46 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err := setup.Request.CheckFlags(); err != nil {
 		return run.Options{}, err
 	}
+	last, err := lastRun(project, f)
+	if err != nil {
+		return run.Options{}, err
+	}
+	f.again(last)
 	lanes, err := a.lanes(project, f, setup)
 	if err != nil {
 		return run.Options{}, err
 	}
 	return run.Options{
-		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Tags: f.tags, Classifiers: f.classifiers, Lanes: lanes, Workers: f.workers, Memory: memory, Secrets: secrets,
+		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Last: last, Tags: f.tags, Classifiers: f.classifiers, Lanes: lanes, Workers: f.workers, Memory: memory, Secrets: secrets,
 		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
 		Evidence: f.evidence, Record: f.record, OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
 }
 
-func (a *app) trailPaths(project *config.Project, f runFlags, args []string) ([]string, error) {
+// lastRun is what --last-failed runs again; nothing without it.
+func lastRun(project *config.Project, f runFlags) ([]run.LastCase, error) {
 	if !f.lastFailed {
-		return trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
+		return nil, nil
 	}
-	last, err := run.LoadLast(project.LogsDir)
-	if err != nil || len(last) == 0 {
-		return nil, err
-	}
-	if len(args) == 0 {
-		return a.relative(last), nil
-	}
-	found, err := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
-	if err != nil {
-		return nil, err
-	}
-	wanted := map[string]bool{}
-	for _, p := range a.relative(last) {
-		wanted[p] = true
-	}
-	var both []string
-	for _, p := range found {
-		if wanted[p] {
-			both = append(both, p)
+	return run.LoadLast(project.LogsDir)
+}
+
+// trailPaths are the trails that are meant; with --last-failed only those of last.
+func (a *app) trailPaths(project *config.Project, f runFlags, last []run.LastCase, args []string) ([]string, error) {
+	var wanted []string
+	for _, c := range last {
+		if path := a.relative([]string{c.Trail})[0]; !slices.Contains(wanted, path) {
+			wanted = append(wanted, path)
 		}
 	}
-	return both, nil
+	if f.lastFailed && (len(wanted) == 0 || len(args) == 0) {
+		return wanted, nil
+	}
+	found, err := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
+	if f.lastFailed {
+		found = slices.DeleteFunc(found, func(path string) bool { return !slices.Contains(wanted, path) })
+	}
+	return found, err
 }
 
 // reapLeftovers ends what a trailblaze that was killed left running.

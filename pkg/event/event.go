@@ -153,13 +153,21 @@ func withHint(text, hint string) string {
 
 // RunFinished closes a run.
 type RunFinished struct {
-	Passed     int   `json:"passed"`
-	Failed     int   `json:"failed"`
-	Errors     int   `json:"errors"`
-	Skipped    int   `json:"skipped"`
-	Flaky      int   `json:"flaky"`
-	ExitCode   int   `json:"exitCode"`
-	DurationMs int64 `json:"durationMs"`
+	Passed     int      `json:"passed"`
+	Failed     int      `json:"failed"`
+	Errors     int      `json:"errors"`
+	Skipped    int      `json:"skipped"`
+	Flaky      int      `json:"flaky"`
+	ExitCode   int      `json:"exitCode"`
+	DurationMs int64    `json:"durationMs"`
+	NotRun     []NotRun `json:"notRun,omitempty"` // what the run ended before
+}
+
+// NotRun is a trail whose turn did not come.
+type NotRun struct {
+	File   string `json:"file"`
+	Title  string `json:"title"`
+	Device string `json:"device,omitempty"`
 }
 
 // Log is anything else worth saying. Level is debug, info, warn or error.

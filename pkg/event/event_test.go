@@ -45,7 +45,7 @@ func everyEvent() []event.Event {
 			File: "a.trail.yaml", Title: "A", Outcome: event.Failed, Reason: "no", Hint: "try", Step: 1, StepText: "Log in", Tool: "login", Line: 7, Snippet: "> 7 | - login",
 			DurationMs: 30, Attempts: 1, Artifacts: []string{"logs/x/events.ndjson"},
 		},
-		event.RunFinished{Failed: 1, Skipped: 1, ExitCode: 1, DurationMs: 40},
+		event.RunFinished{Failed: 1, Skipped: 1, ExitCode: 1, DurationMs: 40, NotRun: []event.NotRun{{File: "b.trail.yaml", Title: "b", Device: "web:a"}}},
 		event.Log{Level: "info", Source: "tools", Message: "half"},
 	}
 }
@@ -63,7 +63,7 @@ func TestEveryRecordIsOneFlatObject(t *testing.T) {
 		"evidence":       `"file":"failure/screen.png","title":"the page","step":1,"call":"c1"`,
 		"trail.finished": `"file":"a.trail.yaml","title":"A","outcome":"failed","flaky":false,"reason":"a.trail.yaml:7: no\nhint: try","hint":"try",` +
 			`"step":1,"stepText":"Log in","tool":"login","line":7,"snippet":"> 7 | - login","durationMs":30,"attempts":1,"artifacts":["logs/x/events.ndjson"]`,
-		"run.finished": `"passed":0,"failed":1,"errors":0,"skipped":1,"flaky":0,"exitCode":1,"durationMs":40`,
+		"run.finished": `"passed":0,"failed":1,"errors":0,"skipped":1,"flaky":0,"exitCode":1,"durationMs":40,"notRun":[{"file":"b.trail.yaml","title":"b","device":"web:a"}]`,
 		"log":          `"level":"info","source":"tools","message":"half"`,
 	}
 	for _, e := range everyEvent() {
@@ -103,6 +103,18 @@ func TestNothingIsNull(t *testing.T) {
 	}
 }
 
+// withSecret is a list with the secret in its second item.
+func withSecret(list reflect.Type) reflect.Value {
+	if list.Elem().Kind() == reflect.String {
+		return reflect.ValueOf([]string{"x", "hunter2"})
+	}
+	v := reflect.MakeSlice(list, 2, 2)
+	for i := range list.Elem().NumField() {
+		v.Index(1).Field(i).SetString("a hunter2 b")
+	}
+	return v
+}
+
 // TestEveryTextIsRedacted puts the secret into every string of every event.
 func TestEveryTextIsRedacted(t *testing.T) {
 	t.Parallel()
@@ -117,7 +129,7 @@ func TestEveryTextIsRedacted(t *testing.T) {
 			case reflect.String:
 				field.SetString("a hunter2 b")
 			case reflect.Slice:
-				field.Set(reflect.ValueOf([]string{"x", "hunter2"}))
+				field.Set(withSecret(field.Type()))
 			case reflect.Map:
 				field.Set(reflect.ValueOf(map[string]any{"hunter2": []any{"hunter2"}}))
 			}

@@ -1,6 +1,14 @@
 package event
 
-func (e RunFinished) redacted(Redactor) Event  { return e }
+func (e RunFinished) redacted(r Redactor) Event {
+	left := make([]NotRun, len(e.NotRun))
+	for i, n := range e.NotRun {
+		left[i] = NotRun{r.Text(n.File), r.Text(n.Title), r.Text(n.Device)}
+	}
+	e.NotRun = left
+	return e
+}
+
 func (e StepFinished) redacted(Redactor) Event { return e }
 
 func (e RunStarted) redacted(r Redactor) Event {

@@ -91,6 +91,12 @@ func (j *JUnit) Handle(r event.Record) {
 	case event.TrailFinished:
 		j.open = without(j.open, whichOf(e))
 		j.add(e, r.Time)
+	case event.RunFinished:
+		for _, n := range e.NotRun {
+			j.add(event.TrailFinished{
+				File: n.File, Title: n.Title, Device: n.Device, Outcome: event.Skipped, Reason: "not run: the run ended before its turn",
+			}, r.Time)
+		}
 	}
 }
 

@@ -127,9 +127,7 @@ func (r *runner) prepare(ctx context.Context, c testCase) (*plan, error) {
 	if named := cmp.Or(file.Config.Title, file.Config.ID); named != "" {
 		p.title = named
 	}
-	if c.row >= 0 {
-		p.title = fmt.Sprintf("%s [%d]", p.title, c.row+1)
-	}
+	p.title = c.title(p.title)
 	var err error
 	if p.scope, err = scope.Resolve(c.lane.request(file)); err != nil {
 		return p, err

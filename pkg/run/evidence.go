@@ -98,31 +98,27 @@ func (e evidence) files() []string {
 // lastRunFile remembers what --last-failed runs again.
 const lastRunFile = ".last-run.json"
 
+// LastCase is a trail that failed or was not reached in the last run.
+type LastCase struct {
+	Trail  string `json:"trail"`            // absolute
+	Device string `json:"device,omitempty"` // empty when the run named none
+}
+
 type lastRun struct {
-	Failed []string `json:"failed"`
-	NotRun []string `json:"notRun"`
+	Again []LastCase `json:"again"`
 }
 
 // saveLast remembers which trails failed or were never reached.
 func (r *runner) saveLast() error {
-	data, err := json.MarshalIndent(lastRun{r.absolute(r.summary.Failed), r.absolute(r.summary.NotRun)}, "", "  ")
+	data, err := json.MarshalIndent(lastRun{r.again}, "", "  ")
 	if err != nil {
 		return err
 	}
 	return replaceFile(filepath.Join(r.Project.LogsDir, lastRunFile), append(data, '\n'))
 }
 
-func (r *runner) absolute(paths []string) []string {
-	out := make([]string, len(paths))
-	for i, p := range paths {
-		out[i] = r.resolve(p)
-	}
-	return out
-}
-
-// LoadLast returns the absolute paths of the trails that failed or were not reached in the last run, each once. Files that are
-// gone since are left out.
-func LoadLast(logsDir string) ([]string, error) {
+// LoadLast returns what failed or was not reached in the last run, each once. Files that are gone since are left out.
+func LoadLast(logsDir string) ([]LastCase, error) {
 	data, err := os.ReadFile(filepath.Join(logsDir, lastRunFile))
 	if os.IsNotExist(err) {
 		return nil, fault.New(fault.Misuse, "run without --last-failed first", "there is no last run in %s", logsDir)
@@ -134,11 +130,11 @@ func LoadLast(logsDir string) ([]string, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, "run without --last-failed first", "read the last run")
 	}
-	var paths []string
-	for _, p := range append(last.Failed, last.NotRun...) {
-		if _, err := os.Stat(p); err == nil && !slices.Contains(paths, p) {
-			paths = append(paths, p)
+	var again []LastCase
+	for _, c := range last.Again {
+		if _, err := os.Stat(c.Trail); err == nil && !slices.Contains(again, c) {
+			again = append(again, c)
 		}
 	}
-	return paths, nil
+	return again, nil
 }

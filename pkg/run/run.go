@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,7 +93,8 @@ type Options struct {
 	ArgRows        []map[string]any // one case per row; empty: one case
 	SkipUnrecorded bool             // skip steps that need an agent instead of failing
 	FailFast       bool
-	LastFailed     bool // no path to run means that nothing is left to do
+	LastFailed     bool       // no path to run means that nothing is left to do
+	Last           []LastCase // of paths only these devices, as far as they have names; empty: all
 	DryRun         bool
 	Retries        int
 	Evidence       string // EvidenceOnFailure, EvidenceAlways or EvidenceOff
@@ -174,6 +176,7 @@ type runner struct {
 	summary  Summary
 	measured Measured
 	panicked error
+	again    []LastCase // for --last-failed
 
 	unwritableOnce sync.Once
 }
@@ -184,6 +187,21 @@ type testCase struct {
 	path string
 	row  int // index into ArgRows, -1 without rows
 	lane *lane
+}
+
+// title is a trail's name with the row of its arguments.
+func (c testCase) title(name string) string {
+	if c.row < 0 {
+		return name
+	}
+	return fmt.Sprintf("%s [%d]", name, c.row+1)
+}
+
+// wanted reports whether a trail is to be replayed on a lane: with --last-failed not where it had passed.
+func (r *runner) wanted(path string, l *lane) bool {
+	return len(r.Last) == 0 || slices.ContainsFunc(r.Last, func(c LastCase) bool {
+		return c.Trail == r.resolve(path) && (c.Device == l.name || c.Device == "" || l.name == "")
+	})
 }
 
 // cases are what there is to do: trail by trail, row by row, lane by lane.
@@ -204,6 +222,9 @@ func (r *runner) cases() ([]testCase, error) {
 		trails++
 		for _, row := range rows {
 			for _, l := range r.lanes {
+				if !r.wanted(path, l) {
+					continue
+				}
 				cases = append(cases, testCase{len(cases), path, row, l})
 			}
 		}
@@ -262,7 +283,7 @@ func (r *runner) count(c testCase, v verdict) {
 	defer r.mu.Unlock()
 	s := &r.summary
 	if v.outcome == "" {
-		s.NotRun = appendNew(s.NotRun, c.path)
+		r.leave(c)
 		return
 	}
 	s.ExitCode = fault.Worst(s.ExitCode, v.exit())
@@ -277,11 +298,25 @@ func (r *runner) count(c testCase, v verdict) {
 		s.Skipped++
 	case event.Failed:
 		s.RunFinished.Failed++
-		s.Failed = appendNew(s.Failed, c.path)
+		r.fail(c)
 	case event.Error:
 		s.Errors++
-		s.Failed = appendNew(s.Failed, c.path)
+		r.fail(c)
 	}
+}
+
+// fail notes a case that failed or broke. The caller holds r.mu.
+func (r *runner) fail(c testCase) {
+	r.summary.Failed = appendNew(r.summary.Failed, c.path)
+	r.again = append(r.again, LastCase{r.resolve(c.path), c.lane.name})
+}
+
+// leave notes a case whose turn does not come. The caller holds r.mu.
+func (r *runner) leave(c testCase) {
+	s := &r.summary
+	s.NotRun = appendNew(s.NotRun, c.path)
+	s.RunFinished.NotRun = append(s.RunFinished.NotRun, event.NotRun{File: c.path, Title: c.title(trailName(c.path)), Device: c.lane.name})
+	r.again = append(r.again, LastCase{r.resolve(c.path), c.lane.name})
 }
 
 func appendNew(list []string, s string) []string {

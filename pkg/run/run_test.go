@@ -262,7 +262,7 @@ func TestTheLastRunIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := run.LoadLast(dir)
-	want := []string{filepath.Join(o.Cwd, "a.trail.yaml"), filepath.Join(o.Cwd, "b.trail.yaml")}
+	want := []run.LastCase{{Trail: filepath.Join(o.Cwd, "a.trail.yaml")}, {Trail: filepath.Join(o.Cwd, "b.trail.yaml")}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

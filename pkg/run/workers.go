@@ -51,7 +51,7 @@ func (r *runner) work(ctx context.Context, cases []testCase) {
 		r.atOnce(ctx, todo)
 	}
 	for _, rest := range todo.cases {
-		r.summary.NotRun = appendNew(r.summary.NotRun, rest.path)
+		r.leave(rest)
 	}
 }
 

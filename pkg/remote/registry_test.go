@@ -27,8 +27,8 @@ func TestARegistryThatIsLostOverHTTPIsAWarning(t *testing.T) {
 		warning string // empty for none
 	}{
 		"nothing is wrong":         {nil, ""},
-		"dropped":                  {drops, "the connection was lost"},
-		"dropped within an answer": {dropsStream, "the connection was lost"},
+		"dropped":                  {drops, " was lost: it was closed before the answer"},
+		"dropped within an answer": {dropsStream, " was lost: it was closed before the answer"},
 		"the session is forgotten": {says(404, "session not found"), "the server has forgotten the session"},
 		"500":                      {says(500, "out of luck"), "500 Internal Server Error: out of luck"},
 		"a page":                   {answers(200, "text/html", "<title>Sorry</title>").ServeHTTP, "does not speak MCP"},

@@ -42,6 +42,8 @@ type Spec struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Log is told what is worth saying besides errors; level is debug, info, warn or error. May be nil.
 	Log func(level, message, hint string)
+
+	shared bool // it is a process of a pool
 }
 
 // Link is one conversation with a server.
@@ -115,10 +117,20 @@ func (l *Link) Explain(cause *fault.Error) *fault.Error {
 	if !strings.Contains(e.Message, where) {
 		e.Message += "\n  the server is at " + where
 	}
+	switch {
+	case e.Hint != "" || e.Kind == fault.Cancelled:
+	case oneClient(&e):
+		e.Hint = "it seems to serve one client at a time: it needs a transport for each session; until then, starting it anew helps once"
+	default:
+		e.Hint = hintTheirs
+	}
 	e.Details = map[string]any{"url": where}
 	maps.Copy(e.Details, cause.Details)
 	return &e
 }
+
+// Replaced is false: what stands behind a URL is not ours to replace.
+func (l *Link) Replaced() bool { return false }
 
 // Stop says goodbye and ends what is left of the conversation. The server goes on.
 func (l *Link) Stop(ctx context.Context) error {
@@ -157,7 +169,14 @@ func (l *Link) begin(part func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ending {
-		l.work.Go(part)
+		l.work.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					l.end(fault.Panicked(p))
+				}
+			}()
+			part()
+		})
 	}
 	return !l.ending
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -23,6 +24,8 @@ const (
 	silence    = 5 * time.Second
 	// maxPorts is how many ports are tried when a server finds that its own is taken.
 	maxPorts = 3
+	// politeEnd is how long a process is left to end by itself, as package spawn has it.
+	politeEnd = 5 * time.Second
 )
 
 const flagsHint = "remove multiDevice: http from its entry, and it is started once for each device, without these flags; " +
@@ -52,6 +55,7 @@ type host struct {
 	Shared
 	giveUp  context.CancelFunc // ends the start
 	stuck   bool               // it no longer answers; guarded by Pool.mu
+	spoke   atomic.Bool        // it has shaken hands with somebody
 	ready   chan struct{}      // closed when the rest is set
 	process *spawn.Process
 	at      *port
@@ -97,7 +101,7 @@ func (p *Pool) Close(ctx context.Context) error {
 			if h.err != nil {
 				return
 			}
-			err := h.process.Stop(ctx)
+			err := h.stop(ctx)
 			h.at.free()
 			mu.Lock()
 			defer mu.Unlock()
@@ -130,9 +134,30 @@ func (p *Pool) host(ctx context.Context, key string, what Shared) (*host, error)
 	p.work.Go(func() {
 		defer h.giveUp()
 		defer close(h.ready)
+		defer func() {
+			if p := recover(); p != nil {
+				h.err = fault.Panicked(p)
+			}
+		}()
 		h.err = p.start(ctx, h)
 	})
 	return h, nil
+}
+
+// stop ends a process politely, and says when that was not enough: it makes the end of every run longer.
+func (h *host) stop(ctx context.Context) error {
+	select {
+	case <-h.process.Done():
+		return h.process.Stop(ctx)
+	default:
+	}
+	begun := time.Now()
+	err := h.process.Stop(ctx)
+	if took := time.Since(begun); err == nil && took >= politeEnd && ctx.Err() == nil && h.Process.Log != nil {
+		h.Process.Log("info", fmt.Sprintf("did not end with its standard input; it was terminated after %s", took.Round(time.Second)),
+			"have it exit at the end of its standard input, and runs end sooner")
+	}
+	return err
 }
 
 // condemn ends a process that no longer answers, so that whoever comes next gets another one.
@@ -173,7 +198,7 @@ func (p *Pool) start(ctx context.Context, h *host) (err error) {
 		if err = p.launch(ctx, h); err == nil {
 			return nil
 		}
-		h.at.free()
+		defer h.at.free() // at the end: until then nobody chooses it, neither do we
 		if try == maxPorts || h.process == nil || !portTaken(h.process) {
 			return err
 		}
@@ -247,10 +272,10 @@ func (h *host) await(ctx context.Context) *fault.Error {
 				return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to answer")
 			}
 			return fault.New(fault.Server, flagsHint+"; the key startupTimeout gives it more time",
-				"timeout: started with %s it does not answer there within %s, the limit for starting", flags, h.limit())
+				"timeout: started with %s it does not answer at %s within %s, the limit for starting", flags, h.at.base()+"/mcp", h.limit())
 		case <-notice.C:
 			if h.Process.Log != nil {
-				h.Process.Log("warn", fmt.Sprintf("does not answer at port %d for %s; waiting on", h.at.number, silence),
+				h.Process.Log("warn", fmt.Sprintf("has not answered at %s/mcp for %s; waiting on", h.at.base(), silence),
 					"the key startupTimeout of its entry sets the limit")
 			}
 		}
@@ -279,7 +304,7 @@ func greeting() []byte {
 
 // link makes a link to a host that has answered.
 func (p *Pool) link(ctx context.Context, h *host) (*SharedLink, error) {
-	spec := Spec{Name: h.Process.Name, URL: h.url, Log: h.Process.Log}
+	spec := Spec{Name: h.Process.Name, URL: h.url, Log: h.Process.Log, shared: true}
 	if h.Token != "" {
 		spec.Headers = map[string]string{"Authorization": "Bearer " + h.Token}
 	}
@@ -308,10 +333,14 @@ func (h *host) end() *fault.Error {
 // SharedLink is a link to a process of a pool. It ends as the process does; stopping it ends the conversation alone.
 type SharedLink struct {
 	*Link
-	pool   *Pool
-	host   *host
-	opened time.Time
+	pool     *Pool
+	host     *host
+	opened   time.Time
+	replaced atomic.Bool
 }
+
+// Replaced reports whether Stop has ended a process that had answered others before.
+func (l *SharedLink) Replaced() bool { return l.replaced.Load() }
 
 // Stop ends the conversation. When the process has said nothing for as long as a start may take, it is ended as well: it is stuck, and
 // would be so for everybody.
@@ -321,6 +350,7 @@ func (l *SharedLink) Stop(ctx context.Context) error {
 	default:
 		if time.Since(l.opened) >= l.host.limit() {
 			l.pool.condemn(ctx, l.host)
+			l.replaced.Store(l.host.spoke.Load())
 		}
 	}
 	return l.Link.Stop(ctx)
@@ -330,7 +360,16 @@ func (l *SharedLink) Stop(ctx context.Context) error {
 func (l *SharedLink) Transport() mcp.Transport { return sharedTransport{l} }
 
 // Explain returns cause with what is known about the process. cause stays as it is.
-func (l *SharedLink) Explain(cause *fault.Error) *fault.Error { return l.host.process.Explain(cause) }
+func (l *SharedLink) Explain(cause *fault.Error) *fault.Error {
+	e := *cause
+	if e.Kind != fault.Crashed && !strings.Contains(e.Message, l.host.url) {
+		e.Message += "\n  it is spoken to at " + l.host.url
+	}
+	if e.Hint == "" && oneClient(&e) {
+		e.Hint = hintSessions
+	}
+	return l.host.process.Explain(&e)
+}
 
 type sharedTransport struct{ l *SharedLink }
 
@@ -353,6 +392,11 @@ const dying = 2 * time.Second
 // Read implements mcp.Connection.
 func (c *sharedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
+	select {
+	case <-c.l.heard:
+		c.l.host.spoke.Store(true)
+	default:
+	}
 	if answer, isAnswer := msg.(*jsonrpc.Response); err == nil && isAnswer && lostIn(answer) && c.died() {
 		return c.Connection.Read(ctx) // to the end of the conversation
 	}

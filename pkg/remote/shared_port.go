@@ -51,6 +51,8 @@ func loopback() net.IP { return net.IPv4(127, 0, 0, 1) }
 
 func (p *port) free() { _ = p.held.Close() }
 
+func (p *port) base() string { return "http://127.0.0.1:" + strconv.Itoa(p.number) }
+
 // firstPause and lastPause are how long to wait before asking again.
 const (
 	firstPause = 2 * time.Millisecond
@@ -59,8 +61,11 @@ const (
 
 // answer asks at the port until somebody speaks HTTP there, and returns where MCP is. It returns "" when ctx ends first.
 func (p *port) answer(ctx context.Context, token string) string {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	base := "http://127.0.0.1:" + strconv.Itoa(p.number)
+	client := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this process
+	}
+	base := p.base()
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
 		if here, there := ask(ctx, client, base+"/mcp", token); there {
 			if here {

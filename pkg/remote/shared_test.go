@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -239,11 +240,12 @@ func TestAProcessThatNoLongerAnswersIsReplaced(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if _, err := one.Call(ctx, tool.Call{Tool: "pid"}); err == nil || !strings.Contains(err.Error(), "no handshake within 8s") {
-		t.Errorf("the call after it: %v", err)
+	after, err := one.Call(ctx, tool.Call{Tool: "pid"})
+	if err != nil || after.Text == before || !strings.Contains(one.String(), "does not answer any more; its process is ended") {
+		t.Errorf("the call after it: %+v, %v\n%s", after, err, one)
 	}
-	if after := f.mustStart(cfg).call(t, "pid", nil).Text; after == before {
-		t.Error("the next link is to the process that does not answer")
+	if other := f.mustStart(cfg).call(t, "pid", nil); other.Text != after.Text {
+		t.Errorf("another link leads to %s, not to %s", other.Text, after.Text)
 	}
 }
 
@@ -274,6 +276,126 @@ if len(open("ports").readlines()) <= %d:
 				t.Errorf("tried %q (%v)", tried, err)
 			}
 		})
+	}
+}
+
+// sessions is a server that counts its sessions, knows only the last one, and forgets it when it is told to. With ONE it has but one.
+const sessions = `
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+count = 0
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        global count
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        method, status, body = message["method"], 200, {}
+        if method == "initialize":
+            count += 1
+            body["result"] = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "sessions", "version": "1"}}
+            if ONE and count > 1:
+                status, body = 400, {"error": {"code": -32600, "message": "Invalid Request: Server already initialized"}}
+        elif self.headers["Mcp-Session-Id"] != str(count):
+            status, body = 404, {"error": {"code": -32001, "message": "Session not found"}}
+        elif method == "tools/call" and message["params"]["name"] == "forget":
+            count += 1
+            body["result"] = {"content": []}
+        elif method == "tools/call":
+            body["result"] = {"content": [{"type": "text", "text": str(os.getpid())}]}
+        elif method == "tools/list":
+            body["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pid", "forget")]}
+        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), **body}).encode()
+        self.send_response(status if "id" in message else 202)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Mcp-Session-Id", str(count))
+        self.send_header("Content-Length", str(len(body) if "id" in message else 0))
+        self.end_headers()
+        if "id" in message:
+            self.wfile.write(body)
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler).serve_forever()
+`
+
+func TestASharedProcessThatForgetsASessionIsConnectedToAgain(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	r := f.mustStart(f.config(f.python("ONE = False\n", sessions)))
+	before := r.call(t, "pid", nil)
+	r.call(t, "forget", nil)
+	if after := r.call(t, "pid", nil); !after.OK || after.Text != before.Text {
+		t.Errorf("the call after it: %+v, before %+v", after, before)
+	}
+	r.call(t, "forget", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := r.List(ctx, false); err != nil {
+		t.Errorf("the listing after it: %v", err)
+	}
+	if err := r.Err(); err != nil || strings.Count(r.String(), "warn: server \"hosted\" was connected to again: ") != 2 {
+		t.Errorf("broken: %v, log:\n%s", err, r)
+	}
+}
+
+func TestASharedProcessWithOneTransportForAllIsToldSo(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	what := f.python("ONE = True\n", sessions)
+	f.mustStart(f.config(what))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := f.start(ctx, what)
+	if err == nil || !strings.Contains(err.Error(), "Server already initialized") || !strings.Contains(err.Error(), "it is spoken to at http://127.0.0.1:") {
+		t.Fatalf("a second session: %v", err)
+	}
+	if hint := fault.As(err).Hint; !strings.Contains(hint, "one transport for all clients") {
+		t.Errorf("hint %q", hint)
+	}
+}
+
+// redirecting sends everybody to the address in ELSEWHERE.
+const redirecting = `
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(307)
+        self.send_header("Location", ELSEWHERE)
+        self.end_headers()
+
+HTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler).serve_forever()
+`
+
+func TestTheTokenOfASharedProcessGoesNowhereElse(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	elsewhere := listen(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) }))
+	what := f.python(fmt.Sprintf("ELSEWHERE = %q\n", elsewhere.URL), redirecting)
+	what.Token = "sesame"
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := f.start(ctx, what)
+	if err == nil || !strings.Contains(err.Error(), "which is another host") || strings.Contains(fault.As(err).Hint, "url:") {
+		t.Errorf("Start: %v", err)
+	}
+}
+
+func TestAProcessThatDoesNotEndWithItsInputIsNamed(t *testing.T) {
+	t.Parallel()
+	f, s := newFleet(t), &said{}
+	what := f.python("", rooted)
+	what.Process.Log = s.add
+	f.mustStart(f.config(what)).stop(t)()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := f.Close(ctx); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if !strings.Contains(s.String(), "info: did not end with its standard input; it was terminated after 5s") {
+		t.Errorf("log:\n%s", s)
 	}
 }
 

@@ -66,7 +66,7 @@ func (l *Link) ask(req *jsonrpc.Request, data []byte) *failure {
 		return nil
 	}
 	if req.Method == methodInitialize && l.endpoint() == nil && (elsewhere(resp) || resp.StatusCode == http.StatusBadRequest) {
-		return l.askLegacy(req, data, l.refusal(resp, text))
+		return l.askLegacy(req, data, l.refusal(resp, text), errorIn(text))
 	}
 	return l.refusal(resp, text)
 }
@@ -349,9 +349,6 @@ func (l *Link) dress(r *http.Request) {
 	r.Header.Set("User-Agent", "trailblaze")
 	for name, value := range l.spec.Headers {
 		r.Header.Set(name, value)
-		if strings.EqualFold(name, "Host") {
-			r.Host = value
-		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

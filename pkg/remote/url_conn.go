@@ -126,6 +126,13 @@ func (l *Link) agreed(answer *jsonrpc.Response) {
 	l.mu.Unlock()
 }
 
+// spoken reports whether the handshake was answered.
+func (l *Link) spoken() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.version != "" || l.legacy != nil
+}
+
 func (l *Link) sessionID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

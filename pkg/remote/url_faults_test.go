@@ -84,11 +84,34 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 		},
 		{
 			"500", overHTTP(answers(500, "text/plain", "out of luck\ntrace")), fault.Server,
-			`server "team": initialize: URL answers 500 Internal Server Error: out of luck`, "",
+			`server "team": initialize: URL answers 500 Internal Server Error: out of luck`, "its log",
 		},
 		{
 			"503 with a page", overHTTP(answers(503, "text/html", page)), fault.Server,
-			`server "team": initialize: URL answers 503 Service Unavailable: Sign in to Example`, "",
+			`server "team": initialize: URL answers 503 Service Unavailable: Sign in to Example`, "its log",
+		},
+		{
+			"a status twice", overHTTP(answers(502, "text/html", "<html><title>502 Bad Gateway</title>")), fault.Server,
+			`server "team": initialize: URL answers 502 Bad Gateway`, "its log",
+		},
+		{
+			"too many requests", overHTTP(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "7")
+				w.WriteHeader(http.StatusTooManyRequests)
+			})), fault.Server,
+			`server "team": initialize: URL answers 429 Too Many Requests`, "(Retry-After: 7 s)",
+		},
+		{
+			"a session that is not there", overHTTP(answers(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)),
+			fault.Server, `server "team": initialize: URL answers 404 Not Found: Session not found`, "it speaks MCP",
+		},
+		{
+			"one session for all", overHTTP(answers(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Server already initialized"}}`)),
+			fault.ProtocolError, `server "team": initialize: protocol error -32600: Server already initialized`, "one client at a time",
+		},
+		{
+			"a TLS alert", alerts, fault.Server,
+			`server "team": initialize: URL cannot be spoken to: there it expects TLS, which is https://`, "https://",
 		},
 		{
 			"the wrong path", overHTTP(http.NotFoundHandler()), fault.Server,
@@ -127,7 +150,7 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 		},
 		{
 			"a stream that ends", overHTTP(answers(200, "text/event-stream", ": hello\n\n")), fault.Server,
-			`server "team": initialize: the connection was lost: it was closed before the answer`, "",
+			`server "team": initialize: the connection to URL was lost: it was closed before the answer`, "https://",
 		},
 		{
 			"another host", overHTTP(redirects(307, "http://tools.example.com/mcp?key=sesame")), fault.Server,
@@ -158,7 +181,7 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 				t.Helper()
 				return strings.Replace(overTLS(t), "https:", "http:", 1)
 			}, fault.Server,
-			`server "team": initialize: nothing speaks MCP at URL: streamable HTTP: answers 400 Bad Request: Client sent an HTTP request to an HTTPS server.`, "https://",
+			`server "team": initialize: URL cannot be spoken to: there it expects TLS, which is https://`, "https://",
 		},
 	}
 	for _, tt := range tests {
@@ -176,8 +199,11 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 			if fault.KindOf(err) != tt.kind || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s: %s\nwant %s: %s…\n%s", fault.KindOf(err), err, tt.kind, want, said)
 			}
-			if hint := fault.As(err).Hint; !strings.Contains(hint, tt.hint) || (hint == "") != (tt.hint == "") && tt.name != "a stream that ends" {
+			if hint := fault.As(err).Hint; !strings.Contains(hint, tt.hint) || hint == "" || tt.hint == "" {
 				t.Errorf("hint %q, want one with %q", hint, tt.hint)
+			}
+			if strings.Count(err.Error(), "502") > 1 {
+				t.Errorf("it repeats itself: %s", err)
 			}
 			if strings.Contains(err.Error(), "sesame") {
 				t.Errorf("it shows a query: %s", err)
@@ -187,6 +213,33 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// alerts is a port where TLS is spoken by something that does not explain itself.
+func alerts(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-done
+	})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 1024))
+			_, _ = c.Write([]byte{0x15, 3, 1, 0, 2, 2, 22})
+			_ = c.Close()
+		}
+	}()
+	return "http://" + l.Addr().String() + "/mcp"
 }
 
 func TestASlowServerIsWaitedForUpToItsLimit(t *testing.T) {
@@ -341,8 +394,8 @@ func TestWhatHappensToACallIsSaidAndTheNextOneWorks(t *testing.T) {
 		kind        fault.Kind
 		connections int // in all, after the next call
 	}{
-		{"dropped before an answer", drops, 1, "the connection was lost: it was closed before the answer" + unsure, fault.Server, 2},
-		{"dropped within an answer", dropsStream, 1, "the connection was lost: it was closed before the answer" + unsure, fault.Server, 2},
+		{"dropped before an answer", drops, 1, "the connection to URL was lost: it was closed before the answer" + unsure, fault.Server, 2},
+		{"dropped within an answer", dropsStream, 1, "the connection to URL was lost: it was closed before the answer" + unsure, fault.Server, 2},
 		{"the session is forgotten", says(404, "session not found"), 1, "", "", 2},
 		{"the session is forgotten, says 400", says(400, "Bad Request: No valid session ID provided"), 1, "", "", 2},
 		{"the session is forgotten, says 400 otherwise", says(400, "Bad Request: Server not initialized"), 1, "", "", 2},
@@ -377,7 +430,7 @@ func TestWhatHappensToACallIsSaidAndTheNextOneWorks(t *testing.T) {
 			if n := f.count("POST initialize"); n != tt.connections {
 				t.Errorf("connected %d times, want %d: %s", n, tt.connections, f.seen())
 			}
-			if tt.want == "" && !strings.Contains(r.String(), "debug: server \"team\" is connected to again") {
+			if tt.want == "" && !strings.Contains(r.String(), "warn: server \"team\" was connected to again: it did not take the call of tool \"echo\": the server has forgotten") {
 				t.Errorf("nothing in the log: %s", r)
 			}
 		})
@@ -411,7 +464,7 @@ func TestASessionEndsWithAnErrorWhenTheServerCannotBeReachedAgain(t *testing.T) 
 			r.call(t, "echo", map[string]any{"text": "one"})
 			tt.then(f, s)
 			lost, err := r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "two"}})
-			if err == nil && strings.Contains(lost.Text, "the connection was lost") { // it was closed just when it was written to
+			if err == nil && strings.Contains(lost.Text, " was lost: ") { // it was closed just when it was written to
 				_, err = r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "three"}})
 			}
 			want := strings.ReplaceAll(`server "team": `+tt.want, "URL", s.URL)
@@ -448,7 +501,7 @@ func TestAServerThatIsStartedAgainIsFoundAgain(t *testing.T) {
 				t.Errorf("after a restart between calls: %+v", got)
 			}
 			got := r.call(t, "die", nil)
-			if want := `server "team", tool "die": the connection was lost: `; got.OK || got.Kind != fault.Server || !strings.HasPrefix(got.Text, want) ||
+			if want := `server "team", tool "die": the connection to ` + second.url + ` was lost: `; got.OK || got.Kind != fault.Server || !strings.HasPrefix(got.Text, want) ||
 				!strings.HasSuffix(got.Text, "; the call may or may not have happened") {
 				t.Errorf("a call that it dies of: %+v", got)
 			}

@@ -17,14 +17,15 @@ import (
 const endpointWait = 5 * time.Second
 
 // askLegacy takes a server that refused initialize for one of HTTP with SSE: it opens the stream that all its answers come in,
-// and sends the request where the stream says. refused is the failure when it is no such server either.
-func (l *Link) askLegacy(req *jsonrpc.Request, data []byte, refused *failure) *failure {
+// and sends the request where the stream says. refused is the failure when it is no such server either, and rpc what it said in the words of the
+// protocol; may be nil.
+func (l *Link) askLegacy(req *jsonrpc.Request, data []byte, refused *failure, rpc *jsonrpc.Error) *failure {
 	ctx, cancel := context.WithCancel(l.life)
 	patience := time.AfterFunc(endpointWait, cancel)
 	resp, err := l.get(ctx, "")
 	if err != nil {
 		cancel()
-		return l.noMCP(refused, err)
+		return l.noMCP(refused, err, rpc)
 	}
 	body := bufio.NewReaderSize(resp.Body, readSize)
 	endpoint, err := l.readEndpoint(resp, body)
@@ -34,7 +35,7 @@ func (l *Link) askLegacy(req *jsonrpc.Request, data []byte, refused *failure) *f
 	if err != nil {
 		cancel()
 		_ = resp.Body.Close()
-		return l.noMCP(refused, err)
+		return l.noMCP(refused, err, rpc)
 	}
 	l.mu.Lock()
 	l.legacy = endpoint

@@ -9,9 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
@@ -37,8 +40,23 @@ func (f *failure) Unsure() bool { return f.unsure }
 const (
 	hintRunning = "is it running, and is this its url? trailblaze neither starts nor stops a server that has one"
 	hintPath    = "servers usually answer at /mcp, older ones at /sse: complete the url of its entry"
-	hintLost    = "trying again can help: the next call connects again"
+	hintLost    = "trying again can help; its log may say why"
+	hintTheirs  = "whoever runs it can see more in its log"
+	hintHTTPS   = "write https:// instead of http:// in url: of its entry"
+
+	// of a process that several sessions share, and that has no url: to correct
+	hintServes   = "with multiDevice: http it has to serve streamable HTTP at /mcp by itself, to whoever shows TRAILBLAZE_SESSION_TOKEN"
+	hintSessions = "it seems to have one transport for all clients: with multiDevice: http it needs one for each session, " +
+		"told apart by the Mcp-Session-Id; docs/shared-servers.md shows how"
 )
+
+// hint is what to do about a server with a url, or about a shared process instead.
+func (l *Link) hint(url, shared string) string {
+	if l.spec.shared {
+		return shared
+	}
+	return url
+}
 
 // unreachable is the failure of a request that was not sent.
 func (l *Link) unreachable(err error) *failure {
@@ -46,6 +64,7 @@ func (l *Link) unreachable(err error) *failure {
 		return f
 	}
 	why, hint := l.reason(err)
+	hint = l.hint(hint, hintLost)
 	return &failure{
 		fault.New(fault.Server, hint, "%s cannot be reached at %s: %s", shown(l.url), address(l.url), why), true, false,
 	}
@@ -56,11 +75,26 @@ func (l *Link) brokenOff(err error) *failure {
 	if f := l.redirected(err); f != nil {
 		return f
 	}
+	if strings.Contains(err.Error(), tlsAlert) {
+		return l.expectsTLS()
+	}
 	return l.lost(err)
 }
 
+// tlsAlert is how net/http quotes the beginning of a TLS alert that comes instead of an answer.
+const tlsAlert = `malformed HTTP response "\x15\x03`
+
+// expectsTLS is the failure of a server that wants https:// and was spoken to without it.
+func (l *Link) expectsTLS() *failure {
+	return &failure{fault.New(fault.Server, hintHTTPS, "%s cannot be spoken to: there it expects TLS, which is https://", shown(l.url)), true, false}
+}
+
 func (l *Link) lost(err error) *failure {
-	return &failure{fault.New(fault.Server, hintLost, "the connection was lost: %s", plain(err)), true, true}
+	hint := hintLost
+	if l.url.Scheme == "http" && !l.spec.shared && !l.spoken() {
+		hint = "does it expect https://? Then write that into url: of its entry"
+	}
+	return &failure{fault.New(fault.Server, hint, "the connection to %s was lost: %s", shown(l.url), plain(err)), true, true}
 }
 
 // streamLost is the end of a conversation whose answers all come in one stream.
@@ -72,7 +106,8 @@ func (l *Link) redirected(err error) *failure {
 		return nil
 	}
 	return &failure{
-		fault.New(fault.Server, "write the URL that is meant into url: of its entry; its headers go to that host only", "%s %s", shown(l.url), to),
+		fault.New(fault.Server, l.hint("write the URL that is meant into url: of its entry; its headers go to that host only", hintServes),
+			"%s %s", shown(l.url), to),
 		true, false,
 	}
 }
@@ -81,29 +116,57 @@ func (l *Link) redirected(err error) *failure {
 func (l *Link) refusal(resp *http.Response, text string) *failure {
 	status := statusOf(resp)
 	switch {
+	case l.url.Scheme == "http" && resp.StatusCode == http.StatusBadRequest && strings.Contains(text, "HTTPS"):
+		return l.expectsTLS()
 	case l.forgotten(resp, text):
 		return &failure{fault.New(fault.Server, hintLost, "the server has forgotten the session: it answers %s", status), true, false}
 	case unauthorized(resp):
 		return &failure{fault.New(fault.PermissionDenied,
-			"look at headers: of its entry, such as Authorization, and at the variables that they take",
+			l.hint("look at headers: of its entry, such as Authorization, and at the variables that they take: is one of them empty?", hintServes),
 			"%s answers %s%s", shown(l.url), status, l.excerpt(resp, text)), true, false}
 	case resp.StatusCode == http.StatusProxyAuthRequired:
 		return &failure{fault.New(fault.PermissionDenied, "look at HTTP_PROXY, HTTPS_PROXY and NO_PROXY", "a proxy answers %s", status), true, false}
 	}
-	return &failure{fault.New(fault.Server, "", "%s answers %s%s", shown(l.url), status, l.excerpt(resp, text)), false, true}
+	return &failure{fault.New(fault.Server, l.refusalHint(resp), "%s answers %s%s", shown(l.url), status, l.excerpt(resp, text)), false, true}
 }
 
-// noMCP is the failure of a server that speaks neither way.
-func (l *Link) noMCP(refused *failure, second error) *failure {
+// oneClient reports whether a server refuses a session because it has one already.
+func oneClient(e *fault.Error) bool {
+	return e.Kind == fault.ProtocolError && strings.Contains(strings.ToLower(e.Message), "already initialized")
+}
+
+// refusalHint is what to do about a status that is no answer.
+func (l *Link) refusalHint(resp *http.Response) string {
+	hint := ""
+	if resp.StatusCode >= http.StatusInternalServerError {
+		hint = "the server, or what stands before it, has a problem of its own; its log may say which"
+	}
+	if resp.StatusCode == http.StatusTooManyRequests {
+		hint = "it is asked too often: run less at once, or later"
+	}
+	if after := resp.Header.Get("Retry-After"); hint != "" && after != "" {
+		if _, err := strconv.Atoi(after); err == nil {
+			after += " s"
+		}
+		hint += fmt.Sprintf("; it says when to try again (Retry-After: %.40s)", after)
+	}
+	return hint
+}
+
+// noMCP is the failure of a server that speaks neither way, unless it refused in the words of the protocol.
+func (l *Link) noMCP(refused *failure, second error, rpc *jsonrpc.Error) *failure {
+	if rpc != nil || refused.why.Hint == hintHTTPS {
+		if rpc != nil {
+			refused.why.Hint = l.hint("it speaks MCP, but refuses to begin a session; whoever runs it can see more in its log", hintSessions)
+		}
+		refused.lost, refused.unsure = true, false
+		return refused
+	}
 	how := plain(second)
 	if to := (*redirectError)(nil); errors.As(second, &to) {
 		how = to.Error()
 	}
-	hint := hintPath
-	if l.url.Scheme == "http" && strings.Contains(refused.why.Message, "HTTPS") {
-		hint = "write https:// instead of http:// in url: of its entry"
-	}
-	return &failure{fault.New(fault.Server, hint, "nothing speaks MCP at %s: streamable HTTP: %s; HTTP with SSE: %s",
+	return &failure{fault.New(fault.Server, l.hint(hintPath, hintServes), "nothing speaks MCP at %s: streamable HTTP: %s; HTTP with SSE: %s",
 		shown(l.url), strings.TrimPrefix(refused.why.Message, shown(l.url)+" "), how), true, false}
 }
 
@@ -122,7 +185,7 @@ func (l *Link) odd(resp *http.Response) *failure {
 
 // nonsense is the failure of a server that does not keep to the protocol.
 func (l *Link) nonsense(what string) *failure {
-	return &failure{fault.New(fault.ProtocolError, hintPath, "%s does not speak MCP: %s", shown(l.url), what), false, true}
+	return &failure{fault.New(fault.ProtocolError, l.hint(hintPath, hintServes), "%s does not speak MCP: %s", shown(l.url), what), false, true}
 }
 
 func tooLarge() *failure {
@@ -164,7 +227,7 @@ func (l *Link) excerpt(resp *http.Response, text string) string {
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.TrimSpace(line)
-	if line == "" {
+	if line == "" || !ok(resp) && (strings.EqualFold(line, statusOf(resp)) || strings.EqualFold(line, http.StatusText(resp.StatusCode))) {
 		return ""
 	}
 	if len(line) > maxExcerpt {

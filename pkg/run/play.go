@@ -117,10 +117,16 @@ func (p *player) judge(end ended) verdict {
 		return broken(cause)
 	case end.err != nil:
 		return broken(advised(end.err, crashHint))
-	case end.result.Kind == fault.Crashed:
+	case unreached(end.result.Kind):
 		return broken(advised(whyFailed(end.result), crashHint))
 	}
 	return failed(whyFailed(end.result))
+}
+
+// unreached reports whether a call failed because its server did: it crashed, its connection was lost, or what answers there refuses
+// to speak with us.
+func unreached(kind fault.Kind) bool {
+	return kind == fault.Crashed || kind == fault.Server || kind == fault.PermissionDenied
 }
 
 func whyFailed(result tool.Result) error {

@@ -53,9 +53,13 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 
 // carry sends a call, and once more when a link that came back had not taken it.
 func (s *Server) carry(ctx context.Context, f *flight, call tool.Call) (tool.Result, error) {
-	for again := false; ; again = true {
+	var untaken substitute
+	for {
 		if err := s.board(ctx, f, call.Nested); err != nil {
 			return tool.Result{}, err
+		}
+		if untaken != nil {
+			s.reconnected(fmt.Sprintf("it did not take the call of %s: %v", f.phase(), untaken))
 		}
 		params, err := f.peer.params(envelope(call, f.token, s.listing.Load().closed[call.Tool]))
 		if err != nil {
@@ -66,10 +70,10 @@ func (s *Server) carry(ctx context.Context, f *flight, call tool.Call) (tool.Res
 		switch {
 		case in == nil:
 			return result, err
-		case again || in.Unsure() || !in.Lost():
+		case untaken != nil || in.Unsure() || !in.Lost():
 			return s.instead(ctx, f, in), nil
 		}
-		s.log("debug", fmt.Sprintf("is connected to again, since it did not take the call of tool %q: %v", f.tool, in), "")
+		untaken = in
 		s.retire(ctx, s.disembark(f))
 	}
 }
@@ -164,7 +168,25 @@ func (s *Server) board(ctx context.Context, f *flight, nested bool) error {
 		_ = p.stop(context.WithoutCancel(ctx))
 		return s.stoppedFault(f.phase())
 	}
+	if s.cfg.Reconnect && last.hasEnded() && last.fate != nil {
+		s.reconnected(last.fate.Message)
+	}
 	return nil
+}
+
+// maxReconnections is how many reconnections of a server are worth a warning each.
+const maxReconnections = 3
+
+// reconnected says that a conversation was begun anew without a call that failed.
+func (s *Server) reconnected(why string) {
+	s.mu.Lock()
+	s.reconnections++
+	level := "warn"
+	if s.reconnections > maxReconnections {
+		level = "debug"
+	}
+	s.mu.Unlock()
+	s.log(level, "was connected to again: "+why, "what it kept for this session, such as who is signed in, is gone, unless it keeps that elsewhere")
 }
 
 // boardCurrent boards the process in use, unless it is gone.
@@ -228,7 +250,7 @@ func (s *Server) fly(ctx context.Context, f *flight, params json.RawMessage, cal
 	ex, err := f.peer.send(writing, methodCall, params)
 	switch {
 	case err != nil && writing.Err() != nil && ctx.Err() == nil:
-		return s.giveUp(ctx, f, c), nil
+		return s.giveUp(ctx, f, c, call), nil
 	case err != nil:
 		return s.arrived(ctx, f, nil, err)
 	}
@@ -243,7 +265,7 @@ func (s *Server) fly(ctx context.Context, f *flight, params json.RawMessage, cal
 			if ex.isDone() || len(f.progress) > 0 {
 				continue
 			}
-			return s.giveUp(ctx, f, c), nil
+			return s.giveUp(ctx, f, c, call), nil
 		case <-ex.done: // the usual case; await returns at once
 		case <-ctx.Done():
 		case <-f.peer.wire.broken:
@@ -258,9 +280,21 @@ func (s *Server) fly(ctx context.Context, f *flight, params json.RawMessage, cal
 }
 
 // giveUp ends a call that is over its limit.
-func (s *Server) giveUp(ctx context.Context, f *flight, c *clock) tool.Result {
+func (s *Server) giveUp(ctx context.Context, f *flight, c *clock, call tool.Call) tool.Result {
 	s.retire(ctx, f.peer)
-	return s.overdue(f.tool, c)
+	_, lasts := f.peer.link.(Conversation)
+	return s.overdue(f.tool, c, nextCall(call, lasts))
+}
+
+// nextCall says what the call after one that was given up finds.
+func nextCall(call tool.Call, lasts bool) string {
+	switch {
+	case call.ByHand: // there is none
+		return ""
+	case lasts:
+		return ": the next call connects again"
+	}
+	return ": the next call gets a fresh process"
 }
 
 func report(call tool.Call, text string) {
@@ -279,10 +313,8 @@ func (s *Server) arrived(ctx context.Context, f *flight, raw json.RawMessage, er
 	case ctx.Err() != nil:
 		s.retire(ctx, f.peer)
 		return tool.Result{}, s.interrupted(ctx, f)
-	case in != nil && (s.cfg.Reconnect || !in.Lost()):
-		return tool.Result{}, err
 	case in != nil:
-		f.peer.wire.fail() // its end says more
+		return tool.Result{}, err
 	case errors.As(err, &rpc):
 		return s.rejected(f.tool, err, rpc), nil
 	}
@@ -368,15 +400,11 @@ func (c *clock) restart() { c.timer.Reset(min(c.time, c.left())) }
 func (c *clock) left() time.Duration { return c.total - time.Since(c.begun) }
 
 // overdue is the result of a call that was given up.
-func (s *Server) overdue(name string, c *clock) tool.Result {
+func (s *Server) overdue(name string, c *clock, next string) tool.Result {
 	what := fmt.Sprintf("no answer within %s, %s (%s)", c.time, c.source, c.change)
 	if c.total > c.time && c.left() <= 0 {
 		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", c.total, c.source, c.change)
 	}
-	hint := "trying again can help: the next call gets a fresh process"
-	if s.cfg.Reconnect {
-		hint = "trying again can help: the next call connects again"
-	}
-	return s.failure(name, fault.CallTimeout, hint,
+	return s.failure(name, fault.CallTimeout, "trying again can help"+next,
 		"timeout: %s; the call may or may not have happened", what)
 }

@@ -88,12 +88,10 @@ func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 		case ctx.Err() != nil:
 			return nil, s.interrupted(ctx, f)
 		case in == nil || !in.Lost():
-		case !s.cfg.Reconnect:
-			f.peer.wire.fail() // its end says more
 		case again:
 			s.retire(ctx, f.peer)
 		default:
-			s.log("debug", fmt.Sprintf("is connected to again, to be listed: %v", in), "")
+			s.reconnected(fmt.Sprintf("it was not listed: %v", in))
 			s.retire(ctx, s.disembark(f))
 			continue
 		}

@@ -86,6 +86,15 @@ func (p *peer) watch() {
 	}
 }
 
+func (p *peer) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // leaves waits for the end of a server that can no longer be spoken with, for as long as that is worth it.
 func (p *peer) leaves() bool {
 	select {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // The resource in which a server describes its tools (specification, section 14), and the most that is read of it.
@@ -42,6 +44,11 @@ func (s *Server) startReading(ctx context.Context, p *peer) *reading {
 	ctx, r.stop = context.WithCancelCause(ctx)
 	go func() {
 		defer close(r.done)
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fault.Panicked(p)
+			}
+		}()
 		r.text, r.err = s.readRegistry(ctx, p)
 	}()
 	return r
@@ -77,7 +84,7 @@ func (s *Server) readRegistry(ctx context.Context, p *peer) (string, error) {
 		return s.registryText(raw), nil
 	case errors.Is(context.Cause(ctx), errSlow):
 		s.without(fmt.Sprintf("no answer within %s", s.cfg.timing.registry))
-	case in != nil && (s.cfg.Reconnect || !in.Lost()):
+	case in != nil:
 		s.without(in.Error())
 	case !errors.As(err, &rpc):
 		return "", s.ended(ctx, methodRead, err)

@@ -43,6 +43,13 @@ type Link interface {
 	Stop(ctx context.Context) error
 }
 
+// Conversation is a Link to something that goes on without it, because others use it as well.
+type Conversation interface {
+	Link
+	// Replaced reports, once the link is stopped, that what it led to had stopped answering, so that the next link leads to something fresh.
+	Replaced() bool
+}
+
 // Config says how to reach a server and what it is allowed.
 type Config struct {
 	Name string
@@ -116,14 +123,15 @@ type Server struct {
 	broken   chan struct{}
 	work     sync.WaitGroup // every goroutine of the server
 
-	mu      sync.Mutex
-	peer    *peer              // in use; nil when the next call has to start one
-	last    *peer              // the one before, on its way out
-	flights map[string]*flight // calls in progress, by progress token
-	tokens  int
-	crashes int
-	stopped bool
-	err     *fault.Error // why it is broken
+	mu            sync.Mutex
+	peer          *peer              // in use; nil when the next call has to start one
+	last          *peer              // the one before, on its way out
+	flights       map[string]*flight // calls in progress, by progress token
+	tokens        int
+	crashes       int
+	reconnections int
+	stopped       bool
+	err           *fault.Error // why it is broken
 }
 
 // Start launches the server, shakes hands and asks what it has. When that fails everything it started is stopped,
@@ -194,7 +202,7 @@ func (s *Server) Stop(ctx context.Context) error {
 // connect starts a process and shakes hands with it. A server that refuses to initialize is started again, since nobody
 // knows what state the refusal left it in, and spoken to in the modern way from then on.
 func (s *Server) connect(ctx context.Context) (*peer, error) {
-	for {
+	for replaced := false; ; {
 		link, err := s.cfg.Launch(ctx)
 		if err != nil {
 			return nil, s.launchFault(err)
@@ -209,6 +217,11 @@ func (s *Server) connect(ctx context.Context) (*peer, error) {
 		}
 		failed := s.reason(p, "initialize", err)
 		_ = p.stop(context.WithoutCancel(ctx))
+		if c, lasts := link.(Conversation); lasts && c.Replaced() && !replaced && ctx.Err() == nil {
+			replaced = true
+			s.log("warn", "does not answer any more; its process is ended, and a fresh one started", "the last call before it may have stuck")
+			continue
+		}
 		if s.protocol == modern || !refused(err) {
 			return nil, p.link.Explain(failed)
 		}
@@ -315,7 +328,7 @@ func (s *Server) decide(p *peer) (warning string) {
 	}
 	s.crashes++
 	if p.fate != nil && s.cfg.RestartOnCrash && s.crashes <= maxRestarts {
-		return fmt.Sprintf("is started again for the next call (crash %d of at most %d): %s", s.crashes, maxRestarts, p.verdict.Message)
+		return fmt.Sprintf("is started again if another call needs it (crash %d of at most %d): %s", s.crashes, maxRestarts, p.verdict.Message)
 	}
 	s.breakWith(p.verdict)
 	return ""

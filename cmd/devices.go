@@ -80,13 +80,20 @@ func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Co
 	return values, errors.Join(wrong...)
 }
 
-// deviceProblems are settings of the project that no kind of device knows.
+// deviceProblems are settings of the project that no kind of device knows or takes.
 func (a *app) deviceProblems(project *config.Project) fault.Problems {
 	var keys []string
 	for _, o := range a.options() {
 		keys = append(keys, o.Key)
 	}
-	return project.DeviceProblems(keys)
+	return project.DeviceProblems(keys, func(key, value string) error {
+		var errs []error
+		for _, k := range a.Devices {
+			_, err := k.New(a.host(map[string]string{key: value})) // starts nothing
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	})
 }
 
 func (a *app) host(values map[string]string) device.Host {

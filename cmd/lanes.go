@@ -46,6 +46,9 @@ func (a *app) lanes(project *config.Project, f runFlags, setup run.Setup) ([]run
 		return nil, fault.New(fault.Misuse, "leave it out for one session at a time on each device", "--workers %d is less than 1", f.workers)
 	}
 	names := f.devices
+	if f.command.Flags().Changed("device") && (len(names) == 0 || slices.Contains(names, "")) {
+		return nil, fault.New(fault.Misuse, "leave the flag out for the project's own platform", "a --device has no name")
+	}
 	if f.all {
 		for _, d := range project.Devices {
 			names = append(names, d.Name)
@@ -75,7 +78,7 @@ func (a *app) lane(project *config.Project, f runFlags, setup run.Setup, name st
 	if err != nil {
 		return run.Lane{}, err
 	}
-	if d.Driver+d.Platform != "" && f.driver+f.platform != "" {
+	if f.driver+f.platform != "" {
 		return run.Lane{}, fault.New(fault.Misuse, "leave out --driver and --platform", "--device %s says already what the device is", name)
 	}
 	lane := run.Lane{

@@ -98,6 +98,7 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 		{"--device fone", `did you mean "phone"`},
 		{"--device nokia:1", "PLATFORM:NAME"},
 		{"--device web:", "has no name"},
+		{"--device=", "has no name"},
 		{"--device web:a,web:a", "there twice"},
 		{"--device phone --platform web", "leave out --driver and --platform"},
 		{"--device web:a --driver ios-host", "leave out --driver and --platform"},
@@ -177,4 +178,15 @@ func TestTwoRunsOnOneMachineDoNotClash(t *testing.T) {
 		t.Errorf("%d sessions, want 4", len(sessions))
 	}
 	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestSettingsOfDevicesAreJudgedWhereTheyStand(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject + "device: { cdpUrl: nowhere }\ndevices: { wall: { viewport: 10 }, phone: { viewport: 390x844 } }\n",
+		"trails/a.trail.yaml": webTrail("echo: {}"),
+	})
+	for _, command := range []string{"check", "run"} {
+		p.run(command).want(t, 3, `viewport: "10" is no size`, "trailblaze.yaml:8:20", `cdpUrl: "nowhere" begins with none of`, "trailblaze.yaml:7:11")
+	}
 }

@@ -69,12 +69,12 @@ func newOptions(host device.Host) (options, error) {
 	o.width, bad = strconv.Atoi(w)
 	o.height, worse = strconv.Atoi(h)
 	if err := errors.Join(bad, worse); err != nil || min(o.width, o.height) < 1 || max(o.width, o.height) > maxSide {
-		return o, fault.New(fault.Misuse, "write width and height in pixels, as in 1280x800", "--viewport: %q is no size", size)
+		return o, fault.New(fault.Misuse, "write width and height in pixels, as in 1280x800", "viewport: %q is no size", size)
 	}
 	known := []string{"http://", "https://", "ws://", "wss://"}
 	if o.cdpURL != "" && !slices.ContainsFunc(known, func(scheme string) bool { return strings.HasPrefix(o.cdpURL, scheme) }) {
 		return o, fault.New(fault.Misuse, "write it as http://HOST:PORT, or ws://…",
-			"--cdp-url: %q begins with none of %s", o.cdpURL, strings.Join(known, ", "))
+			"cdpUrl: %q begins with none of %s", o.cdpURL, strings.Join(known, ", "))
 	}
 	return o, nil
 }

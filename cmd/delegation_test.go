@@ -354,7 +354,7 @@ func TestWhatADelegatingCallSavesAndLeavesOut(t *testing.T) {
 			[]string{`delegate: { to: [ { tool: echo } ], remember: { "my name": x, args.y: x, ok: x } }`}, []string{"rememberValue", "echo"},
 		},
 		"nothing to delegate":          {[]string{"delegate: { to: [] }"}, nil},
-		"nothing said of delegating":   {[]string{"silent: {}"}, nil},
+		"done by the tool itself":      {[]string{"silent: {}"}, []string{"silent"}},
 		"nothing but what it has kept": {[]string{"delegate: { to: [], remember: { a: x, b: y } }", `assertEquals: { expected: xy, actual: "{{a}}{{b}}" }`}, []string{"rememberValue", "rememberValue", "assertEquals"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestToolboxListJSONHasTheShapeOfTheSpecification(t *testing.T) {
 	if got := string(v["tools"]); got != wantTool {
 		t.Errorf("tools\n%s, want\n%s", got, wantTool)
 	}
-	if got := string(v["skipped"]); !strings.Contains(got, `{"name":"fail","source":{"kind":"server","name":"fake"},"reason":"toolset"}`) {
+	if got := string(v["skipped"]); !strings.Contains(got, `{"name":"fail","source":{"kind":"server","name":"fake"},"reason":"toolset","detail":"the target's platform excludes it"}`) {
 		t.Errorf("skipped\n%s", got)
 	}
 	if got := string(v["warnings"]); !strings.Contains(got, "nobody") {

@@ -49,7 +49,7 @@ func TestTheToolsOfAGroupAreListedEnabledOrNot(t *testing.T) {
 
 checkout — Buying things (not enabled by default)
   echo   fake  the tool echo
-  sleep  fake  the tool sleep
+  sleep  fake  the tool sleep (not recorded, delegates)
 
 2 tools, 1 left out (--why says why)
 `},
@@ -57,10 +57,10 @@ checkout — Buying things (not enabled by default)
 
 checkout — Buying things (not enabled by default)
   echo   fake  the tool echo
-  sleep  fake  the tool sleep
+  sleep  fake  the tool sleep (not recorded, delegates)
 
 left out
-  tick  fake  supportedPlatforms: it supports the platforms ios, this is WEB
+  tick  fake  supportedPlatforms: it supports the platforms IOS, this is WEB
 
 2 tools, 1 left out
 `},
@@ -68,7 +68,7 @@ left out
 
 checkout — Buying things
   echo   fake  the tool echo
-  sleep  fake  the tool sleep
+  sleep  fake  the tool sleep (not recorded, delegates)
 
 2 tools, 1 left out (--why says why)
 `},
@@ -76,10 +76,10 @@ checkout — Buying things
 
 checkout — Buying things
   echo(text (string) optional)  fake  the tool echo
-  sleep(ms (integer) optional)  fake  the tool sleep
+  sleep(ms (integer) optional)  fake  the tool sleep (not recorded, delegates)
 
 core — What everybody needs (not enabled here)
-  fail(text (string) optional)  fake  the tool fail
+  fail(text (string) optional)  fake  the tool fail (hidden from agents)
 
 memory (not enabled here)
 `},
@@ -108,7 +108,7 @@ func TestTheJSONOfAGroup(t *testing.T) {
 		`{"name":"sleep","description":"the tool sleep",` + fake + `,"toolsets":["checkout"],` +
 		`"inputSchema":{"properties":{"ms":{"type":"integer"}},"type":"object"},"isForLlm":true,"isRecordable":false,"isDelegating":true,` +
 		`"requiresHost":false,"requiresContext":false,"supportedDrivers":[],"supportedPlatforms":[]}],` +
-		`"skipped":[{"name":"tick",` + fake + `,"reason":"supportedPlatforms"}],` +
+		`"skipped":[{"name":"tick",` + fake + `,"reason":"supportedPlatforms","detail":"it supports the platforms IOS, this is WEB"}],` +
 		`"toolsets":[{"id":"checkout","description":"Buying things\nand paying","platforms":[],"drivers":[],"alwaysEnabled":false,` +
 		`"defaultEnabled":false,"active":false,"tools":["echo","sleep"]}],` +
 		`"warnings":["registry: server fake: trailblaze://registry: it names the tool \"nobody\", which the server does not list"]}` + "\n"
@@ -119,6 +119,7 @@ func TestAnUnknownGroupIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
 	p.run("toolbox", "list", "--group", "chekout").want(t, 3, `--group: there is no toolset "chekout"`, `did you mean "checkout"?`)
+	p.run("toolbox", "list", "--group", "").want(t, 3, "--group is empty")
 	p.run("toolbox", "list", "--group", "nothing-like-it").want(t, 3, "known: checkout, core, device, memory")
 	p.run("toolbox", "list", "--group", "chekout", "--json").want(t, 3, `"kind":"misuse"`, `"warnings":[`)
 }
@@ -126,7 +127,7 @@ func TestAnUnknownGroupIsMisuse(t *testing.T) {
 func TestAGroupWithoutAToolHereSaysSo(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, `{"tools":{"tick":{"platforms":["desktop"],"groups":["windows"]}},"groups":{"empty":{}}}`, "{}")
-	p.run("toolbox", "list", "--group", "windows,empty", "--why").want(t, 0, "no tools of windows, empty in this scope", "tick", "supports the platforms desktop", "0 tools, 1 left out")
+	p.run("toolbox", "list", "--group", "windows,empty", "--why").want(t, 0, "no tools of windows, empty in this scope", "tick", "supports the platforms DESKTOP", "0 tools, 1 left out")
 }
 
 func TestAGroupThatIsNotEnabledIsLeftOutAndCanBeCalled(t *testing.T) {
@@ -135,6 +136,38 @@ func TestAGroupThatIsNotEnabledIsLeftOutAndCanBeCalled(t *testing.T) {
 	list := p.run("toolbox", "list", "--why")
 	list.want(t, 0, `sleep  fake  toolset: its group "checkout" is not enabled by default; name it in tool_sets`, "core — What everybody needs\n  echo")
 	p.run("run").want(t, 0, "1 passed")
+}
+
+func TestAToolThatDelegatesByItsRegistryAndDoesItItselfIsRecordedItself(t *testing.T) {
+	t.Parallel()
+	p := registryProject(t, `{"tools":{"echo":{"isDelegating":true},"sleep":{"isDelegating":true,"isRecordable":false}}}`, "{}")
+	p.write("trails/a.trail.yaml", webTrail("echo: { text: hi }\n        - sleep: { ms: 1 }"))
+	p.run("run", "--record", "new.trail.yaml", "-v").want(t, 0, `step 1: tool "sleep" is not recordable; its call is left out`)
+	once := p.read(t, "new.trail.yaml")
+	if !strings.Contains(once, "echo:") || strings.Contains(once, "sleep") {
+		t.Errorf("recorded\n%s", once)
+	}
+	p.run("run", "new.trail.yaml", "--record", "new.trail.yaml").want(t, 0)
+	same(t, "recorded again", once, p.read(t, "new.trail.yaml"))
+	p.run("tool", "echo", "text=hi", "--save", "saved.trail.yaml", "--step", "p").want(t, 0, "saved as a step")
+	p.run("run", "saved.trail.yaml").want(t, 0, "1 passed")
+	p.run("tool", "sleep", "ms=1", "--save", "sleep.trail.yaml", "--step", "p").want(t, 3, `tool "sleep" is not recordable`, "nothing of the call is recordable")
+}
+
+func TestARegistryChangesNoToolsetOfOurs(t *testing.T) {
+	t.Parallel()
+	p := registryProject(t, `{"groups":{"memory":{"defaultEnabled":false,"description":"mine"},"device":{"defaultEnabled":false}}}`, "{}")
+	r := p.run("toolbox", "list")
+	r.want(t, 0, "groups.memory is a toolset of trailblaze itself", "groups.device is a toolset of trailblaze itself", "assertEquals", "web_click")
+	if strings.Contains(r.stdout, "mine") || strings.Contains(r.stdout, "left out") {
+		t.Errorf("stdout\n%s", r.stdout)
+	}
+}
+
+func TestWhatARegistryLeavesOutSaysSo(t *testing.T) {
+	t.Parallel()
+	p := registryProject(t, shopRegistry, "{}")
+	p.run("tool", "tick").want(t, 3, "supports the platforms IOS, this is WEB", "change its entry in trailblaze://registry")
 }
 
 func TestABadRegistryNeverBreaksASession(t *testing.T) {
@@ -190,6 +223,8 @@ func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
 				"trails/early.trail.yaml":   webTrail("fresh: { word: hi }", "reloadTools: {}"),
 				"trails/gone.trail.yaml":    webTrail("change: {}", "reloadTools: {}", "old: {}"),
 				"trails/misfit.trail.yaml":  webTrail("change: {}", "reloadTools: {}", "fresh: { word: hu }", "nobody: {}"),
+				"trails/stale.trail.yaml":   webTrail("change: {}", "old: {}"),
+				"trails/behind.trail.yaml":  webTrail("nobody: {}", "reloadTools: {}", "wait: { sconds: 1 }", "fresh: {}"),
 				"trails/nothing.trail.yaml": webTrail("reloadTools: {}", "old: {}"),
 			})
 			replay := func(trail string, args ...string) result {
@@ -207,11 +242,13 @@ func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
 			r = replay("a", "--json", "--record", "recorded.trail.yaml")
 			r.want(t, 0, changed, `"text":"fresh: hi"`)
 			p.run("run", "recorded.trail.yaml", "--json").want(t, 0, changed, `"text":"fresh: hi"`)
-			replay("a", "--dry-run").want(t, 0)
 
 			replay("early").want(t, 1, `no source provides a tool named "fresh"`)
 			replay("early", "--dry-run").want(t, 1, `no source provides a tool named "fresh"`)
-			replay("gone").want(t, 1, `no source provides a tool named "old"`)
+			replay("a", "--dry-run").want(t, 0, "1 call behind reloadTools not checked: no source has the tool yet")
+			replay("gone").want(t, 1, `tool "old" of server changing was removed when reloadTools listed it again`)
+			replay("stale").want(t, 1, "old", "its server said that its tools changed since they were listed: call reloadTools")
+			replay("behind", "--dry-run").want(t, 1, "behind.trail.yaml", `no source provides a tool named "nobody"`, "wait: unknown argument")
 			r = replay("misfit", "--json")
 			r.want(t, 1, `argument "word"`)
 			if done := ofType(r.events(t), "call.finished"); len(done) != 2 {

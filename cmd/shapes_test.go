@@ -91,7 +91,7 @@ func TestTheJSONOfToolboxList(t *testing.T) {
 		source(e)
 	})
 	each(t, v["skipped"], func(e any) {
-		hasKeys(t, "a skipped tool", e, "name source reason")
+		hasKeys(t, "a skipped tool", e, "name source reason detail")
 		source(e)
 	})
 	each(t, v["toolsets"], func(e any) {

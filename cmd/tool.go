@@ -237,7 +237,7 @@ func (a *app) printResult(name string, called run.Called, took int64) error {
 		if result.OK {
 			v.Text = text
 		} else {
-			v.Error = joinSentences(text, result.Hint)
+			v.Error = joinSentences(text, a.redactor.Text(result.Hint))
 		}
 		if err := a.writeJSON(v); err != nil || result.OK {
 			return err
@@ -303,7 +303,7 @@ func (a *app) withLogs(err error, called run.Called) error {
 // saveStep appends the calls to a trail, as a step for this device.
 func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
 	if calls == nil {
-		return fault.New(fault.Misuse, "", "nothing that it delegated to is recordable, so nothing is saved")
+		return fault.New(fault.Misuse, "", "nothing of the call is recordable, so nothing is saved")
 	}
 	data, err := a.withStep(f, sc, memory, calls)
 	if err != nil {

@@ -355,7 +355,7 @@ func TestToolSavesNothingThatDidNotSucceedOrCannotBeSaved(t *testing.T) {
 		"its delegate failed":  {[]string{"delegate", `to=[{"tool":"echo"},{"tool":"fail"}]`}, "a.trail.yaml", "", 1, "delegate 2 of 2", true},
 		"it is not recordable": {[]string{"unrecorded", "text=seen"}, "a.trail.yaml", webTrail("echo: {}"), 3, "not recordable, so that its call cannot be saved", false},
 		"nor what it delegates to": {
-			[]string{"delegate", `to=[{"tool":"unrecorded"}]`}, "a.trail.yaml", webTrail("echo: {}"), 3, "nothing that it delegated to is recordable", true,
+			[]string{"delegate", `to=[{"tool":"unrecorded"}]`}, "a.trail.yaml", webTrail("echo: {}"), 3, "nothing of the call is recordable", true,
 		},
 		"the file is no trail":   {[]string{"echo"}, "a.trail.yaml", "target: app\n", 3, "a.trail.yaml:1:1", false},
 		"the name is no trail's": {[]string{"echo"}, "good", "", 3, "write --save good.trail.yaml", false},

@@ -46,7 +46,12 @@ is called.`,
   trailblaze toolbox list --group checkout    # one toolset, enabled or not
   trailblaze toolbox list --json | jq '.tools[].name'`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.listTools(c.Context(), f, o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("group") && len(o.groups) == 0 {
+				return fault.New(fault.Misuse, "`trailblaze toolbox list` shows the toolsets of a scope", "--group is empty")
+			}
+			return a.listTools(c.Context(), f, o)
+		},
 	}
 	f.bind(a, c)
 	c.Flags().BoolVar(&o.why, "why", false, "also list the tools that are left out, with the reason")
@@ -91,6 +96,10 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 		return a.withWarnings(err, warned)
 	}
 	view := newToolboxView(sc, registry, warned)
+	for i, t := range view.Tools {
+		view.Tools[i].Description, view.Tools[i].usage = a.redactor.Text(t.Description), a.redactor.Text(t.usage)
+		view.Tools[i].InputSchema = a.redactor.Bytes(t.InputSchema)
+	}
 	if a.json {
 		return a.writeJSON(view)
 	}
@@ -187,7 +196,7 @@ type skippedView struct {
 	Name   string          `json:"name"`
 	Source tool.Source     `json:"source"`
 	Reason discover.Reason `json:"reason"`
-	detail string
+	Detail string          `json:"detail"`
 }
 
 type toolsetView struct {
@@ -238,7 +247,7 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions
 		fmt.Fprintf(a.Stdout, "\n%s\n", report.Clean(group.title))
 		rows := make([][]string, len(group.tools))
 		for i, t := range group.tools {
-			rows[i] = []string{"  " + t.Name, t.Source.Name, firstLine(t.Description)}
+			rows[i] = []string{"  " + t.Name, t.Source.Name, strings.TrimSpace(firstLine(t.Description) + t.marks())}
 			if a.verbose {
 				rows[i][0] += "(" + report.Clean(t.usage) + ")"
 			}
@@ -256,7 +265,7 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions
 		fmt.Fprintf(a.Stdout, "\nleft out\n")
 		rows := make([][]string, len(v.Skipped))
 		for i, s := range v.Skipped {
-			rows[i] = []string{"  " + s.Name, s.Source.Name, string(s.Reason) + ": " + s.detail}
+			rows[i] = []string{"  " + s.Name, s.Source.Name, string(s.Reason) + ": " + s.Detail}
 		}
 		report.Table(a.Stdout, style, rows)
 	}
@@ -273,6 +282,23 @@ func (a *app) printToolboxSummary(v toolboxView, why bool) {
 		}
 	}
 	fmt.Fprintln(a.Stdout)
+}
+
+// marks say how a tool is not like most.
+func (t toolView) marks() string {
+	var marks []string
+	for _, m := range []struct {
+		holds bool
+		text  string
+	}{{!t.IsForLLM, "hidden from agents"}, {!t.IsRecordable, "not recorded"}, {t.IsDelegating, "delegates"}} {
+		if m.holds {
+			marks = append(marks, m.text)
+		}
+	}
+	if len(marks) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(marks, ", ") + ")"
 }
 
 // title is a toolset's heading.

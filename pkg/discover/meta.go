@@ -25,10 +25,12 @@ const (
 // type counts as absent, with a warning.
 func (r *Registry) describe(src Source, adv tool.Advertised, also says) *Tool {
 	m := metaReader{r, src.Source, adv}
+	platforms := m.strings(metaPlatforms)
 	return &Tool{
 		Name: adv.Name, Description: adv.Description, Source: src.Source, InputSchema: withoutReserved(adv.InputSchema), Caller: src.Caller,
 		SupportedDrivers:   m.strings(metaDrivers),
-		SupportedPlatforms: m.platforms(also.platforms),
+		SupportedPlatforms: first(platforms, also.platforms),
+		listedFor:          platforms == nil,
 		RequiresHost:       m.bool(metaHost, false),
 		RequiresContext:    m.bool(metaContext, false),
 		IsForLLM:           m.bool(metaForLLM, m.bool(metaSurface, or(also.forLLM, true))),
@@ -49,6 +51,13 @@ func ids(list []string) []string {
 		}
 	}
 	return out
+}
+
+func first(own, absent []string) []string {
+	if own != nil {
+		return own
+	}
+	return absent
 }
 
 func or(b *bool, absent bool) bool {
@@ -93,13 +102,6 @@ func (m metaReader) toolsets(absent []string) []string {
 		return absent
 	}
 	return []string{id}
-}
-
-func (m metaReader) platforms(absent []string) []string {
-	if own := m.strings(metaPlatforms); own != nil {
-		return own
-	}
-	return absent
 }
 
 func (m metaReader) strings(key string) []string {

@@ -4,6 +4,7 @@
 package discover
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type Tool struct {
 	InputSchema        json.RawMessage // as advertised, may be nil
 	IsForLLM           bool
 	IsRecordable       bool
-	IsDelegating       bool // its result is a list of calls to make in its place
+	IsDelegating       bool // its result may be a list of calls to make in its place
 	RequiresHost       bool
 	RequiresContext    bool
 	SupportedDrivers   []string
@@ -32,9 +33,10 @@ type Tool struct {
 	Toolsets           []string // ids of the toolsets it belongs to, in the order they are defined
 	Caller             tool.Caller
 
-	pushedTo []string // trailblaze/toolset, or the groups of its source's registry
-	compile  sync.Once
-	checker  *checker // of InputSchema, compiled at the first check
+	pushedTo  []string // trailblaze/toolset, or the groups of its source's registry
+	listedFor bool     // it is its source's registry that says the platforms, not its _meta
+	compile   sync.Once
+	checker   *checker // of InputSchema, compiled at the first check
 }
 
 // Source is everything one contributor advertises, with what runs its tools.
@@ -64,6 +66,8 @@ type Skipped struct {
 	Reason   Reason
 	Detail   string   // what the tool wants, for people
 	Toolsets []string // ids of the toolsets it belongs to
+
+	saidIn string // the place that says so, of a tool that is not registered
 }
 
 // Scope is what the filters look at.
@@ -84,6 +88,24 @@ type Registry struct {
 	byName  map[string]*Tool
 	byID    map[string]int   // of Toolsets
 	lacking map[string]error // why a name that is known elsewhere is not here
+	removed map[string]error // that a name was known before
+}
+
+// Replaces notes which names an older registry knew that this one does not know, so that Find can say so. It is to be called before
+// others see the registry.
+func (r *Registry) Replaces(older *Registry) {
+	r.removed = map[string]error{}
+	for name, err := range older.removed {
+		if r.byName[name] == nil {
+			r.removed[name] = err
+		}
+	}
+	for _, t := range older.Tools {
+		if r.byName[t.Name] == nil {
+			r.removed[t.Name] = fault.New(fault.UnknownTool, "its server no longer lists it; what reloadTools answered says what else changed",
+				"tool %q of %s was removed when reloadTools listed it again", t.Name, t.Source)
+		}
+	}
 }
 
 // Lookup returns a registered tool, offered or not.
@@ -99,11 +121,11 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	}
 	for _, s := range r.Skipped {
 		if s.Name == name {
-			return nil, fault.New(fault.UnknownTool, "choose another driver, platform or agent mode, or change what its server says of it",
+			return nil, fault.New(fault.UnknownTool, "choose another driver, platform or agent mode, or change "+s.saidIn,
 				"tool %q of %s is not available here: %s", name, s.Source, s.Detail)
 		}
 	}
-	if err := r.lacking[name]; err != nil {
+	if err := cmp.Or(r.lacking[name], r.removed[name]); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(r.Tools))
@@ -151,7 +173,7 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Gate) (*Registry
 		return nil, err
 	}
 	r.define(toolsets)
-	r.addGroups(groups)
+	r.addGroups(groups, ours(append(filtered, r.Tools...)))
 	r.join(filtered)
 	r.warnUnknown(gate, advertised)
 	r.offer(sc, gate)
@@ -186,14 +208,17 @@ func collision(a, b *Tool) error {
 
 // filter applies the three filters in their order (specification, section 6).
 func filter(sc Scope, t *Tool) (Skipped, bool) {
-	skip := Skipped{Name: t.Name, Source: t.Source}
+	skip := Skipped{Name: t.Name, Source: t.Source, saidIn: "the tool's _meta"}
 	switch {
 	case len(t.SupportedDrivers) > 0 && !slices.Contains(t.SupportedDrivers, sc.Driver):
 		skip.Reason = ByDriver
 		skip.Detail = fmt.Sprintf("it supports the drivers %s, this is %s", strings.Join(t.SupportedDrivers, ", "), sc.Driver)
 	case len(t.SupportedPlatforms) > 0 && !containsFold(t.SupportedPlatforms, string(sc.Platform)):
 		skip.Reason = ByPlatform
-		skip.Detail = fmt.Sprintf("it supports the platforms %s, this is %s", strings.Join(t.SupportedPlatforms, ", "), sc.Platform)
+		skip.Detail = fmt.Sprintf("it supports the platforms %s, this is %s", strings.ToUpper(strings.Join(t.SupportedPlatforms, ", ")), sc.Platform)
+		if t.listedFor {
+			skip.saidIn = "its entry in trailblaze://registry"
+		}
 	case t.RequiresHost && sc.Agent == scope.OnDevice:
 		skip.Reason = ByHost
 		skip.Detail = "it needs the host, this is on-device mode"

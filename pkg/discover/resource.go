@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -55,11 +54,7 @@ func (r *Registry) read(src Source) resource {
 	few(in.problems, warn, func(problem string) string { return problem })
 	unlisted, listed := out.unlisted(src.Tools)
 	few(unlisted, warn, func(name string) string {
-		said := fmt.Sprintf("it names the tool %.100q, which the server does not list", name)
-		if near := fault.Nearest(name, listed); len(near) > 0 {
-			said += fmt.Sprintf("; did you mean %q?", near[0])
-		}
-		return said
+		return fmt.Sprintf("it names the tool %.100q, which the server does not list%s", name, didYouMean(name, listed))
 	})
 	return out
 }
@@ -94,7 +89,7 @@ func (r resource) unlisted(tools []tool.Advertised) (unlisted, listed []string) 
 type resourceReader struct{ problems []string }
 
 func (r *resourceReader) tool(path string, raw json.RawMessage) says {
-	of := r.members(path, raw)
+	of := r.entry(path, raw, "platforms", "groups", "exposedToLlm", "isRecordable", "isDelegating")
 	return says{
 		platforms:  r.platforms(path+".platforms", of.get("platforms")),
 		groups:     r.texts(path+".groups", of.get("groups")),
@@ -106,12 +101,23 @@ func (r *resourceReader) tool(path string, raw json.RawMessage) says {
 
 func (r *resourceReader) group(m member, source tool.Source) group {
 	path := "groups." + m.key
-	of := r.members(path, m.value)
+	of := r.entry(path, m.value, "description", "defaultEnabled")
 	g := group{id: m.key, enabled: value[bool](r, path+".defaultEnabled", of.get("defaultEnabled"), "true or false"), source: source}
 	if text := value[string](r, path+".description", of.get("description"), "text"); text != nil {
 		g.description = *text
 	}
 	return g
+}
+
+// entry decodes an object and warns of the keys that mean nothing in it.
+func (r *resourceReader) entry(path string, raw json.RawMessage, known ...string) members {
+	of := r.members(path, raw)
+	for _, m := range of {
+		if !slices.Contains(known, m.key) {
+			r.wrongf("%s.%.100s means nothing; it is ignored%s", path, m.key, didYouMean(m.key, known))
+		}
+	}
+	return of
 }
 
 // platforms keeps names that are none, so that a tool with a misspelt platform is not offered on all of them.
@@ -170,9 +176,9 @@ type member struct {
 
 type members []member
 
-// get returns the last value of a key, nil without one.
+// get returns the value of a key, nil without one.
 func (ms members) get(key string) json.RawMessage {
-	for _, m := range slices.Backward(ms) {
+	for _, m := range ms {
 		if m.key == key {
 			return m.value
 		}
@@ -180,7 +186,8 @@ func (ms members) get(key string) json.RawMessage {
 	return nil
 }
 
-// members decodes an object, in the order in which it was written. The path of the whole resource is empty.
+// members decodes an object, in the order in which it was written; of a key that is there several times the last value counts. The
+// path of the whole resource is empty.
 func (r *resourceReader) members(path string, raw json.RawMessage) members {
 	var whole json.RawMessage
 	if err := json.Unmarshal(raw, &whole); err != nil && len(raw) > 0 {
@@ -195,6 +202,7 @@ func (r *resourceReader) members(path string, raw json.RawMessage) members {
 		return nil
 	}
 	var out members
+	at := map[string]int{}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	_, err := dec.Token()
 	for err == nil && dec.More() {
@@ -203,6 +211,12 @@ func (r *resourceReader) members(path string, raw json.RawMessage) members {
 		if key, err = dec.Token(); err == nil {
 			m.key, _ = key.(string)
 			err = dec.Decode(&m.value)
+			if i, twice := at[m.key]; twice {
+				r.wrongf("%s is there more than once; the last one counts", strings.TrimPrefix(path+"."+m.key, "."))
+				out[i] = m
+				continue
+			}
+			at[m.key] = len(out)
 			out = append(out, m)
 		}
 	}
@@ -227,10 +241,14 @@ func rawType(raw json.RawMessage) string {
 }
 
 // addGroups adds what resources say of groups: to a toolset that a file defines what the file leaves open, else a toolset of its
-// own. Of what several of them say, the first holds.
-func (r *Registry) addGroups(groups []group) {
+// own. Of what several of them say, the first holds. The toolsets of our own tools are not theirs to change.
+func (r *Registry) addGroups(groups []group, ours map[string]bool) {
 	describedBy, enabledBy := map[string]group{}, map[string]group{}
 	for _, g := range groups {
+		if ours[g.id] {
+			r.warnf("%s: trailblaze://registry: groups.%s is a toolset of trailblaze itself; what is said of it is ignored", g.source, g.id)
+			continue
+		}
 		ts := r.toolset(g.id)
 		if g.description != "" {
 			first, told := describedBy[g.id]

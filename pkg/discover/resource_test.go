@@ -79,9 +79,17 @@ func TestARegistryIsReadAsFarAsItIsSound(t *testing.T) {
 		want     []string // in the warnings, one each
 		toolsets []string // of the tool t, which is recordable if there are none
 	}{
-		"absent":         {``, nil, nil},
-		"empty":          {`{}`, nil, nil},
-		"other keys":     {`{"serverInfo":{"name":1},"more":[],"tools":{"t":{"groups":["a"],"more":1}}}`, nil, []string{"a"}},
+		"absent":     {``, nil, nil},
+		"empty":      {`{}`, nil, nil},
+		"other keys": {`{"serverInfo":{"name":1},"more":[],"tools":{"t":{"groups":["a"]}}}`, nil, []string{"a"}},
+		"unknown keys": {
+			`{"tools":{"t":{"groups":["a"],"exposedToLLM":false,"more":1}},"groups":{"g":{"defaultEnable":false}}}`,
+			[]string{
+				`tools.t.exposedToLLM means nothing; it is ignored; did you mean "exposedToLlm"?`, "tools.t.more means nothing; it is ignored",
+				`groups.g.defaultEnable means nothing; it is ignored; did you mean "defaultEnabled"?`,
+			},
+			[]string{"a"},
+		},
 		"no JSON":        {`tools: {}`, []string{"server s: trailblaze://registry: it is no JSON: invalid character"}, nil},
 		"cut off":        {`{"tools":{"t":{"groups":["a"]}`, []string{"it is no JSON: unexpected end"}, nil},
 		"blank":          {"  \n", []string{"it is no JSON: unexpected end"}, nil},
@@ -102,7 +110,7 @@ func TestARegistryIsReadAsFarAsItIsSound(t *testing.T) {
 			},
 			nil,
 		},
-		"twice the same tool": {`{"tools":{"t":{"groups":["a"]},"t":{"groups":["b"]}}}`, nil, []string{"b"}},
+		"twice the same tool": {`{"tools":{"t":{"groups":["a"]},"t":{"groups":["b"]}}}`, []string{"tools.t is there more than once; the last one counts"}, []string{"b"}},
 		"a tool that is not there": {
 			`{"tools":{"tt":{},"t":{"groups":["a"]}}}`,
 			[]string{`server s: trailblaze://registry: it names the tool "tt", which the server does not list`},

@@ -2,11 +2,14 @@ package discover
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // Toolset is a named group of tools (specification, section 2.3).
@@ -57,20 +60,31 @@ func (r *Registry) gated(t *Tool, gate Gate) (why string, out bool) {
 		case ts.Active:
 			return "", false
 		case !ts.enabled(gate):
-			off = append(off, strconv.Quote(ts.ID))
+			off = append(off, ts.ID)
 		}
 	}
 	switch {
 	case len(gate.ToolSets) == 0 && len(off) == 0:
 		return "", false
 	case len(gate.ToolSets) == 0 && len(off) == 1:
-		return fmt.Sprintf("its group %s is not enabled by default; name it in tool_sets", off[0]), true
+		return fmt.Sprintf("its group %q is not enabled by default; name it in tool_sets", off[0]), true
 	case len(gate.ToolSets) == 0:
-		return fmt.Sprintf("its groups %s are not enabled by default; name one of them in tool_sets", strings.Join(off, ", ")), true
+		return fmt.Sprintf("its groups %s are not enabled by default; name one of them in tool_sets", quoted(off)), true
 	case len(t.Toolsets) == 0:
 		return "it is in no toolset, and the target's platform lists tool_sets", true
 	}
-	return fmt.Sprintf("none of its toolsets %q is enabled for this scope", t.Toolsets), true
+	if len(t.Toolsets) == 1 {
+		return fmt.Sprintf("its toolset %q is not enabled for this scope", t.Toolsets[0]), true
+	}
+	return fmt.Sprintf("none of its toolsets %s is enabled for this scope", quoted(t.Toolsets)), true
+}
+
+func quoted(names []string) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = strconv.Quote(name)
+	}
+	return strings.Join(out, ", ")
 }
 
 // enabled reports whether the target's platform wants a toolset.
@@ -81,6 +95,17 @@ func (ts Toolset) enabled(gate Gate) bool {
 func (ts Toolset) applies(sc Scope) bool {
 	return (len(ts.Platforms) == 0 || slices.Contains(ts.Platforms, sc.Platform)) &&
 		(len(ts.Drivers) == 0 || slices.Contains(ts.Drivers, sc.Driver))
+}
+
+// ours are the toolsets that tools name which no server provides.
+func ours(tools []*Tool) map[string]bool {
+	ids := map[string]bool{}
+	for _, t := range tools {
+		for _, id := range t.pushedTo {
+			ids[id] = ids[id] || t.Source.Kind != tool.FromServer
+		}
+	}
+	return ids
 }
 
 // define begins with the toolsets that files define.
@@ -133,23 +158,32 @@ func (r *Registry) join(filtered []*Tool) {
 }
 
 func (r *Registry) warnUnknown(gate Gate, advertised map[string]bool) {
+	names := slices.Sorted(maps.Keys(advertised))
 	for _, ts := range r.Toolsets {
 		for _, name := range ts.Tools {
 			if !advertised[name] {
-				r.warnf("toolset %q names the tool %q, which no source provides", ts.ID, name)
+				r.warnf("toolset %q names the tool %q, which no source provides%s", ts.ID, name, didYouMean(name, names))
 			}
 		}
 	}
 	for _, name := range slices.Concat(gate.Tools, gate.Excluded) {
 		if !advertised[name] {
-			r.warnf("the target's platform names the tool %q, which no source provides", name)
+			r.warnf("the target's platform names the tool %q, which no source provides%s", name, didYouMean(name, names))
 		}
 	}
 	for _, id := range gate.ToolSets {
 		if _, ok := r.byID[id]; !ok {
-			r.warnf("tool_sets names %q, which no toolset file, tool or registry defines", id)
+			r.warnf("tool_sets names %q, which no toolset file, tool or registry defines%s", id, didYouMean(id, slices.Sorted(maps.Keys(r.byID))))
 		}
 	}
+}
+
+// didYouMean is the end of a message about a name that nobody knows.
+func didYouMean(name string, known []string) string {
+	if near := fault.Nearest(name, known); len(near) > 0 {
+		return fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return ""
 }
 
 func (r *Registry) warnf(format string, args ...any) {

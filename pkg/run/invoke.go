@@ -217,14 +217,15 @@ func argsFault(t *discover.Tool, problems []discover.ArgProblem) error {
 }
 
 // follow says what of a successful call is to be recorded: the call, or when it delegates what it changed in memory and its
-// delegates, which are made here. What a tool asks for by callback is not recorded, since its replay asks for it again.
+// delegates, which are made here. A tool that says that it delegates and answers without delegates did the thing itself. What a tool
+// asks for by callback is not recorded, since its replay asks for it again.
 func (p *player) follow(ctx context.Context, l *level, t *discover.Tool, as trail.Call, end ended, changes int) ended {
 	delegates, delegating, err := delegatesOf(end.result)
 	switch {
 	case err != nil:
 		e := fault.As(err)
 		return refuse(fault.New(e.Kind, e.Hint, "tool %q: %s", t.Name, e.Message))
-	case delegating || t.IsDelegating:
+	case delegating:
 		return p.delegate(ctx, l, as, end, delegates, changes)
 	case !l.asking:
 		end.calls = p.record(t, as)

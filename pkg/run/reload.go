@@ -88,7 +88,9 @@ func (r *reloader) reload(ctx context.Context, nested bool) (reloaded, error) {
 	for i, srv := range s.servers {
 		srv.Use(listings[i])
 	}
-	before := s.registry.Swap(registry)
+	before := s.registry.Load()
+	registry.Replaces(before)
+	s.registry.Store(registry)
 	s.reloaded.Store(true)
 	s.warn(registry.Warnings, before.Warnings)
 	return reloaded{Added: lacking(registry, before), Removed: lacking(before, registry), Total: len(registry.Tools)}, nil

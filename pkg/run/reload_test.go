@@ -56,7 +56,7 @@ func TestAToolThatWaitsReloadsItsOwnServer(t *testing.T) {
 			if err != nil || got.Text != grown || string(got.Structured) != grown {
 				return nil, fmt.Errorf("reload: %+v, %v", got, err)
 			}
-			if late, err := a.call("old", nil); err != nil || late.Success || !strings.Contains(late.Error, "no source provides") {
+			if late, err := a.call("old", nil); err != nil || late.Success || !strings.Contains(late.Error, `"old" of server one was removed when reloadTools listed it again`) {
 				return nil, fmt.Errorf("old after the reload: %+v, %v", late, err)
 			}
 			return a.must("fresh", nil)

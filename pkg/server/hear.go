@@ -3,6 +3,9 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // hear takes the notifications of a server, in the order in which they come among its answers. It must not block.
@@ -25,6 +28,16 @@ func (s *Server) hearChange() {
 			s.log("debug", "says that its tools changed; this session keeps those it started with; a call of reloadTools takes them up", "")
 		})
 	}
+}
+
+// outdated adds to a call that the server refuses, since it has no such tool, that it told of a change before.
+func (s *Server) outdated(name string, r tool.Result) tool.Result {
+	text := strings.ToLower(r.Text)
+	unknown := strings.Contains(text, "unknown tool") || strings.Contains(text, "not found")
+	if !r.OK && unknown && strings.Contains(r.Text, name) && s.changed.Load() {
+		r.Hint = "its server said that its tools changed since they were listed: call reloadTools before it, or start a new session"
+	}
+	return r
 }
 
 func (s *Server) hearProgress(params json.RawMessage) {

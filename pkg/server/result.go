@@ -29,7 +29,7 @@ func (s *Server) rejected(name string, err error, rpc *jsonrpc.Error) tool.Resul
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidRequest, jsonrpc.CodeMethodNotFound, jsonrpc.CodeParseError:
 		hint = "trying again will not help: the server refuses the call as it is"
 	}
-	return s.failure(name, fault.ProtocolError, hint, "protocol error %d: %s", rpc.Code, rpc.Message)
+	return s.outdated(name, s.failure(name, fault.ProtocolError, hint, "protocol error %d: %s", rpc.Code, rpc.Message))
 }
 
 // callResult is the answer of tools/call, as much of it as matters here.
@@ -69,7 +69,7 @@ func (s *Server) result(name string, raw json.RawMessage) tool.Result {
 	if out.Text == "" {
 		out.Text = s.failure(name, out.Kind, "", "it failed and did not say why").Text
 	}
-	return out
+	return s.outdated(name, out)
 }
 
 // firstText returns the first text among the contents, whatever else is there.

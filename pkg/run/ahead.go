@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sync"
 
@@ -26,6 +27,8 @@ type ahead struct {
 	ready map[testCase]prepared
 	alive sync.WaitGroup // sessions that nobody took
 	off   bool
+
+	suspected bool
 }
 
 // prepared is a case that is ready: its plan, or why there is none.
@@ -160,6 +163,21 @@ func (a *ahead) take(p *plan) *session {
 	}
 	a.drop()
 	return nil
+}
+
+// takenWords are how programs say that something is there once.
+var takenWords = regexp.MustCompile(`(?i)EADDRINUSE|address already in use|ECONNREFUSED|connection refused|resource busy|is locked`)
+
+// suspect says so, once in a run, when a trail may have met a session that was open for another one.
+func (a *ahead) suspect(v verdict) {
+	if len(a.ready) == 0 || a.suspected || v.outcome != event.Failed && v.outcome != event.Error || !takenWords.MatchString(v.reason) {
+		return
+	}
+	a.suspected = true
+	a.run.Stream.Emit(event.Log{
+		Level: "warn", Source: "run", Message: "while this trail ran, servers of the next ones were started already; two processes of a server may have met",
+		Hint: "write startAhead: false into the entry of a server that holds a port, an app or a device",
+	})
 }
 
 // drop ends the sessions that were opened ahead. Nothing is left of them.

@@ -419,6 +419,27 @@ func TestASessionThatOpensAtItsTurnOpensAlone(t *testing.T) {
 	}
 }
 
+func TestServersThatMayHaveMetAreNamedAsAReasonOnce(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]int{"listen: EADDRINUSE": 1, "the cart is empty": 0} {
+		var seen records
+		o := trails(t, &seen, 3, "fails", "one")
+		o.Builtins = builtins("fails", func(tool.Call) tool.Result { return tool.Result{Text: reason, Kind: fault.ToolFailed} })
+		if _, err := run.Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		warnings := 0
+		for _, l := range seen.logs() {
+			if l.Level == "warn" && strings.Contains(l.Hint, "startAhead: false") {
+				warnings++
+			}
+		}
+		if warnings != want {
+			t.Errorf("%s: %d warnings, want %d", reason, warnings, want)
+		}
+	}
+}
+
 func TestAServerThatIsNotToBeStartedAheadIsNot(t *testing.T) {
 	t.Parallel()
 	var seen records

@@ -66,6 +66,7 @@ func (r *runner) inTurn(ctx context.Context, todo *queue) {
 		}
 		v := r.runCase(ctx, c)
 		r.count(c, v)
+		r.ahead.suspect(v)
 		if v.outcome != "" {
 			r.ahead.done(c)
 		}

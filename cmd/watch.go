@@ -198,7 +198,8 @@ func (w *watching) selected() []string {
 	if w.job.project == nil {
 		return nil
 	}
-	found, _ := w.trailPaths(w.job.project, w.job.flags, w.job.args) // the run says what is wrong
+	last, _ := lastRun(w.job.project, w.job.flags) // the run says what is wrong
+	found, _ := w.trailPaths(w.job.project, w.job.flags, last, w.job.args)
 	return w.absolute(found)
 }
 

@@ -102,8 +102,10 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 		{"--device web:a,web:a", "there twice"},
 		{"--device phone --platform web", "leave out --driver and --platform"},
 		{"--device web:a --driver ios-host", "leave out --driver and --platform"},
-		{"--device phone --all-devices", "all-devices"},
+		{"--device phone --all-devices", "--all-devices and --device do not go together"},
 		{"--workers 0", "--workers 0"},
+		{"--workers abc", `--workers: "abc" is no whole number`},
+		{"--timeout soon", `--timeout: "soon" is no duration`},
 		{"--workers -2", "--workers -2"},
 		{"--device web:a,web:b --record x.trail.yaml", "one trail and one device"},
 	} {

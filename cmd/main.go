@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -290,6 +291,12 @@ recorded for it. It starts the tool servers that your project names, makes every
 	return root
 }
 
+// exclusive is how cobra says that flags do not go together.
+var exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
+
+// wrongValue is how pflag says that a value is none for its flag.
+var wrongValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-., )?(--[^"]+)" flag: `)
+
 func flagError(c *cobra.Command, err error) error {
 	hint := fmt.Sprintf("`%s --help` lists the flags", c.CommandPath())
 	if _, name, ok := strings.Cut(err.Error(), "unknown flag: --"); ok {
@@ -297,7 +304,27 @@ func flagError(c *cobra.Command, err error) error {
 			hint = "did you mean --" + strings.Join(near, " or --") + "?"
 		}
 	}
+	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
+		return fault.New(fault.Misuse, hint, "--%s do not go together", strings.Join(strings.Fields(m[1]), " and --"))
+	}
+	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
+		if f := c.Flags().Lookup(m[2][2:]); f != nil {
+			return fault.New(fault.Misuse, hint, "%s: %s is no %s", m[2], m[1], valueName(f.Value.Type()))
+		}
+	}
 	return fault.New(fault.Misuse, hint, "%v", err)
+}
+
+// valueName is what people call the values of a type of flag.
+func valueName(flagType string) string {
+	switch flagType {
+	case "int":
+		return "whole number"
+	case "bool":
+		return "true or false"
+	default:
+		return flagType
+	}
 }
 
 func unknownCommand(c *cobra.Command, name string) error {

@@ -400,7 +400,7 @@ func TestWhatHeadersAndURLsTakeFromTheEnvironmentOrAuthorizeWithIsConfidential(t
 		}},
 		{"${WHOLE}", "A: b", "https://h/s/k%2Fey/mcp", map[string]string{
 			"WHOLE": "https://h/s/k%2Fey/mcp?k=v", "WHOLE, decoded": "https://h/s/k/ey/mcp?k=v",
-			"path of url": "/s/k/ey/mcp", "url": "https://h/s/k%2Fey/mcp",
+			"path of url": "/s/k/ey/mcp", "url": "https://h/s/k%2Fey/mcp", "k of url": "v",
 		}},
 		{h, "A: b", h, nil},
 	} {

@@ -39,7 +39,8 @@ func (e *entry) readURL(n yamldoc.Node) {
 	case u.Port() != "" && !isPort(u.Port()):
 		n.Errorf("ports are 1 to 65535", "there is no port %s", u.Port())
 	default:
-		e.hideURL(u)
+		e.hideUser(u)
+		e.hideQuery(u, e.hideLong)
 	}
 	e.hideVariables(raw, u)
 }
@@ -59,6 +60,7 @@ func (e *entry) hideVariables(raw string, u *url.URL) {
 		}
 		if u != nil && strings.ContainsAny(value, "/?") { // then what is shown and quoted of the URL need not be the value
 			e.hideLong("path of url", u.Path)
+			e.hideQuery(u, e.hide)
 			if !strings.Contains(e.Address(), value) {
 				e.hide("url", e.Address())
 			}
@@ -71,8 +73,8 @@ func isPort(s string) bool {
 	return err == nil && n > 0
 }
 
-// hideURL hides what may authorize in a URL.
-func (e *entry) hideURL(u *url.URL) {
+// hideUser hides who a URL says that we are.
+func (e *entry) hideUser(u *url.URL) {
 	if user := u.User.Username(); user != "" {
 		password, has := u.User.Password()
 		if has {
@@ -83,13 +85,16 @@ func (e *entry) hideURL(u *url.URL) {
 			e.hide("user of url", user)
 		}
 	}
+}
+
+func (e *entry) hideQuery(u *url.URL, hide func(name, value string)) {
 	for name, values := range u.Query() {
 		for i, value := range values {
 			shown := name + " of url"
 			if i > 0 {
 				shown += " " + strconv.Itoa(i+1)
 			}
-			e.hideLong(shown, value)
+			hide(shown, value)
 		}
 	}
 }

@@ -205,6 +205,7 @@ func sum(all []results, problems bool) event.RunFinished {
 		f := r.Finished
 		total.Passed, total.Failed, total.Errors = total.Passed+f.Passed, total.Failed+f.Failed, total.Errors+f.Errors
 		total.Skipped, total.Flaky = total.Skipped+f.Skipped, total.Flaky+f.Flaky
+		total.NotRun = append(total.NotRun, f.NotRun...)
 		total.ExitCode, total.DurationMs = fault.Worst(total.ExitCode, f.ExitCode), max(total.DurationMs, f.DurationMs)
 	}
 	if problems {
@@ -230,8 +231,9 @@ func (a *app) replayResults(f mergeFlags, all []results, total event.RunFinished
 		page := html.In(r.logsDir)
 		_, err := report.ReadResults(r.path, event.HandlerFunc(func(record event.Record) {
 			switch e := record.Event.(type) {
-			case event.RunFinished:
-				return // there is one in the end
+			case event.RunFinished: // for the others there is one in the end
+				junit.Handle(record)
+				return
 			case event.RunStarted:
 				tell(e)
 			case event.TrailFinished:
@@ -303,10 +305,14 @@ type mergedShard struct {
 }
 
 func mergedJSON(f mergeFlags, all []results, total event.RunFinished, problems []error) mergedRun {
-	m := mergedRun{RunFinished: total, Shards: []mergedShard{}, Problems: []string{}, JUnit: f.junit, HTML: pageFile(f.html), Durations: f.durations}
+	m := mergedRun{
+		RunFinished: total, Shards: []mergedShard{}, Problems: []string{}, JUnit: f.junit, HTML: pageFile(f.html), Durations: f.durations,
+	}
 	for _, r := range all {
 		m.Trails += r.Started.Trails
-		m.Shards = append(m.Shards, mergedShard{File: r.shown, Shard: r.Started.Shard, RunFinished: r.Finished, Trails: r.Started.Trails, Ended: r.Ended})
+		m.Shards = append(m.Shards, mergedShard{
+			File: r.shown, Shard: r.Started.Shard, RunFinished: r.Finished, Trails: r.Started.Trails, Ended: r.Ended,
+		})
 	}
 	for _, p := range problems {
 		m.Problems = append(m.Problems, p.Error())

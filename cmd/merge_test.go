@@ -118,6 +118,19 @@ func TestShardsAreMergedIntoOneReportAndOneExitCode(t *testing.T) {
 	p.run("report", "merge").want(t, 1, "1 failed, 6 passed")
 }
 
+func TestWhatNoShardRanIsInTheMergedReports(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.shards(t, 1, 2)
+	p.run("run", "--shard", "3/3", "--fail-fast").want(t, 1, "1 failed, 1 not run")
+	p.run("report", "merge", "--junit", "junit.xml").want(t, 1, "1 failed, 5 passed, 1 not run")
+	names, tests, failures, errs := p.cases(t, "junit.xml")
+	if diff := cmp.Diff(all7(), names); diff != "" || tests != 7 || failures != 1 || errs != 0 {
+		t.Errorf("%d tests, %d failures, %d errors (-want +got):\n%s", tests, failures, errs, diff)
+	}
+	p.run("report", "merge", "--json").want(t, 1, `"file":"trails/5.trail.yaml"`)
+}
+
 func TestMergedResultsAsJSON(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)

@@ -72,6 +72,7 @@ func (res *Results) take(r event.Record) {
 		res.count(e)
 	case event.RunFinished:
 		res.Ended = true
+		res.Finished.NotRun = append(res.Finished.NotRun, e.NotRun...)
 		res.Finished.ExitCode, res.Finished.DurationMs = fault.Worst(res.Finished.ExitCode, e.ExitCode), e.DurationMs
 	}
 }

@@ -305,7 +305,7 @@ func TestWhatBreaksWhileAToolAsks(t *testing.T) {
 		"the asker's limit is over":  {"one_relay: { tool: two_hang }\n          timeout: 900ms", "", 1, `"one".*900ms, the timeout of the recorded call`, ""},
 		"the asked one's is":         {"one_relay: { tool: two_hang }", "callTimeout: 900ms", 1, `"two".*900ms, the server's callTimeout`, ""},
 		"one that asks itself is":    {"two_relay: { tool: two_hang }", "callbackTimeout: 900ms", 1, `900ms, the limit of a callback`, ""},
-		"asked and asker are one":    {"two_relay: { tool: two_crash }", "", 2, `"two".*exited with code 3`, `server "one"`},
+		"asked and asker are one":    {"two_relay: { tool: two_crash }", "", 2, `"two": crashed during tool "two_crash", tool "two_relay": exited with code 3`, `server "one"`},
 		"an asker of an asker hangs": {"one_relay: { tool: two_relay, args: { tool: one_hang } }\n          timeout: 900ms", "", 1, `"one".*900ms`, ""},
 	} {
 		onBoth(t, name+", ", func(t *testing.T, runtime string) {

@@ -39,6 +39,7 @@ type peer struct {
 	fate  *fault.Error  // how, valid after ended; nil when we stopped it
 
 	verdict *fault.Error // what Server.settle made of fate; guarded by Server.mu
+	retired []*flight    // the calls on it when one of them was given up; guarded by Server.mu
 
 	stopOnce sync.Once
 	stopping chan struct{} // closed when we begin to stop it

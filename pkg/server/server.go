@@ -287,9 +287,9 @@ func (s *Server) retire(ctx context.Context, p *peer) {
 		return
 	}
 	s.peer, s.last = nil, p
-	aboard := s.aboard(p)
+	p.retired = s.aboard(p)
 	s.work.Go(func() {
-		for _, f := range aboard {
+		for _, f := range p.retired {
 			<-f.landed
 		}
 		_ = p.stop(context.WithoutCancel(ctx))
@@ -313,6 +313,9 @@ func (s *Server) decide(p *peer) (warning string) {
 	}
 	when := "between calls"
 	if aboard := s.aboard(p); len(aboard) > 0 {
+		if p.retired != nil {
+			aboard = p.retired // when a process dies that waits for itself, the call that it waits for may be given up first
+		}
 		when = "during " + callNames(aboard)
 	}
 	p.verdict = s.died(p, when)

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -231,5 +233,53 @@ func TestRunsAtOnceDoNotGetIntoEachOthersServers(t *testing.T) {
 		})
 	}
 	all.Wait()
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+// stuck serves HTTP, and has a tool that keeps the whole process busy.
+const stuck = `
+import { createServer } from "node:http";
+
+const tool = (name) => ({ name, inputSchema: { type: "object" } });
+const results = {
+  initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "stuck", version: "1" } },
+  "tools/list": { tools: [tool("block"), tool("pid")] },
+};
+
+let listed = 0;
+createServer(async (request, response) => {
+  let body = "";
+  for await (const chunk of request) body += chunk;
+  const { id, method, params } = request.method === "POST" ? JSON.parse(body) : {};
+  if (id === undefined) return void response.writeHead(request.method === "POST" ? 202 : 405).end();
+  if (method === "tools/list") listed++;
+  if (params?.name === "block") {
+    while (listed < 2) await new Promise((resolve) => setTimeout(resolve, 5)); // both sessions are there
+    for (const end = Date.now() + 60_000; Date.now() < end; );
+  }
+  const result = results[method] ?? { content: [{ type: "text", text: "process " + process.pid }] };
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+}).listen(Number(process.argv.at(-1)), "127.0.0.1");
+process.stdin.resume().once("end", () => process.exit(0));
+`
+
+func TestAProcessThatIsStuckIsReplacedWithinTheSessionThatFindsOut(t *testing.T) {
+	t.Parallel()
+	p := sharers(t, "command: node, args: [stuck.mjs], callTimeout: 3s, startupTimeout: 5s",
+		webTrail("block: {}"), webTrail("pid: {}"), webTrail("pid: {}"))
+	p.write("stuck.mjs", stuck)
+	r := p.run("run", "--json", "--device", "web:a,web:b")
+	r.want(t, 1, "its process is ended, and a fresh one started")
+	got := map[string]int{}
+	for _, e := range ofType(r.events(t), "trail.finished") {
+		got[fmt.Sprint(filepath.Base(fmt.Sprint(e["file"])), " ", e["outcome"])]++
+	}
+	want := map[string]int{"0.trail.yaml failed": 2, "1.trail.yaml passed": 2, "2.trail.yaml passed": 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if fresh := r.processes(t); len(fresh) != 1 {
+		t.Errorf("the trails after it were served by %q", fresh)
+	}
 	spawntest.NoSurvivors(t, p.marker)
 }

@@ -258,3 +258,40 @@ func TestCheckArgsReportsEveryMisfit(t *testing.T) {
 		})
 	}
 }
+
+func TestMisspeltNamesOfAFileAreNamedWithTheNearest(t *testing.T) {
+	t.Parallel()
+	r := build(t, android, []discover.Toolset{{ID: "Shop", Tools: []string{"byu"}}}, discover.Gate{ToolSets: []string{"Shpo"}, Tools: []string{"byu", "qqqqqqqqq"}},
+		server("s", named("buy", nil)))
+	want := []string{
+		`toolset "Shop" names the tool "byu", which no source provides; did you mean "buy"?`,
+		`the target's platform names the tool "byu", which no source provides; did you mean "buy"?`,
+		`the target's platform names the tool "qqqqqqqqq", which no source provides`,
+		`tool_sets names "Shpo", which no toolset file, tool or registry defines; did you mean "Shop"?`,
+	}
+	if diff := cmp.Diff(want, r.Warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsGoneIsSaidUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	with := func() *discover.Registry {
+		return build(t, android, nil, discover.Gate{}, server("s", named("a", nil), named("b", nil)))
+	}
+	without := func() *discover.Registry {
+		return build(t, android, nil, discover.Gate{}, server("s", named("a", nil)))
+	}
+	before := with()
+	for i, now := range []*discover.Registry{without(), without(), with()} {
+		now.Replaces(before)
+		before = now
+		_, err := now.Find("b")
+		if i == 2 && err != nil || i < 2 && (err == nil || !strings.Contains(err.Error(), `tool "b" of server s was removed`)) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if _, err := before.Find("c"); err == nil || !strings.Contains(err.Error(), "no source provides") {
+		t.Error(err)
+	}
+}

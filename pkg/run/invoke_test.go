@@ -142,11 +142,7 @@ func serving(tools map[string]map[string]fake, tune ...func(*mcp.Tool)) run.Laun
 func play(t *testing.T, content string, tools map[string]map[string]fake, edit ...func(*run.Options)) (event.TrailFinished, *records, string) {
 	t.Helper()
 	var seen records
-	var names []string
-	for name := range tools {
-		names = append(names, name)
-	}
-	o := options(t, &seen, content, names...)
+	o := options(t, &seen, content, slices.Sorted(maps.Keys(tools))...)
 	o.Builtins = []discover.Source{own.Source()}
 	o.Launch = serving(tools)
 	for _, f := range edit {

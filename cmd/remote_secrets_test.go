@@ -80,9 +80,18 @@ func TestWhatVariablesPutIntoAURLIsNowhere(t *testing.T) {
 				}
 				p.env = append(p.env, "WHOLE=http://"+host+"/s/can4ry-key/mcp?k=q7Z")
 				for _, args := range [][]string{
-					{"check"}, {"check", "--json"}, {"doctor"}, {"doctor", "--json"}, {"doctor", "--deep"}, {"doctor", "--deep", "--json"},
-					{"toolbox", "list", "-v", "--why"}, {"toolbox", "list", "--why", "--json"}, {"tool", "echo"}, {"tool", "echo", "--json"},
-					{"run", "-v", "--html", "page", "--record", "r.trail.yaml", "trails/a.trail.yaml"}, {"run", "--json", "--junit", "out.xml"},
+					{"check"},
+					{"check", "--json"},
+					{"doctor"},
+					{"doctor", "--json"},
+					{"doctor", "--deep"},
+					{"doctor", "--deep", "--json"},
+					{"toolbox", "list", "-v", "--why"},
+					{"toolbox", "list", "--why", "--json"},
+					{"tool", "echo"},
+					{"tool", "echo", "--json"},
+					{"run", "-v", "--html", "page", "--record", "r.trail.yaml", "trails/a.trail.yaml"},
+					{"run", "--json", "--junit", "out.xml"},
 				} {
 					r := p.run(args...)
 					for _, canary := range canaries {
@@ -106,12 +115,13 @@ func TestWhatVariablesPutIntoAURLIsNowhere(t *testing.T) {
 func TestAVariableThatIsNotSetIsNamedWhereItStands(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
-		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - url: https://tools.example.com/mcp\n" +
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - url: https://tools.example.com/mcp?key=${TEAM_TOKEN}\n" +
 			"    headers: { Authorization: \"Bearer ${TEAM_TOKEN}\" }\n",
 		"trails/a.trail.yaml": webTrail("echo: {}"),
 	})
 	for _, args := range [][]string{{"run"}, {"tool", "echo"}, {"toolbox", "list"}, {"check"}} {
-		p.run(args...).want(t, fault.ExitMisuse, "the environment variable TEAM_TOKEN is not set", `headers: { Authorization: "Bearer ${TEAM_TOKEN}" }`)
+		p.run(args...).want(t, fault.ExitMisuse, "the environment variable TEAM_TOKEN is not set", `headers: { Authorization: "Bearer ${TEAM_TOKEN}" }`,
+			"url: https://tools.example.com/mcp?key=${TEAM_TOKEN}")
 	}
 	p.env = append(p.env, "TEAM_TOKEN=")
 	p.run("check").want(t, 0, "warning: trailblaze.yaml:5:31: header Authorization is empty once the environment is put in")

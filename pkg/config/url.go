@@ -32,13 +32,15 @@ func (e *entry) readURL(n yamldoc.Node) {
 	raw := text(n)
 	e.URL = e.l.expanded(n, raw)
 	u, err := url.Parse(e.URL)
+	_, complete := e.l.putIn(raw)
 	switch {
-	case e.URL == "":
+	case e.URL == "" || !complete: // a problem, whose message shows what the file says
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		n.Errorf("write http://HOST:PORT/PATH or https://HOST/PATH", "this is no URL of a server")
 	case u.Port() != "" && !isPort(u.Port()):
 		n.Errorf("ports are 1 to 65535", "there is no port %s", u.Port())
-	default:
+	}
+	if complete && u != nil {
 		e.hideUser(u)
 		e.hideQuery(u, e.hideLong)
 	}
@@ -49,9 +51,10 @@ func (e *entry) readURL(n yamldoc.Node) {
 func (e *entry) hideVariables(raw string, u *url.URL) {
 	_, host, _ := strings.Cut(withoutSecrets(raw), "://")
 	host, _, _ = strings.Cut(host, "/")
+	public, _ := e.l.putIn(host)
 	variables, _ := e.l.putIn(raw)
 	for name, value := range variables {
-		if strings.Contains(host, "${"+name) {
+		if _, is := public[name]; is {
 			continue
 		}
 		e.hide(name, value)

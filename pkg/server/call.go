@@ -71,7 +71,7 @@ func (s *Server) carry(ctx context.Context, f *flight, call tool.Call) (tool.Res
 		case in == nil:
 			return result, err
 		case untaken != nil || in.Unsure() || !in.Lost():
-			return s.instead(ctx, f, in), nil
+			return s.instead(ctx, f, in), nil //nolint:nilerr // what failed is the result
 		}
 		untaken = in
 		s.retire(ctx, s.disembark(f))

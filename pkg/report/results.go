@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -36,8 +38,10 @@ func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	}
 	defer file.Close()
 	res, read := &Results{}, 0
+	dir := filepath.Dir(path)
 	res.Lost, err = readRecords(file, func(r event.Record) {
 		read++
+		r.Event = moved(r, dir)
 		res.take(r)
 		for _, h := range handlers {
 			h.Handle(r)
@@ -51,6 +55,30 @@ func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	}
 	res.end()
 	return res, nil
+}
+
+// moved says where the files of a session are now: beside the results, if somebody has carried them there together.
+func moved(r event.Record, dir string) event.Event {
+	e, ok := r.Event.(event.TrailFinished)
+	if !ok || r.Session == "" {
+		return r.Event
+	}
+	here := make([]string, len(e.Artifacts))
+	for i, file := range e.Artifacts {
+		here[i] = file
+		if _, below, found := strings.Cut(filepath.ToSlash(file), "/"+r.Session+"/"); found {
+			if path := filepath.Join(dir, r.Session, filepath.FromSlash(below)); isFile(path) {
+				here[i] = path
+			}
+		}
+	}
+	e.Artifacts = here
+	return e
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (res *Results) take(r event.Record) {

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -140,5 +141,23 @@ func TestOnlyTheEndIsShownOfWhatIsOver(t *testing.T) {
 	}
 	if !strings.HasPrefix(got, "✗ trail 10 (failed)\n") {
 		t.Errorf("failures are not in order of their files:\n%s", got)
+	}
+}
+
+func TestFilesOfSessionsAreFoundWhereTheResultsWereCarriedTo(t *testing.T) {
+	t.Parallel()
+	path := resultsFile(t, `{"v":1,"type":"trail.finished","time":"2026-11-20T12:00:00Z","seq":1,"session":"cart_1","trail":"a.trail.yaml","file":"a.trail.yaml",`+
+		`"outcome":"failed","artifacts":["/ci/logs/cart_1/failure/screen.png","/ci/logs/cart_1/gone.png","/elsewhere/x.png"]}`+"\n")
+	here := filepath.Join(filepath.Dir(path), "cart_1", "failure", "screen.png")
+	if err := os.MkdirAll(filepath.Dir(here), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, here, []byte("png"))
+	var got []string
+	if _, err := ReadResults(path, event.HandlerFunc(func(r event.Record) { got = r.Event.(event.TrailFinished).Artifacts })); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{here, "/ci/logs/cart_1/gone.png", "/elsewhere/x.png"}, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }

@@ -124,6 +124,8 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	o.Stream.Emit(r.start(len(mine), plan))
 	if len(mine) == 0 {
 		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: nothingToDo(len(cases), o.Shard)})
+	} else if o.Shard.Of > 0 {
+		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: fmt.Sprintf("shard %s: %d of %d to replay", o.Shard, len(mine), len(cases))})
 	}
 	r.work(ctx, mine)
 	r.sharing.close(ctx)

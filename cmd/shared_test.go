@@ -183,7 +183,7 @@ func TestAServerThatDoesNotUnderstandTheFlagsIsToldApart(t *testing.T) {
 			`command: sh, args: [-c, 'echo "unknown flag $1" >&2; exit 64', sh]`,
 			[]string{"ended before it answered: exited with code 64", "unknown flag --transport"},
 		},
-		"it does nothing": {"command: sh, args: [-c, 'exec cat >/dev/null'], startupTimeout: 1s", []string{"does not answer there within 1s"}},
+		"it does nothing": {"command: sh, args: [-c, 'exec cat >/dev/null'], startupTimeout: 1s", []string{"it does not answer at http://127.0.0.1:", "/mcp within 1s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

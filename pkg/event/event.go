@@ -163,6 +163,23 @@ type RunFinished struct {
 	NotRun     []NotRun `json:"notRun,omitempty"` // what the run ended before
 }
 
+// Count adds a trail that ended.
+func (e *RunFinished) Count(o Outcome, flaky bool) {
+	switch o {
+	case Passed:
+		e.Passed++
+	case Failed:
+		e.Failed++
+	case Error:
+		e.Errors++
+	case Skipped:
+		e.Skipped++
+	}
+	if flaky {
+		e.Flaky++
+	}
+}
+
 // NotRun is a trail whose turn did not come.
 type NotRun struct {
 	File   string `json:"file"`

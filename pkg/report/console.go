@@ -139,9 +139,9 @@ func (c *Console) trailStarted(session string, e event.TrailStarted) {
 	p := &progress{
 		session: session, file: e.File, title: called(e.Title, e.File, e.Device), driver: e.Driver, step: "starting", since: c.opts.Now(),
 	}
-	if i := slices.IndexFunc(c.live, func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver }); i >= 0 { // a retry
-		p.held = c.live[i].held
-		c.live = slices.Delete(c.live, i, i+1)
+	old := c.take(func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver })
+	if old != nil { // this is a retry
+		p.held = old.held
 	}
 	c.live = append(c.live, p)
 	if c.style.Live {
@@ -149,6 +149,17 @@ func (c *Console) trailStarted(session string, e event.TrailStarted) {
 		return
 	}
 	c.note("running %s (%s)", p.title, joinNonEmpty(", ", fmt.Sprint(e.Steps, " ", plural(e.Steps, "step")), oneLine(e.Target), oneLine(e.Driver)))
+}
+
+// take removes the first trail that runs and fits; nil when none does.
+func (c *Console) take(fits func(*progress) bool) *progress {
+	i := slices.IndexFunc(c.live, fits)
+	if i < 0 {
+		return nil
+	}
+	p := c.live[i]
+	c.live = slices.Delete(c.live, i, i+1)
+	return p
 }
 
 func (c *Console) stepStarted(r event.Record, e event.StepStarted) {
@@ -186,11 +197,11 @@ func (c *Console) callFinished(r event.Record, e event.CallFinished) {
 func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	title := called(e.Title, e.File, e.Device)
 	var lines []string
-	if i := slices.IndexFunc(c.live, func(p *progress) bool {
+	p := c.take(func(p *progress) bool {
 		return p.session == r.Session && p.file == e.File && (r.Session != "" || p.title == title)
-	}); i >= 0 {
-		lines = c.block(c.live[i])
-		c.live = slices.Delete(c.live, i, i+1)
+	})
+	if p != nil {
+		lines = c.block(p)
 	}
 	e.Reason = head(e.Reason, maxReason)
 	facts := []string{millis(e.DurationMs)}

@@ -97,28 +97,11 @@ func (res *Results) take(r event.Record) {
 		res.open = append(res.open, started{e, r.Time})
 	case event.TrailFinished:
 		res.open = without(res.open, whichOf(e))
-		res.count(e)
+		res.Finished.Count(e.Outcome, e.Flaky)
 	case event.RunFinished:
 		res.Ended = true
 		res.Finished.NotRun = append(res.Finished.NotRun, e.NotRun...)
 		res.Finished.ExitCode, res.Finished.DurationMs = fault.Worst(res.Finished.ExitCode, e.ExitCode), e.DurationMs
-	}
-}
-
-func (res *Results) count(e event.TrailFinished) {
-	f := &res.Finished
-	switch e.Outcome {
-	case event.Passed:
-		f.Passed++
-	case event.Failed:
-		f.Failed++
-	case event.Error:
-		f.Errors++
-	case event.Skipped:
-		f.Skipped++
-	}
-	if e.Flaky {
-		f.Flaky++
 	}
 }
 
@@ -127,7 +110,7 @@ func (res *Results) end() {
 	for _, t := range res.open {
 		e := cutShort(t.TrailStarted, res.last.Sub(t.at))
 		res.CutShort = append(res.CutShort, e)
-		res.count(e)
+		res.Finished.Count(e.Outcome, e.Flaky)
 	}
 	if !res.Ended {
 		res.Finished.ExitCode = fault.Worst(res.Finished.ExitCode, fault.ExitInfra)

@@ -106,7 +106,7 @@ func (r *runner) snippet(path string, v verdict) string {
 
 func (p *plan) finished(v verdict) event.TrailFinished {
 	return event.TrailFinished{
-		File: p.path, Title: p.title, Device: p.lane.name, Outcome: v.outcome, Flaky: v.outcome == event.Passed && v.attempts > 1,
+		File: p.path, Title: p.title, Device: p.lane.name, Outcome: v.outcome, Flaky: v.flaky(),
 		Reason: v.reason, Hint: v.hint, Step: v.step, StepText: v.stepText, Tool: v.tool, Line: v.line,
 		DurationMs: v.took.Milliseconds(), Attempts: v.attempts, Artifacts: []string{},
 	}

@@ -290,27 +290,11 @@ func (r *runner) count(c testCase, v verdict) {
 	}
 	s.ExitCode = fault.Worst(s.ExitCode, v.exit())
 	r.measured.Add(TrailKey(r.Project.Root, r.resolve(c.path)), v.outcome, v.took)
-	switch v.outcome {
-	case event.Passed:
-		s.Passed++
-		if v.attempts > 1 {
-			s.Flaky++
-		}
-	case event.Skipped:
-		s.Skipped++
-	case event.Failed:
-		s.RunFinished.Failed++
-		r.fail(c)
-	case event.Error:
-		s.Errors++
-		r.fail(c)
+	s.Count(v.outcome, v.flaky())
+	if v.outcome == event.Failed || v.outcome == event.Error {
+		s.Failed = appendNew(s.Failed, c.path)
+		r.again = append(r.again, LastCase{r.resolve(c.path), c.lane.name})
 	}
-}
-
-// fail notes a case that failed or broke. The caller holds r.mu.
-func (r *runner) fail(c testCase) {
-	r.summary.Failed = appendNew(r.summary.Failed, c.path)
-	r.again = append(r.again, LastCase{r.resolve(c.path), c.lane.name})
 }
 
 // leave notes a case whose turn does not come. The caller holds r.mu.

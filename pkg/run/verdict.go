@@ -71,6 +71,9 @@ func (v verdict) once() verdict {
 	return v
 }
 
+// flaky reports whether a trail passed, but not at the first attempt.
+func (v verdict) flaky() bool { return v.outcome == event.Passed && v.attempts > 1 }
+
 // exit is what the verdict adds to the run's exit code. An error in a trail file or in the scope is misuse; any other error
 // is infrastructure (specification, section 10).
 func (v verdict) exit() int {

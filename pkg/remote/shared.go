@@ -24,8 +24,6 @@ const (
 	silence    = 5 * time.Second
 	// maxPorts is how many ports are tried when a server finds that its own is taken.
 	maxPorts = 3
-	// politeEnd is how long a process is left to end by itself, as package spawn has it.
-	politeEnd = 5 * time.Second
 )
 
 const flagsHint = "remove multiDevice: http from its entry, and it is started once for each device, without these flags; " +
@@ -128,6 +126,9 @@ func (p *Pool) host(ctx context.Context, key string, what Shared) (*host, error)
 			h.at.free()
 		}
 	}
+	if what.Process.Log == nil {
+		what.Process.Log = func(string, string, string) {}
+	}
 	h := &host{Shared: what, ready: make(chan struct{})}
 	ctx, h.giveUp = context.WithTimeout(context.WithoutCancel(ctx), what.limit())
 	p.hosts[key] = h
@@ -153,7 +154,7 @@ func (h *host) stop(ctx context.Context) error {
 	}
 	begun := time.Now()
 	err := h.process.Stop(ctx)
-	if took := time.Since(begun); err == nil && took >= politeEnd && ctx.Err() == nil && h.Process.Log != nil {
+	if took := time.Since(begun); err == nil && took >= spawn.CloseGrace && ctx.Err() == nil {
 		h.Process.Log("info", fmt.Sprintf("did not end with its standard input; it was terminated after %s", took.Round(time.Second)),
 			"have it exit at the end of its standard input, and runs end sooner")
 	}
@@ -274,10 +275,8 @@ func (h *host) await(ctx context.Context) *fault.Error {
 			return fault.New(fault.Server, flagsHint+"; the key startupTimeout gives it more time",
 				"timeout: started with %s it does not answer at %s within %s, the limit for starting", flags, h.at.base()+"/mcp", h.limit())
 		case <-notice.C:
-			if h.Process.Log != nil {
-				h.Process.Log("warn", fmt.Sprintf("has not answered at %s/mcp for %s; waiting on", h.at.base(), silence),
-					"the key startupTimeout of its entry sets the limit")
-			}
+			h.Process.Log("warn", fmt.Sprintf("has not answered at %s/mcp for %s; waiting on", h.at.base(), silence),
+				"the key startupTimeout of its entry sets the limit")
 		}
 	}
 }
@@ -291,16 +290,15 @@ func speaksOnPipes(ctx context.Context, process *spawn.Process) bool {
 	}
 	defer func() { _ = conn.Close() }()
 	id, _ := jsonrpc.MakeID("trailblaze") // of a text there always is one
-	if conn.Write(ctx, &jsonrpc.Request{ID: id, Method: methodInitialize, Params: greeting()}) != nil {
+	if conn.Write(ctx, &jsonrpc.Request{ID: id, Method: methodInitialize, Params: []byte(greeting)}) != nil {
 		return false
 	}
 	_, err = conn.Read(ctx)
 	return err == nil
 }
 
-func greeting() []byte {
-	return []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"trailblaze","version":"1"}}`)
-}
+// greeting is the parameters of initialize.
+const greeting = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"trailblaze","version":"1"}}`
 
 // link makes a link to a host that has answered.
 func (p *Pool) link(ctx context.Context, h *host) (*SharedLink, error) {

@@ -45,7 +45,7 @@ func (l *Link) askLegacy(req *jsonrpc.Request, data []byte, refused *failure, rp
 		defer cancel()
 		_, err := l.listen(body, nil, &place{})
 		_ = resp.Body.Close()
-		l.end(l.streamLost(err))
+		l.end(l.lost(err).why)
 	})
 	return l.ask(req, data)
 }

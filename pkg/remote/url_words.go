@@ -97,9 +97,6 @@ func (l *Link) lost(err error) *failure {
 	return &failure{fault.New(fault.Server, hint, "the connection to %s was lost: %s", shown(l.url), plain(err)), true, true}
 }
 
-// streamLost is the end of a conversation whose answers all come in one stream.
-func (l *Link) streamLost(err error) *fault.Error { return l.lost(err).why }
-
 func (l *Link) redirected(err error) *failure {
 	var to *redirectError
 	if !errors.As(err, &to) {

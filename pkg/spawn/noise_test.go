@@ -232,7 +232,7 @@ func TestNoiseWhileNobodyReadsMessagesIsStillDrained(t *testing.T) {
 		t.Errorf("read %v", msg)
 	}
 	_ = s.conn.Close()
-	if took := s.mustStop(); took > closeGrace-time.Second {
+	if took := s.mustStop(); took > CloseGrace-time.Second {
 		t.Errorf("stopping took %s", took)
 	}
 }

@@ -15,10 +15,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
+// CloseGrace is how long a process may take to end with its input before it is terminated (specification, section 5).
+const CloseGrace = 5 * time.Second
+
 const (
-	// closeGrace and termGrace are those of section 5 of the specification.
-	closeGrace = 5 * time.Second
-	termGrace  = 2 * time.Second
+	// termGrace is that of section 5 as well.
+	termGrace = 2 * time.Second
 	// killGrace is for the kernel, which may have to finish a transfer first.
 	killGrace = 5 * time.Second
 	// strangerGrace passes before we look for processes that left the group and kept the pipes. When nobody has, the
@@ -108,7 +110,7 @@ func (p *Process) escalate() {
 		patience time.Duration
 		then     func()
 	}{
-		{closeGrace, p.terminate},
+		{CloseGrace, p.terminate},
 		{termGrace, p.kill},
 		{killGrace, func() { close(p.gaveUp) }},
 	} {

@@ -41,7 +41,7 @@ func TestADetachedChildThatHoldsThePipesIsGoneWithItsServer(t *testing.T) {
 	for len(spawntest.Survivors(s.marker)) < 2 && time.Now().Before(deadline) {
 		<-time.After(time.Millisecond)
 	}
-	if took := s.mustStop(); took > closeGrace-time.Second {
+	if took := s.mustStop(); took > CloseGrace-time.Second {
 		t.Errorf("stopping took %s", took)
 	}
 	spawntest.NoSurvivors(t, s.marker)

@@ -201,7 +201,7 @@ func TestAServerAnswersAndStopsAsSoonAsItsInputEnds(t *testing.T) {
 		t.Errorf("it answered %s", got)
 	}
 	waitFor(t, s.Heard(), "Heard")
-	if took := s.mustStop(); took > closeGrace/2 {
+	if took := s.mustStop(); took > CloseGrace/2 {
 		t.Errorf("stopping took %s", took)
 	}
 	if s.End() != nil {
@@ -298,8 +298,8 @@ func TestStubbornServersAreStoppedInTheStepsOfTheSpecification(t *testing.T) {
 		role     string
 		min, max time.Duration
 	}{
-		{"ignores the end", closeGrace, closeGrace + termGrace},
-		{"ignores SIGTERM", closeGrace + termGrace, closeGrace + termGrace + 3*time.Second},
+		{"ignores the end", CloseGrace, CloseGrace + termGrace},
+		{"ignores SIGTERM", CloseGrace + termGrace, CloseGrace + termGrace + 3*time.Second},
 	} {
 		t.Run(c.role, func(t *testing.T) {
 			t.Parallel()
@@ -325,7 +325,7 @@ func TestStopWithoutPatienceKills(t *testing.T) {
 	if err := s.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(begin); took > closeGrace/2 {
+	if took := time.Since(begin); took > CloseGrace/2 {
 		t.Errorf("it took %s", took)
 	}
 }
@@ -335,7 +335,7 @@ func TestGrandchildrenThatIgnoreSIGTERMAndHoldThePipesAreGoneWithTheirLeader(t *
 	s := start(t, "grandchild", "clinging")
 	s.call("hello", "{}")
 	s.logSays("ready")
-	if took := s.mustStop(); took > closeGrace/2 {
+	if took := s.mustStop(); took > CloseGrace/2 {
 		t.Errorf("stopping took %s", took)
 	}
 	spawntest.NoSurvivors(t, s.marker)

@@ -127,7 +127,7 @@ func TestARealServerWorksInEveryRuntimeThoughItPrintsToStdout(t *testing.T) {
 			if err := session.Close(); err != nil {
 				t.Error(err)
 			}
-			if took := s.mustStop(); took > closeGrace-time.Second {
+			if took := s.mustStop(); took > CloseGrace-time.Second {
 				t.Errorf("stopping took %s", took)
 			}
 			log := s.logged()
@@ -151,7 +151,7 @@ func TestAScriptWithARunningTimerIsEnded(t *testing.T) {
 		Script: project(t, "noisy.ts", esm, "@modelcontextprotocol", "zod"), Env: append(os.Environ(), "KEEP_ALIVE=1"),
 	})
 	connect(t, s.Process)
-	if took := s.mustStop(); took < closeGrace || took > closeGrace+termGrace+3*time.Second {
+	if took := s.mustStop(); took < CloseGrace || took > CloseGrace+termGrace+3*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
 }

@@ -36,6 +36,7 @@ def handle(message):
         time.sleep(3600)
     if message["method"] == "tools/call" and message["params"]["name"] == "freeze":
         os.kill(os.getpid(), signal.SIGSTOP)
+        time.sleep(3600)  # it goes to the process, of which this thread may run on for a while
     result = {
         "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "hosted", "version": "1"}},
         "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pid", "die", "hang", "freeze")]},

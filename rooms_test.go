@@ -32,6 +32,7 @@ func mayImport() map[string][]string {
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
 		remote, watch                  = "pkg/remote", "pkg/watch"
+		bundle, engine                 = "pkg/bundle", "pkg/engine"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 	)
 	return map[string][]string{
@@ -51,8 +52,10 @@ func mayImport() map[string][]string {
 		remote:   {spawn, redact, fault},
 		watch:    {fault},
 		server:   {event, tool, redact, fault},
-		spawn:    {runtime, event, redact, fault},
-		runtime:  {fault},
+		spawn:    {runtime, engine, bundle, event, redact, fault},
+		runtime:  {bundle, fault},
+		engine:   {fault},
+		bundle:   {fault},
 		discover: {scope, tool, fault},
 		config:   {scope, yamldoc, tool, fault},
 		scope:    {fault},
@@ -79,6 +82,8 @@ func libraries() []library {
 		{"github.com/charmbracelet", []string{"pkg/report", "cmd"}, "nothing else knows how things look"},
 		{"github.com/spf13", []string{"cmd"}, "nothing else knows the command line"},
 		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},
+		{"github.com/evanw/esbuild", []string{"pkg/bundle", "pkg/engine"}, "one place makes bundles, another generates what its engine loads"},
+		{"modernc.org", []string{"pkg/engine"}, "what runs JavaScript matters to nobody else"},
 		{"github.com/coder/websocket", []string{"pkg/cdp"}, "what carries the protocol matters to nobody else"},
 	}
 }

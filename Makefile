@@ -13,7 +13,8 @@ GORELEASER := $(TOOLS)/goreleaser-$(GORELEASER_VERSION)
 GO_INSTALL := env -u GOFLAGS GOBIN=$(CURDIR)/$(TOOLS) go install
 
 SHOP := testdata/projects/shop
-NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/servers testdata/web/playwright $(SHOP) sdks/typescript)
+HOST := pkg/engine/host
+NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
 # Programs that "./..." does not reach.
 PROGRAMS := ./.ci/check-release ./testdata/bench/... ./$(SHOP)/tools/ledger
 
@@ -105,7 +106,8 @@ $(GOLANGCI):
 	@mv $(TOOLS)/golangci-lint $@
 
 .PHONY: generate
-generate: ## write the command reference in docs/commands
+generate: $(HOST)/node_modules/.stamp ## write the command reference in docs/commands, and the chunks of the embedded engine
+	cd $(HOST) && go run ./generate
 	rm -rf docs/commands
 	go run . docs --markdown docs/commands
 

@@ -1,0 +1,58 @@
+// Package host holds the JavaScript that gives the embedded engine the names of node and of the web: one chunk for each module, made of
+// src and of the npm packages of the lock file by the program in generate, read-only, and embedded as text. It knows nothing of an engine.
+//
+// A chunk is the body of
+//
+//	(function (module, exports, require, host) { … })
+//
+// and leaves what the module is in module.exports: the value that require("node:events") has in node, so the names of a module are
+// properties of it. A chunk requires others as "node:events" or "internal/webidl"; host is the door to Go.
+package host
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:generate go run ./generate
+
+//go:embed all:dist
+var dist embed.FS
+
+// Chunk is the text of the chunk of a name: "node:fs/promises" for a module of node, "internal/fetch" for what is the host's own.
+// ok is false when there is none.
+func Chunk(name string) (src string, ok bool) {
+	file, isNode := strings.CutPrefix(name, "node:")
+	if isNode == strings.HasPrefix(file, "internal/") {
+		return "", false
+	}
+	text, err := dist.ReadFile(path.Join("dist", file+".js"))
+	return string(text), err == nil
+}
+
+// Names are those of all chunks, sorted.
+func Names() []string {
+	var names []string
+	_ = fs.WalkDir(dist, "dist", func(file string, entry fs.DirEntry, err error) error {
+		name, isScript := strings.CutSuffix(strings.TrimPrefix(file, "dist/"), ".js")
+		switch {
+		case err != nil || !isScript:
+		case strings.HasPrefix(name, "internal/"):
+			names = append(names, name)
+		default:
+			names = append(names, "node:"+name)
+		}
+		return err
+	})
+	slices.Sort(names)
+	return names
+}
+
+// Licences is the text of the licences of the npm packages that are part of chunks.
+func Licences() string {
+	text, _ := dist.ReadFile("dist/LICENSES.txt")
+	return string(text)
+}

@@ -1,0 +1,4 @@
+/** node:events. @module */
+import events from "events/";
+
+export default events;

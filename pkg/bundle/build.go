@@ -1,0 +1,213 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// esbuildVersion is the version of the bundler, whose texts are its own.
+const esbuildVersion = "0.28.2"
+
+// made is a new text.
+type made struct {
+	text, sourceMap []byte
+	facts           string // what went into it, "" when that is not known for certain
+}
+
+// build makes the text of a script. Most scripts are made at once. When something is missing, a second, careful attempt finds out
+// which imports led there, and lets a require or import() of it fail when it is reached, as it does in node.
+func build(ctx context.Context, script string, target Target) (*made, error) {
+	info, err := os.Stat(script)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.New(fault.Server, "check the script's path", "there is no file %s", script)
+	case err != nil:
+		return nil, fault.Wrap(fault.Server, err, "check the script's path and its permissions", "read the script")
+	case !info.Mode().IsRegular():
+		return nil, fault.New(fault.Server, "name a file", "%s is not a file", script)
+	}
+	real, err := filepath.EvalSymlinks(script)
+	if err != nil {
+		return nil, fault.Wrap(fault.Server, err, "check the script's path and its permissions", "read the script")
+	}
+	b := newBuilder(script, real, target)
+	result := b.run(ctx)
+	if len(result.Errors) > 0 && ctx.Err() == nil {
+		b = newBuilder(script, real, target)
+		b.careful = true
+		result = b.run(ctx)
+	}
+	if ctx.Err() != nil {
+		return nil, fault.Wrap(fault.Server, context.Cause(ctx), "", "bundle "+script)
+	}
+	if len(result.Errors) > 0 {
+		return nil, b.fault(result.Errors)
+	}
+	return b.finish(result)
+}
+
+// out is where esbuild believes that its output goes; it is only ever in memory.
+const out = "trailblaze-bundle.mjs"
+
+func (b *builder) run(ctx context.Context) api.BuildResult {
+	build, err := api.Context(api.BuildOptions{
+		EntryPoints:    []string{b.script},
+		Outfile:        filepath.Join(b.root, out),
+		AbsWorkingDir:  b.root,
+		Bundle:         true,
+		Metafile:       true,
+		AbsPaths:       api.MetafileAbsPath | api.LogAbsPath,
+		Format:         api.FormatESModule,
+		Platform:       api.PlatformNode,
+		Target:         b.language(),
+		Engines:        b.engines(),
+		Conditions:     []string{}, // those of node alone
+		MainFields:     []string{"main", "module"},
+		Charset:        api.CharsetUTF8,
+		LegalComments:  api.LegalCommentsNone,
+		Sourcemap:      api.SourceMapExternal,
+		SourcesContent: api.SourcesContentExclude,
+		LogLevel:       api.LogLevelSilent,
+		LogLimit:       20,
+		Define:         defines(),
+		Banner:         map[string]string{"js": b.banner()},
+		Footer:         map[string]string{"js": b.footer()},
+		Plugins:        []api.Plugin{{Name: "trailblaze", Setup: b.plug}},
+	})
+	if err != nil {
+		return api.BuildResult{Errors: err.Errors}
+	}
+	defer build.Dispose()
+	defer context.AfterFunc(ctx, build.Cancel)()
+	return build.Rebuild()
+}
+
+func (b *builder) language() api.Target {
+	if b.target == Embedded {
+		return api.ES2023 // what the engine has
+	}
+	return api.DefaultTarget
+}
+
+func (b *builder) engines() []api.Engine {
+	if b.target == Embedded {
+		return nil
+	}
+	return []api.Engine{{Name: api.EngineNode, Version: "20"}}
+}
+
+// banner and footer go around the text. A dynamic require, of which only the name of the module is known when it runs, is `require`.
+func (b *builder) banner() string {
+	script := quote(b.script)
+	if b.target == Node {
+		return `import { createRequire as __trailblaze_createRequire } from "node:module";` +
+			`import { pathToFileURL as __trailblaze_url } from "node:url";` +
+			`process.argv[1] = ` + script + `; const require = __trailblaze_createRequire(` + script + `); let ` + mainID + `;`
+	}
+	return `(async(__trailblaze_require)=>{"use strict"; let ` + mainID + `; const require = (name) => { ` +
+		`if (` + builtinPattern + `.test(name)) return __trailblaze_require(name, ` + quote(b.author(b.script)) + `); ` +
+		`throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: "MODULE_NOT_FOUND" }); }; ` +
+		`require.resolve = (name) => name; require.cache = {};`
+}
+
+func (b *builder) footer() string {
+	if b.target == Node {
+		return ""
+	}
+	return "})"
+}
+
+func (b *builder) finish(result api.BuildResult) (*made, error) {
+	m := &made{}
+	for _, file := range result.OutputFiles {
+		switch filepath.Base(file.Path) {
+		case out:
+			m.text = file.Contents
+		case out + ".map":
+			m.sourceMap = b.mapWithPlaces(file.Contents)
+		}
+	}
+	if b.target == Embedded {
+		var err error
+		if m.text, err = withoutExports(m.text); err != nil {
+			return nil, err
+		}
+	}
+	m.facts = b.facts(result.Metafile)
+	return m, nil
+}
+
+// withoutExports removes what a script exports, which esbuild says in the last statement of its output: a function has no exports.
+func withoutExports(text []byte) ([]byte, error) {
+	body, ok := bytes.CutSuffix(bytes.TrimRight(text, "\n"), []byte("\n})"))
+	if !ok {
+		return nil, fault.New(fault.Bug, "", "the bundler's output does not end as expected")
+	}
+	const list, single = "\nexport {", "\nexport default "
+	if at := bytes.LastIndex(body, []byte(list)); at >= 0 && bytes.HasSuffix(body, []byte("\n};")) {
+		body = body[:at]
+	} else if at := bytes.LastIndex(body, []byte(single)); at >= 0 && bytes.Count(body[at:], []byte("\n")) == 1 {
+		body = append(append(body[:at:at], '\n'), body[at+len(single):]...)
+	}
+	return append(body[:len(body):len(body)], "\n})\n"...), nil
+}
+
+// mapWithPlaces gives the sources of a source map names that do not depend on where the map is.
+func (b *builder) mapWithPlaces(data []byte) []byte {
+	var fields map[string]json.RawMessage
+	var sources []string
+	if json.Unmarshal(data, &fields) != nil || json.Unmarshal(fields["sources"], &sources) != nil {
+		return data
+	}
+	for i, source := range sources {
+		if strings.Contains(source, ":") && !filepath.IsAbs(filepath.FromSlash(source)) {
+			continue // a module that is not a file
+		}
+		sources[i] = b.place(source)
+	}
+	fields["sources"], _ = json.Marshal(sources)
+	moved, err := json.Marshal(fields)
+	if err != nil {
+		return data
+	}
+	return moved
+}
+
+func (b *builder) place(source string) string {
+	path := filepath.FromSlash(source)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(b.root, path)
+	}
+	if b.target == Node {
+		return fileURL(path)
+	}
+	return path
+}
+
+func fileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/…
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+func quote(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Sprintf("%q", s)
+	}
+	return string(text)
+}

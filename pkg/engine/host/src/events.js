@@ -1,4 +1,151 @@
-/** node:events. @module */
-import events from "events/";
+/** node:events: the events package, and what node has learnt since. @module */
+import EventEmitter from "events/";
+import { AbortError, ERR_INVALID_ARG_TYPE, validateAbortSignal } from "internal/errors";
 
-export default events;
+const isTarget = (it) => typeof it?.addEventListener === "function";
+const errorMonitor = Symbol("events.errorMonitor");
+const limits = new WeakMap();
+
+/** Listens to an emitter or an event target; what it returns stops that. */
+function listen(emitter, name, listener) {
+  if (isTarget(emitter) && typeof emitter.on !== "function") {
+    emitter.addEventListener(name, listener);
+    return () => emitter.removeEventListener(name, listener);
+  }
+  if (typeof emitter?.on !== "function") throw new ERR_INVALID_ARG_TYPE("emitter", "EventEmitter", emitter);
+  emitter.on(name, listener);
+  return () => emitter.removeListener(name, listener);
+}
+
+/** @param {AbortSignal | undefined} signal @param {() => void} abort */
+function whenAborted(signal, abort) {
+  if (!signal) return () => {};
+  signal.addEventListener("abort", abort, { once: true });
+  return () => signal.removeEventListener("abort", abort);
+}
+
+async function once(emitter, name, options = {}) {
+  const { signal } = options;
+  validateAbortSignal(signal, "options.signal");
+  if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
+  const stops = [];
+  try {
+    return await new Promise((resolve, reject) => {
+      stops.push(whenAborted(signal, () => reject(new AbortError(undefined, { cause: signal.reason }))));
+      stops.push(listen(emitter, name, (...args) => resolve(args)));
+      if (name !== "error" && typeof emitter.on === "function") stops.push(listen(emitter, "error", reject));
+    });
+  } finally {
+    for (const stop of stops) stop();
+  }
+}
+
+function on(emitter, name, options = {}) {
+  const { signal, close = [] } = options;
+  validateAbortSignal(signal, "options.signal");
+  if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
+  const values = [];
+  const waiting = [];
+  const stops = [];
+  let failure;
+  let closed = false;
+  const done = () => ({ value: undefined, done: true });
+
+  const finish = () => {
+    closed = true;
+    for (const stop of stops.splice(0)) stop();
+    for (const { resolve } of waiting.splice(0)) resolve(done());
+    return Promise.resolve(done());
+  };
+  const fail = (error) => {
+    if (waiting.length > 0) waiting.shift().reject(error);
+    else failure = { error };
+    finish();
+  };
+  stops.push(listen(emitter, name, (...args) => {
+    if (waiting.length > 0) waiting.shift().resolve({ value: args, done: false });
+    else values.push(args);
+  }));
+  if (name !== "error" && typeof emitter.on === "function") stops.push(listen(emitter, "error", fail));
+  for (const event of close) stops.push(listen(emitter, event, finish));
+  stops.push(whenAborted(signal, () => fail(new AbortError(undefined, { cause: signal.reason }))));
+
+  const prototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype);
+  return Object.setPrototypeOf({
+    next() {
+      if (values.length > 0) return Promise.resolve({ value: values.shift(), done: false });
+      if (failure) {
+        const { error } = failure;
+        failure = undefined;
+        return Promise.reject(error);
+      }
+      if (closed) return Promise.resolve(done());
+      return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+    },
+    return: finish,
+    throw(error) {
+      if (!(error instanceof Error)) throw new ERR_INVALID_ARG_TYPE("EventEmitter.AsyncIterator", "Error", error);
+      fail(error);
+      return Promise.resolve(done());
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  }, prototype);
+}
+
+function getEventListeners(emitter, name) {
+  if (typeof emitter?.listeners === "function") return emitter.listeners(name);
+  if (isTarget(emitter)) return require("internal/event_target").listenersOf(emitter, name);
+  throw new ERR_INVALID_ARG_TYPE("emitter", ["EventEmitter", "EventTarget"], emitter);
+}
+
+function setMaxListeners(n = EventEmitter.defaultMaxListeners, ...targets) {
+  if (targets.length === 0) EventEmitter.defaultMaxListeners = n;
+  for (const target of targets) {
+    if (typeof target?.setMaxListeners === "function") target.setMaxListeners(n);
+    else if (isTarget(target)) limits.set(target, n);
+    else throw new ERR_INVALID_ARG_TYPE("eventTargets", ["EventEmitter", "EventTarget"], target);
+  }
+}
+
+function getMaxListeners(target) {
+  return typeof target?.getMaxListeners === "function"
+    ? target.getMaxListeners()
+    : (limits.get(target) ?? EventEmitter.defaultMaxListeners);
+}
+
+function addAbortListener(signal, listener) {
+  if (signal === undefined) throw new ERR_INVALID_ARG_TYPE("signal", "AbortSignal", signal);
+  validateAbortSignal(signal, "signal");
+  let stop = () => {};
+  if (signal.aborted) queueMicrotask(() => listener());
+  else stop = whenAborted(signal, listener);
+  return { [Symbol.dispose ?? Symbol.for("nodejs.dispose")]: stop };
+}
+
+/** An error is shown to its monitors before its listeners, if any. */
+const { emit, listenerCount } = EventEmitter.prototype;
+EventEmitter.prototype.emit = function (name, ...args) {
+  if (name === "error" && this._events?.[errorMonitor] !== undefined) emit.call(this, errorMonitor, ...args);
+  return emit.call(this, name, ...args);
+};
+
+EventEmitter.prototype.listenerCount = function (name, listener) {
+  if (listener == null) return listenerCount.call(this, name);
+  return this.listeners(name).filter((it) => it === listener).length;
+};
+
+export default Object.assign(EventEmitter, {
+  EventEmitter,
+  once,
+  on,
+  getEventListeners,
+  setMaxListeners,
+  getMaxListeners,
+  addAbortListener,
+  errorMonitor,
+  captureRejectionSymbol: Symbol.for("nodejs.rejection"),
+  captureRejections: false,
+  usingDomains: false,
+});

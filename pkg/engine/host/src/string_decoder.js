@@ -1,4 +1,4 @@
 /** node:string_decoder. @module */
-import decoder from "string_decoder/";
+import decoder from "@frida/string_decoder";
 
 export default decoder;

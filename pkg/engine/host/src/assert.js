@@ -1,0 +1,4 @@
+/** node:assert. @module */
+import assert from "@frida/assert";
+
+export default assert;

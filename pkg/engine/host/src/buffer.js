@@ -1,0 +1,121 @@
+/** node:buffer: the buffer package, with the engine's codecs and what node has learnt since. @module */
+import * as base from "buffer/";
+import known from "internal/codec";
+import { ERR_INVALID_ARG_TYPE } from "internal/errors";
+
+const { Buffer, INSPECT_MAX_BYTES, kMaxLength } = base;
+const { prototype } = Buffer;
+const { from, isEncoding, byteLength } = Buffer;
+const { toString, write } = prototype;
+
+/** Names of encodings that Go does faster than the package, or that the package does not know. */
+const codecs = { __proto__: null, ...known, "utf-8": known.utf8, binary: known.latin1 };
+
+/** @param {unknown} encoding */
+const codecOf = (encoding) => (encoding === undefined || encoding === null ? codecs.utf8 : codecs[`${encoding}`.toLowerCase()]);
+
+/** @param {Uint8Array} bytes @returns {Buffer} the same bytes */
+const asBuffer = (bytes) => Object.setPrototypeOf(bytes, prototype);
+
+const bounded = (value, limit, fallback) => {
+  const at = Math.trunc(value === undefined ? fallback : +value || 0);
+  return Math.min(Math.max(at, 0), limit);
+};
+
+Buffer.from = function (value, encoding, length) {
+  if (typeof value === "string") {
+    const codec = codecOf(encoding === "" ? undefined : encoding);
+    return codec ? asBuffer(codec.decode(value)) : from(value, encoding);
+  }
+  try {
+    return from(value, encoding, length);
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    throw new ERR_INVALID_ARG_TYPE("first argument", ["string", "Buffer", "ArrayBuffer", "Array", "an Array-like Object"], value);
+  }
+};
+
+Buffer.byteLength = function (value, encoding) {
+  const codec = typeof value === "string" && value.length > 0 ? codecOf(encoding) : undefined;
+  if (codec === codecs.utf8) return host.call("utf8.length", value);
+  if (codec) return codec.decode(value).length;
+  return byteLength(value, encoding);
+};
+
+Buffer.isEncoding = (encoding) => isEncoding(encoding) || (typeof encoding === "string" && encoding.toLowerCase() === "base64url");
+
+Buffer.copyBytesFrom = function (view, offset = 0, length = undefined) {
+  if (!ArrayBuffer.isView(view) || view instanceof DataView) throw new ERR_INVALID_ARG_TYPE("view", "TypedArray", view);
+  const part = view.subarray(offset, length === undefined ? undefined : offset + length);
+  return Buffer.from(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+};
+
+prototype.toString = function (encoding, start, end) {
+  const codec = codecOf(encoding);
+  if (!codec) return toString.call(this, encoding, start, end);
+  const first = bounded(start, this.length, 0);
+  const last = bounded(end, this.length, this.length);
+  if (last <= first) return "";
+  return codec.encode(first === 0 && last === this.length ? this : new Uint8Array(this.buffer, this.byteOffset + first, last - first));
+};
+prototype.toLocaleString = prototype.toString;
+
+prototype.write = function (text, offset, length, encoding) {
+  if (typeof offset === "string") [encoding, offset] = [offset, undefined];
+  else if (typeof length === "string") [encoding, length] = [length, undefined];
+  const codec = codecOf(encoding);
+  if (!codec || typeof text !== "string") return write.call(this, text, offset, length, encoding);
+  if (offset < 0 || offset > this.length) throw new RangeError(`The value of "offset" is out of range. It must be >= 0 && <= ${this.length}. Received ${offset}`);
+  const start = bounded(offset, this.length, 0);
+  const room = bounded(length, this.length - start, this.length - start);
+  let bytes = codec.decode(text);
+  if (bytes.length > room) bytes = bytes.subarray(0, codec === codecs.utf8 ? characterBoundary(bytes, room) : room);
+  this.set(bytes, start);
+  return bytes.length;
+};
+
+/** The last place up to a limit where no character of UTF-8 is cut. */
+function characterBoundary(bytes, limit) {
+  while (limit > 0 && (bytes[limit] & 0xc0) === 0x80) limit--;
+  return limit;
+}
+
+for (const name of Object.keys(known)) {
+  prototype[`${name}Slice`] = function (start, end) {
+    return this.toString(name, start, end);
+  };
+  prototype[`${name}Write`] = function (text, offset, length) {
+    return this.write(text, offset, length, name);
+  };
+}
+
+const bytesOf = (input) => {
+  if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
+  if (input instanceof ArrayBuffer) return new Uint8Array(input);
+  throw new ERR_INVALID_ARG_TYPE("input", ["ArrayBuffer", "Buffer", "TypedArray"], input);
+};
+
+const isUtf8 = (input) => host.call("text.decode", "utf-8", bytesOf(input), true)[2];
+const isAscii = (input) => bytesOf(input).every((byte) => byte < 0x80);
+
+const transcode = (source, fromEncoding, toEncoding) => Buffer.from(asBuffer(bytesOf(source)).toString(fromEncoding), toEncoding);
+
+export default {
+  Buffer,
+  SlowBuffer: base.SlowBuffer,
+  INSPECT_MAX_BYTES,
+  kMaxLength,
+  kStringMaxLength: 0x1fffffe8,
+  constants: { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: 0x1fffffe8 },
+  isUtf8,
+  isAscii,
+  transcode,
+  atob: (text) => require("internal/base64").atob(text),
+  btoa: (text) => require("internal/base64").btoa(text),
+  get Blob() {
+    return require("internal/blob").Blob;
+  },
+  get File() {
+    return require("internal/blob").File;
+  },
+};

@@ -1,0 +1,2 @@
+/** util.parseArgs, as node has it. @module */
+export { parseArgs } from "@pkgjs/parseargs";

@@ -1,0 +1,84 @@
+/** structuredClone. @module */
+import types from "node:util/types";
+import { ERR_MISSING_ARGS } from "internal/errors";
+
+const errors = { __proto__: null, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
+
+const refuse = (what) => {
+  throw new DOMException(`${what} could not be cloned.`, "DataCloneError");
+};
+
+export function structuredClone(value, options = undefined) {
+  if (arguments.length === 0) throw new ERR_MISSING_ARGS("value");
+  const seen = new Map();
+  for (const item of options?.transfer ?? []) {
+    if (!types.isArrayBuffer(item)) refuse("Value not transferable, and thus it");
+    seen.set(item, item.transfer());
+  }
+  return clone(value, seen);
+}
+
+function clone(value, seen) {
+  if (typeof value === "function" || typeof value === "symbol") refuse(String(value));
+  if (typeof value !== "object" || value === null) return value;
+  if (seen.has(value)) return seen.get(value);
+  const simple = cloneSimple(value, seen);
+  if (simple !== undefined) {
+    seen.set(value, simple);
+    return simple;
+  }
+  if (types.isMap(value)) return cloneMap(value, seen);
+  if (types.isSet(value)) return cloneSet(value, seen);
+  if (types.isNativeError(value)) return cloneError(value, seen);
+  if (types.isPromise(value) || types.isWeakMap(value) || types.isWeakSet(value) || value instanceof WeakRef) {
+    refuse(`#<${value.constructor.name}>`);
+  }
+  const copy = Array.isArray(value) ? new Array(value.length) : {};
+  seen.set(value, copy);
+  for (const key of Object.keys(value)) set(copy, key, clone(value[key], seen));
+  return copy;
+}
+
+/** What holds nothing that has to be cloned. */
+function cloneSimple(value, seen) {
+  if (types.isDate(value)) return new Date(value.getTime());
+  if (types.isRegExp(value)) return new RegExp(value.source, value.flags);
+  if (types.isBoxedPrimitive(value)) return types.isSymbolObject(value) ? refuse("Object(Symbol)") : Object(value.valueOf());
+  if (types.isArrayBuffer(value)) return value.slice(0);
+  if (types.isSharedArrayBuffer(value)) return value;
+  if (!ArrayBuffer.isView(value)) return undefined;
+  const buffer = clone(value.buffer, seen);
+  if (types.isDataView(value)) return new DataView(buffer, value.byteOffset, value.byteLength);
+  // A Buffer is cloned to an Uint8Array.
+  const Type = globalThis[Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value)];
+  return new Type(buffer, value.byteOffset, value.length);
+}
+
+function cloneMap(value, seen) {
+  const copy = new Map();
+  seen.set(value, copy);
+  for (const [key, item] of [...Map.prototype.entries.call(value)]) copy.set(clone(key, seen), clone(item, seen));
+  return copy;
+}
+
+function cloneSet(value, seen) {
+  const copy = new Set();
+  seen.set(value, copy);
+  for (const item of [...Set.prototype.values.call(value)]) copy.add(clone(item, seen));
+  return copy;
+}
+
+function cloneError(value, seen) {
+  const Type = errors[value.name] ?? Error;
+  const copy = new Type();
+  seen.set(value, copy);
+  for (const key of ["stack", "message", "cause"]) {
+    if (Object.hasOwn(value, key)) {
+      Object.defineProperty(copy, key, { value: clone(value[key], seen), writable: true, configurable: true });
+    }
+  }
+  return copy;
+}
+
+const set = (target, key, value) =>
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });

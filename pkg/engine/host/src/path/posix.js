@@ -1,0 +1,4 @@
+/** node:path/posix. @module */
+import { posix } from "node:path";
+
+export default posix;

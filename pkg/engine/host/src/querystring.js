@@ -1,0 +1,4 @@
+/** node:querystring. @module */
+import querystring from "unenv/node/querystring";
+
+export default querystring;

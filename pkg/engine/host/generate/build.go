@@ -99,7 +99,7 @@ func options(dir string, entries []api.EntryPoint) api.BuildOptions {
 // resolve leaves the modules of node and the host's own to the time when a chunk runs. A slash at the end means the npm package of that
 // name ("buffer/"), as it does in node, but only in src: a package gets the host's module.
 func resolve(build api.PluginBuild) {
-	build.OnResolve(api.OnResolveOptions{Filter: `^(node:|internal/|[a-z_]+(/[a-z0-9_]*)?$)`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+	build.OnResolve(api.OnResolveOptions{Filter: `^(node:|internal/|abort-controller$|[a-z_]+(/[a-z0-9_]*)?$)`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 		if args.Kind == api.ResolveEntryPoint {
 			return api.OnResolveResult{}, nil
 		}
@@ -111,6 +111,8 @@ func resolve(build api.PluginBuild) {
 		switch {
 		case strings.HasPrefix(name, "internal/"):
 			return api.OnResolveResult{Path: name, External: true}, nil
+		case name == "abort-controller":
+			return api.OnResolveResult{Path: "internal/abort", External: true}, nil
 		case slices.Contains(nodeModules(), name):
 			return api.OnResolveResult{Path: "node:" + name, External: true}, nil
 		}

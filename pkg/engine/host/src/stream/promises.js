@@ -1,0 +1,4 @@
+/** node:stream/promises. @module */
+import { promises } from "node:stream";
+
+export default promises;

@@ -1,0 +1,218 @@
+/**
+ * The first chunk of every engine. It makes the door whole (host.start, host.listen), puts the globals in their places, each to be
+ * loaded when it is first touched, and gives the loop in Go the functions that it calls.
+ */
+
+import { globals } from "./internal/globals.js";
+
+/** The globals whose modules belong to this chunk's loop. @type {[global: string, chunk: string][]} */
+const own = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate"].map((name) => [name, "node:timers"]);
+
+const { call, begin, load, microtasks } = host;
+
+/** @type {Map<string, {exports: any}>} */
+const modules = new Map();
+
+/**
+ * A module of the host's own, or undefined.
+ * @param {string} name "node:events" or "internal/x"
+ */
+function internal(name) {
+  const known = modules.get(name);
+  if (known) return known.exports;
+  const chunk = load(name);
+  if (!chunk) return undefined;
+  const module = { exports: {} };
+  modules.set(name, module);
+  chunk(module, module.exports, requireInternal, host);
+  return module.exports;
+}
+
+function requireInternal(name) {
+  const exports = internal(name);
+  if (exports === undefined) throw new Error(`the engine has no module ${name}`);
+  return exports;
+}
+
+function hidden(target, name, value) {
+  Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false });
+}
+
+function lazily(name, make) {
+  Object.defineProperty(globalThis, name, {
+    configurable: true,
+    enumerable: false,
+    get() {
+      const value = make();
+      hidden(globalThis, name, value);
+      return value;
+    },
+    set: (value) => hidden(globalThis, name, value),
+  });
+}
+
+for (const [name, chunk] of [...own, ...globals]) lazily(name, () => internal(chunk)?.[name]);
+lazily("process", () => internal("node:process"));
+lazily("console", () => internal("node:console"));
+
+hidden(globalThis, "global", globalThis);
+hidden(globalThis, "queueMicrotask", (task) => {
+  if (typeof task !== "function") {
+    throw Object.assign(new TypeError('The "callback" argument must be of type function'), { code: "ERR_INVALID_ARG_TYPE" });
+  }
+  Promise.resolve().then(() => guard(task));
+});
+
+// The door.
+
+let lastId = 0;
+/** @type {Map<number, [(value: any) => void, (error: any) => void]>} */
+const started = new Map();
+/** @type {Map<number, (...args: any[]) => void>} */
+const listeners = new Map();
+
+host.start = (name, ...args) =>
+  new Promise((resolve, reject) => {
+    const id = ++lastId;
+    begin(id, name, ...args);
+    started.set(id, [resolve, reject]);
+  });
+host.listen = (listener) => {
+  listeners.set(++lastId, listener);
+  return lastId;
+};
+host.unlisten = (id) => listeners.delete(id);
+host.require = internal;
+
+// Ticks, microtasks and rejections that nobody handles.
+
+/** @type {[Function, any[]][]} */
+let ticks = [];
+/** @type {Map<Promise<any>, any>} */
+const rejected = new Map();
+
+host.nextTick = (task, ...args) => {
+  ticks.push([task, args]);
+};
+
+/** Runs what is pending, as node does after each call from its loop. */
+function drain() {
+  do {
+    while (ticks.length > 0) {
+      const batch = ticks;
+      ticks = [];
+      for (const [task, args] of batch) {
+        guard(task, ...args);
+        if (ticks.length > 0 || batch.length > 1) continue;
+      }
+      microtasks();
+    }
+    microtasks();
+  } while (ticks.length > 0 || reportRejections());
+}
+
+function reportRejections() {
+  for (const [promise, reason] of rejected) {
+    rejected.delete(promise);
+    fatal().rejection(promise, reason);
+  }
+  return ticks.length > 0;
+}
+
+/** Calls into the script: what it throws is uncaught. */
+function guard(task, ...args) {
+  try {
+    task(...args);
+  } catch (error) {
+    fatal().exception(error, "uncaughtException");
+  }
+}
+
+const fatal = () => internal("internal/fatal");
+
+/** Calls from the loop: the script's call, then what it left pending. */
+function enter(task, ...args) {
+  guard(task, ...args);
+  drain();
+}
+host.guard = guard;
+host.drain = drain;
+
+// What a bundle imports.
+
+const unavailable = host.sandbox
+  ? (name, importer) =>
+      `${name} is not available in on-device mode (imported by ${importer}); mark the tool requiresHost: true, or give its server a runtime: bun`
+  : (name, importer) =>
+      `${name} is not available in the embedded engine (imported by ${importer}); install bun (https://bun.sh) or node, ` +
+      `or keep what needs it in a server of its own with runtime: bun`;
+
+/** What a missing module is: importing it is no mistake, using it is. */
+function missing(name, importer) {
+  const fail = () => {
+    throw Object.assign(new Error(unavailable(name, importer)), { code: "ERR_UNKNOWN_BUILTIN_MODULE" });
+  };
+  const quiet = new Set(["__esModule", "then", "toJSON", "constructor", "prototype"]);
+  const get = (_, property) => {
+    if (property === "default") return proxy;
+    return typeof property === "symbol" || quiet.has(property) ? undefined : fail();
+  };
+  const proxy = new Proxy(function () {}, { get, set: fail, apply: fail, construct: fail, has: () => false, ownKeys: () => [], getOwnPropertyDescriptor: () => undefined });
+  return proxy;
+}
+
+function requireForBundle(name, importer) {
+  const full = name.startsWith("node:") ? name : `node:${name}`;
+  return internal(full) ?? missing(full, importer);
+}
+
+// What the loop calls.
+
+/** undefined until the bundle's own code has run to its end. */
+let loaded = false;
+
+export default {
+  main(bundle) {
+    enter(() => {
+      bundle(requireForBundle).then(
+        () => {
+          loaded = true;
+        },
+        (error) => fatal().exception(error, "uncaughtException"),
+      );
+    });
+  },
+  emit(id, ...args) {
+    const listener = listeners.get(id);
+    if (listener) enter(listener, ...args);
+  },
+  settle(id, ok, value) {
+    const [resolve, reject] = started.get(id);
+    started.delete(id);
+    (ok ? resolve : reject)(value);
+    drain();
+  },
+  timers: () => internal("node:timers").runTimers(),
+  immediates: () => internal("node:timers").runImmediates(),
+  rejection(promise, reason, handled) {
+    if (!handled) rejected.set(promise, reason);
+    else if (!rejected.delete(promise)) fatal().handled(promise);
+  },
+  signal: (name) => enter(() => internal("node:process").emit(name, name, name === "SIGTERM" ? 15 : 2)),
+  beforeExit() {
+    const process = modules.get("node:process")?.exports;
+    if (process && loaded) enter(() => process.emit("beforeExit", process.exitCode ?? 0));
+  },
+  exit: () => {
+    const process = modules.get("node:process")?.exports;
+    if (!loaded && process?.exitCode === undefined) {
+      call("process.write", 2, "Warning: the script waits for a promise at its top level that can no longer settle\n");
+    }
+    const code = process?.exitCode ?? (loaded ? 0 : 13);
+    if (process) {
+      process.exitCode = code;
+      guard(() => process.emit("exit", code));
+    }
+    return process?.exitCode ?? code;
+  },
+};

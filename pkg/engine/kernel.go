@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	lib "modernc.org/libquickjs"
+
+	"github.com/trailblaze/trailblaze/pkg/engine/host"
+)
+
+// bundleFile is what raw stacks call the bundle.
+const bundleFile = "trailblaze:bundle"
+
+// A kernel is what the engine's loop knows of JavaScript: the functions that bootstrap.js exports, and the state that it keeps.
+type kernel struct {
+	e       *Engine
+	exports value
+	state   []float64
+}
+
+// boot makes the door and runs bootstrap.js.
+func (e *Engine) boot() {
+	v, k := e.vm, &e.kernel
+	k.e = e
+	door := v.object()
+	var state value
+	k.state, state = v.shared(stateSize)
+	v.set(door, "state", state)
+	v.set(door, "sandbox", boolean(e.spec.Sandbox))
+	for name, f := range map[string]func([]value) (value, error){
+		"call": e.doorCall, "begin": e.doorBegin, "load": e.doorLoad, "microtasks": e.doorMicrotasks,
+	} {
+		v.set(door, name, v.function(name, f))
+	}
+	chunk, err := e.chunk("internal/bootstrap")
+	if err != nil {
+		panic(fmt.Sprintf("load the engine's own JavaScript: %v", e.describe(err)))
+	}
+	module := v.object()
+	v.set(module, "exports", v.object())
+	exports, _ := v.get(module, "exports")
+	if _, err := v.call(chunk, module, exports, undefined(), door); err != nil {
+		panic(fmt.Sprintf("run the engine's own JavaScript: %v", e.describe(err)))
+	}
+	k.exports, _ = v.get(module, "exports")
+	v.onRejection(func(promise, reason value, handled bool) { k.call("rejection", promise, reason, handled) })
+}
+
+// call calls one of the kernel's functions. They catch what the script throws, so that an error is the end.
+func (k *kernel) call(name string, args ...any) any {
+	v := k.e.vm
+	k.e.halt.check()
+	f, err := v.get(k.exports, name)
+	var list []value
+	for _, arg := range args {
+		x, convertErr := v.fromGo(arg)
+		list, err = append(list, x), errors.Join(err, convertErr)
+	}
+	var r value
+	if err == nil {
+		r, err = v.call(f, list...)
+	}
+	var out any
+	if err == nil {
+		out, err = v.toGo(r, 0)
+	}
+	if err != nil {
+		k.e.crash(err)
+	}
+	v.free(append(list, f, r)...)
+	return out
+}
+
+// crash ends the engine with an error that JavaScript did not deal with.
+func (e *Engine) crash(err error) {
+	_, _ = fmt.Fprintln(e.spec.Stderr, e.describe(err))
+	e.halt.with(Exit{Code: 1})
+	panic(halted{})
+}
+
+// exit runs the listeners to the end and returns the exit code.
+func (k *kernel) exit() int {
+	code, _ := k.call("exit").(float64)
+	return int(code)
+}
+
+// describe says what was thrown, without the help of JavaScript's own functions.
+func (e *Engine) describe(err error) string {
+	t, ok := err.(*thrown)
+	if !ok {
+		return err.Error()
+	}
+	text, err := e.vm.str(t.v)
+	if err != nil {
+		return "something that is no string was thrown"
+	}
+	if stack, err := e.vm.get(t.v, "stack"); err == nil && tag(t.v) == lib.EJS_TAG_OBJECT {
+		if s, err := e.vm.str(stack); err == nil {
+			return text + "\n" + s
+		}
+	}
+	return text
+}
+
+// load runs a script, from its bytecode if that is remembered, and returns its value. key is empty if it is not to be remembered.
+func (e *Engine) load(key, file string, code []byte) (value, error) {
+	if key != "" {
+		key = "engine-" + engineVersion() + "-" + key
+	}
+	bytecode, ok := e.remembered(key)
+	if !ok {
+		var err error
+		if bytecode, err = e.vm.compile(code, file); err != nil {
+			return undefined(), err
+		}
+		if key != "" && e.spec.Store != nil {
+			e.spec.Store.Put(key, bytecode)
+		}
+	}
+	return e.vm.run(bytecode)
+}
+
+func (e *Engine) remembered(key string) ([]byte, bool) {
+	if key == "" || e.spec.Store == nil {
+		return nil, false
+	}
+	return e.spec.Store.Get(key)
+}
+
+// chunk loads a module of the host's own.
+func (e *Engine) chunk(name string) (value, error) {
+	text, ok := host.Chunk(name)
+	if !ok {
+		return undefined(), nil
+	}
+	sum := sha256.Sum256([]byte(text))
+	code := "(function(module,exports,require,host){" + text + "\n})"
+	return e.load(hex.EncodeToString(sum[:12]), name, []byte(code))
+}
+
+// engineVersion names what bytecode depends on.
+func engineVersion() string {
+	version := lib.MCONFIG_VERSION
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, dep := range info.Deps {
+			if dep.Path == "modernc.org/libquickjs" {
+				version = dep.Version
+			}
+		}
+	}
+	return version + "-" + runtime.GOOS + "-" + runtime.GOARCH
+}

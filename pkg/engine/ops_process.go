@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	lib "modernc.org/libquickjs"
+)
+
+// nodeVersion is that of the node whose behaviour the engine follows.
+const nodeVersion = "20.19.0"
+
+func processOps() (map[string]op, map[string]job) {
+	return map[string]op{
+		"process.about":  processAbout,
+		"process.exit":   processExit,
+		"process.signal": processSignal,
+		"process.memory": func(e *Engine, _ []any) (any, error) { return float64(e.vm.memory()), nil },
+		"process.write":  processWrite,
+		"time.now":       func(e *Engine, _ []any) (any, error) { return e.now(), nil },
+		"time.hr":        timeHR,
+		"time.origin":    func(e *Engine, _ []any) (any, error) { return float64(e.started.UnixMicro()) / 1000, nil },
+		"stdin.start":    stdinStart,
+		"stdin.pause":    stdinPause,
+		"stdin.close":    stdinClose,
+		"stack.map":      stackMap,
+	}, nil
+}
+
+// processAbout says what a process knows of itself.
+func processAbout(e *Engine, _ []any) (any, error) {
+	env := map[string]any{}
+	for _, entry := range e.spec.Env {
+		name, text, ok := strings.Cut(entry, "=")
+		if ok && name != "" && (!e.spec.Sandbox || strings.HasPrefix(name, "TRAILBLAZE_")) {
+			env[name] = text
+		}
+	}
+	argv := []any{"trailblaze", e.spec.Script}
+	for _, arg := range e.spec.Args {
+		argv = append(argv, arg)
+	}
+	return map[string]any{
+		"argv": argv, "env": env, "cwd": e.spec.Dir, "pid": os.Getpid(), "ppid": os.Getppid(),
+		"platform": nodePlatform(runtime.GOOS), "arch": nodeArch(runtime.GOARCH),
+		"node": nodeVersion, "quickjs": lib.MCONFIG_VERSION,
+	}, nil
+}
+
+func nodePlatform(goos string) string {
+	if goos == "windows" {
+		return "win32"
+	}
+	return goos
+}
+
+func nodeArch(goarch string) string {
+	switch goarch {
+	case "amd64":
+		return "x64"
+	case "386":
+		return "ia32"
+	}
+	return goarch
+}
+
+// processExit ends the engine at once: what called it never goes on.
+func processExit(e *Engine, args []any) (any, error) {
+	code, _ := args[0].(float64)
+	e.halt.with(Exit{Code: int(uint8(int64(code)))})
+	panic(halted{})
+}
+
+// processSignal says whether the script listens to SIGTERM.
+func processSignal(e *Engine, args []any) (any, error) {
+	heeds, _ := args[0].(bool)
+	e.heedsTerm.Store(heeds)
+	return nil, nil
+}
+
+// processWrite writes to stdout or stderr, and waits for the reader as node does when they are pipes.
+func processWrite(e *Engine, args []any) (any, error) {
+	pipe := e.spec.Stdout
+	if fd, _ := args[0].(float64); fd == 2 {
+		pipe = e.spec.Stderr
+	}
+	var data []byte
+	switch x := args[1].(type) {
+	case string:
+		data = []byte(x)
+	case []byte:
+		data = x
+	}
+	if _, err := pipe.Write(data); err != nil {
+		return nil, &hostError{Code: "EPIPE", Message: "write EPIPE", Props: map[string]any{"syscall": "write"}}
+	}
+	return nil, nil
+}
+
+// timeHR is the monotonic clock in nanoseconds, as seconds and the rest.
+func timeHR(e *Engine, _ []any) (any, error) {
+	now := time.Since(e.started) + time.Hour
+	return []any{float64(now / time.Second), float64(now % time.Second)}, nil
+}
+
+// A stdin is the reader of the engine's input. It reads one piece ahead at most, on a goroutine that the first listener starts.
+type stdin struct {
+	mu      sync.Mutex
+	wake    *sync.Cond
+	started bool
+	flowing bool // JavaScript wants more; keeps the engine alive
+	stopped bool
+}
+
+// stdinStart has a listener called with each piece of the input, with nothing at its end.
+func stdinStart(e *Engine, args []any) (any, error) {
+	id, _ := args[0].(float64)
+	s := &e.stdin
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started {
+		s.started = true
+		e.work.Go(func() { e.readStdin(int(id)) })
+	}
+	if !s.flowing && !s.stopped {
+		s.flowing = true
+		e.ref()
+		s.wake.Signal()
+	}
+	return nil, nil
+}
+
+func stdinPause(e *Engine, _ []any) (any, error) {
+	e.stdin.mu.Lock()
+	defer e.stdin.mu.Unlock()
+	e.holdStdin()
+	return nil, nil
+}
+
+// holdStdin is called with the lock held.
+func (e *Engine) holdStdin() {
+	if e.stdin.flowing {
+		e.stdin.flowing = false
+		e.unref()
+	}
+}
+
+func stdinClose(e *Engine, _ []any) (any, error) {
+	_, _ = stdinPause(e, nil)
+	_ = e.spec.Stdin.Close()
+	e.stdin.stop()
+	return nil, nil
+}
+
+func (s *stdin) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	s.wake.Broadcast()
+}
+
+// readStdin gives pieces to JavaScript while it wants them.
+func (e *Engine) readStdin(id int) {
+	defer e.survive()
+	buf := make([]byte, 64<<10)
+	for e.stdin.wait() {
+		n, err := e.spec.Stdin.Read(buf)
+		if n > 0 && e.stdin.wait() {
+			e.emit(id, append([]byte(nil), buf[:n]...))
+		}
+		if err != nil {
+			break
+		}
+	}
+	e.stdin.wait()
+	e.inbox.put(func() {
+		e.stdin.mu.Lock()
+		e.stdin.stopped = true
+		e.holdStdin()
+		e.stdin.mu.Unlock()
+		e.kernel.call("emit", id)
+	})
+}
+
+// wait returns once JavaScript wants input, and says whether it will get any.
+func (s *stdin) wait() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.flowing && !s.stopped {
+		s.wake.Wait()
+	}
+	return !s.stopped
+}
+

@@ -1,8 +1,336 @@
 package bundle
 
-// facts lists what the text was made of.
-func (b *builder) facts(metafile string) string {
-	return ""
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A fact is one thing about the file system that a text depends on, and how it was: "<kind> <path>\t<state>". A text may be used
+// again while all its facts hold. They are the contents of every input, and of what leads from an import to an input: configuration,
+// links, and files that are not there but would be taken if they were.
+const (
+	contentFact = 'c' // the sum of a file; none when there is no such file
+	placeFact   = 'p' // where a path leads when links are followed; none when nowhere
+	namesFact   = 'n' // the sum of all names below a folder
+)
+
+const none = "-"
+
+// factList collects facts once each.
+type factList map[string]string
+
+func (f factList) add(kind byte, path string) string {
+	key := string(kind) + " " + path
+	if _, known := f[key]; !known {
+		f[key] = state(kind, path)
+	}
+	return f[key]
 }
 
-func allTrue(facts string) bool { return false }
+// String is the list as it is remembered; "" when a path does not fit into a line.
+func (f factList) String() string {
+	var lines strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(f)) {
+		if strings.ContainsAny(key+f[key], "\n\t") {
+			return ""
+		}
+		fmt.Fprintf(&lines, "%s\t%s\n", key, f[key])
+	}
+	return lines.String()
+}
+
+func state(kind byte, path string) string {
+	switch kind {
+	case contentFact:
+		if data, err := readFile(path); err == nil {
+			return sumOf(data)
+		}
+	case placeFact:
+		if place, err := filepath.EvalSymlinks(path); err == nil {
+			return place
+		}
+	case namesFact:
+		return sumOf([]byte(strings.Join(namesBelow(path), "\n")))
+	}
+	return none
+}
+
+func namesBelow(dir string) []string {
+	var names []string
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, path)
+		}
+		return nil
+	})
+	return names
+}
+
+// allTrue reports whether all facts of a list still hold. Reading files is most of it, hence it uses all processors.
+func allTrue(list string) bool {
+	lines := strings.Split(strings.TrimSuffix(list, "\n"), "\n")
+	var next atomic.Int64
+	var wrong atomic.Bool
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(lines)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(lines) && !wrong.Load(); i = next.Add(1) - 1 {
+				if !isTrue(lines[i]) {
+					wrong.Store(true)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return !wrong.Load()
+}
+
+func isTrue(line string) bool {
+	key, want, ok := strings.Cut(line, "\t")
+	return ok && len(key) > 2 && state(key[0], key[2:]) == want
+}
+
+// metafile is what esbuild tells about a text: its inputs, and where their imports led.
+type metafile struct {
+	Inputs map[string]struct {
+		Imports []struct {
+			Path     string
+			Original string
+			External bool
+		}
+	}
+}
+
+// facts lists what the text depends on, "" when that is uncertain.
+func (b *builder) facts(data string) string {
+	var meta metafile
+	if json.Unmarshal([]byte(data), &meta) != nil {
+		return ""
+	}
+	f := factList{}
+	f.add(placeFact, b.script)
+	f.yarn(filepath.Dir(b.script))
+	for input, entry := range meta.Inputs {
+		sum, isFile := b.sums[input]
+		if !isFile {
+			if filepath.IsAbs(input) {
+				return "" // esbuild read it from an archive
+			}
+			continue
+		}
+		f["c "+input] = sum
+		dir := filepath.Dir(input)
+		f.configuration(dir)
+		for _, i := range entry.Imports {
+			spec, found := i.Original, i.Path
+			if _, isFile := b.sums[found]; !isFile {
+				found = ""
+			}
+			if i.External && spec == "" {
+				spec = i.Path
+			}
+			f.path(dir, spec, found)
+		}
+	}
+	if f.changedSince(b.started) {
+		return ""
+	}
+	return f.String()
+}
+
+// changedSince reports whether a configuration file was written while esbuild may have read it. What it read of inputs is known.
+func (f factList) changedSince(start time.Time) bool {
+	const clock = 20 * time.Millisecond // the clock of file systems lags so much
+	for key, sum := range f {
+		if key[0] != contentFact || sum == none || !isConfiguration(key[2:]) {
+			continue
+		}
+		if info, err := os.Stat(key[2:]); err != nil || info.ModTime().After(start.Add(-clock)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isConfiguration(path string) bool {
+	base := filepath.Base(path)
+	return base == "package.json" || base == "tsconfig.json" || base == "jsconfig.json" || strings.HasPrefix(base, ".pnp.")
+}
+
+// configuration adds the files that steer what becomes of files in a folder, and what its imports mean.
+func (f factList) configuration(dir string) {
+	for at := dir; filepath.Base(at) != "node_modules"; at = filepath.Dir(at) {
+		if f.add(contentFact, filepath.Join(at, "package.json")) != none || at == filepath.Dir(at) {
+			break
+		}
+	}
+	if isInstalled(dir) {
+		return // esbuild leaves the tsconfig.json of packages alone
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range []string{"tsconfig.json", "jsconfig.json"} {
+			if path := filepath.Join(at, name); f.add(contentFact, path) != none {
+				f.bases(path)
+				return
+			}
+		}
+		if at == filepath.Dir(at) {
+			return
+		}
+	}
+}
+
+var (
+	extendsField = regexp.MustCompile(`"extends"\s*:\s*(\[[^\]]*\]|"[^"]*")`)
+	quoted       = regexp.MustCompile(`"([^"]*)"`)
+)
+
+// bases adds what a tsconfig.json extends.
+func (f factList) bases(path string) {
+	data, err := readFile(path)
+	if err != nil {
+		return
+	}
+	for _, field := range extendsField.FindAllSubmatch(data, -1) {
+		for _, name := range quoted.FindAllSubmatch(field[1], -1) {
+			f.base(filepath.Dir(path), string(name[1]))
+		}
+	}
+}
+
+func (f factList) base(dir, name string) {
+	if !isPath(name) {
+		f.packages(dir, name, "") // what a package has changes with its version, which is in its package.json
+		return
+	}
+	path := join(dir, name)
+	for _, candidate := range []string{path, path + ".json", filepath.Join(path, "tsconfig.json")} {
+		if _, known := f["c "+candidate]; !known && f.add(contentFact, candidate) != none {
+			f.bases(candidate)
+		}
+	}
+}
+
+// yarn adds the map that yarn has in place of node_modules.
+func (f factList) yarn(dir string) {
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range []string{".pnp.data.json", ".pnp.cjs", ".pnp.js"} {
+			f.add(contentFact, filepath.Join(at, name))
+		}
+		if at == filepath.Dir(at) {
+			return
+		}
+	}
+}
+
+// path adds what leads from an import in a folder to the file that was found, "" for none.
+func (f factList) path(dir, spec, found string) {
+	switch {
+	case spec == "" || builtin.MatchString(spec) || spec == fileModule || strings.HasPrefix(spec, "#"):
+	case isPath(spec) && strings.Contains(spec, "*"):
+		before, _, _ := strings.Cut(spec, "*")
+		f.add(namesFact, filepath.Dir(join(dir, before)+"x"))
+	case isPath(spec):
+		f.candidates(join(dir, spec), found)
+	default:
+		f.packages(dir, spec, found)
+	}
+}
+
+// packages adds the folders in which a package was looked for.
+func (f factList) packages(dir, spec, found string) {
+	name := packageName(spec)
+	for at := dir; ; at = filepath.Dir(at) {
+		modules := filepath.Join(at, "node_modules")
+		if filepath.Base(at) != "node_modules" && f.add(placeFact, modules) != none {
+			path := filepath.Join(modules, name)
+			if place := f.add(placeFact, path); place != none {
+				f.add(contentFact, filepath.Join(path, "package.json"))
+				if strings.HasPrefix(found, place+string(filepath.Separator)) {
+					f.candidates(filepath.Join(place, strings.TrimPrefix(spec, name)), found)
+					return
+				}
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if found != "" { // by the paths of a tsconfig.json
+		f.candidates(strings.TrimSuffix(found, filepath.Ext(found)), found)
+	}
+}
+
+// candidates adds the files that a path may mean, up to the one that was found. What a package has changes with its version.
+func (f factList) candidates(path, found string) {
+	if path == found || isInstalled(found) {
+		return
+	}
+	extensions := []string{".tsx", ".ts", ".jsx", ".js", ".css", ".json"}
+	f.add(placeFact, path)
+	f.add(contentFact, path)
+	f.add(contentFact, filepath.Join(path, "package.json"))
+	for _, ext := range extensions {
+		f.add(contentFact, path+ext)
+		f.add(contentFact, filepath.Join(path, "index"+ext))
+	}
+	ext := filepath.Ext(path)
+	for _, typed := range map[string][]string{".js": {".ts", ".tsx"}, ".jsx": {".ts", ".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}}[ext] {
+		f.add(contentFact, strings.TrimSuffix(path, ext)+typed)
+	}
+}
+
+func isInstalled(path string) bool {
+	return strings.Contains(filepath.ToSlash(path)+"/", "/node_modules/")
+}
+
+func isPath(spec string) bool {
+	return spec == "." || spec == ".." || strings.HasPrefix(spec, "./") || strings.HasPrefix(spec, "../") || filepath.IsAbs(spec)
+}
+
+func join(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// packageName cuts an import down to what is installed: @scope/name or name.
+func packageName(spec string) string {
+	parts := strings.SplitN(spec, "/", 3)
+	if strings.HasPrefix(spec, "@") && len(parts) > 1 {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// maxInput is more than any script has; a larger file is data that was imported by mistake.
+const maxInput = 64 << 20
+
+var errNotAFile = errors.New("not a file")
+
+// readFile reads a regular file. Others may never end.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errNotAFile
+	case info.Size() > maxInput:
+		return nil, fmt.Errorf("it has %d MB, more than the %d MB that can be bundled", info.Size()>>20, maxInput>>20)
+	}
+	return os.ReadFile(path)
+}

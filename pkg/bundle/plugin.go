@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -20,6 +23,7 @@ type builder struct {
 	root   string // folder of the nearest package.json, else of the script: what an author names files from
 	target Target
 
+	started time.Time
 	careful bool // resolve every import ourselves
 
 	mu    sync.Mutex
@@ -34,7 +38,7 @@ type edge struct {
 }
 
 func newBuilder(script, real string, target Target) *builder {
-	return &builder{script: script, real: real, root: rootOf(filepath.Dir(real)), target: target, sums: map[string]string{}}
+	return &builder{script: script, real: real, root: rootOf(filepath.Dir(real)), target: target, started: time.Now(), sums: map[string]string{}}
 }
 
 func rootOf(dir string) string {
@@ -177,9 +181,12 @@ func (b *builder) note(e edge) {
 
 // load reads a file, remembers its sum, and has it learn what differs from file to file.
 func (b *builder) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
-	data, err := os.ReadFile(args.Path)
+	data, err := readFile(args.Path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return api.OnLoadResult{}, nil // in an archive of yarn's, which esbuild can read
+	}
 	if err != nil {
-		return api.OnLoadResult{}, nil // esbuild says why, and can read what we cannot: a file in an archive of yarn's
+		return api.OnLoadResult{}, fmt.Errorf("cannot read %s: %w", b.author(args.Path), err)
 	}
 	b.mu.Lock()
 	b.sums[args.Path] = sumOf(data)

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// failure is an error of the file system in node's words: `ENOENT: no such file or directory, open 'x'`. Paths are as the author wrote
+// them; without any the message names none.
+func failure(err error, call string, paths ...string) error {
+	if err == nil {
+		return nil
+	}
+	var known *hostError
+	if errors.As(err, &known) {
+		return known
+	}
+	code, number, text := describe(err)
+	h := &hostError{Code: code, Props: map[string]any{"errno": float64(number), "syscall": call}}
+	h.Message = fmt.Sprintf("%s: %s, %s", code, text, call)
+	if len(paths) > 0 {
+		h.Message += fmt.Sprintf(" '%s'", paths[0])
+		h.Props["path"] = paths[0]
+	}
+	if len(paths) > 1 {
+		h.Message += fmt.Sprintf(" -> '%s'", paths[1])
+		h.Props["dest"] = paths[1]
+	}
+	return h
+}
+
+// describe says what libuv says of an error.
+func describe(err error) (code string, number int, text string) {
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &errno):
+		code = errnoName(errno)
+	case errors.Is(err, fs.ErrClosed):
+		code = "EBADF"
+	case errors.Is(err, fs.ErrInvalid):
+		code = "EINVAL"
+	}
+	switch { // what systems have several numbers for
+	case code != "":
+	case errors.Is(err, fs.ErrNotExist):
+		code = "ENOENT"
+	case errors.Is(err, fs.ErrExist):
+		code = "EEXIST"
+	case errors.Is(err, fs.ErrPermission):
+		code = "EACCES"
+	default:
+		code = "EIO"
+	}
+	text, number = libuv(code)
+	if text == "" {
+		text = err.Error()
+		if errno != 0 {
+			text, number = errno.Error(), int(errno)
+		}
+	}
+	return code, -number, text
+}
+
+// libuv has libuv's text for a code, and its number on Linux.
+func libuv(code string) (text string, number int) {
+	switch code {
+	case "EPERM":
+		return "operation not permitted", 1
+	case "ENOENT":
+		return "no such file or directory", 2
+	case "EIO":
+		return "i/o error", 5
+	case "EBADF":
+		return "bad file descriptor", 9
+	case "EACCES":
+		return "permission denied", 13
+	case "EBUSY":
+		return "resource busy or locked", 16
+	case "EEXIST":
+		return "file already exists", 17
+	case "EXDEV":
+		return "cross-device link not permitted", 18
+	case "ENOTDIR":
+		return "not a directory", 20
+	case "EISDIR":
+		return "illegal operation on a directory", 21
+	case "EINVAL":
+		return "invalid argument", 22
+	case "EMFILE":
+		return "too many open files", 24
+	case "ETXTBSY":
+		return "text file is busy", 26
+	case "EFBIG":
+		return "file too large", 27
+	case "ENOSPC":
+		return "no space left on device", 28
+	case "EROFS":
+		return "read-only file system", 30
+	case "ENAMETOOLONG":
+		return "name too long", 36
+	case "ENOTEMPTY":
+		return "directory not empty", 39
+	case "ELOOP":
+		return "too many symbolic links encountered", 40
+	case "ENOTSUP":
+		return "operation not supported on socket", 95
+	}
+	return "", 0
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+func errnoName(errno syscall.Errno) string {
+	switch errno {
+	case syscall.ERROR_FILE_NOT_FOUND, syscall.ERROR_PATH_NOT_FOUND:
+		return "ENOENT"
+	case syscall.ERROR_ACCESS_DENIED:
+		return "EPERM"
+	case syscall.ERROR_FILE_EXISTS, syscall.ERROR_ALREADY_EXISTS:
+		return "EEXIST"
+	case syscall.ERROR_DIR_NOT_EMPTY:
+		return "ENOTEMPTY"
+	case syscall.ERROR_PRIVILEGE_NOT_HELD:
+		return "EPERM"
+	case syscall.EISDIR:
+		return "EISDIR"
+	case syscall.ENOTDIR:
+		return "ENOTDIR"
+	}
+	return ""
+}
+
+// access can only tell whether a file is there and may be written; mode is the sum of R_OK 4, W_OK 2 and X_OK 1.
+func access(name string, mode uint32) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if mode&2 != 0 && !info.IsDir() && info.Mode()&0o200 == 0 {
+		return &fs.PathError{Op: "access", Path: name, Err: fs.ErrPermission}
+	}
+	return nil
+}
+
+// system knows the times.
+func system(info os.FileInfo) (facts systemFacts) {
+	facts.links = 1
+	if st, ok := info.Sys().(*syscall.Win32FileAttributeData); ok {
+		facts.read = float64(st.LastAccessTime.Nanoseconds()) / 1e6
+		facts.changed = float64(st.LastWriteTime.Nanoseconds()) / 1e6
+	}
+	return facts
+}

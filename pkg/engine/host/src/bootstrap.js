@@ -98,17 +98,18 @@ host.nextTick = (task, ...args) => {
 /** Runs what is pending, as node does after each call from its loop. */
 function drain() {
   do {
-    while (ticks.length > 0) {
-      const batch = ticks;
-      ticks = [];
-      for (const [task, args] of batch) {
-        guard(task, ...args);
-        if (ticks.length > 0 || batch.length > 1) continue;
-      }
-      microtasks();
-    }
-    microtasks();
+    for (const [task, args] of queued()) guard(task, ...args);
+    while (!guard(microtasks));
   } while (ticks.length > 0 || reportRejections());
+}
+
+/** All ticks, those that are added meanwhile too. */
+function* queued() {
+  while (ticks.length > 0) {
+    const batch = ticks;
+    ticks = [];
+    yield* batch;
+  }
 }
 
 function reportRejections() {
@@ -119,12 +120,14 @@ function reportRejections() {
   return ticks.length > 0;
 }
 
-/** Calls into the script: what it throws is uncaught. */
+/** Calls into the script: what it throws is uncaught. False if it threw. */
 function guard(task, ...args) {
   try {
     task(...args);
+    return true;
   } catch (error) {
     fatal().exception(error, "uncaughtException");
+    return false;
   }
 }
 
@@ -137,6 +140,73 @@ function enter(task, ...args) {
 }
 host.guard = guard;
 host.drain = drain;
+
+// Stacks: those of QuickJS, in the words of V8, with the places in the author's files.
+
+Error.stackTraceLimit = 10;
+
+/** Set while the raw stack of an error is wanted. */
+let probe;
+
+function stackOf(error, raw) {
+  if (error === probe) return raw;
+  return show(error, raw);
+}
+
+function show(error, raw) {
+  const limit = Number(Error.stackTraceLimit);
+  const frames = call("stack.frames", raw, Number.isNaN(limit) ? 0 : limit);
+  if (typeof Error.prepareStackTrace === "function") return Error.prepareStackTrace(error, frames.map(callSite));
+  const lines = frames.map(({ name, place }) => `\n    at ${name ? `${name} (${place})` : place}`);
+  return heading(error) + lines.join("");
+}
+
+function heading(error) {
+  try {
+    return Error.prototype.toString.call(error);
+  } catch {
+    return "Error";
+  }
+}
+
+/** The part of V8's call sites that packages ask for. */
+function callSite({ name, place, file, line, column }) {
+  return {
+    getFunctionName: () => name || null,
+    getMethodName: () => null,
+    getTypeName: () => null,
+    getThis: () => undefined,
+    getFunction: () => undefined,
+    getFileName: () => file ?? null,
+    getScriptNameOrSourceURL: () => file ?? null,
+    getLineNumber: () => line ?? null,
+    getColumnNumber: () => column ?? null,
+    getEvalOrigin: () => undefined,
+    isNative: () => file === undefined,
+    isToplevel: () => true,
+    isConstructor: () => false,
+    isEval: () => false,
+    isAsync: () => false,
+    toString: () => (name ? `${name} (${place})` : place),
+  };
+}
+
+hidden(Error, "captureStackTrace", (target, above) => {
+  probe = new Error();
+  const lines = probe.stack.split("\n").slice(1);
+  probe = undefined;
+  const skipped = above?.name ? lines.findIndex((line) => line.startsWith(`    at ${above.name} (`)) : -1;
+  const raw = lines.slice(skipped + 1).join("\n");
+  Object.defineProperty(target, "stack", {
+    configurable: true,
+    get() {
+      const value = show(target, raw);
+      hidden(target, "stack", value);
+      return value;
+    },
+    set: (value) => hidden(target, "stack", value),
+  });
+});
 
 // What a bundle imports.
 
@@ -173,15 +243,14 @@ let loaded = false;
 
 export default {
   main(bundle) {
-    enter(() => {
-      bundle(requireForBundle).then(
-        () => {
-          loaded = true;
-        },
-        (error) => fatal().exception(error, "uncaughtException"),
-      );
-    });
+    const failed = (error) => fatal().exception(error, "uncaughtException");
+    // As a microtask, as node runs modules: those that it leaves come before its ticks.
+    Promise.resolve(requireForBundle)
+      .then(bundle)
+      .then(() => (loaded = true), failed);
+    drain();
   },
+  stack: stackOf,
   emit(id, ...args) {
     const listener = listeners.get(id);
     if (listener) enter(listener, ...args);

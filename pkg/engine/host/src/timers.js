@@ -143,7 +143,7 @@ export function runTimers() {
   while (heap.length > 0 && heap[0].due <= time && heap[0].order <= newest) {
     const timer = heap[0];
     unschedule(timer);
-    host.guard(() => timer.task(...timer.args));
+    host.guard(() => timer.task.apply(timer, timer.args));
     if (timer.repeats && !timer.closed && timer.at < 0) schedule(timer);
     else if (timer.at < 0) byId.delete(timer.id);
     host.drain();

@@ -9,6 +9,10 @@ const token = Symbol("abort");
 let abort;
 
 export class AbortSignal extends EventTarget {
+  static {
+    Object.defineProperty(this, "name", { value: "AbortSignal" }); // The bundler renames classes that speak of themselves.
+  }
+
   #aborted = false;
   #reason;
   #handler = null;

@@ -19,6 +19,10 @@ let setQuery;
 let reload;
 
 export class URL {
+  static {
+    Object.defineProperty(this, "name", { value: "URL" }); // The bundler renames classes that speak of themselves.
+  }
+
   #parts;
   #params;
 
@@ -176,6 +180,10 @@ const text = (value) => `${value}`.toWellFormed();
 let owned;
 
 export class URLSearchParams {
+  static {
+    Object.defineProperty(this, "name", { value: "URLSearchParams" }); // The bundler renames classes that speak of themselves.
+  }
+
   #pairs;
   #url;
 

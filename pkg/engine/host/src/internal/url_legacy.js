@@ -1,5 +1,3 @@
 /** The older half of node:url. @module */
-import punycode from "unenv/node/punycode";
-
-export { Url, format, parse, resolve, resolveObject } from "unenv/node/url";
-export const { toUnicode } = punycode;
+export { toUnicode } from "@frida/punycode";
+export { Url, format, parse, resolve, resolveObject } from "@frida/url";

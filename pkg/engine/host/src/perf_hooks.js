@@ -1,0 +1,6 @@
+/** node:perf_hooks, without observers. @module */
+import * as all from "internal/performance";
+
+const { performance, Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure } = all;
+
+export default { performance, Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure, constants: {} };

@@ -184,8 +184,8 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 			"bun": "ok", "node": "ok", "tsx": "ok", "project files": "ok", "server ts": "ok", "leftover processes": "ok", "cache": "ok", "adb": "warn",
 		}},
 		"bun alone":   {scripts, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"bun": "ok", "node": "warn", "tsx": "warn", "server ts": "ok"}},
-		"no runtime":  {scripts, []string{"PATH=" + t.TempDir()}, nil, map[string]string{"bun": "fail", "node": "fail", "server ts": "fail"}},
-		"no loader":   {scripts, []string{"PATH=" + bin(t, "node")}, nil, map[string]string{"bun": "warn", "node": "ok", "tsx": "fail", "server ts": "fail"}},
+		"no runtime":  {scripts, []string{"PATH=" + t.TempDir()}, nil, map[string]string{"bun": "warn", "node": "warn", "embedded engine": "ok", "server ts": "ok"}},
+		"no loader":   {scripts, []string{"PATH=" + bin(t, "node")}, nil, map[string]string{"bun": "warn", "node": "ok", "tsx": "warn", "server ts": "ok"}},
 		"no project":  {nil, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"project files": "warn"}},
 		"bad project": {map[string]string{"trailblaze.yaml": "x: 1\n"}, nil, nil, map[string]string{"project files": "fail"}},
 		"no modules": {map[string]string{

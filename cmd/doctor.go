@@ -13,10 +13,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
 func (a *app) newDoctor() *cobra.Command {
-	var deep bool
+	var deep, clean bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine and project lack",
@@ -24,16 +25,20 @@ func (a *app) newDoctor() *cobra.Command {
 ended). Exit code 2 when a check fails.`,
 		Example: "  trailblaze doctor\n  trailblaze doctor --deep",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), deep) },
+		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), deep, clean) },
 	}
 	c.Flags().BoolVar(&deep, "deep", false, "also start and list every server")
+	c.Flags().BoolVar(&clean, "clean-cache", false, "empty the cache of bundles first")
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, deep bool) error {
-	o := doctor.Options{Runtimes: a.runtimes, Getenv: a.Getenv, CacheDir: a.cacheDir(), StateDir: a.stateDir()}
+func (a *app) doctor(ctx context.Context, deep, clean bool) error {
+	o := doctor.Options{Runtimes: a.runtimes, Getenv: a.Getenv, CacheDir: a.cacheDir(), CleanCache: clean, StateDir: a.stateDir()}
 	o.ProjectNamed = a.project != "" || a.env("TRAILBLAZE_PROJECT") != ""
 	o.Project, o.ProjectErr = a.loadProject()
+	if o.ProjectErr == nil {
+		o.OnDevice = o.Project.Agent == string(scope.OnDevice)
+	}
 	if deep && o.ProjectErr == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) { return a.probe(ctx, o.Project, s) }
 	}

@@ -14,7 +14,7 @@ import { createInterface } from "node:readline";
 const answers = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "which", version: "1" } }),
   "tools/list": () => ({ tools: [{ name: "which", inputSchema: { type: "object" } }] }),
-  "tools/call": () => ({ content: [{ type: "text", text: JSON.stringify({ runtime: process.versions.bun ? "bun" : "node", env: process.env }) }] }),
+  "tools/call": () => ({ content: [{ type: "text", text: JSON.stringify({ runtime: process.versions.bun ? "bun" : process.versions.quickjs ? "embedded" : "node", env: process.env }) }] }),
 };
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
@@ -35,6 +35,7 @@ func TestARuntimeIsForcedByTheEnvironmentAndByTheFlagBeforeIt(t *testing.T) {
 		"flag over it":         {"node", []string{"--runtime", "bun"}, "bun"},
 		"flag with =":          {"", []string{"--runtime=node"}, "node"},
 		"flag before the rest": {"bun", []string{"--runtime", "node"}, "node"},
+		"embedded":             {"bun", []string{"--runtime", "embedded"}, "embedded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

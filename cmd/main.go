@@ -264,7 +264,7 @@ recorded for it. It starts the tool servers that your project names, makes every
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.project, "project", "", "project root `DIR` (default: the nearest ancestor with a project file; env TRAILBLAZE_PROJECT)")
-	flags.StringVar(&a.runtime, "runtime", "", "JavaScript runtime for scripts: `bun|node` (default: what is found; env TRAILBLAZE_RUNTIME)")
+	flags.StringVar(&a.runtime, "runtime", "", "JavaScript runtime for scripts: `bun|node|embedded` (default: what is found; env TRAILBLAZE_RUNTIME)")
 	flags.BoolVar(&a.json, "json", a.json, "write JSON only to stdout, errors included")
 	flags.BoolVar(&a.noColor, "no-color", false, "no colour and no live lines (also NO_COLOR, TERM=dumb, CI)")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "only failures and the summary")

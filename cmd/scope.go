@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -92,8 +93,8 @@ func (a *app) findRoot() (string, error) {
 
 // setup is what sessions need, made from flags, environment and project.
 func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Redactor) (run.Setup, error) {
-	if force, by := a.forcedRuntime(); force != "" && force != jsruntime.Bun && force != jsruntime.Node {
-		return run.Setup{}, fault.New(fault.Misuse, "write bun or node", "%s: unknown runtime %q", by, force)
+	if force, by := a.forcedRuntime(); force != "" && !slices.Contains(jsruntime.Names(), force) {
+		return run.Setup{}, fault.New(fault.Misuse, "write "+strings.Join(jsruntime.Names(), ", "), "%s: unknown runtime %q", by, force)
 	}
 	width, height, err := f.pixels()
 	if err != nil {
@@ -132,7 +133,7 @@ func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) run.Launche
 		}
 		process := spawn.Spec{
 			Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args, Dir: l.Server.Dir,
-			Env: l.Env, Runtime: l.Server.Runtime, LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log, Unwritable: l.Unwritable,
+			Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice, Callback: l.Callback, CallbackURL: l.CallbackURL, LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log, Unwritable: l.Unwritable,
 		}
 		if l.Shared != "" {
 			return pool.Open(ctx, l.Shared, remote.Shared{Process: process, Token: l.Token, Limit: l.Server.StartupTimeout})

@@ -88,6 +88,18 @@ func (s *Server) URL() string { return "http://" + s.hosts[0] }
 // CallbackURL is the address that callbacks are posted to.
 func (s *Server) CallbackURL() string { return s.URL() + callbackPath }
 
+// Local answers requests that our own process makes in the place of a server's, without a connection. The rules are the same ones.
+func (s *Server) Local() http.Handler {
+	here := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: s.port}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := context.WithValue(r.Context(), http.LocalAddrContextKey, here)
+		// The deadlines of no connection are errors, and of no concern.
+		r = r.Clone(withConn(ctx, &conn{TCPConn: &net.TCPConn{}, gate: s.gate, ours: true}))
+		r.RemoteAddr, r.URL.Host = here.String(), ""
+		s.serve(w, r)
+	})
+}
+
 // Port is the door's port.
 func (s *Server) Port() int { return s.port }
 

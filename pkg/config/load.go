@@ -103,13 +103,6 @@ func reason(err error) error {
 	return err
 }
 
-// unavailable records that a file asks for something that this version does not do.
-func (l *loader) unavailable(n yamldoc.Node, hint, format string, args ...any) {
-	problem := n.Problem(hint, format, args...)
-	problem.Kind = fault.Unavailable
-	l.problems = append(l.problems, problem)
-}
-
 // files lists the YAML files of a folder of trailblaze-config/; no such folder is an empty one.
 func (l *loader) files(folder string) []string {
 	dir := filepath.Join(l.project.Root, configDir, folder)

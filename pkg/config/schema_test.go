@@ -66,7 +66,7 @@ func kindOf(file string) string {
 func TestSchemasAcceptGoodFiles(t *testing.T) {
 	t.Parallel()
 	good := map[string][]string{"project": slices.Collect(maps.Values(spellings))}
-	good["project"] = append(good["project"], "", "mcpServers:\n", "mcpServers: [{name: x, transport: http, url: 'http://x', headers: {A: b}}]")
+	good["project"] = append(good["project"], "", "mcpServers: [{script: a.ts, runtime: embedded}]", "mcpServers:\n", "mcpServers: [{name: x, transport: http, url: 'http://x', headers: {A: b}}]")
 	for _, f := range txtar.Parse([]byte(everything)).Files {
 		if kind := kindOf(f.Name); kind != "" {
 			good[kind] = append(good[kind], string(f.Data))
@@ -90,7 +90,7 @@ func TestSchemasRefuseTypicalMistakes(t *testing.T) {
 			"mcpServers: {a: }", "mcpServers: [{script: a.ts, command: node}]", "mcpServers: [{script: a.ts, args: [x]}]",
 			"mcpServers: [{script: a.py}]", "mcpServers: [{command: a, runtime: bun}]", "mcpServers: [{command: a, startupTimeout: 60}]",
 			"mcpServers: [{command: a, call_timeout: soon}]", "mcpServers: [{command: a, args: --x}]", "mcpServers: [{command: a, env: [A=b]}]",
-			"mcpServers: [{script: a.ts, runtime: embedded}]", "mcpServers: [{command: a, restart: always}]", "mcpServers: [{command: a, env: {A: [b]}}]",
+			"mcpServers: [{script: a.ts, runtime: deno}]", "mcpServers: [{command: a, restart: always}]", "mcpServers: [{command: a, env: {A: [b]}}]",
 			"mcpServers: [{command: a, transport: http}]", "mcpServers: [{url: 'http://x', command: a}]", "mcpServers: [{url: 'http://x', env: {}}]",
 			"mcpServers: [{command: a, startAhead: no way}]", "mcpServers: [{command: a, multiDevice: stdio}]", "mcpServers: [{url: 'http://x', multi_device: http}]", "devices: [a]", "devices: {a: web}", "devices: {'a:b': {}}", "devices: {a: {platform: tv}}",
 			"devices: {a: {size: 10}}", "devices: {a: {classifier: [b]}}", "devices: {a: {viewport: {}}}",

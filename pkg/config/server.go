@@ -156,13 +156,7 @@ func (e *entry) readDir(n yamldoc.Node) {
 	}
 }
 
-func (e *entry) readRuntime(n yamldoc.Node) {
-	if n.Kind() == yamldoc.Text && n.Str() == "embedded" {
-		e.l.unavailable(n, "use bun or node, or remove the key to take what is there", "the embedded runtime is not available in this version")
-		return
-	}
-	e.Runtime = oneOf(n, "runtime", "bun", "node")
-}
+func (e *entry) readRuntime(n yamldoc.Node) { e.Runtime = oneOf(n, "runtime", "bun", "node", "embedded") }
 
 // variables reads a mapping from names to texts.
 func (e *entry) variables(n yamldoc.Node) map[string]string {

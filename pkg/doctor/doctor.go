@@ -3,7 +3,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,19 +53,22 @@ type Options struct {
 	ProjectNamed bool
 	Devices      []Device
 	CacheDir     string
+	CleanCache   bool // empty it of bundles first
 	StateDir     string
+	OnDevice     bool                                                       // the project's agent is on the device
 	Probe        func(ctx context.Context, s config.Server) (Probed, error) // nil: servers are not started
 }
 
 // Run makes every check, in a fixed order.
 func Run(ctx context.Context, o Options) []Check {
-	checks := o.runtimes(ctx)
+	cache := o.cache() // before servers fill it again
+	checks := append(o.runtimes(ctx), ok("embedded engine", spawn.EngineVersion()))
 	for _, d := range o.Devices {
 		checks = append(checks, d.check(ctx))
 	}
 	checks = append(checks, o.adb(), o.projectFiles())
 	checks = append(checks, o.servers(ctx)...)
-	return append(checks, o.leftovers(), o.cache())
+	return append(checks, o.leftovers(), cache)
 }
 
 func ok(name, detail string) Check { return Check{name, OK, detail, ""} }
@@ -80,31 +82,22 @@ func of(name string, status Status, err error) Check {
 	return c
 }
 
-// runtimes looks for bun, node and tsx. What is missing is a failure only when the project has scripts that nothing else runs.
+// runtimes looks for bun, node and tsx. None of them is needed: an entry that asks for one that is missing fails by itself.
 func (o Options) runtimes(ctx context.Context) []Check {
 	bun, bunErr := o.Runtimes.Bun(ctx)
 	node, nodeErr := o.Runtimes.Node(ctx)
 	tsx, tsxErr := o.Runtimes.TSX(o.scriptDir())
-	without := Warn
-	if bunErr != nil && nodeErr != nil && o.hasScripts() {
-		without = Fail
-	}
-	tsxWithout := Warn
-	if bunErr != nil && nodeErr == nil && o.blockedWithoutTSX(ctx) {
-		tsxWithout = Fail
-	}
+	const instead = "not needed: without bun and node, scripts run in the engine inside trailblaze"
 	return []Check{
-		found("bun", bun, bunErr, without, "install it: https://bun.sh"),
-		found("node", node, nodeErr, without, "install it: https://nodejs.org"),
-		found("tsx", tsx, tsxErr, tsxWithout, ""), // its error knows the folder
+		found("bun", bun, bunErr, instead+"; to install it: https://bun.sh"),
+		found("node", node, nodeErr, instead+"; to install it: https://nodejs.org"),
+		found("tsx", tsx, tsxErr, "not needed: without it, node runs bundles that trailblaze makes"),
 	}
 }
 
-func found(name string, f jsruntime.Found, err error, without Status, hint string) Check {
+func found(name string, f jsruntime.Found, err error, hint string) Check {
 	if err != nil {
-		c := of(name, without, err)
-		c.Hint = cmp.Or(c.Hint, hint)
-		return c
+		return Check{name, Warn, err.Error(), hint}
 	}
 	return ok(name, strings.TrimSpace(f.Version+" "+f.Path))
 }
@@ -119,23 +112,11 @@ func (o Options) scripts() []config.Server {
 	return scripts
 }
 
-func (o Options) hasScripts() bool { return len(o.scripts()) > 0 }
-
 func (o Options) scriptDir() string {
 	if scripts := o.scripts(); len(scripts) > 0 {
 		return filepath.Dir(scripts[0].Script)
 	}
 	return "."
-}
-
-// blockedWithoutTSX reports whether a script cannot run with the node there is.
-func (o Options) blockedWithoutTSX(ctx context.Context) bool {
-	for _, s := range o.scripts() {
-		if _, err := o.Runtimes.Command(ctx, s.Script, s.Runtime); err != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // allServers lists the servers of the project and of every target.
@@ -224,11 +205,12 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 		if _, err := os.Stat(s.Script); err != nil {
 			return Check{name, Fail, s.Script + " does not exist", "correct the path, or restore the file"}
 		}
-		command, err := o.Runtimes.Command(ctx, s.Script, s.Runtime)
+		command, err := o.Runtimes.Command(ctx, jsruntime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: o.OnDevice})
 		if err != nil {
 			return of(name, Fail, err)
 		}
-		c = ok(name, command.Runtime+" "+s.Script)
+		command.Release()
+		c = ok(name, fmt.Sprintf("%s %s (%s)", command.Runtime, s.Script, command.Why))
 		if dir, missing := missingModules(s.Script); missing {
 			c = Check{name, Warn, dir + " has a package.json with dependencies but no node_modules", "run npm install or bun install in " + dir}
 		}
@@ -289,7 +271,7 @@ func (o Options) leftovers() Check {
 
 func (o Options) cache() Check {
 	const name = "cache"
-	const hint = "set TRAILBLAZE_CACHE_DIR to a folder that can be written; without it runtimes are looked at anew each time"
+	const hint = "set TRAILBLAZE_CACHE_DIR to a folder that can be written; without it runtimes are looked at, and bundles made, anew each time"
 	if o.CacheDir == "" {
 		return Check{name, Warn, "there is no cache folder: HOME is not set", hint}
 	}
@@ -304,5 +286,17 @@ func (o Options) cache() Check {
 	if err != nil {
 		return Check{name, Warn, err.Error(), hint}
 	}
-	return ok(name, o.CacheDir)
+	bundles := o.Runtimes.Bundles()
+	files, size, err := bundles.Size()
+	if err != nil {
+		return Check{name, Warn, "what is in it cannot be told: " + err.Error(), hint}
+	}
+	holds := fmt.Sprintf("%d files of bundles, %.1f MB", files, float64(size)/1e6)
+	if !o.CleanCache {
+		return ok(name, fmt.Sprintf("%s (%s; --clean-cache empties it)", o.CacheDir, holds))
+	}
+	if err := bundles.Clean(); err != nil {
+		return Check{name, Fail, "it could not be emptied: " + err.Error(), "remove " + o.CacheDir + " by hand"}
+	}
+	return ok(name, fmt.Sprintf("%s (emptied of %s)", o.CacheDir, holds))
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/callback"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -35,6 +37,18 @@ type Launch struct {
 	// Shared names the process that this session shares with others, which is started when there is none; empty for one of its own.
 	Shared string
 	Token  string // to show to a shared process; empty for none
+	// OnDevice says that the agent of the session is on the device, and so are its servers.
+	OnDevice bool
+	// Callback answers what is sent to CallbackURL without a socket, for servers inside our own process. Nil for none.
+	Callback    http.Handler
+	CallbackURL string
+}
+
+// callsBack says where the tools of what is launched call back. door may be nil.
+func (l *Launch) callsBack(door *callback.Server) {
+	if door != nil {
+		l.Callback, l.CallbackURL = door.Local(), door.URL()
+	}
 }
 
 // Launcher starts a server and returns the link to it.

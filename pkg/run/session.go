@@ -178,10 +178,12 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 		launch = s.setup.sharing.launch(entry)
 	} else {
 		launch = Launch{Server: entry, Env: s.childEnv(entry), Log: log}
+		launch.callsBack(s.door)
 		if s.dir != "" {
 			launch.LogPath, launch.Unwritable = filepath.Join(s.dir, logName), s.setup.unwritable
 		}
 	}
+	launch.OnDevice = s.scope.Agent == scope.OnDevice
 	begun := s.setup.Now()
 	cfg := allowed(entry)
 	cfg.Launch = func(ctx context.Context) (server.Link, error) { return s.setup.Launch(ctx, launch) }

@@ -55,6 +55,7 @@ func (s *sharing) launch(entry config.Server) Launch {
 			s.setup.Stream.Emit(event.Log{Level: level, Source: entry.Name, Message: message, Hint: hint})
 		},
 	}
+	launch.callsBack(door)
 	if door != nil {
 		launch.Token = door.Token()
 	}

@@ -1,4 +1,5 @@
-// Package runtime finds what can run a script: bun, or node with tsx, or node alone. It is imported as jsruntime.
+// Package runtime finds what can run a script: bun, node with tsx, node with a bundle, node alone, or the engine inside trailblaze. It is
+// imported as jsruntime.
 //
 // It refuses to keep anything running: all it ever starts is "--version", and that only when the answer decides something and
 // is not remembered from an earlier run. It installs nothing.
@@ -7,29 +8,36 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/trailblaze/trailblaze/pkg/bundle"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // The runtimes that may be forced.
 const (
-	Bun  = "bun"
-	Node = "node"
+	Bun      = "bun"
+	Node     = "node"
+	Embedded = "embedded" // the engine inside trailblaze
 )
+
+// Names are the runtimes that may be forced.
+func Names() []string { return []string{Bun, Node, Embedded} }
 
 // Options says where to look. The zero value finds nothing.
 type Options struct {
 	PATH     string   // as in the variable of that name
 	Env      []string // environment of the version probes
-	CacheDir string   // where versions are remembered between runs; "" for nowhere
-	Force    string   // Bun or Node for every script, whatever its entry says; "" leaves the choice
+	CacheDir string   // where versions and bundles are remembered between runs; "" for nowhere
+	Force    string   // one of Names for every script, whatever its entry says; "" leaves the choice
 	ForcedBy string   // who set Force, for messages: "--runtime"
 }
 
@@ -40,6 +48,7 @@ type Finder struct {
 	node     func() string
 	tsx      func() string // loader of a global tsx
 	versions *versions
+	bundles  *bundle.Cache
 
 	mu      sync.Mutex
 	loaders map[string]string // loader of the nearest tsx, by folder
@@ -47,7 +56,7 @@ type Finder struct {
 
 // NewFinder returns a finder that has not looked yet.
 func NewFinder(opts Options) *Finder {
-	f := &Finder{opts: opts, versions: newVersions(opts.CacheDir, opts.Env), loaders: map[string]string{}}
+	f := &Finder{opts: opts, bundles: openBundles(opts.CacheDir), versions: newVersions(opts.CacheDir, opts.Env), loaders: map[string]string{}}
 	f.bun = sync.OnceValue(func() string { return findBun(opts.PATH) })
 	f.node = sync.OnceValue(func() string {
 		path, _ := LookPath(executable(Node), opts.PATH, "")
@@ -57,36 +66,71 @@ func NewFinder(opts Options) *Finder {
 	return f
 }
 
-// Command is how to start a script.
-type Command struct {
-	Argv    []string // the first is an absolute path
-	Runtime string   // "bun", "node+tsx" or "node"
+func openBundles(cacheDir string) *bundle.Cache {
+	if cacheDir == "" {
+		return bundle.Open("")
+	}
+	return bundle.Open(filepath.Join(cacheDir, "bundles"))
 }
 
-// Command chooses what runs script, an absolute path. force is the runtime that the script's entry asks for, "" for any.
-// In the common cases nothing is started to find out. The error is a *fault.Error.
-func (f *Finder) Command(ctx context.Context, script, force string) (Command, error) {
-	by := "the entry's runtime:"
+// Bundles is the cache of what is made of scripts.
+func (f *Finder) Bundles() *bundle.Cache { return f.bundles }
+
+// Script is a script that is to be run.
+type Script struct {
+	Path     string // absolute
+	Runtime  string // that its entry asks for; "" for any
+	OnDevice bool   // it is part of an agent on the device, so that only the engine inside trailblaze stands for what will run it
+}
+
+// Command is how to start a script.
+type Command struct {
+	Argv    []string       // the first is an absolute path, but for Embedded
+	Runtime string         // "bun", "node+tsx", "node+bundle", "node" or Embedded
+	Why     string         // it was chosen
+	Bundle  *bundle.Bundle // of Embedded and "node+bundle", to be closed when the script has ended
+	Store   *bundle.Cache  // where what is made of the bundle is remembered
+}
+
+// Release gives back what the command keeps outside the cache. It is called when the script has ended.
+func (c Command) Release() {
+	if c.Bundle != nil {
+		_ = c.Bundle.Close() // a file that stays in the system's temporary folder is not worth a failure
+	}
+}
+
+// Command chooses what runs a script. In the common cases nothing is started to find out. The error is a *fault.Error.
+func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
+	force, by := s.Runtime, "the entry's runtime:"
 	if f.opts.Force != "" {
 		force, by = f.opts.Force, f.opts.ForcedBy
 	}
+	why := by + " asks for it"
 	bun, node := f.bun(), f.node()
 	switch {
-	case force != "" && force != Bun && force != Node:
-		return Command{}, fault.New(fault.Unavailable, "bun and node are",
+	case force != "" && !slices.Contains(Names(), force):
+		return Command{}, fault.New(fault.Unavailable, "there are "+strings.Join(Names(), ", "),
 			"%s asks for the runtime %q, which is not available", by, force)
+	case force == Embedded:
+		return f.embedded(ctx, s.Path, why)
+	case force == "" && s.OnDevice:
+		return f.embedded(ctx, s.Path, "the agent is on the device, and no runtime is asked for")
 	case force == Bun && bun == "":
 		return Command{}, missing(Bun, by, "https://bun.sh")
 	case force == Node && node == "":
 		return Command{}, missing(Node, by, "https://nodejs.org")
-	case bun != "" && force != Node:
+	case force == Node:
+		return f.nodeCommand(ctx, node, s.Path, why)
+	case bun != "":
+		if force == "" {
+			why = "bun is on PATH"
+		}
 		// Without --no-install bun downloads missing packages on its own.
-		return Command{Argv: []string{bun, "run", "--no-install", script}, Runtime: Bun}, nil
+		return Command{Argv: []string{bun, "run", "--no-install", s.Path}, Runtime: Bun, Why: why}, nil
 	case node != "":
-		return f.nodeCommand(ctx, node, script)
+		return f.nodeCommand(ctx, node, s.Path, "")
 	}
-	return Command{}, fault.New(fault.Runtime, "",
-		"No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.")
+	return f.embedded(ctx, s.Path, "neither bun nor node is on PATH")
 }
 
 func missing(name, by, site string) error {
@@ -94,27 +138,40 @@ func missing(name, by, site string) error {
 		"%s asks for %s, which is not on PATH", by, name)
 }
 
-func (f *Finder) nodeCommand(ctx context.Context, node, script string) (Command, error) {
+func (f *Finder) embedded(ctx context.Context, script, why string) (Command, error) {
+	made, err := f.bundles.Bundle(ctx, script, bundle.Embedded)
+	return Command{Argv: []string{Embedded, script}, Runtime: Embedded, Why: why, Bundle: made, Store: f.bundles}, err
+}
+
+// nodeCommand has node run a script. forced says who asked for node, "" for nobody.
+func (f *Finder) nodeCommand(ctx context.Context, node, script, forced string) (Command, error) {
+	c := Command{Argv: []string{node, script}, Runtime: Node, Why: cmp.Or(forced, "node is on PATH, and bun is not")}
 	ext := strings.ToLower(filepath.Ext(script))
 	switch ext {
 	case ".ts", ".mts", ".cts", ".tsx", ".jsx":
 	default:
-		return Command{Argv: []string{node, script}, Runtime: Node}, nil
+		return c, nil
 	}
-	dir := filepath.Dir(script)
-	if loader := f.loader(dir); loader != "" {
-		return Command{Argv: []string{node, "--import", fileURL(loader), script}, Runtime: "node+tsx"}, nil
+	if loader := f.loader(filepath.Dir(script)); loader != "" {
+		c.Argv, c.Runtime = []string{node, "--import", fileURL(loader), script}, "node+tsx"
+		return c, nil
 	}
-	version, err := f.versions.of(ctx, node)
-	if err != nil && ctx.Err() != nil {
-		return Command{}, fault.Wrap(fault.Cancelled, err, "", "looking for a runtime")
+	if forced != "" && ext != ".tsx" && ext != ".jsx" {
+		version, err := f.versions.of(ctx, node)
+		if err != nil && ctx.Err() != nil {
+			return Command{}, fault.Wrap(fault.Cancelled, err, "", "looking for a runtime")
+		}
+		if stripsTypes(version) {
+			return c, nil
+		}
 	}
-	if ext != ".tsx" && ext != ".jsx" && stripsTypes(version) {
-		return Command{Argv: []string{node, script}, Runtime: Node}, nil
+	made, err := f.bundles.Bundle(ctx, script, bundle.Node)
+	if err != nil {
+		return Command{}, err
 	}
-	return Command{}, fault.New(fault.Runtime, installTSX(dir),
-		"%s cannot run %s: it has no TypeScript loader, and tsx is neither in a node_modules from %s upwards nor on PATH",
-		strings.TrimSpace("node "+version), filepath.Base(script), dir)
+	c.Argv, c.Runtime, c.Bundle, c.Store = []string{node, "--enable-source-maps", made.File}, "node+bundle", made, f.bundles
+	c.Why += ", without a loader for TypeScript"
+	return c, nil
 }
 
 // stripsTypes reports whether a node of this version ("v22.18.0") runs TypeScript by itself: 22.18, 23.6 and later.

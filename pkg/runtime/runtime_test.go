@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -146,22 +145,62 @@ func TestTheRuntimeIsChosenInOrderAndRuns(t *testing.T) {
 		path    map[string]string
 		force   string
 		entry   string
+		device  bool
 		runtime string
-		args    []string // between the executable and the script
+		args    []string // after the executable
+		why     string
 	}{
-		{"bun first", "typed.ts", true, map[string]string{"bun": realBun(t), "node": node20(t)}, "", "", "bun", []string{"run", "--no-install"}},
-		{"bun for JavaScript", "plain.js", false, map[string]string{"bun": realBun(t)}, "", "", "bun", []string{"run", "--no-install"}},
-		{"node with a local tsx", "typed.ts", true, map[string]string{"node": node20(t)}, "", "", "node+tsx", []string{"--import", "<loader>"}},
 		{
-			"node with a global tsx", "typed.ts", false,
-			map[string]string{"node": node20(t), "tsx": installed(t, ".bin", "tsx")},
-			"", "", "node+tsx",
-			[]string{"--import", tsxURL},
+			"bun first", "typed.ts", true, map[string]string{"bun": realBun(t), "node": node20(t)},
+			"", "", false, "bun", []string{"run", "--no-install", "<script>"}, "bun is on PATH",
 		},
-		{"node that strips types", "typed.ts", false, map[string]string{"node": node22(t)}, "", "", "node", nil},
-		{"JavaScript needs only node", "plain.js", false, map[string]string{"node": node20(t)}, "", "", "node", nil},
-		{"forced by the entry", "typed.ts", true, map[string]string{"bun": realBun(t), "node": node20(t)}, "", "node", "node+tsx", []string{"--import", "<loader>"}},
-		{"a flag beats the entry", "typed.ts", true, map[string]string{"bun": realBun(t), "node": node20(t)}, "bun", "node", "bun", []string{"run", "--no-install"}},
+		{
+			"bun for JavaScript", "plain.js", false, map[string]string{"bun": realBun(t)},
+			"", "", false, "bun", []string{"run", "--no-install", "<script>"}, "bun is on PATH",
+		},
+		{
+			"node with a local tsx", "typed.ts", true, map[string]string{"node": node20(t)},
+			"", "", false, "node+tsx", []string{"--import", "<loader>", "<script>"}, "node is on PATH, and bun is not",
+		},
+		{
+			"node with a global tsx", "typed.ts", false, map[string]string{"node": node20(t), "tsx": installed(t, ".bin", "tsx")},
+			"", "", false, "node+tsx", []string{"--import", tsxURL, "<script>"}, "node is on PATH, and bun is not",
+		},
+		{
+			"node without tsx", "typed.ts", false, map[string]string{"node": node20(t)},
+			"", "", false, "node+bundle", []string{"--enable-source-maps", "<bundle>"}, "node is on PATH, and bun is not, without a loader for TypeScript",
+		},
+		{
+			"node that would strip types", "typed.ts", false, map[string]string{"node": node22(t)},
+			"", "", false, "node+bundle", []string{"--enable-source-maps", "<bundle>"}, "node is on PATH, and bun is not, without a loader for TypeScript",
+		},
+		{
+			"node that strips types because it is forced", "typed.ts", false, map[string]string{"node": node22(t)},
+			"node", "", false, "node", []string{"<script>"}, "--runtime asks for it",
+		},
+		{
+			"JavaScript needs only node", "plain.js", false, map[string]string{"node": node20(t)},
+			"", "", false, "node", []string{"<script>"}, "node is on PATH, and bun is not",
+		},
+		{
+			"forced by the entry", "typed.ts", true, map[string]string{"bun": realBun(t), "node": node20(t)},
+			"", "node", false, "node+tsx", []string{"--import", "<loader>", "<script>"}, "the entry's runtime: asks for it",
+		},
+		{
+			"a flag beats the entry", "typed.ts", true, map[string]string{"bun": realBun(t), "node": node20(t)},
+			"bun", "node", false, "bun", []string{"run", "--no-install", "<script>"}, "--runtime asks for it",
+		},
+		{
+			"a forced runtime beats the sandbox", "typed.ts", false, map[string]string{"bun": realBun(t)},
+			"", "bun", true, "bun", []string{"run", "--no-install", "<script>"}, "the entry's runtime: asks for it",
+		},
+		{"neither", "typed.ts", false, nil, "", "", false, Embedded, nil, "neither bun nor node is on PATH"},
+		{"embedded by the entry", "typed.ts", false, map[string]string{"bun": realBun(t)}, "", Embedded, false, Embedded, nil, "the entry's runtime: asks for it"},
+		{"embedded by a flag", "plain.js", false, map[string]string{"bun": realBun(t)}, Embedded, "bun", false, Embedded, nil, "--runtime asks for it"},
+		{
+			"on the device", "typed.ts", false, map[string]string{"bun": realBun(t)},
+			"", "", true, Embedded, nil, "the agent is on the device, and no runtime is asked for",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -169,19 +208,33 @@ func TestTheRuntimeIsChosenInOrderAndRuns(t *testing.T) {
 			script := project(t, c.script, "", c.local)
 			path := bin(t, c.path)
 			f := NewFinder(Options{PATH: path, Force: c.force, ForcedBy: "--runtime", Env: os.Environ()})
-			got, err := f.Command(t.Context(), script, c.entry)
+			got, err := f.Command(t.Context(), Script{Path: script, Runtime: c.entry, OnDevice: c.device})
 			if err != nil {
 				t.Fatal(err)
 			}
-			exe := "node"
-			if c.runtime == "bun" {
-				exe = "bun"
+			t.Cleanup(got.Release)
+			if got.Runtime != c.runtime || got.Why != c.why {
+				t.Errorf("it runs on %s because %q, want %s because %q", got.Runtime, got.Why, c.runtime, c.why)
 			}
-			want := slices.Concat([]string{filepath.Join(path, exe)}, c.args, []string{script})
-			if i := slices.Index(want, "<loader>"); i >= 0 {
-				want[i] = "file://" + filepath.Join(filepath.Dir(script), "node_modules", "tsx", "dist", "loader.mjs")
+			if c.runtime == Embedded {
+				if got.Bundle == nil || len(got.Bundle.Code) == 0 {
+					t.Errorf("nothing to run: %+v", got.Bundle)
+				}
+				return
 			}
-			if diff := cmp.Diff(Command{want, c.runtime}, got); diff != "" {
+			exe, _, _ := strings.Cut(c.runtime, "+")
+			want := append([]string{filepath.Join(path, exe)}, c.args...)
+			for i, arg := range want {
+				switch arg {
+				case "<script>":
+					want[i] = script
+				case "<bundle>":
+					want[i] = got.Bundle.File
+				case "<loader>":
+					want[i] = "file://" + filepath.Join(filepath.Dir(script), "node_modules", "tsx", "dist", "loader.mjs")
+				}
+			}
+			if diff := cmp.Diff(want, got.Argv); diff != "" {
 				t.Errorf("command (-want +got):\n%s", diff)
 			}
 			if out, stderr, err := run(t, nil, got.Argv...); err != nil || strings.TrimSpace(out) != "42" {
@@ -197,7 +250,7 @@ func TestAFolderWithOddCharactersBecomesAURL(t *testing.T) {
 	write(t, filepath.Join(dir, "x.ts"), "const n: number = 42; console.log(n)")
 	link(t, installed(t, "tsx"), filepath.Join(dir, "node_modules", "tsx"))
 	f := NewFinder(Options{PATH: bin(t, map[string]string{"node": node20(t)})})
-	got, err := f.Command(t.Context(), filepath.Join(dir, "x.ts"), "")
+	got, err := f.Command(t.Context(), Script{Path: filepath.Join(dir, "x.ts")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,17 +323,6 @@ func TestAMissingRuntimeIsAnErrorThatSaysWhatToDo(t *testing.T) {
 		message, hintPrefix string
 	}{
 		{
-			"neither", "typed.ts", nil, "", "", fault.Runtime,
-			"No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.", "",
-		},
-		{
-			"node without a loader", "typed.ts",
-			map[string]string{"node": node20(t)},
-			"", "", fault.Runtime,
-			"node v20.20.2 cannot run typed.ts: it has no TypeScript loader, and tsx is neither in a node_modules from <dir> upwards nor on PATH",
-			`run "npm install --save-dev tsx" in <dir>, or install bun (https://bun.sh)`,
-		},
-		{
 			"bun forced by a flag", "typed.ts",
 			map[string]string{"node": node20(t)},
 			"bun", "", fault.Runtime,
@@ -295,8 +337,8 @@ func TestAMissingRuntimeIsAnErrorThatSaysWhatToDo(t *testing.T) {
 		{
 			"a runtime of the future", "typed.ts",
 			map[string]string{"bun": realBun(t)},
-			"", "embedded", fault.Unavailable,
-			`the entry's runtime: asks for the runtime "embedded", which is not available`, "bun and node are",
+			"", "deno", fault.Unavailable,
+			`the entry's runtime: asks for the runtime "deno", which is not available`, "there are bun, node, embedded",
 		},
 	}
 	for _, c := range cases {
@@ -304,7 +346,7 @@ func TestAMissingRuntimeIsAnErrorThatSaysWhatToDo(t *testing.T) {
 			t.Parallel()
 			script := project(t, c.script, "", false)
 			f := NewFinder(Options{PATH: bin(t, c.path), Force: c.force, ForcedBy: "--runtime", Env: os.Environ()})
-			_, err := f.Command(t.Context(), script, c.entry)
+			_, err := f.Command(t.Context(), Script{Path: script, Runtime: c.entry})
 			e := fault.As(err)
 			if e == nil {
 				t.Fatalf("error %v is no fault", err)
@@ -326,7 +368,7 @@ func TestTheCommonCasesStartNothing(t *testing.T) {
 		t.Run(c.name+" "+c.script, func(t *testing.T) {
 			t.Parallel()
 			path, starts := fake(t, c.name, "v20.0.0")
-			if _, err := NewFinder(Options{PATH: path}).Command(t.Context(), project(t, c.script, "", c.local), ""); err != nil {
+			if _, err := NewFinder(Options{PATH: path}).Command(t.Context(), Script{Path: project(t, c.script, "", c.local)}); err != nil {
 				t.Fatal(err)
 			}
 			if n := starts(); n != 0 {
@@ -345,7 +387,7 @@ func TestVersionsAreAskedOnceAndRememberedBetweenRuns(t *testing.T) {
 	f := NewFinder(Options{PATH: path, CacheDir: cache})
 	for range 8 {
 		wg.Go(func() {
-			if _, err := f.Command(t.Context(), script, ""); err != nil {
+			if _, err := f.Command(t.Context(), Script{Path: script, Runtime: Node}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -414,7 +456,7 @@ func TestAVersionThatNeverComesIsGivenUp(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err := NewFinder(Options{PATH: path, Env: os.Environ()}).Command(ctx, project(t, "typed.ts", "", false), "")
+	_, err := NewFinder(Options{PATH: path, Env: os.Environ()}).Command(ctx, Script{Path: project(t, "typed.ts", "", false), Runtime: Node})
 	if kind := fault.KindOf(err); kind != fault.Cancelled {
 		t.Errorf("error %v of kind %q, want %q", err, kind, fault.Cancelled)
 	}
@@ -487,7 +529,7 @@ func TestBunNeverInstallsAnything(t *testing.T) {
 	env := []string{"BUN_CONFIG_REGISTRY=" + registry.URL, "NPM_CONFIG_REGISTRY=" + registry.URL, "BUN_INSTALL_CACHE_DIR=" + t.TempDir()}
 	script := project(t, "missing.js", "", false)
 	f := NewFinder(Options{PATH: bin(t, map[string]string{"bun": realBun(t)})})
-	command, err := f.Command(t.Context(), script, "")
+	command, err := f.Command(t.Context(), Script{Path: script})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package spawn
 import (
 	"fmt"
 	"maps"
-	"os"
 	"strings"
 	"time"
 
@@ -18,7 +17,7 @@ func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	e := *cause
 	said := p.record.remembered()
 	if e.Hint == "" {
-		e.Hint = jsruntime.Hint(p.spec.Script, p.cmd.Dir, said)
+		e.Hint = jsruntime.Hint(p.spec.Script, p.dir, said)
 	}
 	said = tail(said)
 	var b strings.Builder
@@ -72,7 +71,10 @@ func round(d time.Duration) time.Duration {
 
 func (p *Process) facts(stderr string) map[string]any {
 	facts := map[string]any{
-		"command": p.argv, "dir": p.cmd.Dir, "pid": p.cmd.Process.Pid, "stderr": stderr,
+		"command": p.argv, "dir": p.dir, "stderr": stderr,
+	}
+	if pid := p.body.pid(); pid != 0 {
+		facts["pid"] = pid
 	}
 	if p.runtime != "" {
 		facts["runtime"] = p.runtime
@@ -85,10 +87,10 @@ func (p *Process) facts(stderr string) map[string]any {
 	if !p.reaped {
 		return facts
 	}
-	if name := signalOf(p.cmd.ProcessState); name != "" {
-		facts["signal"] = name
+	if end := p.body.end(); end.signal != "" {
+		facts["signal"] = end.signal
 	} else {
-		facts["exit"] = p.cmd.ProcessState.ExitCode()
+		facts["exit"] = end.code
 	}
 	return facts
 }
@@ -104,12 +106,4 @@ func (p *Process) spoke() bool {
 
 func indent(text string) string {
 	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
-}
-
-// verdict says how a process ended.
-func verdict(state *os.ProcessState) string {
-	if name := signalOf(state); name != "" {
-		return "killed by signal " + name
-	}
-	return fmt.Sprintf("exited with code %d", state.ExitCode())
 }

@@ -82,7 +82,7 @@ func TestTheDetailsOfAnErrorAreFacts(t *testing.T) {
 	s := startSpec(t, Spec{Command: "sh", Args: []string{"-c", "echo oh >&2; exit 3"}, Dir: dir})
 	s.waitDone()
 	want := map[string]any{
-		"command": s.argv, "dir": dir, "pid": s.cmd.Process.Pid, "exit": 3, "stderr": "oh", "log": s.log,
+		"command": s.argv, "dir": dir, "pid": s.body.pid(), "exit": 3, "stderr": "oh", "log": s.log,
 	}
 	if diff := cmp.Diff(want, s.Explain(fault.New(fault.Crashed, "", "x")).Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/trailblaze/trailblaze/pkg/bundle"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 )
@@ -19,9 +20,12 @@ import (
 // plan is a Spec with everything found.
 type plan struct {
 	spec    Spec
-	argv    []string // the first is a path
+	argv    []string // the first is a path, unless an engine runs it
 	dir     string
 	runtime string
+	bundle  *bundle.Bundle // of what runs; nil when it is no bundle
+	store   *bundle.Cache  // where what is made of the bundle is remembered
+	release func()         // to be called when it has ended
 
 	// Of a program.
 	prefix []string   // of argv, when something starts the program for us
@@ -31,7 +35,7 @@ type plan struct {
 }
 
 func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
-	p := plan{spec: spec, dir: spec.Dir}
+	p := plan{spec: spec, dir: spec.Dir, release: func() {}}
 	if spec.Script != "" && p.dir == "" {
 		p.dir = filepath.Dir(spec.Script)
 	}
@@ -51,9 +55,16 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 		}
 		return p, err
 	}
-	command, err := s.runtimes.Command(ctx, spec.Script, spec.Runtime)
+	command, err := s.runtimes.Command(ctx, jsruntime.Script{Path: spec.Script, Runtime: spec.Runtime, OnDevice: spec.OnDevice})
+	if err != nil {
+		return p, err
+	}
 	p.argv, p.runtime = append(slices.Clip(command.Argv), spec.Args...), command.Runtime
-	return p, err
+	p.bundle, p.store, p.release = command.Bundle, command.Store, command.Release
+	if spec.Log != nil {
+		spec.Log("debug", fmt.Sprintf("runs on %s: %s", command.Runtime, command.Why), "")
+	}
+	return p, nil
 }
 
 func missingScript(script string, err error) error {

@@ -75,10 +75,10 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 		{"no script", Spec{Script: filepath.Join(dir, "gone.ts")}, fault.Server, "the script <dir>/gone.ts does not exist", "the entry's script: is looked up from the project's folder"},
 		{"a folder for a script", Spec{Script: dir}, fault.Server, "the script <dir> is a folder", "name the script's file"},
 		{
-			"no runtime",
-			Spec{Script: filepath.Join(dir, "shop.ts")},
+			"a runtime that is not there",
+			Spec{Script: filepath.Join(dir, "shop.ts"), Runtime: "bun"},
 			fault.Runtime,
-			"No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.", "",
+			"the entry's runtime: asks for bun, which is not on PATH", "install it (https://bun.sh), or leave the choice to trailblaze",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

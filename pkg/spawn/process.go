@@ -3,7 +3,6 @@ package spawn
 import (
 	"context"
 	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -35,10 +34,11 @@ type Process struct {
 	spec    Spec
 	argv    []string
 	runtime string // "" for a command
+	release func() // called when it has ended
 	folder  string // removed with it; "" for none
+	dir     string
 	started time.Time
-	cmd     *exec.Cmd
-	group   group
+	body    body
 	record  *record
 	maxLine int
 	forget  func() // tells the supervisor that the process is gone
@@ -100,7 +100,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	case <-p.done:
 		return nil
 	case <-p.gaveUp:
-		return fault.New(fault.Server, "", "process %d of %s does not die", p.cmd.Process.Pid, p.spec.Name)
+		return fault.New(fault.Server, "", "%s of %s does not die", p.body, p.spec.Name)
 	}
 }
 
@@ -125,19 +125,19 @@ func (p *Process) escalate() {
 	}
 }
 
-func (p *Process) terminate() { p.signal(group.terminate) }
+func (p *Process) terminate() { p.signal(body.terminate) }
 
 func (p *Process) kill() {
 	p.asked.Store(true)
-	p.signal(group.kill)
+	p.signal(body.kill)
 }
 
-// signal reaches the group as long as its id is ours: until the leader is reaped.
-func (p *Process) signal(send func(group)) {
+// signal reaches the body as long as its id is ours: until it is reaped.
+func (p *Process) signal(send func(body)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		send(p.group)
+		send(p.body)
 	}
 }
 
@@ -158,6 +158,7 @@ func (p *Process) run(stdout, stderr *os.File) {
 	if p.folder != "" {
 		_ = os.RemoveAll(p.folder) // what cannot be removed is not worth a failure
 	}
+	p.release()
 	p.forget()
 	close(p.done)
 }
@@ -199,25 +200,16 @@ func (p *Process) pumpStderr(stderr *os.File) {
 	}
 }
 
-// reap waits for the leader and leaves nothing of its group.
+// reap waits for the body's end and leaves nothing of it.
 func (p *Process) reap() {
-	// Where the system can tell us of the exit without reaping, the group is swept before: its id cannot be reused as long
-	// as the leader is a zombie. Elsewhere it is swept right after.
-	zombie := p.group.awaitExit()
-	if !zombie {
-		_ = p.cmd.Wait()
-	}
+	p.body.await()
 	asked := p.asked.Load()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.group.kill()
-	if zombie {
-		_ = p.cmd.Wait()
-	}
+	p.body.reap()
 	p.reaped, p.ended = true, time.Now()
-	p.group.close()
 	if !asked {
-		p.crash = fault.New(fault.Crashed, "", "%s", verdict(p.cmd.ProcessState))
+		p.crash = fault.New(fault.Crashed, "", "%s", p.body.end().verdict())
 	}
 }
 

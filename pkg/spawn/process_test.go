@@ -78,6 +78,9 @@ func launch(t *testing.T, runtimes *jsruntime.Finder, spec Spec) *server {
 	}
 	spec.Env = append(spec.Env, s.marker, "GORACE=atexit_sleep_ms=0")
 	spec.Log = func(level, message, hint string) {
+		if level == "debug" { // which runtime was chosen
+			return
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.notices = append(s.notices, level+": "+message+" / "+hint)
@@ -346,7 +349,7 @@ func TestGrandchildrenAreGoneWhenTheirLeaderCrashes(t *testing.T) {
 	s := start(t, "grandchild", "clinging")
 	s.call("hello", "{}")
 	s.logSays("ready")
-	_ = syscall.Kill(s.cmd.Process.Pid, syscall.SIGKILL)
+	_ = syscall.Kill(s.body.pid(), syscall.SIGKILL)
 	s.waitDone()
 	spawntest.NoSurvivors(t, s.marker)
 	if end := s.End(); end == nil || end.Message != "killed by signal KILL" {
@@ -495,7 +498,7 @@ func TestClosingASupervisorKillsAndNamesWhatWasForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("not stopped when the run ended, and killed: shop (process %d)", p.cmd.Process.Pid)
+	want := fmt.Sprintf("not stopped when the run ended, and killed: shop (process %d)", p.body.pid())
 	if err := sup.Close(); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -35,7 +35,7 @@ type Piped struct {
 func (s *Supervisor) Open(ctx context.Context, spec Program) (Piped, error) {
 	p := plan{
 		spec: Spec{Name: spec.Name, Env: slices.Concat(spec.Env, []string{sessionVariable + filepath.Base(spec.Folder)})},
-		argv: append([]string{spec.Path}, spec.Args...), folder: spec.Folder, deaf: true,
+		argv: append([]string{spec.Path}, spec.Args...), folder: spec.Folder, deaf: true, release: func() {},
 	}
 	if ctx.Err() != nil {
 		return Piped{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "starting "+spec.Path)

@@ -105,8 +105,8 @@ func TestAProgramAndItsFolderEndWithEveryEnd(t *testing.T) {
 		},
 		"kill all": func(s *Supervisor, _ piped) { s.KillAll() },
 		"the program is killed": func(_ *Supervisor, p piped) {
-			for _, pid := range proc.Group(p.cmd.Process.Pid) {
-				if pid != p.cmd.Process.Pid {
+			for _, pid := range proc.Group(p.body.pid()) {
+				if pid != p.body.pid() {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
 			}

@@ -101,15 +101,18 @@ func TestARealServerWorksInEveryRuntimeThoughItPrintsToStdout(t *testing.T) {
 		name, runtime string
 		finder        *jsruntime.Finder
 		packages      []string
+		forced        string
 	}{
-		{"bun", "bun", finder(t, "bun", "node"), sdk},
-		{"node with tsx", "node+tsx", finder(t, "node"), append(sdk, "tsx")},
-		{"node that strips types", "node", finder(t, "node22"), sdk},
+		{"bun", "bun", finder(t, "bun", "node"), sdk, ""},
+		{"node with tsx", "node+tsx", finder(t, "node"), append(sdk, "tsx"), ""},
+		{"node that strips types, asked for", "node", finder(t, "node22"), sdk, "node"},
+		{"node with a bundle", "node+bundle", finder(t, "node"), sdk, ""},
+		{"the embedded engine", "embedded", finder(t), sdk, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := launch(t, c.finder, Spec{
-				Script: project(t, "noisy.ts", esm, c.packages...), Env: append(os.Environ(), "ANSWER_SIZE=100000"),
+				Script: project(t, "noisy.ts", esm, c.packages...), Runtime: c.forced, Env: append(os.Environ(), "ANSWER_SIZE=100000"),
 			})
 			session := connect(t, s.Process)
 			for range 2 {
@@ -162,31 +165,31 @@ func TestADeadScriptIsExplained(t *testing.T) {
 		name, script, packageJSON string
 		finder                    *jsruntime.Finder
 		packages                  []string
-		says, hint                string
+		forced, says, hint        string
 	}{
 		{
 			"missing package, bun", "missing.ts", esm, finder(t, "bun"), nil,
-			"error: Cannot find module '@acme/not-there' from", `the package @acme/not-there is not installed; run "bun add @acme/not-there" in <dir>`,
+			"", "error: Cannot find module '@acme/not-there' from", `the package @acme/not-there is not installed; run "bun add @acme/not-there" in <dir>`,
 		},
 		{
 			"missing package, node with tsx", "missing.ts", esm, finder(t, "node"),
 			[]string{"tsx"},
-			"Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
+			"", "Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
 		},
 		{
 			"missing package, node", "missing.ts", esm, finder(t, "node22"), nil,
-			"Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
+			"node", "Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
 		},
 		{
 			"top-level await, tsx", "noisy.ts", "{}", finder(t, "node"),
 			[]string{"tsx"},
-			"Top-level await is currently not supported", `add "type": "module" to <dir>/package.json, or rename noisy.ts to .mts`,
+			"", "Top-level await is currently not supported", `add "type": "module" to <dir>/package.json, or rename noisy.ts to .mts`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			script := project(t, c.script, c.packageJSON, c.packages...)
-			s := launch(t, c.finder, Spec{Script: script, Env: os.Environ()})
+			s := launch(t, c.finder, Spec{Script: script, Runtime: c.forced, Env: os.Environ()})
 			s.waitDone()
 			e := s.Explain(fault.New(fault.Server, "", `server "shop": initialize: EOF`))
 			want := strings.ReplaceAll(c.hint, "<dir>", filepath.Dir(script))

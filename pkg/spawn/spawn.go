@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -42,8 +43,13 @@ type Spec struct {
 	Dir     string   // working directory; "" is the script's folder
 	Env     []string // the complete environment; of two entries with one name the last counts
 	Runtime string   // the runtime that the entry asks for; "" for any
-	LogPath string   // file for stderr and stray stdout, created with its folder and the first byte; "" for none
-	Apart   bool     // it speaks elsewhere: what it writes to stdout is no mistake, but logged like stderr
+	// OnDevice has a script run in the sandbox of the embedded engine, unless another runtime is asked for.
+	OnDevice bool
+	// Callback answers what an embedded engine sends to CallbackURL, without a socket. Nil for none.
+	Callback    http.Handler
+	CallbackURL string
+	LogPath     string // file for stderr and stray stdout, created with its folder and the first byte; "" for none
+	Apart       bool   // it speaks elsewhere: what it writes to stdout is no mistake, but logged like stderr
 	// Redact takes secrets out of everything that is kept of stderr and stray stdout. May be nil.
 	Redact func(io.Writer) io.WriteCloser
 	// Log is told, at most once, that the server writes to stdout. It is called from any goroutine. May be nil.
@@ -87,10 +93,12 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 		return nil, err
 	}
 	if ctx.Err() != nil {
+		plan.release()
 		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "starting the server")
 	}
 	p, err := s.launch(plan)
 	if err != nil {
+		plan.release()
 		return nil, startFault(err, plan)
 	}
 	return p, nil
@@ -98,18 +106,13 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 
 // launch starts what was planned. Its errors are those of the operating system.
 func (s *Supervisor) launch(plan plan) (*Process, error) {
-	argv := append(plan.prefix, plan.argv...)
-	cmd := &exec.Cmd{Path: argv[0], Args: argv, Env: plan.spec.Env, Dir: plan.dir, ExtraFiles: plan.extra}
-	if cmd.Env == nil {
-		cmd.Env = []string{} // nil would be our own
-	}
-	prepare(cmd)
-	ends, err := openPipes(cmd)
+	ends, err := openPipes()
 	if err != nil {
 		return nil, err
 	}
 	p := &Process{
-		spec: plan.spec, argv: plan.argv, runtime: plan.runtime, folder: plan.folder, cmd: cmd, started: time.Now(), maxLine: s.maxLine, stdin: ends.stdin,
+		spec: plan.spec, argv: plan.argv, runtime: plan.runtime, release: plan.release, folder: plan.folder, dir: plan.dir,
+		started: time.Now(), maxLine: s.maxLine, stdin: ends.stdin,
 		record:  &record{path: plan.spec.LogPath, apart: plan.spec.Apart, notice: plan.spec.Log, unwritable: plan.spec.Unwritable},
 		writing: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
 		heard: make(chan struct{}), deaf: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{}),
@@ -124,21 +127,28 @@ func (s *Supervisor) launch(plan plan) (*Process, error) {
 	if plan.deaf {
 		p.deafen()
 	}
-	err = cmd.Start()
-	ends.closeTheirs()
-	if err == nil {
-		if p.group, err = adopt(cmd); err != nil {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}
-	}
-	if err != nil {
+	if p.body, err = s.incarnate(plan, ends); err != nil {
 		ends.closeOurs()
 		return nil, err
 	}
 	s.remember(p)
 	go p.run(ends.stdout, ends.stderr)
 	return p, nil
+}
+
+// incarnate gives a plan a body, which has the other ends of the pipes.
+func (s *Supervisor) incarnate(plan plan, ends pipeEnds) (body, error) {
+	if plan.runtime == jsruntime.Embedded {
+		return startEngine(plan, ends.theirs), nil
+	}
+	defer ends.closeTheirs()
+	argv := append(plan.prefix, plan.argv...)
+	cmd := &exec.Cmd{Path: argv[0], Args: argv, Env: plan.spec.Env, Dir: plan.dir, ExtraFiles: plan.extra}
+	if cmd.Env == nil {
+		cmd.Env = []string{} // nil would be our own
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends.theirs[0], ends.theirs[1], ends.theirs[2]
+	return startProcess(cmd)
 }
 
 // remember makes p known before anything can happen to it.
@@ -157,7 +167,7 @@ func (s *Supervisor) forget(p *Process) {
 	s.mu.Lock()
 	delete(s.live, p)
 	s.mu.Unlock()
-	s.state.remove(p.cmd.Process.Pid)
+	s.state.remove(p)
 }
 
 func (s *Supervisor) alive() []*Process {
@@ -188,7 +198,7 @@ func (s *Supervisor) Close() error {
 	var names []string
 	deadline := time.Now().Add(killGrace)
 	for _, p := range left {
-		names = append(names, fmt.Sprintf("%s (process %d)", p.spec.Name, p.cmd.Process.Pid))
+		names = append(names, fmt.Sprintf("%s (%s)", p.spec.Name, p.body))
 		select {
 		case <-p.done:
 		case <-time.After(time.Until(deadline)):
@@ -208,7 +218,7 @@ type pipeEnds struct {
 	theirs                [3]*os.File
 }
 
-func openPipes(cmd *exec.Cmd) (ends pipeEnds, err error) {
+func openPipes() (ends pipeEnds, err error) {
 	ends.theirs[0], ends.stdin, err = os.Pipe()
 	if err == nil {
 		ends.stdout, ends.theirs[1], err = os.Pipe()
@@ -219,10 +229,8 @@ func openPipes(cmd *exec.Cmd) (ends pipeEnds, err error) {
 	if err != nil {
 		ends.closeTheirs()
 		ends.closeOurs()
-		return ends, err
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends.theirs[0], ends.theirs[1], ends.theirs[2]
-	return ends, nil
+	return ends, err
 }
 
 func (e pipeEnds) closeTheirs() {

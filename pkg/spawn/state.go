@@ -55,7 +55,10 @@ type state struct {
 }
 
 func (s *state) add(p *Process) {
-	pid := p.cmd.Process.Pid
+	pid := p.body.pid()
+	if pid == 0 {
+		return // it ends with us, however we do
+	}
 	e := entry{identity: identity{pid, proc.Start(pid)}, Name: p.spec.Name, Command: p.argv[0], Folder: p.folder}
 	if p.spec.Script != "" {
 		e.Command = p.spec.Script
@@ -68,7 +71,11 @@ func (s *state) add(p *Process) {
 	s.update(func(entries []entry) []entry { return append(entries, e) })
 }
 
-func (s *state) remove(pid int) {
+func (s *state) remove(p *Process) {
+	pid := p.body.pid()
+	if pid == 0 {
+		return
+	}
 	s.update(func(entries []entry) []entry {
 		return slices.DeleteFunc(entries, func(e entry) bool { return e.PID == pid })
 	})

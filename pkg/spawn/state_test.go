@@ -330,7 +330,7 @@ func TestTheStateFileListsWhatRunsAndGoesWithTheRun(t *testing.T) {
 	content := readState(t, file())
 	want := []entry{}
 	for i, p := range running {
-		want = append(want, entry{identity{p.cmd.Process.Pid, proc.Start(p.cmd.Process.Pid)}, []string{"one", "two"}[i], self(t), session, ""})
+		want = append(want, entry{identity{p.body.pid(), proc.Start(p.body.pid())}, []string{"one", "two"}[i], self(t), session, ""})
 	}
 	if diff := cmp.Diff(want, content.Processes, cmp.AllowUnexported(entry{}, identity{})); diff != "" {
 		t.Errorf("processes (-want +got):\n%s", diff)

@@ -64,7 +64,8 @@ func (b *builder) author(path string) string {
 	return slashed
 }
 
-// Namespaces of modules that are no files. Their paths are "name\x00importer", so that each importer has its own.
+// Namespaces of modules that are no files. Their paths are "name\x00importer\x00", so that each importer has its own, and so that
+// none ends in .mjs, which would forbid what they are made of.
 const (
 	nsFacts  = "trailblaze-file" // what a file may ask about itself
 	nsNode   = "node"            // a module of node's, asked for when it is imported
@@ -100,7 +101,7 @@ func (b *builder) plug(build api.PluginBuild) {
 	for namespace, text := range made {
 		build.OnLoad(api.OnLoadOptions{Filter: any, Namespace: namespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
 			name, importer, _ := strings.Cut(args.Path, "\x00")
-			contents := text(name, importer)
+			contents := text(name, strings.TrimSuffix(importer, "\x00"))
 			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS, ResolveDir: b.root}, nil
 		})
 	}
@@ -121,7 +122,7 @@ type asked struct{}
 
 func (b *builder) resolve(build api.PluginBuild, args api.OnResolveArgs) (api.OnResolveResult, error) {
 	module := func(namespace, name string) (api.OnResolveResult, error) {
-		return api.OnResolveResult{Path: name + "\x00" + args.Importer, Namespace: namespace}, nil
+		return api.OnResolveResult{Path: name + "\x00" + args.Importer + "\x00", Namespace: namespace}, nil
 	}
 	lazy := args.Kind == api.ResolveJSRequireCall || args.Kind == api.ResolveJSDynamicImport
 	switch _, again := args.PluginData.(asked); {

@@ -227,7 +227,12 @@ function missing(name, importer) {
     if (property === "default") return proxy;
     return typeof property === "symbol" || quiet.has(property) ? undefined : fail();
   };
-  const proxy = new Proxy(function () {}, { get, set: fail, apply: fail, construct: fail, has: () => false, ownKeys: () => [], getOwnPropertyDescriptor: () => undefined });
+  const prototype = new Proxy({}, { get }); // what an import copies a module's names to asks it for those that are not there
+  // A bound function can be called and constructed, and has no property that a proxy would have to show.
+  const proxy = new Proxy(function () {}.bind(), {
+    get, set: fail, apply: fail, construct: fail, has: () => false,
+    ownKeys: () => [], getOwnPropertyDescriptor: () => undefined, getPrototypeOf: () => prototype,
+  });
   return proxy;
 }
 

@@ -101,4 +101,3 @@ func (e *Engine) arguments(args []value) (string, []any, error) {
 func (e *Engine) notOffered(name string) error {
 	return &hostError{Code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", Message: fmt.Sprintf("%s is not available in this engine", name)}
 }
-

@@ -48,6 +48,7 @@ func (e *Engine) boot() {
 		panic(fmt.Sprintf("run the engine's own JavaScript: %v", e.describe(err)))
 	}
 	k.exports, _ = v.get(module, "exports")
+	v.onStack(k.stack)
 	v.onRejection(func(promise, reason value, handled bool) { k.call("rejection", promise, reason, handled) })
 }
 
@@ -74,6 +75,17 @@ func (k *kernel) call(name string, args ...any) any {
 	}
 	v.free(append(list, f, r)...)
 	return out
+}
+
+// stack makes the stack of an error that JavaScript sees.
+func (k *kernel) stack(failure, raw value) (value, error) {
+	v := k.e.vm
+	f, err := v.get(k.exports, "stack")
+	if err != nil {
+		return undefined(), err
+	}
+	defer v.free(f)
+	return v.call(f, failure, raw)
 }
 
 // crash ends the engine with an error that JavaScript did not deal with.

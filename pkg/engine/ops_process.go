@@ -26,7 +26,7 @@ func processOps() (map[string]op, map[string]job) {
 		"stdin.start":    stdinStart,
 		"stdin.pause":    stdinPause,
 		"stdin.close":    stdinClose,
-		"stack.map":      stackMap,
+		"stack.frames":   stackFrames,
 	}, nil
 }
 
@@ -194,4 +194,3 @@ func (s *stdin) wait() bool {
 	}
 	return !s.stopped
 }
-

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -127,4 +128,10 @@ func (c *captured) await(t *testing.T, want string) {
 		}
 		c.news.Wait()
 	}
+}
+
+// bundledImports writes imports of node's modules as a bundle has them.
+func bundledImports(code string) string {
+	code = regexp.MustCompile(`(?m)^\s*import (\{[^}]*\}|\w+) from "([^"]+)";?`).ReplaceAllString(code, `const $1 = __trailblaze_require("$2", "script.ts");`)
+	return regexp.MustCompile(`await import\("([^"]+)"\)`).ReplaceAllString(code, `__trailblaze_require("$1", "script.ts")`)
 }

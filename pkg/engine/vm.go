@@ -19,6 +19,7 @@ type vm struct {
 	rt, ctx uintptr
 	heap    heap
 	keep    []any // what the C side points at
+	hook    errorHook
 }
 
 // What QuickJS calls; it must be of exactly these types.
@@ -42,6 +43,7 @@ func newVM(limit int, check func(), full func()) *vm {
 	if v.ctx == 0 {
 		panic("no memory for a JavaScript context")
 	}
+	v.hookErrors()
 	interrupt := interruptFunc(func(*libc.TLS, uintptr, uintptr) int32 { check(); return 0 })
 	lib.XJS_SetInterruptHandler(v.tls, v.rt, v.pointer(interrupt), 0)
 	return v
@@ -69,10 +71,18 @@ func (v *vm) onRejection(f func(promise, reason value, handled bool)) {
 	lib.XJS_SetHostPromiseRejectionTracker(v.tls, v.rt, v.pointer(tracker), 0)
 }
 
+// onStack has show make the stacks that JavaScript reads of errors and their raw stacks, which are borrowed.
+func (v *vm) onStack(show func(err, raw value) (value, error)) { v.hook.show = show }
+
 // function makes a JavaScript function of Go's. The arguments are borrowed. An error is thrown.
 func (v *vm) function(name string, f func(args []value) (value, error)) value {
-	door := doorFunc(func(_ *libc.TLS, _ uintptr, _ value, argc int32, argv uintptr, _ int32) value {
-		r, err := f(unsafe.Slice((*value)(unsafe.Pointer(argv)), argc))
+	return v.method(name, func(_ value, args []value) (value, error) { return f(args) })
+}
+
+// method is a function that wants to know its receiver, which is borrowed too.
+func (v *vm) method(name string, f func(this value, args []value) (value, error)) value {
+	door := doorFunc(func(_ *libc.TLS, _ uintptr, this value, argc int32, argv uintptr, _ int32) value {
+		r, err := f(this, unsafe.Slice((*value)(unsafe.Pointer(argv)), argc))
 		if err != nil {
 			return v.throw(err)
 		}
@@ -327,10 +337,11 @@ func goBytes(p uintptr, n int) []byte {
 
 const valueSize = int(unsafe.Sizeof(value{}))
 
-func tag(x value) int32       { return int32(x.Ftag) }
-func undefined() value        { return value{Ftag: lib.EJS_TAG_UNDEFINED} }
-func intOf(x value) int32     { return int32(*(*uint64)(unsafe.Pointer(&x))) }
-func floatOf(x value) float64 { return *(*float64)(unsafe.Pointer(&x)) }
+func tag(x value) int32         { return int32(x.Ftag) }
+func pointerOf(x value) uintptr { return *(*uintptr)(unsafe.Pointer(&x)) }
+func undefined() value          { return value{Ftag: lib.EJS_TAG_UNDEFINED} }
+func intOf(x value) int32       { return int32(*(*uint64)(unsafe.Pointer(&x))) }
+func floatOf(x value) float64   { return *(*float64)(unsafe.Pointer(&x)) }
 func boolean(b bool) (x value) {
 	return payload(lib.EJS_TAG_BOOL, uint64(*(*byte)(unsafe.Pointer(&b))))
 }
@@ -347,4 +358,3 @@ func payload(tag int64, bits uint64) (x value) {
 	x.Ftag = tag
 	return x
 }
-

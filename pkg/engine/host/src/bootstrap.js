@@ -90,6 +90,8 @@ host.require = internal;
 let ticks = [];
 /** @type {Map<Promise<any>, any>} */
 const rejected = new Map();
+/** Those that were reported and have got a handler since. @type {Promise<any>[]} */
+let handledLate = [];
 
 host.nextTick = (task, ...args) => {
   ticks.push([task, args]);
@@ -113,11 +115,14 @@ function* queued() {
 }
 
 function reportRejections() {
+  const late = handledLate;
+  handledLate = [];
+  for (const promise of late) fatal().handled(promise);
   for (const [promise, reason] of rejected) {
     rejected.delete(promise);
     fatal().rejection(promise, reason);
   }
-  return ticks.length > 0;
+  return ticks.length > 0 || handledLate.length > 0;
 }
 
 /** Calls into the script: what it throws is uncaught. False if it threw. */
@@ -270,7 +275,7 @@ export default {
   immediates: () => internal("node:timers").runImmediates(),
   rejection(promise, reason, handled) {
     if (!handled) rejected.set(promise, reason);
-    else if (!rejected.delete(promise)) fatal().handled(promise);
+    else if (!rejected.delete(promise)) handledLate.push(promise);
   },
   signal: (name) => enter(() => internal("node:process").emit(name, name, name === "SIGTERM" ? 15 : 2)),
   beforeExit() {

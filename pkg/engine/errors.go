@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"unsafe"
+
+	"modernc.org/libc"
+	lib "modernc.org/libquickjs"
+)
+
+// QuickJS gives each error a string as its stack, in places of the bundle, when it is made. Most are never read, and what they say
+// must be put in the places of the author's files, for which a source map has to be parsed. So each gets an accessor instead, which
+// becomes a string when it is first read. QuickJS asks whoever defines properties of a class of objects if there is somebody; that is
+// the way in. The same way leads to the words of endless recursion, which are not those of node.
+
+type (
+	defineFunc = func(tls *libc.TLS, ctx uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32
+	getterFunc = func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32, data uintptr) value
+)
+
+// An errorHook is what a vm does to errors.
+type errorHook struct {
+	getter uintptr // of getterFunc
+	setter value
+	show   func(err, raw value) (value, error) // nil until there is JavaScript to do it
+}
+
+const (
+	overflowQuickJS = "stack overflow"
+	overflowNode    = "Maximum call stack size exceeded"
+)
+
+// exotic is the bit of an object whose class defines properties in its own way.
+const exotic = 0x8
+
+// hookErrors has v.define called for each property that an error gets until it has its stack.
+func (v *vm) hookErrors() {
+	methods := v.heap.take(int(unsafe.Sizeof(lib.TJSClassExoticMethods{})))
+	*(*lib.TJSClassExoticMethods)(unsafe.Pointer(methods)) = lib.TJSClassExoticMethods{
+		Fdefine_own_property: v.pointer(defineFunc(func(_ *libc.TLS, _ uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 {
+			return v.define(obj, prop, val, getter, setter, flags)
+		})),
+	}
+	classes := (*lib.TJSRuntime)(unsafe.Pointer(v.rt)).Fclass_array
+	class := (*lib.TJSClass)(unsafe.Pointer(classes + lib.EJS_CLASS_ERROR*unsafe.Sizeof(lib.TJSClass{})))
+	class.Fexotic = methods
+	v.hook.getter = v.pointer(getterFunc(func(_ *libc.TLS, _ uintptr, this value, _ int32, _ uintptr, _ int32, data uintptr) value {
+		return v.readStack(this, *(*value)(unsafe.Pointer(data)))
+	}))
+	v.hook.setter = v.method("stack", func(this value, args []value) (value, error) {
+		if len(args) > 0 {
+			v.setStack(this, v.dup(args[0]))
+		}
+		return undefined(), nil
+	})
+	// What QuickJS calls InternalError is RangeError in V8.
+	protos := &(*lib.TJSContext)(unsafe.Pointer(v.ctx)).Fnative_error_proto
+	v.free(protos[lib.EJS_INTERNAL_ERROR])
+	protos[lib.EJS_INTERNAL_ERROR] = v.dup(protos[lib.EJS_RANGE_ERROR])
+}
+
+// define defines a property of an error. All values are borrowed.
+func (v *vm) define(obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 {
+	bits := &(*lib.TJSObject)(unsafe.Pointer(pointerOf(obj))).F__ccgo16
+	*bits &^= exotic
+	switch {
+	case prop == lib.EJS_ATOM_stack && tag(val) == lib.EJS_TAG_STRING:
+		return v.defineStack(obj, val)
+	case prop == lib.EJS_ATOM_message && v.says(val, overflowQuickJS):
+		val = v.text(overflowNode)
+		defer v.free(val)
+	}
+	defer func() { *bits |= exotic }()
+	return lib.XJS_DefineProperty(v.tls, v.ctx, obj, prop, val, getter, setter, flags)
+}
+
+func (v *vm) defineStack(obj, raw value) int32 {
+	data := v.heap.take(valueSize)
+	defer v.heap.release(data)
+	*(*value)(unsafe.Pointer(data)) = raw
+	getter := lib.XJS_NewCFunctionData(v.tls, v.ctx, v.hook.getter, 0, 0, 1, data)
+	return lib.XJS_DefinePropertyGetSet(v.tls, v.ctx, obj, lib.EJS_ATOM_stack, getter, v.dup(v.hook.setter), lib.MJS_PROP_CONFIGURABLE)
+}
+
+// readStack makes the stack of an error a string.
+func (v *vm) readStack(this, raw value) value {
+	if v.hook.show == nil {
+		return v.dup(raw)
+	}
+	shown, err := v.hook.show(this, raw)
+	if err != nil {
+		v.free(err.(*thrown).v)
+		shown = v.dup(raw)
+	}
+	v.setStack(this, v.dup(shown))
+	return shown
+}
+
+// setStack makes the stack an ordinary property. It takes over x.
+func (v *vm) setStack(obj, x value) {
+	if tag(obj) == lib.EJS_TAG_OBJECT {
+		lib.XJS_DefinePropertyValue(v.tls, v.ctx, obj, lib.EJS_ATOM_stack, x, lib.MJS_PROP_WRITABLE|lib.MJS_PROP_CONFIGURABLE)
+	}
+}
+
+func (v *vm) says(x value, text string) bool {
+	if tag(x) != lib.EJS_TAG_STRING {
+		return false
+	}
+	s, err := v.str(x)
+	return err == nil && s == text
+}

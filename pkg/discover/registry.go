@@ -36,7 +36,9 @@ type Tool struct {
 	pushedTo  []string // trailblaze/toolset, or the groups of its source's registry
 	listedFor bool     // it is its source's registry that says the platforms, not its _meta
 	compile   sync.Once
-	checker   *checker // of InputSchema, compiled at the first check
+	checker   *checker // of InputSchema, compiled at the first check; nil when it cannot be used
+	outline   sync.Once
+	outlineOf outline // of InputSchema, read when it is first asked for
 }
 
 // Source is everything one contributor advertises, with what runs its tools.

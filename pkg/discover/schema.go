@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -78,9 +79,10 @@ func (t *Tool) CheckArgs(args map[string]any, open func(property string) bool) [
 			return nil // the usual case, and all of it: what follows finds words for what is wrong
 		}
 	}
-	problems := slices.Concat(c.unknown(values), c.missing(values), c.values(values, open))
+	usage := t.outlined().usage()
+	problems := slices.Concat(c.unknown(values), c.missing(values, usage), c.values(values, open, usage))
 	if len(problems) == 0 && misfit != nil {
-		problems = append(problems, ArgProblem{Message: tidy(misfit), Hint: c.usage()})
+		problems = append(problems, ArgProblem{Message: tidy(misfit), Hint: usage})
 	}
 	return problems
 }
@@ -88,25 +90,14 @@ func (t *Tool) CheckArgs(args map[string]any, open func(property string) bool) [
 // Usage lists the arguments that the tool takes, required ones first, as "name (type), other (type) optional"; empty when it
 // takes none or does not say.
 func (t *Tool) Usage() string {
-	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
-	if t.checker == nil {
-		return ""
-	}
-	return t.checker.arguments()
+	return t.outlined().arguments()
 }
 
 // TakesText reports whether the schema says that an argument may be text.
 func (t *Tool) TakesText(name string) bool {
-	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
-	if t.checker == nil {
-		return false
-	}
-	s := t.checker.schema.Properties[name]
-	if s == nil {
-		return false
-	}
+	p := t.outlined().Properties[name]
 	isText := func(value any) bool { _, ok := value.(string); return ok }
-	return s.Type == "string" || slices.Contains(s.Types, "string") || slices.ContainsFunc(s.Enum, isText)
+	return slices.Contains(p.types(), "string") || slices.ContainsFunc(p.Enum, isText)
 }
 
 // Shown returns the arguments as people and logs may see them: what the schema calls writeOnly is hidden.
@@ -114,14 +105,65 @@ func (t *Tool) Shown(args map[string]any) map[string]any {
 	if !bytes.Contains(t.InputSchema, []byte(`"writeOnly"`)) {
 		return args
 	}
-	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
 	shown := maps.Clone(args)
 	for name := range shown {
-		if t.checker != nil && t.checker.schema.Properties[name] != nil && t.checker.schema.Properties[name].WriteOnly {
+		if t.outlined().Properties[name].WriteOnly {
 			shown[name] = "{{hidden}}"
 		}
 	}
 	return shown
+}
+
+// outline is what people are told of an input schema. Reading it is a small part of the work of making a checker.
+type outline struct {
+	Properties map[string]property `json:"properties"`
+	Required   []string            `json:"required"`
+}
+
+type property struct {
+	Type      any   `json:"type"` // a text, or a list of them
+	Enum      []any `json:"enum"`
+	WriteOnly bool  `json:"writeOnly"`
+}
+
+// UnmarshalJSON takes a schema that is no object, which says nothing, for an empty one.
+func (p *property) UnmarshalJSON(data []byte) error {
+	type plain property
+	_ = json.Unmarshal(data, (*plain)(p))
+	return nil
+}
+
+// outlined is empty for a schema that cannot be read.
+func (t *Tool) outlined() *outline {
+	t.outline.Do(func() {
+		if json.Unmarshal(t.InputSchema, &t.outlineOf) != nil {
+			t.outlineOf = outline{}
+		}
+	})
+	return &t.outlineOf
+}
+
+// types are the kinds of value that the schema allows, none for any.
+func (p property) types() []string {
+	switch kind := p.Type.(type) {
+	case string:
+		return []string{kind}
+	case []any:
+		var kinds []string
+		for _, k := range kind {
+			kinds = append(kinds, fmt.Sprint(k))
+		}
+		return kinds
+	}
+	return nil
+}
+
+func (p property) String() string {
+	kinds := p.types()
+	if len(kinds) == 0 && len(p.Enum) > 0 {
+		return fmt.Sprintf("one of %v", p.Enum)
+	}
+	return strings.Join(kinds, " or ")
 }
 
 // checker is an input schema in two forms: whole, and without everything that looks at several properties together, so that
@@ -129,7 +171,7 @@ func (t *Tool) Shown(args map[string]any) map[string]any {
 type checker struct {
 	schema *jsonschema.Schema
 	whole  *jsonschema.Resolved
-	single *jsonschema.Resolved
+	single func() *jsonschema.Resolved // most tools never need it
 }
 
 // newChecker returns nil for a schema that cannot be used.
@@ -138,14 +180,14 @@ func newChecker(raw json.RawMessage) *checker {
 	if !ok {
 		return nil
 	}
-	single, ok := resolve(raw, func(s *jsonschema.Schema) {
-		s.Required, s.AdditionalProperties, s.PropertyNames, s.MinProperties = nil, nil, nil, nil
-		s.AllOf, s.AnyOf, s.OneOf, s.Not, s.If, s.Then, s.Else = nil, nil, nil, nil, nil, nil, nil
-		s.DependentRequired, s.DependentSchemas, s.UnevaluatedProperties = nil, nil, nil
+	single := sync.OnceValue(func() *jsonschema.Resolved {
+		single, _ := resolve(raw, func(s *jsonschema.Schema) { // what resolved as a whole does so in part
+			s.Required, s.AdditionalProperties, s.PropertyNames, s.MinProperties = nil, nil, nil, nil
+			s.AllOf, s.AnyOf, s.OneOf, s.Not, s.If, s.Then, s.Else = nil, nil, nil, nil, nil, nil, nil
+			s.DependentRequired, s.DependentSchemas, s.UnevaluatedProperties = nil, nil, nil
+		})
+		return single
 	})
-	if !ok {
-		return nil
-	}
 	return &checker{whole.Schema(), whole, single}
 }
 
@@ -183,64 +225,50 @@ func forbidsOthers(s *jsonschema.Schema) bool {
 	return err == nil && string(text) == "false"
 }
 
-func (c *checker) missing(values map[string]any) []ArgProblem {
+func (c *checker) missing(values map[string]any, usage string) []ArgProblem {
 	var out []ArgProblem
 	for _, name := range c.schema.Required {
 		if _, ok := values[name]; !ok {
-			out = append(out, ArgProblem{fmt.Sprintf("missing argument %q", name), c.usage()})
+			out = append(out, ArgProblem{fmt.Sprintf("missing argument %q", name), usage})
 		}
 	}
 	return out
 }
 
-func (c *checker) values(values map[string]any, open func(string) bool) []ArgProblem {
+func (c *checker) values(values map[string]any, open func(string) bool, usage string) []ArgProblem {
 	var out []ArgProblem
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if open(name) {
 			continue
 		}
-		if err := c.single.Validate(map[string]any{name: values[name]}); err != nil {
-			out = append(out, ArgProblem{fmt.Sprintf("argument %q: %s", name, tidy(err)), c.usage()})
+		if err := c.single().Validate(map[string]any{name: values[name]}); err != nil {
+			out = append(out, ArgProblem{fmt.Sprintf("argument %q: %s", name, tidy(err)), usage})
 		}
 	}
 	return out
 }
 
-func (c *checker) usage() string {
-	if arguments := c.arguments(); arguments != "" {
+func (o *outline) usage() string {
+	if arguments := o.arguments(); arguments != "" {
 		return "it takes " + arguments
 	}
 	return "it takes no arguments"
 }
 
-func (c *checker) arguments() string {
+func (o *outline) arguments() string {
 	var required, optional []string
-	for _, name := range slices.Sorted(maps.Keys(c.schema.Properties)) {
+	for _, name := range slices.Sorted(maps.Keys(o.Properties)) {
 		text := name
-		if kind := typeOf(c.schema.Properties[name]); kind != "" {
+		if kind := o.Properties[name].String(); kind != "" {
 			text += " (" + kind + ")"
 		}
-		if slices.Contains(c.schema.Required, name) {
+		if slices.Contains(o.Required, name) {
 			required = append(required, text)
 		} else {
 			optional = append(optional, text+" optional")
 		}
 	}
 	return strings.Join(slices.Concat(required, optional), ", ")
-}
-
-func typeOf(s *jsonschema.Schema) string {
-	switch {
-	case s == nil:
-		return ""
-	case s.Type != "":
-		return s.Type
-	case len(s.Types) > 0:
-		return strings.Join(s.Types, " or ")
-	case len(s.Enum) > 0:
-		return fmt.Sprintf("one of %v", s.Enum)
-	}
-	return ""
 }
 
 // tidy keeps the last and most specific part of the validator's nested messages.

@@ -110,7 +110,7 @@ func resolve(build api.PluginBuild) {
 		}
 		switch {
 		case strings.HasPrefix(name, "internal/"):
-			return api.OnResolveResult{Path: name, External: true}, nil
+			return api.OnResolveResult{Path: name, External: true}, missing(build, name)
 		case name == "abort-controller":
 			return api.OnResolveResult{Path: "internal/abort", External: true}, nil
 		case slices.Contains(nodeModules(), name):
@@ -118,6 +118,16 @@ func resolve(build api.PluginBuild) {
 		}
 		return api.OnResolveResult{}, nil
 	})
+}
+
+// missing tells that no source is the host's own module of a name.
+func missing(build api.PluginBuild, name string) error {
+	src := filepath.Join(build.InitialOptions.AbsWorkingDir, "src")
+	_, err := os.Stat(filepath.Join(src, name+".js"))
+	if err != nil {
+		_, err = os.Stat(filepath.Join(src, strings.TrimPrefix(name, "internal/")+".js"))
+	}
+	return err
 }
 
 // licences collects those of every package that chunks contain, sorted by name.

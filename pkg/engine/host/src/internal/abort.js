@@ -1,4 +1,5 @@
 /** AbortController and AbortSignal. @module */
+import { named } from "internal/named";
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 import { Event, EventTarget } from "internal/event_target";
 
@@ -10,7 +11,7 @@ let abort;
 
 export class AbortSignal extends EventTarget {
   static {
-    Object.defineProperty(this, "name", { value: "AbortSignal" }); // The bundler renames classes that speak of themselves.
+    named(this, "AbortSignal");
   }
 
   #aborted = false;

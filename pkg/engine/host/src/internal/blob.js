@@ -1,4 +1,5 @@
 /** Blob and File, whose bytes are in memory. @module */
+import { named } from "internal/named";
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 
 const typeOf = (type) => (type === undefined || /[^\x20-\x7e]/.test(`${type}`) ? "" : `${type}`.toLowerCase());
@@ -26,7 +27,7 @@ export let bytes;
 
 export class Blob {
   static {
-    Object.defineProperty(this, "name", { value: "Blob" }); // The bundler renames classes that speak of themselves.
+    named(this, "Blob");
   }
 
   #bytes;

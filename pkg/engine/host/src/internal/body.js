@@ -1,4 +1,5 @@
 /** Request and Response. Their streams are made when they are asked for: most read text or JSON at once. @module */
+import { named } from "internal/named";
 import { Headers } from "internal/headers";
 
 /**
@@ -173,7 +174,7 @@ const settings = { cache: "default", credentials: "same-origin", integrity: "", 
 
 export class Request extends Body {
   static {
-    Object.defineProperty(this, "name", { value: "Request" }); // The bundler renames classes that speak of themselves.
+    named(this, "Request");
   }
 
   #url;
@@ -248,7 +249,7 @@ let received;
 
 export class Response extends Body {
   static {
-    Object.defineProperty(this, "name", { value: "Response" }); // The bundler renames classes that speak of themselves.
+    named(this, "Response");
   }
 
   #status;

@@ -1,4 +1,5 @@
 /** URL, whose parser is Go's, and URLSearchParams. @module */
+import { named } from "internal/named";
 import { ERR_INVALID_ARG_TYPE, ERR_INVALID_THIS, ERR_MISSING_ARGS } from "internal/errors";
 
 const inspectKey = Symbol.for("nodejs.util.inspect.custom");
@@ -20,7 +21,7 @@ let reload;
 
 export class URL {
   static {
-    Object.defineProperty(this, "name", { value: "URL" }); // The bundler renames classes that speak of themselves.
+    named(this, "URL");
   }
 
   #parts;
@@ -181,7 +182,7 @@ let owned;
 
 export class URLSearchParams {
   static {
-    Object.defineProperty(this, "name", { value: "URLSearchParams" }); // The bundler renames classes that speak of themselves.
+    named(this, "URLSearchParams");
   }
 
   #pairs;

@@ -1,0 +1,83 @@
+/** node:fs. @module */
+import {
+  calls, constants, Dir, Dirent, later, missing, more, now, pathOf, realpathNative, Stats, unavailable,
+} from "internal/files";
+import { validateFunction } from "internal/errors";
+
+const all = { ...calls, ...more };
+
+const fs = {
+  constants,
+  Dir,
+  Dirent,
+  Stats,
+  F_OK: constants.F_OK,
+  R_OK: constants.R_OK,
+  W_OK: constants.W_OK,
+  X_OK: constants.X_OK,
+  get promises() {
+    return require("node:fs/promises");
+  },
+  get ReadStream() {
+    return require("internal/file_streams").ReadStream;
+  },
+  get WriteStream() {
+    return require("internal/file_streams").WriteStream;
+  },
+  createReadStream: (path, options) => new fs.ReadStream(path, options),
+  createWriteStream: (path, options) => new fs.WriteStream(path, options),
+};
+
+/** What a call gives besides an error, where that is not one thing. */
+const results = {
+  read: ({ bytesRead, buffer }) => [bytesRead, buffer],
+  readv: ({ bytesRead, buffers }) => [bytesRead, buffers],
+  write: ({ bytesWritten, buffer }) => [bytesWritten, buffer],
+  writev: ({ bytesWritten, buffers }) => [bytesWritten, buffers],
+};
+
+const promised = Symbol.for("nodejs.util.promisify.custom");
+
+/** @param {(...args: any[]) => Generator} call */
+function withCallback(name, call) {
+  const spread = results[name] ?? ((value) => (value === undefined ? [] : [value]));
+  return function (...args) {
+    const callback = args.pop();
+    validateFunction(callback, "cb");
+    later(call(...args)).then(
+      (value) => process.nextTick(callback, null, ...spread(value)),
+      (error) => process.nextTick(callback, error),
+    );
+  };
+}
+
+for (const [name, call] of Object.entries(all)) {
+  const sync = (...args) => now(call(...args));
+  fs[name] = Object.defineProperty(withCallback(name, call), "name", { value: name });
+  fs[`${name}Sync`] = Object.defineProperty(results[name] ? (...args) => results[name](sync(...args))[0] : sync, "name", { value: `${name}Sync` });
+  if (results[name]) fs[name][promised] = (...args) => later(call(...args));
+}
+
+fs.exists = (path, callback) => {
+  validateFunction(callback, "cb");
+  later(all.exists(path)).then((found) => process.nextTick(callback, found));
+};
+fs.exists[promised] = (path) => later(all.exists(path));
+fs.realpath.native = withCallback("realpath", realpathNative);
+fs.realpathSync.native = (...args) => now(realpathNative(...args));
+fs.existsSync = (path) => {
+  try {
+    return now(all.exists(pathOf(path)));
+  } catch {
+    return false;
+  }
+};
+fs.openAsBlob = async (path, options) => new Blob([await later(calls.readFile(path))], options);
+
+for (const name of missing) {
+  fs[name] = () => unavailable(name);
+  fs[`${name}Sync`] = () => unavailable(`${name}Sync`);
+}
+for (const name of ["watch", "watchFile", "unwatchFile"]) fs[name] = () => unavailable(name);
+
+export default fs;

@@ -1,0 +1,15 @@
+/** What node:crypto takes for data, and how it gives results. @module */
+import { ERR_INVALID_ARG_TYPE } from "internal/errors";
+
+export const coded = (Base, code, message) => Object.assign(new Base(message), { code });
+
+export function bytesOf(data, encoding, name = "data") {
+  if (typeof data === "string") return Buffer.from(data, encoding === "buffer" ? "utf8" : encoding);
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  if (data instanceof ArrayBuffer) return new Uint8Array(data);
+  throw new ERR_INVALID_ARG_TYPE(name, ["string", "Buffer", "TypedArray", "DataView"], data);
+}
+
+export const buffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+export const encoded = (bytes, encoding) => (encoding && encoding !== "buffer" ? buffer(bytes).toString(encoding) : buffer(bytes));

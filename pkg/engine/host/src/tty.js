@@ -1,0 +1,2 @@
+/** node:tty: no stream of an engine is a terminal. @module */
+export default { isatty: () => false };

@@ -59,8 +59,8 @@ class Console {
   dirxml(...args) {
     this.log(...args);
   }
-  table(data) {
-    this.log(data);
+  table(data, columns) {
+    this.log(typeof data === "object" && data !== null ? require("internal/table").table(data, columns) : data);
   }
   group(...label) {
     if (label.length > 0) this.log(...label);

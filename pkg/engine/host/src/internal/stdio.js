@@ -117,23 +117,30 @@ class Stdin extends Emitter {
     });
     return this;
   }
-  async *[Symbol.asyncIterator]() {
+  [Symbol.asyncIterator]() {
     let wake = () => {};
     const woken = () => wake();
-    this.on("readable", woken);
-    this.on("close", woken);
-    try {
-      for (;;) {
-        const piece = this.read();
-        if (piece !== null) yield piece;
-        else if (this.readableEnded || this.destroyed) return;
-        else await new Promise((resolve) => (wake = resolve));
-      }
-    } finally {
-      this.off("readable", woken);
-      this.off("close", woken);
+    for (const event of ["readable", "close"]) this.on(event, woken);
+    const leave = async () => {
+      for (const event of ["readable", "close"]) this.off(event, woken);
       this.destroy();
-    }
+      return { done: true, value: undefined };
+    };
+    const next = async () => {
+      for (;;) {
+        const value = this.read();
+        if (value !== null) return { done: false, value };
+        if (this.readableEnded || this.destroyed) return leave();
+        await new Promise((resolve) => (wake = resolve));
+      }
+    };
+    return {
+      next,
+      return: leave,
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 }
 

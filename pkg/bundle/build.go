@@ -108,19 +108,42 @@ func (b *builder) engines() []api.Engine {
 	return []api.Engine{{Name: api.EngineNode, Version: "20"}}
 }
 
-// banner and footer go around the text. A dynamic require, of which only the name of the module is known when it runs, is `require`.
+// banner and footer go around the text. The banner has what the modules of fileFacts need, and `require` for a dynamic require, of
+// which only the name is known when it runs.
 func (b *builder) banner() string {
-	script := quote(b.script)
+	banner := embeddedBanner
 	if b.target == Node {
-		return `import { createRequire as __trailblaze_createRequire } from "node:module";` +
-			`import { pathToFileURL as __trailblaze_url } from "node:url";` +
-			`process.argv[1] = ` + script + `; const require = __trailblaze_createRequire(` + script + `); let ` + mainID + `;`
+		banner = nodeBanner
 	}
-	return `(async(__trailblaze_require)=>{"use strict"; let ` + mainID + `; const require = (name) => { ` +
-		`if (` + builtinPattern + `.test(name)) return __trailblaze_require(name, ` + quote(b.author(b.script)) + `); ` +
-		`throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: "MODULE_NOT_FOUND" }); }; ` +
-		`require.resolve = (name) => name; require.cache = {};`
+	named := strings.NewReplacer("SCRIPT", quote(b.script), "AUTHORED", quote(b.author(b.real)), "BUILTIN", builtinPattern, "\n", " ")
+	return named.Replace(strings.TrimSpace(banner))
 }
+
+const nodeBanner = `
+import { createRequire as __trailblaze_createRequire, isBuiltin as __trailblaze_isBuiltin } from "node:module";
+import { pathToFileURL as __trailblaze_pathToFileURL } from "node:url";
+process.argv[1] = SCRIPT;
+const require = __trailblaze_createRequire(SCRIPT);
+const __trailblaze_path = (file, name) => __trailblaze_createRequire(file).resolve(name);
+const __trailblaze_url = (path) => __trailblaze_isBuiltin(path) ? path : __trailblaze_pathToFileURL(path).href;
+`
+
+const embeddedBanner = `
+(async(__trailblaze_require)=>{"use strict";
+const __trailblaze_builtin = (name) => BUILTIN.test(name);
+const __trailblaze_path = (file, name) => {
+  if (__trailblaze_builtin(name)) return name;
+  if (/^(\.{0,2}\/|[A-Za-z]:)/.test(name)) return __trailblaze_require("node:path", AUTHORED).resolve(file, "..", name);
+  throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: "MODULE_NOT_FOUND" });
+};
+const __trailblaze_url = (path) => __trailblaze_builtin(path) ? path : __trailblaze_require("node:url", AUTHORED).pathToFileURL(path).href;
+const require = (name) => {
+  if (__trailblaze_builtin(name)) return __trailblaze_require(name, AUTHORED);
+  throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: "MODULE_NOT_FOUND" });
+};
+require.resolve = (name) => __trailblaze_path(SCRIPT, name);
+require.cache = {};
+`
 
 func (b *builder) footer() string {
 	if b.target == Node {

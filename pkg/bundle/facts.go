@@ -278,18 +278,25 @@ func (f factList) candidates(path, found string) {
 	if path == found || isInstalled(found) {
 		return
 	}
-	extensions := []string{".tsx", ".ts", ".jsx", ".js", ".css", ".json"}
 	f.add(placeFact, path)
 	f.add(contentFact, path)
-	f.add(contentFact, filepath.Join(path, "package.json"))
-	for _, ext := range extensions {
-		f.add(contentFact, path+ext)
-		f.add(contentFact, filepath.Join(path, "index"+ext))
+	for _, other := range alternatives(path) {
+		f.add(contentFact, other)
 	}
+}
+
+// alternatives are the files that an import of a path may mean when there is no such file.
+func alternatives(path string) []string {
+	list := []string{filepath.Join(path, "package.json")}
+	for _, ext := range []string{".tsx", ".ts", ".jsx", ".js", ".css", ".json"} {
+		list = append(list, path+ext, filepath.Join(path, "index"+ext))
+	}
+	typed := map[string][]string{".js": {".ts", ".tsx"}, ".jsx": {".ts", ".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}}
 	ext := filepath.Ext(path)
-	for _, typed := range map[string][]string{".js": {".ts", ".tsx"}, ".jsx": {".ts", ".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}}[ext] {
-		f.add(contentFact, strings.TrimSuffix(path, ext)+typed)
+	for _, other := range typed[ext] {
+		list = append(list, strings.TrimSuffix(path, ext)+other)
 	}
+	return list
 }
 
 func isInstalled(path string) bool {

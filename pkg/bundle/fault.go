@@ -1,7 +1,11 @@
 package bundle
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -9,24 +13,118 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
+const elsewhere = "install bun (https://bun.sh) or node, or keep what needs it in a server of its own with runtime: bun"
+
 // unavailable says why a module that exists somewhere cannot be had here.
-func unavailable(name, importer string) string {
-	what := name + " is for bun alone"
+func unavailable(name string) (why, hint string) {
 	switch {
 	case strings.HasSuffix(name, ".node"):
-		what = name + " is a native addon, which cannot be bundled"
-	case !strings.HasPrefix(name, "bun"):
-		what = name + " cannot be bundled"
+		return name + " is a native addon, which cannot be bundled", elsewhere
+	case strings.HasPrefix(name, "bun"):
+		return name + " is for bun alone", "install bun (https://bun.sh), and let the script run on it"
 	}
-	return fmt.Sprintf("%s (imported by %s)", what, importer)
+	return name + " cannot be bundled", "install what it names as a package, and import that"
 }
 
-// fault says what is wrong with a script in the words of its author.
-func (b *builder) fault(messages []api.Message) error {
-	m := messages[0]
-	where := b.author(b.script)
-	if m.Location != nil {
-		where = fmt.Sprintf("%s:%d:%d", b.author(m.Location.File), m.Location.Line, m.Location.Column+1)
+// fault says what is wrong with a script in the words of its author: the first problem, and how many more there are.
+func (b *builder) fault(problems []api.Message) error {
+	p := problems[0]
+	text, hint := b.explain(p)
+	more := ""
+	if n := len(problems) - 1; n > 0 {
+		more = fmt.Sprintf("; and %d more like it", n)
 	}
-	return fault.New(fault.Server, "", "%s: %s", where, m.Text)
+	if p.Location == nil {
+		return fault.New(fault.Server, hint, "%s: %s%s", b.author(b.script), text, more)
+	}
+	return fault.New(fault.Server, hint, "%s:%d:%d: %s%s%s",
+		b.author(p.Location.File), p.Location.Line, p.Location.Column+1, text, b.chain(p.Location.File), more)
+}
+
+// chain tells how a file came to be imported, "" for the script itself.
+func (b *builder) chain(file string) string {
+	links := []string{}
+	for at, ok := file, true; ok && len(links) <= len(b.importer); at, ok = b.importer[at] {
+		links = append(links, b.author(at))
+	}
+	if len(links) < 2 {
+		return ""
+	}
+	slices.Reverse(links)
+	return " (imports: " + strings.Join(links, " → ") + ")"
+}
+
+// explain puts esbuild's words into ours where ours help more.
+func (b *builder) explain(p api.Message) (text, hint string) {
+	spec, missing := strings.CutPrefix(p.Text, `Could not resolve "`)
+	spec = strings.TrimSuffix(spec, `"`)
+	switch {
+	case p.PluginName != "" && p.Location != nil:
+		_, hint = unavailable(imported(p))
+		return p.Text, hint
+	case missing && p.Location != nil && isPath(spec):
+		return fmt.Sprintf("there is no %s", spec), "check the import in " + p.Location.File
+	case missing && p.Location != nil && !strings.HasPrefix(spec, "#") && !plausible(filepath.Dir(p.Location.File), spec):
+		return b.notInstalled(packageName(spec), filepath.Dir(p.Location.File))
+	case strings.HasPrefix(p.Text, "No loader is configured"):
+		return b.short(p.Text), "read the file when the script runs; only code, JSON and text can be imported"
+	}
+	text = p.Text
+	for _, note := range p.Notes {
+		if missing && note.Location != nil {
+			text += ": " + note.Text
+			break
+		}
+	}
+	return b.short(text), ""
+}
+
+// short names files in esbuild's words as their author does.
+func (b *builder) short(text string) string {
+	return strings.ReplaceAll(text, b.root+string(filepath.Separator), "")
+}
+
+func (b *builder) notInstalled(name, dir string) (text, hint string) {
+	if outside, _, inside := strings.Cut(filepath.ToSlash(dir), "/node_modules/"); inside {
+		dir = filepath.FromSlash(outside)
+	}
+	root := rootOf(dir)
+	install, add := packageManager(root)
+	command := add + " " + name
+	var listed struct{ Dependencies, DevDependencies map[string]string }
+	if data, err := os.ReadFile(filepath.Join(root, "package.json")); err == nil && json.Unmarshal(data, &listed) == nil &&
+		listed.Dependencies[name]+listed.DevDependencies[name] != "" {
+		command = install
+	}
+	return fmt.Sprintf("the package %s is not installed", name), fmt.Sprintf("run %q in %s", command, root)
+}
+
+// packageManager goes by the lock file from dir upwards.
+func packageManager(dir string) (install, add string) {
+	managers := []struct{ lock, name string }{
+		{"bun.lock", "bun"}, {"bun.lockb", "bun"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"package-lock.json", ""},
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, m := range managers {
+			switch {
+			case !exists(filepath.Join(at, m.lock)):
+			case m.name == "":
+				return "npm install", "npm install"
+			default:
+				return m.name + " install", m.name + " add"
+			}
+		}
+		if at == filepath.Dir(at) {
+			return "npm install", "npm install"
+		}
+	}
+}
+
+// imported is what the import at a problem's place names.
+func imported(p api.Message) string {
+	l := p.Location
+	if l.Column+l.Length > len(l.LineText) || l.Length < 2 {
+		return ""
+	}
+	return strings.Trim(l.LineText[l.Column:l.Column+l.Length], "\"'`")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,21 +25,15 @@ type builder struct {
 	target Target
 
 	started time.Time
-	careful bool // resolve every import ourselves
+	careful bool // find out who imports what
 
-	mu    sync.Mutex
-	sums  map[string]string // of the inputs, by path
-	edges []edge            // when careful
-}
-
-// edge is an import that was resolved, or not.
-type edge struct {
-	from, spec, to string
-	kind           api.ResolveKind
+	mu       sync.Mutex
+	sums     map[string]string // of the inputs, by path
+	importer map[string]string // of each file, when careful
 }
 
 func newBuilder(script, real string, target Target) *builder {
-	return &builder{script: script, real: real, root: rootOf(filepath.Dir(real)), target: target, started: time.Now(), sums: map[string]string{}}
+	return &builder{script: script, real: real, root: rootOf(filepath.Dir(real)), target: target, started: time.Now(), sums: map[string]string{}, importer: map[string]string{}}
 }
 
 func rootOf(dir string) string {
@@ -64,28 +59,49 @@ func (b *builder) author(path string) string {
 	return slashed
 }
 
-// Namespaces of modules that are no files. Their paths are "name\x00importer\x00", so that each importer has its own, and so that
-// none ends in .mjs, which would forbid what they are made of.
+// Namespaces of modules that are no files, one for each importer.
 const (
-	nsFacts  = "trailblaze-file" // what a file may ask about itself
-	nsNode   = "node"            // a module of node's, asked for when it is imported
-	nsAddon  = "addon"           // a native addon, which node loads itself
-	nsBroken = "missing"         // throws when it is imported
+	nsFacts  = "about"   // what a file may ask about itself
+	nsNode   = "builtin" // a module of node's, asked for when it is imported
+	nsAddon  = "addon"   // a native addon, which node loads itself
+	nsBroken = "missing" // throws when it is imported
 )
+
+// virtual is a module that is no file.
+type virtual struct {
+	importer string
+	name     string // what was imported
+	code     string // of the error that a missing one throws
+	message  string
+}
+
+func (v virtual) in(namespace string) (api.OnResolveResult, error) {
+	// The parenthesis at the end keeps esbuild from judging the module by the importer's extension.
+	return api.OnResolveResult{Path: fmt.Sprintf("%s (imported by %s)", v.name, v.importer), Namespace: namespace, PluginData: v}, nil
+}
 
 // fileModule is what a file imports to learn about itself.
 const fileModule = "trailblaze:file"
 
-// Identifiers that esbuild puts in place of what differs from file to file. They are imported from fileModule.
-const (
-	dirnameID, filenameID, metaID = "__trailblaze_dirname", "__trailblaze_filename", "__trailblaze_meta"
-	mainID                        = "__trailblaze_main"
-)
+// ownName is something that means something else in each file, and the identifier that esbuild puts in its place. The files import
+// that from fileModule.
+type ownName struct{ name, id string }
+
+const mainID = "__trailblaze_main"
+
+func perFile() []ownName {
+	return []ownName{
+		{"__dirname", "__trailblaze_dirname"}, {"__filename", "__trailblaze_filename"}, {"import.meta", "__trailblaze_meta"},
+		{"require.main", mainID}, {"require.resolve", "__trailblaze_find"},
+	}
+}
 
 func defines() map[string]string {
-	return map[string]string{
-		"__dirname": dirnameID, "__filename": filenameID, "import.meta": metaID, "require.main": mainID,
+	list := map[string]string{}
+	for _, own := range perFile() {
+		list[own.name] = own.id
 	}
+	return list
 }
 
 const any = ".*"
@@ -95,13 +111,14 @@ func (b *builder) plug(build api.PluginBuild) {
 		return b.resolve(build, args)
 	})
 	build.OnLoad(api.OnLoadOptions{Filter: any, Namespace: "file"}, b.load)
-	made := map[string]func(name, importer string) string{
-		nsFacts: b.fileFacts, nsNode: b.nodeModule, nsAddon: addonModule, nsBroken: brokenModule,
-	}
-	for namespace, text := range made {
+	texts := map[string]func(virtual) string{nsFacts: b.fileFacts, nsNode: b.nodeModule, nsAddon: addonModule, nsBroken: brokenModule}
+	for namespace, text := range texts {
 		build.OnLoad(api.OnLoadOptions{Filter: any, Namespace: namespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
-			name, importer, _ := strings.Cut(args.Path, "\x00")
-			contents := text(name, strings.TrimSuffix(importer, "\x00"))
+			v, ok := args.PluginData.(virtual)
+			if !ok {
+				return api.OnLoadResult{}, fmt.Errorf("nobody knows what %s is", args.Path)
+			}
+			contents := text(v)
 			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS, ResolveDir: b.root}, nil
 		})
 	}
@@ -121,40 +138,69 @@ var (
 type asked struct{}
 
 func (b *builder) resolve(build api.PluginBuild, args api.OnResolveArgs) (api.OnResolveResult, error) {
-	module := func(namespace, name string) (api.OnResolveResult, error) {
-		return api.OnResolveResult{Path: name + "\x00" + args.Importer + "\x00", Namespace: namespace}, nil
-	}
 	lazy := args.Kind == api.ResolveJSRequireCall || args.Kind == api.ResolveJSDynamicImport
+	module := virtual{importer: args.Importer, name: args.Path}
 	switch _, again := args.PluginData.(asked); {
 	case again || args.Kind == api.ResolveEntryPoint:
 		return api.OnResolveResult{}, nil
-	case args.Kind == api.ResolveJSRequireResolve:
-		return b.resolveOnly(build, args), nil
 	case args.Path == fileModule:
-		return module(nsFacts, "")
+		return module.in(nsFacts)
 	case builtin.MatchString(args.Path) && b.target == Node:
 		return api.OnResolveResult{Path: args.Path, External: true}, nil
 	case builtin.MatchString(args.Path):
-		name, _ := strings.CutPrefix(args.Path, "node:")
-		return module(nsNode, "node:"+name)
+		module.name = "node:" + strings.TrimPrefix(args.Path, "node:")
+		return module.in(nsNode)
 	case strings.HasSuffix(args.Path, ".node") && b.target == Node:
-		return module(nsAddon, filepath.Join(args.ResolveDir, args.Path))
+		module.name = join(args.ResolveDir, args.Path)
+		return module.in(nsAddon)
 	case strings.HasSuffix(args.Path, ".node") || foreign.MatchString(args.Path):
-		reason := unavailable(args.Path, b.author(args.Importer))
-		if lazy {
-			return module(nsBroken, reason)
+		why, hint := unavailable(args.Path)
+		if !lazy {
+			return api.OnResolveResult{}, errors.New(why)
 		}
-		b.note(edge{from: args.Importer, spec: args.Path, kind: args.Kind})
-		return api.OnResolveResult{}, errors.New(reason)
-	case !b.careful:
-		return api.OnResolveResult{}, nil
+		module.code, module.message = "ERR_UNKNOWN_BUILTIN_MODULE", fmt.Sprintf("%s (imported by %s); %s", why, b.author(args.Importer), hint)
+		return module.in(nsBroken)
+	case lazy && (b.careful || !plausible(args.ResolveDir, args.Path)):
+		if found := b.ask(build, args); len(found.Errors) > 0 {
+			module.code, module.message = notFound(args)
+			return module.in(nsBroken)
+		}
 	}
-	found := b.ask(build, args)
-	b.note(edge{from: args.Importer, spec: args.Path, to: found.Path, kind: args.Kind})
-	if len(found.Errors) > 0 && lazy {
-		return module(nsBroken, fmt.Sprintf("Cannot find module '%s' imported from %s", args.Path, args.Importer))
+	if b.careful {
+		b.note(args.Importer, b.ask(build, args).Path)
 	}
 	return api.OnResolveResult{}, nil
+}
+
+// notFound is what node says of a module that is not there.
+func notFound(args api.OnResolveArgs) (code, message string) {
+	switch {
+	case args.Kind == api.ResolveJSRequireCall:
+		return "MODULE_NOT_FOUND", fmt.Sprintf("Cannot find module '%s'\nRequire stack:\n- %s", args.Path, args.Importer)
+	case isPath(args.Path):
+		return "ERR_MODULE_NOT_FOUND", fmt.Sprintf("Cannot find module '%s' imported from %s", join(args.ResolveDir, args.Path), args.Importer)
+	}
+	return "ERR_MODULE_NOT_FOUND", fmt.Sprintf("Cannot find package '%s' imported from %s", packageName(args.Path), args.Importer)
+}
+
+// plausible reports whether an import will probably be found, since asking esbuild takes half a millisecond.
+func plausible(dir, spec string) bool {
+	if isPath(spec) {
+		return slices.ContainsFunc(append(alternatives(join(dir, spec)), join(dir, spec)), exists)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if exists(filepath.Join(at, "node_modules", packageName(spec))) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func (b *builder) ask(build api.PluginBuild, args api.OnResolveArgs) api.ResolveResult {
@@ -163,21 +209,13 @@ func (b *builder) ask(build api.PluginBuild, args api.OnResolveArgs) api.Resolve
 	})
 }
 
-// resolveOnly answers require.resolve, whose answer is a path and no module.
-func (b *builder) resolveOnly(build api.PluginBuild, args api.OnResolveArgs) api.OnResolveResult {
-	path := args.Path
-	if !builtin.MatchString(path) {
-		if found := b.ask(build, args); len(found.Errors) == 0 && found.Namespace == "file" {
-			path = found.Path
-		}
-	}
-	return api.OnResolveResult{Path: path, External: true}
-}
-
-func (b *builder) note(e edge) {
+// note remembers who imported a file first.
+func (b *builder) note(importer, file string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.edges = append(b.edges, e)
+	if _, known := b.importer[file]; !known && file != b.real {
+		b.importer[file] = importer
+	}
 }
 
 // load reads a file, remembers its sum, and has it learn what differs from file to file.
@@ -196,23 +234,23 @@ func (b *builder) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	return api.OnLoadResult{Contents: &text, Loader: api.LoaderDefault}, nil
 }
 
+// prepare adds what esbuild's identifiers for __dirname and the like stand for. Lines stay what they are.
 func (b *builder) prepare(path string, data []byte) string {
 	if !isCode(path) {
 		return string(data)
 	}
 	var before, after strings.Builder
-	if path == b.real && bytes.Contains(data, []byte("require.main")) {
-		before.WriteString("var " + mainID + " = module; ") // on the first line, so that lines stay what they are
+	for _, own := range perFile() {
+		switch {
+		case !bytes.Contains(data, []byte(own.name)):
+		case own.id == mainID && path == b.real:
+			before.WriteString("var " + mainID + ` = typeof module === "undefined" ? undefined : module; `)
+		default:
+			fmt.Fprintf(&after, "\nimport { %s } from %q;", own.id, fileModule)
+		}
 	}
 	if bytes.HasPrefix(data, []byte("#!")) {
 		before.WriteString("//")
-	}
-	for text, names := range map[string]string{
-		"__dirname": "dirname as " + dirnameID, "__filename": "filename as " + filenameID, "import.meta": "meta as " + metaID,
-	} {
-		if bytes.Contains(data, []byte(text)) {
-			fmt.Fprintf(&after, "\nimport { %s } from %q;", names, fileModule)
-		}
 	}
 	return before.String() + string(data) + after.String()
 }
@@ -225,26 +263,26 @@ func isCode(path string) bool {
 	return false
 }
 
-// fileFacts is the module that tells a file about itself.
-func (b *builder) fileFacts(_, path string) string {
-	resolve := `(name) => name`
-	if b.target == Node {
-		resolve = `(name) => { const found = __trailblaze_createRequire(filename).resolve(name); ` +
-			`return found.includes(":") || !/^[\/\\]/.test(found) ? found : __trailblaze_url(found).href; }`
-	}
-	return fmt.Sprintf("export const dirname = %s, filename = %s;\n"+
-		"export const meta = { dirname, filename, url: %s, main: %t, resolve: %s };\n",
-		quote(filepath.Dir(path)), quote(path), quote(fileURL(path)), path == b.real, resolve)
+// fileFacts is the module that tells a file about itself, by the functions of the banner. Only the script has a require.main, see
+// prepare.
+func (b *builder) fileFacts(v virtual) string {
+	return fmt.Sprintf(`export const __trailblaze_dirname = %s, __trailblaze_filename = %s, __trailblaze_main = undefined;
+export const __trailblaze_find = (name) => __trailblaze_path(__trailblaze_filename, name);
+export const __trailblaze_meta = {
+  dirname: __trailblaze_dirname, filename: __trailblaze_filename, url: %s, main: %t,
+  resolve: (name) => __trailblaze_url(__trailblaze_find(name)),
+};
+`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(fileURL(v.importer)), v.importer == b.real)
 }
 
-func (b *builder) nodeModule(name, importer string) string {
-	return "module.exports = __trailblaze_require(" + quote(name) + ", " + quote(b.author(importer)) + ");\n"
+func (b *builder) nodeModule(v virtual) string {
+	return fmt.Sprintf("module.exports = __trailblaze_require(%s, %s);\n", quote(v.name), quote(b.author(v.importer)))
 }
 
-func addonModule(path, _ string) string {
-	return "const load = require;\nmodule.exports = load(" + quote(path) + ");\n"
+func addonModule(v virtual) string {
+	return fmt.Sprintf("const load = require;\nmodule.exports = load(%s);\n", quote(v.name))
 }
 
-func brokenModule(reason, _ string) string {
-	return "throw Object.assign(new Error(" + quote(reason) + `), { code: "MODULE_NOT_FOUND" });` + "\n"
+func brokenModule(v virtual) string {
+	return fmt.Sprintf("throw Object.assign(new Error(%s), { code: %s });\n", quote(v.message), quote(v.code))
 }

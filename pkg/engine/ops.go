@@ -38,5 +38,5 @@ func groups(sandbox bool) []func() (map[string]op, map[string]job) {
 	if sandbox {
 		return both
 	}
-	return append(both, fileOps, serverOps, nameOps)
+	return append(both, fileOps, serverOps, nameOps, osOps)
 }

@@ -1,12 +1,13 @@
 /** node:buffer: the buffer package, with the engine's codecs and what node has learnt since. @module */
 import * as base from "buffer/";
 import known from "internal/codec";
-import { ERR_INVALID_ARG_TYPE } from "internal/errors";
+import { named } from "internal/named";
+import { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_UNKNOWN_ENCODING } from "internal/errors";
 
-const { Buffer, INSPECT_MAX_BYTES, kMaxLength } = base;
-const { prototype } = Buffer;
-const { from, isEncoding, byteLength } = Buffer;
-const { toString, write } = prototype;
+const { INSPECT_MAX_BYTES, kMaxLength } = base;
+const { prototype } = base.Buffer;
+const { alloc, concat, from, isEncoding, byteLength } = base.Buffer;
+const { compare, equals, indexOf, lastIndexOf, toString, write } = prototype;
 
 /** Names of encodings that Go does faster than the package, or that the package does not know. */
 const codecs = { __proto__: null, ...known, "utf-8": known.utf8, binary: known.latin1 };
@@ -22,36 +23,39 @@ const bounded = (value, limit, fallback) => {
   return Math.min(Math.max(at, 0), limit);
 };
 
-Buffer.from = function (value, encoding, length) {
+base.Buffer.from = function (value, encoding, length) {
   if (typeof value === "string") {
     const codec = codecOf(encoding === "" ? undefined : encoding);
-    return codec ? asBuffer(codec.decode(value)) : from(value, encoding);
+    if (codec) return asBuffer(codec.decode(value));
+    if (!isEncoding(encoding)) throw new ERR_UNKNOWN_ENCODING(encoding);
+    return from(value, encoding);
   }
   try {
     return from(value, encoding, length);
   } catch (error) {
     if (error instanceof RangeError) throw error;
-    throw new ERR_INVALID_ARG_TYPE("first argument", ["string", "Buffer", "ArrayBuffer", "Array", "an Array-like Object"], value);
+    throw new ERR_INVALID_ARG_TYPE("first argument", ["string", "Buffer", "ArrayBuffer", "Array", "Array-like Object"], value);
   }
 };
 
-Buffer.byteLength = function (value, encoding) {
+base.Buffer.byteLength = function (value, encoding) {
   const codec = typeof value === "string" && value.length > 0 ? codecOf(encoding) : undefined;
   if (codec === codecs.utf8) return host.call("utf8.length", value);
   if (codec) return codec.decode(value).length;
   return byteLength(value, encoding);
 };
 
-Buffer.isEncoding = (encoding) => isEncoding(encoding) || (typeof encoding === "string" && encoding.toLowerCase() === "base64url");
+base.Buffer.isEncoding = (encoding) => isEncoding(encoding) || (typeof encoding === "string" && encoding.toLowerCase() === "base64url");
 
-Buffer.copyBytesFrom = function (view, offset = 0, length = undefined) {
+base.Buffer.copyBytesFrom = function (view, offset = 0, length = undefined) {
   if (!ArrayBuffer.isView(view) || view instanceof DataView) throw new ERR_INVALID_ARG_TYPE("view", "TypedArray", view);
   const part = view.subarray(offset, length === undefined ? undefined : offset + length);
-  return Buffer.from(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+  return base.Buffer.from(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
 };
 
 prototype.toString = function (encoding, start, end) {
   const codec = codecOf(encoding);
+  if (!codec && !isEncoding(encoding)) throw new ERR_UNKNOWN_ENCODING(encoding);
   if (!codec) return toString.call(this, encoding, start, end);
   const first = bounded(start, this.length, 0);
   const last = bounded(end, this.length, this.length);
@@ -64,14 +68,57 @@ prototype.write = function (text, offset, length, encoding) {
   if (typeof offset === "string") [encoding, offset] = [offset, undefined];
   else if (typeof length === "string") [encoding, length] = [length, undefined];
   const codec = codecOf(encoding);
-  if (!codec || typeof text !== "string") return write.call(this, text, offset, length, encoding);
-  if (offset < 0 || offset > this.length) throw new RangeError(`The value of "offset" is out of range. It must be >= 0 && <= ${this.length}. Received ${offset}`);
+  if (typeof text !== "string") throw new ERR_INVALID_ARG_TYPE("argument", "string", text);
+  if (offset < 0 || offset > this.length) throw new ERR_OUT_OF_RANGE("offset", `>= 0 && <= ${this.length}`, offset);
+  if (!codec && !isEncoding(encoding)) throw new ERR_UNKNOWN_ENCODING(encoding);
+  if (!codec) return write.call(this, text, offset ?? 0, length ?? this.length, encoding);
   const start = bounded(offset, this.length, 0);
   const room = bounded(length, this.length - start, this.length - start);
   let bytes = codec.decode(text);
   if (bytes.length > room) bytes = bytes.subarray(0, codec === codecs.utf8 ? characterBoundary(bytes, room) : room);
   this.set(bytes, start);
   return bytes.length;
+};
+
+/** Other bytes are as good as a buffer's. */
+const asked = (value, name) => {
+  if (value instanceof base.Buffer) return value;
+  if (value instanceof Uint8Array) return base.Buffer.from(value.buffer, value.byteOffset, value.length);
+  throw new ERR_INVALID_ARG_TYPE(name, ["Buffer", "Uint8Array"], value);
+};
+
+prototype.equals = function (other) {
+  return equals.call(this, asked(other, "otherBuffer"));
+};
+prototype.compare = function (target, ...range) {
+  return compare.call(this, asked(target, "target"), ...range);
+};
+prototype.indexOf = function (value, byteOffset, encoding) {
+  if (value === "") return bounded(typeof byteOffset === "string" ? 0 : byteOffset, this.length, 0);
+  return indexOf.call(this, value instanceof Uint8Array ? asked(value) : value, byteOffset, encoding);
+};
+prototype.lastIndexOf = function (value, byteOffset, encoding) {
+  return lastIndexOf.call(this, value instanceof Uint8Array ? asked(value) : value, byteOffset, encoding);
+};
+prototype.includes = function (value, byteOffset, encoding) {
+  return this.indexOf(value, byteOffset, encoding) !== -1;
+};
+
+base.Buffer.alloc = function (size, fill, encoding) {
+  validateSize(size);
+  return alloc(size, fill, encoding);
+};
+base.Buffer.allocUnsafe = base.Buffer.allocUnsafeSlow = (size) => base.Buffer.alloc(size);
+
+function validateSize(size) {
+  if (typeof size !== "number") throw new ERR_INVALID_ARG_TYPE("size", "number", size);
+  if (!(size >= 0 && size <= kMaxLength)) throw new ERR_OUT_OF_RANGE("size", `>= 0 && <= ${kMaxLength}`, size);
+}
+
+base.Buffer.concat = function (list, length) {
+  if (!Array.isArray(list)) throw new ERR_INVALID_ARG_TYPE("list", "Array", list);
+  list.forEach((item, i) => asked(item, `list[${i}]`));
+  return concat(list, length);
 };
 
 /** The last place up to a limit where no character of UTF-8 is cut. */
@@ -98,10 +145,12 @@ const bytesOf = (input) => {
 const isUtf8 = (input) => host.call("text.decode", "utf-8", bytesOf(input), true)[2];
 const isAscii = (input) => bytesOf(input).every((byte) => byte < 0x80);
 
-const transcode = (source, fromEncoding, toEncoding) => Buffer.from(asBuffer(bytesOf(source)).toString(fromEncoding), toEncoding);
+const transcode = (source, fromEncoding, toEncoding) => base.Buffer.from(asBuffer(bytesOf(source)).toString(fromEncoding), toEncoding);
+
+named(base.Buffer, "Buffer");
 
 export default {
-  Buffer,
+  Buffer: base.Buffer,
   SlowBuffer: base.SlowBuffer,
   INSPECT_MAX_BYTES,
   kMaxLength,

@@ -1,6 +1,8 @@
 /** node:events: the events package, and what node has learnt since. @module */
-import EventEmitter from "events/";
-import { AbortError, ERR_INVALID_ARG_TYPE, validateAbortSignal } from "internal/errors";
+import base from "events/";
+import {
+  AbortError, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_UNHANDLED_ERROR, validateAbortSignal, validateFunction,
+} from "internal/errors";
 
 const isTarget = (it) => typeof it?.addEventListener === "function";
 const errorMonitor = Symbol("events.errorMonitor");
@@ -100,8 +102,8 @@ function getEventListeners(emitter, name) {
   throw new ERR_INVALID_ARG_TYPE("emitter", ["EventEmitter", "EventTarget"], emitter);
 }
 
-function setMaxListeners(n = EventEmitter.defaultMaxListeners, ...targets) {
-  if (targets.length === 0) EventEmitter.defaultMaxListeners = n;
+function setMaxListeners(n = base.defaultMaxListeners, ...targets) {
+  if (targets.length === 0) base.defaultMaxListeners = n;
   for (const target of targets) {
     if (typeof target?.setMaxListeners === "function") target.setMaxListeners(n);
     else if (isTarget(target)) limits.set(target, n);
@@ -112,7 +114,7 @@ function setMaxListeners(n = EventEmitter.defaultMaxListeners, ...targets) {
 function getMaxListeners(target) {
   return typeof target?.getMaxListeners === "function"
     ? target.getMaxListeners()
-    : (limits.get(target) ?? EventEmitter.defaultMaxListeners);
+    : (limits.get(target) ?? base.defaultMaxListeners);
 }
 
 function addAbortListener(signal, listener) {
@@ -121,23 +123,43 @@ function addAbortListener(signal, listener) {
   let stop = () => {};
   if (signal.aborted) queueMicrotask(() => listener());
   else stop = whenAborted(signal, listener);
-  return { [Symbol.dispose ?? Symbol.for("nodejs.dispose")]: stop };
+  return { [Symbol.dispose]: stop };
 }
 
-/** An error is shown to its monitors before its listeners, if any. */
-const { emit, listenerCount } = EventEmitter.prototype;
-EventEmitter.prototype.emit = function (name, ...args) {
-  if (name === "error" && this._events?.[errorMonitor] !== undefined) emit.call(this, errorMonitor, ...args);
-  return emit.call(this, name, ...args);
+const { prototype } = base;
+const { emit, listenerCount, setMaxListeners: setOwnMaxListeners } = prototype;
+
+prototype.emit = function (name, ...args) {
+  if (name !== "error") return emit.apply(this, arguments);
+  if (this._events?.[errorMonitor] !== undefined) emit.call(this, errorMonitor, ...args);
+  if (this._events?.error === undefined && !(args[0] instanceof Error)) {
+    throw Object.assign(new ERR_UNHANDLED_ERROR(args[0]), { context: args[0] });
+  }
+  return emit.apply(this, arguments);
 };
 
-EventEmitter.prototype.listenerCount = function (name, listener) {
+prototype.listenerCount = function (name, listener) {
   if (listener == null) return listenerCount.call(this, name);
   return this.listeners(name).filter((it) => it === listener).length;
 };
 
-export default Object.assign(EventEmitter, {
-  EventEmitter,
+prototype.setMaxListeners = function (n) {
+  if (typeof n === "number" && n >= 0) return setOwnMaxListeners.call(this, n);
+  throw new (typeof n === "number" ? ERR_OUT_OF_RANGE : ERR_INVALID_ARG_TYPE)("setMaxListeners", typeof n === "number" ? ">= 0" : "number", n);
+};
+
+for (const method of ["addListener", "once", "prependListener", "prependOnceListener", "removeListener"]) {
+  const original = prototype[method];
+  prototype[method] = function (name, listener) {
+    validateFunction(listener, "listener");
+    return original.call(this, name, listener);
+  };
+}
+prototype.on = prototype.addListener;
+prototype.off = prototype.removeListener;
+
+export default Object.assign(base, {
+  EventEmitter: base,
   once,
   on,
   getEventListeners,

@@ -42,7 +42,7 @@ const promised = Symbol.for("nodejs.util.promisify.custom");
 function withCallback(name, call) {
   const spread = results[name] ?? ((value) => (value === undefined ? [] : [value]));
   return function (...args) {
-    const callback = args.pop();
+    const callback = typeof args.at(-1) === "function" ? args.pop() : undefined;
     validateFunction(callback, "cb");
     later(call(...args)).then(
       (value) => process.nextTick(callback, null, ...spread(value)),

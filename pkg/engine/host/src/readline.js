@@ -3,7 +3,7 @@ import EventEmitter from "node:events";
 import { StringDecoder } from "node:string_decoder";
 import { AbortError, ERR_USE_AFTER_CLOSE, validateAbortSignal } from "internal/errors";
 
-const lineEnd = /\r?\n|\r(?!\n)|\u2028|\u2029/;
+const lineEnd = /\r?\n|\r(?!\n)/;
 
 class Interface extends EventEmitter {
   #decoder = new StringDecoder("utf8");
@@ -150,7 +150,7 @@ function ask(rl, query, options = {}) {
     const abort = () => reject(new AbortError(undefined, { cause: signal.reason }));
     if (signal?.aborted) return abort();
     signal?.addEventListener("abort", abort, { once: true });
-    rl.question(query, options, resolve);
+    Interface.prototype.question.call(rl, query, options, resolve);
   });
 }
 

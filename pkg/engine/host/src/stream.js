@@ -1,15 +1,14 @@
 /** node:stream: the readable-stream package, with the ways from and to the streams of the web. @module */
-import Stream from "readable-stream/lib/stream.js";
+import base from "readable-stream/lib/stream.js";
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 
-const { Duplex, Readable, Writable } = Stream;
 const web = () => require("node:stream/web");
 
-Readable.fromWeb = function (stream, options = {}) {
+base.Readable.fromWeb = function (stream, options = {}) {
   if (typeof stream?.getReader !== "function") throw new ERR_INVALID_ARG_TYPE("readableStream", "ReadableStream", stream);
   const reader = stream.getReader();
   let done = false;
-  const readable = new Readable({
+  const readable = new base.Readable({
     ...options,
     read() {
       reader.read().then((result) => {
@@ -28,7 +27,7 @@ Readable.fromWeb = function (stream, options = {}) {
 
 const bytes = (value, options) => (options.objectMode || typeof value === "string" ? value : Buffer.from(value));
 
-Readable.toWeb = function (readable) {
+base.Readable.toWeb = function (readable) {
   const iterator = readable[Symbol.asyncIterator]();
   return new (web().ReadableStream)({
     async pull(controller) {
@@ -43,11 +42,11 @@ Readable.toWeb = function (readable) {
   }, { highWaterMark: 0 });
 };
 
-Writable.fromWeb = function (stream, options = {}) {
+base.Writable.fromWeb = function (stream, options = {}) {
   if (typeof stream?.getWriter !== "function") throw new ERR_INVALID_ARG_TYPE("writableStream", "WritableStream", stream);
   const writer = stream.getWriter();
   const settle = (promise, callback) => promise.then(() => callback(), callback);
-  return new Writable({
+  return new base.Writable({
     ...options,
     write: (chunk, encoding, callback) => settle(writer.ready.then(() => writer.write(chunk)), callback),
     final: (callback) => settle(writer.close(), callback),
@@ -55,7 +54,7 @@ Writable.fromWeb = function (stream, options = {}) {
   });
 };
 
-Writable.toWeb = (writable) =>
+base.Writable.toWeb = (writable) =>
   new (web().WritableStream)({
     start(controller) {
       writable.on("error", (error) => controller.error(error));
@@ -66,8 +65,8 @@ Writable.toWeb = (writable) =>
     abort: (reason) => void writable.destroy(reason),
   });
 
-Duplex.fromWeb = ({ readable, writable }, options = {}) =>
-  Duplex.from({ readable: Readable.fromWeb(readable, options), writable: Writable.fromWeb(writable, options) });
-Duplex.toWeb = (duplex) => ({ readable: Readable.toWeb(duplex), writable: Writable.toWeb(duplex) });
+base.Duplex.fromWeb = ({ readable, writable }, options = {}) =>
+  base.Duplex.from({ readable: base.Readable.fromWeb(readable, options), writable: base.Writable.fromWeb(writable, options) });
+base.Duplex.toWeb = (duplex) => ({ readable: base.Readable.toWeb(duplex), writable: base.Writable.toWeb(duplex) });
 
-export default Stream;
+export default base;

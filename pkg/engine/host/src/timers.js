@@ -210,6 +210,10 @@ export function runImmediates() {
 }
 
 /** The module; timers.promises is loaded when it is asked for. */
+for (const timer of [setTimeout, setImmediate]) {
+  Object.defineProperty(timer, Symbol.for("nodejs.util.promisify.custom"), { get: () => require("node:timers/promises")[timer.name] });
+}
+
 export default {
   setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate, runTimers, runImmediates, Timeout, Immediate,
   get promises() {

@@ -72,18 +72,23 @@ function debuglog(section) {
   return Object.defineProperty(log, "enabled", { value: wanted });
 }
 
-function styleText(format, text) {
+function styleText(format, text, { validateStream = true, stream = process.stdout } = {}) {
   if (typeof text !== "string") throw new ERR_INVALID_ARG_TYPE("text", "string", text);
   const { colors } = util.inspect;
   const styles = [].concat(format).map((name) => {
-    if (!Object.hasOwn(colors, name) && !(name in colors)) {
-      const known = Object.keys(colors).map((key) => `'${key}'`).join(", ");
-      throw new ERR_INVALID_ARG_VALUE("format", name, `must be one of: ${known}`);
-    }
-    return colors[name];
+    if (typeof name === "string" && Array.isArray(colors[name])) return colors[name];
+    const known = Object.keys(colors).map((key) => `'${key}'`).join(", ");
+    throw new ERR_INVALID_ARG_VALUE("format", name, `must be one of: ${known}`);
   });
+  if (validateStream && !isColourful(stream)) return text;
   const open = styles.map(([start]) => `\u001b[${start}m`).join("");
   return `${open}${text}${styles.reverse().map(([, end]) => `\u001b[${end}m`).join("")}`;
+}
+
+function isColourful(stream) {
+  const { FORCE_COLOR: force, NO_COLOR: no } = process.env;
+  if (force !== undefined) return ["", "1", "true", "2", "3"].includes(force);
+  return Boolean(stream?.isTTY) && !no;
 }
 
 function aborted(signal, resource) {

@@ -54,13 +54,16 @@ export class AbortSignal extends EventTarget {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;
-    const dependents = [...this.#dependents].filter((signal) => !signal.#aborted);
-    for (const signal of dependents) {
-      signal.#aborted = true;
-      signal.#reason = reason;
+    const all = [this];
+    for (const signal of all) {
+      for (const dependent of signal.#dependents) {
+        if (dependent.#aborted) continue;
+        dependent.#aborted = true;
+        dependent.#reason = reason;
+        all.push(dependent);
+      }
     }
-    this.dispatchEvent(new Event("abort"));
-    for (const signal of dependents) signal.dispatchEvent(new Event("abort"));
+    for (const signal of all) signal.dispatchEvent(new Event("abort"));
   }
 
   get [Symbol.toStringTag]() {

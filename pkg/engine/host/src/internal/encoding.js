@@ -96,7 +96,8 @@ export class TextDecoder {
 function view(input) {
   if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
   if (input instanceof ArrayBuffer || input instanceof SharedArrayBuffer) return new Uint8Array(input);
-  throw new ERR_INVALID_ARG_TYPE("input", ["ArrayBuffer", "ArrayBufferView"], input);
+  throw Object.assign(new TypeError('The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.'),
+    { code: "ERR_INVALID_ARG_TYPE" });
 }
 
 function joined(first, second) {

@@ -30,6 +30,8 @@ export function received(value) {
 const primitives = ["string", "function", "number", "object", "boolean", "bigint", "symbol"];
 const or = (words) => (words.length > 2 ? `${words.slice(0, -1).join(", ")}, or ${words.at(-1)}` : words.join(" or "));
 
+const article = (words) => (words.toLowerCase() === words ? words : `an ${words}`);
+
 function expectation(expected) {
   const all = [].concat(expected);
   const types = all.filter((t) => primitives.includes(t.toLowerCase()) && t !== "Object").map((t) => t.toLowerCase());
@@ -38,7 +40,7 @@ function expectation(expected) {
   const parts = [];
   if (types.length > 0) parts.push(`${types.length > 1 ? "one of type" : "of type"} ${or(types)}`);
   if (classes.length > 0) parts.push(`an instance of ${or(classes)}`);
-  if (others.length > 0) parts.push(others.length > 1 ? `one of ${or(others)}` : others[0]);
+  if (others.length > 0) parts.push(others.length > 1 ? `one of ${or(others)}` : article(others[0]));
   return parts.join(" or ");
 }
 
@@ -63,6 +65,9 @@ export const ERR_MISSING_ARGS = coded(TypeError, "ERR_MISSING_ARGS", (...names) 
   return `The ${list} argument${names.length > 1 ? "s" : ""} must be specified`;
 });
 
+export const ERR_UNHANDLED_ERROR = coded(Error, "ERR_UNHANDLED_ERROR", (value) =>
+  `Unhandled error. (${typeof value === "string" ? `'${value}'` : require("node:util").inspect(value)})`);
+export const ERR_UNKNOWN_ENCODING = coded(TypeError, "ERR_UNKNOWN_ENCODING", (encoding) => `Unknown encoding: ${encoding}`);
 export const ERR_INVALID_THIS = coded(TypeError, "ERR_INVALID_THIS", (type) => `Value of "this" must be of type ${type}`);
 export const ERR_INVALID_URL_SCHEME = coded(TypeError, "ERR_INVALID_URL_SCHEME", (scheme) => `The URL must be of scheme ${scheme}`);
 export const ERR_INVALID_FILE_URL_PATH = coded(TypeError, "ERR_INVALID_FILE_URL_PATH", (why) => `File URL path ${why}`);

@@ -67,7 +67,7 @@ export function descriptor(value, name = "fd") {
 
 /** A path, or a file that is open: by its number, or as a FileHandle. */
 function target(value) {
-  if (typeof value === "number") return descriptor(value);
+  if (Number.isInteger(value) && value >= 0) return descriptor(value);
   return typeof value?.fd === "number" ? value.fd : pathOf(value);
 }
 
@@ -134,19 +134,19 @@ function named(name, encoding) {
 /** What is to be written: text that the host makes UTF-8 of, or bytes. */
 function contentOf(data, encoding, name = "data") {
   if (typeof data === "string") return !encoding || isUTF8(encoding) ? data : Buffer.from(data, encoding);
-  if (ArrayBuffer.isView(data)) return data;
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   throw new ERR_INVALID_ARG_TYPE(name, ["string", "Buffer", "TypedArray", "DataView"], data);
 }
 
 /** Seconds, a Date or a text of a number, as milliseconds. */
-function timeOf(value, name) {
+function timeOf(value) {
   if (typeof value === "string" && `${+value}` === value) value = +value;
   if (typeof value === "number" && Number.isFinite(value)) return value < 0 ? Date.now() : value * 1000;
   if (value instanceof Date) return value.getTime();
-  throw new ERR_INVALID_ARG_TYPE(name, ["Date", "Time in seconds"], value);
+  throw new ERR_INVALID_ARG_TYPE("time", ["Date", "Time in seconds"], value);
 }
 
-const systemError = (code, message, facts) => Object.assign(new Error(message), { code, ...facts });
+const systemError = (code, message, facts) => Object.assign(new Error(message), { name: "SystemError", code, ...facts });
 
 function abortable({ signal }) {
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
@@ -261,7 +261,8 @@ function* read(fd, into, offset = undefined, length = undefined, position = unde
 
 function inside(name, value, max) {
   if (typeof value !== "number") throw new ERR_INVALID_ARG_TYPE(name, "number", value);
-  if (!(value >= 0 && value <= max)) throw new ERR_OUT_OF_RANGE(name, `>= 0 && <= ${max}`, value);
+  if (!(value >= 0)) throw new ERR_OUT_OF_RANGE(name, ">= 0", value);
+  if (value > max) throw new ERR_OUT_OF_RANGE(name, `<= ${max}`, value);
 }
 
 /** (fd, bytes, offset, length, position), (fd, bytes, options) or (fd, text, position, encoding) */
@@ -433,11 +434,11 @@ function* fchmod(fd, mode) {
 }
 
 function* utimes(path, atime, mtime) {
-  yield ["fs.utimes", pathOf(path), timeOf(atime, "atime"), timeOf(mtime, "mtime")];
+  yield ["fs.utimes", pathOf(path), timeOf(atime), timeOf(mtime)];
 }
 
 function* futimes(fd, atime, mtime) {
-  yield ["fs.utimes", descriptor(fd), timeOf(atime, "atime"), timeOf(mtime, "mtime")];
+  yield ["fs.utimes", descriptor(fd), timeOf(atime), timeOf(mtime)];
 }
 
 function* truncate(path, length = 0) {
@@ -461,12 +462,12 @@ function* cp(from, to, options) {
   const path = require("node:path");
   const [src, dest] = [pathOf(from, "src"), pathOf(to, "dest")];
   const [source, aim] = [path.resolve(src), path.resolve(dest)];
-  const failed = (code, text, file) => systemError(code, `${text} ${file}`, { syscall: "cp", path: file });
+  const failed = (code, text, file) => systemError(code, `${text} ${file}`, { errno: 22, syscall: "cp", path: file });
   if (source === aim) throw failed("ERR_FS_CP_EINVAL", "Invalid src or dest: cp returned EINVAL (src and dest cannot be the same)", dest);
   const { [1]: mode } = yield [settings.dereference ? "fs.stat" : "fs.lstat", src];
   if ((mode & constants.S_IFMT) === constants.S_IFDIR) {
     if (!settings.recursive) {
-      throw failed("ERR_FS_EISDIR", `Recursive option not enabled, cannot copy a directory: cp returned EISDIR (${src} is a directory (not copied))`, src);
+      throw failed("ERR_FS_EISDIR", `Path is a directory: cp returned EISDIR (${src} is a directory (not copied))`, src);
     }
     if (aim.startsWith(source + path.sep)) {
       throw failed("ERR_FS_CP_EINVAL", `Invalid src or dest: cp returned EINVAL (cannot copy ${src} to a subdirectory of self ${dest})`, dest);

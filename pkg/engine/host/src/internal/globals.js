@@ -31,3 +31,7 @@ const chunks = {
 
 /** @type {[global: string, chunk: string][]} */
 export const globals = Object.entries(chunks).flatMap(([chunk, names]) => names.map((name) => [name, chunk]));
+
+for (const name of ["dispose", "asyncDispose"]) {
+  if (!Symbol[name]) Object.defineProperty(Symbol, name, { value: Symbol(`Symbol.${name}`) });
+}

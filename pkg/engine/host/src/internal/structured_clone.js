@@ -1,6 +1,5 @@
 /** structuredClone. @module */
 import types from "node:util/types";
-import { ERR_MISSING_ARGS } from "internal/errors";
 
 const errors = { __proto__: null, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
@@ -9,7 +8,9 @@ const refuse = (what) => {
 };
 
 export function structuredClone(value, options = undefined) {
-  if (arguments.length === 0) throw new ERR_MISSING_ARGS("value");
+  if (arguments.length === 0) {
+    throw Object.assign(new TypeError("The value argument must be specified"), { code: "ERR_MISSING_ARGS" });
+  }
   const seen = new Map();
   for (const item of options?.transfer ?? []) {
     if (!types.isArrayBuffer(item)) refuse("Value not transferable, and thus it");

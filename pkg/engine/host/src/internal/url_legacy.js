@@ -1,3 +1,17 @@
 /** The older half of node:url. @module */
-export { toUnicode } from "@frida/punycode";
-export { Url, format, parse, resolve, resolveObject } from "@frida/url";
+import { Url } from "unenv/node/url";
+
+export { toUnicode } from "unenv/node/punycode";
+export { Url };
+
+/** As the package does, without its warnings. */
+export function parse(url, parseQuery = false, slashesDenoteHost = false) {
+  if (url instanceof Url) return url;
+  const parsed = new Url();
+  parsed.parse(url, parseQuery, slashesDenoteHost);
+  return parsed;
+}
+
+export const format = (url) => (typeof url === "string" ? parse(url) : Object.assign(new Url(), url)).format();
+export const resolve = (from, to) => parse(from, false, true).resolveObject(to).format();
+export const resolveObject = (from, to) => (from ? parse(from, false, true).resolveObject(to) : to);

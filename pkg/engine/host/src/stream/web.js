@@ -61,4 +61,15 @@ class TextDecoderStream extends Recoded {
   }
 }
 
+for (const [type, facts] of [
+  [streams.ReadableStream, ({ locked, _state, _readableStreamController: controller }) =>
+    ({ locked, state: _state, supportsBYOB: controller instanceof streams.ReadableByteStreamController })],
+  [streams.WritableStream, ({ locked, _state }) => ({ locked, state: _state })],
+  [streams.TransformStream, ({ readable, writable }) => ({ readable, writable })],
+]) {
+  type.prototype[Symbol.for("nodejs.util.inspect.custom")] = function (depth, options, inspect) {
+    return `${type.name} ${inspect(facts(this), options)}`;
+  };
+}
+
 export default { ...streams, TextEncoderStream, TextDecoderStream };

@@ -1,0 +1,204 @@
+/** The client of node:http and node:https, over Go's. @module */
+import EventEmitter from "node:events";
+import { coded, IncomingMessage, OutgoingMessage } from "internal/http_message";
+import { ERR_INVALID_ARG_TYPE } from "internal/errors";
+
+/** Connections are Go's to keep; an agent holds what it was told. */
+export class Agent extends EventEmitter {
+  maxSockets = Number.POSITIVE_INFINITY;
+  maxFreeSockets = 256;
+  requests = {};
+  sockets = {};
+  freeSockets = {};
+
+  constructor(options = undefined) {
+    super();
+    this.options = { ...options };
+    this.keepAlive = options?.keepAlive ?? false;
+  }
+
+  destroy() {}
+}
+
+/** What listeners of "socket" get. */
+class Socket extends EventEmitter {
+  connecting = false;
+  destroyed = false;
+
+  constructor(request) {
+    super();
+    this.request = request;
+  }
+
+  setTimeout(ms, callback = undefined) {
+    this.request.setTimeout(ms, callback);
+    return this;
+  }
+
+  setNoDelay() {
+    return this;
+  }
+
+  setKeepAlive() {
+    return this;
+  }
+
+  ref() {
+    return this;
+  }
+
+  unref() {
+    return this;
+  }
+
+  destroy(error = undefined) {
+    this.destroyed = true;
+    this.request.destroy(error);
+    return this;
+  }
+}
+
+/** What was asked for, from (url, options, callback), each but one optional. */
+function settingsOf(args, protocol) {
+  const callback = typeof args.at(-1) === "function" ? args.pop() : undefined;
+  let [first, second] = args;
+  if (typeof first === "string") first = new URL(first);
+  const fromURL = typeof first?.href === "string" ? require("node:url").urlToHttpOptions(first) : first;
+  return { callback, options: { protocol, ...fromURL, ...second } };
+}
+
+function urlOf({ protocol, hostname, host: name, port, path = "/", socketPath }) {
+  if (socketPath) throw coded(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", "the embedded engine connects to TCP ports only");
+  if (/[^\x21-\xff]/.test(path)) throw coded(TypeError, "ERR_UNESCAPED_CHARACTERS", "Request path contains unescaped characters");
+  const server = `${hostname || name || "localhost"}`;
+  const authority = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
+  return `${protocol}//${authority}${port ? `:${port}` : ""}${path.startsWith("/") ? path : `/${path}`}`;
+}
+
+export class ClientRequest extends OutgoingMessage {
+  #id;
+  #url;
+  #answered = false;
+  #timer;
+  #signal;
+  #abort = () => this.destroy(Object.assign(new Error("The operation was aborted"), { name: "AbortError", code: "ABORT_ERR" }));
+
+  aborted = false;
+  reusedSocket = false;
+  res = null;
+
+  constructor(protocol, args) {
+    super();
+    const { callback, options } = settingsOf(args, protocol);
+    if (options.protocol !== protocol) {
+      throw coded(TypeError, "ERR_INVALID_PROTOCOL", `Protocol "${options.protocol}" not supported. Expected "${protocol}"`);
+    }
+    if (options.method !== undefined && typeof options.method !== "string") throw new ERR_INVALID_ARG_TYPE("options.method", "string", options.method);
+    this.method = (options.method || "GET").toUpperCase();
+    this.protocol = protocol;
+    this.path = options.path || "/";
+    this.host = options.hostname || options.host || "localhost";
+    this.#url = urlOf({ ...options, path: this.path });
+    const headers = Array.isArray(options.headers) ? options.headers : Object.entries(options.headers ?? {});
+    for (const [name, value] of headers) this.setHeader(name, value);
+    if (options.auth && !this.hasHeader("authorization")) {
+      this.setHeader("Authorization", `Basic ${Buffer.from(options.auth).toString("base64")}`);
+    }
+    if (callback) this.once("response", callback);
+    if (options.timeout) this.setTimeout(options.timeout);
+    this.#signal = options.signal;
+    if (this.#signal?.aborted) process.nextTick(this.#abort);
+    else this.#signal?.addEventListener("abort", this.#abort);
+    this.socket = new Socket(this);
+    process.nextTick(() => this.emit("socket", this.socket));
+  }
+
+  flushHeaders() {}
+
+  send(data, last, callback) {
+    if (this.#id === undefined) return this.#begin(data, last, callback);
+    this.#push(data, last).then(() => callback(), () => callback());
+  }
+
+  async #push(data, last) {
+    if (data !== undefined && data.length > 0) await host.start("fetch.write", this.#id, Buffer.from(data));
+    if (last) await host.start("fetch.write", this.#id);
+  }
+
+  /** Sends all at once, or the head and then what comes. */
+  #begin(data, last, callback) {
+    this.#id = host.call("fetch.open");
+    this.headersSent = true;
+    const whole = data === undefined ? undefined : Buffer.from(data);
+    const sent = host.start("fetch.send", this.#id, this.method, this.#url, this.flatHeaders(), last ? whole : true, true);
+    sent.then((answer) => this.#answer(answer), (error) => this.#fail(error));
+    if (last) callback();
+    else this.#push(data, false).then(() => callback(), () => callback());
+  }
+
+  #answer([statusCode, statusMessage, rawHeaders]) {
+    this.#answered = true;
+    const response = new IncomingMessage(this.socket).receive(() => this.#read());
+    Object.assign(response, { statusCode, statusMessage, rawHeaders, req: this });
+    this.res = response;
+    response.on("close", () => this.#over());
+    if (!this.emit("response", response)) response.resume();
+  }
+
+  async #read() {
+    const data = await host.start("fetch.read", this.#id).catch((error) => {
+      throw hungUp(error);
+    });
+    if (data === undefined) host.call("fetch.close", this.#id);
+    return data;
+  }
+
+  #fail(error) {
+    if (!this.destroyed) this.destroy(hungUp(error));
+  }
+
+  #over() {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener("abort", this.#abort);
+    if (this.#id !== undefined) host.call("fetch.close", this.#id);
+    this.destroy();
+  }
+
+  _destroy(error, callback) {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener("abort", this.#abort);
+    if (this.#id !== undefined) host.call("fetch.close", this.#id);
+    this.res?.destroy(error);
+    callback(error ?? (this.#answered ? null : coded(Error, "ECONNRESET", "socket hang up")));
+  }
+
+  abort() {
+    if (this.aborted) return;
+    this.aborted = true;
+    process.nextTick(() => this.emit("abort"));
+    this.destroy();
+  }
+
+  setTimeout(ms, callback = undefined) {
+    if (callback) this.once("timeout", callback);
+    clearTimeout(this.#timer);
+    if (ms > 0) this.#timer = setTimeout(() => this.emit("timeout"), ms);
+    return this;
+  }
+
+  setNoDelay() {}
+  setSocketKeepAlive() {}
+}
+
+const hungUp = (error) => (error.code === "UND_ERR_SOCKET" ? coded(Error, "ECONNRESET", "socket hang up") : error);
+
+/** request and get, for one protocol. @param {"http:" | "https:"} protocol */
+export function clientOf(protocol) {
+  const request = (...args) => new ClientRequest(protocol, args);
+  const get = (...args) => {
+    const made = request(...args);
+    made.end();
+    return made;
+  };
+  return { request, get };
+}

@@ -1,0 +1,335 @@
+/** The server of node:http, over Go's. @module */
+import EventEmitter from "node:events";
+import { coded, IncomingMessage, OutgoingMessage, validateHeaderName, validateHeaderValue } from "internal/http_message";
+
+/** How many bytes may wait for a client before a response is asked to wait. */
+const highWater = 16384;
+
+const idleTime = 5000;
+const headersTime = 60000;
+const requestTime = 300000;
+
+/** A connection, as far as it can be seen. */
+class Connection extends EventEmitter {
+  #close;
+
+  constructor(addresses, close) {
+    super();
+    this.#close = close;
+    [this.remoteAddress, this.remoteFamily, this.remotePort, this.localAddress, this.localFamily, this.localPort] = addresses ?? [];
+    this.destroyed = false;
+    this.readable = this.writable = true;
+  }
+
+  address() {
+    return { address: this.localAddress, family: this.localFamily, port: this.localPort };
+  }
+
+  destroy() {
+    if (!this.destroyed) this.#close();
+    this.gone();
+    return this;
+  }
+
+  end() {
+    this.destroy();
+    return this;
+  }
+
+  destroySoon() {
+    this.destroy();
+  }
+
+  gone() {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.readable = this.writable = false;
+    this.emit("close", false);
+  }
+}
+
+for (const name of ["setTimeout", "setNoDelay", "setKeepAlive", "setEncoding", "pause", "resume", "ref", "unref", "cork", "uncork"]) {
+  Connection.prototype[name] = function () {
+    return this;
+  };
+}
+
+export class ServerResponse extends OutgoingMessage {
+  #id;
+  #statusMessage;
+  #begun = false; // the head is on its way
+  #waiting;
+
+  statusCode = 200;
+
+  constructor(request) {
+    super();
+    this.req = request;
+    this.socket = request.socket ?? null;
+  }
+
+  /** Says which request of the host's this answers. */
+  answers(id) {
+    this.#id = id;
+    return this;
+  }
+
+  get statusMessage() {
+    return this.#statusMessage;
+  }
+
+  set statusMessage(text) {
+    this.#statusMessage = text;
+  }
+
+  writeHead(status, message = undefined, headers = undefined) {
+    if (typeof message !== "string") [message, headers] = [undefined, message ?? headers];
+    if (this.headersSent) throw coded(Error, "ERR_HTTP_HEADERS_SENT", "Cannot write headers after they are sent to the client");
+    const code = Number(status) | 0;
+    if (code < 100 || code > 999) throw coded(RangeError, "ERR_HTTP_INVALID_STATUS_CODE", `Invalid status code: ${status}`);
+    if (Array.isArray(headers)) this.#writeFlat(headers);
+    else for (const [name, value] of Object.entries(headers ?? {})) this.setHeader(name, value);
+    this.statusCode = code;
+    this.statusMessage = message ?? this.statusMessage;
+    this.headersSent = true;
+    return this;
+  }
+
+  #writeFlat(headers) {
+    const flat = headers.flat();
+    for (let i = 0; i < flat.length; i += 2) {
+      validateHeaderName(flat[i]);
+      validateHeaderValue(flat[i], flat[i + 1]);
+    }
+    const names = new Set();
+    for (let i = 0; i < flat.length; i += 2) {
+      const name = flat[i].toLowerCase();
+      if (names.has(name)) this.appendHeader(flat[i], flat[i + 1]);
+      else this.setHeader(flat[i], flat[i + 1]);
+      names.add(name);
+    }
+  }
+
+  flushHeaders() {
+    if (!this.#begun) this.send(undefined, false, () => {});
+  }
+
+  send(data, last, callback) {
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    const head = this.#begun ? [0, undefined] : [this.statusCode, this.flatHeaders()];
+    this.#begun = true;
+    const queued = host.call("http.send", this.#id, ...head, data, last);
+    if (queued >= 0 && (last || queued > highWater)) this.#waiting = callback;
+    else callback();
+  }
+
+  /** The host may be given more, or has sent it all. */
+  goOn() {
+    const callback = this.#waiting;
+    this.#waiting = undefined;
+    callback?.();
+  }
+
+  _destroy(_error, callback) {
+    if (!this.writableFinished) host.call("http.abort", this.#id);
+    callback(null); // it is the connection that has an error, and nobody listens to that
+  }
+
+  assignSocket(socket) {
+    this.socket = socket;
+  }
+
+  detachSocket() {}
+  writeContinue() {}
+  writeProcessing() {}
+  writeEarlyHints() {}
+}
+
+export class Server extends EventEmitter {
+  #number; // the host's
+  #listener;
+  #address = null;
+  #opening = false;
+  #closing = false;
+  #keeps = true;
+  /** @type {Map<number, Connection>} */
+  #connections = new Map();
+  /** @type {Map<number, { request: IncomingMessage, response: ServerResponse }>} */
+  #exchanges = new Map();
+
+  listening = false;
+  keepAliveTimeout = idleTime;
+  headersTimeout = headersTime;
+  requestTimeout = requestTime;
+  maxHeadersCount = null;
+  maxRequestsPerSocket = 0;
+  timeout = 0;
+
+  constructor(options = undefined, onRequest = undefined) {
+    super();
+    if (typeof options === "function") [options, onRequest] = [undefined, options];
+    for (const name of ["keepAliveTimeout", "headersTimeout", "requestTimeout"]) if (options?.[name] !== undefined) this[name] = options[name];
+    if (onRequest) this.on("request", onRequest);
+  }
+
+  /** (port, host, backlog, callback), each but the port optional, or (options, callback) */
+  listen(...args) {
+    const callback = typeof args.at(-1) === "function" ? args.pop() : undefined;
+    if (this.listening || this.#opening) {
+      throw coded(Error, "ERR_SERVER_ALREADY_LISTEN", "Listen method has been called more than once without closing.");
+    }
+    if (callback) this.once("listening", callback);
+    const [first, second] = args;
+    const { port, host: name, path, signal } =
+      first !== null && typeof first === "object" ? first : { port: first, host: typeof second === "string" ? second : undefined };
+    if (path !== undefined || (typeof port === "string" && !/^\d+$/.test(port))) {
+      throw coded(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", "the embedded engine listens to TCP ports only; install bun (https://bun.sh) or node");
+    }
+    const number = Number(port ?? 0);
+    if (!(Number.isInteger(number) && number >= 0 && number < 65536)) {
+      throw coded(RangeError, "ERR_SOCKET_BAD_PORT", `options.port should be >= 0 and < 65536. Received type ${typeof port} (${port}).`);
+    }
+    signal?.addEventListener("abort", () => this.close(), { once: true });
+    this.#opening = true;
+    process.nextTick(() => this.#open(name, number));
+    return this;
+  }
+
+  async #open(name, port) {
+    this.#listener = host.listen((what, ...args) => this.#on[what].apply(this, args));
+    let opened;
+    try {
+      const limits = [this.keepAliveTimeout, Math.min(this.headersTimeout, this.requestTimeout || this.headersTimeout)];
+      opened = await host.start("http.listen", this.#listener, name, port, ...limits);
+    } catch (error) {
+      host.unlisten(this.#listener);
+      this.#opening = false;
+      process.nextTick(() => this.emit("error", error));
+      return;
+    }
+    const [id, address, family, bound] = opened;
+    this.#number = id;
+    this.#opening = false;
+    this.listening = true;
+    this.#address = { address, family, port: bound };
+    if (!this.#keeps) host.call("http.ref", id, false);
+    if (this.#closing) this.#close();
+    else process.nextTick(() => this.emit("listening"));
+  }
+
+  #on = {
+    request(id, connection, [method, url, version, rawHeaders, hasBody], addresses) {
+      const socket = this.#connection(connection, addresses);
+      const request = new IncomingMessage(socket);
+      const [major, minor] = version.split(".").map(Number);
+      Object.assign(request, { method, url, rawHeaders, httpVersion: version, httpVersionMajor: major, httpVersionMinor: minor });
+      const response = new ServerResponse(request).answers(id);
+      if (hasBody) request.receive(() => this.#read(id));
+      this.#exchanges.set(id, { request, response });
+      if (!this.emit("request", request, response)) response.destroy();
+    },
+    drain(id) {
+      this.#exchanges.get(id)?.response.goOn();
+    },
+    finish(id) {
+      const { request, response } = this.#exchanges.get(id) ?? {};
+      this.#exchanges.delete(id);
+      if (request && request.readableFlowing === null) request.resume();
+      response?.goOn();
+    },
+    gone(id) {
+      const { request, response } = this.#exchanges.get(id) ?? {};
+      this.#exchanges.delete(id);
+      if (request && !request.complete) request.destroy(coded(Error, "ECONNRESET", "aborted"));
+      response?.destroy();
+    },
+    disconnect(connection) {
+      const socket = this.#connections.get(connection);
+      this.#connections.delete(connection);
+      socket?.gone();
+    },
+    close() {
+      host.unlisten(this.#listener);
+      this.#closing = false;
+      this.emit("close");
+    },
+  };
+
+  async #read(id) {
+    try {
+      return await host.start("http.read", id);
+    } catch (error) {
+      if (this.#exchanges.has(id)) throw error;
+      return undefined; // the response is complete, and so the rest was not wanted
+    }
+  }
+
+  #connection(id, addresses) {
+    let socket = this.#connections.get(id);
+    if (!socket) {
+      socket = new Connection(addresses, () => host.call("http.disconnect", this.#number, id, false));
+      this.#connections.set(id, socket);
+      this.emit("connection", socket);
+    }
+    return socket;
+  }
+
+  close(callback = undefined) {
+    if (!this.listening && !this.#opening) {
+      const error = coded(Error, "ERR_SERVER_NOT_RUNNING", "Server is not running.");
+      if (callback) process.nextTick(callback, error);
+      return this;
+    }
+    if (callback) this.once("close", callback);
+    this.#closing = true;
+    if (this.listening) this.#close();
+    return this;
+  }
+
+  #close() {
+    this.listening = false;
+    this.#address = null;
+    host.call("http.close", this.#number);
+  }
+
+  closeAllConnections() {
+    if (this.#number !== undefined) host.call("http.disconnect", this.#number, undefined, false);
+  }
+
+  closeIdleConnections() {
+    if (this.#number !== undefined) host.call("http.disconnect", this.#number, undefined, true);
+  }
+
+  getConnections(callback) {
+    const count = this.#number === undefined ? 0 : host.call("http.connections", this.#number);
+    process.nextTick(callback, null, count);
+    return this;
+  }
+
+  address() {
+    return this.#address;
+  }
+
+  ref() {
+    return this.#keep(true);
+  }
+
+  unref() {
+    return this.#keep(false);
+  }
+
+  #keep(wanted) {
+    this.#keeps = wanted;
+    if (this.listening) host.call("http.ref", this.#number, wanted);
+    return this;
+  }
+
+  setTimeout(_ms, callback = undefined) {
+    if (callback) this.on("timeout", callback);
+    return this;
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]() {
+    if (this.listening) await new Promise((resolve) => this.close(resolve));
+  }
+}

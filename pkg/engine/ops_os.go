@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"os"
+	"os/user"
+	"runtime"
+	"strconv"
+)
+
+func osOps() (map[string]op, map[string]job) {
+	return map[string]op{"os.facts": osFacts}, nil
+}
+
+// osFacts are what node:os tells about the machine and its user. What a system does not tell is 0 or "".
+func osFacts(*Engine, []any) (any, error) {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "localhost"
+	}
+	home, _ := os.UserHomeDir()
+	m := about()
+	facts := map[string]any{
+		"hostname": name, "homedir": home, "cpus": float64(runtime.NumCPU()),
+		"release": m.release, "version": m.version, "totalmem": float64(m.total), "freemem": float64(m.free), "uptime": float64(m.uptime),
+		"username": "", "uid": -1.0, "gid": -1.0, "home": home, "shell": os.Getenv("SHELL"),
+	}
+	if u, err := user.Current(); err == nil {
+		facts["username"], facts["home"] = u.Username, u.HomeDir
+		if uid, err := strconv.Atoi(u.Uid); err == nil {
+			facts["uid"] = float64(uid)
+		}
+		if gid, err := strconv.Atoi(u.Gid); err == nil {
+			facts["gid"] = float64(gid)
+		}
+	}
+	return facts, nil
+}
+
+// A machine is its system and its memory, in bytes and seconds.
+type machine struct {
+	release, version    string
+	total, free, uptime uint64
+}

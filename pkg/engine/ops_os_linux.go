@@ -1,0 +1,17 @@
+package engine
+
+import "golang.org/x/sys/unix"
+
+func about() machine {
+	var m machine
+	var name unix.Utsname
+	if unix.Uname(&name) == nil {
+		m.release, m.version = unix.ByteSliceToString(name.Release[:]), unix.ByteSliceToString(name.Version[:])
+	}
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) == nil {
+		unit := uint64(info.Unit)
+		m.total, m.free, m.uptime = uint64(info.Totalram)*unit, uint64(info.Freeram)*unit, uint64(info.Uptime)
+	}
+	return m
+}

@@ -76,6 +76,7 @@ func (b *builder) run(ctx context.Context) api.BuildResult {
 		Conditions:     []string{}, // those of node alone
 		MainFields:     []string{"main", "module"},
 		Charset:        api.CharsetUTF8,
+		KeepNames:      true, // esbuild renames what has the name of something else
 		LegalComments:  api.LegalCommentsNone,
 		Sourcemap:      api.SourceMapExternal,
 		SourcesContent: api.SourcesContentExclude,

@@ -59,6 +59,8 @@ func (b *builder) explain(p api.Message) (text, hint string) {
 	spec, missing := strings.CutPrefix(p.Text, `Could not resolve "`)
 	spec = strings.TrimSuffix(spec, `"`)
 	switch {
+	case strings.HasPrefix(p.Text, "cannot read "):
+		return p.Text, ""
 	case p.PluginName != "" && p.Location != nil:
 		_, hint = unavailable(imported(p))
 		return p.Text, hint
@@ -72,11 +74,14 @@ func (b *builder) explain(p api.Message) (text, hint string) {
 	text = p.Text
 	for _, note := range p.Notes {
 		if missing && note.Location != nil {
-			text += ": " + note.Text
+			text += ": " + strings.TrimSuffix(note.Text, ":")
 			break
 		}
 	}
-	return b.short(text), ""
+	if missing {
+		hint = "check the import, and what the package.json says of it"
+	}
+	return b.short(text), hint
 }
 
 // short names files in esbuild's words as their author does.

@@ -18,6 +18,14 @@ func indexKey(script string, target Target) string {
 	return strings.Join([]string{"index", format, esbuildVersion, target.String(), script}, "\x00")
 }
 
+// mapName is the file with the source map of a text.
+func mapName(script string, target Target, key string) string {
+	if target == Node {
+		return moduleName(script, key) + ".map"
+	}
+	return blob("map\x00" + key)
+}
+
 // recall returns the text that was made of the script if everything that went into it is as it was; else nil.
 func (c *Cache) recall(script string, target Target) *Bundle {
 	index, ok := c.store.get(indexKey(script, target))
@@ -29,14 +37,14 @@ func (c *Cache) recall(script string, target Target) *Bundle {
 	go func() { code <- c.text(script, target, key) }()
 	same := allTrue(facts)
 	text := <-code
-	if !same || text == nil {
+	if !same || text == nil || !c.store.use(mapName(script, target, key)) {
 		return nil
 	}
 	b := &Bundle{Script: script, Code: text, Key: key}
+	b.sourceMap = func() []byte { return c.sourceMap(script, target, key) }
 	if target == Node {
 		b.File = filepath.Join(c.store.dir, moduleName(script, key))
 	}
-	b.sourceMap = func() []byte { return c.sourceMap(script, target, key) }
 	return b
 }
 

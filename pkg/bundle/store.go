@@ -29,15 +29,11 @@ const (
 	newExt    = ".new" // not yet renamed
 )
 
-func (s store) blob(key string) string {
-	return filepath.Join(s.dir, sumOf([]byte(key))[:40]+blobExt)
-}
+// blob is the name of the file that has what was put under a key.
+func blob(key string) string { return sumOf([]byte(key))[:40] + blobExt }
 
 func (s store) get(key string) ([]byte, bool) {
-	if s.dir == "" {
-		return nil, false
-	}
-	data, err := s.read(filepath.Base(s.blob(key)))
+	data, err := s.read(blob(key))
 	if err != nil || len(data) < sha256.Size {
 		return nil, false
 	}
@@ -47,21 +43,30 @@ func (s store) get(key string) ([]byte, bool) {
 
 func (s store) put(key string, data []byte) {
 	sum := sha256.Sum256(data)
-	_ = s.write(filepath.Base(s.blob(key)), append(sum[:], data...))
+	_ = s.write(blob(key), append(sum[:], data...))
 }
 
-// read returns a file's bytes and marks it as used; a mark a day is enough.
 func (s store) read(name string) ([]byte, error) {
-	path := filepath.Join(s.dir, name)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
+	if !s.use(name) {
+		return nil, fs.ErrNotExist
 	}
-	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
-		now := time.Now()
+	return os.ReadFile(filepath.Join(s.dir, name))
+}
+
+// use reports whether there is such a file, and marks it as used; a mark a day is enough.
+func (s store) use(name string) bool {
+	if s.dir == "" {
+		return false
+	}
+	path := filepath.Join(s.dir, name)
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	if now := time.Now(); now.Sub(info.ModTime()) > 24*time.Hour {
 		_ = os.Chtimes(path, now, now)
 	}
-	return data, nil
+	return true
 }
 
 // write makes a file under another name and renames it, so that nobody ever sees half of it.

@@ -1,0 +1,198 @@
+package bundle
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// meaning is a script, and what it says wherever it runs. DIR stands for its folder.
+type meaning struct {
+	name   string
+	script string
+	files  map[string]string
+	links  map[string]string
+	want   string
+}
+
+func meanings() []meaning {
+	return []meaning{
+		{
+			name: "TypeScript with imports of every kind", script: "main.ts",
+			files: map[string]string{
+				"package.json": `{"name": "self", "type": "module", "exports": {"./own": "./own.ts"}, "imports": {"#mapped": "./mapped.ts"}}`,
+				"main.ts": `#!/usr/bin/env bun
+import { readFileSync } from "node:fs";
+import { join } from "path";
+import plain, { named } from "./plain";
+import { typed, type Shape } from "./typed.js";
+import data from "./data.json";
+import cjs from "cjs"; import { part } from "cjs";
+import esm from "esm/sub";
+import own from "self/own";
+import mapped from "#mapped";
+enum Colour { Red = 3 }
+const shape: Shape = { colour: Colour.Red };
+const later = await import("./later.mts");
+console.log(plain, named, typed, data.n, cjs.part, part, esm, own, mapped, shape.colour, later.default, typeof readFileSync, join("a", "b"));
+`,
+				"plain.ts":  `export default "plain"; export const named: string = await Promise.resolve("named");`,
+				"typed.ts":  `export interface Shape { colour: number } export const typed = "typed" as const;`,
+				"data.json": `{"n": 7}`, "own.ts": `export default "own";`, "mapped.ts": `export default "mapped";`,
+				"later.mts":                     `export default "later";`,
+				"node_modules/cjs/package.json": `{"name": "cjs", "main": "lib/index"}`, "node_modules/cjs/lib/index.js": `exports.part = require("./part");`,
+				"node_modules/cjs/lib/part.js":  `module.exports = "part" + (this === module.exports);`,
+				"node_modules/esm/package.json": `{"name": "esm", "exports": {"./sub": {"import": "./sub.mjs", "require": "./sub.cjs"}}}`,
+				"node_modules/esm/sub.mjs":      `import fs from "fs"; export default "esm " + typeof fs.readFileSync;`,
+			},
+			want: "plain named typed 7 parttrue parttrue esm function own mapped 3 later function a/b\n",
+		},
+		{
+			name: "each file knows its own place", script: "main.ts",
+			files: map[string]string{
+				"package.json": `{"type": "module"}`,
+				"main.ts": `import { dirname } from "node:path"; import { fileURLToPath } from "node:url";
+import deep from "./deep/file.ts"; import cjs from "cjs";
+const __dirname = dirname(fileURLToPath(import.meta.url));
+console.log(import.meta.url, __dirname);
+console.log(deep, cjs, import.meta.resolve("./deep/file.ts"), import.meta.resolve("node:fs"));`,
+				"deep/file.ts":                   `export default [import.meta.filename, import.meta.dirname, new URL("x y", import.meta.url).href].join(" "); // import.meta`,
+				"node_modules/cjs/package.json":  `{"name": "cjs", "main": "a/b.js"}`,
+				"node_modules/cjs/a/b.js":        `module.exports = __filename + " " + __dirname + " " + require.resolve("./c.js");`,
+				"node_modules/cjs/a/c.js":        ``,
+				"node_modules/unused/index.node": ``,
+			},
+			want: "file://DIR/main.ts DIR\n" +
+				"DIR/deep/file.ts DIR/deep file://DIR/deep/x%20y DIR/node_modules/cjs/a/b.js DIR/node_modules/cjs/a DIR/node_modules/cjs/a/c.js " +
+				"file://DIR/deep/file.ts node:fs\n",
+		},
+		{
+			name: "an ES module knows that it is the script", script: "main.mjs",
+			files: map[string]string{
+				"main.mjs": `import { pathToFileURL } from "node:url"; import { helper } from "./helper.mjs";
+console.log(import.meta.url === pathToFileURL(process.argv[1]).href, helper(), process.argv.length);`,
+				"helper.mjs": `import { pathToFileURL } from "node:url"; export const helper = () => import.meta.url === pathToFileURL(process.argv[1]).href;`,
+			},
+			want: "true false ARGS\n",
+		},
+		{
+			name: "a CommonJS script", script: "main.cjs",
+			files: map[string]string{
+				"main.cjs": `#!/usr/bin/env node
+"use strict";
+const helper = require("./helper"); const data = require("./data.json");
+const { sep } = require("path"), name = "os";
+if (require.main === module) console.log(helper, data.n, sep, typeof require(name).cpus, __filename);
+module.exports = { helper }; exports.more = 1;`,
+				"helper.js": `exports.main = require.main === module; exports.again = require("./main.cjs") !== undefined;`,
+				"data.json": `{"n": 7}`,
+			},
+			want: "{ main: false, again: true } 7 / function DIR/main.cjs\n",
+		},
+		{
+			name: "a script that exports", script: "main.ts",
+			files: map[string]string{
+				"package.json": `{"type": "module", "sideEffects": false}`,
+				"main.ts": `export * from "./more.ts"; export { a as b, c as "d e" }; export const a = 1, c = 2; export class Tool {}
+export default function serve() {} console.log("runs", typeof serve, new Tool().constructor.name);`,
+				"more.ts": `export const more = 1; console.log("more");`,
+			},
+			want: "more\nruns function Tool\n",
+		},
+		{
+			name: "what is missing fails when it is reached", script: "main.ts",
+			files: map[string]string{
+				"package.json": `{"type": "module"}`,
+				"main.ts": `import optional from "optional";
+const code = (e: any) => [e.code, e.message.split("\n")[0]].join(": ");
+console.log(JSON.stringify(optional));
+await import("nowhere/sub").catch((e) => console.log(code(e)));
+try { await import("./nowhere.js") } catch (e) { console.log(code(e).replace(import.meta.dirname, "")) }
+await import("bun:sqlite").catch((e) => console.log(e.message.slice(0, 29)));`,
+				"node_modules/optional/package.json": `{}`,
+				"node_modules/optional/index.js": `let found; try { found = require("peer") } catch (e) { found = e.code }
+try { require("./native.node") } catch (e) { found += " " + (e !== undefined) }
+exports.never = () => { require("another-peer") }; try { exports.never() } catch (e) { found += " " + e.code } exports.found = found;`,
+			},
+			want: `{"found":"MODULE_NOT_FOUND true MODULE_NOT_FOUND"}` + "\n" +
+				"ERR_MODULE_NOT_FOUND: Cannot find package 'nowhere' imported from DIR/main.ts\n" +
+				"ERR_MODULE_NOT_FOUND: Cannot find module '/nowhere.js' imported from DIR/main.ts\n" +
+				"bun:sqlite is for bun alone (\n",
+		},
+		{
+			name: "names that a text has are free for scripts", script: "main.ts",
+			files: map[string]string{
+				"package.json": `{"type": "module"}`,
+				"main.ts": `import { createRequire } from "node:module"; import { Failure as Other } from "./other.ts";
+const require = createRequire(import.meta.url); const data = require("./data.json");
+class Failure extends Error { name = this.constructor.name; } function __trailblaze_path() { return "mine"; }
+const __create = 2, any = () => {};
+console.log(data.n, new Failure("x").name, Other.name, __trailblaze_path(), __create, any.name);`,
+				"other.ts": `import "./cjs.cjs"; export class Failure {}`, "data.json": `{"n": 7}`,
+				"cjs.cjs": `exports.x = require; var require2 = 1;`,
+			},
+			want: "7 Failure Failure mine 2 any\n",
+		},
+		{
+			name: "a tsconfig.json with paths and a base", script: "src/main.ts",
+			files: map[string]string{
+				"package.json": `{"type": "module"}`, "tsconfig.json": `{"extends": "./base", /* a comment */ }`,
+				"base.json":   `{"compilerOptions": {"experimentalDecorators": true, "paths": {"@lib/*": ["./lib/*"]}}}`,
+				"src/main.ts": `import { x } from "@lib/x"; const tag = (c: any) => { c.tagged = true }; @tag class A {} console.log(x, (A as any).tagged);`,
+				"lib/x.ts":    `export const x = "by path";`,
+			},
+			want: "by path true\n",
+		},
+		{
+			name: "modules whose names are made when the script runs", script: "main.ts",
+			files: map[string]string{
+				"package.json": `{"type": "module"}`,
+				"main.ts":      `for (const n of ["a", "b"]) console.log((await import(` + "`./plugins/${n}.ts`" + `)).default);`,
+				"plugins/a.ts": `export default "a";`, "plugins/b.ts": `export default "b";`,
+			},
+			want: "a\nb\n",
+		},
+		{
+			name: "circles, links and the order of things", script: "linked.ts",
+			files: map[string]string{
+				"package.json":       `{"type": "module"}`,
+				"real/main.ts":       `console.log("main"); import "./a.ts"; import { where } from "workspace"; console.log(where, import.meta.url);`,
+				"real/a.ts":          `import { b } from "./b.ts"; export const a = () => "a"; console.log("a", b());`,
+				"real/b.ts":          `import { a } from "./a.ts"; export function b() { return "b" + typeof a; } await null; console.log("b");`,
+				"space/package.json": `{"type": "module", "exports": "./index.ts"}`,
+				"space/index.ts":     `export const where = import.meta.filename;`,
+			},
+			links: map[string]string{"linked.ts": "real/main.ts", "real/node_modules/workspace": "../../space"},
+			want:  "b\na bfunction\nmain\nDIR/space/index.ts file://DIR/real/main.ts\n",
+		},
+	}
+}
+
+func TestATextMeansWhatTheScriptMeans(t *testing.T) {
+	t.Parallel()
+	for _, m := range meanings() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			dir := project(t, m.files)
+			for path, target := range m.links {
+				link(t, target, filepath.Join(dir, path))
+			}
+			script := filepath.Join(dir, m.script)
+			want := strings.NewReplacer("DIR", dir, "ARGS", "2").Replace(m.want)
+			same := func(where, stdout, stderr string) {
+				if diff := cmp.Diff(want, stdout); diff != "" {
+					t.Errorf("on %s (-want +got):\n%s%s", where, diff, stderr)
+				}
+			}
+			file := bundled(t, Open(""), script, Node).File
+			stdout, stderr := run(t, dir, "", node20(t), file)
+			same("node 20", stdout, stderr)
+			stdout, stderr = run(t, dir, "", node22(t), file)
+			same("node 22", stdout, stderr)
+			stdout, stderr = embedded(t, script)
+			same("an engine", strings.Replace(stdout, "false 4", "false 2", 1), stderr)
+		})
+	}
+}

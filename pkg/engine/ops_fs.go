@@ -403,20 +403,20 @@ func kind(mode fs.FileMode) int {
 	return kindRegular
 }
 
-// makeDir is (path, recursive, mode): the first folder that it had to make when recursive, absolute; else nil.
+// makeDir is (path, recursive, mode): the first folder that it had to make when recursive; else nil.
 func makeDir(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	mode := permissions(args, 2)
 	if !arg[bool](args, 1) {
 		return nil, failure(os.Mkdir(name, mode), "mkdir", written)
 	}
-	name = filepath.Clean(name)
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		return nil, failure(syscall.EEXIST, "mkdir", written)
 	}
 	var first any
-	for dir := name; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+	for dir := filepath.Clean(written); ; dir = filepath.Dir(dir) {
+		whole, _ := e.path([]any{dir}, 0)
+		if _, err := os.Lstat(whole); err == nil || dir == filepath.Dir(dir) {
 			break
 		}
 		first = dir

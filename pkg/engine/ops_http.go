@@ -56,8 +56,9 @@ type httpServer struct {
 }
 
 type serverConn struct {
-	id   int
-	idle bool
+	id       int
+	idle     bool
+	answered int // the request whose response is complete, but perhaps not sent; 0 when there is none
 }
 
 type connKey struct{}
@@ -149,6 +150,7 @@ func (s *httpServer) changed(c net.Conn, state http.ConnState) {
 		s.e.ref()
 		s.e.work.Add(1)
 	case http.StateClosed, http.StateHijacked:
+		s.sent(s.conns[c])
 		s.emit("disconnect", s.conns[c].id)
 		delete(s.conns, c)
 		s.e.unref()
@@ -156,6 +158,15 @@ func (s *httpServer) changed(c net.Conn, state http.ConnState) {
 		s.closeWhenEmpty()
 	default:
 		s.conns[c].idle = state == http.StateIdle
+		s.sent(s.conns[c])
+	}
+}
+
+// sent is called with the lock held, once net/http has written what it was given.
+func (s *httpServer) sent(c *serverConn) {
+	if c.answered != 0 {
+		s.emit("finish", c.answered)
+		c.answered = 0
 	}
 }
 
@@ -280,7 +291,9 @@ func (s *httpServer) serve(w http.ResponseWriter, r *http.Request) {
 		s.emit("gone", id)
 		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to close the connection
 	}
-	s.emit("finish", id)
+	s.mu.Lock()
+	conn.answered = id
+	s.mu.Unlock()
 }
 
 // describeRequest has method, target, version, headers by turns and whether there is a body.

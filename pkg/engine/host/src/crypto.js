@@ -16,18 +16,18 @@ function known(algorithm, name) {
 const classes = () => require("internal/hash");
 
 function createHash(algorithm, options = undefined) {
-  if (!known(algorithm, "algorithm")) throw coded(Error, "ERR_OSSL_EVP_UNSUPPORTED", "Digest method not supported");
+  if (!known(algorithm, "algorithm")) throw new Error("Digest method not supported");
   return new (classes().Hash)(algorithm, options);
 }
 
 function createHmac(algorithm, key, options = undefined) {
   const found = known(algorithm, "hmac");
-  if (!found) throw coded(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
+  if (!found) throw coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
   return new (classes().Hmac)(algorithm, found.block, bytesOf(key, options?.encoding, "key"), options);
 }
 
 function hash(algorithm, data, encoding = "hex") {
-  if (!known(algorithm, "algorithm")) throw coded(Error, "ERR_OSSL_EVP_UNSUPPORTED", "Digest method not supported");
+  if (!known(algorithm, "algorithm")) throw new Error("Digest method not supported");
   return encoded(host.call("crypto.hash", algorithm, bytesOf(data)), encoding);
 }
 

@@ -40,7 +40,7 @@ function rejection(promise, reason) {
     `not handled with .catch(). The promise rejected with the reason "${require("node:util").inspect(reason)}".`;
   const error = Object.assign(new Error(text), { code: "ERR_UNHANDLED_REJECTION" });
   error.name = "UnhandledPromiseRejection";
-  error.stack = `[UnhandledPromiseRejection: ${text}]`;
+  error.stack = `UnhandledPromiseRejection: ${text}`;
   exception(error, "unhandledRejection");
 }
 

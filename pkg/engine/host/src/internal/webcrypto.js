@@ -132,7 +132,7 @@ export class Crypto {
       throw new DOMException("The data argument must be an integer-type TypedArray", "TypeMismatchError");
     }
     if (array.byteLength > quota) {
-      throw new DOMException(`The requested length exceeds ${quota} bytes`, "QuotaExceededError");
+      throw new DOMException(`The requested length exceeds 65,536 bytes`, "QuotaExceededError");
     }
     bytesOf(array).set(host.call("crypto.random", array.byteLength));
     return array;

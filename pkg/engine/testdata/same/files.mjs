@@ -1,0 +1,156 @@
+// node:fs, synchronous.
+import fs from "node:fs";
+
+const say = (name, value) => console.log(name, value instanceof Uint8Array ? [...value].join(",") : JSON.stringify(value));
+const fails = (name, task) => {
+  try {
+    say(name, task());
+  } catch ({ name: kind, code, errno, syscall, path, dest, message }) {
+    console.log(name, JSON.stringify({ kind, code, errno, syscall, path, dest, message }));
+  }
+};
+
+fs.writeFileSync("a.txt", "héllo\n");
+say("utf8", fs.readFileSync("a.txt", "utf8"));
+say("bytes", fs.readFileSync("a.txt"));
+say("hex", fs.readFileSync("a.txt", "hex"));
+say("options", fs.readFileSync("a.txt", { encoding: "base64" }));
+fs.appendFileSync("a.txt", "more");
+fs.appendFileSync("a.txt", Buffer.from([0x21, 0xff, 0xe2, 0x82]));
+say("appended", fs.readFileSync("a.txt", "utf8"));
+fs.writeFileSync("latin", "\u00e9", "latin1");
+say("latin1", fs.readFileSync("latin"));
+fs.writeFileSync("exclusive", "1", { flag: "wx" });
+fails("wx", () => fs.writeFileSync("exclusive", "1", { flag: "wx" }));
+fs.writeFileSync("mode", "", { mode: 0o600 });
+say("mode", (fs.statSync("mode").mode & 0o777).toString(8));
+fs.writeFileSync("view", new DataView(new ArrayBuffer(3)));
+say("view", fs.readFileSync("view"));
+say("url", fs.readFileSync(new URL(`file://${process.cwd()}/a.txt`)).length);
+say("path as bytes", fs.readFileSync(Buffer.from("a.txt")).length);
+
+fails("missing", () => fs.readFileSync("nowhere"));
+fails("missing, write", () => fs.writeFileSync("no/where", ""));
+fails("folder", () => fs.readFileSync("."));
+fails("folder, write", () => fs.writeFileSync(".", ""));
+fails("below a file", () => fs.readFileSync("a.txt/b"));
+fails("slash after a file", () => fs.readFileSync("a.txt/"));
+fails("empty", () => fs.readFileSync(""));
+fails("no path", () => fs.readFileSync());
+fails("null byte", () => fs.readFileSync("a\0b"));
+fails("number as a path", () => fs.statSync(7));
+fails("encoding", () => fs.readFileSync("a.txt", "klingon"));
+fails("flags", () => fs.openSync("a.txt", "z"));
+fails("data", () => fs.writeFileSync("x", 7));
+fails("data, null", () => fs.writeFileSync("x", null));
+fails("mode", () => fs.mkdirSync("m", "abc"));
+
+say("mkdir", fs.mkdirSync("d"));
+fails("mkdir again", () => fs.mkdirSync("d"));
+say("recursive", fs.mkdirSync("d/e/f", { recursive: true }));
+say("recursive again", fs.mkdirSync("d/e/f", { recursive: true }));
+fails("mkdir, no parent", () => fs.mkdirSync("p/q"));
+fails("mkdir over a file", () => fs.mkdirSync("a.txt", { recursive: true }));
+fails("mkdir below a file", () => fs.mkdirSync("a.txt/x", { recursive: true }));
+fs.writeFileSync("d/e/one.txt", "1");
+fs.writeFileSync("d/Two.txt", "22");
+fs.symlinkSync("Two.txt", "d/link");
+say("readdir", fs.readdirSync("d"));
+say("readdir, types", fs.readdirSync("d", { withFileTypes: true }).map((e) => [e.name, e.isFile(), e.isDirectory(), e.isSymbolicLink(), e.path]));
+say("readdir, recursive", fs.readdirSync("d", { recursive: true }));
+say("readdir, both", fs.readdirSync("d", { recursive: true, withFileTypes: true }).map((e) => [e.path, e.name]));
+say("readdir, bytes", fs.readdirSync("d", "buffer").map((name) => name.toString()));
+fails("readdir, missing", () => fs.readdirSync("nowhere"));
+fails("readdir, a file", () => fs.readdirSync("a.txt"));
+
+const s = fs.statSync("d/Two.txt");
+say("stat", [s.isFile(), s.isDirectory(), s.isSymbolicLink(), s.isFIFO(), s.size, s.nlink, (s.mode & fs.constants.S_IFMT) === fs.constants.S_IFREG]);
+say("stat, keys", Object.keys(s));
+say("dates", [s.mtime instanceof Date, Math.abs(s.mtimeMs - Date.now()) < 60000, s.mtime.getTime() === Math.round(s.mtimeMs)]);
+say("lstat", fs.lstatSync("d/link").isSymbolicLink());
+say("throwIfNoEntry", fs.statSync("nowhere", { throwIfNoEntry: false }) === undefined);
+fails("stat, missing", () => fs.statSync("nowhere"));
+fails("lstat, missing", () => fs.lstatSync("nowhere"));
+say("bigint", typeof fs.statSync("a.txt", { bigint: true }).size);
+say("exists", [fs.existsSync("d"), fs.existsSync("nowhere"), fs.existsSync(undefined), fs.existsSync("a\0")]);
+say("access", fs.accessSync("a.txt"));
+fails("access, missing", () => fs.accessSync("nowhere"));
+say("readlink", fs.readlinkSync("d/link"));
+fails("readlink, a file", () => fs.readlinkSync("a.txt"));
+say("realpath", fs.realpathSync("d/link"));
+say("realpath.native", fs.realpathSync.native("d/../d/./link"));
+fails("realpath, missing", () => fs.realpathSync("d/nowhere/x"));
+fails("realpath.native, missing", () => fs.realpathSync.native("nowhere"));
+fails("symlink, exists", () => fs.symlinkSync("x", "d/link"));
+fs.linkSync("a.txt", "hard");
+say("link", fs.statSync("hard").nlink);
+
+fs.chmodSync("a.txt", 0o640);
+say("chmod", (fs.statSync("a.txt").mode & 0o777).toString(8));
+fs.chmodSync("a.txt", "600");
+say("chmod, text", (fs.statSync("a.txt").mode & 0o777).toString(8));
+fs.utimesSync("a.txt", 1000, new Date(2000500));
+say("utimes", [fs.statSync("a.txt").atimeMs, fs.statSync("a.txt").mtimeMs]);
+fails("utimes, wrong", () => fs.utimesSync("a.txt", "soon", 1));
+fs.truncateSync("a.txt", 3);
+say("truncate", fs.readFileSync("a.txt"));
+fails("truncate, missing", () => fs.truncateSync("nowhere", 3));
+
+fs.renameSync("a.txt", "b.txt");
+fails("rename, missing", () => fs.renameSync("a.txt", "c.txt"));
+fs.copyFileSync("b.txt", "c.txt");
+say("copy", fs.readFileSync("c.txt"));
+fails("copy, exclusive", () => fs.copyFileSync("b.txt", "c.txt", fs.constants.COPYFILE_EXCL));
+fails("copy, missing", () => fs.copyFileSync("nowhere", "c.txt"));
+fs.cpSync("d", "copy", { recursive: true, filter: (from) => !from.endsWith("one.txt") });
+say("cp", fs.readdirSync("copy", { recursive: true }));
+say("cp, link", fs.readlinkSync("copy/link"));
+fails("cp, not recursive", () => fs.cpSync("d", "copy2"));
+fs.cpSync("b.txt", "new/deep/b.txt");
+say("cp, file", fs.readFileSync("new/deep/b.txt"));
+
+fails("unlink", () => fs.unlinkSync("c.txt"));
+fails("unlink, missing", () => fs.unlinkSync("c.txt"));
+fails("unlink, folder", () => fs.unlinkSync("d"));
+fails("rmdir, full", () => fs.rmdirSync("d"));
+fails("rmdir, file", () => fs.rmdirSync("b.txt"));
+fails("rmdir, missing", () => fs.rmdirSync("nowhere"));
+fails("rm, folder", () => fs.rmSync("d"));
+fails("rm, missing", () => fs.rmSync("nowhere"));
+fails("rm, force", () => fs.rmSync("nowhere", { force: true }));
+fails("rm, recursive", () => fs.rmSync("d", { recursive: true }));
+say("gone", fs.existsSync("d"));
+const temp = fs.mkdtempSync("t-");
+say("mkdtemp", [/^t-[A-Za-z0-9]{6}$/.test(temp), fs.statSync(temp).isDirectory(), (fs.statSync(temp).mode & 0o777).toString(8)]);
+fails("mkdtemp, no parent", () => fs.mkdtempSync("no/where/t-"));
+
+const fd = fs.openSync("f", "w+");
+say("fd", fd > 2);
+say("write", fs.writeSync(fd, "0123456789"));
+say("write, part", fs.writeSync(fd, Buffer.from("abcdef"), 1, 2, 4));
+const into = Buffer.alloc(6);
+say("read", fs.readSync(fd, into, 1, 4, 3));
+say("into", into);
+say("read on", fs.readSync(fd, into));
+say("fstat", fs.fstatSync(fd).size);
+fs.ftruncateSync(fd, 5);
+fs.fsyncSync(fd);
+say("readFile of a number", fs.readFileSync("f", "utf8"));
+fails("read too much", () => fs.readSync(fd, into, 0, 100));
+say("close", fs.closeSync(fd));
+fails("closed", () => fs.closeSync(fd));
+fails("closed, read", () => fs.readSync(fd, into));
+fails("closed, write", () => fs.writeSync(fd, "x"));
+fails("closed, fstat", () => fs.fstatSync(fd));
+fails("fd of a wrong kind", () => fs.closeSync("3"));
+const appending = fs.openSync("f", "a");
+fs.writeSync(appending, "end");
+fs.closeSync(appending);
+say("appending", fs.readFileSync("f", "utf8"));
+fails("open, missing", () => fs.openSync("nowhere", "r+"));
+fs.writevSync(fs.openSync("v", "w"), [Buffer.from("a"), Buffer.from("bc")]);
+say("writev", fs.readFileSync("v", "utf8"));
+const dir = fs.opendirSync("copy");
+say("opendir", [dir.path, [dir.readSync(), dir.readSync(), dir.readSync()].map((entry) => entry.name).sort()]);
+dir.closeSync();
+fs.writeSync(1, "written to 1\n");

@@ -27,7 +27,7 @@ type (
 // functions returns the table that QuickJS takes its memory from.
 func (h *heap) functions(v *vm) uintptr {
 	table := h.take(int(unsafe.Sizeof(lib.TJSMallocFunctions{})))
-	*(*lib.TJSMallocFunctions)(unsafe.Pointer(table)) = lib.TJSMallocFunctions{
+	*at[lib.TJSMallocFunctions](table) = lib.TJSMallocFunctions{
 		Fjs_malloc: v.pointer(mallocFunc(func(_ *libc.TLS, state uintptr, size lib.Tsize_t) uintptr {
 			p := h.take(int(size))
 			h.count(state, 1)
@@ -51,7 +51,7 @@ func (h *heap) functions(v *vm) uintptr {
 
 // count keeps the books by which QuickJS decides when to look for cycles.
 func (h *heap) count(state uintptr, blocks int) {
-	s := (*lib.TJSMallocState)(unsafe.Pointer(state))
+	s := at[lib.TJSMallocState](state)
 	s.Fmalloc_count += lib.Tsize_t(blocks)
 	s.Fmalloc_size = lib.Tsize_t(h.used)
 }

@@ -63,11 +63,11 @@ type Engine struct {
 	ctx  context.Context
 	halt *halt
 
-	inbox      *inbox
-	work       sync.WaitGroup // background jobs and the reader of stdin
-	stdin      stdin
-	closePipes func()
-	started    time.Time
+	inbox    *inbox
+	work     sync.WaitGroup // the engine\'s goroutine, background jobs, the reader of stdin
+	patience time.Duration
+	stdin    stdin
+	started  time.Time
 
 	heedsTerm atomic.Bool // the script listens to SIGTERM
 
@@ -78,21 +78,32 @@ type Engine struct {
 	places places // of the engine's goroutine
 
 	done chan struct{}
-	exit Exit // valid once done is closed
 }
+
+// patience is how long what the engine started may take to notice its end.
+const patience = 2 * time.Second
 
 // Start runs a bundle and returns at once.
 func Start(spec Spec) *Engine {
+	e := newEngine(spec)
+	e.start()
+	return e
+}
+
+func newEngine(spec Spec) *Engine {
 	if spec.MemoryLimit == 0 {
 		spec.MemoryLimit = DefaultMemoryLimit
 	}
-	e := &Engine{spec: spec, inbox: newInbox(), started: time.Now(), done: make(chan struct{})}
+	e := &Engine{spec: spec, inbox: newInbox(), started: time.Now(), done: make(chan struct{}), patience: patience}
 	e.ops, e.jobs = operations(spec.Sandbox)
 	e.ctx, e.halt = newHalt()
 	e.stdin.wake = sync.NewCond(&e.stdin.mu)
-	e.closePipes = pipesCloser(e)
-	go e.live()
 	return e
+}
+
+func (e *Engine) start() {
+	e.work.Go(e.live)
+	context.AfterFunc(e.ctx, e.end)
 }
 
 // Done is closed when the engine has ended and nothing of it is left.
@@ -101,7 +112,7 @@ func (e *Engine) Done() <-chan struct{} { return e.done }
 // Exit says how the engine ended. It waits for Done.
 func (e *Engine) Exit() Exit {
 	<-e.done
-	return e.exit
+	return e.halt.exit
 }
 
 // Terminate asks the engine to end, as SIGTERM does: the script's listener decides; without one the engine ends at once.

@@ -35,16 +35,16 @@ const exotic = 0x8
 // hookErrors has v.define called for each property that an error gets until it has its stack.
 func (v *vm) hookErrors() {
 	methods := v.heap.take(int(unsafe.Sizeof(lib.TJSClassExoticMethods{})))
-	*(*lib.TJSClassExoticMethods)(unsafe.Pointer(methods)) = lib.TJSClassExoticMethods{
+	*at[lib.TJSClassExoticMethods](methods) = lib.TJSClassExoticMethods{
 		Fdefine_own_property: v.pointer(defineFunc(func(_ *libc.TLS, _ uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 {
 			return v.define(obj, prop, val, getter, setter, flags)
 		})),
 	}
-	classes := (*lib.TJSRuntime)(unsafe.Pointer(v.rt)).Fclass_array
-	class := (*lib.TJSClass)(unsafe.Pointer(classes + lib.EJS_CLASS_ERROR*unsafe.Sizeof(lib.TJSClass{})))
+	classes := at[lib.TJSRuntime](v.rt).Fclass_array
+	class := at[lib.TJSClass](classes + lib.EJS_CLASS_ERROR*unsafe.Sizeof(lib.TJSClass{}))
 	class.Fexotic = methods
 	v.hook.getter = v.pointer(getterFunc(func(_ *libc.TLS, _ uintptr, this value, _ int32, _ uintptr, _ int32, data uintptr) value {
-		return v.readStack(this, *(*value)(unsafe.Pointer(data)))
+		return v.readStack(this, *at[value](data))
 	}))
 	v.hook.setter = v.method("stack", func(this value, args []value) (value, error) {
 		if len(args) > 0 {
@@ -53,19 +53,23 @@ func (v *vm) hookErrors() {
 		return undefined(), nil
 	})
 	// What QuickJS calls InternalError is RangeError in V8.
-	protos := &(*lib.TJSContext)(unsafe.Pointer(v.ctx)).Fnative_error_proto
+	protos := v.protos()
 	v.free(protos[lib.EJS_INTERNAL_ERROR])
 	protos[lib.EJS_INTERNAL_ERROR] = v.dup(protos[lib.EJS_RANGE_ERROR])
 }
 
+// protos are the prototypes of the classes of errors.
+func (v *vm) protos() *[8]value { return &at[lib.TJSContext](v.ctx).Fnative_error_proto }
+
 // define defines a property of an error. All values are borrowed.
 func (v *vm) define(obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 {
-	bits := &(*lib.TJSObject)(unsafe.Pointer(pointerOf(obj))).F__ccgo16
+	bits := &at[lib.TJSObject](pointerOf(obj)).F__ccgo16
 	*bits &^= exotic
 	switch {
 	case prop == lib.EJS_ATOM_stack && tag(val) == lib.EJS_TAG_STRING:
 		return v.defineStack(obj, val)
 	case prop == lib.EJS_ATOM_message && v.says(val, overflowQuickJS):
+		lib.XJS_SetPrototype(v.tls, v.ctx, obj, v.protos()[lib.EJS_RANGE_ERROR]) // a parser's is a SyntaxError
 		val = v.text(overflowNode)
 		defer v.free(val)
 	}
@@ -76,7 +80,7 @@ func (v *vm) define(obj value, prop lib.TJSAtom, val, getter, setter value, flag
 func (v *vm) defineStack(obj, raw value) int32 {
 	data := v.heap.take(valueSize)
 	defer v.heap.release(data)
-	*(*value)(unsafe.Pointer(data)) = raw
+	*at[value](data) = raw
 	getter := lib.XJS_NewCFunctionData(v.tls, v.ctx, v.hook.getter, 0, 0, 1, data)
 	return lib.XJS_DefinePropertyGetSet(v.tls, v.ctx, obj, lib.EJS_ATOM_stack, getter, v.dup(v.hook.setter), lib.MJS_PROP_CONFIGURABLE)
 }
@@ -86,7 +90,9 @@ func (v *vm) readStack(this, raw value) value {
 	if v.hook.show == nil {
 		return v.dup(raw)
 	}
-	shown, err := v.hook.show(this, raw)
+	var shown value
+	var err error
+	v.deeper(func() { shown, err = v.hook.show(this, raw) })
 	if err != nil {
 		v.free(err.(*thrown).v)
 		shown = v.dup(raw)

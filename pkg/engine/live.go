@@ -1,26 +1,26 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"runtime/debug"
-	"sync"
 	"time"
 )
-
-// patience is how long background work may take to notice that the engine has ended. What waits in the operating system without a
-// way to wake it is left behind after that.
-const patience = 2 * time.Second
 
 // live is the engine's goroutine. Whatever goes up through it, a panic of ours or of the engine, a fault of the engine's memory,
 // runtime.Goexit, ends this engine alone.
 func (e *Engine) live() {
-	defer e.end()
+	defer e.leave()
 	defer e.survive()
 	debug.SetPanicOnFault(true)
-	context.AfterFunc(e.ctx, e.closePipes)
 	e.halt.with(Exit{Code: e.run()})
+}
+
+func (e *Engine) leave() {
+	e.halt.with(Exit{Code: -1, Panic: "something ended the engine's goroutine"})
+	if e.vm != nil {
+		e.vm.close()
+	}
 }
 
 // survive makes a panic the engine's end.
@@ -33,15 +33,15 @@ func (e *Engine) survive() {
 	e.halt.with(Exit{Code: -1, Panic: fmt.Sprint(p)})
 }
 
+// end runs once the engine is to end, on a goroutine of its own: it wakes whoever waits, and waits for all that the engine started.
+// What does not notice in time, such as a call into the operating system that nothing can wake, is left behind.
 func (e *Engine) end() {
 	defer close(e.done)
-	e.halt.with(Exit{Code: -1, Panic: "something ended the engine's goroutine"})
-	e.exit = e.halt.exit
-	e.closePipes()
-	e.handles.closeAll()
-	if e.vm != nil {
-		e.vm.close()
+	for _, pipe := range []io.Closer{e.spec.Stdin, e.spec.Stdout, e.spec.Stderr} {
+		_ = pipe.Close()
 	}
+	e.stdin.stop()
+	e.handles.closeAll()
 	finished := make(chan struct{})
 	go func() {
 		e.work.Wait()
@@ -49,18 +49,8 @@ func (e *Engine) end() {
 	}()
 	select {
 	case <-finished:
-	case <-time.After(patience):
+	case <-time.After(e.patience):
 	}
-}
-
-// pipesCloser closes what the engine was given, which ends reads and writes that wait.
-func pipesCloser(e *Engine) func() {
-	return sync.OnceFunc(func() {
-		for _, pipe := range []io.Closer{e.spec.Stdin, e.spec.Stdout, e.spec.Stderr} {
-			_ = pipe.Close()
-		}
-		e.stdin.stop()
-	})
 }
 
 // run is the engine's life and returns its exit code.

@@ -26,8 +26,9 @@ type rig struct {
 	out, errs *captured
 }
 
-// newRig starts an engine on code, which is the body of an async function, as a bundle's is.
-func newRig(t *testing.T, code string, change ...func(*Spec)) *rig {
+// newRig starts an engine on code, which is the body of an async function, as a bundle's is. A change is a func(*Spec), or a
+// func(*Engine) to call before it lives.
+func newRig(t *testing.T, code string, change ...any) *rig {
 	t.Helper()
 	r, w := io.Pipe()
 	g := &rig{t: t, stdin: w, out: newCaptured(), errs: newCaptured()}
@@ -36,10 +37,20 @@ func newRig(t *testing.T, code string, change ...func(*Spec)) *rig {
 		Code:  []byte("(async(__trailblaze_require)=>{\"use strict\";\n" + code + "\n})"),
 		Stdin: r, Stdout: g.out, Stderr: g.errs,
 	}
+	var faults []func(*Engine)
 	for _, f := range change {
-		f(&spec)
+		switch f := f.(type) {
+		case func(*Spec):
+			f(&spec)
+		case func(*Engine):
+			faults = append(faults, f)
+		}
 	}
-	g.Engine = Start(spec)
+	g.Engine = newEngine(spec)
+	for _, f := range faults {
+		f(g.Engine)
+	}
+	g.start()
 	t.Cleanup(func() {
 		g.Kill()
 		g.wait()
@@ -60,7 +71,7 @@ func (g *rig) wait() Exit {
 }
 
 // run expects an end with code 0 and returns what was written to stdout.
-func run(t *testing.T, code string, change ...func(*Spec)) string {
+func run(t *testing.T, code string, change ...any) string {
 	t.Helper()
 	g := newRig(t, code, change...)
 	if exit := g.wait(); exit != (Exit{}) {

@@ -66,7 +66,7 @@ func (v *vm) pointer(f any) uintptr {
 // onRejection has promises reported that are rejected without a handler, and those that get one later. The values are borrowed.
 func (v *vm) onRejection(f func(promise, reason value, handled bool)) {
 	tracker := rejectionFunc(func(_ *libc.TLS, _ uintptr, promise, reason value, handled int32, _ uintptr) {
-		f(promise, reason, handled != 0)
+		v.deeper(func() { f(promise, reason, handled != 0) })
 	})
 	lib.XJS_SetHostPromiseRejectionTracker(v.tls, v.rt, v.pointer(tracker), 0)
 }
@@ -82,7 +82,7 @@ func (v *vm) function(name string, f func(args []value) (value, error)) value {
 // method is a function that wants to know its receiver, which is borrowed too.
 func (v *vm) method(name string, f func(this value, args []value) (value, error)) value {
 	door := doorFunc(func(_ *libc.TLS, _ uintptr, this value, argc int32, argv uintptr, _ int32) value {
-		r, err := f(this, unsafe.Slice((*value)(unsafe.Pointer(argv)), argc))
+		r, err := f(this, span[value](argv, argc))
 		if err != nil {
 			return v.throw(err)
 		}
@@ -125,8 +125,16 @@ func (v *vm) dup(x value) value { return lib.XDupValue(v.tls, v.ctx, x) }
 func (v *vm) call(f value, args ...value) (value, error) {
 	argv := v.heap.take(max(1, len(args)) * valueSize)
 	defer v.heap.release(argv)
-	copy(unsafe.Slice((*value)(unsafe.Pointer(argv)), len(args)), args)
+	copy(span[value](argv, len(args)), args)
 	return v.result(lib.XJS_Call(v.tls, v.ctx, f, undefined(), int32(len(args)), argv))
+}
+
+// deeper has f work where JavaScript has used up its stack.
+func (v *vm) deeper(f func()) {
+	const headroom = 500
+	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots+headroom)
+	defer lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots)
+	f()
 }
 
 // job runs one pending microtask and says whether there was one.
@@ -158,7 +166,7 @@ func (v *vm) compile(code []byte, file string) ([]byte, error) {
 		return nil, fmt.Errorf("cannot write the bytecode of %s", file)
 	}
 	defer lib.Xjs_free(v.tls, v.ctx, p)
-	return goBytes(p, int(*(*lib.Tsize_t)(unsafe.Pointer(size)))), nil
+	return goBytes(p, int(*at[lib.Tsize_t](size))), nil
 }
 
 // run runs bytecode and returns the script's value.
@@ -215,7 +223,7 @@ func (v *vm) str(x value) (string, error) {
 		return "", &thrown{lib.XJS_GetException(v.tls, v.ctx)}
 	}
 	defer lib.XJS_FreeCString(v.tls, v.ctx, p)
-	return string(goBytes(p, int(*(*lib.Tsize_t)(unsafe.Pointer(size))))), nil
+	return string(goBytes(p, int(*at[lib.Tsize_t](size)))), nil
 }
 
 // bytes makes a Uint8Array with a copy of b.
@@ -233,7 +241,7 @@ func (v *vm) bytes(b []byte) value {
 func (v *vm) view(buffer value, kind int32) value {
 	argv := v.heap.take(3 * valueSize)
 	defer v.heap.release(argv)
-	args := unsafe.Slice((*value)(unsafe.Pointer(argv)), 3)
+	args := span[value](argv, 3)
 	args[0], args[1], args[2] = buffer, undefined(), undefined()
 	defer v.free(buffer)
 	return lib.XJS_NewTypedArray(v.tls, v.ctx, 1, argv, kind)
@@ -242,7 +250,7 @@ func (v *vm) view(buffer value, kind int32) value {
 // shared makes a Float64Array over memory that Go reads as it is, for as long as the vm lives.
 func (v *vm) shared(n int) ([]float64, value) {
 	p := v.heap.take(8 * n)
-	floats := unsafe.Slice((*float64)(unsafe.Pointer(p)), n)
+	floats := span[float64](p, n)
 	clear(floats)
 	buffer := lib.XJS_NewArrayBuffer(v.tls, v.ctx, p, lib.Tsize_t(8*n), 0, 0, 0)
 	return floats, v.view(buffer, lib.EJS_TYPED_ARRAY_FLOAT64)
@@ -252,7 +260,7 @@ func (v *vm) shared(n int) ([]float64, value) {
 func (v *vm) binary(x value) ([]byte, bool) {
 	sizes := v.heap.take(3 * int(unsafe.Sizeof(lib.Tsize_t(0))))
 	defer v.heap.release(sizes)
-	n := unsafe.Slice((*lib.Tsize_t)(unsafe.Pointer(sizes)), 3)
+	n := span[lib.Tsize_t](sizes, 3)
 	if p := lib.XJS_GetArrayBuffer(v.tls, v.ctx, sizes, x); p != 0 {
 		return goBytes(p, int(n[0])), true
 	}
@@ -290,10 +298,10 @@ func (v *vm) keys(x value) ([]string, error) {
 	if lib.XJS_GetOwnPropertyNames(v.tls, v.ctx, out, count, x, flags) < 0 {
 		return nil, &thrown{lib.XJS_GetException(v.tls, v.ctx)}
 	}
-	table, n := *(*uintptr)(unsafe.Pointer(out)), *(*uint32)(unsafe.Pointer(count))
+	table, n := *at[uintptr](out), *at[uint32](count)
 	defer lib.XJS_FreePropertyEnum(v.tls, v.ctx, table, n)
 	var names []string
-	for _, p := range unsafe.Slice((*lib.TJSPropertyEnum)(unsafe.Pointer(table)), n) {
+	for _, p := range span[lib.TJSPropertyEnum](table, n) {
 		name := lib.XJS_AtomToString(v.tls, v.ctx, p.Fatom)
 		s, err := v.str(name)
 		v.free(name)
@@ -315,7 +323,7 @@ func (v *vm) json(text []byte) (value, error) {
 
 func (v *vm) cString(s string) uintptr {
 	p := v.heap.take(len(s) + 1)
-	b := unsafe.Slice((*byte)(unsafe.Pointer(p)), len(s)+1)
+	b := span[byte](p, len(s)+1)
 	copy(b, s)
 	b[len(s)] = 0
 	return p
@@ -323,15 +331,20 @@ func (v *vm) cString(s string) uintptr {
 
 func (v *vm) cBytes(b []byte) uintptr {
 	p := v.heap.take(max(1, len(b)))
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(p)), len(b)), b)
+	copy(span[byte](p, len(b)), b)
 	return p
 }
 
 func goBytes(p uintptr, n int) []byte {
 	b := make([]byte, n)
-	copy(b, unsafe.Slice((*byte)(unsafe.Pointer(p)), n))
+	copy(b, span[byte](p, n))
 	return b
 }
+
+// at is what C has at an address. The address is not Go's memory, of which nothing may be assumed.
+func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
+
+func span[T any, N int | int32 | uint32](p uintptr, n N) []T { return unsafe.Slice(at[T](p), n) }
 
 // The layout of a value on machines of 64 bits.
 

@@ -1,0 +1,355 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+func TestWhatBreaksInTheHostEndsItsEngineAlone(t *testing.T) {
+	t.Parallel()
+	var none *Engine
+	for name, c := range map[string]struct {
+		fault op
+		want  string
+	}{
+		"a panic":              {func(*Engine, []any) (any, error) { panic("on purpose") }, "on purpose"},
+		"a panic with nil":     {func(*Engine, []any) (any, error) { panic(nil) }, "panic called with nil argument"},
+		"a missing pointer":    {func(*Engine, []any) (any, error) { return none.spec, nil }, "nil pointer dereference"},
+		"an index":             {func(_ *Engine, args []any) (any, error) { return args[5], nil }, "index out of range"},
+		"an end of goroutines": {func(*Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }, "something ended the engine's goroutine"},
+		"memory of nobody": {func(e *Engine, _ []any) (any, error) {
+			return float64(*(*byte)(unsafe.Pointer(e.vm.heap.take(1) + 1<<44))), nil
+		}, "invalid memory address"},
+		"damaged memory of the engine": {func(e *Engine, _ []any) (any, error) {
+			clear(unsafe.Slice((*byte)(unsafe.Pointer(e.vm.ctx)), 200))
+			return nil, nil
+		}, "nil pointer dereference"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, `try { process.memoryUsage.rss(); [].map(() => new Error()) } finally { console.log("never") }`,
+				func(e *Engine) { e.ops["process.memory"] = c.fault })
+			if exit := g.wait(); exit.Code != -1 || !strings.Contains(exit.Panic, c.want) || g.out.String() != "" {
+				t.Errorf("exit %+v, stdout %q", exit, g.out)
+			}
+			run(t, `console.log("the next one")`)
+		})
+	}
+}
+
+func TestAPanicOfBackgroundWorkEndsItsEngineAlone(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `await new Promise(() => {})`, func(e *Engine) {
+		e.background(0, func(context.Context, *Engine, []any) (any, error) { panic("in the background") }, nil)
+	})
+	if exit := g.wait(); exit.Panic != "in the background" || !strings.Contains(g.errs.String(), "panic: in the background") {
+		t.Errorf("exit %+v, stderr %q", exit, g.errs)
+	}
+}
+
+func TestBackgroundWorkEndsWithTheEngine(t *testing.T) {
+	t.Parallel()
+	begun, ended := make(chan bool), false
+	g := newRig(t, `await new Promise(() => {})`, func(e *Engine) {
+		e.background(0, func(ctx context.Context, _ *Engine, _ []any) (any, error) {
+			close(begun)
+			<-ctx.Done()
+			ended = true
+			return nil, ctx.Err()
+		}, nil)
+	})
+	<-begun
+	g.Kill()
+	if exit := g.wait(); exit.Signal != "SIGKILL" || !ended {
+		t.Errorf("exit %+v, the work ended: %v", exit, ended)
+	}
+}
+
+// busy is code that never ends by itself.
+func busy() map[string]string {
+	return map[string]string{
+		"an endless loop":                  `for (;;);`,
+		"a loop that catches":              `for (;;) try { for (;;); } catch {} finally { continue }`,
+		"microtasks":                       `const f = () => Promise.resolve().then(f); f()`,
+		"ticks":                            `const f = () => process.nextTick(f); f()`,
+		"immediates":                       `const f = () => setImmediate(f); f()`,
+		"a timer":                          `setInterval(() => {}, 1000)`,
+		"a promise that never settles":     `setInterval(() => {}, 1 << 30); await new Promise(() => {})`,
+		"a regular expression":             `/^(a+)+$/.test("a".repeat(64) + "b")`,
+		"a sort":                           `const a = Array.from({ length: 1e6 }, (_, i) => -i); for (;;) a.sort().reverse()`,
+		"a getter":                         `const o = { get x() { for (;;); } }; JSON.stringify(o)`,
+		"a destructor of iterators":        `for (const x of (function* () { try { yield 1 } finally { for (;;); } })()) break`,
+		"a generator":                      `function* g() { for (;;) yield 1 } for (const x of g());`,
+		"numbers without end":              `let n = 3n; for (;;) n = (n * n) % (2n ** 65536n)`,
+		"strings":                          `for (;;) "x".repeat(1 << 20).split("").join("-")`,
+		"JSON":                             `const o = Array.from({ length: 1e4 }, (_, i) => ({ i })); for (;;) JSON.parse(JSON.stringify(o))`,
+		"code made of text":                `for (;;) eval("1 + 1")`,
+		"a proxy":                          `const p = new Proxy({}, { get() { for (;;); } }); p.x`,
+		"a replacement":                    `"a".replace(/a/, () => { for (;;); })`,
+		"a reader of input that never end": `process.stdin.resume()`,
+	}
+}
+
+func TestKillEndsWhateverRuns(t *testing.T) {
+	t.Parallel()
+	for name, code := range busy() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, `console.log("ready");`+code)
+			g.out.await(t, "ready")
+			start := time.Now()
+			g.Kill()
+			if exit := g.wait(); exit != (Exit{Code: -1, Signal: "SIGKILL"}) {
+				t.Errorf("exit %+v; stderr %s", exit, g.errs)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("the end took %s", took)
+			}
+		})
+	}
+}
+
+func TestTerminateEndsWhateverRunsUnlessSomebodyListens(t *testing.T) {
+	t.Parallel()
+	for name, code := range busy() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, `process.on("SIGTERM", () => {}); process.removeAllListeners("SIGTERM"); console.log("ready");`+code)
+			g.out.await(t, "ready")
+			g.Terminate()
+			if exit := g.wait(); exit != (Exit{Code: -1, Signal: "SIGTERM"}) {
+				t.Errorf("exit %+v; stderr %s", exit, g.errs)
+			}
+		})
+	}
+}
+
+// TestAnEngineThatCannotBeStoppedDoesNotHoldUpItsEnd is about the loops of QuickJS itself that look at nothing but their elements.
+func TestAnEngineThatCannotBeStoppedDoesNotHoldUpItsEnd(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `console.log("ready"); Array.prototype.indexOf.call({ length: 3e7 }, 1); console.log("never")`,
+		func(e *Engine) { e.patience = 10 * time.Millisecond })
+	g.out.await(t, "ready")
+	g.Kill()
+	if exit := g.wait(); exit.Signal != "SIGKILL" || g.out.String() != "ready\n" {
+		t.Errorf("exit %+v, stdout %q", exit, g.out)
+	}
+	g.work.Wait()
+}
+
+func TestAListenerDecidesWhatTerminateMeans(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `process.once("SIGTERM", async (name) => { await null; console.log(name); process.exit(7) });
+		console.log("ready"); setInterval(() => {}, 1000)`)
+	g.out.await(t, "ready")
+	g.Terminate()
+	if exit := g.wait(); exit != (Exit{Code: 7}) || g.out.String() != "ready\nSIGTERM\n" {
+		t.Errorf("exit %+v, stdout %q", exit, g.out)
+	}
+}
+
+func TestAListenerThatNeverGetsItsTurnIsKilled(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `process.on("SIGTERM", () => console.log("heard")); console.log("ready"); for (;;);`)
+	g.out.await(t, "ready")
+	g.Terminate()
+	select {
+	case <-g.Done():
+		t.Error("the listener was not asked")
+	case <-time.After(50 * time.Millisecond):
+	}
+	g.Kill()
+	if exit := g.wait(); exit.Signal != "SIGKILL" || g.out.String() != "ready\n" {
+		t.Errorf("exit %+v, stdout %q", exit, g.out)
+	}
+}
+
+func TestTerminateBeforeTheScriptRuns(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `for (;;);`)
+	g.Terminate()
+	g.Terminate()
+	g.Kill()
+	if exit := g.wait(); exit.Signal != "SIGTERM" {
+		t.Errorf("exit %+v", exit)
+	}
+}
+
+func TestAMemoryBombEndsItsEngineAlone(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]string{
+		"arrays":           `const a = []; for (;;) a.push(new Array(1000).fill(1))`,
+		"flat strings":     `const a = []; for (;;) a.push(("x" + a.length).repeat(10000))`,
+		"objects":          `const a = []; for (;;) a.push({ a: 1, b: { c: 2 } })`,
+		"maps":             `const m = new Map(); for (let i = 0; ; i++) m.set(i, i)`,
+		"closures":         `let f = () => 0; for (;;) { const g = f; f = () => g() }`,
+		"promises":         `const a = []; for (;;) a.push(new Promise(() => {}))`,
+		"a buffer":         `new ArrayBuffer(2 ** 31 - 1)`,
+		"buffers":          `const a = []; for (;;) a.push(Buffer.alloc(1 << 20))`,
+		"a catcher":        `const a = []; for (;;) try { a.push("x".repeat(1 << 20) + a.length) } catch {}`,
+		"ticks":            `for (;;) process.nextTick(() => {})`,
+		"what is printed":  `const a = ["x"]; for (;;) { a[0] += a[0]; console.log(a[0]) }`,
+		"fill":             `const a = []; a.length = 2 ** 32 - 1; a.fill(0)`,
+		"symbols":          `const a = []; for (let i = 0; ; i++) a.push(Symbol.for("x" + i))`,
+		"timers":           `for (;;) setTimeout(() => {}, 1e6)`,
+		"regular":          `const a = []; for (let i = 0; ; i++) a.push(new RegExp("a".repeat(1000) + i))`,
+		"generated source": `eval("[" + "1,".repeat(1e8) + "]")`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, `try {`+code+`} finally { process.exitCode = 3 }`, func(s *Spec) { s.MemoryLimit = 24 << 20 })
+			want := "JavaScript heap out of memory: it may hold 24 MiB"
+			if exit := g.wait(); exit != (Exit{Code: -1, Panic: want}) || !strings.Contains(g.errs.String(), want) {
+				t.Errorf("exit %+v, stderr %q", exit, g.errs)
+			}
+		})
+	}
+}
+
+func TestEndlessRecursionIsARangeErrorAndTheEngineLivesOn(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]string{
+		"a function":        `function f() { return f() + 1 } f()`,
+		"an async function": `async function f() { await f() } await f()`,
+		"a method":          `class A { m() { this.m() } } new A().m()`,
+		"constructors":      `class A { constructor() { new A() } } new A()`,
+		"a getter":          `const o = { get x() { return this.x } }; o.x`,
+		"a proxy":           `const p = new Proxy({}, { get: (t, k, r) => r[k] }); p.x`,
+		"forEach":           `const f = () => [1].forEach(f); f()`,
+		"apply":             `function f() { f.apply(this, arguments) } f()`,
+		"spread":            `const f = (...a) => f(...a, 1); f()`,
+		"toString":          `const o = { toString() { return "" + this } }; "" + o`,
+		"toJSON":            `const o = { toJSON() { return JSON.stringify(this) } }; JSON.stringify(o)`,
+		"a reviver":         `const f = () => JSON.parse("[1]", f); f()`,
+		"a replacement":     `const f = () => "a".replace(/a/, f); f()`,
+		"a generator":       `function* g() { yield* g() } [...g()]`,
+		"a sort":            `const f = () => [2, 1].sort(f); f()`,
+		"Reflect":           `const f = () => Reflect.apply(f, null, []); f()`,
+		"nested arrays":     `let a = []; for (let i = 0; i < 1e5; i++) a = [a]; a.flat(Infinity)`,
+		"nested text":       `let a = []; for (let i = 0; i < 1e5; i++) a = [a]; String(a)`,
+		"nested JSON":       `JSON.parse("[".repeat(1e5) + "]".repeat(1e5))`,
+		"nested objects":    `let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; JSON.stringify(o)`,
+		"bound functions":   `let f = () => 1; for (let i = 0; i < 8000; i++) f = f.bind(null); f()`,
+		"prototypes":        `let o = null; for (let i = 0; i < 1e5; i++) o = Object.create(o, { x: { get() { return super_(o) } } }); function super_(o) { return o.x } o.x`,
+		"instances":         `class A { static [Symbol.hasInstance](x) { return x instanceof A } } 1 instanceof A`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := run(t, `try { `+code+`; console.log("no error") } catch (e) { console.log(e instanceof RangeError, e.message) }; console.log(1 + 1)`)
+			if got != "true Maximum call stack size exceeded\n2\n" {
+				t.Errorf("stdout %q", got)
+			}
+		})
+	}
+}
+
+func TestDeepNestingOfSourceEndsNobody(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]string{
+		"parentheses":         `eval("(".repeat(1e5) + "1" + ")".repeat(1e5))`,
+		"arrays":              `eval("[".repeat(1e5) + "]".repeat(1e5))`,
+		"functions":           `eval("()=>".repeat(1e5) + "1")`,
+		"blocks":              `eval("{".repeat(1e5) + "}".repeat(1e5))`,
+		"signs":               `eval("- ".repeat(1e5) + "1")`,
+		"groups of patterns":  `new RegExp("(".repeat(1e5) + ")".repeat(1e5))`,
+		"classes of patterns": `new RegExp("[".repeat(1e5) + "]".repeat(1e5), "v")`,
+		"templates":           "eval('`${'.repeat(1e5) + '}`'.repeat(1e5))",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, `try { `+code+` } catch (e) { if (!(e instanceof Error)) throw e }`)
+		})
+	}
+}
+
+func TestUncaughtErrorsAreSaidAsNodeSaysThem(t *testing.T) {
+	t.Parallel()
+	const at = "\n    at /project/tools/script.ts:2:"
+	for name, c := range map[string]struct {
+		code, stderr string
+		exit         int
+	}{
+		"while loading":     {`throw new Error("no")`, "Error: no" + at, 1},
+		"later":             {`setTimeout(() => { throw new RangeError("late") })`, "RangeError: late" + at, 1},
+		"in a function":     {`function f() { null.x } f()`, "TypeError: cannot read property 'x' of null\n    at f (/project/tools/script.ts:2:", 1},
+		"a rejection":       {`Promise.reject(new Error("lost")); await new Promise((r) => setTimeout(r, 1e4))`, "Error: lost" + at, 1},
+		"with properties":   {`throw Object.assign(new Error("no"), { code: "E_NO" })`, "{\n  code: 'E_NO'\n}\n", 1},
+		"with a cause":      {`throw new Error("outer", { cause: new Error("inner") })`, "[cause]: Error: inner", 1},
+		"a string":          {`throw "text"`, "Uncaught:\n'text'\n", 1},
+		"a rejected string": {`Promise.reject("text")`, `The promise rejected with the reason "'text'".] {` + "\n  code: 'ERR_UNHANDLED_REJECTION'\n}", 1},
+		"an unsettled wait": {`await new Promise(() => {})`, "Warning: ", 13},
+		"a syntax error":    {`let let = 1`, "SyntaxError: ", 1},
+		"with exit listeners": {`process.on("exit", (code) => console.error("exit " + code + " " + process.exitCode)); throw new Error("no")`,
+			"exit 1", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, c.code)
+			if exit := g.wait(); exit != (Exit{Code: c.exit}) || !strings.Contains(g.errs.String(), c.stderr) {
+				t.Errorf("exit %+v, stderr:\n%s", exit, g.errs)
+			}
+		})
+	}
+}
+
+func TestExitIsAtOnceAndCannotBeCaught(t *testing.T) {
+	t.Parallel()
+	const never = `console.log("never")`
+	for name, code := range map[string]string{
+		"try":         `try { process.exit(5) } catch { ` + never + ` } finally { ` + never + ` }`,
+		"a promise":   `await new Promise(() => process.exit(5)).finally(() => ` + never + `)`,
+		"a timer":     `setTimeout(() => { try { process.exit(5) } finally { ` + never + ` } }); setTimeout(() => ` + never + `)`,
+		"a tick":      `process.nextTick(() => process.exit(5)); process.nextTick(() => ` + never + `)`,
+		"a generator": `function* g() { try { yield process.exit(5) } finally { ` + never + ` } } for (const x of g()) ` + never,
+		"a getter":    `const o = { get x() { process.exit(5) } }; try { ({ ...o }) } catch { ` + never + ` }`,
+		"exitCode":    `process.exitCode = 5; process.exit()`,
+		"a text":      `process.exit("5")`,
+		"a listener":  `process.on("exit", () => process.exit(5)); process.exit(1)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, code)
+			if exit := g.wait(); exit != (Exit{Code: 5}) || g.out.String() != "" {
+				t.Errorf("exit %+v, stdout %q, stderr %s", exit, g.out, g.errs)
+			}
+		})
+	}
+}
+
+// TestNothingIsLeftOfBrokenEngines is alone in the process while it runs: it has no parallel.
+func TestNothingIsLeftOfBrokenEngines(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("resident memory is read where /proc is")
+		return
+	}
+	const code = `const a = []; for (let i = 0; i < 200; i++) a.push("x".repeat(1e5) + i); process.memoryUsage.rss()`
+	crash := func(e *Engine) { e.ops["process.memory"] = func(*Engine, []any) (any, error) { panic("now") } }
+	once := func() { newRig(t, code, crash).wait() }
+	once()
+	before := resident(t)
+	for range 20 {
+		once()
+	}
+	if grown := resident(t) - before; grown > 100<<20 {
+		t.Errorf("20 engines of 20 MB that broke left %d MB", grown>>20)
+	}
+}
+
+func resident(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, pages int
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}

@@ -1,10 +1,12 @@
 package bundle
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	sourcemap "github.com/go-sourcemap/sourcemap"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -110,7 +112,7 @@ const code = (e: any) => [e.code, e.message.split("\n")[0]].join(": ");
 console.log(JSON.stringify(optional));
 await import("nowhere/sub").catch((e) => console.log(code(e)));
 try { await import("./nowhere.js") } catch (e) { console.log(code(e).replace(import.meta.dirname, "")) }
-await import("bun:sqlite").catch((e) => console.log(e.message.slice(0, 29)));`,
+await import("bun:sqlite").catch((e) => console.log(e instanceof Error));`,
 				"node_modules/optional/package.json": `{}`,
 				"node_modules/optional/index.js": `let found; try { found = require("peer") } catch (e) { found = e.code }
 try { require("./native.node") } catch (e) { found += " " + (e !== undefined) }
@@ -119,7 +121,7 @@ exports.never = () => { require("another-peer") }; try { exports.never() } catch
 			want: `{"found":"MODULE_NOT_FOUND true MODULE_NOT_FOUND"}` + "\n" +
 				"ERR_MODULE_NOT_FOUND: Cannot find package 'nowhere' imported from DIR/main.ts\n" +
 				"ERR_MODULE_NOT_FOUND: Cannot find module '/nowhere.js' imported from DIR/main.ts\n" +
-				"bun:sqlite is for bun alone (\n",
+				"true\n",
 		},
 		{
 			name: "names that a text has are free for scripts", script: "main.ts",
@@ -186,13 +188,100 @@ func TestATextMeansWhatTheScriptMeans(t *testing.T) {
 					t.Errorf("on %s (-want +got):\n%s%s", where, diff, stderr)
 				}
 			}
+			stdout, stderr := run(t, dir, "", append(tsx(t), script)...)
+			same("tsx", stdout, stderr)
 			file := bundled(t, Open(""), script, Node).File
-			stdout, stderr := run(t, dir, "", node20(t), file)
+			stdout, stderr = run(t, dir, "", node20(t), file)
 			same("node 20", stdout, stderr)
 			stdout, stderr = run(t, dir, "", node22(t), file)
 			same("node 22", stdout, stderr)
 			stdout, stderr = embedded(t, script)
 			same("an engine", strings.Replace(stdout, "false 4", "false 2", 1), stderr)
 		})
+	}
+}
+
+func TestStacksNameTheAuthorsLines(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{
+		"package.json": `{"type": "module"}`,
+		"main.ts":      "#!/usr/bin/env bun\nimport { check } from \"./lib/check\";\n\ninterface A { a: string }\n\ncheck({ a: 1 } as any);\n",
+		"lib/check.ts": "type T = { a: string };\n// two\nexport function check(value: T) {\n  throw new Error(value.a + __dirname);\n}\n",
+	})
+	script := filepath.Join(dir, "main.ts")
+	for _, node := range []string{node20(t), node22(t)} {
+		_, stderr := run(t, dir, "", node, "--enable-source-maps", bundled(t, Open(""), script, Node).File)
+		for _, want := range []string{
+			"Error: 1" + dir + "/lib", "at check (" + dir + "/lib/check.ts:4:9)", dir + "/main.ts:6:1",
+		} {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%s says nothing of %q:\n%s", node, want, stderr)
+			}
+		}
+	}
+}
+
+func TestTheSourceMapLeadsToTheAuthorsPlace(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{
+		"main.ts": "import { twice } from './twice';\nconsole.log(twice(21));\n", "twice.ts": "\n\nexport const twice = (n: number) => n * 2;\n",
+	})
+	for _, target := range []Target{Embedded, Node} {
+		b := bundled(t, Open(""), filepath.Join(dir, "main.ts"), target)
+		m, err := sourcemap.Parse("", b.SourceMap())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for token, want := range map[string]string{"n * 2": "twice.ts:3:36", "twice(21)": "main.ts:2:12"} {
+			before, _, ok := strings.Cut(string(b.Code), token)
+			if !ok {
+				t.Fatalf("the text has no %q:\n%s", token, b.Code)
+			}
+			source, _, line, column, ok := m.Source(strings.Count(before, "\n")+1, len(before)-strings.LastIndex(before, "\n")-1)
+			place := filepath.Join(dir, want)
+			if target == Node {
+				place = fileURL(place)
+			}
+			if got := fmt.Sprintf("%s:%d:%d", source, line, column); !ok || got != place {
+				t.Errorf("%s: %q comes from %s, want %s", target, token, got, place)
+			}
+		}
+	}
+}
+
+// The map of a package leads to files that were not installed; that of an author's own compiler to what the author wrote.
+func TestOnlyTheMapsOfAuthorsAreFollowed(t *testing.T) {
+	t.Parallel()
+	const compiled, compiledMap = "export const boom = () => {\n  throw new Error('x');\n};\n//# sourceMappingURL=",
+		`{"version":3,"sources":["SRC"],"names":[],"mappings":";EAKE"}`
+	dir := project(t, map[string]string{
+		"package.json": `{"type": "module"}`,
+		"main.js":      `import { boom } from "./dist/own.js"; import { boom as other } from "pkg"; console.log(boom, other);`,
+		"dist/own.js":  compiled + "own.js.map", "dist/own.js.map": strings.Replace(compiledMap, "SRC", "../src/own.ts", 1),
+		"node_modules/pkg/package.json": `{"type": "module", "exports": "./pkg.js"}`,
+		"node_modules/pkg/pkg.js":       compiled + "pkg.js.map\n", "node_modules/pkg/pkg.js.map": strings.Replace(compiledMap, "SRC", "src/gone.ts", 1),
+	})
+	sources := string(bundled(t, Open(""), filepath.Join(dir, "main.js"), Embedded).SourceMap())
+	for name, want := range map[string]bool{"src/own.ts": true, "gone.ts": false, "node_modules/pkg/pkg.js": true} {
+		if strings.Contains(sources, name) != want {
+			t.Errorf("the map names %s: %t, want %t: %s", name, !want, want, sources)
+		}
+	}
+}
+
+func TestMapsAreTakenFromTheEndOfAFileAlone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a;\n//# sourceMappingURL=a.js.map":     "a;\n",
+		"a;\n//@ sourceMappingURL=a.js.map\n\n": "a;\n",
+		"//# sourceMappingURL=a.js.map":         "",
+		"s = '//# sourceMappingURL=' + x":       "s = '//# sourceMappingURL=' + x",
+		"s = `\n//# sourceMappingURL=${x}`":     "s = `\n//# sourceMappingURL=${x}`",
+		"//# sourceMappingURL=a.js.map\nmore":   "//# sourceMappingURL=a.js.map\nmore",
+		"":                                      "", "sourceMappingURL=": "sourceMappingURL=",
+	} {
+		if got := string(withoutMap([]byte(text))); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
 	}
 }

@@ -133,6 +133,9 @@ func (b *builder) facts(data string) string {
 		f["c "+input] = sum
 		dir := filepath.Dir(input)
 		f.configuration(dir)
+		if !isInstalled(input) {
+			f.add(contentFact, input+".map") // of an author's own compiler
+		}
 		for _, i := range entry.Imports {
 			spec, found := i.Original, i.Path
 			if _, isFile := b.sums[found]; !isFile {

@@ -239,6 +239,9 @@ func (b *builder) prepare(path string, data []byte) string {
 	if !isCode(path) {
 		return string(data)
 	}
+	if isInstalled(path) {
+		data = withoutMap(data)
+	}
 	var before, after strings.Builder
 	for _, own := range perFile() {
 		switch {
@@ -253,6 +256,17 @@ func (b *builder) prepare(path string, data []byte) string {
 		before.WriteString("//")
 	}
 	return before.String() + string(data) + after.String()
+}
+
+var mapAtEnd = regexp.MustCompile("(?m)^//[#@] sourceMappingURL=[^\\s'\"`]*\\s*\\z")
+
+// withoutMap takes the source map from a package's file: stacks name the file that is installed, as in node.
+func withoutMap(data []byte) []byte {
+	tail := max(0, bytes.LastIndex(data, []byte("sourceMappingURL="))-len("//# "))
+	if at := mapAtEnd.FindIndex(data[tail:]); at != nil && (tail == 0 || data[tail-1] == '\n') {
+		return data[:tail+at[0]]
+	}
+	return data
 }
 
 func isCode(path string) bool {

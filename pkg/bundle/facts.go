@@ -244,7 +244,7 @@ func (f factList) path(dir, spec, found string) {
 	case spec == "" || builtin.MatchString(spec) || spec == fileModule || strings.HasPrefix(spec, "#"):
 	case isPath(spec) && strings.Contains(spec, "*"):
 		before, _, _ := strings.Cut(spec, "*")
-		f.add(namesFact, filepath.Dir(join(dir, before)+"x"))
+		f.add(namesFact, join(dir, before[:strings.LastIndex(before, "/")+1]))
 	case isPath(spec):
 		f.candidates(join(dir, spec), found)
 	default:

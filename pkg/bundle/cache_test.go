@@ -1,0 +1,379 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func targets() []Target { return []Target{Embedded, Node} }
+
+func TestATextIsUsedAgainWhileItsInputsAreAsTheyWere(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{
+		"package.json": `{}`, "main.ts": `import "./a"; import "pkg"; import data from "./data.json"; console.log(data)`, "a/index.ts": `import "./b.js"`,
+		"a/b.ts": `console.log("b"); try { require("peer") } catch {}`, "data.json": `{}`, "node_modules/pkg/index.js": `require("./x")`, "node_modules/pkg/x.js": ``,
+	})
+	script, c := filepath.Join(dir, "main.ts"), Open(t.TempDir())
+	for _, target := range targets() {
+		made := bundled(t, c, script, target)
+		write(t, filepath.Join(dir, "a", "unrelated.ts"), "new")
+		write(t, filepath.Join(dir, "log.txt"), "new")
+		write(t, filepath.Join(dir, "a", "b.ts"), `console.log("b"); try { require("peer") } catch {}`) // as it was, but for its time
+		got := c.recall(script, target)
+		if got == nil {
+			t.Fatalf("%s: nothing is remembered", target)
+		}
+		if diff := cmp.Diff([]string{string(made.Code), made.Key, made.File, string(made.SourceMap())},
+			[]string{string(got.Code), got.Key, got.File, string(got.SourceMap())}); diff != "" {
+			t.Errorf("%s (-made +remembered):\n%s", target, diff)
+		}
+	}
+}
+
+// change is something that changes what a script means, and what it says before and after.
+type change struct {
+	name          string
+	files         map[string]string
+	links         map[string]string
+	change        func(t *testing.T, dir string)
+	before, after string
+}
+
+func put(path, text string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) { write(t, filepath.Join(dir, path), text) }
+}
+
+func changes() []change {
+	return []change{
+		{"a helper two imports deep", map[string]string{"main.ts": `import "./a"`, "a.ts": `import "./b"`, "b.ts": `console.log("one")`},
+			nil, put("b.ts", `console.log("two")`), "one", "two"},
+		{"data", map[string]string{"main.ts": `import d from "./d.json"; console.log(d.x)`, "d.json": `{"x": "one"}`}, nil,
+			put("d.json", `{"x": "two"}`), "one", "two"},
+		{"a file that comes before the one that was found", map[string]string{"main.ts": `import "./a"`, "a/index.ts": `console.log("folder")`},
+			nil, put("a.ts", `console.log("file")`), "folder", "file"},
+		{"a file that is named exactly", map[string]string{"main.ts": `import "./a.js"`, "a.ts": `console.log("ts")`},
+			nil, put("a.js", `console.log("js")`), "ts", "js"},
+		{"a file that is gone", map[string]string{"main.ts": `import "./a"`, "a.ts": `console.log("file")`, "a/index.ts": `console.log("folder")`},
+			nil, func(t *testing.T, dir string) { remove(t, dir, "a.ts") }, "file", "folder"},
+		{"a package's entry", map[string]string{"main.ts": `import "p"`, "node_modules/p/package.json": `{"main": "a.js"}`,
+			"node_modules/p/a.js": `console.log("a")`, "node_modules/p/b.js": `console.log("b")`},
+			nil, put("node_modules/p/package.json", `{"main": "b.js"}`), "a", "b"},
+		{"a nearer package", map[string]string{"package.json": `{}`, "main.ts": `import "./in/x"`, "in/x.ts": `import "p"`, "node_modules/p/index.js": `console.log("far")`},
+			nil, put("in/node_modules/p/index.js", `console.log("near")`), "far", "near"},
+		{"a package that was not installed", map[string]string{"main.ts": `try { console.log(require("p")) } catch { console.log("none") }`},
+			nil, put("node_modules/p/index.js", `module.exports = "there"`), "none", "there"},
+		{"a link of a workspace", map[string]string{"main.ts": `import "p"`, "one/index.js": `console.log("one")`, "two/index.js": `console.log("two")`},
+			map[string]string{"node_modules/p": "../one"}, func(t *testing.T, dir string) {
+				remove(t, dir, "node_modules/p")
+				link(t, "../two", filepath.Join(dir, "node_modules/p"))
+			}, "one", "two"},
+		{"a link to a file", map[string]string{"main.ts": `import "./l"`, "one.ts": `console.log("one")`, "two.ts": `console.log("two")`},
+			map[string]string{"l.ts": "one.ts"}, func(t *testing.T, dir string) {
+				remove(t, dir, "l.ts")
+				link(t, "two.ts", filepath.Join(dir, "l.ts"))
+			}, "one", "two"},
+		{"the script's own link", map[string]string{"one.ts": `console.log("one")`, "two.ts": `console.log("two")`},
+			map[string]string{"main.ts": "one.ts"}, func(t *testing.T, dir string) {
+				remove(t, dir, "main.ts")
+				link(t, "two.ts", filepath.Join(dir, "main.ts"))
+			}, "one", "two"},
+		{"paths in tsconfig.json", map[string]string{"main.ts": `import "@/x"`, "one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
+			"tsconfig.json": `{"compilerOptions": {"paths": {"@/*": ["./one/*"]}}}`},
+			nil, put("tsconfig.json", `{"compilerOptions": {"paths": {"@/*": ["./two/*"]}}}`), "one", "two"},
+		{"what a tsconfig.json extends", map[string]string{"main.ts": `import "@/x"`, "one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
+			"tsconfig.json": `{"extends": ["./c/base"]}`, "c/base.json": `{"compilerOptions": {"paths": {"@/*": ["../one/*"]}}}`},
+			nil, put("c/base.json", `{"compilerOptions": {"paths": {"@/*": ["../two/*"]}}}`), "one", "two"},
+		{"a tsconfig.json that was not there", map[string]string{"package.json": `{}`, "in/main.ts": ``, "main.ts": `class A { x = 1 }; class B extends A { declare y: number; x }; console.log(new B().x)`},
+			nil, put("tsconfig.json", `{"compilerOptions": {"useDefineForClassFields": false}}`), "undefined", "1"},
+		{"imports of package.json", map[string]string{"main.ts": `import "#x"`, "one.ts": `console.log("one")`, "two.ts": `console.log("two")`,
+			"package.json": `{"imports": {"#x": "./one.ts"}}`},
+			nil, put("package.json", `{"imports": {"#x": "./two.ts"}}`), "one", "two"},
+		{"a module whose name is made when the script runs", map[string]string{
+			"main.ts": "const n = process.argv.length > 0 ? \"b\" : \"\"; import(`./p/${n}.ts`).then((m) => console.log(m.default), () => console.log(\"none\"))", "p/a.ts": ``},
+			nil, put("p/b.ts", `export default "there"`), "none", "there"},
+		{"the map of a compiler", map[string]string{"main.js": "", "main.ts": `import "./a.js"; console.log("same")`, "a.js": "1;\n//# sourceMappingURL=a.js.map",
+			"a.js.map": `{"version":3,"sources":["one.ts"],"names":[],"mappings":"AAAA"}`},
+			nil, put("a.js.map", `{"version":3,"sources":["two.ts"],"names":[],"mappings":"AAAA"}`), "same", "same"},
+	}
+}
+
+func remove(t *testing.T, dir, path string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestChangesAreNoticed(t *testing.T) {
+	t.Parallel()
+	for _, ch := range changes() {
+		t.Run(ch.name, func(t *testing.T) {
+			t.Parallel()
+			dir, c := project(t, ch.files), Open(t.TempDir())
+			for path, target := range ch.links {
+				link(t, target, filepath.Join(dir, path))
+			}
+			script := filepath.Join(dir, "main.ts")
+			says := func() string {
+				stdout, stderr := run(t, dir, "", node20(t), bundled(t, c, script, Node).File)
+				return strings.TrimSpace(stdout + stderr)
+			}
+			if got := says(); got != ch.before {
+				t.Fatalf("before the change it says %q, want %q", got, ch.before)
+			}
+			if c.recall(script, Node) == nil {
+				t.Fatal("the text is not remembered")
+			}
+			ch.change(t, dir)
+			if c.recall(script, Node) != nil {
+				t.Fatal("the text is still used")
+			}
+			if got := says(); got != ch.after {
+				t.Errorf("after the change it says %q, want %q", got, ch.after)
+			}
+		})
+	}
+}
+
+func TestConfigurationThatIsJustBeingWrittenIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{"main.ts": ``, "package.json": `{}`})
+	if err := os.Chtimes(filepath.Join(dir, "package.json"), time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	c, script := Open(t.TempDir()), filepath.Join(dir, "main.ts")
+	bundled(t, c, script, Embedded)
+	if c.recall(script, Embedded) != nil {
+		t.Error("the text is remembered")
+	}
+}
+
+func TestADamagedCacheIsSlowerAndNeverWrong(t *testing.T) {
+	t.Parallel()
+	damages := map[string]func(t *testing.T, path string, data []byte){
+		"truncated": func(t *testing.T, path string, data []byte) { write(t, path, string(data[:len(data)/2])) },
+		"empty":     func(t *testing.T, path string, _ []byte) { write(t, path, "") },
+		"changed":   func(t *testing.T, path string, data []byte) { data[len(data)/2] ^= 1; write(t, path, string(data)) },
+		"longer":    func(t *testing.T, path string, data []byte) { write(t, path, string(data)+"x") },
+		"gone":      func(t *testing.T, path string, _ []byte) { remove(t, path, "") },
+		"a folder": func(t *testing.T, path string, _ []byte) {
+			remove(t, path, "")
+			write(t, filepath.Join(path, "x"), "")
+		},
+	}
+	dir := project(t, map[string]string{"main.ts": `import "./a"; console.log(1)`, "a.ts": `console.log("a")`})
+	script := filepath.Join(dir, "main.ts")
+	for name, damage := range damages {
+		for _, target := range targets() {
+			t.Run(name+" "+target.String(), func(t *testing.T) {
+				t.Parallel()
+				cache := t.TempDir()
+				want := bundled(t, Open(cache), script, target)
+				files, err := os.ReadDir(cache)
+				if err != nil || len(files) != 3 {
+					t.Fatalf("the cache has %d files: %v", len(files), err)
+				}
+				for _, file := range files {
+					path := filepath.Join(cache, file.Name())
+					data, err := os.ReadFile(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					damage(t, path, append([]byte{}, data...))
+					got := bundled(t, Open(cache), script, target)
+					if string(got.Code) != string(want.Code) || got.Key != want.Key {
+						t.Errorf("with %s %s the text is another", file.Name(), name)
+					}
+					if target == Node {
+						if onDisk, err := os.ReadFile(got.File); string(onDisk) != string(want.Code) {
+							t.Errorf("with %s %s node finds another text: %v", file.Name(), name, err)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestACacheThatCannotBeWrittenCostsTimeAlone(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{"main.ts": `console.log("runs", process.argv[1] === import.meta.filename)`, "file": ""})
+	script := filepath.Join(dir, "main.ts")
+	for _, cache := range []string{"", filepath.Join(dir, "file", "cache")} {
+		c := Open(cache)
+		if b := bundled(t, c, script, Embedded); len(b.Code) == 0 || len(b.SourceMap()) == 0 {
+			t.Errorf("%q: no text or no map", cache)
+		}
+		b := bundled(t, c, script, Node)
+		if stdout, stderr := run(t, dir, "", node20(t), b.File); stdout != "runs true\n" {
+			t.Errorf("%q: it says %q, %s", cache, stdout, stderr)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Dir(b.File)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%q: %s stays: %v", cache, filepath.Dir(b.File), err)
+		}
+		c.Put("key", []byte("data"))
+		if _, ok := c.Get("key"); ok {
+			t.Errorf("%q remembers", cache)
+		}
+		if files, bytes, err := c.Size(); files != 0 || bytes != 0 || cache == "" && err != nil {
+			t.Errorf("%q has %d files with %d bytes, %v", cache, files, bytes, err)
+		}
+		if err := c.Clean(); cache == "" && err != nil {
+			t.Errorf("clean: %v", err)
+		}
+	}
+}
+
+func TestManyMakeAndUseAndCleanOneCacheAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{"main.ts": `import "./a"; console.log(1)`, "a.ts": `console.log("a")`})
+	script, cache := filepath.Join(dir, "main.ts"), t.TempDir()
+	want := map[Target]string{}
+	for _, target := range targets() {
+		want[target] = string(bundled(t, Open(""), script, target).Code)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			c := Open(cache) // as another process does
+			for range 5 {
+				target := targets()[i%2]
+				b, err := c.Bundle(t.Context(), script, target)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				if string(b.Code) != want[target] {
+					t.Errorf("%s: another text", target)
+				}
+				c.Put("same key", []byte(strings.Repeat("data", 1000)))
+				if data, ok := c.Get("same key"); ok && string(data) != strings.Repeat("data", 1000) {
+					t.Errorf("%d bytes of data", len(data))
+				}
+				if i == 0 {
+					if err := c.Clean(); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := b.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestSmallThingsAreRememberedWhole(t *testing.T) {
+	t.Parallel()
+	c := Open(filepath.Join(t.TempDir(), "not", "yet", "there"))
+	for _, data := range []string{"", "data", strings.Repeat("x", 1<<20)} {
+		c.Put("k/../"+data[:min(3, len(data))], []byte(data))
+		if got, ok := c.Get("k/../" + data[:min(3, len(data))]); !ok || string(got) != data {
+			t.Errorf("%d bytes came back as %d, %t", len(data), len(got), ok)
+		}
+	}
+	if _, ok := c.Get("another"); ok {
+		t.Error("there is something that nobody put")
+	}
+}
+
+func TestCleanLeavesWhatIsNotOurs(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{"main.ts": `1`})
+	cache := t.TempDir()
+	write(t, filepath.Join(cache, "versions.json"), "{}")
+	c := Open(cache)
+	for _, target := range targets() {
+		bundled(t, c, filepath.Join(dir, "main.ts"), target)
+	}
+	files, bytes, err := c.Size()
+	if err != nil || files != 6 || bytes < 1000 {
+		t.Errorf("the cache has %d files with %d bytes, %v", files, bytes, err)
+	}
+	if err := c.Clean(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(cache)
+	if err != nil || len(left) != 1 || left[0].Name() != "versions.json" {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestWhatIsNotUsedGoes(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, tc := range []struct {
+		name string
+		age  []time.Duration
+		size int64 // of each
+		want int   // how many of the youngest stay
+	}{
+		{"young and small", []time.Duration{time.Hour, 29 * 24 * time.Hour}, 1000, 2},
+		{"old", []time.Duration{time.Hour, 31 * 24 * time.Hour, 365 * 24 * time.Hour}, 1000, 1},
+		{"too much", []time.Duration{1, 2, 3, 4}, keepSize / 2, 2},
+		{"nothing", nil, 0, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := store{dir: t.TempDir()}
+			for i, age := range tc.age {
+				path := filepath.Join(s.dir, string(rune('a'+i))+blobExt)
+				write(t, path, "")
+				if err := errors.Join(os.Truncate(path, tc.size), os.Chtimes(path, now.Add(-age), now.Add(-age))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.prune(now)
+			left, err := os.ReadDir(s.dir)
+			if err != nil || len(left) != tc.want || tc.want > 0 && left[0].Name() != "a"+blobExt {
+				t.Errorf("left: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestWhatIsUsedStaysYoung(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{"main.ts": `1`})
+	for _, target := range targets() {
+		cache, script := t.TempDir(), filepath.Join(dir, "main.ts")
+		bundled(t, Open(cache), script, target)
+		files, err := os.ReadDir(cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-keepFor)
+		for _, file := range files {
+			if err := os.Chtimes(filepath.Join(cache, file.Name()), old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		bundled(t, Open(cache), script, target)
+		store{dir: cache}.prune(time.Now().Add(keepFor / 2))
+		if left, _ := os.ReadDir(cache); len(left) != len(files) {
+			t.Errorf("%s: %d of %d files stay", target, len(left), len(files))
+		}
+	}
+}
+
+func TestABuildEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := project(t, map[string]string{"main.ts": `1`})
+	if _, err := Open("").Bundle(ctx, filepath.Join(dir, "main.ts"), Embedded); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -12,7 +12,6 @@ package host
 import (
 	"embed"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 )
@@ -29,7 +28,7 @@ func Chunk(name string) (src string, ok bool) {
 	if isNode == strings.HasPrefix(file, "internal/") {
 		return "", false
 	}
-	text, err := dist.ReadFile(path.Join("dist", file+".js"))
+	text, err := dist.ReadFile("dist/" + file + ".js")
 	return string(text), err == nil
 }
 

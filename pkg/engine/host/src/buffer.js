@@ -31,6 +31,7 @@ base.Buffer.from = function (value, encoding, length) {
     return from(value, encoding);
   }
   try {
+    if (typeof value === "symbol") throw new TypeError("no bytes");
     return from(value, encoding, length);
   } catch (error) {
     if (error instanceof RangeError) throw error;

@@ -1,7 +1,7 @@
 /** node:path. @module */
 import { posix, win32 } from "@frida/path";
 import process from "node:process";
-import { validateString } from "internal/errors";
+import { validateObject, validateString } from "internal/errors";
 
 /** What the package leaves unchecked. */
 const parameters = {
@@ -17,7 +17,11 @@ for (const path of [posix, win32]) {
       return original.apply(path, args);
     };
   }
-  const { join, resolve } = path;
+  const { format, join, resolve } = path;
+  path.format = (parts) => {
+    validateObject(parts, "pathObject");
+    return format.call(path, parts);
+  };
   path.join = (...parts) => {
     for (const part of parts) validateString(part, "path");
     return join.apply(path, parts);

@@ -93,6 +93,7 @@ export class AbortSignal extends EventTarget {
 
   /** @param {Iterable<AbortSignal>} signals */
   static any(signals) {
+    if (typeof signals?.[Symbol.iterator] !== "function") throw new ERR_INVALID_ARG_TYPE("signals", "Iterable", signals);
     const sources = [...signals];
     for (const [i, source] of sources.entries()) {
       if (!(source instanceof AbortSignal)) throw new ERR_INVALID_ARG_TYPE(`signals[${i}]`, "AbortSignal", source);

@@ -4,7 +4,8 @@ import { Headers } from "internal/headers";
 
 /**
  * Where the bytes of a body come from: all at once, or by and by.
- * @typedef {{ bytes?: Uint8Array, stream?: ReadableStream, read?: () => Promise<Uint8Array | null>, cancel?: (reason: any) => void }} Source
+ * @typedef {{ bytes?: Uint8Array, stream?: ReadableStream, read?: () => Promise<Uint8Array | null>, all?: () => Promise<Uint8Array>,
+ *   cancel?: (reason: any) => void }} Source
  */
 
 /** What may be given as a body, as a source and its type. @returns {{ source: Source | null, type: string | null }} */
@@ -47,6 +48,7 @@ function iterated(iterable) {
 /** Reads a source to its end. @param {Source} source */
 async function readAll(source) {
   if (source.bytes) return source.bytes;
+  if (source.all) return source.all();
   const chunks = [];
   if (source.stream) {
     const reader = source.stream.getReader();
@@ -233,7 +235,12 @@ export class Request extends Body {
 }
 
 function parsed(input) {
-  const url = new URL(input);
+  let url;
+  try {
+    url = new URL(input);
+  } catch (cause) {
+    throw new TypeError(`Failed to parse URL from ${input}`, { cause });
+  }
   if (url.username || url.password) throw new TypeError(`Request cannot be constructed from a URL that includes credentials: ${input}`);
   return url;
 }

@@ -88,7 +88,7 @@ export class ClientRequest extends OutgoingMessage {
   res = null;
 
   constructor(protocol, args) {
-    super();
+    super(false); // it is over when its answer is
     const { callback, options } = settingsOf(args, protocol);
     if (options.protocol !== protocol) {
       throw coded(TypeError, "ERR_INVALID_PROTOCOL", `Protocol "${options.protocol}" not supported. Expected "${protocol}"`);

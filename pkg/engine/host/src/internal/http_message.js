@@ -38,10 +38,13 @@ function joined(flat) {
   return headers;
 }
 
+const buffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
 /** What came in: a client's request, or a server's answer. */
 export class IncomingMessage extends Readable {
   #headers;
   #next;
+  #whole;
 
   constructor(socket = undefined) {
     super({ highWaterMark: 65536 });
@@ -79,6 +82,12 @@ export class IncomingMessage extends Readable {
     return headers;
   }
 
+  /** Says what the body is. @param {Uint8Array} bytes */
+  hold(bytes) {
+    this.#whole = bytes;
+    this.complete = true;
+  }
+
   /** Says where the body comes from: undefined is its end. @param {() => Promise<Uint8Array | undefined>} next */
   receive(next) {
     this.#next = next;
@@ -86,11 +95,9 @@ export class IncomingMessage extends Readable {
   }
 
   _read() {
+    if (this.#whole) this.push(buffer(this.#whole));
     if (!this.#next) return void this.#end();
-    this.#next().then(
-      (bytes) => (bytes === undefined ? this.#end() : this.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))),
-      (error) => this.destroy(error),
-    );
+    this.#next().then((bytes) => (bytes === undefined ? this.#end() : this.push(buffer(bytes))), (error) => this.destroy(error));
   }
 
   #end() {
@@ -124,8 +131,8 @@ export class OutgoingMessage extends Writable {
   shouldKeepAlive = true;
   socket = null;
 
-  constructor() {
-    super({ decodeStrings: false });
+  constructor(autoDestroy) {
+    super({ decodeStrings: false, autoDestroy });
   }
 
   get connection() {

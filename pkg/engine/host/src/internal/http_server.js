@@ -63,7 +63,7 @@ export class ServerResponse extends OutgoingMessage {
   statusCode = 200;
 
   constructor(request) {
-    super();
+    super(true);
     this.req = request;
     this.socket = request.socket ?? null;
   }
@@ -218,13 +218,14 @@ export class Server extends EventEmitter {
   }
 
   #on = {
-    request(id, connection, [method, url, version, rawHeaders, hasBody], addresses) {
+    request(id, connection, [method, url, version, rawHeaders, body], addresses) {
       const socket = this.#connection(connection, addresses);
       const request = new IncomingMessage(socket);
       const [major, minor] = version.split(".").map(Number);
       Object.assign(request, { method, url, rawHeaders, httpVersion: version, httpVersionMajor: major, httpVersionMinor: minor });
       const response = new ServerResponse(request).answers(id);
-      if (hasBody) request.receive(() => this.#read(id));
+      if (body === true) request.receive(() => this.#read(id));
+      else request.hold(body);
       this.#exchanges.set(id, { request, response });
       if (!this.emit("request", request, response)) response.destroy();
     },
@@ -240,7 +241,7 @@ export class Server extends EventEmitter {
     gone(id) {
       const { request, response } = this.#exchanges.get(id) ?? {};
       this.#exchanges.delete(id);
-      if (request && !request.complete) request.destroy(coded(Error, "ECONNRESET", "aborted"));
+      request?.destroy(coded(Error, "ECONNRESET", "aborted"));
       response?.destroy();
     },
     disconnect(connection) {

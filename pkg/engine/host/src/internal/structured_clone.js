@@ -23,6 +23,8 @@ function clone(value, seen) {
   if (typeof value === "function" || typeof value === "symbol") refuse(String(value));
   if (typeof value !== "object" || value === null) return value;
   if (seen.has(value)) return seen.get(value);
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === Array.prototype) return cloneProperties(value, seen);
   const simple = cloneSimple(value, seen);
   if (simple !== undefined) {
     seen.set(value, simple);
@@ -34,9 +36,17 @@ function clone(value, seen) {
   if (types.isPromise(value) || types.isWeakMap(value) || types.isWeakSet(value) || value instanceof WeakRef) {
     refuse(`#<${value.constructor.name}>`);
   }
+  return cloneProperties(value, seen);
+}
+
+function cloneProperties(value, seen) {
   const copy = Array.isArray(value) ? new Array(value.length) : {};
   seen.set(value, copy);
-  for (const key of Object.keys(value)) set(copy, key, clone(value[key], seen));
+  for (const key of Object.keys(value)) {
+    const item = clone(value[key], seen);
+    if (key === "__proto__") Object.defineProperty(copy, key, { value: item, writable: true, enumerable: true, configurable: true });
+    else copy[key] = item;
+  }
   return copy;
 }
 
@@ -80,6 +90,3 @@ function cloneError(value, seen) {
   }
   return copy;
 }
-
-const set = (target, key, value) =>
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });

@@ -10,8 +10,24 @@ const accepts = (method) => (value) => {
   }
 };
 const getter = (prototype, name) => accepts(Object.getOwnPropertyDescriptor(prototype, name).get);
-const object = (test) => (value) => typeof value === "object" && value !== null && test(value);
-const tagged = (tag) => object((value) => Object.prototype.toString.call(value) === `[object ${tag}]`);
+/** Errors cost more the deeper the stack, so that what most objects are is not asked for what it has inside. */
+const object = (test) => (value) => {
+  if (typeof value !== "object" || value === null) return false;
+  try {
+    const prototype = Object.getPrototypeOf(value);
+    return prototype !== Object.prototype && prototype !== Array.prototype && test(value);
+  } catch {
+    return false;
+  }
+};
+const tagOf = (value) => {
+  try {
+    return Object.prototype.toString.call(value);
+  } catch {
+    return "";
+  }
+};
+const tagged = (tag) => object((value) => tagOf(value) === `[object ${tag}]`);
 const typedArrayName = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
 const typed = (name) => (value) => typedArrayName.call(value) === name;
 
@@ -28,7 +44,7 @@ const types = {
   isExternal: () => false,
   isProxy: () => false, // The language has no way to tell.
   isModuleNamespaceObject: tagged("Module"),
-  isArgumentsObject: (value) => !(Symbol.toStringTag in Object(value)) && tagged("Arguments")(value),
+  isArgumentsObject: (value) => typeof value === "object" && value !== null && tagOf(value) === "[object Arguments]" && !(Symbol.toStringTag in value),
   isAsyncFunction,
   isGeneratorFunction: (value) =>
     typeof value === "function" && /^(async\s+)?(function\s*\*|\*)/.test(Function.prototype.toString.call(value)),

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -255,6 +256,7 @@ func countConnections(e *Engine, args []any) (any, error) {
 // served is a request and its response. The goroutine of the connection writes what JavaScript has queued.
 type served struct {
 	body  io.Reader
+	ended atomic.Bool // the body
 	abort context.CancelFunc
 
 	mu      sync.Mutex
@@ -283,20 +285,56 @@ func (s *httpServer) serve(w http.ResponseWriter, r *http.Request) {
 	ctx, abort := context.WithCancel(r.Context())
 	defer abort()
 	request := &served{body: r.Body, abort: abort, news: make(chan struct{}, 1)}
+	body, err := request.prefetch(r)
+	if err != nil {
+		return
+	}
 	id := s.e.handles.add(request)
 	defer s.e.handles.remove(id)
 	conn, _ := ctx.Value(connKey{}).(*serverConn)
-	s.emit("request", id, conn.id, describeRequest(r), addresses(r))
+	s.emit("request", id, conn.id, append(describeRequest(r), body), addresses(r))
 	if !request.write(ctx, w, func() { s.emit("drain", id) }) {
 		s.emit("gone", id)
 		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to close the connection
 	}
+	request.drain(w)
 	s.mu.Lock()
 	conn.answered = id
 	s.mu.Unlock()
 }
 
-// describeRequest has method, target, version, headers by turns and whether there is a body.
+// drain reads a body that nobody has read, after the response and within limits: net/http breaks the connection if it has to do that
+// itself while both directions are open.
+func (s *served) drain(w http.ResponseWriter) {
+	if s.ended.Load() {
+		return
+	}
+	const limit, patience = 256 << 10, 500 * time.Millisecond // as net/http, and as a server of hono
+	c := http.NewResponseController(w)
+	_ = c.Flush()
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	_, _ = io.CopyN(io.Discard, s.body, limit)
+	_ = c.SetReadDeadline(time.Time{})
+}
+
+// prefetch reads a body that is short, so that JavaScript gets it with the request: bytes, or true when it has to ask for the body.
+func (s *served) prefetch(r *http.Request) (any, error) {
+	if r.ContentLength < 0 || r.ContentLength > chunk {
+		return true, nil
+	}
+	s.ended.Store(true)
+	if r.ContentLength == 0 {
+		return nil, nil
+	}
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	if err == nil {
+		_, _ = r.Body.Read(make([]byte, 1)) // the end, from which net/http looks out for the client's
+	}
+	return body, err
+}
+
+// describeRequest has method, target, version and headers by turns.
 func describeRequest(r *http.Request) []any {
 	headers := []any{}
 	if r.Host != "" {
@@ -307,7 +345,7 @@ func describeRequest(r *http.Request) []any {
 		headers = append(headers, "Transfer-Encoding", coding)
 	}
 	version := strconv.Itoa(r.ProtoMajor) + "." + strconv.Itoa(r.ProtoMinor)
-	return []any{r.Method, decodeLatin1([]byte(r.RequestURI)), version, headers, r.ContentLength != 0}
+	return []any{r.Method, decodeLatin1([]byte(r.RequestURI)), version, headers}
 }
 
 // addresses are those of both ends, each a host, a family and a port.
@@ -437,6 +475,7 @@ func readRequest(_ context.Context, e *Engine, args []any) (any, error) {
 		case n > 0:
 			return data[:n], nil
 		case errors.Is(err, io.EOF), errors.Is(err, http.ErrBodyReadAfterClose):
+			s.ended.Store(true)
 			return nil, nil
 		case err != nil:
 			return nil, aborted()

@@ -151,10 +151,12 @@ console.log(data.n, new Failure("x").name, Other.name, __trailblaze_path(), __cr
 			name: "modules whose names are made when the script runs", script: "main.ts",
 			files: map[string]string{
 				"package.json": `{"type": "module"}`,
-				"main.ts":      `for (const n of ["a", "b"]) console.log((await import(` + "`./plugins/${n}.ts`" + `)).default);`,
+				"main.ts": `for (const n of ["a", "b"]) console.log((await import(` + "`./plugins/${n}.ts`" + `)).default);
+for (const n of ["x.ts", "README.md"]) console.log(await import(` + "`./any/${n}`" + `).then((m) => m.default, (e) => e.code));`,
 				"plugins/a.ts": `export default "a";`, "plugins/b.ts": `export default "b";`,
+				"any/x.ts": `export default "x";`, "any/README.md": "# not code", "any/sub/y.bin": "\xff",
 			},
-			want: "a\nb\n",
+			want: "a\nb\nx\nERR_UNKNOWN_FILE_EXTENSION\n",
 		},
 		{
 			name: "circles, links and the order of things", script: "linked.ts",

@@ -97,7 +97,7 @@ func changes() []change {
 			"package.json": `{"imports": {"#x": "./one.ts"}}`},
 			nil, put("package.json", `{"imports": {"#x": "./two.ts"}}`), "one", "two"},
 		{"a module whose name is made when the script runs", map[string]string{
-			"main.ts": "const n = process.argv.length > 0 ? \"b\" : \"\"; import(`./p/${n}.ts`).then((m) => console.log(m.default), () => console.log(\"none\"))", "p/a.ts": ``},
+			"main.ts": "const n = process.argv.length > 0 ? \"b\" : \"\"; (async () => import(`./p/${n}.ts`))().then((m) => console.log(m.default), () => console.log(\"none\"))", "p/a.ts": ``},
 			nil, put("p/b.ts", `export default "there"`), "none", "there"},
 		{"the map of a compiler", map[string]string{"main.js": "", "main.ts": `import "./a.js"; console.log("same")`, "a.js": "1;\n//# sourceMappingURL=a.js.map",
 			"a.js.map": `{"version":3,"sources":["one.ts"],"names":[],"mappings":"AAAA"}`},

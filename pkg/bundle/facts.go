@@ -130,6 +130,9 @@ func (b *builder) facts(data string) string {
 			}
 			continue
 		}
+		if sum == "" {
+			continue
+		}
 		f["c "+input] = sum
 		dir := filepath.Dir(input)
 		f.configuration(dir)

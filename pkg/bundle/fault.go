@@ -59,11 +59,11 @@ func (b *builder) explain(p api.Message) (text, hint string) {
 	spec, missing := strings.CutPrefix(p.Text, `Could not resolve "`)
 	spec = strings.TrimSuffix(spec, `"`)
 	switch {
-	case strings.HasPrefix(p.Text, "cannot read "):
-		return p.Text, ""
-	case p.PluginName != "" && p.Location != nil:
+	case p.PluginName != "" && foreign.MatchString(imported(p)) || strings.HasSuffix(imported(p), ".node"):
 		_, hint = unavailable(imported(p))
 		return p.Text, hint
+	case p.PluginName != "":
+		return p.Text, ""
 	case missing && p.Location != nil && isPath(spec):
 		return fmt.Sprintf("there is no %s", spec), "check the import in " + p.Location.File
 	case missing && p.Location != nil && !strings.HasPrefix(spec, "#") && !plausible(filepath.Dir(p.Location.File), spec):
@@ -128,7 +128,7 @@ func packageManager(dir string) (install, add string) {
 // imported is what the import at a problem's place names.
 func imported(p api.Message) string {
 	l := p.Location
-	if l.Column+l.Length > len(l.LineText) || l.Length < 2 {
+	if l == nil || l.Column+l.Length > len(l.LineText) || l.Length < 2 {
 		return ""
 	}
 	return strings.Trim(l.LineText[l.Column:l.Column+l.Length], "\"'`")

@@ -28,12 +28,13 @@ type builder struct {
 	careful bool // find out who imports what
 
 	mu       sync.Mutex
-	sums     map[string]string // of the inputs, by path
+	sums     map[string]string // of the inputs, by path; "" for those that were not read
+	named    map[string]bool   // paths that imports name
 	importer map[string]string // of each file, when careful
 }
 
 func newBuilder(script, real string, target Target) *builder {
-	return &builder{script: script, real: real, root: rootOf(filepath.Dir(real)), target: target, started: time.Now(), sums: map[string]string{}, importer: map[string]string{}}
+	return &builder{script: script, real: real, root: rootOf(filepath.Dir(real)), target: target, started: time.Now(), sums: map[string]string{}, named: map[string]bool{}, importer: map[string]string{}}
 }
 
 func rootOf(dir string) string {
@@ -53,7 +54,7 @@ func (b *builder) author(path string) string {
 	if at := strings.LastIndex(slashed, "/node_modules/"); at >= 0 {
 		return slashed[at+1:]
 	}
-	if rel, err := filepath.Rel(b.root, path); err == nil {
+	if rel, err := filepath.Rel(b.root, path); err == nil && len(rel) < len(path) {
 		return filepath.ToSlash(rel)
 	}
 	return slashed
@@ -166,6 +167,11 @@ func (b *builder) resolve(build api.PluginBuild, args api.OnResolveArgs) (api.On
 			return module.in(nsBroken)
 		}
 	}
+	if isPath(args.Path) {
+		b.mu.Lock()
+		b.named[join(args.ResolveDir, args.Path)] = true
+		b.mu.Unlock()
+	}
 	if b.careful {
 		b.note(args.Importer, b.ask(build, args).Path)
 	}
@@ -218,8 +224,17 @@ func (b *builder) note(importer, file string) {
 	}
 }
 
+// maxInputs is more than any server has. A path that begins with a variable takes in everything below its folder.
+const maxInputs = 10_000
+
 // load reads a file, remembers its sum, and has it learn what differs from file to file.
 func (b *builder) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	if !b.isWanted(args.Path) {
+		text := brokenModule(virtual{
+			code: "ERR_UNKNOWN_FILE_EXTENSION", message: fmt.Sprintf("Unknown file extension %q for %s", filepath.Ext(args.Path), args.Path),
+		})
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, b.remember(args.Path, "")
+	}
 	data, err := readFile(args.Path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return api.OnLoadResult{}, nil // in an archive of yarn's, which esbuild can read
@@ -227,11 +242,29 @@ func (b *builder) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	if err != nil {
 		return api.OnLoadResult{}, fmt.Errorf("cannot read %s: %w", b.author(args.Path), err)
 	}
-	b.mu.Lock()
-	b.sums[args.Path] = sumOf(data)
-	b.mu.Unlock()
 	text := b.prepare(args.Path, data)
-	return api.OnLoadResult{Contents: &text, Loader: api.LoaderDefault}, nil
+	return api.OnLoadResult{Contents: &text, Loader: api.LoaderDefault}, b.remember(args.Path, sumOf(data))
+}
+
+// isWanted reports whether a file can be imported, or is imported by name all the same. The others were only met because a path is made
+// when the script runs.
+func (b *builder) isWanted(path string) bool {
+	if isCode(path) || slices.Contains([]string{"", ".json", ".css", ".txt"}, filepath.Ext(path)) {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.named[path]
+}
+
+func (b *builder) remember(path, sum string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sums[path] = sum
+	if len(b.sums) > maxInputs {
+		return fmt.Errorf("it imports more than %d files; keep those whose name is made when the script runs in a folder of their own", maxInputs)
+	}
+	return nil
 }
 
 // prepare adds what esbuild's identifiers for __dirname and the like stand for. Lines stay what they are.

@@ -99,5 +99,11 @@ func (e *Engine) arguments(args []value) (string, []any, error) {
 }
 
 func (e *Engine) notOffered(name string) error {
-	return &hostError{Code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", Message: fmt.Sprintf("%s is not available in this engine", name)}
+	where, advice := "in the embedded engine", "install bun (https://bun.sh) or node"
+	if e.spec.Sandbox {
+		where, advice = "in on-device mode", "mark the tool requiresHost: true, or give its server a runtime: bun"
+	}
+	return &hostError{
+		Code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", Message: fmt.Sprintf("%s is not available %s; %s", name, where, advice),
+	}
 }

@@ -309,8 +309,8 @@ func (e *Engine) isDoor(u *url.URL) bool {
 type noNetwork struct{}
 
 func (noNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
-	return nil, &hostError{Code: "ERR_NOT_AVAILABLE", Message: "there is no network in on-device mode, so nothing can be asked of " + r.URL.Host +
-		"; mark the tool requiresHost: true, or force a runtime with --runtime"}
+	return nil, &hostError{Code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", Message: "there is no network in on-device mode, so nothing can be asked of " + r.URL.Host +
+		"; mark the tool requiresHost: true, or give its server a runtime: bun"}
 }
 
 // newTransport makes what an engine reaches the network with, by the environment that it has: proxies as in bun, certificates as in node.

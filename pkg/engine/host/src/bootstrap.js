@@ -241,8 +241,12 @@ function missing(name, importer) {
   return proxy;
 }
 
+/** Modules that are nothing without operations that the sandbox does not have. */
+const hostOnly = new Set(["fs", "fs/promises", "dns", "dns/promises", "https"].map((name) => `node:${name}`));
+
 function requireForBundle(name, importer) {
   const full = name.startsWith("node:") ? name : `node:${name}`;
+  if (host.sandbox && hostOnly.has(full)) return missing(full, importer);
   return internal(full) ?? missing(full, importer);
 }
 

@@ -1,0 +1,178 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func sandboxed(s *Spec) { s.Sandbox = true }
+
+// What the sandbox offers is written down, so that nobody adds to it in passing.
+func TestTheSandboxOffersNothingThatReachesTheMachine(t *testing.T) {
+	t.Parallel()
+	ops, jobs := operations(true)
+	safe := []string{"crypto", "base64", "base64url", "hex", "latin1", "utf8", "text", "url", "fetch", "process", "stack", "stdin", "time", "os"}
+	for _, name := range slices.Sorted(maps.Keys(ops)) {
+		if group, _, _ := strings.Cut(name, "."); !slices.Contains(safe, group) {
+			t.Errorf("the sandbox has the operation %s", name)
+		}
+	}
+	want := []string{"crypto.pbkdf2", "fetch.read", "fetch.readAll", "fetch.send", "fetch.write"}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(jobs))); diff != "" {
+		t.Errorf("jobs (-want +got):\n%s", diff)
+	}
+}
+
+// Everything that the engine outside of the sandbox can do is asked for by name, through the door itself.
+func TestNoOperationOfTheHostCanBeCalledInTheSandbox(t *testing.T) {
+	t.Parallel()
+	e := newRig(t, `await new Promise(() => process.stdin.resume())`, sandboxed).Engine
+	ops, jobs := operations(false)
+	allowed, allowedJobs := operations(true)
+	for name := range ops {
+		if _, ok := e.ops[name]; ok != (allowed[name] != nil) {
+			t.Errorf("operation %s: callable is %t", name, ok)
+		}
+	}
+	for name := range jobs {
+		if _, ok := e.jobs[name]; ok != (allowedJobs[name] != nil) {
+			t.Errorf("job %s: callable is %t", name, ok)
+		}
+	}
+	for _, name := range []string{"fs.readAll", "fs.open", "http.listen", "dns.lookup", "http.send"} {
+		if err := e.notOffered(name); !strings.Contains(err.Error(), "in on-device mode") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheSandboxSaysWhatItDoesNotHave(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ code, want string }{
+		"a file": {
+			`import fs from "node:fs"; fs.readFileSync("/etc/passwd")`,
+			"node:fs is not available in on-device mode (imported by script.ts); mark the tool requiresHost: true",
+		},
+		"files with promises": {`import { readFile } from "fs/promises"; await readFile("x")`, "node:fs/promises is not available in on-device mode"},
+		"files of a proxy": {
+			`import fs from "node:fs"; Reflect.get(fs, "readFileSync")("x")`, "node:fs is not available in on-device mode",
+		},
+		"processes": {`import { spawn } from "node:child_process"; spawn("ls")`, "node:child_process is not available in on-device mode"},
+		"a server": {
+			`import { createServer } from "node:http";
+			await new Promise((_, reject) => createServer().on("error", reject).listen(0))`,
+			"http.listen is not available in on-device mode",
+		},
+		"the network": {
+			`await fetch("http://127.0.0.1:1/").catch((e) => { throw e.cause })`,
+			"there is no network in on-device mode, so nothing can be asked of 127.0.0.1:1; mark the tool requiresHost: true",
+		},
+		"the network, by node": {
+			`import http from "node:http"; await new Promise((_, reject) => http.get("http://localhost:1/").on("error", reject))`,
+			"there is no network in on-device mode",
+		},
+		"names":   {`import dns from "node:dns"; dns.lookup("localhost", () => {})`, "node:dns is not available in on-device mode"},
+		"sockets": {`import net from "node:net"; net.connect(1)`, "is not available"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, bundledImports(test.code), sandboxed)
+			if exit := g.wait(); exit.Code != 1 || !strings.Contains(g.errs.String(), test.want) {
+				t.Errorf("%+v, stderr %q, want %q", exit, g.errs, test.want)
+			}
+		})
+	}
+}
+
+func TestTheSandboxSeesItsVariablesAlone(t *testing.T) {
+	t.Parallel()
+	got := run(t, `console.log(JSON.stringify(process.env))`, sandboxed, func(s *Spec) {
+		s.Env = []string{"HOME=/root", "TRAILBLAZE_SESSION_ID=s", "AWS_SECRET=x", "TRAILBLAZE=no"}
+	})
+	if want := `{"TRAILBLAZE_SESSION_ID":"s"}` + "\n"; got != want {
+		t.Errorf("environment %s, want %s", got, want)
+	}
+}
+
+// The handler is asked without a socket, in both profiles.
+func TestCallbacksGoThroughTheDoor(t *testing.T) {
+	t.Parallel()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("X-Seen", fmt.Sprintf("%t %s %s %s %s %d", r.RemoteAddr != "", r.Host, r.URL, r.RequestURI, r.Header["Authorization"], r.ContentLength))
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = fmt.Fprintf(w, "%s %s", r.Method, body)
+	})
+	const code = `
+		const at = process.env.TRAILBLAZE_CALLBACK_URL;
+		const r = await fetch(at + "?q=1", { method: "POST", body: "héllo", headers: { authorization: "Bearer t" } });
+		console.log(r.status, r.url, r.headers.get("x-seen"), await r.text());`
+	want := "202 http://127.0.0.1:9/scripting/callback?q=1 true 127.0.0.1:9 /scripting/callback?q=1 /scripting/callback?q=1 [Bearer t] 6 POST héllo\n"
+	for _, sandbox := range []bool{false, true} {
+		got := run(t, code, func(s *Spec) {
+			s.Sandbox, s.Callback, s.CallbackURL = sandbox, handler, "http://127.0.0.1:9/scripting/callback"
+			s.Env = []string{"TRAILBLAZE_CALLBACK_URL=" + s.CallbackURL, "HTTP_PROXY=http://127.0.0.1:1"}
+		})
+		if got != want {
+			t.Errorf("sandbox %t: %q, want %q", sandbox, got, want)
+		}
+	}
+}
+
+func TestACallbackEndsWithItsSignal(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		close(ended)
+	})
+	got := run(t, `await fetch("http://127.0.0.1:9/", { signal: AbortSignal.timeout(20) }).catch((e) => console.log(e.name))`, func(s *Spec) {
+		s.Callback, s.CallbackURL = handler, "http://127.0.0.1:9/x"
+	})
+	if got != "TimeoutError\n" {
+		t.Errorf("fetch: %s", got)
+	}
+	<-ended
+}
+
+func TestACallbackThatPanicsIsABrokenConnection(t *testing.T) {
+	t.Parallel()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/late" {
+			_, _ = w.Write([]byte("some"))
+		}
+		panic("on purpose")
+	})
+	got := run(t, `
+		await fetch("http://127.0.0.1:9/").catch((e) => console.log(e.message, e.cause.code));
+		await (await fetch("http://127.0.0.1:9/late")).text().catch((e) => console.log(e.message, e.cause.code));
+	`, func(s *Spec) { s.Callback, s.CallbackURL = handler, "http://127.0.0.1:9/x" })
+	if want := "fetch failed UND_ERR_SOCKET\nterminated UND_ERR_SOCKET\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A redirect does not lead out of the sandbox, nor does a name that looks like the door's.
+func TestOnlyTheDoorsOwnOriginIsTheDoor(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the sandbox reached a server") }))
+	t.Cleanup(server.Close)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, server.URL, http.StatusFound) })
+	got := run(t, `
+		for (const url of ["http://127.0.0.1:9/", "http://127.0.0.1:9@`+server.Listener.Addr().String()+`/", "https://127.0.0.1:9/", "`+server.URL+`"])
+			await fetch(url).then((r) => console.log(url, r.status), (e) => console.log(e.cause?.code ?? e.message));
+	`, sandboxed, func(s *Spec) { s.Callback, s.CallbackURL = handler, "http://127.0.0.1:9/x" })
+	refused := "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\n"
+	credentials := "Request cannot be constructed from a URL that includes credentials: http://127.0.0.1:9@" + server.Listener.Addr().String() + "/\n"
+	if want := refused + credentials + refused + refused; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -49,6 +49,7 @@ type Finder struct {
 	tsx      func() string // loader of a global tsx
 	versions *versions
 	bundles  *bundle.Cache
+	spread   func() // has the program use every core: it no longer only waits for others
 
 	mu      sync.Mutex
 	loaders map[string]string // loader of the nearest tsx, by folder
@@ -57,6 +58,7 @@ type Finder struct {
 // NewFinder returns a finder that has not looked yet.
 func NewFinder(opts Options) *Finder {
 	f := &Finder{opts: opts, bundles: openBundles(opts.CacheDir), versions: newVersions(opts.CacheDir, opts.Env), loaders: map[string]string{}}
+	f.spread = sync.OnceFunc(goruntime.SetDefaultGOMAXPROCS)
 	f.bun = sync.OnceValue(func() string { return findBun(opts.PATH) })
 	f.node = sync.OnceValue(func() string {
 		path, _ := LookPath(executable(Node), opts.PATH, "")
@@ -139,6 +141,7 @@ func missing(name, by, site string) error {
 }
 
 func (f *Finder) embedded(ctx context.Context, script, why string) (Command, error) {
+	f.spread()
 	made, err := f.bundles.Bundle(ctx, script, bundle.Embedded)
 	return Command{Argv: []string{Embedded, script}, Runtime: Embedded, Why: why, Bundle: made, Store: f.bundles}, err
 }
@@ -165,6 +168,7 @@ func (f *Finder) nodeCommand(ctx context.Context, node, script, forced string) (
 			return c, nil
 		}
 	}
+	f.spread()
 	made, err := f.bundles.Bundle(ctx, script, bundle.Node)
 	if err != nil {
 		return Command{}, err

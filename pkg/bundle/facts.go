@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -334,9 +336,14 @@ const maxInput = 64 << 20
 
 var errNotAFile = errors.New("not a file")
 
-// readFile reads a regular file. Others may never end.
+// readFile reads a regular file. Others may never end; a pipe that nobody writes to is not even waited for.
 func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
 	switch {
 	case err != nil:
 		return nil, err
@@ -345,5 +352,10 @@ func readFile(path string) ([]byte, error) {
 	case info.Size() > maxInput:
 		return nil, fmt.Errorf("it has %d MB, more than the %d MB that can be bundled", info.Size()>>20, maxInput>>20)
 	}
-	return os.ReadFile(path)
+	data := make([]byte, info.Size())
+	n, err := io.ReadFull(file, data)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	return data[:n], nil
 }

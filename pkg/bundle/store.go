@@ -50,7 +50,7 @@ func (s store) read(name string) ([]byte, error) {
 	if !s.use(name) {
 		return nil, fs.ErrNotExist
 	}
-	return os.ReadFile(filepath.Join(s.dir, name))
+	return readFile(filepath.Join(s.dir, name))
 }
 
 // use reports whether there is such a file, and marks it as used; a mark a day is enough.

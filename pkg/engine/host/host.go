@@ -18,7 +18,7 @@ import (
 
 //go:generate go run ./generate
 
-//go:embed all:dist
+//go:embed dist/*.js dist/*/*.js
 var dist embed.FS
 
 // Chunk is the text of the chunk of a name: "node:fs/promises" for a module of node, "internal/fetch" for what is the host's own.
@@ -35,23 +35,21 @@ func Chunk(name string) (src string, ok bool) {
 // Names are those of all chunks, sorted.
 func Names() []string {
 	var names []string
-	_ = fs.WalkDir(dist, "dist", func(file string, entry fs.DirEntry, err error) error {
-		name, isScript := strings.CutSuffix(strings.TrimPrefix(file, "dist/"), ".js")
-		switch {
-		case err != nil || !isScript:
-		case strings.HasPrefix(name, "internal/"):
-			names = append(names, name)
-		default:
-			names = append(names, "node:"+name)
+	for _, pattern := range []string{"dist/*.js", "dist/*/*.js"} {
+		files, _ := fs.Glob(dist, pattern) // The only error is a bad pattern.
+		for _, file := range files {
+			names = append(names, nameOf(file))
 		}
-		return err
-	})
+	}
 	slices.Sort(names)
 	return names
 }
 
-// Licences is the text of the licences of the npm packages that are part of chunks.
-func Licences() string {
-	text, _ := dist.ReadFile("dist/LICENSES.txt")
-	return string(text)
+// nameOf is the inverse of what Chunk does with names.
+func nameOf(file string) string {
+	name := strings.TrimSuffix(strings.TrimPrefix(file, "dist/"), ".js")
+	if strings.HasPrefix(name, "internal/") {
+		return name
+	}
+	return "node:" + name
 }

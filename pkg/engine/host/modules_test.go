@@ -72,10 +72,10 @@ func TestTheSandboxHasWhatNeedsNoMachine(t *testing.T) {
 	code := read(t, "testdata/prelude.js") + `
 		for (const name of ["assert", "buffer", "events", "path", "stream", "util", "url", "querystring", "string_decoder", "readline"]) require(name);
 		await show("works", async () => [Buffer.from("aGk=", "base64").toString(), new URL("x", "http://a/").href, await new Response("r").text()]);
-		await show("hostname", () => require("os").hostname());
+		await show("hostname", () => { try { require("os").hostname(); } catch (e) { return e.code; } });
 		await show("EOL", () => typeof require("os").EOL);`
 	want := "works: [\"hi\",\"http://a/x\",\"r\"]\n" +
-		"hostname: {\"threw\":\"Error\",\"code\":\"ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\",\"message\":\"os.facts is not available in this engine\"}\n" +
+		"hostname: \"ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\"\n" +
 		"EOL: \"string\"\n"
 	compare(t, want, inEngine(t, code, true))
 }
@@ -96,8 +96,9 @@ func TestNoChunkIsForAnotherName(t *testing.T) {
 
 func TestLicencesNameWhatChunksAreMadeOf(t *testing.T) {
 	t.Parallel()
+	licences := read(t, "dist/LICENSES.txt")
 	for _, name := range []string{"buffer 6.0.3 (MIT)", "readable-stream 4.8.0 (MIT)", "web-streams-polyfill 4.3.0 (MIT)"} {
-		if !strings.Contains(host.Licences(), name) {
+		if !strings.Contains(licences, name) {
 			t.Errorf("no licence of %s", name)
 		}
 	}

@@ -14,8 +14,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patient is how long a test waits for what should take milliseconds.
-const patient = 30 * time.Second
+// patient is how long a test waits for what should take milliseconds, and takes seconds with the race detector in all of QuickJS.
+const patient = 2 * time.Minute
+
+// compiled keeps the bytecode of the host's modules for all tests.
+var compiled = &shelf{}
 
 // A rig is an engine with its pipes in the test's hands.
 type rig struct {
@@ -35,7 +38,7 @@ func newRig(t *testing.T, code string, change ...any) *rig {
 	spec := Spec{
 		Script: "/project/tools/script.ts", Dir: t.TempDir(),
 		Code:  []byte("(async(__trailblaze_require)=>{\"use strict\";\n" + code + "\n})"),
-		Stdin: r, Stdout: g.out, Stderr: g.errs,
+		Stdin: r, Stdout: g.out, Stderr: g.errs, Store: compiled,
 	}
 	var faults []func(*Engine)
 	for _, f := range change {

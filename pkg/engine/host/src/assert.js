@@ -1,6 +1,6 @@
 /** node:assert: the package, and what node has learnt since. @module */
 import assert from "@frida/assert";
-import { validateFunction, ERR_INVALID_ARG_TYPE } from "internal/errors";
+import { absent, ERR_INVALID_ARG_TYPE, validateFunction } from "internal/errors";
 import { inspect } from "node:util";
 
 const fail = (facts, message) => {
@@ -54,7 +54,7 @@ function rejectsAsNode(promise, error, message) {
 }
 
 for (const target of [assert, assert.strict]) {
-  Object.assign(target, { match, doesNotMatch, throws: throwsAsNode, rejects: rejectsAsNode });
+  Object.assign(target, { match, doesNotMatch, throws: throwsAsNode, rejects: rejectsAsNode, ...absent("assert", "CallTracker") });
 }
 
 export default assert;

@@ -2,7 +2,7 @@
 import * as base from "buffer/";
 import known from "internal/codec";
 import { named } from "internal/named";
-import { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_UNKNOWN_ENCODING } from "internal/errors";
+import { absent, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_UNKNOWN_ENCODING } from "internal/errors";
 
 const { INSPECT_MAX_BYTES, kMaxLength } = base;
 const { prototype } = base.Buffer;
@@ -157,6 +157,7 @@ export default {
   kMaxLength,
   kStringMaxLength: 0x1fffffe8,
   constants: { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: 0x1fffffe8 },
+  ...absent("buffer", "resolveObjectURL"),
   isUtf8,
   isAscii,
   transcode,

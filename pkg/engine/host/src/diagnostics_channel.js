@@ -1,5 +1,5 @@
 /** node:diagnostics_channel, without stores: nothing here keeps them across an await. @module */
-import { ERR_INVALID_ARG_TYPE, validateFunction } from "internal/errors";
+import { absent, ERR_INVALID_ARG_TYPE, validateFunction } from "internal/errors";
 
 /** @type {Map<string | symbol, Channel>} */
 const channels = new Map();
@@ -46,6 +46,7 @@ function channel(name) {
 }
 
 export default {
+  ...absent("diagnostics_channel", "tracingChannel"),
   Channel,
   channel,
   hasSubscribers: (name) => channels.get(name)?.hasSubscribers ?? false,

@@ -1,5 +1,5 @@
 /** node:module, for the modules that are built in. @module */
-import { ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE } from "internal/errors";
+import { absent, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE } from "internal/errors";
 
 const builtinModules = `
   assert assert/strict async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns dns/promises domain
@@ -31,4 +31,4 @@ function createRequire(from) {
   return Object.assign(required, { resolve, cache: {}, main: undefined, extensions: {} });
 }
 
-export default { builtinModules, createRequire, isBuiltin };
+export default { builtinModules, createRequire, isBuiltin, ...absent("module", "Module findSourceMap register syncBuiltinESMExports") };

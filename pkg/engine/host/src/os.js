@@ -1,4 +1,5 @@
 /** node:os. @module */
+import { absent } from "internal/errors";
 import process from "node:process";
 import { errno, dlopen, priority, signals } from "unenv/node/internal/os/constants";
 
@@ -35,6 +36,7 @@ function cpus() {
 export default {
   EOL: windows ? "\r\n" : "\n",
   devNull: windows ? "\\\\.\\nul" : "/dev/null",
+  ...absent("os", "setPriority"),
   arch: primitive(() => process.arch),
   availableParallelism: primitive(() => facts().cpus),
   constants: { UV_UDP_REUSEADDR: 4, dlopen, errno, signals, priority },

@@ -1,2 +1,4 @@
 /** node:tty: no stream of an engine is a terminal. @module */
-export default { isatty: () => false };
+import { absent } from "internal/errors";
+
+export default { isatty: () => false, ...absent("tty", "ReadStream WriteStream") };

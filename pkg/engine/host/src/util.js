@@ -1,5 +1,5 @@
 /** node:util. What is large is loaded with its first use. @module */
-import { ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, validateAbortSignal, validateFunction } from "internal/errors";
+import { absent, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, validateAbortSignal, validateFunction } from "internal/errors";
 
 const custom = Symbol.for("nodejs.util.promisify.custom");
 
@@ -126,7 +126,22 @@ const util = {
   parseArgs: (config) => require("internal/parse_args").parseArgs(config),
   isDeepStrictEqual: (a, b) => require("internal/comparisons").isDeepStrictEqual(a, b),
   _extend: (target, source) => (source !== null && typeof source === "object" ? Object.assign(target, source) : target),
+  ...absent("util", "MIMEType MIMEParams getSystemErrorMap getSystemErrorName transferableAbortController transferableAbortSignal"),
   isArray: Array.isArray,
+  isBoolean: (value) => typeof value === "boolean",
+  isBuffer: (value) => Buffer.isBuffer(value),
+  isDate: (value) => util.types.isDate(value),
+  isError: (value) => value instanceof Error || util.types.isNativeError(value),
+  isFunction: (value) => typeof value === "function",
+  isNull: (value) => value === null,
+  isNullOrUndefined: (value) => value === null || value === undefined,
+  isNumber: (value) => typeof value === "number",
+  isObject: (value) => value !== null && typeof value === "object",
+  isPrimitive: (value) => value === null || (typeof value !== "object" && typeof value !== "function"),
+  isRegExp: (value) => util.types.isRegExp(value),
+  isString: (value) => typeof value === "string",
+  isSymbol: (value) => typeof value === "symbol",
+  isUndefined: (value) => value === undefined,
 };
 
 /** Names that stand for the export of another chunk. */

@@ -105,3 +105,14 @@ export function validateAbortSignal(signal, name) {
     throw new ERR_INVALID_ARG_TYPE(name, "AbortSignal", signal);
   }
 }
+
+/**
+ * What a module of node has and the engine has not: functions whose call says so.
+ * @param {string} module
+ * @param {string} names
+ */
+export const absent = (module, names) =>
+  Object.fromEntries(names.split(" ").map((name) => [name, function () {
+    const message = `${module}.${name} is not available in the embedded engine; install bun (https://bun.sh) or node`;
+    throw Object.assign(new Error(message), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
+  }]));

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -38,19 +39,19 @@ func build(ctx context.Context, script string, target Target) (*made, error) {
 	case !info.Mode().IsRegular():
 		return nil, fault.New(fault.Server, "name a file", "%s is not a file", script)
 	}
-	real, err := filepath.EvalSymlinks(script)
+	place, err := filepath.EvalSymlinks(script)
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "check the script's path and its permissions", "read the script")
 	}
-	b := newBuilder(script, real, target)
+	b := newBuilder(script, place, target)
 	result := b.run(ctx)
 	if len(result.Errors) > 0 && ctx.Err() == nil {
-		b = newBuilder(script, real, target)
+		b = newBuilder(script, place, target)
 		b.careful = true
 		result = b.run(ctx)
 	}
 	if ctx.Err() != nil {
-		return nil, fault.Wrap(fault.Server, context.Cause(ctx), "", "bundle "+script)
+		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "bundle "+script)
 	}
 	if len(result.Errors) > 0 {
 		return nil, b.fault(result.Errors)
@@ -116,14 +117,14 @@ func (b *builder) banner() string {
 	if b.target == Node {
 		banner = nodeBanner
 	}
-	named := strings.NewReplacer("SCRIPT", quote(b.script), "AUTHORED", quote(b.author(b.real)), "BUILTIN", builtinPattern, "\n", " ")
+	named := strings.NewReplacer("SCRIPT", quote(b.script), "AUTHORED", quote(b.author(b.place)), "BUILTIN", builtinPattern, "\n", " ")
 	return named.Replace(strings.TrimSpace(banner))
 }
 
 const nodeBanner = `
 import { createRequire as __trailblaze_createRequire, isBuiltin as __trailblaze_isBuiltin } from "node:module";
 import { pathToFileURL as __trailblaze_pathToFileURL } from "node:url";
-process.argv[1] = SCRIPT;
+globalThis.process.argv[1] = SCRIPT;
 const require = __trailblaze_createRequire(SCRIPT);
 const __trailblaze_path = (file, name) => __trailblaze_createRequire(file).resolve(name);
 const __trailblaze_url = (path) => __trailblaze_isBuiltin(path) ? path : __trailblaze_pathToFileURL(path).href;
@@ -173,19 +174,24 @@ func (b *builder) finish(result api.BuildResult) (*made, error) {
 	return m, nil
 }
 
-// withoutExports removes what a script exports, which esbuild says in the last statement of its output: a function has no exports.
+// What a script exports is the last statement of esbuild's output, in one of two forms.
+var (
+	exportList    = regexp.MustCompile("\nexport \\{\n(  [^\n`{}]+\n)+\\};$")
+	exportDefault = regexp.MustCompile("\nexport default (require_[^\n`]*;)$")
+)
+
+// withoutExports removes what a script exports: a function has no exports.
 func withoutExports(text []byte) ([]byte, error) {
-	body, ok := bytes.CutSuffix(bytes.TrimRight(text, "\n"), []byte("\n})"))
+	const end = "\n})"
+	body, ok := bytes.CutSuffix(bytes.TrimRight(text, "\n"), []byte(end))
 	if !ok {
 		return nil, fault.New(fault.Bug, "", "the bundler's output does not end as expected")
 	}
-	const list, single = "\nexport {", "\nexport default "
-	if at := bytes.LastIndex(body, []byte(list)); at >= 0 && bytes.HasSuffix(body, []byte("\n};")) {
-		body = body[:at]
-	} else if at := bytes.LastIndex(body, []byte(single)); at >= 0 && bytes.Count(body[at:], []byte("\n")) == 1 {
-		body = append(append(body[:at:at], '\n'), body[at+len(single):]...)
+	if at := bytes.LastIndex(body, []byte("\nexport ")); at >= 0 {
+		last := exportDefault.ReplaceAll(exportList.ReplaceAll(body[at:], nil), []byte("\n$1"))
+		body = append(body[:at:at], last...)
 	}
-	return append(body[:len(body):len(body)], "\n})\n"...), nil
+	return append(body[:len(body):len(body)], end+"\n"...), nil
 }
 
 // mapWithPlaces gives the sources of a source map names that do not depend on where the map is.
@@ -199,7 +205,7 @@ func (b *builder) mapWithPlaces(data []byte) []byte {
 		if strings.Contains(source, ":") && !filepath.IsAbs(filepath.FromSlash(source)) {
 			continue // a module that is not a file
 		}
-		sources[i] = b.place(source)
+		sources[i] = b.source(source)
 	}
 	fields["sources"], _ = json.Marshal(sources)
 	moved, err := json.Marshal(fields)
@@ -209,7 +215,7 @@ func (b *builder) mapWithPlaces(data []byte) []byte {
 	return moved
 }
 
-func (b *builder) place(source string) string {
+func (b *builder) source(source string) string {
 	path := filepath.FromSlash(source)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(b.root, path)

@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // format changes when texts are made differently from the same inputs.
-const format = "1"
+const format = "2"
 
 // Target says who will run the text.
 type Target int
@@ -68,7 +70,7 @@ func Open(dir string) *Cache {
 func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bundle, error) {
 	script, err := filepath.Abs(script)
 	if err != nil {
-		return nil, err
+		return nil, fault.Wrap(fault.Server, err, "name the script by its absolute path", "find the script")
 	}
 	lock := c.lock(target.String() + script)
 	lock.Lock()

@@ -124,6 +124,15 @@ exports.never = () => { require("another-peer") }; try { exports.never() } catch
 				"true\n",
 		},
 		{
+			name: "a script that writes what looks like exports", script: "main.ts",
+			files: map[string]string{
+				"main.ts": "export * from 'node:path'; export * from './cjs.cjs'; const process = globalThis.process;\n" +
+					"const text = `\nexport {\n  a\n};\nexport default 1;`; process.stdout.write(text + 1);\nconst o = {\n  a: 1\n};",
+				"package.json": `{"type": "module"}`, "cjs.cjs": "exports.x = 1",
+			},
+			want: "\nexport {\n  a\n};\nexport default 1;1",
+		},
+		{
 			name: "names that a text has are free for scripts", script: "main.ts",
 			files: map[string]string{
 				"package.json": `{"type": "module"}`,

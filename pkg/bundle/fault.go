@@ -23,7 +23,7 @@ func unavailable(name string) (why, hint string) {
 	case strings.HasPrefix(name, "bun"):
 		return name + " is for bun alone", "install bun (https://bun.sh), and let the script run on it"
 	}
-	return name + " cannot be bundled", "install what it names as a package, and import that"
+	return name + " cannot be bundled", "install it as a package, or import it by its path"
 }
 
 // fault says what is wrong with a script in the words of its author: the first problem, and how many more there are.
@@ -32,7 +32,7 @@ func (b *builder) fault(problems []api.Message) error {
 	text, hint := b.explain(p)
 	more := ""
 	if n := len(problems) - 1; n > 0 {
-		more = fmt.Sprintf("; and %d more like it", n)
+		more = fmt.Sprintf("; and %d more", n)
 	}
 	if p.Location == nil {
 		return fault.New(fault.Server, hint, "%s: %s%s", b.author(b.script), text, more)

@@ -19,8 +19,8 @@ import (
 
 // builder makes one text.
 type builder struct {
-	script string // as it was named, absolute
-	real   string // where it is
+	script string // as it was named, absolute; its process.argv[1]
+	place  string // where it is
 	root   string // folder of the nearest package.json, else of the script: what an author names files from
 	target Target
 
@@ -33,13 +33,16 @@ type builder struct {
 	importer map[string]string // of each file, when careful
 }
 
-func newBuilder(script, real string, target Target) *builder {
-	return &builder{script: script, real: real, root: rootOf(filepath.Dir(real)), target: target, started: time.Now(), sums: map[string]string{}, named: map[string]bool{}, importer: map[string]string{}}
+func newBuilder(script, place string, target Target) *builder {
+	return &builder{
+		script: script, place: place, root: rootOf(filepath.Dir(place)), target: target, started: time.Now(),
+		sums: map[string]string{}, named: map[string]bool{}, importer: map[string]string{},
+	}
 }
 
 func rootOf(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "package.json")); err == nil {
+		if exists(filepath.Join(at, "package.json")) {
 			return at
 		}
 		if at == filepath.Dir(at) {
@@ -105,16 +108,16 @@ func defines() map[string]string {
 	return list
 }
 
-const any = ".*"
+const everything = ".*"
 
 func (b *builder) plug(build api.PluginBuild) {
-	build.OnResolve(api.OnResolveOptions{Filter: any}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+	build.OnResolve(api.OnResolveOptions{Filter: everything}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 		return b.resolve(build, args)
 	})
-	build.OnLoad(api.OnLoadOptions{Filter: any, Namespace: "file"}, b.load)
+	build.OnLoad(api.OnLoadOptions{Filter: everything, Namespace: "file"}, b.load)
 	texts := map[string]func(virtual) string{nsFacts: b.fileFacts, nsNode: b.nodeModule, nsAddon: addonModule, nsBroken: brokenModule}
 	for namespace, text := range texts {
-		build.OnLoad(api.OnLoadOptions{Filter: any, Namespace: namespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+		build.OnLoad(api.OnLoadOptions{Filter: everything, Namespace: namespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
 			v, ok := args.PluginData.(virtual)
 			if !ok {
 				return api.OnLoadResult{}, fmt.Errorf("nobody knows what %s is", args.Path)
@@ -132,7 +135,7 @@ var (
 		`string_decoder|sys|timers|timers/promises|tls|trace_events|tty|url|util|util/types|v8|vm|wasi|worker_threads|zlib`
 	builtin        = regexp.MustCompile(`^(node:.+|` + builtinNames + `)$`)
 	builtinPattern = `/^(node:.+|` + strings.ReplaceAll(builtinNames, "/", `\/`) + `)$/`
-	foreign        = regexp.MustCompile(`^(bun|bun:.*|deno:.*|jsr:.*|npm:.*|https?:.*)$`)
+	foreign        = regexp.MustCompile(`^(bun|bun:.*|deno:.*|jsr:.*|npm:.*|file:.*|https?:.*)$`)
 )
 
 // asked marks the question that we ask esbuild while it asks us.
@@ -219,7 +222,7 @@ func (b *builder) ask(build api.PluginBuild, args api.OnResolveArgs) api.Resolve
 func (b *builder) note(importer, file string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, known := b.importer[file]; !known && file != b.real {
+	if _, known := b.importer[file]; !known && file != b.place {
 		b.importer[file] = importer
 	}
 }
@@ -279,7 +282,7 @@ func (b *builder) prepare(path string, data []byte) string {
 	for _, own := range perFile() {
 		switch {
 		case !bytes.Contains(data, []byte(own.name)):
-		case own.id == mainID && path == b.real:
+		case own.id == mainID && path == b.place:
 			before.WriteString("var " + mainID + ` = typeof module === "undefined" ? undefined : module; `)
 		default:
 			fmt.Fprintf(&after, "\nimport { %s } from %q;", own.id, fileModule)
@@ -319,7 +322,7 @@ export const __trailblaze_meta = {
   dirname: __trailblaze_dirname, filename: __trailblaze_filename, url: %s, main: %t,
   resolve: (name) => __trailblaze_url(__trailblaze_find(name)),
 };
-`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(fileURL(v.importer)), v.importer == b.real)
+`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(fileURL(v.importer)), v.importer == b.place)
 }
 
 func (b *builder) nodeModule(v virtual) string {

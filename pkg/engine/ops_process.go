@@ -17,6 +17,7 @@ func processOps() (map[string]op, map[string]job) {
 	return map[string]op{
 		"process.about":  processAbout,
 		"process.exit":   processExit,
+		"process.kill":   processKill,
 		"process.signal": processSignal,
 		"process.memory": func(e *Engine, _ []any) (any, error) { return float64(e.vm.memory()), nil },
 		"process.write":  processWrite,
@@ -72,6 +73,18 @@ func processExit(e *Engine, args []any) (any, error) {
 	code, _ := args[0].(float64)
 	e.halt.with(Exit{Code: int(uint8(int64(code)))})
 	panic(halted{})
+}
+
+// processKill does what a signal does to a process that does not listen to it.
+func processKill(e *Engine, args []any) (any, error) {
+	signal, _ := args[0].(string)
+	for number, name := range map[string]string{"1": "SIGHUP", "2": "SIGINT", "3": "SIGQUIT", "6": "SIGABRT", "9": "SIGKILL", "15": "SIGTERM"} {
+		if signal == number || signal == name {
+			e.halt.with(Exit{Code: -1, Signal: name})
+			panic(halted{})
+		}
+	}
+	return nil, &hostError{Name: "TypeError", Code: "ERR_UNKNOWN_SIGNAL", Message: "Unknown signal: " + signal}
 }
 
 // processSignal says whether the script listens to SIGTERM.

@@ -89,7 +89,7 @@ class Process extends Emitter {
     this.reallyExit(exitCode ?? 0);
   };
   reallyExit = (code) => host.call("process.exit", Number(code));
-  abort = () => host.call("process.exit", 134);
+  abort = () => host.call("process.kill", "SIGABRT");
   cpuUsage = () => ({ user: Math.round(host.call("time.now") * 1000), system: 0 });
   emitWarning = (warning, type, code) => {
     const options = typeof type === "object" && type !== null ? type : { type, code };

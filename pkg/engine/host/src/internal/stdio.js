@@ -207,7 +207,7 @@ class Output extends Emitter {
     this.destroyed = true;
     this.writable = false;
     host.nextTick(() => {
-      if (error && this.listenerCount("error") > 0) this.emit("error", error);
+      if (error) this.emit("error", error);
       this.emit("close");
     });
     return this;

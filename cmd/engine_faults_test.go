@@ -1,0 +1,190 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// mishap is what goes wrong with a server in TypeScript, and what a run says about it, whatever the server runs on.
+type mishap struct {
+	load, call string // what the server does while it is loaded, and in the call of its tool
+	entry      string // more of the server's entry
+	like       string // the way that the others are held against; empty: bun and node are held against it
+	outcome    string
+	want       []string // texts of the reason
+	limit      string   // of the call, 1s if empty
+	words      bool     // the reason has words of the runtime's, so that only its parts are compared
+}
+
+// faultsOfScripts are the faults.
+func faultsOfScripts() map[string]mishap {
+	const startup = "\n    startupTimeout: 2s"
+	return map[string]mishap{
+		"a loop without end while loading": {load: "loop", entry: startup, outcome: "error", want: []string{"startupTimeout", "2s", "faults: hello"}},
+		"a loop without end in a call":     {call: "loop", outcome: "failed", want: []string{"no answer within 1s"}},
+		"a loop without end after a call":  {call: "loopLater", outcome: "failed", want: []string{"no answer within 1s"}},
+		"a promise that never settles":     {call: "never", outcome: "failed", want: []string{"no answer within 1s"}},
+		"recursion without end in a call":  {call: "recursion", outcome: "failed", want: []string{"RangeError: Maximum call stack size exceeded"}, words: true},
+		"recursion that nobody catches":    {call: "recursionLater", outcome: "error", want: []string{"exited with code 1", "faults.ts:7"}, words: true},
+		"recursion while loading":          {load: "recursion", outcome: "error", want: []string{"exited with code 1", "faults.ts:7"}, words: true},
+		"a rejection that nobody handles":  {call: "reject", outcome: "error", want: []string{"exited with code 1", "TypeError: nobody caught this", "faults.ts:21"}, words: true},
+		"a rejection that is no error":     {call: "rejectText", outcome: "error", want: []string{"exited with code 1", "only a text"}, words: true},
+		"an exception in a call":           {call: "throw", outcome: "failed", want: []string{"RangeError: thrown on purpose"}},
+		"an exception that nobody catches": {call: "throwLater", outcome: "error", want: []string{"exited with code 1", "RangeError: thrown on purpose", "faults.ts:24"}, words: true},
+		"an exception while loading":       {load: "throw", outcome: "error", want: []string{"exited with code 1", "RangeError: thrown on purpose", "faults.ts:23"}, words: true},
+		"an end while loading":             {load: "exit3", outcome: "error", want: []string{"exited with code 3", "faults: hello"}},
+		"an end in a call":                 {call: "exit3", outcome: "error", want: []string{"exited with code 3", "faults: hello"}},
+		"a peaceful end in a call":         {call: "exit0", outcome: "error", want: []string{"exited with code 0"}},
+		"a server that has nothing to do":  {load: "never", entry: startup, outcome: "error", want: []string{"faults: hello"}, words: true},
+		"it kills itself":                  {call: "kill", outcome: "error", want: []string{"killed by signal KILL"}},
+		"it terminates itself":             {call: "terminate", outcome: "error", want: []string{"killed by signal TERM"}},
+		"it aborts":                        {call: "abort", outcome: "error", want: []string{"faults: hello"}, words: true},
+		"it closes stdout":                 {call: "ended", outcome: "error", want: []string{"exited with code 1", "write after end"}, words: true},
+		"it writes to stdout":              {call: "stray", outcome: "passed"},
+		"it writes to stdout at its start": {load: "stray", outcome: "passed"},
+	}
+}
+
+func TestAScriptThatGoesWrongIsReportedAlikeOnEveryRuntime(t *testing.T) {
+	t.Parallel()
+	for name, f := range faultsOfScripts() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var want map[string]any
+			for _, way := range []string{"bun", "node+tsx", "embedded"} {
+				report := f.report(t, way)
+				if want == nil {
+					want = report
+				}
+				if diff := gocmp.Diff(want, report); diff != "" && !f.words {
+					t.Errorf("%s (-the first +%s):\n%s", way, way, diff)
+				}
+			}
+		})
+	}
+}
+
+// report has a server go wrong in a trail, and returns what was said of the trail. The next trail of the run has to pass.
+func (f mishap) report(t *testing.T, way string) map[string]any {
+	t.Helper()
+	call, load := f.call, f.load
+	if call == "" {
+		call = "none"
+	}
+	if load == "" {
+		load = "none"
+	}
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": "target: good\nplatform: web\n",
+		"trailblaze-config/targets/bad.yaml": "id: bad\nmcp_servers:\n  - name: wrong\n    script: ./testdata/servers/faults.ts\n    env: { FAULT: " + load + " }" +
+			f.entry + "\nplatforms:\n  web: {}\n",
+		"trailblaze-config/targets/good.yaml": "id: good\nmcp_servers:\n  - { name: right, script: ./testdata/servers/faults.ts }\nplatforms:\n  web: {}\n",
+		"trails/1-bad.trail.yaml":             "config: { target: bad }\n" + webTrail("bad: { fault: "+call+" }\n          timeout: "+cmp.Or(f.limit, "1s")),
+		"trails/2-good.trail.yaml":            webTrail("bad: { fault: none }"),
+	})
+	p.inPlace(way, "faults.ts")
+	p.env = append(p.env, "PATH="+wayPath(t, way), "NODE_OPTIONS=--max-old-space-size=100")
+	r := p.run("run", "--json")
+	finished := ofType(r.events(t), "trail.finished")
+	if len(finished) != 2 || finished[0]["outcome"] != f.outcome || finished[1]["outcome"] != "passed" {
+		t.Fatalf("%s: want 2 trails, the first %s, the second passed:\n%s%s", way, f.outcome, r.stdout, r.stderr)
+	}
+	reason, _ := finished[0]["reason"].(string)
+	for _, text := range f.want {
+		if !strings.Contains(reason, text) {
+			t.Errorf("%s: the reason lacks %q:\n%s", way, text, reason)
+		}
+	}
+	if !strings.Contains(r.stdout, "runs on "+way+":") {
+		t.Errorf("it does not run on %s", way)
+	}
+	spawntest.NoSurvivors(t, p.marker)
+	return p.alike(finished[0])
+}
+
+// alike is what is said of a trail without what is another in every run.
+func (p *project) alike(finished map[string]any) map[string]any {
+	p.t.Helper()
+	out := map[string]any{}
+	for _, key := range []string{"outcome", "reason", "hint", "step", "tool", "line", "snippet", "attempts"} {
+		out[key] = finished[key]
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	clean := strings.ReplaceAll(string(text), p.dir, "<project>")
+	clean = regexp.MustCompile(`1-bad_[0-9TZ]+_[0-9a-f]+`).ReplaceAllString(clean, "<session>")
+	clean = regexp.MustCompile(`ran for [0-9.]+m?s`).ReplaceAllString(clean, "ran for a while")
+	out = map[string]any{}
+	if err := json.Unmarshal([]byte(clean), &out); err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// What cannot be loaded is known before the engine starts, and to a process only after it did. Both name it, and say what to do.
+func TestAScriptThatCannotBeLoadedIsAnErrorOnEveryRuntime(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		script string
+		want   []string
+	}{
+		"a package is missing":           {"import thing from 'no-such-package';\nthing();\n", []string{"no-such-package", "npm install"}},
+		"a package of a package is":      {"import './inner.ts';\n", []string{"no-such-package"}},
+		"a file is missing":              {"import './no-such-file.ts';\n", []string{"no-such-file"}},
+		"an addon":                       {"import { createRequire } from 'node:module';\ncreateRequire(import.meta.url)('./addon.node');\n", []string{"addon.node"}},
+		"an addon that is imported":      {"import addon from './addon.node';\naddon();\n", []string{"addon.node"}},
+		"a mistake":                      {"const x: number = ;\n", []string{"wrong.ts"}},
+		"a mistake in what it imports":   {"import './broken.ts';\n", []string{"broken.ts"}},
+		"an export that is not there":    {"import { nothing } from './exports.ts';\nnothing();\n", []string{"nothing"}},
+		"a module of node's that is not": {"import x from 'node:nosuch';\nx();\n", []string{"nosuch"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, way := range []string{"bun", "node+tsx", "node+bundle", "embedded"} {
+				p := newProject(t, map[string]string{
+					"trailblaze.yaml":           "target: app\nplatform: web\nmcpServers:\n  - { name: wrong, script: ./testdata/servers/wrong.ts, startupTimeout: 20s }\n",
+					"trails/a.trail.yaml":       webTrail("bad: {}"),
+					"testdata/servers/wrong.ts": tc.script, "testdata/servers/inner.ts": "import 'no-such-package/sub';\n",
+					"testdata/servers/broken.ts": "export const x = {;\n", "testdata/servers/exports.ts": "export const something = 1;\n",
+					"testdata/servers/addon.node": "not really",
+				})
+				p.inPlace(way)
+				p.env = append(p.env, "PATH="+wayPath(t, way))
+				r := p.run("run", "--json")
+				finished := ofType(r.events(t), "trail.finished")
+				if len(finished) != 1 || finished[0]["outcome"] != "error" || r.code != 2 {
+					t.Fatalf("%s: want an error:\n%s%s", way, r.stdout, r.stderr)
+				}
+				reason, _ := finished[0]["reason"].(string)
+				for i, text := range append([]string{`"wrong"`, "hint: "}, tc.want...) {
+					if ours := way == "node+bundle" || way == "embedded"; (ours || i < 2) && !strings.Contains(reason, text) {
+						t.Errorf("%s: the reason lacks %q:\n%s", way, text, reason)
+					}
+				}
+				spawntest.NoSurvivors(t, p.marker)
+			}
+		})
+	}
+}
+
+// A server that takes more and more memory ends as node ends, at its limit, and takes nobody along.
+func TestMemoryWithoutEnd(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"node+tsx", "embedded"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			mishap{call: "hoard", limit: "60s", outcome: "error", want: []string{"JavaScript heap out of memory"}}.report(t, way)
+		})
+	}
+}

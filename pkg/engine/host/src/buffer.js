@@ -2,15 +2,31 @@
 import * as base from "buffer/";
 import known from "internal/codec";
 import { named } from "internal/named";
-import { absent, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_UNKNOWN_ENCODING } from "internal/errors";
+import { absent, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_UNKNOWN_ENCODING } from "internal/errors";
 
 const { INSPECT_MAX_BYTES, kMaxLength } = base;
 const { prototype } = base.Buffer;
 const { alloc, concat, from, isEncoding, byteLength } = base.Buffer;
-const { compare, equals, indexOf, lastIndexOf, toString, write } = prototype;
+const { compare, toString, write } = prototype;
+
+const utf16 = {
+  decode(text) {
+    const units = new Uint16Array(text.length);
+    for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i);
+    return new Uint8Array(units.buffer);
+  },
+  encode(bytes) {
+    const units = new Uint16Array(new Uint8Array(bytes).buffer, 0, bytes.length >> 1);
+    let text = "";
+    for (let i = 0; i < units.length; i += 4096) text += String.fromCharCode(...units.subarray(i, i + 4096));
+    return text;
+  },
+};
 
 /** Names of encodings that Go does faster than the package, or that the package does not know. */
-const codecs = { __proto__: null, ...known, "utf-8": known.utf8, binary: known.latin1 };
+const codecs = {
+  __proto__: null, ...known, "utf-8": known.utf8, binary: known.latin1, utf16le: utf16, "utf-16le": utf16, ucs2: utf16, "ucs-2": utf16,
+};
 
 /** @param {unknown} encoding */
 const codecOf = (encoding) => (encoding === undefined || encoding === null ? codecs.utf8 : codecs[`${encoding}`.toLowerCase()]);
@@ -76,7 +92,7 @@ prototype.write = function (text, offset, length, encoding) {
   const start = bounded(offset, this.length, 0);
   const room = bounded(length, this.length - start, this.length - start);
   let bytes = codec.decode(text);
-  if (bytes.length > room) bytes = bytes.subarray(0, codec === codecs.utf8 ? characterBoundary(bytes, room) : room);
+  if (bytes.length > room) bytes = bytes.subarray(0, codec === codecs.utf8 ? characterBoundary(bytes, room) : codec === utf16 ? room & ~1 : room);
   this.set(bytes, start);
   return bytes.length;
 };
@@ -89,25 +105,75 @@ const asked = (value, name) => {
 };
 
 prototype.equals = function (other) {
-  return equals.call(this, asked(other, "otherBuffer"));
+  const bytes = asked(other, "otherBuffer");
+  return this.length === bytes.length && (this === bytes || host.call("crypto.equal", this, bytes));
 };
+
+/** Characters that are the bytes: the engine compares and searches them. */
+const characters = (bytes) => known.latin1.encode(bytes);
+
 prototype.compare = function (target, ...range) {
-  return compare.call(this, asked(target, "target"), ...range);
+  const bytes = asked(target, "target");
+  if (range.length > 0) return compare.call(this, bytes, ...range);
+  const [mine, others] = [characters(this), characters(bytes)];
+  return mine < others ? -1 : Number(mine > others);
 };
+base.Buffer.compare = (a, b) => asked(a, "buf1").compare(asked(b, "buf2"));
+
+/** What is looked for, as a byte or as bytes. */
+function needle(value, encoding) {
+  if (typeof value === "number") return value & 255;
+  if (typeof value === "string") value = base.Buffer.from(value, encoding);
+  if (value instanceof Uint8Array) return value.length === 1 ? value[0] : characters(value);
+  throw new ERR_INVALID_ARG_TYPE("value", ["number", "string", "Buffer", "Uint8Array"], value);
+}
+
+const offsetIn = (buffer, offset, fallback) => {
+  const at = Number.isNaN(+offset) || offset === undefined ? fallback : Math.trunc(+offset);
+  return at < 0 ? at + buffer.length : at;
+};
+
 prototype.indexOf = function (value, byteOffset, encoding) {
-  if (value === "") return bounded(typeof byteOffset === "string" ? 0 : byteOffset, this.length, 0);
-  return indexOf.call(this, value instanceof Uint8Array ? asked(value) : value, byteOffset, encoding);
+  if (typeof byteOffset === "string") [encoding, byteOffset] = [byteOffset, undefined];
+  const start = Math.max(offsetIn(this, byteOffset, 0), 0);
+  const wanted = needle(value, encoding);
+  if (wanted === "") return Math.min(start, this.length);
+  if (typeof wanted === "number") return Uint8Array.prototype.indexOf.call(this, wanted, start);
+  return characters(this).indexOf(wanted, start);
 };
+
 prototype.lastIndexOf = function (value, byteOffset, encoding) {
-  return lastIndexOf.call(this, value instanceof Uint8Array ? asked(value) : value, byteOffset, encoding);
+  if (typeof byteOffset === "string") [encoding, byteOffset] = [byteOffset, undefined];
+  const start = offsetIn(this, byteOffset, this.length);
+  const wanted = needle(value, encoding);
+  if (start < 0) return -1;
+  if (typeof wanted === "number") return Uint8Array.prototype.lastIndexOf.call(this, wanted, start);
+  return characters(this).lastIndexOf(wanted, start);
 };
+
 prototype.includes = function (value, byteOffset, encoding) {
   return this.indexOf(value, byteOffset, encoding) !== -1;
 };
 
+prototype.fill = function (value = 0, start = 0, end = this.length, encoding = "utf8") {
+  if (typeof start === "string") [encoding, start, end] = [start, 0, this.length];
+  else if (typeof end === "string") [encoding, end] = [end, this.length];
+  if (!(start >= 0)) throw new ERR_OUT_OF_RANGE("offset", `>= 0 && <= ${this.length}`, start);
+  if (!(end >= 0 && end <= this.length)) throw new ERR_OUT_OF_RANGE("end", `>= 0 && <= ${this.length}`, end);
+  const pattern = typeof value === "string" && value !== "" ? base.Buffer.from(value, encoding) : value;
+  if (!(pattern instanceof Uint8Array)) return Uint8Array.prototype.fill.call(this, pattern & 255, start, end);
+  if (pattern.length === 0) throw new ERR_INVALID_ARG_VALUE("value", value);
+  const room = end - start;
+  if (room <= 0) return this;
+  this.set(pattern.subarray(0, room), start);
+  for (let filled = pattern.length; filled < room; filled *= 2) this.copyWithin(start + filled, start, start + Math.min(filled, room - filled));
+  return this;
+};
+
 base.Buffer.alloc = function (size, fill, encoding) {
   validateSize(size);
-  return alloc(size, fill, encoding);
+  const buffer = alloc(size);
+  return size === 0 || fill === undefined || fill === 0 ? buffer : buffer.fill(fill, encoding);
 };
 base.Buffer.allocUnsafe = base.Buffer.allocUnsafeSlow = (size) => base.Buffer.alloc(size);
 
@@ -144,7 +210,7 @@ const bytesOf = (input) => {
 };
 
 const isUtf8 = (input) => host.call("text.decode", "utf-8", bytesOf(input), true)[2];
-const isAscii = (input) => bytesOf(input).every((byte) => byte < 0x80);
+const isAscii = (input) => known.utf8.encode(bytesOf(input)).length === input.byteLength && isUtf8(input);
 
 const transcode = (source, fromEncoding, toEncoding) => base.Buffer.from(asBuffer(bytesOf(source)).toString(fromEncoding), toEncoding);
 

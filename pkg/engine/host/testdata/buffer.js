@@ -69,6 +69,18 @@ await show("search", () => {
   return [b.indexOf("hello", 1), b.lastIndexOf("hello"), b.includes("wor"), b.indexOf(111), b.indexOf(Buffer.from("ld")), b.indexOf("zz"), b.indexOf("")];
 });
 await show("fill", () => [Buffer.alloc(4).fill("ab").toString(), Buffer.alloc(4).fill("é", 1).toString("hex"), Buffer.alloc(3).fill(1, 1, 2).toString("hex")]);
+await show("search more", () => {
+  const b = Buffer.from("abcabcé");
+  return [b.indexOf("c", -3), b.indexOf("bc", 2), b.indexOf("é"), b.indexOf("e9", "latin1"), b.indexOf("6263", 0, "hex"), b.lastIndexOf("bc"), b.lastIndexOf("bc", 3), b.lastIndexOf("bc", -7), b.lastIndexOf(97, 2), b.lastIndexOf("zz"), b.includes("abcé"), b.indexOf("a", 99), b.indexOf("a", {}), b.lastIndexOf("b", undefined), b.lastIndexOf("b", null), b.indexOf(99.9), b.indexOf(-159)];
+});
+await show("search for nothing", () => Buffer.from("a").indexOf({}));
+await show("compare ranges", () => [Buffer.from("abc").compare(Buffer.from("xbc"), 1, 3, 1, 3), Buffer.from("ab").compare(Buffer.from("abc")), Buffer.from([255]).compare(Buffer.from([1])), Buffer.compare(Buffer.from("é"), Buffer.from("z"))]);
+await show("compare bad", () => Buffer.compare("a", Buffer.from("a")));
+await show("equals bad", () => Buffer.from("a").equals("a"));
+await show("fill more", () => [Buffer.alloc(7).fill("abc").toString(), Buffer.alloc(4).fill("ff00", "hex").toString("hex"), Buffer.alloc(4).fill(257).toString("hex"), Buffer.alloc(4).fill("").toString("hex"), Buffer.alloc(5).fill(Buffer.from("xy"), 1, 4).toString("hex"), Buffer.alloc(3).fill("é", "latin1").toString("hex"), Buffer.alloc(2).fill(true).toString("hex"), Buffer.alloc(3).fill("a", 2, 1).toString("hex"), Buffer.alloc(0, "a").length]);
+await show("fill out of range", () => Buffer.alloc(2).fill(1, 3));
+await show("fill bad hex", () => Buffer.alloc(2).fill("zz", "hex"));
+await show("utf16", () => [Buffer.from("a😀\ud800", "utf16le").toString("hex"), Buffer.from([0x61, 0, 0xd8]).toString("ucs2"), Buffer.from([0, 0xd8]).toString("utf16le").charCodeAt(0), Buffer.from("é".repeat(9000), "ucs2").toString("ucs2").length, Buffer.alloc(3).write("ab", "utf16le")]);
 await show("copy", () => {
   const t = Buffer.alloc(4);
   return [Buffer.from("abc").copy(t, 1, 1), t.toString("hex"), Buffer.from("abcdef").copy(t), t.toString()];
@@ -82,6 +94,8 @@ await show("iterate", () => [[...Buffer.from("ab").entries()], [...Buffer.from("
 await show("copyBytesFrom", () => [...Buffer.copyBytesFrom(new Uint16Array([1, 2, 3]), 1, 1)]);
 await show("global", () => globalThis.Buffer === Buffer && require("buffer") === require("node:buffer"));
 await show("atob", () => [atob("aGk="), atob(" aG k "), btoa("hi"), btoa("\xff"), atob("")]);
+await show("atob odd", () => [atob("YQ"), atob("YQ=="), atob("YR=="), atob("\tY\nQ\f=\r=")]);
+for (const text of ["Y", "YQ=", "Y=Q=", "YQ==YQ==", "Y-Q_", "é"]) await show(`atob ${text}`, () => atob(text));
 await show("atob invalid", () => atob("a"));
 await show("btoa invalid", () => btoa("€"));
 await show("big", () => {

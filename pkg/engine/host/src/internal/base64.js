@@ -6,18 +6,23 @@ const invalid = (message) => new DOMException(message, "InvalidCharacterError");
 export function btoa(text) {
   if (arguments.length === 0) throw missing("data");
   const data = `${text}`;
-  if (/[^\0-\xff]/.test(data)) throw invalid("Invalid character");
-  return host.call("base64.encode", host.call("latin1.encode", data));
+  const bytes = host.call("latin1.encode", data);
+  if (host.call("latin1.decode", bytes) !== data) throw invalid("Invalid character");
+  return host.call("base64.encode", bytes);
 }
 
 /** @param {string} text base64, with white space or not */
 export function atob(text) {
   if (arguments.length === 0) throw missing("input");
+  try {
+    return host.call("latin1.decode", Uint8Array.fromBase64(`${text}`));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
   let data = `${text}`.replace(/[\t\n\f\r ]/g, "");
   if (data.length % 4 === 0) data = data.replace(/={1,2}$/, "");
-  if (data.length % 4 === 1) throw invalid("The string to be decoded is not correctly encoded.");
   if (/[^A-Za-z0-9+/]/.test(data)) throw invalid("Invalid character");
-  return host.call("latin1.decode", host.call("base64.decode", data));
+  throw invalid("The string to be decoded is not correctly encoded.");
 }
 
 const missing = (name) => Object.assign(new TypeError(`The "${name}" argument must be specified`), { code: "ERR_MISSING_ARGS" });

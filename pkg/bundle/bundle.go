@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
@@ -54,7 +56,8 @@ func (b *Bundle) Close() error {
 
 // Cache makes bundles and remembers them.
 type Cache struct {
-	store store
+	store   store
+	recalls singleflight.Group // by script and target: servers of one script start at once, and share what is looked at
 
 	mu    sync.Mutex
 	locks map[string]*sync.Mutex // by script and target: nobody makes what another is making
@@ -72,7 +75,12 @@ func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bund
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "name the script by its absolute path", "find the script")
 	}
-	lock := c.lock(target.String() + script)
+	name := target.String() + script
+	recalled, _, _ := c.recalls.Do(name, func() (any, error) { return c.recall(script, target), nil })
+	if b, _ := recalled.(*Bundle); b != nil {
+		return b, nil
+	}
+	lock := c.lock(name)
 	lock.Lock()
 	defer lock.Unlock()
 	if b := c.recall(script, target); b != nil {

@@ -91,7 +91,7 @@ func (e *Engine) arguments(args []value) (string, []any, error) {
 	}
 	list := make([]any, len(args)-1)
 	for i, arg := range args[1:] {
-		if list[i], err = e.vm.toGo(arg, 0); err != nil {
+		if list[i], err = e.vm.toGo(arg); err != nil {
 			return "", nil, err
 		}
 	}

@@ -76,6 +76,7 @@ type Engine struct {
 	vm     *vm    // of the engine's goroutine
 	kernel kernel // of the engine's goroutine
 	places places // of the engine's goroutine
+	intl   intlVM // of the engine's goroutine
 
 	done chan struct{}
 }

@@ -27,7 +27,7 @@ type kernel struct {
 func (e *Engine) boot() {
 	v, k := e.vm, &e.kernel
 	k.e = e
-	door := v.object()
+	door := v.newObject()
 	var state value
 	k.state, state = v.shared(stateSize)
 	v.set(door, "state", state)
@@ -41,8 +41,8 @@ func (e *Engine) boot() {
 	if err != nil {
 		panic(fmt.Sprintf("load the engine's own JavaScript: %v", e.describe(err)))
 	}
-	module := v.object()
-	v.set(module, "exports", v.object())
+	module := v.newObject()
+	v.set(module, "exports", v.newObject())
 	exports, _ := v.get(module, "exports")
 	if _, err := v.call(chunk, module, exports, undefined(), door); err != nil {
 		panic(fmt.Sprintf("run the engine's own JavaScript: %v", e.describe(err)))
@@ -68,7 +68,7 @@ func (k *kernel) call(name string, args ...any) any {
 	}
 	var out any
 	if err == nil {
-		out, err = v.toGo(r, 0)
+		out, err = v.toGo(r)
 	}
 	if err != nil {
 		k.e.crash(err)

@@ -21,6 +21,7 @@ func (e *Engine) leave() {
 	if e.vm != nil {
 		e.vm.close()
 	}
+	e.intl.close()
 }
 
 // survive makes a panic the engine's end.

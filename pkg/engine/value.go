@@ -10,11 +10,28 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-// maxDepth is how deep objects may nest that go through the door.
-const maxDepth = 64
+// What goes through the door in one value may nest so deep and hold so many values, however often objects share them.
+const (
+	maxDepth  = 64
+	maxValues = 1 << 20
+)
 
 // toGo copies a JavaScript value: nil, bool, float64, string, []byte, []any or map[string]any.
-func (v *vm) toGo(x value, depth int) (any, error) {
+func (v *vm) toGo(x value) (any, error) {
+	c := copier{vm: v, left: maxValues}
+	return c.copy(x, 0)
+}
+
+// A copier makes one value Go's.
+type copier struct {
+	*vm
+	left int
+}
+
+func (v *copier) copy(x value, depth int) (any, error) {
+	if v.left--; v.left < 0 || depth > maxDepth {
+		return nil, refused("too many values, or values nested too deep,")
+	}
 	switch tag(x) {
 	case lib.EJS_TAG_UNDEFINED, lib.EJS_TAG_NULL:
 		return nil, nil
@@ -25,23 +42,27 @@ func (v *vm) toGo(x value, depth int) (any, error) {
 	case lib.EJS_TAG_FLOAT64:
 		return floatOf(x), nil
 	case lib.EJS_TAG_OBJECT:
-		return v.objectToGo(x, depth)
+		return v.object(x, depth)
 	case lib.EJS_TAG_SYMBOL:
-		return nil, &hostError{Name: "TypeError", Message: "a symbol cannot be passed to the host"}
+		return nil, refused("a symbol")
 	}
 	s, err := v.str(x)
 	return wellFormed(s), err
 }
 
-func (v *vm) objectToGo(x value, depth int) (any, error) {
+func refused(what string) error {
+	return &hostError{Name: "TypeError", Message: what + " cannot be passed to the host"}
+}
+
+func (v *copier) object(x value, depth int) (any, error) {
 	if b, ok := v.binary(x); ok {
 		return b, nil
 	}
-	if v.isFunction(x) || depth > maxDepth {
-		return nil, &hostError{Name: "TypeError", Message: "a function, a cycle, or an object nested too deep cannot be passed to the host"}
+	if v.isFunction(x) {
+		return nil, refused("a function")
 	}
 	if v.isArray(x) {
-		return v.arrayToGo(x, depth)
+		return v.array(x, depth)
 	}
 	names, err := v.keys(x)
 	if err != nil {
@@ -53,7 +74,7 @@ func (v *vm) objectToGo(x value, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[wellFormed(name)], err = v.toGo(item, depth+1)
+		out[wellFormed(name)], err = v.copy(item, depth+1)
 		v.free(item)
 		if err != nil {
 			return nil, err
@@ -62,20 +83,20 @@ func (v *vm) objectToGo(x value, depth int) (any, error) {
 	return out, nil
 }
 
-func (v *vm) arrayToGo(x value, depth int) (any, error) {
+func (v *copier) array(x value, depth int) (any, error) {
 	length, err := v.get(x, "length")
 	if err != nil {
 		return nil, err
 	}
-	n, _ := v.toGo(length, depth)
+	n, _ := v.toGo(length)
 	count, _ := n.(float64)
-	var out []any
+	out := make([]any, 0, min(int(count), v.left+1))
 	for i := range int(count) {
 		item, err := v.index(x, i)
 		if err != nil {
 			return nil, err
 		}
-		element, err := v.toGo(item, depth+1)
+		element, err := v.copy(item, depth+1)
 		v.free(item)
 		if err != nil {
 			return nil, err
@@ -105,7 +126,7 @@ func (v *vm) fromGo(x any) (value, error) {
 	case []byte:
 		return v.result(v.bytes(x))
 	case []any:
-		out := v.array()
+		out := v.newArray()
 		for i, item := range x {
 			element, err := v.fromGo(item)
 			if err != nil {
@@ -115,7 +136,7 @@ func (v *vm) fromGo(x any) (value, error) {
 		}
 		return out, nil
 	case map[string]any:
-		out := v.object()
+		out := v.newObject()
 		for name, item := range x {
 			element, err := v.fromGo(item)
 			if err != nil {

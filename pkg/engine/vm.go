@@ -205,8 +205,8 @@ func (v *vm) setIndex(obj value, i int, x value) {
 	lib.XJS_DefinePropertyValueUint32(v.tls, v.ctx, obj, uint32(i), x, lib.MJS_PROP_C_W_E)
 }
 
-func (v *vm) object() value { return lib.XJS_NewObject(v.tls, v.ctx) }
-func (v *vm) array() value  { return lib.XJS_NewArray(v.tls, v.ctx) }
+func (v *vm) newObject() value { return lib.XJS_NewObject(v.tls, v.ctx) }
+func (v *vm) newArray() value  { return lib.XJS_NewArray(v.tls, v.ctx) }
 
 func (v *vm) text(s string) value {
 	p := v.cString(s)

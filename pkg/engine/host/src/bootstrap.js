@@ -55,6 +55,23 @@ for (const [name, chunk] of [...own, ...globals]) lazily(name, () => internal(ch
 lazily("process", () => internal("node:process"));
 lazily("console", () => internal("node:console"));
 
+lazily("Intl", () => internal("internal/intl").Intl);
+for (const [prototype, name, shown] of [
+  [Number.prototype, "toLocaleString", "number"],
+  [BigInt.prototype, "toLocaleString", "number"],
+  [Date.prototype, "toLocaleString", "date"],
+  [Date.prototype, "toLocaleDateString", "day"],
+  [Date.prototype, "toLocaleTimeString", "time"],
+]) {
+  const { valueOf } = prototype;
+  const method = {
+    [name](locales, options) {
+      return internal("internal/intl").shown[shown](valueOf.call(this), locales, options);
+    },
+  };
+  hidden(prototype, name, method[name]);
+}
+
 hidden(globalThis, "global", globalThis);
 hidden(globalThis, "queueMicrotask", (task) => {
   if (typeof task !== "function") {
@@ -257,7 +274,10 @@ let loaded = false;
 
 export default {
   main(bundle) {
-    const failed = (error) => fatal().exception(error, "uncaughtException");
+    const failed = (error) => {
+      loaded = true;
+      fatal().exception(error, "uncaughtException");
+    };
     // As a microtask, as node runs modules: those that it leaves come before its ticks.
     Promise.resolve(requireForBundle)
       .then(bundle)

@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDatesAndNumbersAreShownAsInNode(t *testing.T) {
+	t.Parallel()
+	const code = `
+		const when = new Date(Date.UTC(2026, 6, 31, 15, 4, 5, 678)), utc = { timeZone: "UTC" };
+		const say = (...x) => console.log(...x.map((y) => (typeof y === "string" ? y.replaceAll("\u202f", " ") : y)));
+		say((1234567.891).toLocaleString(), (0.256).toLocaleString("en-US", { style: "percent" }), (12345678901234567890n).toLocaleString());
+		say(when.toLocaleString("en-US", utc), when.toLocaleDateString("en-US", utc), when.toLocaleTimeString("en-US", utc));
+		say(when.toLocaleDateString(undefined, { ...utc, dateStyle: "long" }), when.toLocaleString("en-US", { ...utc, month: "long" }));
+		say(new Intl.NumberFormat("en-US", { style: "currency", currency: "EUR" }).format(1234.5), Intl.NumberFormat().format(NaN));
+		say([1, 2.5].map(new Intl.NumberFormat("en-US", { minimumFractionDigits: 2 }).format).join(" "), new Intl.NumberFormat("en-US").format(-0));
+		say(new Intl.DateTimeFormat("en-US", { timeZone: "America/New_York", timeStyle: "short" }).format(when));
+		say(new Intl.DateTimeFormat("en-US", utc).formatToParts(when).map((p) => p.type).join());
+		say(new Date(NaN).toLocaleString(), typeof Intl.DateTimeFormat().resolvedOptions().timeZone, Object.prototype.toString.call(Intl));
+		try { new Intl.DateTimeFormat("en-US", { timeZone: "Nowhere/At_All" }) } catch (e) { say(e instanceof RangeError) }
+		try { new Intl.NumberFormat("en-US", { style: "currency" }) } catch (e) { say(e instanceof TypeError) }
+		try { Number.prototype.toLocaleString.call("x") } catch (e) { say(e instanceof TypeError) }`
+	if diff := cmp.Diff(inNode(t, code, ""), inEngine(t, code, "")); diff != "" {
+		t.Errorf("node and the engine (-node +engine):\n%s", diff)
+	}
+}
+
+func TestFormattersOfAnEndedEngineAreGone(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `console.log((1e6).toLocaleString()); for (;;);`)
+	g.out.await(t, "1,000,000")
+	g.Kill()
+	g.wait()
+	if g.intl.vm == nil || !strings.HasPrefix(g.out.String(), "1,000,000") {
+		t.Errorf("stdout %q", g.out)
+	}
+}

@@ -6,7 +6,7 @@
 //	(function (module, exports, require, host) { … })
 //
 // and leaves what the module is in module.exports: the value that require("node:events") has in node, so the names of a module are
-// properties of it. A chunk requires others as "node:events" or "internal/webidl"; host is the door to Go.
+// properties of it. A chunk requires others as "node:events" or "internal/abort"; host is the door to Go.
 package host
 
 import (

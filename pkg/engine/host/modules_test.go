@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,12 +112,27 @@ func compare(t *testing.T, want, got string) {
 	}
 }
 
+// memory is a store for the chunks that tests share: to compile them takes longer than to run them.
+type memory struct{ blobs sync.Map }
+
+func (m *memory) Get(key string) ([]byte, bool) {
+	blob, ok := m.blobs.Load(key)
+	if !ok {
+		return nil, false
+	}
+	return blob.([]byte), true
+}
+
+func (m *memory) Put(key string, blob []byte) { m.blobs.Store(key, blob) }
+
+var chunks memory
+
 // inEngine runs the body of an async function and returns what it prints.
 func inEngine(t *testing.T, code string, sandbox bool) string {
 	t.Helper()
 	var out, errs pipe
 	e := engine.Start(engine.Spec{
-		Script: "/project/test.js", Dir: t.TempDir(), Env: os.Environ(), Sandbox: sandbox,
+		Script: "/project/test.js", Dir: t.TempDir(), Env: os.Environ(), Sandbox: sandbox, Store: &chunks,
 		Code:  []byte("(async(require)=>{\"use strict\";" + code + "\n})"),
 		Stdin: io.NopCloser(strings.NewReader("")), Stdout: &out, Stderr: &errs,
 	})

@@ -51,7 +51,7 @@ func build(dir string) (files, error) {
 	return out, err
 }
 
-// sources are the entry points in src: src/fs/promises.js is node:fs/promises, src/internal/webidl.js and src/fetch.js are the host's own.
+// sources are the entry points in src: src/fs/promises.js is node:fs/promises, src/internal/abort.js and src/fetch.js are the host's own.
 func sources(src string) ([]api.EntryPoint, error) {
 	var entries []api.EntryPoint
 	err := filepath.WalkDir(src, func(file string, entry fs.DirEntry, err error) error {

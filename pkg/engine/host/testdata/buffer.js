@@ -80,7 +80,7 @@ await show("equals bad", () => Buffer.from("a").equals("a"));
 await show("fill more", () => [Buffer.alloc(7).fill("abc").toString(), Buffer.alloc(4).fill("ff00", "hex").toString("hex"), Buffer.alloc(4).fill(257).toString("hex"), Buffer.alloc(4).fill("").toString("hex"), Buffer.alloc(5).fill(Buffer.from("xy"), 1, 4).toString("hex"), Buffer.alloc(3).fill("é", "latin1").toString("hex"), Buffer.alloc(2).fill(true).toString("hex"), Buffer.alloc(3).fill("a", 2, 1).toString("hex"), Buffer.alloc(0, "a").length]);
 await show("fill out of range", () => Buffer.alloc(2).fill(1, 3));
 await show("fill bad hex", () => Buffer.alloc(2).fill("zz", "hex"));
-await show("utf16", () => [Buffer.from("a😀\ud800", "utf16le").toString("hex"), Buffer.from([0x61, 0, 0xd8]).toString("ucs2"), Buffer.from([0, 0xd8]).toString("utf16le").charCodeAt(0), Buffer.from("é".repeat(9000), "ucs2").toString("ucs2").length, Buffer.alloc(3).write("ab", "utf16le")]);
+await show("utf16", () => [Buffer.from("a😀\ud800", "utf16le").toString("hex"), Buffer.from([0x61, 0, 0xd8]).toString("ucs2"), Buffer.from([0, 0xd8]).toString("utf16le").charCodeAt(0), Buffer.from("é".repeat(5000), "ucs2").toString("ucs2").length, Buffer.alloc(3).write("ab", "utf16le")]);
 await show("copy", () => {
   const t = Buffer.alloc(4);
   return [Buffer.from("abc").copy(t, 1, 1), t.toString("hex"), Buffer.from("abcdef").copy(t), t.toString()];
@@ -99,6 +99,6 @@ for (const text of ["Y", "YQ=", "Y=Q=", "YQ==YQ==", "Y-Q_", "é"]) await show(`a
 await show("atob invalid", () => atob("a"));
 await show("btoa invalid", () => btoa("€"));
 await show("big", () => {
-  const b = Buffer.from("é".repeat(500000));
+  const b = Buffer.from("é".repeat(100000));
   return [b.length, b.toString().length, Buffer.from(b.toString("base64"), "base64").equals(b), b.toString("latin1").length];
 });

@@ -10,6 +10,7 @@ const accepts = (method) => (value) => {
   }
 };
 const getter = (prototype, name) => accepts(Object.getOwnPropertyDescriptor(prototype, name).get);
+
 /** Errors cost more the deeper the stack, so that what most objects are is not asked for what it has inside. */
 const object = (test) => (value) => {
   if (typeof value !== "object" || value === null) return false;
@@ -20,6 +21,7 @@ const object = (test) => (value) => {
     return false;
   }
 };
+
 const tagOf = (value) => {
   try {
     return Object.prototype.toString.call(value);
@@ -49,7 +51,7 @@ const types = {
   isGeneratorFunction: (value) =>
     typeof value === "function" && /^(async\s+)?(function\s*\*|\*)/.test(Function.prototype.toString.call(value)),
   isGeneratorObject: (value) => tagged("Generator")(value) || tagged("AsyncGenerator")(value),
-  isPromise: (value) => value instanceof Promise && tagged("Promise")(value),
+  isPromise: (value) => tagged("Promise")(value) && value instanceof Promise,
   isDate: object(accepts(Date.prototype.getTime)),
   isRegExp: object((value) => value !== RegExp.prototype && getter(RegExp.prototype, "source")(value)),
   isMap: object(getter(Map.prototype, "size")),

@@ -132,26 +132,20 @@ func sendRequest(_ context.Context, e *Engine, args []any) (any, error) {
 	return []any{float64(response.StatusCode), decodeLatin1([]byte(text)), flatHeaders(response.Header)}, nil
 }
 
-// requestURL keeps a path as it is, also one that Go does not take for valid.
+// requestURL takes every URL that the web takes, also those that Go does not take for valid.
 func requestURL(href string) (*url.URL, error) {
 	u, err := url.Parse(href)
 	if err == nil {
 		return u, nil
 	}
 	scheme, rest, _ := strings.Cut(href, "://")
-	end := strings.IndexAny(rest, "/?#")
+	rest, _, _ = strings.Cut(rest, "#")
+	end := strings.IndexAny(rest, "/?")
 	if end < 0 {
 		return nil, err
 	}
-	if u, err = url.Parse(scheme + "://" + rest[:end]); err != nil {
-		return nil, err
-	}
-	rest, _, _ = strings.Cut(rest[end:], "#")
-	u.Opaque, u.RawQuery, u.ForceQuery = rest, "", false
-	if path, query, found := strings.Cut(rest, "?"); found {
-		u.Opaque, u.RawQuery = path, query
-	}
-	return u, nil
+	path, query, _ := strings.Cut(rest[end:], "?")
+	return &url.URL{Scheme: scheme, Host: rest[:end], Opaque: path, RawQuery: query}, nil
 }
 
 // setHeaders gives a request its headers, which go over the wire as Latin-1.
@@ -236,6 +230,8 @@ func readResponseWhole(ctx context.Context, e *Engine, args []any) (any, error) 
 	}
 	data, err := readWhole(ctx, x.body, chunk)
 	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, tooMuch("the bytes of this answer", maxBytes)
 	case err != nil:
 		return nil, bodyError(err)
 	case arg[bool](args, 1):

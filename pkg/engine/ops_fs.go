@@ -202,6 +202,9 @@ func readAll(ctx context.Context, e *Engine, args []any) (any, error) {
 		}
 	}
 	data, err := readWhole(ctx, f, size+1)
+	if errors.Is(err, errTooLarge) {
+		return nil, tooLarge(maxBytes + 1)
+	}
 	if err != nil {
 		return nil, failure(err, "read")
 	}
@@ -210,6 +213,8 @@ func readAll(ctx context.Context, e *Engine, args []any) (any, error) {
 	}
 	return data, nil
 }
+
+var errTooLarge = errors.New("there is more than an engine takes at once")
 
 // readWhole reads to the end, which may be far from where the size says that it is.
 func readWhole(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
@@ -226,7 +231,7 @@ func readWhole(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case len(data) > maxBytes:
-			return nil, tooLarge(int64(len(data)))
+			return nil, errTooLarge
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}

@@ -15,10 +15,6 @@ import (
 	"time"
 )
 
-// maxQueued is what a response may hold that its client does not take. JavaScript is told long before; who does not listen loses the
-// connection.
-const maxQueued = 64 << 20
-
 // lowWater is how much may wait for the client when JavaScript is asked for more.
 const lowWater = 16 << 10
 
@@ -444,9 +440,6 @@ func sendResponse(e *Engine, args []any) (any, error) {
 	s.queue = append(s.queue, p)
 	s.queued += len(p.data)
 	s.waiting = s.queued > lowWater
-	if s.queued > maxQueued+len(p.data) {
-		s.abort()
-	}
 	select {
 	case s.news <- struct{}{}:
 	default:

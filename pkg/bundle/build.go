@@ -74,6 +74,7 @@ func (b *builder) run(ctx context.Context) api.BuildResult {
 		Platform:       api.PlatformNode,
 		Target:         b.language(),
 		Engines:        b.engines(),
+		Supported:      b.supported(),
 		Conditions:     []string{}, // those of node alone
 		MainFields:     []string{"main", "module"},
 		Charset:        api.CharsetUTF8,
@@ -101,6 +102,14 @@ func (b *builder) language() api.Target {
 		return api.ES2023 // what the engine has
 	}
 	return api.DefaultTarget
+}
+
+// supported takes back what the engine has but does otherwise: it leaves a for await loop without waiting for the iterator's end.
+func (b *builder) supported() map[string]bool {
+	if b.target == Embedded {
+		return map[string]bool{"for-await": false}
+	}
+	return nil
 }
 
 func (b *builder) engines() []api.Engine {

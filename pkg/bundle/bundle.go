@@ -16,7 +16,7 @@ import (
 )
 
 // format changes when texts are made differently from the same inputs.
-const format = "2"
+const format = "3"
 
 // Target says who will run the text.
 type Target int

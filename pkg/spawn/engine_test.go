@@ -1,0 +1,31 @@
+package spawn
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestAScriptMeansInTheEngineWhatItMeansInNode(t *testing.T) {
+	t.Parallel()
+	const script = `
+async function* numbers() { try { yield 1; yield 2 } finally { await null; console.error("cleanup") } }
+for await (const n of numbers()) { console.error(n); break }
+console.error("after break", import.meta.filename === process.argv[1], process.argv.slice(2).join());
+`
+	for name, runtimes := range map[string][]string{"embedded": nil, "node": {"node"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "script.mts")
+			if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := launch(t, finder(t, runtimes...), Spec{Script: file, Args: []string{"a", "b"}, Env: os.Environ()})
+			s.waitDone()
+			if got, want := strings.TrimSpace(s.logged()), "1\ncleanup\nafter break true a,b"; got != want {
+				t.Errorf("it says\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}

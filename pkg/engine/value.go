@@ -13,7 +13,7 @@ import (
 // What goes through the door in one value may nest so deep and hold so many values, however often objects share them.
 const (
 	maxDepth  = 64
-	maxValues = 1 << 20
+	maxValues = 1 << 18
 )
 
 // toGo copies a JavaScript value: nil, bool, float64, string, []byte, []any or map[string]any.

@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,12 +54,18 @@ func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 	}{
 		"bun, node absent":          {[]string{bunPath}, nil, nil, "bun", 18, 2},
 		"node and tsx, bun absent":  {[]string{"node"}, nil, nil, "node+tsx", 18, 2},
+		"node without tsx":          {[]string{"node"}, nil, nil, "node+bundle", 18, 2},
 		"both, so bun":              {both, nil, smoke, "bun", 5, 0},
 		"node is forced, both here": {both, []string{"--runtime", "node"}, smoke, "node+tsx", 5, 0},
+		"both, but not asked for":   {both, []string{"--runtime", "embedded"}, smoke, "embedded", 5, 0},
+		"neither":                   {nil, nil, smoke, "embedded", 5, 0}, // every trail runs so in the demo below
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := exampleProject(t, tc.programs...)
+			if tc.runtime == "node+bundle" {
+				p.withoutLoader()
+			}
 			p.env = append(p.env, "HTTP_PROXY=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9") // nobody asks it
 			r := p.run(slices.Concat([]string{"run", "--json"}, tc.flags, tc.trails)...)
 			r.want(t, 0)
@@ -73,6 +80,46 @@ func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 			spawntest.NoSurvivors(t, p.marker)
 		})
 	}
+}
+
+// withoutLoader makes of the example a copy whose packages have no loader that teaches node TypeScript.
+func (p *project) withoutLoader() {
+	p.t.Helper()
+	source, copied := p.dir, p.t.TempDir()
+	p.dir = filepath.Join(copied, "testdata/projects/shop")
+	p.packages(".", filepath.Join(source, "node_modules"), false)
+	var problems []error
+	for _, dir := range []string{"tools", "pages", "trails", "trailblaze-config", "bin"} {
+		problems = append(problems, os.CopyFS(filepath.Join(p.dir, dir), os.DirFS(filepath.Join(source, dir))))
+	}
+	for _, file := range []string{"trailblaze.yaml", "package.json"} {
+		text, err := os.ReadFile(filepath.Join(source, file))
+		p.write(file, string(text))
+		problems = append(problems, err)
+	}
+	problems = append(problems, os.Symlink(filepath.Join(source, "../../../sdks"), filepath.Join(copied, "sdks"))) // prices.py imports from there
+	if err := errors.Join(problems...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// The whole demo, by the script that make demo-no-runtime runs.
+func TestTheDemoNeedsNoRuntime(t *testing.T) {
+	t.Parallel()
+	p := exampleProject(t) // what the script needs is there
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "trailblaze")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nTRAILBLAZE_TEST_MAIN=1 "+p.marker+" exec '"+self+"' \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("../.ci/no-runtime", program).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	spawntest.NoSurvivors(t, p.marker)
 }
 
 func TestTheExampleOnOtherDevices(t *testing.T) {

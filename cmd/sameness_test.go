@@ -106,6 +106,7 @@ func dialogues(api string) map[string][]say {
 		servers + "/shared-scripting.ts": {call("say", `{"text":"hi"}`), call("say", `{}`), call("meet", `{"of":"two"}`), call("nobody", `{}`)},
 		servers + "/faults.ts":           {call("bad", `{"fault":"none"}`), call("bad", `{"fault":"throw"}`)},
 		servers + "/bench-echo.ts":       {call("echo", `{"text":"hi"}`)},
+		servers + "/bench-scripting.ts":  {call("echo", `{"text":"hi"}`)},
 		servers + "/bench-wait.ts":       {call("waitFor", `{"ms":3}`)},
 		servers + "/bench-callback.ts":   {call("ask", `{"callbacks":0}`), call("ask", `{"callbacks":"no"}`)},
 

@@ -117,7 +117,7 @@ func (b *bench) crowd() error {
 func (b *bench) earlier() error {
 	figure := "`run` of a one-call trail ÷ before tools could call back (" + b.before + ")"
 	const limit = 1.02
-	program, err := b.buildEarlier()
+	program, err := b.buildRevision(b.before)
 	if err != nil {
 		b.add(figure, "not measured: "+err.Error(), fmt.Sprintf("≤ %.2f", limit), "")
 		return nil
@@ -142,11 +142,11 @@ func (b *bench) earlier() error {
 	return nil
 }
 
-// buildEarlier builds the revision that is compared with. A shallow clone may not have it.
-func (b *bench) buildEarlier() (program string, err error) {
-	source, archive := filepath.Join(b.dir, "source"), filepath.Join(b.dir, "source.tar")
-	if err := quiet(exec.Command("git", "archive", "-o", archive, b.before)); err != nil {
-		return "", fmt.Errorf("git has no %s here", b.before)
+// buildRevision builds a revision of this program, in its own folder. A shallow clone may not have it.
+func (b *bench) buildRevision(revision string) (program string, err error) {
+	source, archive := filepath.Join(b.dir, "at-"+revision), filepath.Join(b.dir, revision+".tar")
+	if err := quiet(exec.Command("git", "archive", "-o", archive, revision)); err != nil {
+		return "", fmt.Errorf("git has no %s here", revision)
 	}
 	if err := os.Mkdir(source, 0o755); err != nil {
 		return "", err
@@ -154,6 +154,6 @@ func (b *bench) buildEarlier() (program string, err error) {
 	if err := quiet(exec.Command("tar", "-xf", archive, "-C", source)); err != nil {
 		return "", err
 	}
-	program = filepath.Join(b.dir, "earlier-trailblaze")
+	program = filepath.Join(source, "earlier-trailblaze")
 	return program, build(source, program, ".")
 }

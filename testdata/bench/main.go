@@ -80,8 +80,10 @@ func prepare(runs int, before string) (*bench, error) {
 	return b, nil
 }
 
-func build(module, out, pkg string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, pkg)
+func build(module, out, pkg string) error { return buildWith(module, out, pkg, "-s -w") }
+
+func buildWith(module, out, pkg, ldflags string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags="+ldflags, "-o", out, pkg)
 	cmd.Dir, cmd.Env = module, append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, text)
@@ -198,6 +200,8 @@ func (b *bench) all(only string) error {
 	}{
 		{"listOne", b.listOne},
 		{"listEight", b.listEight},
+		{"runtimes", b.runtimes},
+		{"weight", b.weight},
 		{"call", b.call},
 		{"oneCallTrail", b.oneCallTrail},
 		{"callback", b.callback},

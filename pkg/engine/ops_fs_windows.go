@@ -20,8 +20,6 @@ func errnoName(errno syscall.Errno) string {
 		return "EPERM"
 	case syscall.EISDIR:
 		return "EISDIR"
-	case syscall.ENOTDIR:
-		return "ENOTDIR"
 	}
 	return ""
 }

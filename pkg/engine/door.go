@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // doorCall is host.call(name, ...args): an operation that answers at once.
 func (e *Engine) doorCall(args []value) (value, error) {
@@ -43,12 +41,16 @@ func (e *Engine) doorBegin(args []value) (value, error) {
 func (e *Engine) background(id int, f job, args []any) {
 	e.ref()
 	e.work.Go(func() {
+		var r any
+		err := error(&hostError{Message: "the work in the background was given up"})
+		defer func() {
+			e.inbox.put(func() {
+				e.unref()
+				e.settle(id, r, err)
+			})
+		}()
 		defer e.survive()
-		r, err := f(e.ctx, e, args)
-		e.inbox.put(func() {
-			e.unref()
-			e.settle(id, r, err)
-		})
+		r, err = f(e.ctx, e, args)
 	})
 }
 

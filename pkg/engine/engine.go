@@ -59,12 +59,12 @@ type Engine struct {
 	ops  map[string]op
 	jobs map[string]job
 
-	// ctx ends with the engine; stop says why, once.
+	// ctx ends with the engine; halt says why, once.
 	ctx  context.Context
 	halt *halt
 
 	inbox    *inbox
-	work     sync.WaitGroup // the engine\'s goroutine, background jobs, the reader of stdin
+	work     sync.WaitGroup // the engine's goroutine, background jobs, the reader of stdin
 	patience time.Duration
 	stdin    stdin
 	started  time.Time

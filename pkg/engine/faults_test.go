@@ -52,6 +52,16 @@ func TestAPanicOfBackgroundWorkEndsItsEngineAlone(t *testing.T) {
 	}
 }
 
+func TestBackgroundWorkThatIsGivenUpIsAnError(t *testing.T) {
+	t.Parallel()
+	got := run(t, `__trailblaze_require("crypto", "a.ts").pbkdf2("a", "b", 1, 8, "sha1", (e) => console.log(e.message))`, func(e *Engine) {
+		e.jobs["crypto.pbkdf2"] = func(context.Context, *Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }
+	})
+	if got != "the work in the background was given up\n" {
+		t.Errorf("stdout %q", got)
+	}
+}
+
 func TestBackgroundWorkEndsWithTheEngine(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan bool), false

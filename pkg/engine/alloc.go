@@ -13,6 +13,7 @@ type heap struct {
 	pages memory.Allocator
 	used  int // bytes
 	limit int // bytes
+	rt    uintptr
 	check func()
 	full  func() // called when the limit is hit; it does not return
 }
@@ -54,6 +55,20 @@ func (h *heap) count(state uintptr, blocks int) {
 	s := at[lib.TJSMallocState](state)
 	s.Fmalloc_count += lib.Tsize_t(blocks)
 	s.Fmalloc_size = lib.Tsize_t(h.used)
+	if h.rt != 0 {
+		h.pace(&at[lib.TJSRuntime](h.rt).Fmalloc_gc_threshold)
+	}
+}
+
+// pace has QuickJS look for cycles before the limit is hit. It has just looked when it wants to look again beyond the limit, at one and
+// a half times of what was left; if that was nearly all, looking again and again would only take long.
+func (h *heap) pace(threshold *lib.Tsize_t) {
+	if last := h.limit / 16 * 15; int(*threshold) > last {
+		if int(*threshold)/3*2 > h.limit/8*7 {
+			h.full()
+		}
+		*threshold = lib.Tsize_t(last)
+	}
 }
 
 func (h *heap) take(size int) uintptr {

@@ -37,7 +37,8 @@ func newVM(limit int, check func(), full func()) *vm {
 		panic("no memory for a JavaScript runtime")
 	}
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots)
-	lib.XJS_SetGCThreshold(v.tls, v.rt, gcThreshold)
+	lib.XJS_SetGCThreshold(v.tls, v.rt, lib.Tsize_t(min(gcThreshold, limit/2)))
+	v.heap.rt = v.rt
 	lib.XJS_SetStripInfo(v.tls, v.rt, lib.MJS_STRIP_SOURCE)
 	v.ctx = lib.XJS_NewContext(v.tls, v.rt)
 	if v.ctx == 0 {

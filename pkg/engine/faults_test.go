@@ -225,7 +225,7 @@ func TestWhatNobodyHoldsIsNoMemoryBomb(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]string{
 		"cycles":                  `for (let i = 0; i < 50000; i++) { const a = {}; a.a = a; a.s = ("x" + i).repeat(500) }`,
-		"cycles beside much else": `const kept = []; for (let i = 0; i < 110; i++) kept.push(("y" + i).repeat(50000)); for (let i = 0; i < 20000; i++) { const a = {}; a.a = a; a.s = ("x" + i).repeat(500) }`,
+		"cycles beside much else": `const kept = []; for (let i = 0; i < 60; i++) kept.push(("y" + i).repeat(50000)); for (let i = 0; i < 20000; i++) { const a = {}; a.a = a; a.s = ("x" + i).repeat(500) }`,
 		"closures":                `for (let i = 0; i < 50000; i++) { const s = ("x" + i).repeat(500); const f = () => [f, s] }`,
 		"buffers":                 `for (let i = 0; i < 500; i++) { const b = { b: new Uint8Array(1 << 20) }; b.a = b }`,
 		"strings":                 `for (let i = 0; i < 2000; i++) ("x" + i).repeat(20000).split("0")`,

@@ -221,19 +221,39 @@ func unopened(address, code string) error {
 	return fault.New(fault.ToolFailed, why[1], "%s could not be opened: %s (%s)", address, why[0], code)
 }
 
+// history is where a tab has been.
+type history struct {
+	CurrentIndex int
+	Entries      []struct {
+		ID  int
+		URL string
+	}
+}
+
+// history asks the browser, again while it has no page to ask because one takes the place of another.
+func (t *tab) history(ctx context.Context) (history, error) {
+	for tick := time.Tick(20 * time.Millisecond); ; {
+		var h history
+		err := t.page.Call(ctx, "Page.getNavigationHistory", nil, &h)
+		refused, ok := errors.AsType[*cdp.Error](err)
+		if !ok || !strings.Contains(refused.Message, "Not attached to an active page") {
+			return h, err
+		}
+		select {
+		case <-ctx.Done():
+			return h, err
+		case <-tick:
+		}
+	}
+}
+
 // travel goes back or forward in the history.
 func (t *tab) travel(ctx context.Context, by int, where string) (tool.Result, error) {
 	begun := time.Now()
 	ctx, cancel := within(ctx, loadLimit)
 	defer cancel()
-	var history struct {
-		CurrentIndex int
-		Entries      []struct {
-			ID  int
-			URL string
-		}
-	}
-	if err := t.page.Call(ctx, "Page.getNavigationHistory", nil, &history); err != nil {
+	history, err := t.history(ctx)
+	if err != nil {
 		return tool.Result{}, err
 	}
 	i := history.CurrentIndex + by

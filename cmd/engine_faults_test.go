@@ -18,7 +18,6 @@ import (
 type mishap struct {
 	load, call string // what the server does while it is loaded, and in the call of its tool
 	entry      string // more of the server's entry
-	like       string // the way that the others are held against; empty: bun and node are held against it
 	outcome    string
 	want       []string // texts of the reason
 	limit      string   // of the call, 1s if empty

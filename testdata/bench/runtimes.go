@@ -94,7 +94,8 @@ func (b *bench) runtimes() error {
 		return err
 	}
 	b.ratio("`toolbox list`, one server on the MCP SDK in the embedded engine ÷ bare prober on bun", m[0].took, m[1].took, 0.8)
-	b.ratio("the same, server on `@trailblaze/scripting` ÷ bare prober on bun", m[2].took, m[3].took, 0.25)
+	b.ratio("the same, server on `@trailblaze/scripting` ÷ bare prober on bun, server on the MCP SDK", m[2].took, m[1].took, 0.25)
+	b.add("the same ÷ bare prober on bun, server on `@trailblaze/scripting`", division(m[2].took, m[3].took), "", "")
 	b.ratio("the same on node without tsx, server on the MCP SDK ÷ bare prober on node with tsx", m[4].took, m[5].took, 0.45)
 	b.ratio("embedded with an empty cache ÷ bare prober on node with tsx", m[6].took, m[5].took, 1.5)
 	b.ratio("eight embedded servers ÷ one", m[7].took, m[0].took, 4)

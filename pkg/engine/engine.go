@@ -49,7 +49,7 @@ const DefaultMemoryLimit = 512 << 20
 // Exit is how an engine ended.
 type Exit struct {
 	Code   int    // as of a process; -1 after a signal or a panic
-	Signal string // "SIGTERM" or "SIGKILL" if that ended it
+	Signal string // "SIGTERM" or "SIGKILL" if that ended it, or what the script sent itself
 	Panic  string // what broke in the engine itself, or the limit that was hit
 }
 

@@ -163,6 +163,18 @@ func TestAListenerDecidesWhatTerminateMeans(t *testing.T) {
 	}
 }
 
+func TestASignalThatAScriptSendsItselfEndsIt(t *testing.T) {
+	t.Parallel()
+	for code, signal := range map[string]string{
+		`process.kill(process.pid)`: "SIGTERM", `process.kill(process.pid, "SIGINT")`: "SIGINT", `process.abort()`: "SIGABRT",
+	} {
+		g := newRig(t, code)
+		if exit := g.wait(); exit != (Exit{Code: -1, Signal: signal}) {
+			t.Errorf("%s: exit %+v, stderr %s", code, exit, g.errs)
+		}
+	}
+}
+
 func TestAListenerThatNeverGetsItsTurnIsKilled(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, `process.on("SIGTERM", () => console.log("heard")); console.log("ready"); for (;;);`)

@@ -18,34 +18,27 @@ type heap struct {
 	full  func() // called when the limit is hit; it does not return
 }
 
-type (
-	mallocFunc  = func(tls *libc.TLS, state uintptr, size lib.Tsize_t) uintptr
-	freeFunc    = func(tls *libc.TLS, state, p uintptr)
-	reallocFunc = func(tls *libc.TLS, state, p uintptr, size lib.Tsize_t) uintptr
-	usableFunc  = func(tls *libc.TLS, p uintptr) lib.Tsize_t
-)
-
 // functions returns the table that QuickJS takes its memory from.
 func (h *heap) functions(v *vm) uintptr {
 	table := h.take(int(unsafe.Sizeof(lib.TJSMallocFunctions{})))
 	*at[lib.TJSMallocFunctions](table) = lib.TJSMallocFunctions{
-		Fjs_malloc: v.pointer(mallocFunc(func(_ *libc.TLS, state uintptr, size lib.Tsize_t) uintptr {
+		Fjs_malloc: pointer(v, func(_ *libc.TLS, state uintptr, size lib.Tsize_t) uintptr {
 			p := h.take(int(size))
 			h.count(state, 1)
 			return p
-		})),
-		Fjs_free: v.pointer(freeFunc(func(_ *libc.TLS, state, p uintptr) {
+		}),
+		Fjs_free: pointer(v, func(_ *libc.TLS, state, p uintptr) {
 			if p != 0 {
 				h.release(p)
 				h.count(state, -1)
 			}
-		})),
-		Fjs_realloc: v.pointer(reallocFunc(func(_ *libc.TLS, state, p uintptr, size lib.Tsize_t) uintptr {
+		}),
+		Fjs_realloc: pointer(v, func(_ *libc.TLS, state, p uintptr, size lib.Tsize_t) uintptr {
 			return h.resize(state, p, int(size))
-		})),
-		Fjs_malloc_usable_size: v.pointer(usableFunc(func(_ *libc.TLS, p uintptr) lib.Tsize_t {
+		}),
+		Fjs_malloc_usable_size: pointer(v, func(_ *libc.TLS, p uintptr) lib.Tsize_t {
 			return lib.Tsize_t(memory.UintptrUsableSize(p))
-		})),
+		}),
 	}
 	return table
 }

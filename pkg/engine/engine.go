@@ -60,7 +60,7 @@ type Engine struct {
 	jobs map[string]job
 
 	// ctx ends with the engine; halt says why, once.
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // the life of the engine
 	halt *halt
 
 	inbox    *inbox

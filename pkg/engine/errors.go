@@ -12,14 +12,9 @@ import (
 // becomes a string when it is first read. QuickJS asks whoever defines properties of a class of objects if there is somebody; that is
 // the way in. The same way leads to the words of endless recursion, which are not those of node.
 
-type (
-	defineFunc = func(tls *libc.TLS, ctx uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32
-	getterFunc = func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32, data uintptr) value
-)
-
 // An errorHook is what a vm does to errors.
 type errorHook struct {
-	getter uintptr // of getterFunc
+	getter uintptr
 	setter value
 	show   func(err, raw value) (value, error) // nil until there is JavaScript to do it
 }
@@ -36,16 +31,16 @@ const exotic = 0x8
 func (v *vm) hookErrors() {
 	methods := v.heap.take(int(unsafe.Sizeof(lib.TJSClassExoticMethods{})))
 	*at[lib.TJSClassExoticMethods](methods) = lib.TJSClassExoticMethods{
-		Fdefine_own_property: v.pointer(defineFunc(func(_ *libc.TLS, _ uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 {
+		Fdefine_own_property: pointer(v, func(_ *libc.TLS, _ uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 {
 			return v.define(obj, prop, val, getter, setter, flags)
-		})),
+		}),
 	}
 	classes := at[lib.TJSRuntime](v.rt).Fclass_array
 	class := at[lib.TJSClass](classes + lib.EJS_CLASS_ERROR*unsafe.Sizeof(lib.TJSClass{}))
 	class.Fexotic = methods
-	v.hook.getter = v.pointer(getterFunc(func(_ *libc.TLS, _ uintptr, this value, _ int32, _ uintptr, _ int32, data uintptr) value {
+	v.hook.getter = pointer(v, func(_ *libc.TLS, _ uintptr, this value, _ int32, _ uintptr, _ int32, data uintptr) value {
 		return v.readStack(this, *at[value](data))
-	}))
+	})
 	v.hook.setter = v.method("stack", func(this value, args []value) (value, error) {
 		if len(args) > 0 {
 			v.setStack(this, v.dup(args[0]))
@@ -94,7 +89,7 @@ func (v *vm) readStack(this, raw value) value {
 	var err error
 	v.deeper(func() { shown, err = v.hook.show(this, raw) })
 	if err != nil {
-		v.free(err.(*thrown).v)
+		v.drop(err)
 		shown = v.dup(raw)
 	}
 	v.setStack(this, v.dup(shown))

@@ -18,7 +18,6 @@ func TestWhatBreaksInTheHostEndsItsEngineAlone(t *testing.T) {
 		want  string
 	}{
 		"a panic":              {func(*Engine, []any) (any, error) { panic("on purpose") }, "on purpose"},
-		"a panic with nil":     {func(*Engine, []any) (any, error) { panic(nil) }, "panic called with nil argument"},
 		"a missing pointer":    {func(*Engine, []any) (any, error) { return none.spec, nil }, "nil pointer dereference"},
 		"an index":             {func(_ *Engine, args []any) (any, error) { return args[5], nil }, "index out of range"},
 		"an end of goroutines": {func(*Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }, "something ended the engine's goroutine"},
@@ -322,8 +321,10 @@ func TestUncaughtErrorsAreSaidAsNodeSaysThem(t *testing.T) {
 		"a rejected string": {`Promise.reject("text")`, `The promise rejected with the reason "'text'".] {` + "\n  code: 'ERR_UNHANDLED_REJECTION'\n}", 1},
 		"an unsettled wait": {`await new Promise(() => {})`, "Warning: ", 13},
 		"a syntax error":    {`let let = 1`, "SyntaxError: ", 1},
-		"with exit listeners": {`process.on("exit", (code) => console.error("exit " + code + " " + process.exitCode)); throw new Error("no")`,
-			"exit 1", 1},
+		"with exit listeners": {
+			`process.on("exit", (code) => console.error("exit " + code + " " + process.exitCode)); throw new Error("no")`,
+			"exit 1", 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -359,7 +360,7 @@ func TestExitIsAtOnceAndCannotBeCaught(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfBrokenEngines is alone in the process while it runs: it has no parallel.
+//nolint:paralleltest // it weighs the process
 func TestNothingIsLeftOfBrokenEngines(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Log("resident memory is read where /proc is")

@@ -15,7 +15,7 @@ type halt struct {
 }
 
 func newHalt() (context.Context, *halt) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // an engine belongs to no call
 	return ctx, &halt{cancel: cancel}
 }
 
@@ -27,12 +27,18 @@ func (h *halt) with(exit Exit) {
 	})
 }
 
-// halted goes up through JavaScript, which cannot catch it.
+// halted goes up through JavaScript, which cannot catch it, to the start of the engine's goroutine.
 type halted struct{}
+
+// now ends the engine, on its own goroutine: it does not return.
+func (h *halt) now(exit Exit) {
+	h.with(exit)
+	h.check()
+}
 
 // check ends what the engine's goroutine is doing once the engine is to end.
 func (h *halt) check() {
 	if h.is.Load() {
-		panic(halted{})
+		panic(halted{}) //nolint:forbidigo // nothing else goes up through JavaScript
 	}
 }

@@ -23,8 +23,11 @@ type kernel struct {
 	state   []float64
 }
 
-// boot makes the door and runs bootstrap.js.
-func (e *Engine) boot() {
+// boot makes the vm and the door, and runs bootstrap.js.
+func (e *Engine) boot() (err error) {
+	if e.vm, err = newVM(e.spec.MemoryLimit, e.halt.check, e.full); err != nil {
+		return err
+	}
 	v, k := e.vm, &e.kernel
 	k.e = e
 	door := v.newObject()
@@ -39,17 +42,18 @@ func (e *Engine) boot() {
 	}
 	chunk, err := e.chunk("internal/bootstrap")
 	if err != nil {
-		panic(fmt.Sprintf("load the engine's own JavaScript: %v", e.describe(err)))
+		return fmt.Errorf("load the engine's own JavaScript: %s", e.describe(err))
 	}
 	module := v.newObject()
 	v.set(module, "exports", v.newObject())
 	exports, _ := v.get(module, "exports")
 	if _, err := v.call(chunk, module, exports, undefined(), door); err != nil {
-		panic(fmt.Sprintf("run the engine's own JavaScript: %v", e.describe(err)))
+		return fmt.Errorf("run the engine's own JavaScript: %s", e.describe(err))
 	}
 	k.exports, _ = v.get(module, "exports")
 	v.onStack(k.stack)
 	v.onRejection(func(promise, reason value, handled bool) { k.call("rejection", promise, reason, handled) })
+	return nil
 }
 
 // call calls one of the kernel's functions. They catch what the script throws, so that an error is the end.
@@ -91,8 +95,7 @@ func (k *kernel) stack(failure, raw value) (value, error) {
 // crash ends the engine with an error that JavaScript did not deal with.
 func (e *Engine) crash(err error) {
 	_, _ = fmt.Fprintln(e.spec.Stderr, e.describe(err))
-	e.halt.with(Exit{Code: 1})
-	panic(halted{})
+	e.halt.now(Exit{Code: 1})
 }
 
 // exit runs the listeners to the end and returns the exit code.
@@ -103,7 +106,7 @@ func (k *kernel) exit() int {
 
 // describe says what was thrown, without the help of JavaScript's own functions.
 func (e *Engine) describe(err error) string {
-	t, ok := err.(*thrown)
+	t, ok := errors.AsType[*thrown](err)
 	if !ok {
 		return err.Error()
 	}

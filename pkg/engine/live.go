@@ -56,8 +56,9 @@ func (e *Engine) end() {
 
 // run is the engine's life and returns its exit code.
 func (e *Engine) run() int {
-	e.vm = newVM(e.spec.MemoryLimit, e.halt.check, e.full)
-	e.boot()
+	if err := e.boot(); err != nil {
+		e.halt.now(Exit{Code: -1, Panic: err.Error()})
+	}
 	main, err := e.load(e.spec.Key, bundleFile, e.spec.Code)
 	if err != nil {
 		e.crash(err)
@@ -71,6 +72,5 @@ func (e *Engine) run() int {
 func (e *Engine) full() {
 	text := fmt.Sprintf("JavaScript heap out of memory: it may hold %d MiB", e.spec.MemoryLimit>>20)
 	_, _ = fmt.Fprintf(e.spec.Stderr, "FATAL ERROR: %s\n", text)
-	e.halt.with(Exit{Code: -1, Panic: text})
-	panic(halted{})
+	e.halt.now(Exit{Code: -1, Panic: text})
 }

@@ -71,8 +71,8 @@ func nodeArch(goarch string) string {
 // processExit ends the engine at once: what called it never goes on.
 func processExit(e *Engine, args []any) (any, error) {
 	code, _ := args[0].(float64)
-	e.halt.with(Exit{Code: int(uint8(int64(code)))})
-	panic(halted{})
+	e.halt.now(Exit{Code: int(uint8(int64(code)))})
+	return nil, nil
 }
 
 // processKill does what a signal does to a process that does not listen to it.
@@ -80,8 +80,7 @@ func processKill(e *Engine, args []any) (any, error) {
 	signal, _ := args[0].(string)
 	for number, name := range map[string]string{"1": "SIGHUP", "2": "SIGINT", "3": "SIGQUIT", "6": "SIGABRT", "9": "SIGKILL", "15": "SIGTERM"} {
 		if signal == number || signal == name {
-			e.halt.with(Exit{Code: -1, Signal: name})
-			panic(halted{})
+			e.halt.now(Exit{Code: -1, Signal: name})
 		}
 	}
 	return nil, &hostError{Name: "TypeError", Code: "ERR_UNKNOWN_SIGNAL", Message: "Unknown signal: " + signal}

@@ -88,7 +88,10 @@ func TestAModuleThatIsMissingIsNoErrorUntilItIsUsed(t *testing.T) {
 func TestWhatGoesThroughTheDoorIsBounded(t *testing.T) {
 	t.Parallel()
 	var got []string
-	v := newVM(DefaultMemoryLimit, func() {}, func() { panic("full") })
+	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("the memory is full") })
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer v.close()
 	for _, code := range []string{
 		`let x = [1]; for (let i = 0; i < 60; i++) x = [x, x]; x`, `const c = {}; c.c = c; c`, `const a = []; a.length = 2 ** 32 - 1; a`,

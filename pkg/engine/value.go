@@ -192,13 +192,13 @@ func (v *vm) prototype(class string) (value, bool) {
 	defer v.free(global)
 	ctor, err := v.get(global, class)
 	if err != nil {
-		v.free(err.(*thrown).v)
+		v.drop(err)
 		return undefined(), false
 	}
 	defer v.free(ctor)
 	proto, err := v.get(ctor, "prototype")
 	if err != nil {
-		v.free(err.(*thrown).v)
+		v.drop(err)
 		return undefined(), false
 	}
 	return proto, tag(proto) == lib.EJS_TAG_OBJECT

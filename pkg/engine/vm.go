@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -22,32 +23,25 @@ type vm struct {
 	hook    errorHook
 }
 
-// What QuickJS calls; it must be of exactly these types.
-type (
-	interruptFunc = func(tls *libc.TLS, rt, opaque uintptr) int32
-	doorFunc      = func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32) value
-	rejectionFunc = func(tls *libc.TLS, ctx uintptr, promise, reason value, handled int32, opaque uintptr)
-)
-
 // newVM makes a vm whose memory has a limit in bytes. check is called now and then while it works, and may panic to end it.
-func newVM(limit int, check func(), full func()) *vm {
+func newVM(limit int, check func(), full func()) (*vm, error) {
 	v := &vm{tls: libc.NewTLS(), heap: heap{limit: limit, check: check, full: full}}
-	v.rt = lib.XJS_NewRuntime2(v.tls, v.heap.functions(v), 0)
-	if v.rt == 0 {
-		panic("no memory for a JavaScript runtime")
+	if v.rt = lib.XJS_NewRuntime2(v.tls, v.heap.functions(v), 0); v.rt == 0 {
+		return v, errors.New("there is no memory for a JavaScript runtime")
 	}
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots)
 	lib.XJS_SetGCThreshold(v.tls, v.rt, lib.Tsize_t(min(gcThreshold, limit/2)))
 	v.heap.rt = v.rt
 	lib.XJS_SetStripInfo(v.tls, v.rt, lib.MJS_STRIP_SOURCE)
-	v.ctx = lib.XJS_NewContext(v.tls, v.rt)
-	if v.ctx == 0 {
-		panic("no memory for a JavaScript context")
+	if v.ctx = lib.XJS_NewContext(v.tls, v.rt); v.ctx == 0 {
+		return v, errors.New("there is no memory for a JavaScript context")
 	}
 	v.hookErrors()
-	interrupt := interruptFunc(func(*libc.TLS, uintptr, uintptr) int32 { check(); return 0 })
-	lib.XJS_SetInterruptHandler(v.tls, v.rt, v.pointer(interrupt), 0)
-	return v
+	lib.XJS_SetInterruptHandler(v.tls, v.rt, pointer(v, func(*libc.TLS, uintptr, uintptr) int32 {
+		check()
+		return 0
+	}), 0)
+	return v, nil
 }
 
 // gcThreshold is the memory in bytes at which cycles are looked for the first time: after what a server loads.
@@ -58,18 +52,31 @@ func (v *vm) close() {
 	v.heap.close()
 }
 
+// called are the types of what QuickJS calls: to interrupt it, for functions of ours, for rejections, for its memory, for errors.
+type called interface {
+	func(tls *libc.TLS, rt, opaque uintptr) int32 |
+		func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32) value |
+		func(tls *libc.TLS, ctx uintptr, promise, reason value, handled int32, opaque uintptr) |
+		func(tls *libc.TLS, state uintptr, size lib.Tsize_t) uintptr |
+		func(tls *libc.TLS, state, p uintptr) |
+		func(tls *libc.TLS, state, p uintptr, size lib.Tsize_t) uintptr |
+		func(tls *libc.TLS, p uintptr) lib.Tsize_t |
+		func(tls *libc.TLS, ctx uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 |
+		func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32, data uintptr) value
+}
+
 // pointer makes a function callable from C for as long as the vm lives.
-func (v *vm) pointer(f any) uintptr {
+func pointer[F called](v *vm, f F) uintptr {
 	v.keep = append(v.keep, f)
-	return (*[2]uintptr)(unsafe.Pointer(&f))[1]
+	return *(*uintptr)(unsafe.Pointer(&f))
 }
 
 // onRejection has promises reported that are rejected without a handler, and those that get one later. The values are borrowed.
 func (v *vm) onRejection(f func(promise, reason value, handled bool)) {
-	tracker := rejectionFunc(func(_ *libc.TLS, _ uintptr, promise, reason value, handled int32, _ uintptr) {
+	tracker := pointer(v, func(_ *libc.TLS, _ uintptr, promise, reason value, handled int32, _ uintptr) {
 		v.deeper(func() { f(promise, reason, handled != 0) })
 	})
-	lib.XJS_SetHostPromiseRejectionTracker(v.tls, v.rt, v.pointer(tracker), 0)
+	lib.XJS_SetHostPromiseRejectionTracker(v.tls, v.rt, tracker, 0)
 }
 
 // onStack has show make the stacks that JavaScript reads of errors and their raw stacks, which are borrowed.
@@ -82,7 +89,7 @@ func (v *vm) function(name string, f func(args []value) (value, error)) value {
 
 // method is a function that wants to know its receiver, which is borrowed too.
 func (v *vm) method(name string, f func(this value, args []value) (value, error)) value {
-	door := doorFunc(func(_ *libc.TLS, _ uintptr, this value, argc int32, argv uintptr, _ int32) value {
+	door := pointer(v, func(_ *libc.TLS, _ uintptr, this value, argc int32, argv uintptr, _ int32) value {
 		r, err := f(this, span[value](argv, argc))
 		if err != nil {
 			return v.throw(err)
@@ -91,7 +98,7 @@ func (v *vm) method(name string, f func(this value, args []value) (value, error)
 	})
 	p := v.cString(name)
 	defer v.heap.release(p)
-	return lib.XJS_NewCFunction2(v.tls, v.ctx, v.pointer(door), p, 0, lib.EJS_CFUNC_generic, 0)
+	return lib.XJS_NewCFunction2(v.tls, v.ctx, door, p, 0, lib.EJS_CFUNC_generic, 0)
 }
 
 // A thrown is a JavaScript exception on its way through Go.
@@ -107,8 +114,15 @@ func (v *vm) result(r value) (value, error) {
 	return r, nil
 }
 
+// drop frees what was thrown.
+func (v *vm) drop(err error) {
+	if t, ok := errors.AsType[*thrown](err); ok {
+		v.free(t.v)
+	}
+}
+
 func (v *vm) throw(err error) value {
-	if t, ok := err.(*thrown); ok {
+	if t, ok := errors.AsType[*thrown](err); ok {
 		return lib.XJS_Throw(v.tls, v.ctx, t.v)
 	}
 	return lib.XJS_Throw(v.tls, v.ctx, v.newError(err))
@@ -269,7 +283,7 @@ func (v *vm) binary(x value) ([]byte, bool) {
 	const word = unsafe.Sizeof(lib.Tsize_t(0))
 	buffer, err := v.result(lib.XJS_GetTypedArrayBuffer(v.tls, v.ctx, x, sizes, sizes+word, 0))
 	if err != nil {
-		v.free(err.(*thrown).v)
+		v.drop(err)
 		return nil, false
 	}
 	defer v.free(buffer)

@@ -14,7 +14,7 @@ import (
 type value = lib.TJSValue
 
 // A vm is QuickJS with memory of its own, which close gives back as a whole, whatever state the engine is in. Hence a Go panic
-// may go up through it: nothing of it is used afterwards. All that is unsafe stands in this file and in alloc.go.
+// may go up through it: nothing of it is used afterwards. All that is unsafe stands in this file, alloc.go and errors.go.
 type vm struct {
 	tls     *libc.TLS
 	rt, ctx uintptr

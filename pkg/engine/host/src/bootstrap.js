@@ -72,6 +72,7 @@ for (const [prototype, name, shown] of [
   hidden(prototype, name, method[name]);
 }
 
+delete globalThis.InternalError; // they are RangeErrors, as in V8
 hidden(globalThis, "global", globalThis);
 hidden(globalThis, "queueMicrotask", (task) => {
   if (typeof task !== "function") {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -184,8 +185,8 @@ func (b *builder) finish(result api.BuildResult) (*made, error) {
 
 // What a script exports is the last statement of esbuild's output, in one of two forms.
 var (
-	exportList    = lazily("\nexport \\{\n(  [^\n`{}]+\n)+\\};$")
-	exportDefault = lazily("\nexport default (require_[^\n`]*;)$")
+	exportList    = regexp.MustCompile("\nexport \\{\n(  [^\n`{}]+\n)+\\};$")
+	exportDefault = regexp.MustCompile("\nexport default (require_[^\n`]*;)$")
 )
 
 // withoutExports removes what a script exports: a function has no exports.
@@ -196,7 +197,7 @@ func withoutExports(text []byte) ([]byte, error) {
 		return nil, fault.New(fault.Bug, "", "the bundler's output does not end as expected")
 	}
 	if at := bytes.LastIndex(body, []byte("\nexport ")); at >= 0 {
-		last := exportDefault().ReplaceAll(exportList().ReplaceAll(body[at:], nil), []byte("\n$1"))
+		last := exportDefault.ReplaceAll(exportList.ReplaceAll(body[at:], nil), []byte("\n$1"))
 		body = append(body[:at:at], last...)
 	}
 	return append(body[:len(body):len(body)], end+"\n"...), nil

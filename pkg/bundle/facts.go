@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -200,8 +201,8 @@ func (f factList) configuration(dir string) {
 }
 
 var (
-	extendsField = lazily(`"extends"\s*:\s*(\[[^\]]*\]|"[^"]*")`)
-	quoted       = lazily(`"([^"]*)"`)
+	extendsField = regexp.MustCompile(`"extends"\s*:\s*(\[[^\]]*\]|"[^"]*")`)
+	quoted       = regexp.MustCompile(`"([^"]*)"`)
 )
 
 // bases adds what a tsconfig.json extends.
@@ -210,8 +211,8 @@ func (f factList) bases(path string) {
 	if err != nil {
 		return
 	}
-	for _, field := range extendsField().FindAllSubmatch(data, -1) {
-		for _, name := range quoted().FindAllSubmatch(field[1], -1) {
+	for _, field := range extendsField.FindAllSubmatch(data, -1) {
+		for _, name := range quoted.FindAllSubmatch(field[1], -1) {
 			f.base(filepath.Dir(path), string(name[1]))
 		}
 	}
@@ -245,7 +246,7 @@ func (f factList) yarn(dir string) {
 // path adds what leads from an import in a folder to the file that was found, "" for none.
 func (f factList) path(dir, spec, found string) {
 	switch {
-	case spec == "" || builtin().MatchString(spec) || spec == fileModule || strings.HasPrefix(spec, "#"):
+	case spec == "" || builtin.MatchString(spec) || spec == fileModule || strings.HasPrefix(spec, "#"):
 	case isPath(spec) && strings.Contains(spec, "*"):
 		before, _, _ := strings.Cut(spec, "*")
 		f.add(namesFact, join(dir, before[:strings.LastIndex(before, "/")+1]))

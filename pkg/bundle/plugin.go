@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -132,9 +133,9 @@ var (
 		`dns/promises|domain|events|fs|fs/promises|http|http2|https|inspector|inspector/promises|module|net|os|path|path/posix|path/win32|` +
 		`perf_hooks|process|punycode|querystring|readline|readline/promises|repl|stream|stream/consumers|stream/promises|stream/web|` +
 		`string_decoder|sys|timers|timers/promises|tls|trace_events|tty|url|util|util/types|v8|vm|wasi|worker_threads|zlib`
-	builtin        = lazily(`^(node:.+|` + builtinNames + `)$`)
+	builtin        = regexp.MustCompile(`^(node:.+|` + builtinNames + `)$`)
 	builtinPattern = `/^(node:.+|` + strings.ReplaceAll(builtinNames, "/", `\/`) + `)$/`
-	foreign        = lazily(`^(bun|bun:.*|deno:.*|jsr:.*|npm:.*|file:.*|https?:.*)$`)
+	foreign        = regexp.MustCompile(`^(bun|bun:.*|deno:.*|jsr:.*|npm:.*|file:.*|https?:.*)$`)
 )
 
 // asked marks the question that we ask esbuild while it asks us.
@@ -148,15 +149,15 @@ func (b *builder) resolve(build api.PluginBuild, args api.OnResolveArgs) (api.On
 		return api.OnResolveResult{}, nil
 	case args.Path == fileModule:
 		return module.in(nsFacts)
-	case builtin().MatchString(args.Path) && b.target == Node:
+	case builtin.MatchString(args.Path) && b.target == Node:
 		return api.OnResolveResult{Path: args.Path, External: true}, nil
-	case builtin().MatchString(args.Path):
+	case builtin.MatchString(args.Path):
 		module.name = "node:" + strings.TrimPrefix(args.Path, "node:")
 		return module.in(nsNode)
 	case strings.HasSuffix(args.Path, ".node") && b.target == Node:
 		module.name = join(args.ResolveDir, args.Path)
 		return module.in(nsAddon)
-	case strings.HasSuffix(args.Path, ".node") || foreign().MatchString(args.Path):
+	case strings.HasSuffix(args.Path, ".node") || foreign.MatchString(args.Path):
 		why, hint := unavailable(args.Path)
 		if !lazy {
 			return api.OnResolveResult{}, errors.New(why)
@@ -293,12 +294,12 @@ func (b *builder) prepare(path string, data []byte) string {
 	return before.String() + string(data) + after.String()
 }
 
-var mapAtEnd = lazily("(?m)^//[#@] sourceMappingURL=[^\\s'\"`]*\\s*\\z")
+var mapAtEnd = regexp.MustCompile("(?m)^//[#@] sourceMappingURL=[^\\s'\"`]*\\s*\\z")
 
 // withoutMap takes the source map from a package's file: stacks name the file that is installed, as in node.
 func withoutMap(data []byte) []byte {
 	tail := max(0, bytes.LastIndex(data, []byte("sourceMappingURL="))-len("//# "))
-	if at := mapAtEnd().FindIndex(data[tail:]); at != nil && (tail == 0 || data[tail-1] == '\n') {
+	if at := mapAtEnd.FindIndex(data[tail:]); at != nil && (tail == 0 || data[tail-1] == '\n') {
 		return data[:tail+at[0]]
 	}
 	return data

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-var unsafe = lazily(`[^A-Za-z0-9._-]`)
+var unsafe = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
 // indexKey names what is remembered of a script: the key of its text, and the facts that made it.
 func indexKey(script string, target Target) string {
@@ -79,7 +80,7 @@ func (c *Cache) sourceMap(script string, target Target, key string) []byte {
 // moduleName is the name of the file that node runs. It starts as the script's does, for whoever looks at processes.
 func moduleName(script, key string) string {
 	base := filepath.Base(script)
-	base = unsafe().ReplaceAllString(strings.TrimSuffix(base, filepath.Ext(base)), "_")
+	base = unsafe.ReplaceAllString(strings.TrimSuffix(base, filepath.Ext(base)), "_")
 	return base[:min(len(base), 60)] + "-" + key + moduleExt
 }
 

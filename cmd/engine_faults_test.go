@@ -26,9 +26,9 @@ type mishap struct {
 
 // faultsOfScripts are the faults.
 func faultsOfScripts() map[string]mishap {
-	const startup = "\n    startupTimeout: 2s"
+	const startup = "\n    startupTimeout: 5s"
 	return map[string]mishap{
-		"a loop without end while loading": {load: "loop", entry: startup, outcome: "error", want: []string{"startupTimeout", "2s", "faults: hello"}},
+		"a loop without end while loading": {load: "loop", entry: startup, outcome: "error", want: []string{"no handshake within 5s", "startupTimeout", "faults: hello"}},
 		"a loop without end in a call":     {call: "loop", outcome: "failed", want: []string{"no answer within 1s"}},
 		"a loop without end after a call":  {call: "loopLater", outcome: "failed", want: []string{"no answer within 1s"}},
 		"a promise that never settles":     {call: "never", outcome: "failed", want: []string{"no answer within 1s"}},
@@ -123,7 +123,7 @@ func (p *project) alike(finished map[string]any) map[string]any {
 	}
 	clean := strings.ReplaceAll(string(text), p.dir, "<project>")
 	clean = regexp.MustCompile(`1-bad_[0-9TZ]+_[0-9a-f]+`).ReplaceAllString(clean, "<session>")
-	clean = regexp.MustCompile(`ran for [0-9.]+m?s`).ReplaceAllString(clean, "ran for a while")
+	clean = regexp.MustCompile(`(ran for|stopped after) [0-9.ms]+s`).ReplaceAllString(clean, "$1 a while")
 	out = map[string]any{}
 	if err := json.Unmarshal([]byte(clean), &out); err != nil {
 		p.t.Fatal(err)

@@ -75,7 +75,9 @@ func everyAnswer() []say {
 	all := []say{
 		call("echo", `{"text":"grüße 😀 \u2028 \u0000"}`), call("echo", `{"text":5}`), call("echo", `{}`), call("nobody", `{}`),
 		call("remember", `{"value":"ä"}`), call("hand", `{"to":["a","b"]}`), call("structured", `{"n":0.1}`), call("big", `{"size":400000}`),
-		call("crawl", `{}`), {method: "no/such/method", params: `{}`}, {method: "ping", params: `{}`},
+		call("crawl", `{}`),
+		{method: "no/such/method", params: `{}`},
+		{method: "ping", params: `{}`},
 	}
 	for _, how := range []string{"error", "subclass", "aggregate", "text", "late"} {
 		all = append(all, call("fail", fmt.Sprintf(`{"how":%q}`, how)))
@@ -88,8 +90,12 @@ func dialogues(api string) map[string][]say {
 	const context = `"_trailblazeContext":{"memory":{"a":1},"device":{"platform":"IOS"}}`
 	sdk := []say{call("echo", `{"text":"hi",`+context+`}`), call("echo", `{}`), call("fail", `{}`), call("crawl", `{}`), call("nobody", `{}`)}
 	registry := []say{
-		{method: "resources/list", params: `{}`}, {method: "resources/read", params: `{"uri":"trailblaze://registry"}`}, call("old", `{}`),
-		call("change", `{}`), {method: "tools/list", params: `{}`}, call("fresh", `{"word":"ho"}`), call("fresh", `{"word":"no"}`), call("old", `{}`),
+		{method: "resources/list", params: `{}`},
+		{method: "resources/read", params: `{"uri":"trailblaze://registry"}`},
+		call("old", `{}`),
+		call("change", `{}`),
+		{method: "tools/list", params: `{}`},
+		call("fresh", `{"word":"ho"}`), call("fresh", `{"word":"no"}`), call("old", `{}`),
 	}
 	return map[string][]say{
 		servers + "/sdk1.ts": sdk, servers + "/sdk2.mts": sdk, servers + "/hand.mjs": sdk[:1],

@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"crypto/hkdf"
-	"crypto/md5" //nolint:gosec // authors hash what they like
+	"crypto/md5"
 	"crypto/pbkdf2"
 	"crypto/rand"
-	"crypto/sha1" //nolint:gosec // authors hash what they like
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha3"
 	"crypto/sha512"
@@ -70,22 +70,22 @@ func newHash(name string) func() hash.Hash {
 
 // hashBytes is (algorithm, data); nil when there is no such hash.
 func hashBytes(_ *Engine, args []any) (any, error) {
-	make := newHash(arg[string](args, 0))
-	if make == nil {
+	algorithm := newHash(arg[string](args, 0))
+	if algorithm == nil {
 		return nil, nil
 	}
-	h := make()
+	h := algorithm()
 	h.Write(arg[[]byte](args, 1))
 	return h.Sum(nil), nil
 }
 
 // beginHash is (algorithm): the size of its blocks, which HMAC needs, and that of its sums; nil when there is no such hash.
 func beginHash(_ *Engine, args []any) (any, error) {
-	make := newHash(arg[string](args, 0))
-	if make == nil {
+	algorithm := newHash(arg[string](args, 0))
+	if algorithm == nil {
 		return nil, nil
 	}
-	h := make()
+	h := algorithm()
 	return []any{float64(h.BlockSize()), float64(h.Size())}, nil
 }
 
@@ -111,11 +111,11 @@ func digestHash(_ *Engine, args []any) (any, error) {
 
 func resume(args []any) (hash.Hash, error) {
 	name := arg[string](args, 0)
-	make := newHash(name)
-	if make == nil {
+	algorithm := newHash(name)
+	if algorithm == nil {
 		return nil, fmt.Errorf("there is no hash %q", name)
 	}
-	h := make()
+	h := algorithm()
 	state := arg[[]byte](args, 1)
 	if state == nil {
 		return h, nil
@@ -148,29 +148,29 @@ func equalBytes(_ *Engine, args []any) (any, error) {
 
 // derivePBKDF2 is (algorithm, password, salt, rounds, bytes).
 func derivePBKDF2(_ *Engine, args []any) (any, error) {
-	make := newHash(arg[string](args, 0))
-	if make == nil {
+	algorithm := newHash(arg[string](args, 0))
+	if algorithm == nil {
 		return nil, nil
 	}
 	rounds, size := intArg(args, 3), intArg(args, 4)
-	if rounds < 1 || size < 0 || size > maxBytes || rounds > maxRounds/(1+size/int64(make().Size())) {
+	if rounds < 1 || size < 0 || size > maxBytes || rounds > maxRounds/(1+size/int64(algorithm().Size())) {
 		return nil, &hostError{Code: "ERR_OUT_OF_RANGE", Name: "RangeError", Message: fmt.Sprintf(
 			"PBKDF2 with %d iterations for %d bytes is more than the embedded engine takes on; install bun (https://bun.sh) or node", rounds, size)}
 	}
-	return pbkdf2.Key(make, string(arg[[]byte](args, 1)), arg[[]byte](args, 2), int(rounds), int(size))
+	return pbkdf2.Key(algorithm, string(arg[[]byte](args, 1)), arg[[]byte](args, 2), int(rounds), int(size))
 }
 
 // deriveHKDF is (algorithm, key, salt, info, bytes).
 func deriveHKDF(_ *Engine, args []any) (any, error) {
-	make := newHash(arg[string](args, 0))
-	if make == nil {
+	algorithm := newHash(arg[string](args, 0))
+	if algorithm == nil {
 		return nil, nil
 	}
 	size := intArg(args, 4)
-	if size < 0 || size > 255*int64(make().Size()) {
+	if size < 0 || size > 255*int64(algorithm().Size()) {
 		return nil, &hostError{Code: "ERR_CRYPTO_INVALID_KEYLEN", Name: "RangeError", Message: "Invalid key length"}
 	}
-	return hkdf.Key(make, arg[[]byte](args, 1), arg[[]byte](args, 2), string(arg[[]byte](args, 3)), int(size))
+	return hkdf.Key(algorithm, arg[[]byte](args, 1), arg[[]byte](args, 2), string(arg[[]byte](args, 3)), int(size))
 }
 
 func tooMuch(what string, limit int64) error {

@@ -44,7 +44,7 @@ func (d callbackDoor) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", out.status, http.StatusText(out.status)), StatusCode: out.status, Header: out.frozen,
-		Proto: in.Proto, ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1, Request: r, Body: &doorBody{out.sent, end},
+		Proto: in.Proto, ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1, Request: r, Body: &doorBody{out.sent, out.sent, end},
 	}, nil
 }
 
@@ -57,13 +57,14 @@ func localAddr(host string) net.Addr {
 
 // doorBody ends the handler's request when nobody reads on.
 type doorBody struct {
-	*io.PipeReader
-	end context.CancelFunc
+	io.Reader
+	sent *io.PipeReader
+	end  context.CancelFunc
 }
 
 func (b *doorBody) Close() error {
 	b.end()
-	return b.PipeReader.CloseWithError(context.Canceled)
+	return b.sent.CloseWithError(context.Canceled)
 }
 
 // doorAnswer is what a handler writes to.

@@ -17,12 +17,12 @@ import (
 
 // networkError is why a request failed, as the cause of node's "fetch failed": a code, a message that begins with it, and where.
 func networkError(err error, u *url.URL) error {
-	var known *hostError
+	if known, ok := errors.AsType[*hostError](err); ok {
+		return known
+	}
 	var lookup *net.DNSError
 	var dial *net.OpError
 	switch {
-	case errors.As(err, &known):
-		return known
 	case errors.Is(err, context.Canceled):
 		return &hostError{Name: "Error", Code: "ABORT_ERR", Message: "This operation was aborted"}
 	case errors.As(err, &lookup):
@@ -71,30 +71,9 @@ func systemCode(err error) (code string, number int) {
 		return "ECONNRESET", -104
 	}
 	if code = errnoName(errno); code == "" {
-		code = windowsSocketCode(errno)
+		code = "ECONNRESET"
 	}
 	return code, -int(errno)
-}
-
-// windowsSocketCode knows the numbers that sockets have on Windows.
-func windowsSocketCode(errno syscall.Errno) string {
-	switch errno {
-	case 10061:
-		return "ECONNREFUSED"
-	case 10060:
-		return "ETIMEDOUT"
-	case 10051:
-		return "ENETUNREACH"
-	case 10065:
-		return "EHOSTUNREACH"
-	case 10048:
-		return "EADDRINUSE"
-	case 10013:
-		return "EACCES"
-	case 10049:
-		return "EADDRNOTAVAIL"
-	}
-	return "ECONNRESET"
 }
 
 // certificateCode is what OpenSSL says of a certificate; empty when the error is none of one.
@@ -120,11 +99,11 @@ func certificateCode(err error) string {
 
 // bodyError is why a connection broke.
 func bodyError(err error) error {
-	var known *hostError
+	if known, ok := errors.AsType[*hostError](err); ok {
+		return known
+	}
 	var errno syscall.Errno
 	switch {
-	case errors.As(err, &known):
-		return known
 	case errors.Is(err, context.Canceled), errors.Is(err, io.ErrClosedPipe):
 		return &hostError{Code: "ABORT_ERR", Message: "This operation was aborted"}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "server closed idle connection"):

@@ -13,8 +13,7 @@ func failure(err error, call string, paths ...string) error {
 	if err == nil {
 		return nil
 	}
-	var known *hostError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*hostError](err); ok {
 		return known
 	}
 	code, number, text := describe(err)

@@ -20,8 +20,25 @@ func errnoName(errno syscall.Errno) string {
 		return "EPERM"
 	case syscall.EISDIR:
 		return "EISDIR"
+	case 10013: // from here on those of sockets
+		return "EACCES"
+	case 10048:
+		return "EADDRINUSE"
+	case 10049:
+		return "EADDRNOTAVAIL"
+	case 10051:
+		return "ENETUNREACH"
+	case 10054:
+		return "ECONNRESET"
+	case 10060:
+		return "ETIMEDOUT"
+	case 10061:
+		return "ECONNREFUSED"
+	case 10065:
+		return "EHOSTUNREACH"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // access can only tell whether a file is there and may be written; mode is the sum of R_OK 4, W_OK 2 and X_OK 1.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 func bare(tb testing.TB) *Engine {
 	tb.Helper()
 	e := &Engine{spec: Spec{Dir: tb.TempDir()}, inbox: newInbox()}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	e.ctx = ctx
 	tb.Cleanup(func() {
 		cancel()
@@ -136,7 +137,7 @@ func FuzzPathsFailInWords(f *testing.F) {
 			"fs.utimes": {path, 1e300, -1e300}, "fs.truncate": {path, 1e300}, "fs.symlink": {path, path + "4"}, "fs.access": {path, 7.0},
 		} {
 			_, err := jobs[name](t.Context(), e, args)
-			if h, ok := err.(*hostError); err != nil && (!ok || h.Code == "" || h.Message == "") {
+			if h, ok := errors.AsType[*hostError](err); err != nil && (!ok || h.Code == "" || h.Message == "") {
 				t.Errorf("%s %q: %#v", name, path, err)
 			}
 		}
@@ -169,7 +170,7 @@ func FuzzAnswersOfServers(f *testing.F) {
 			}
 			_, err = readResponseWhole(e.ctx, e, []any{id, true})
 		}
-		if h, ok := err.(*hostError); err != nil && (!ok || h.Code == "") {
+		if h, ok := errors.AsType[*hostError](err); err != nil && (!ok || h.Code == "") {
 			t.Errorf("%q: %#v", answer, err)
 		}
 	})

@@ -24,22 +24,21 @@ const maxRequestHeader = 16 << 10
 // serverOps serve HTTP. What happens to a server goes to one listener, which is told what it is: "request", "drain", "finish", "gone",
 // "disconnect" and "close".
 func serverOps() (map[string]op, map[string]job) {
-	return map[string]op{
-			"http.ref":         refServer,
-			"http.close":       closeServer,
-			"http.disconnect":  closeConnections,
-			"http.connections": countConnections,
-			"http.send":        sendResponse,
-			"http.abort":       abortRequest,
-		}, map[string]job{
-			"http.listen": listen,
-			"http.read":   readRequest,
-		}
+	ops := map[string]op{
+		"http.ref":         refServer,
+		"http.close":       closeServer,
+		"http.disconnect":  closeConnections,
+		"http.connections": countConnections,
+		"http.send":        sendResponse,
+		"http.abort":       abortRequest,
+	}
+	return ops, map[string]job{"http.listen": listen, "http.read": readRequest}
 }
 
 // httpServer is a server of JavaScript's.
 type httpServer struct {
 	e        *Engine
+	id       int
 	events   int // the listener
 	server   *http.Server
 	listener net.Listener
@@ -80,11 +79,11 @@ func listen(ctx context.Context, e *Engine, args []any) (any, error) {
 		ConnContext:       s.numbered,
 		ConnState:         s.changed,
 	}
-	id := e.handles.add(s)
+	s.id = e.handles.add(s)
 	e.ref()
 	e.work.Go(func() { _ = s.server.Serve(l) })
 	at := l.Addr().(*net.TCPAddr) //nolint:errcheck // of a TCP listener
-	return []any{float64(id), at.IP.String(), family(at.IP), float64(at.Port)}, nil
+	return []any{float64(s.id), at.IP.String(), family(at.IP), float64(at.Port)}, nil
 }
 
 func family(ip net.IP) string {
@@ -95,8 +94,7 @@ func family(ip net.IP) string {
 }
 
 func listenError(err error, host string, port int) error {
-	var lookup *net.DNSError
-	if errors.As(err, &lookup) {
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		return lookupError(lookup, host)
 	}
 	code, number := systemCode(err)
@@ -171,6 +169,7 @@ func (s *httpServer) sent(c *serverConn) {
 func (s *httpServer) closeWhenEmpty() {
 	if s.stopped && !s.closed && len(s.conns) == 0 {
 		s.closed = true
+		s.e.handles.remove(s.id)
 		s.emit("close")
 	}
 }

@@ -88,7 +88,7 @@ func TestNothingIsOpenAfterTheEnd(t *testing.T) { //nolint:paralleltest // it co
 		"terminated": func(g *rig) { g.Terminate() },
 		"exited":     func(g *rig) { g.send("exit\n") },
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // it counts the files of the process
+		t.Run(name, func(t *testing.T) {
 			before := openFiles(t)
 			g := newRig(t, bundledImports(holdsEverything+`process.stdin.once("data", () => process.exit(0))`))
 			g.out.await(t, "holds")

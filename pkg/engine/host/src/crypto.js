@@ -1,4 +1,4 @@
-/** node:crypto: hashes, HMAC, random values, and keys derived with PBKDF2 and HKDF. @module */
+/** node:crypto: hashes, HMAC and its keys, random values, and keys derived with PBKDF2 and HKDF. @module */
 import { buffer, bytesOf, coded, encoded } from "internal/crypto_bytes";
 import { crypto as webcrypto } from "internal/webcrypto";
 import { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, validateFunction, validateString } from "internal/errors";
@@ -14,6 +14,7 @@ function known(algorithm, name) {
 
 /** Streams take their time to load, and most only want a random UUID. */
 const classes = () => require("internal/hash");
+const keys = () => require("internal/keys");
 
 function createHash(algorithm, options = undefined) {
   if (!known(algorithm, "algorithm")) throw new Error("Digest method not supported");
@@ -23,7 +24,7 @@ function createHash(algorithm, options = undefined) {
 function createHmac(algorithm, key, options = undefined) {
   const found = known(algorithm, "hmac");
   if (!found) throw coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
-  return new (classes().Hmac)(algorithm, found.block, bytesOf(key, options?.encoding, "key"), options);
+  return new (classes().Hmac)(algorithm, found.block, keys().hmacKey(key, options?.encoding), options);
 }
 
 function hash(algorithm, data, encoding = "hex") {
@@ -125,8 +126,8 @@ function hkdf(digest, key, salt, info, size, callback) {
 }
 
 const missing = [
-  "Cipheriv", "Decipheriv", "DiffieHellman", "ECDH", "KeyObject", "Sign", "Verify", "X509Certificate", "checkPrime", "createCipheriv",
-  "createDecipheriv", "createDiffieHellman", "createECDH", "createPrivateKey", "createPublicKey", "createSecretKey", "createSign", "createVerify",
+  "Cipheriv", "Decipheriv", "DiffieHellman", "ECDH", "Sign", "Verify", "X509Certificate", "checkPrime", "createCipheriv",
+  "createDecipheriv", "createDiffieHellman", "createECDH", "createPrivateKey", "createPublicKey", "createSign", "createVerify",
   "diffieHellman", "generateKey", "generateKeyPair", "generateKeyPairSync", "generateKeySync", "generatePrime", "getDiffieHellman",
   "privateDecrypt", "privateEncrypt", "publicDecrypt", "publicEncrypt", "scrypt", "scryptSync", "sign", "verify",
 ];
@@ -146,9 +147,13 @@ export default {
   get Hmac() {
     return classes().Hmac;
   },
+  get KeyObject() {
+    return keys().KeyObject;
+  },
   constants: {},
   createHash,
   createHmac,
+  createSecretKey: (key, encoding) => keys().createSecretKey(key, encoding),
   getCiphers: () => [],
   getCurves: () => [],
   getFips: () => 0,

@@ -43,49 +43,60 @@ class Digest extends Transform {
   #done = false;
 
   update(data, encoding) {
-    if (this.#done) throw coded(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
+    this.mustBeOpen();
     this.running.update(bytesOf(data, encoding));
     return this;
   }
 
   digest(encoding) {
-    if (this.#done) throw coded(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
     this.#done = true;
     return encoded(this.finished(), encoding);
   }
 
-  get finalized() {
-    return this.#done;
+  mustBeOpen() {
+    if (this.#done) throw coded(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
   }
 
   _transform(chunk, encoding, callback) {
-    this.update(chunk, encoding);
+    this.running.update(bytesOf(chunk, encoding));
     callback();
   }
 
   _flush(callback) {
-    this.push(this.digest());
+    this.push(Buffer.from(this.finished()));
     callback();
   }
 }
 
+/** Its digest can be asked for once, after its end as a stream too. */
 export class Hash extends Digest {
+  #sum;
+
   constructor(algorithm, options) {
     super(options);
     this.running = algorithm instanceof Running ? algorithm : new Running(algorithm);
   }
 
+  digest(encoding) {
+    this.mustBeOpen();
+    return super.digest(encoding);
+  }
+
   finished() {
-    return this.running.digest();
+    this.#sum ??= this.running.digest();
+    return this.#sum;
   }
 
   copy() {
-    if (this.finalized) throw coded(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
+    this.mustBeOpen();
     return new Hash(this.running.copy());
   }
 }
 
+/** Its digest is empty when it was taken before. */
 export class Hmac extends Digest {
+  #over = false;
+
   constructor(algorithm, block, key, options) {
     super(options);
     const padded = new Uint8Array(block);
@@ -97,6 +108,8 @@ export class Hmac extends Digest {
   }
 
   finished() {
+    if (this.#over) return new Uint8Array();
+    this.#over = true;
     this.outer.update(this.running.digest());
     return this.outer.digest();
   }

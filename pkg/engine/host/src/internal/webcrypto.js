@@ -40,6 +40,9 @@ function makeKey(secret, algorithm, extractable, usages) {
   return key;
 }
 
+/** The secret of a key, undefined for what is none. */
+export const rawSecret = (key) => secrets.get(key);
+
 /** The secret of a key that may be used so. */
 function secretOf(key, algorithm, usage) {
   const secret = secrets.get(key);

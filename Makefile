@@ -16,7 +16,7 @@ SHOP := testdata/projects/shop
 HOST := pkg/engine/host
 NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
 # Programs that "./..." does not reach.
-PROGRAMS := ./.ci/check-release ./testdata/bench/... ./$(SHOP)/tools/ledger
+PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./$(SHOP)/tools/ledger
 
 # The race detector needs a C compiler; go turns cgo off where there is none. It does not watch what was translated from C, which
 # uses memory of its own from one goroutine and would be ten times slower, nor the bundler.
@@ -115,12 +115,12 @@ $(GOLANGCI):
 generate: $(HOST)/node_modules/.stamp ## write the command reference in docs/commands, and the chunks of the embedded engine
 	cd $(HOST) && go run ./generate
 	rm -rf docs/commands
-	go run . docs --markdown docs/commands
+	go run ./.ci/docs -markdown docs/commands
 
 .PHONY: docs-check
 docs-check: ## fail when docs/commands is not what the commands say
 	@rm -rf bin/docs
-	go run . docs --markdown bin/docs
+	go run ./.ci/docs -markdown bin/docs
 	@diff -r docs/commands bin/docs || { echo 'run make generate' >&2; exit 1; }
 
 .PHONY: release-check

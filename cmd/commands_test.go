@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra/doc"
+
+	"github.com/trailblaze/trailblaze/cmd"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -85,9 +88,13 @@ func TestVersionCompletionAndHelpTopics(t *testing.T) {
 
 func TestTheCommandReferenceIsUpToDate(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, nil)
-	p.run("docs", "--markdown", "fresh", "--man", "man").want(t, 0)
-	fresh, err := os.ReadDir(filepath.Join(p.dir, "fresh"))
+	dir := t.TempDir()
+	root := cmd.Commands()
+	root.DisableAutoGenTag = true
+	if err := doc.GenMarkdownTree(root, dir); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +103,7 @@ func TestTheCommandReferenceIsUpToDate(t *testing.T) {
 		t.Errorf("docs/commands has %d pages, want %d (%v): run make generate", len(kept), len(fresh), err)
 	}
 	for _, page := range fresh {
-		want, _ := os.ReadFile(filepath.Join(p.dir, "fresh", page.Name()))
+		want, _ := os.ReadFile(filepath.Join(dir, page.Name()))
 		got, _ := os.ReadFile(filepath.Join("../docs/commands", page.Name()))
 		if string(got) != string(want) {
 			t.Errorf("docs/commands/%s is stale: run make generate", page.Name())

@@ -232,6 +232,9 @@ func (a *app) style(isTerminal bool) report.Style {
 	return style
 }
 
+// Commands is the command line, for those that write about it. It is not to be executed.
+func Commands() *cobra.Command { return (&app{}).newRoot() }
+
 func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "trailblaze",
@@ -282,7 +285,6 @@ recorded for it. It starts the tool servers that your project names, makes every
 	root.SetHelpCommandGroupID("more")
 	root.SetCompletionCommandGroupID("more")
 	root.SetHelpCommand(a.newHelp())
-	root.AddCommand(a.newDocs())
 	root.AddCommand(helpTopics()...)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

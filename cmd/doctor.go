@@ -28,7 +28,7 @@ ended). Exit code 2 when a check fails.`,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), deep, clean) },
 	}
 	c.Flags().BoolVar(&deep, "deep", false, "also start and list every server")
-	c.Flags().BoolVar(&clean, "clean-cache", false, "empty the cache of bundles first")
+	c.Flags().BoolVar(&clean, "clean-cache", false, "empty the cache of bundles")
 	return c
 }
 

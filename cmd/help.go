@@ -29,8 +29,8 @@ When several apply the worst wins: 2, then 3, then 1, then 0. What ended the run
   TRAILBLAZE_PROJECT     project root (--project)
   TRAILBLAZE_TARGET      target (--target)
   TRAILBLAZE_DRIVER      driver (--driver)
-  TRAILBLAZE_RUNTIME     JavaScript runtime: bun or node (--runtime)
-  TRAILBLAZE_CACHE_DIR   where versions of runtimes and the state file are kept (default: the user's cache folder)
+  TRAILBLAZE_RUNTIME     JavaScript runtime: bun, node or embedded (--runtime)
+  TRAILBLAZE_CACHE_DIR   absolute path of the folder for bundles, versions of runtimes and the state file (default: the user's cache folder)
   NO_COLOR, TERM, CI     no colour and no live lines when NO_COLOR is not empty, TERM is dumb, or CI is set
   HTTP_PROXY, HTTPS_PROXY, NO_PROXY
                          proxy for servers with a url, never for this machine

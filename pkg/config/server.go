@@ -156,7 +156,9 @@ func (e *entry) readDir(n yamldoc.Node) {
 	}
 }
 
-func (e *entry) readRuntime(n yamldoc.Node) { e.Runtime = oneOf(n, "runtime", "bun", "node", "embedded") }
+func (e *entry) readRuntime(n yamldoc.Node) {
+	e.Runtime = oneOf(n, "runtime", "bun", "node", "embedded")
+}
 
 // variables reads a mapping from names to texts.
 func (e *entry) variables(n yamldoc.Node) map[string]string {

@@ -53,7 +53,7 @@ type Options struct {
 	ProjectNamed bool
 	Devices      []Device
 	CacheDir     string
-	CleanCache   bool // empty it of bundles first
+	CleanCache   bool // empty it of bundles
 	StateDir     string
 	OnDevice     bool                                                       // the project's agent is on the device
 	Probe        func(ctx context.Context, s config.Server) (Probed, error) // nil: servers are not started
@@ -61,14 +61,13 @@ type Options struct {
 
 // Run makes every check, in a fixed order.
 func Run(ctx context.Context, o Options) []Check {
-	cache := o.cache() // before servers fill it again
 	checks := append(o.runtimes(ctx), ok("embedded engine", spawn.EngineVersion()))
 	for _, d := range o.Devices {
 		checks = append(checks, d.check(ctx))
 	}
 	checks = append(checks, o.adb(), o.projectFiles())
 	checks = append(checks, o.servers(ctx)...)
-	return append(checks, o.leftovers(), cache)
+	return append(checks, o.leftovers(), o.cache())
 }
 
 func ok(name, detail string) Check { return Check{name, OK, detail, ""} }

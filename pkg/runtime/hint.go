@@ -15,7 +15,7 @@ func Hint(script, dir, stderr string) string {
 	if script != "" {
 		d.dir = filepath.Dir(script)
 	}
-	for _, explain := range []func() string{d.needsESM, d.missingModule, d.noTypeScript, d.needsBun, d.syntax, d.missingCommand} {
+	for _, explain := range []func() string{d.needsESM, d.missingModule, d.noTypeScript, d.needsBun, d.needsRuntime, d.syntax, d.missingCommand} {
 		if hint := explain(); hint != "" {
 			return hint
 		}
@@ -166,6 +166,18 @@ const bunOnly = "the script needs bun: install it (https://bun.sh), or let it be
 func (d death) needsBun() string {
 	if d.has("ReferenceError: Bun is not defined", "Received protocol 'bun:'") {
 		return bunOnly
+	}
+	return ""
+}
+
+// needsRuntime: what the engine inside trailblaze does not have.
+func (d death) needsRuntime() string {
+	const install = "install bun (https://bun.sh) or node, or keep what needs it in a server of its own with runtime: bun"
+	switch {
+	case d.has("is not available in the embedded engine"):
+		return install
+	case d.has("Could not locate the bindings file"):
+		return "a native addon is not built (npm rebuild builds it), or the server runs in the embedded engine, which loads none: " + install
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/bundle"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -55,6 +56,12 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 		}
 		return p, err
 	}
+	if spec.Log != nil {
+		slow := time.AfterFunc(bundleNotice, func() {
+			spec.Log("info", "its script is being bundled, which takes this long only when it or a package has changed", "")
+		})
+		defer slow.Stop()
+	}
 	command, err := s.runtimes.Command(ctx, jsruntime.Script{Path: spec.Script, Runtime: spec.Runtime, OnDevice: spec.OnDevice})
 	if err != nil {
 		return p, err
@@ -66,6 +73,9 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 	}
 	return p, nil
 }
+
+// bundleNotice is before a server's silence is remarked on.
+const bundleNotice = 4 * time.Second
 
 func missingScript(script string, err error) error {
 	switch {

@@ -122,15 +122,18 @@ func (e *Engine) describe(err error) string {
 	return text
 }
 
+// bytecodeFormat changes when the same text is compiled to something else.
+const bytecodeFormat = "2"
+
 // load runs a script, from its bytecode if that is remembered, and returns its value. key is empty if it is not to be remembered.
 func (e *Engine) load(key, file string, code []byte) (value, error) {
 	if key != "" {
-		key = "engine-" + engineVersion() + "-" + key
+		key = "engine-" + bytecodeFormat + "-" + engineVersion() + "-" + key
 	}
 	bytecode, ok := e.remembered(key)
 	if !ok {
 		var err error
-		if bytecode, err = e.vm.compile(code, file); err != nil {
+		if bytecode, err = e.vm.compile(code, file, file != bundleFile); err != nil {
 			return undefined(), err
 		}
 		if key != "" && e.spec.Store != nil {

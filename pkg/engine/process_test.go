@@ -85,6 +85,18 @@ func TestAModuleThatIsMissingIsNoErrorUntilItIsUsed(t *testing.T) {
 	}
 }
 
+func TestFunctionsKnowTheirSourceInRememberedBytecodeToo(t *testing.T) {
+	t.Parallel()
+	store := &shelf{}
+	for range 2 {
+		got := run(t, `function add(a, b) { return a + b /* é */ } console.log(String(add), String(setTimeout))`,
+			func(s *Spec) { s.Key, s.Store = "sources", store })
+		if want := "function add(a, b) { return a + b /* é */ } function setTimeout() {\n    [native code]\n}\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestWhatGoesThroughTheDoorIsBounded(t *testing.T) {
 	t.Parallel()
 	var got []string
@@ -97,7 +109,7 @@ func TestWhatGoesThroughTheDoorIsBounded(t *testing.T) {
 		`let x = [1]; for (let i = 0; i < 60; i++) x = [x, x]; x`, `const c = {}; c.c = c; c`, `const a = []; a.length = 2 ** 32 - 1; a`,
 		`() => {}`, `Symbol("s")`, `({ get x() { throw new Error("of a getter") } })`,
 	} {
-		bytecode, err := v.compile([]byte(code), "x")
+		bytecode, err := v.compile([]byte(code), "x", false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,6 @@ func newVM(limit int, check func(), full func()) (*vm, error) {
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots)
 	lib.XJS_SetGCThreshold(v.tls, v.rt, lib.Tsize_t(min(gcThreshold, limit/2)))
 	v.heap.rt = v.rt
-	lib.XJS_SetStripInfo(v.tls, v.rt, lib.MJS_STRIP_SOURCE)
 	if v.ctx = lib.XJS_NewContext(v.tls, v.rt); v.ctx == 0 {
 		return v, errors.New("there is no memory for a JavaScript context")
 	}
@@ -163,8 +162,12 @@ func (v *vm) job() (bool, error) {
 	return true, &thrown{lib.XJS_GetException(v.tls, v.ctx)}
 }
 
-// compile makes bytecode of a script; file is what stacks call it.
-func (v *vm) compile(code []byte, file string) ([]byte, error) {
+// compile makes bytecode of a script; file is what stacks call it. The functions of a native one do not know their source.
+func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
+	if native {
+		lib.XJS_SetStripInfo(v.tls, v.rt, lib.MJS_STRIP_SOURCE)
+		defer lib.XJS_SetStripInfo(v.tls, v.rt, 0)
+	}
 	text, name := v.cString(string(code)), v.cString(file)
 	defer v.heap.release(text)
 	defer v.heap.release(name)

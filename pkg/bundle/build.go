@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -126,7 +127,7 @@ func (b *builder) banner() string {
 	if b.target == Node {
 		banner = nodeBanner
 	}
-	named := strings.NewReplacer("SCRIPT", quote(b.script), "AUTHORED", quote(b.author(b.place)), "BUILTIN", builtinPattern, "\n", " ")
+	named := strings.NewReplacer("SCRIPT", quote(b.script), "AUTHORED", quote(b.author(b.place)), "BUILTIN", builtinPattern(), "\n", " ")
 	return named.Replace(strings.TrimSpace(banner))
 }
 
@@ -183,13 +184,8 @@ func (b *builder) finish(result api.BuildResult) (*made, error) {
 	return m, nil
 }
 
-// What a script exports is the last statement of esbuild's output, in one of two forms.
-var (
-	exportList    = regexp.MustCompile("\nexport \\{\n(  [^\n`{}]+\n)+\\};$")
-	exportDefault = regexp.MustCompile("\nexport default (require_[^\n`]*;)$")
-)
-
-// withoutExports removes what a script exports: a function has no exports.
+// withoutExports removes what a script exports: a function has no exports. They are the last statement of esbuild's output, in one of
+// two forms.
 func withoutExports(text []byte) ([]byte, error) {
 	const end = "\n})"
 	body, ok := bytes.CutSuffix(bytes.TrimRight(text, "\n"), []byte(end))
@@ -197,10 +193,12 @@ func withoutExports(text []byte) ([]byte, error) {
 		return nil, fault.New(fault.Bug, "", "the bundler's output does not end as expected")
 	}
 	if at := bytes.LastIndex(body, []byte("\nexport ")); at >= 0 {
+		exportList := regexp.MustCompile("\nexport \\{\n(  [^\n`{}]+\n)+\\};$")
+		exportDefault := regexp.MustCompile("\nexport default (require_[^\n`]*;)$")
 		last := exportDefault.ReplaceAll(exportList.ReplaceAll(body[at:], nil), []byte("\n$1"))
-		body = append(body[:at:at], last...)
+		body = append(slices.Clip(body[:at]), last...)
 	}
-	return append(body[:len(body):len(body)], end+"\n"...), nil
+	return append(slices.Clip(body), end+"\n"...), nil
 }
 
 // mapWithPlaces gives the sources of a source map names that do not depend on where the map is.

@@ -53,55 +53,121 @@ func put(path, text string) func(*testing.T, string) {
 
 func changes() []change {
 	return []change{
-		{"a helper two imports deep", map[string]string{"main.ts": `import "./a"`, "a.ts": `import "./b"`, "b.ts": `console.log("one")`},
-			nil, put("b.ts", `console.log("two")`), "one", "two"},
-		{"data", map[string]string{"main.ts": `import d from "./d.json"; console.log(d.x)`, "d.json": `{"x": "one"}`}, nil,
-			put("d.json", `{"x": "two"}`), "one", "two"},
-		{"a file that comes before the one that was found", map[string]string{"main.ts": `import "./a"`, "a/index.ts": `console.log("folder")`},
-			nil, put("a.ts", `console.log("file")`), "folder", "file"},
-		{"a file that is named exactly", map[string]string{"main.ts": `import "./a.js"`, "a.ts": `console.log("ts")`},
-			nil, put("a.js", `console.log("js")`), "ts", "js"},
-		{"a file that is gone", map[string]string{"main.ts": `import "./a"`, "a.ts": `console.log("file")`, "a/index.ts": `console.log("folder")`},
-			nil, func(t *testing.T, dir string) { remove(t, dir, "a.ts") }, "file", "folder"},
-		{"a package's entry", map[string]string{"main.ts": `import "p"`, "node_modules/p/package.json": `{"main": "a.js"}`,
-			"node_modules/p/a.js": `console.log("a")`, "node_modules/p/b.js": `console.log("b")`},
-			nil, put("node_modules/p/package.json", `{"main": "b.js"}`), "a", "b"},
-		{"a nearer package", map[string]string{"package.json": `{}`, "main.ts": `import "./in/x"`, "in/x.ts": `import "p"`, "node_modules/p/index.js": `console.log("far")`},
-			nil, put("in/node_modules/p/index.js", `console.log("near")`), "far", "near"},
-		{"a package that was not installed", map[string]string{"main.ts": `try { console.log(require("p")) } catch { console.log("none") }`},
-			nil, put("node_modules/p/index.js", `module.exports = "there"`), "none", "there"},
-		{"a link of a workspace", map[string]string{"main.ts": `import "p"`, "one/index.js": `console.log("one")`, "two/index.js": `console.log("two")`},
-			map[string]string{"node_modules/p": "../one"}, func(t *testing.T, dir string) {
+		{
+			"a helper two imports deep",
+			map[string]string{"main.ts": `import "./a"`, "a.ts": `import "./b"`, "b.ts": `console.log("one")`},
+			nil, put("b.ts", `console.log("two")`), "one", "two",
+		},
+		{
+			"data",
+			map[string]string{"main.ts": `import d from "./d.json"; console.log(d.x)`, "d.json": `{"x": "one"}`},
+			nil,
+			put("d.json", `{"x": "two"}`), "one", "two",
+		},
+		{
+			"a file that comes before the one that was found",
+			map[string]string{"main.ts": `import "./a"`, "a/index.ts": `console.log("folder")`},
+			nil, put("a.ts", `console.log("file")`), "folder", "file",
+		},
+		{
+			"a file that is named exactly",
+			map[string]string{"main.ts": `import "./a.js"`, "a.ts": `console.log("ts")`},
+			nil, put("a.js", `console.log("js")`), "ts", "js",
+		},
+		{
+			"a file that is gone",
+			map[string]string{"main.ts": `import "./a"`, "a.ts": `console.log("file")`, "a/index.ts": `console.log("folder")`},
+			nil, func(t *testing.T, dir string) { remove(t, dir, "a.ts") }, "file", "folder",
+		},
+		{
+			"a package's entry",
+			map[string]string{
+				"main.ts": `import "p"`, "node_modules/p/package.json": `{"main": "a.js"}`,
+				"node_modules/p/a.js": `console.log("a")`, "node_modules/p/b.js": `console.log("b")`,
+			},
+			nil, put("node_modules/p/package.json", `{"main": "b.js"}`), "a", "b",
+		},
+		{
+			"a nearer package",
+			map[string]string{"package.json": `{}`, "main.ts": `import "./in/x"`, "in/x.ts": `import "p"`, "node_modules/p/index.js": `console.log("far")`},
+			nil, put("in/node_modules/p/index.js", `console.log("near")`), "far", "near",
+		},
+		{
+			"a package that was not installed",
+			map[string]string{"main.ts": `try { console.log(require("p")) } catch { console.log("none") }`},
+			nil, put("node_modules/p/index.js", `module.exports = "there"`), "none", "there",
+		},
+		{
+			"a link of a workspace",
+			map[string]string{"main.ts": `import "p"`, "one/index.js": `console.log("one")`, "two/index.js": `console.log("two")`},
+			map[string]string{"node_modules/p": "../one"},
+			func(t *testing.T, dir string) {
 				remove(t, dir, "node_modules/p")
 				link(t, "../two", filepath.Join(dir, "node_modules/p"))
-			}, "one", "two"},
-		{"a link to a file", map[string]string{"main.ts": `import "./l"`, "one.ts": `console.log("one")`, "two.ts": `console.log("two")`},
-			map[string]string{"l.ts": "one.ts"}, func(t *testing.T, dir string) {
+			}, "one", "two",
+		},
+		{
+			"a link to a file",
+			map[string]string{"main.ts": `import "./l"`, "one.ts": `console.log("one")`, "two.ts": `console.log("two")`},
+			map[string]string{"l.ts": "one.ts"},
+			func(t *testing.T, dir string) {
 				remove(t, dir, "l.ts")
 				link(t, "two.ts", filepath.Join(dir, "l.ts"))
-			}, "one", "two"},
-		{"the script's own link", map[string]string{"one.ts": `console.log("one")`, "two.ts": `console.log("two")`},
-			map[string]string{"main.ts": "one.ts"}, func(t *testing.T, dir string) {
+			}, "one", "two",
+		},
+		{
+			"the script's own link",
+			map[string]string{"one.ts": `console.log("one")`, "two.ts": `console.log("two")`},
+			map[string]string{"main.ts": "one.ts"},
+			func(t *testing.T, dir string) {
 				remove(t, dir, "main.ts")
 				link(t, "two.ts", filepath.Join(dir, "main.ts"))
-			}, "one", "two"},
-		{"paths in tsconfig.json", map[string]string{"main.ts": `import "@/x"`, "one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
-			"tsconfig.json": `{"compilerOptions": {"paths": {"@/*": ["./one/*"]}}}`},
-			nil, put("tsconfig.json", `{"compilerOptions": {"paths": {"@/*": ["./two/*"]}}}`), "one", "two"},
-		{"what a tsconfig.json extends", map[string]string{"main.ts": `import "@/x"`, "one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
-			"tsconfig.json": `{"extends": ["./c/base"]}`, "c/base.json": `{"compilerOptions": {"paths": {"@/*": ["../one/*"]}}}`},
-			nil, put("c/base.json", `{"compilerOptions": {"paths": {"@/*": ["../two/*"]}}}`), "one", "two"},
-		{"a tsconfig.json that was not there", map[string]string{"package.json": `{}`, "in/main.ts": ``, "main.ts": `class A { x = 1 }; class B extends A { declare y: number; x }; console.log(new B().x)`},
-			nil, put("tsconfig.json", `{"compilerOptions": {"useDefineForClassFields": false}}`), "undefined", "1"},
-		{"imports of package.json", map[string]string{"main.ts": `import "#x"`, "one.ts": `console.log("one")`, "two.ts": `console.log("two")`,
-			"package.json": `{"imports": {"#x": "./one.ts"}}`},
-			nil, put("package.json", `{"imports": {"#x": "./two.ts"}}`), "one", "two"},
-		{"a module whose name is made when the script runs", map[string]string{
-			"main.ts": "const n = process.argv.length > 0 ? \"b\" : \"\"; (async () => import(`./p/${n}.ts`))().then((m) => console.log(m.default), () => console.log(\"none\"))", "p/a.ts": ``},
-			nil, put("p/b.ts", `export default "there"`), "none", "there"},
-		{"the map of a compiler", map[string]string{"main.js": "", "main.ts": `import "./a.js"; console.log("same")`, "a.js": "1;\n//# sourceMappingURL=a.js.map",
-			"a.js.map": `{"version":3,"sources":["one.ts"],"names":[],"mappings":"AAAA"}`},
-			nil, put("a.js.map", `{"version":3,"sources":["two.ts"],"names":[],"mappings":"AAAA"}`), "same", "same"},
+			}, "one", "two",
+		},
+		{
+			"paths in tsconfig.json",
+			map[string]string{
+				"main.ts": `import "@/x"`, "one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
+				"tsconfig.json": `{"compilerOptions": {"paths": {"@/*": ["./one/*"]}}}`,
+			},
+			nil, put("tsconfig.json", `{"compilerOptions": {"paths": {"@/*": ["./two/*"]}}}`), "one", "two",
+		},
+		{
+			"what a tsconfig.json extends",
+			map[string]string{
+				"main.ts": `import "@/x"`, "one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
+				"tsconfig.json": `{"extends": ["./c/base"]}`, "c/base.json": `{"compilerOptions": {"paths": {"@/*": ["../one/*"]}}}`,
+			},
+			nil, put("c/base.json", `{"compilerOptions": {"paths": {"@/*": ["../two/*"]}}}`), "one", "two",
+		},
+		{
+			"a tsconfig.json that was not there",
+			map[string]string{"package.json": `{}`, "in/main.ts": ``, "main.ts": `class A { x = 1 }; class B extends A { declare y: number; x }; console.log(new B().x)`},
+			nil, put("tsconfig.json", `{"compilerOptions": {"useDefineForClassFields": false}}`), "undefined", "1",
+		},
+		{
+			"imports of package.json",
+			map[string]string{
+				"main.ts": `import "#x"`, "one.ts": `console.log("one")`, "two.ts": `console.log("two")`,
+				"package.json": `{"imports": {"#x": "./one.ts"}}`,
+			},
+			nil, put("package.json", `{"imports": {"#x": "./two.ts"}}`), "one", "two",
+		},
+		{
+			"a module whose name is made when the script runs",
+			map[string]string{
+				"main.ts": "const n = process.argv.length > 0 ? \"b\" : \"\"; (async () => import(`./p/${n}.ts`))().then((m) => console.log(m.default), () => console.log(\"none\"))", "p/a.ts": ``,
+			},
+			nil, put("p/b.ts", `export default "there"`), "none", "there",
+		},
+		{
+			"the map of a compiler",
+			map[string]string{
+				"main.js": "", "main.ts": `import "./a.js"; console.log("same")`, "a.js": "1;\n//# sourceMappingURL=a.js.map",
+				"a.js.map": `{"version":3,"sources":["one.ts"],"names":[],"mappings":"AAAA"}`,
+			},
+			nil, put("a.js.map", `{"version":3,"sources":["two.ts"],"names":[],"mappings":"AAAA"}`), "same", "same",
+		},
 	}
 }
 

@@ -246,7 +246,7 @@ func (f factList) yarn(dir string) {
 // path adds what leads from an import in a folder to the file that was found, "" for none.
 func (f factList) path(dir, spec, found string) {
 	switch {
-	case spec == "" || builtin.MatchString(spec) || spec == fileModule || strings.HasPrefix(spec, "#"):
+	case spec == "" || isBuiltin(spec) || spec == fileModule || strings.HasPrefix(spec, "#"):
 	case isPath(spec) && strings.Contains(spec, "*"):
 		before, _, _ := strings.Cut(spec, "*")
 		f.add(namesFact, join(dir, before[:strings.LastIndex(before, "/")+1]))
@@ -354,7 +354,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	data := make([]byte, info.Size())
 	n, err := io.ReadFull(file, data)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
 	return data[:n], nil

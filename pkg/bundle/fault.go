@@ -59,7 +59,7 @@ func (b *builder) explain(p api.Message) (text, hint string) {
 	spec, missing := strings.CutPrefix(p.Text, `Could not resolve "`)
 	spec = strings.TrimSuffix(spec, `"`)
 	switch {
-	case p.PluginName != "" && (foreign.MatchString(imported(p)) || strings.HasSuffix(imported(p), ".node")):
+	case p.PluginName != "" && (isForeign(imported(p)) || strings.HasSuffix(imported(p), ".node")):
 		_, hint = unavailable(imported(p))
 		return p.Text, hint
 	case p.PluginName != "":

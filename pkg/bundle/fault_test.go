@@ -20,35 +20,73 @@ func TestWhatCannotBeBundledIsNamedWithItsImports(t *testing.T) {
 		message string
 		hint    string
 	}{
-		{"a missing package", map[string]string{"main.ts": "import './a';", "a.ts": "import './b';", "b.ts": "import x from 'left-pad/sub';\nexport default x"},
-			"b.ts:1:15: the package left-pad is not installed (imports: main.ts → a.ts → b.ts)", `run "npm install left-pad" in DIR`},
-		{"a package that is listed", map[string]string{"main.ts": "import '@s/x';", "package.json": `{"devDependencies": {"@s/x": "1"}}`, "pnpm-lock.yaml": ""},
-			"main.ts:1:8: the package @s/x is not installed", `run "pnpm install" in DIR`},
-		{"a package that another needs", map[string]string{"main.ts": "import 'p';", "bun.lock": "", "node_modules/p/package.json": `{"type": "module", "main": "i.js"}`,
-			"node_modules/p/i.js": "import 'q';"},
-			"node_modules/p/i.js:1:8: the package q is not installed (imports: main.ts → node_modules/p/i.js)", `run "bun add q" in DIR`},
-		{"a missing file", map[string]string{"tools/main.ts": "\nimport './a';", "package.json": "{}", "main.ts": "import './tools/main'"},
-			"tools/main.ts:2:8: there is no ./a (imports: main.ts → tools/main.ts)", "check the import in DIR/tools/main.ts"},
+		{
+			"a missing package",
+			map[string]string{"main.ts": "import './a';", "a.ts": "import './b';", "b.ts": "import x from 'left-pad/sub';\nexport default x"},
+			"b.ts:1:15: the package left-pad is not installed (imports: main.ts → a.ts → b.ts)", `run "npm install left-pad" in DIR`,
+		},
+		{
+			"a package that is listed",
+			map[string]string{"main.ts": "import '@s/x';", "package.json": `{"devDependencies": {"@s/x": "1"}}`, "pnpm-lock.yaml": ""},
+			"main.ts:1:8: the package @s/x is not installed", `run "pnpm install" in DIR`,
+		},
+		{
+			"a package that another needs",
+			map[string]string{
+				"main.ts": "import 'p';", "bun.lock": "", "node_modules/p/package.json": `{"type": "module", "main": "i.js"}`,
+				"node_modules/p/i.js": "import 'q';",
+			},
+			"node_modules/p/i.js:1:8: the package q is not installed (imports: main.ts → node_modules/p/i.js)", `run "bun add q" in DIR`,
+		},
+		{
+			"a missing file",
+			map[string]string{"tools/main.ts": "\nimport './a';", "package.json": "{}", "main.ts": "import './tools/main'"},
+			"tools/main.ts:2:8: there is no ./a (imports: main.ts → tools/main.ts)", "check the import in DIR/tools/main.ts",
+		},
 		{"a loop of links", map[string]string{"main.ts": "import './loop';"}, "main.ts:1:8: there is no ./loop", "check the import in DIR/main.ts"},
 		{"a file that never ends", map[string]string{"main.ts": "import './zero';"}, "main.ts:1:8: cannot read /dev/zero: not a file", ""},
-		{"a file of 100 MB", map[string]string{"main.ts": "import x from './big.json'; console.log(x)"},
-			"main.ts:1:15: cannot read big.json: it has 100 MB, more than the 64 MB that can be bundled", ""},
-		{"a path that is not exported", map[string]string{"main.ts": "import 'p/x';", "node_modules/p/package.json": `{"exports": {"./y": "./x.js"}}`, "node_modules/p/x.js": ""},
-			`main.ts:1:8: Could not resolve "p/x": The path "./x" is not exported by package "p"`, "check the import, and what the package.json says of it"},
-		{"a name that is not exported", map[string]string{"main.ts": "import './a'", "a.ts": "import { b } from './b'; console.log(b)", "b.ts": "export const c = 1"},
-			`a.ts:1:10: No matching export in "b.ts" for import "b" (imports: main.ts → a.ts)`, ""},
+		{
+			"a file of 100 MB",
+			map[string]string{"main.ts": "import x from './big.json'; console.log(x)"},
+			"main.ts:1:15: cannot read big.json: it has 100 MB, more than the 64 MB that can be bundled", "",
+		},
+		{
+			"a path that is not exported",
+			map[string]string{"main.ts": "import 'p/x';", "node_modules/p/package.json": `{"exports": {"./y": "./x.js"}}`, "node_modules/p/x.js": ""},
+			`main.ts:1:8: Could not resolve "p/x": The path "./x" is not exported by package "p"`, "check the import, and what the package.json says of it",
+		},
+		{
+			"a name that is not exported",
+			map[string]string{"main.ts": "import './a'", "a.ts": "import { b } from './b'; console.log(b)", "b.ts": "export const c = 1"},
+			`a.ts:1:10: No matching export in "b.ts" for import "b" (imports: main.ts → a.ts)`, "",
+		},
 		{"wrong syntax", map[string]string{"main.ts": "import './a'", "a.ts": "\n  const x = ;"}, `a.ts:2:13: Unexpected ";" (imports: main.ts → a.ts)`, ""},
-		{"two mistakes", map[string]string{"main.ts": "import './a'; import './b'; import './c'"},
-			"main.ts:1:8: there is no ./a; and 2 more", "check the import in DIR/main.ts"},
-		{"a native addon", map[string]string{"main.ts": "import './a'", "a.ts": "import x from './x.node'; console.log(x)", "x.node": ""},
-			"a.ts:1:15: ./x.node is a native addon, which cannot be bundled (imports: main.ts → a.ts)", away},
-		{"bun's own", map[string]string{"main.ts": "import { Database } from 'bun:sqlite'; new Database()"},
-			"main.ts:1:26: bun:sqlite is for bun alone", "install bun (https://bun.sh), and let the script run on it"},
+		{
+			"two mistakes",
+			map[string]string{"main.ts": "import './a'; import './b'; import './c'"},
+			"main.ts:1:8: there is no ./a; and 2 more", "check the import in DIR/main.ts",
+		},
+		{
+			"a native addon",
+			map[string]string{"main.ts": "import './a'", "a.ts": "import x from './x.node'; console.log(x)", "x.node": ""},
+			"a.ts:1:15: ./x.node is a native addon, which cannot be bundled (imports: main.ts → a.ts)", away,
+		},
+		{
+			"bun's own",
+			map[string]string{"main.ts": "import { Database } from 'bun:sqlite'; new Database()"},
+			"main.ts:1:26: bun:sqlite is for bun alone", "install bun (https://bun.sh), and let the script run on it",
+		},
 		{"deno's own", map[string]string{"main.ts": "import 'npm:zod'"}, "main.ts:1:8: npm:zod cannot be bundled", "install it as a package, or import it by its path"},
-		{"a URL", map[string]string{"main.ts": "export * from 'https://example.com/x.js'"},
-			"main.ts:1:15: https://example.com/x.js cannot be bundled", "install it as a package, or import it by its path"},
-		{"what is no code", map[string]string{"main.ts": "import x from './a.wasm'; console.log(x)", "a.wasm": ""},
-			`main.ts:1:15: No loader is configured for ".wasm" files: a.wasm`, "read the file when the script runs; only code, JSON and text can be imported"},
+		{
+			"a URL",
+			map[string]string{"main.ts": "export * from 'https://example.com/x.js'"},
+			"main.ts:1:15: https://example.com/x.js cannot be bundled", "install it as a package, or import it by its path",
+		},
+		{
+			"what is no code",
+			map[string]string{"main.ts": "import x from './a.wasm'; console.log(x)", "a.wasm": ""},
+			`main.ts:1:15: No loader is configured for ".wasm" files: a.wasm`, "read the file when the script runs; only code, JSON and text can be imported",
+		},
 		{"a script that is not there", nil, "there is no file DIR/main.ts", "check the script's path"},
 		{"a script that is a folder", map[string]string{"main.ts/x": ""}, "DIR/main.ts is not a file", "name a file"},
 	} {
@@ -93,8 +131,10 @@ func FuzzScript(f *testing.F) {
 	for _, m := range meanings() {
 		f.Add([]byte(m.files[m.script]))
 	}
-	for _, text := range []string{"", "#!", "export {", "export default", "\xff\xfe", "`${import(`./${x}`)}`", "})", "\n})", "import.meta", "require.main", "export { a as default }; var a",
-		"import 'data:text/javascript,1'", "import x from './main.ts'; export { x }", "require(require.resolve('/'))", "import ''", "import '.'", "import '/'"} {
+	for _, text := range []string{
+		"", "#!", "export {", "export default", "\xff\xfe", "`${import(`./${x}`)}`", "})", "\n})", "import.meta", "require.main", "export { a as default }; var a",
+		"import 'data:text/javascript,1'", "import x from './main.ts'; export { x }", "require(require.resolve('/'))", "import ''", "import '.'", "import '/'",
+	} {
 		f.Add([]byte(text))
 	}
 	dir := project(f, map[string]string{"a.ts": "export const a = 1"})
@@ -123,7 +163,7 @@ func FuzzFacts(f *testing.F) {
 	for _, list := range []string{"", "c", "c /\t-", "p /\t/", "n /nowhere\t-", "c \t", "\t\t\n\n", "x y\tz"} {
 		f.Add(list)
 	}
-	f.Fuzz(func(t *testing.T, list string) {
+	f.Fuzz(func(_ *testing.T, list string) {
 		if strings.Contains(list, "n ") {
 			return // names below folders of this machine may be many
 		}

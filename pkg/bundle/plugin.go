@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -95,8 +94,11 @@ const mainID = "__trailblaze_main"
 
 func perFile() []ownName {
 	return []ownName{
-		{"__dirname", "__trailblaze_dirname"}, {"__filename", "__trailblaze_filename"}, {"import.meta", "__trailblaze_meta"},
-		{"require.main", mainID}, {"require.resolve", "__trailblaze_find"},
+		{"__dirname", "__trailblaze_dirname"},
+		{"__filename", "__trailblaze_filename"},
+		{"import.meta", "__trailblaze_meta"},
+		{"require.main", mainID},
+		{"require.resolve", "__trailblaze_find"},
 	}
 }
 
@@ -128,15 +130,30 @@ func (b *builder) plug(build api.PluginBuild) {
 	}
 }
 
-var (
-	builtinNames = `assert|assert/strict|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|` +
-		`dns/promises|domain|events|fs|fs/promises|http|http2|https|inspector|inspector/promises|module|net|os|path|path/posix|path/win32|` +
-		`perf_hooks|process|punycode|querystring|readline|readline/promises|repl|stream|stream/consumers|stream/promises|stream/web|` +
-		`string_decoder|sys|timers|timers/promises|tls|trace_events|tty|url|util|util/types|v8|vm|wasi|worker_threads|zlib`
-	builtin        = regexp.MustCompile(`^(node:.+|` + builtinNames + `)$`)
-	builtinPattern = `/^(node:.+|` + strings.ReplaceAll(builtinNames, "/", `\/`) + `)$/`
-	foreign        = regexp.MustCompile(`^(bun|bun:.*|deno:.*|jsr:.*|npm:.*|file:.*|https?:.*)$`)
-)
+// builtinNames are node's own modules that need no node: before their name, each between two bars.
+const builtinNames = `|assert|assert/strict|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|` +
+	`dns/promises|domain|events|fs|fs/promises|http|http2|https|inspector|inspector/promises|module|net|os|path|path/posix|path/win32|` +
+	`perf_hooks|process|punycode|querystring|readline|readline/promises|repl|stream|stream/consumers|stream/promises|stream/web|` +
+	`string_decoder|sys|timers|timers/promises|tls|trace_events|tty|url|util|util/types|v8|vm|wasi|worker_threads|zlib|`
+
+func isBuiltin(spec string) bool {
+	name, prefixed := strings.CutPrefix(spec, "node:")
+	if prefixed {
+		return name != ""
+	}
+	return spec != "" && !strings.Contains(spec, "|") && strings.Contains(builtinNames, "|"+spec+"|")
+}
+
+// builtinPattern is isBuiltin as a regular expression of JavaScript's.
+func builtinPattern() string {
+	return `/^(node:.+|` + strings.ReplaceAll(strings.Trim(builtinNames, "|"), "/", `\/`) + `)$/`
+}
+
+// isForeign reports whether an import is for another runtime, or by a URL.
+func isForeign(spec string) bool {
+	schemes := []string{"bun:", "deno:", "jsr:", "npm:", "file:", "http:", "https:"}
+	return spec == "bun" || slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(spec, scheme) })
+}
 
 // asked marks the question that we ask esbuild while it asks us.
 type asked struct{}
@@ -149,15 +166,15 @@ func (b *builder) resolve(build api.PluginBuild, args api.OnResolveArgs) (api.On
 		return api.OnResolveResult{}, nil
 	case args.Path == fileModule:
 		return module.in(nsFacts)
-	case builtin.MatchString(args.Path) && b.target == Node:
+	case isBuiltin(args.Path) && b.target == Node:
 		return api.OnResolveResult{Path: args.Path, External: true}, nil
-	case builtin.MatchString(args.Path):
+	case isBuiltin(args.Path):
 		module.name = "node:" + strings.TrimPrefix(args.Path, "node:")
 		return module.in(nsNode)
 	case strings.HasSuffix(args.Path, ".node") && b.target == Node:
 		module.name = join(args.ResolveDir, args.Path)
 		return module.in(nsAddon)
-	case strings.HasSuffix(args.Path, ".node") || foreign.MatchString(args.Path):
+	case strings.HasSuffix(args.Path, ".node") || isForeign(args.Path):
 		why, hint := unavailable(args.Path)
 		if !lazy {
 			return api.OnResolveResult{}, errors.New(why)
@@ -294,16 +311,21 @@ func (b *builder) prepare(path string, data []byte) string {
 	return before.String() + string(data) + after.String()
 }
 
-var mapAtEnd = regexp.MustCompile("(?m)^//[#@] sourceMappingURL=[^\\s'\"`]*\\s*\\z")
-
 // withoutMap takes the source map from a package's file: stacks name the file that is installed, as in node.
 func withoutMap(data []byte) []byte {
-	tail := max(0, bytes.LastIndex(data, []byte("sourceMappingURL="))-len("//# "))
-	if at := mapAtEnd.FindIndex(data[tail:]); at != nil && (tail == 0 || data[tail-1] == '\n') {
-		return data[:tail+at[0]]
+	at := bytes.LastIndex(data, []byte(mapMark))
+	start := bytes.LastIndexByte(data[:max(at, 0)], '\n') + 1
+	if at < 0 || len(bytes.Fields(data[at:])) != 1 || bytes.ContainsAny(data[at:], "'\"`") {
+		return data
 	}
-	return data
+	if opening := string(data[start:at]); opening != "//# " && opening != "//@ " {
+		return data
+	}
+	return data[:start]
 }
+
+// mapMark comes before the place of a source map.
+const mapMark = "sourceMappingURL="
 
 func isCode(path string) bool {
 	switch filepath.Ext(path) {

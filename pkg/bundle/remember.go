@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
-
-var unsafe = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
 // indexKey names what is remembered of a script: the key of its text, and the facts that made it.
 func indexKey(script string, target Target) string {
@@ -80,8 +78,16 @@ func (c *Cache) sourceMap(script string, target Target, key string) []byte {
 // moduleName is the name of the file that node runs. It starts as the script's does, for whoever looks at processes.
 func moduleName(script, key string) string {
 	base := filepath.Base(script)
-	base = unsafe.ReplaceAllString(strings.TrimSuffix(base, filepath.Ext(base)), "_")
+	base = strings.Map(safe, strings.TrimSuffix(base, filepath.Ext(base)))
 	return base[:min(len(base), 60)] + "-" + key + moduleExt
+}
+
+// safe is a letter that any file's name may have, in place of one that may not.
+func safe(r rune) rune {
+	if strings.ContainsRune("._-", r) || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+		return r
+	}
+	return '_'
 }
 
 func mapComment(script, key string) []byte {

@@ -17,6 +17,7 @@ type errorHook struct {
 	getter uintptr
 	setter value
 	show   func(err, raw value) (value, error) // nil until there is JavaScript to do it
+	parser uintptr                             // the constructor of the errors of QuickJS's parsers
 }
 
 const (
@@ -47,10 +48,9 @@ func (v *vm) hookErrors() {
 		}
 		return undefined(), nil
 	})
-	// What QuickJS calls InternalError is RangeError in V8.
-	protos := v.protos()
-	v.free(protos[lib.EJS_INTERNAL_ERROR])
-	protos[lib.EJS_INTERNAL_ERROR] = v.dup(protos[lib.EJS_RANGE_ERROR])
+	parser, _ := v.get(v.protos()[lib.EJS_SYNTAX_ERROR], "constructor")
+	v.hook.parser = pointerOf(parser)
+	v.free(parser)
 }
 
 // protos are the prototypes of the classes of errors.
@@ -63,13 +63,32 @@ func (v *vm) define(obj value, prop lib.TJSAtom, val, getter, setter value, flag
 	switch {
 	case prop == lib.EJS_ATOM_stack && tag(val) == lib.EJS_TAG_STRING:
 		return v.defineStack(obj, val)
-	case prop == lib.EJS_ATOM_message && v.says(val, overflowQuickJS):
-		lib.XJS_SetPrototype(v.tls, v.ctx, obj, v.protos()[lib.EJS_RANGE_ERROR]) // a parser's is a SyntaxError
-		val = v.text(overflowNode)
-		defer v.free(val)
+	case prop == lib.EJS_ATOM_message && v.isRangeError(obj, val):
+		lib.XJS_SetPrototype(v.tls, v.ctx, obj, v.protos()[lib.EJS_RANGE_ERROR])
+		if v.says(val, overflowQuickJS) {
+			val = v.text(overflowNode)
+			defer v.free(val)
+		}
 	}
 	defer func() { *bits |= exotic }()
 	return lib.XJS_DefineProperty(v.tls, v.ctx, obj, prop, val, getter, setter, flags)
+}
+
+// isRangeError tells whether an error that is about to get its message is QuickJS's own and a RangeError in V8: what it calls
+// InternalError, which scripts do not have, and the SyntaxError of a parser that had to go too deep. What a script makes of a
+// SyntaxError comes from its constructor.
+func (v *vm) isRangeError(obj, message value) bool {
+	proto := lib.XJS_GetPrototype(v.tls, v.ctx, obj)
+	defer v.free(proto)
+	switch pointerOf(proto) {
+	case pointerOf(v.protos()[lib.EJS_INTERNAL_ERROR]):
+		return true
+	case pointerOf(v.protos()[lib.EJS_SYNTAX_ERROR]):
+		frame := at[lib.TJSRuntime](v.rt).Fcurrent_stack_frame
+		byScript := frame != 0 && pointerOf(at[lib.TJSStackFrame](frame).Fcur_func) == v.hook.parser
+		return !byScript && v.says(message, overflowQuickJS)
+	}
+	return false
 }
 
 func (v *vm) defineStack(obj, raw value) int32 {

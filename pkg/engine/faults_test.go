@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestWhatBreaksInTheHostEndsItsEngineAlone(t *testing.T) {
@@ -282,6 +284,25 @@ func TestEndlessRecursionIsARangeErrorAndTheEngineLivesOn(t *testing.T) {
 				t.Errorf("stdout %q", got)
 			}
 		})
+	}
+}
+
+func TestOnlyWhatTheEngineThrewIsMadeARangeError(t *testing.T) {
+	t.Parallel()
+	const code = `
+		class Mine extends Error {}
+		class Yours extends SyntaxError {}
+		const text = "stack overflow";
+		for (const e of [new Mine(text), new Yours(text), new SyntaxError(text), SyntaxError([text]), Reflect.construct(SyntaxError, [text]),
+			new Error({ toString: () => text + "" }), new RangeError(text), new TypeError(text), Object.assign(new Error(), { message: text }),
+			new AggregateError([], text)])
+			console.log(e.constructor.name, e.message);
+		console.log(new Mine(text) instanceof Mine);
+		try { "x".repeat(2 ** 30) } catch (e) { console.log(e.constructor.name) }`
+	const want = "Mine %[1]s\nYours %[1]s\nSyntaxError %[1]s\nSyntaxError %[1]s\nSyntaxError %[1]s\nError %[1]s\nRangeError %[1]s\n" +
+		"TypeError %[1]s\nError %[1]s\nAggregateError %[1]s\ntrue\nRangeError\n"
+	if diff := cmp.Diff(fmt.Sprintf(want, "stack overflow"), run(t, code)); diff != "" {
+		t.Errorf("classes and messages (-want +got):\n%s", diff)
 	}
 }
 

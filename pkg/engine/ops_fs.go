@@ -433,6 +433,9 @@ func makeDir(_ context.Context, e *Engine, args []any) (any, error) {
 func makeTempDir(_ context.Context, e *Engine, args []any) (any, error) {
 	const letters, attempts = 6, 100
 	name, written := e.path(args, 0)
+	if written == "" {
+		name = e.spec.Dir + string(filepath.Separator)
+	}
 	for range attempts {
 		random := rand.Text()[:letters]
 		err := os.Mkdir(name+random, 0o700)
@@ -517,6 +520,9 @@ func readLink(_ context.Context, e *Engine, args []any) (any, error) {
 
 func realPath(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
+	if written == "" {
+		name = e.spec.Dir
+	}
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return nil, failure(err, "realpath", written)

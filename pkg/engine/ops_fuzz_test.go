@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -130,6 +131,8 @@ func FuzzPathsFailInWords(f *testing.F) {
 			return // the test's own folder only
 		}
 		e := bare(t)
+		ours := t.TempDir()
+		t.Chdir(ours)
 		_, jobs := fileOps()
 		for name, args := range map[string][]any{
 			"fs.readAll": {path, 0.0, true}, "fs.stat": {path}, "fs.readdir": {path}, "fs.mkdir": {path, true, 511.0}, "fs.mkdtemp": {path},
@@ -139,6 +142,9 @@ func FuzzPathsFailInWords(f *testing.F) {
 			_, err := jobs[name](t.Context(), e, args)
 			if h, ok := errors.AsType[*hostError](err); err != nil && (!ok || h.Code == "" || h.Message == "") {
 				t.Errorf("%s %q: %#v", name, path, err)
+			}
+			if left, err := os.ReadDir(ours); err != nil || len(left) > 0 {
+				t.Fatalf("%s %q left %v in our own folder, not in the script's (%v)", name, path, left, err)
 			}
 		}
 	})

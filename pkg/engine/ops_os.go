@@ -12,17 +12,16 @@ func osOps() (map[string]op, map[string]job) {
 }
 
 // osFacts are what node:os tells about the machine and its user. What a system does not tell is 0 or "".
-func osFacts(*Engine, []any) (any, error) {
+func osFacts(e *Engine, _ []any) (any, error) {
 	name, err := os.Hostname()
 	if err != nil {
 		name = "localhost"
 	}
-	home, _ := os.UserHomeDir()
 	m := about()
 	facts := map[string]any{
-		"hostname": name, "homedir": home, "cpus": float64(runtime.NumCPU()),
+		"hostname": name, "cpus": float64(runtime.NumCPU()),
 		"release": m.release, "version": m.version, "totalmem": float64(m.total), "freemem": float64(m.free), "uptime": float64(m.uptime),
-		"username": "", "uid": -1.0, "gid": -1.0, "home": home, "shell": os.Getenv("SHELL"),
+		"username": "", "uid": -1.0, "gid": -1.0, "home": "", "shell": lookup(e.spec.Env, "SHELL"),
 	}
 	if u, err := user.Current(); err == nil {
 		facts["username"], facts["home"] = u.Username, u.HomeDir

@@ -11,7 +11,7 @@ func about() machine {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) == nil {
 		unit := uint64(info.Unit)
-		m.total, m.free, m.uptime = uint64(info.Totalram)*unit, uint64(info.Freeram)*unit, uint64(info.Uptime)
+		m.total, m.free, m.uptime = info.Totalram*unit, info.Freeram*unit, uint64(info.Uptime)
 	}
 	return m
 }

@@ -17,7 +17,7 @@ function tmpdir() {
   return dir.length > 1 && /[/\\]$/.test(dir) && !(windows && dir.endsWith(":\\")) ? dir.slice(0, windows || dir.endsWith("/") ? -1 : undefined) : dir;
 }
 
-const homedir = () => (windows ? process.env.USERPROFILE : process.env.HOME) || facts().homedir;
+const homedir = () => (windows ? process.env.USERPROFILE : process.env.HOME) || facts().home;
 const types = { darwin: "Darwin", linux: "Linux", win32: "Windows_NT", freebsd: "FreeBSD" };
 
 function userInfo(options = undefined) {

@@ -289,13 +289,16 @@ func (e *Engine) transport(u *url.URL) http.RoundTripper {
 	return e.handles.network(e.spec.Env)
 }
 
-// isDoor tells whether a URL has the origin of the session's callbacks.
+// isDoor tells whether a URL has the origin of the session's callbacks, by any of the names that the door answers to.
 func (e *Engine) isDoor(u *url.URL) bool {
 	if e.spec.Callback == nil {
 		return false
 	}
 	own, err := url.Parse(e.spec.CallbackURL)
-	return err == nil && u.Scheme == own.Scheme && strings.EqualFold(u.Host, own.Host)
+	if err != nil || u.Scheme != own.Scheme || u.Port() != own.Port() {
+		return false
+	}
+	return slices.Contains([]string{own.Hostname(), "127.0.0.1", "localhost", "::1"}, strings.ToLower(u.Hostname()))
 }
 
 type noNetwork struct{}

@@ -3,6 +3,7 @@ package engine
 import (
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ func processAbout(e *Engine, _ []any) (any, error) {
 	env := map[string]any{}
 	for _, entry := range e.spec.Env {
 		name, text, ok := strings.Cut(entry, "=")
-		if ok && name != "" && (!e.spec.Sandbox || strings.HasPrefix(name, "TRAILBLAZE_")) {
+		if ok && name != "" && (!e.spec.Sandbox || promisedVariable(name)) {
 			env[name] = text
 		}
 	}
@@ -44,11 +45,24 @@ func processAbout(e *Engine, _ []any) (any, error) {
 	for _, arg := range e.spec.Args {
 		argv = append(argv, arg)
 	}
+	pid, parent := os.Getpid(), os.Getppid()
+	if e.spec.Sandbox {
+		pid, parent = 1, 0
+	}
 	return map[string]any{
-		"argv": argv, "env": env, "cwd": e.spec.Dir, "pid": os.Getpid(), "ppid": os.Getppid(),
+		"argv": argv, "env": env, "cwd": e.spec.Dir, "pid": pid, "ppid": parent,
 		"platform": nodePlatform(runtime.GOOS), "arch": nodeArch(runtime.GOARCH),
 		"node": nodeVersion, "quickjs": lib.MCONFIG_VERSION,
 	}, nil
+}
+
+// promisedVariable tells whether a variable is one that every server is promised; others are the user's.
+func promisedVariable(name string) bool {
+	ours, ok := strings.CutPrefix(name, "TRAILBLAZE_")
+	return ok && slices.Contains([]string{
+		"DEVICE_PLATFORM", "DEVICE_DRIVER", "DEVICE_WIDTH_PX", "DEVICE_HEIGHT_PX", "SESSION_ID", "SESSION_TOKEN", "TOOLSET_FILE",
+		"BASE_URL", "CALLBACK_URL", "PORT", "CLIENT_FETCH_TIMEOUT_MS",
+	}, ours)
 }
 
 func nodePlatform(goos string) string {
@@ -124,6 +138,7 @@ type stdin struct {
 	wake    *sync.Cond
 	started bool
 	flowing bool // JavaScript wants more; keeps the engine alive
+	given   bool // a piece is on its way to JavaScript
 	stopped bool
 }
 
@@ -180,8 +195,12 @@ func (e *Engine) readStdin(id int) {
 	buf := make([]byte, 64<<10)
 	for e.stdin.wait() {
 		n, err := e.spec.Stdin.Read(buf)
-		if n > 0 && e.stdin.wait() {
-			e.emit(id, append([]byte(nil), buf[:n]...))
+		if n > 0 && e.stdin.give() {
+			piece := append([]byte(nil), buf[:n]...)
+			e.inbox.put(func() {
+				e.kernel.call("emit", id, piece)
+				e.stdin.taken()
+			})
 		}
 		if err != nil {
 			break
@@ -205,4 +224,22 @@ func (s *stdin) wait() bool {
 		s.wake.Wait()
 	}
 	return !s.stopped
+}
+
+// give is wait for who has a piece: it returns once the one before it was taken.
+func (s *stdin) give() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for (s.given || !s.flowing) && !s.stopped {
+		s.wake.Wait()
+	}
+	s.given = true
+	return !s.stopped
+}
+
+func (s *stdin) taken() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.given = false
+	s.wake.Signal()
 }

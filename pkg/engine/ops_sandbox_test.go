@@ -94,10 +94,13 @@ func TestTheSandboxSaysWhatItDoesNotHave(t *testing.T) {
 
 func TestTheSandboxSeesItsVariablesAlone(t *testing.T) {
 	t.Parallel()
-	got := run(t, `console.log(JSON.stringify(process.env))`, sandboxed, func(s *Spec) {
-		s.Env = []string{"HOME=/root", "TRAILBLAZE_SESSION_ID=s", "AWS_SECRET=x", "TRAILBLAZE=no"}
+	got := run(t, `console.log(JSON.stringify(process.env), process.pid, process.ppid)`, sandboxed, func(s *Spec) {
+		s.Env = []string{
+			"HOME=/root", "TRAILBLAZE_SESSION_ID=s", "AWS_SECRET=x", "TRAILBLAZE=no", "TRAILBLAZE_CACHE_DIR=/root/.cache", "TRAILBLAZE_PROJECT=x",
+			"TRAILBLAZE_SESSION_IDS=x", "PORT=1",
+		}
 	})
-	if want := `{"TRAILBLAZE_SESSION_ID":"s"}` + "\n"; got != want {
+	if want := `{"TRAILBLAZE_SESSION_ID":"s"} 1 0` + "\n"; got != want {
 		t.Errorf("environment %s, want %s", got, want)
 	}
 }
@@ -123,6 +126,27 @@ func TestCallbacksGoThroughTheDoor(t *testing.T) {
 		})
 		if got != want {
 			t.Errorf("sandbox %t: %q, want %q", sandbox, got, want)
+		}
+	}
+}
+
+// The door answers to the names of this machine with its own port, and to no other.
+func TestTheDoorIsReachedByEachOfItsNames(t *testing.T) {
+	t.Parallel()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) })
+	for _, sandbox := range []bool{false, true} {
+		got := run(t, bundledImports(`
+			import http from "node:http";
+			for (const host of ["127.0.0.1:9", "localhost:9", "LOCALHOST:9", "[::1]:9", "localhost:1", "localhost"]) {
+				const url = "http://" + host + "/";
+				console.log(await fetch(url).then((r) => r.text(), () => "refused"));
+				await new Promise((done) => http.get(url, (r) => r.on("data", (b) => console.log(String(b))).on("end", done)).on("error", done));
+			}`), func(s *Spec) {
+			s.Sandbox, s.Callback, s.CallbackURL = sandbox, handler, "http://127.0.0.1:9/scripting/callback"
+		})
+		want := "127.0.0.1:9\n127.0.0.1:9\n" + strings.Repeat("localhost:9\n", 4) + "[::1]:9\n[::1]:9\nrefused\nrefused\n"
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("sandbox %t (-want +got):\n%s", sandbox, diff)
 		}
 	}
 }

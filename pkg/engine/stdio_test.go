@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -122,6 +123,18 @@ func TestAScriptThatReadsNothingMoreHoldsUpWhoWrites(t *testing.T) {
 	g.wait()
 	if got := g.out.String(); !strings.HasPrefix(got, "a\nagain\nb") {
 		t.Errorf("stdout %q", got)
+	}
+}
+
+func TestAScriptThatIsBusyHoldsUpWhoWrites(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `process.stdin.on("data", () => { console.log("busy"); for (;;); })`)
+	g.send("a")
+	g.out.await(t, "busy")
+	time.AfterFunc(50*time.Millisecond, g.Kill)
+	const one = 64 << 10
+	if n, err := g.stdin.Write(make([]byte, 16*one)); n > one || err == nil {
+		t.Errorf("%d bytes were read while nobody took them (%v)", n, err)
 	}
 }
 

@@ -1,5 +1,5 @@
 /** node:diagnostics_channel, without stores: nothing here keeps them across an await. @module */
-import { absent, ERR_INVALID_ARG_TYPE, validateFunction } from "internal/errors";
+import { ERR_INVALID_ARG_TYPE, validateFunction } from "internal/errors";
 
 /** @type {Map<string | symbol, Channel>} */
 const channels = new Map();
@@ -45,9 +45,58 @@ function channel(name) {
   return channels.get(name);
 }
 
+const stages = ["start", "end", "asyncStart", "asyncEnd", "error"];
+
+/** What is traced runs, and those who subscribed to a stage hear of it. */
+class TracingChannel {
+  constructor(name) {
+    for (const stage of stages) this[stage] = typeof name === "object" ? name[stage] : channel(`tracing:${name}:${stage}`);
+  }
+
+  get hasSubscribers() {
+    return stages.some((stage) => this[stage].hasSubscribers);
+  }
+
+  subscribe(subscribers) {
+    for (const stage of stages) if (subscribers[stage]) this[stage].subscribe(subscribers[stage]);
+  }
+
+  unsubscribe(subscribers) {
+    return stages.map((stage) => !subscribers[stage] || this[stage].unsubscribe(subscribers[stage])).every(Boolean);
+  }
+
+  traceSync(fn, context = {}, receiver = undefined, ...args) {
+    this.start.publish(context);
+    try {
+      context.result = Reflect.apply(fn, receiver, args);
+      return context.result;
+    } catch (error) {
+      context.error = error;
+      this.error.publish(context);
+      throw error;
+    } finally {
+      this.end.publish(context);
+    }
+  }
+
+  tracePromise(fn, context = {}, receiver = undefined, ...args) {
+    const settled = (name, value) => {
+      context[name] = value;
+      if (name === "error") this.error.publish(context);
+      this.asyncStart.publish(context);
+      this.asyncEnd.publish(context);
+      return value;
+    };
+    return Promise.resolve(this.traceSync(fn, context, receiver, ...args)).then(
+      (result) => settled("result", result),
+      (error) => Promise.reject(settled("error", error)),
+    );
+  }
+}
+
 export default {
-  ...absent("diagnostics_channel", "tracingChannel"),
   Channel,
+  tracingChannel: (name) => new TracingChannel(name),
   channel,
   hasSubscribers: (name) => channels.get(name)?.hasSubscribers ?? false,
   subscribe: (name, subscriber) => channel(name).subscribe(subscriber),

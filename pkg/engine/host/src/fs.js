@@ -1,8 +1,8 @@
 /** node:fs. @module */
 import {
-  calls, constants, Dir, Dirent, later, missing, more, now, pathOf, realpathNative, Stats, unavailable,
+  calls, constants, Dir, Dirent, later, missing, more, now, pathOf, realpathNative, Stats,
 } from "internal/files";
-import { validateFunction } from "internal/errors";
+import { absent, validateFunction } from "internal/errors";
 
 const all = { ...calls, ...more };
 
@@ -74,10 +74,6 @@ fs.existsSync = (path) => {
 };
 fs.openAsBlob = async (path, options) => new Blob([await later(calls.readFile(path))], options);
 
-for (const name of missing) {
-  fs[name] = () => unavailable(name);
-  fs[`${name}Sync`] = () => unavailable(`${name}Sync`);
-}
-for (const name of ["watch", "watchFile", "unwatchFile"]) fs[name] = () => unavailable(name);
+Object.assign(fs, absent("fs", missing.flatMap((name) => [name, `${name}Sync`]).join(" ")), absent("fs", "watch watchFile unwatchFile"));
 
 export default fs;

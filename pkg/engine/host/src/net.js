@@ -1,4 +1,5 @@
 /** node:net, without sockets: what asks what an address is works, the rest says where it would. @module */
+import { absent } from "internal/errors";
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const four = `${octet}(?:\\.${octet}){3}`;
@@ -19,23 +20,8 @@ function isIPv6(text) {
 
 const isIP = (text) => (isIPv4(text) ? 4 : isIPv6(text) ? 6 : 0);
 
-function unavailable(what) {
-  const message = `${what} is not available in the embedded engine, which has fetch, node:http and no sockets; install bun (https://bun.sh) or node`;
-  throw Object.assign(new Error(message), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
-}
-
-const classes = Object.fromEntries(["BlockList", "Server", "Socket", "SocketAddress", "Stream"].map((name) => [
-  name,
-  class {
-    constructor() {
-      unavailable(`net.${name}`);
-    }
-  },
-]));
-
 export default {
-  ...classes,
-  ...Object.fromEntries(["connect", "createConnection", "createServer"].map((name) => [name, () => unavailable(`net.${name}()`)])),
+  ...absent("net", "BlockList Server Socket SocketAddress Stream connect createConnection createServer"),
   getDefaultAutoSelectFamily: () => true,
   isIP,
   isIPv4,

@@ -1,5 +1,6 @@
 /** node:fs/promises. @module */
-import { calls, constants, later, missing, more, unavailable } from "internal/files";
+import { absent } from "internal/errors";
+import { calls, constants, later, missing, more } from "internal/files";
 
 const promised = (call) => async (...args) => later(call(...args));
 
@@ -106,7 +107,7 @@ async function open(...args) {
 
 export default {
   ...Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, promised(call)])),
-  ...Object.fromEntries([...missing, "watch"].map((name) => [name, async () => unavailable(`promises.${name}`)])),
+  ...absent("fs.promises", [...missing, "watch"].join(" ")),
   constants,
   open,
   writeFile,

@@ -1,5 +1,6 @@
 /** Names, looked up as the system does. @module */
 import { isIP } from "node:net";
+import { absent } from "internal/errors";
 
 export async function lookup(name, options = undefined) {
   const { family = 0, all = false } = typeof options === "number" ? { family: options } : (options ?? {});
@@ -9,14 +10,6 @@ export async function lookup(name, options = undefined) {
   return all ? found : found[0];
 }
 
-function unavailable(name) {
-  throw Object.assign(new Error(`${name}() is not available in the embedded engine; install bun (https://bun.sh) or node`), {
-    code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
-  });
-}
-
-/** What asks name servers for more than addresses. */
-export const missing = (of) =>
-  Object.fromEntries([
-    "lookupService", "resolve", "resolve4", "resolve6", "resolveAny", "resolveCname", "resolveMx", "resolveNs", "resolveSrv", "resolveTxt", "reverse",
-  ].map((name) => [name, () => unavailable(`${of}.${name}`)]));
+/** What asks name servers for more than addresses. @param {string} module */
+export const missing = (module) =>
+  absent(module, "lookupService resolve resolve4 resolve6 resolveAny resolveCname resolveMx resolveNs resolveSrv resolveTxt reverse");

@@ -595,9 +595,3 @@ export const realpathNative = realpath;
 
 /** What there is in node and not here. */
 export const missing = ["chown", "fchown", "lchmod", "lchown", "lutimes", "statfs"];
-
-export function unavailable(name) {
-  throw Object.assign(new Error(`fs.${name}() is not available in the embedded engine; install bun (https://bun.sh) or node`), {
-    code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
-  });
-}

@@ -1,6 +1,6 @@
 /** The client of node:http and node:https, over Go's. @module */
 import EventEmitter from "node:events";
-import { coded, IncomingMessage, OutgoingMessage } from "internal/http_message";
+import { coded, flatHeaders, IncomingMessage, OutgoingMessage, receive, send } from "internal/http_message";
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 
 /** Connections are Go's to keep; an agent holds what it was told. */
@@ -115,7 +115,7 @@ export class ClientRequest extends OutgoingMessage {
 
   flushHeaders() {}
 
-  send(data, last, callback) {
+  [send](data, last, callback) {
     if (this.#id === undefined) return this.#begin(data, last, callback);
     this.#push(data, last).then(() => callback(), () => callback());
   }
@@ -130,7 +130,7 @@ export class ClientRequest extends OutgoingMessage {
     this.#id = host.call("fetch.open");
     this.headersSent = true;
     const whole = data === undefined ? undefined : Buffer.from(data);
-    const sent = host.start("fetch.send", this.#id, this.method, this.#url, this.flatHeaders(), last ? whole : true, true);
+    const sent = host.start("fetch.send", this.#id, this.method, this.#url, this[flatHeaders](), last ? whole : true, true);
     sent.then((answer) => this.#answer(answer), (error) => this.#fail(error));
     if (last) callback();
     else this.#push(data, false).then(() => callback(), () => callback());
@@ -138,7 +138,7 @@ export class ClientRequest extends OutgoingMessage {
 
   #answer([statusCode, statusMessage, rawHeaders]) {
     this.#answered = true;
-    const response = new IncomingMessage(this.socket).receive(() => this.#read());
+    const response = new IncomingMessage(this.socket)[receive](() => this.#read());
     Object.assign(response, { statusCode, statusMessage, rawHeaders, req: this });
     this.res = response;
     response.on("close", () => this.#over());

@@ -4,6 +4,12 @@ import { Readable, Writable } from "node:stream";
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const wrong = /[^\t\x20-\x7e\x80-\xff]/;
 
+// What the host's own code asks of messages. Frameworks give them methods of theirs, such as send, so these have no names.
+export const send = Symbol("send");
+export const flatHeaders = Symbol("flatHeaders");
+export const hold = Symbol("hold");
+export const receive = Symbol("receive");
+
 export const coded = (Base, code, message) => Object.assign(new Base(message), { code });
 
 export function validateHeaderName(name, label = "Header name") {
@@ -83,13 +89,13 @@ export class IncomingMessage extends Readable {
   }
 
   /** Says what the body is. @param {Uint8Array} bytes */
-  hold(bytes) {
+  [hold](bytes) {
     this.#whole = bytes;
     this.complete = true;
   }
 
   /** Says where the body comes from: undefined is its end. @param {() => Promise<Uint8Array | undefined>} next */
-  receive(next) {
+  [receive](next) {
     this.#next = next;
     return this;
   }
@@ -193,7 +199,7 @@ export class OutgoingMessage extends Writable {
   }
 
   /** Names and values by turns, as they go out. */
-  flatHeaders() {
+  [flatHeaders]() {
     return [...this.#headers.values()].flatMap(([name, value]) => [].concat(value).flatMap((one) => [name, `${one}`]));
   }
 
@@ -205,15 +211,15 @@ export class OutgoingMessage extends Writable {
   /** The last piece waits for the end, so that a body of one piece goes out with its length. */
   _write(chunk, encoding, callback) {
     const data = typeof chunk !== "string" || /^utf-?8$/i.test(encoding) ? chunk : Buffer.from(chunk, encoding);
-    if (!this.#ending) return this.send(data, false, callback);
+    if (!this.#ending) return this[send](data, false, callback);
     const before = this.#held;
     this.#held = data;
     if (before === undefined) callback();
-    else this.send(before, false, callback);
+    else this[send](before, false, callback);
   }
 
   _final(callback) {
-    this.send(this.#held, true, callback);
+    this[send](this.#held, true, callback);
   }
 
   addTrailers() {}

@@ -1,6 +1,11 @@
 /** The server of node:http, over Go's. @module */
 import EventEmitter from "node:events";
-import { coded, IncomingMessage, OutgoingMessage, validateHeaderName, validateHeaderValue } from "internal/http_message";
+import {
+  coded, flatHeaders, hold, IncomingMessage, OutgoingMessage, receive, send, validateHeaderName, validateHeaderValue,
+} from "internal/http_message";
+
+const answers = Symbol("answers");
+const goOn = Symbol("goOn");
 
 /** How many bytes may wait for a client before a response is asked to wait. */
 const highWater = 16384;
@@ -69,7 +74,7 @@ export class ServerResponse extends OutgoingMessage {
   }
 
   /** Says which request of the host's this answers. */
-  answers(id) {
+  [answers](id) {
     this.#id = id;
     return this;
   }
@@ -111,12 +116,12 @@ export class ServerResponse extends OutgoingMessage {
   }
 
   flushHeaders() {
-    if (!this.#begun) this.send(undefined, false, () => {});
+    if (!this.#begun) this[send](undefined, false, () => {});
   }
 
-  send(data, last, callback) {
+  [send](data, last, callback) {
     if (!this.headersSent) this.writeHead(this.statusCode);
-    const head = this.#begun ? [0, undefined] : [this.statusCode, this.flatHeaders()];
+    const head = this.#begun ? [0, undefined] : [this.statusCode, this[flatHeaders]()];
     this.#begun = true;
     const queued = host.call("http.send", this.#id, ...head, data, last);
     if (queued >= 0 && (last || queued > highWater)) this.#waiting = callback;
@@ -124,7 +129,7 @@ export class ServerResponse extends OutgoingMessage {
   }
 
   /** The host may be given more, or has sent it all. */
-  goOn() {
+  [goOn]() {
     const callback = this.#waiting;
     this.#waiting = undefined;
     callback?.();
@@ -223,20 +228,20 @@ export class Server extends EventEmitter {
       const request = new IncomingMessage(socket);
       const [major, minor] = version.split(".").map(Number);
       Object.assign(request, { method, url, rawHeaders, httpVersion: version, httpVersionMajor: major, httpVersionMinor: minor });
-      const response = new ServerResponse(request).answers(id);
-      if (body === true) request.receive(() => this.#read(id));
-      else request.hold(body);
+      const response = new ServerResponse(request)[answers](id);
+      if (body === true) request[receive](() => this.#read(id));
+      else request[hold](body);
       this.#exchanges.set(id, { request, response });
       if (!this.emit("request", request, response)) response.destroy();
     },
     drain(id) {
-      this.#exchanges.get(id)?.response.goOn();
+      this.#exchanges.get(id)?.response[goOn]();
     },
     finish(id) {
       const { request, response } = this.#exchanges.get(id) ?? {};
       this.#exchanges.delete(id);
       if (request && request.readableFlowing === null) request.resume();
-      response?.goOn();
+      response?.[goOn]();
     },
     gone(id) {
       const { request, response } = this.#exchanges.get(id) ?? {};

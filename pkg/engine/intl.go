@@ -14,6 +14,8 @@ type intlVM struct {
 	once sync.Once
 	vm   *quickjs.VM
 	err  error
+
+	collators collators // need no VM
 }
 
 // intlCall is intl.call(request): JSON in, JSON out. Formatters are kept by what they were made of, to a number.
@@ -31,7 +33,19 @@ const intlCall = `globalThis.intlCall = ((kept) => (text) => {
 })(new Map())`
 
 func intlOps() (map[string]op, map[string]job) {
-	return map[string]op{"intl.call": func(e *Engine, args []any) (any, error) { return e.intl.call(args[0]) }}, nil
+	return map[string]op{
+		"intl.call": func(e *Engine, args []any) (any, error) { return e.intl.call(args[0]) },
+		"intl.collator": func(e *Engine, args []any) (any, error) {
+			return e.intl.collators.number(arg[string](args, 0), arg[string](args, 1), arg[bool](args, 2), arg[bool](args, 3), arg[string](args, 4))
+		},
+		"intl.compare": func(e *Engine, args []any) (any, error) {
+			return float64(e.intl.collators.made[intArg(args, 0)].compare(arg[string](args, 1), arg[string](args, 2))), nil
+		},
+		"intl.locale": func(_ *Engine, args []any) (any, error) {
+			name, collates, err := languageFacts(arg[string](args, 0))
+			return map[string]any{"name": name, "collates": collates}, err
+		},
+	}, nil
 }
 
 func (i *intlVM) call(request any) (any, error) {

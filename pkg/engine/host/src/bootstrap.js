@@ -56,20 +56,21 @@ lazily("process", () => internal("node:process"));
 lazily("console", () => internal("node:console"));
 
 lazily("Intl", () => internal("internal/intl").Intl);
-for (const [prototype, name, shown] of [
+for (const [prototype, name, shown, length = 0] of [
   [Number.prototype, "toLocaleString", "number"],
   [BigInt.prototype, "toLocaleString", "number"],
   [Date.prototype, "toLocaleString", "date"],
   [Date.prototype, "toLocaleDateString", "day"],
   [Date.prototype, "toLocaleTimeString", "time"],
+  [String.prototype, "localeCompare", "compare", 1],
 ]) {
   const { valueOf } = prototype;
   const method = {
-    [name](locales, options) {
-      return internal("internal/intl").shown[shown](valueOf.call(this), locales, options);
+    [name](...args) {
+      return internal("internal/intl").shown[shown](valueOf.call(this), ...args);
     },
   };
-  hidden(prototype, name, method[name]);
+  hidden(prototype, name, Object.defineProperty(method[name], "length", { value: length }));
 }
 
 delete globalThis.InternalError; // they are RangeErrors, as in V8

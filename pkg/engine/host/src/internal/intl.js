@@ -1,4 +1,4 @@
-/** Intl as far as the engine has it: dates and numbers, in English. What formats them is behind the door. @module */
+/** Intl as far as the engine has it: dates and numbers in English, and the order of words. What knows it is behind the door. @module */
 
 /** JSON has no words for these. */
 const argument = (value) => [typeof value, Object.is(value, -0) ? "-0" : `${value}`];
@@ -48,6 +48,98 @@ function formatter(kind, convert) {
   return Formatter;
 }
 
+/** The names of the locales that are asked for, as they are usually written. @returns {string[]} */
+function canonical(locales) {
+  if (locales === undefined) return [];
+  return [...new Set([locales].flat().map((locale) => {
+    if (typeof locale !== "string" && !(locale instanceof Object)) throw new TypeError("Incorrect locale information provided");
+    return host.call("intl.locale", `${locale}`).name;
+  }))];
+}
+
+/** The order of the characters of ASCII, in English and its neighbours; capitals are small letters here. */
+const ascii = new Map([..." _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"].map((c, i) => [c, i]));
+const isASCII = /^[ -~]*$/;
+const asciiLocale = /^(en|de|fr|it|nl|pt)(-[A-Z]{2})?$/;
+
+/** Compares what has no accents: letters first, then small letters before capitals. */
+function compareASCII(a, b) {
+  const [small, other] = [a.toLowerCase(), b.toLowerCase()];
+  const length = Math.min(a.length, b.length);
+  let byCase = 0;
+  for (let i = 0; i < length; i++) {
+    if (small[i] !== other[i]) return ascii.get(small[i]) < ascii.get(other[i]) ? -1 : 1;
+    if (byCase === 0 && a[i] !== b[i]) byCase = a[i] === small[i] ? -1 : 1;
+  }
+  return Math.sign(a.length - b.length) || byCase;
+}
+
+/** @type {Record<string, any[]>} */
+const choices = {
+  usage: ["sort", "search"], sensitivity: ["variant", "base", "accent", "case"], caseFirst: ["false", "upper", "lower"],
+};
+
+function choice(options, name, otherwise = choices[name][0]) {
+  if (options[name] === undefined) return otherwise;
+  const chosen = `${options[name]}`;
+  if (choices[name].includes(chosen)) return chosen;
+  throw new RangeError(`Value ${chosen} out of range for Intl.Collator options property ${name}`);
+}
+
+class Collator {
+  #resolved;
+  #compare;
+
+  constructor(locales, options = {}) {
+    if (options === null) throw new TypeError("Cannot convert undefined or null to object");
+    const name = canonical(locales).find((one) => host.call("intl.locale", one).collates) ?? "en-US";
+    const [locale, keys = ""] = name.split("-u-");
+    const key = (wanted) => keys.match(`(?:^|-)${wanted}(?:-([a-z]{3,}))?`)?.slice(1).map((value) => value ?? "true")[0];
+    const numeric = options.numeric === undefined ? key("kn") === "true" : Boolean(options.numeric);
+    const caseFirst = choice(options, "caseFirst", key("kf") ?? (/^(da|mt)\b/.test(name) ? "upper" : "false"));
+    const ignorePunctuation = options.ignorePunctuation === undefined ? /^th\b/.test(name) : Boolean(options.ignorePunctuation);
+    const [usage, sensitivity] = [choice(options, "usage"), choice(options, "sensitivity")];
+    this.#resolved = { locale: name, usage, sensitivity, ignorePunctuation, collation: key("co") ?? "default", numeric, caseFirst };
+    const id = host.call("intl.collator", name, sensitivity, numeric, ignorePunctuation, caseFirst);
+    const byTable = (a, b) => host.call("intl.compare", id, a, b);
+    const quick = asciiLocale.test(locale) && !keys && sensitivity === "variant" && !numeric && !ignorePunctuation && caseFirst === "false";
+    this.#compare = (x, y) => {
+      const [a, b] = [`${x}`, `${y}`];
+      if (a === b) return 0;
+      return quick && isASCII.test(a) && isASCII.test(b) ? compareASCII(a, b) : byTable(a, b);
+    };
+  }
+
+  static supportedLocalesOf(locales) {
+    return canonical(locales).filter((name) => host.call("intl.locale", name).collates);
+  }
+
+  get compare() {
+    return this.#compare;
+  }
+
+  resolvedOptions() {
+    return { ...this.#resolved };
+  }
+
+  get [Symbol.toStringTag]() {
+    return "Intl.Collator";
+  }
+}
+
+/** Classes of Intl that are older than classes may be called without new. */
+const callable = (Class) => new Proxy(Class, { apply: (_, __, args) => new Class(...args) });
+
+/** What localeCompare uses, by what it was asked for. @type {Map<string, Collator>} */
+const collators = new Map();
+
+function compare(text, other, locales, options) {
+  const key = locales === undefined && options === undefined ? "" : JSON.stringify([locales, options]);
+  let collator = collators.get(key);
+  if (!collator) collators.set(key, (collator = new Collator(locales, options)));
+  return collator.compare(text, other);
+}
+
 const DateTimeFormat = formatter("DateTimeFormat", (value) => (value === undefined ? Date.now() : Number(value)));
 const NumberFormat = formatter("NumberFormat", (value) => (typeof value === "bigint" ? value : Number(value)));
 
@@ -55,7 +147,8 @@ export const Intl = Object.defineProperty(
   {
     DateTimeFormat,
     NumberFormat,
-    getCanonicalLocales: (locales) => (locales === undefined ? [] : [locales].flat().map(String)),
+    Collator: callable(Collator),
+    getCanonicalLocales: canonical,
   },
   Symbol.toStringTag,
   { value: "Intl", configurable: true },
@@ -81,4 +174,5 @@ export const shown = {
   date: dated([...dateFields, ...timeFields], { ...date, ...time }),
   day: dated(dateFields, date),
   time: dated(timeFields, time),
+  compare,
 };

@@ -34,7 +34,7 @@ func operations(sandbox bool) (map[string]op, map[string]job) {
 
 // groups are the operations of a profile. In the sandbox there are no files and no servers, and requests reach the callback door alone.
 func groups(sandbox bool) []func() (map[string]op, map[string]job) {
-	both := []func() (map[string]op, map[string]job){processOps, intlOps, encodingOps, urlOps, cryptoOps, fetchOps}
+	both := []func() (map[string]op, map[string]job){processOps, intlOps, encodingOps, urlOps, cryptoOps, zlibOps, fetchOps}
 	if sandbox {
 		return both
 	}

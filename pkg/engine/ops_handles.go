@@ -73,3 +73,16 @@ func handle[T io.Closer](h *handles, id int64) (found T, ok bool) {
 	found, ok = h.open[int(id)].(T)
 	return found, ok
 }
+
+// count tells how many of what is open are a T.
+func count[T io.Closer](h *handles) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, c := range h.open {
+		if _, ok := c.(T); ok {
+			n++
+		}
+	}
+	return n
+}

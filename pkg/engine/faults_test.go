@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	lib "modernc.org/libquickjs"
 )
 
 func TestWhatBreaksInTheHostEndsItsEngineAlone(t *testing.T) {
@@ -303,6 +304,27 @@ func TestOnlyWhatTheEngineThrewIsMadeARangeError(t *testing.T) {
 		"TypeError %[1]s\nError %[1]s\nAggregateError %[1]s\ntrue\nRangeError\n"
 	if diff := cmp.Diff(fmt.Sprintf(want, "stack overflow"), run(t, code)); diff != "" {
 		t.Errorf("classes and messages (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatNestsInAnOverflowKeepsItsHeadroom(t *testing.T) {
+	t.Parallel()
+	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("the memory is full") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.close()
+	size := func() int { return int(at[lib.TJSRuntime](v.rt).Fstack_size) }
+	usual := size()
+	v.deeper(func() {
+		more := size()
+		v.deeper(func() {})
+		if got := size(); more <= usual || got != more {
+			t.Errorf("the stack may have %d, %d inside, and %d after what nested; want more of both than %d", usual, more, got, usual)
+		}
+	})
+	if got := size(); got != usual {
+		t.Errorf("afterwards it may have %d, want %d", got, usual)
 	}
 }
 

@@ -127,13 +127,14 @@ const bytecodeFormat = "2"
 
 // load runs a script, from its bytecode if that is remembered, and returns its value. key is empty if it is not to be remembered.
 func (e *Engine) load(key, file string, code []byte) (value, error) {
+	native := file != bundleFile
 	if key != "" {
-		key = "engine-" + bytecodeFormat + "-" + engineVersion() + "-" + key
+		key = fmt.Sprintf("engine-%s-%x-%t-%s-%s", bytecodeFormat, compileFlags, native, engineVersion(), key)
 	}
 	bytecode, ok := e.remembered(key)
 	if !ok {
 		var err error
-		if bytecode, err = e.vm.compile(code, file, file != bundleFile); err != nil {
+		if bytecode, err = e.vm.compile(code, file, native); err != nil {
 			return undefined(), err
 		}
 		if key != "" && e.spec.Store != nil {
@@ -156,9 +157,9 @@ func (e *Engine) chunk(name string) (value, error) {
 	if !ok {
 		return undefined(), nil
 	}
-	sum := sha256.Sum256([]byte(text))
-	code := "(function(module,exports,require,host){" + text + "\n})"
-	return e.load(hex.EncodeToString(sum[:12]), name, []byte(code))
+	code := []byte("(function(module,exports,require,host){" + text + "\n})")
+	sum := sha256.Sum256(append([]byte(name+"\n"), code...))
+	return e.load(hex.EncodeToString(sum[:12]), name, code)
 }
 
 // engineVersion names what bytecode depends on.

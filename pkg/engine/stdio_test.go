@@ -65,6 +65,11 @@ func TestStdoutIsWrittenAsInNode(t *testing.T) {
 		"strings, bytes and encodings": `
 			process.stdout.write("ä"); process.stdout.write(new Uint8Array([65, 66])); process.stdout.write(Buffer.from("c"));
 			process.stdout.write("4142", "hex"); process.stdout.write("Qw==", "base64", () => process.stdout.write("done"));`,
+		"a part of a view": `
+			const b = Buffer.from("0123456789"); process.stdout.write(new DataView(b.buffer, b.byteOffset + 2, 3));
+			process.stdout.write(new Uint16Array(new Uint8Array([65, 66, 67, 68, 69, 70]).buffer, 2, 1)); process.stdout.write(new DataView(new ArrayBuffer(0)));
+			const grows = new ArrayBuffer(2, { maxByteLength: 8 }), view = new DataView(grows, 1), gone = new DataView(grows, 1, 1);
+			grows.resize(4); new Uint8Array(grows).set([65, 66, 67, 68]); process.stdout.write(view); grows.resize(1); console.log();`,
 		"what write returns": `console.log(process.stdout.write("x"), process.stdout.writableLength, process.stdout.writableNeedDrain)`,
 		"a wrong chunk":      `try { process.stdout.write(5) } catch (e) { console.log(e.code, e instanceof TypeError) }`,
 		"console":            `console.log("%s is %d", "a", 1, {b: [1, {c: {d: {}}}]}); console.error("e"); console.warn(new Map([[1, 2]])); console.info(); console.group("g"); console.log("in\nside"); console.groupEnd(); console.log("out"); console.count(); console.count(); console.assert(false, "no"); console.assert(true); console.dir({a: 1}); console.debug(undefined, null, 1n, Symbol("s"), -0);`,

@@ -146,8 +146,9 @@ func (v *vm) call(f value, args ...value) (value, error) {
 // deeper has f work where JavaScript has used up its stack.
 func (v *vm) deeper(f func()) {
 	const headroom = 500
+	before := lib.Tsize_t(at[lib.TJSRuntime](v.rt).Fstack_size) // more than usual when f itself came from here
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots+headroom)
-	defer lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots)
+	defer lib.XJS_SetMaxStackSize(v.tls, v.rt, before)
 	f()
 }
 
@@ -162,6 +163,8 @@ func (v *vm) job() (bool, error) {
 	return true, &thrown{lib.XJS_GetException(v.tls, v.ctx)}
 }
 
+const compileFlags = lib.MJS_EVAL_TYPE_GLOBAL | lib.MJS_EVAL_FLAG_COMPILE_ONLY
+
 // compile makes bytecode of a script; file is what stacks call it. The functions of a native one do not know their source.
 func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 	if native {
@@ -171,8 +174,7 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 	text, name := v.cString(string(code)), v.cString(file)
 	defer v.heap.release(text)
 	defer v.heap.release(name)
-	const flags = lib.MJS_EVAL_TYPE_GLOBAL | lib.MJS_EVAL_FLAG_COMPILE_ONLY
-	f, err := v.result(lib.XJS_Eval(v.tls, v.ctx, text, lib.Tsize_t(len(code)), name, flags))
+	f, err := v.result(lib.XJS_Eval(v.tls, v.ctx, text, lib.Tsize_t(len(code)), name, compileFlags))
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +289,7 @@ func (v *vm) binary(x value) ([]byte, bool) {
 	buffer, err := v.result(lib.XJS_GetTypedArrayBuffer(v.tls, v.ctx, x, sizes, sizes+word, 0))
 	if err != nil {
 		v.drop(err)
-		return nil, false
+		return v.dataView(x)
 	}
 	defer v.free(buffer)
 	offset, length := n[0], n[1]
@@ -297,6 +299,23 @@ func (v *vm) binary(x value) ([]byte, bool) {
 		return []byte{}, true
 	}
 	return goBytes(p+uintptr(offset), int(length)), true
+}
+
+// dataView returns a copy of what a DataView shows, and whether x is one.
+func (v *vm) dataView(x value) ([]byte, bool) {
+	if tag(x) != lib.EJS_TAG_OBJECT || at[lib.TJSObject](pointerOf(x)).Fclass_id != lib.EJS_CLASS_DATAVIEW {
+		return nil, false
+	}
+	view := *(**lib.TJSTypedArray)(unsafe.Pointer(&at[lib.TJSObject](pointerOf(x)).Fu))
+	all, _ := v.binary(payload(lib.EJS_TAG_OBJECT, uint64(view.Fbuffer)))
+	start, end := int(view.Foffset), int(view.Foffset)+int(view.Flength)
+	if view.Ftrack_rab != 0 {
+		end = max(start, len(all))
+	}
+	if end > len(all) {
+		return []byte{}, true
+	}
+	return all[start:end], true
 }
 
 // forget drops a pending exception.

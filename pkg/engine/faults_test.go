@@ -328,6 +328,30 @@ func TestWhatNestsInAnOverflowKeepsItsHeadroom(t *testing.T) {
 	}
 }
 
+// What frames hold is no memory of QuickJS's heap, so that its limit does not see it.
+func TestWhatTheFramesOfARecursionHoldIsBounded(t *testing.T) {
+	t.Parallel()
+	const many = `const names = Array.from({ length: 4000 }, (_, i) => "a" + i).join();`
+	for name, code := range map[string]string{
+		"variables":       many + `f = new Function("f", "deeper", "var " + names + "; deeper(); f(f, deeper)"); f(f, deeper)`,
+		"parameters":      many + `f = new Function(names, "a1(); a0(a0, a1)"); f(f, deeper)`,
+		"arguments":       `const a = Array(8000).fill(0); f = () => { deeper(); f(...a) }; f()`,
+		"bound arguments": `let g; f = (() => { deeper(); g() }); g = f.bind(null, ...Array(8000).fill(0)); g()`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := run(t, `let f, depth = 0; const deeper = () => { depth++ };
+				try { `+code+` } catch (e) { console.log(e instanceof RangeError, e.message, depth > 200 && depth < 1400 || depth) }
+				const down = (n) => n && 1 + down(n - 1);
+				for (let i = 0; i < 100; i++);
+				console.log(down(4000))`)
+			if want := "true Maximum call stack size exceeded true\n4000\n"; got != want {
+				t.Errorf("stdout %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 func TestDeepNestingOfSourceEndsNobody(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]string{

@@ -14,13 +14,15 @@ import (
 type value = lib.TJSValue
 
 // A vm is QuickJS with memory of its own, which close gives back as a whole, whatever state the engine is in. Hence a Go panic
-// may go up through it: nothing of it is used afterwards. All that is unsafe stands in this file, alloc.go and errors.go.
+// may go up through it: nothing of it is used afterwards. All that is unsafe stands in this file, alloc.go, errors.go and
+// frames.go.
 type vm struct {
 	tls     *libc.TLS
 	rt, ctx uintptr
 	heap    heap
 	keep    []any // what the C side points at
 	hook    errorHook
+	tight   bool // no function may be called, see boundFrames
 }
 
 // newVM makes a vm whose memory has a limit in bytes. check is called now and then while it works, and may panic to end it.
@@ -29,7 +31,7 @@ func newVM(limit int, check func(), full func()) (*vm, error) {
 	if v.rt = lib.XJS_NewRuntime2(v.tls, v.heap.functions(v), 0); v.rt == 0 {
 		return v, errors.New("there is no memory for a JavaScript runtime")
 	}
-	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots)
+	lib.XJS_SetMaxStackSize(v.tls, v.rt, slotsOfAll)
 	lib.XJS_SetGCThreshold(v.tls, v.rt, lib.Tsize_t(min(gcThreshold, limit/2)))
 	v.heap.rt = v.rt
 	if v.ctx = lib.XJS_NewContext(v.tls, v.rt); v.ctx == 0 {
@@ -38,8 +40,10 @@ func newVM(limit int, check func(), full func()) (*vm, error) {
 	v.hookErrors()
 	lib.XJS_SetInterruptHandler(v.tls, v.rt, pointer(v, func(*libc.TLS, uintptr, uintptr) int32 {
 		check()
+		v.boundFrames()
 		return 0
 	}), 0)
+	v.boundFrames()
 	return v, nil
 }
 

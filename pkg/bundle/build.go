@@ -44,6 +44,9 @@ func build(ctx context.Context, script string, target Target) (*made, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "check the script's path and its permissions", "read the script")
 	}
+	if path := oddConfiguration(filepath.Dir(place)); path != "" {
+		return nil, fault.New(fault.Server, "remove it, or put a file in its place", "%s is not a file that can be read", path)
+	}
 	b := newBuilder(script, place, target)
 	result := b.run(ctx)
 	if len(result.Errors) > 0 && ctx.Err() == nil {
@@ -52,7 +55,7 @@ func build(ctx context.Context, script string, target Target) (*made, error) {
 		result = b.run(ctx)
 	}
 	if ctx.Err() != nil {
-		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "bundle "+script)
+		return nil, cancelled(ctx, script)
 	}
 	if len(result.Errors) > 0 {
 		return nil, b.fault(result.Errors)
@@ -60,10 +63,37 @@ func build(ctx context.Context, script string, target Target) (*made, error) {
 	return b.finish(result)
 }
 
+// oddConfiguration is the first of the files that esbuild would read above a folder that it could not, "" for none.
+func oddConfiguration(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range []string{"package.json", "tsconfig.json", "jsconfig.json", ".pnp.data.json", ".pnp.cjs", ".pnp.js"} {
+			if path := filepath.Join(at, name); isOdd(path) {
+				return path
+			}
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
+}
+
 // out is where esbuild believes that its output goes; it is only ever in memory.
 const out = "trailblaze-bundle.mjs"
 
+// run has esbuild make the text. When the context ends first, the result is empty, and esbuild is left to itself: it opens some files
+// that nobody can keep from it, and waits for ever for one that is a pipe. The builder must not be used any more then.
 func (b *builder) run(ctx context.Context) api.BuildResult {
+	result := make(chan api.BuildResult, 1)
+	go func() { result <- b.rebuild(ctx) }()
+	select {
+	case r := <-result:
+		return r
+	case <-ctx.Done():
+		return api.BuildResult{}
+	}
+}
+
+func (b *builder) rebuild(ctx context.Context) api.BuildResult {
 	build, err := api.Context(api.BuildOptions{
 		EntryPoints:    []string{b.script},
 		Outfile:        filepath.Join(b.root, out),

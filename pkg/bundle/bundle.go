@@ -60,29 +60,40 @@ type Cache struct {
 	recalls singleflight.Group // by script and target: servers of one script start at once, and share what is looked at
 
 	mu    sync.Mutex
-	locks map[string]*sync.Mutex // by script and target: nobody makes what another is making
+	locks map[string]chan struct{} // by script and target: nobody makes what another is making
 }
 
 // Open returns the cache in a folder, which appears with the first thing remembered; "" remembers nothing.
 func Open(dir string) *Cache {
-	return &Cache{store: store{dir: dir}, locks: map[string]*sync.Mutex{}}
+	return &Cache{store: store{dir: dir}, locks: map[string]chan struct{}{}}
 }
 
 // Bundle returns the text of a script, remembered or made anew. Errors are *fault.Error and name place, cause and the chain of
-// imports.
+// imports. It returns when its context ends, even if a file that is no file keeps the bundler waiting.
 func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bundle, error) {
 	script, err := filepath.Abs(script)
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "name the script by its absolute path", "find the script")
 	}
 	name := target.String() + script
-	recalled, _, _ := c.recalls.Do(name, func() (any, error) { return c.recall(script, target), nil })
-	if b, _ := recalled.(*Bundle); b != nil {
-		return b, nil
+	select {
+	case recalled := <-c.recalls.DoChan(name, func() (any, error) { return c.recall(script, target), nil }):
+		if b, _ := recalled.Val.(*Bundle); b != nil {
+			return b, nil
+		}
+	case <-ctx.Done():
+		return nil, cancelled(ctx, script)
 	}
 	lock := c.lock(name)
-	lock.Lock()
-	defer lock.Unlock()
+	select {
+	case lock <- struct{}{}:
+		defer func() { <-lock }()
+	case <-ctx.Done():
+		return nil, cancelled(ctx, script)
+	}
+	if ctx.Err() != nil {
+		return nil, cancelled(ctx, script)
+	}
 	if b := c.recall(script, target); b != nil {
 		return b, nil
 	}
@@ -93,11 +104,15 @@ func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bund
 	return c.remember(script, target, made)
 }
 
-func (c *Cache) lock(name string) *sync.Mutex {
+func cancelled(ctx context.Context, script string) error {
+	return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "bundle "+script)
+}
+
+func (c *Cache) lock(name string) chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.locks[name] == nil {
-		c.locks[name] = &sync.Mutex{}
+		c.locks[name] = make(chan struct{}, 1)
 	}
 	return c.locks[name]
 }

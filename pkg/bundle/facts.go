@@ -139,7 +139,9 @@ func (b *builder) facts(data string) string {
 		dir := filepath.Dir(input)
 		f.configuration(dir)
 		if !isInstalled(input) {
-			f.add(contentFact, input+".map") // of an author's own compiler
+			for _, place := range b.maps[input] {
+				f.add(contentFact, place) // of an author's own compiler
+			}
 		}
 		for _, i := range entry.Imports {
 			spec, found := i.Original, i.Path

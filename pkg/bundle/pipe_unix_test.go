@@ -3,9 +3,14 @@
 package bundle
 
 import (
+	"context"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
@@ -14,9 +19,7 @@ func TestAPipeIsNoInput(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"main.ts": "import './pipe'"})
 	for _, name := range []string{"pipe.ts", "package.json", "tsconfig.json"} {
-		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		mkfifo(t, filepath.Join(dir, name))
 		if got := state(contentFact, filepath.Join(dir, name)); got != none {
 			t.Errorf("the content of a pipe is %q", got)
 		}
@@ -26,11 +29,87 @@ func TestAPipeIsNoInput(t *testing.T) {
 func TestAnImportedPipeIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"main.ts": "import './pipe'"})
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.ts"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	mkfifo(t, filepath.Join(dir, "pipe.ts"))
 	_, err := Open("").Bundle(t.Context(), filepath.Join(dir, "main.ts"), Embedded)
 	if e := fault.As(err); e == nil || e.Message != "main.ts:1:8: cannot read pipe.ts: not a file" {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAPipeNeverKeepsAStartWaiting(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, pipe, text, want string }{
+		{"a map", "m.map", "console.log(1)\n//# sourceMappingURL=m.map\n", ""},
+		{"a map in a long comment", "m.map", "console.log(1)\n/*# sourceMappingURL=./m.map*/\n", ""},
+		{"a map by its URL", "m.map", "console.log(1)\n//# sourceMappingURL=file://DIR/m.map", ""},
+		{"several maps", "m.map", "//# sourceMappingURL=m.map\n//# sourceMappingURL=m.map", ""},
+		{"configuration", "tsconfig.json", "", "DIR/tsconfig.json is not a file that can be read"},
+		{"a package", "package.json", "", "DIR/package.json is not a file that can be read"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := project(t, nil)
+			mkfifo(t, filepath.Join(dir, tc.pipe))
+			write(t, filepath.Join(dir, "main.ts"), strings.ReplaceAll(tc.text, "DIR", dir))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := Open("").Bundle(ctx, filepath.Join(dir, "main.ts"), Embedded)
+			if want := strings.ReplaceAll(tc.want, "DIR", dir); want == "" && err != nil || want != "" && (err == nil || fault.As(err).Message != want) {
+				t.Errorf("the error is %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+func TestAStartEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{"main.ts": "import './in/a'", "in/a.ts": "", "other.ts": "console.log(1)"})
+	pipe := filepath.Join(dir, "in", "tsconfig.json") // which nobody but esbuild looks at
+	mkfifo(t, pipe)
+	c, script := Open(t.TempDir()), filepath.Join(dir, "main.ts")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 3)
+	for range cap(ended) { // one makes the text, and the others wait for it
+		go func() {
+			_, err := c.Bundle(ctx, script, Embedded)
+			ended <- err
+		}()
+	}
+	open(t, pipe) // once esbuild waits
+	cancel()
+	for range cap(ended) {
+		select {
+		case err := <-ended:
+			if fault.KindOf(err) != fault.Cancelled {
+				t.Errorf("the error is %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("it waits although its context ended")
+		}
+	}
+	bundled(t, c, filepath.Join(dir, "other.ts"), Embedded)
+}
+
+// open opens a pipe for writing as soon as somebody reads from it, and holds it open until the test has ended.
+func open(t *testing.T, pipe string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		file, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			t.Cleanup(func() { _ = file.Close() })
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nobody reads from the pipe: %v", err)
+		}
+		runtime.Gosched()
+	}
+}
+
+func mkfifo(t *testing.T, path string) {
+	t.Helper()
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -27,15 +27,16 @@ type builder struct {
 	careful bool // find out who imports what
 
 	mu       sync.Mutex
-	sums     map[string]string // of the inputs, by path; "" for those that were not read
-	named    map[string]bool   // paths that imports name
-	importer map[string]string // of each file, when careful
+	sums     map[string]string   // of the inputs, by path; "" for those that were not read
+	named    map[string]bool     // paths that imports name
+	maps     map[string][]string // the source maps that each file names
+	importer map[string]string   // of each file, when careful
 }
 
 func newBuilder(script, place string, target Target) *builder {
 	return &builder{
 		script: script, place: place, root: rootOf(filepath.Dir(place)), target: target, started: time.Now(),
-		sums: map[string]string{}, named: map[string]bool{}, importer: map[string]string{},
+		sums: map[string]string{}, named: map[string]bool{}, maps: map[string][]string{}, importer: map[string]string{},
 	}
 }
 
@@ -290,11 +291,12 @@ func (b *builder) remember(path, sum string) error {
 // prepare adds what esbuild's identifiers for __dirname and the like stand for. Lines stay what they are.
 func (b *builder) prepare(path string, data []byte) string {
 	if !isCode(path) {
-		return string(data)
+		return string(b.withoutOddMaps(path, data))
 	}
 	if isInstalled(path) {
 		data = withoutMap(data)
 	}
+	data = b.withoutOddMaps(path, data)
 	var before, after strings.Builder
 	for _, own := range perFile() {
 		switch {
@@ -310,22 +312,6 @@ func (b *builder) prepare(path string, data []byte) string {
 	}
 	return before.String() + string(data) + after.String()
 }
-
-// withoutMap takes the source map from a package's file: stacks name the file that is installed, as in node.
-func withoutMap(data []byte) []byte {
-	at := bytes.LastIndex(data, []byte(mapMark))
-	start := bytes.LastIndexByte(data[:max(at, 0)], '\n') + 1
-	if at < 0 || len(bytes.Fields(data[at:])) != 1 || bytes.ContainsAny(data[at:], "'\"`") {
-		return data
-	}
-	if opening := string(data[start:at]); opening != "//# " && opening != "//@ " {
-		return data
-	}
-	return data[:start]
-}
-
-// mapMark comes before the place of a source map.
-const mapMark = "sourceMappingURL="
 
 func isCode(path string) bool {
 	switch filepath.Ext(path) {

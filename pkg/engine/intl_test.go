@@ -38,3 +38,36 @@ func TestFormattersOfAnEndedEngineAreGone(t *testing.T) {
 		t.Errorf("stdout %q", g.out)
 	}
 }
+
+func TestAnotherLanguageIsWarnedOfOnce(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `
+		const when = new Date(0), kept = new Intl.NumberFormat("fr"), utc = { timeZone: "UTC" };
+		console.log(when.toLocaleDateString("sv-SE", utc), (1).toLocaleString("en-GB"), when.toLocaleDateString(undefined, utc));
+		console.log((1234.5).toLocaleString("de-DE"), when.toLocaleDateString("ja", utc), kept.format(1.5));
+		console.log(Intl.NumberFormat.supportedLocalesOf(["de", "en", "sv-SE"]), new Intl.PluralRules("pl").select(2));`)
+	g.wait()
+	if got, want := g.out.String(), "1970-01-01 1 1/1/1970\n1,234.5 1/1/1970 1.5\n[ 'en' ] other\n"; got != want {
+		t.Errorf("stdout %q, want %q", got, want)
+	}
+	const words = "the embedded engine writes dates, numbers and lists in English (en-US), not in de-DE as asked; install bun (https://bun.sh) or node\n"
+	if got := g.errs.String(); !strings.HasSuffix(got, "Warning: "+words) || strings.Count(got, "\n") != 1 {
+		t.Errorf("stderr %q", got)
+	}
+}
+
+func TestPartsOfIntlThatAreNotThereCanBeMadeAndSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	out := run(t, `
+		const made = { Segmenter: "segment", RelativeTimeFormat: "format", DisplayNames: "of", Locale: "language" };
+		for (const [name, method] of Object.entries(made)) {
+			const one = new Intl[name]("en", { type: "region" });
+			try { console.log(one[method]) } catch (error) { console.log(error.message, Intl[name].supportedLocalesOf?.("en").length) }
+		}
+		try { Intl.supportedValuesOf("currency") } catch (error) { console.log(error.message) }`)
+	for _, name := range []string{"Segmenter", "RelativeTimeFormat", "DisplayNames", "Locale", "supportedValuesOf"} {
+		if want := "Intl." + name + " is not available in the embedded engine; install bun (https://bun.sh) or node"; !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}

@@ -1,5 +1,8 @@
 /** Intl as far as the engine has it: dates and numbers in English, and the order of words. What knows it is behind the door. @module */
 
+import { absentClass, absentFunction, choice, english, warnOf } from "internal/intl_english";
+import { regional } from "internal/intl_regions";
+
 /** JSON has no words for these. */
 const argument = (value) => [typeof value, Object.is(value, -0) ? "-0" : `${value}`];
 
@@ -10,23 +13,42 @@ function ask(kind, locales, options, method, ...args) {
   return result;
 }
 
-/** Formatters may be made without new. */
-function formatter(kind, convert) {
+/**
+ * Formatters may be made without new.
+ * @param {string} kind
+ * @param {(value: any) => any} convert
+ * @param {{known: (name: string | undefined, options: any) => boolean, supported: RegExp, special?: typeof regional}} written in which
+ *   places it is written as is known here
+ */
+function formatter(kind, convert, { known, supported, special = () => undefined }) {
+  /** @type {WeakMap<object, {locales: any, name: string | undefined, plain: any, region: ReturnType<typeof regional>}>} */
   const state = new WeakMap();
-  const call = (self, method, ...args) => ask(kind, ...state.get(self), method, ...args.map(convert));
+  const plainly = (self, method, ...args) => {
+    const { locales, plain } = state.get(self);
+    return ask(kind, locales, plain, method, ...args.map(convert));
+  };
+  const call = (self, method, ...args) => {
+    const { name, plain } = state.get(self);
+    if (!known(name, plain ?? {})) warnOf(name);
+    return plainly(self, method, ...args);
+  };
+  const regionally = ({ region }, value) => region.arrange(ask(kind, "en-US", region.options, "formatToParts", convert(value)));
   function Formatter(locales, options) {
     if (!new.target) return new Formatter(locales, options);
     const plain = options === undefined ? undefined : { ...options };
+    const [name] = canonical(locales);
     ask(kind, locales, plain, "resolvedOptions");
-    state.set(this, [locales, plain]);
+    state.set(this, { locales, name, plain, region: special(name, plain) });
   }
   Object.defineProperty(Formatter, "name", { value: kind });
   const methods = {
     resolvedOptions() {
-      return call(this, "resolvedOptions");
+      const { region, name } = state.get(this);
+      return { ...plainly(this, "resolvedOptions"), ...(region && { locale: name }) };
     },
     formatToParts(value) {
-      return call(this, "formatToParts", value);
+      const own = state.get(this);
+      return own.region ? regionally(own, value) : call(this, "formatToParts", value);
     },
     formatRange(from, to) {
       return call(this, "formatRange", from, to);
@@ -35,7 +57,9 @@ function formatter(kind, convert) {
       return call(this, "formatRangeToParts", from, to);
     },
     get format() {
-      return (value) => call(this, "format", value);
+      const own = state.get(this);
+      if (!own.region) return (value) => call(this, "format", value);
+      return (value) => regionally(own, value).map((part) => part.value).join("");
     },
     get [Symbol.toStringTag]() {
       return `Intl.${kind}`;
@@ -44,7 +68,7 @@ function formatter(kind, convert) {
   for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(methods))) {
     Object.defineProperty(Formatter.prototype, name, { ...property, enumerable: false });
   }
-  Formatter.supportedLocalesOf = (locales) => Intl.getCanonicalLocales(locales);
+  Formatter.supportedLocalesOf = (locales) => canonical(locales).filter((name) => supported.test(name));
   return Formatter;
 }
 
@@ -74,18 +98,6 @@ function compareASCII(a, b) {
   return Math.sign(a.length - b.length) || byCase;
 }
 
-/** @type {Record<string, any[]>} */
-const choices = {
-  usage: ["sort", "search"], sensitivity: ["variant", "base", "accent", "case"], caseFirst: ["false", "upper", "lower"],
-};
-
-function choice(options, name, otherwise = choices[name][0]) {
-  if (options[name] === undefined) return otherwise;
-  const chosen = `${options[name]}`;
-  if (choices[name].includes(chosen)) return chosen;
-  throw new RangeError(`Value ${chosen} out of range for Intl.Collator options property ${name}`);
-}
-
 class Collator {
   #resolved;
   #compare;
@@ -96,9 +108,13 @@ class Collator {
     const [locale, keys = ""] = name.split("-u-");
     const key = (wanted) => keys.match(`(?:^|-)${wanted}(?:-([a-z]{3,}))?`)?.slice(1).map((value) => value ?? "true")[0];
     const numeric = options.numeric === undefined ? key("kn") === "true" : Boolean(options.numeric);
-    const caseFirst = choice(options, "caseFirst", key("kf") ?? (/^(da|mt)\b/.test(name) ? "upper" : "false"));
+    const usual = key("kf") ?? (/^(da|mt)\b/.test(name) ? "upper" : "false");
+    const caseFirst = choice({ caseFirst: options.caseFirst ?? usual }, "caseFirst", ["false", "upper", "lower"], "Collator");
     const ignorePunctuation = options.ignorePunctuation === undefined ? /^th\b/.test(name) : Boolean(options.ignorePunctuation);
-    const [usage, sensitivity] = [choice(options, "usage"), choice(options, "sensitivity")];
+    const [usage, sensitivity] = [
+      choice(options, "usage", ["sort", "search"], "Collator"),
+      choice(options, "sensitivity", ["variant", "base", "accent", "case"], "Collator"),
+    ];
     this.#resolved = { locale: name, usage, sensitivity, ignorePunctuation, collation: key("co") ?? "default", numeric, caseFirst };
     const id = host.call("intl.collator", name, sensitivity, numeric, ignorePunctuation, caseFirst);
     const byTable = (a, b) => host.call("intl.compare", id, a, b);
@@ -140,15 +156,29 @@ function compare(text, other, locales, options) {
   return collator.compare(text, other);
 }
 
-const DateTimeFormat = formatter("DateTimeFormat", (value) => (value === undefined ? Date.now() : Number(value)));
-const NumberFormat = formatter("NumberFormat", (value) => (typeof value === "bigint" ? value : Number(value)));
+const american = (name = "en") => /^en(-US)?$/.test(name);
+
+const DateTimeFormat = formatter("DateTimeFormat", (value) => (value === undefined ? Date.now() : Number(value)), {
+  known: american, supported: /^en(-(US|GB|CA))?$/, special: regional,
+});
+/** Where numbers, but not amounts of money, are written as in the United States. */
+const likeAmerican = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
+const NumberFormat = formatter("NumberFormat", (value) => (typeof value === "bigint" ? value : Number(value)), {
+  known: (name, { style = "decimal" }) => american(name) || (likeAmerican.test(name) && ["decimal", "percent"].includes(style)),
+  supported: likeAmerican,
+});
+
+const absent = ["DisplayNames", "Locale", "RelativeTimeFormat", "Segmenter"];
 
 export const Intl = Object.defineProperty(
   {
+    ...Object.fromEntries(absent.map((name) => [name, absentClass(name)])),
     DateTimeFormat,
     NumberFormat,
+    ...english(canonical),
     Collator: callable(Collator),
     getCanonicalLocales: canonical,
+    supportedValuesOf: absentFunction("supportedValuesOf"),
   },
   Symbol.toStringTag,
   { value: "Intl", configurable: true },

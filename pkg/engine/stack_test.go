@@ -100,3 +100,33 @@ func TestALostSourceMapLeavesTheScriptsName(t *testing.T) {
 		}
 	}
 }
+
+// What fails later is rejected from the loop, where no code of the author's runs.
+func TestWhatTheHostRejectsNamesTheLineThatAskedForIt(t *testing.T) {
+	t.Parallel()
+	got := run(t, bundledImports(`import fs from "node:fs";
+import dns from "node:dns";
+const where = (e) => console.log(e.name, e.code ?? e.cause?.code, e.stack.match(/at (.*)script.ts:(\d+)/)?.slice(1));
+async function author() {
+  return await fs.promises.readFile("/nope/a");
+}
+await author().catch(where);
+await fetch("http://127.0.0.1:1/").catch(where);
+await fetch("other://host/").catch(where);
+await fs.promises.cp("/nope/a", "b").catch(where);
+await dns.promises.lookup("name.invalid").catch(where);
+await fetch("http://127.0.0.1:1/", { signal: AbortSignal.abort(Object.assign(new Error("mine"), { stack: "mine" })) }).catch((e) => console.log(e.stack));
+const e = await author().catch((e) => e); e.message = "changed"; console.log(e.stack.split("\n")[0], Object.keys(e).includes("stack"));
+`))
+	want := `Error ENOENT [ 'author (/project/tools/', '6' ]
+TypeError ECONNREFUSED [ '/project/tools/', '9' ]
+TypeError undefined [ '/project/tools/', '10' ]
+Error ENOENT [ '/project/tools/', '11' ]
+Error ENOTFOUND [ '/project/tools/', '12' ]
+mine
+Error: changed false
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

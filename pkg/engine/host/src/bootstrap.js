@@ -85,7 +85,7 @@ hidden(globalThis, "queueMicrotask", (task) => {
 // The door.
 
 let lastId = 0;
-/** @type {Map<number, [(value: any) => void, (error: any) => void]>} */
+/** The promises of what was begun, and the stacks of those who began it. @type {Map<number, [(value: any) => void, (error: any) => void, string]>} */
 const started = new Map();
 /** @type {Map<number, (...args: any[]) => void>} */
 const listeners = new Map();
@@ -94,7 +94,7 @@ host.start = (name, ...args) =>
   new Promise((resolve, reject) => {
     const id = ++lastId;
     begin(id, name, ...args);
-    started.set(id, [resolve, reject]);
+    started.set(id, [resolve, reject, here()]);
   });
 host.listen = (listener) => {
   listeners.set(++lastId, listener);
@@ -215,21 +215,33 @@ function callSite({ name, place, file, line, column }) {
   };
 }
 
-hidden(Error, "captureStackTrace", (target, above) => {
+/** The raw stack of who calls. */
+function here() {
   probe = new Error();
-  const lines = probe.stack.split("\n").slice(1);
+  const { stack } = probe;
   probe = undefined;
-  const skipped = above?.name ? lines.findIndex((line) => line.startsWith(`    at ${above.name} (`)) : -1;
-  const raw = lines.slice(skipped + 1).join("\n");
-  Object.defineProperty(target, "stack", {
+  return stack;
+}
+
+/** Gives what fails later the stack of the place where it was asked for. */
+function askedAt(error, raw) {
+  Object.defineProperty(error, "stack", {
     configurable: true,
     get() {
-      const value = show(target, raw);
-      hidden(target, "stack", value);
+      const value = show(error, raw);
+      hidden(error, "stack", value);
       return value;
     },
-    set: (value) => hidden(target, "stack", value),
+    set: (value) => hidden(error, "stack", value),
   });
+  return error;
+}
+Object.assign(host, { here, askedAt });
+
+hidden(Error, "captureStackTrace", (target, above) => {
+  const lines = here().split("\n").slice(1);
+  const skipped = above?.name ? lines.findIndex((line) => line.startsWith(`    at ${above.name} (`)) : -1;
+  askedAt(target, lines.slice(skipped + 1).join("\n"));
 });
 
 // What a bundle imports.
@@ -292,9 +304,10 @@ export default {
     if (listener) enter(listener, ...args);
   },
   settle(id, ok, value) {
-    const [resolve, reject] = started.get(id);
+    const [resolve, reject, asked] = started.get(id);
     started.delete(id);
-    (ok ? resolve : reject)(value);
+    if (ok) resolve(value);
+    else reject(askedAt(value, asked));
     drain();
   },
   timers: () => internal("node:timers").runTimers(),

@@ -11,11 +11,27 @@ const ofOrigin = ["authorization", "proxy-authorization", "cookie", "host"];
 /** Answers that nobody reads are given up with the memory of their bodies. */
 const forgotten = new FinalizationRegistry((id) => host.call("fetch.close", id));
 
-const failed = (cause) => new TypeError("fetch failed", { cause });
+/** The errors that are fetch's own: others belong to the script. */
+const failures = new WeakSet();
+
+function failed(cause) {
+  const error = new TypeError("fetch failed", { cause });
+  failures.add(error);
+  return error;
+}
 
 /** @param {string | URL | Request} input @param {RequestInit} [init] */
 export async function fetch(input, init = undefined) {
   if (arguments.length === 0) throw new TypeError("fetch: 1 argument required, but only 0 present.");
+  const asked = host.here();
+  try {
+    return await perform(input, init);
+  } catch (error) {
+    throw failures.has(error) ? host.askedAt(error, asked) : error;
+  }
+}
+
+async function perform(input, init) {
   const request = new Request(input, init);
   const { signal } = request;
   signal.throwIfAborted();
@@ -113,6 +129,7 @@ function respond({ url, method, signal }, { id, status, statusText, headers, clo
   }
   const receive = async (name, ...args) => {
     signal.throwIfAborted();
+    const asked = host.here();
     try {
       const data = await host.start(name, id, ...args);
       if (name === "fetch.readAll" || data === undefined) close();
@@ -120,7 +137,7 @@ function respond({ url, method, signal }, { id, status, statusText, headers, clo
     } catch (cause) {
       close();
       signal.throwIfAborted();
-      throw new TypeError("terminated", { cause });
+      throw host.askedAt(new TypeError("terminated", { cause }), asked);
     }
   };
   const source = {

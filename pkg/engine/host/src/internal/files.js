@@ -29,12 +29,14 @@ export function later(call) {
 }
 
 async function goOn(call, next) {
+  const asked = next.done || host.here();
   while (!next.done) {
     let answer;
+    const ours = Array.isArray(next.value);
     try {
-      answer = await (Array.isArray(next.value) ? host.start(...next.value) : next.value);
+      answer = await (ours ? host.start(...next.value) : next.value);
     } catch (error) {
-      next = call.throw(error);
+      next = call.throw(ours ? host.askedAt(error, asked) : error);
       continue;
     }
     next = call.next(answer);

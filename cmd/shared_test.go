@@ -51,9 +51,10 @@ const (
 func sharedServers() map[string]string {
 	return map[string]string{
 		"scripting on bun": scripted + ", runtime: bun", "scripting on node": scripted + ", runtime: node",
-		"MCP SDK on bun":  "script: '{{servers}}/shared-sdk1.ts', runtime: bun",
-		"MCP SDK on node": "script: '{{servers}}/shared-sdk1.ts', runtime: node",
-		"python":          "command: python3, args: ['{{servers}}/shared.py'], env: { PYTHONPATH: '{{sdk}}' }",
+		"MCP SDK on bun":     "script: '{{servers}}/shared-sdk1.ts', runtime: bun",
+		"MCP SDK on node":    "script: '{{servers}}/shared-sdk1.ts', runtime: node",
+		"scripting embedded": scripted + ", runtime: embedded", "MCP SDK embedded": "script: '{{servers}}/shared-sdk1.ts', runtime: embedded",
+		"python": "command: python3, args: ['{{servers}}/shared.py'], env: { PYTHONPATH: '{{sdk}}' }",
 	}
 }
 
@@ -94,6 +95,24 @@ func TestOneProcessServesAllDevices(t *testing.T) {
 			if gathered != 4 {
 				t.Errorf("%d of 4 sessions got their own answers", gathered)
 			}
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}
+
+// In on-device mode there are no sockets to serve others from, so that each device has an engine of its own, as if nobody had asked.
+func TestInTheSandboxEachDeviceHasAServerOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ entry, session string }{
+		"the sandbox":         {scripted, "0_"},
+		"the sandbox by name": {scripted + ", runtime: embedded", "0_"},
+		"a runtime asked for": {scripted + ", runtime: bun", "shared_"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sharers(t, tc.entry, webTrail("gather: { n: 3 }", "environment: {}"))
+			r := p.run("run", "--json", "--device", "web:a,web:b", "--agent", "on-device")
+			r.want(t, 0, `"remembers 3"`, `"TRAILBLAZE_SESSION_ID":"`+tc.session)
 			spawntest.NoSurvivors(t, p.marker)
 		})
 	}

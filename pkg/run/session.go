@@ -65,7 +65,7 @@ type opening struct {
 func openSession(ctx context.Context, setup Setup, sc scope.Scope, o opening) (*session, error) {
 	s := &session{id: o.id, dir: o.dir, scope: sc, setup: setup, emit: o.emit, entries: setup.Project.ServersFor(sc.Target.ID)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	if !o.listOnly && slices.ContainsFunc(s.entries, func(e config.Server) bool { return !setup.sharing.has(e) && !e.Elsewhere() }) {
+	if !o.listOnly && slices.ContainsFunc(s.entries, func(e config.Server) bool { return !s.shares(e) && !e.Elsewhere() }) {
 		s.openDoor()
 	}
 	s.others = slices.Concat([]discover.Source{s.openDevice(o)}, setup.Builtins, []discover.Source{s.reloadSource()})
@@ -102,7 +102,7 @@ func (s *session) doorFor(from tool.Source) (door *callback.Server, entry config
 		return nil, entry
 	case s.entries[i].Elsewhere(): // our door opens to this machine only
 		return nil, s.entries[i]
-	case s.setup.sharing.has(s.entries[i]):
+	case s.shares(s.entries[i]):
 		return s.setup.sharing.callbacks(), s.entries[i]
 	}
 	return s.door, s.entries[i]
@@ -174,7 +174,7 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 	}()
 	log := func(level, message, hint string) { s.emit.Log(level, entry.Name, message, hint) }
 	var launch Launch
-	if s.setup.sharing.has(entry) {
+	if s.shares(entry) {
 		launch = s.setup.sharing.launch(entry)
 	} else {
 		launch = Launch{Server: entry, Env: s.childEnv(entry), Log: log}

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/callback"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
 // sharing is what the sessions of a run on several devices have in common: the processes of entries with `multiDevice: http`, and the
@@ -39,6 +40,13 @@ func newSharing(o Options) *sharing {
 
 // has reports whether the process of an entry is shared.
 func (s *sharing) has(entry config.Server) bool { return s != nil && entry.MultiDevice }
+
+// shares reports whether the session shares the process of an entry. A script of an agent on the device runs in a sandbox, where
+// nothing can serve others.
+func (s *session) shares(entry config.Server) bool {
+	sandboxed := s.scope.Agent == scope.OnDevice && entry.Script != "" && (entry.Runtime == "" || entry.Runtime == "embedded")
+	return s.setup.sharing.has(entry) && !sandboxed
+}
 
 // sharedKey names an entry; two targets may have servers of one name.
 func sharedKey(entry config.Server) string {

@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
 
 // doorCall is host.call(name, ...args): an operation that answers at once.
 func (e *Engine) doorCall(args []value) (value, error) {
@@ -100,12 +104,15 @@ func (e *Engine) arguments(args []value) (string, []any, error) {
 	return name, list, nil
 }
 
+// notOffered says that an operation is not there, in the words of the module that the author knows.
 func (e *Engine) notOffered(name string) error {
+	group, _, _ := strings.Cut(name, ".")
+	what := map[string]string{"fs": "node:fs", "os": "node:os", "dns": "node:dns", "http": "a server of node:http"}[group]
 	where, advice := "in the embedded engine", "install bun (https://bun.sh) or node"
 	if e.spec.Sandbox {
 		where, advice = "in on-device mode", "mark the tool requiresHost: true, or give its server a runtime: bun"
 	}
 	return &hostError{
-		Code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", Message: fmt.Sprintf("%s is not available %s; %s", name, where, advice),
+		Code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", Message: fmt.Sprintf("%s is not available %s; %s", cmp.Or(what, name), where, advice),
 	}
 }

@@ -69,18 +69,22 @@ func TestTheSandboxSaysWhatItDoesNotHave(t *testing.T) {
 		"a server": {
 			`import { createServer } from "node:http";
 			await new Promise((_, reject) => createServer().on("error", reject).listen(0))`,
-			"http.listen is not available in on-device mode",
+			"a server of node:http is not available in on-device mode; mark the tool requiresHost: true, or give its server a runtime: bun",
 		},
 		"the network": {
-			`await fetch("http://127.0.0.1:1/").catch((e) => { throw e.cause })`,
-			"there is no network in on-device mode, so nothing can be asked of 127.0.0.1:1; mark the tool requiresHost: true",
+			`await fetch("http://127.0.0.1:1/").catch((e) => { throw new Error(e.message) })`,
+			"fetch failed: there is no network in on-device mode, so nothing can be asked of 127.0.0.1:1; mark the tool requiresHost: true",
 		},
 		"the network, by node": {
 			`import http from "node:http"; await new Promise((_, reject) => http.get("http://localhost:1/").on("error", reject))`,
 			"there is no network in on-device mode",
 		},
 		"names":   {`import dns from "node:dns"; dns.lookup("localhost", () => {})`, "node:dns is not available in on-device mode"},
-		"sockets": {`import net from "node:net"; net.connect(1)`, "is not available"},
+		"sockets": {`import net from "node:net"; net.connect(1)`, "net.connect is not available in on-device mode; mark the tool requiresHost: true"},
+		"facts about the machine": {
+			`import os from "node:os"; os.hostname()`,
+			"node:os is not available in on-device mode; mark the tool requiresHost: true, or give its server a runtime: bun",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

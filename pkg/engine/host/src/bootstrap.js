@@ -246,12 +246,17 @@ hidden(Error, "captureStackTrace", (target, above) => {
 
 // What a bundle imports.
 
-const unavailable = host.sandbox
-  ? (name, importer) =>
-      `${name} is not available in on-device mode (imported by ${importer}); mark the tool requiresHost: true, or give its server a runtime: bun`
-  : (name, importer) =>
-      `${name} is not available in the embedded engine (imported by ${importer}); install bun (https://bun.sh) or node, ` +
-      `or keep what needs it in a server of its own with runtime: bun`;
+const [profile, advice] = host.sandbox
+  ? ["on-device mode", "mark the tool requiresHost: true, or give its server a runtime: bun"]
+  : ["the embedded engine", "install bun (https://bun.sh) or node"];
+
+const unavailable = (name, importer) =>
+  `${name} is not available in ${profile} (imported by ${importer}); ${advice}` +
+  (host.sandbox ? "" : ", or keep what needs it in a server of its own with runtime: bun");
+
+/** What is thrown when a part of a module is asked for that is not there. @param {string} what */
+host.unavailable = (what) =>
+  Object.assign(new Error(`${what} is not available in ${profile}; ${advice}`), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
 
 /** What a missing module is: importing it is no mistake, using it is. */
 function missing(name, importer) {

@@ -134,8 +134,7 @@ const missing = [
 
 function unavailable(name) {
   return function () {
-    const message = `crypto.${name}() is not available in the embedded engine; install bun (https://bun.sh) or node`;
-    throw coded(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", message);
+    throw host.unavailable(`crypto.${name}()`);
   };
 }
 

@@ -44,7 +44,7 @@ memoryUsage.rss = () => host.call("process.memory");
 
 function unsupported(name) {
   return () => {
-    throw Object.assign(new Error(`process.${name}() is not available in the embedded engine`), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
+    throw host.unavailable(`process.${name}()`);
   };
 }
 

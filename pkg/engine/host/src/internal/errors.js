@@ -113,6 +113,5 @@ export function validateAbortSignal(signal, name) {
  */
 export const absent = (module, names) =>
   Object.fromEntries(names.split(" ").map((name) => [name, function () {
-    const message = `${module}.${name} is not available in the embedded engine; install bun (https://bun.sh) or node`;
-    throw Object.assign(new Error(message), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
+    throw host.unavailable(`${module}.${name}`);
   }]));

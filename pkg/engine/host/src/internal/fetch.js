@@ -15,7 +15,8 @@ const forgotten = new FinalizationRegistry((id) => host.call("fetch.close", id))
 const failures = new WeakSet();
 
 function failed(cause) {
-  const error = new TypeError("fetch failed", { cause });
+  const refused = cause?.code === "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM"; // as all in on-device mode, which nobody would look for in a cause
+  const error = new TypeError(refused ? `fetch failed: ${cause.message}` : "fetch failed", { cause });
   failures.add(error);
   return error;
 }

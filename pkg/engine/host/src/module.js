@@ -9,26 +9,68 @@ const builtinModules = `
 
 const isBuiltin = (name) => builtinModules.includes(`${name}`.replace(/^node:/, ""));
 
+const advice = host.sandbox
+  ? "in on-device mode only node's own modules can be required; import it, so that it is bundled, mark the tool requiresHost: true, " +
+    "or give its server a runtime: bun"
+  : "in the embedded engine only JSON files and node's own modules can be required; import it, so that it is bundled, " +
+    "or install bun (https://bun.sh) or node";
+
+/** What was required, by its path. */
+const cache = Object.create(null);
+
+const isPath = (name) => /^(\.{0,2}\/|\.{1,2}$|[a-zA-Z]:[\\/]|\.{1,2}\\)/.test(name);
+
+/** The file that a path means, or undefined: a package.json has no say here. */
+function fileAt(path) {
+  const { realpathSync, statSync } = require("node:fs");
+  const join = require("node:path").join;
+  const endings = ["", ".js", ".json", ".node"];
+  const found = [...endings.map((end) => path + end), ...endings.slice(1).map((end) => join(path, `index${end}`))];
+  const file = found.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile());
+  return file && realpathSync(file);
+}
+
+function readJSON(file) {
+  const text = require("node:fs").readFileSync(file, "utf8").replace(/^\ufeff/, "");
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    error.message = `${file}: ${error.message}`;
+    throw error;
+  }
+}
+
 /** @param {string | URL} from the file that requires, as a path or a URL */
 function createRequire(from) {
   const isFile = typeof from === "string" ? /^(file:|\/|[a-zA-Z]:[\\/])/.test(from) : from?.protocol === "file:";
   if (!isFile) throw new ERR_INVALID_ARG_VALUE("filename", from, "must be a file URL object, file URL string, or absolute path string");
   const file = /^file:/.test(`${from}`) ? require("node:url").fileURLToPath(from) : from;
-  const missing = (name) =>
-    Object.assign(new Error(`Cannot find module '${name}': what is not bundled cannot be required in the embedded engine\nRequire stack:\n- ${file}`),
-      { code: "MODULE_NOT_FOUND", requireStack: [file] });
+  const missing = (name, why = "") =>
+    Object.assign(new Error(`Cannot find module '${name}'${why}\nRequire stack:\n- ${file}`), { code: "MODULE_NOT_FOUND", requireStack: [file] });
   const resolve = (name) => {
     if (typeof name !== "string") throw new ERR_INVALID_ARG_TYPE("id", "string", name);
-    if (!isBuiltin(name)) throw missing(name);
-    return name;
-  };
-  const required = (name) => {
-    const full = `node:${resolve(name).replace(/^node:/, "")}`;
-    const found = host.require(full);
-    if (found === undefined) throw Object.assign(new Error(`${full} is not available in the embedded engine`), { code: "ERR_UNKNOWN_BUILTIN_MODULE" });
+    if (isBuiltin(name)) return name;
+    if (!isPath(name) || host.sandbox) throw missing(name, `: ${advice}`);
+    const { dirname, resolve: join } = require("node:path");
+    const found = fileAt(join(file.endsWith("/") ? file : dirname(file), name));
+    if (!found) throw missing(name);
     return found;
   };
-  return Object.assign(required, { resolve, cache: {}, main: undefined, extensions: {} });
+  const required = (name) => {
+    const found = resolve(name);
+    if (isBuiltin(found)) return builtin(`node:${found.replace(/^node:/, "")}`);
+    if (!found.endsWith(".json")) throw missing(name, `: ${advice}`);
+    cache[found] ??= { id: found, filename: found, loaded: true, exports: readJSON(found) };
+    return cache[found].exports;
+  };
+  return Object.assign(required, { resolve, cache, main: undefined, extensions: {} });
+}
+
+function builtin(name) {
+  const found = host.require(name);
+  if (found !== undefined) return found;
+  const message = `${name} is not available in the embedded engine; install bun (https://bun.sh) or node`;
+  throw Object.assign(new Error(message), { code: "ERR_UNKNOWN_BUILTIN_MODULE" });
 }
 
 export default { builtinModules, createRequire, isBuiltin, ...absent("module", "Module findSourceMap register syncBuiltinESMExports") };

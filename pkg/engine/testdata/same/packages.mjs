@@ -44,7 +44,7 @@ for (const [path, options] of [["/gzip", strict], ["/deflate", strict], ["/piece
   const unpacked = pipeline(response, zlib.createUnzip(options), () => {});
   console.log(path, response.headers["content-encoding"], await text(unpacked).catch(({ code, message }) => ({ code, message })));
 }
-const post = http.request({ port, host: "127.0.0.1", method: "POST", headers: { "content-encoding": "gzip" } });
+const post = http.request({ protocol: undefined, port, host: "127.0.0.1", method: "POST", headers: { "content-encoding": "gzip" } });
 post.end(zlib.gzipSync('{"sent":"zipped"}'));
 console.log(await text(await answerOf(post)));
 server.close();

@@ -75,6 +75,8 @@ function urlOf({ protocol, hostname, host: name, port, path = "/", socketPath })
   return `${protocol}//${authority}${port ? `:${port}` : ""}${path.startsWith("/") ? path : `/${path}`}`;
 }
 
+const upgrades = "WebSockets and other upgrades of a connection are not available in the embedded engine; install bun (https://bun.sh) or node";
+
 export class ClientRequest extends OutgoingMessage {
   #id;
   #url;
@@ -90,7 +92,7 @@ export class ClientRequest extends OutgoingMessage {
   constructor(protocol, args) {
     super(false); // it is over when its answer is
     const { callback, options } = settingsOf(args, protocol);
-    if (options.protocol !== protocol) {
+    if ((options.protocol || protocol) !== protocol) {
       throw coded(TypeError, "ERR_INVALID_PROTOCOL", `Protocol "${options.protocol}" not supported. Expected "${protocol}"`);
     }
     if (options.method !== undefined && typeof options.method !== "string") throw new ERR_INVALID_ARG_TYPE("options.method", "string", options.method);
@@ -98,9 +100,10 @@ export class ClientRequest extends OutgoingMessage {
     this.protocol = protocol;
     this.path = options.path || "/";
     this.host = options.hostname || options.host || "localhost";
-    this.#url = urlOf({ ...options, path: this.path });
+    this.#url = urlOf({ ...options, protocol, path: this.path });
     const headers = Array.isArray(options.headers) ? options.headers : Object.entries(options.headers ?? {});
     for (const [name, value] of headers) this.setHeader(name, value);
+    if (this.hasHeader("upgrade")) throw coded(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", upgrades);
     if (options.auth && !this.hasHeader("authorization")) {
       this.setHeader("Authorization", `Basic ${Buffer.from(options.auth).toString("base64")}`);
     }

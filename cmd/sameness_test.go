@@ -457,7 +457,8 @@ func (r result) told(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for _, e := range r.events(t) {
-		if e["level"] == "debug" || e["type"] == "run.started" {
+		slow := strings.HasPrefix(fmt.Sprint(e["message"]), "its script is being bundled")
+		if e["level"] == "debug" || e["type"] == "run.started" || slow {
 			continue
 		}
 		for _, key := range []string{"v", "time", "seq", "session", "durationMs", "dir", "logsDir", "artifacts", "finished"} {

@@ -168,6 +168,86 @@ func changes() []change {
 			},
 			nil, put("a.js.map", `{"version":3,"sources":["two.ts"],"names":[],"mappings":"AAAA"}`), "same", "same",
 		},
+		{
+			"what a tsconfig.json with comments extends",
+			map[string]string{
+				"main.ts":  `import "@/x"`,
+				"one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
+				"tsconfig.json": "{ // \"\n/* c */ \"extends\" /* x */\n: \"./c/base\" , }",
+				"c/base.json":   `{"compilerOptions": {"paths": {"@/*": ["../one/*"]}}}`,
+			},
+			nil, put("c/base.json", `{"compilerOptions": {"paths": {"@/*": ["../two/*"]}}}`), "one", "two",
+		},
+		{
+			"what a tsconfig.json of a workspace says",
+			map[string]string{
+				"main.ts":  `import "@/x"`,
+				"one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
+				"tsconfig.json":      `{"extends": "@acme/ts/base.json"}`,
+				"in/ts/base.json":    `{"compilerOptions": {"paths": {"@/*": ["../../one/*"]}}}`,
+				"in/ts/package.json": `{}`,
+			},
+			map[string]string{"node_modules/@acme/ts": "../../in/ts"},
+			put("in/ts/base.json", `{"compilerOptions": {"paths": {"@/*": ["../../two/*"]}}}`), "one", "two",
+		},
+		{
+			"what a package exports as tsconfig.json",
+			map[string]string{
+				"main.ts":  `import "@/x"`,
+				"one/x.ts": `console.log("one")`, "two/x.ts": `console.log("two")`,
+				"tsconfig.json":                        `{"extends": "@acme/ts/base"}`,
+				"node_modules/@acme/ts/conf/base.json": `{"compilerOptions": {"paths": {"@/*": ["../../../../one/*"]}}}`,
+				"node_modules/@acme/ts/package.json":   `{"exports": {"./*": {"default": "./conf/*.json"}}}`,
+			},
+			nil, put("node_modules/@acme/ts/conf/base.json", `{"compilerOptions": {"paths": {"@/*": ["../../../../two/*"]}}}`), "one", "two",
+		},
+		{
+			"the first of several paths",
+			map[string]string{
+				"main.ts":       `import "@/x"`,
+				"b/x.ts":        `console.log("one")`,
+				"tsconfig.json": `{"compilerOptions": {"paths": {"@/*": ["./a/*", "./b/*"]}}}`,
+			},
+			nil, put("a/x.ts", `console.log("two")`), "one", "two",
+		},
+		{
+			"a file before a package",
+			map[string]string{
+				"main.ts":                 `import "p"`,
+				"node_modules/p/index.js": `console.log("one")`,
+				"tsconfig.json":           `{"compilerOptions": {"baseUrl": "./base"}}`,
+				"base/other.ts":           ``,
+			},
+			nil, put("base/p.ts", `console.log("two")`), "one", "two",
+		},
+		{
+			"a nearer package that package.json imports",
+			map[string]string{
+				"main.ts":                 `import "./in/x"`,
+				"in/x.ts":                 `import "#p"`,
+				"in/package.json":         `{"imports": {"#p": "p"}}`,
+				"node_modules/p/index.js": `console.log("one")`,
+			},
+			nil, put("in/node_modules/p/index.js", `console.log("two")`), "one", "two",
+		},
+		{
+			"a file before a folder in a package",
+			map[string]string{
+				"main.ts":                   `import "p"`,
+				"node_modules/p/index.js":   `require("./x")`,
+				"node_modules/p/x/index.js": `console.log("one")`,
+			},
+			nil, put("node_modules/p/x.js", `console.log("two")`), "one", "two",
+		},
+		{
+			"a map in another folder",
+			map[string]string{
+				"main.ts":    `import "./a.js"; console.log("same")`,
+				"a.js":       "1;\n//# sourceMappingURL=maps/a.map",
+				"maps/a.map": `{"version":3,"sources":["one.ts"],"names":[],"mappings":"AAAA"}`,
+			},
+			nil, put("maps/a.map", `{"version":3,"sources":["two.ts"],"names":[],"mappings":"AAAA"}`), "same", "same",
+		},
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,8 +40,14 @@ func (f factList) add(kind byte, path string) string {
 	return f[key]
 }
 
-// String is the list as it is remembered; "" when a path does not fit into a line.
+// doubt says that the facts are not all known, so that the text must not be used again.
+func (f factList) doubt() { f[""] = none }
+
+// String is the list as it is remembered; "" when there is doubt, or a path does not fit into a line.
 func (f factList) String() string {
+	if _, doubt := f[""]; doubt {
+		return ""
+	}
 	var lines strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(f)) {
 		if strings.ContainsAny(key+f[key], "\n\t") {
@@ -121,7 +126,7 @@ func (b *builder) facts(data string) string {
 	if json.Unmarshal([]byte(data), &meta) != nil {
 		return ""
 	}
-	f := factList{}
+	f, configs := factList{}, map[string]*tsconfig{}
 	f.add(placeFact, b.script)
 	f.yarn(filepath.Dir(b.script))
 	for input, entry := range meta.Inputs {
@@ -137,11 +142,12 @@ func (b *builder) facts(data string) string {
 		}
 		f["c "+input] = sum
 		dir := filepath.Dir(input)
-		f.configuration(dir)
-		if !isInstalled(input) {
-			for _, place := range b.maps[input] {
-				f.add(contentFact, place) // of an author's own compiler
-			}
+		path := f.configuration(dir)
+		if configs[path] == nil {
+			configs[path] = f.tsconfig(path)
+		}
+		for _, place := range b.maps[input] {
+			f.add(contentFact, place) // of an author's own compiler
 		}
 		for _, i := range entry.Imports {
 			spec, found := i.Original, i.Path
@@ -152,85 +158,59 @@ func (b *builder) facts(data string) string {
 				spec = i.Path
 			}
 			f.path(dir, spec, found)
+			f.mapped(configs[path], spec, found)
 		}
 	}
-	if f.changedSince(b.started) {
+	if f.changedSince(b) {
 		return ""
 	}
 	return f.String()
 }
 
-// changedSince reports whether a configuration file was written while esbuild may have read it. What it read of inputs is known.
-func (f factList) changedSince(start time.Time) bool {
+// changedSince reports whether something was written while esbuild may have read it. What it read of inputs is known.
+func (f factList) changedSince(b *builder) bool {
 	const clock = 20 * time.Millisecond // the clock of file systems lags so much
 	for key, sum := range f {
-		if key[0] != contentFact || sum == none || !isConfiguration(key[2:]) {
+		if key == "" || key[0] != contentFact || sum == none || b.sums[key[2:]] != "" {
 			continue
 		}
-		if info, err := os.Stat(key[2:]); err != nil || info.ModTime().After(start.Add(-clock)) {
+		if info, err := os.Stat(key[2:]); err != nil || info.ModTime().After(b.started.Add(-clock)) {
 			return true
 		}
 	}
 	return false
 }
 
-func isConfiguration(path string) bool {
-	base := filepath.Base(path)
-	return base == "package.json" || base == "tsconfig.json" || base == "jsconfig.json" || strings.HasPrefix(base, ".pnp.")
-}
-
-// configuration adds the files that steer what becomes of files in a folder, and what its imports mean.
-func (f factList) configuration(dir string) {
-	for at := dir; filepath.Base(at) != "node_modules"; at = filepath.Dir(at) {
-		if f.add(contentFact, filepath.Join(at, "package.json")) != none || at == filepath.Dir(at) {
-			break
-		}
-	}
+// configuration adds the files that steer what becomes of files in a folder, and what its imports mean. It returns the tsconfig.json
+// that is in force, "" for none.
+func (f factList) configuration(dir string) string {
+	f.manifest(dir)
 	if isInstalled(dir) {
-		return // esbuild leaves the tsconfig.json of packages alone
+		return "" // esbuild leaves the tsconfig.json of packages alone
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, name := range []string{"tsconfig.json", "jsconfig.json"} {
 			if path := filepath.Join(at, name); f.add(contentFact, path) != none {
-				f.bases(path)
-				return
+				return path
 			}
 		}
 		if at == filepath.Dir(at) {
-			return
+			return ""
 		}
 	}
 }
 
-var (
-	extendsField = regexp.MustCompile(`"extends"\s*:\s*(\[[^\]]*\]|"[^"]*")`)
-	quoted       = regexp.MustCompile(`"([^"]*)"`)
-)
-
-// bases adds what a tsconfig.json extends.
-func (f factList) bases(path string) {
-	data, err := readFile(path)
-	if err != nil {
-		return
-	}
-	for _, field := range extendsField.FindAllSubmatch(data, -1) {
-		for _, name := range quoted.FindAllSubmatch(field[1], -1) {
-			f.base(filepath.Dir(path), string(name[1]))
+// manifest adds the package.json that is in force in a folder, and returns its path, "" for none.
+func (f factList) manifest(dir string) string {
+	for at := dir; filepath.Base(at) != "node_modules"; at = filepath.Dir(at) {
+		if path := filepath.Join(at, "package.json"); f.add(contentFact, path) != none {
+			return path
+		}
+		if at == filepath.Dir(at) {
+			break
 		}
 	}
-}
-
-func (f factList) base(dir, name string) {
-	if !isPath(name) {
-		f.packages(dir, name, "") // what a package has changes with its version, which is in its package.json
-		return
-	}
-	path := join(dir, name)
-	for _, candidate := range []string{path, path + ".json", filepath.Join(path, "tsconfig.json")} {
-		if _, known := f["c "+candidate]; !known && f.add(contentFact, candidate) != none {
-			f.bases(candidate)
-		}
-	}
+	return ""
 }
 
 // yarn adds the map that yarn has in place of node_modules.
@@ -248,10 +228,16 @@ func (f factList) yarn(dir string) {
 // path adds what leads from an import in a folder to the file that was found, "" for none.
 func (f factList) path(dir, spec, found string) {
 	switch {
-	case spec == "" || isBuiltin(spec) || spec == fileModule || strings.HasPrefix(spec, "#"):
+	case spec == "" || isBuiltin(spec) || spec == fileModule:
+	case strings.HasPrefix(spec, "#"):
+		f.internal(dir, spec, found)
 	case isPath(spec) && strings.Contains(spec, "*"):
 		before, _, _ := strings.Cut(spec, "*")
 		f.add(namesFact, join(dir, before[:strings.LastIndex(before, "/")+1]))
+	case isPath(spec) && isInstalled(found): // what a package has changes with its version
+		if folder := join(dir, spec); strings.HasPrefix(found, folder+string(filepath.Separator)) {
+			f.add(contentFact, folder+".js")
+		}
 	case isPath(spec):
 		f.candidates(join(dir, spec), found)
 	default:
@@ -269,7 +255,9 @@ func (f factList) packages(dir, spec, found string) {
 			if place := f.add(placeFact, path); place != none {
 				f.add(contentFact, filepath.Join(path, "package.json"))
 				if strings.HasPrefix(found, place+string(filepath.Separator)) {
-					f.candidates(filepath.Join(place, strings.TrimPrefix(spec, name)), found)
+					if !isInstalled(found) {
+						f.candidates(filepath.Join(place, strings.TrimPrefix(spec, name)), found)
+					}
 					return
 				}
 			}
@@ -278,14 +266,11 @@ func (f factList) packages(dir, spec, found string) {
 			break
 		}
 	}
-	if found != "" { // by the paths of a tsconfig.json
-		f.candidates(strings.TrimSuffix(found, filepath.Ext(found)), found)
-	}
 }
 
-// candidates adds the files that a path may mean, up to the one that was found. What a package has changes with its version.
+// candidates adds the files that a path may mean besides the one that was found.
 func (f factList) candidates(path, found string) {
-	if path == found || isInstalled(found) {
+	if path == found {
 		return
 	}
 	f.add(placeFact, path)

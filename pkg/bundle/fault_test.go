@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,5 +170,34 @@ func FuzzFacts(f *testing.F) {
 			return // names below folders of this machine may be many
 		}
 		allTrue(list)
+	})
+}
+
+func TestConfigurationMayBeWhatTypeScriptTakesForJSON(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"\ufeff{ /* \" */ \"a//b\": [1, 2, /* , */ ], // }\n\"c\\\"/*\": {}, \n }": `{"a//b":[1,2],"c\"/*":{}}`,
+		`["a,", ",]", ]`:    `["a,",",]"]`,
+		`{"a": 1 /* no end`: `{"a":1`,
+		`{"no end`:          `{"no end`,
+		`"\`:                `"\`,
+		`/`:                 `/`,
+	} {
+		if got := string(plainJSON([]byte(text))); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzPlainJSON(f *testing.F) {
+	for _, text := range []string{`{"a": [1, "b,", {"c": null}]}`, "//", "/*", "/*/", `"\`, "\ufeff", ",]"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var want bytes.Buffer
+		got := plainJSON(text)
+		if json.Valid(text) && (json.Compact(&want, text) != nil || want.String() != string(got)) {
+			t.Errorf("%q became %q", text, got)
+		}
 	})
 }

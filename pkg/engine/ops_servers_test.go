@@ -97,7 +97,7 @@ func TestExpressServes(t *testing.T) {
 	at := g.address(t)
 	answer := post(t, at+"/things/7?q=1", `{"a":["é"]}`)
 	got := fmt.Sprint(answer.StatusCode, answer.Header.Get("Access-Control-Allow-Origin"), text(t, answer.Body))
-	if want := `201* {"params":{"id":"7"},"body":{"a":["é"]},"query":{"q":"1"}}`; got != want {
+	if want := `201*{"params":{"id":"7"},"body":{"a":["é"]},"query":{"q":"1"}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if answer := post(t, at+"/things/7", `{`); answer.StatusCode != http.StatusBadRequest {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 )
@@ -41,8 +42,12 @@ func (e *Engine) doorBegin(args []value) (value, error) {
 	return undefined(), nil
 }
 
-// background runs a job. A panic in it is the engine's end.
+// background runs a job. A panic in it is the engine's end. What it was given counts as JavaScript's memory meanwhile.
 func (e *Engine) background(id int, f job, args []any) {
+	given := sizeOf(args)
+	if given > 0 {
+		e.vm.heap.borrow(given)
+	}
 	e.ref()
 	e.work.Go(func() {
 		var r any
@@ -50,12 +55,40 @@ func (e *Engine) background(id int, f job, args []any) {
 		defer func() {
 			e.inbox.put(func() {
 				e.unref()
+				e.vm.heap.used -= given
 				e.settle(id, r, err)
 			})
 		}()
 		defer e.survive()
 		r, err = f(e.ctx, e, args)
 	})
+}
+
+// sizeOf is the bytes of what a job was given, as far as they are many.
+func sizeOf(args []any) int {
+	n := 0
+	for _, arg := range args {
+		switch arg := arg.(type) {
+		case []byte:
+			n += len(arg)
+		case string:
+			n += len(arg)
+		}
+	}
+	return n
+}
+
+// inTurn is for jobs that compute: few of them at once.
+func inTurn(f job) job {
+	return func(ctx context.Context, e *Engine, args []any) (any, error) {
+		select {
+		case e.turns <- struct{}{}:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for a turn: %w", ctx.Err())
+		}
+		defer func() { <-e.turns }()
+		return f(ctx, e, args)
+	}
 }
 
 func (e *Engine) settle(id int, r any, err error) {

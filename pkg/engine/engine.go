@@ -65,6 +65,7 @@ type Engine struct {
 
 	inbox    *inbox
 	work     sync.WaitGroup // the engine's goroutine, background jobs, the reader of stdin
+	turns    chan struct{}  // what computes in the background holds one
 	patience time.Duration
 	stdin    stdin
 	started  time.Time
@@ -84,6 +85,9 @@ type Engine struct {
 // patience is how long what the engine started may take to notice its end.
 const patience = 2 * time.Second
 
+// maxTurns is how many of an engine's jobs compute at once, as in node. The others wait.
+const maxTurns = 4
+
 // Start runs a bundle and returns at once.
 func Start(spec Spec) *Engine {
 	e := newEngine(spec)
@@ -96,6 +100,7 @@ func newEngine(spec Spec) *Engine {
 		spec.MemoryLimit = DefaultMemoryLimit
 	}
 	e := &Engine{spec: spec, inbox: newInbox(), started: time.Now(), done: make(chan struct{}), patience: patience}
+	e.turns = make(chan struct{}, maxTurns)
 	e.ops, e.jobs = operations(spec.Sandbox)
 	e.ctx, e.halt = newHalt()
 	e.stdin.wake = sync.NewCond(&e.stdin.mu)

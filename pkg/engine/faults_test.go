@@ -82,6 +82,36 @@ func TestBackgroundWorkEndsWithTheEngine(t *testing.T) {
 	}
 }
 
+func TestKeysThatAreDerivedInTheBackgroundEndWithTheEngine(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `const { pbkdf2 } = __trailblaze_require("crypto", "a.ts");
+		for (let i = 0; i < 20; i++) pbkdf2("a", "b", 19e6, 32, "sha512", () => {});
+		console.log("ready")`)
+	g.out.await(t, "ready")
+	g.Kill()
+	g.wait()
+	ended := make(chan struct{})
+	go func() { g.work.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Second):
+		t.Error("something still computes")
+	}
+}
+
+func TestWhatBackgroundWorkWasGivenCountsAsMemory(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, `const { pbkdf2 } = __trailblaze_require("crypto", "a.ts");
+		const password = Buffer.alloc(8e6);
+		for (let i = 0; i < 20; i++) pbkdf2(password, "b", 19e6, 32, "sha512", () => {});`, func(s *Spec) { s.MemoryLimit = 64 << 20 })
+	if exit := g.wait(); !strings.Contains(exit.Panic, "out of memory") {
+		t.Errorf("exit %+v", exit)
+	}
+	run(t, `const { pbkdf2 } = __trailblaze_require("crypto", "a.ts");
+		const password = Buffer.alloc(8e6);
+		for (let i = 0; i < 20; i++) await new Promise((done) => pbkdf2(password, "b", 1, 32, "sha1", done))`, func(s *Spec) { s.MemoryLimit = 64 << 20 })
+}
+
 // busy is code that never ends by itself.
 func busy() map[string]string {
 	return map[string]string{
@@ -96,6 +126,7 @@ func busy() map[string]string {
 		"a sort":                           `const a = Array.from({ length: 1e6 }, (_, i) => -i); for (;;) a.sort().reverse()`,
 		"a getter":                         `const o = { get x() { for (;;); } }; JSON.stringify(o)`,
 		"a destructor of iterators":        `for (const x of (function* () { try { yield 1 } finally { for (;;); } })()) break`,
+		"a key":                            `__trailblaze_require("crypto", "a.ts").pbkdf2Sync("a", "b", 19e6, 32, "sha512")`,
 		"a generator":                      `function* g() { for (;;) yield 1 } for (const x of g());`,
 		"numbers without end":              `let n = 3n; for (;;) n = (n * n) % (2n ** 65536n)`,
 		"strings":                          `for (;;) "x".repeat(1 << 20).split("").join("-")`,

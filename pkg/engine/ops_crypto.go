@@ -1,10 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/md5"
-	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -12,12 +13,13 @@ import (
 	"crypto/sha512"
 	"crypto/subtle"
 	"encoding"
+	"encoding/binary"
 	"fmt"
 	"hash"
 	"strings"
 )
 
-// maxRounds is how often a derivation of a key may hash: some seconds' worth, since nothing can interrupt it.
+// maxRounds is how often a derivation of a key may hash: some seconds' worth.
 const maxRounds = 20_000_000
 
 // cryptoOps hash, derive keys and give random bytes. A hash that goes on is handed over as its state, so that nothing is open.
@@ -30,11 +32,11 @@ func cryptoOps() (map[string]op, map[string]job) {
 		"crypto.random": randomBytes,
 		"crypto.uuid":   randomUUID,
 		"crypto.equal":  equalBytes,
-		"crypto.pbkdf2": derivePBKDF2,
+		"crypto.pbkdf2": func(e *Engine, args []any) (any, error) { return derivePBKDF2(e.ctx, e, args) },
 		"crypto.hkdf":   deriveHKDF,
 	}
 	jobs := map[string]job{
-		"crypto.pbkdf2": func(_ context.Context, e *Engine, args []any) (any, error) { return derivePBKDF2(e, args) },
+		"crypto.pbkdf2": inTurn(derivePBKDF2),
 	}
 	return ops, jobs
 }
@@ -147,7 +149,7 @@ func equalBytes(_ *Engine, args []any) (any, error) {
 }
 
 // derivePBKDF2 is (algorithm, password, salt, rounds, bytes).
-func derivePBKDF2(_ *Engine, args []any) (any, error) {
+func derivePBKDF2(ctx context.Context, _ *Engine, args []any) (any, error) {
 	algorithm := newHash(arg[string](args, 0))
 	if algorithm == nil {
 		return nil, nil
@@ -157,7 +159,34 @@ func derivePBKDF2(_ *Engine, args []any) (any, error) {
 		return nil, &hostError{Code: "ERR_OUT_OF_RANGE", Name: "RangeError", Message: fmt.Sprintf(
 			"PBKDF2 with %d iterations for %d bytes is more than the embedded engine takes on; install bun (https://bun.sh) or node", rounds, size)}
 	}
-	return pbkdf2.Key(algorithm, string(arg[[]byte](args, 1)), arg[[]byte](args, 2), int(rounds), int(size))
+	mac := hmac.New(algorithm, arg[[]byte](args, 1))
+	var key []byte
+	for block := uint32(1); len(key) < int(size); block++ {
+		mac.Reset()
+		mac.Write(arg[[]byte](args, 2))
+		mac.Write(binary.BigEndian.AppendUint32(nil, block))
+		sum, err := rehash(ctx, mac, mac.Sum(nil), int(rounds))
+		if err != nil {
+			return nil, err
+		}
+		key = append(key, sum...)
+	}
+	return key[:size], nil
+}
+
+// rehash is PBKDF2's sum of what comes of hashing again and again. The standard library's cannot be ended.
+func rehash(ctx context.Context, mac hash.Hash, last []byte, rounds int) ([]byte, error) {
+	sum := bytes.Clone(last)
+	for round := 1; round < rounds; round++ {
+		if round%1000 == 0 && ctx.Err() != nil {
+			return nil, fmt.Errorf("derive a key: %w", ctx.Err())
+		}
+		mac.Reset()
+		mac.Write(last)
+		last = mac.Sum(last[:0])
+		subtle.XORBytes(sum, sum, last)
+	}
+	return sum, nil
 }
 
 // deriveHKDF is (algorithm, key, salt, info, bytes).

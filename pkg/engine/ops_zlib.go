@@ -46,8 +46,8 @@ func zlibOps() (map[string]op, map[string]job) {
 		},
 	}
 	jobs := map[string]job{
-		"zlib.all":  codeAll,
-		"zlib.step": stepCoder,
+		"zlib.all":  inTurn(codeAll),
+		"zlib.step": inTurn(stepCoder),
 	}
 	return ops, jobs
 }

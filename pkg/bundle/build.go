@@ -181,6 +181,7 @@ const __trailblaze_path = (file, name) => {
 const __trailblaze_url = (path) => __trailblaze_builtin(path) ? path : __trailblaze_require("node:url", AUTHORED).pathToFileURL(path).href;
 const require = (name) => {
   if (__trailblaze_builtin(name)) return __trailblaze_require(name, AUTHORED);
+  if (/^(\/|[A-Za-z]:)/.test(name)) return __trailblaze_require("node:module", AUTHORED).createRequire(SCRIPT)(name);
   throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: "MODULE_NOT_FOUND" });
 };
 require.resolve = (name) => __trailblaze_path(SCRIPT, name);

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/singleflight"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // format changes when texts are made differently from the same inputs.
-const format = "3"
+const format = "4"
 
 // Target says who will run the text.
 type Target int
@@ -56,16 +57,20 @@ func (b *Bundle) Close() error {
 
 // Cache makes bundles and remembers them.
 type Cache struct {
-	store   store
-	recalls singleflight.Group // by script and target: servers of one script start at once, and share what is looked at
+	store    store
+	patience time.Duration      // with one text
+	recalls  singleflight.Group // by script and target: servers of one script start at once, and share what is looked at
 
 	mu    sync.Mutex
 	locks map[string]chan struct{} // by script and target: nobody makes what another is making
 }
 
+// patience is more than the largest script needs on the slowest machine.
+const patience = 2 * time.Minute
+
 // Open returns the cache in a folder, which appears with the first thing remembered; "" remembers nothing.
 func Open(dir string) *Cache {
-	return &Cache{store: store{dir: dir}, locks: map[string]chan struct{}{}}
+	return &Cache{store: store{dir: dir}, patience: patience, locks: map[string]chan struct{}{}}
 }
 
 // Bundle returns the text of a script, remembered or made anew. Errors are *fault.Error and name place, cause and the chain of
@@ -97,7 +102,13 @@ func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bund
 	if b := c.recall(script, target); b != nil {
 		return b, nil
 	}
-	made, err := build(ctx, script, target)
+	limited, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	made, err := build(limited, script, target)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return nil, fault.New(fault.Server, "look for a pipe or a device among what it imports, and the package.json and tsconfig.json files there",
+			"bundling %s takes more than %s", script, c.patience)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -147,6 +147,15 @@ console.log(data.n, new Failure("x").name, Other.name, __trailblaze_path(), __cr
 			want: "7 Failure Failure mine 2 any\n",
 		},
 		{
+			name: "a JSON file whose path is made when the script runs", script: "main.cjs",
+			files: map[string]string{
+				"main.cjs":   `const path = require("path"); console.log(require(path.join(__dirname, "lib", "a.json")).n, require("./lib/b.cjs").n);`,
+				"lib/a.json": `{"n": 7}`,
+				"lib/b.cjs":  `exports.n = require(require("node:path").join(__dirname, "a.json")).n`,
+			},
+			want: "7 7\n",
+		},
+		{
 			name: "a tsconfig.json with paths and a base", script: "src/main.ts",
 			files: map[string]string{
 				"package.json": `{"type": "module"}`, "tsconfig.json": `{"extends": "./base", /* a comment */ }`,

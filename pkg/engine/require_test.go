@@ -26,6 +26,7 @@ func TestWhatCannotBeRequiredSaysWhatToDo(t *testing.T) {
 	}{
 		"a package":             {`["dayjs"]`, false, "MODULE_NOT_FOUND Cannot find module 'dayjs': " + inEngine},
 		"a file of code":        {`[(require("fs").writeFileSync("x.js", ""), "./x")]`, false, "MODULE_NOT_FOUND Cannot find module './x': " + inEngine},
+		"a native addon":        {`[(require("fs").writeFileSync("x.node", ""), join(process.cwd(), "x.node"))]`, false, "ERR_DLOPEN_FAILED /"},
 		"a module of node's":    {`["node:vm"]`, false, "ERR_UNKNOWN_BUILTIN_MODULE node:vm is not available in the embedded engine; install bun"},
 		"a file in the sandbox": {`["/etc/passwd.json", "path"]`, true, "MODULE_NOT_FOUND Cannot find module '/etc/passwd.json': " + inSandbox + "\nobject"},
 	} {

@@ -59,12 +59,18 @@ function createRequire(from) {
   const required = (name) => {
     const found = resolve(name);
     if (isBuiltin(found)) return builtin(`node:${found.replace(/^node:/, "")}`);
+    if (found.endsWith(".node")) throw addon(found);
     if (!found.endsWith(".json")) throw missing(name, `: ${advice}`);
     cache[found] ??= { id: found, filename: found, loaded: true, exports: readJSON(found) };
     return cache[found].exports;
   };
   return Object.assign(required, { resolve, cache, main: undefined, extensions: {} });
 }
+
+/** Not one of a missing module: packages that try several places look no further, and show it. */
+const addon = (file) =>
+  Object.assign(new Error(`${file} is a native addon, which the embedded engine cannot load; install bun (https://bun.sh) or node`),
+    { code: "ERR_DLOPEN_FAILED" });
 
 function builtin(name) {
   const found = host.require(name);

@@ -91,6 +91,24 @@ func TestAStartEndsWithItsContext(t *testing.T) {
 	bundled(t, c, filepath.Join(dir, "other.ts"), Embedded)
 }
 
+func TestPatienceWithATextEnds(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{"main.ts": "import './in/a'", "in/a.ts": ""})
+	pipe := filepath.Join(dir, "in", "tsconfig.json")
+	mkfifo(t, pipe)
+	c, ended := Open(""), make(chan error, 1)
+	c.patience = 5 * time.Second
+	go func() {
+		_, err := c.Bundle(t.Context(), filepath.Join(dir, "main.ts"), Embedded)
+		ended <- err
+	}()
+	open(t, pipe)
+	want := "bundling " + filepath.Join(dir, "main.ts") + " takes more than 5s"
+	if e := fault.As(<-ended); e == nil || e.Kind != fault.Server || e.Message != want {
+		t.Errorf("the error is %v, want %q", e, want)
+	}
+}
+
 // open opens a pipe for writing as soon as somebody reads from it, and holds it open until the test has ended.
 func open(t *testing.T, pipe string) {
 	t.Helper()

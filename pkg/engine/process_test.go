@@ -71,6 +71,20 @@ func TestTheSandboxSeesNothingButOurs(t *testing.T) {
 	}
 }
 
+func TestCallsOfFilesThatAreMissingFailAsTheyWould(t *testing.T) {
+	t.Parallel()
+	got := run(t, `const fs = __trailblaze_require("fs/promises", "a.ts");
+		try { for await (const e of fs.watch("/")) console.log(e) } catch (e) { console.log("thrown", e.message) }
+		try { fs.watch("/") } catch (e) { console.log("at once", e.code) }
+		await fs.chown("/", 0, 0).catch((e) => console.log("rejected", e.message));`)
+	want := "thrown fs.promises.watch is not available in the embedded engine; install bun (https://bun.sh) or node\n" +
+		"at once ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\n" +
+		"rejected fs.promises.chown is not available in the embedded engine; install bun (https://bun.sh) or node\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("stdout (-want +got):\n%s", diff)
+	}
+}
+
 func TestAModuleThatIsMissingIsNoErrorUntilItIsUsed(t *testing.T) {
 	t.Parallel()
 	got := run(t, `

@@ -107,7 +107,8 @@ async function open(...args) {
 
 export default {
   ...Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, promised(call)])),
-  ...absent("fs.promises", [...missing, "watch"].join(" ")),
+  ...Object.fromEntries(Object.entries(absent("fs.promises", missing.join(" "))).map(([name, call]) => [name, async () => call()])),
+  ...absent("fs.promises", "watch"), // gives an iterator and no promise
   constants,
   open,
   writeFile,

@@ -16,14 +16,14 @@ for (const [locale, options] of [
 ]) {
   const { compare } = new Intl.Collator(locale, options);
   console.log(locale, JSON.stringify(options), JSON.stringify(words.toSorted(compare)));
-  if (options) for (const a of words) console.log(a, words.map((b) => signs[compare(a, b)]).join(""));
+  if (options) for (const a of words) console.log(a, words.map((b, i) => (i % 11 === a.length ? signs[compare(a, b)] : "")).join(""));
 }
 
 // What is quick must be no other.
 let seed = 1;
 const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
-const ascii = Array.from({ length: 600 }, () => String.fromCharCode(...Array.from({ length: random(5) }, () => 32 + random(95))));
-for (const locale of [undefined, "de", "nl", "pt-BR"]) console.log(JSON.stringify(ascii.toSorted((a, b) => a.localeCompare(b, locale))));
+const ascii = Array.from({ length: 150 }, () => String.fromCharCode(...Array.from({ length: random(5) }, () => 32 + random(95))));
+for (const locale of [undefined, "nl"]) console.log(JSON.stringify(ascii.toSorted((a, b) => a.localeCompare(b, locale))));
 
 console.log(["Zoe", "anna", "Ärger", "bob"].sort((a, b) => a.localeCompare(b)), "a".localeCompare("b"), "b".localeCompare("a"), "a".localeCompare());
 console.log("item2".localeCompare("item10", undefined, { numeric: true }), "a".localeCompare("Á", "en", { sensitivity: "base" }));

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -137,8 +139,8 @@ func (v *vm) fromGo(x any) (value, error) {
 		return out, nil
 	case map[string]any:
 		out := v.newObject()
-		for name, item := range x {
-			element, err := v.fromGo(item)
+		for _, name := range slices.Sorted(maps.Keys(x)) { // for an order that scripts see
+			element, err := v.fromGo(x[name])
 			if err != nil {
 				return undefined(), err
 			}

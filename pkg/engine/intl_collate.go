@@ -124,7 +124,7 @@ func languageTag(locale string) (language.Tag, error) {
 }
 
 // plain are languages that have no table because their order is the usual one.
-var plain = map[string]bool{"ga": true, "gl": true, "id": true, "it": true, "lb": true, "ms": true, "nl": true, "pt": true, "sw": true}
+const plain = " ga gl id it lb ms nl pt sw "
 
 // languageFacts is intl.locale(locale): the usual way to write it, and whether the order of its words is known.
 func languageFacts(locale string) (name string, collates bool, err error) {
@@ -133,7 +133,7 @@ func languageFacts(locale string) (name string, collates bool, err error) {
 		return locale, false, err
 	}
 	base, _ := tag.Base()
-	return tag.String(), plain[base.String()] || slices.ContainsFunc(collate.Supported(), func(supported language.Tag) bool {
+	return tag.String(), strings.Contains(plain, " "+base.String()+" ") || slices.ContainsFunc(collate.Supported(), func(supported language.Tag) bool {
 		known, _ := supported.Base()
 		return known == base
 	}), nil

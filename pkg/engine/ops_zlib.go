@@ -121,8 +121,10 @@ func codeAll(ctx context.Context, _ *Engine, args []any) (any, error) {
 			return nil, zlibError(err)
 		}
 		if all = append(all, out...); int64(len(all)) > limit {
-			return nil, &hostError{Code: "ERR_BUFFER_TOO_LARGE", Name: "RangeError",
-				Message: fmt.Sprintf("Cannot create a Buffer larger than %d bytes", limit)}
+			return nil, &hostError{
+				Code: "ERR_BUFFER_TOO_LARGE", Name: "RangeError",
+				Message: fmt.Sprintf("Cannot create a Buffer larger than %d bytes", limit),
+			}
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -280,7 +282,7 @@ func (d *inflater) members() error {
 		next, err := d.peek()
 		switch {
 		case !first && (err != nil || next == 0):
-			return nil
+			return nil //nolint:nilerr // what follows a whole member is no part of it
 		case err != nil:
 			return err
 		case next != 0x1f:

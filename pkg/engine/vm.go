@@ -150,7 +150,7 @@ func (v *vm) call(f value, args ...value) (value, error) {
 // deeper has f work where JavaScript has used up its stack.
 func (v *vm) deeper(f func()) {
 	const headroom = 500
-	before := lib.Tsize_t(at[lib.TJSRuntime](v.rt).Fstack_size) // more than usual when f itself came from here
+	before := at[lib.TJSRuntime](v.rt).Fstack_size // more than usual when f itself came from here
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots+headroom)
 	defer lib.XJS_SetMaxStackSize(v.tls, v.rt, before)
 	f()

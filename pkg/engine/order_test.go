@@ -82,7 +82,7 @@ func TestThingsHappenInTheOrderOfNode(t *testing.T) {
 			setInterval(() => {}, 5).unref();`,
 		"refresh": `
 			const t = setTimeout(() => say("refreshed"), 300);
-			setTimeout(() => t.refresh(), 1375); setTimeout(() => say("before"), 50);`,
+			setTimeout(() => t.refresh(), 150); setTimeout(() => say("before"), 375);`,
 		"this of a timer": `
 			const t = setTimeout(function () { say(this === t) }, 1);`,
 		"beforeExit and exit": `

@@ -68,7 +68,7 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 .PHONY: test
 test: deps ## run every test, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	go test $(RACE) -p 1 -parallel 8 -timeout 15m ./...
+	go test $(RACE) -p 1 -parallel 6 -timeout 15m ./...
 
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports and browsers

@@ -457,7 +457,8 @@ func (r result) told(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for _, e := range r.events(t) {
-		slow := strings.HasPrefix(fmt.Sprint(e["message"]), "its script is being bundled")
+		said := fmt.Sprint(e["message"])
+		slow := strings.HasPrefix(said, "its script is being bundled") || strings.Contains(said, "has said nothing for")
 		if e["level"] == "debug" || e["type"] == "run.started" || slow {
 			continue
 		}

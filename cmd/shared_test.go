@@ -45,6 +45,8 @@ func sharers(t *testing.T, entry string, trails ...string) *project {
 const (
 	scripted = "script: '{{servers}}/shared-scripting.ts'"
 	four     = "web:a,web:b,web:c,web:d"
+	// patient is for engines that share two cores with the race detector and other tests.
+	patient = ", startupTimeout: 3m, callTimeout: 3m, callbackTimeout: 3m"
 )
 
 // sharedServers are servers that understand the flags, each in its own way.
@@ -53,7 +55,7 @@ func sharedServers() map[string]string {
 		"scripting on bun": scripted + ", runtime: bun", "scripting on node": scripted + ", runtime: node",
 		"MCP SDK on bun":     "script: '{{servers}}/shared-sdk1.ts', runtime: bun",
 		"MCP SDK on node":    "script: '{{servers}}/shared-sdk1.ts', runtime: node",
-		"scripting embedded": scripted + ", runtime: embedded", "MCP SDK embedded": "script: '{{servers}}/shared-sdk1.ts', runtime: embedded",
+		"scripting embedded": scripted + ", runtime: embedded" + patient, "MCP SDK embedded": "script: '{{servers}}/shared-sdk1.ts', runtime: embedded" + patient,
 		"python": "command: python3, args: ['{{servers}}/shared.py'], env: { PYTHONPATH: '{{sdk}}' }",
 	}
 }

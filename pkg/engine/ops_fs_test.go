@@ -26,18 +26,34 @@ func TestNoPathIsTheScriptsFolder(t *testing.T) {
 	}
 }
 
-func TestTheUsersFactsAreThoseOfTheEnginesEnvironment(t *testing.T) {
+func TestTheUsersHomeIsThatOfTheEnginesEnvironment(t *testing.T) {
 	t.Parallel()
-	code := bundledImports(`import os from "node:os"; console.log(os.homedir(), os.userInfo().shell)`)
-	got := run(t, code, func(s *Spec) { s.Env = []string{"HOME=/home/of-it", "USERPROFILE=/home/of-it", "SHELL=/bin/its"} })
-	if want := "/home/of-it /bin/its\n"; got != want {
+	code := bundledImports(`import os from "node:os"; console.log(os.homedir())`)
+	got := run(t, code, func(s *Spec) { s.Env = []string{"HOME=/home/of-it", "USERPROFILE=/home/of-it"} })
+	if want := "/home/of-it\n"; got != want {
 		t.Errorf("stdout %q, want %q", got, want)
 	}
 	u, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := run(t, code), u.HomeDir+" null\n"; got != want {
+	if got, want := run(t, code), u.HomeDir+"\n"; got != want {
 		t.Errorf("without an environment: stdout %q, want %q (HOME is %q)", got, want, os.Getenv("HOME"))
+	}
+}
+
+func TestTheUsersShellIsThatOfThePasswordFile(t *testing.T) {
+	t.Parallel()
+	passwd := filepath.Join(t.TempDir(), "passwd")
+	if err := os.WriteFile(passwd, []byte("root:x:0:0:root:/root:/bin/sh\n# 7\nshort:x:7\nits:x:7:7:Its User:/home/of-it:/bin/its\nnone:x:8:8::/:\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for uid, want := range map[int]string{0: "/bin/sh", 7: "/bin/its", 8: "", 9: ""} {
+		if got := shell(uid, passwd); got != want {
+			t.Errorf("user %d has the shell %q, want %q", uid, got, want)
+		}
+	}
+	if got := shell(0, passwd+"-of-another-system"); got != "" {
+		t.Errorf("without the file the shell is %q", got)
 	}
 }

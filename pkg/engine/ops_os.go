@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"os"
 	"os/user"
 	"runtime"
 	"strconv"
+	"strings"
 )
 
 func osOps() (map[string]op, map[string]job) {
@@ -21,7 +23,7 @@ func osFacts(e *Engine, _ []any) (any, error) {
 	facts := map[string]any{
 		"hostname": name, "cpus": float64(runtime.NumCPU()),
 		"release": m.release, "version": m.version, "totalmem": float64(m.total), "freemem": float64(m.free), "uptime": float64(m.uptime),
-		"username": "", "uid": -1.0, "gid": -1.0, "home": "", "shell": lookup(e.spec.Env, "SHELL"),
+		"username": "", "uid": -1.0, "gid": -1.0, "home": "", "shell": cmp.Or(shell(os.Getuid(), "/etc/passwd"), lookup(e.spec.Env, "SHELL")),
 	}
 	if u, err := user.Current(); err == nil {
 		facts["username"], facts["home"] = u.Username, u.HomeDir
@@ -33,6 +35,20 @@ func osFacts(e *Engine, _ []any) (any, error) {
 		}
 	}
 	return facts, nil
+}
+
+// shell is a user's in a file as passwd(5) describes it, "" when the file names none; os/user reads everything but that.
+func shell(uid int, passwd string) string {
+	users, err := os.ReadFile(passwd)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(users)) {
+		if fields := strings.Split(strings.TrimSpace(line), ":"); len(fields) == 7 && fields[2] == strconv.Itoa(uid) {
+			return fields[6]
+		}
+	}
+	return ""
 }
 
 // A machine is its system and its memory, in bytes and seconds.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -259,17 +258,9 @@ func (b *builder) source(source string) string {
 		path = filepath.Join(b.root, path)
 	}
 	if b.target == Node {
-		return fileURL(path)
+		return FileURL(path)
 	}
 	return path
-}
-
-func fileURL(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // C:/…
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 func quote(s string) string {

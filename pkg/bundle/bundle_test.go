@@ -260,7 +260,7 @@ func TestTheSourceMapLeadsToTheAuthorsPlace(t *testing.T) {
 			source, _, line, column, ok := m.Source(strings.Count(before, "\n")+1, len(before)-strings.LastIndex(before, "\n")-1)
 			place := filepath.Join(dir, want)
 			if target == Node {
-				place = fileURL(place)
+				place = FileURL(place)
 			}
 			if got := fmt.Sprintf("%s:%d:%d", source, line, column); !ok || got != place {
 				t.Errorf("%s: %q comes from %s, want %s", target, token, got, place)

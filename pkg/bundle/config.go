@@ -85,7 +85,7 @@ func (f factList) extended(dir, name string) []string {
 
 // extendedPackage does the same in one folder of packages, where a package.json may lead elsewhere.
 func (f factList) extendedPackage(modules, name string) []string {
-	dir, path := filepath.Join(modules, packageName(name)), filepath.Join(modules, name)
+	dir, path := filepath.Join(modules, PackageName(name)), filepath.Join(modules, name)
 	list := f.present(filepath.Join(path, "tsconfig.json"), path, path+".json")
 	manifest := filepath.Join(dir, "package.json")
 	if f.add(contentFact, manifest) == none {
@@ -104,7 +104,7 @@ func (f factList) extendedPackage(modules, name string) []string {
 		other := join(dir, says.TSConfig)
 		list = append(list, f.present(filepath.Join(other, "tsconfig.json"), other, other+".json")...)
 	}
-	for _, other := range leads(says.Exports, "."+strings.TrimPrefix(name, packageName(name))) {
+	for _, other := range leads(says.Exports, "."+strings.TrimPrefix(name, PackageName(name))) {
 		list = append(list, f.present(filepath.Join(dir, other))...)
 	}
 	return list

@@ -247,7 +247,7 @@ func (f factList) path(dir, spec, found string) {
 
 // packages adds the folders in which a package was looked for.
 func (f factList) packages(dir, spec, found string) {
-	name := packageName(spec)
+	name := PackageName(spec)
 	for at := dir; ; at = filepath.Dir(at) {
 		modules := filepath.Join(at, "node_modules")
 		if filepath.Base(at) != "node_modules" && f.add(placeFact, modules) != none {
@@ -307,15 +307,6 @@ func join(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
-}
-
-// packageName cuts an import down to what is installed: @scope/name or name.
-func packageName(spec string) string {
-	parts := strings.SplitN(spec, "/", 3)
-	if strings.HasPrefix(spec, "@") && len(parts) > 1 {
-		return parts[0] + "/" + parts[1]
-	}
-	return parts[0]
 }
 
 // maxInput is more than any script has; a larger file is data that was imported by mistake.

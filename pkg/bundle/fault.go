@@ -1,9 +1,7 @@
 package bundle
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,13 +11,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-const elsewhere = "install bun (https://bun.sh) or node, or keep what needs it in a server of its own with runtime: bun"
-
 // unavailable says why a module that exists somewhere cannot be had here.
 func unavailable(name string) (why, hint string) {
 	switch {
 	case strings.HasSuffix(name, ".node"):
-		return name + " is a native addon, which cannot be bundled", elsewhere
+		return name + " is a native addon, which cannot be bundled", Elsewhere
 	case strings.HasPrefix(name, "bun"):
 		return name + " is for bun alone", "install bun (https://bun.sh), and let the script run on it"
 	}
@@ -67,7 +63,7 @@ func (b *builder) explain(p api.Message) (text, hint string) {
 	case missing && p.Location != nil && isPath(spec):
 		return fmt.Sprintf("there is no %s", spec), "check the import in " + p.Location.File
 	case missing && p.Location != nil && !strings.HasPrefix(spec, "#") && !plausible(filepath.Dir(p.Location.File), spec):
-		return b.notInstalled(packageName(spec), filepath.Dir(p.Location.File))
+		return b.notInstalled(PackageName(spec), filepath.Dir(p.Location.File))
 	case strings.HasPrefix(p.Text, "No loader is configured"):
 		return b.short(p.Text), "read the file when the script runs; only code, JSON and text can be imported"
 	}
@@ -93,36 +89,8 @@ func (b *builder) notInstalled(name, dir string) (text, hint string) {
 	if outside, _, inside := strings.Cut(filepath.ToSlash(dir), "/node_modules/"); inside {
 		dir = filepath.FromSlash(outside)
 	}
-	root := rootOf(dir)
-	install, add := packageManager(root)
-	command := add + " " + name
-	var listed struct{ Dependencies, DevDependencies map[string]string }
-	if data, err := os.ReadFile(filepath.Join(root, "package.json")); err == nil && json.Unmarshal(data, &listed) == nil &&
-		listed.Dependencies[name]+listed.DevDependencies[name] != "" {
-		command = install
-	}
-	return fmt.Sprintf("the package %s is not installed", name), fmt.Sprintf("run %q in %s", command, root)
-}
-
-// packageManager goes by the lock file from dir upwards.
-func packageManager(dir string) (install, add string) {
-	managers := []struct{ lock, name string }{
-		{"bun.lock", "bun"}, {"bun.lockb", "bun"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"package-lock.json", ""},
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		for _, m := range managers {
-			switch {
-			case !exists(filepath.Join(at, m.lock)):
-			case m.name == "":
-				return "npm install", "npm install"
-			default:
-				return m.name + " install", m.name + " add"
-			}
-		}
-		if at == filepath.Dir(at) {
-			return "npm install", "npm install"
-		}
-	}
+	root := ProjectDir(dir)
+	return fmt.Sprintf("the package %s is not installed", name), fmt.Sprintf("run %q in %s", InstallCommand(name, root, "npm"), root)
 }
 
 // imported is what the import at a problem's place names.

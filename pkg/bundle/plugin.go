@@ -35,19 +35,8 @@ type builder struct {
 
 func newBuilder(script, place string, target Target) *builder {
 	return &builder{
-		script: script, place: place, root: rootOf(filepath.Dir(place)), target: target, started: time.Now(),
+		script: script, place: place, root: ProjectDir(filepath.Dir(place)), target: target, started: time.Now(),
 		sums: map[string]string{}, named: map[string]bool{}, maps: map[string][]string{}, importer: map[string]string{},
-	}
-}
-
-func rootOf(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if exists(filepath.Join(at, "package.json")) {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
 	}
 }
 
@@ -207,7 +196,7 @@ func notFound(args api.OnResolveArgs) (code, message string) {
 	case isPath(args.Path):
 		return "ERR_MODULE_NOT_FOUND", fmt.Sprintf("Cannot find module '%s' imported from %s", join(args.ResolveDir, args.Path), args.Importer)
 	}
-	return "ERR_MODULE_NOT_FOUND", fmt.Sprintf("Cannot find package '%s' imported from %s", packageName(args.Path), args.Importer)
+	return "ERR_MODULE_NOT_FOUND", fmt.Sprintf("Cannot find package '%s' imported from %s", PackageName(args.Path), args.Importer)
 }
 
 // plausible reports whether an import will probably be found, since asking esbuild takes half a millisecond.
@@ -216,7 +205,7 @@ func plausible(dir, spec string) bool {
 		return slices.ContainsFunc(append(alternatives(join(dir, spec)), join(dir, spec)), exists)
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		if exists(filepath.Join(at, "node_modules", packageName(spec))) {
+		if exists(filepath.Join(at, "node_modules", PackageName(spec))) {
 			return true
 		}
 		if at == filepath.Dir(at) {
@@ -330,7 +319,7 @@ export const __trailblaze_meta = {
   dirname: __trailblaze_dirname, filename: __trailblaze_filename, url: %s, main: %t,
   resolve: (name) => __trailblaze_url(__trailblaze_find(name)),
 };
-`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(fileURL(v.importer)), v.importer == b.place)
+`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(FileURL(v.importer)), v.importer == b.place)
 }
 
 func (b *builder) nodeModule(v virtual) string {

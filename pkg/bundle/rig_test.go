@@ -93,7 +93,7 @@ func node22(t testing.TB) string {
 }
 
 func tsx(t testing.TB) []string {
-	return []string{node20(t), "--import", fileURL(servers(t, "node_modules", "tsx", "dist", "loader.mjs"))}
+	return []string{node20(t), "--import", FileURL(servers(t, "node_modules", "tsx", "dist", "loader.mjs"))}
 }
 
 // run starts a program in a folder, and returns what it wrote.

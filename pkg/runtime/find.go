@@ -166,11 +166,9 @@ func mainExport(exports json.RawMessage) string {
 
 // packageJSON is what we need of a package.json.
 type packageJSON struct {
-	Name            string            `json:"name"`
-	Version         string            `json:"version"`
-	Exports         json.RawMessage   `json:"exports"`
-	Dependencies    map[string]string `json:"dependencies"`
-	DevDependencies map[string]string `json:"devDependencies"`
+	Name    string          `json:"name"`
+	Version string          `json:"version"`
+	Exports json.RawMessage `json:"exports"`
 }
 
 func readPackage(dir string) (packageJSON, bool) {
@@ -180,16 +178,4 @@ func readPackage(dir string) (packageJSON, bool) {
 		return pkg, false
 	}
 	return pkg, json.Unmarshal(data, &pkg) == nil
-}
-
-// projectDir returns the nearest folder from dir upwards that has a package.json, dir when none has.
-func projectDir(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "package.json")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
-	}
 }

@@ -2,10 +2,11 @@ package runtime
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/bundle"
 )
 
 // Hint says what to do about a script, or a command in dir, that died with stderr; "" when nothing is known. script may be
@@ -50,7 +51,7 @@ func (d death) needsESM() string {
 	if m := d.find(`(?m)^(.+?):\d+:\d+: ERROR: Top-level await`); m != nil && filepath.IsAbs(m[1]) {
 		dir = filepath.Dir(m[1])
 	}
-	hint := fmt.Sprintf(`add "type": "module" to %s`, filepath.Join(projectDir(dir), "package.json"))
+	hint := fmt.Sprintf(`add "type": "module" to %s`, filepath.Join(bundle.ProjectDir(dir), "package.json"))
 	if ext := filepath.Ext(d.script); ext == ".ts" || ext == ".js" {
 		hint += fmt.Sprintf(`, or rename %s to .m%s`, filepath.Base(d.script), ext[1:])
 	}
@@ -76,7 +77,11 @@ func (d death) missingModule() string {
 	if strings.HasPrefix(name, ".") || filepath.IsAbs(name) && !strings.Contains(filepath.ToSlash(name), "/node_modules/") {
 		return d.missingFile(name, importer)
 	}
-	return d.missingPackage(packageName(name), importer)
+	name = filepath.ToSlash(name)
+	if i := strings.LastIndex(name, "/node_modules/"); i >= 0 {
+		name = name[i+len("/node_modules/"):] // a path into a package
+	}
+	return d.missingPackage(bundle.PackageName(name), importer)
 }
 
 func (d death) missingFile(name, importer string) string {
@@ -99,52 +104,12 @@ func (d death) missingPackage(name, importer string) string {
 			dir = filepath.FromSlash(outside)
 		}
 	}
-	dir = projectDir(dir)
-	install, add := d.packageManager(dir)
-	pkg, _ := readPackage(dir)
-	command := add + " " + name
-	if pkg.Dependencies[name] != "" || pkg.DevDependencies[name] != "" {
-		command = install
-	}
-	return fmt.Sprintf("the package %s is not installed; run %q in %s", name, command, dir)
-}
-
-// packageManager goes by the lock file from dir upwards, then by who complained.
-func (d death) packageManager(dir string) (install, add string) {
-	locks := []struct{ file, install, add string }{
-		{"bun.lock", "bun install", "bun add"},
-		{"bun.lockb", "bun install", "bun add"},
-		{"pnpm-lock.yaml", "pnpm install", "pnpm add"},
-		{"yarn.lock", "yarn install", "yarn add"},
-		{"package-lock.json", "npm install", "npm install"},
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		for _, lock := range locks {
-			if _, err := os.Stat(filepath.Join(at, lock.file)); err == nil {
-				return lock.install, lock.add
-			}
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
+	usual := "npm"
 	if d.has("Bun v") {
-		return "bun install", "bun add"
+		usual = "bun"
 	}
-	return "npm install", "npm install"
-}
-
-// packageName cuts an import down to what is installed: @scope/name/sub, name/sub, or a path into a package.
-func packageName(spec string) string {
-	spec = filepath.ToSlash(spec)
-	if i := strings.LastIndex(spec, "/node_modules/"); i >= 0 {
-		spec = spec[i+len("/node_modules/"):]
-	}
-	parts := strings.SplitN(spec, "/", 3)
-	if strings.HasPrefix(spec, "@") && len(parts) > 1 {
-		return parts[0] + "/" + parts[1]
-	}
-	return parts[0]
+	dir = bundle.ProjectDir(dir)
+	return fmt.Sprintf("the package %s is not installed; run %q in %s", name, bundle.InstallCommand(name, dir, usual), dir)
 }
 
 func (d death) noTypeScript() string {
@@ -158,7 +123,7 @@ func (d death) noTypeScript() string {
 }
 
 func installTSX(dir string) string {
-	return fmt.Sprintf(`run "npm install --save-dev tsx" in %s, or install bun (https://bun.sh)`, projectDir(dir))
+	return fmt.Sprintf(`run "npm install --save-dev tsx" in %s, or install bun (https://bun.sh)`, bundle.ProjectDir(dir))
 }
 
 const bunOnly = "the script needs bun: install it (https://bun.sh), or let it be chosen"
@@ -172,12 +137,11 @@ func (d death) needsBun() string {
 
 // needsRuntime: what the engine inside trailblaze does not have.
 func (d death) needsRuntime() string {
-	const install = "install bun (https://bun.sh) or node, or keep what needs it in a server of its own with runtime: bun"
 	switch {
 	case d.has("is not available in the embedded engine"):
-		return install
+		return bundle.Elsewhere
 	case d.has("Could not locate the bindings file"):
-		return "a native addon is not built (npm rebuild builds it), or the server runs in the embedded engine, which loads none: " + install
+		return "a native addon is not built (npm rebuild builds it), or the server runs in the embedded engine, which loads none: " + bundle.Elsewhere
 	}
 	return ""
 }

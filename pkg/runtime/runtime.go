@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	goruntime "runtime"
 	"slices"
@@ -156,7 +155,7 @@ func (f *Finder) nodeCommand(ctx context.Context, node, script, forced string) (
 		return c, nil
 	}
 	if loader := f.loader(filepath.Dir(script)); loader != "" {
-		c.Argv, c.Runtime = []string{node, "--import", fileURL(loader), script}, "node+tsx"
+		c.Argv, c.Runtime = []string{node, "--import", bundle.FileURL(loader), script}, "node+tsx"
 		return c, nil
 	}
 	if forced != "" && ext != ".tsx" && ext != ".jsx" {
@@ -234,14 +233,6 @@ func (f *Finder) loader(dir string) string {
 	}
 	f.loaders[dir] = loader
 	return loader
-}
-
-func fileURL(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // C:/…
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 func executable(name string) string {

@@ -90,7 +90,6 @@ type Command struct {
 	Runtime string         // "bun", "node+tsx", "node+bundle", "node" or Embedded
 	Why     string         // it was chosen
 	Bundle  *bundle.Bundle // of Embedded and "node+bundle", to be closed when the script has ended
-	Store   *bundle.Cache  // where what is made of the bundle is remembered
 }
 
 // Release gives back what the command keeps outside the cache. It is called when the script has ended.
@@ -142,7 +141,7 @@ func missing(name, by, site string) error {
 func (f *Finder) embedded(ctx context.Context, script, why string) (Command, error) {
 	f.spread()
 	made, err := f.bundles.Bundle(ctx, script, bundle.Embedded)
-	return Command{Argv: []string{Embedded, script}, Runtime: Embedded, Why: why, Bundle: made, Store: f.bundles}, err
+	return Command{Argv: []string{Embedded, script}, Runtime: Embedded, Why: why, Bundle: made}, err
 }
 
 // nodeCommand has node run a script. forced says who asked for node, "" for nobody.
@@ -172,7 +171,7 @@ func (f *Finder) nodeCommand(ctx context.Context, node, script, forced string) (
 	if err != nil {
 		return Command{}, err
 	}
-	c.Argv, c.Runtime, c.Bundle, c.Store = []string{node, "--enable-source-maps", made.File}, "node+bundle", made, f.bundles
+	c.Argv, c.Runtime, c.Bundle = []string{node, "--enable-source-maps", made.File}, "node+bundle", made
 	c.Why += ", without a loader for TypeScript"
 	return c, nil
 }

@@ -13,10 +13,10 @@ func EngineVersion() string { return engine.Version() }
 // engineBody is an engine inside our own process.
 type engineBody struct{ *engine.Engine }
 
-// startEngine starts an engine with what a process would get. It closes the pipes at its end.
-func startEngine(p plan, pipes [3]*os.File) body {
+// startEngine starts an engine with what a process would get, and a store for what it makes of the bundle. It closes the pipes at its end.
+func startEngine(p plan, store engine.Store, pipes [3]*os.File) body {
 	return engineBody{engine.Start(engine.Spec{
-		Script: p.spec.Script, Code: p.bundle.Code, Key: p.bundle.Key, SourceMap: p.bundle.SourceMap, Store: p.store,
+		Script: p.spec.Script, Code: p.bundle.Code, Key: p.bundle.Key, SourceMap: p.bundle.SourceMap, Store: store,
 		Args: p.spec.Args, Env: p.spec.Env, Dir: p.dir, Stdin: pipes[0], Stdout: pipes[1], Stderr: pipes[2],
 		Sandbox: p.spec.OnDevice, Callback: p.spec.Callback, CallbackURL: p.spec.CallbackURL,
 	})}

@@ -25,7 +25,6 @@ type plan struct {
 	dir     string
 	runtime string
 	bundle  *bundle.Bundle // of what runs; nil when it is no bundle
-	store   *bundle.Cache  // where what is made of the bundle is remembered
 	release func()         // to be called when it has ended
 
 	// Of a program.
@@ -56,21 +55,17 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 		}
 		return p, err
 	}
-	if spec.Log != nil {
-		slow := time.AfterFunc(bundleNotice, func() {
-			spec.Log("info", "its script is being bundled, which takes this long only when it or a package has changed", "")
-		})
-		defer slow.Stop()
-	}
+	slow := time.AfterFunc(bundleNotice, func() {
+		spec.Log("info", "its script is being bundled, which takes this long only when it or a package has changed", "")
+	})
+	defer slow.Stop()
 	command, err := s.runtimes.Command(ctx, jsruntime.Script{Path: spec.Script, Runtime: spec.Runtime, OnDevice: spec.OnDevice})
 	if err != nil {
 		return p, err
 	}
 	p.argv, p.runtime = append(slices.Clip(command.Argv), spec.Args...), command.Runtime
-	p.bundle, p.store, p.release = command.Bundle, command.Store, command.Release
-	if spec.Log != nil {
-		spec.Log("debug", fmt.Sprintf("runs on %s: %s", command.Runtime, command.Why), "")
-	}
+	p.bundle, p.release = command.Bundle, command.Release
+	spec.Log("debug", fmt.Sprintf("runs on %s: %s", command.Runtime, command.Why), "")
 	return p, nil
 }
 

@@ -34,7 +34,7 @@ type Piped struct {
 // because we were killed; what was in its folder is then removed by the shell that started it. The error is a *fault.Error, as of Start.
 func (s *Supervisor) Open(ctx context.Context, spec Program) (Piped, error) {
 	p := plan{
-		spec: Spec{Name: spec.Name, Env: slices.Concat(spec.Env, []string{sessionVariable + filepath.Base(spec.Folder)})},
+		spec: Spec{Name: spec.Name, Env: slices.Concat(spec.Env, []string{sessionVariable + filepath.Base(spec.Folder)}), Log: silence},
 		argv: append([]string{spec.Path}, spec.Args...), folder: spec.Folder, deaf: true, release: func() {},
 	}
 	if ctx.Err() != nil {

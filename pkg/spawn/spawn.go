@@ -76,18 +76,20 @@ func NewSupervisor(opts Options) *Supervisor {
 		opts.Runtimes = jsruntime.NewFinder(jsruntime.Options{})
 	}
 	s := &Supervisor{runtimes: opts.Runtimes, maxLine: maxLine, live: map[*Process]bool{}}
-	s.state.dir = opts.StateDir
-	s.state.warn = func(message string) {
-		if opts.Log != nil {
-			opts.Log("warn", message, "")
-		}
+	if opts.Log == nil {
+		opts.Log = silence
 	}
+	s.state.dir = opts.StateDir
+	s.state.warn = func(message string) { opts.Log("warn", message, "") }
 	return s
 }
 
 // Start starts a server. ctx bounds the start, not the life, of the process. The error is a *fault.Error: Runtime when nothing
 // runs the script, CommandNotFound, PermissionDenied, or Server for what else is wrong.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
+	if spec.Log == nil {
+		spec.Log = silence
+	}
 	plan, err := s.plan(ctx, spec)
 	if err != nil {
 		return nil, err
@@ -104,6 +106,8 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
+func silence(_, _, _ string) {}
+
 // launch starts what was planned. Its errors are those of the operating system.
 func (s *Supervisor) launch(plan plan) (*Process, error) {
 	ends, err := openPipes()
@@ -116,9 +120,6 @@ func (s *Supervisor) launch(plan plan) (*Process, error) {
 		record:  &record{path: plan.spec.LogPath, apart: plan.spec.Apart, notice: plan.spec.Log, unwritable: plan.spec.Unwritable},
 		writing: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
 		heard: make(chan struct{}), deaf: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{}),
-	}
-	if p.record.notice == nil {
-		p.record.notice = func(string, string, string) {}
 	}
 	if p.record.unwritable == nil {
 		p.record.unwritable = func(err error) { p.record.notice("warn", "its log cannot be written: "+err.Error(), "") }
@@ -139,7 +140,7 @@ func (s *Supervisor) launch(plan plan) (*Process, error) {
 // incarnate gives a plan a body, which has the other ends of the pipes.
 func (s *Supervisor) incarnate(plan plan, ends pipeEnds) (body, error) {
 	if plan.runtime == jsruntime.Embedded {
-		return startEngine(plan, ends.theirs), nil
+		return startEngine(plan, s.runtimes.Bundles(), ends.theirs), nil
 	}
 	defer ends.closeTheirs()
 	argv := append(plan.prefix, plan.argv...)

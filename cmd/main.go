@@ -293,11 +293,11 @@ recorded for it. It starts the tool servers that your project names, makes every
 	return root
 }
 
-// exclusive is how cobra says that flags do not go together.
-var exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
-
-// wrongValue is how pflag says that a value is none for its flag.
-var wrongValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-., )?(--[^"]+)" flag: `)
+// How cobra says that flags do not go together, and pflag that a value is none for its flag.
+const (
+	exclusive  = `^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`
+	wrongValue = `^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-., )?(--[^"]+)" flag: `
+)
 
 func flagError(c *cobra.Command, err error) error {
 	hint := fmt.Sprintf("`%s --help` lists the flags", c.CommandPath())
@@ -306,10 +306,10 @@ func flagError(c *cobra.Command, err error) error {
 			hint = "did you mean --" + strings.Join(near, " or --") + "?"
 		}
 	}
-	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
+	if m := regexp.MustCompile(exclusive).FindStringSubmatch(err.Error()); m != nil {
 		return fault.New(fault.Misuse, hint, "--%s do not go together", strings.Join(strings.Fields(m[1]), " and --"))
 	}
-	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
+	if m := regexp.MustCompile(wrongValue).FindStringSubmatch(err.Error()); m != nil {
 		if f := c.Flags().Lookup(m[2][2:]); f != nil {
 			return fault.New(fault.Misuse, hint, "%s: %s is no %s", m[2], m[1], valueName(f.Value.Type()))
 		}

@@ -133,7 +133,8 @@ func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) run.Launche
 		}
 		process := spawn.Spec{
 			Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args, Dir: l.Server.Dir,
-			Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice, Callback: l.Callback, CallbackURL: l.CallbackURL, LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log, Unwritable: l.Unwritable,
+			Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice, Callback: l.Callback, CallbackURL: l.CallbackURL,
+			LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log, Unwritable: l.Unwritable,
 		}
 		if l.Shared != "" {
 			return pool.Open(ctx, l.Shared, remote.Shared{Process: process, Token: l.Token, Limit: l.Server.StartupTimeout})

@@ -204,16 +204,26 @@ func readResponse(_ context.Context, e *Engine, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	data, err := readSome(x.body)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, bodyError(err)
+	}
+	return data, nil
+}
+
+// readSome waits for at least one byte, or an error.
+func readSome(r io.Reader) ([]byte, error) {
 	data := make([]byte, chunk)
 	for {
-		n, err := x.body.Read(data)
-		switch {
-		case n > 0:
+		n, err := r.Read(data)
+		if n > 0 {
 			return data[:n], nil
-		case errors.Is(err, io.EOF):
-			return nil, nil
-		case err != nil:
-			return nil, bodyError(err)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 }

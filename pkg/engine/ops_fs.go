@@ -24,8 +24,8 @@ func fileOps() (map[string]op, map[string]job) {
 		"fs.readAll": readAll, "fs.writeAll": writeAll, "fs.copy": copyFile,
 		"fs.stat": statFile(os.Stat, "stat"), "fs.lstat": statFile(os.Lstat, "lstat"), "fs.fstat": statOpen,
 		"fs.mkdir": makeDir, "fs.mkdtemp": makeTempDir, "fs.readdir": readDir, "fs.rmdir": removeDir, "fs.unlink": unlink,
-		"fs.removeAll": removeAll, "fs.rename": rename, "fs.link": link, "fs.symlink": symlink, "fs.readlink": readLink,
-		"fs.realpath": realPath, "fs.access": accessFile, "fs.chmod": changeMode, "fs.utimes": changeTimes, "fs.truncate": truncate,
+		"fs.removeAll": removeAll, "fs.rename": twoPaths("rename", os.Rename), "fs.link": twoPaths("link", os.Link),
+		"fs.symlink": symlink, "fs.readlink": readLink, "fs.realpath": realPath, "fs.access": accessFile, "fs.chmod": changeMode, "fs.utimes": changeTimes, "fs.truncate": truncate,
 	}
 	ops := map[string]op{}
 	for name, job := range jobs {
@@ -493,16 +493,13 @@ func removeAll(_ context.Context, e *Engine, args []any) (any, error) {
 	return nil, failure(os.RemoveAll(name), "rm", written)
 }
 
-func rename(_ context.Context, e *Engine, args []any) (any, error) {
-	from, writtenFrom := e.path(args, 0)
-	to, writtenTo := e.path(args, 1)
-	return nil, failure(os.Rename(from, to), "rename", writtenFrom, writtenTo)
-}
-
-func link(_ context.Context, e *Engine, args []any) (any, error) {
-	from, writtenFrom := e.path(args, 0)
-	to, writtenTo := e.path(args, 1)
-	return nil, failure(os.Link(from, to), "link", writtenFrom, writtenTo)
+// twoPaths is an operation (from, to) that the system calls by that name.
+func twoPaths(name string, do func(from, to string) error) job {
+	return func(_ context.Context, e *Engine, args []any) (any, error) {
+		from, writtenFrom := e.path(args, 0)
+		to, writtenTo := e.path(args, 1)
+		return nil, failure(do(from, to), name, writtenFrom, writtenTo)
+	}
 }
 
 // symlink is (target, path): a relative target is below the folder of the link, so it stays as it is.

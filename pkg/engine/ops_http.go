@@ -460,19 +460,15 @@ func readRequest(_ context.Context, e *Engine, args []any) (any, error) {
 	if !ok {
 		return nil, aborted()
 	}
-	data := make([]byte, chunk)
-	for {
-		n, err := s.body.Read(data)
-		switch {
-		case n > 0:
-			return data[:n], nil
-		case errors.Is(err, io.EOF), errors.Is(err, http.ErrBodyReadAfterClose):
-			s.ended.Store(true)
-			return nil, nil
-		case err != nil:
-			return nil, aborted()
-		}
+	data, err := readSome(s.body)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, http.ErrBodyReadAfterClose):
+		s.ended.Store(true)
+		return nil, nil
+	case err != nil:
+		return nil, aborted()
 	}
+	return data, nil
 }
 
 func aborted() error { return &hostError{Code: "ECONNRESET", Message: "aborted"} }

@@ -113,14 +113,7 @@ func processWrite(e *Engine, args []any) (any, error) {
 	if fd, _ := args[0].(float64); fd == 2 {
 		pipe = e.spec.Stderr
 	}
-	var data []byte
-	switch x := args[1].(type) {
-	case string:
-		data = []byte(x)
-	case []byte:
-		data = x
-	}
-	if _, err := pipe.Write(data); err != nil {
+	if _, err := pipe.Write(content(args, 1)); err != nil {
 		return nil, &hostError{Code: "EPIPE", Message: "write EPIPE", Props: map[string]any{"syscall": "write"}}
 	}
 	return nil, nil

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-sourcemap/sourcemap"
 
@@ -39,16 +40,17 @@ type rawFrame struct {
 func (f rawFrame) native() bool { return f.line == 0 }
 
 // ours says that the frame is of the host's own JavaScript.
-func (f rawFrame) ours() bool {
-	_, ok := host.Chunk(f.file)
-	return ok
-}
+func (f rawFrame) ours() bool { return host.Has(f.file) }
+
+// frameLine is compiled when the first stack is shown, which most runs never do.
+var frameLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^    at (?:(.*?) \((.*?)(?::(\d+):(\d+))?\)|(.*?):(\d+):(\d+)|(.*))$`)
+})
 
 func parseStack(raw string) []rawFrame {
-	line := regexp.MustCompile(`^    at (?:(.*?) \((.*?)(?::(\d+):(\d+))?\)|(.*?):(\d+):(\d+)|(.*))$`)
 	var frames []rawFrame
 	for text := range strings.Lines(raw) {
-		m := line.FindStringSubmatch(strings.TrimSuffix(text, "\n"))
+		m := frameLine().FindStringSubmatch(strings.TrimSuffix(text, "\n"))
 		if m == nil {
 			continue
 		}

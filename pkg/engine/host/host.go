@@ -24,12 +24,14 @@ var dist embed.FS
 // Chunk is the text of the chunk of a name: "node:fs/promises" for a module of node, "internal/fetch" for what is the host's own.
 // ok is false when there is none.
 func Chunk(name string) (src string, ok bool) {
-	file, isNode := strings.CutPrefix(name, "node:")
-	if isNode == strings.HasPrefix(file, "internal/") {
-		return "", false
-	}
-	text, err := dist.ReadFile("dist/" + file + ".js")
+	text, err := dist.ReadFile(fileOf(name))
 	return string(text), err == nil
+}
+
+// Has says whether there is a chunk of a name.
+func Has(name string) bool {
+	_, err := fs.Stat(dist, fileOf(name))
+	return err == nil
 }
 
 // Names are those of all chunks, sorted.
@@ -45,7 +47,16 @@ func Names() []string {
 	return names
 }
 
-// nameOf is the inverse of what Chunk does with names.
+// fileOf is the file of a chunk, "" when no chunk has such a name.
+func fileOf(name string) string {
+	file, isNode := strings.CutPrefix(name, "node:")
+	if isNode == strings.HasPrefix(file, "internal/") {
+		return ""
+	}
+	return "dist/" + file + ".js"
+}
+
+// nameOf is the inverse of fileOf.
 func nameOf(file string) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(file, "dist/"), ".js")
 	if strings.HasPrefix(name, "internal/") {

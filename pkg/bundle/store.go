@@ -13,7 +13,7 @@ import (
 )
 
 // What was not used for this long goes, and the oldest first once there is more than the cache may hold. It is looked at when
-// a text was made. A server with packages takes about 6 MB with all that is made of it, so that fifty fit.
+// a text was made. A server with packages takes about 3 MB with all that is made of it, so that ninety fit.
 const (
 	keepFor  = 30 * 24 * time.Hour
 	keepSize = 300 << 20

@@ -123,7 +123,7 @@ func (e *Engine) describe(err error) string {
 }
 
 // bytecodeFormat changes when the same text is compiled to something else.
-const bytecodeFormat = "2"
+const bytecodeFormat = "3"
 
 // load runs a script, from its bytecode if that is remembered, and returns its value. key is empty if it is not to be remembered.
 func (e *Engine) load(key, file string, code []byte) (value, error) {
@@ -131,17 +131,17 @@ func (e *Engine) load(key, file string, code []byte) (value, error) {
 	if key != "" {
 		key = fmt.Sprintf("engine-%s-%x-%t-%s-%s", bytecodeFormat, compileFlags, native, engineVersion(), key)
 	}
-	bytecode, ok := e.remembered(key)
+	program, ok := e.remembered(key)
 	if !ok {
 		var err error
-		if bytecode, err = e.vm.compile(code, file, native); err != nil {
+		if program, err = e.vm.compile(code, file, native); err != nil {
 			return undefined(), err
 		}
 		if key != "" && e.spec.Store != nil {
-			e.spec.Store.Put(key, bytecode)
+			e.spec.Store.Put(key, program)
 		}
 	}
-	return e.vm.run(bytecode)
+	return e.vm.run(program, code)
 }
 
 func (e *Engine) remembered(key string) ([]byte, bool) {

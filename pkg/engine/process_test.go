@@ -123,11 +123,11 @@ func TestWhatGoesThroughTheDoorIsBounded(t *testing.T) {
 		`let x = [1]; for (let i = 0; i < 60; i++) x = [x, x]; x`, `const c = {}; c.c = c; c`, `const a = []; a.length = 2 ** 32 - 1; a`,
 		`() => {}`, `Symbol("s")`, `({ get x() { throw new Error("of a getter") } })`,
 	} {
-		bytecode, err := v.compile([]byte(code), "x", false)
+		program, err := v.compile([]byte(code), "x", false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := v.run(bytecode)
+		x, err := v.run(program, []byte(code))
 		if err != nil {
 			t.Fatal(err)
 		}

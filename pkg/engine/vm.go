@@ -22,6 +22,7 @@ type vm struct {
 	heap    heap
 	keep    []any // what the C side points at
 	hook    errorHook
+	sources sources
 	tight   bool // no function may be called, see boundFrames
 }
 
@@ -38,6 +39,7 @@ func newVM(limit int, check func(), full func()) (*vm, error) {
 		return v, errors.New("there is no memory for a JavaScript context")
 	}
 	v.hookErrors()
+	v.hookSources()
 	lib.XJS_SetInterruptHandler(v.tls, v.rt, pointer(v, func(*libc.TLS, uintptr, uintptr) int32 {
 		check()
 		v.boundFrames()
@@ -169,7 +171,7 @@ func (v *vm) job() (bool, error) {
 
 const compileFlags = lib.MJS_EVAL_TYPE_GLOBAL | lib.MJS_EVAL_FLAG_COMPILE_ONLY
 
-// compile makes bytecode of a script; file is what stacks call it. The functions of a native one do not know their source.
+// compile makes a program of a script; file is what stacks call it. The functions of a native one do not know their text.
 func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 	if native {
 		lib.XJS_SetStripInfo(v.tls, v.rt, lib.MJS_STRIP_SOURCE)
@@ -183,6 +185,10 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 		return nil, err
 	}
 	defer v.free(f)
+	var places []place
+	if !native {
+		places = v.takeSources(f, code)
+	}
 	size := v.heap.take(int(unsafe.Sizeof(lib.Tsize_t(0))))
 	defer v.heap.release(size)
 	p := lib.XJS_WriteObject(v.tls, v.ctx, size, f, lib.MJS_WRITE_OBJ_BYTECODE)
@@ -190,16 +196,21 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 		return nil, fmt.Errorf("cannot write the bytecode of %s", file)
 	}
 	defer lib.Xjs_free(v.tls, v.ctx, p)
-	return goBytes(p, int(*at[lib.Tsize_t](size))), nil
+	return program(places, span[byte](p, uint32(*at[lib.Tsize_t](size)))), nil
 }
 
-// run runs bytecode and returns the script's value.
-func (v *vm) run(bytecode []byte) (value, error) {
+// run runs the program of a script, of which it keeps the code of one that is not native, and returns the script's value.
+func (v *vm) run(program, code []byte) (value, error) {
+	places, bytecode := parts(program)
 	p := v.cBytes(bytecode)
 	defer v.heap.release(p)
 	f, err := v.result(lib.XJS_ReadObject(v.tls, v.ctx, p, lib.Tsize_t(len(bytecode)), lib.MJS_READ_OBJ_BYTECODE))
 	if err != nil {
 		return undefined(), err
+	}
+	if len(places) > 0 {
+		v.sources = sources{code, places}
+		numberFunctions(f)
 	}
 	return v.result(lib.XJS_EvalFunction(v.tls, v.ctx, f))
 }
@@ -213,11 +224,14 @@ func (v *vm) get(obj value, name string) (value, error) {
 }
 
 // set sets a property. It takes over x.
-func (v *vm) set(obj value, name string, x value) {
+func (v *vm) set(obj value, name string, x value) { v.property(obj, name, lib.MJS_PROP_C_W_E, x) }
+
+// property defines a property. It takes over x.
+func (v *vm) property(obj value, name string, flags int32, x value) {
 	p := v.cString(name)
 	defer v.heap.release(p)
 	atom := lib.XJS_NewAtomLen(v.tls, v.ctx, p, lib.Tsize_t(len(name)))
-	lib.XJS_DefinePropertyValue(v.tls, v.ctx, obj, atom, x, lib.MJS_PROP_C_W_E)
+	lib.XJS_DefinePropertyValue(v.tls, v.ctx, obj, atom, x, flags)
 	lib.XJS_FreeAtom(v.tls, v.ctx, atom)
 }
 

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 	case os.Getenv("TRAILBLAZE_TEST_MAIN") != "":
 		os.Unsetenv("TRAILBLAZE_TEST_MAIN")
 		os.Exit(cmd.Main(cmd.NewSystem("test")))
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup, and so would be by what the tests start; what is caught is not
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -12,19 +12,19 @@ import (
 // functions inside it once more: three quarters of the bytecode of a server, read at each start, for something that hardly any script
 // asks for. So the bytecode has the places of the texts in the script instead, and a function gets its text when it is asked for it.
 
-// A place is where the text of a function stands in its script, in bytes.
-type place struct{ Start, Size uint32 }
+// An extent is where the text of a function stands in its script, in bytes.
+type extent struct{ Start, Size uint32 }
 
 // sources are the texts of a script's functions.
 type sources struct {
-	code   []byte
-	places []place // in the order of eachFunction
+	code    []byte
+	extents []extent // in the order of eachFunction
 }
 
-// program is bytecode without the texts of functions, with their places before it.
-func program(places []place, bytecode []byte) []byte {
-	data := binary.LittleEndian.AppendUint32(nil, uint32(len(places)))
-	for _, p := range places {
+// program is bytecode without the texts of functions, with their extents before it.
+func program(extents []extent, bytecode []byte) []byte {
+	data := binary.LittleEndian.AppendUint32(nil, uint32(len(extents)))
+	for _, p := range extents {
 		data = binary.LittleEndian.AppendUint32(data, p.Start)
 		data = binary.LittleEndian.AppendUint32(data, p.Size)
 	}
@@ -32,14 +32,14 @@ func program(places []place, bytecode []byte) []byte {
 }
 
 // parts is the inverse of program.
-func parts(program []byte) (places []place, bytecode []byte) {
-	places = make([]place, binary.LittleEndian.Uint32(program))
+func parts(program []byte) (extents []extent, bytecode []byte) {
+	extents = make([]extent, binary.LittleEndian.Uint32(program))
 	program = program[4:]
-	for i := range places {
-		places[i] = place{binary.LittleEndian.Uint32(program), binary.LittleEndian.Uint32(program[4:])}
+	for i := range extents {
+		extents[i] = extent{binary.LittleEndian.Uint32(program), binary.LittleEndian.Uint32(program[4:])}
 		program = program[8:]
 	}
-	return places, program
+	return extents, program
 }
 
 // eachFunction visits a function and those inside it, each before those inside it.
@@ -53,18 +53,18 @@ func eachFunction(f value, visit func(*lib.TJSFunctionBytecode)) {
 	}
 }
 
-// takeSources takes the texts out of a script's functions and returns their places.
-func (v *vm) takeSources(script value, code []byte) []place {
-	var places []place
+// takeSources takes the texts out of a script's functions and returns their extents.
+func (v *vm) takeSources(script value, code []byte) []extent {
+	var extents []extent
 	start := 0
 	eachFunction(script, func(b *lib.TJSFunctionBytecode) {
 		text := span[byte](b.Fdebug.Fsource, b.Fdebug.Fsource_len)
 		start = find(code, text, start)
-		places = append(places, place{uint32(start), uint32(len(text))})
+		extents = append(extents, extent{uint32(start), uint32(len(text))})
 		lib.Xjs_free(v.tls, v.ctx, b.Fdebug.Fsource)
 		b.Fdebug.Fsource, b.Fdebug.Fsource_len = 0, 0
 	})
-	return places
+	return extents
 }
 
 // find returns a place where a text stands in code. Most functions stand shortly after the one before them in the order of eachFunction,
@@ -117,7 +117,7 @@ func (v *vm) giveSource(f value) {
 	if debug.Fsource != 0 || debug.Fsource_len == 0 {
 		return
 	}
-	where := v.sources.places[debug.Fsource_len-1]
+	where := v.sources.extents[debug.Fsource_len-1]
 	text := v.sources.code[where.Start:][:where.Size]
 	debug.Fsource, debug.Fsource_len = lib.Xjs_malloc(v.tls, v.ctx, lib.Tsize_t(len(text))), int32(len(text))
 	copy(span[byte](debug.Fsource, len(text)), text)

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/go-sourcemap/sourcemap"
 
@@ -16,6 +15,7 @@ import (
 type places struct {
 	consumer *sourcemap.Consumer
 	read     bool
+	line     *regexp.Regexp // of a stack, once there is one
 }
 
 // at returns the author's file, line and column; ok is false when nobody knows.
@@ -42,15 +42,13 @@ func (f rawFrame) native() bool { return f.line == 0 }
 // ours says that the frame is of the host's own JavaScript.
 func (f rawFrame) ours() bool { return host.Has(f.file) }
 
-// frameLine is compiled when the first stack is shown, which most runs never do.
-var frameLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^    at (?:(.*?) \((.*?)(?::(\d+):(\d+))?\)|(.*?):(\d+):(\d+)|(.*))$`)
-})
-
-func parseStack(raw string) []rawFrame {
+func (p *places) frames(raw string) []rawFrame {
+	if p.line == nil {
+		p.line = regexp.MustCompile(`^    at (?:(.*?) \((.*?)(?::(\d+):(\d+))?\)|(.*?):(\d+):(\d+)|(.*))$`)
+	}
 	var frames []rawFrame
 	for text := range strings.Lines(raw) {
-		m := frameLine().FindStringSubmatch(strings.TrimSuffix(text, "\n"))
+		m := p.line.FindStringSubmatch(strings.TrimSuffix(text, "\n"))
 		if m == nil {
 			continue
 		}
@@ -69,7 +67,7 @@ func parseStack(raw string) []rawFrame {
 func stackFrames(e *Engine, args []any) (any, error) {
 	raw, _ := args[0].(string)
 	limit, _ := args[1].(float64)
-	all := parseStack(raw)
+	all := e.places.frames(raw)
 	frames := []any{}
 	for i, f := range all {
 		byUs := f.native() && (i+1 == len(all) || all[i+1].ours())

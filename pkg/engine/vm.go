@@ -185,9 +185,9 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 		return nil, err
 	}
 	defer v.free(f)
-	var places []place
+	var extents []extent
 	if !native {
-		places = v.takeSources(f, code)
+		extents = v.takeSources(f, code)
 	}
 	size := v.heap.take(int(unsafe.Sizeof(lib.Tsize_t(0))))
 	defer v.heap.release(size)
@@ -196,20 +196,20 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 		return nil, fmt.Errorf("cannot write the bytecode of %s", file)
 	}
 	defer lib.Xjs_free(v.tls, v.ctx, p)
-	return program(places, span[byte](p, uint32(*at[lib.Tsize_t](size)))), nil
+	return program(extents, span[byte](p, uint32(*at[lib.Tsize_t](size)))), nil
 }
 
 // run runs the program of a script, of which it keeps the code of one that is not native, and returns the script's value.
 func (v *vm) run(program, code []byte) (value, error) {
-	places, bytecode := parts(program)
+	extents, bytecode := parts(program)
 	p := v.cBytes(bytecode)
 	defer v.heap.release(p)
 	f, err := v.result(lib.XJS_ReadObject(v.tls, v.ctx, p, lib.Tsize_t(len(bytecode)), lib.MJS_READ_OBJ_BYTECODE))
 	if err != nil {
 		return undefined(), err
 	}
-	if len(places) > 0 {
-		v.sources = sources{code, places}
+	if len(extents) > 0 {
+		v.sources = sources{code, extents}
 		numberFunctions(f)
 	}
 	return v.result(lib.XJS_EvalFunction(v.tls, v.ctx, f))

@@ -157,18 +157,23 @@ func TestTheDoorIsReachedByEachOfItsNames(t *testing.T) {
 
 func TestACallbackEndsWithItsSignal(t *testing.T) {
 	t.Parallel()
-	ended := make(chan struct{})
+	reached, ended := make(chan struct{}), make(chan struct{})
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(reached)
 		<-r.Context().Done()
 		close(ended)
 	})
-	got := run(t, `await fetch("http://127.0.0.1:9/", { signal: AbortSignal.timeout(20) }).catch((e) => console.log(e.name))`, func(s *Spec) {
-		s.Callback, s.CallbackURL = handler, "http://127.0.0.1:9/x"
-	})
-	if got != "TimeoutError\n" {
-		t.Errorf("fetch: %s", got)
+	g := newRig(t, `
+		const c = new AbortController();
+		process.stdin.once("data", () => c.abort(new Error("said so")));
+		await fetch("http://127.0.0.1:9/", { signal: c.signal }).catch((e) => console.log(e.message));
+		process.stdin.destroy();`, func(s *Spec) { s.Callback, s.CallbackURL = handler, "http://127.0.0.1:9/x" })
+	within(t, reached)
+	g.send("abort\n")
+	within(t, ended)
+	if exit := g.wait(); exit != (Exit{}) || g.out.String() != "said so\n" {
+		t.Errorf("exit %+v, stdout %q, stderr %s", exit, g.out, g.errs)
 	}
-	<-ended
 }
 
 func TestACallbackThatPanicsIsABrokenConnection(t *testing.T) {

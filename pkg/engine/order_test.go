@@ -64,8 +64,8 @@ func TestThingsHappenInTheOrderOfNode(t *testing.T) {
 			setTimeout(() => { say(2); process.nextTick(() => say("2 tick")) }, 10);
 			setTimeout(() => say(3), 10);`,
 		"timers by when they are due": `
-			setTimeout(() => say("30"), 30); setTimeout(() => say("10"), 10); setTimeout(() => say("20"), 20); setTimeout(() => say("10 again"), 10);
-			setTimeout((a, b) => say("args " + a + b), 40, "x", "y");`,
+			setTimeout(() => say("3"), 900); setTimeout(() => say("1"), 300); setTimeout(() => say("2"), 600); setTimeout(() => say("1 again"), 300);
+			setTimeout((a, b) => say("args " + a + b), 1200, "x", "y");`,
 		"cleared timers": `
 			const a = setTimeout(() => say("never"), 5); clearTimeout(a); clearTimeout(undefined); clearTimeout(12345);
 			const b = setInterval(() => { say("interval"); if (++n === 3) clearInterval(b) }, 3); let n = 0;
@@ -95,7 +95,7 @@ func TestThingsHappenInTheOrderOfNode(t *testing.T) {
 			process.on("uncaughtException", (e, origin) => say(e.message + " " + origin));
 			process.nextTick(() => { throw new Error("a") }); process.nextTick(() => { throw new Error("b") });
 			queueMicrotask(() => { throw new Error("c") });
-			setTimeout(() => { throw new Error("d") }, 200); setTimeout(() => { throw new Error("e") }, 200);
+			setTimeout(() => { throw new Error("d") }, 2000); setTimeout(() => { throw new Error("e") }, 2000);
 			setImmediate(() => { throw new Error("f") });`,
 		"rejections": `
 			process.on("unhandledRejection", (reason, promise) => say("unhandled " + reason + " " + (promise instanceof Promise)));

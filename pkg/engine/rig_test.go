@@ -73,6 +73,16 @@ func (g *rig) wait() Exit {
 	}
 }
 
+// within waits for what should come at once.
+func within(t *testing.T, done <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(patient):
+		t.Fatalf("it has not come after %s", patient)
+	}
+}
+
 // run expects an end with code 0 and returns what was written to stdout.
 func run(t *testing.T, code string, change ...any) string {
 	t.Helper()

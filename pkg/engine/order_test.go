@@ -53,7 +53,7 @@ func TestThingsHappenInTheOrderOfNode(t *testing.T) {
 	const say = "const say = (x) => process.stdout.write(x + '\\n');\n"
 	for name, code := range map[string]string{
 		"ticks, microtasks, timers and immediates": `
-			setTimeout(() => say("timeout"), 100);
+			setTimeout(() => say("timeout"), 2000);
 			setImmediate(() => { say("immediate"); process.nextTick(() => say("tick of immediate")); Promise.resolve().then(() => say("promise of immediate")) });
 			process.nextTick(() => { say("tick"); Promise.resolve().then(() => say("promise of tick")); process.nextTick(() => say("tick of tick")) });
 			Promise.resolve().then(() => { say("promise"); process.nextTick(() => say("tick of promise")) }).then(() => say("second promise"));

@@ -176,7 +176,7 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	runnable := bin(t, "sh")
-	for _, name := range []string{"chromium", "adb"} {
+	for _, name := range []string{"chromium", "adb", "bun"} {
 		if err := os.Symlink("sh", filepath.Join(runnable, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -190,9 +190,10 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		"all there": {scripts, []string{"PATH=" + bin(t, bunPath, "node", tsxPath)}, nil, map[string]string{
 			"bun": "ok", "node": "ok", "tsx": "ok", "project files": "ok", "server ts": "ok", "leftover processes": "ok", "cache": "ok", "adb": "warn",
 		}},
-		"bun alone":   {scripts, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"bun": "ok", "node": "warn", "tsx": "warn", "server ts": "ok"}},
-		"no runtime":  {scripts, []string{"PATH=" + t.TempDir()}, nil, map[string]string{"bun": "warn", "node": "warn", "embedded engine": "ok", "server ts": "ok"}},
-		"no loader":   {scripts, []string{"PATH=" + bin(t, "node")}, nil, map[string]string{"bun": "warn", "node": "ok", "tsx": "warn", "server ts": "ok"}},
+		"bun alone":   {scripts, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"bun": "ok", "node": "ok", "tsx": "ok", "server ts": "ok"}},
+		"no runtime":  {scripts, []string{"PATH=" + t.TempDir()}, nil, map[string]string{"bun": "ok", "node": "ok", "embedded engine": "ok", "server ts": "ok"}},
+		"no loader":   {scripts, []string{"PATH=" + bin(t, "node")}, nil, map[string]string{"bun": "ok", "node": "ok", "tsx": "ok", "server ts": "ok"}},
+		"broken bun":  {scripts, []string{"PATH=" + runnable}, nil, map[string]string{"bun": "warn", "node": "ok"}},
 		"no project":  {nil, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"project files": "warn"}},
 		"bad project": {map[string]string{"trailblaze.yaml": "x: 1\n"}, nil, nil, map[string]string{"project files": "fail"}},
 		"no modules": {map[string]string{

@@ -81,24 +81,28 @@ func of(name string, status Status, err error) Check {
 	return c
 }
 
-// runtimes looks for bun, node and tsx. None of them is needed: an entry that asks for one that is missing fails by itself.
+// runtimes looks for bun, node and tsx. None of them is needed: an entry that asks for one that is missing fails by itself, but one that
+// is there would be used.
 func (o Options) runtimes(ctx context.Context) []Check {
 	bun, bunErr := o.Runtimes.Bun(ctx)
 	node, nodeErr := o.Runtimes.Node(ctx)
 	tsx, tsxErr := o.Runtimes.TSX(o.scriptDir())
-	const instead = "not needed: without bun and node, scripts run in the engine inside trailblaze"
+	const instead = "without bun and node, scripts run in the engine inside trailblaze"
 	return []Check{
-		found("bun", bun, bunErr, instead+"; to install it: https://bun.sh"),
-		found("node", node, nodeErr, instead+"; to install it: https://nodejs.org"),
-		found("tsx", tsx, tsxErr, "not needed: without it, node runs bundles that trailblaze makes"),
+		found("bun", bun, bunErr, instead),
+		found("node", node, nodeErr, instead),
+		found("tsx", tsx, tsxErr, "without it, node runs bundles that trailblaze makes"),
 	}
 }
 
-func found(name string, f jsruntime.Found, err error, hint string) Check {
-	if err != nil {
-		return Check{name, Warn, err.Error(), hint}
+func found(name string, f jsruntime.Found, err error, instead string) Check {
+	switch {
+	case err == nil:
+		return ok(name, strings.TrimSpace(f.Version+" "+f.Path))
+	case f.Path == "":
+		return ok(name, err.Error()+"; not needed: "+instead)
 	}
-	return ok(name, strings.TrimSpace(f.Version+" "+f.Path))
+	return Check{name, Warn, err.Error(), "scripts would be run by it: repair it, or take it off PATH"}
 }
 
 func (o Options) scripts() []config.Server {

@@ -307,7 +307,7 @@ func (t *tab) documentEvent(s *cdp.Session, e cdp.Event) {
 				f.url = p.URL
 			}
 		case "Page.frameDetached":
-			t.detach(p.FrameID, p.Reason)
+			t.detach(s, p.FrameID, p.Reason)
 		case "Page.lifecycleEvent":
 			if f := t.byID[p.FrameID]; f != nil {
 				f.loaded = p.LoaderID
@@ -341,10 +341,10 @@ func (t *tab) add(s *cdp.Session, id, parent string) *frame {
 	return f
 }
 
-// detach takes a frame away. One that is only swapped goes on in another session.
-func (t *tab) detach(id, reason string) {
+// detach takes a frame away. One that is only swapped goes on in another session, which may be heard before the session that it leaves.
+func (t *tab) detach(s *cdp.Session, id, reason string) {
 	f := t.byID[id]
-	if f == nil || f.parent == nil {
+	if f == nil || f.parent == nil || reason == "swap" && f.session.to.Load() != s {
 		return
 	}
 	f.forgetChildren()

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
 )
 
 // tabOf returns the tab of a session.
@@ -25,18 +28,22 @@ func (u *user) framesOf(paths ...string) []*frame {
 	u.t.Helper()
 	t := u.tab()
 	var frames []*frame
+	var there []string
+	defer func() {
+		if u.t.Failed() {
+			u.t.Logf("the frames that are there: %q", there)
+		}
+	}()
 	until(u.t, "frames at "+strings.Join(paths, " "), func() bool {
-		frames = t.frames()
-		if len(frames) != len(paths) {
-			return false
-		}
-		for i, f := range frames {
+		frames, there = t.frames(), nil
+		for _, f := range frames {
 			var path string
-			if f.evaluate(u.t.Context(), "location.pathname + (document.readyState == 'complete' ? '' : '…')", &path) != nil || path != paths[i] {
-				return false
+			if err := f.evaluate(u.t.Context(), "location.pathname + (document.readyState == 'complete' ? '' : '…')", &path); err != nil {
+				path = err.Error()
 			}
+			there = append(there, path)
 		}
-		return true
+		return slices.Equal(there, paths)
 	})
 	return frames
 }
@@ -71,6 +78,12 @@ func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
 			t.Errorf("frame %d begins at %v, %v, want %v; %s %v", i, begins.X, begins.Y, want, begins.Why, err)
 		}
 	}
+
+	// The process that a frame has left may say so after the one where it is has told of the frames inside.
+	u.tab().documentEvent(frames[0].session.to.Load(), cdp.Event{
+		Method: "Page.frameDetached", Params: fmt.Appendf(nil, `{"frameId":%q,"reason":"swap"}`, frames[3].id),
+	})
+	u.framesOf("/outer", "/near", "/inner", "/far", "/inner")
 
 	// Frames that move between processes, go, and come.
 	u.js(`document.querySelectorAll("iframe")[1].src = "/simple"; 0`)

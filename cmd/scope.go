@@ -113,6 +113,9 @@ func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Reda
 		Project: project, Version: a.Version, Env: a.Env, Width: width, Height: height,
 		Builtins: []discover.Source{builtin.Source()}, Devices: devices,
 		Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor, pool), EndShared: pool.Close,
+		Sandboxes: func(s config.Server) bool {
+			return a.runtimes.Sandboxes(jsruntime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
+		},
 		Request: scope.Request{
 			FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,
 			FlagDriver: f.driver, EnvDriver: a.env("TRAILBLAZE_DRIVER"), ProjectDriver: project.Driver,

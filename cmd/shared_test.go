@@ -105,15 +105,20 @@ func TestOneProcessServesAllDevices(t *testing.T) {
 // In on-device mode there are no sockets to serve others from, so that each device has an engine of its own, as if nobody had asked.
 func TestInTheSandboxEachDeviceHasAServerOfItsOwn(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct{ entry, session string }{
-		"the sandbox":         {scripted, "0_"},
-		"the sandbox by name": {scripted + ", runtime: embedded", "0_"},
-		"a runtime asked for": {scripted + ", runtime: bun", "shared_"},
+	for name, tc := range map[string]struct {
+		entry, session string
+		flags          []string
+	}{
+		"the sandbox":                   {scripted, "0_", nil},
+		"the sandbox by name":           {scripted + ", runtime: embedded", "0_", nil},
+		"the sandbox by a flag":         {scripted + ", runtime: bun", "0_", []string{"--runtime", "embedded"}},
+		"a runtime asked for":           {scripted + ", runtime: bun", "shared_", nil},
+		"a runtime asked for by a flag": {scripted, "shared_", []string{"--runtime", "bun"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := sharers(t, tc.entry, webTrail("gather: { n: 3 }", "environment: {}"))
-			r := p.run("run", "--json", "--device", "web:a,web:b", "--agent", "on-device")
+			r := p.run(append([]string{"run", "--json", "--device", "web:a,web:b", "--agent", "on-device"}, tc.flags...)...)
 			r.want(t, 0, `"remembers 3"`, `"TRAILBLAZE_SESSION_ID":"`+tc.session)
 			spawntest.NoSurvivors(t, p.marker)
 		})

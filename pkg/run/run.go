@@ -73,6 +73,8 @@ type Setup struct {
 	Launch   Launcher
 	// EndShared ends the processes that were launched as shared. May be nil.
 	EndShared func(ctx context.Context) error
+	// Sandboxes says of a script, whose agent is on the device, that it runs where nothing can serve others.
+	Sandboxes func(config.Server) bool
 	Redactor  *redact.Redactor
 	Stream    *event.Stream
 	Now       func() time.Time

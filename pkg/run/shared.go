@@ -41,10 +41,9 @@ func newSharing(o Options) *sharing {
 // has reports whether the process of an entry is shared.
 func (s *sharing) has(entry config.Server) bool { return s != nil && entry.MultiDevice }
 
-// shares reports whether the session shares the process of an entry. A script of an agent on the device runs in a sandbox, where
-// nothing can serve others.
+// shares reports whether the session shares the process of an entry.
 func (s *session) shares(entry config.Server) bool {
-	sandboxed := s.scope.Agent == scope.OnDevice && entry.Script != "" && (entry.Runtime == "" || entry.Runtime == "embedded")
+	sandboxed := s.scope.Agent == scope.OnDevice && entry.Script != "" && s.setup.Sandboxes(entry)
 	return s.setup.sharing.has(entry) && !sandboxed
 }
 

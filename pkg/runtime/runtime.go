@@ -99,6 +99,12 @@ func (c Command) Release() {
 	}
 }
 
+// Sandboxes reports whether a script of an agent on the device runs in the sandbox, where nothing can serve others.
+func (f *Finder) Sandboxes(s Script) bool {
+	force := cmp.Or(f.opts.Force, s.Runtime)
+	return s.OnDevice && (force == "" || force == Embedded)
+}
+
 // Command chooses what runs a script. In the common cases nothing is started to find out. The error is a *fault.Error.
 func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 	force, by := s.Runtime, "the entry's runtime:"

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 )
@@ -38,7 +39,9 @@ func (u *user) framesOf(paths ...string) []*frame {
 		frames, there = t.frames(), nil
 		for _, f := range frames {
 			var path string
-			if err := f.evaluate(u.t.Context(), "location.pathname + (document.readyState == 'complete' ? '' : '…')", &path); err != nil {
+			ctx, cancel := context.WithTimeout(u.t.Context(), time.Second) // one that crashes does not answer
+			defer cancel()
+			if err := f.evaluate(ctx, "location.pathname + (document.readyState == 'complete' ? '' : '…')", &path); err != nil {
 				path = err.Error()
 			}
 			there = append(there, path)

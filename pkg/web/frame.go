@@ -67,6 +67,16 @@ type world struct {
 	end    context.CancelCauseFunc
 }
 
+// during is ctx for as long as the document is there; then its cause is errGone.
+func (w *world) during(ctx context.Context) (during context.Context, done func()) {
+	during, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(w.gone, func() { cancel(errGone) })
+	return during, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
 // handle is an object of a frame's isolated world, such as an element. It dies with the document.
 type handle struct {
 	frame    *frame
@@ -203,9 +213,8 @@ func (f *frame) call(ctx context.Context, function string, byValue bool, args []
 	if err != nil {
 		return r, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.gone, func() { cancel(errGone) })()
+	ctx, done := w.during(ctx)
+	defer done()
 	values := []any{map[string]any{"value": function}}
 	for _, arg := range args {
 		if h, ok := arg.(*handle); ok {

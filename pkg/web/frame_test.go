@@ -119,7 +119,12 @@ func TestACrashedFrameLeavesThePageUsable(t *testing.T) {
 	far = localhost(url)
 	u.do("navigate", "url", url+"/outer")
 	inner := u.framesOf("/outer", "/far")[1]
+	waits := make(chan error, 1)
+	go func() { waits <- inner.evaluate(t.Context(), "new Promise(() => {})", nil) }()
 	inner.session.Begin("Page.crash", nil)
+	if err := <-waits; !errors.Is(err, errGone) {
+		t.Errorf("what waits in the frame ends with %v", err)
+	}
 	u.framesOf("/outer")
 	if err := inner.evaluate(t.Context(), "1", nil); !errors.Is(err, errGone) {
 		t.Errorf("the frame answers %v", err)

@@ -86,6 +86,8 @@ func (f *frame) evaluate(ctx context.Context, expression string, result any) err
 	if err != nil {
 		return err
 	}
+	ctx, done := w.during(ctx)
+	defer done()
 	var r returned
 	err = s.Call(ctx, "Runtime.evaluate", map[string]any{
 		"expression": expression, "uniqueContextId": w.unique, "returnByValue": true, "awaitPromise": true,

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,7 +203,7 @@ func inputText(ctx context.Context, t *tab, args map[string]any) (tool.Result, e
 			return tool.Result{}, err
 		}
 		if element == nil {
-			what = is
+			what = cmp.Or(is, what) // the last look may be cut short
 			t.breathe(bounded, slice)
 			continue
 		}

@@ -64,16 +64,14 @@ func build(ctx context.Context, script string, target Target) (*made, error) {
 
 // oddConfiguration is the first of the files that esbuild would read above a folder that it could not, "" for none.
 func oddConfiguration(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
 		for _, name := range []string{"package.json", "tsconfig.json", "jsconfig.json", ".pnp.data.json", ".pnp.cjs", ".pnp.js"} {
 			if path := filepath.Join(at, name); isOdd(path) {
 				return path
 			}
 		}
-		if at == filepath.Dir(at) {
-			return ""
-		}
 	}
+	return ""
 }
 
 // out is where esbuild believes that its output goes; it is only ever in memory.

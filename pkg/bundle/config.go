@@ -73,14 +73,12 @@ func (f factList) extended(dir, name string) []string {
 		return f.present(path, path+".json", filepath.Join(path, "tsconfig.json"))
 	}
 	var list []string
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
 		if modules := filepath.Join(at, "node_modules"); f.add(placeFact, modules) != none {
 			list = append(list, f.extendedPackage(modules, name)...)
 		}
-		if at == filepath.Dir(at) {
-			return list
-		}
 	}
+	return list
 }
 
 // extendedPackage does the same in one folder of packages, where a package.json may lead elsewhere.

@@ -188,26 +188,24 @@ func (f factList) configuration(dir string) string {
 	if isInstalled(dir) {
 		return "" // esbuild leaves the tsconfig.json of packages alone
 	}
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
 		for _, name := range []string{"tsconfig.json", "jsconfig.json"} {
 			if path := filepath.Join(at, name); f.add(contentFact, path) != none {
 				return path
 			}
 		}
-		if at == filepath.Dir(at) {
-			return ""
-		}
 	}
+	return ""
 }
 
 // manifest adds the package.json that is in force in a folder, and returns its path, "" for none.
 func (f factList) manifest(dir string) string {
-	for at := dir; filepath.Base(at) != "node_modules"; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
+		if filepath.Base(at) == "node_modules" {
+			break
+		}
 		if path := filepath.Join(at, "package.json"); f.add(contentFact, path) != none {
 			return path
-		}
-		if at == filepath.Dir(at) {
-			break
 		}
 	}
 	return ""
@@ -215,12 +213,9 @@ func (f factList) manifest(dir string) string {
 
 // yarn adds the map that yarn has in place of node_modules.
 func (f factList) yarn(dir string) {
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
 		for _, name := range []string{".pnp.data.json", ".pnp.cjs", ".pnp.js"} {
 			f.add(contentFact, filepath.Join(at, name))
-		}
-		if at == filepath.Dir(at) {
-			return
 		}
 	}
 }
@@ -248,7 +243,7 @@ func (f factList) path(dir, spec, found string) {
 // packages adds the folders in which a package was looked for.
 func (f factList) packages(dir, spec, found string) {
 	name := PackageName(spec)
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
 		modules := filepath.Join(at, "node_modules")
 		if filepath.Base(at) != "node_modules" && f.add(placeFact, modules) != none {
 			path := filepath.Join(modules, name)
@@ -261,9 +256,6 @@ func (f factList) packages(dir, spec, found string) {
 					return
 				}
 			}
-		}
-		if at == filepath.Dir(at) {
-			break
 		}
 	}
 }

@@ -204,14 +204,12 @@ func plausible(dir, spec string) bool {
 	if isPath(spec) {
 		return slices.ContainsFunc(append(alternatives(join(dir, spec)), join(dir, spec)), exists)
 	}
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
 		if exists(filepath.Join(at, "node_modules", PackageName(spec))) {
 			return true
 		}
-		if at == filepath.Dir(at) {
-			return false
-		}
 	}
+	return false
 }
 
 func exists(path string) bool {

@@ -3,6 +3,7 @@ package bundle
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,12 +15,21 @@ const Elsewhere = "install bun (https://bun.sh) or node, or keep what needs it i
 
 // ProjectDir returns the nearest folder from dir upwards that has a package.json, dir when none has.
 func ProjectDir(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
 		if exists(filepath.Join(at, "package.json")) {
 			return at
 		}
-		if at == filepath.Dir(at) {
-			return dir
+	}
+	return dir
+}
+
+// Upwards are a folder and those above it, up to the root.
+func Upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := dir; yield(at); at = filepath.Dir(at) {
+			if at == filepath.Dir(at) {
+				return
+			}
 		}
 	}
 }
@@ -54,16 +64,14 @@ func lockedBy(dir string) string {
 	managers := []struct{ lock, name string }{
 		{"bun.lock", "bun"}, {"bun.lockb", "bun"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"package-lock.json", "npm"},
 	}
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range Upwards(dir) {
 		for _, m := range managers {
 			if exists(filepath.Join(at, m.lock)) {
 				return m.name
 			}
 		}
-		if at == filepath.Dir(at) {
-			return ""
-		}
 	}
+	return ""
 }
 
 // FileURL is an absolute path as a file: URL.

@@ -10,6 +10,8 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/bundle"
 )
 
 // LookPath finds the executable name in path, a list of folders as in PATH. Folders that are not absolute are passed over:
@@ -79,16 +81,12 @@ func findBun(path string) string {
 
 // localLoader looks for tsx as node would for a script in dir.
 func localLoader(dir string) string {
-	for {
-		if loader := packageLoader(filepath.Join(dir, "node_modules", "tsx")); loader != "" {
+	for at := range bundle.Upwards(dir) {
+		if loader := packageLoader(filepath.Join(at, "node_modules", "tsx")); loader != "" {
 			return loader
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
 	}
+	return ""
 }
 
 // globalLoader looks behind the tsx on PATH, which is a link into its package, or a script that npm or pnpm wrote.

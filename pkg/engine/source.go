@@ -3,7 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/binary"
-	"unsafe"
+	"slices"
 
 	lib "modernc.org/libquickjs"
 )
@@ -12,34 +12,31 @@ import (
 // functions inside it once more: three quarters of the bytecode of a server, read at each start, for something that hardly any script
 // asks for. So the bytecode has the places of the texts in the script instead, and a function gets its text when it is asked for it.
 
-// An extent is where the text of a function stands in its script, in bytes.
-type extent struct{ Start, Size uint32 }
-
 // sources are the texts of a script's functions.
 type sources struct {
-	code    []byte
-	extents []extent // in the order of eachFunction
+	code  []byte
+	table []byte // where each stands in code, in the order of eachFunction: its start and its size, of four bytes each
 }
 
-// program is bytecode without the texts of functions, with their extents before it.
-func program(extents []extent, bytecode []byte) []byte {
-	data := binary.LittleEndian.AppendUint32(nil, uint32(len(extents)))
-	for _, p := range extents {
-		data = binary.LittleEndian.AppendUint32(data, p.Start)
-		data = binary.LittleEndian.AppendUint32(data, p.Size)
-	}
-	return append(data, bytecode...)
+const entrySize = 8
+
+// text is that of a function by its number, from 0.
+func (s sources) text(i int) []byte {
+	entry := s.table[i*entrySize:]
+	start, size := binary.LittleEndian.Uint32(entry), binary.LittleEndian.Uint32(entry[4:])
+	return s.code[start:][:size]
+}
+
+// program is bytecode without the texts of functions, with the number of its functions and their table before it.
+func program(table, bytecode []byte) []byte {
+	functions := binary.LittleEndian.AppendUint32(nil, uint32(len(table)/entrySize))
+	return slices.Concat(functions, table, bytecode)
 }
 
 // parts is the inverse of program.
-func parts(program []byte) (extents []extent, bytecode []byte) {
-	extents = make([]extent, binary.LittleEndian.Uint32(program))
-	program = program[4:]
-	for i := range extents {
-		extents[i] = extent{binary.LittleEndian.Uint32(program), binary.LittleEndian.Uint32(program[4:])}
-		program = program[8:]
-	}
-	return extents, program
+func parts(program []byte) (table, bytecode []byte) {
+	size := int(binary.LittleEndian.Uint32(program)) * entrySize
+	return program[4:][:size], program[4+size:]
 }
 
 // eachFunction visits a function and those inside it, each before those inside it.
@@ -53,18 +50,19 @@ func eachFunction(f value, visit func(*lib.TJSFunctionBytecode)) {
 	}
 }
 
-// takeSources takes the texts out of a script's functions and returns their extents.
-func (v *vm) takeSources(script value, code []byte) []extent {
-	var extents []extent
+// takeSources takes the texts out of a script's functions and returns the table of where they stand.
+func (v *vm) takeSources(script value, code []byte) []byte {
+	var table []byte
 	start := 0
 	eachFunction(script, func(b *lib.TJSFunctionBytecode) {
 		text := span[byte](b.Fdebug.Fsource, b.Fdebug.Fsource_len)
 		start = find(code, text, start)
-		extents = append(extents, extent{uint32(start), uint32(len(text))})
+		table = binary.LittleEndian.AppendUint32(table, uint32(start))
+		table = binary.LittleEndian.AppendUint32(table, uint32(len(text)))
 		lib.Xjs_free(v.tls, v.ctx, b.Fdebug.Fsource)
 		b.Fdebug.Fsource, b.Fdebug.Fsource_len = 0, 0
 	})
-	return extents
+	return table
 }
 
 // find returns a place where a text stands in code. Most functions stand shortly after the one before them in the order of eachFunction,
@@ -104,21 +102,11 @@ func (v *vm) hookSources() {
 
 // giveSource gives a function of the script its text.
 func (v *vm) giveSource(f value) {
-	if tag(f) != lib.EJS_TAG_OBJECT {
+	b := bytecodeOf(f)
+	if b == nil || b.Fdebug.Fsource != 0 || b.Fdebug.Fsource_len == 0 {
 		return
 	}
-	o := at[lib.TJSObject](pointerOf(f))
-	switch o.Fclass_id {
-	case lib.EJS_CLASS_BYTECODE_FUNCTION, lib.EJS_CLASS_GENERATOR_FUNCTION, lib.EJS_CLASS_ASYNC_FUNCTION, lib.EJS_CLASS_ASYNC_GENERATOR_FUNCTION:
-	default:
-		return
-	}
-	debug := &(*(**lib.TJSFunctionBytecode)(unsafe.Pointer(&o.Fu))).Fdebug
-	if debug.Fsource != 0 || debug.Fsource_len == 0 {
-		return
-	}
-	where := v.sources.extents[debug.Fsource_len-1]
-	text := v.sources.code[where.Start:][:where.Size]
-	debug.Fsource, debug.Fsource_len = lib.Xjs_malloc(v.tls, v.ctx, lib.Tsize_t(len(text))), int32(len(text))
-	copy(span[byte](debug.Fsource, len(text)), text)
+	text := v.sources.text(int(b.Fdebug.Fsource_len) - 1)
+	b.Fdebug.Fsource, b.Fdebug.Fsource_len = lib.Xjs_malloc(v.tls, v.ctx, lib.Tsize_t(len(text))), int32(len(text))
+	copy(span[byte](b.Fdebug.Fsource, len(text)), text)
 }

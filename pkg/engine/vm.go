@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -185,9 +186,9 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 		return nil, err
 	}
 	defer v.free(f)
-	var extents []extent
+	var table []byte
 	if !native {
-		extents = v.takeSources(f, code)
+		table = v.takeSources(f, code)
 	}
 	size := v.heap.take(int(unsafe.Sizeof(lib.Tsize_t(0))))
 	defer v.heap.release(size)
@@ -196,20 +197,20 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 		return nil, fmt.Errorf("cannot write the bytecode of %s", file)
 	}
 	defer lib.Xjs_free(v.tls, v.ctx, p)
-	return program(extents, span[byte](p, uint32(*at[lib.Tsize_t](size)))), nil
+	return program(table, span[byte](p, uint32(*at[lib.Tsize_t](size)))), nil
 }
 
 // run runs the program of a script, of which it keeps the code of one that is not native, and returns the script's value.
 func (v *vm) run(program, code []byte) (value, error) {
-	extents, bytecode := parts(program)
+	table, bytecode := parts(program)
 	p := v.cBytes(bytecode)
 	defer v.heap.release(p)
 	f, err := v.result(lib.XJS_ReadObject(v.tls, v.ctx, p, lib.Tsize_t(len(bytecode)), lib.MJS_READ_OBJ_BYTECODE))
 	if err != nil {
 		return undefined(), err
 	}
-	if len(extents) > 0 {
-		v.sources = sources{code, extents}
+	if len(table) > 0 {
+		v.sources = sources{code, bytes.Clone(table)} // the rest of the program may go
 		numberFunctions(f)
 	}
 	return v.result(lib.XJS_EvalFunction(v.tls, v.ctx, f))

@@ -101,16 +101,13 @@ func (c Command) Release() {
 
 // Sandboxes reports whether a script of an agent on the device runs in the sandbox, where nothing can serve others.
 func (f *Finder) Sandboxes(s Script) bool {
-	force := cmp.Or(f.opts.Force, s.Runtime)
+	force, _ := f.asked(s)
 	return s.OnDevice && (force == "" || force == Embedded)
 }
 
 // Command chooses what runs a script. In the common cases nothing is started to find out. The error is a *fault.Error.
 func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
-	force, by := s.Runtime, "the entry's runtime:"
-	if f.opts.Force != "" {
-		force, by = f.opts.Force, f.opts.ForcedBy
-	}
+	force, by := f.asked(s)
 	why := by + " asks for it"
 	bun, node := f.bun(), f.node()
 	switch {
@@ -137,6 +134,14 @@ func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 		return f.nodeCommand(ctx, node, s.Path, "")
 	}
 	return f.embedded(ctx, s.Path, "neither bun nor node is on PATH")
+}
+
+// asked is the runtime that somebody asks for, "" for none, and who.
+func (f *Finder) asked(s Script) (name, by string) {
+	if f.opts.Force != "" {
+		return f.opts.Force, f.opts.ForcedBy
+	}
+	return s.Runtime, "the entry's runtime:"
 }
 
 func missing(name, by, site string) error {

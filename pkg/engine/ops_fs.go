@@ -25,7 +25,8 @@ func fileOps() (map[string]op, map[string]job) {
 		"fs.stat": statFile(os.Stat, "stat"), "fs.lstat": statFile(os.Lstat, "lstat"), "fs.fstat": statOpen,
 		"fs.mkdir": makeDir, "fs.mkdtemp": makeTempDir, "fs.readdir": readDir, "fs.rmdir": removeDir, "fs.unlink": unlink,
 		"fs.removeAll": removeAll, "fs.rename": twoPaths("rename", os.Rename), "fs.link": twoPaths("link", os.Link),
-		"fs.symlink": symlink, "fs.readlink": readLink, "fs.realpath": realPath, "fs.access": accessFile, "fs.chmod": changeMode, "fs.utimes": changeTimes, "fs.truncate": truncate,
+		"fs.symlink": symlink, "fs.readlink": readLink, "fs.realpath": realPath, "fs.access": accessFile,
+		"fs.chmod": changeMode, "fs.utimes": changeTimes, "fs.truncate": truncate,
 	}
 	ops := map[string]op{}
 	for name, job := range jobs {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto/subtle"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -32,7 +34,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	q, no := s.hear(w, r, form)
 	if no != nil {
 		s.refusals.add(no.why)
-		no.send(w, c)
+		no.send(w, r, c)
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
@@ -173,20 +175,23 @@ func tooLarge() *refusal {
 }
 
 // send refuses and ends the connection, so that net/http does not read the rest of the body before it answers.
-func (no *refusal) send(w http.ResponseWriter, c *conn) {
-	now := time.Now()
-	_ = c.SetWriteDeadline(now.Add(writeTime))
+func (no *refusal) send(w http.ResponseWriter, r *http.Request, c *conn) {
+	_ = c.SetWriteDeadline(time.Now().Add(writeTime))
 	h := w.Header()
 	switch no.status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusMethodNotAllowed:
 		h.Set("Allow", http.MethodPost)
-	case http.StatusRequestEntityTooLarge:
-		_ = c.SetReadDeadline(now) // nor after it
 	}
+	text := no.why + "\n"
 	h.Set("Connection", "close")
 	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(no.status)
-	_, _ = w.Write([]byte(no.why + "\n"))
+	_, _ = io.WriteString(w, text)
+	_ = http.NewResponseController(w).Flush()
+	// Many clients write all before they read, and to close on one that writes takes the answer from it.
+	_ = c.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.CopyN(io.Discard, r.Body, lingerBytes)
 }

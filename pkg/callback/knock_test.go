@@ -354,9 +354,15 @@ func TestATooLargeBodyIsNotWaitedFor(t *testing.T) {
 	})
 	t.Run("sent although it was announced, and closed after it", func(t *testing.T) {
 		t.Parallel()
-		k := good(s, strings.Repeat("x", maxBody+maxBody/2))
+		k := good(s, strings.Repeat("x", 7*maxBody))
 		k.headers = append(k.headers, "Connection: close")
 		refused(t, s, id, k, send(t, s, k), 413)
+	})
+	t.Run("refused for another reason, sent, and closed after it", func(t *testing.T) {
+		t.Parallel()
+		k := good(s, strings.Repeat("x", 7*maxBody))
+		k.headers = append(k.headers, "Connection: close", "Authorization: Bearer nothing")
+		refused(t, s, id, k, send(t, s, k), 401)
 	})
 }
 

@@ -26,7 +26,7 @@ const (
 	headerBytes = 16 << 10
 	bodyTime    = 10 * time.Second       // the protocol's
 	writeTime   = 10 * time.Second       // to take an answer that is ready
-	lingerTime  = 500 * time.Millisecond // to write the rest of a request that is refused already
+	lingerTime  = 2 * time.Second        // to write the rest of a request that is refused already
 	lingerBytes = 8 * maxBody            // of that rest
 	idleTime    = 2 * time.Minute        // longer than clients keep a connection: one that they reuse must not vanish under a request
 	promptTime  = 500 * time.Millisecond // for a dispatch that has been cancelled to say so in its own words

@@ -152,6 +152,17 @@ class Http(unittest.TestCase):
             self.assertEqual(self.send(method, **token)[0], 405, method)
         self.end()
 
+    def test_who_writes_all_before_reading_is_told_why_it_is_refused(self):
+        self.start(TRAILBLAZE_SESSION_ID="shared", TRAILBLAZE_SESSION_TOKEN="secret")
+        much = b"x" * ((64 << 20) + 1)
+        for status, more, body in [
+            (413, {"Authorization": "Bearer secret"}, much),
+            (401, {}, much),
+            (411, {"Authorization": "Bearer secret", "Transfer_Encoding": "chunked"}, much),
+        ]:
+            self.assertEqual(self.send("POST", body, **more)[0], status)
+        self.end()
+
     def test_it_ends_with_stdin_and_lets_calls_finish(self):
         def respond(_):
             self.process.stdin.close()

@@ -10,6 +10,7 @@ const PATH = "/mcp";
 const HOST = "127.0.0.1";
 // As much as a line over stdio may have.
 const MAX_BODY_BYTES = 64 << 20;
+const LINGER_MS = 2000; // to write the rest of a request that is refused already
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
@@ -71,7 +72,7 @@ export async function serveHttp(tools, serverInfo, port) {
   };
   const server = createServer((request, response) => {
     response.on("error", () => {}); // the client has gone
-    answer(request, response, conversations, open).catch((thrown) => refuse(response, thrown));
+    answer(request, response, conversations, open).catch((thrown) => refuse(request, response, thrown));
   });
   server.keepAliveTimeout = 0; // a connection that a client uses again must not vanish under its request
   await listen(server, port);
@@ -200,18 +201,27 @@ function accepts({ headers }, type) {
   return headers.accept?.includes(type) ?? false;
 }
 
-/** @param {IncomingMessage} request */
-async function read(request) {
-  const tooLarge = new Refusal(413, `the body is over ${MAX_BODY_BYTES} bytes`, { connection: "close" });
-  if (Number(request.headers["content-length"]) > MAX_BODY_BYTES) throw tooLarge;
-  const chunks = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+/**
+ * Takes the body. It listens for pieces, since leaving a loop over them would end the connection before a refusal is sent.
+ * @param {IncomingMessage} request
+ * @returns {Promise<string>}
+ */
+function read(request) {
+  const tooLarge = new Refusal(413, `the body is over ${MAX_BODY_BYTES} bytes`);
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers["content-length"]) > MAX_BODY_BYTES) return reject(tooLarge);
+    /** @type {Buffer[]} */
+    let chunks = [];
+    let size = 0;
+    request.on("data", (chunk) => {
+      size += chunk.length;
+      if (size <= MAX_BODY_BYTES) return void chunks.push(chunk);
+      chunks = [];
+      reject(tooLarge);
+    });
+    request.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+    request.on("close", () => reject(new Refusal(400, "the request could not be read to its end")));
+  });
 }
 
 /**
@@ -235,14 +245,21 @@ function parse(text) {
 }
 
 /**
+ * @param {IncomingMessage} request
  * @param {ServerResponse} response
  * @param {unknown} thrown
  */
-function refuse(response, thrown) {
+function refuse(request, response, thrown) {
   if (!(thrown instanceof Refusal)) console.error("@trailblaze/scripting: a request went wrong:", thrown);
   if (response.headersSent) return void response.destroy();
-  const { status, headers, code, message } =
-    thrown instanceof Refusal ? thrown : new Refusal(400, "the request could not be read to its end");
+  const { status, headers, code, message } = thrown instanceof Refusal ? thrown : new Refusal(500, "the server's log says what went wrong");
   const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
-  response.writeHead(status, { ...headers, "content-type": "application/json" }).end(body);
+  const head = { ...headers, "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
+  if (request.complete) return void response.writeHead(status, head).end(body);
+  // Many clients write all before they read, and to close on one that writes takes the answer from it.
+  response.writeHead(status, { ...head, connection: "close" }).write(body);
+  const end = () => void response.end();
+  const patience = setTimeout(end, LINGER_MS);
+  request.on("close", () => clearTimeout(patience));
+  request.on("end", end).resume();
 }

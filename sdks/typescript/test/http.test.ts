@@ -1,7 +1,7 @@
 // The same tools over HTTP, to several clients at once.
 import assert from "node:assert/strict";
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { argv, callbacks, fixture, meta, Peer, succeeded, until } from "./peer.ts";
 
@@ -33,6 +33,17 @@ function send(port: number, method: string, headers: Record<string, string>, bod
     });
     request.on("error", reject);
     request.end(typeof body === "string" || body === undefined ? body : JSON.stringify(body));
+  });
+}
+
+/** Writes a whole request before it reads the answer, as many clients do. */
+function writeFirst(port: number, head: string[], body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1").pause().setEncoding("utf8").on("error", reject);
+    let text = "";
+    socket.on("data", (chunk) => (text += chunk)).on("end", () => resolve(text));
+    const lines = ["POST /mcp HTTP/1.1", `Host: 127.0.0.1:${port}`, "Content-Type: application/json", ...head, "", ""];
+    socket.write(lines.join("\r\n") + body, () => socket.resume());
   });
 }
 
@@ -193,6 +204,21 @@ test("who has no business here is refused", async (t) => {
     assert.equal(answer.status, status, what);
   }
   assert.equal((await http.post(ping, { authorization: "Bearer secret" })).status, 400); // and it lives
+});
+
+test("who writes all before reading is told why it is refused", async (t) => {
+  const http = await Http.start(t, { TRAILBLAZE_SESSION_TOKEN: "secret" });
+  const much = "x".repeat((64 << 20) + 1);
+  const token = "Authorization: Bearer secret";
+  for (const [what, status, head, body] of [
+    ["too much", 413, [token, `Content-Length: ${much.length}`, "Connection: close"], much],
+    ["too much in pieces", 413, [token, "Transfer-Encoding: chunked"], `${much.length.toString(16)}\r\n${much}\r\n0\r\n\r\n`],
+    ["another user", 401, ["Content-Length: 7654321", "Connection: close"], much.slice(0, 7654321)],
+    ["more than is written", 413, [token, "Content-Length: 987654321"], "x"],
+  ] as [string, number, string[], string][]) {
+    const answer = await writeFirst(http.port, head, body).catch(String);
+    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} [^]*\\r\\n\\r\\n{"jsonrpc"[^]*}$`), what);
+  }
 });
 
 test("a session that is deleted ends with its calls", async (t) => {

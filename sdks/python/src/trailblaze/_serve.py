@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import os
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional, Sequence
 
@@ -17,6 +19,8 @@ _PATH = "/mcp"
 _MAX_BODY_BYTES = 64 << 20
 # When a server is told to end, calls may still finish. trailblaze waits 5 s before it uses force.
 _GRACE = 3.0
+# Seconds that a client may write on a request which is refused already.
+_LINGER = 2.0
 _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
 
 
@@ -248,8 +252,14 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _refuse(self, status: int, why: str, code: int = _INVALID_REQUEST) -> None:
-        self.close_connection = True  # what is left of the body is not read
+        self.close_connection = True
         self._send(status, _encode(_wrong(None, code, why)))
+        # Many clients write all before they read, and to close on one that writes takes the answer from it.
+        self.connection.settimeout(_LINGER)
+        deadline = time.monotonic() + _LINGER
+        with contextlib.suppress(OSError):
+            while time.monotonic() < deadline and self.rfile.read1(1 << 16):
+                pass
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)

@@ -250,6 +250,18 @@ test("a client that goes away in the middle of a call leaves the others alone", 
   assert.equal(http.peer.exited, undefined);
 });
 
+test("a client that goes away in the middle of a request leaves the server alone", async (t) => {
+  const http = await Http.start(t);
+  for (const length of [100, 987654321]) {
+    const socket = connect(http.port, "127.0.0.1");
+    socket.write(`POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${http.port}\r\nContent-Length: ${length}\r\n\r\nx`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.resetAndDestroy();
+  }
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(await (await http.session()).text("greet", { name: "Ann" }), "hello Ann");
+});
+
 for (const how of ["the end of stdin", "SIGTERM", "SIGINT"] as const) {
   test(`the process ends with ${how}`, async (t) => {
     const http = await Http.start(t);

@@ -30,6 +30,9 @@ class Refusal extends Error {
   }
 }
 
+const TOO_LARGE = new Refusal(413, `the body is over ${MAX_BODY_BYTES} bytes`);
+const CUT_SHORT = new Refusal(400, "the request could not be read to its end");
+
 /**
  * The port that the arguments of a program ask to serve HTTP at; undefined when they do not. Other arguments are the author's.
  * @param {string[]} argv
@@ -207,9 +210,8 @@ function accepts({ headers }, type) {
  * @returns {Promise<string>}
  */
 function read(request) {
-  const tooLarge = new Refusal(413, `the body is over ${MAX_BODY_BYTES} bytes`);
   return new Promise((resolve, reject) => {
-    if (Number(request.headers["content-length"]) > MAX_BODY_BYTES) return reject(tooLarge);
+    if (Number(request.headers["content-length"]) > MAX_BODY_BYTES) return reject(TOO_LARGE);
     /** @type {Buffer[]} */
     let chunks = [];
     let size = 0;
@@ -217,10 +219,10 @@ function read(request) {
       size += chunk.length;
       if (size <= MAX_BODY_BYTES) return void chunks.push(chunk);
       chunks = [];
-      reject(tooLarge);
+      reject(TOO_LARGE);
     });
     request.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
-    request.on("close", () => reject(new Refusal(400, "the request could not be read to its end")));
+    request.on("close", () => reject(CUT_SHORT));
   });
 }
 

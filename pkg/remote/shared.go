@@ -193,7 +193,7 @@ func (h *host) gone() bool {
 // start starts a host and waits until it answers. On failure nothing is left of it.
 func (p *Pool) start(ctx context.Context, h *host) (err error) {
 	for try := 1; ; try++ {
-		if h.at, err = reserve(); err != nil {
+		if h.at, err = reserve(ctx); err != nil {
 			return err
 		}
 		if err = p.launch(ctx, h); err == nil {

@@ -27,31 +27,41 @@ type port struct {
 }
 
 // reserve chooses a free port.
-func reserve() (*port, error) {
+func reserve(ctx context.Context) (*port, error) {
 	var last error
 	for range maxTries {
-		number := firstPort + rand.IntN(lastPort-firstPort+1)
-		held, err := net.ListenUDP("udp4", &net.UDPAddr{IP: loopback(), Port: number})
-		if err != nil {
-			last = err
-			continue
-		}
-		listener, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: loopback(), Port: number})
+		p, err := hold(ctx, firstPort+rand.IntN(lastPort-firstPort+1))
 		if err == nil {
-			_ = listener.Close()
-			return &port{number, held}, nil
+			return p, nil
 		}
 		last = err
-		_ = held.Close()
 	}
 	return nil, fault.Wrap(fault.Server, last, "is the loopback interface up?", "finding a free port")
 }
 
-func loopback() net.IP { return net.IPv4(127, 0, 0, 1) }
+// hold chooses a port that any server can have: also one that asks without SO_REUSEADDR, and gets no port whose last connection ended
+// within the minute.
+func hold(ctx context.Context, number int) (*port, error) {
+	held, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
+	if err != nil {
+		return nil, err
+	}
+	p := &port{number, held}
+	as := net.ListenConfig{Control: withoutReuse}
+	listener, err := as.Listen(ctx, "tcp4", p.address())
+	if err != nil {
+		p.free()
+		return nil, err
+	}
+	_ = listener.Close()
+	return p, nil
+}
 
 func (p *port) free() { _ = p.held.Close() }
 
-func (p *port) base() string { return "http://127.0.0.1:" + strconv.Itoa(p.number) }
+func (p *port) address() string { return "127.0.0.1:" + strconv.Itoa(p.number) }
+
+func (p *port) base() string { return "http://" + p.address() }
 
 // firstPause and lastPause are how long to wait before asking again.
 const (

@@ -5,6 +5,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -483,7 +484,7 @@ func TestNobodyElseChoosesAReservedPort(t *testing.T) {
 	t.Parallel()
 	taken := map[int]bool{}
 	for range 200 {
-		p, err := reserve()
+		p, err := reserve(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -492,21 +493,50 @@ func TestNobodyElseChoosesAReservedPort(t *testing.T) {
 			t.Errorf("port %d was chosen", p.number)
 		}
 		taken[p.number] = true
-		if err := canListen(p.number); err != nil {
-			t.Fatalf("a server cannot have it: %v", err)
-		}
+		_ = listenAt(t, p).Close()
 	}
 }
 
-// canListen tries for a while: a process that starts at this moment has copies of our sockets until it is another program.
-func canListen(port int) error {
+func TestAPortOfConnectionsThatHaveJustEndedIsNotChosen(t *testing.T) {
+	t.Parallel()
+	p, err := reserve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.free()
+	listener := listenAt(t, p)
+	client, err := net.Dial("tcp4", p.address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	_ = served.Close() // before the client does: it is this end that remembers the connection
+	if _, err := io.Copy(io.Discard, client); err != nil {
+		t.Fatal(err)
+	}
+	_ = client.Close()
+	p.free()
+	if again, err := hold(t.Context(), p.number); err == nil {
+		again.free()
+		t.Error("it was chosen")
+	}
+	_ = listenAt(t, p).Close() // as servers do that ask for it with SO_REUSEADDR
+}
+
+// listenAt tries for a while: a process that starts at this moment has copies of our sockets until it is another program.
+func listenAt(t *testing.T, p *port) net.Listener {
+	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		l, err := net.Listen("tcp4", p.address())
 		if err == nil {
-			return l.Close()
+			return l
 		}
 		if time.Now().After(deadline) {
-			return err
+			t.Fatalf("a server cannot have it: %v", err)
 		}
 	}
 }

@@ -1,3 +1,4 @@
+import contextlib
 import http.client
 import json
 import os
@@ -56,8 +57,8 @@ class Flags(unittest.TestCase):
 class Http(unittest.TestCase):
     """The test project's server over HTTP."""
 
-    def start(self, **variables):
-        self.port = free_port()
+    def start(self, port=None, **variables):
+        self.port = port or free_port()
         env = {k: v for k, v in os.environ.items() if not k.startswith("TRAILBLAZE_")}
         self.process = subprocess.Popen(
             [sys.executable, str(SERVER), "--transport", "http", "--port", str(self.port)],
@@ -197,6 +198,15 @@ class Http(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"cannot serve at 127.0.0.1:{port}: ", done.stderr)
         self.assertIn("Address already in use", done.stderr)
+
+    def test_it_serves_again_at_the_port_of_one_that_has_just_ended(self):
+        self.start()
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as client:
+            client.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
+            self.assertIn(b"greetAll", client.getresponse().read())
+            self.process.kill()  # its end of the connection closes first, and is remembered for a minute
+            self.process.wait(30)
+        self.start(port=self.port)
 
 
 class Stdio(unittest.TestCase):

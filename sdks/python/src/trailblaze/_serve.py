@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional, Sequence
 
 Message = Dict[str, Any]
@@ -170,6 +171,7 @@ class _Running:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    allow_reuse_address = os.name == "posix"  # a port that is free again; on Windows it would be one that another has
     request_queue_size = 128  # of the usual 5, many calls at once would make a second's wait each
 
     def __init__(self, handle: Handle, port: int) -> None:
@@ -181,8 +183,7 @@ class _Server(ThreadingHTTPServer):
             raise SystemExit(f"trailblaze: cannot serve at {_HOST}:{port}: {e}") from None
 
     def server_bind(self) -> None:  # HTTPServer's looks for the name of our address, which may take long
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
+        TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]
 
     def handle_error(self, request: Any, client_address: Any) -> None:

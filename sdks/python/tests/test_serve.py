@@ -2,6 +2,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -22,9 +23,12 @@ SERVER = Path(__file__).parent / "project" / "server.py"
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port below those that systems give to whoever asks for any, so that it stays free."""
+    while True:
+        port = random.randrange(10000, 20000)
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 class Flags(unittest.TestCase):

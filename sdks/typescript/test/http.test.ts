@@ -14,10 +14,13 @@ interface Answer {
   text: string;
 }
 
+/** A port below those that systems give to whoever asks for any, so that it stays free. */
 async function freePort(): Promise<number> {
+  const port = 10_000 + Math.floor(Math.random() * 10_000);
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const listens = new Promise((resolve) => server.on("listening", () => resolve(true)).on("error", () => resolve(false)));
+  server.listen(port, "127.0.0.1");
+  if (!(await listens)) return freePort();
   await new Promise((resolve) => server.close(resolve));
   return port;
 }

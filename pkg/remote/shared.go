@@ -395,8 +395,8 @@ func (c *sharedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.l.host.spoke.Store(true)
 	default:
 	}
-	if answer, isAnswer := msg.(*jsonrpc.Response); err == nil && isAnswer && lostIn(answer) && c.died() {
-		return c.Connection.Read(ctx) // to the end of the conversation
+	if answer, isAnswer := msg.(*jsonrpc.Response); err == nil && isAnswer && lostIn(answer) && c.ended() {
+		return c.Read(ctx) // to the end of the conversation
 	}
 	return msg, err
 }
@@ -406,17 +406,15 @@ func lostIn(answer *jsonrpc.Response) bool {
 	return ours && in.lost
 }
 
-// died waits for the end of a process that may be dying.
-func (c *sharedConn) died() bool {
+// ended waits for the end of the conversation, which that of the process is: it may be dying.
+func (c *sharedConn) ended() bool {
 	if c.patient.IsZero() {
 		c.patient = time.Now().Add(dying)
 	}
 	select {
-	case <-c.l.host.process.Done():
+	case <-c.l.life.Done():
 		return true
 	case <-time.After(time.Until(c.patient)):
-		return false
-	case <-c.l.life.Done():
 		return false
 	}
 }

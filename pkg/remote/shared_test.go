@@ -4,6 +4,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/server"
@@ -194,6 +197,37 @@ func TestTheEndOfTheProcessIsThatOfTheLink(t *testing.T) {
 	}
 	if after := f.mustStart(f.config(what)).call(t, "pid", nil).Text; after == before {
 		t.Error("nobody started it again")
+	}
+}
+
+func TestACallThatWasLostWhenTheProcessDiedEndsAsTheProcessDid(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	opened, err := f.Open(ctx, "key", f.python("", hosted))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := Open(ctx, Spec{URL: opened.host.url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := &SharedLink{Link: link, pool: f.Pool, host: opened.host}
+	conn, err := shared.Transport().Connect(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		link.deliver(&jsonrpc.Response{Error: link.lost(io.EOF)})
+	}
+	if err := opened.host.process.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	link.end(opened.host.end())
+	<-link.Done()
+	if msg, err := conn.Read(ctx); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v (%v), want the end of the conversation", msg, err)
 	}
 }
 

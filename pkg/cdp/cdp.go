@@ -84,10 +84,10 @@ func (c *Conn) Session(id string) *Session {
 	s := c.sessions[id]
 	if s == nil {
 		s = &Session{conn: c, id: id, done: make(chan struct{})}
-		if c.err == nil {
-			c.sessions[id] = s
-		} else {
+		if c.over() {
 			s.end()
+		} else {
+			c.sessions[id] = s
 		}
 	}
 	return s
@@ -98,13 +98,21 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err says why the connection ended: ErrClosed, or what the transport said. It is nil before.
 func (c *Conn) Err() error {
+	if !c.over() {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// over reports whether done is closed. The connection may have failed before: sessions and calls end after done.
+func (c *Conn) over() bool {
 	select {
 	case <-c.done:
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.err
+		return true
 	default:
-		return nil
+		return false
 	}
 }
 

@@ -195,6 +195,49 @@ func TestAnEndedConnectionSaysWhy(t *testing.T) {
 	}
 }
 
+// stubborn is a browser that is written to in vain, and from which an answer may come long after that.
+type stubborn struct {
+	failed chan struct{}
+	let    chan struct{}
+}
+
+func (s *stubborn) Read() ([]byte, error) {
+	<-s.let
+	return nil, io.EOF
+}
+
+func (s *stubborn) Write([]byte) error { return io.ErrClosedPipe }
+
+func (s *stubborn) Close() error {
+	close(s.failed)
+	return nil
+}
+
+func TestNothingEndsBeforeTheConnectionCanSayWhy(t *testing.T) {
+	t.Parallel()
+	b := &stubborn{make(chan struct{}), make(chan struct{})}
+	conn := cdp.NewConn(b)
+	conn.Browser().Begin("A.one", nil)
+	wait(t, "the failure", b.failed)
+	late, session := conn.Browser().Begin("A.two", nil), conn.Session("P")
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	early := late(soon, nil)
+	select {
+	case <-session.Done():
+		early = errors.Join(early, errors.New("a session"))
+	default:
+	}
+	if conn.Err() != nil || !errors.Is(early, context.DeadlineExceeded) {
+		t.Errorf("ended before the connection: %v", early)
+	}
+	close(b.let)
+	wait(t, "the session", session.Done())
+	if err := conn.Err(); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("the connection ended with %v", err)
+	}
+}
+
 func TestEventsReachTheListenersOfTheirSessionInOrder(t *testing.T) {
 	t.Parallel()
 	b, conn := connect(t)

@@ -80,7 +80,7 @@ func (c *Conn) begin(s *Session, method string, params any) (int64, *call) {
 	switch data, err := json.Marshal(message{ID: id, SessionID: s.id, Method: method, Params: params}); {
 	case err != nil:
 		c.answer(id, nil, err)
-	case c.err != nil:
+	case c.over():
 		c.answer(id, nil, c.err)
 	case s.ended():
 		c.answer(id, nil, ErrDetached)

@@ -31,6 +31,8 @@ const (
 	farewell = 2 * time.Second
 	// waiting is how many messages may wait to be read before the server's stream does.
 	waiting = 16
+	// delivery is how long what a server said before it ended may take to be read.
+	delivery = time.Second
 )
 
 // Spec says where a server is.
@@ -58,7 +60,8 @@ type Link struct {
 	heard    chan struct{}
 	hearOnce sync.Once
 	done     chan struct{}
-	work     sync.WaitGroup // every goroutine of the link
+	calls    sync.WaitGroup // the goroutines of requests that have an answer
+	work     sync.WaitGroup // every other goroutine of the link
 
 	mu      sync.Mutex
 	ending  bool         // no request is begun any more
@@ -154,22 +157,27 @@ func (l *Link) end(fate *fault.Error) {
 		return
 	}
 	l.ending, l.fate = true, fate
-	go l.finish() // it waits for the caller
+	go func() { // it waits for the caller
+		defer l.finish()
+		defer time.AfterFunc(delivery, l.over).Stop()
+		l.calls.Wait() // for the answers that the server gave before
+	}()
 }
 
 func (l *Link) finish() {
 	l.over()
+	l.calls.Wait()
 	l.work.Wait()
 	l.client.CloseIdleConnections()
 	close(l.done)
 }
 
-// begin runs part of the conversation, unless it is ending.
-func (l *Link) begin(part func()) bool {
+// begin runs part of the conversation in a group, unless it is ending.
+func (l *Link) begin(group *sync.WaitGroup, part func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ending {
-		l.work.Go(func() {
+		group.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
 					l.end(fault.Panicked(p))

@@ -310,7 +310,7 @@ func (p *Pool) link(ctx context.Context, h *host) (*SharedLink, error) {
 	if err != nil {
 		return nil, err
 	}
-	link.begin(func() {
+	link.begin(&link.work, func() {
 		select {
 		case <-h.process.Done():
 			link.end(h.end())
@@ -412,6 +412,8 @@ func (c *sharedConn) ended() bool {
 		c.patient = time.Now().Add(dying)
 	}
 	select {
+	case <-c.l.host.process.Done():
+		return true
 	case <-c.l.life.Done():
 		return true
 	case <-time.After(time.Until(c.patient)):

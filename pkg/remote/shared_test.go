@@ -231,6 +231,38 @@ func TestACallThatWasLostWhenTheProcessDiedEndsAsTheProcessDid(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatWasGivenBeforeTheEndCounts(t *testing.T) {
+	t.Parallel()
+	asked, ended := make(chan struct{}), make(chan struct{})
+	s := listen(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-ended
+		w.Header().Set("Content-Type", typeJSON)
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":"one","result":{}}`)
+	}))
+	link, err := Open(t.Context(), Spec{URL: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := link.Transport().Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := jsonrpc.MakeID("one") // of a text there always is one
+	if err := conn.Write(t.Context(), &jsonrpc.Request{ID: id, Method: "ping"}); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	link.end(fault.New(fault.Crashed, "", "exited"))
+	close(ended)
+	if msg, err := conn.Read(t.Context()); err != nil {
+		t.Errorf("got %v (%v), want the answer", msg, err)
+	}
+	if msg, err := conn.Read(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v (%v), want the end", msg, err)
+	}
+}
+
 func TestARestartIsOneForAllLinks(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)

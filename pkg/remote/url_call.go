@@ -283,7 +283,7 @@ func (l *Link) tell(ctx context.Context, req *jsonrpc.Request, data []byte) {
 		l.log("debug", "does not want to be told something: "+resp.Status)
 	}
 	if req != nil && req.Method == methodInitialized && l.endpoint() == nil {
-		l.begin(l.attend)
+		l.begin(&l.work, l.attend)
 	}
 }
 

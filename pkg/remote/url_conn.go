@@ -72,13 +72,13 @@ func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	req, isRequest := msg.(*jsonrpc.Request)
 	if isRequest && req.IsCall() {
-		if !c.l.begin(func() { c.l.call(req, data) }) {
+		if !c.l.begin(&c.l.calls, func() { c.l.call(req, data) }) {
 			return errClosed
 		}
 		return nil
 	}
 	told := make(chan struct{})
-	if !c.l.begin(func() {
+	if !c.l.begin(&c.l.work, func() {
 		defer close(told)
 		c.l.tell(ctx, req, data)
 	}) {

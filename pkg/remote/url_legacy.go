@@ -41,7 +41,7 @@ func (l *Link) askLegacy(req *jsonrpc.Request, data []byte, refused *failure, rp
 	l.legacy = endpoint
 	l.mu.Unlock()
 	l.log("debug", "speaks HTTP with SSE, the transport of 2024-11-05")
-	l.begin(func() {
+	l.begin(&l.work, func() {
 		defer cancel()
 		_, err := l.listen(body, nil, &place{})
 		_ = resp.Body.Close()

@@ -13,6 +13,9 @@ const (
 	reach = 10 * time.Second
 	// maxRedirects is how often a request is sent on.
 	maxRedirects = 5
+	// idle is how long a connection is kept for the next request. Servers close theirs, node and uvicorn after 5 s, and a request
+	// that is on its way then is lost.
+	idle = 2 * time.Second
 )
 
 // newClient is what speaks with one server. Its connections are its own, so that none of them outlives the link.
@@ -21,7 +24,7 @@ func newClient(u *url.URL, proxy func(*http.Request) (*url.URL, error)) *http.Cl
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: reach, ForceAttemptHTTP2: true,
-			MaxIdleConnsPerHost: waiting, IdleConnTimeout: time.Minute,
+			MaxIdleConnsPerHost: waiting, IdleConnTimeout: idle,
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error { return follows(u, r, len(via)) },
 	}

@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +57,32 @@ func kinds() []kind {
 			t.Helper()
 			return listen(t, mcp.NewSSEHandler(always(goTools(t)), nil)).URL
 		}, "", false},
+	}
+}
+
+func TestAConnectionIsNotUsedAgainWhenItsServerMayBeClosingIt(t *testing.T) {
+	t.Parallel()
+	var opened atomic.Int32
+	options := &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}
+	s := httptest.NewUnstartedServer(mcp.NewStreamableHTTPHandler(always(goTools(t)), options))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	r := connect(t, Spec{URL: s.URL}, nil)
+	r.call(t, "echo", map[string]any{"text": "hi"})
+	before := opened.Load()
+	r.call(t, "echo", map[string]any{"text": "hi"})
+	if again := opened.Load(); again != before {
+		t.Errorf("%d connections more for a call at once", again-before)
+	}
+	time.Sleep(idle + 100*time.Millisecond)
+	r.call(t, "echo", map[string]any{"text": "hi"})
+	if again := opened.Load(); again == before {
+		t.Errorf("a connection was used again after %s", idle)
 	}
 }
 

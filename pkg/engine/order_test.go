@@ -81,8 +81,8 @@ func TestThingsHappenInTheOrderOfNode(t *testing.T) {
 			const t = setTimeout(() => say("kept"), 20); say(t.hasRef()); t.unref(); say(t.hasRef()); t.ref();
 			setInterval(() => {}, 5).unref();`,
 		"refresh": `
-			const t = setTimeout(() => say("refreshed"), 300);
-			setTimeout(() => t.refresh(), 150); setTimeout(() => say("before"), 375);`,
+			const t = setTimeout(() => say("refreshed"), 20); setTimeout(() => say("before"), 20); t.refresh();
+			let n = 0; const again = setTimeout(() => { say("again"); if (++n < 3) again.refresh() }, 300);`,
 		"this of a timer": `
 			const t = setTimeout(function () { say(this === t) }, 1);`,
 		"beforeExit and exit": `

@@ -272,7 +272,13 @@ func (f *fake) call(m message) {
 		}
 		f.answer(m.ID, string(p.Arguments.Result))
 	case "huge":
-		f.answer(m.ID, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 65<<20)+`"}]}`)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, m.ID)
+		for range 65 { // to encode it would take longer than all else
+			fmt.Print(strings.Repeat("x", 1<<20))
+		}
+		fmt.Println(`"}]}}`)
 	case "echo":
 		f.answer(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":"life %d"}],"structuredContent":%s}`, f.lives(), m.Params))
 	case "hang", "quick":

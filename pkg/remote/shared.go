@@ -384,8 +384,9 @@ type sharedConn struct {
 	patient time.Time // until when the process may be dying
 }
 
-// dying is how long a process that has closed its connections may take to be gone.
-const dying = 2 * time.Second
+// dying is how long a process that has closed its connections may take to be gone: node frees its memory first, which takes seconds on a
+// machine that has much to do.
+const dying = 10 * time.Second
 
 // Read implements mcp.Connection.
 func (c *sharedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -395,15 +396,15 @@ func (c *sharedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.l.host.spoke.Store(true)
 	default:
 	}
-	if answer, isAnswer := msg.(*jsonrpc.Response); err == nil && isAnswer && lostIn(answer) && c.ended() {
+	if answer, isAnswer := msg.(*jsonrpc.Response); err == nil && isAnswer && cutIn(answer) && c.ended() {
 		return c.Read(ctx) // to the end of the conversation
 	}
 	return msg, err
 }
 
-func lostIn(answer *jsonrpc.Response) bool {
+func cutIn(answer *jsonrpc.Response) bool {
 	in, ours := errors.AsType[*failure](answer.Error)
-	return ours && in.lost
+	return ours && in.cut
 }
 
 // ended waits for the end of the conversation, which that of the process is: it may be dying.

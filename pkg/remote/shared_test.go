@@ -393,8 +393,12 @@ func TestASharedProcessThatForgetsASessionIsConnectedToAgain(t *testing.T) {
 	r := f.mustStart(f.config(f.python("ONE = False\n", sessions)))
 	before := r.call(t, "pid", nil)
 	r.call(t, "forget", nil)
+	begun := time.Now()
 	if after := r.call(t, "pid", nil); !after.OK || after.Text != before.Text {
 		t.Errorf("the call after it: %+v, before %+v", after, before)
+	}
+	if took := time.Since(begun); took >= dying {
+		t.Errorf("that took %s, as if the process were dying", took)
 	}
 	r.call(t, "forget", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

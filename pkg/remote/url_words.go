@@ -24,6 +24,7 @@ type failure struct {
 	why    *fault.Error
 	lost   bool // nothing more is to be expected of this conversation
 	unsure bool // the server may or may not have done what it was asked for
+	cut    bool // there is no connection to the server, or no longer: it may have ended
 }
 
 func (f *failure) Error() string { return f.why.Message }
@@ -66,7 +67,8 @@ func (l *Link) unreachable(err error) *failure {
 	why, hint := l.reason(err)
 	hint = l.hint(hint, hintLost)
 	return &failure{
-		fault.New(fault.Server, hint, "%s cannot be reached at %s: %s", shown(l.url), address(l.url), why), true, false,
+		why:  fault.New(fault.Server, hint, "%s cannot be reached at %s: %s", shown(l.url), address(l.url), why),
+		lost: true, cut: true,
 	}
 }
 
@@ -86,7 +88,10 @@ const tlsAlert = `malformed HTTP response "\x15\x03`
 
 // expectsTLS is the failure of a server that wants https:// and was spoken to without it.
 func (l *Link) expectsTLS() *failure {
-	return &failure{fault.New(fault.Server, hintHTTPS, "%s cannot be spoken to: there it expects TLS, which is https://", shown(l.url)), true, false}
+	return &failure{
+		why:  fault.New(fault.Server, hintHTTPS, "%s cannot be spoken to: there it expects TLS, which is https://", shown(l.url)),
+		lost: true,
+	}
 }
 
 func (l *Link) lost(err error) *failure {
@@ -94,7 +99,10 @@ func (l *Link) lost(err error) *failure {
 	if l.url.Scheme == "http" && !l.spec.shared && !l.spoken() {
 		hint = "does it expect https://? Then write that into url: of its entry"
 	}
-	return &failure{fault.New(fault.Server, hint, "the connection to %s was lost: %s", shown(l.url), plain(err)), true, true}
+	return &failure{
+		why:  fault.New(fault.Server, hint, "the connection to %s was lost: %s", shown(l.url), plain(err)),
+		lost: true, unsure: true, cut: true,
+	}
 }
 
 func (l *Link) redirected(err error) *failure {
@@ -103,9 +111,9 @@ func (l *Link) redirected(err error) *failure {
 		return nil
 	}
 	return &failure{
-		fault.New(fault.Server, l.hint("write the URL that is meant into url: of its entry; its headers go to that host only", hintServes),
+		why: fault.New(fault.Server, l.hint("write the URL that is meant into url: of its entry; its headers go to that host only", hintServes),
 			"%s %s", shown(l.url), to),
-		true, false,
+		lost: true,
 	}
 }
 
@@ -116,15 +124,21 @@ func (l *Link) refusal(resp *http.Response, text string) *failure {
 	case l.url.Scheme == "http" && resp.StatusCode == http.StatusBadRequest && strings.Contains(text, "HTTPS"):
 		return l.expectsTLS()
 	case l.forgotten(resp, text):
-		return &failure{fault.New(fault.Server, hintLost, "the server has forgotten the session: it answers %s", status), true, false}
+		return &failure{why: fault.New(fault.Server, hintLost, "the server has forgotten the session: it answers %s", status), lost: true}
 	case unauthorized(resp):
-		return &failure{fault.New(fault.PermissionDenied,
+		return &failure{why: fault.New(fault.PermissionDenied,
 			l.hint("look at headers: of its entry, such as Authorization, and at the variables that they take: is one of them empty?", hintServes),
-			"%s answers %s%s", shown(l.url), status, l.excerpt(resp, text)), true, false}
+			"%s answers %s%s", shown(l.url), status, l.excerpt(resp, text)), lost: true}
 	case resp.StatusCode == http.StatusProxyAuthRequired:
-		return &failure{fault.New(fault.PermissionDenied, "look at HTTP_PROXY, HTTPS_PROXY and NO_PROXY", "a proxy answers %s", status), true, false}
+		return &failure{
+			why:  fault.New(fault.PermissionDenied, "look at HTTP_PROXY, HTTPS_PROXY and NO_PROXY", "a proxy answers %s", status),
+			lost: true,
+		}
 	}
-	return &failure{fault.New(fault.Server, l.refusalHint(resp), "%s answers %s%s", shown(l.url), status, l.excerpt(resp, text)), false, true}
+	return &failure{
+		why:    fault.New(fault.Server, l.refusalHint(resp), "%s answers %s%s", shown(l.url), status, l.excerpt(resp, text)),
+		unsure: true,
+	}
 }
 
 // oneClient reports whether a server refuses a session because it has one already.
@@ -163,8 +177,8 @@ func (l *Link) noMCP(refused *failure, second error, rpc *jsonrpc.Error) *failur
 	if to := (*redirectError)(nil); errors.As(second, &to) {
 		how = to.Error()
 	}
-	return &failure{fault.New(fault.Server, l.hint(hintPath, hintServes), "nothing speaks MCP at %s: streamable HTTP: %s; HTTP with SSE: %s",
-		shown(l.url), strings.TrimPrefix(refused.why.Message, shown(l.url)+" "), how), true, false}
+	return &failure{why: fault.New(fault.Server, l.hint(hintPath, hintServes), "nothing speaks MCP at %s: streamable HTTP: %s; HTTP with SSE: %s",
+		shown(l.url), strings.TrimPrefix(refused.why.Message, shown(l.url)+" "), how), lost: true}
 }
 
 // odd is the failure of a request whose answer is of no type that the protocol knows.
@@ -182,12 +196,15 @@ func (l *Link) odd(resp *http.Response) *failure {
 
 // nonsense is the failure of a server that does not keep to the protocol.
 func (l *Link) nonsense(what string) *failure {
-	return &failure{fault.New(fault.ProtocolError, l.hint(hintPath, hintServes), "%s does not speak MCP: %s", shown(l.url), what), false, true}
+	return &failure{
+		why:    fault.New(fault.ProtocolError, l.hint(hintPath, hintServes), "%s does not speak MCP: %s", shown(l.url), what),
+		unsure: true,
+	}
 }
 
 func tooLarge() *failure {
-	return &failure{fault.New(fault.TooLarge, "let the tool return less, or the path of a file",
-		"the answer is over the limit of %d MiB", maxMessage>>20), false, false}
+	return &failure{why: fault.New(fault.TooLarge, "let the tool return less, or the path of a file",
+		"the answer is over the limit of %d MiB", maxMessage>>20)}
 }
 
 func statusOf(resp *http.Response) string {

@@ -103,7 +103,7 @@ func TestServersOnEverySDKAnswerByURL(t *testing.T) {
 			if got := r.call(t, "remember", nil); !cmp.Equal(got.MemoryDelta, map[string]any{"code": "4711"}) {
 				t.Errorf("remember: %+v", got)
 			}
-			const size = 5 << 20
+			const size = 2 << 20
 			if got := r.call(t, "big", map[string]any{"size": size}); !got.OK || len(got.Text) != size {
 				t.Errorf("big: %d bytes, %.200s", len(got.Text), got.Text)
 			}

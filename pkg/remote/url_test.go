@@ -79,7 +79,7 @@ func TestAConnectionIsNotUsedAgainWhenItsServerMayBeClosingIt(t *testing.T) {
 	if again := opened.Load(); again != before {
 		t.Errorf("%d connections more for a call at once", again-before)
 	}
-	time.Sleep(idle + 100*time.Millisecond)
+	<-time.After(idle + 100*time.Millisecond)
 	r.call(t, "echo", map[string]any{"text": "hi"})
 	if again := opened.Load(); again == before {
 		t.Errorf("a connection was used again after %s", idle)

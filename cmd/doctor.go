@@ -37,7 +37,7 @@ func (a *app) doctor(ctx context.Context, deep, clean bool) error {
 	o.ProjectNamed = a.project != "" || a.env("TRAILBLAZE_PROJECT") != ""
 	o.Project, o.ProjectErr = a.loadProject()
 	if o.ProjectErr == nil {
-		o.OnDevice = o.Project.Agent == string(scope.OnDevice)
+		o.OnDevice = o.Project.Location == string(scope.OnDevice)
 	}
 	if deep && o.ProjectErr == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) { return a.probe(ctx, o.Project, s) }

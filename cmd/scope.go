@@ -41,7 +41,7 @@ func (f *scopeFlags) bind(a *app, c *cobra.Command) {
 	flags.StringVar(&f.size, "device-size", "", "size of the device in pixels, `WIDTHxHEIGHT` (default: unknown)")
 	complete(c, "driver", scope.DriverKeys())
 	complete(c, "platform", scope.PlatformNames())
-	complete(c, "agent", scope.AgentNames())
+	complete(c, "agent", scope.LocationNames())
 }
 
 // complete offers values for a flag in shells.
@@ -120,7 +120,7 @@ func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Reda
 			FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,
 			FlagDriver: f.driver, EnvDriver: a.env("TRAILBLAZE_DRIVER"), ProjectDriver: project.Driver,
 			FlagPlatform: f.platform, ProjectPlatform: project.Platform,
-			FlagAgent: f.agent, ProjectAgent: project.Agent,
+			FlagLocation: f.agent, ProjectLocation: project.Location,
 			Targets: project.ScopeTargets(),
 		},
 	}, nil

@@ -212,7 +212,7 @@ type toolsetView struct {
 
 func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) toolboxView {
 	v := toolboxView{
-		Target: sc.Target.ID, Driver: sc.Driver.Key, Platform: string(sc.Driver.Platform), Agent: string(sc.Agent),
+		Target: sc.Target.ID, Driver: sc.Driver.Key, Platform: string(sc.Driver.Platform), Agent: string(sc.Location),
 		Tools: []toolView{}, Skipped: []skippedView{}, Toolsets: []toolsetView{}, Warnings: list(warnings),
 	}
 	for _, t := range r.Offered {

@@ -21,7 +21,7 @@ type Project struct {
 	File string // the project file, absolute; empty when there is only trailblaze-config/
 
 	// The defaults, in their canonical spelling; empty when the file does not say.
-	Target, Platform, Driver, Agent string
+	Target, Platform, Driver, Location string
 
 	TrailsDir, LogsDir string    // absolute; they need not exist
 	Servers            []Server  // of the project file, in its order

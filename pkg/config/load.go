@@ -171,14 +171,14 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"driver":   func(n yamldoc.Node) { driver, driverAt = readDriver(n), n },
 		"agent": func(n yamldoc.Node) {
 			if agents.claim(n) {
-				p.Agent = readAgent(n)
+				p.Location = readLocation(n)
 			}
 		},
 		"preferHostAgent": func(n yamldoc.Node) {
 			if agents.claim(n) {
-				p.Agent = string(scope.OnDevice)
+				p.Location = string(scope.OnDevice)
 				if n.Bool() {
-					p.Agent = string(scope.Host)
+					p.Location = string(scope.Host)
 				}
 			}
 		},

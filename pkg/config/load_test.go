@@ -84,7 +84,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	project, shop := in("trailblaze.yaml"), in("trailblaze-config/targets/shop.yaml")
 	want := &config.Project{
 		Root: got.Root, File: project,
-		Target: "shop", Platform: "android", Driver: "android-ondevice-instrumentation", Agent: "on-device",
+		Target: "shop", Platform: "android", Driver: "android-ondevice-instrumentation", Location: "on-device",
 		TrailsDir: in("e2e"), LogsDir: in("out/logs"),
 		Servers: []config.Server{
 			{Name: "./tools/common.ts", Script: in("tools/common.ts"), Runtime: "bun", Dir: in("tools"), File: project, Line: 8, Column: 5},
@@ -153,7 +153,7 @@ func TestEverySpellingMeansTheSame(t *testing.T) {
 				t.Parallel()
 				got := load(t, fmt.Sprintf("-- %s --\n%s-- tools/x --\n", fileName, file))
 				want := &config.Project{
-					Root: got.Root, Agent: "on-device", Files: 1,
+					Root: got.Root, Location: "on-device", Files: 1,
 					TrailsDir: filepath.Join(got.Root, "e2e"), LogsDir: filepath.Join(got.Root, "logs"),
 					Servers: []config.Server{{
 						Name: "a", Command: "b", Dir: filepath.Join(got.Root, "tools"), StartupTimeout: time.Second, CallTimeout: 2 * time.Second,
@@ -185,7 +185,7 @@ func TestProjectsThatSayLittleHaveDefaults(t *testing.T) {
 			got := load(t, files)
 			want := &config.Project{Root: got.Root, TrailsDir: filepath.Join(got.Root, "trails"), LogsDir: filepath.Join(got.Root, "logs")}
 			if name == "prefers the host agent" {
-				want.Agent = "host"
+				want.Location = "host"
 			}
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(config.Project{}, "File", "Files")); diff != "" {
 				t.Errorf("project (-want +got):\n%s", diff)

@@ -46,13 +46,13 @@ func readDriver(n yamldoc.Node) scope.Driver {
 	return d
 }
 
-func readAgent(n yamldoc.Node) string {
+func readLocation(n yamldoc.Node) string {
 	s := text(n)
-	a, ok := scope.ParseAgent(s)
+	l, ok := scope.ParseLocation(s)
 	if !ok && s != "" {
-		n.Errorf(fault.DidYouMean(s, scope.AgentNames()), "unknown agent mode %q", s)
+		n.Errorf(fault.DidYouMean(s, scope.LocationNames()), "unknown agent mode %q", s)
 	}
-	return string(a)
+	return string(l)
 }
 
 // oneOf reads one of a few words; what names them in the message.

@@ -14,7 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-var android = discover.Scope{Driver: "android-ondevice-accessibility", Platform: scope.Android, Agent: scope.Host}
+var android = discover.Scope{Driver: "android-ondevice-accessibility", Platform: scope.Android, Location: scope.Host}
 
 func server(name string, tools ...tool.Advertised) discover.Source {
 	return discover.Source{Source: tool.Source{Kind: tool.FromServer, Name: name}, Tools: tools}
@@ -62,7 +62,7 @@ func TestFiltersApplyInOrderWithTheirReasons(t *testing.T) {
 		named("emptyMeansAll", map[string]any{"trailblaze/supportedDrivers": []any{}, "trailblaze/supportedPlatforms": []any{}}),
 	}
 	onDevice := android
-	onDevice.Agent = scope.OnDevice
+	onDevice.Location = scope.OnDevice
 	r := build(t, onDevice, nil, discover.Gate{}, server("s", tools...))
 	if diff := cmp.Diff([]string{"plain", "anyCase", "emptyMeansAll"}, names(r.Offered)); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)

@@ -76,7 +76,7 @@ type Skipped struct {
 type Scope struct {
 	Driver   string
 	Platform scope.Platform
-	Agent    scope.Agent
+	Location scope.Location
 }
 
 // Registry is every tool of a session under its advertised name.
@@ -221,7 +221,7 @@ func filter(sc Scope, t *Tool) (Skipped, bool) {
 		if t.listedFor {
 			skip.saidIn = "its entry in trailblaze://registry"
 		}
-	case t.RequiresHost && sc.Agent == scope.OnDevice:
+	case t.RequiresHost && sc.Location == scope.OnDevice:
 		skip.Reason = ByHost
 		skip.Detail = "it needs the host, this is on-device mode"
 	default:

@@ -258,7 +258,7 @@ func (r *runner) announce(p *plan, sessionID string, kept evidence) {
 	}
 	p.emit = r.Stream.Session(sessionID, p.path, extra)
 	p.emit.Emit(event.TrailStarted{
-		File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Agent), Device: p.lane.name,
+		File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Location), Device: p.lane.name,
 		Steps: len(p.steps),
 	})
 }

@@ -81,7 +81,7 @@ type listing struct {
 
 // dryRun does everything but the calls: servers start and list, once for every scope, and arguments are checked.
 func (r *runner) dryRun(ctx context.Context, p *plan) verdict {
-	key := strings.Join([]string{p.lane.name, p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.Agent)}, "\x00")
+	key := strings.Join([]string{p.lane.name, p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.Location)}, "\x00")
 	once, _ := r.listings.LoadOrStore(key, sync.OnceValue(func() (l listing) {
 		l.registry, l.err = List(ctx, p.lane.setup, p.scope)
 		return l
@@ -121,7 +121,7 @@ func List(ctx context.Context, setup Setup, sc scope.Scope) (*discover.Registry,
 func Probe(ctx context.Context, setup Setup, entry config.Server) (tools int, err error) {
 	sc, err := scope.Resolve(setup.Request)
 	if err != nil {
-		sc = scope.Scope{Driver: scope.DefaultDriver(scope.Web), Agent: scope.Host}
+		sc = scope.Scope{Driver: scope.DefaultDriver(scope.Web), Location: scope.Host}
 	}
 	project := *setup.Project
 	project.Servers, project.Targets, project.Toolsets = []config.Server{entry}, nil, nil

@@ -139,7 +139,7 @@ func (s *session) register(listings []*server.Listing) (*discover.Registry, erro
 		})
 	}
 	sc := s.scope
-	return discover.Build(discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Agent: sc.Agent},
+	return discover.Build(discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Location: sc.Location},
 		append(sources, s.others...), toolsets(s.setup.Project), gate(s.setup.Project, sc))
 }
 

@@ -183,7 +183,7 @@ func (s *session) startOne(ctx context.Context, entry config.Server, logName str
 			launch.LogPath, launch.Unwritable = filepath.Join(s.dir, logName), s.setup.unwritable
 		}
 	}
-	launch.OnDevice = s.scope.Agent == scope.OnDevice
+	launch.OnDevice = s.scope.Location == scope.OnDevice
 	begun := s.setup.Now()
 	cfg := allowed(entry)
 	cfg.Launch = func(ctx context.Context) (server.Link, error) { return s.setup.Launch(ctx, launch) }

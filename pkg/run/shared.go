@@ -43,7 +43,7 @@ func (s *sharing) has(entry config.Server) bool { return s != nil && entry.Multi
 
 // shares reports whether the session shares the process of an entry.
 func (s *session) shares(entry config.Server) bool {
-	sandboxed := s.scope.Agent == scope.OnDevice && entry.Script != "" && s.setup.Sandboxes(entry)
+	sandboxed := s.scope.Location == scope.OnDevice && entry.Script != "" && s.setup.Sandboxes(entry)
 	return s.setup.sharing.has(entry) && !sandboxed
 }
 

@@ -86,23 +86,23 @@ func DefaultDriver(p Platform) Driver {
 	return Driver{}
 }
 
-// Agent is where the agent that owns the session runs.
-type Agent string
+// Location is where tools run: on the host or on the device. It is written `agent` in flags, files and JSON.
+type Location string
 
-// The agent modes of section 1.
+// The locations.
 const (
-	Host     Agent = "host"
-	OnDevice Agent = "on-device"
+	Host     Location = "host"
+	OnDevice Location = "on-device"
 )
 
-// ParseAgent accepts the two agent modes.
-func ParseAgent(s string) (Agent, bool) {
-	switch a := Agent(s); a {
+// ParseLocation parses a location as written in flags and files.
+func ParseLocation(s string) (Location, bool) {
+	switch l := Location(s); l {
 	case Host, OnDevice:
-		return a, true
+		return l, true
 	}
 	return "", false
 }
 
-// AgentNames lists the agent modes as they are written in files and flags.
-func AgentNames() []string { return []string{string(Host), string(OnDevice)} }
+// LocationNames returns the locations as they are written in flags and files.
+func LocationNames() []string { return []string{string(Host), string(OnDevice)} }

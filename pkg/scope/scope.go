@@ -1,4 +1,4 @@
-// Package scope decides what a session is for: target, driver and agent mode, from everything that may name them. It gets
+// Package scope decides what a session is for: target, driver and location, from everything that may name them. It gets
 // words and says which of them holds; where the words were read, and what a session does, it does not know. Everything in it
 // is plain data, safe for concurrent use.
 package scope
@@ -26,31 +26,31 @@ type Request struct {
 	FlagTarget, TrailTarget, EnvTarget, ProjectTarget string // TrailTarget may be an app id
 	FlagDriver, TrailDriver, EnvDriver, ProjectDriver string // TrailDriver is the pin of the closest classifier
 	FlagPlatform, TrailPlatform, ProjectPlatform      string
-	FlagAgent, ProjectAgent                           string
+	FlagLocation, ProjectLocation                     string
 	Targets                                           []Target
 }
 
 // Scope is what a session is for.
 type Scope struct {
-	Target Target
-	Driver Driver
-	Agent  Agent
-	AppID  string // the app id that the trail named, else the target's only one on the platform, else empty
+	Target   Target
+	Driver   Driver
+	Location Location
+	AppID    string // the app id that the trail named, else the target's only one on the platform, else empty
 }
 
 // AppIDs lists the target's app ids on the scope's platform.
 func (s Scope) AppIDs() []string { return s.Target.AppIDs[s.Driver.Platform] }
 
 // Resolve decides the scope by the order of precedence of the specification, section 3. Its error is a *fault.Error of kind
-// Misuse (a flag is wrong) or Scope (anything else), or several of them joined: all that is wrong with target, driver and agent.
+// Misuse (a flag is wrong) or Scope (anything else), or several of them joined: all that is wrong with target, driver and location.
 func Resolve(r Request) (Scope, error) {
 	target, targetErr := r.target()
 	driver, driverErr := r.driver(target, targetErr == nil)
-	agent, agentErr := r.agent()
-	if err := join(targetErr, driverErr, agentErr); err != nil {
+	location, locationErr := r.location()
+	if err := join(targetErr, driverErr, locationErr); err != nil {
 		return Scope{}, err
 	}
-	s := Scope{Target: target, Driver: driver, Agent: agent}
+	s := Scope{Target: target, Driver: driver, Location: location}
 	if ids := s.AppIDs(); slices.Contains(ids, r.TrailTarget) {
 		s.AppID = r.TrailTarget
 	} else if len(ids) == 1 {
@@ -62,8 +62,8 @@ func Resolve(r Request) (Scope, error) {
 // CheckFlags says what is wrong with the flags by themselves, whatever a trail adds: a typing error is then known before
 // anything is started. The error is a *fault.Error of kind Misuse, or several of them joined.
 func (r Request) CheckFlags() error {
-	alone := Request{FlagAgent: r.FlagAgent}
-	_, agentErr := alone.agent()
+	alone := Request{FlagLocation: r.FlagLocation}
+	_, locationErr := alone.location()
 	var targetErr, driverErr error
 	if w := (word{r.FlagTarget, "--target"}); w.text != "" {
 		_, targetErr = pick(w, r.knownTargets())
@@ -72,7 +72,7 @@ func (r Request) CheckFlags() error {
 	if _, known := ParseDriver(r.FlagDriver); r.FlagDriver != "" && !known {
 		driverErr = word{r.FlagDriver, driverFlag}.unknownDriver()
 	}
-	return join(targetErr, driverErr, platformErr, agentErr)
+	return join(targetErr, driverErr, platformErr, locationErr)
 }
 
 func (w word) unknownDriver() error {
@@ -214,13 +214,13 @@ func targetIDs(targets []Target) []string {
 	return ids
 }
 
-func (r Request) agent() (Agent, error) {
-	w := first([]word{{r.FlagAgent, "--agent"}, {r.ProjectAgent, "agent in trailblaze.yaml"}})
+func (r Request) location() (Location, error) {
+	w := first([]word{{r.FlagLocation, "--agent"}, {r.ProjectLocation, "agent in trailblaze.yaml"}})
 	if w.text == "" {
 		return Host, nil
 	}
-	if a, ok := ParseAgent(w.text); ok {
-		return a, nil
+	if l, ok := ParseLocation(w.text); ok {
+		return l, nil
 	}
-	return "", w.fault(AgentNames(), fault.DidYouMean(w.text, AgentNames()), "unknown agent mode %q", w.text)
+	return "", w.fault(LocationNames(), fault.DidYouMean(w.text, LocationNames()), "unknown agent mode %q", w.text)
 }

@@ -96,23 +96,23 @@ func TestDriverPrecedence(t *testing.T) {
 	}
 }
 
-func TestAgentPrecedence(t *testing.T) {
+func TestLocationPrecedence(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		give scope.Request
-		want scope.Agent
+		want scope.Location
 	}{
-		{"flag over project", scope.Request{FlagAgent: "host", ProjectAgent: "on-device"}, scope.Host},
-		{"project over default", scope.Request{ProjectAgent: "on-device"}, scope.OnDevice},
+		{"flag over project", scope.Request{FlagLocation: "host", ProjectLocation: "on-device"}, scope.Host},
+		{"project over default", scope.Request{ProjectLocation: "on-device"}, scope.OnDevice},
 		{"default", scope.Request{}, scope.Host},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			tt.give.Targets = []scope.Target{site}
 			got, err := scope.Resolve(tt.give)
-			if err != nil || got.Agent != tt.want {
-				t.Errorf("agent %q, %v; want %q", got.Agent, err, tt.want)
+			if err != nil || got.Location != tt.want {
+				t.Errorf("agent %q, %v; want %q", got.Location, err, tt.want)
 			}
 		})
 	}
@@ -163,8 +163,8 @@ var broken = []struct {
 	{"trail's platform and default driver disagree", scope.Request{TrailPlatform: "ios", ProjectDriver: "revyl-android", Targets: []scope.Target{bare}}},
 	{"target is not set up for the platform", scope.Request{FlagPlatform: "web", Targets: []scope.Target{shop}}},
 	{"target is not set up for the driver", scope.Request{EnvDriver: "ios-axe", Targets: []scope.Target{site}}},
-	{"unknown agent", scope.Request{FlagAgent: "on_device", Targets: []scope.Target{site}}},
-	{"everything wrong at once", scope.Request{FlagTarget: "shpo", FlagDriver: "ios", FlagPlatform: "windows", FlagAgent: "hots", Targets: []scope.Target{shop}}},
+	{"unknown agent", scope.Request{FlagLocation: "on_device", Targets: []scope.Target{site}}},
+	{"everything wrong at once", scope.Request{FlagTarget: "shpo", FlagDriver: "ios", FlagPlatform: "windows", FlagLocation: "hots", Targets: []scope.Target{shop}}},
 }
 
 func TestErrorsSayWhatWasLookedAtAndListTheChoices(t *testing.T) {
@@ -238,14 +238,14 @@ func TestDriverTableMatchesTheSpecification(t *testing.T) {
 func TestFlagsAreCheckedByThemselves(t *testing.T) {
 	t.Parallel()
 	targets := []scope.Target{{ID: "shop"}, {ID: "backoffice"}}
-	sound := scope.Request{FlagTarget: "shop", FlagDriver: "IOS_HOST", FlagPlatform: "ios", FlagAgent: "host", Targets: targets}
+	sound := scope.Request{FlagTarget: "shop", FlagDriver: "IOS_HOST", FlagPlatform: "ios", FlagLocation: "host", Targets: targets}
 	if err := sound.CheckFlags(); err != nil {
 		t.Error(err)
 	}
 	if err := (scope.Request{Targets: targets}).CheckFlags(); err != nil {
 		t.Errorf("nothing is given, so nothing is wrong: %v", err)
 	}
-	err := scope.Request{FlagTarget: "shpo", FlagDriver: "ios-hots", FlagPlatform: "iso", FlagAgent: "robot", Targets: targets}.CheckFlags()
+	err := scope.Request{FlagTarget: "shpo", FlagDriver: "ios-hots", FlagPlatform: "iso", FlagLocation: "robot", Targets: targets}.CheckFlags()
 	for _, want := range []string{`--target: unknown target "shpo"`, `--driver: unknown driver "ios-hots"`, `--platform: unknown platform "iso"`, "--agent"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in: %v", want, err)

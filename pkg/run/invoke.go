@@ -29,8 +29,24 @@ type level struct {
 	asking bool   // a tool waits for it
 	calls  atomic.Int32
 
-	mu    sync.Mutex
-	waits []*discover.Tool // what the tool of the call waits for, by callback
+	ancestors []string // see tool.Call
+
+	mu         sync.Mutex
+	invocation string           // see tool.Call; empty for the trail
+	waits      []*discover.Tool // what the tool of the call waits for, by callback
+}
+
+func (l *level) setInvocation(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.invocation = id
+}
+
+// lineage returns the ancestors of a call that the tool of this one makes and waits for.
+func (l *level) lineage() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append(slices.Clip(l.ancestors), l.invocation)
 }
 
 // waiting notes that the tool of the call asks for another one; done takes that back.
@@ -61,7 +77,11 @@ func (l *level) next(asking bool) *level {
 	if l.id != "" {
 		id = l.id + "." + id
 	}
-	return &level{id: id, depth: l.depth + 1, asking: asking || l.asking}
+	ancestors := l.ancestors
+	if asking {
+		ancestors = l.lineage()
+	}
+	return &level{id: id, depth: l.depth + 1, asking: asking || l.asking, ancestors: ancestors}
 }
 
 // ended is how a call ended, and what of it belongs into a recording.
@@ -108,11 +128,12 @@ func (p *player) invoke(ctx context.Context, l *level, t *discover.Tool, args ma
 func (p *player) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) ended {
 	s := p.session
 	call := tool.Call{
-		Tool: t.Name, Args: args, Timeout: timeout, Nested: l.asking, ByHand: p.byHand, Context: p.context(t),
+		Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, ByHand: p.byHand, Context: p.context(t),
 		Progress: func(message string) { s.emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message}) },
 	}
 	var forget func()
 	call.InvocationID, forget = p.begin(ctx, l, t)
+	l.setInvocation(call.InvocationID)
 	result, err := t.Caller.Call(ctx, call)
 	result = l.overdue(result)
 	forget()

@@ -49,7 +49,7 @@ func (r *reloader) Call(ctx context.Context, call tool.Call) (tool.Result, error
 			"timeout: not all servers were listed within %s, the timeout of the recorded call (change its `timeout:` in the trail)", call.Timeout))
 		defer cancel()
 	}
-	changed, err := r.reload(ctx, call.Nested)
+	changed, err := r.reload(ctx, call.Nested())
 	if err == nil {
 		raw, _ := json.Marshal(changed) // texts and a number always encode
 		return tool.Result{OK: true, Text: string(raw), Structured: raw}, nil

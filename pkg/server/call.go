@@ -35,7 +35,7 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		return s.failure(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
 			"the argument %q is reserved", tool.Reserved), nil
 	}
-	if !s.cfg.Parallel && !call.Nested {
+	if !s.cfg.Parallel && !call.Nested() {
 		if err := s.takeTurn(ctx, call.Tool); err != nil {
 			return tool.Result{}, err
 		}
@@ -55,7 +55,7 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 func (s *Server) carry(ctx context.Context, f *flight, call tool.Call) (tool.Result, error) {
 	var untaken substitute
 	for {
-		if err := s.board(ctx, f, call.Nested); err != nil {
+		if err := s.board(ctx, f, call.Nested()); err != nil {
 			return tool.Result{}, err
 		}
 		if untaken != nil {

@@ -525,10 +525,10 @@ func TestANestedCallDoesNotWaitForTheProcessThatItsAskerLivesOn(t *testing.T) {
 		_, _ = r.Call(ctx, tool.Call{Tool: "hang"}) // the asker, which waits for what follows
 	}()
 	eventually(t, "the asker's call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
-	if result := call(t, r.Server, tool.Call{Tool: "hang", Nested: true, Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
+	if result := call(t, r.Server, tool.Call{Tool: "hang", Ancestors: []string{"asker"}, Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
-	result := call(t, r.Server, tool.Call{Tool: "echo", Nested: true, Timeout: patience})
+	result := call(t, r.Server, tool.Call{Tool: "echo", Ancestors: []string{"asker"}, Timeout: patience})
 	select {
 	case <-asked:
 		t.Error("the asker's call ended")

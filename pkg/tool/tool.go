@@ -49,14 +49,19 @@ type Caller interface {
 // Call is one invocation with its values filled in.
 type Call struct {
 	InvocationID string // capability of this call; never logged
-	Nested       bool   // made inside another call, which may hold what this one would queue for
-	ByHand       bool   // made without a trail, so that advice about trails is none
-	Tool         string
-	Args         map[string]any // without the envelope
-	Timeout      time.Duration  // the recorded call's own limit, 0 for none
-	Context      Context
-	Progress     func(message string) // told of progress notifications; may be nil
+	// Ancestors are the invocation ids of the calls that wait for this one to finish, outermost first: a tool made it by
+	// callback. Empty for a call that no tool waits for.
+	Ancestors []string
+	ByHand    bool // made without a trail, so that advice about trails is none
+	Tool      string
+	Args      map[string]any // without the envelope
+	Timeout   time.Duration  // the recorded call's own limit, 0 for none
+	Context   Context
+	Progress  func(message string) // told of progress notifications; may be nil
 }
+
+// Nested reports whether another call waits for this one to finish.
+func (c Call) Nested() bool { return len(c.Ancestors) > 0 }
 
 // Context is what a source is told of the session with every call. It holds no secrets.
 type Context struct {
@@ -90,7 +95,21 @@ type Result struct {
 	Kind            fault.Kind      // why it failed; empty when OK
 	Fatal           bool            // the session must end with outcome error
 	Structured      json.RawMessage // structuredContent, may be nil
+	Attachments     []Attachment    // images, audio and resources, in the order of the result
 	MemoryDelta     map[string]any
 	MemoryDeletions []string // applied after the delta
 	Hint            string
+}
+
+// MaxAttachment is the most bytes of one attachment that a source keeps.
+const MaxAttachment = 8 << 20
+
+// Attachment is a part of a result that is not text: an image, audio, or a resource, embedded or linked.
+type Attachment struct {
+	Type string // image, audio, resource or resource_link, as in MCP
+	MIME string // media type as the tool gave it; may be empty
+	Name string // of a linked resource; may be empty
+	URI  string // of a resource; may be empty
+	Data []byte // decoded; nil when there is none, see Note
+	Note string // why there is no data, such as "12.0 MiB, over the limit of 8 MiB"; else empty
 }

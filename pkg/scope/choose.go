@@ -8,109 +8,119 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// The places that rules below tell apart.
+// The origins that rules below compare with.
 const (
 	driverFlag    = "--driver"
 	platformFlag  = "--platform"
 	trailPlatform = "config.platform of the trail"
 )
 
-// driver decides the driver. target means something only when targetKnown.
+// driver returns the driver of the scope. target is used only when targetKnown.
 func (r Request) driver(target Target, targetKnown bool) (Driver, error) {
-	pins := []word{
+	drivers := []setting{
 		{r.FlagDriver, driverFlag},
-		{r.TrailDriver, "driver pin of the trail"},
+		{r.TrailDriver, "the driver in config of the trail"},
 		{r.EnvDriver, "TRAILBLAZE_DRIVER"},
 		{r.ProjectDriver, "driver in trailblaze.yaml"},
 	}
-	wishes := []word{
+	platforms := []setting{
 		{r.FlagPlatform, platformFlag},
 		{r.TrailPlatform, trailPlatform},
 		{r.ProjectPlatform, "platform in trailblaze.yaml"},
 	}
-	pin, wish := first(pins), first(wishes)
-	platform, platformErr := wish.platform()
-	if pin.text == "" && wish.text == "" {
-		return r.onlyDriver(target, targetKnown, append(pins, wishes...))
+	named, wanted := firstSet(drivers), firstSet(platforms)
+	platform, platformErr := wanted.platform()
+	if named.value == "" && wanted.value == "" {
+		return r.onlyDriver(target, targetKnown, append(drivers, platforms...))
 	}
-	if pin.text == "" {
+	if named.value == "" {
 		if platformErr != nil {
 			return Driver{}, platformErr
 		}
-		return DefaultDriver(platform), target.check(platform)
+		return DefaultDriver(platform), target.checkPlatform(platform)
 	}
-	driver, ok := ParseDriver(pin.text)
+	driver, ok := ParseDriver(named.value)
 	if !ok {
-		return Driver{}, join(pin.unknownDriver(), platformErr)
+		return Driver{}, join(named.unknownDriver(), platformErr)
 	}
 	if platformErr != nil {
 		return Driver{}, platformErr
 	}
-	if wish.binds(pin) && platform != driver.Platform {
+	if wanted.restricts(named) && platform != driver.Platform {
 		choices := driversOf(platform)
-		return Driver{}, wish.fault(choices, "leave one of them out, or pass --driver "+choices[0],
-			"%s does not fit the driver %s (%s), which is for %s", wish.text, driver.Key, pin.place, driver.Platform.Lower())
+		return Driver{}, wanted.fault(choices, "leave one of them out, or pass --driver "+choices[0],
+			"%s does not fit the driver %s (%s), which is for %s", wanted.value, driver.Key, named.origin,
+			driver.Platform.Lower())
 	}
-	return driver, target.check(driver.Platform)
+	return driver, target.checkPlatform(driver.Platform)
 }
 
-// platform reads the word as a platform; an empty word is none.
-func (w word) platform() (Platform, error) {
-	if w.text == "" {
+// platform parses the setting as a platform; an unset one is the empty platform.
+func (s setting) platform() (Platform, error) {
+	if s.value == "" {
 		return "", nil
 	}
-	if p, ok := ParsePlatform(w.text); ok {
+	if p, ok := ParsePlatform(s.value); ok {
 		return p, nil
 	}
-	return "", w.fault(PlatformNames(), fault.DidYouMean(w.text, PlatformNames()), "unknown platform %q", w.text)
+	return "", s.fault(PlatformNames(), fault.DidYouMean(s.value, PlatformNames()), "unknown platform %q", s.value)
 }
 
-// binds says whether a driver pinned elsewhere has to be of the platform that w names: the flag always, a trail's platform
-// unless --driver overrides the trail, the project's platform never, since it only stands in for a driver.
-func (w word) binds(pin word) bool {
-	switch w.place {
+// restricts reports whether a driver set elsewhere has to be for the platform that s names: always for --platform, for
+// a trail's platform unless --driver overrides the trail, and never for the project's platform, which is only a
+// default.
+func (s setting) restricts(driver setting) bool {
+	switch s.origin {
 	case platformFlag:
 		return true
 	case trailPlatform:
-		return pin.place != driverFlag
+		return driver.origin != driverFlag
 	}
 	return false
 }
 
-// onlyDriver is the last resort: the default driver of the target's only platform.
-func (r Request) onlyDriver(target Target, targetKnown bool, words []word) (Driver, error) {
+// onlyDriver returns the default driver of the target's only platform, else of the only platform that the trail
+// records.
+func (r Request) onlyDriver(target Target, targetKnown bool, settings []setting) (Driver, error) {
 	if len(target.Platforms) == 1 {
 		return DefaultDriver(target.Platforms[0]), nil
 	}
+	if len(r.RecordedPlatforms) == 1 {
+		return DefaultDriver(r.RecordedPlatforms[0]), target.checkPlatform(r.RecordedPlatforms[0])
+	}
 	onePlatform := func(t Target) bool { return len(t.Platforms) == 1 }
 	if !targetKnown && slices.ContainsFunc(r.Targets, onePlatform) {
-		return Driver{}, nil // naming a target, which is asked for already, may decide the driver too
+		return Driver{}, nil // the error about the target suffices: naming one may decide the driver too
 	}
-	rest, platforms := "and there is no target to take it from", []Platform{Android, IOS, Web}
+	reason, platforms := "there is no target to take it from", []Platform{Android, IOS, Web}
 	if targetKnown {
-		rest = fmt.Sprintf("and target %q names no platform", target.ID)
+		reason = fmt.Sprintf("target %q names no platform", target.ID)
 	}
 	if len(target.Platforms) > 1 {
 		platforms = target.Platforms
-		rest = fmt.Sprintf("and target %q has several platforms: %s", target.ID, strings.Join(lower(platforms), ", "))
+		reason = fmt.Sprintf("target %q has several platforms: %s", target.ID, strings.Join(lower(platforms), ", "))
 	}
 	keys := driversOf(platforms...)
-	hint := "pass --platform " + strings.Join(lower(platforms), "|") + ", or --driver with one of: " + strings.Join(keys, ", ")
-	return Driver{}, open(hint, "driver", words, rest, keys)
+	hint := "pass --platform " + strings.Join(lower(platforms), "|") + ", or --driver with one of: " + strings.Join(keys,
+		", ")
+	return Driver{}, unresolved(hint, "driver", settings, reason, keys)
 }
 
-// check says whether the target can run on a platform: one that lists platforms runs on these alone.
-func (t Target) check(p Platform) error {
+// checkPlatform returns an error when the target lists platforms and p is not one of them.
+func (t Target) checkPlatform(p Platform) error {
 	if len(t.Platforms) == 0 || slices.Contains(t.Platforms, p) {
 		return nil
 	}
 	has := lower(t.Platforms)
-	hint := fmt.Sprintf("pass --platform %s, or add %s: to platforms in the target's file", strings.Join(has, "|"), p.Lower())
-	err := fault.New(fault.Scope, hint, "target %q is not set up for %s; it has %s", t.ID, p.Lower(), strings.Join(has, ", "))
+	hint := fmt.Sprintf("pass --platform %s, or add %s: to platforms in the target's file", strings.Join(has, "|"),
+		p.Lower())
+	err := fault.New(fault.Scope, hint, "target %q is not set up for %s; it has %s", t.ID, p.Lower(),
+		strings.Join(has, ", "))
 	err.Details = map[string]any{"choices": has}
 	return err
 }
 
+// driversOf returns the yaml keys of the platforms' drivers, each platform's default first.
 func driversOf(platforms ...Platform) []string {
 	var keys []string
 	for _, p := range platforms {

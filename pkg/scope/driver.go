@@ -6,10 +6,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Platform is what the app under test runs on, in upper case as servers see it.
+// Platform is what the app under test runs on, in upper case as servers receive it.
 type Platform string
 
-// The platforms of section 1 of the specification.
+// The platforms.
 const (
 	Android Platform = "ANDROID"
 	IOS     Platform = "IOS"
@@ -19,7 +19,7 @@ const (
 // Lower returns the spelling used in files, flags and classifiers.
 func (p Platform) Lower() string { return strings.ToLower(string(p)) }
 
-// ParsePlatform accepts any case.
+// ParsePlatform parses a platform in any case.
 func ParsePlatform(s string) (Platform, bool) {
 	switch p := Platform(strings.ToUpper(s)); p {
 	case Android, IOS, Web:
@@ -28,7 +28,7 @@ func ParsePlatform(s string) (Platform, bool) {
 	return "", false
 }
 
-// PlatformNames lists the platforms as they are written in files and flags.
+// PlatformNames returns the platforms as they are written in files and flags.
 func PlatformNames() []string { return []string{"android", "ios", "web"} }
 
 // Driver is how a platform is driven.
@@ -37,7 +37,7 @@ type Driver struct {
 	Platform Platform
 }
 
-// drivers is the table of section 3; the first of a platform is its default.
+// drivers returns every driver; the first of a platform is its default.
 func drivers() []Driver {
 	return []Driver{
 		{"android-ondevice-accessibility", Android},
@@ -51,7 +51,7 @@ func drivers() []Driver {
 	}
 }
 
-// ParseDriver accepts the yaml key and the enum spelling (ANDROID_ONDEVICE_ACCESSIBILITY), in any case.
+// ParseDriver parses a yaml key or the enum spelling (ANDROID_ONDEVICE_ACCESSIBILITY), in any case.
 func ParseDriver(s string) (Driver, bool) {
 	key := driverKey(s)
 	for _, d := range drivers() {
@@ -64,10 +64,10 @@ func ParseDriver(s string) (Driver, bool) {
 
 func driverKey(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
-// SuggestDriver is a hint for a name that ParseDriver refused.
+// SuggestDriver returns a hint for a name that ParseDriver did not accept.
 func SuggestDriver(s string) string { return fault.DidYouMean(driverKey(s), DriverKeys()) }
 
-// DriverKeys lists the yaml keys of all drivers.
+// DriverKeys returns the yaml keys of all drivers.
 func DriverKeys() []string {
 	var keys []string
 	for _, d := range drivers() {
@@ -76,7 +76,7 @@ func DriverKeys() []string {
 	return keys
 }
 
-// DefaultDriver returns the driver a platform has unless somebody says otherwise.
+// DefaultDriver returns the driver of a platform for which no setting names one.
 func DefaultDriver(p Platform) Driver {
 	for _, d := range drivers() {
 		if d.Platform == p {

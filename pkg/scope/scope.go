@@ -1,6 +1,6 @@
-// Package scope decides what a session is for: target, driver and location, from everything that may name them. It gets
-// words and says which of them holds; where the words were read, and what a session does, it does not know. Everything in it
-// is plain data, safe for concurrent use.
+// Package scope resolves what a session is for: target, driver and location, from the flags, environment, files and
+// trail that may name them. It does not know where those values were read or what a session does. Everything in it is
+// plain data and safe for concurrent use.
 package scope
 
 import (
@@ -12,21 +12,21 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Target is an app under test as far as choosing one needs it.
+// Target is an app under test.
 type Target struct {
 	ID          string
 	DisplayName string
-	Platforms   []Platform            // in the order of its file; none means that it does not say
+	Platforms   []Platform            // in the order of its file; empty means that the file does not restrict it
 	AppIDs      map[Platform][]string // per platform, as written
 }
 
-// Request is what every place says that may name a part of the scope, and the targets there are. An empty text means that the
-// place says nothing.
+// Request holds the settings that may decide a scope, and the project's targets. An empty setting is unset.
 type Request struct {
 	FlagTarget, TrailTarget, EnvTarget, ProjectTarget string // TrailTarget may be an app id
-	FlagDriver, TrailDriver, EnvDriver, ProjectDriver string // TrailDriver is the pin of the closest classifier
+	FlagDriver, TrailDriver, EnvDriver, ProjectDriver string // TrailDriver is that of the closest classifier
 	FlagPlatform, TrailPlatform, ProjectPlatform      string
 	FlagLocation, ProjectLocation                     string
+	RecordedPlatforms                                 []Platform // for which the trail has recordings, each once
 	Targets                                           []Target
 }
 
@@ -38,11 +38,12 @@ type Scope struct {
 	AppID    string // the app id that the trail named, else the target's only one on the platform, else empty
 }
 
-// AppIDs lists the target's app ids on the scope's platform.
+// AppIDs returns the target's app ids on the scope's platform.
 func (s Scope) AppIDs() []string { return s.Target.AppIDs[s.Driver.Platform] }
 
-// Resolve decides the scope by the order of precedence of the specification, section 3. Its error is a *fault.Error of kind
-// Misuse (a flag is wrong) or Scope (anything else), or several of them joined: all that is wrong with target, driver and location.
+// Resolve returns the scope that a request stands for. For each part the first setting counts: flag, trail,
+// environment, project, then the only choice there is. Its error holds everything that is wrong with target, driver and
+// location: one *fault.Error of kind Misuse (a flag is wrong) or Scope (anything else), or several of them joined.
 func Resolve(r Request) (Scope, error) {
 	target, targetErr := r.target()
 	driver, driverErr := r.driver(target, targetErr == nil)
@@ -59,27 +60,23 @@ func Resolve(r Request) (Scope, error) {
 	return s, nil
 }
 
-// CheckFlags says what is wrong with the flags by themselves, whatever a trail adds: a typing error is then known before
-// anything is started. The error is a *fault.Error of kind Misuse, or several of them joined.
+// CheckFlags returns what is wrong with the flags alone, so that a typing error is reported before anything starts. The
+// error is a *fault.Error of kind Misuse, or several of them joined.
 func (r Request) CheckFlags() error {
-	alone := Request{FlagLocation: r.FlagLocation}
-	_, locationErr := alone.location()
+	flags := Request{FlagLocation: r.FlagLocation}
+	_, locationErr := flags.location()
 	var targetErr, driverErr error
-	if w := (word{r.FlagTarget, "--target"}); w.text != "" {
-		_, targetErr = pick(w, r.knownTargets())
+	if s := (setting{r.FlagTarget, targetFlag}); s.value != "" {
+		_, targetErr = s.target(r.knownTargets())
 	}
-	_, platformErr := word{r.FlagPlatform, platformFlag}.platform()
+	_, platformErr := setting{r.FlagPlatform, platformFlag}.platform()
 	if _, known := ParseDriver(r.FlagDriver); r.FlagDriver != "" && !known {
-		driverErr = word{r.FlagDriver, driverFlag}.unknownDriver()
+		driverErr = setting{r.FlagDriver, driverFlag}.unknownDriver()
 	}
 	return join(targetErr, driverErr, platformErr, locationErr)
 }
 
-func (w word) unknownDriver() error {
-	return w.fault(DriverKeys(), SuggestDriver(w.text), "unknown driver %q", w.text)
-}
-
-// join is errors.Join that leaves a single error as it is.
+// join is errors.Join, but returns a single error as it is.
 func join(errs ...error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	if len(errs) == 1 {
@@ -88,78 +85,81 @@ func join(errs ...error) error {
 	return errors.Join(errs...)
 }
 
-// word is what one place says.
-type word struct {
-	text  string
-	place string // as a user would name it; flags start with --
+// setting is a value that a flag, a file or the environment gives for a part of the scope.
+type setting struct {
+	value  string // empty when unset
+	origin string // as a user would name it; flags start with --
 }
 
-// fault is an error about the word, with what could stand in its place.
-func (w word) fault(choices []string, hint, format string, args ...any) *fault.Error {
+// fault returns an error about the setting, with the values that it could have.
+func (s setting) fault(choices []string, hint, format string, args ...any) *fault.Error {
 	kind := fault.Scope
-	if strings.HasPrefix(w.place, "--") {
+	if strings.HasPrefix(s.origin, "--") {
 		kind = fault.Misuse
 	}
-	err := fault.New(kind, hint, "%s: %s", w.place, fmt.Sprintf(format, args...))
+	err := fault.New(kind, hint, "%s: %s", s.origin, fmt.Sprintf(format, args...))
 	err.Details = map[string]any{"choices": choices}
 	return err
 }
 
-// first returns the first word that says something, else an empty one.
-func first(words []word) word {
-	for _, w := range words {
-		if w.text != "" {
-			return w
-		}
-	}
-	return word{}
+func (s setting) unknownDriver() error {
+	return s.fault(DriverKeys(), SuggestDriver(s.value), "unknown driver %q", s.value)
 }
 
-// open is the error for a part of the scope that nothing decides.
-func open(hint, what string, words []word, rest string, choices []string) *fault.Error {
-	places := make([]string, len(words))
-	for i, w := range words {
-		places[i] = w.place
+// firstSet returns the first setting that has a value, else an empty one.
+func firstSet(settings []setting) setting {
+	for _, s := range settings {
+		if s.value != "" {
+			return s
+		}
 	}
-	err := fault.New(fault.Scope, hint, "no %s: nothing in %s; %s", what, strings.Join(places, ", "), rest)
-	err.Details = map[string]any{"lookedAt": places, "choices": choices}
+	return setting{}
+}
+
+// unresolved returns the error for a part of the scope that no setting decides.
+func unresolved(hint, part string, settings []setting, reason string, choices []string) *fault.Error {
+	origins := make([]string, len(settings))
+	for i, s := range settings {
+		origins[i] = s.origin
+	}
+	err := fault.New(fault.Scope, hint, "no %s is set: looked at %s; %s", part, strings.Join(origins, ", "), reason)
+	err.Details = map[string]any{"lookedAt": origins, "choices": choices}
 	return err
 }
 
 const (
+	targetFlag    = "--target"
 	trailTarget   = "config.target of the trail"
 	noTargetsHint = "write target: NAME in trailblaze.yaml, or add trailblaze-config/targets/NAME.yaml"
 )
 
 func (r Request) target() (Target, error) {
-	words := []word{
-		{r.FlagTarget, "--target"},
+	settings := []setting{
+		{r.FlagTarget, targetFlag},
 		{r.TrailTarget, trailTarget},
 		{r.EnvTarget, "TRAILBLAZE_TARGET"},
 		{r.ProjectTarget, "target in trailblaze.yaml"},
 	}
 	known := r.knownTargets()
-	w := first(words)
-	if w.text != "" {
-		return pick(w, known)
+	if s := firstSet(settings); s.value != "" {
+		return s.target(known)
 	}
 	switch len(known) {
 	case 1:
 		return known[0], nil
 	case 0:
-		return Target{}, open(noTargetsHint, "target", words, "and the project has no targets", []string{})
+		return Target{}, unresolved(noTargetsHint, "target", settings, "the project has no targets", []string{})
 	}
 	ids := targetIDs(known)
-	rest := fmt.Sprintf("and the project has %d targets", len(known))
-	return Target{}, open("pass --target with one of: "+strings.Join(ids, ", "), "target", words, rest, ids)
+	reason := fmt.Sprintf("the project has %d targets", len(known))
+	return Target{}, unresolved("pass --target with one of: "+strings.Join(ids, ", "), "target", settings, reason, ids)
 }
 
-// knownTargets are the targets with a file and the project's default, which needs none. When there are neither, the project
-// leaves the names of targets to its trails.
+// knownTargets returns the targets that have a file and the project's default, which needs none. A project with neither
+// accepts the target that a trail names.
 func (r Request) knownTargets() []Target {
 	known := slices.Clone(r.Targets)
-	has := func(id string) bool { return slices.Contains(targetIDs(known), id) }
-	if r.ProjectTarget != "" && !has(r.ProjectTarget) {
+	if r.ProjectTarget != "" && !slices.Contains(targetIDs(known), r.ProjectTarget) {
 		known = append(known, Target{ID: r.ProjectTarget})
 	}
 	if len(known) == 0 && r.TrailTarget != "" {
@@ -168,13 +168,14 @@ func (r Request) knownTargets() []Target {
 	return known
 }
 
-func pick(w word, known []Target) (Target, error) {
+// target returns the target that the setting names by its id, or, in a trail, by one of its app ids.
+func (s setting) target(known []Target) (Target, error) {
 	var byApp []Target
 	for _, t := range known {
-		if t.ID == w.text {
+		if t.ID == s.value {
 			return t, nil
 		}
-		if w.place == trailTarget && t.hasApp(w.text) {
+		if s.origin == trailTarget && t.hasApp(s.value) {
 			byApp = append(byApp, t)
 		}
 	}
@@ -183,18 +184,18 @@ func pick(w word, known []Target) (Target, error) {
 	}
 	if len(byApp) > 1 {
 		ids := targetIDs(byApp)
-		return Target{}, w.fault(ids, "name one of them in its place",
-			"app id %q belongs to several targets: %s", w.text, strings.Join(ids, ", "))
+		return Target{}, s.fault(ids, "write the id of one of them instead",
+			"app id %q belongs to several targets: %s", s.value, strings.Join(ids, ", "))
 	}
 	ids := targetIDs(known)
 	if len(ids) == 0 {
-		return Target{}, w.fault(ids, noTargetsHint, "unknown target %q; the project has none", w.text)
+		return Target{}, s.fault(ids, noTargetsHint, "unknown target %q; the project has none", s.value)
 	}
-	hint := fmt.Sprintf("name one of them, or add trailblaze-config/targets/%s.yaml", w.text)
-	if len(fault.Nearest(w.text, ids)) > 0 {
-		hint = fault.DidYouMean(w.text, ids)
+	hint := fmt.Sprintf("name one of them, or add trailblaze-config/targets/%s.yaml", s.value)
+	if len(fault.Nearest(s.value, ids)) > 0 {
+		hint = fault.DidYouMean(s.value, ids)
 	}
-	return Target{}, w.fault(ids, hint, "unknown target %q; known: %s", w.text, strings.Join(ids, ", "))
+	return Target{}, s.fault(ids, hint, "unknown target %q; known: %s", s.value, strings.Join(ids, ", "))
 }
 
 func (t Target) hasApp(id string) bool {
@@ -215,12 +216,13 @@ func targetIDs(targets []Target) []string {
 }
 
 func (r Request) location() (Location, error) {
-	w := first([]word{{r.FlagLocation, "--agent"}, {r.ProjectLocation, "agent in trailblaze.yaml"}})
-	if w.text == "" {
+	s := firstSet([]setting{{r.FlagLocation, "--agent"}, {r.ProjectLocation, "agent in trailblaze.yaml"}})
+	if s.value == "" {
 		return Host, nil
 	}
-	if l, ok := ParseLocation(w.text); ok {
+	if l, ok := ParseLocation(s.value); ok {
 		return l, nil
 	}
-	return "", w.fault(LocationNames(), fault.DidYouMean(w.text, LocationNames()), "unknown agent mode %q", w.text)
+	return "", s.fault(LocationNames(), fault.DidYouMean(s.value, LocationNames()),
+		"unknown value %q; expected host or on-device", s.value)
 }

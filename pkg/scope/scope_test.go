@@ -33,17 +33,31 @@ func TestTargetPrecedence(t *testing.T) {
 		give scope.Request
 		want string
 	}{
-		{"flag over trail", scope.Request{FlagTarget: "bare", TrailTarget: "shop", EnvTarget: "shop", ProjectTarget: "shop", Targets: all}, "bare"},
-		{"trail over environment", scope.Request{TrailTarget: "bare", EnvTarget: "shop", ProjectTarget: "shop", Targets: all}, "bare"},
+		{"flag over trail", scope.Request{
+			FlagTarget:  "bare",
+			TrailTarget: "shop", EnvTarget: "shop", ProjectTarget: "shop", Targets: all,
+		}, "bare"},
+		{
+			"trail over environment",
+			scope.Request{TrailTarget: "bare", EnvTarget: "shop", ProjectTarget: "shop", Targets: all},
+			"bare",
+		},
 		{"environment over project", scope.Request{EnvTarget: "bare", ProjectTarget: "shop", Targets: all}, "bare"},
-		{"project over silence", scope.Request{ProjectTarget: "bare", Targets: all}, "bare"},
+		{"project over the only target", scope.Request{ProjectTarget: "bare", Targets: all}, "bare"},
 		{"the only target there is", scope.Request{Targets: all[2:]}, "bare"},
 		{"project default without a file", scope.Request{ProjectTarget: "nofile", Targets: all}, "nofile"},
-		{"flag names the default without a file", scope.Request{FlagTarget: "nofile", ProjectTarget: "nofile", Targets: all}, "nofile"},
+		{
+			"flag names the default without a file",
+			scope.Request{FlagTarget: "nofile", ProjectTarget: "nofile", Targets: all},
+			"nofile",
+		},
 		{"trail names the target of a project that has none", scope.Request{TrailTarget: "mine"}, "mine"},
 		{"trail names an app id", scope.Request{TrailTarget: "com.shop.ios", ProjectTarget: "bare", Targets: all}, "shop"},
 		{"an id goes before an app id", scope.Request{
-			TrailTarget: "x", Targets: []scope.Target{{ID: "a", AppIDs: map[scope.Platform][]string{scope.Web: {"x"}}}, {ID: "x"}},
+			TrailTarget: "x", Targets: []scope.Target{
+				{ID: "a", AppIDs: map[scope.Platform][]string{scope.Web: {"x"}}},
+				{ID: "x"},
+			},
 		}, "x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,16 +83,48 @@ func TestDriverPrecedence(t *testing.T) {
 		target scope.Target
 		want   string
 	}{
-		{"flag over trail", scope.Request{FlagDriver: axe, TrailDriver: instr, EnvDriver: instr, ProjectDriver: instr}, bare, axe},
+		{
+			"flag over trail",
+			scope.Request{FlagDriver: axe, TrailDriver: instr, EnvDriver: instr, ProjectDriver: instr},
+			bare, axe,
+		},
 		{"trail pin over environment", scope.Request{TrailDriver: axe, EnvDriver: instr, ProjectDriver: instr}, bare, axe},
 		{"environment over project", scope.Request{EnvDriver: axe, ProjectDriver: instr}, bare, axe},
 		{"project over platform flag", scope.Request{ProjectDriver: axe, FlagPlatform: "ios"}, bare, axe},
 		{"project over project platform", scope.Request{ProjectDriver: axe, ProjectPlatform: "android"}, bare, axe},
-		{"platform flag over trail platform", scope.Request{FlagPlatform: "ios", TrailPlatform: "web", ProjectPlatform: "web"}, bare, "ios-host"},
-		{"trail platform over project platform", scope.Request{TrailPlatform: "ios", ProjectPlatform: "web"}, bare, "ios-host"},
+		{
+			"platform flag over trail platform",
+			scope.Request{FlagPlatform: "ios", TrailPlatform: "web", ProjectPlatform: "web"},
+			bare, "ios-host",
+		},
+		{
+			"trail platform over project platform",
+			scope.Request{TrailPlatform: "ios", ProjectPlatform: "web"},
+			bare, "ios-host",
+		},
 		{"driver flag over trail platform", scope.Request{FlagDriver: axe, TrailPlatform: "android"}, bare, axe},
 		{"project platform over the target's only platform", scope.Request{ProjectPlatform: "android"}, shop, acc},
 		{"the target's only platform", scope.Request{}, site, "playwright-native"},
+		{
+			"the only platform of the trail's recordings",
+			scope.Request{RecordedPlatforms: []scope.Platform{scope.IOS}},
+			bare, "ios-host",
+		},
+		{
+			"the target's only platform over that of the recordings",
+			scope.Request{RecordedPlatforms: []scope.Platform{scope.Web}},
+			site, "playwright-native",
+		},
+		{
+			"the recordings' only platform among those of the target",
+			scope.Request{RecordedPlatforms: []scope.Platform{scope.IOS}},
+			shop, "ios-host",
+		},
+		{
+			"project platform over that of the recordings",
+			scope.Request{ProjectPlatform: "android", RecordedPlatforms: []scope.Platform{scope.IOS}},
+			bare, acc,
+		},
 		{"enum spelling", scope.Request{FlagDriver: "ANDROID_ONDEVICE_INSTRUMENTATION"}, bare, instr},
 		{"platform in upper case", scope.Request{FlagPlatform: "ANDROID"}, bare, acc},
 	} {
@@ -118,7 +164,7 @@ func TestLocationPrecedence(t *testing.T) {
 	}
 }
 
-func TestAppIDIsTheNamedOrTheOnlyOne(t *testing.T) {
+func TestAppIDIsNamedByTrailOrOnlyOne(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, trail, driver, want string }{
 		{"only one on the platform", "shop", "ios-host", "com.shop.ios"},
@@ -136,41 +182,72 @@ func TestAppIDIsTheNamedOrTheOnlyOne(t *testing.T) {
 	}
 }
 
-// broken requests; what each of them answers is in testdata/errors.golden.
-var broken = []struct {
+// brokenRequests have their errors in testdata/errors.golden.
+var brokenRequests = []struct {
 	name string
 	give scope.Request
 }{
-	{"target open", scope.Request{FlagPlatform: "web", Targets: []scope.Target{shop, site}}},
-	{"target open without targets", scope.Request{FlagPlatform: "web"}},
-	{"target open, driver may follow from it", scope.Request{Targets: []scope.Target{shop, site}}},
-	{"target and driver open", scope.Request{Targets: []scope.Target{shop, bare}}},
-	{"driver open with several platforms", scope.Request{Targets: []scope.Target{shop}}},
-	{"driver open with a target that names none", scope.Request{Targets: []scope.Target{bare}}},
-	{"unknown target of a flag", scope.Request{FlagTarget: "shpo", FlagDriver: "ios-axe", Targets: []scope.Target{shop, site}}},
-	{"unknown target, none near", scope.Request{FlagTarget: "warehouse", FlagDriver: "ios-axe", Targets: []scope.Target{shop, site}}},
-	{"unknown target of a trail", scope.Request{TrailTarget: "siet", FlagDriver: "ios-axe", Targets: []scope.Target{shop, site}}},
+	{"no target", scope.Request{FlagPlatform: "web", Targets: []scope.Target{shop, site}}},
+	{"no target without targets", scope.Request{FlagPlatform: "web"}},
+	{"no target, which may decide the driver", scope.Request{Targets: []scope.Target{shop, site}}},
+	{"neither target nor driver", scope.Request{Targets: []scope.Target{shop, bare}}},
+	{"no driver with several platforms", scope.Request{Targets: []scope.Target{shop}}},
+	{"no driver with a target that names none", scope.Request{Targets: []scope.Target{bare}}},
+	{
+		"unknown target of a flag",
+		scope.Request{FlagTarget: "shpo", FlagDriver: "ios-axe", Targets: []scope.Target{shop, site}},
+	},
+	{
+		"unknown target, none near",
+		scope.Request{FlagTarget: "warehouse", FlagDriver: "ios-axe", Targets: []scope.Target{shop, site}},
+	},
+	{
+		"unknown target of a trail",
+		scope.Request{TrailTarget: "siet", FlagDriver: "ios-axe", Targets: []scope.Target{shop, site}},
+	},
 	{"unknown target of a project without targets", scope.Request{FlagTarget: "shop", FlagDriver: "ios-axe"}},
-	{"a flag is no app id", scope.Request{FlagTarget: "com.shop", FlagDriver: "ios-axe", Targets: []scope.Target{shop, site}}},
+	{
+		"a flag is not an app id",
+		scope.Request{FlagTarget: "com.shop", FlagDriver: "ios-axe", Targets: []scope.Target{shop, site}},
+	},
 	{"app id of two targets", scope.Request{TrailTarget: "x", FlagDriver: "ios-axe", Targets: []scope.Target{
-		{ID: "a", AppIDs: map[scope.Platform][]string{scope.Web: {"x"}}}, {ID: "b", AppIDs: map[scope.Platform][]string{scope.IOS: {"x"}}},
+		{ID: "a", AppIDs: map[scope.Platform][]string{scope.Web: {"x"}}},
+		{ID: "b", AppIDs: map[scope.Platform][]string{scope.IOS: {"x"}}},
 	}}},
 	{"unknown driver", scope.Request{FlagDriver: "IOS_AX", Targets: []scope.Target{shop}}},
 	{"unknown driver of the environment", scope.Request{EnvDriver: "selenium", Targets: []scope.Target{shop}}},
 	{"unknown platform", scope.Request{FlagPlatform: "andriod", Targets: []scope.Target{shop}}},
-	{"unknown platform beside a driver", scope.Request{FlagPlatform: "desktop", FlagDriver: "ios-axe", Targets: []scope.Target{shop}}},
-	{"driver and platform disagree", scope.Request{FlagPlatform: "web", FlagDriver: "ios-axe", Targets: []scope.Target{bare}}},
-	{"trail's platform and default driver disagree", scope.Request{TrailPlatform: "ios", ProjectDriver: "revyl-android", Targets: []scope.Target{bare}}},
+	{
+		"unknown platform beside a driver",
+		scope.Request{FlagPlatform: "desktop", FlagDriver: "ios-axe", Targets: []scope.Target{shop}},
+	},
+	{
+		"driver and platform disagree",
+		scope.Request{FlagPlatform: "web", FlagDriver: "ios-axe", Targets: []scope.Target{bare}},
+	},
+	{
+		"trail's platform and default driver disagree",
+		scope.Request{TrailPlatform: "ios", ProjectDriver: "revyl-android", Targets: []scope.Target{bare}},
+	},
 	{"target is not set up for the platform", scope.Request{FlagPlatform: "web", Targets: []scope.Target{shop}}},
 	{"target is not set up for the driver", scope.Request{EnvDriver: "ios-axe", Targets: []scope.Target{site}}},
+	{"only recordings for a platform that the target lacks", scope.Request{
+		RecordedPlatforms: []scope.Platform{scope.Web}, Targets: []scope.Target{shop},
+	}},
+	{"recordings for several platforms", scope.Request{
+		RecordedPlatforms: []scope.Platform{scope.Web, scope.IOS}, Targets: []scope.Target{bare},
+	}},
 	{"unknown agent", scope.Request{FlagLocation: "on_device", Targets: []scope.Target{site}}},
-	{"everything wrong at once", scope.Request{FlagTarget: "shpo", FlagDriver: "ios", FlagPlatform: "windows", FlagLocation: "hots", Targets: []scope.Target{shop}}},
+	{"everything wrong at once", scope.Request{
+		FlagTarget: "shpo",
+		FlagDriver: "ios", FlagPlatform: "windows", FlagLocation: "hots", Targets: []scope.Target{shop},
+	}},
 }
 
-func TestErrorsSayWhatWasLookedAtAndListTheChoices(t *testing.T) {
+func TestErrorsNameSettingsAndChoices(t *testing.T) {
 	t.Parallel()
 	var got strings.Builder
-	for _, tt := range broken {
+	for _, tt := range brokenRequests {
 		_, err := scope.Resolve(tt.give)
 		fmt.Fprintf(&got, "%s\n", tt.name)
 		if code := fault.ExitCode(err); code != fault.ExitMisuse {
@@ -207,7 +284,7 @@ func faults(t *testing.T, err error) []*fault.Error {
 	}
 	var f *fault.Error
 	if !errors.As(err, &f) {
-		t.Fatalf("%v is no *fault.Error", err)
+		t.Fatalf("%v is not a *fault.Error", err)
 	}
 	return []*fault.Error{f}
 }
@@ -235,18 +312,27 @@ func TestDriverTableMatchesTheSpecification(t *testing.T) {
 	}
 }
 
-func TestFlagsAreCheckedByThemselves(t *testing.T) {
+func TestCheckFlags(t *testing.T) {
 	t.Parallel()
 	targets := []scope.Target{{ID: "shop"}, {ID: "backoffice"}}
-	sound := scope.Request{FlagTarget: "shop", FlagDriver: "IOS_HOST", FlagPlatform: "ios", FlagLocation: "host", Targets: targets}
+	sound := scope.Request{
+		FlagTarget: "shop", FlagDriver: "IOS_HOST", FlagPlatform: "ios", FlagLocation: "host",
+		Targets: targets,
+	}
 	if err := sound.CheckFlags(); err != nil {
 		t.Error(err)
 	}
 	if err := (scope.Request{Targets: targets}).CheckFlags(); err != nil {
 		t.Errorf("nothing is given, so nothing is wrong: %v", err)
 	}
-	err := scope.Request{FlagTarget: "shpo", FlagDriver: "ios-hots", FlagPlatform: "iso", FlagLocation: "robot", Targets: targets}.CheckFlags()
-	for _, want := range []string{`--target: unknown target "shpo"`, `--driver: unknown driver "ios-hots"`, `--platform: unknown platform "iso"`, "--agent"} {
+	err := scope.Request{
+		FlagTarget: "shpo", FlagDriver: "ios-hots", FlagPlatform: "iso", FlagLocation: "robot",
+		Targets: targets,
+	}.CheckFlags()
+	for _, want := range []string{
+		`--target: unknown target "shpo"`, `--driver: unknown driver "ios-hots"`,
+		`--platform: unknown platform "iso"`, "--agent",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in: %v", want, err)
 		}

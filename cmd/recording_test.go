@@ -565,7 +565,7 @@ func (g *generator) call(depth int) (tool string, args map[string]any) {
 	to := make([]any, g.IntN(4))
 	for i := range to {
 		tool, args := g.call(depth - 1)
-		to[i] = map[string]any{"tool": tool, "args": trail.Literal(args)}
+		to[i] = map[string]any{"tool": tool, "args": trail.Escape(args)}
 	}
 	delegation := map[string]any{"to": to, "where": g.pick([]string{"structured", "text", "both"})}
 	if g.IntN(2) == 0 {

@@ -75,7 +75,7 @@ func (a *app) loadProject() (*config.Project, error) {
 func (a *app) load(root string) (*config.Project, fault.Problems) {
 	project, problems := config.Load(root, a.Getenv)
 	for _, s := range project.AllServers() {
-		a.redactor = a.redactor.With(s.Confidential)
+		a.redactor = a.redactor.With(s.Secrets)
 	}
 	problems = append(problems, a.deviceProblems(project)...)
 	for _, list := range []fault.Problems{problems, project.Warnings} {
@@ -172,7 +172,7 @@ func flagNames(c *cobra.Command) []string {
 func memoryValues(flags []string) (map[string]string, error) {
 	values, err := pairs("memory", flags)
 	for name := range values {
-		if !trail.CanName(name) {
+		if !trail.IsValueName(name) {
 			return nil, fault.New(fault.Misuse, "use letters, digits, _, . and -, start with a letter or _, and leave args to the trail's arguments",
 				"--memory %q is not a name that a trail can use", name)
 		}

@@ -150,7 +150,7 @@ func (a *app) single(f toolFlags, args []string) (run.Single, error) {
 
 // readArg reads an argument as the tool's schema says: as it is where text may stand, else as JSON if it is any.
 func readArg(t *discover.Tool, name, text string) any {
-	if t.TakesText(name) {
+	if t.AcceptsText(name) {
 		return text
 	}
 	value, err := trail.DecodeJSON([]byte(text))

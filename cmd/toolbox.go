@@ -230,7 +230,7 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 	}
 	for _, ts := range r.Toolsets {
 		v.Toolsets = append(v.Toolsets, toolsetView{
-			ts.ID, ts.Description, list(ts.Platforms), list(ts.Drivers), ts.AlwaysEnabled, !ts.OffByDefault, ts.Active, list(ts.Tools),
+			ts.ID, ts.Description, list(ts.Platforms), list(ts.Drivers), ts.AlwaysEnabled, !ts.OffByDefault, ts.Enabled, list(ts.Tools),
 		})
 	}
 	return v

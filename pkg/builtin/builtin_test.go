@@ -24,7 +24,7 @@ import (
 func TestTheToolsAreASourceLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	src := builtin.Source()
-	r, err := discover.Build(discover.Scope{Driver: "playwright-native", Platform: scope.Web}, []discover.Source{src}, nil, discover.Gate{})
+	r, err := discover.Build(discover.Scope{Driver: "playwright-native", Platform: scope.Web}, []discover.Source{src}, nil, discover.Selection{})
 	if err != nil || len(r.Warnings) > 0 || len(r.Skipped) > 0 {
 		t.Fatalf("%v %v %v", err, r.Warnings, r.Skipped)
 	}
@@ -180,7 +180,7 @@ func TestThePageIsTrue(t *testing.T) {
 // replay makes the built-in calls of a trail.
 func replay(t *testing.T, file *trail.File, called map[string]bool) {
 	t.Helper()
-	values := trail.NewValues(trail.Layers{Trail: file.Config.Memory})
+	values := trail.NewValues(trail.Sources{Trail: file.Config.Memory})
 	for _, step := range file.Steps {
 		for _, recording := range step.Recording {
 			for _, c := range recording.Calls {

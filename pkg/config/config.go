@@ -47,18 +47,18 @@ type Server struct {
 	CallbackTimeout time.Duration     // for each callback of its tools; 0 when not set
 	Parallel        bool              // calls need not wait for each other
 	RestartOnCrash  bool
-	NotAhead        bool              // is not started before its trail begins
+	NoPrefetch      bool              // is not started before its trail begins
 	MultiDevice     bool              // one process serves all devices of a run
 	URL             string            // of a server that is reached and not started
 	Headers         map[string]string // sent to URL
-	Confidential    map[string]string // what of URL and Headers must not be shown, by the name to show instead
+	Secrets         map[string]string // what of URL and Headers must not be shown, by the name to show instead
 
 	File         string // absolute, with the entry's place in it
 	Line, Column int
 }
 
-// Address is the URL without the parts of it that may be confidential, empty when there is none.
-func (s Server) Address() string {
+// PublicURL is the URL without the parts of it that may be confidential, empty when there is none.
+func (s Server) PublicURL() string {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return ""
@@ -67,8 +67,8 @@ func (s Server) Address() string {
 	return shown.String()
 }
 
-// Elsewhere reports whether the server is reached on another machine, as far as its URL says.
-func (s Server) Elsewhere() bool {
+// IsRemote reports whether the server is reached on another machine, as far as its URL says.
+func (s Server) IsRemote() bool {
 	u, err := url.Parse(s.URL)
 	if err != nil || s.URL == "" {
 		return false
@@ -106,8 +106,8 @@ type Toolset struct {
 	Line int    // of the id
 }
 
-// Find returns the target with an id; ok is false when no file defines it.
-func (p *Project) Find(targetID string) (target Target, ok bool) {
+// FindTarget returns the target with an id; ok is false when no file defines it.
+func (p *Project) FindTarget(targetID string) (target Target, ok bool) {
 	for _, t := range p.Targets {
 		if t.ID == targetID {
 			return t, true
@@ -118,7 +118,7 @@ func (p *Project) Find(targetID string) (target Target, ok bool) {
 
 // ServersFor lists the servers of a session: the project's, then the target's. A target without a file adds none.
 func (p *Project) ServersFor(targetID string) []Server {
-	t, _ := p.Find(targetID)
+	t, _ := p.FindTarget(targetID)
 	return append(append([]Server{}, p.Servers...), t.Servers...)
 }
 

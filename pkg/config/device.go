@@ -126,13 +126,13 @@ func (p *Project) DeviceValues(d Device) map[string]string {
 }
 
 // DeviceProblems are the settings that none of keys names, and those that judge has an error for.
-func (p *Project) DeviceProblems(keys []string, judge func(key, value string) error) fault.Problems {
+func (p *Project) DeviceProblems(keys []string, check func(key, value string) error) fault.Problems {
 	var problems fault.Problems
 	look := func(settings []Setting, more ...string) {
 		for _, s := range settings {
 			if !slices.Contains(keys, s.Key) {
 				problems = append(problems, s.at.Problem(fault.DidYouMean(s.Key, slices.Concat(keys, more)), "no kind of device knows a setting %q", s.Key))
-			} else if err := judge(s.Key, s.Value); err != nil {
+			} else if err := check(s.Key, s.Value); err != nil {
 				problems = append(problems, s.at.Problem(strings.Join(fault.Hints(err), "; "), "%v", err))
 			}
 		}

@@ -92,7 +92,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Name: "acme-tools", Command: in("gradlew"), Dir: got.Root,
 				Args:           []string{":acme:run", "8080", "fallback", "${SET}", "$PATH ${NOT_AGAIN}"},
 				Env:            map[string]string{"API": "https://api", "PORT": "80", "NONE": ""},
-				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, RestartOnCrash: true, NotAhead: true, MultiDevice: true,
+				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, RestartOnCrash: true, NoPrefetch: true, MultiDevice: true,
 				File: project, Line: 11, Column: 5,
 			},
 		},
@@ -405,10 +405,10 @@ func TestWhatHeadersAndURLsTakeFromTheEnvironmentOrAuthorizeWithIsConfidential(t
 		{h, "A: b", h, nil},
 	} {
 		server := load(t, fmt.Sprintf(with, c.url, c.headers)).Servers[0]
-		if diff := cmp.Diff(c.want, server.Confidential); diff != "" {
+		if diff := cmp.Diff(c.want, server.Secrets); diff != "" {
 			t.Errorf("%s %s (-want +got):\n%s", c.url, c.headers, diff)
 		}
-		if got := server.Address(); got != c.shown {
+		if got := server.PublicURL(); got != c.shown {
 			t.Errorf("%s is shown as %s", c.url, got)
 		}
 	}
@@ -436,7 +436,7 @@ func TestElsewhereIsEveryHostThatIsNotThisMachine(t *testing.T) {
 		"": false, "http://localhost:1/mcp": false, "http://a.localhost": false, "http://127.0.0.1": false, "http://127.9.9.9:80": false,
 		"http://[::1]:8080/mcp": false, "http://10.0.0.1": true, "https://tools.example.com/mcp": true, "http://localhost.example.com": true,
 	} {
-		if got := (config.Server{URL: url}).Elsewhere(); got != want {
+		if got := (config.Server{URL: url}).IsRemote(); got != want {
 			t.Errorf("%q: %t, want %t", url, got, want)
 		}
 	}

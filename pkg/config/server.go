@@ -83,7 +83,7 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 		"callTimeout":     func(n yamldoc.Node) { e.CallTimeout = n.Duration() },
 		"callbackTimeout": func(n yamldoc.Node) { e.CallbackTimeout = n.Duration() },
 		"parallel":        func(n yamldoc.Node) { e.Parallel = n.Bool() },
-		"startAhead":      func(n yamldoc.Node) { e.NotAhead = !n.Bool() },
+		"startAhead":      func(n yamldoc.Node) { e.NoPrefetch = !n.Bool() },
 		"multiDevice":     func(n yamldoc.Node) { e.MultiDevice = onlyWord(n, "multiDevice", "http") },
 		"restart":         func(n yamldoc.Node) { e.RestartOnCrash = onlyWord(n, "restart", "on-crash") },
 	}

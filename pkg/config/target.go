@@ -112,7 +112,7 @@ func (l *loader) checkNames() {
 		l.distinct("server name", hint, l.projectServers, names)
 	}
 	p := l.project
-	if _, ok := p.Find(p.Target); ok || p.Target == "" {
+	if _, ok := p.FindTarget(p.Target); ok || p.Target == "" {
 		return
 	}
 	var ids []string

@@ -64,8 +64,8 @@ func (e *entry) hideVariables(raw string, u *url.URL) {
 		if u != nil && strings.ContainsAny(value, "/?") { // then what is shown and quoted of the URL need not be the value
 			e.hideLong("path of url", u.Path)
 			e.hideQuery(u, e.hide)
-			if !strings.Contains(e.Address(), value) {
-				e.hide("url", e.Address())
+			if !strings.Contains(e.PublicURL(), value) {
+				e.hide("url", e.PublicURL())
 			}
 		}
 	}
@@ -164,10 +164,10 @@ func (e *entry) hide(name, value string) {
 	if strings.TrimSpace(value) == "" {
 		return
 	}
-	if e.Confidential == nil {
-		e.Confidential = map[string]string{}
+	if e.Secrets == nil {
+		e.Secrets = map[string]string{}
 	}
-	e.Confidential[name] = value
+	e.Secrets[name] = value
 }
 
 // hideLong is hide for values that stand in the file and need not be secrets.
@@ -180,7 +180,7 @@ func (e *entry) hideLong(name, value string) {
 // checkOpenly warns of secrets that everybody on the way can read.
 func (e *entry) checkOpenly() {
 	headers, has := e.at["headers"]
-	if !has || !strings.HasPrefix(strings.ToLower(e.URL), "http://") || !e.Elsewhere() {
+	if !has || !strings.HasPrefix(strings.ToLower(e.URL), "http://") || !e.IsRemote() {
 		return
 	}
 	for _, v := range headers.Entries() {

@@ -40,7 +40,7 @@ func reasons(r *discover.Registry) map[string]discover.Reason {
 	return out
 }
 
-func build(t *testing.T, sc discover.Scope, sets []discover.Toolset, gate discover.Gate, src ...discover.Source) *discover.Registry {
+func build(t *testing.T, sc discover.Scope, sets []discover.Toolset, gate discover.Selection, src ...discover.Source) *discover.Registry {
 	t.Helper()
 	r, err := discover.Build(sc, src, sets, gate)
 	if err != nil {
@@ -63,7 +63,7 @@ func TestFiltersApplyInOrderWithTheirReasons(t *testing.T) {
 	}
 	onDevice := android
 	onDevice.Location = scope.OnDevice
-	r := build(t, onDevice, nil, discover.Gate{}, server("s", tools...))
+	r := build(t, onDevice, nil, discover.Selection{}, server("s", tools...))
 	if diff := cmp.Diff([]string{"plain", "anyCase", "emptyMeansAll"}, names(r.Offered)); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)
 	}
@@ -74,14 +74,14 @@ func TestFiltersApplyInOrderWithTheirReasons(t *testing.T) {
 	if diff := cmp.Diff(want, reasons(r)); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)
 	}
-	if _, ok := build(t, android, nil, discover.Gate{}, server("s", tools...)).Lookup("hostOnly"); !ok {
+	if _, ok := build(t, android, nil, discover.Selection{}, server("s", tools...)).Lookup("hostOnly"); !ok {
 		t.Error("hostOnly is missing in host mode")
 	}
 }
 
 func TestWronglyTypedMetadataCountsAsAbsentWithAWarning(t *testing.T) {
 	t.Parallel()
-	r := build(t, android, nil, discover.Gate{}, server("s", named("odd", map[string]any{
+	r := build(t, android, nil, discover.Selection{}, server("s", named("odd", map[string]any{
 		"trailblaze/supportedDrivers": "ios-host", "trailblaze/supportedPlatforms": []any{1.0}, "trailblaze/requiresHost": "yes",
 		"trailblaze/isForLlm": 0.0, "trailblaze/isRecordable": nil, "trailblaze/toolset": []any{"a"}, "trailblaze/timeoutMs": "5s",
 	})))
@@ -96,7 +96,7 @@ func TestWronglyTypedMetadataCountsAsAbsentWithAWarning(t *testing.T) {
 
 func TestSurfaceToLLMIsTheOlderSpelling(t *testing.T) {
 	t.Parallel()
-	r := build(t, android, nil, discover.Gate{}, server("s", named("quiet", map[string]any{"trailblaze/surfaceToLlm": false}),
+	r := build(t, android, nil, discover.Selection{}, server("s", named("quiet", map[string]any{"trailblaze/surfaceToLlm": false}),
 		named("both", map[string]any{"trailblaze/surfaceToLlm": false, "trailblaze/isForLlm": true})))
 	quiet, _ := r.Lookup("quiet")
 	both, _ := r.Lookup("both")
@@ -117,7 +117,7 @@ func TestToolsetsPushPullAndGate(t *testing.T) {
 		{ID: "iosOnly", Platforms: []scope.Platform{scope.IOS}, Tools: []string{"gatedByPlatform"}},
 		{ID: "instr", Drivers: []string{"android-ondevice-instrumentation"}, AlwaysEnabled: true, Tools: []string{"gatedByDriver"}},
 	}
-	gate := discover.Gate{ToolSets: []string{"login", "fresh", "iosOnly", "unknownSet"}, Tools: []string{"direct"}, Excluded: []string{"excluded"}}
+	gate := discover.Selection{ToolSets: []string{"login", "fresh", "iosOnly", "unknownSet"}, Tools: []string{"direct"}, Excluded: []string{"excluded"}}
 	r := build(t, android, sets, gate, src)
 	if diff := cmp.Diff([]string{"pulled", "pushed", "pushedNew", "always", "direct"}, names(r.Offered)); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)
@@ -145,7 +145,7 @@ func TestToolsetsPushPullAndGate(t *testing.T) {
 func TestWithoutToolSetsEveryRegisteredToolIsOffered(t *testing.T) {
 	t.Parallel()
 	sets := []discover.Toolset{{ID: "x", Tools: []string{"a"}}}
-	r := build(t, android, sets, discover.Gate{Excluded: []string{"b"}}, server("s", named("a", nil), named("b", nil), named("c", nil)))
+	r := build(t, android, sets, discover.Selection{Excluded: []string{"b"}}, server("s", named("a", nil), named("b", nil), named("c", nil)))
 	if diff := cmp.Diff([]string{"a", "c"}, names(r.Offered)); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)
 	}
@@ -156,7 +156,7 @@ func TestCollisionsAreReportedTogether(t *testing.T) {
 	builtin := discover.Source{Source: tool.Source{Kind: tool.FromBuiltin, Name: "memory"}, Tools: []tool.Advertised{named("remember", nil)}}
 	_, err := discover.Build(android, []discover.Source{
 		builtin, server("one", named("a", nil), named("twice", nil), named("twice", nil)), server("two", named("a", nil), named("remember", nil)),
-	}, nil, discover.Gate{})
+	}, nil, discover.Selection{})
 	if fault.KindOf(err) != fault.Registration || fault.ExitCode(err) != fault.ExitInfra {
 		t.Fatalf("kind %q, exit %d", fault.KindOf(err), fault.ExitCode(err))
 	}
@@ -174,12 +174,12 @@ func TestCollisionsAreReportedTogether(t *testing.T) {
 func TestAFilteredToolDoesNotCollide(t *testing.T) {
 	t.Parallel()
 	ios := map[string]any{"trailblaze/supportedPlatforms": []any{"IOS"}}
-	build(t, android, nil, discover.Gate{}, server("one", named("login", ios)), server("two", named("login", nil)))
+	build(t, android, nil, discover.Selection{}, server("one", named("login", ios)), server("two", named("login", nil)))
 }
 
 func TestUnknownToolNamesTheNearestAndWhyOneIsSkipped(t *testing.T) {
 	t.Parallel()
-	r := build(t, android, nil, discover.Gate{}, server("s", named("generateTestUser", nil),
+	r := build(t, android, nil, discover.Selection{}, server("s", named("generateTestUser", nil),
 		named("tapIOS", map[string]any{"trailblaze/supportedPlatforms": []any{"IOS"}})))
 	_, err := r.Find("generateTestUsr")
 	if e := fault.As(err); e == nil || e.Kind != fault.UnknownTool || e.Hint != `did you mean "generateTestUser"?` {
@@ -203,7 +203,7 @@ func TestTheReservedArgumentIsNowhereInASchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			schema, want := fmt.Sprintf(pattern, with), fmt.Sprintf(pattern, without)
-			r := build(t, android, nil, discover.Gate{}, server("s", tool.Advertised{Name: "a", InputSchema: json.RawMessage(schema)}))
+			r := build(t, android, nil, discover.Selection{}, server("s", tool.Advertised{Name: "a", InputSchema: json.RawMessage(schema)}))
 			a, _ := r.Lookup("a")
 			if string(a.InputSchema) != want {
 				t.Errorf("schema %s, want %s", a.InputSchema, want)
@@ -261,7 +261,7 @@ func TestCheckArgsReportsEveryMisfit(t *testing.T) {
 
 func TestMisspeltNamesOfAFileAreNamedWithTheNearest(t *testing.T) {
 	t.Parallel()
-	r := build(t, android, []discover.Toolset{{ID: "Shop", Tools: []string{"byu"}}}, discover.Gate{ToolSets: []string{"Shpo"}, Tools: []string{"byu", "qqqqqqqqq"}},
+	r := build(t, android, []discover.Toolset{{ID: "Shop", Tools: []string{"byu"}}}, discover.Selection{ToolSets: []string{"Shpo"}, Tools: []string{"byu", "qqqqqqqqq"}},
 		server("s", named("buy", nil)))
 	want := []string{
 		`toolset "Shop" names the tool "byu", which no source provides; did you mean "buy"?`,
@@ -277,14 +277,14 @@ func TestMisspeltNamesOfAFileAreNamedWithTheNearest(t *testing.T) {
 func TestWhatIsGoneIsSaidUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	with := func() *discover.Registry {
-		return build(t, android, nil, discover.Gate{}, server("s", named("a", nil), named("b", nil)))
+		return build(t, android, nil, discover.Selection{}, server("s", named("a", nil), named("b", nil)))
 	}
 	without := func() *discover.Registry {
-		return build(t, android, nil, discover.Gate{}, server("s", named("a", nil)))
+		return build(t, android, nil, discover.Selection{}, server("s", named("a", nil)))
 	}
 	before := with()
 	for i, now := range []*discover.Registry{without(), without(), with()} {
-		now.Replaces(before)
+		now.NoteRemoved(before)
 		before = now
 		_, err := now.Find("b")
 		if i == 2 && err != nil || i < 2 && (err == nil || !strings.Contains(err.Error(), `tool "b" of server s was removed`)) {

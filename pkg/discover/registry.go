@@ -47,7 +47,7 @@ type Source struct {
 	Tools    []tool.Advertised
 	Registry string // text of the resource trailblaze://registry as the source gave it; empty without one
 	Caller   tool.Caller
-	Lacks    []string // names that others of its kind have
+	Missing  []string // names that others of its kind have
 }
 
 // Reason says why a tool is not offered.
@@ -93,9 +93,9 @@ type Registry struct {
 	removed map[string]error // that a name was known before
 }
 
-// Replaces notes which names an older registry knew that this one does not know, so that Find can say so. It is to be called before
+// NoteRemoved notes which names an older registry knew that this one does not know, so that Find can say so. It is to be called before
 // others see the registry.
-func (r *Registry) Replaces(older *Registry) {
+func (r *Registry) NoteRemoved(older *Registry) {
 	r.removed = map[string]error{}
 	for name, err := range older.removed {
 		if r.byName[name] == nil {
@@ -143,7 +143,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 
 // Build filters and registers what the sources advertise and works out what is offered. Names that more than one source
 // claims are reported together.
-func Build(sc Scope, sources []Source, toolsets []Toolset, gate Gate) (*Registry, error) {
+func Build(sc Scope, sources []Source, toolsets []Toolset, gate Selection) (*Registry, error) {
 	r := &Registry{byName: map[string]*Tool{}, lacking: map[string]error{}}
 	var collisions []error
 	advertised := map[string]bool{}
@@ -152,7 +152,7 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Gate) (*Registry
 	for _, src := range sources {
 		about := r.read(src)
 		groups = append(groups, about.groups...)
-		for _, name := range src.Lacks {
+		for _, name := range src.Missing {
 			r.lacking[name] = src.lacks(name)
 		}
 		for _, adv := range src.Tools {

@@ -54,7 +54,7 @@ func TestMetaWinsOverTheRegistry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := build(t, android, nil, discover.Gate{}, telling("s", `{"tools":{"t":`+tc.says+`}}`, named("t", tc.meta)))
+			r := build(t, android, nil, discover.Selection{}, telling("s", `{"tools":{"t":`+tc.says+`}}`, named("t", tc.meta)))
 			got, registered := r.Lookup("t")
 			if registered == tc.want.Skipped {
 				t.Fatalf("registered: %v, skipped %+v", registered, r.Skipped)
@@ -119,7 +119,7 @@ func TestARegistryIsReadAsFarAsItIsSound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := build(t, android, nil, discover.Gate{}, telling("s", tc.registry, named("t", nil)))
+			r := build(t, android, nil, discover.Selection{}, telling("s", tc.registry, named("t", nil)))
 			got, _ := r.Lookup("t")
 			if diff := cmp.Diff(tc.toolsets, got.Toolsets); diff != "" {
 				t.Errorf("toolsets (-want +got):\n%s", diff)
@@ -141,7 +141,7 @@ func TestARegistryIsReadAsFarAsItIsSound(t *testing.T) {
 
 func TestAMisspeltNameInARegistryIsNamedWithTheNearest(t *testing.T) {
 	t.Parallel()
-	r := build(t, android, nil, discover.Gate{}, telling("s", `{"tools":{"generateTestUsr":{}}}`, named("generateTestUser", nil)))
+	r := build(t, android, nil, discover.Selection{}, telling("s", `{"tools":{"generateTestUsr":{}}}`, named("generateTestUser", nil)))
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], `did you mean "generateTestUser"?`) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
@@ -159,7 +159,7 @@ func TestARegistryThatIsAllWrongIsBounded(t *testing.T) {
 	tools = append(tools, `"t":{"groups":[`+strings.Join(of, ",")+`]}`, `"filtered":{"platforms":["ios"],"groups":[`+strings.Join(of, ",")+`]}`)
 	registry := `{"tools":{` + strings.Join(tools, ",") + `},"groups":{` + strings.Join(groups, ",") + `}}`
 	begun := time.Now()
-	r := build(t, android, nil, discover.Gate{ToolSets: []string{"g1"}}, telling("s", registry, named("t", nil), named("filtered", nil)))
+	r := build(t, android, nil, discover.Selection{ToolSets: []string{"g1"}}, telling("s", registry, named("t", nil), named("filtered", nil)))
 	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("took %s", took)
 	}
@@ -173,7 +173,7 @@ func TestARegistryThatIsAllWrongIsBounded(t *testing.T) {
 func sets(r *discover.Registry) map[string]string {
 	out := map[string]string{}
 	for _, ts := range r.Toolsets {
-		out[ts.ID] = fmt.Sprintf("%s off=%v active=%v %v", ts.Description, ts.OffByDefault, ts.Active, ts.Tools)
+		out[ts.ID] = fmt.Sprintf("%s off=%v active=%v %v", ts.Description, ts.OffByDefault, ts.Enabled, ts.Tools)
 	}
 	return out
 }
@@ -187,7 +187,7 @@ func TestGroupsOfSeveralServersAreCombined(t *testing.T) {
 		"login":{"description":"Sign-in tools","defaultEnabled":true},"pay":{"description":"Paying","defaultEnabled":true},"filed":{"description":"of a server"}}}`,
 		named("b", nil), named("c", map[string]any{"trailblaze/toolset": "login"}))
 	files := []discover.Toolset{{ID: "filed", Description: "of a file", Tools: []string{"a"}}, {ID: "login", Platforms: []scope.Platform{scope.IOS}}}
-	r := build(t, android, files, discover.Gate{}, one, two)
+	r := build(t, android, files, discover.Selection{}, one, two)
 	want := map[string]string{
 		"filed":   "of a file off=false active=true [a]",
 		"login":   "Signing in off=false active=false [a b c]",
@@ -222,18 +222,18 @@ func TestGroupsThatAreNotEnabledByDefault(t *testing.T) {
 		named("pay", nil), named("both", nil), named("rare", nil), named("gated", nil), named("always", nil), named("direct", nil), named("free", nil))
 	files := []discover.Toolset{{ID: "base", AlwaysEnabled: true}, {ID: "ios", Platforms: []scope.Platform{scope.IOS}}}
 	for name, tc := range map[string]struct {
-		gate discover.Gate
+		gate discover.Selection
 		want []string
 		why  map[string]string
 	}{
-		"no tool_sets": {discover.Gate{}, []string{"both", "always", "free"}, map[string]string{
+		"no tool_sets": {discover.Selection{}, []string{"both", "always", "free"}, map[string]string{
 			"pay":  `its group "checkout" is not enabled by default; name it in tool_sets`,
 			"rare": `its groups "checkout", "lab" are not enabled by default; name one of them in tool_sets`,
 		}},
-		"named":                         {discover.Gate{ToolSets: []string{"checkout"}}, []string{"pay", "both", "rare", "always"}, nil},
-		"default_enabled does not add":  {discover.Gate{ToolSets: []string{"lab"}}, []string{"rare", "gated", "always", "direct"}, nil},
-		"named directly":                {discover.Gate{Tools: []string{"direct"}}, []string{"both", "always", "direct", "free"}, nil},
-		"excluded though it is enabled": {discover.Gate{Excluded: []string{"free"}}, []string{"both", "always"}, map[string]string{"free": "excludes"}},
+		"named":                         {discover.Selection{ToolSets: []string{"checkout"}}, []string{"pay", "both", "rare", "always"}, nil},
+		"default_enabled does not add":  {discover.Selection{ToolSets: []string{"lab"}}, []string{"rare", "gated", "always", "direct"}, nil},
+		"named directly":                {discover.Selection{Tools: []string{"direct"}}, []string{"both", "always", "direct", "free"}, nil},
+		"excluded though it is enabled": {discover.Selection{Excluded: []string{"free"}}, []string{"both", "always"}, map[string]string{"free": "excludes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -259,7 +259,7 @@ func TestGroupsThatAreNotEnabledByDefault(t *testing.T) {
 func TestAToolsetOfFilteredToolsIsKnown(t *testing.T) {
 	t.Parallel()
 	src := telling("s", `{"tools":{"swipeIOS":{"platforms":["ios"],"groups":["gestures"]}}}`, named("swipeIOS", nil))
-	r := build(t, android, nil, discover.Gate{ToolSets: []string{"gestures"}}, src)
+	r := build(t, android, nil, discover.Selection{ToolSets: []string{"gestures"}}, src)
 	if len(r.Warnings) != 0 || len(r.Toolsets) != 1 || len(r.Toolsets[0].Tools) != 0 {
 		t.Errorf("warnings %q, toolsets %+v", r.Warnings, r.Toolsets)
 	}
@@ -277,7 +277,7 @@ func FuzzRegistry(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, registry string) {
-		r := build(t, android, nil, discover.Gate{}, telling("s", registry, named("t", nil)))
+		r := build(t, android, nil, discover.Selection{}, telling("s", registry, named("t", nil)))
 		if _, ok := r.Lookup("t"); !ok && reasons(r)["t"] != discover.ByPlatform {
 			t.Errorf("skipped %+v", r.Skipped)
 		}

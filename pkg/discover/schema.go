@@ -19,7 +19,7 @@ import (
 // withoutReserved returns the schema without the reserved argument, which no schema that anybody sees mentions; most do not have it
 // and are kept byte for byte.
 func withoutReserved(raw json.RawMessage) json.RawMessage {
-	if !bytes.Contains(raw, []byte(tool.Reserved)) {
+	if !bytes.Contains(raw, []byte(tool.ReservedArg)) {
 		return raw
 	}
 	var schema map[string]any
@@ -43,10 +43,10 @@ func strip(schema any) {
 		}
 	case map[string]any:
 		if properties, ok := s["properties"].(map[string]any); ok {
-			delete(properties, tool.Reserved)
+			delete(properties, tool.ReservedArg)
 		}
 		if required, ok := s["required"].([]any); ok {
-			s["required"] = slices.DeleteFunc(required, func(name any) bool { return name == tool.Reserved })
+			s["required"] = slices.DeleteFunc(required, func(name any) bool { return name == tool.ReservedArg })
 		}
 		for _, e := range s {
 			strip(e)
@@ -63,7 +63,7 @@ type ArgProblem struct {
 // CheckArgs holds arguments against the tool's input schema and reports everything that does not fit. Properties for which
 // open says true have a value that is not known yet and are only checked by name. A schema that cannot be used (another
 // draft, a remote reference) checks nothing: the server itself will say.
-func (t *Tool) CheckArgs(args map[string]any, open func(property string) bool) []ArgProblem {
+func (t *Tool) CheckArgs(args map[string]any, unresolved func(property string) bool) []ArgProblem {
 	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
 	c := t.checker
 	if c == nil {
@@ -74,13 +74,13 @@ func (t *Tool) CheckArgs(args map[string]any, open func(property string) bool) [
 		return []ArgProblem{{Message: err.Error()}}
 	}
 	var misfit error
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(values)), open) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(values)), unresolved) {
 		if misfit = c.whole.Validate(values); misfit == nil {
 			return nil // the usual case, and all of it: what follows finds words for what is wrong
 		}
 	}
 	usage := t.outlined().usage()
-	problems := slices.Concat(c.unknown(values), c.missing(values, usage), c.values(values, open, usage))
+	problems := slices.Concat(c.unknown(values), c.missing(values, usage), c.values(values, unresolved, usage))
 	if len(problems) == 0 && misfit != nil {
 		problems = append(problems, ArgProblem{Message: tidy(misfit), Hint: usage})
 	}
@@ -93,15 +93,15 @@ func (t *Tool) Usage() string {
 	return t.outlined().arguments()
 }
 
-// TakesText reports whether the schema says that an argument may be text.
-func (t *Tool) TakesText(name string) bool {
+// AcceptsText reports whether the schema says that an argument may be text.
+func (t *Tool) AcceptsText(name string) bool {
 	p := t.outlined().Properties[name]
 	isText := func(value any) bool { _, ok := value.(string); return ok }
 	return slices.Contains(p.types(), "string") || slices.ContainsFunc(p.Enum, isText)
 }
 
-// Shown returns the arguments as people and logs may see them: what the schema calls writeOnly is hidden.
-func (t *Tool) Shown(args map[string]any) map[string]any {
+// MaskedArgs returns the arguments as people and logs may see them: what the schema calls writeOnly is hidden.
+func (t *Tool) MaskedArgs(args map[string]any) map[string]any {
 	if !bytes.Contains(t.InputSchema, []byte(`"writeOnly"`)) {
 		return args
 	}

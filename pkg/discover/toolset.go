@@ -21,21 +21,21 @@ type Toolset struct {
 	AlwaysEnabled bool
 	OffByDefault  bool     // offered only when tool_sets names it
 	Tools         []string // names it pulls in; after Build, everything that belongs to it
-	Active        bool     // set by Build: its tools are offered in this scope
+	Enabled       bool     // set by Build: its tools are offered in this scope
 }
 
-// Gate is what the target's platform entry says about tools.
-type Gate struct {
+// Selection is what the target's platform entry says about tools.
+type Selection struct {
 	ToolSets []string // empty: all but those that are off by default
 	Tools    []string
 	Excluded []string
 }
 
 // offer decides which tools are offered.
-func (r *Registry) offer(sc Scope, gate Gate) {
+func (r *Registry) offer(sc Scope, gate Selection) {
 	for i := range r.Toolsets {
 		ts := &r.Toolsets[i]
-		ts.Active = ts.enabled(gate) && ts.applies(sc)
+		ts.Enabled = ts.enabled(gate) && ts.applies(sc)
 	}
 	for _, t := range r.Tools {
 		if why, out := r.gated(t, gate); out {
@@ -47,7 +47,7 @@ func (r *Registry) offer(sc Scope, gate Gate) {
 }
 
 // gated says why toolsets keep a registered tool from being offered.
-func (r *Registry) gated(t *Tool, gate Gate) (why string, out bool) {
+func (r *Registry) gated(t *Tool, gate Selection) (why string, out bool) {
 	if slices.Contains(gate.Excluded, t.Name) {
 		return "the target's platform excludes it", true
 	}
@@ -57,7 +57,7 @@ func (r *Registry) gated(t *Tool, gate Gate) (why string, out bool) {
 	var off []string
 	for _, id := range t.Toolsets {
 		switch ts := r.toolset(id); {
-		case ts.Active:
+		case ts.Enabled:
 			return "", false
 		case !ts.enabled(gate):
 			off = append(off, ts.ID)
@@ -88,7 +88,7 @@ func quoted(names []string) string {
 }
 
 // enabled reports whether the target's platform wants a toolset.
-func (ts Toolset) enabled(gate Gate) bool {
+func (ts Toolset) enabled(gate Selection) bool {
 	return ts.AlwaysEnabled || slices.Contains(gate.ToolSets, ts.ID) || len(gate.ToolSets) == 0 && !ts.OffByDefault
 }
 
@@ -157,7 +157,7 @@ func (r *Registry) join(filtered []*Tool) {
 	}
 }
 
-func (r *Registry) warnUnknown(gate Gate, advertised map[string]bool) {
+func (r *Registry) warnUnknown(gate Selection, advertised map[string]bool) {
 	names := slices.Sorted(maps.Keys(advertised))
 	for _, ts := range r.Toolsets {
 		for _, name := range ts.Tools {

@@ -203,7 +203,7 @@ func (o Options) servers(ctx context.Context) []Check {
 
 func (o Options) server(ctx context.Context, s config.Server) Check {
 	name := "server " + s.Name
-	c := ok(name, s.Command+s.Address())
+	c := ok(name, s.Command+s.PublicURL())
 	if s.Script != "" {
 		if _, err := os.Stat(s.Script); err != nil {
 			return Check{name, Fail, s.Script + " does not exist", "correct the path, or restore the file"}

@@ -85,7 +85,7 @@ func (a *ahead) more() {
 // opensAhead reports whether there is something to gain, and no server that must wait for its trail.
 func opensAhead(p *plan) bool {
 	entries := p.servers()
-	return len(entries) > 0 && !slices.ContainsFunc(entries, func(e config.Server) bool { return e.NotAhead })
+	return len(entries) > 0 && !slices.ContainsFunc(entries, func(e config.Server) bool { return e.NoPrefetch })
 }
 
 // open begins to open the session of a plan. It is nil when its folder cannot be made: its turn is the time to say so.

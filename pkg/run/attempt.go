@@ -172,7 +172,7 @@ func (l *lane) request(file *trail.File) scope.Request {
 	if len(classifiers) == 0 {
 		classifiers = likelyPlatform(req, file)
 	}
-	req.TrailDriver = file.PinnedDriver(trail.Lineage(classifiers))
+	req.TrailDriver = file.Driver(trail.Lineage(classifiers))
 	return req
 }
 
@@ -242,7 +242,7 @@ func needsAgent(s step, lineage []string) error {
 		return fault.New(fault.Trail, "run with --unrecorded skip to leave such steps out", "step %d %q is never recorded (recordable: false): it needs an agent on every run", s.index, s.Text)
 	}
 	have := "nothing is recorded"
-	if recorded := s.Recorded(); len(recorded) > 0 {
+	if recorded := s.Classifiers(); len(recorded) > 0 {
 		have = "recorded are " + strings.Join(recorded, ", ")
 	}
 	return fault.New(fault.Trail, hint, "step %d %q has no recording for this device: looked for %s; %s",
@@ -376,5 +376,5 @@ func (p *plan) openSteps() int {
 }
 
 func (r *runner) values(p *plan) *trail.Values {
-	return trail.NewValues(trail.Layers{Trail: p.file.Config.Memory, Memory: r.Memory, Secrets: r.Secrets, Args: p.args})
+	return trail.NewValues(trail.Sources{Trail: p.file.Config.Memory, Memory: r.Memory, Secrets: r.Secrets, Args: p.args})
 }

@@ -49,7 +49,7 @@ func (d *sessionDevice) Call(ctx context.Context, call tool.Call) (tool.Result, 
 func (s *session) openDevice(o opening) discover.Source {
 	d, ok := s.setup.deviceFor(s.scope.Driver.Key)
 	if !ok {
-		return discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: s.scope.Driver.Key}, Lacks: device.Commands()}
+		return discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: s.scope.Driver.Key}, Missing: device.Commands()}
 	}
 	s.device = &sessionDevice{Device: d.Backend.Open(device.Session{
 		ID: s.id, TrailDir: o.trailDir, Root: s.setup.Project.Root, BaseURL: s.baseURLOfTarget(), Width: s.setup.Width, Height: s.setup.Height,
@@ -66,7 +66,7 @@ func (s *session) openDevice(o opening) discover.Source {
 	}
 	return discover.Source{
 		Source: tool.Source{Kind: tool.FromDevice, Name: d.Name}, Tools: d.Commands, Caller: s.device,
-		Lacks: slices.DeleteFunc(device.Commands(), has),
+		Missing: slices.DeleteFunc(device.Commands(), has),
 	}
 }
 
@@ -79,7 +79,7 @@ func (s *session) begin() {
 
 // baseURLOfTarget is what the target's entry for the platform says; empty when it says nothing.
 func (s *session) baseURLOfTarget() string {
-	t, _ := s.setup.Project.Find(s.scope.Target.ID)
+	t, _ := s.setup.Project.FindTarget(s.scope.Target.ID)
 	return t.Platforms[s.scope.Driver.Platform].BaseURL
 }
 

@@ -102,8 +102,8 @@ func refuse(err error) ended {
 // invoke makes a call, whoever asked for it, and the calls that it delegates to. What it leaves in memory is applied.
 func (p *player) invoke(ctx context.Context, l *level, t *discover.Tool, args map[string]any, as trail.Call) ended {
 	s := p.session
-	s.emit.Emit(event.CallStarted{Call: l.id, Tool: t.Name, Source: t.Source.Name, Args: t.Shown(args)})
-	begun, changes := s.setup.Now(), p.values.Changes()
+	s.emit.Emit(event.CallStarted{Call: l.id, Tool: t.Name, Source: t.Source.Name, Args: t.MaskedArgs(args)})
+	begun, changes := s.setup.Now(), p.values.Version()
 	end := p.send(ctx, l, t, args, as.Timeout)
 	if end.ok() {
 		p.values.Apply(end.result.MemoryDelta, end.result.MemoryDeletions)
@@ -128,7 +128,7 @@ func (p *player) invoke(ctx context.Context, l *level, t *discover.Tool, args ma
 func (p *player) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) ended {
 	s := p.session
 	call := tool.Call{
-		Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, ByHand: p.byHand, Context: p.context(t),
+		Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, WithoutTrail: p.byHand, Context: p.context(t),
 		Progress: func(message string) { s.emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message}) },
 	}
 	var forget func()
@@ -168,9 +168,9 @@ func (p *player) dispatch(ctx context.Context, from *level, r callback.Request) 
 		delta[name] = value
 	}
 	p.values.Apply(delta, r.MemoryDeletions)
-	changes := p.values.Changes()
+	changes := p.values.Version()
 	end := p.asked(ctx, from, r)
-	set, gone := p.values.Since(changes)
+	set, gone := p.values.ChangedSince(changes)
 	answer := callback.Answer{OK: end.ok(), Text: end.result.Text, Structured: end.result.Structured, MemoryDeletions: gone}
 	if set != nil {
 		answer.MemoryDelta, _ = p.session.setup.Redactor.Value(set).(map[string]any)
@@ -200,7 +200,7 @@ func (p *player) asked(ctx context.Context, from *level, r callback.Request) end
 	if err != nil {
 		return refuse(err)
 	}
-	delete(r.Args, tool.Reserved) // of a tool that hands its own arguments on
+	delete(r.Args, tool.ReservedArg) // of a tool that hands its own arguments on
 	if err := argsFault(t, t.CheckArgs(r.Args, nothingOpen)); err != nil {
 		return refuse(err)
 	}
@@ -357,7 +357,7 @@ func readDelegates(value any) ([]trail.Call, error) {
 		if name == "" || !isObject {
 			return nil, fault.New(fault.ProtocolError, hint, "%s[%d] in the result is no call", delegatesKey, i)
 		}
-		delete(args, tool.Reserved) // of a tool that hands its own arguments on
+		delete(args, tool.ReservedArg) // of a tool that hands its own arguments on
 		calls[i] = trail.Call{Tool: name, Args: args}
 	}
 	return calls, nil

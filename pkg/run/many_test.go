@@ -367,8 +367,8 @@ func TestASessionThatOpensAtItsTurnOpensAlone(t *testing.T) {
 	for name, edit := range map[string]func(o *run.Options){
 		"a retry": func(o *run.Options) { o.Retries = 1 },
 		"a trail whose servers must not start ahead": func(o *run.Options) {
-			o.Project.Servers[0].NotAhead = false
-			o.Project.Targets = []config.Target{{ID: "app"}, {ID: "late", Servers: []config.Server{{Name: "two", Command: "two", NotAhead: true}}}}
+			o.Project.Servers[0].NoPrefetch = false
+			o.Project.Targets = []config.Target{{ID: "app"}, {ID: "late", Servers: []config.Server{{Name: "two", Command: "two", NoPrefetch: true}}}}
 			o.Request.FlagTarget, o.Request.Targets = "", []scope.Target{{ID: "app"}, {ID: "late"}}
 			for i, target := range []string{"app", "late", "app", "app"} {
 				name := filepath.Join(o.Cwd, o.Paths[i])
@@ -444,7 +444,7 @@ func TestAServerThatIsNotToBeStartedAheadIsNot(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := trails(t, &seen, 3, "one", "one")
-	o.Project.Servers[0].NotAhead = true
+	o.Project.Servers[0].NoPrefetch = true
 	n := newNursery()
 	o.Launch = n.launch
 	summary, err := run.Run(t.Context(), o)

@@ -13,9 +13,9 @@ type player struct {
 	session *session
 	values  *trail.Values
 	trail   level
-	steps   []trail.StepRecord // of the steps that were begun
-	left    []string           // what had to be left out of the recording, for people
-	byHand  bool               // there is no trail
+	steps   []trail.StepRecording // of the steps that were begun
+	left    []string              // what had to be left out of the recording, for people
+	byHand  bool                  // there is no trail
 }
 
 func newPlayer(s *session, values *trail.Values) *player {
@@ -26,11 +26,11 @@ func newPlayer(s *session, values *trail.Values) *player {
 func (p *player) step(st step, of int) verdict {
 	emit := p.session.emit
 	emit.Emit(event.StepStarted{Index: st.index, Of: of, Text: st.Text, Kind: st.Kind})
-	p.steps = append(p.steps, trail.StepRecord{})
+	p.steps = append(p.steps, trail.StepRecording{})
 	p.session.step.Store(int32(st.index)) //nolint:gosec // no trail has so many
 	v := p.replay(st)
 	if v.outcome == event.Failed || v.outcome == event.Error {
-		p.steps[len(p.steps)-1] = trail.StepRecord{} // half a step must not pass for a whole one
+		p.steps[len(p.steps)-1] = trail.StepRecording{} // half a step must not pass for a whole one
 	}
 	emit.Emit(event.StepFinished{Index: st.index, Outcome: v.outcome})
 	return v
@@ -59,7 +59,7 @@ func (p *player) hidden(call trail.Call) []string {
 		return nil
 	}
 	var texts []string
-	shown := t.Shown(call.Args)
+	shown := t.MaskedArgs(call.Args)
 	for name, value := range call.Args {
 		if text, ok := value.(string); ok && text != shown[name] {
 			texts = append(texts, text)
@@ -82,7 +82,7 @@ func (p *player) call(recorded trail.Call) verdict {
 	if v.outcome == event.Passed {
 		p.keep(end.calls)
 		if recorded.SaveAs != "" {
-			p.values.Save(recorded.SaveAs, end.result.Text, end.result.Structured)
+			p.values.SetResult(recorded.SaveAs, end.result.Text, end.result.Structured)
 			p.keepSaved(recorded.SaveAs)
 		}
 	}

@@ -44,7 +44,7 @@ func (p *player) leave(format string, args ...any) {
 // remembered records as calls what was put into memory since the given count of changes, in a call that delegates. Whatever else
 // it did is not done again, since its replay does not call it.
 func (p *player) remembered(l *level, as trail.Call, changes int) []trail.Call {
-	set, gone := p.values.Since(changes)
+	set, gone := p.values.ChangedSince(changes)
 	for _, name := range gone {
 		p.leave("tool %q took %q out of memory before it delegated; a replay does not", as.Tool, name)
 	}
@@ -53,7 +53,7 @@ func (p *player) remembered(l *level, as trail.Call, changes int) []trail.Call {
 	}
 	var calls []trail.Call
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if !trail.CanName(name) {
+		if !trail.IsValueName(name) {
 			p.leave("the value %q is left out, because a trail cannot name it", name)
 			continue
 		}
@@ -63,7 +63,7 @@ func (p *player) remembered(l *level, as trail.Call, changes int) []trail.Call {
 }
 
 func (p *player) remember(name string, value any) trail.Call {
-	safe := p.session.setup.Redactor.Value(trail.Literal(value))
+	safe := p.session.setup.Redactor.Value(trail.Escape(value))
 	return trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": safe}}
 }
 
@@ -88,7 +88,7 @@ func (p *player) keep(calls []trail.Call) {
 }
 
 // recording is the trail that does what the runner did. Values from the command line become its own.
-func (r *runner) recording(p *plan, steps []trail.StepRecord) *trail.File {
+func (r *runner) recording(p *plan, steps []trail.StepRecording) *trail.File {
 	memory := maps.Clone(p.file.Config.Memory)
 	if memory == nil {
 		memory = map[string]any{}
@@ -166,9 +166,9 @@ func (r *runner) checkRecord(p *plan) error {
 	if r.Record == "" {
 		return nil
 	}
-	steps := make([]trail.StepRecord, len(p.steps))
+	steps := make([]trail.StepRecording, len(p.steps))
 	for i, st := range p.steps {
-		steps[i] = trail.StepRecord{Calls: st.calls, Recorded: !st.needsAgent}
+		steps[i] = trail.StepRecording{Calls: st.calls, Recorded: !st.needsAgent}
 	}
 	if _, err := r.recorded(p, steps); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (r *runner) checkRecord(p *plan) error {
 }
 
 // recorded is the content of the --record file: a new one, or the one there with the calls of this device replaced.
-func (r *runner) recorded(p *plan, steps []trail.StepRecord) ([]byte, error) {
+func (r *runner) recorded(p *plan, steps []trail.StepRecording) ([]byte, error) {
 	file := r.recording(p, steps)
 	data, err := os.ReadFile(r.resolve(r.Record))
 	switch {
@@ -193,7 +193,7 @@ func (r *runner) recorded(p *plan, steps []trail.StepRecord) ([]byte, error) {
 }
 
 // writeRecord writes the --record file after a trail has passed.
-func (r *runner) writeRecord(p *plan, steps []trail.StepRecord, v verdict) verdict {
+func (r *runner) writeRecord(p *plan, steps []trail.StepRecording, v verdict) verdict {
 	if r.Record == "" || v.outcome != event.Passed {
 		return v
 	}

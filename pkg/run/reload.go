@@ -89,7 +89,7 @@ func (r *reloader) reload(ctx context.Context, nested bool) (reloaded, error) {
 		srv.Use(listings[i])
 	}
 	before := s.registry.Load()
-	registry.Replaces(before)
+	registry.NoteRemoved(before)
 	s.registry.Store(registry)
 	s.reloaded.Store(true)
 	s.warn(registry.Warnings, before.Warnings)

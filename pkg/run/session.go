@@ -65,7 +65,7 @@ type opening struct {
 func openSession(ctx context.Context, setup Setup, sc scope.Scope, o opening) (*session, error) {
 	s := &session{id: o.id, dir: o.dir, scope: sc, setup: setup, emit: o.emit, entries: setup.Project.ServersFor(sc.Target.ID)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	if !o.listOnly && slices.ContainsFunc(s.entries, func(e config.Server) bool { return !s.shares(e) && !e.Elsewhere() }) {
+	if !o.listOnly && slices.ContainsFunc(s.entries, func(e config.Server) bool { return !s.shares(e) && !e.IsRemote() }) {
 		s.openDoor()
 	}
 	s.others = slices.Concat([]discover.Source{s.openDevice(o)}, setup.Builtins, []discover.Source{s.reloadSource()})
@@ -100,7 +100,7 @@ func (s *session) doorFor(from tool.Source) (door *callback.Server, entry config
 	switch {
 	case from.Kind != tool.FromServer || i < 0:
 		return nil, entry
-	case s.entries[i].Elsewhere(): // our door opens to this machine only
+	case s.entries[i].IsRemote(): // our door opens to this machine only
 		return nil, s.entries[i]
 	case s.shares(s.entries[i]):
 		return s.setup.sharing.callbacks(), s.entries[i]
@@ -283,14 +283,14 @@ func toolsets(p *config.Project) []discover.Toolset {
 }
 
 // gate is what the target's entry for the scope's platform says about tools.
-func gate(p *config.Project, sc scope.Scope) discover.Gate {
+func gate(p *config.Project, sc scope.Scope) discover.Selection {
 	for _, t := range p.Targets {
 		if t.ID == sc.Target.ID {
 			platform := t.Platforms[sc.Driver.Platform]
-			return discover.Gate{ToolSets: platform.ToolSets, Tools: platform.Tools, Excluded: platform.ExcludedTools}
+			return discover.Selection{ToolSets: platform.ToolSets, Tools: platform.Tools, Excluded: platform.ExcludedTools}
 		}
 	}
-	return discover.Gate{}
+	return discover.Selection{}
 }
 
 // logPrefix begins the names of servers' log files.

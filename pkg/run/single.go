@@ -95,7 +95,7 @@ func (o Single) call(ctx context.Context, setup Setup, sc scope.Scope, open open
 	if err := argsFault(t, unfit(t, call.Args)); err != nil {
 		return Called{}, "", err
 	}
-	p := newPlayer(s, trail.NewValues(trail.Layers{Memory: o.Memory, Secrets: o.Secrets}))
+	p := newPlayer(s, trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets}))
 	p.byHand = true
 	_, args, err := p.ready(call)
 	if err != nil {

@@ -31,9 +31,9 @@ const unheard = 64
 // which they came, unless the server is parallel or the call is nested. Waiting does not count against a call's limit, nor does starting a fresh
 // process. The error is a *fault.Error: the server broke, or ctx ended.
 func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	if _, taken := call.Args[tool.Reserved]; taken {
+	if _, taken := call.Args[tool.ReservedArg]; taken {
 		return s.failure(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
-			"the argument %q is reserved", tool.Reserved), nil
+			"the argument %q is reserved", tool.ReservedArg), nil
 	}
 	if !s.cfg.Parallel && !call.Nested() {
 		if err := s.takeTurn(ctx, call.Tool); err != nil {
@@ -289,7 +289,7 @@ func (s *Server) giveUp(ctx context.Context, f *flight, c *clock, call tool.Call
 // nextCall says what the call after one that was given up finds.
 func nextCall(call tool.Call, lasts bool) string {
 	switch {
-	case call.ByHand: // there is none
+	case call.WithoutTrail: // there is none
 		return ""
 	case lasts:
 		return ": the next call connects again"
@@ -367,7 +367,7 @@ type allowance struct {
 func (s *Server) allowance(call tool.Call) allowance {
 	own, has := s.listing.Load().limits[call.Tool]
 	orInTrail := ", or set `timeout:` on the recorded call"
-	if call.ByHand {
+	if call.WithoutTrail {
 		orInTrail = ""
 	}
 	switch {

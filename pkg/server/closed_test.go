@@ -32,7 +32,7 @@ func TestAToolThatRefusesOtherArgumentsIsNotSentTheReservedOne(t *testing.T) {
 			t.Parallel()
 			closed := closedSchemas([]tool.Advertised{{Name: "t", InputSchema: json.RawMessage(tc.schema)}})
 			req := envelope(tool.Call{Tool: "t", Args: map[string]any{"x": 1}}, "1", closed["t"])
-			if _, sent := req.Arguments[tool.Reserved]; sent != tc.sent {
+			if _, sent := req.Arguments[tool.ReservedArg]; sent != tc.sent {
 				t.Errorf("sent: %v, want %v", sent, tc.sent)
 			}
 			if _, ok := req.Meta["trailblaze"]; !ok {

@@ -45,7 +45,7 @@ func envelope(call tool.Call, progressToken string, closed bool) request {
 	args := make(map[string]any, len(call.Args)+1)
 	maps.Copy(args, call.Args)
 	if !closed {
-		args[tool.Reserved] = argumentEnvelope{Memory: memory, Device: upper}
+		args[tool.ReservedArg] = argumentEnvelope{Memory: memory, Device: upper}
 	}
 	return request{
 		Name: call.Tool, Arguments: args,

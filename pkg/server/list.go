@@ -287,7 +287,7 @@ func closedSchemas(tools []tool.Advertised) map[string]bool {
 		if json.Unmarshal(t.InputSchema, &schema) != nil {
 			continue
 		}
-		_, named := schema.Properties[tool.Reserved]
+		_, named := schema.Properties[tool.ReservedArg]
 		closed[t.Name] = string(schema.AdditionalProperties) == "false" && !named
 	}
 	return closed

@@ -171,9 +171,9 @@ func TestAListingTakesEffectWhenItIsUsed(t *testing.T) {
 		t.Errorf("listing %+v", l)
 	}
 	echoed := call(t, r.Server, tool.Call{Tool: "echo", Context: shopping()})
-	mustContain(t, string(echoed.Structured), tool.Reserved)
+	mustContain(t, string(echoed.Structured), tool.ReservedArg)
 	r.Use(l)
-	if echoed = call(t, r.Server, tool.Call{Tool: "echo", Context: shopping()}); strings.Contains(string(echoed.Structured), tool.Reserved) {
+	if echoed = call(t, r.Server, tool.Call{Tool: "echo", Context: shopping()}); strings.Contains(string(echoed.Structured), tool.ReservedArg) {
 		t.Errorf("a tool that refuses other arguments was sent the reserved one: %s", echoed.Structured)
 	}
 	if quick := call(t, r.Server, tool.Call{Tool: "quick"}); quick.Kind != fault.CallTimeout || !strings.Contains(quick.Text, "50ms") {

@@ -36,8 +36,8 @@ type Advertised struct {
 	Meta        map[string]any  // _meta, may be nil
 }
 
-// Reserved is the argument under which a tool finds the session's context; only trailblaze writes it (specification, section 7).
-const Reserved = "_trailblazeContext"
+// ReservedArg is the argument under which a tool finds the session's context; only trailblaze writes it (specification, section 7).
+const ReservedArg = "_trailblazeContext"
 
 // Caller runs a call. Implementations say whether they may be called concurrently.
 //
@@ -51,13 +51,13 @@ type Call struct {
 	InvocationID string // capability of this call; never logged
 	// Ancestors are the invocation ids of the calls that wait for this one to finish, outermost first: a tool made it by
 	// callback. Empty for a call that no tool waits for.
-	Ancestors []string
-	ByHand    bool // made without a trail, so that advice about trails is none
-	Tool      string
-	Args      map[string]any // without the envelope
-	Timeout   time.Duration  // the recorded call's own limit, 0 for none
-	Context   Context
-	Progress  func(message string) // told of progress notifications; may be nil
+	Ancestors    []string
+	WithoutTrail bool // made without a trail, so that advice about trails is none
+	Tool         string
+	Args         map[string]any // without the envelope
+	Timeout      time.Duration  // the recorded call's own limit, 0 for none
+	Context      Context
+	Progress     func(message string) // told of progress notifications; may be nil
 }
 
 // Nested reports whether another call waits for this one to finish.

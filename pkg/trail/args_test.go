@@ -29,7 +29,7 @@ func TestResolveArgsTakesFlagsThenRowThenDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)
 	}
-	if out, err := trail.Interpolate(map[string]any{"x": "{{args.n}}!"}, trail.NewValues(trail.Layers{Args: map[string]any{"n": n}})); err != nil || out["x"] != "1.5!" {
+	if out, err := trail.Interpolate(map[string]any{"x": "{{args.n}}!"}, trail.NewValues(trail.Sources{Args: map[string]any{"n": n}})); err != nil || out["x"] != "1.5!" {
 		t.Errorf("the number is %v, %v", out, err)
 	}
 }

@@ -100,15 +100,15 @@ func platform(n yamldoc.Node) string {
 	return p.Lower()
 }
 
-func devices(n yamldoc.Node) []DevicePin {
-	var pins []DevicePin
+func devices(n yamldoc.Node) []DeviceDriver {
+	var pins []DeviceDriver
 	for _, e := range n.Entries() {
 		checkClassifier(e)
 		d := driver(e.Value)
 		if p, ok := scope.ParsePlatform(platformOf(e.Key)); ok && d.Key != "" && d.Platform != p {
 			e.Value.Errorf("choose a driver of "+p.Lower(), "the driver %s does not drive %s but %s", d.Key, e.Key, d.Platform.Lower())
 		}
-		pins = append(pins, DevicePin{Classifier: e.Key, Driver: d.Key})
+		pins = append(pins, DeviceDriver{Classifier: e.Key, Driver: d.Key})
 	}
 	return pins
 }

@@ -231,7 +231,7 @@ func (f *File) classifier(name string) string {
 }
 
 func (r Recording) calls(classifier string) ([]Call, bool) {
-	i := slices.IndexFunc(r, func(r Recorded) bool { return r.Classifier == classifier })
+	i := slices.IndexFunc(r, func(r ClassifierRecording) bool { return r.Classifier == classifier })
 	if i < 0 {
 		return nil, false
 	}
@@ -240,8 +240,8 @@ func (r Recording) calls(classifier string) ([]Call, bool) {
 
 // with returns the recording with other calls for a classifier.
 func (r Recording) with(classifier string, calls []Call) Recording {
-	out := slices.DeleteFunc(slices.Clone(r), func(r Recorded) bool { return r.Classifier == classifier })
-	return append(out, Recorded{Classifier: classifier, Calls: calls})
+	out := slices.DeleteFunc(slices.Clone(r), func(r ClassifierRecording) bool { return r.Classifier == classifier })
+	return append(out, ClassifierRecording{Classifier: classifier, Calls: calls})
 }
 
 // reread returns the file as it is once it has been written and read: with the numbers that YAML has.
@@ -269,7 +269,7 @@ func (f *File) ordered() *File {
 	out := f.clone()
 	for _, s := range out.all() {
 		s.Recording = slices.Clone(s.Recording)
-		slices.SortFunc(s.Recording, func(a, b Recorded) int { return cmp.Compare(a.Classifier, b.Classifier) })
+		slices.SortFunc(s.Recording, func(a, b ClassifierRecording) int { return cmp.Compare(a.Classifier, b.Classifier) })
 	}
 	return out
 }

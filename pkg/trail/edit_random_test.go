@@ -22,7 +22,7 @@ import (
 // anyOrder compares files whatever the order of the classifiers.
 var anyOrder = gocmp.Options{
 	sameFile, cmpopts.EquateEmpty(),
-	cmpopts.SortSlices(func(a, b trail.Recorded) bool { return cmp.Less(a.Classifier, b.Classifier) }),
+	cmpopts.SortSlices(func(a, b trail.ClassifierRecording) bool { return cmp.Less(a.Classifier, b.Classifier) }),
 }
 
 // In files of any style, merging changes what it should and no other byte.
@@ -65,10 +65,10 @@ func steps(f *trail.File) []trail.Step {
 	return slices.Insert(slices.Clone(f.Steps), 0, *f.Trailhead)
 }
 
-func (b *builder) records(f *trail.File, classifier string) []trail.StepRecord {
-	var out []trail.StepRecord
+func (b *builder) records(f *trail.File, classifier string) []trail.StepRecording {
+	var out []trail.StepRecording
 	for _, s := range steps(f) {
-		r := trail.StepRecord{Calls: b.calls(), Recorded: b.IntN(4) > 0}
+		r := trail.StepRecording{Calls: b.calls(), Recorded: b.IntN(4) > 0}
 		if b.IntN(4) == 0 {
 			r.Calls, r.Recorded = s.Lookup([]string{classifier})
 		}
@@ -86,8 +86,8 @@ func expected(f, recorded *trail.File, classifier string) *trail.File {
 		if len(r.Recording) == 0 {
 			return s
 		}
-		others := slices.DeleteFunc(slices.Clone(s.Recording), func(r trail.Recorded) bool { return r.Classifier == classifier })
-		s.Recording = append(others, trail.Recorded{Classifier: classifier, Calls: r.Recording[0].Calls})
+		others := slices.DeleteFunc(slices.Clone(s.Recording), func(r trail.ClassifierRecording) bool { return r.Classifier == classifier })
+		s.Recording = append(others, trail.ClassifierRecording{Classifier: classifier, Calls: r.Recording[0].Calls})
 		return s
 	}
 	out := *f
@@ -275,7 +275,7 @@ func (w *writer) mayGrow(here bool) {
 }
 
 func (w *writer) recording(indent int, recording trail.Recording, changed bool) {
-	has := slices.ContainsFunc(recording, func(r trail.Recorded) bool { return w.changesIn(r.Classifier) })
+	has := slices.ContainsFunc(recording, func(r trail.ClassifierRecording) bool { return w.changesIn(r.Classifier) })
 	if w.IntN(3) == 0 {
 		w.write(" {")
 		for i, r := range recording {
@@ -458,4 +458,4 @@ func (w *writer) changesIn(classifier string) bool {
 	return classifier == "" || classifier == w.classifier
 }
 
-func key(r trail.Recorded) string { return cmp.Or(r.Classifier, "tools") }
+func key(r trail.ClassifierRecording) string { return cmp.Or(r.Classifier, "tools") }

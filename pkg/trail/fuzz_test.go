@@ -34,15 +34,15 @@ func FuzzInterpolate(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	values := trail.NewValues(trail.Layers{Trail: map[string]any{"email": "{{email}} ${email}"}})
-	values.Save("user", `{"name":"{{email}}"}`, nil)
+	values := trail.NewValues(trail.Sources{Trail: map[string]any{"email": "{{email}} ${email}"}})
+	values.SetResult("user", `{"name":"{{email}}"}`, nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		out, err := trail.Interpolate(map[string]any{"text": text}, values)
 		if err == nil && !trail.HasToken(text) && out["text"] != text {
 			t.Errorf("%q became %q", text, out["text"])
 		}
 		escaped := strings.ReplaceAll(text, "{{", `\{{`)
-		out, err = trail.Interpolate(map[string]any{"text": escaped}, trail.NewValues(trail.Layers{}))
+		out, err = trail.Interpolate(map[string]any{"text": escaped}, trail.NewValues(trail.Sources{}))
 		if err != nil || out["text"] != text {
 			t.Errorf("%q, escaped as %q, became %q: %v", text, escaped, out["text"], err)
 		}
@@ -134,7 +134,7 @@ func (b *builder) step(list bool) trail.Step {
 		s.Recording = trail.Recording{{Calls: b.calls()}}
 	case !list:
 		for _, c := range b.classifiers(3) {
-			s.Recording = append(s.Recording, trail.Recorded{Classifier: c, Calls: b.calls()})
+			s.Recording = append(s.Recording, trail.ClassifierRecording{Classifier: c, Calls: b.calls()})
 		}
 	}
 	return s
@@ -150,7 +150,7 @@ func (b *builder) config(list bool) trail.Config {
 	}
 	drivers := map[string]string{"android": "revyl-android", "android-phone": "revyl-android", "ios": "ios-host", "ios-ipad": "ios-axe", "web": "playwright-native"}
 	for _, classifier := range b.classifiers(2) {
-		c.Devices = append(c.Devices, trail.DevicePin{Classifier: classifier, Driver: drivers[classifier]})
+		c.Devices = append(c.Devices, trail.DeviceDriver{Classifier: classifier, Driver: drivers[classifier]})
 	}
 	for _, classifier := range b.classifiers(2) {
 		c.Skip = append(c.Skip, trail.SkipRule{Classifier: classifier, Reason: "as " + b.text()})

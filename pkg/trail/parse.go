@@ -17,8 +17,8 @@ var (
 	memoryForm     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
-// CanName reports whether a trail file can have a value of that name in its memory.
-func CanName(name string) bool {
+// IsValueName reports whether a trail file can have a value of that name in its memory.
+func IsValueName(name string) bool {
 	return memoryForm.MatchString(name) && name != reservedName && !strings.HasPrefix(name, argsPrefix)
 }
 
@@ -212,7 +212,7 @@ func (r *reader) recording(n yamldoc.Node, trailhead bool) Recording {
 			continue
 		}
 		checkClassifier(e)
-		recording = append(recording, Recorded{Classifier: e.Key, Calls: r.recorded(e.Value, trailhead)})
+		recording = append(recording, ClassifierRecording{Classifier: e.Key, Calls: r.recorded(e.Value, trailhead)})
 	}
 	return recording
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// StepRecord is what a run made of one step.
-type StepRecord struct {
+// StepRecording is what a run made of one step.
+type StepRecording struct {
 	Calls    []Call // none for a no-op
 	Recorded bool   // false: the step gets no recording, so that a replay asks for an agent
 }
@@ -16,7 +16,7 @@ type StepRecord struct {
 // classifier, and nothing of other devices. A recording in the list shape has no classifier. The steps are f's in their order, the
 // trailhead first if there is one; of those that are left out nothing was recorded. Memory goes over config.memory, and args become
 // the defaults of the arguments that f declares. It shares data with f.
-func NewRecording(f *File, classifier string, steps []StepRecord, memory, args map[string]any) *File {
+func NewRecording(f *File, classifier string, steps []StepRecording, memory, args map[string]any) *File {
 	out := f.clone()
 	if f.List {
 		classifier = ""
@@ -68,18 +68,18 @@ func (f *File) all() []*Step {
 	return all
 }
 
-// Literal escapes the texts in a value so that Interpolate gives the value back. One thing has no escape: ${name} is replaced
+// Escape escapes the texts in a value so that Interpolate gives the value back. One thing has no escape: ${name} is replaced
 // where the name is known.
-func Literal(value any) any {
+func Escape(value any) any {
 	switch v := value.(type) {
 	case string:
 		return strings.ReplaceAll(v, "{{", `\{{`)
 	case []any:
-		return each(v, Literal)
+		return each(v, Escape)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, item := range v {
-			out[key] = Literal(item)
+			out[key] = Escape(item)
 		}
 		return out
 	}

@@ -30,7 +30,7 @@ trail:
     recording: { android-phone: [ tap: {} ] }
 `))
 	tap := trail.Call{Tool: "tap", Args: map[string]any{"n": "{{args.n}}"}, SaveAs: "x"}
-	steps := []trail.StepRecord{{Recorded: true}, {Recorded: true, Calls: []trail.Call{tap, tap}}, {}, {Recorded: true, Calls: []trail.Call{tap}}}
+	steps := []trail.StepRecording{{Recorded: true}, {Recorded: true, Calls: []trail.Call{tap, tap}}, {}, {Recorded: true, Calls: []trail.Call{tap}}}
 	out, err := trail.Format(trail.NewRecording(file, "android-phone", steps, map[string]any{"b": "x", "c": nil},
 		map[string]any{"n": int64(7), "s": "text", "other": 1}))
 	if err != nil {
@@ -80,7 +80,7 @@ trail:
 func TestRecordingOfAListAsksForWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	file := parse(t, "f.yaml", []byte("- tools:\n  - tap: {}\n- tools:\n  - look: {}\n- tools: []\n"))
-	recorded := trail.NewRecording(file, "android", []trail.StepRecord{{}, {Recorded: true, Calls: file.Steps[1].Recording[0].Calls}}, nil, nil)
+	recorded := trail.NewRecording(file, "android", []trail.StepRecording{{}, {Recorded: true, Calls: file.Steps[1].Recording[0].Calls}}, nil, nil)
 	out, err := trail.Format(recorded)
 	if err != nil {
 		t.Fatal(err)
@@ -113,10 +113,10 @@ func TestRandomRecordingsAreFixedPoints(t *testing.T) {
 			t.Errorf("seed %d: the trail changed:\n%s", seed, diff)
 		}
 		again := parse(t, "again", once)
-		var replayed []trail.StepRecord
+		var replayed []trail.StepRecording
 		for _, s := range steps(again) {
 			calls, found := s.Lookup([]string{"ios"})
-			replayed = append(replayed, trail.StepRecord{Calls: calls, Recorded: found})
+			replayed = append(replayed, trail.StepRecording{Calls: calls, Recorded: found})
 		}
 		twice, err := trail.Format(trail.NewRecording(again, "ios", replayed, memory, nil))
 		if err != nil || !bytes.Equal(once, twice) {
@@ -155,10 +155,10 @@ func TestRandomAppendsOnlyAdd(t *testing.T) {
 // What is written as literal text comes back as it was; only ${known} has no escape.
 func TestLiteralTextComesBack(t *testing.T) {
 	t.Parallel()
-	values := trail.NewValues(trail.Layers{Trail: map[string]any{"x": "value"}})
+	values := trail.NewValues(trail.Sources{Trail: map[string]any{"x": "value"}})
 	for _, text := range []string{"", "{{x}}", "{{ x }} and {{y", `\{{x}}`, `\\{{x}}`, "{{{x}}}", "{{{{x}}}}", "}}", "{", "${y}", "$", "${{x}}", "a\n{{\n"} {
 		value := map[string]any{"text": text, "list": []any{text, int64(1), nil}, "map": map[string]any{"{{key}}": text}}
-		got, err := trail.Interpolate(trail.Literal(value).(map[string]any), values)
+		got, err := trail.Interpolate(trail.Escape(value).(map[string]any), values)
 		if diff := cmp.Diff(value, got); err != nil || diff != "" {
 			t.Errorf("%q: %v\n%s", text, err, diff)
 		}

@@ -57,15 +57,15 @@ type Config struct {
 	Driver      string
 	Platform    string // lower case; with Driver only in the list shape
 	Tags        []string
-	Devices     []DevicePin
+	Devices     []DeviceDriver
 	Memory      map[string]any // initial session memory, YAML types kept
 	Args        map[string]Arg
 	Skip        Skip
 	Metadata    map[string]any // kept as it is
 }
 
-// DevicePin says with which driver the devices of a classifier are driven.
-type DevicePin struct {
+// DeviceDriver says with which driver the devices of a classifier are driven.
+type DeviceDriver struct {
 	Classifier string
 	Driver     string // yaml key
 }
@@ -106,11 +106,11 @@ type Step struct {
 }
 
 // Recording is what was recorded for a step, for each kind of device.
-type Recording []Recorded
+type Recording []ClassifierRecording
 
-// Recorded holds the calls for one classifier, none for a recorded no-op. An empty classifier suits every device; it is what
+// ClassifierRecording holds the calls for one classifier, none for a recorded no-op. An empty classifier suits every device; it is what
 // the list shape has.
-type Recorded struct {
+type ClassifierRecording struct {
 	Classifier string
 	Calls      []Call
 }
@@ -136,13 +136,13 @@ func (f *File) SkipReason(lineage []string) (string, bool) {
 	return rule.Reason, ok
 }
 
-// PinnedDriver is the driver that the trail asks for, as a yaml key, empty for none. Without a lineage, while nothing is known
+// Driver is the driver that the trail asks for, as a yaml key, empty for none. Without a lineage, while nothing is known
 // of the device, the only pin there is counts.
-func (f *File) PinnedDriver(lineage []string) string {
+func (f *File) Driver(lineage []string) string {
 	if len(lineage) == 0 && len(f.Config.Devices) == 1 {
 		return f.Config.Devices[0].Driver
 	}
-	pin, _ := closest(f.Config.Devices, func(p DevicePin) string { return p.Classifier }, lineage)
+	pin, _ := closest(f.Config.Devices, func(p DeviceDriver) string { return p.Classifier }, lineage)
 	return cmp.Or(pin.Driver, f.Config.Driver)
 }
 
@@ -151,12 +151,12 @@ func (s Step) Lookup(lineage []string) (calls []Call, found bool) {
 	if !s.Recordable {
 		return nil, false
 	}
-	r, ok := closest(s.Recording, func(r Recorded) string { return r.Classifier }, lineage)
+	r, ok := closest(s.Recording, func(r ClassifierRecording) string { return r.Classifier }, lineage)
 	return r.Calls, ok
 }
 
-// Recorded lists the classifiers that the step has a recording for.
-func (s Step) Recorded() []string {
+// Classifiers lists the classifiers that the step has a recording for.
+func (s Step) Classifiers() []string {
 	var names []string
 	for _, r := range s.Recording {
 		if r.Classifier != "" {

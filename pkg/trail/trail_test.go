@@ -41,7 +41,7 @@ func TestParseReadsEveryFeature(t *testing.T) {
 		Name: "shop.trail.yaml",
 		Config: trail.Config{
 			ID:      "myapp/checkout",
-			Devices: []trail.DevicePin{{Classifier: "android", Driver: "android-ondevice-accessibility"}},
+			Devices: []trail.DeviceDriver{{Classifier: "android", Driver: "android-ondevice-accessibility"}},
 			Memory:  map[string]any{"n": int64(1), "f": 2.5, "s": "1", "l": []any{true, nil}},
 			Args: map[string]trail.Arg{
 				"retries": {Type: "integer", Default: int64(3), HasDefault: true}, "name": {Type: "string", Description: "who"},
@@ -124,10 +124,10 @@ func TestLookupTakesTheNarrowestRecording(t *testing.T) {
 			}
 		})
 	}
-	if diff := cmp.Diff([]string{"android", "android-phone", "web"}, mapped.Recorded()); diff != "" {
+	if diff := cmp.Diff([]string{"android", "android-phone", "web"}, mapped.Classifiers()); diff != "" {
 		t.Errorf("recorded (-want +got):\n%s", diff)
 	}
-	if got := listed.Recorded(); got != nil {
+	if got := listed.Classifiers(); got != nil {
 		t.Errorf("the list shape names classifiers: %v", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestTitleFallsBackToTheFileName(t *testing.T) {
 
 func TestSkipAndPinsFollowTheLineage(t *testing.T) {
 	t.Parallel()
-	pins := []trail.DevicePin{{"android", "android-ondevice-accessibility"}, {"android-phone", "revyl-android"}}
+	pins := []trail.DeviceDriver{{"android", "android-ondevice-accessibility"}, {"android-phone", "revyl-android"}}
 	some := trail.File{Config: trail.Config{
 		Devices: pins, Skip: trail.Skip{{"ios", "not yet"}, {"android-tablet", "no landscape"}},
 	}}
@@ -181,7 +181,7 @@ func TestSkipAndPinsFollowTheLineage(t *testing.T) {
 			if reason != tt.skip || skipped != (tt.skip != "") {
 				t.Errorf("skip %q %v, want %q", reason, skipped, tt.skip)
 			}
-			if pin := tt.file.PinnedDriver(lineage); pin != tt.pin {
+			if pin := tt.file.Driver(lineage); pin != tt.pin {
 				t.Errorf("pin %q, want %q", pin, tt.pin)
 			}
 		})

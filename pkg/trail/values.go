@@ -35,8 +35,8 @@ type memoryEntry struct {
 	text   string // what {{name}} is inside a longer string; empty: value as text
 }
 
-// Layers is where the values of a session come from, later fields before earlier ones.
-type Layers struct {
+// Sources is where the values of a session come from, later fields before earlier ones.
+type Sources struct {
 	Trail   map[string]any    // config.memory
 	Memory  map[string]string // --memory
 	Secrets map[string]string // --secret
@@ -44,7 +44,7 @@ type Layers struct {
 }
 
 // NewValues returns the values that a session starts with.
-func NewValues(from Layers) *Values {
+func NewValues(from Sources) *Values {
 	v := &Values{args: maps.Clone(from.Args), secrets: maps.Clone(from.Secrets), memory: map[string]memoryEntry{}, changed: map[string]int{}}
 	for name, value := range from.Trail {
 		v.Set(name, value)
@@ -60,9 +60,9 @@ func (v *Values) Set(name string, value any) {
 	v.put(name, memoryEntry{value: value, fields: value})
 }
 
-// Save puts the result of a call into memory. Text that is a JSON object or list is that value. Any other text stays text, a
+// SetResult puts the result of a call into memory. Text that is a JSON object or list is that value. Any other text stays text, a
 // number or a code of digits too, while paths reach into the structured result if there is one.
-func (v *Values) Save(name, text string, structured json.RawMessage) {
+func (v *Values) SetResult(name, text string, structured json.RawMessage) {
 	e := memoryEntry{value: text, fields: text}
 	if value, ok := decodeCollection([]byte(text)); ok {
 		e = memoryEntry{value: value, fields: value, text: strings.TrimSpace(text)}
@@ -103,16 +103,16 @@ func (v *Values) Apply(delta map[string]any, deletions []string) {
 	}
 }
 
-// Changes counts how often memory was written, for Since.
-func (v *Values) Changes() int {
+// Version counts how often memory was written, for Since.
+func (v *Values) Version() int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.changes
 }
 
-// Since returns what memory holds now under the names that were written after the given count of changes, and which of them are
+// ChangedSince returns what memory holds now under the names that were written after the given count of changes, and which of them are
 // gone, sorted. Names of secrets are left out. Both are nil when nothing was written.
-func (v *Values) Since(changes int) (set map[string]any, gone []string) {
+func (v *Values) ChangedSince(changes int) (set map[string]any, gone []string) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if changes == v.changes {

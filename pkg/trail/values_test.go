@@ -14,7 +14,7 @@ import (
 )
 
 func sampleValues() *trail.Values {
-	v := trail.NewValues(trail.Layers{
+	v := trail.NewValues(trail.Sources{
 		Trail: map[string]any{
 			"email": "a@example.com", "n": int64(1000000), "big": uint64(1 << 63), "price": 9.5, "ok": true, "nothing": nil,
 			"cart": map[string]any{"items": []any{"pizza", int64(2)}, "html": "<b>"}, "dotted.name": "dot", "braces": "{{email}} ${email}",
@@ -24,11 +24,11 @@ func sampleValues() *trail.Values {
 		Secrets: map[string]string{"password": "s3cret"},
 		Args:    map[string]any{"count": int64(3), "list": []any{"x"}},
 	})
-	v.Save("user", `  {"name": "Ann", "id": 12345678901234567890, "ratio": 1.10, "tags": ["a", {"b": null}]}`+"\n", nil)
-	v.Save("code", "123456", json.RawMessage(`{"code": 123456}`))
-	v.Save("said", "Created Ann", json.RawMessage(`{"name": "Ann"}`))
-	v.Save("plain", "not {json", nil)
-	v.Save("empty", "", nil)
+	v.SetResult("user", `  {"name": "Ann", "id": 12345678901234567890, "ratio": 1.10, "tags": ["a", {"b": null}]}`+"\n", nil)
+	v.SetResult("code", "123456", json.RawMessage(`{"code": 123456}`))
+	v.SetResult("said", "Created Ann", json.RawMessage(`{"name": "Ann"}`))
+	v.SetResult("plain", "not {json", nil)
+	v.SetResult("empty", "", nil)
 	return v
 }
 
@@ -122,10 +122,10 @@ func TestInterpolateReplacesTokens(t *testing.T) {
 
 func TestUnknownValuesFailWithTheKnownNames(t *testing.T) {
 	t.Parallel()
-	v := trail.NewValues(trail.Layers{
+	v := trail.NewValues(trail.Sources{
 		Trail: map[string]any{"email": "x", "zip": "y"}, Args: map[string]any{"count": 1}, Secrets: map[string]string{"password": "s3cret"},
 	})
-	v.Save("user", `{"name":"Ann","tags":["a"]}`, nil)
+	v.SetResult("user", `{"name":"Ann","tags":["a"]}`, nil)
 	const known = "known: args.count, email, password, user, zip"
 	giving := func(name string) string {
 		return fmt.Sprintf("give it with --memory %s=… or --secret %[1]s; a trail can also have it under config: memory:, or from saveAs in an earlier call; ", name) + known
@@ -167,7 +167,7 @@ func TestUnknownValuesFailWithTheKnownNames(t *testing.T) {
 
 func TestUnknownValueSaysWhereAValueComesFromWhenNoneIsKnown(t *testing.T) {
 	t.Parallel()
-	_, err := trail.Interpolate(map[string]any{"list": []any{map[string]any{"x": "{{email}}"}}}, trail.NewValues(trail.Layers{}))
+	_, err := trail.Interpolate(map[string]any{"list": []any{map[string]any{"x": "{{email}}"}}}, trail.NewValues(trail.Sources{}))
 	f := fault.As(err)
 	if f == nil || f.Message != "unknown value {{email}} in list.0.x" || !strings.Contains(f.Hint, "config: memory:") {
 		t.Errorf("error %+v", f)
@@ -199,7 +199,7 @@ func TestSnapshotHoldsNoSecrets(t *testing.T) {
 
 func TestMemoryChangesAsToolsSay(t *testing.T) {
 	t.Parallel()
-	v := trail.NewValues(trail.Layers{Trail: map[string]any{"a": "1"}})
+	v := trail.NewValues(trail.Sources{Trail: map[string]any{"a": "1"}})
 	v.Set("b", "2")
 	v.Set("a", "3")
 	v.Delete("b")
@@ -223,7 +223,7 @@ func TestValuesMayBeSharedByGoroutines(t *testing.T) {
 		group.Go(func() {
 			for range 100 {
 				v.Set(fmt.Sprint("name", i), i)
-				v.Save("user", `{"name":"Ann"}`, nil)
+				v.SetResult("user", `{"name":"Ann"}`, nil)
 				if _, err := trail.Interpolate(map[string]any{"x": "{{user.name}} {{email}}"}, v); err != nil {
 					t.Error(err)
 				}

@@ -88,7 +88,7 @@ func TestOnlyTheSecretIsSecret(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
 		is := &discover.Tool{Name: c.Name, InputSchema: c.InputSchema}
-		shown := is.Shown(map[string]any{"ref": "css=#x", "value": "v", "text": "t"})
+		shown := is.MaskedArgs(map[string]any{"ref": "css=#x", "value": "v", "text": "t"})
 		if hidden := shown["value"] != "v"; hidden != (c.Name == "web_fillSecret") || shown["ref"] != "css=#x" || shown["text"] != "t" {
 			t.Errorf("%s: %v", c.Name, shown)
 		}

@@ -38,7 +38,6 @@ type gate struct {
 type conn struct {
 	*net.TCPConn
 	gate  *gate
-	ours  bool // there is no connection: our own process asks
 	since time.Time
 	place *list.Element // among the strangers; nil when not one of them
 	known bool

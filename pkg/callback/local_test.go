@@ -12,7 +12,7 @@ func TestOurOwnProcessAsksWithoutAConnectionByTheSameRules(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	id := begin(t, s, echo)
-	withoutID := strings.Replace(body("ID", "greet", 5), `"invocation_id":"ID",`, "", 1)
+	withToken := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+s.Token()) }
 	for name, tc := range map[string]struct {
 		body   string
 		change func(r *http.Request)
@@ -20,9 +20,10 @@ func TestOurOwnProcessAsksWithoutAConnectionByTheSameRules(t *testing.T) {
 		says   string
 	}{
 		"a call":                  {body(id, "greet", 5), nil, 200, `"text_content":"greet 5"`},
-		"the only one in flight":  {withoutID, nil, 200, `"text_content":"greet 5"`},
+		"the only pending call":   {withoutID("greet", 5), withToken, 200, `"text_content":"greet 5"`},
+		"without id and token":    {withoutID("greet", 5), nil, 200, "Authorization: Bearer"},
 		"an unknown invocation":   {body("nobody", "greet", 5), nil, 200, "unknown invocation id"},
-		"with the token":          {body(id, "greet", 5), func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+s.Token()) }, 200, "greet 5"},
+		"with the token":          {body(id, "greet", 5), withToken, 200, "greet 5"},
 		"with another token":      {body(id, "greet", 5), func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, 401, "TRAILBLAZE_SESSION_TOKEN"},
 		"of a page":               {body(id, "greet", 5), func(r *http.Request) { r.Header.Set("Origin", "http://a.example") }, 403, "web pages"},
 		"to another host":         {body(id, "greet", 5), func(r *http.Request) { r.Host = "a.example" }, 403, "the Host is not that of this server"},

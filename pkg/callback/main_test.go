@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if !askAsStranger() {
+	if !sendAsOtherUser() {
 		goleak.VerifyTestMain(m)
 	}
 }

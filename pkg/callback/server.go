@@ -96,7 +96,7 @@ func (s *Server) Local() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := context.WithValue(r.Context(), http.LocalAddrContextKey, here)
 		// The deadlines of no connection are errors, and of no concern.
-		r = r.Clone(withConn(ctx, &conn{TCPConn: &net.TCPConn{}, gate: s.gate, ours: true}))
+		r = r.Clone(withConn(ctx, &conn{TCPConn: &net.TCPConn{}, gate: s.gate}))
 		r.RemoteAddr, r.URL.Host = here.String(), ""
 		s.serve(w, r)
 	})

@@ -92,7 +92,7 @@ func opensAhead(p *plan) bool {
 func (a *ahead) open(p *plan) *early {
 	e := &early{id: a.run.newID(p), emit: event.Hold(), opened: make(chan struct{}), taken: make(chan struct{}), gone: make(chan struct{})}
 	e.dir = filepath.Join(a.run.Project.LogsDir, e.id)
-	if os.MkdirAll(e.dir, 0o755) != nil {
+	if makeSessionDir(e.dir) != nil {
 		return nil
 	}
 	o := a.run.opening(p, e.id, e.dir, e.emit)

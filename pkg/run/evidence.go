@@ -40,12 +40,20 @@ type evidence struct {
 // openEvidence makes the session's folder, opens its log and points latest at it.
 func (r *runner) openEvidence(id string) evidence {
 	dir := filepath.Join(r.Project.LogsDir, id)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeSessionDir(dir); err != nil {
 		r.warnUnwritable(err)
 		return evidence{}
 	}
 	pointLatest(r.Project.LogsDir, id)
 	return evidence{dir, r.OpenLog(filepath.Join(dir, "events.ndjson"), r.warnUnwritable)}
+}
+
+// makeSessionDir creates the folder of one session, which only the user may enter: it holds what tools printed and returned.
+func makeSessionDir(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	return os.MkdirAll(dir, 0o700)
 }
 
 // warnUnwritable tells once that evidence is missing, from any goroutine; a session log never calls it while it handles an event.

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,5 +76,25 @@ func TestServersLogsAndTheSessionsThatCannotBeWrittenAreOneWarningInAll(t *testi
 	}
 	if len(warnings) != 1 || !strings.HasSuffix(warnings[0], ".log: no space left on device") {
 		t.Errorf("want one warning that names a server's log, got %q", warnings)
+	}
+}
+
+func TestSessionFoldersArePrivate(t *testing.T) {
+	t.Parallel()
+	var seen records
+	o := options(t, &seen, call("one"), "one")
+	if summary, err := run.Run(t.Context(), o); err != nil || summary.Passed != 1 {
+		t.Fatalf("%v, %+v", err, summary)
+	}
+	dirs, err := filepath.Glob(filepath.Join(o.Project.LogsDir, "a_*"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("session folders %v, %v", dirs, err)
+	}
+	info, err := os.Stat(dirs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("%s has the permissions %o, want 700", dirs[0], info.Mode().Perm())
 	}
 }

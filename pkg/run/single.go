@@ -36,7 +36,7 @@ type Called struct {
 func Call(ctx context.Context, setup Setup, sc scope.Scope, o Single) (Called, error) {
 	id := newSessionID(o.Tool, setup.Now())
 	dir := filepath.Join(setup.Project.LogsDir, id)
-	if os.MkdirAll(dir, 0o755) != nil {
+	if makeSessionDir(dir) != nil {
 		dir = "" // nothing is kept
 	}
 	out, own, err := o.call(ctx, setup, sc, opening{

@@ -145,7 +145,7 @@ func (r *record) append(p []byte) {
 func create(path string) (*os.File, error) {
 	const flags = os.O_CREATE | os.O_APPEND | os.O_WRONLY
 	file, err := os.OpenFile(path, flags, 0o600)
-	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(filepath.Dir(path), 0o755) == nil {
+	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		file, err = os.OpenFile(path, flags, 0o600)
 	}
 	return file, err

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package callback
-
-func askAsStranger() bool { return false }

@@ -1,0 +1,82 @@
+package callback
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// otherUserEnv makes the test binary send requests as the user it runs as: the server's address, a line feed, and a request.
+const otherUserEnv = "TRAILBLAZE_TEST_OTHER_USER"
+
+// otherUserConnections is how many connections the other user opens. Each gets two requests and is closed at once.
+const otherUserConnections = 20
+
+// TestOtherUserCannotCallWithoutToken sends pipelined requests from another user's process, which closes each connection
+// without reading: the kernel then reports the socket as one of user 0.
+func TestOtherUserCannotCallWithoutToken(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Log("only root can start a process of another user; TestRequiresTokenWithoutInvocationID covers the rule")
+		return
+	}
+	s := open(t)
+	var calls atomic.Int32
+	begin(t, s, func(context.Context, Request) Answer {
+		calls.Add(1)
+		return Answer{OK: true}
+	})
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // the other user has to enter it
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "other-user")
+	if err := os.WriteFile(program, self, 0o755); err != nil { //nolint:gosec // the other user has to run it
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), program)
+	c.Dir, c.Env = "/", []string{otherUserEnv + "=" + s.hosts[0] + "\n" + good(s, withoutID("greet", 5)).String()}
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("the other user's process: %v\n%s", err, out)
+	}
+	handled := func() int {
+		s.refusals.mu.Lock()
+		defer s.refusals.mu.Unlock()
+		return s.refusals.n + int(calls.Load())
+	}
+	eventually(t, "every connection's first request is handled", func() bool { return handled() >= otherUserConnections })
+	if n := calls.Load(); n > 0 {
+		t.Errorf("%d requests of another user ran a tool", n)
+	}
+}
+
+// sendAsOtherUser sends the request in the environment, if there is one, and reports whether there was.
+func sendAsOtherUser() bool {
+	address, request, given := strings.Cut(os.Getenv(otherUserEnv), "\n")
+	if !given {
+		return false
+	}
+	for range otherUserConnections {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		_, _ = io.WriteString(c, request+request)
+		_ = c.Close()
+	}
+	return true
+}

@@ -140,7 +140,7 @@ func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) run.Launche
 			LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log, Unwritable: l.Unwritable,
 		}
 		if l.Shared != "" {
-			return pool.Open(ctx, l.Shared, remote.Shared{Process: process, Token: l.Token, Limit: l.Server.StartupTimeout})
+			return pool.Open(ctx, l.Shared, remote.SharedSpec{Process: process, Token: l.Token, StartupTimeout: l.Server.StartupTimeout})
 		}
 		return a.supervisor.Start(ctx, process)
 	}

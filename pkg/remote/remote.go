@@ -100,14 +100,14 @@ func Open(ctx context.Context, spec Spec) (*Link, error) {
 // Transport returns how to speak with the server. It is connected once.
 func (l *Link) Transport() mcp.Transport { return transport{l} }
 
-// Heard is closed at the first protocol message.
-func (l *Link) Heard() <-chan struct{} { return l.heard }
+// FirstMessage is closed at the first protocol message.
+func (l *Link) FirstMessage() <-chan struct{} { return l.heard }
 
 // Done is closed when nothing will come any more.
 func (l *Link) Done() <-chan struct{} { return l.done }
 
-// End says, once Done is closed, how the conversation ended by itself; nil when we stopped it.
-func (l *Link) End() *fault.Error {
+// ExitError says, once Done is closed, how the conversation ended by itself; nil when we stopped it.
+func (l *Link) ExitError() *fault.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fate
@@ -132,8 +132,8 @@ func (l *Link) Explain(cause *fault.Error) *fault.Error {
 	return &e
 }
 
-// Replaced is false: what stands behind a URL is not ours to replace.
-func (l *Link) Replaced() bool { return false }
+// StoppedServer is false: what stands behind a URL is not ours to replace.
+func (l *Link) StoppedServer() bool { return false }
 
 // Stop says goodbye and ends what is left of the conversation. The server goes on.
 func (l *Link) Stop(ctx context.Context) error {

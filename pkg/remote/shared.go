@@ -29,14 +29,14 @@ const (
 const flagsHint = "remove multiDevice: http from its entry, and it is started once for each device, without these flags; " +
 	"or have it serve streamable HTTP at /mcp when it gets them, as it does with the SDKs of trailblaze"
 
-// Shared says what to start, once for all who open it.
-type Shared struct {
-	Process spawn.Spec    // "--transport http --port N" are added to its arguments
-	Token   string        // sent to it as a bearer token, so that it can refuse others on the machine; empty for none
-	Limit   time.Duration // for its first answer; 0 means 60 s
+// SharedSpec says what to start, once for all who open it.
+type SharedSpec struct {
+	Process        spawn.Spec    // "--transport http --port N" are added to its arguments
+	Token          string        // sent to it as a bearer token, so that it can refuse others on the machine; empty for none
+	StartupTimeout time.Duration // for its first answer; 0 means 60 s
 }
 
-func (s Shared) limit() time.Duration { return cmp.Or(s.Limit, startLimit) }
+func (s SharedSpec) limit() time.Duration { return cmp.Or(s.StartupTimeout, startLimit) }
 
 // Pool starts processes that serve HTTP, and gives each who wants one a [Link] to it. It may be used from any goroutine. Close it.
 type Pool struct {
@@ -50,7 +50,7 @@ type Pool struct {
 
 // host is one process of a pool.
 type host struct {
-	Shared
+	SharedSpec
 	giveUp  context.CancelFunc // ends the start
 	stuck   bool               // it no longer answers; guarded by Pool.mu
 	spoke   atomic.Bool        // it has shaken hands with somebody
@@ -68,7 +68,7 @@ func NewPool(supervisor *spawn.Supervisor) *Pool {
 
 // Open returns a link to the process of a key. It is started when there is none, or none that lives; ctx bounds the wait for that,
 // which others may share. The error is a *fault.Error that says why there is no answer.
-func (p *Pool) Open(ctx context.Context, key string, what Shared) (*SharedLink, error) {
+func (p *Pool) Open(ctx context.Context, key string, what SharedSpec) (*SharedLink, error) {
 	h, err := p.host(ctx, key, what)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (p *Pool) Close(ctx context.Context) error {
 }
 
 // host returns the host of a key, which is being started if it was not there: for all who wait, so that none of them ends the start.
-func (p *Pool) host(ctx context.Context, key string, what Shared) (*host, error) {
+func (p *Pool) host(ctx context.Context, key string, what SharedSpec) (*host, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -129,7 +129,7 @@ func (p *Pool) host(ctx context.Context, key string, what Shared) (*host, error)
 	if what.Process.Log == nil {
 		what.Process.Log = func(string, string, string) {}
 	}
-	h := &host{Shared: what, ready: make(chan struct{})}
+	h := &host{SharedSpec: what, ready: make(chan struct{})}
 	ctx, h.giveUp = context.WithTimeout(context.WithoutCancel(ctx), what.limit())
 	p.hosts[key] = h
 	p.work.Go(func() {
@@ -209,7 +209,7 @@ func (p *Pool) start(ctx context.Context, h *host) (err error) {
 // portTaken reports whether a process has ended because another one has its port, in the words of the usual runtimes.
 func portTaken(process *spawn.Process) bool {
 	said := strings.ToLower(process.Stderr())
-	return process.End() != nil &&
+	return process.ExitError() != nil &&
 		(strings.Contains(said, "eaddrinuse") || strings.Contains(said, "address already in use") || strings.Contains(said, "address in use"))
 }
 
@@ -322,7 +322,7 @@ func (p *Pool) link(ctx context.Context, h *host) (*SharedLink, error) {
 
 // end says how the process ended while somebody waited for it.
 func (h *host) end() *fault.Error {
-	if end := h.process.End(); end != nil {
+	if end := h.process.ExitError(); end != nil {
 		return end
 	}
 	return fault.New(fault.Crashed, "", "did not answer any more and was ended")
@@ -337,14 +337,14 @@ type SharedLink struct {
 	replaced atomic.Bool
 }
 
-// Replaced reports whether Stop has ended a process that had answered others before.
-func (l *SharedLink) Replaced() bool { return l.replaced.Load() }
+// StoppedServer reports whether Stop has ended a process that had answered others before.
+func (l *SharedLink) StoppedServer() bool { return l.replaced.Load() }
 
 // Stop ends the conversation. When the process has said nothing for as long as a start may take, it is ended as well: it is stuck, and
 // would be so for everybody.
 func (l *SharedLink) Stop(ctx context.Context) error {
 	select {
-	case <-l.Heard():
+	case <-l.FirstMessage():
 	default:
 		if time.Since(l.opened) >= l.host.limit() {
 			l.pool.condemn(ctx, l.host)

@@ -100,7 +100,7 @@ func newFleet(t *testing.T) *fleet {
 }
 
 // python is a program, with lines that run first.
-func (f *fleet) python(first, program string) Shared {
+func (f *fleet) python(first, program string) SharedSpec {
 	f.t.Helper()
 	sdk, err := filepath.Abs("../../sdks/python/src")
 	if err != nil {
@@ -111,15 +111,15 @@ func (f *fleet) python(first, program string) Shared {
 		f.t.Fatal(err)
 	}
 	env := append(os.Environ(), "PYTHONPATH="+sdk, "PYTHONDONTWRITEBYTECODE=1", "TRAILBLAZE_SESSION_ID=shared", f.marker)
-	return Shared{Process: spawn.Spec{Name: "hosted", Command: "python3", Args: []string{file}, Dir: f.dir, Env: env}}
+	return SharedSpec{Process: spawn.Spec{Name: "hosted", Command: "python3", Args: []string{file}, Dir: f.dir, Env: env}}
 }
 
 // start opens a link to a program and shakes hands.
-func (f *fleet) start(ctx context.Context, what Shared) (*server.Server, error) {
+func (f *fleet) start(ctx context.Context, what SharedSpec) (*server.Server, error) {
 	return server.Start(ctx, f.config(what))
 }
 
-func (f *fleet) config(what Shared) server.Config {
+func (f *fleet) config(what SharedSpec) server.Config {
 	return server.Config{Name: "hosted", Launch: func(ctx context.Context) (server.Link, error) {
 		l, err := f.Open(ctx, "key", what)
 		if err != nil {
@@ -188,7 +188,7 @@ func TestTheEndOfTheProcessIsThatOfTheLink(t *testing.T) {
 		t.Errorf("the call in flight ended with %v", err)
 	}
 	select {
-	case <-other.Broken():
+	case <-other.Failed():
 	case <-ctx.Done():
 		t.Fatal("the other link goes on")
 	}
@@ -298,9 +298,9 @@ func TestAProcessThatNoLongerAnswersIsReplaced(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	what := f.python("", hosted)
-	what.Limit = 8 * time.Second
+	what.StartupTimeout = 8 * time.Second
 	cfg := f.config(what)
-	cfg.StartupTimeout, cfg.CallTimeout = what.Limit, 2*time.Second
+	cfg.StartupTimeout, cfg.CallTimeout = what.StartupTimeout, 2*time.Second
 	one := f.mustStart(cfg)
 	before := one.call(t, "pid", nil).Text
 	if result := one.call(t, "freeze", nil); result.Kind != fault.CallTimeout {

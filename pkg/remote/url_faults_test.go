@@ -472,7 +472,7 @@ func TestASessionEndsWithAnErrorWhenTheServerCannotBeReachedAgain(t *testing.T) 
 				t.Errorf("call: %v, want %s: %s", err, tt.kind, want)
 			}
 			select {
-			case <-r.Broken():
+			case <-r.Failed():
 			default:
 				t.Error("the server is not broken")
 			}

@@ -86,7 +86,7 @@ func (r *reloader) reload(ctx context.Context, nested bool) (reloaded, error) {
 		return reloaded{}, err
 	}
 	for i, srv := range s.servers {
-		srv.Use(listings[i])
+		srv.SetListing(listings[i])
 	}
 	before := s.registry.Load()
 	registry.NoteRemoved(before)
@@ -109,7 +109,7 @@ func lacking(has, other *discover.Registry) []string {
 
 // settle lists those servers once more whose tools changed while the others were still starting.
 func (s *session) settle() error {
-	return s.eachServer(func(_ int, srv *server.Server) error { return srv.Settle(s.ctx) })
+	return s.eachServer(func(_ int, srv *server.Server) error { return srv.FinishStart(s.ctx) })
 }
 
 // eachServer does something with all servers at once; every failure is reported.

@@ -35,9 +35,9 @@ type link struct {
 }
 
 func (l *link) Transport() mcp.Transport                { return l.transport }
-func (l *link) Heard() <-chan struct{}                  { return l.heard }
+func (l *link) FirstMessage() <-chan struct{}           { return l.heard }
 func (l *link) Done() <-chan struct{}                   { return l.done }
-func (l *link) End() *fault.Error                       { return nil }
+func (l *link) ExitError() *fault.Error                 { return nil }
 func (l *link) Explain(cause *fault.Error) *fault.Error { return cause }
 func (l *link) Stop(context.Context) error {
 	err := l.session.Close()

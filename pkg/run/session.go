@@ -130,7 +130,7 @@ func (s *session) start(listOnly bool) error {
 			case failures[i] != nil:
 				first.Do(func() { time.AfterFunc(othersGrace, giveUp) })
 			case listOnly:
-				failures[i] = errors.Join(started[i].Settle(ctx), started[i].Stop(context.WithoutCancel(ctx)))
+				failures[i] = errors.Join(started[i].FinishStart(ctx), started[i].Stop(context.WithoutCancel(ctx)))
 			default:
 				s.watch.Go(func() { s.watchServer(started[i]) })
 			}
@@ -209,7 +209,7 @@ func allowed(entry config.Server) server.Config {
 // watchServer ends the session the moment a server breaks, also between calls.
 func (s *session) watchServer(srv *server.Server) {
 	select {
-	case <-srv.Broken():
+	case <-srv.Failed():
 		s.cancel(advised(srv.Err(), crashHint))
 	case <-s.ctx.Done():
 	}

@@ -26,9 +26,9 @@ type hasty struct {
 
 func (h *hasty) Transport() mcp.Transport                        { return h }
 func (h *hasty) Connect(context.Context) (mcp.Connection, error) { return h, nil }
-func (h *hasty) Heard() <-chan struct{}                          { return h.done }
+func (h *hasty) FirstMessage() <-chan struct{}                   { return h.done }
 func (h *hasty) Done() <-chan struct{}                           { return h.done }
-func (h *hasty) End() *fault.Error                               { return fault.New(fault.Crashed, "", "exited with code 7") }
+func (h *hasty) ExitError() *fault.Error                         { return fault.New(fault.Crashed, "", "exited with code 7") }
 func (h *hasty) Explain(cause *fault.Error) *fault.Error         { return cause }
 func (h *hasty) Stop(context.Context) error                      { return h.immortal }
 func (h *hasty) SessionID() string                               { return "" }
@@ -80,7 +80,7 @@ func TestAnAnswerCountsEvenIfTheServerIsGoneBeforeTheWriteReturns(t *testing.T) 
 	if result := call(t, s, tool.Call{Tool: "bye"}); !result.OK || result.Text != "bye" {
 		t.Errorf("result %+v", result)
 	}
-	within(t, "Broken", s.Broken())
+	within(t, "Broken", s.Failed())
 	mustContain(t, s.Err().Error(), `server "hasty"`, "exited with code 7")
 }
 

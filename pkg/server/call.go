@@ -282,7 +282,7 @@ func (s *Server) fly(ctx context.Context, f *flight, params json.RawMessage, cal
 // giveUp ends a call that is over its limit.
 func (s *Server) giveUp(ctx context.Context, f *flight, c *clock, call tool.Call) tool.Result {
 	s.retire(ctx, f.peer)
-	_, lasts := f.peer.link.(Conversation)
+	_, lasts := f.peer.link.(RemoteLink)
 	return s.overdue(f.tool, c, nextCall(call, lasts))
 }
 

@@ -224,7 +224,7 @@ func TestALongerLimitOfTheCallIsHonoured(t *testing.T) {
 func TestWithoutAnyLimitThirtySecondsHold(t *testing.T) {
 	t.Parallel()
 	s := &Server{cfg: Config{Name: "shop"}.withDefaults()}
-	s.Use(&Listing{})
+	s.SetListing(&Listing{})
 	if a := s.allowance(tool.Call{Tool: "x"}); a.time != 30*time.Second || !strings.Contains(a.source, "default") {
 		t.Errorf("%+v", a)
 	}

@@ -143,7 +143,7 @@ func TestACrashDuringACallBreaksTheServer(t *testing.T) {
 			}
 			mustContain(t, known.Message, `server "shop"`, `tool "exit"`, "crashed", tt.want)
 			mustContain(t, known.Message, tt.script.Stderr)
-			within(t, "Broken", r.Broken())
+			within(t, "Broken", r.Failed())
 			if !errors.Is(r.Err(), err) {
 				t.Errorf("Err is %v, Call said %v", r.Err(), err)
 			}
@@ -170,7 +170,7 @@ func TestACrashDuringAWriteThatNobodyReadsIsNoticed(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	within(t, "Broken", r.Broken())
+	within(t, "Broken", r.Failed())
 }
 
 func TestACrashBetweenCallsBreaksTheServerAtOnce(t *testing.T) {
@@ -181,7 +181,7 @@ func TestACrashBetweenCallsBreaksTheServerAtOnce(t *testing.T) {
 	if !result.OK || result.Text != "bye" {
 		t.Errorf("result %+v", result)
 	}
-	within(t, "Broken", r.Broken())
+	within(t, "Broken", r.Failed())
 	err := fault.As(r.Err())
 	if err.Kind != fault.Crashed {
 		t.Errorf("kind %q", err.Kind)
@@ -196,7 +196,7 @@ func TestAServerThatWasNeverBrokenHasNoError(t *testing.T) {
 	stop(t, r.Server)
 	stop(t, r.Server)
 	select {
-	case <-r.Broken():
+	case <-r.Failed():
 		t.Error("stopping it broke it")
 	default:
 	}
@@ -264,7 +264,7 @@ func TestAServerThatCannotBeReplacedIsBroken(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	mustContain(t, err.Error(), `server "shop"`, "initialize", "exited with code 9")
-	within(t, "Broken", r.Broken())
+	within(t, "Broken", r.Failed())
 }
 
 func TestTimeoutsDoNotCountAsCrashes(t *testing.T) {
@@ -353,7 +353,7 @@ func TestTheFourthCrashBreaksTheServer(t *testing.T) {
 	if _, err := r.Call(ctx, exit); fault.KindOf(err) != fault.Crashed {
 		t.Errorf("error %v", err)
 	}
-	within(t, "Broken", r.Broken())
+	within(t, "Broken", r.Failed())
 	if lives := len(r.diary("born")); lives != maxRestarts+1 {
 		t.Errorf("%d lives", lives)
 	}

@@ -31,12 +31,12 @@ type Listing struct {
 // Listing returns what is in use.
 func (s *Server) Listing() *Listing { return s.listing.Load() }
 
-// Use makes a listing the one in use.
-func (s *Server) Use(l *Listing) { s.listing.Store(l) }
+// SetListing makes a listing the one in use.
+func (s *Server) SetListing(l *Listing) { s.listing.Store(l) }
 
-// Settle ends the start of a server: if it said meanwhile that its tools changed, they are listed once more. Changes that it
+// FinishStart ends the start of a server: if it said meanwhile that its tools changed, they are listed once more. Changes that it
 // tells of later are left alone. The error is a *fault.Error.
-func (s *Server) Settle(ctx context.Context) error {
+func (s *Server) FinishStart(ctx context.Context) error {
 	defer s.settled.Store(true)
 	if !s.changed.Load() {
 		return nil
@@ -44,7 +44,7 @@ func (s *Server) Settle(ctx context.Context) error {
 	s.calm(ctx)
 	l, err := s.List(ctx, false)
 	if err == nil {
-		s.Use(l)
+		s.SetListing(l)
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func (s *Server) calm(ctx context.Context) {
 // maxBurst is how many times longer than one pause a burst of changes is waited for.
 const maxBurst = 20
 
-// List asks the server again what it has, a fresh process if there is none, and changes nothing: see [Server.Use]. It waits
+// List asks the server again what it has, a fresh process if there is none, and changes nothing: see [Server.SetListing]. It waits
 // for no call; nested says, as in tool.Call, that it is made inside one. The error is a *fault.Error.
 func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -82,7 +82,7 @@ func (p *peer) watch() {
 	}
 	select {
 	case <-p.link.Done():
-		p.fate = p.link.End()
+		p.fate = p.link.ExitError()
 	default: // it does not die
 	}
 }

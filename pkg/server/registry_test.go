@@ -172,7 +172,7 @@ func TestAListingTakesEffectWhenItIsUsed(t *testing.T) {
 	}
 	echoed := call(t, r.Server, tool.Call{Tool: "echo", Context: shopping()})
 	mustContain(t, string(echoed.Structured), tool.ReservedArg)
-	r.Use(l)
+	r.SetListing(l)
 	if echoed = call(t, r.Server, tool.Call{Tool: "echo", Context: shopping()}); strings.Contains(string(echoed.Structured), tool.ReservedArg) {
 		t.Errorf("a tool that refuses other arguments was sent the reserved one: %s", echoed.Structured)
 	}
@@ -291,7 +291,7 @@ func TestToolsThatChangeWhileAServerStartsAreListedOnceMore(t *testing.T) {
 			if tc.script.After != nil {
 				tc.want++ // the second page
 			}
-			if err := r.Settle(t.Context()); err != nil {
+			if err := r.FinishStart(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if n := len(r.diary(`"tools/list"`)); n != tc.want || r.Tools()[len(r.Tools())-1].Name != tc.tool {
@@ -304,7 +304,7 @@ func TestToolsThatChangeWhileAServerStartsAreListedOnceMore(t *testing.T) {
 func TestToolsThatChangeLaterAreNotedOnce(t *testing.T) {
 	t.Parallel()
 	r := startFake(t, script{}, nil)
-	if err := r.Settle(t.Context()); err != nil {
+	if err := r.FinishStart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	call(t, r.Server, tool.Call{Tool: "say", Args: args(t, fmt.Sprintf(`{"requests":[%[1]s,%[1]s]}`, listChanged))})

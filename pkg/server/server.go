@@ -31,23 +31,23 @@ type Link interface {
 	// Transport is how to speak with the server. It is connected once. Writing returns when its context ends, whether the
 	// server reads or not.
 	Transport() mcp.Transport
-	// Heard is closed at the first protocol message.
-	Heard() <-chan struct{}
+	// FirstMessage is closed at the first protocol message.
+	FirstMessage() <-chan struct{}
 	// Done is closed when the server is gone and everything it said has been read.
 	Done() <-chan struct{}
-	// End says, once Done is closed, how the server ended by itself ("exited with code 3"); nil when we stopped it.
-	End() *fault.Error
+	// ExitError says, once Done is closed, how the server ended by itself ("exited with code 3"); nil when we stopped it.
+	ExitError() *fault.Error
 	// Explain adds what is known about the server to an error: exit code, last output, the log's path, a hint.
 	Explain(cause *fault.Error) *fault.Error
 	// Stop ends the server and returns when it is gone; reads and writes of the transport fail from then on.
 	Stop(ctx context.Context) error
 }
 
-// Conversation is a Link to something that goes on without it, because others use it as well.
-type Conversation interface {
+// RemoteLink is a Link to something that goes on without it, because others use it as well.
+type RemoteLink interface {
 	Link
-	// Replaced reports, once the link is stopped, that what it led to had stopped answering, so that the next link leads to something fresh.
-	Replaced() bool
+	// StoppedServer reports, once the link is stopped, that what it led to had stopped answering, so that the next link leads to something fresh.
+	StoppedServer() bool
 }
 
 // Config says how to reach a server and what it is allowed.
@@ -105,7 +105,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Server is a started server. Its process may change during its life; its tools change only when [Server.Use] says so.
+// Server is a started server. Its process may change during its life; its tools change only when [Server.SetListing] says so.
 type Server struct {
 	cfg     Config
 	listing atomic.Pointer[Listing] // in use
@@ -164,8 +164,8 @@ func (s *Server) Name() string { return s.cfg.Name }
 // Tools returns the tools in use in the order in which they were advertised. Names may repeat.
 func (s *Server) Tools() []tool.Advertised { return slices.Clone(s.listing.Load().Tools) }
 
-// Broken is closed when the server ended by itself and will not be started again.
-func (s *Server) Broken() <-chan struct{} { return s.broken }
+// Failed is closed when the server ended by itself and will not be started again.
+func (s *Server) Failed() <-chan struct{} { return s.broken }
 
 // Err says why the server is broken: a *fault.Error, nil as long as it is not.
 func (s *Server) Err() error {
@@ -217,7 +217,7 @@ func (s *Server) connect(ctx context.Context) (*peer, error) {
 		}
 		failed := s.reason(p, "initialize", err)
 		_ = p.stop(context.WithoutCancel(ctx))
-		if c, lasts := link.(Conversation); lasts && c.Replaced() && !replaced && ctx.Err() == nil {
+		if c, lasts := link.(RemoteLink); lasts && c.StoppedServer() && !replaced && ctx.Err() == nil {
 			replaced = true
 			s.log("warn", "does not answer any more; its process is ended, and a fresh one started", "the last call before it may have stuck")
 			continue
@@ -249,7 +249,7 @@ func (s *Server) handshake(ctx context.Context, p *peer) error {
 			return s.cancelled(ctx, "initialize")
 		case <-notice.C:
 			select {
-			case <-p.link.Heard():
+			case <-p.link.FirstMessage():
 			default:
 				s.log("warn", fmt.Sprintf("has said nothing for %s; waiting up to %s", s.cfg.timing.silence, s.cfg.StartupTimeout),
 					"the key startupTimeout of its entry sets the limit")

@@ -65,16 +65,16 @@ type Process struct {
 // Transport is how to speak with the server. It can be connected once.
 func (p *Process) Transport() mcp.Transport { return transport{p} }
 
-// Heard is closed at the first protocol message.
-func (p *Process) Heard() <-chan struct{} { return p.heard }
+// FirstMessage is closed at the first protocol message.
+func (p *Process) FirstMessage() <-chan struct{} { return p.heard }
 
 // Done is closed when the process has exited and been reaped, nothing of its group is left, and all that it said has been
 // read.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// End says, once Done is closed, how the process ended by itself: an error of kind fault.Crashed like "exited with code 3".
+// ExitError says, once Done is closed, how the process ended by itself: an error of kind fault.Crashed like "exited with code 3".
 // It is nil before, and when we ended it.
-func (p *Process) End() *fault.Error {
+func (p *Process) ExitError() *fault.Error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.crash

@@ -196,19 +196,19 @@ func TestAServerAnswersAndStopsAsSoonAsItsInputEnds(t *testing.T) {
 	t.Parallel()
 	s := start(t, "polite")
 	select {
-	case <-s.Heard():
+	case <-s.FirstMessage():
 		t.Error("it was heard before it spoke")
 	default:
 	}
 	if got := string(s.call("hello", `{"a":1}`).Result); got != `"hello"` {
 		t.Errorf("it answered %s", got)
 	}
-	waitFor(t, s.Heard(), "Heard")
+	waitFor(t, s.FirstMessage(), "FirstMessage")
 	if took := s.mustStop(); took > CloseGrace/2 {
 		t.Errorf("stopping took %s", took)
 	}
-	if s.End() != nil {
-		t.Errorf("we stopped it, and it ended with %v", s.End())
+	if s.ExitError() != nil {
+		t.Errorf("we stopped it, and it ended with %v", s.ExitError())
 	}
 	if got := s.logged(); got != "cleaned up\n" {
 		t.Errorf("its log says %q", got)
@@ -267,7 +267,7 @@ func TestTheEndOfAProcessIsTold(t *testing.T) {
 			s := startSpec(t, Spec{Command: "sh", Args: []string{"-c", "read line; echo last words >&2; " + how}})
 			s.send("die", "{}")
 			s.waitDone()
-			end := s.End()
+			end := s.ExitError()
 			if end == nil || end.Kind != fault.Crashed || end.Message != want {
 				t.Errorf("end %+v, want %s", end, want)
 			}
@@ -278,7 +278,7 @@ func TestTheEndOfAProcessIsTold(t *testing.T) {
 				t.Errorf("its log says %q", got)
 			}
 			s.mustStop()
-			if s.End() == nil {
+			if s.ExitError() == nil {
 				t.Error("stopping it afterwards makes it our doing")
 			}
 		})
@@ -311,8 +311,8 @@ func TestStubbornServersAreStoppedInTheStepsOfTheSpecification(t *testing.T) {
 			if took := s.mustStop(); took < c.min || took > c.max {
 				t.Errorf("stopping took %s, want %s to %s", took, c.min, c.max)
 			}
-			if s.End() != nil {
-				t.Errorf("it ended with %v", s.End())
+			if s.ExitError() != nil {
+				t.Errorf("it ended with %v", s.ExitError())
 			}
 		})
 	}
@@ -352,7 +352,7 @@ func TestGrandchildrenAreGoneWhenTheirLeaderCrashes(t *testing.T) {
 	_ = syscall.Kill(s.body.pid(), syscall.SIGKILL)
 	s.waitDone()
 	spawntest.NoSurvivors(t, s.marker)
-	if end := s.End(); end == nil || end.Message != "killed by signal KILL" {
+	if end := s.ExitError(); end == nil || end.Message != "killed by signal KILL" {
 		t.Errorf("end %v", end)
 	}
 }
@@ -480,8 +480,8 @@ func TestKillAllEndsEverythingAtOnceAndWhatIsStartedLater(t *testing.T) {
 	}
 	for _, p := range all {
 		waitFor(t, p.Done(), p.spec.Name)
-		if p.End() != nil {
-			t.Errorf("%s: we killed it, and it ended with %v", p.spec.Name, p.End())
+		if p.ExitError() != nil {
+			t.Errorf("%s: we killed it, and it ended with %v", p.spec.Name, p.ExitError())
 		}
 	}
 	spawntest.NoSurvivors(t, marker)
@@ -554,8 +554,8 @@ func TestTheLastWordsOfAServerAreRead(t *testing.T) {
 				t.Errorf("read %v, %v", msg, err)
 			}
 			<-p.Done()
-			if got := p.record.remembered(); got != "out of pizza" || p.End() == nil {
-				t.Errorf("it said %q and ended with %v", got, p.End())
+			if got := p.record.remembered(); got != "out of pizza" || p.ExitError() == nil {
+				t.Errorf("it said %q and ended with %v", got, p.ExitError())
 			}
 		})
 	}

@@ -84,7 +84,7 @@ func TestAProgramIsSpokenWithOverItsOwnPipes(t *testing.T) {
 	}
 	_ = p.In.Close()
 	p.gone()
-	if end := p.End(); end == nil || end.Message != "exited with code 0" || p.Stderr() != "here" {
+	if end := p.ExitError(); end == nil || end.Message != "exited with code 0" || p.Stderr() != "here" {
 		t.Errorf("it ended with %v, saying %q", end, p.Stderr())
 	}
 	if err := s.Close(); err != nil {

@@ -383,7 +383,7 @@ func (b *browser) broken(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		what = fmt.Sprintf("the browser %s did not answer within %s", b.name, startLimit)
 	}
-	if end := b.process.End(); end != nil {
+	if end := b.process.ExitError(); end != nil {
 		what = fmt.Sprintf("the browser %s ended at its start: %s", b.name, end.Message)
 	}
 	return b.process.Explain(fault.New(fault.Crashed, brokenHint(b.process.Stderr()), "%s", what))

@@ -1,5 +1,5 @@
-// Package cdp speaks the Chrome DevTools Protocol: calls, events and the end of a connection, over two pipes or a WebSocket. It decodes
-// no more than it must, since every browser version has fields and values that nobody has heard of before, and it refuses to know
+// Package cdp is a client of the Chrome DevTools Protocol over two pipes or a WebSocket: calls, events, and the error that a connection
+// ended with. It decodes only the fields that callers ask for, because browser versions add fields and values, and it refuses to know
 // what a page is. Everything in it may be used from any goroutine.
 package cdp
 
@@ -10,13 +10,13 @@ import (
 	"sync"
 )
 
-// ErrDetached says that a session has ended: its page or its worker is gone, or lives in another process now.
-var ErrDetached = errors.New("the target is gone")
+// ErrDetached is the error of a call in a session that has ended: its page or worker was closed, or moved to another process.
+var ErrDetached = errors.New("the target was closed")
 
-// ErrClosed says that the connection was closed on our side.
+// ErrClosed is the error of a connection that Close was called on.
 var ErrClosed = errors.New("the connection was closed")
 
-// Error is what the browser answered instead of a result.
+// Error is the error that the browser answered a call with.
 type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -24,34 +24,34 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// noSession is the code of an answer to a call in a session that has ended.
-const noSession = -32001
+// codeSessionNotFound is the code of the error for a call in a session that has ended.
+const codeSessionNotFound = -32001
 
 // Conn is a connection to a browser.
 type Conn struct {
 	transport Transport
 	browser   *Session
 	done      chan struct{}
-	wake      chan struct{} // that something is in queue
+	queued    chan struct{} // receives after something was added to queue
 	writer    sync.WaitGroup
 
 	mu       sync.Mutex
 	sessions map[string]*Session
-	pending  map[int64]*call
-	last     int64    // id of a call
-	queue    [][]byte // what is to be written
-	err      error    // why the connection ended, or is about to
+	pending  map[int64]*pendingCall
+	lastID   int64    // of a call
+	queue    [][]byte // messages to be written
+	err      error    // why the connection ended, or is ending
 }
 
-// call is a call without an answer yet. Its answer is set before done is closed.
-type call struct {
+// pendingCall is a call that was not answered yet. result and err are set before done is closed.
+type pendingCall struct {
 	session *Session
 	done    chan struct{}
 	result  json.RawMessage
 	err     error
 }
 
-// message is what travels, in both directions.
+// message is a request, a response or an event.
 type message struct {
 	ID        int64           `json:"id,omitempty"`
 	SessionID string          `json:"sessionId,omitempty"`
@@ -61,11 +61,11 @@ type message struct {
 	Error     *Error          `json:"error,omitempty"`
 }
 
-// NewConn begins to read from t, which belongs to the connection from now on. The connection has to be closed.
+// NewConn returns a connection that owns t and reads from it. The caller must close it.
 func NewConn(t Transport) *Conn {
 	c := &Conn{
-		transport: t, done: make(chan struct{}), wake: make(chan struct{}, 1),
-		sessions: map[string]*Session{}, pending: map[int64]*call{},
+		transport: t, done: make(chan struct{}), queued: make(chan struct{}, 1),
+		sessions: map[string]*Session{}, pending: map[int64]*pendingCall{},
 	}
 	c.browser = c.Session("")
 	c.writer.Go(c.write)
@@ -73,19 +73,19 @@ func NewConn(t Transport) *Conn {
 	return c
 }
 
-// Browser is the session of the browser itself.
+// Browser returns the session of the browser itself.
 func (c *Conn) Browser() *Session { return c.browser }
 
-// Session is that of a target, by the id that the browser gave it when we attached. Called for an unknown id in a listener for the event
-// that told of it, nothing that happens in the session is missed.
+// Session returns the session with an id that the browser gave when it attached to a target. To receive all events of a new session,
+// call it in the listener that receives Target.attachedToTarget.
 func (c *Conn) Session(id string) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sessions[id]
 	if s == nil {
 		s = &Session{conn: c, id: id, done: make(chan struct{})}
-		if c.over() {
-			s.end()
+		if c.closed() {
+			close(s.done)
 		} else {
 			c.sessions[id] = s
 		}
@@ -93,12 +93,12 @@ func (c *Conn) Session(id string) *Session {
 	return s
 }
 
-// Done is closed when the connection has ended and every call has failed.
+// Done returns a channel that is closed when the connection has ended; pending calls fail after that.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err says why the connection ended: ErrClosed, or what the transport said. It is nil before.
+// Err returns why the connection ended: ErrClosed, or the error of the transport. It is nil before Done is closed.
 func (c *Conn) Err() error {
-	if !c.over() {
+	if !c.closed() {
 		return nil
 	}
 	c.mu.Lock()
@@ -106,8 +106,8 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// over reports whether done is closed. The connection may have failed before: sessions and calls end after done.
-func (c *Conn) over() bool {
+// closed reports whether done is closed. The transport may have failed before that.
+func (c *Conn) closed() bool {
 	select {
 	case <-c.done:
 		return true
@@ -116,14 +116,14 @@ func (c *Conn) over() bool {
 	}
 }
 
-// Close ends the connection; what happens to the browser is the browser's to decide.
+// Close closes the connection and waits until its calls have failed. It does not close the browser.
 func (c *Conn) Close() error {
 	err := c.fail(ErrClosed)
 	<-c.done
 	return err
 }
 
-// fail begins the end of the connection; the first reason counts.
+// fail closes the transport. The first error is the connection's.
 func (c *Conn) fail(err error) error {
 	c.mu.Lock()
 	first := c.err == nil
@@ -131,28 +131,28 @@ func (c *Conn) fail(err error) error {
 		c.err = err
 	}
 	c.mu.Unlock()
-	c.notify()
+	c.notifyWriter()
 	if !first {
 		return nil
 	}
 	return c.transport.Close()
 }
 
-func (c *Conn) notify() {
+func (c *Conn) notifyWriter() {
 	select {
-	case c.wake <- struct{}{}:
+	case c.queued <- struct{}{}:
 	default:
 	}
 }
 
-// write empties the queue until the connection ends. A browser that does not read holds up nobody but this goroutine.
+// write writes the queue until the connection fails. A browser that does not read blocks only this goroutine.
 func (c *Conn) write() {
-	for range c.wake {
+	for range c.queued {
 		c.mu.Lock()
-		queue, ended := c.queue, c.err != nil
+		queue, failed := c.queue, c.err != nil
 		c.queue = nil
 		c.mu.Unlock()
-		if ended {
+		if failed {
 			return
 		}
 		for _, data := range queue {
@@ -164,7 +164,7 @@ func (c *Conn) write() {
 	}
 }
 
-// read handles what arrives until the connection ends, and then ends everything.
+// read handles messages until the connection fails, and then ends all sessions and calls.
 func (c *Conn) read() {
 	for {
 		data, err := c.transport.Read()
@@ -177,13 +177,13 @@ func (c *Conn) read() {
 	c.writer.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	close(c.done) // first, so that who sees a session or a call end can ask why
+	close(c.done) // first: whoever sees a session or a call end may call Err
 	for _, s := range c.sessions {
-		s.end()
+		close(s.done)
 	}
 	clear(c.sessions)
 	for id := range c.pending {
-		c.answer(id, nil, c.err)
+		c.complete(id, nil, c.err)
 	}
 }
 
@@ -200,21 +200,21 @@ func (c *Conn) receive(data []byte) {
 		if m.Error != nil {
 			err = m.Error
 		}
-		c.answer(m.ID, m.Result, err)
+		c.complete(m.ID, m.Result, err)
 	}
 	c.mu.Unlock()
 	if m.Method == "" || s == nil {
 		return
 	}
 	e := Event{m.Method, params}
-	s.emit(e)
+	s.dispatch(e)
 	if e.Method == "Target.detachedFromTarget" {
 		c.detached(e)
 	}
 }
 
-// answer ends a call; c.mu is held.
-func (c *Conn) answer(id int64, result json.RawMessage, err error) {
+// complete ends a pending call; c.mu is held.
+func (c *Conn) complete(id int64, result json.RawMessage, err error) {
 	if p := c.pending[id]; p != nil {
 		delete(c.pending, id)
 		p.result, p.err = result, err
@@ -222,23 +222,23 @@ func (c *Conn) answer(id int64, result json.RawMessage, err error) {
 	}
 }
 
-// detached ends the session that an event names.
+// detached ends the session that a Target.detachedFromTarget event names.
 func (c *Conn) detached(e Event) {
-	var gone struct{ SessionID string }
-	if e.Decode(&gone) != nil {
+	var p struct{ SessionID string }
+	if e.Decode(&p) != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.sessions[gone.SessionID]
+	s := c.sessions[p.SessionID]
 	if s == nil || s == c.browser {
 		return
 	}
-	delete(c.sessions, gone.SessionID)
-	s.end()
-	for id, p := range c.pending {
-		if p.session == s {
-			c.answer(id, nil, ErrDetached)
+	delete(c.sessions, p.SessionID)
+	close(s.done)
+	for id, pending := range c.pending {
+		if pending.session == s {
+			c.complete(id, nil, ErrDetached)
 		}
 	}
 }

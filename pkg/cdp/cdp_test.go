@@ -16,26 +16,27 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 )
 
-const patience = 10 * time.Second
+// waitLimit bounds every wait of a test.
+const waitLimit = 10 * time.Second
 
-// browser is the other end of a transport, played by a test.
-type browser struct {
+// fakeBrowser is a transport whose other end is a test.
+type fakeBrowser struct {
 	t      *testing.T
-	in     chan []byte // what we say
-	out    chan []byte // what it says
+	in     chan []byte // messages that the connection wrote
+	out    chan []byte // messages for the connection to read
 	closed chan struct{}
 	once   sync.Once
 }
 
-func connect(t *testing.T) (*browser, *cdp.Conn) {
+func connect(t *testing.T) (*fakeBrowser, *cdp.Conn) {
 	t.Helper()
-	b := &browser{t: t, in: make(chan []byte, 100), out: make(chan []byte, 100), closed: make(chan struct{})}
+	b := &fakeBrowser{t: t, in: make(chan []byte, 100), out: make(chan []byte, 100), closed: make(chan struct{})}
 	conn := cdp.NewConn(b)
 	t.Cleanup(func() { _ = conn.Close() })
 	return b, conn
 }
 
-func (b *browser) Read() ([]byte, error) {
+func (b *fakeBrowser) Read() ([]byte, error) {
 	select {
 	case data, ok := <-b.out:
 		if !ok {
@@ -47,7 +48,7 @@ func (b *browser) Read() ([]byte, error) {
 	}
 }
 
-func (b *browser) Write(data []byte) error {
+func (b *fakeBrowser) Write(data []byte) error {
 	select {
 	case b.in <- data:
 		return nil
@@ -56,7 +57,7 @@ func (b *browser) Write(data []byte) error {
 	}
 }
 
-func (b *browser) Close() error {
+func (b *fakeBrowser) Close() error {
 	b.once.Do(func() { close(b.closed) })
 	return nil
 }
@@ -68,7 +69,7 @@ type request struct {
 	Params    json.RawMessage
 }
 
-func (b *browser) hear() request {
+func (b *fakeBrowser) received() request {
 	b.t.Helper()
 	select {
 	case data := <-b.in:
@@ -77,38 +78,38 @@ func (b *browser) hear() request {
 			b.t.Fatal(err)
 		}
 		return r
-	case <-time.After(patience):
-		b.t.Fatal("nothing was sent")
+	case <-time.After(waitLimit):
+		b.t.Fatal("no message was written")
 		return request{}
 	}
 }
 
-func (b *browser) say(message string) { b.out <- []byte(message) }
+func (b *fakeBrowser) respond(message string) { b.out <- []byte(message) }
 
 func wait(t *testing.T, what string, done <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-done:
-	case <-time.After(patience):
-		t.Fatal("waited too long for " + what)
+	case <-time.After(waitLimit):
+		t.Fatal("timed out waiting for " + what)
 	}
 }
 
-func TestCallsGetTheirOwnAnswerInAnyOrder(t *testing.T) {
+func TestResponsesMayComeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	b, conn := connect(t)
 	page := conn.Session("P")
-	one := conn.Browser().Begin("A.one", map[string]int{"n": 1})
-	two := page.Begin("B.two", nil)
-	first, second := b.hear(), b.hear()
+	one := conn.Browser().Send("A.one", map[string]int{"n": 1})
+	two := page.Send("B.two", nil)
+	first, second := b.received(), b.received()
 	if diff := cmp.Diff(request{1, "", "A.one", json.RawMessage(`{"n":1}`)}, first); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(request{2, "P", "B.two", nil}, second); diff != "" {
 		t.Error(diff)
 	}
-	b.say(`{"id":2,"sessionId":"P","result":{"v":"zwei","unheardOf":{}}}`)
-	b.say(`{"id":1,"result":{"v":"eins"}}`)
+	b.respond(`{"id":2,"sessionId":"P","result":{"v":"zwei","unknownField":{}}}`)
+	b.respond(`{"id":1,"result":{"v":"eins"}}`)
 	var got [2]struct{ V string }
 	if err := errors.Join(one(t.Context(), &got[0]), two(t.Context(), &got[1])); err != nil {
 		t.Fatal(err)
@@ -118,36 +119,36 @@ func TestCallsGetTheirOwnAnswerInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestWhatTheBrowserRefusesIsAnError(t *testing.T) {
+func TestCallReturnsErrorOfBrowser(t *testing.T) {
 	t.Parallel()
 	b, conn := connect(t)
-	answer := conn.Browser().Begin("A.b", nil)
-	b.say(`{"id":1,"error":{"code":-32000,"message":"no such node","data":[1]}}`)
-	err := answer(t.Context(), nil)
+	response := conn.Browser().Send("A.b", nil)
+	b.respond(`{"id":1,"error":{"code":-32000,"message":"no such node","data":[1]}}`)
+	err := response(t.Context(), nil)
 	refused, ok := errors.AsType[*cdp.Error](err)
 	if !ok || *refused != (cdp.Error{Code: -32000, Message: "no such node"}) || err.Error() != "A.b: no such node" {
 		t.Errorf("got %v", err)
 	}
-	answer = conn.Session("old").Begin("A.b", nil)
-	b.say(`{"id":2,"error":{"code":-32001,"message":"Session with given id not found."}}`)
-	if err := answer(t.Context(), nil); !errors.Is(err, cdp.ErrDetached) {
-		t.Errorf("got %v of a session that the browser does not know", err)
+	response = conn.Session("old").Send("A.b", nil)
+	b.respond(`{"id":2,"error":{"code":-32001,"message":"Session with given id not found."}}`)
+	if err := response(t.Context(), nil); !errors.Is(err, cdp.ErrDetached) {
+		t.Errorf("an unknown session: got %v", err)
 	}
 }
 
-func TestACallEndsWithItsContextItsSessionAndItsConnection(t *testing.T) {
+func TestCallEndsWithContextSessionOrConnection(t *testing.T) {
 	t.Parallel()
-	cause := errors.New("enough")
+	cause := errors.New("cancelled")
 	for name, c := range map[string]struct {
-		end  func(b *browser, cancel context.CancelCauseFunc, conn *cdp.Conn)
+		end  func(b *fakeBrowser, cancel context.CancelCauseFunc, conn *cdp.Conn)
 		want error
 	}{
-		"context": {func(_ *browser, cancel context.CancelCauseFunc, _ *cdp.Conn) { cancel(cause) }, cause},
-		"session": {func(b *browser, _ context.CancelCauseFunc, _ *cdp.Conn) {
-			b.say(`{"method":"Target.detachedFromTarget","params":{"sessionId":"P","targetId":"T"}}`)
+		"context": {func(_ *fakeBrowser, cancel context.CancelCauseFunc, _ *cdp.Conn) { cancel(cause) }, cause},
+		"session": {func(b *fakeBrowser, _ context.CancelCauseFunc, _ *cdp.Conn) {
+			b.respond(`{"method":"Target.detachedFromTarget","params":{"sessionId":"P","targetId":"T"}}`)
 		}, cdp.ErrDetached},
-		"browser": {func(b *browser, _ context.CancelCauseFunc, _ *cdp.Conn) { close(b.out) }, io.EOF},
-		"close":   {func(_ *browser, _ context.CancelCauseFunc, conn *cdp.Conn) { _ = conn.Close() }, cdp.ErrClosed},
+		"browser": {func(b *fakeBrowser, _ context.CancelCauseFunc, _ *cdp.Conn) { close(b.out) }, io.EOF},
+		"close":   {func(_ *fakeBrowser, _ context.CancelCauseFunc, conn *cdp.Conn) { _ = conn.Close() }, cdp.ErrClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,22 +156,22 @@ func TestACallEndsWithItsContextItsSessionAndItsConnection(t *testing.T) {
 			page := conn.Session("P")
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			answer := make(chan error, 1)
-			go func() { answer <- page.Call(ctx, "Page.hang", nil, nil) }()
-			b.hear()
+			response := make(chan error, 1)
+			go func() { response <- page.Call(ctx, "Page.hang", nil, nil) }()
+			b.received()
 			c.end(b, cancel, conn)
 			select {
-			case err := <-answer:
+			case err := <-response:
 				if !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "Page.hang: ") {
 					t.Errorf("got %v, want %v", err, c.want)
 				}
-			case <-time.After(patience):
-				t.Fatal("the call goes on")
+			case <-time.After(waitLimit):
+				t.Fatal("the call did not end")
 			}
 			if name == "context" {
 				return
 			}
-			wait(t, "the session's end", page.Done())
+			wait(t, "the end of the session", page.Done())
 			if err := page.Call(t.Context(), "Page.late", nil, nil); !errors.Is(err, c.want) {
 				t.Errorf("a later call: got %v, want %v", err, c.want)
 			}
@@ -178,7 +179,7 @@ func TestACallEndsWithItsContextItsSessionAndItsConnection(t *testing.T) {
 	}
 }
 
-func TestAnEndedConnectionSaysWhy(t *testing.T) {
+func TestConnReportsWhyItEnded(t *testing.T) {
 	t.Parallel()
 	b, conn := connect(t)
 	if conn.Err() != nil {
@@ -189,37 +190,37 @@ func TestAnEndedConnectionSaysWhy(t *testing.T) {
 	if !errors.Is(conn.Err(), io.EOF) {
 		t.Errorf("got %v", conn.Err())
 	}
-	wait(t, "the end of a session that nobody had", conn.Session("new").Done())
+	wait(t, "the end of a new session", conn.Session("new").Done())
 	if err := conn.Close(); err != nil || !errors.Is(conn.Err(), io.EOF) {
 		t.Errorf("closing afterwards: %v, and then %v", err, conn.Err())
 	}
 }
 
-// stubborn is a browser that is written to in vain, and from which an answer may come long after that.
-type stubborn struct {
-	failed chan struct{}
-	let    chan struct{}
+// unwritable is a transport whose writes fail and whose reads end when the test says so.
+type unwritable struct {
+	failed  chan struct{}
+	endRead chan struct{}
 }
 
-func (s *stubborn) Read() ([]byte, error) {
-	<-s.let
+func (s *unwritable) Read() ([]byte, error) {
+	<-s.endRead
 	return nil, io.EOF
 }
 
-func (s *stubborn) Write([]byte) error { return io.ErrClosedPipe }
+func (s *unwritable) Write([]byte) error { return io.ErrClosedPipe }
 
-func (s *stubborn) Close() error {
+func (s *unwritable) Close() error {
 	close(s.failed)
 	return nil
 }
 
-func TestNothingEndsBeforeTheConnectionCanSayWhy(t *testing.T) {
+func TestCallsAndSessionsEndAfterConn(t *testing.T) {
 	t.Parallel()
-	b := &stubborn{make(chan struct{}), make(chan struct{})}
+	b := &unwritable{make(chan struct{}), make(chan struct{})}
 	conn := cdp.NewConn(b)
-	conn.Browser().Begin("A.one", nil)
+	conn.Browser().Send("A.one", nil)
 	wait(t, "the failure", b.failed)
-	late, session := conn.Browser().Begin("A.two", nil), conn.Session("P")
+	late, session := conn.Browser().Send("A.two", nil), conn.Session("P")
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	early := late(soon, nil)
@@ -231,23 +232,23 @@ func TestNothingEndsBeforeTheConnectionCanSayWhy(t *testing.T) {
 	if conn.Err() != nil || !errors.Is(early, context.DeadlineExceeded) {
 		t.Errorf("ended before the connection: %v", early)
 	}
-	close(b.let)
+	close(b.endRead)
 	wait(t, "the session", session.Done())
 	if err := conn.Err(); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("the connection ended with %v", err)
 	}
 }
 
-func TestEventsReachTheListenersOfTheirSessionInOrder(t *testing.T) {
+func TestListenersReceiveEventsOfTheirSessionInOrder(t *testing.T) {
 	t.Parallel()
 	b, conn := connect(t)
-	var heard []string
+	var received []string
 	done := make(chan struct{})
 	note := func(who string) func(cdp.Event) {
 		return func(e cdp.Event) {
 			var p struct{ N int }
 			_ = e.Decode(&p)
-			heard = append(heard, fmt.Sprint(who, " ", e.Method, " ", p.N))
+			received = append(received, fmt.Sprint(who, " ", e.Method, " ", p.N))
 		}
 	}
 	conn.Browser().Listen(note("browser"))
@@ -255,35 +256,35 @@ func TestEventsReachTheListenersOfTheirSessionInOrder(t *testing.T) {
 	stop()
 	conn.Browser().Listen(func(e cdp.Event) {
 		switch e.Method {
-		case "Target.attachedToTarget": // the session's first event follows at once
+		case "Target.attachedToTarget": // the first event of the session follows at once
 			conn.Session("P").Listen(note("page"))
 		case "done":
 			close(done)
 		}
 	})
-	b.say(`{"method":"Target.attachedToTarget","params":{"n":1}}`)
-	b.say(`{"method":"A.a","sessionId":"P","params":{"n":2}}`)
-	b.say(`{"method":"A.b","sessionId":"P","params":{"n":3}}`)
-	b.say(`{"method":"A.c","sessionId":"stranger","params":{"n":4}}`)
-	b.say(`not JSON at all`)
-	b.say(`{"id":77,"result":{}}`)
-	b.say(`{"method":"A.d"}`)
-	b.say(`{"method":"done"}`)
+	b.respond(`{"method":"Target.attachedToTarget","params":{"n":1}}`)
+	b.respond(`{"method":"A.a","sessionId":"P","params":{"n":2}}`)
+	b.respond(`{"method":"A.b","sessionId":"P","params":{"n":3}}`)
+	b.respond(`{"method":"A.c","sessionId":"unknown","params":{"n":4}}`)
+	b.respond(`not JSON at all`)
+	b.respond(`{"id":77,"result":{}}`)
+	b.respond(`{"method":"A.d"}`)
+	b.respond(`{"method":"done"}`)
 	wait(t, "the events", done)
 	want := []string{"browser Target.attachedToTarget 1", "page A.a 2", "page A.b 3", "browser A.d 0", "browser done 0"}
-	if diff := cmp.Diff(want, heard); diff != "" {
+	if diff := cmp.Diff(want, received); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestBeginNeverWaitsForABrowserThatDoesNotRead(t *testing.T) {
+func TestSendDoesNotBlockOnBrowserThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	r, theirs := io.Pipe()
-	_, w := io.Pipe() // nobody reads
+	_, w := io.Pipe() // no reader
 	conn := cdp.NewConn(cdp.Pipes(r, w))
 	defer theirs.Close()
 	for range 10_000 {
-		conn.Browser().Begin("A.b", nil)
+		conn.Browser().Send("A.b", nil)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -295,21 +296,21 @@ func TestBeginNeverWaitsForABrowserThatDoesNotRead(t *testing.T) {
 	}
 }
 
-func TestLoneSurrogatesArriveAsReplacementCharacters(t *testing.T) {
+func TestLoneSurrogatesBecomeReplacementCharacters(t *testing.T) {
 	t.Parallel()
 	b, conn := connect(t)
-	answer := conn.Browser().Begin("A.b", map[string]string{"sent": "broken \xff"})
-	if got := string(b.hear().Params); got != "{\"sent\":\"broken \\ufffd\"}" {
+	response := conn.Browser().Send("A.b", map[string]string{"sent": "broken \xff"})
+	if got := string(b.received().Params); got != "{\"sent\":\"broken \\ufffd\"}" {
 		t.Errorf("sent %s", got)
 	}
-	b.say(`{"id":1,"result":{"text":"a\ud83dz \ud83d\ude00"}}`)
+	b.respond(`{"id":1,"result":{"text":"a\ud83dz \ud83d\ude00"}}`)
 	var got struct{ Text string }
-	if err := answer(t.Context(), &got); err != nil || got.Text != "a\uFFFDz 😀" {
+	if err := response(t.Context(), &got); err != nil || got.Text != "a\uFFFDz 😀" {
 		t.Errorf("got %q, %v", got.Text, err)
 	}
 }
 
-func TestPipesCarryMessagesOfAnySizeSplitAnywhere(t *testing.T) {
+func TestPipesReadMessagesInAnyChunks(t *testing.T) {
 	t.Parallel()
 	r, theirs := io.Pipe()
 	ours, w := io.Pipe()
@@ -327,7 +328,7 @@ func TestPipesCarryMessagesOfAnySizeSplitAnywhere(t *testing.T) {
 		}
 	}
 	if got, err := transport.Read(); err == nil {
-		t.Errorf("read %q, which nothing ended", got)
+		t.Errorf("read %q, of a message without an end", got)
 	}
 	go func() { _ = transport.Write([]byte("hello")) }()
 	got := make([]byte, 6)

@@ -20,44 +20,41 @@ type Session struct {
 
 type listener struct{ f func(Event) }
 
-// Event is something that happened in a session.
+// Event is an event of a session.
 type Event struct {
 	Method string
 	Params json.RawMessage
 }
 
-// Decode reads the parameters into v, which has to name no more of them than it needs.
+// Decode decodes the parameters into v, which may leave out fields.
 func (e Event) Decode(v any) error { return json.Unmarshal(e.Params, v) }
 
-// ID is what the browser calls the session, empty for the browser's own.
+// ID returns the session's id, empty for the browser's own session.
 func (s *Session) ID() string { return s.id }
 
-// Done is closed when the session has ended.
+// Done returns a channel that is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// end closes done; conn.mu is held, and s is not in conn.sessions any more or about to leave it.
-func (s *Session) end() { close(s.done) }
-
-// Call calls a method and waits for its answer, which is decoded into result unless that is nil. params may be nil. The error is an
-// *Error when the browser answers with one, ErrDetached when the session ends first, Conn.Err when the connection does, and the cause
-// when ctx does. All say which method it was.
+// Call calls a method and waits for its response, which is decoded into result unless that is nil. params may be nil. The error names
+// the method and wraps an *Error when the browser answered with one, ErrDetached when the session ended first, Conn.Err when the
+// connection ended, and the cause when ctx did.
 func (s *Session) Call(ctx context.Context, method string, params, result any) error {
-	return s.Begin(method, params)(ctx, result)
+	return s.Send(method, params)(ctx, result)
 }
 
-// Begin sends a call, after those that were begun before it, and never blocks. What it returns waits for the answer as Call does, once,
-// and may be dropped.
-func (s *Session) Begin(method string, params any) (wait func(ctx context.Context, result any) error) {
-	id, p := s.conn.begin(s, method, params)
+// Send sends a call and returns at once; calls are sent in order. The function that it returns waits for the response as Call does. It
+// may be called once, or not at all.
+func (s *Session) Send(method string, params any) (wait func(ctx context.Context, result any) error) {
+	id, p := s.conn.send(s, method, params)
 	return func(ctx context.Context, result any) error {
 		select {
 		case <-p.done:
 		case <-ctx.Done():
-			s.conn.abandon(id)
+			s.conn.unregister(id)
 			return fmt.Errorf("%s: %w", method, context.Cause(ctx))
 		}
 		err := p.err
-		if refused, ok := errors.AsType[*Error](err); ok && refused.Code == noSession {
+		if refused, ok := errors.AsType[*Error](err); ok && refused.Code == codeSessionNotFound {
 			err = ErrDetached
 		}
 		if err == nil && result != nil {
@@ -70,28 +67,29 @@ func (s *Session) Begin(method string, params any) (wait func(ctx context.Contex
 	}
 }
 
-func (c *Conn) begin(s *Session, method string, params any) (int64, *call) {
-	p := &call{session: s, done: make(chan struct{})}
+// send registers a call and queues its message.
+func (c *Conn) send(s *Session, method string, params any) (int64, *pendingCall) {
+	p := &pendingCall{session: s, done: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last++
-	id := c.last
+	c.lastID++
+	id := c.lastID
 	c.pending[id] = p
 	switch data, err := json.Marshal(message{ID: id, SessionID: s.id, Method: method, Params: params}); {
 	case err != nil:
-		c.answer(id, nil, err)
-	case c.over():
-		c.answer(id, nil, c.err)
-	case s.ended():
-		c.answer(id, nil, ErrDetached)
+		c.complete(id, nil, err)
+	case c.closed():
+		c.complete(id, nil, c.err)
+	case s.closed():
+		c.complete(id, nil, ErrDetached)
 	default:
 		c.queue = append(c.queue, data)
-		c.notify()
+		c.notifyWriter()
 	}
 	return id, p
 }
 
-func (s *Session) ended() bool {
+func (s *Session) closed() bool {
 	select {
 	case <-s.done:
 		return true
@@ -100,15 +98,15 @@ func (s *Session) ended() bool {
 	}
 }
 
-// abandon forgets a call that nobody waits for any more.
-func (c *Conn) abandon(id int64) {
+// unregister removes a pending call whose response nobody waits for.
+func (c *Conn) unregister(id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.pending, id)
 }
 
-// Listen calls f for each event of the session, in order, until stop is called; f may run once more while it is. f is called by the
-// goroutine that reads from the browser: it must not wait for anything, least of all a call.
+// Listen calls f for each event of the session, in order, until stop is called; one more call of f may be running then. f runs in the
+// goroutine that reads from the browser, so it must not block and must not wait for a call.
 func (s *Session) Listen(f func(Event)) (stop func()) {
 	l := &listener{f}
 	s.conn.mu.Lock()
@@ -121,7 +119,8 @@ func (s *Session) Listen(f func(Event)) (stop func()) {
 	}
 }
 
-func (s *Session) emit(e Event) {
+// dispatch calls the listeners for an event.
+func (s *Session) dispatch(e Event) {
 	s.conn.mu.Lock()
 	listeners := s.listeners
 	s.conn.mu.Unlock()

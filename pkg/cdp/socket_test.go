@@ -11,9 +11,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 )
 
-func TestAWebSocketCarriesTheSame(t *testing.T) {
+func TestWebSocketTransport(t *testing.T) {
 	t.Parallel()
-	large := strings.Repeat("x", 1<<20) // far above what WebSocket libraries allow by default
+	large := strings.Repeat("x", 1<<20) // above the default limit of WebSocket libraries
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "grid" {
 			w.WriteHeader(http.StatusForbidden)
@@ -25,7 +25,7 @@ func TestAWebSocketCarriesTheSame(t *testing.T) {
 		}
 		defer func() { _ = conn.CloseNow() }()
 		if _, data, err := conn.Read(r.Context()); err != nil || string(data) != `{"id":1,"method":"A.b"}` {
-			t.Errorf("heard %s, %v", data, err)
+			t.Errorf("received %s, %v", data, err)
 		}
 		_ = conn.Write(r.Context(), websocket.MessageText, []byte(`{"id":1,"result":{"v":"`+large+`"}}`))
 		_, _, _ = conn.Read(r.Context())

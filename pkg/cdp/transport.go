@@ -12,15 +12,15 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Transport carries messages, whole ones. One goroutine reads and one writes; Close may be called from another, ends both, and may be
-// called again.
+// Transport carries whole messages. One goroutine reads and one writes; Close may be called from another, ends both, and may be called
+// again.
 type Transport interface {
 	Read() ([]byte, error)
 	Write(data []byte) error
 	Close() error
 }
 
-// Pipes is the transport of a browser that was started with --remote-debugging-pipe: a zero byte ends each message.
+// Pipes returns the transport for a browser that was started with --remote-debugging-pipe: a zero byte ends each message.
 func Pipes(r io.ReadCloser, w io.WriteCloser) Transport {
 	return &pipes{r, w, bufio.NewReaderSize(r, 64<<10)}
 }
@@ -43,8 +43,9 @@ func (p *pipes) Write(data []byte) error {
 
 func (p *pipes) Close() error { return errors.Join(p.w.Close(), p.r.Close()) }
 
-// maxFrame keeps a broken server from filling our memory. A screenshot of the largest page that Chromium draws stays below it.
-const maxFrame = 512 << 20
+// maxMessage bounds a message, so that a broken server cannot fill our memory. A screenshot of the largest page that Chromium draws stays
+// below it.
+const maxMessage = 512 << 20
 
 // Dial connects to the WebSocket of a browser. ctx bounds the handshake.
 func Dial(ctx context.Context, url string, header http.Header) (Transport, error) {
@@ -56,7 +57,7 @@ func Dial(ctx context.Context, url string, header http.Header) (Transport, error
 		}
 		return nil, fmt.Errorf("connecting to %s: %w", url, err)
 	}
-	conn.SetReadLimit(maxFrame)
+	conn.SetReadLimit(maxMessage)
 	return &socket{conn}, nil
 }
 
@@ -71,5 +72,5 @@ func (s *socket) Write(data []byte) error {
 	return s.conn.Write(context.Background(), websocket.MessageText, data) //nolint:forbidigo // Close ends it
 }
 
-// Close does not say goodbye: a browser that hangs would not answer.
+// Close sends no close frame: a browser that does not respond would not answer it.
 func (s *socket) Close() error { return s.conn.CloseNow() }

@@ -9,14 +9,14 @@ import (
 
 // BenchmarkClick is a click on a ready element, found in different ways, beside the round trips that no click can do without.
 func BenchmarkClick(b *testing.B) {
-	backend, err := shared.get()
+	backend, err := sharedBrowser.get()
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := backend.Open(device.Session{Log: func(string, string, string) {}, Broken: func(err error) { b.Error(err) }}).(*page)
+	d := backend.Open(device.Session{Log: func(string, string, string) {}, Broken: func(err error) { b.Error(err) }}).(*webDevice)
 	defer func() { _ = d.Close(context.WithoutCancel(b.Context())) }()
 	ctx := b.Context()
-	tab, err := d.tab(ctx)
+	tab, err := d.waitForPage(ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -38,12 +38,12 @@ func BenchmarkClick(b *testing.B) {
 				Result struct{ Value struct{ X, Y float64 } }
 			}
 			find := `(() => { const r = document.querySelector("button").getBoundingClientRect(); return { x: r.x + r.width / 2, y: r.y + r.height / 2 } })()`
-			if err := tab.page.Call(ctx, "Runtime.evaluate", map[string]any{"expression": find, "returnByValue": true}, &at); err != nil {
+			if err := tab.target.Call(ctx, "Runtime.evaluate", map[string]any{"expression": find, "returnByValue": true}, &at); err != nil {
 				b.Fatal(err)
 			}
 			for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
 				event := map[string]any{"type": kind, "x": at.Result.Value.X, "y": at.Result.Value.Y, "button": "left", "clickCount": 1}
-				if err := tab.page.Call(ctx, "Input.dispatchMouseEvent", event, nil); err != nil {
+				if err := tab.target.Call(ctx, "Input.dispatchMouseEvent", event, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

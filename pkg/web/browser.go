@@ -40,20 +40,20 @@ type browser struct {
 	headed  bool
 	folder  string // what it may write into, empty when somebody else runs it
 
-	mu   sync.Mutex
-	tabs map[string]*tab // by browser context
+	mu    sync.Mutex
+	pages map[string]*page // by browser context
 }
 
-// names are what browsers are called on PATH. The last ones cannot show a window, and start in half the time.
-func names() []string {
+// executableNames are what browsers are called on PATH. The last ones cannot show a window, and start in half the time.
+func executableNames() []string {
 	return []string{
 		"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge-stable", "microsoft-edge", "msedge",
 		"chrome-headless-shell", "chromium-headless-shell",
 	}
 }
 
-// places are where browsers are that are not on PATH.
-func places(goos string, getenv func(string) string) []string {
+// installPaths are where browsers are that are not on PATH.
+func installPaths(goos string, getenv func(string) string) []string {
 	switch goos {
 	case "darwin":
 		var found []string
@@ -83,9 +83,9 @@ func places(goos string, getenv func(string) string) []string {
 // find returns the path of the browser to start.
 func (o options) find() (string, error) {
 	if o.browser != "" {
-		return o.named()
+		return o.lookUp()
 	}
-	for _, name := range names() {
+	for _, name := range executableNames() {
 		path, err := spawn.LookPath(name, o.env)
 		if err == nil {
 			return filepath.Abs(path)
@@ -95,18 +95,18 @@ func (o options) find() (string, error) {
 				"the browser %s is on PATH but may not be executed", name)
 		}
 	}
-	elsewhere := places(runtime.GOOS, o.getenv)
+	elsewhere := installPaths(runtime.GOOS, o.getenv)
 	for _, path := range elsewhere {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path, nil
 		}
 	}
 	return "", fault.New(fault.CommandNotFound, installHint, "there is no browser: looked for %s on PATH, and for %s",
-		strings.Join(names(), ", "), strings.Join(elsewhere, ", "))
+		strings.Join(executableNames(), ", "), strings.Join(elsewhere, ", "))
 }
 
-// named finds the browser that the user named, by a path or a name on PATH.
-func (o options) named() (string, error) {
+// lookUp finds the browser that the user named, by a path or a name on PATH.
+func (o options) lookUp() (string, error) {
 	path, err := spawn.LookPath(o.browser, o.env)
 	if strings.ContainsAny(o.browser, `/\`) {
 		path = o.browser
@@ -188,21 +188,21 @@ func (o options) launch(ctx context.Context, supervisor *spawn.Supervisor, path 
 		_ = os.RemoveAll(folder)
 		return nil, err
 	}
-	b := &browser{process: piped.Process, name: path, headed: o.headed, folder: folder, tabs: map[string]*tab{}}
+	b := &browser{process: piped.Process, name: path, headed: o.headed, folder: folder, pages: map[string]*page{}}
 	var transport cdp.Transport
 	if spawn.CanPipe {
 		transport = cdp.Pipes(piped.Out, piped.In)
 	} else if transport, err = dialPort(ctx, folder, piped.Process); err != nil {
 		_ = b.kill()
-		return nil, b.broken(err)
+		return nil, b.startError(err)
 	}
 	b.conn = cdp.NewConn(transport)
-	if err := b.greet(ctx); err != nil {
+	if err := b.initialize(ctx); err != nil {
 		if b.conn.Err() != nil {
-			b.await()
+			b.waitForExit()
 		}
 		_ = b.kill()
-		return nil, b.broken(err)
+		return nil, b.startError(err)
 	}
 	return b, nil
 }
@@ -241,12 +241,12 @@ func dialPort(ctx context.Context, folder string, process *spawn.Process) (cdp.T
 	}
 }
 
-// greet asks who is there and has the browser hold every new page until we have seen it.
-func (b *browser) greet(ctx context.Context) error {
+// initialize asks who is there and has the browser hold every new page until we have seen it.
+func (b *browser) initialize(ctx context.Context) error {
 	s := b.conn.Browser()
-	s.Listen(b.heard)
-	version := s.Begin("Browser.getVersion", nil)
-	attach := s.Begin("Target.setAutoAttach", autoAttach("page"))
+	s.Listen(b.onEvent)
+	version := s.Send("Browser.getVersion", nil)
+	attach := s.Send("Target.setAutoAttach", autoAttach("page"))
 	var is struct{ Product string }
 	if err := version(ctx, &is); err != nil {
 		return err
@@ -266,8 +266,8 @@ func autoAttach(kind string) map[string]any {
 	}
 }
 
-// attached is what Target.attachedToTarget says.
-type attached struct {
+// attachedTarget is what Target.attachedToTarget says.
+type attachedTarget struct {
 	SessionID  string
 	TargetInfo struct {
 		TargetID, Type, URL, BrowserContextID, ParentFrameID string
@@ -275,22 +275,22 @@ type attached struct {
 	WaitingForDebugger bool
 }
 
-// heard hands new pages to the tab whose context they belong to. Those of other people are let go.
-func (b *browser) heard(e cdp.Event) {
-	var a attached
+// onEvent hands new pages to the tab whose context they belong to. Those of other people are let go.
+func (b *browser) onEvent(e cdp.Event) {
+	var a attachedTarget
 	if e.Method != "Target.attachedToTarget" || e.Decode(&a) != nil {
 		return
 	}
 	b.mu.Lock()
-	t := b.tabs[a.TargetInfo.BrowserContextID]
+	t := b.pages[a.TargetInfo.BrowserContextID]
 	b.mu.Unlock()
 	s := b.conn.Session(a.SessionID)
 	if t != nil {
-		t.attached(s, a)
+		t.onAttached(s, a)
 		return
 	}
-	s.Begin("Runtime.runIfWaitingForDebugger", nil)
-	b.conn.Browser().Begin("Target.detachFromTarget", map[string]any{"sessionId": a.SessionID})
+	s.Send("Runtime.runIfWaitingForDebugger", nil)
+	b.conn.Browser().Send("Target.detachFromTarget", map[string]any{"sessionId": a.SessionID})
 }
 
 // connect connects to a browser that somebody else runs.
@@ -305,7 +305,7 @@ func (o options) connect(ctx context.Context) (*browser, error) {
 	address := o.cdpURL
 	if strings.HasPrefix(address, "http") {
 		var err error
-		if address, err = socketOf(ctx, address); err != nil {
+		if address, err = webSocketURL(ctx, address); err != nil {
 			return fail(err)
 		}
 	}
@@ -313,17 +313,17 @@ func (o options) connect(ctx context.Context) (*browser, error) {
 	if err != nil {
 		return fail(err)
 	}
-	b := &browser{conn: cdp.NewConn(transport), name: o.cdpURL, headed: o.headed, tabs: map[string]*tab{}}
-	if err := b.greet(ctx); err != nil {
+	b := &browser{conn: cdp.NewConn(transport), name: o.cdpURL, headed: o.headed, pages: map[string]*page{}}
+	if err := b.initialize(ctx); err != nil {
 		_ = b.conn.Close()
 		return fail(err)
 	}
 	return b, nil
 }
 
-// socketOf asks a browser for its WebSocket. Chrome answers nobody who calls it by another name than localhost or an address, and names
+// webSocketURL asks a browser for its WebSocket. Chrome answers nobody who calls it by another name than localhost or an address, and names
 // itself as it was called, so a browser in a container needs both put right.
-func socketOf(ctx context.Context, address string) (string, error) {
+func webSocketURL(ctx context.Context, address string) (string, error) {
 	base, err := url.Parse(address)
 	if err != nil {
 		return "", err
@@ -350,13 +350,13 @@ func socketOf(ctx context.Context, address string) (string, error) {
 		case response.StatusCode != http.StatusOK:
 			return "", fmt.Errorf("%s answers %s", request.URL, response.Status)
 		}
-		return rebase(data, base)
+		return withHost(data, base)
 	}
 	return "", fmt.Errorf("%s refuses us", address)
 }
 
-// rebase reads the answer of /json/version and puts the host in that we know.
-func rebase(data []byte, base *url.URL) (string, error) {
+// withHost reads the answer of /json/version and puts the host in that we know.
+func withHost(data []byte, base *url.URL) (string, error) {
 	var version struct {
 		URL string `json:"webSocketDebuggerUrl"`
 	}
@@ -374,8 +374,8 @@ func rebase(data []byte, base *url.URL) (string, error) {
 	return socket.String(), nil
 }
 
-// broken explains why a browser that was just started cannot be used.
-func (b *browser) broken(cause error) error {
+// startError explains why a browser that was just started cannot be used.
+func (b *browser) startError(cause error) error {
 	if b.process == nil {
 		return fault.Wrap(fault.Crashed, cause, "", "the browser at "+b.name)
 	}
@@ -386,11 +386,11 @@ func (b *browser) broken(cause error) error {
 	if end := b.process.ExitError(); end != nil {
 		what = fmt.Sprintf("the browser %s ended at its start: %s", b.name, end.Message)
 	}
-	return b.process.Explain(fault.New(fault.Crashed, brokenHint(b.process.Stderr()), "%s", what))
+	return b.process.Explain(fault.New(fault.Crashed, startHint(b.process.Stderr()), "%s", what))
 }
 
-// brokenHint knows what browsers say when they cannot start.
-func brokenHint(stderr string) string {
+// startHint knows what browsers say when they cannot start.
+func startHint(stderr string) string {
 	switch {
 	case strings.Contains(stderr, "error while loading shared libraries"):
 		return "libraries are missing; installing the distribution's own package, such as chromium, brings them"
@@ -400,16 +400,16 @@ func brokenHint(stderr string) string {
 	return "does it start by hand? --browser or TRAILBLAZE_BROWSER names another one"
 }
 
-// gone says why a browser that worked is not there any more.
-func (b *browser) gone() *fault.Error {
+// lostError says why a browser that worked is not there any more.
+func (b *browser) lostError() *fault.Error {
 	if b.process == nil {
 		return fault.New(fault.Crashed, "whoever runs it may know why", "the connection to the browser at %s is lost: %v", b.name, b.conn.Err())
 	}
 	return b.process.Explain(fault.New(fault.Crashed, "", "the browser %s is gone", b.name))
 }
 
-// await waits, when the pipes of a browser have ended, until its process has too, so that gone can say how.
-func (b *browser) await() {
+// waitForExit waits, when the pipes of a browser have ended, until its process has too, so that gone can say how.
+func (b *browser) waitForExit() {
 	if b.process == nil {
 		return
 	}
@@ -430,7 +430,7 @@ func (b *browser) close() error {
 	if b.headed {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit) //nolint:forbidigo // an end belongs to no call
 		defer cancel()
-		b.conn.Browser().Begin("Browser.close", nil)
+		b.conn.Browser().Send("Browser.close", nil)
 		select {
 		case <-b.process.Done():
 		case <-ctx.Done():

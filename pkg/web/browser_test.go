@@ -40,11 +40,11 @@ func TestOptionsAreJudgedBeforeAnythingStarts(t *testing.T) {
 			t.Errorf("%s %q: got %v, want %q", c.key, c.value, err, c.want)
 		}
 	}
-	u := openIn(t, newBackendOf(t, map[string]string{"viewport": "500x600"}), device.Session{})
+	u := openSessionIn(t, newTestBackend(t, map[string]string{"viewport": "500x600"}), device.Session{})
 	if w, h := u.device.Size(); w != 500 || h != 600 {
 		t.Errorf("the size is %d, %d", w, h)
 	}
-	u = openIn(t, newBackendOf(t, nil), device.Session{Width: 300, Height: 200})
+	u = openSessionIn(t, newTestBackend(t, nil), device.Session{Width: 300, Height: 200})
 	if w, h := u.device.Size(); w != 300 || h != 200 {
 		t.Errorf("the size is %d, %d", w, h)
 	}
@@ -52,8 +52,8 @@ func TestOptionsAreJudgedBeforeAnythingStarts(t *testing.T) {
 
 func TestASessionThatCallsNothingStartsNothing(t *testing.T) {
 	t.Parallel()
-	b := newBackendOf(t, map[string]string{"browser": "/nowhere/chrome"})
-	u := openIn(t, b, device.Session{})
+	b := newTestBackend(t, map[string]string{"browser": "/nowhere/chrome"})
+	u := openSessionIn(t, b, device.Session{})
 	if shown := u.device.Evidence(t.Context()); shown != nil {
 		t.Errorf("it shows %v", shown)
 	}
@@ -65,8 +65,8 @@ func TestASessionThatCallsNothingStartsNothing(t *testing.T) {
 	}
 }
 
-// program writes a script that plays a browser.
-func program(t *testing.T, lines string) string {
+// fakeBrowser writes a script that plays a browser.
+func fakeBrowser(t *testing.T, lines string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "browser")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o700); err != nil {
@@ -90,7 +90,7 @@ func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
 		"missing name":   {map[string]string{"browser": "no-such-chrome"}, fault.CommandNotFound, []string{`"no-such-chrome"`}},
 		"not executable": {map[string]string{"browser": plain}, fault.PermissionDenied, []string{plain}},
 		"dies": {
-			map[string]string{"browser": program(t, "echo cannot open display >&2; exit 3")},
+			map[string]string{"browser": fakeBrowser(t, "echo cannot open display >&2; exit 3")},
 			fault.Crashed,
 			[]string{"ended at its start: exited with code 3", "cannot open display"},
 		},
@@ -98,8 +98,8 @@ func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBackendOf(t, c.values)
-			u := openIn(t, b, device.Session{})
+			b := newTestBackend(t, c.values)
+			u := openSessionIn(t, b, device.Session{})
 			_, called := u.call("web_currentUrl")
 			_, checked := b.Check(t.Context())
 			for _, err := range []error{called, checked} {
@@ -119,7 +119,7 @@ func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
 func TestWithoutAnyBrowserTheErrorSaysWhatWasLookedFor(t *testing.T) {
 	t.Parallel()
 	for _, goos := range []string{"linux", "darwin", "windows"} {
-		if list := places(goos, func(name string) string { return "/env/" + name }); len(list) < 3 {
+		if list := installPaths(goos, func(name string) string { return "/env/" + name }); len(list) < 3 {
 			t.Errorf("%s: %q", goos, list)
 		}
 	}
@@ -159,11 +159,11 @@ func TestWithoutASandboxToUseTheBrowserStartsWithoutAndSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	picky := program(t, `case "$*" in *--no-sandbox*) exec `+real+` "$@";; esac; echo "FATAL: No usable sandbox!" >&2; exit 133`)
-	b := newBackendOf(t, map[string]string{"browser": picky}).(*backend)
+	picky := fakeBrowser(t, `case "$*" in *--no-sandbox*) exec `+real+` "$@";; esac; echo "FATAL: No usable sandbox!" >&2; exit 133`)
+	b := newTestBackend(t, map[string]string{"browser": picky}).(*backend)
 	b.options.root = false
-	u := openIn(t, b, device.Session{})
-	u.do("navigate", "url", "about:blank")
+	u := openSessionIn(t, b, device.Session{})
+	u.mustCall("navigate", "url", "about:blank")
 	want := []string{"info: the browser runs without its sandbox, which this machine or container does not allow"}
 	if diff := cmp.Diff(want, u.logs); diff != "" {
 		t.Error(diff)
@@ -172,7 +172,7 @@ func TestWithoutASandboxToUseTheBrowserStartsWithoutAndSaysSo(t *testing.T) {
 
 func TestCheckNamesTheBrowser(t *testing.T) {
 	t.Parallel()
-	b := newBackendOf(t, nil)
+	b := newTestBackend(t, nil)
 	if got, err := b.Check(t.Context()); err != nil || !strings.Contains(got, " (/") || !strings.HasPrefix(got, "Chrome ") {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -195,7 +195,7 @@ func TestALongPathForTemporaryFilesIsNoHindrance(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b := newBackendOf(t, nil).(*backend)
+	b := newTestBackend(t, nil).(*backend)
 	b.options.env = append(os.Environ(), "TMPDIR="+dir)
 	if _, err := b.Check(t.Context()); err != nil {
 		t.Error(err)
@@ -205,7 +205,7 @@ func TestALongPathForTemporaryFilesIsNoHindrance(t *testing.T) {
 func TestAnEndDuringTheStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
-	hangs := program(t, "exec sleep 60")
+	hangs := fakeBrowser(t, "exec sleep 60")
 	supervisor := spawn.NewSupervisor(spawn.Options{})
 	b, err := Kind().New(device.Host{
 		Values: map[string]string{"browser": hangs}, Env: append(os.Environ(), "TMPDIR="+dir), Supervisor: supervisor,
@@ -215,7 +215,7 @@ func TestAnEndDuringTheStartLeavesNothing(t *testing.T) {
 	}
 	d := b.Open(device.Session{Log: func(string, string, string) {}, Broken: func(error) {}})
 	d.Prepare()
-	until(t, "the profile", func() bool { files, _ := os.ReadDir(dir); return len(files) > 0 })
+	waitFor(t, "the profile", func() bool { files, _ := os.ReadDir(dir); return len(files) > 0 })
 	began := time.Now()
 	if err := errors.Join(d.Close(t.Context()), b.Close(t.Context()), supervisor.Close()); err != nil {
 		t.Error(err)
@@ -252,7 +252,7 @@ func TestABrowserIsReachedBehindAnotherName(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(http.HandlerFunc(c.answer))
 			defer server.Close()
-			got, err := socketOf(t.Context(), server.URL)
+			got, err := webSocketURL(t.Context(), server.URL)
 			if err != nil {
 				got = err.Error()
 			}

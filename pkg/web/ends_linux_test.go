@@ -17,15 +17,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// trailblaze is the test binary in that role, in a folder for temporary files of its own.
-type trailblaze struct {
+// childProcess is the test binary in that role, in a folder for temporary files of its own.
+type childProcess struct {
 	t         *testing.T
 	cmd       *exec.Cmd
 	dir       string
 	processes []string // of the browser, each as "id start"
 }
 
-func begin(t *testing.T, role string) trailblaze {
+func startRole(t *testing.T, role string) childProcess {
 	t.Helper()
 	dir, marker := shortDir(t), spawntest.Marker()
 	cmd := exec.Command(os.Args[0])
@@ -46,7 +46,7 @@ func begin(t *testing.T, role string) trailblaze {
 	for _, found := range spawntest.Survivors(marker) {
 		id, _, _ := strings.Cut(found, " ")
 		if pid, _ := strconv.Atoi(id); pid != cmd.Process.Pid {
-			processes = append(processes, family(pid)...)
+			processes = append(processes, processFamily(pid)...)
 		}
 	}
 	slices.Sort(processes)
@@ -56,11 +56,11 @@ func begin(t *testing.T, role string) trailblaze {
 	if profiles, _ := filepath.Glob(dir + "/trailblaze-*"); len(profiles) != 1 {
 		t.Fatalf("profiles: %v", profiles)
 	}
-	return trailblaze{t, cmd, dir, processes}
+	return childProcess{t, cmd, dir, processes}
 }
 
-// family is a process with all of its session and all that these have started.
-func family(pid int) []string {
+// processFamily is a process with all of its session and all that these have started.
+func processFamily(pid int) []string {
 	type process struct{ parent, session, start string }
 	all := map[string]process{}
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -87,8 +87,8 @@ func family(pid int) []string {
 	return list
 }
 
-// alive says whether a process, given as "id start", still runs.
-func alive(process string) bool {
+// isAlive says whether a process, given as "id start", still runs.
+func isAlive(process string) bool {
 	id, start, _ := strings.Cut(process, " ")
 	data, err := os.ReadFile("/proc/" + id + "/stat")
 	if err != nil {
@@ -98,11 +98,11 @@ func alive(process string) bool {
 	return fields[0] != "Z" && fields[0] != "X" && fields[19] == start
 }
 
-// nothingLeft fails the test unless processes and files are gone soon.
-func (b trailblaze) nothingLeft() {
+// waitUntilNothingLeft fails the test unless processes and files are gone soon.
+func (b childProcess) waitUntilNothingLeft() {
 	b.t.Helper()
-	until(b.t, "the end of all processes", func() bool { return !slices.ContainsFunc(b.processes, alive) })
-	until(b.t, "the removal of the profile", func() bool {
+	waitFor(b.t, "the end of all processes", func() bool { return !slices.ContainsFunc(b.processes, isAlive) })
+	waitFor(b.t, "the removal of the profile", func() bool {
 		files, err := os.ReadDir(b.dir)
 		return err == nil && len(files) == 0
 	})
@@ -113,7 +113,7 @@ func TestNothingOfTheBrowserIsLeft(t *testing.T) {
 	for role, sig := range map[string]syscall.Signal{"ends": syscall.SIGTERM, "second signal": syscall.SIGTERM, "is killed": syscall.SIGKILL} {
 		t.Run("when trailblaze "+role, func(t *testing.T) {
 			t.Parallel()
-			b := begin(t, role)
+			b := startRole(t, role)
 			if err := b.cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
@@ -122,23 +122,23 @@ func TestNothingOfTheBrowserIsLeft(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				if left, _ := os.ReadDir(b.dir); len(left) > 0 || slices.ContainsFunc(b.processes, alive) {
+				if left, _ := os.ReadDir(b.dir); len(left) > 0 || slices.ContainsFunc(b.processes, isAlive) {
 					t.Errorf("it ended before its browser: %v", left)
 				}
 			}
-			b.nothingLeft()
+			b.waitUntilNothingLeft()
 		})
 	}
 }
 
 func TestABrowserThatDiesEndsTheSessionAndTheNextGetsANewOne(t *testing.T) {
 	t.Parallel()
-	b := newBackendOf(t, nil)
-	u := openIn(t, b, device.Session{})
-	u.do("navigate", "url", "about:blank")
-	pid := u.tab().browser.process.Explain(fault.New(fault.Bug, "", "")).Details["pid"].(int)
+	b := newTestBackend(t, nil)
+	u := openSessionIn(t, b, device.Session{})
+	u.mustCall("navigate", "url", "about:blank")
+	pid := u.page().browser.process.Explain(fault.New(fault.Bug, "", "")).Details["pid"].(int)
 	var browser int
-	for _, process := range family(pid) {
+	for _, process := range processFamily(pid) {
 		id, _, _ := strings.Cut(process, " ")
 		data, _ := os.ReadFile("/proc/" + id + "/cmdline")
 		is := func(part string) bool { return strings.Contains(string(data), part) }
@@ -164,6 +164,6 @@ func TestABrowserThatDiesEndsTheSessionAndTheNextGetsANewOne(t *testing.T) {
 	if shown := u.device.Evidence(t.Context()); len(shown) != 1 || shown[0].Name != "page.txt" {
 		t.Errorf("the evidence is %v", shown)
 	}
-	next := openIn(t, b, device.Session{})
-	next.do("navigate", "url", "about:blank")
+	next := openSessionIn(t, b, device.Session{})
+	next.mustCall("navigate", "url", "about:blank")
 }

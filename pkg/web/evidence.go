@@ -21,8 +21,8 @@ import (
 const (
 	// maxNotes of each kind are kept: the first ones, which others often follow from.
 	maxNotes = 200
-	// maxNote bounds one of them.
-	maxNote = 2000
+	// maxNoteLength bounds one of them.
+	maxNoteLength = 2000
 	// maxDownload is the size of the largest download that is kept.
 	maxDownload = 64 << 20
 	// evidenceLimit bounds each part of the evidence, all of which are collected at once. A page that hangs shows none of them.
@@ -33,7 +33,7 @@ const (
 type notes struct {
 	mu      sync.Mutex
 	lists   [kindsOfNotes][]string
-	left    [kindsOfNotes]int
+	omitted [kindsOfNotes]int
 	secrets []string
 
 	files    map[string]string // names of downloads, by the browser's id
@@ -57,13 +57,13 @@ func (k kindOfNote) String() string {
 
 func (n *notes) add(kind kindOfNote, format string, args ...any) {
 	text := []rune(strings.TrimSpace(fmt.Sprintf(format, args...)))
-	if len(text) > maxNote {
-		text = append(text[:maxNote], '…')
+	if len(text) > maxNoteLength {
+		text = append(text[:maxNoteLength], '…')
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.lists[kind]) == maxNotes {
-		n.left[kind]++
+		n.omitted[kind]++
 		return
 	}
 	n.lists[kind] = append(n.lists[kind], string(text))
@@ -82,7 +82,7 @@ func (n *notes) dialog(kind, message string, accepted bool) {
 func (n *notes) console(e cdp.Event) {
 	var p struct {
 		Type             string
-		Args             []remote
+		Args             []remoteObject
 		ExceptionDetails exception
 		Entry            struct{ Source, Level, Text, URL string }
 	}
@@ -104,7 +104,7 @@ func (n *notes) console(e cdp.Event) {
 	}
 }
 
-func texts(args []remote) []string {
+func texts(args []remoteObject) []string {
 	list := make([]string, len(args))
 	for i, arg := range args {
 		var text string
@@ -145,8 +145,8 @@ func (n *notes) download(e cdp.Event) {
 	}
 }
 
-// downloaded returns the names of the downloads that are complete, by the browser's id, each once.
-func (n *notes) downloaded() map[string]string {
+// takeCompleted returns the names of the downloads that are complete, by the browser's id, each once.
+func (n *notes) takeCompleted() map[string]string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	files := map[string]string{}
@@ -158,12 +158,12 @@ func (n *notes) downloaded() map[string]string {
 }
 
 // keepDownloads moves what was downloaded into the session's folder.
-func (t *tab) keepDownloads() {
-	if t.browser.folder == "" {
+func (p *page) keepDownloads() {
+	if p.browser.folder == "" {
 		return
 	}
-	for id, name := range t.notes.downloaded() {
-		path := filepath.Join(t.browser.folder, id)
+	for id, name := range p.notes.takeCompleted() {
+		path := filepath.Join(p.browser.folder, id)
 		info, err := os.Stat(path)
 		if err == nil && info.Size() > maxDownload {
 			err = fmt.Errorf("it has more than %d MiB", maxDownload>>20)
@@ -171,35 +171,35 @@ func (t *tab) keepDownloads() {
 		if err == nil {
 			var data []byte
 			if data, err = os.ReadFile(path); err == nil {
-				_, err = t.device.session.Keep(device.Artifact{Name: filepath.Base(filepath.Clean("/" + name)), Data: data})
+				_, err = p.device.session.Keep(device.Artifact{Name: filepath.Base(filepath.Clean("/" + name)), Data: data})
 			}
 		}
 		if err != nil {
-			t.notes.add(noteDownload, "%s is not kept: %v", name, err)
+			p.notes.add(noteDownload, "%s is not kept: %v", name, err)
 		}
 		_ = os.Remove(path)
 	}
 }
 
-// hide keeps a secret that is typed into the page out of every text that leaves this package.
-func (t *tab) hide(secret string) {
+// addSecret keeps a secret that is typed into the page out of every text that leaves this package.
+func (p *page) addSecret(secret string) {
 	if secret == "" {
 		return
 	}
-	t.notes.mu.Lock()
-	defer t.notes.mu.Unlock()
+	p.notes.mu.Lock()
+	defer p.notes.mu.Unlock()
 	query := url.QueryEscape(secret)
 	component := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
-	inJSON := inside(secret)
-	for _, form := range []string{secret, query, component, url.PathEscape(secret), inJSON, inside(inJSON)} {
-		if !slices.Contains(t.notes.secrets, form) {
-			t.notes.secrets = append(t.notes.secrets, form)
+	inJSON := withoutQuotes(secret)
+	for _, form := range []string{secret, query, component, url.PathEscape(secret), inJSON, withoutQuotes(inJSON)} {
+		if !slices.Contains(p.notes.secrets, form) {
+			p.notes.secrets = append(p.notes.secrets, form)
 		}
 	}
 }
 
-// encoded is JSON as scripts write it: without escapes that only HTML needs.
-func encoded(value any) json.RawMessage {
+// marshal is JSON as scripts write it: without escapes that only HTML needs.
+func marshal(value any) json.RawMessage {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -207,14 +207,14 @@ func encoded(value any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// inside is a text as it stands between the quotes of JSON.
-func inside(text string) string {
-	quoted := string(encoded(text))
+// withoutQuotes is a text as it stands between the quotes of JSON.
+func withoutQuotes(text string) string {
+	quoted := string(marshal(text))
 	return quoted[1 : len(quoted)-1]
 }
 
-// mask replaces secrets.
-func (n *notes) mask(text string) string {
+// redact replaces secrets.
+func (n *notes) redact(text string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, secret := range n.secrets {
@@ -223,11 +223,11 @@ func (n *notes) mask(text string) string {
 	return text
 }
 
-// masked is a result without secrets.
-func (n *notes) masked(r tool.Result) tool.Result {
-	r.Text, r.Hint = n.mask(r.Text), n.mask(r.Hint)
+// redactResult is a result without secrets.
+func (n *notes) redactResult(r tool.Result) tool.Result {
+	r.Text, r.Hint = n.redact(r.Text), n.redact(r.Hint)
 	if r.Structured != nil {
-		r.Structured = json.RawMessage(n.mask(string(r.Structured)))
+		r.Structured = json.RawMessage(n.redact(string(r.Structured)))
 	}
 	return r
 }
@@ -245,15 +245,15 @@ func (n *notes) String() string {
 		for _, note := range list {
 			fmt.Fprintf(&b, "- %s\n", strings.ReplaceAll(note, "\n", "\n  "))
 		}
-		if n.left[kind] > 0 {
-			fmt.Fprintf(&b, "- and %d more\n", n.left[kind])
+		if n.omitted[kind] > 0 {
+			fmt.Fprintf(&b, "- and %d more\n", n.omitted[kind])
 		}
 	}
 	return b.String()
 }
 
 // Evidence implements device.Device. It works beside a call that hangs, and gives what it can get of a page that does.
-func (d *page) Evidence(ctx context.Context) []device.Artifact {
+func (d *webDevice) Evidence(ctx context.Context) []device.Artifact {
 	d.mu.Lock()
 	o := d.current
 	d.mu.Unlock()
@@ -265,47 +265,47 @@ func (d *page) Evidence(ctx context.Context) []device.Artifact {
 	default:
 		return nil // there is nothing to see yet
 	}
-	if o.tab == nil {
+	if o.page == nil {
 		return nil
 	}
-	return o.tab.evidence(ctx)
+	return o.page.evidence(ctx)
 }
 
-func (t *tab) evidence(ctx context.Context) []device.Artifact {
-	t.keepDownloads()
+func (p *page) evidence(ctx context.Context) []device.Artifact {
+	p.keepDownloads()
 	ctx, cancel := context.WithTimeout(ctx, evidenceLimit)
 	defer cancel()
-	defer context.AfterFunc(t.lost, cancel)()
+	defer context.AfterFunc(p.ctx, cancel)()
 	var parts [3]device.Artifact
 	var failed [2]error
 	var work sync.WaitGroup
 	work.Go(func() {
 		var data []byte
-		data, failed[0] = t.screenshot(ctx)
+		data, failed[0] = p.screenshot(ctx)
 		parts[1] = device.Artifact{Name: "screenshot.png", Title: "the page", Data: data}
 	})
 	work.Go(func() {
-		tree, err := t.tree(ctx)
+		tree, err := p.tree(ctx)
 		if failed[1] = err; err == nil {
-			shown := t.notes.mask(tree.String()) + "\n"
+			shown := p.notes.redact(tree.String()) + "\n"
 			parts[2] = device.Artifact{Name: "page.yaml", Title: "what is on the page", Data: []byte(shown), Text: true}
 		}
 	})
-	title := t.title(ctx)
+	title := p.title(ctx)
 	work.Wait()
-	about := fmt.Sprintf("URL: %s\nTitle: %s\n", t.address(), title)
+	about := fmt.Sprintf("URL: %s\nTitle: %s\n", p.url(), title)
 	for i, what := range []string{"screenshot", "accessibility tree"} {
 		if failed[i] != nil {
 			about += fmt.Sprintf("There is no %s: %v\n", what, failed[i])
 		}
 	}
-	about = t.notes.mask(about + t.notes.String())
+	about = p.notes.redact(about + p.notes.String())
 	parts[0] = device.Artifact{Name: "page.txt", Title: "URL, console errors and failed requests", Data: []byte(about), Text: true}
 	return slices.DeleteFunc(parts[:], func(a device.Artifact) bool { return len(a.Data) == 0 })
 }
 
 // title is that of the page, empty when it does not say.
-func (t *tab) title(ctx context.Context) string {
-	title, _ := evaluated[string](ctx, t, "document.title")
+func (p *page) title(ctx context.Context) string {
+	title, _ := evaluated[string](ctx, p, "document.title")
 	return title
 }

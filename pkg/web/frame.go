@@ -18,32 +18,32 @@ var errGone = errors.New("the page has changed meanwhile")
 
 // handler runs a command on a tab. A *fault.Error of kind Crashed is a browser or a page that is gone, and ends the session; any other
 // becomes a failed result.
-type handler func(ctx context.Context, t *tab, args map[string]any) (tool.Result, error)
+type handler func(ctx context.Context, t *page, args map[string]any) (tool.Result, error)
 
 // worldName is that of the isolated world that our script lives in. Pages cannot see it.
 const worldName = "trailblaze"
 
 // frame is a document of the page: the main one, or one in an iframe, which may live in a process and a session of its own.
 type frame struct {
-	tab     *tab
+	page    *page
 	id      string
-	parent  *frame // nil for the main frame
-	session route  // empty while the frame moves to another process
+	parent  *frame     // nil for the main frame
+	session sessionRef // empty while the frame moves to another process
 
 	// Guarded by tab.mu.
-	children []*frame
-	url      string
-	loader   string // id of what loaded the document
-	loaded   string // the last loader whose document has had its load event
-	world    *world // nil while there is none
-	detached bool
+	children     []*frame
+	url          string
+	loader       string // id of what loaded the document
+	loadedLoader string // the last loader whose document has had its load event
+	world        *world // nil while there is none
+	detached     bool
 }
 
-// route is where calls about a frame go at this moment.
-type route struct{ to atomic.Pointer[cdp.Session] }
+// sessionRef is where calls about a frame go at this moment.
+type sessionRef struct{ to atomic.Pointer[cdp.Session] }
 
 // Call is that of cdp.Session.
-func (r *route) Call(ctx context.Context, method string, params, result any) error {
+func (r *sessionRef) Call(ctx context.Context, method string, params, result any) error {
 	s := r.to.Load()
 	if s == nil {
 		return fmt.Errorf("%s: %w", method, cdp.ErrDetached)
@@ -51,10 +51,10 @@ func (r *route) Call(ctx context.Context, method string, params, result any) err
 	return s.Call(ctx, method, params, result)
 }
 
-// Begin is that of cdp.Session.
-func (r *route) Begin(method string, params any) (wait func(ctx context.Context, result any) error) {
+// Send is that of cdp.Session.
+func (r *sessionRef) Send(method string, params any) (wait func(ctx context.Context, result any) error) {
 	if s := r.to.Load(); s != nil {
-		return s.Begin(method, params)
+		return s.Send(method, params)
 	}
 	return func(context.Context, any) error { return fmt.Errorf("%s: %w", method, cdp.ErrDetached) }
 }
@@ -63,14 +63,14 @@ func (r *route) Begin(method string, params any) (wait func(ctx context.Context,
 type world struct {
 	id     int             // valid in the frame's session
 	unique string          // valid everywhere, and never again
-	gone   context.Context //nolint:containedctx // the life of the document
-	end    context.CancelCauseFunc
+	ctx    context.Context //nolint:containedctx // the life of the document
+	cancel context.CancelCauseFunc
 }
 
-// during is ctx for as long as the document is there; then its cause is errGone.
-func (w *world) during(ctx context.Context) (during context.Context, done func()) {
+// bind is ctx for as long as the document is there; then its cause is errGone.
+func (w *world) bind(ctx context.Context) (during context.Context, done func()) {
 	during, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(w.gone, func() { cancel(errGone) })
+	stop := context.AfterFunc(w.ctx, func() { cancel(errGone) })
 	return during, func() {
 		stop()
 		cancel(nil)
@@ -89,22 +89,22 @@ func (h *handle) release() {
 		return
 	}
 	if s := h.frame.session.to.Load(); s != nil {
-		s.Begin("Runtime.releaseObject", map[string]any{"objectId": h.objectID})
+		s.Send("Runtime.releaseObject", map[string]any{"objectId": h.objectID})
 	}
 }
 
 // main is the frame of the page itself.
-func (t *tab) main() *frame {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.root
+func (p *page) main() *frame {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.root
 }
 
 // frames are the main frame and then those inside it, parents before children and siblings in the order in which they were added.
-func (t *tab) frames() []*frame {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.root.all(nil)
+func (p *page) frames() []*frame {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.root.all(nil)
 }
 
 func (f *frame) all(list []*frame) []*frame {
@@ -117,10 +117,10 @@ func (f *frame) all(list []*frame) []*frame {
 	return list
 }
 
-// now returns where calls about the frame go.
-func (f *frame) now() (*cdp.Session, *world, error) {
-	f.tab.mu.Lock()
-	defer f.tab.mu.Unlock()
+// current returns where calls about the frame go.
+func (f *frame) current() (*cdp.Session, *world, error) {
+	f.page.mu.Lock()
+	defer f.page.mu.Unlock()
 	s := f.session.to.Load()
 	if f.detached || s == nil {
 		return nil, nil, errGone
@@ -128,30 +128,30 @@ func (f *frame) now() (*cdp.Session, *world, error) {
 	return s, f.world, nil
 }
 
-// inside returns the frame's session and isolated world, which it makes where the browser has not done it before the document began.
-func (f *frame) inside(ctx context.Context) (*cdp.Session, *world, error) {
-	s, w, err := f.now()
+// ensureWorld returns the frame's session and isolated world, which it makes where the browser has not done it before the document began.
+func (f *frame) ensureWorld(ctx context.Context) (*cdp.Session, *world, error) {
+	s, w, err := f.current()
 	if err != nil || w != nil {
 		return s, w, err
 	}
 	err = s.Call(ctx, "Page.createIsolatedWorld", map[string]any{"frameId": f.id, "worldName": worldName}, nil)
 	if err != nil {
-		return nil, nil, replaced(err)
+		return nil, nil, asGone(err)
 	}
-	if s, w, err = f.now(); err != nil || w == nil {
+	if s, w, err = f.current(); err != nil || w == nil {
 		return nil, nil, errGone
 	}
 	err = s.Call(ctx, "Runtime.evaluate", map[string]any{"expression": script, "uniqueContextId": w.unique}, nil)
-	return s, w, replaced(err)
+	return s, w, asGone(err)
 }
 
-// returned is what Runtime.callFunctionOn and Runtime.evaluate answer.
-type returned struct {
-	Result           remote
+// evalResult is what Runtime.callFunctionOn and Runtime.evaluate answer.
+type evalResult struct {
+	Result           remoteObject
 	ExceptionDetails *exception
 }
 
-type remote struct {
+type remoteObject struct {
 	Type, Subtype, Description, ObjectID, UnserializableValue string
 	Value                                                     json.RawMessage
 }
@@ -159,7 +159,7 @@ type remote struct {
 type exception struct {
 	Text      string
 	URL       string
-	Exception remote
+	Exception remoteObject
 }
 
 // scriptError is what a script threw.
@@ -168,7 +168,7 @@ type scriptError struct{ text string }
 func (e *scriptError) Error() string { return e.text }
 
 // err is what the script threw, or nil.
-func (r returned) err() error {
+func (r evalResult) err() error {
 	if r.ExceptionDetails == nil {
 		return nil
 	}
@@ -208,12 +208,12 @@ func (f *frame) handle(ctx context.Context, function string, args ...any) (*hand
 	return &handle{f, r.Result.ObjectID}, nil
 }
 
-func (f *frame) call(ctx context.Context, function string, byValue bool, args []any) (r returned, err error) {
-	s, w, err := f.inside(ctx)
+func (f *frame) call(ctx context.Context, function string, byValue bool, args []any) (r evalResult, err error) {
+	s, w, err := f.ensureWorld(ctx)
 	if err != nil {
 		return r, err
 	}
-	ctx, done := w.during(ctx)
+	ctx, done := w.bind(ctx)
 	defer done()
 	values := []any{map[string]any{"value": function}}
 	for _, arg := range args {
@@ -233,11 +233,11 @@ func (f *frame) call(ctx context.Context, function string, byValue bool, args []
 	if err == nil {
 		err = r.err()
 	}
-	return r, replaced(err)
+	return r, asGone(err)
 }
 
-// replaced makes errGone of what the browser says of documents and elements that are not there any more.
-func replaced(err error) error {
+// asGone makes errGone of what the browser says of documents and elements that are not there any more.
+func asGone(err error) error {
 	if errors.Is(err, cdp.ErrDetached) {
 		return errGone
 	}
@@ -256,136 +256,136 @@ func replaced(err error) error {
 	return err
 }
 
-// node is the element of a node of the accessibility tree.
-func (t *tab) node(ctx context.Context, f *frame, backendNodeID int) (*handle, error) {
-	s, w, err := f.inside(ctx)
+// resolveNode is the element of a node of the accessibility tree.
+func (p *page) resolveNode(ctx context.Context, f *frame, backendNodeID int) (*handle, error) {
+	s, w, err := f.ensureWorld(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var resolved struct{ Object remote }
+	var resolved struct{ Object remoteObject }
 	err = s.Call(ctx, "DOM.resolveNode", map[string]any{"backendNodeId": backendNodeID, "executionContextId": w.id}, &resolved)
 	if err != nil {
-		return nil, replaced(err)
+		return nil, asGone(err)
 	}
 	return &handle{f, resolved.Object.ObjectID}, nil
 }
 
 // watchFrames keeps the tree of frames as the events of a session tell it.
-func (t *tab) watchFrames(s *cdp.Session) {
+func (p *page) watchFrames(s *cdp.Session) {
 	s.Listen(func(e cdp.Event) {
 		switch e.Method {
 		case "Page.frameAttached", "Page.frameNavigated", "Page.navigatedWithinDocument", "Page.frameDetached", "Page.lifecycleEvent":
-			t.documentEvent(s, e)
+			p.onFrameEvent(s, e)
 		case "Runtime.executionContextCreated", "Runtime.executionContextDestroyed", "Runtime.executionContextsCleared":
-			t.worldEvent(s, e)
+			p.onContextEvent(s, e)
 		case "Target.attachedToTarget":
-			t.frameMoved(e)
+			p.onTargetAttached(e)
 		case "Inspector.targetCrashed":
-			t.crashed(s)
+			p.onCrash(s)
 		default:
-			t.heardBeside(s, e)
+			p.onPageEvent(s, e)
 		}
 	})
 }
 
-// documentEvent is about frames and what they show.
-func (t *tab) documentEvent(s *cdp.Session, e cdp.Event) {
-	var p struct {
+// onFrameEvent is about frames and what they show.
+func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
+	var params struct {
 		FrameID, ParentFrameID, URL, Reason, LoaderID, Name, Type string
 		Frame                                                     struct{ ID, ParentID, LoaderID, URL, URLFragment, UnreachableURL string }
 	}
-	if e.Decode(&p) != nil || e.Method == "Page.lifecycleEvent" && p.Name != "load" {
+	if e.Decode(&params) != nil || e.Method == "Page.lifecycleEvent" && params.Name != "load" {
 		return
 	}
-	t.update(func() {
+	p.update(func() {
 		switch e.Method {
 		case "Page.frameAttached":
-			t.add(s, p.FrameID, p.ParentFrameID)
+			p.addFrame(s, params.FrameID, params.ParentFrameID)
 		case "Page.frameNavigated":
-			f := t.add(s, p.Frame.ID, p.Frame.ParentID)
-			f.forgetChildren()
-			f.loader, f.url = p.Frame.LoaderID, p.Frame.URL+p.Frame.URLFragment
-			if p.Frame.UnreachableURL != "" {
-				f.url = p.Frame.UnreachableURL
+			f := p.addFrame(s, params.Frame.ID, params.Frame.ParentID)
+			f.removeChildren()
+			f.loader, f.url = params.Frame.LoaderID, params.Frame.URL+params.Frame.URLFragment
+			if params.Frame.UnreachableURL != "" {
+				f.url = params.Frame.UnreachableURL
 			}
-			if p.Type == "BackForwardCacheRestore" {
-				f.loaded = f.loader
+			if params.Type == "BackForwardCacheRestore" {
+				f.loadedLoader = f.loader
 			}
 		case "Page.navigatedWithinDocument":
-			if f := t.byID[p.FrameID]; f != nil {
-				f.url = p.URL
+			if f := p.framesByID[params.FrameID]; f != nil {
+				f.url = params.URL
 			}
 		case "Page.frameDetached":
-			t.detach(s, p.FrameID, p.Reason)
+			p.removeFrame(s, params.FrameID, params.Reason)
 		case "Page.lifecycleEvent":
-			if f := t.byID[p.FrameID]; f != nil {
-				f.loaded = p.LoaderID
+			if f := p.framesByID[params.FrameID]; f != nil {
+				f.loadedLoader = params.LoaderID
 			}
 		}
 	})
 }
 
-// add finds or makes a frame. One that is told of in a session lives there.
-func (t *tab) add(s *cdp.Session, id, parent string) *frame {
-	f := t.byID[id]
+// addFrame finds or makes a frame. One that is told of in a session lives there.
+func (p *page) addFrame(s *cdp.Session, id, parent string) *frame {
+	f := p.framesByID[id]
 	if f == nil && parent == "" { // the page has another main frame now
-		t.root.forgetChildren()
-		t.root.forgetWorld()
-		delete(t.byID, t.root.id)
-		f = &frame{tab: t, id: id}
-		t.root.detached = true
-		t.root = f
+		p.root.removeChildren()
+		p.root.endWorld()
+		delete(p.framesByID, p.root.id)
+		f = &frame{page: p, id: id}
+		p.root.detached = true
+		p.root = f
 	} else if f == nil {
-		up := t.byID[parent]
+		up := p.framesByID[parent]
 		if up == nil {
-			up = t.root
+			up = p.root
 		}
-		f = &frame{tab: t, id: id, parent: up}
+		f = &frame{page: p, id: id, parent: up}
 		up.children = append(up.children, f)
 	}
 	if f.session.to.Swap(s) != s {
-		f.forgetWorld()
+		f.endWorld()
 	}
-	t.byID[id] = f
+	p.framesByID[id] = f
 	return f
 }
 
-// detach takes a frame away. One that is only swapped goes on in another session, which may be heard before the session that it leaves.
-func (t *tab) detach(s *cdp.Session, id, reason string) {
-	f := t.byID[id]
+// removeFrame takes a frame away. One that is only swapped goes on in another session, which may be heard before the session that it leaves.
+func (p *page) removeFrame(s *cdp.Session, id, reason string) {
+	f := p.framesByID[id]
 	if f == nil || f.parent == nil || reason == "swap" && f.session.to.Load() != s {
 		return
 	}
-	f.forgetChildren()
+	f.removeChildren()
 	if reason == "swap" {
 		return
 	}
-	f.forgetWorld()
+	f.endWorld()
 	f.detached = true
-	delete(t.byID, id)
+	delete(p.framesByID, id)
 	f.parent.children = slices.DeleteFunc(slices.Clone(f.parent.children), func(c *frame) bool { return c == f })
 }
 
-func (f *frame) forgetChildren() {
+func (f *frame) removeChildren() {
 	for _, c := range f.children {
-		c.forgetChildren()
-		c.forgetWorld()
+		c.removeChildren()
+		c.endWorld()
 		c.detached = true
-		delete(f.tab.byID, c.id)
+		delete(f.page.framesByID, c.id)
 	}
 	f.children = nil
 }
 
-func (f *frame) forgetWorld() {
+func (f *frame) endWorld() {
 	if f.world != nil {
-		f.world.end(errGone)
+		f.world.cancel(errGone)
 		f.world = nil
 	}
 }
 
-// worldEvent is about the isolated worlds of documents.
-func (t *tab) worldEvent(s *cdp.Session, e cdp.Event) {
-	var p struct {
+// onContextEvent is about the isolated worlds of documents.
+func (p *page) onContextEvent(s *cdp.Session, e cdp.Event) {
+	var params struct {
 		Context struct {
 			ID       int
 			Name     string
@@ -394,44 +394,44 @@ func (t *tab) worldEvent(s *cdp.Session, e cdp.Event) {
 		}
 		ExecutionContextID int
 	}
-	if e.Decode(&p) != nil || e.Method == "Runtime.executionContextCreated" && p.Context.Name != worldName {
+	if e.Decode(&params) != nil || e.Method == "Runtime.executionContextCreated" && params.Context.Name != worldName {
 		return
 	}
-	t.update(func() {
+	p.update(func() {
 		if e.Method == "Runtime.executionContextCreated" {
-			if f := t.byID[p.Context.AuxData.FrameID]; f != nil {
-				f.forgetWorld()
-				w := &world{id: p.Context.ID, unique: p.Context.UniqueID}
-				w.gone, w.end = context.WithCancelCause(context.Background()) //nolint:forbidigo // a document belongs to no call
+			if f := p.framesByID[params.Context.AuxData.FrameID]; f != nil {
+				f.endWorld()
+				w := &world{id: params.Context.ID, unique: params.Context.UniqueID}
+				w.ctx, w.cancel = context.WithCancelCause(context.Background()) //nolint:forbidigo // a document belongs to no call
 				f.session.to.Store(s)
 				f.world = w
 			}
 			return
 		}
 		all := e.Method == "Runtime.executionContextsCleared"
-		for _, f := range t.byID {
-			if f.world != nil && f.session.to.Load() == s && (all || f.world.id == p.ExecutionContextID) {
-				f.forgetWorld()
+		for _, f := range p.framesByID {
+			if f.world != nil && f.session.to.Load() == s && (all || f.world.id == params.ExecutionContextID) {
+				f.endWorld()
 			}
 		}
 	})
 }
 
-// frameMoved is heard when a frame gets a process of its own.
-func (t *tab) frameMoved(e cdp.Event) {
-	var a attached
+// onTargetAttached is heard when a frame gets a process of its own.
+func (p *page) onTargetAttached(e cdp.Event) {
+	var a attachedTarget
 	if e.Decode(&a) != nil {
 		return
 	}
-	s := t.browser.conn.Session(a.SessionID)
+	s := p.browser.conn.Session(a.SessionID)
 	if a.TargetInfo.Type == "iframe" {
-		t.update(func() {
-			f := t.add(s, a.TargetInfo.TargetID, a.TargetInfo.ParentFrameID)
-			f.forgetChildren()
-			f.forgetWorld()
+		p.update(func() {
+			f := p.addFrame(s, a.TargetInfo.TargetID, a.TargetInfo.ParentFrameID)
+			f.removeChildren()
+			f.endWorld()
 		})
-		t.watchFrames(s)
-		t.set(s)
+		p.watchFrames(s)
+		p.initSession(s)
 	}
-	s.Begin("Runtime.runIfWaitingForDebugger", nil)
+	s.Send("Runtime.runIfWaitingForDebugger", nil)
 }

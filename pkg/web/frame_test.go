@@ -15,19 +15,19 @@ import (
 )
 
 // tabOf returns the tab of a session.
-func (u *user) tab() *tab {
+func (u *testSession) page() *page {
 	u.t.Helper()
-	t, err := u.device.(*page).tab(u.t.Context())
+	t, err := u.device.(*webDevice).waitForPage(u.t.Context())
 	if err != nil {
 		u.t.Fatal(err)
 	}
 	return t
 }
 
-// framesOf waits until the frames of the page, in their order, are at the given paths.
-func (u *user) framesOf(paths ...string) []*frame {
+// waitForFrames waits until the frames of the page, in their order, are at the given paths.
+func (u *testSession) waitForFrames(paths ...string) []*frame {
 	u.t.Helper()
-	t := u.tab()
+	t := u.page()
 	var frames []*frame
 	var there []string
 	defer func() {
@@ -35,7 +35,7 @@ func (u *user) framesOf(paths ...string) []*frame {
 			u.t.Logf("the frames that are there: %q", there)
 		}
 	}()
-	until(u.t, "frames at "+strings.Join(paths, " "), func() bool {
+	waitFor(u.t, "frames at "+strings.Join(paths, " "), func() bool {
 		frames, there = t.frames(), nil
 		for _, f := range frames {
 			var path string
@@ -51,55 +51,55 @@ func (u *user) framesOf(paths ...string) []*frame {
 	return frames
 }
 
-// localhost is a URL of the same server that browsers take for another site.
-func localhost(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
+// otherSite is a URL of the same server that browsers take for another site.
+func otherSite(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
 
 func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
 	t.Parallel()
-	u := open(t)
+	u := openSession(t)
 	far := ""
-	url := pages(t, map[string]http.HandlerFunc{
+	url := serve(t, map[string]http.HandlerFunc{
 		"/outer": func(w http.ResponseWriter, r *http.Request) {
-			html(`<body style="margin:0"><iframe src="/near" style="position:absolute;left:100px;top:50px;border:5px solid;padding:3px"></iframe>
+			htmlPage(`<body style="margin:0"><iframe src="/near" style="position:absolute;left:100px;top:50px;border:5px solid;padding:3px"></iframe>
 				<iframe src="`+far+`/far" style="position:absolute;left:500px;top:300px;border:0;width:400px;height:300px"></iframe>`)(w, r)
 		},
-		"/near":   html(`<body style="margin:0"><iframe src="/inner" style="position:absolute;left:10px;top:20px;border:0"></iframe>`),
-		"/far":    html(`<body style="margin:0"><iframe src="/inner" style="position:absolute;left:7px;top:9px;border:0"></iframe>`),
-		"/inner":  html(`<p>inner`),
-		"/simple": html(`<p>simple`),
+		"/near":   htmlPage(`<body style="margin:0"><iframe src="/inner" style="position:absolute;left:10px;top:20px;border:0"></iframe>`),
+		"/far":    htmlPage(`<body style="margin:0"><iframe src="/inner" style="position:absolute;left:7px;top:9px;border:0"></iframe>`),
+		"/inner":  htmlPage(`<p>inner`),
+		"/simple": htmlPage(`<p>simple`),
 	})
-	far = localhost(url)
-	u.do("navigate", "url", url+"/outer")
-	frames := u.framesOf("/outer", "/near", "/inner", "/far", "/inner")
+	far = otherSite(url)
+	u.mustCall("navigate", "url", url+"/outer")
+	frames := u.waitForFrames("/outer", "/near", "/inner", "/far", "/inner")
 	if a, b := frames[0].session.to.Load(), frames[3].session.to.Load(); a == b || b != frames[4].session.to.Load() {
 		t.Error("the other site has no process of its own")
 	}
 	for i, want := range [][2]float64{{0, 0}, {108, 58}, {118, 78}, {500, 300}, {507, 309}} {
-		a := u.tab().attempt(t.Context(), target{}, ask{}, actionLimit)
-		begins, err := a.outward(t.Context(), sight{frame: frames[i]})
+		a := u.page().attempt(t.Context(), target{}, condition{}, actionLimit)
+		begins, err := a.toViewport(t.Context(), observation{frame: frames[i]})
 		if err != nil || begins.Why != "" || math.Abs(begins.X-want[0]) > 0.5 || math.Abs(begins.Y-want[1]) > 0.5 {
 			t.Errorf("frame %d begins at %v, %v, want %v; %s %v", i, begins.X, begins.Y, want, begins.Why, err)
 		}
 	}
 
 	// The process that a frame has left may say so after the one where it is has told of the frames inside.
-	u.tab().documentEvent(frames[0].session.to.Load(), cdp.Event{
+	u.page().onFrameEvent(frames[0].session.to.Load(), cdp.Event{
 		Method: "Page.frameDetached", Params: fmt.Appendf(nil, `{"frameId":%q,"reason":"swap"}`, frames[3].id),
 	})
-	u.framesOf("/outer", "/near", "/inner", "/far", "/inner")
+	u.waitForFrames("/outer", "/near", "/inner", "/far", "/inner")
 
 	// Frames that move between processes, go, and come.
-	u.js(`document.querySelectorAll("iframe")[1].src = "/simple"; 0`)
-	u.framesOf("/outer", "/near", "/inner", "/simple")
-	u.js(fmt.Sprintf(`document.querySelectorAll("iframe")[0].src = "%s/far"; 0`, far))
-	u.framesOf("/outer", "/far", "/inner", "/simple")
-	u.js(`document.querySelectorAll("iframe")[0].remove()`)
-	u.framesOf("/outer", "/simple")
-	u.js(`document.body.append(Object.assign(document.createElement("iframe"), {src: "/inner"}))`)
-	u.framesOf("/outer", "/simple", "/inner")
-	u.do("navigate", "url", far+"/far")
-	u.framesOf("/far", "/inner")
-	if _, err := u.tab().owner(t.Context(), frames[1]); !errors.Is(err, errGone) {
+	u.mustEval(`document.querySelectorAll("iframe")[1].src = "/simple"; 0`)
+	u.waitForFrames("/outer", "/near", "/inner", "/simple")
+	u.mustEval(fmt.Sprintf(`document.querySelectorAll("iframe")[0].src = "%s/far"; 0`, far))
+	u.waitForFrames("/outer", "/far", "/inner", "/simple")
+	u.mustEval(`document.querySelectorAll("iframe")[0].remove()`)
+	u.waitForFrames("/outer", "/simple")
+	u.mustEval(`document.body.append(Object.assign(document.createElement("iframe"), {src: "/inner"}))`)
+	u.waitForFrames("/outer", "/simple", "/inner")
+	u.mustCall("navigate", "url", far+"/far")
+	u.waitForFrames("/far", "/inner")
+	if _, err := u.page().frameElement(t.Context(), frames[1]); !errors.Is(err, errGone) {
 		t.Errorf("a frame that is gone: %v", err)
 	}
 	if err := frames[1].evaluate(t.Context(), "1", nil); !errors.Is(err, errGone) {
@@ -109,39 +109,39 @@ func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
 
 func TestACrashedFrameLeavesThePageUsable(t *testing.T) {
 	t.Parallel()
-	u := open(t)
+	u := openSession(t)
 	far := ""
-	url := pages(t, map[string]http.HandlerFunc{
-		"/outer": func(w http.ResponseWriter, r *http.Request) { html(`<iframe src="`+far+`/far"></iframe>`)(w, r) },
-		"/far":   html(`far`),
-		"/near":  html(`near`),
+	url := serve(t, map[string]http.HandlerFunc{
+		"/outer": func(w http.ResponseWriter, r *http.Request) { htmlPage(`<iframe src="`+far+`/far"></iframe>`)(w, r) },
+		"/far":   htmlPage(`far`),
+		"/near":  htmlPage(`near`),
 	})
-	far = localhost(url)
-	u.do("navigate", "url", url+"/outer")
-	inner := u.framesOf("/outer", "/far")[1]
+	far = otherSite(url)
+	u.mustCall("navigate", "url", url+"/outer")
+	inner := u.waitForFrames("/outer", "/far")[1]
 	waits := make(chan error, 1)
 	go func() { waits <- inner.evaluate(t.Context(), "new Promise(() => {})", nil) }()
-	inner.session.Begin("Page.crash", nil)
+	inner.session.Send("Page.crash", nil)
 	if err := <-waits; !errors.Is(err, errGone) {
 		t.Errorf("what waits in the frame ends with %v", err)
 	}
-	u.framesOf("/outer")
+	u.waitForFrames("/outer")
 	if err := inner.evaluate(t.Context(), "1", nil); !errors.Is(err, errGone) {
 		t.Errorf("the frame answers %v", err)
 	}
-	u.mustNote("- the frame " + far + "/far has crashed")
-	u.js(`document.querySelector("iframe").src = "/near"; 0`)
-	u.framesOf("/outer", "/near")
+	u.waitForNotes("- the frame " + far + "/far has crashed")
+	u.mustEval(`document.querySelector("iframe").src = "/near"; 0`)
+	u.waitForFrames("/outer", "/near")
 }
 
 func TestWhatWaitsInADocumentEndsWithIt(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	url := pages(t, map[string]http.HandlerFunc{"/a": html("a"), "/b": html("b")})
-	for _, next := range []string{url + "/b", localhost(url) + "/b", "about:blank"} {
-		u.do("navigate", "url", url+"/a")
-		f := u.tab().main()
-		s, w, err := f.inside(t.Context())
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{"/a": htmlPage("a"), "/b": htmlPage("b")})
+	for _, next := range []string{url + "/b", otherSite(url) + "/b", "about:blank"} {
+		u.mustCall("navigate", "url", url+"/a")
+		f := u.page().main()
+		s, w, err := f.ensureWorld(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,17 +149,17 @@ func TestWhatWaitsInADocumentEndsWithIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		forever := s.Begin("Runtime.evaluate", map[string]any{
+		forever := s.Send("Runtime.evaluate", map[string]any{
 			"expression": "new Promise(() => {})", "awaitPromise": true, "uniqueContextId": w.unique,
 		})
-		u.do("navigate", "url", next)
+		u.mustCall("navigate", "url", next)
 		ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 		defer cancel()
-		if err := forever(ctx, nil); !errors.Is(replaced(err), errGone) {
+		if err := forever(ctx, nil); !errors.Is(asGone(err), errGone) {
 			t.Errorf("what waited when the page went to %s: %v", next, err)
 		}
 		select {
-		case <-w.gone.Done():
+		case <-w.ctx.Done():
 		default:
 			t.Errorf("the world of the page before %s goes on", next)
 		}
@@ -172,16 +172,16 @@ func TestWhatWaitsInADocumentEndsWithIt(t *testing.T) {
 
 func TestPagesCanNeitherSeeNorChangeOurScript(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	url := pages(t, map[string]http.HandlerFunc{"/mine": html(`<title>mine</title><script>
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{"/mine": htmlPage(`<title>mine</title><script>
 		Object.prototype.hidden = 1; Array.prototype.map = () => { throw "mine" }; globalThis.trailblaze = {root() { throw "mine" }};
 		</script>`)})
-	u.do("navigate", "url", url+"/mine")
-	f := u.tab().main()
+	u.mustCall("navigate", "url", url+"/mine")
+	f := u.page().main()
 	if root, err := f.handle(t.Context(), "root"); err != nil || root == nil {
 		t.Errorf("got %v, %v", root, err)
 	}
-	if got := u.js("Object.keys(globalThis.trailblaze)"); got != `["root"]` {
+	if got := u.mustEval("Object.keys(globalThis.trailblaze)"); got != `["root"]` {
 		t.Errorf("the page's own is %s", got)
 	}
 }

@@ -16,10 +16,10 @@ import (
 // nothing of the page can come between two of them but what they cause.
 
 // input sends events of one kind. A page that an event closes has got it.
-func (t *tab) input(ctx context.Context, method string, events ...map[string]any) error {
+func (p *page) input(ctx context.Context, method string, events ...map[string]any) error {
 	waits := make([]func(context.Context, any) error, len(events))
 	for i, event := range events {
-		waits[i] = t.main().session.Begin(method, event)
+		waits[i] = p.main().session.Send(method, event)
 	}
 	for _, wait := range waits {
 		if err := wait(ctx, nil); err != nil && !errors.Is(err, cdp.ErrDetached) {
@@ -29,30 +29,30 @@ func (t *tab) input(ctx context.Context, method string, events ...map[string]any
 	return nil
 }
 
-// press moves the mouse to a point and clicks there.
-func (t *tab) press(ctx context.Context, x, y float64) error {
+// clickAt moves the mouse to a point and clicks there.
+func (p *page) clickAt(ctx context.Context, x, y float64) error {
 	event := func(kind, button string, buttons, clicks int) map[string]any {
 		return map[string]any{"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": clicks}
 	}
-	return t.input(ctx, "Input.dispatchMouseEvent",
+	return p.input(ctx, "Input.dispatchMouseEvent",
 		event("mouseMoved", "none", 0, 0), event("mousePressed", "left", 1, 1), event("mouseReleased", "left", 0, 1))
 }
 
-// point moves the mouse to a point.
-func (t *tab) point(ctx context.Context, x, y float64) error {
-	return t.input(ctx, "Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": x, "y": y, "button": "none"})
+// moveMouse moves the mouse to a point.
+func (p *page) moveMouse(ctx context.Context, x, y float64) error {
+	return p.input(ctx, "Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": x, "y": y, "button": "none"})
 }
 
-// insert puts text into what has the focus, as if it was pasted in place of what is selected.
-func (t *tab) insert(ctx context.Context, text string) error {
-	return t.input(ctx, "Input.insertText", map[string]any{"text": text})
+// insertText puts text into what has the focus, as if it was pasted in place of what is selected.
+func (p *page) insertText(ctx context.Context, text string) error {
+	return p.input(ctx, "Input.insertText", map[string]any{"text": text})
 }
 
-// strike types text, a key down and up for each character of an American keyboard; what is on none is inserted.
-func (t *tab) strike(ctx context.Context, text string) error {
+// typeKeys types text, a key down and up for each character of an American keyboard; what is on none is inserted.
+func (p *page) typeKeys(ctx context.Context, text string) error {
 	var events []map[string]any
 	flush := func() error {
-		err := t.input(ctx, "Input.dispatchKeyEvent", events...)
+		err := p.input(ctx, "Input.dispatchKeyEvent", events...)
 		events = nil
 		return err
 	}
@@ -64,7 +64,7 @@ func (t *tab) strike(ctx context.Context, text string) error {
 		if err := flush(); err != nil {
 			return err
 		}
-		if err := t.insert(ctx, string(r)); err != nil {
+		if err := p.insertText(ctx, string(r)); err != nil {
 			return err
 		}
 	}
@@ -74,14 +74,14 @@ func (t *tab) strike(ctx context.Context, text string) error {
 // key is a key of an American keyboard.
 type key struct {
 	name, code string
-	number     int    // Windows' virtual key code, which keyCode in the page is
+	keyCode    int    // Windows' virtual key code, which keyCode in the page is
 	text       string // what it types; empty for a key that types nothing
 	location   int
 }
 
 func (k key) event(kind string, modifiers int) map[string]any {
 	return map[string]any{
-		"type": kind, "key": k.name, "code": k.code, "windowsVirtualKeyCode": k.number, "modifiers": modifiers, "location": k.location,
+		"type": kind, "key": k.name, "code": k.code, "windowsVirtualKeyCode": k.keyCode, "modifiers": modifiers, "location": k.location,
 	}
 }
 
@@ -183,8 +183,8 @@ func keyOf(r rune) (k key, ok bool) {
 	return key{text, codes[i], numbers[i], text, 0}, true
 }
 
-// chord reads a key with the modifiers that are held down, as in Control+Shift+A. Names count in any case.
-func chord(text string) (held []key, k key, err error) {
+// parseKeys reads a key with the modifiers that are held down, as in Control+Shift+A. Names count in any case.
+func parseKeys(text string) (held []key, k key, err error) {
 	parts := strings.Split(text, "+")
 	if strings.HasSuffix(text, "++") || text == "+" { // the plus itself
 		parts = append(strings.Split(strings.TrimSuffix(strings.TrimSuffix(text, "+"), "+"), "+"), "+")
@@ -242,8 +242,8 @@ func keyNamed(name string) (key, error) {
 	return key{}, fault.New(fault.InvalidArguments, hint, "key: no key is named %q", name)
 }
 
-// hit presses and releases a key while others are held down.
-func (t *tab) hit(ctx context.Context, held []key, k key) error {
+// pressKey presses and releases a key while others are held down.
+func (p *page) pressKey(ctx context.Context, held []key, k key) error {
 	var events []map[string]any
 	modifiers := 0
 	for _, h := range held {
@@ -258,7 +258,7 @@ func (t *tab) hit(ctx context.Context, held []key, k key) error {
 		modifiers &^= h.modifier()
 		events = append(events, h.up(modifiers))
 	}
-	return t.input(ctx, "Input.dispatchKeyEvent", events...)
+	return p.input(ctx, "Input.dispatchKeyEvent", events...)
 }
 
 // shifted is what a key types while Shift is held down.

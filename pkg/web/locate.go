@@ -21,13 +21,13 @@ var script string
 
 // target says which element a call means (specification, section 15.1). One of spec, role or name, and ref is set.
 type target struct {
-	asked string            // in words, as in: button "Save"
-	spec  map[string]string // what page.js looks for
-	role  string            // in the accessibility tree; empty for any
-	name  *name             // nil for any
-	ref   string            // e12
-	nth   int               // which of several; negative for the first
-	plain bool              // spec is a text: controls of that very name come first
+	description string            // in words, as in: button "Save"
+	spec        map[string]string // what page.js looks for
+	role        string            // in the accessibility tree; empty for any
+	name        *name             // nil for any
+	ref         string            // e12
+	nth         int               // which of several; negative for the first
+	textOnly    bool              // spec is a text: controls of that very name come first
 }
 
 // name is what the accessible name of an element has to be.
@@ -46,12 +46,12 @@ func elementOf(args arguments) (target, error) {
 		given = byCSS(web.text("cssSelector"))
 	case web.text("dataTestId") != "":
 		id := web.text("dataTestId")
-		given = target{asked: fmt.Sprintf("element with data-testid %q", id), spec: map[string]string{"testId": id}}
+		given = target{description: fmt.Sprintf("element with data-testid %q", id), spec: map[string]string{"testId": id}}
 	case web.text("ariaRole") != "" || web.text("ariaNameRegex") != "":
-		given.role, given.asked = strings.ToLower(web.text("ariaRole")), strings.ToLower(web.text("ariaRole"))
+		given.role, given.description = strings.ToLower(web.text("ariaRole")), strings.ToLower(web.text("ariaRole"))
 		if pattern := web.text("ariaNameRegex"); pattern != "" {
 			given.name = newName(pattern)
-			given.asked = strings.TrimSpace(fmt.Sprintf("%s %q", given.asked, given.name.text))
+			given.description = strings.TrimSpace(fmt.Sprintf("%s %q", given.description, given.name.text))
 		}
 	case args.text("ref") != "":
 		given, nth = byRef(args.text("ref")), -1
@@ -60,25 +60,25 @@ func elementOf(args arguments) (target, error) {
 			"nothing says which element is meant")
 	}
 	if given.nth = nth; nth >= 0 {
-		given.asked += fmt.Sprintf(" number %d", nth)
+		given.description += fmt.Sprintf(" number %d", nth)
 	}
 	return given, nil
 }
 
 func byCSS(selector string) target {
 	selector = strings.TrimSpace(strings.TrimPrefix(selector, "css="))
-	return target{asked: selector, spec: map[string]string{"css": selector}, nth: -1}
+	return target{description: selector, spec: map[string]string{"css": selector}, nth: -1}
 }
 
 func byText(text string) target {
 	text = strings.Join(strings.Fields(text), " ")
-	return target{asked: strconv.Quote(text), spec: map[string]string{"text": text}, name: &name{text: text}, plain: true, nth: -1}
+	return target{description: strconv.Quote(text), spec: map[string]string{"text": text}, name: &name{text: text}, textOnly: true, nth: -1}
 }
 
 var (
-	numbered = regexp.MustCompile(`^e[0-9]+$`)
-	roleName = regexp.MustCompile(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
-	escaped  = regexp.MustCompile(`\\(.)`)
+	refNumber = regexp.MustCompile(`^e[0-9]+$`)
+	roleName  = regexp.MustCompile(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
+	escaped   = regexp.MustCompile(`\\(.)`)
 )
 
 // byRef reads the forms of ref.
@@ -87,14 +87,14 @@ func byRef(ref string) target {
 	if strings.HasPrefix(ref, "css=") {
 		return byCSS(ref)
 	}
-	if numbered.MatchString(ref) {
-		return target{asked: ref, ref: ref, nth: -1}
+	if refNumber.MatchString(ref) {
+		return target{description: ref, ref: ref, nth: -1}
 	}
 	if isRole(ref) {
-		return target{asked: ref, role: ref, nth: -1}
+		return target{description: ref, role: ref, nth: -1}
 	}
 	if m := roleName.FindStringSubmatch(ref); m != nil && isRole(m[1]) {
-		return target{asked: ref, role: m[1], name: &name{text: escaped.ReplaceAllString(m[2], "$1")}, nth: -1}
+		return target{description: ref, role: m[1], name: &name{text: escaped.ReplaceAllString(m[2], "$1")}, nth: -1}
 	}
 	return byText(ref)
 }
@@ -122,9 +122,9 @@ func newName(pattern string) *name {
 	return n
 }
 
-// fits compares with an accessible name. Browsers give names as they are styled, so a case that a style changed may not decide: what
+// matches compares with an accessible name. Browsers give names as they are styled, so a case that a style changed may not decide: what
 // fits in another case counts, where nothing fits as it is.
-func (n *name) fits(is string) (exactly, inAnotherCase bool) {
+func (n *name) matches(is string) (exactly, inAnotherCase bool) {
 	if n == nil {
 		return true, true
 	}
@@ -167,7 +167,7 @@ func browserRoles(role string) []string {
 
 // query finds nodes of a role, of a name as it is, or both, in document order.
 func (f *frame) query(ctx context.Context, role, name string) ([]axNode, error) {
-	nodes, err := f.ask(ctx, role, name)
+	nodes, err := f.queryTree(ctx, role, name)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
 		return nil, errGone // the document was replaced
 	}
@@ -178,9 +178,9 @@ func (f *frame) query(ctx context.Context, role, name string) ([]axNode, error) 
 	}), err
 }
 
-// ask gets nodes from the browser, maybe more than were asked for. It finds them itself, for a tenth of what the whole tree costs in a
+// queryTree gets nodes from the browser, maybe more than were asked for. It finds them itself, for a tenth of what the whole tree costs in a
 // long page, but only in frames that it draws: in others it would never answer.
-func (f *frame) ask(ctx context.Context, role, name string) ([]axNode, error) {
+func (f *frame) queryTree(ctx context.Context, role, name string) ([]axNode, error) {
 	var answer struct {
 		Nodes []axNode `json:"nodes"`
 	}
@@ -237,7 +237,7 @@ func (f *frame) byRole(ctx context.Context, role string, n *name) (found []axNod
 		if err != nil {
 			return nil, nil, err
 		}
-		found, near, names := n.among(nodes)
+		found, near, names := n.filter(nodes)
 		if len(found) == 0 {
 			found = near
 		}
@@ -249,10 +249,10 @@ func (f *frame) byRole(ctx context.Context, role string, n *name) (found []axNod
 	return nil, named, nil
 }
 
-// among sorts nodes into those whose name fits, those for which that is so in another case, and the names of the rest.
-func (n *name) among(nodes []axNode) (found, near []axNode, rest []string) {
+// filter sorts nodes into those whose name fits, those for which that is so in another case, and the names of the rest.
+func (n *name) filter(nodes []axNode) (found, near []axNode, rest []string) {
 	for _, node := range nodes {
-		exactly, nearly := n.fits(node.Name.text())
+		exactly, nearly := n.matches(node.Name.text())
 		switch {
 		case exactly:
 			found = append(found, node)

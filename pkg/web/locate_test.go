@@ -17,8 +17,8 @@ func web(pairs ...any) map[string]any {
 
 func TestWhichElementIsMeant(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-names.html")
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-names.html")
 	for name, tt := range map[string]struct {
 		args []any
 		want string
@@ -56,8 +56,8 @@ func TestWhichElementIsMeant(t *testing.T) {
 		"a role that browsers call image": {[]any{"ref", `img "Picture"`}, "picture"},
 		"a field of another kind":         {[]any{"ref", `textbox "Day"`}, "date"},
 	} {
-		u.do("web_click", tt.args...)
-		if got := u.js("log.splice(0)[0]"); got != tt.want {
+		u.mustCall("web_click", tt.args...)
+		if got := u.mustEval("log.splice(0)[0]"); got != tt.want {
 			t.Errorf("%s: clicked %s, want %s", name, got, tt.want)
 		}
 	}
@@ -65,23 +65,23 @@ func TestWhichElementIsMeant(t *testing.T) {
 
 func TestNamesThatOnlyRecordingsHaveAreFound(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-names.html")
-	if got, want := u.do("web_verifyElementVisible", "nodeSelector", web("ariaRole", "row", "ariaNameRegex", "Alice .*")), "tr#line"; !strings.HasPrefix(got, want) {
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-names.html")
+	if got, want := u.mustCall("web_verifyElementVisible", "nodeSelector", web("ariaRole", "row", "ariaNameRegex", "Alice .*")), "tr#line"; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestElementsOfACommandOfEveryDevice(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-names.html")
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-names.html")
 	for _, args := range [][]any{
 		{"text", "Save"}, {"id", "row:1.2"}, {"id", "pick"}, {"id", "pick", "index", 2}, {"text", "Pick", "index", 1}, {"id", "longer", "text", "draft"},
 	} {
-		u.do("tap", args...)
+		u.mustCall("tap", args...)
 	}
-	if got, want := u.js("log.join()"), "exact,row:1.2,first,third,second,longer"; got != want {
+	if got, want := u.mustEval("log.join()"), "exact,row:1.2,first,third,second,longer"; got != want {
 		t.Errorf("tapped %s, want %s", got, want)
 	}
 }
@@ -106,7 +106,7 @@ func TestNamesFit(t *testing.T) {
 		{"a  b", "a b", true, true},
 		{"(?=x)y", "(?=x)y", true, true},
 	} {
-		exactly, likewise := newName(tt.pattern).fits(tt.is)
+		exactly, likewise := newName(tt.pattern).matches(tt.is)
 		if exactly != tt.exactly || likewise != tt.likewise {
 			t.Errorf("%q and %q: %v, %v", tt.pattern, tt.is, exactly, likewise)
 		}

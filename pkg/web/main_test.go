@@ -28,7 +28,7 @@ const testLimit = 30 * time.Second
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
-		play(role)
+		runRole(role)
 		return
 	}
 	flag.Parse()
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	shared.end()
+	sharedBrowser.close()
 	if err := goleak.Find(); err != nil {
 		_, _ = os.Stderr.WriteString(err.Error() + "\n")
 		code = 1
@@ -47,8 +47,8 @@ func TestMain(m *testing.M) {
 // roleVariable turns the test binary into a trailblaze that ends as it says.
 const roleVariable = "WEB_TEST_ROLE"
 
-// play opens a page, says so, and ends.
-func play(role string) {
+// runRole opens a page, says so, and ends.
+func runRole(role string) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM)
 	supervisor := spawn.NewSupervisor(spawn.Options{})
@@ -74,8 +74,8 @@ func play(role string) {
 	os.Exit(0)
 }
 
-// shared is the one browser that all tests use which do not need one of their own.
-var shared sharedBackend
+// sharedBrowser is the one browser that all tests use which do not need one of their own.
+var sharedBrowser sharedBackend
 
 type sharedBackend struct {
 	once       sync.Once
@@ -92,14 +92,14 @@ func (s *sharedBackend) get() (device.Backend, error) {
 	return s.backend, s.err
 }
 
-func (s *sharedBackend) end() {
+func (s *sharedBackend) close() {
 	if s.backend != nil {
 		_ = errors.Join(s.backend.Close(context.Background()), s.supervisor.Close())
 	}
 }
 
-// newBackendOf returns a backend with a browser of its own, which ends with the test.
-func newBackendOf(t *testing.T, values map[string]string) device.Backend {
+// newTestBackend returns a backend with a browser of its own, which ends with the test.
+func newTestBackend(t *testing.T, values map[string]string) device.Backend {
 	t.Helper()
 	supervisor := spawn.NewSupervisor(spawn.Options{})
 	b, err := Kind().New(device.Host{Values: values, Env: os.Environ(), Supervisor: supervisor})
@@ -114,8 +114,8 @@ func newBackendOf(t *testing.T, values map[string]string) device.Backend {
 	return b
 }
 
-// user is a session in a test.
-type user struct {
+// testSession is a session in a test.
+type testSession struct {
 	t      *testing.T
 	device device.Device
 	broken chan error
@@ -125,20 +125,20 @@ type user struct {
 	logs []string
 }
 
-// open opens a session in the shared browser.
-func open(t *testing.T) *user {
+// openSession opens a session in the shared browser.
+func openSession(t *testing.T) *testSession {
 	t.Helper()
-	b, err := shared.get()
+	b, err := sharedBrowser.get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return openIn(t, b, device.Session{})
+	return openSessionIn(t, b, device.Session{})
 }
 
-// openIn opens a session in a backend; what session does not say is filled in.
-func openIn(t *testing.T, b device.Backend, session device.Session) *user {
+// openSessionIn opens a session in a backend; what session does not say is filled in.
+func openSessionIn(t *testing.T, b device.Backend, session device.Session) *testSession {
 	t.Helper()
-	u := &user{t: t, broken: make(chan error, 1), kept: map[string][]byte{}}
+	u := &testSession{t: t, broken: make(chan error, 1), kept: map[string][]byte{}}
 	session.Log = func(level, message, _ string) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -161,7 +161,7 @@ func openIn(t *testing.T, b device.Backend, session device.Session) *user {
 }
 
 // call calls a command with pairs of argument and value.
-func (u *user) call(name string, args ...any) (tool.Result, error) {
+func (u *testSession) call(name string, args ...any) (tool.Result, error) {
 	u.t.Helper()
 	given := map[string]any{}
 	for i := 0; i < len(args); i += 2 {
@@ -172,8 +172,8 @@ func (u *user) call(name string, args ...any) (tool.Result, error) {
 	return u.device.Call(ctx, tool.Call{Tool: name, Args: given})
 }
 
-// do calls a command that has to succeed and returns its text.
-func (u *user) do(name string, args ...any) string {
+// mustCall calls a command that has to succeed and returns its text.
+func (u *testSession) mustCall(name string, args ...any) string {
 	u.t.Helper()
 	result, err := u.call(name, args...)
 	if err != nil || !result.OK {
@@ -182,8 +182,8 @@ func (u *user) do(name string, args ...any) string {
 	return result.Text
 }
 
-// refused calls a command that has to fail, with a text that has all parts in it.
-func (u *user) refused(name string, args []any, parts ...string) tool.Result {
+// mustFail calls a command that has to fail, with a text that has all parts in it.
+func (u *testSession) mustFail(name string, args []any, parts ...string) tool.Result {
 	u.t.Helper()
 	result, err := u.call(name, args...)
 	if err != nil || result.OK {
@@ -197,14 +197,14 @@ func (u *user) refused(name string, args []any, parts ...string) tool.Result {
 	return result
 }
 
-// js runs a script in the page.
-func (u *user) js(script string) string {
+// mustEval runs a script in the page.
+func (u *testSession) mustEval(script string) string {
 	u.t.Helper()
-	return u.do("web_evaluate", "script", script)
+	return u.mustCall("web_evaluate", "script", script)
 }
 
-// until waits until a condition holds.
-func until(t *testing.T, what string, holds func() bool) {
+// waitFor waits until a condition holds.
+func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(testLimit); !holds(); <-time.After(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -213,8 +213,8 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// pages serves testdata/web and what a test adds.
-func pages(t *testing.T, more map[string]http.HandlerFunc) string {
+// serve serves testdata/web and what a test adds.
+func serve(t *testing.T, more map[string]http.HandlerFunc) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir(filepath.Join("..", "..", "testdata", "web"))))
@@ -229,8 +229,8 @@ func pages(t *testing.T, more map[string]http.HandlerFunc) string {
 	return server.URL
 }
 
-// html is a handler that serves a page.
-func html(body string) http.HandlerFunc {
+// htmlPage is a handler that serves a page.
+func htmlPage(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte("<!doctype html><meta charset=utf-8>" + body))

@@ -20,65 +20,65 @@ import (
 // loadLimit is for a page to load, and what Playwright waits for one (specification, section 15.1, of waiting for a URL).
 const loadLimit = 30 * time.Second
 
-// said is the result of a command that succeeded.
-func said(format string, args ...any) tool.Result {
+// success is the result of a command that succeeded.
+func success(format string, args ...any) tool.Result {
 	return tool.Result{OK: true, Text: fmt.Sprintf(format, args...)}
 }
 
 // webNavigate is web_navigate.
-func webNavigate(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	action, err := arguments(args).word("action", "GOTO", "BACK", "FORWARD")
 	if err != nil {
 		return tool.Result{}, err
 	}
 	switch action {
 	case "BACK":
-		return t.travel(ctx, -1, "back")
+		return p.goInHistory(ctx, -1, "back")
 	case "FORWARD":
-		return t.travel(ctx, 1, "forward")
+		return p.goInHistory(ctx, 1, "forward")
 	}
-	return navigate(ctx, t, args)
+	return navigate(ctx, p, args)
 }
 
 // navigate opens a URL.
-func navigate(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	address, err := t.resolve(arguments(args).text("url"))
+func navigate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	address, err := p.resolveURL(arguments(args).text("url"))
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return t.visit(ctx, address)
+	return p.open(ctx, address)
 }
 
 // launchApp opens what the target calls its base URL.
-func launchApp(ctx context.Context, t *tab, _ map[string]any) (tool.Result, error) {
-	if t.device.session.BaseURL == "" {
+func launchApp(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
+	if p.device.session.BaseURL == "" {
 		return tool.Result{}, fault.New(fault.ToolFailed,
 			"write base_url under platforms: web: in the target's file, or call navigate with a url",
 			"nothing says where the app is: the target has no base_url for the web")
 	}
-	return t.visit(ctx, t.device.session.BaseURL)
+	return p.open(ctx, p.device.session.BaseURL)
 }
 
 // clearAppData starts over with a page that knows nothing: no cookies, no storage, no permissions.
-func clearAppData(ctx context.Context, t *tab, _ map[string]any) (tool.Result, error) {
-	if err := t.device.renew(ctx, t); err != nil {
+func clearAppData(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
+	if err := p.device.replacePage(ctx, p); err != nil {
 		return tool.Result{}, err
 	}
-	return said("cleared cookies, storage and permissions; the page is empty until something is opened"), nil
+	return success("cleared cookies, storage and permissions; the page is empty until something is opened"), nil
 }
 
-var absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
+var absoluteURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
 
-// resolve makes a URL of what a trail says (specification, section 15.1): what is none is a file, beside the trail or in the project.
-func (t *tab) resolve(address string) (string, error) {
+// resolveURL makes a URL of what a trail says (specification, section 15.1): what is none is a file, beside the trail or in the project.
+func (p *page) resolveURL(address string) (string, error) {
 	address = strings.TrimSpace(address)
 	if address == "" {
 		return "", fault.New(fault.InvalidArguments, "", "url says nothing")
 	}
-	if absolute.MatchString(address) {
+	if absoluteURL.MatchString(address) {
 		return address, nil
 	}
-	session := t.device.session
+	session := p.device.session
 	var tried []string
 	for _, folder := range []string{session.TrailDir, session.Root} {
 		if folder == "" && !filepath.IsAbs(address) {
@@ -116,82 +116,82 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// visit opens a URL and waits for the page to load.
-func (t *tab) visit(ctx context.Context, address string) (tool.Result, error) {
+// open opens a URL and waits for the page to load.
+func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 	begun := time.Now()
-	ctx, cancel := within(ctx, loadLimit)
+	ctx, cancel := withLimit(ctx, loadLimit)
 	defer cancel()
-	before := t.main().document()
+	before := p.main().loaderID()
 	var answer struct {
 		LoaderID, ErrorText string
 		IsDownload          bool
 	}
-	if err := t.page.Call(ctx, "Page.navigate", map[string]any{"url": address}, &answer); err != nil {
-		return tool.Result{}, t.unloaded(ctx, address, before, begun, err)
+	if err := p.target.Call(ctx, "Page.navigate", map[string]any{"url": address}, &answer); err != nil {
+		return tool.Result{}, p.loadTimeout(ctx, address, before, begun, err)
 	}
 	switch {
 	case answer.IsDownload:
-		return said("%s is a download, and the page stays", address), nil
+		return success("%s is a download, and the page stays", address), nil
 	case answer.ErrorText == "net::ERR_ABORTED":
-		return t.aborted(ctx, address, before, answer.LoaderID)
+		return p.abortedNavigation(ctx, address, before, answer.LoaderID)
 	case answer.ErrorText != "":
-		return tool.Result{}, t.failed(ctx, address, before, answer.ErrorText)
+		return tool.Result{}, p.openingError(ctx, address, before, answer.ErrorText)
 	case answer.LoaderID == "":
-		return said("opened %s, in the same document", address), nil
+		return success("opened %s, in the same document", address), nil
 	}
-	if err := t.loads(ctx, before); err != nil {
-		return tool.Result{}, t.unloaded(ctx, address, before, begun, err)
+	if err := p.waitForLoad(ctx, before); err != nil {
+		return tool.Result{}, p.loadTimeout(ctx, address, before, begun, err)
 	}
-	if at := t.address(); at != address && at != address+"/" {
-		return said("opened %s, which led to %s", address, at), nil
+	if at := p.url(); at != address && at != address+"/" {
+		return success("opened %s, which led to %s", address, at), nil
 	}
-	return said("opened %s", address), nil
+	return success("opened %s", address), nil
 }
 
-// failed says why a page could not be opened, once the browser shows that too: it would pass for what the next visit leads to.
-func (t *tab) failed(ctx context.Context, address, before, code string) error {
+// openingError says why a page could not be opened, once the browser shows that too: it would pass for what the next visit leads to.
+func (p *page) openingError(ctx context.Context, address, before, code string) error {
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
-	_ = t.loads(ctx, before)
-	return unopened(address, code)
+	_ = p.waitForLoad(ctx, before)
+	return navigationError(address, code)
 }
 
-// aborted is how a visit ends that another page, a download or an answer without content took the place of.
-func (t *tab) aborted(ctx context.Context, address, before, loader string) (tool.Result, error) {
+// abortedNavigation is how a visit ends that another page, a download or an answer without content took the place of.
+func (p *page) abortedNavigation(ctx context.Context, address, before, loader string) (tool.Result, error) {
 	// A page that crashes opens nothing either; it does not answer, and the call ends with the tab.
-	if _, err := evaluated[int](ctx, t, "1"); err != nil && !errors.Is(err, errGone) {
+	if _, err := evaluated[int](ctx, p, "1"); err != nil && !errors.Is(err, errGone) {
 		return tool.Result{}, err
 	}
-	if now := t.main().document(); now == before || now == loader {
+	if now := p.main().loaderID(); now == before || now == loader {
 		return tool.Result{}, fault.New(fault.ToolFailed, "it may be a download, or an answer without content",
 			"%s opened no page: the browser gave it up (net::ERR_ABORTED)", address)
 	}
-	if err := t.loads(ctx, before); err != nil {
+	if err := p.waitForLoad(ctx, before); err != nil {
 		return tool.Result{}, err
 	}
-	return said("opened %s, which led to %s", address, t.address()), nil
+	return success("opened %s, which led to %s", address, p.url()), nil
 }
 
-// document names what the frame shows: the id of its loader.
-func (f *frame) document() string {
-	f.tab.mu.Lock()
-	defer f.tab.mu.Unlock()
+// loaderID names what the frame shows: the id of its loader.
+func (f *frame) loaderID() string {
+	f.page.mu.Lock()
+	defer f.page.mu.Unlock()
 	return f.loader
 }
 
-// loads waits until the main frame shows another document than before, and that has loaded. It does not wait for the network to be
+// waitForLoad waits until the main frame shows another document than before, and that has loaded. It does not wait for the network to be
 // idle, which some pages never are.
-func (t *tab) loads(ctx context.Context, before string) error {
-	return t.wait(ctx, func() bool { return t.root.loader != before && t.root.loaded == t.root.loader })
+func (p *page) waitForLoad(ctx context.Context, before string) error {
+	return p.waitUntil(ctx, func() bool { return p.root.loader != before && p.root.loadedLoader == p.root.loader })
 }
 
-// unloaded says what kept a page from loading.
-func (t *tab) unloaded(ctx context.Context, address, before string, begun time.Time, err error) error {
+// loadTimeout says what kept a page from loading.
+func (p *page) loadTimeout(ctx context.Context, address, before string, begun time.Time, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	took := time.Since(begun).Round(100 * time.Millisecond)
-	if t.main().document() == before {
+	if p.main().loaderID() == before {
 		return fault.New(fault.CallTimeout, "does the server answer? a timeout: beside the call allows it more time",
 			"%s did not answer within %s", address, took)
 	}
@@ -200,8 +200,8 @@ func (t *tab) unloaded(ctx context.Context, address, before string, begun time.T
 		"%s answered, but had not loaded after %s", address, took)
 }
 
-// unopened words why a page could not be opened. The browser's own name for it comes last.
-func unopened(address, code string) error {
+// navigationError words why a page could not be opened. The browser's own name for it comes last.
+func navigationError(address, code string) error {
 	known := map[string][2]string{
 		"net::ERR_CONNECTION_REFUSED":     {"nothing listens there", "is the server running?"},
 		"net::ERR_NAME_NOT_RESOLVED":      {"the name of its host is unknown", "check the host's name"},
@@ -231,10 +231,10 @@ type history struct {
 }
 
 // history asks the browser, again while it has no page to ask because one takes the place of another.
-func (t *tab) history(ctx context.Context) (history, error) {
+func (p *page) history(ctx context.Context) (history, error) {
 	for tick := time.Tick(20 * time.Millisecond); ; {
 		var h history
-		err := t.page.Call(ctx, "Page.getNavigationHistory", nil, &h)
+		err := p.target.Call(ctx, "Page.getNavigationHistory", nil, &h)
 		refused, ok := errors.AsType[*cdp.Error](err)
 		if !ok || !strings.Contains(refused.Message, "Not attached to an active page") {
 			return h, err
@@ -247,25 +247,25 @@ func (t *tab) history(ctx context.Context) (history, error) {
 	}
 }
 
-// travel goes back or forward in the history.
-func (t *tab) travel(ctx context.Context, by int, where string) (tool.Result, error) {
+// goInHistory goes back or forward in the history.
+func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Result, error) {
 	begun := time.Now()
-	ctx, cancel := within(ctx, loadLimit)
+	ctx, cancel := withLimit(ctx, loadLimit)
 	defer cancel()
-	history, err := t.history(ctx)
+	history, err := p.history(ctx)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	i := history.CurrentIndex + by
 	if i < 0 || i >= len(history.Entries) {
-		return tool.Result{}, fault.New(fault.ToolFailed, "", "there is no page to go %s to from %s", where, t.address())
+		return tool.Result{}, fault.New(fault.ToolFailed, "", "there is no page to go %s to from %s", where, p.url())
 	}
 	entry := history.Entries[i]
-	before := t.main().document()
+	before := p.main().loaderID()
 	moved := make(chan struct{}, 1)
-	stop := t.page.Listen(func(e cdp.Event) {
-		var p struct{ FrameID string }
-		if e.Method == "Page.navigatedWithinDocument" && e.Decode(&p) == nil && p.FrameID == t.main().id {
+	stop := p.target.Listen(func(e cdp.Event) {
+		var params struct{ FrameID string }
+		if e.Method == "Page.navigatedWithinDocument" && e.Decode(&params) == nil && params.FrameID == p.main().id {
 			select {
 			case moved <- struct{}{}:
 			default:
@@ -273,27 +273,27 @@ func (t *tab) travel(ctx context.Context, by int, where string) (tool.Result, er
 		}
 	})
 	defer stop()
-	if err := t.page.Call(ctx, "Page.navigateToHistoryEntry", map[string]any{"entryId": entry.ID}, nil); err != nil {
+	if err := p.target.Call(ctx, "Page.navigateToHistoryEntry", map[string]any{"entryId": entry.ID}, nil); err != nil {
 		return tool.Result{}, err
 	}
 	loading, cancelLoading := context.WithCancelCause(ctx)
 	defer cancelLoading(nil)
 	loaded := make(chan error, 1)
-	go func() { loaded <- t.loads(loading, before) }()
+	go func() { loaded <- p.waitForLoad(loading, before) }()
 	select {
 	case <-moved:
 		cancelLoading(nil)
 		<-loaded //nolint:errcheck // the page is there
 	case err := <-loaded:
 		if err != nil {
-			return tool.Result{}, t.unloaded(ctx, entry.URL, before, begun, err)
+			return tool.Result{}, p.loadTimeout(ctx, entry.URL, before, begun, err)
 		}
 	}
-	return said("went %s to %s", where, t.address()), nil
+	return success("went %s to %s", where, p.url()), nil
 }
 
 // webWaitForURL is web_waitForUrl.
-func webWaitForURL(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+func webWaitForURL(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
 	pattern, err := regexp.Compile(a.text("pattern"))
 	if err != nil {
@@ -302,22 +302,22 @@ func webWaitForURL(ctx context.Context, t *tab, args map[string]any) (tool.Resul
 	limit := timeoutOf(a, loadLimit)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err = t.wait(waiting, func() bool { return pattern.MatchString(t.root.url) })
+	err = p.waitUntil(waiting, func() bool { return pattern.MatchString(p.root.url) })
 	switch {
 	case err == nil:
-		return said("the URL is %s", t.address()), nil
+		return success("the URL is %s", p.url()), nil
 	case ctx.Err() != nil:
 		return tool.Result{}, err
 	}
 	return tool.Result{}, fault.New(fault.ToolFailed, "",
-		"the URL is %s; within %s it did not become one that %q fits", t.address(), limit, pattern)
+		"the URL is %s; within %s it did not become one that %q fits", p.url(), limit, pattern)
 }
 
 // webCurrentURL is web_currentUrl. The page knows of a change before we do.
-func webCurrentURL(ctx context.Context, t *tab, _ map[string]any) (tool.Result, error) {
-	at, err := evaluated[string](ctx, t, "location.href")
+func webCurrentURL(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
+	at, err := evaluated[string](ctx, p, "location.href")
 	if err != nil || strings.HasPrefix(at, "chrome-error:") {
-		at = t.address()
+		at = p.url()
 	}
-	return said("%s", at), nil
+	return success("%s", at), nil
 }

@@ -15,100 +15,100 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// within calls a command with a limit of its own.
-func (u *user) within(limit time.Duration, name string, args map[string]any) (tool.Result, error) {
+// callWithin calls a command with a limit of its own.
+func (u *testSession) callWithin(limit time.Duration, name string, args map[string]any) (tool.Result, error) {
 	return u.device.Call(context.Background(), tool.Call{Tool: name, Args: args, Timeout: limit})
 }
 
 func TestAVisitWaitsForThePageToLoadAndForNothingElse(t *testing.T) {
 	t.Parallel()
-	u := open(t)
+	u := openSession(t)
 	release := make(chan struct{})
-	url := pages(t, map[string]http.HandlerFunc{
-		"/slow": html(`<img src="/image" onload="document.title = 'loaded'">`),
+	url := serve(t, map[string]http.HandlerFunc{
+		"/slow": htmlPage(`<img src="/image" onload="document.title = 'loaded'">`),
 		"/image": func(w http.ResponseWriter, _ *http.Request) {
 			<-release
 			w.Header().Set("Content-Type", "image/svg+xml")
 			_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`))
 		},
-		"/busy": html(`<title>busy</title><script>setInterval(() => document.title += ".", 5);
+		"/busy": htmlPage(`<title>busy</title><script>setInterval(() => document.title += ".", 5);
 			(async () => { for (;;) await fetch("/poll?" + Math.random()) })()</script>`),
-		"/never": html(`<title>never</title><p>here<img src="/hangs">`),
+		"/never": htmlPage(`<title>never</title><p>here<img src="/hangs">`),
 		"/hangs": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"/poll":  html(`x`),
-		"/other": html(`other`),
-		"/hops":  html(`<script>location.replace("/other")</script>`),
-		"/late":  html(`<script>onload = () => setTimeout(() => location.href = "/other")</script>`),
+		"/poll":  htmlPage(`x`),
+		"/other": htmlPage(`other`),
+		"/hops":  htmlPage(`<script>location.replace("/other")</script>`),
+		"/late":  htmlPage(`<script>onload = () => setTimeout(() => location.href = "/other")</script>`),
 		"/none":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
 		"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) },
 	})
 	time.AfterFunc(100*time.Millisecond, func() { close(release) })
-	u.do("web_navigate", "url", url+"/slow")
-	if got := u.js("document.title"); got != "loaded" {
+	u.mustCall("web_navigate", "url", url+"/slow")
+	if got := u.mustEval("document.title"); got != "loaded" {
 		t.Errorf("the title is %q: the image is not there", got)
 	}
 	began := time.Now()
-	if got := u.do("navigate", "url", url+"/busy"); got != "opened "+url+"/busy" {
+	if got := u.mustCall("navigate", "url", url+"/busy"); got != "opened "+url+"/busy" {
 		t.Error(got)
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("a page that is never idle took %s", took)
 	}
-	if got := u.do("navigate", "url", url+"/hops"); !strings.HasSuffix(got, "which led to "+url+"/other") {
+	if got := u.mustCall("navigate", "url", url+"/hops"); !strings.HasSuffix(got, "which led to "+url+"/other") {
 		t.Error(got)
 	}
-	if got := u.do("navigate", "url", url+"/moved"); !strings.HasSuffix(got, "which led to "+url+"/other") {
+	if got := u.mustCall("navigate", "url", url+"/moved"); !strings.HasSuffix(got, "which led to "+url+"/other") {
 		t.Error(got)
 	}
-	u.do("navigate", "url", url+"/late")
-	u.do("web_waitForUrl", "pattern", "/other$")
-	u.do("navigate", "url", url+"/busy#part")
-	if got := u.do("navigate", "url", url+"/busy#other"); !strings.Contains(got, "in the same document") {
+	u.mustCall("navigate", "url", url+"/late")
+	u.mustCall("web_waitForUrl", "pattern", "/other$")
+	u.mustCall("navigate", "url", url+"/busy#part")
+	if got := u.mustCall("navigate", "url", url+"/busy#other"); !strings.Contains(got, "in the same document") {
 		t.Error(got)
 	}
-	u.refused("navigate", []any{"url", url + "/none"}, "opened no page")
+	u.mustFail("navigate", []any{"url", url + "/none"}, "opened no page")
 
 	for path, want := range map[string]string{"/never": "answered, but had not loaded after", "/hangs": "did not answer within"} {
-		result, err := u.within(time.Second, "navigate", map[string]any{"url": url + path})
+		result, err := u.callWithin(time.Second, "navigate", map[string]any{"url": url + path})
 		if err != nil || result.Kind != fault.CallTimeout || !strings.Contains(result.Text, url+path+" "+want) {
 			t.Errorf("%s: %+v, %v", path, result, err)
 		}
 	}
-	if got := u.do("navigate", "url", url+"/other"); got != "opened "+url+"/other" {
+	if got := u.mustCall("navigate", "url", url+"/other"); got != "opened "+url+"/other" {
 		t.Error(got)
 	}
 }
 
 func TestAPageThatCannotBeOpenedSaysWhy(t *testing.T) {
 	t.Parallel()
-	u := open(t)
+	u := openSession(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dead := "http://" + l.Addr().String()
 	_ = l.Close()
-	if got := u.refused("navigate", []any{"url", dead}, dead+" could not be opened: nothing listens there (net::ERR_CONNECTION_REFUSED)"); got.Hint == "" {
+	if got := u.mustFail("navigate", []any{"url", dead}, dead+" could not be opened: nothing listens there (net::ERR_CONNECTION_REFUSED)"); got.Hint == "" {
 		t.Error("there is no hint")
 	}
-	if got := u.do("web_currentUrl"); got != dead+"/" {
+	if got := u.mustCall("web_currentUrl"); got != dead+"/" {
 		t.Errorf("the page is %s", got)
 	}
-	u.refused("navigate", []any{"url", "http://no-such-host.invalid/"}, "net::ERR_NAME_NOT_RESOLVED")
-	u.refused("navigate", []any{"url", "nowhere://x"}, "nowhere://x")
-	u.refused("navigate", []any{"url", " "}, "url")
-	u.refused("web_navigate", []any{"action", "AROUND"}, "AROUND", "GOTO, BACK, FORWARD")
+	u.mustFail("navigate", []any{"url", "http://no-such-host.invalid/"}, "net::ERR_NAME_NOT_RESOLVED")
+	u.mustFail("navigate", []any{"url", "nowhere://x"}, "nowhere://x")
+	u.mustFail("navigate", []any{"url", " "}, "url")
+	u.mustFail("web_navigate", []any{"action", "AROUND"}, "AROUND", "GOTO, BACK, FORWARD")
 }
 
 func TestGoingBackAndForwardCoversEveryKindOfHistory(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	url := pages(t, map[string]http.HandlerFunc{"/a": html(`<title>a</title>`), "/b": html(`<title>b</title>`)})
-	u.do("web_navigate", "url", url+"/a")
-	u.do("web_navigate", "url", url+"/b")
-	u.do("web_navigate", "url", url+"/b#hash")
-	u.js(`history.pushState({}, "", "/pushed")`)
-	u.do("web_navigate", "url", localhost(url)+"/a")
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{"/a": htmlPage(`<title>a</title>`), "/b": htmlPage(`<title>b</title>`)})
+	u.mustCall("web_navigate", "url", url+"/a")
+	u.mustCall("web_navigate", "url", url+"/b")
+	u.mustCall("web_navigate", "url", url+"/b#hash")
+	u.mustEval(`history.pushState({}, "", "/pushed")`)
+	u.mustCall("web_navigate", "url", otherSite(url)+"/a")
 	for _, step := range []struct{ action, url string }{
 		{"back", url + "/pushed"},
 		{"BACK", url + "/b#hash"},
@@ -117,16 +117,16 @@ func TestGoingBackAndForwardCoversEveryKindOfHistory(t *testing.T) {
 		{"FORWARD", url + "/b"},
 		{"FORWARD", url + "/b#hash"},
 		{"FORWARD", url + "/pushed"},
-		{"FORWARD", localhost(url) + "/a"},
+		{"FORWARD", otherSite(url) + "/a"},
 		{"BACK", url + "/pushed"},
 	} {
-		u.do("web_navigate", "action", step.action)
-		if got := u.do("web_currentUrl"); got != step.url {
+		u.mustCall("web_navigate", "action", step.action)
+		if got := u.mustCall("web_currentUrl"); got != step.url {
 			t.Errorf("%s leads to %s, want %s", step.action, got, step.url)
 		}
 	}
-	u.do("web_navigate", "action", "FORWARD")
-	u.refused("web_navigate", []any{"action", "FORWARD"}, "there is no page to go forward to from "+localhost(url)+"/a")
+	u.mustCall("web_navigate", "action", "FORWARD")
+	u.mustFail("web_navigate", []any{"action", "FORWARD"}, "there is no page to go forward to from "+otherSite(url)+"/a")
 }
 
 func TestAURLIsTakenAsItIsOrAsAFile(t *testing.T) {
@@ -142,7 +142,7 @@ func TestAURLIsTakenAsItIsOrAsAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	at := &tab{device: &page{session: device.Session{TrailDir: trail, Root: root}}}
+	at := &page{device: &webDevice{session: device.Session{TrailDir: trail, Root: root}}}
 	file := "file://" + filepath.ToSlash(root)
 	for given, want := range map[string]string{
 		"http://shop.example/a b?c#d": "http://shop.example/a b?c#d",
@@ -161,15 +161,15 @@ func TestAURLIsTakenAsItIsOrAsAFile(t *testing.T) {
 		root + "/both.html":           file + "/both.html",
 		"  both.html ":                file + "/trails/web/both.html",
 	} {
-		if got, err := at.resolve(given); err != nil || got != want {
+		if got, err := at.resolveURL(given); err != nil || got != want {
 			t.Errorf("%q is %q, want %q; %v", given, got, want, err)
 		}
 	}
-	_, err := at.resolve("localhost:3000/cart")
+	_, err := at.resolveURL("localhost:3000/cart")
 	if err == nil || !strings.Contains(err.Error(), `"localhost:3000/cart" is no URL, and there is no file `+filepath.Join(trail, "localhost:3000/cart")) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := (&tab{device: &page{}}).resolve("x.html"); err == nil {
+	if _, err := (&page{device: &webDevice{}}).resolveURL("x.html"); err == nil {
 		t.Error("a path without a folder is one")
 	}
 }
@@ -180,56 +180,56 @@ func TestAFileOfTheTrailOpens(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "my page.html"), []byte("<title>mine</title>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := shared.get()
+	b, err := sharedBrowser.get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := openIn(t, b, device.Session{TrailDir: dir})
-	u.do("web_navigate", "url", "my page.html")
-	if got := u.js("document.title"); got != "mine" {
+	u := openSessionIn(t, b, device.Session{TrailDir: dir})
+	u.mustCall("web_navigate", "url", "my page.html")
+	if got := u.mustEval("document.title"); got != "mine" {
 		t.Errorf("the page is %q", got)
 	}
 }
 
 func TestLaunchAppOpensTheTargetsBaseURL(t *testing.T) {
 	t.Parallel()
-	b, err := shared.get()
+	b, err := sharedBrowser.get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := pages(t, map[string]http.HandlerFunc{"/shop": html(`shop`)}) + "/shop"
-	if got := openIn(t, b, device.Session{BaseURL: url}).do("launchApp", "appId", "any"); got != "opened "+url {
+	url := serve(t, map[string]http.HandlerFunc{"/shop": htmlPage(`shop`)}) + "/shop"
+	if got := openSessionIn(t, b, device.Session{BaseURL: url}).mustCall("launchApp", "appId", "any"); got != "opened "+url {
 		t.Error(got)
 	}
-	if got := open(t).refused("launchApp", nil, "base_url"); got.Hint == "" {
+	if got := openSession(t).mustFail("launchApp", nil, "base_url"); got.Hint == "" {
 		t.Error("there is no hint")
 	}
 }
 
 func TestWaitingForAURLSeesEveryKindOfChange(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	url := pages(t, map[string]http.HandlerFunc{"/a": html(`a`), "/b": html(`b`)})
-	u.do("navigate", "url", url+"/a")
-	u.do("web_waitForUrl", "pattern", "/a$")
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{"/a": htmlPage(`a`), "/b": htmlPage(`b`)})
+	u.mustCall("navigate", "url", url+"/a")
+	u.mustCall("web_waitForUrl", "pattern", "/a$")
 	for _, c := range []struct{ script, pattern string }{
 		{`setTimeout(() => history.pushState({}, "", "/a?step=2"), 50)`, `step=\d`},
 		{`setTimeout(() => location.hash = "end", 50)`, `#end$`},
 		{`setTimeout(() => location.href = "/b", 50)`, `^http://[^/]+/b$`},
 	} {
-		u.js(c.script + "; 0")
-		u.do("web_waitForUrl", "pattern", c.pattern)
+		u.mustEval(c.script + "; 0")
+		u.mustCall("web_waitForUrl", "pattern", c.pattern)
 	}
-	u.refused("web_waitForUrl", []any{"pattern", "/never", "timeoutMs", 50}, "the URL is "+url+"/b", `"/never"`, "50ms")
-	u.refused("web_waitForUrl", []any{"pattern", "("}, "pattern")
+	u.mustFail("web_waitForUrl", []any{"pattern", "/never", "timeoutMs", 50}, "the URL is "+url+"/b", `"/never"`, "50ms")
+	u.mustFail("web_waitForUrl", []any{"pattern", "("}, "pattern")
 }
 
 func TestACallWithALimitOfItsOwnEndsThere(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("navigate", "url", "about:blank")
+	u := openSession(t)
+	u.mustCall("navigate", "url", "about:blank")
 	began := time.Now()
-	result, err := u.within(100*time.Millisecond, "web_evaluate", map[string]any{"script": "new Promise(() => {})"})
+	result, err := u.callWithin(100*time.Millisecond, "web_evaluate", map[string]any{"script": "new Promise(() => {})"})
 	if err != nil || result.Kind != fault.CallTimeout || result.Text != "web_evaluate did not end within 100ms" {
 		t.Errorf("got %+v, %v", result, err)
 	}

@@ -2,190 +2,319 @@ package web
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"strings"
+	"sync"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// pageCommands are those that are about a page as a whole.
-func pageCommands() []command {
-	url := `"url": {"type": "string", "minLength": 1, "description": "With a scheme; anything else is a file, beside the trail or in the project"}`
-	script := `"script": {"type": "string", "minLength": 1, "description": "An expression, or a function that is called"}`
-	return []command{
-		{device.Command("navigate", "Opens a page and waits until it has loaded.", url, "url"), navigate},
-		{device.Command("evaluateJs", "Runs JavaScript in the page and answers what it returns, as JSON.", script, "script"), webEvaluate},
-		{device.Command("web_navigate", "Opens a page, or goes back or forward, and waits until it has loaded.",
-			enum("action", "What to do", "GOTO", "BACK", "FORWARD")+", "+url), webNavigate},
-		{device.Command("web_wait", "Waits.", `"seconds": {"type": "number", "minimum": 0, "default": 1, "description": "At most 30"}`), webWait},
-		{device.Command("web_waitForUrl", "Waits until a regular expression is found in the URL.",
-			`"pattern": {"type": "string"}, `+timeoutProperty+`, "default": 30000}`, "pattern"), webWaitForURL},
-		{device.Command("web_snapshot", "Keeps what the page shows: a screenshot, and its elements as text. Answers a list of these.",
-			`"screenName": {"type": "string"}, "within": {"type": "string", "description": "CSS selector: list what is in this element only"},
-			"maxBytes": {"type": "integer", "minimum": 0, "default": 6000, "description": "How long the list may be"}`), webSnapshot},
-		{device.Command("web_resize", "Gives the page another size.", `"width": {"type": "integer", "minimum": 1, "maximum": 10000000},
-			"height": {"type": "integer", "minimum": 1, "maximum": 10000000}`, "width", "height"), webResize},
-		{device.Command("web_currentUrl", "Answers where the page is.", ""), webCurrentURL},
-		{device.Command("web_evaluate", "Runs JavaScript in the page and answers what it returns, as JSON.", script, "script"), webEvaluate},
-		{device.Command("web_getStorageState", "Answers cookies and local storage, as Playwright writes them.", ""), webGetStorageState},
-		{device.Command("web_applyCookies", "Sets cookies.",
-			`"cookiesJson": {"description": "A list of cookies, or what web_getStorageState answered"}`, "cookiesJson"), webApplyCookies},
-		{device.Command("web_handleDialog", "Says what dialogs get from now on; before that they are dismissed.",
-			enum("action", "What to do", "ACCEPT", "DISMISS")+`, "text": {"type": "string", "description": "What to write into prompts"}`), webHandleDialog},
-	}
+// openLimit is for a machine that is busy with other browsers; opening takes 0.1 s.
+const openLimit = 30 * time.Second
+
+// page is the page that a session sees, in a browser context of its own. What is told by events is kept here by the goroutine that reads
+// from the browser; anybody may read it.
+type page struct {
+	device    *webDevice
+	browser   *browser
+	notes     *notes
+	context   string          // id of the browser context
+	target    *cdp.Session    // of the page; set before ready is sent
+	setupSent chan []response // to what was asked of the page when it appeared
+	ctx       context.Context //nolint:containedctx // ends when the page or its browser is gone, or is closed
+	cancel    context.CancelCauseFunc
+	watcher   sync.WaitGroup
+
+	mu         sync.Mutex
+	changed    chan struct{} // closed and replaced when anything below changes
+	root       *frame
+	framesByID map[string]*frame
+	dialogs    dialogPolicy
 }
 
-// webResize is web_resize.
-func webResize(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	width, height := int(a.number("width", 0)), int(a.number("height", 0))
-	if err := t.page.Call(ctx, "Emulation.setDeviceMetricsOverride", metrics(width, height), nil); err != nil {
-		return tool.Result{}, err
-	}
-	t.device.resized(width, height)
-	return said("the page has %d×%d pixels", width, height), nil
+// response waits for what a call returns.
+type response func(ctx context.Context, result any) error
+
+// dialogPolicy is what dialogs get.
+type dialogPolicy struct {
+	accept bool
+	text   string // for a prompt
 }
 
-// webWait is web_wait.
-func webWait(ctx context.Context, _ *tab, args map[string]any) (tool.Result, error) {
-	const longest = 30
-	seconds := min(arguments(args).number("seconds", 1), longest)
-	timer := time.NewTimer(time.Duration(seconds * float64(time.Second)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return said("waited %g s", seconds), nil
-	case <-ctx.Done():
-		return tool.Result{}, context.Cause(ctx)
-	}
-}
+// errPageClosed is why a tab is lost that we closed.
+var errPageClosed = errors.New("the page was closed")
 
-// webHandleDialog is web_handleDialog.
-func webHandleDialog(_ context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	action, err := arguments(args).word("action", "ACCEPT", "DISMISS")
+// open opens a tab in a context of its own.
+func (b *browser) open(ctx context.Context, d *webDevice) (*page, error) {
+	ctx, cancel := context.WithTimeout(ctx, openLimit)
+	defer cancel()
+	var made struct{ BrowserContextID string }
+	err := b.conn.Browser().Call(ctx, "Target.createBrowserContext", map[string]any{"disposeOnDetach": true}, &made)
 	if err != nil {
-		return tool.Result{}, err
+		return nil, b.openError(err)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.policy = dialogPolicy{accept: action == "ACCEPT", text: arguments(args).text("text")}
-	if t.policy.accept {
-		return said("dialogs are accepted from now on"), nil
+	t := &page{
+		device: d, browser: b, notes: d.notes, context: made.BrowserContextID, setupSent: make(chan []response, 1),
+		changed: make(chan struct{}), framesByID: map[string]*frame{},
 	}
-	return said("dialogs are dismissed from now on"), nil
+	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	b.mu.Lock()
+	b.pages[t.context] = t
+	b.mu.Unlock()
+	if err := t.create(ctx); err != nil {
+		t.close()
+		return nil, b.openError(err)
+	}
+	t.watcher.Go(t.watch)
+	return t, nil
 }
 
-// evaluate runs an expression in the frame's isolated world and decodes what it gives.
-func (f *frame) evaluate(ctx context.Context, expression string, result any) error {
-	s, w, err := f.inside(ctx)
-	if err != nil {
+// create creates the page and waits until it is set up.
+func (p *page) create(ctx context.Context) error {
+	s := p.browser.conn.Browser()
+	downloads := s.Send("Browser.setDownloadBehavior", p.downloadBehavior())
+	params := map[string]any{"url": "about:blank", "browserContextId": p.context}
+	if p.browser.headed {
+		params["width"], params["height"] = p.device.Size()
+	}
+	if err := s.Call(ctx, "Target.createTarget", params, nil); err != nil {
 		return err
 	}
-	ctx, done := w.during(ctx)
-	defer done()
-	var r returned
-	err = s.Call(ctx, "Runtime.evaluate", map[string]any{
-		"expression": expression, "uniqueContextId": w.unique, "returnByValue": true, "awaitPromise": true,
-	}, &r)
-	if err == nil {
-		err = r.err()
+	select {
+	case answers := <-p.setupSent:
+		for _, a := range append(answers, response(downloads)) {
+			if err := a(ctx, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	case <-p.browser.conn.Done():
+		return p.browser.conn.Err()
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	if err != nil || r.Result.Value == nil {
-		return replaced(err)
-	}
-	return json.Unmarshal(r.Result.Value, result)
 }
 
-// evaluated is the value of an expression in the main frame.
-func evaluated[T any](ctx context.Context, t *tab, expression string) (T, error) {
-	var value T
-	err := t.main().evaluate(ctx, expression, &value)
-	return value, err
+// openError says why no tab could be opened.
+func (b *browser) openError(cause error) error {
+	select {
+	case <-b.conn.Done():
+		b.waitForExit()
+		return b.lostError()
+	default:
+		return fault.New(fault.Crashed, "", "the browser %s opens no page: %v", b.name, cause)
+	}
 }
 
-// webEvaluate is web_evaluate and evaluateJs.
-func webEvaluate(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	value, err := t.evaluate(ctx, arguments(args).text("script"))
-	if thrown, ok := errors.AsType[*scriptError](err); ok {
-		return tool.Result{}, fault.New(fault.ToolFailed, "", "the script failed: %s", thrown.text)
+// onAttached gets the first page of the context, which is ours, and those that it opens.
+func (p *page) onAttached(s *cdp.Session, a attachedTarget) {
+	defer func() { s.Send("Runtime.runIfWaitingForDebugger", nil) }()
+	if p.target != nil {
+		s.Listen(func(e cdp.Event) { p.onPageEvent(s, e) })
+		p.sendAll(s, "Page.enable", nil, "Runtime.enable", nil, "Log.enable", nil)
+		return
+	}
+	p.target = s
+	p.root = &frame{page: p, id: a.TargetInfo.TargetID, url: "about:blank"}
+	p.root.session.to.Store(s)
+	p.framesByID[p.root.id] = p.root
+	p.watchFrames(s)
+	answers := p.sendAll(s,
+		"Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true},
+		"Emulation.setDeviceMetricsOverride", metrics(p.device.Size()),
+	)
+	p.setupSent <- append(answers, p.initSession(s)...)
+}
+
+func metrics(width, height int) map[string]any {
+	return map[string]any{
+		"width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 1, "mobile": false,
+	}
+}
+
+// sendAll begins calls, given as pairs of method and parameters.
+func (p *page) sendAll(s *cdp.Session, pairs ...any) []response {
+	var answers []response
+	for i := 0; i < len(pairs); i += 2 {
+		method, _ := pairs[i].(string)
+		answers = append(answers, s.Send(method, pairs[i+1]))
+	}
+	return answers
+}
+
+// initSession makes a page, or a frame in a process of its own, tell of what happens in it and have our script in every document.
+func (p *page) initSession(s *cdp.Session) []response {
+	return p.sendAll(s,
+		"Inspector.enable", nil,
+		"Page.enable", nil,
+		"Page.setLifecycleEventsEnabled", map[string]any{"enabled": true},
+		"Runtime.enable", nil,
+		"Log.enable", nil,
+		"Target.setAutoAttach", autoAttach("iframe"),
+		"Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script, "worldName": worldName, "runImmediately": true},
+	)
+}
+
+// watch tells the session when the page is gone.
+func (p *page) watch() {
+	select {
+	case <-p.ctx.Done():
+	case <-p.target.Done():
+		p.cancel(errPageClosed)
+	case <-p.browser.conn.Done():
+		p.cancel(p.browser.conn.Err())
+	}
+	if err := p.closeError(); err.Kind != fault.Cancelled {
+		p.device.session.Broken(err)
+	}
+}
+
+// closed says whether the tab is lost, also when we are just about to hear of it.
+func (p *page) closed() bool {
+	select {
+	case <-p.target.Done():
+		<-p.ctx.Done()
+		return true
+	default:
+		return p.ctx.Err() != nil
+	}
+}
+
+// errSessionClosed is why a tab is lost that its session closed.
+var errSessionClosed = errors.New("the session has ended")
+
+// closeError says why the tab is lost: an error of kind Cancelled when its session closed it, else Crashed.
+func (p *page) closeError() *fault.Error {
+	cause := context.Cause(p.ctx)
+	if errors.Is(cause, errSessionClosed) {
+		return fault.Wrap(fault.Cancelled, cause, "", "the page was closed")
+	}
+	select {
+	case <-p.browser.conn.Done():
+		p.browser.waitForExit()
+		return p.browser.lostError()
+	default:
 	}
 	switch {
-	case errors.Is(replaced(err), errGone):
-		return tool.Result{}, fault.New(fault.ToolFailed, "", "the page was left before the script had ended")
-	case err != nil:
-		return tool.Result{}, err
+	case errors.Is(cause, errPageClosed):
+		return fault.New(fault.Crashed, "the page may have closed itself with window.close()", "the page was closed")
+	case fault.As(cause) != nil:
+		return fault.As(cause)
 	}
-	result := said("%s", value)
-	if strings.HasPrefix(value, "{") {
-		result.Structured = json.RawMessage(value)
-	}
-	_ = json.Unmarshal([]byte(value), &result.Text) // a text is answered as it is, anything else as JSON
-	return result, nil
+	return fault.New(fault.Crashed, "", "the page is gone: %v", cause)
 }
 
-// evaluate runs a script in the page's own world, as Playwright does: a function is called, a promise awaited. A script that returns, as
-// the body of a function does, is taken as one. It gives JSON, or undefined.
-func (t *tab) evaluate(ctx context.Context, script string) (value string, err error) {
-	r, err := t.run(ctx, script)
-	if thrown, ok := errors.AsType[*scriptError](err); ok && strings.HasPrefix(thrown.text, "SyntaxError: Illegal return statement") {
-		r, err = t.run(ctx, "(async () => {"+script+"\n})()")
+// close ends the tab with everything that its context holds. It waits for no answer of a browser of our own.
+func (p *page) close() {
+	p.cancel(errSessionClosed)
+	p.watcher.Wait()
+	p.keepDownloads()
+	p.browser.mu.Lock()
+	delete(p.browser.pages, p.context)
+	p.browser.mu.Unlock()
+	disposed := p.browser.conn.Browser().Send("Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
+	if p.browser.process == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), closeLimit)
+		defer cancel()
+		_ = disposed(ctx, nil)
 	}
-	switch {
-	case err != nil:
-		return "", err
-	case r.UnserializableValue != "":
-		return r.UnserializableValue, nil
-	case r.ObjectID == "" && r.Value == nil:
-		return r.Type, nil
-	case r.ObjectID == "":
-		return string(r.Value), nil
-	}
-	defer func() { t.page.Begin("Runtime.releaseObject", map[string]any{"objectId": r.ObjectID}) }()
-	const body = `async function() { return JSON.stringify(await (typeof this === "function" ? this() : this)) }`
-	var called returned
-	err = t.page.Call(ctx, "Runtime.callFunctionOn", map[string]any{
-		"functionDeclaration": body, "objectId": r.ObjectID, "returnByValue": true, "awaitPromise": true, "userGesture": true,
-	}, &called)
-	if err = errors.Join(err, called.err()); err != nil || called.Result.Value == nil {
-		return called.Result.Type, err
-	}
-	return value, json.Unmarshal(called.Result.Value, &value)
 }
 
-func (t *tab) run(ctx context.Context, script string) (remote, error) {
-	var r returned
-	err := t.page.Call(ctx, "Runtime.evaluate", map[string]any{
-		"expression": script, "userGesture": true, "replMode": true, // which awaits anywhere, and declares again
-	}, &r)
-	if err == nil {
-		err = r.err()
+// waitUntil waits until something that events tell of holds. done is called with t.mu held.
+func (p *page) waitUntil(ctx context.Context, done func() bool) error {
+	for {
+		p.mu.Lock()
+		held, changed := done(), p.changed
+		p.mu.Unlock()
+		if held {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	return r.Result, err
 }
 
-// screenshot is a PNG of what can be seen.
-func (t *tab) screenshot(ctx context.Context) ([]byte, error) {
-	var shot struct{ Data string }
-	if err := t.page.Call(ctx, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot); err != nil {
-		return nil, err
-	}
-	return base64.StdEncoding.DecodeString(shot.Data)
+// update changes what events tell of.
+func (p *page) update(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
-// captureScreen is the command of every device.
-func captureScreen(ctx context.Context, t *tab, _ map[string]any) (tool.Result, error) {
-	data, err := t.screenshot(ctx)
-	if err != nil {
-		return tool.Result{}, err
+// onPageEvent hears what happens in pages that our page opened.
+func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
+	switch e.Method {
+	case "Page.javascriptDialogOpening":
+		p.onDialog(s, e)
+	case "Page.downloadWillBegin", "Page.downloadProgress":
+		p.notes.download(e)
+	case "Page.frameNavigated":
+		var params struct {
+			Frame struct{ ParentID, URL string }
+		}
+		if e.Decode(&params) == nil && params.Frame.ParentID == "" {
+			p.notes.add(noteTab, "%s", params.Frame.URL)
+		}
+	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
+		p.notes.console(e)
 	}
-	path, err := t.device.session.Keep(device.Artifact{Name: "screenshot.png", Data: data})
-	if err != nil {
-		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keeping the screenshot")
+}
+
+// onDialog answers a dialog at once: while it is open, scripts of the page do not run. A beforeunload dialog is always accepted.
+func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
+	var dialog struct{ Type, Message, DefaultPrompt string }
+	if e.Decode(&dialog) != nil {
+		return
 	}
-	return said("%s", path), nil
+	p.mu.Lock()
+	policy := p.dialogs
+	p.mu.Unlock()
+	if dialog.Type == "beforeunload" {
+		policy = dialogPolicy{accept: true}
+	}
+	params := map[string]any{"accept": policy.accept}
+	if dialog.Type == "prompt" && policy.accept {
+		params["promptText"] = policy.text
+	}
+	s.Send("Page.handleJavaScriptDialog", params)
+	p.notes.dialog(dialog.Type, dialog.Message, policy.accept)
+}
+
+// onCrash is heard when the process of the page has died, or that of a frame, which the page can do without.
+func (p *page) onCrash(s *cdp.Session) {
+	if s == p.target {
+		p.cancel(fault.New(fault.Crashed, "the page may need more memory than there is, or have met a bug of the browser",
+			"the page %s has crashed", p.url()))
+		return
+	}
+	p.update(func() {
+		for _, f := range p.framesByID {
+			if f.session.to.CompareAndSwap(s, nil) {
+				f.endWorld()
+				p.notes.add(noteConsole, "the frame %s has crashed", f.url)
+			}
+		}
+	})
+}
+
+// url is where the page is.
+func (p *page) url() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.root.url
+}
+
+// downloadBehavior lets a browser of our own save files, beside its profile. Where another one would put them is not ours to say.
+func (p *page) downloadBehavior() map[string]any {
+	params := map[string]any{"behavior": "default", "browserContextId": p.context, "eventsEnabled": true}
+	if p.browser.folder != "" {
+		params["behavior"], params["downloadPath"] = "allowAndName", p.browser.folder
+	}
+	return params
 }

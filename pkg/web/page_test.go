@@ -1,142 +1,379 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-func TestAScriptAnswersWhatItReturns(t *testing.T) {
-	t.Parallel()
-	u := open(t)
-	u.do("navigate", "url", "about:blank")
-	for script, want := range map[string]string{
-		"1 + 1":                             "2",
-		"'text'":                            "text",
-		`"\ud83d"`:                          "\uFFFD",
-		"'é <b>'":                           "é <b>",
-		"null":                              "null",
-		"undefined":                         "undefined",
-		"let x = 3; x * 2":                  "6",
-		"0/0":                               "NaN",
-		"-0":                                "-0",
-		"[1, 'ü', null]":                    `[1,"ü",null]`,
-		"({b: 1, a: {c: [true]}})":          `{"b":1,"a":{"c":[true]}}`,
-		"() => 7":                           "7",
-		"async () => ({late: await 8})":     `{"late":8}`,
-		"function f() { return 'named' } f": "named",
-		"() => {}":                          "undefined",
-		"Promise.resolve(9)":                "9",
-		"new Promise(r => setTimeout(r, 10, 10))": "10",
-		"return 11": "11",
-		"if (true) { return {a: 12} } // comment": `{"a":12}`,
-		"await Promise.resolve(1); return 13":     "13",
-		"document.body":                           "{}",
-	} {
-		if got := u.js(script); got != want {
-			t.Errorf("%s: got %s, want %s", script, got, want)
+// pageText returns what page.txt says.
+func (u *testSession) pageText() string {
+	u.t.Helper()
+	for _, a := range u.device.Evidence(u.t.Context()) {
+		if a.Name == "page.txt" {
+			return string(a.Data)
 		}
 	}
-	result, _ := u.call("evaluateJs", "script", "({a: 1})")
-	if string(result.Structured) != `{"a":1}` {
-		t.Errorf("structured: %s", result.Structured)
-	}
-	for script, want := range map[string]string{
-		"nonsense(":              "SyntaxError",
-		"missing()":              "ReferenceError: missing is not defined",
-		"throw new Error('no')":  "Error: no",
-		"throw 'text'":           `"text"`,
-		"Promise.reject('late')": `"late"`,
-		"() => { null.x }":       "TypeError",
-		"let a = {}; a.a = a; a": "circular",
-	} {
-		u.refused("evaluateJs", []any{"script", script}, want)
-	}
-	url := pages(t, map[string]http.HandlerFunc{"/next": html("next")}) + "/next"
-	u.refused("web_evaluate", []any{"script", "location.href = '" + url + "'; new Promise(() => {})"}, "the page was left")
+	u.t.Fatal("there is no page.txt")
+	return ""
 }
 
-func TestThePageHasTheSizeItWasGiven(t *testing.T) {
-	t.Parallel()
-	u := open(t)
-	u.do("navigate", "url", "about:blank")
-	const size = "[innerWidth, innerHeight, devicePixelRatio, screen.width]"
-	if got := u.js(size); got != "[1280,800,1,1280]" {
-		t.Errorf("the page has %s", got)
-	}
-	u.do("web_resize", "width", 400, "height", json.Number("700"))
-	if got := u.js(size); got != "[400,700,1,400]" {
-		t.Errorf("resized, the page has %s", got)
-	}
-	if w, h := u.device.Size(); w != 400 || h != 700 {
-		t.Errorf("the device says %d, %d", w, h)
-	}
-}
-
-func TestWaitingTakesAsLongAsItSays(t *testing.T) {
-	t.Parallel()
-	u := open(t)
-	u.do("navigate", "url", "about:blank")
-	began := time.Now()
-	u.do("web_wait", "seconds", 0.2)
-	if took := time.Since(began); took < 200*time.Millisecond || took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
-}
-
-func TestScreensAreKept(t *testing.T) {
-	t.Parallel()
-	u := open(t)
-	url := pages(t, map[string]http.HandlerFunc{"/x": html("<title>X</title><h1>Hello</h1>")}) + "/x"
-	u.do("navigate", "url", url)
-	u.do("captureScreen")
-	if got := u.do("web_snapshot", "screenName", "start"); got != "kept start.png and start.yaml of "+url+"\ne1 heading \"Hello\" [level=1]" {
-		t.Error(got)
-	}
-	for _, name := range []string{"screenshot.png", "start.png"} {
-		if !strings.HasPrefix(string(u.kept[name]), "\x89PNG") {
-			t.Errorf("%s is no picture", name)
+func (u *testSession) waitForNotes(lines ...string) {
+	u.t.Helper()
+	var is string
+	defer func() {
+		if u.t.Failed() {
+			u.t.Log(is)
 		}
+	}()
+	waitFor(u.t, fmt.Sprintf("notes of %q", lines), func() bool {
+		is = u.pageText()
+		for _, line := range lines {
+			if !strings.Contains(is, line+"\n") {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestSessionsShareNothing(t *testing.T) {
+	t.Parallel()
+	url := serve(t, nil) + "/page-store.html"
+	a, b := openSession(t), openSession(t)
+	a.mustCall("navigate", "url", url)
+	a.mustEval(`document.cookie = "who=a; max-age=1000"; localStorage.who = "a"; sessionStorage.who = "a"; 0`)
+	if err := a.page().target.Call(t.Context(), "Browser.grantPermissions", map[string]any{
+		"permissions": []string{"geolocation"}, "browserContextId": a.page().context,
+	}, nil); err != nil {
+		t.Fatal(err)
 	}
-	if got := string(u.kept["start.yaml"]); !strings.Contains(got, `heading "Hello"`) {
+	const all = `(async () => [document.cookie, localStorage.who, sessionStorage.who, (await indexedDB.databases()).length,
+		(await navigator.permissions.query({name: "geolocation"})).state])()`
+	a.mustEval(`new Promise(done => { indexedDB.open("db").onsuccess = () => done(1) })`)
+	if got := a.mustEval(all); got != `["who=a","a","a",1,"granted"]` {
+		t.Errorf("its own session sees %s", got)
+	}
+	b.mustCall("navigate", "url", url)
+	const nothing = `["",null,null,0,"prompt"]`
+	if got := b.mustEval(all); got != nothing {
+		t.Errorf("another session sees %s", got)
+	}
+	another := openSessionIn(t, newTestBackend(t, nil), device.Session{})
+	another.mustCall("navigate", "url", url)
+	if got := another.mustEval(all); got != nothing {
+		t.Errorf("another run at the same time sees %s", got)
+	}
+	a.mustCall("clearAppData")
+	if got := a.mustCall("web_currentUrl"); got != "about:blank" {
+		t.Errorf("after clearAppData the page is %s", got)
+	}
+	a.mustCall("navigate", "url", url)
+	if got := a.mustEval(all); got != nothing {
+		t.Errorf("after clearAppData the session sees %s", got)
+	}
+}
+
+func TestDialogsStopNothing(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{
+		"/loud":  htmlPage(`<script>alert("at load"); addEventListener("beforeunload", e => e.preventDefault())</script><button onclick="0">b</button>`),
+		"/quiet": htmlPage(`quiet`),
+	})
+	u.mustCall("navigate", "url", url+"/loud")
+	if got := u.mustEval(`[alert("one"), confirm("two"), prompt("three", "3")]`); got != `[null,false,null]` {
+		t.Errorf("by default dialogs give %s", got)
+	}
+	u.mustCall("web_handleDialog", "action", "accept", "text", "typed")
+	if got := u.mustEval(`[confirm("four"), prompt("five")]`); got != `[true,"typed"]` {
+		t.Errorf("accepted dialogs give %s", got)
+	}
+	u.mustCall("web_handleDialog", "action", "DISMISS")
+	if got := u.mustEval(`confirm("six")`); got != `false` {
+		t.Errorf("dismissed again, a dialog gives %s", got)
+	}
+	u.mustEval(`document.querySelector("button").click(); document.hasFocus()`)
+	if err := u.page().target.Call(t.Context(), "Input.dispatchMouseEvent", map[string]any{
+		"type": "mousePressed", "x": 20, "y": 20, "button": "left", "clickCount": 1,
+	}, nil); err != nil { // beforeunload asks only on pages that were touched
+		t.Fatal(err)
+	}
+	u.mustCall("navigate", "url", url+"/quiet")
+	u.waitForNotes(`- alert "at load", dismissed`, `- confirm "two", dismissed`, `- prompt "five", accepted`, `- confirm "six", dismissed`,
+		`- beforeunload "", accepted`)
+	u.mustFail("web_handleDialog", []any{"action", "IGNORE"}, "IGNORE", "ACCEPT, DISMISS")
+}
+
+func TestATabThatAPageOpensLeavesThePageAsItIs(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{
+		"/opener": htmlPage(`<title>opener</title><a target=_blank href="/opened">link</a>`),
+		"/opened": htmlPage(`<title>opened</title><script>alert("in the new tab"); console.error("bad there")</script>`),
+	})
+	u.mustCall("navigate", "url", url+"/opener")
+	u.mustEval(`document.querySelector("a").click()`)
+	if got := u.mustEval(`document.title`); got != "opener" {
+		t.Errorf("the page is %s", got)
+	}
+	if got := u.mustEval(`window.open("/opened"); document.title`); got != "opener" {
+		t.Errorf("the page is %s", got)
+	}
+	u.waitForNotes("- "+url+"/opened", `- alert "in the new tab", dismissed`, "- console.error: bad there")
+	if got := u.mustEval(`document.title`); got != "opener" {
 		t.Errorf("the page is %s", got)
 	}
 }
 
-func TestCookiesAndStorageCanBeReadAndSet(t *testing.T) {
+func TestACrashedPageEndsItsSessionOnly(t *testing.T) {
 	t.Parallel()
-	url := pages(t, nil)
-	a, b := open(t), open(t)
-	a.do("navigate", "url", url+"/tab-store.html")
-	a.js(`document.cookie = "plain=1"; document.cookie = "long=2; max-age=1000; SameSite=Strict"; localStorage.setItem("key", "välue"); 0`)
-	text := a.do("web_getStorageState")
-	var state storageState
-	if err := json.Unmarshal([]byte(text), &state); err != nil {
+	b := newTestBackend(t, nil)
+	u, other := openSessionIn(t, b, device.Session{}), openSessionIn(t, b, device.Session{})
+	other.mustCall("navigate", "url", "about:blank")
+	// Before its first page, a tab can crash too.
+	_, err := u.call("navigate", "url", "chrome://crash")
+	if fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), "has crashed") {
+		t.Errorf("the call: %v", err)
+	}
+	select {
+	case err := <-u.broken:
+		if fault.KindOf(err) != fault.Crashed {
+			t.Errorf("the session was told %v", err)
+		}
+	case <-time.After(testLimit):
+		t.Error("the session was not told")
+	}
+	if _, err := u.call("web_currentUrl"); fault.KindOf(err) != fault.Crashed {
+		t.Errorf("a later call: %v", err)
+	}
+	if len(u.device.Evidence(t.Context())) == 0 {
+		t.Error("there is no evidence")
+	}
+	other.mustEval("1")
+	openSessionIn(t, b, device.Session{}).mustCall("navigate", "url", "about:blank")
+}
+
+func TestAPageThatClosesItselfEndsTheSession(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "about:blank")
+	_, _ = u.call("web_evaluate", "script", "window.close()")
+	select {
+	case err := <-u.broken:
+		if fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), "was closed") {
+			t.Errorf("the session was told %v", err)
+		}
+	case <-time.After(testLimit):
+		t.Error("the session was not told")
+	}
+}
+
+func TestDownloadsAreKeptAndNoted(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{
+		"/list": htmlPage(`<a href="/report.csv">get</a>`),
+		"/report.csv": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Disposition", `attachment; filename="report.csv"`)
+			_, _ = w.Write([]byte("a,b\n"))
+		},
+	})
+	u.mustCall("navigate", "url", url+"/list")
+	u.mustEval(`document.querySelector("a").click()`)
+	u.waitForNotes("- report.csv from "+url+"/report.csv", "- report.csv is completed, 4 bytes")
+	waitFor(t, "the file", func() bool {
+		u.mustEval("1") // the next call keeps what has come
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		return string(u.kept["report.csv"]) == "a,b\n"
+	})
+	if got := u.mustCall("navigate", "url", url+"/report.csv"); !strings.Contains(got, "download") {
+		t.Errorf("visiting a download: %s", got)
+	}
+	if got := u.mustCall("web_currentUrl"); got != url+"/list" {
+		t.Errorf("the page is %s", got)
+	}
+}
+
+func TestABrowserOfSomebodyElseLivesOn(t *testing.T) {
+	t.Parallel()
+	theirs := newTestBackend(t, nil)
+	owner := openSessionIn(t, theirs, device.Session{})
+	owner.mustCall("navigate", "url", "about:blank")
+	address := debuggingPort(t)
+	contexts := func() (ids []string) {
+		b := connectTo(t, address)
+		defer func() { _ = b.conn.Close() }()
+		var answer struct{ BrowserContextIDs []string }
+		if err := b.conn.Browser().Call(t.Context(), "Target.getBrowserContexts", nil, &answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer.BrowserContextIDs
+	}
+	before := len(contexts())
+	var socket string
+	for _, url := range []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1), "socket"} {
+		if url == "socket" {
+			url = socket
+		}
+		b, err := Kind().New(device.Host{Values: map[string]string{"cdpUrl": url}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := b.Open(device.Session{Log: func(string, string, string) {}, Broken: func(err error) { t.Error(err) }})
+		result, err := d.Call(t.Context(), tool.Call{Tool: "web_evaluate", Args: map[string]any{"script": "1 + 1"}})
+		if err != nil || result.Text != "2" {
+			t.Fatalf("%s: %v, %v", url, result, err)
+		}
+		if socket == "" {
+			if socket, err = webSocketURL(t.Context(), url); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(contexts()); n != before+1 {
+			t.Errorf("%d contexts, want %d", n, before+1)
+		}
+		if err := d.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := len(contexts()); n != before {
+			t.Errorf("%d contexts are left of %d", n, before)
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(contexts()); n != before {
+		t.Errorf("%d contexts, want %d", n, before)
+	}
+}
+
+// debuggingPort is the URL of a browser that listens on a port.
+func debuggingPort(t *testing.T) string {
+	t.Helper()
+	b := newTestBackend(t, nil).(*backend)
+	o := b.options
+	path, err := o.find()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]origin{{url, []stored{{"key", "välue"}}}}, state.Origins); diff != "" || len(state.Cookies) != 2 {
-		t.Errorf("%s\n%s", diff, text)
+	other, err := o.launch(t.Context(), b.supervisor, path, "--no-sandbox", "--remote-debugging-port=0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := b.do("web_applyCookies", "cookiesJson", text); got != "applied 2 cookies" {
-		t.Error(got)
+	t.Cleanup(func() { _ = other.close() })
+	var port string
+	waitFor(t, "the port", func() bool {
+		data, err := os.ReadFile(filepath.Join(other.folder, "DevToolsActivePort"))
+		port, _, _ = strings.Cut(string(data), "\n")
+		return err == nil && port != ""
+	})
+	return "http://127.0.0.1:" + port
+}
+
+func connectTo(t *testing.T, address string) *browser {
+	t.Helper()
+	b, err := options{cdpURL: address}.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	b.do("navigate", "url", url+"/tab-store.html")
-	if got := b.js("document.cookie.split('; ').sort().join()"); got != "long=2,plain=1" {
-		t.Errorf("the cookies are %s", got)
+	return b
+}
+
+func TestEvidenceShowsThePageEvenWhenItHangs(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<title>Shop</title><h1>Hello</h1>
+		<script>console.error("bad", {a: 1}); console.warn("hm"); fetch("/missing"); setTimeout(() => { throw new Error("late") })</script>
+		<img src="http://127.0.0.1:1/none.png">`)})
+	u.mustCall("navigate", "url", url+"/page")
+	u.waitForNotes("URL: "+url+"/page", "Title: Shop", "- console.error: bad Object", "- console.warning: hm",
+		"- "+url+"/missing: the server responded with a status of 404 (Not Found)", "- http://127.0.0.1:1/none.png: net::ERR_UNSAFE_PORT")
+	if got := u.pageText(); !strings.Contains(got, "- Error: late\n") {
+		t.Errorf("page.txt lacks an error:\n%s", got)
 	}
-	b.do("web_applyCookies", "cookiesJson", `[{"name": "third", "value": "3", "url": "`+url+`", "sameSite": "lax", "expires": -1, "extra": {}}]`)
-	b.do("web_applyCookies", "cookiesJson", []any{map[string]any{"name": "fourth", "value": "4", "domain": "127.0.0.1"}})
-	if got := b.js("document.cookie.split('; ').sort().join()"); got != "fourth=4,long=2,plain=1,third=3" {
-		t.Errorf("the cookies are %s", got)
+	var names []string
+	for _, a := range u.device.Evidence(t.Context()) {
+		names = append(names, a.Name)
+		if a.Name == "screenshot.png" && !strings.HasPrefix(string(a.Data), "\x89PNG") {
+			t.Error("the screenshot is none")
+		}
+		if a.Name == "page.yaml" && !strings.Contains(string(a.Data), `heading "Hello"`) {
+			t.Errorf("the page is %s", a.Data)
+		}
 	}
-	for given, want := range map[string]string{
-		"{": "no JSON", `[{"value": "x"}]`: "cookie 1 has no name", `[{"name": "x"}]`: `cookie "x" has neither url nor domain`,
-		`[{"name": "x", "url": "nowhere"}]`: "refuses",
-	} {
-		b.refused("web_applyCookies", []any{"cookiesJson", given}, want)
+	if diff := cmp.Diff([]string{"page.txt", "screenshot.png", "page.yaml"}, names); diff != "" {
+		t.Error(diff)
 	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	hanging := make(chan error, 1)
+	go func() {
+		_, err := u.device.Call(ctx, tool.Call{Tool: "web_evaluate", Args: map[string]any{"script": "console.log('x'); while (true) {}"}})
+		hanging <- err
+	}()
+	waitFor(t, "the hang", func() bool {
+		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+		defer cancel()
+		return u.page().main().evaluate(short, "1", nil) != nil
+	})
+	began := time.Now()
+	shown := u.device.Evidence(ctx)
+	if len(shown) == 0 || !strings.Contains(string(shown[0].Data), "URL: "+url+"/page\n") {
+		t.Errorf("the evidence of a page that hangs is %v", shown)
+	}
+	if took := time.Since(began); took > evidenceLimit+5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	cancel()
+	if err := <-hanging; fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("the call that hung: %v", err)
+	}
+}
+
+func TestASecretIsInNoText(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	const secret = `p&s "é` + "\\"
+	url := serve(t, map[string]http.HandlerFunc{"/form": htmlPage(`<input aria-label=field>`)}) + "/form"
+	u.mustCall("navigate", "url", url)
+	u.page().addSecret(secret)
+	quoted, _ := json.Marshal(secret)
+	u.mustEval(fmt.Sprintf(`(secret => { document.querySelector("input").value = secret; document.title = secret; console.error(secret);
+		alert(secret); history.replaceState(0, "", "?q=" + encodeURIComponent(secret)) })(%s)`, quoted))
+	check := func(what, text string) {
+		t.Helper()
+		for _, form := range []string{secret, `p&s`, "p%26s", `\"é`} {
+			if strings.Contains(text, form) {
+				t.Errorf("%s has %q in it: %s", what, form, text)
+			}
+		}
+	}
+	u.waitForNotes("Title: [secret]", "- console.error: [secret]")
+	for _, a := range u.device.Evidence(t.Context()) {
+		if a.Text {
+			check(a.Name, string(a.Data))
+		}
+	}
+	check("the URL", u.mustCall("web_currentUrl"))
+	check("the title", u.mustEval("document.title"))
+	check("an object", u.mustEval("({title: document.title})"))
+	snapshot, _ := u.call("web_snapshot")
+	check("the snapshot", string(snapshot.Structured))
+	thrown, _ := u.call("web_evaluate", "script", "throw new Error(document.title)")
+	check("an error", thrown.Text)
 }

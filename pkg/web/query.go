@@ -10,72 +10,72 @@ import (
 
 // Queries look once, or until their timeoutMs is over, and do not fail because something is not there.
 
-func isVisible(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+func isVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	tg, err := coreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	_, err = t.attempt(ctx, tg, ask{judge: "visible", ready: "visible"}, timeoutOf(args, 0)).run(ctx)
-	if isNo(err) {
-		return value(false)
+	_, err = p.attempt(ctx, tg, condition{check: "visible", want: "visible"}, timeoutOf(args, 0)).run(ctx)
+	if isNotFound(err) {
+		return queryResult(false)
 	}
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return value(true)
+	return queryResult(true)
 }
 
-// isNo says whether an error is about an element, and not about the page or the arguments.
-func isNo(err error) bool {
+// isNotFound says whether an error is about an element, and not about the page or the arguments.
+func isNotFound(err error) bool {
 	e := fault.As(err)
 	return e != nil && e.Kind == fault.ToolFailed
 }
 
-func hasText(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
-	_, found, err := t.sees(ctx, arguments(args).text("text"), newSpan(ctx, 0))
+func hasText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	_, found, err := p.waitForText(ctx, arguments(args).text("text"), newTimeLimit(ctx, 0))
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return value(found)
+	return queryResult(found)
 }
 
-func getElementText(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+func getElementText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	tg, err := coreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	s, err := t.attempt(ctx, tg, ask{judge: "read"}, 0).run(ctx)
-	if isNo(err) {
-		return value(nil)
+	s, err := p.attempt(ctx, tg, condition{check: "read"}, 0).run(ctx)
+	if isNotFound(err) {
+		return queryResult(nil)
 	}
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return value(s.Text)
+	return queryResult(s.Text)
 }
 
-func getElementCount(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+func getElementCount(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	tg, err := coreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	a := t.attempt(ctx, tg, ask{judge: "exists"}, patience)
+	a := p.attempt(ctx, tg, condition{check: "exists"}, responseLimit)
 	for {
 		total, err := a.count(ctx)
 		switch {
 		case err == nil:
-			return value(total)
+			return queryResult(total)
 		case !errors.Is(err, errGone) || a.left() == 0:
 			return tool.Result{}, err
 		}
-		t.breathe(ctx, a.left())
+		p.waitForChange(ctx, a.left())
 	}
 }
 
 // count is how many elements fit in all frames.
 func (a *attempt) count(ctx context.Context) (total int, err error) {
-	for _, f := range a.tab.frames() {
-		err := f.bounded(ctx, func(ctx context.Context) error {
+	for _, f := range a.page.frames() {
+		err := f.withinSlice(ctx, func(ctx context.Context) error {
 			s, err := a.look(ctx, f, -1, false)
 			total += s.Count
 			return err

@@ -10,8 +10,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// visit opens a page in a new session and ends it.
-func visit(b *testing.B, backend device.Backend) {
+// openAndClose opens a page in a new session and ends it.
+func openAndClose(b *testing.B, backend device.Backend) {
 	b.Helper()
 	ctx := b.Context()
 	d := backend.Open(device.Session{Log: func(string, string, string) {}, Broken: func(error) {}})
@@ -32,7 +32,7 @@ func BenchmarkRun(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		visit(b, backend)
+		openAndClose(b, backend)
 		if err := errors.Join(backend.Close(b.Context()), supervisor.Close()); err != nil {
 			b.Fatal(err)
 		}
@@ -41,11 +41,11 @@ func BenchmarkRun(b *testing.B) {
 
 // BenchmarkSession is one more session of a run.
 func BenchmarkSession(b *testing.B) {
-	backend, err := shared.get()
+	backend, err := sharedBrowser.get()
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		visit(b, backend)
+		openAndClose(b, backend)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 // storageState is what Playwright calls so.
 type storageState struct {
-	Cookies []cookie `json:"cookies"`
-	Origins []origin `json:"origins"`
+	Cookies []cookie        `json:"cookies"`
+	Origins []originStorage `json:"origins"`
 }
 
 // cookie has the names that the DevTools protocol and Playwright have in common. Expires is in seconds since 1970, -1 for a cookie that
@@ -30,26 +30,26 @@ type cookie struct {
 	SameSite string  `json:"sameSite,omitempty"`
 }
 
-type origin struct {
-	Origin       string   `json:"origin"`
-	LocalStorage []stored `json:"localStorage"`
+type originStorage struct {
+	Origin       string       `json:"origin"`
+	LocalStorage []storedItem `json:"localStorage"`
 }
 
-type stored struct {
+type storedItem struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
 // webGetStorageState is web_getStorageState: the cookies of the session, and the local storage of what its page shows.
-func webGetStorageState(ctx context.Context, t *tab, _ map[string]any) (tool.Result, error) {
-	state := storageState{Cookies: []cookie{}, Origins: []origin{}}
-	params := map[string]any{"browserContextId": t.context}
-	if err := t.browser.conn.Browser().Call(ctx, "Storage.getCookies", params, &state); err != nil {
+func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
+	state := storageState{Cookies: []cookie{}, Origins: []originStorage{}}
+	params := map[string]any{"browserContextId": p.context}
+	if err := p.browser.conn.Browser().Call(ctx, "Storage.getCookies", params, &state); err != nil {
 		return tool.Result{}, err
 	}
 	known := map[string]bool{}
-	for _, f := range t.frames() {
-		var o origin
+	for _, f := range p.frames() {
+		var o originStorage
 		const script = `({origin: location.origin, localStorage: Array.from(localStorage, (_, i) => localStorage.key(i))
 			.map(name => ({name, value: localStorage.getItem(name)}))})`
 		if f.evaluate(ctx, script, &o) == nil && len(o.LocalStorage) > 0 && !known[o.Origin] { // some documents may have none
@@ -57,12 +57,12 @@ func webGetStorageState(ctx context.Context, t *tab, _ map[string]any) (tool.Res
 			state.Origins = append(state.Origins, o)
 		}
 	}
-	data := encoded(state)
+	data := marshal(state)
 	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
 }
 
 // webApplyCookies is web_applyCookies. It takes a list of cookies, or what web_getStorageState gives.
-func webApplyCookies(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	text, ok := args["cookiesJson"].(string)
 	if !ok {
 		data, err := json.Marshal(args["cookiesJson"])
@@ -76,12 +76,12 @@ func webApplyCookies(ctx context.Context, t *tab, args map[string]any) (tool.Res
 		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err,
 			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or what web_getStorageState gave`, "cookiesJson")
 	}
-	params := map[string]any{"cookies": cookies, "browserContextId": t.context}
-	if err := t.browser.conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
+	params := map[string]any{"cookies": cookies, "browserContextId": p.context}
+	if err := p.browser.conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
 		return tool.Result{}, fault.Wrap(fault.ToolFailed, err,
 			"a cookie needs name, value, and url or domain with path", "the browser refuses the cookies")
 	}
-	return said("applied %s", plural(len(cookies), "cookie", "cookies")), nil
+	return success("applied %s", plural(len(cookies), "cookie", "cookies")), nil
 }
 
 func readCookies(text string) ([]cookie, error) {

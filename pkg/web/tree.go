@@ -11,25 +11,25 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
 )
 
-// listBytes is how much of a page web_snapshot answers: about what a model reads in passing.
-const listBytes = 6000
+// snapshotBytes is how much of a page web_snapshot answers: about what a model reads in passing.
+const snapshotBytes = 6000
 
-// maxRounds is how often what a page has skipped is laid out: skipped parts may hold others.
-const maxRounds = 4
+// maxLayoutRounds is how often what a page has skipped is laid out: skipped parts may hold others.
+const maxLayoutRounds = 4
 
 // tree is the snapshot of the page, its main frame alone.
-func (t *tab) tree(ctx context.Context) (*aria.Tree, error) {
-	f := t.main()
+func (p *page) tree(ctx context.Context) (*aria.Tree, error) {
+	f := p.main()
 	capture, err := f.capture(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for range maxRounds {
+	for range maxLayoutRounds {
 		skipped := capture.Skipped()
 		if len(skipped) == 0 {
 			break
 		}
-		if err := t.layOut(ctx, f, skipped); err != nil {
+		if err := p.layOut(ctx, f, skipped); err != nil {
 			return nil, err
 		}
 		before := len(skipped)
@@ -52,13 +52,13 @@ func (t *tab) tree(ctx context.Context) (*aria.Tree, error) {
 func (f *frame) capture(ctx context.Context) (*aria.Capture, error) {
 	var c aria.Capture
 	err := f.session.Call(ctx, "DOMSnapshot.captureSnapshot", aria.CaptureParams(), &c)
-	return &c, replaced(err)
+	return &c, asGone(err)
 }
 
 // layOut has the browser lay out what it skips because it is far from view.
-func (t *tab) layOut(ctx context.Context, f *frame, nodes []int) error {
+func (p *page) layOut(ctx context.Context, f *frame, nodes []int) error {
 	for _, id := range nodes {
-		element, err := t.node(ctx, f, id)
+		element, err := p.resolveNode(ctx, f, id)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (f *frame) mixed(ctx context.Context) ([]int, error) {
 	}
 	err = f.session.Call(ctx, "Runtime.getProperties", map[string]any{"objectId": list.objectID, "ownProperties": true}, &answer)
 	if err != nil {
-		return nil, replaced(err)
+		return nil, asGone(err)
 	}
 	var ids []int
 	for _, p := range answer.Result {
@@ -113,22 +113,22 @@ func (f *frame) backendID(ctx context.Context, element *handle) (int, error) {
 		} `json:"node"`
 	}
 	err := f.session.Call(ctx, "DOM.describeNode", map[string]any{"objectId": element.objectID}, &described)
-	return described.Node.BackendNodeID, replaced(err)
+	return described.Node.BackendNodeID, asGone(err)
 }
 
-// part is the snapshot of the first element that fits a CSS selector, or of the page without one.
-func (t *tab) part(ctx context.Context, selector string) (whole, part *aria.Tree, err error) {
-	if whole, err = t.tree(ctx); err != nil || selector == "" {
+// partOfTree is the snapshot of the first element that fits a CSS selector, or of the page without one.
+func (p *page) partOfTree(ctx context.Context, selector string) (whole, part *aria.Tree, err error) {
+	if whole, err = p.tree(ctx); err != nil || selector == "" {
 		return whole, whole, err
 	}
-	element, err := t.main().handle(ctx, "first", map[string]string{"css": selector})
+	element, err := p.main().handle(ctx, "first", map[string]string{"css": selector})
 	if err != nil {
-		return nil, nil, noSelector(err, selector)
+		return nil, nil, selectorError(err, selector)
 	}
 	if element == nil {
 		return nil, nil, fault.New(fault.ToolFailed, "", "nothing on the page fits %s", selector)
 	}
-	id, err := t.main().backendID(ctx, element)
+	id, err := p.main().backendID(ctx, element)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,17 +140,17 @@ func (t *tab) part(ctx context.Context, selector string) (whole, part *aria.Tree
 }
 
 // webSnapshot is web_snapshot.
-func webSnapshot(ctx context.Context, t *tab, args map[string]any) (tool.Result, error) {
+func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
-	whole, part, err := t.part(ctx, a.text("within"))
+	whole, part, err := p.partOfTree(ctx, a.text("within"))
 	for errors.Is(err, errGone) && ctx.Err() == nil {
-		t.breathe(ctx, slice)
-		whole, part, err = t.part(ctx, a.text("within"))
+		p.waitForChange(ctx, pollSlice)
+		whole, part, err = p.partOfTree(ctx, a.text("within"))
 	}
 	if err != nil {
 		return tool.Result{}, err
 	}
-	data, err := t.screenshot(ctx)
+	data, err := p.screenshot(ctx)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -160,17 +160,17 @@ func webSnapshot(ctx context.Context, t *tab, args map[string]any) (tool.Result,
 	}
 	for _, kept := range []device.Artifact{
 		{Name: name + ".png", Data: data},
-		{Name: name + ".yaml", Data: []byte(t.notes.mask(whole.String()) + "\n"), Text: true},
+		{Name: name + ".yaml", Data: []byte(p.notes.redact(whole.String()) + "\n"), Text: true},
 	} {
-		if _, err := t.device.session.Keep(kept); err != nil {
+		if _, err := p.device.session.Keep(kept); err != nil {
 			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keeping the snapshot")
 		}
 	}
-	list, left := part.List(int(a.number("maxBytes", listBytes)))
-	result := said("kept %s.png and %s.yaml of %s\n%s", name, name, t.address(), list)
+	list, left := part.List(int(a.number("maxBytes", snapshotBytes)))
+	result := success("kept %s.png and %s.yaml of %s\n%s", name, name, p.url(), list)
 	if left > 0 {
 		result.Text += fmt.Sprintf("\n… %d more lines; narrow with within, or raise maxBytes", left)
 	}
-	result.Structured = encoded(map[string]any{"url": t.address(), "title": t.title(ctx), "snapshot": list, "more": left})
+	result.Structured = marshal(map[string]any{"url": p.url(), "title": p.title(ctx), "snapshot": list, "more": left})
 	return result, nil
 }

@@ -19,15 +19,15 @@ func TestTheTreeIsPlaywrights(t *testing.T) {
 	if err != nil || len(goldens) < 10 {
 		t.Fatalf("%d golden files, %v", len(goldens), err)
 	}
-	u := open(t)
-	site := pages(t, nil)
+	u := openSession(t)
+	site := serve(t, nil)
 	for _, file := range goldens {
 		want, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.do("navigate", "url", site+"/aria/"+strings.TrimSuffix(filepath.Base(file), ".aria.yml")+".html")
-		tree, err := u.tab().tree(t.Context())
+		u.mustCall("navigate", "url", site+"/aria/"+strings.TrimSuffix(filepath.Base(file), ".aria.yml")+".html")
+		tree, err := u.page().tree(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,21 +39,21 @@ func TestTheTreeIsPlaywrights(t *testing.T) {
 
 func TestASnapshotIsShortAndCanBeOfAPart(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	url := pages(t, map[string]http.HandlerFunc{
-		"/x": html("<title>X</title><h1>Hello</h1><nav aria-label=Main><a href=/>Home</a></nav>" + strings.Repeat("<button>Pay</button>", 1000)),
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{
+		"/x": htmlPage("<title>X</title><h1>Hello</h1><nav aria-label=Main><a href=/>Home</a></nav>" + strings.Repeat("<button>Pay</button>", 1000)),
 	}) + "/x"
-	u.do("navigate", "url", url)
-	whole := u.do("web_snapshot")
+	u.mustCall("navigate", "url", url)
+	whole := u.mustCall("web_snapshot")
 	if len(whole) > 7000 || !strings.Contains(whole, "\ne3 link \"Home\"\n") || !strings.HasSuffix(whole, " more lines; narrow with within, or raise maxBytes") {
 		t.Errorf("%d bytes: %.200s", len(whole), whole)
 	}
 	want := "kept screen.png and screen.yaml of " + url + "\ne2 navigation \"Main\"\ne3 link \"Home\""
-	if got := u.do("web_snapshot", "within", "nav"); got != want {
+	if got := u.mustCall("web_snapshot", "within", "nav"); got != want {
 		t.Errorf("got %s", got)
 	}
-	u.refused("web_snapshot", []any{"within", "table"}, "nothing on the page fits table")
-	if r := u.refused("web_snapshot", []any{"within", "[["}, "is no CSS selector"); r.Kind != fault.InvalidArguments {
+	u.mustFail("web_snapshot", []any{"within", "table"}, "nothing on the page fits table")
+	if r := u.mustFail("web_snapshot", []any{"within", "[["}, "is no CSS selector"); r.Kind != fault.InvalidArguments {
 		t.Errorf("kind %s", r.Kind)
 	}
 }

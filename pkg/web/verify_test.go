@@ -9,7 +9,7 @@ import (
 
 func TestWhatIsVerifiedMayComeLate(t *testing.T) {
 	t.Parallel()
-	at := pages(t, nil)
+	at := serve(t, nil)
 	for name, tt := range map[string]struct {
 		tool string
 		args []any
@@ -29,9 +29,9 @@ func TestWhatIsVerifiedMayComeLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := open(t)
-			u.do("web_navigate", "url", at+"/act-late.html")
-			if got := u.do(tt.tool, tt.args...); !strings.Contains(got, tt.says) {
+			u := openSession(t)
+			u.mustCall("web_navigate", "url", at+"/act-late.html")
+			if got := u.mustCall(tt.tool, tt.args...); !strings.Contains(got, tt.says) {
 				t.Errorf("%q, want %q", got, tt.says)
 			}
 		})
@@ -40,7 +40,7 @@ func TestWhatIsVerifiedMayComeLate(t *testing.T) {
 
 func TestWhatDoesNotHoldIsToldInFull(t *testing.T) {
 	t.Parallel()
-	at := pages(t, nil) + "/act-form.html"
+	at := serve(t, nil) + "/act-form.html"
 	where := "page " + at + ` "Form")`
 	for _, tt := range []struct {
 		tool string
@@ -73,9 +73,9 @@ func TestWhatDoesNotHoldIsToldInFull(t *testing.T) {
 	} {
 		t.Run(tt.tool, func(t *testing.T) {
 			t.Parallel()
-			u := open(t)
-			u.do("web_navigate", "url", at)
-			result, _ := u.soon(tt.tool, tt.args)
+			u := openSession(t)
+			u.mustCall("web_navigate", "url", at)
+			result, _ := u.callSoon(tt.tool, tt.args)
 			for _, part := range tt.says {
 				if result.OK || !strings.Contains(result.Text, part) {
 					t.Errorf("%v: %v %q, want %q", tt.args, result.OK, result.Text, part)
@@ -87,8 +87,8 @@ func TestWhatDoesNotHoldIsToldInFull(t *testing.T) {
 
 func TestQueriesAnswerAndNeverFailOnWhatIsNotThere(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-form.html")
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
 	got, want := map[string]string{}, map[string]string{
 		"isVisible text Twin": "true", "isVisible text Nobody sees this": "false", "isVisible id nothing": "false", "isVisible id gone": "false",
 		"isVisible text Hello bold world": "true", "hasText text SHOUTED": "true", "hasText text nobody sees": "false", "hasText text nothing": "false",
@@ -97,7 +97,7 @@ func TestQueriesAnswerAndNeverFailOnWhatIsNotThere(t *testing.T) {
 	}
 	for call := range want {
 		parts := strings.SplitN(call, " ", 3)
-		got[call] = u.do(parts[0], parts[1], parts[2])
+		got[call] = u.mustCall(parts[0], parts[1], parts[2])
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -107,6 +107,6 @@ func TestQueriesAnswerAndNeverFailOnWhatIsNotThere(t *testing.T) {
 		t.Errorf("%s, %v", result.Structured, err)
 	}
 	for _, tool := range []string{"isVisible", "getElementCount"} {
-		u.refused(tool, nil, "nothing says which element is meant")
+		u.mustFail(tool, nil, "nothing says which element is meant")
 	}
 }

@@ -105,11 +105,11 @@ type backend struct {
 	cancel     context.CancelFunc
 
 	mu      sync.Mutex
-	current *starting
+	current *browserStart
 }
 
-// starting is a browser that is being started or was. done is closed when browser or err is set.
-type starting struct {
+// browserStart is a browser that is being started or was. done is closed when browser or err is set.
+type browserStart struct {
 	done    chan struct{}
 	browser *browser
 	err     error
@@ -130,8 +130,8 @@ func newBackend(host device.Host) (device.Backend, error) {
 
 // Open implements device.Backend.
 func (b *backend) Open(session device.Session) device.Device {
-	d := &page{
-		backend: b, session: session, notes: &notes{files: map[string]string{}}, turn: make(chan struct{}, 1),
+	d := &webDevice{
+		backend: b, session: session, notes: &notes{files: map[string]string{}}, callSlot: make(chan struct{}, 1),
 		width: b.options.width, height: b.options.height,
 	}
 	if session.Width > 0 && session.Height > 0 {
@@ -179,14 +179,14 @@ func (b *backend) browser(ctx context.Context, log func(level, message, hint str
 	}
 }
 
-func (b *backend) start(log func(level, message, hint string)) *starting {
+func (b *backend) start(log func(level, message, hint string)) *browserStart {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.current != nil && !b.current.over() {
+	if b.current != nil && !b.current.ended() {
 		return b.current
 	}
 	last := b.current
-	s := &starting{done: make(chan struct{})}
+	s := &browserStart{done: make(chan struct{})}
 	b.current = s
 	go func() {
 		defer close(s.done)
@@ -201,8 +201,8 @@ func (b *backend) start(log func(level, message, hint string)) *starting {
 	return s
 }
 
-// over says that a start failed, or that its browser is gone.
-func (s *starting) over() bool {
+// ended says that a start failed, or that its browser is gone.
+func (s *browserStart) ended() bool {
 	select {
 	case <-s.done:
 	default:
@@ -219,74 +219,74 @@ func (s *starting) over() bool {
 	}
 }
 
-// page is the device of a session. It implements device.Device.
-type page struct {
-	backend *backend
-	session device.Session
-	notes   *notes
-	turn    chan struct{}   // held by the call that runs
-	ctx     context.Context //nolint:containedctx // the life of the session
-	cancel  context.CancelFunc
+// webDevice is the device of a session. It implements device.Device.
+type webDevice struct {
+	backend  *backend
+	session  device.Session
+	notes    *notes
+	callSlot chan struct{}   // held by the call that runs
+	ctx      context.Context //nolint:containedctx // the life of the session
+	cancel   context.CancelFunc
 
 	mu            sync.Mutex
-	current       *opening
+	current       *pageOpening
 	width, height int
 }
 
-// opening is a tab that is being opened or was. done is closed when tab or err is set.
-type opening struct {
+// pageOpening is a tab that is being opened or was. done is closed when tab or err is set.
+type pageOpening struct {
 	done chan struct{}
-	tab  *tab
+	page *page
 	err  error
 }
 
 // Prepare implements device.Device.
-func (d *page) Prepare() { d.open() }
+func (d *webDevice) Prepare() { d.open() }
 
 // Size implements device.Device.
-func (d *page) Size() (width, height int) {
+func (d *webDevice) Size() (width, height int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.width, d.height
 }
 
-func (d *page) resized(width, height int) {
+func (d *webDevice) setSize(width, height int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.width, d.height = width, height
 }
 
 // open begins to open the tab, once.
-func (d *page) open() *opening {
+func (d *webDevice) open() *pageOpening {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.current == nil {
-		o := &opening{done: make(chan struct{})}
+		o := &pageOpening{done: make(chan struct{})}
 		d.current = o
 		go func() {
 			defer close(o.done)
 			var b *browser
 			if b, o.err = d.backend.browser(d.ctx, d.session.Log); o.err == nil {
-				o.tab, o.err = b.open(d.ctx, d)
+				o.page, o.err = b.open(d.ctx, d)
 			}
 		}()
 	}
 	return d.current
 }
 
-// tab waits for the tab.
-func (d *page) tab(ctx context.Context) (*tab, error) {
+// waitForPage waits for the tab.
+func (d *webDevice) waitForPage(ctx context.Context) (*page, error) {
 	o := d.open()
 	select {
 	case <-o.done:
-		return o.tab, o.err
+		return o.page, o.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// renew replaces the tab by one in a context that knows nothing of the old one.
-func (d *page) renew(ctx context.Context, old *tab) error {
+// replacePage replaces the tab by one in a context that knows nothing of the old one.
+func (d *webDevice) replacePage(ctx context.Context, old *page) error {
 	t, err := old.browser.open(ctx, d)
 	if err != nil {
 		return err
@@ -294,74 +294,74 @@ func (d *page) renew(ctx context.Context, old *tab) error {
 	old.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.current = &opening{done: d.current.done, tab: t}
+	d.current = &pageOpening{done: d.current.done, page: t}
 	return nil
 }
 
-// ownLimit marks the context of a call that has a limit of its own.
-type ownLimit struct{}
+// callHasLimit marks the context of a call that has a limit of its own.
+type callHasLimit struct{}
 
-// within bounds what a command waits for, unless the call says itself how long it may take.
-func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if ctx.Value(ownLimit{}) != nil {
+// withLimit bounds what a command waits for, unless the call says itself how long it may take.
+func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if ctx.Value(callHasLimit{}) != nil {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, limit)
 }
 
 // Call implements tool.Caller.
-func (d *page) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	run := d.backend.handlers[call.Tool]
 	if run == nil {
 		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
 	}
-	bounded, cancel := limited(ctx, call)
+	bounded, cancel := withCallLimit(ctx, call)
 	defer cancel()
 	select {
-	case d.turn <- struct{}{}:
-		defer func() { <-d.turn }()
+	case d.callSlot <- struct{}{}:
+		defer func() { <-d.callSlot }()
 	case <-bounded.Done():
-		return d.settle(ctx, bounded, call, nil, tool.Result{}, context.Cause(bounded))
+		return d.toResult(ctx, bounded, call, nil, tool.Result{}, context.Cause(bounded))
 	}
-	t, err := d.tab(bounded)
+	t, err := d.waitForPage(bounded)
 	if err != nil {
-		return d.settle(ctx, bounded, call, nil, tool.Result{}, err)
+		return d.toResult(ctx, bounded, call, nil, tool.Result{}, err)
 	}
 	living, lose := context.WithCancelCause(bounded)
 	defer lose(nil)
-	if t.over() {
-		return d.settle(ctx, bounded, call, t, tool.Result{}, context.Cause(t.lost))
+	if t.closed() {
+		return d.toResult(ctx, bounded, call, t, tool.Result{}, context.Cause(t.ctx))
 	}
-	defer context.AfterFunc(t.lost, func() { lose(context.Cause(t.lost)) })()
+	defer context.AfterFunc(t.ctx, func() { lose(context.Cause(t.ctx)) })()
 	result, err := run(living, t, call.Args)
 	t.keepDownloads()
-	return d.settle(ctx, bounded, call, t, result, err)
+	return d.toResult(ctx, bounded, call, t, result, err)
 }
 
-// limited bounds a call by its own limit.
-func limited(ctx context.Context, call tool.Call) (context.Context, context.CancelFunc) {
+// withCallLimit bounds a call by its own limit.
+func withCallLimit(ctx context.Context, call tool.Call) (context.Context, context.CancelFunc) {
 	if call.Timeout > 0 {
-		return context.WithTimeout(context.WithValue(ctx, ownLimit{}, true), call.Timeout)
+		return context.WithTimeout(context.WithValue(ctx, callHasLimit{}, true), call.Timeout)
 	}
 	return context.WithCancel(ctx)
 }
 
-// settle makes of how a command ended what a caller gets: an error when nothing can go on, else a result. t is nil when there never
+// toResult makes of how a command ended what a caller gets: an error when nothing can go on, else a result. t is nil when there never
 // was a tab.
-func (d *page) settle(
-	ctx, bounded context.Context, call tool.Call, t *tab, result tool.Result, err error,
+func (d *webDevice) toResult(
+	ctx, bounded context.Context, call tool.Call, p *page, result tool.Result, err error,
 ) (tool.Result, error) {
 	if err == nil {
-		return d.notes.masked(result), nil
+		return d.notes.redactResult(result), nil
 	}
 	known := fault.As(err)
-	if t != nil && t.over() {
-		known = t.end()
+	if p != nil && p.closed() {
+		known = p.closeError()
 	}
 	switch {
 	case ctx.Err() != nil:
 		return tool.Result{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", call.Tool)
-	case known != nil && (t == nil || known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
+	case known != nil && (p == nil || known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
 		return tool.Result{}, known
 	case known != nil:
 		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint}
@@ -370,11 +370,11 @@ func (d *page) settle(
 	default:
 		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
 	}
-	return d.notes.masked(result), nil
+	return d.notes.redactResult(result), nil
 }
 
 // Close implements device.Device.
-func (d *page) Close(context.Context) error {
+func (d *webDevice) Close(context.Context) error {
 	d.cancel()
 	d.mu.Lock()
 	o := d.current
@@ -383,8 +383,8 @@ func (d *page) Close(context.Context) error {
 		return nil
 	}
 	<-o.done // opening ends with d.ctx
-	if o.tab != nil {
-		o.tab.close()
+	if o.page != nil {
+		o.page.close()
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ const written = `(id) => { const e = document.getElementById(id); return (e.valu
 
 func TestTextIsReplacedOrTypedAsAPersonDoes(t *testing.T) {
 	t.Parallel()
-	at := pages(t, nil)
+	at := serve(t, nil)
 	for name, tt := range map[string]struct {
 		field, text string
 		keys        bool
@@ -42,14 +42,14 @@ func TestTextIsReplacedOrTypedAsAPersonDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := open(t)
-			u.do("web_navigate", "url", at+"/act-form.html")
-			says := u.do("web_type", "ref", "css=#"+tt.field, "text", tt.text, "clearFirst", !tt.keys)
-			got := u.js("(" + written + `)("` + tt.field + `")`)
+			u := openSession(t)
+			u.mustCall("web_navigate", "url", at+"/act-form.html")
+			says := u.mustCall("web_type", "ref", "css=#"+tt.field, "text", tt.text, "clearFirst", !tt.keys)
+			got := u.mustEval("(" + written + `)("` + tt.field + `")`)
 			if !strings.Contains(says, tt.says) || tt.want != "" && got != tt.want {
 				t.Errorf("says %q, want %q; the field: %q, want %q", says, tt.says, got, tt.want)
 			}
-			if got := u.js("thief.value"); got != "" {
+			if got := u.mustEval("thief.value"); got != "" {
 				t.Errorf("another field got %q", got)
 			}
 		})
@@ -58,8 +58,8 @@ func TestTextIsReplacedOrTypedAsAPersonDoes(t *testing.T) {
 
 func TestAFieldThatTakesNoTextSaysWhy(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-form.html")
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
 	for _, tt := range []struct{ field, text, says string }{
 		{"readonly", "x", "#readonly is not ready for text: it is read-only"},
 		{"agree", "x", "it takes no text: input#agree"},
@@ -70,29 +70,29 @@ func TestAFieldThatTakesNoTextSaysWhy(t *testing.T) {
 		{"refuses", "x", "input#refuses took no text: nothing in it changed"},
 		{"nowhere", "x", "there is no #nowhere"},
 	} {
-		result, _ := u.soon("web_type", map[string]any{"ref": "css=#" + tt.field, "text": tt.text})
+		result, _ := u.callSoon("web_type", map[string]any{"ref": "css=#" + tt.field, "text": tt.text})
 		if result.OK || !strings.Contains(result.Text, tt.says) {
 			t.Errorf("%s: %v %q, want %q", tt.field, result.OK, result.Text, tt.says)
 		}
 	}
-	if got := u.js("age.value + readonly.value"); got != "1fixed" {
+	if got := u.mustEval("age.value + readonly.value"); got != "1fixed" {
 		t.Errorf("they hold %q", got)
 	}
 }
 
 func TestASecretIsFilledAndNeverTold(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-form.html")
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
 	for _, field := range []string{"password", "name", "card"} {
-		if got := u.do("web_fillSecret", "ref", "css=#"+field, "value", "hunter2secret"); strings.Contains(got, "hunter2") {
+		if got := u.mustCall("web_fillSecret", "ref", "css=#"+field, "value", "hunter2secret"); strings.Contains(got, "hunter2") {
 			t.Errorf("%s: %q", field, got)
 		}
 	}
-	if got := u.js("password.value === 'hunter2secret'"); got != "true" {
+	if got := u.mustEval("password.value === 'hunter2secret'"); got != "true" {
 		t.Error("the field does not have it")
 	}
-	result, _ := u.soon("web_fillSecret", map[string]any{"ref": "css=#age", "value": "hunter2secret"})
+	result, _ := u.callSoon("web_fillSecret", map[string]any{"ref": "css=#age", "value": "hunter2secret"})
 	if result.OK || strings.Contains(result.Text, "hunter2") || !strings.Contains(result.Text, "it does not take that as a number") {
 		t.Errorf("%q", result.Text)
 	}
@@ -100,31 +100,31 @@ func TestASecretIsFilledAndNeverTold(t *testing.T) {
 
 func TestTypingGoesToWhatHasTheFocus(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-form.html")
-	result, _ := u.soon("inputText", map[string]any{"text": "x"})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
+	result, _ := u.callSoon("inputText", map[string]any{"text": "x"})
 	if want := "no field has the focus, but body"; result.OK || !strings.HasPrefix(result.Text, want) {
 		t.Errorf("%q, want %q", result.Text, want)
 	}
-	u.do("tap", "id", "name")
-	u.do("inputText", "text", "!")
-	u.do("fill", "selector", "#notes", "value", "two")
-	u.do("inputText", "text", "\nthree")
-	u.do("web_pressKey", "key", "Tab")
-	u.do("web_pressKey", "key", "x")
-	u.do("web_pressKey", "key", "Control+a")
-	u.do("web_pressKey", "key", "y")
+	u.mustCall("tap", "id", "name")
+	u.mustCall("inputText", "text", "!")
+	u.mustCall("fill", "selector", "#notes", "value", "two")
+	u.mustCall("inputText", "text", "\nthree")
+	u.mustCall("web_pressKey", "key", "Tab")
+	u.mustCall("web_pressKey", "key", "x")
+	u.mustCall("web_pressKey", "key", "Control+a")
+	u.mustCall("web_pressKey", "key", "y")
 	want := "before!,two\nthree,y"
-	if got := u.js(`[document.getElementById("name").value, notes.value, rich.textContent].join()`); got != want {
+	if got := u.mustEval(`[document.getElementById("name").value, notes.value, rich.textContent].join()`); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestKeysAreThoseOfPlaywright(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", "data:text/html,<input id=i>")
-	u.js(`window.got = []; i.focus(); for (const type of ["keydown", "keyup"]) addEventListener(type, (e) => got.push(
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", "data:text/html,<input id=i>")
+	u.mustEval(`window.got = []; i.focus(); for (const type of ["keydown", "keyup"]) addEventListener(type, (e) => got.push(
 		[type, e.key, e.code, e.keyCode, e.ctrlKey && "ctrl", e.shiftKey && "shift", e.altKey && "alt"].filter(Boolean).join(" ")))`)
 	for key, want := range map[string]string{
 		"Enter":           "keydown Enter Enter 13,keyup Enter Enter 13",
@@ -139,21 +139,21 @@ func TestKeysAreThoseOfPlaywright(t *testing.T) {
 		"Alt++":           "keydown Alt AltLeft 18 alt,keydown + Equal 187 alt,keyup + Equal 187 alt,keyup Alt AltLeft 18",
 		"Shift":           "keydown Shift ShiftLeft 16 shift,keyup Shift ShiftLeft 16",
 	} {
-		u.do("web_pressKey", "key", key)
-		if got := u.js("got.splice(0).join()"); got != want {
+		u.mustCall("web_pressKey", "key", key)
+		if got := u.mustEval("got.splice(0).join()"); got != want {
 			t.Errorf("%s: %s, want %s", key, got, want)
 		}
 	}
-	if result := u.refused("web_pressKey", []any{"key", "Entr"}, `no key is named "Entr"`); !strings.Contains(result.Hint, `"Enter"`) {
+	if result := u.mustFail("web_pressKey", []any{"key", "Entr"}, `no key is named "Entr"`); !strings.Contains(result.Hint, `"Enter"`) {
 		t.Errorf("hint %q", result.Hint)
 	}
-	u.refused("web_pressKey", []any{"key", "a+b"}, `"a" is no modifier key`)
+	u.mustFail("web_pressKey", []any{"key", "a+b"}, `"a" is no modifier key`)
 }
 
 func TestOptionsAreChosenByValueOrByWhatTheySay(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-form.html")
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
 	for _, tt := range []struct {
 		ref    string
 		values any
@@ -170,21 +170,21 @@ func TestOptionsAreChosenByValueOrByWhatTheySay(t *testing.T) {
 		{"Name", []any{"s"}, "it is no <select>, but input#name"},
 		{"css=select", []any{"s"}, "select fits 3 elements, and one is needed: select#size"},
 	} {
-		result, _ := u.soon("web_selectOption", map[string]any{"ref": tt.ref, "values": tt.values})
+		result, _ := u.callSoon("web_selectOption", map[string]any{"ref": tt.ref, "values": tt.values})
 		if !strings.Contains(result.Text, tt.says) || result.OK != strings.Contains(tt.says, " is now ") {
 			t.Errorf("%s %v: %v %q, want %q", tt.ref, tt.values, result.OK, result.Text, tt.says)
 		}
 	}
 	want := strings.TrimSuffix(strings.Repeat("input size,change size,", 3)+"input toppings,change toppings,input late,change late", ",")
-	if got := u.js("log.join()"); got != want {
+	if got := u.mustEval("log.join()"); got != want {
 		t.Errorf("events: %s, want %s", got, want)
 	}
 }
 
 func TestScrollingMovesThePageOrWhatIsInIt(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-form.html")
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
 	for _, tt := range []struct {
 		args []any
 		says string
@@ -196,33 +196,33 @@ func TestScrollingMovesThePageOrWhatIsInIt(t *testing.T) {
 		{[]any{"direction", "RIGHT", "ref", "css=#box"}, "scrolled div#box \"Inner\" right by 500 pixels, to 500 of 700"},
 		{[]any{"direction", "LEFT", "amount", 100, "ref", "css=#box > div"}, "scrolled div#box \"Inner\" left by 100 pixels, to 400 of 700"},
 	} {
-		if got := u.do("web_scroll", tt.args...); !strings.HasPrefix(got, tt.says) {
+		if got := u.mustCall("web_scroll", tt.args...); !strings.HasPrefix(got, tt.says) {
 			t.Errorf("%v: %q, want %q", tt.args, got, tt.says)
 		}
 	}
-	u.refused("web_scroll", []any{"direction", "sideways"}, `direction: "sideways" is none of DOWN, UP, LEFT, RIGHT`)
-	result, _ := u.soon("web_scroll", map[string]any{"ref": "css=#nothing"})
+	u.mustFail("web_scroll", []any{"direction", "sideways"}, `direction: "sideways" is none of DOWN, UP, LEFT, RIGHT`)
+	result, _ := u.callSoon("web_scroll", map[string]any{"ref": "css=#nothing"})
 	if result.OK || !strings.HasPrefix(result.Text, "there is no #nothing") {
 		t.Errorf("%q", result.Text)
 	}
 
-	u.do("web_navigate", "url", `data:text/html,<body style="margin:0;overflow:hidden"><main style="height:100vh;overflow:auto"><p style="height:3000px">`)
-	if got := u.do("web_scroll"); !strings.HasPrefix(got, "scrolled main down by 500 pixels") {
+	u.mustCall("web_navigate", "url", `data:text/html,<body style="margin:0;overflow:hidden"><main style="height:100vh;overflow:auto"><p style="height:3000px">`)
+	if got := u.mustCall("web_scroll"); !strings.HasPrefix(got, "scrolled main down by 500 pixels") {
 		t.Errorf("a page that scrolls inside: %q", got)
 	}
 }
 
 func TestHoveringMovesTheMouseOverTheOnlyElement(t *testing.T) {
 	t.Parallel()
-	u := open(t)
-	u.do("web_navigate", "url", pages(t, nil)+"/act-form.html")
-	u.do("web_hover", "ref", "Hover me")
-	if got := u.js("log.join()"); got != "hovered" {
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
+	u.mustCall("web_hover", "ref", "Hover me")
+	if got := u.mustEval("log.join()"); got != "hovered" {
 		t.Errorf("events: %s", got)
 	}
-	result, _ := u.soon("web_hover", map[string]any{"ref": "Twin"})
+	result, _ := u.callSoon("web_hover", map[string]any{"ref": "Twin"})
 	if want := `"Twin" fits 2 elements, and one is needed: button "Twin", button "Twin"`; result.OK || !strings.HasPrefix(result.Text, want) {
 		t.Errorf("%q, want %q", result.Text, want)
 	}
-	u.do("web_hover", "nodeSelector", map[string]any{"web": map[string]any{"ariaRole": "button", "ariaNameRegex": "Twin", "nthIndex": 1}})
+	u.mustCall("web_hover", "nodeSelector", map[string]any{"web": map[string]any{"ariaRole": "button", "ariaNameRegex": "Twin", "nthIndex": 1}})
 }

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAScriptAnswersWhatItReturns(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "about:blank")
+	for script, want := range map[string]string{
+		"1 + 1":                             "2",
+		"'text'":                            "text",
+		`"\ud83d"`:                          "\uFFFD",
+		"'é <b>'":                           "é <b>",
+		"null":                              "null",
+		"undefined":                         "undefined",
+		"let x = 3; x * 2":                  "6",
+		"0/0":                               "NaN",
+		"-0":                                "-0",
+		"[1, 'ü', null]":                    `[1,"ü",null]`,
+		"({b: 1, a: {c: [true]}})":          `{"b":1,"a":{"c":[true]}}`,
+		"() => 7":                           "7",
+		"async () => ({late: await 8})":     `{"late":8}`,
+		"function f() { return 'named' } f": "named",
+		"() => {}":                          "undefined",
+		"Promise.resolve(9)":                "9",
+		"new Promise(r => setTimeout(r, 10, 10))": "10",
+		"return 11": "11",
+		"if (true) { return {a: 12} } // comment": `{"a":12}`,
+		"await Promise.resolve(1); return 13":     "13",
+		"document.body":                           "{}",
+	} {
+		if got := u.mustEval(script); got != want {
+			t.Errorf("%s: got %s, want %s", script, got, want)
+		}
+	}
+	result, _ := u.call("evaluateJs", "script", "({a: 1})")
+	if string(result.Structured) != `{"a":1}` {
+		t.Errorf("structured: %s", result.Structured)
+	}
+	for script, want := range map[string]string{
+		"nonsense(":              "SyntaxError",
+		"missing()":              "ReferenceError: missing is not defined",
+		"throw new Error('no')":  "Error: no",
+		"throw 'text'":           `"text"`,
+		"Promise.reject('late')": `"late"`,
+		"() => { null.x }":       "TypeError",
+		"let a = {}; a.a = a; a": "circular",
+	} {
+		u.mustFail("evaluateJs", []any{"script", script}, want)
+	}
+	url := serve(t, map[string]http.HandlerFunc{"/next": htmlPage("next")}) + "/next"
+	u.mustFail("web_evaluate", []any{"script", "location.href = '" + url + "'; new Promise(() => {})"}, "the page was left")
+}
+
+func TestThePageHasTheSizeItWasGiven(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "about:blank")
+	const size = "[innerWidth, innerHeight, devicePixelRatio, screen.width]"
+	if got := u.mustEval(size); got != "[1280,800,1,1280]" {
+		t.Errorf("the page has %s", got)
+	}
+	u.mustCall("web_resize", "width", 400, "height", json.Number("700"))
+	if got := u.mustEval(size); got != "[400,700,1,400]" {
+		t.Errorf("resized, the page has %s", got)
+	}
+	if w, h := u.device.Size(); w != 400 || h != 700 {
+		t.Errorf("the device says %d, %d", w, h)
+	}
+}
+
+func TestWaitingTakesAsLongAsItSays(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "about:blank")
+	began := time.Now()
+	u.mustCall("web_wait", "seconds", 0.2)
+	if took := time.Since(began); took < 200*time.Millisecond || took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestScreensAreKept(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	url := serve(t, map[string]http.HandlerFunc{"/x": htmlPage("<title>X</title><h1>Hello</h1>")}) + "/x"
+	u.mustCall("navigate", "url", url)
+	u.mustCall("captureScreen")
+	if got := u.mustCall("web_snapshot", "screenName", "start"); got != "kept start.png and start.yaml of "+url+"\ne1 heading \"Hello\" [level=1]" {
+		t.Error(got)
+	}
+	for _, name := range []string{"screenshot.png", "start.png"} {
+		if !strings.HasPrefix(string(u.kept[name]), "\x89PNG") {
+			t.Errorf("%s is no picture", name)
+		}
+	}
+	if got := string(u.kept["start.yaml"]); !strings.Contains(got, `heading "Hello"`) {
+		t.Errorf("the page is %s", got)
+	}
+}
+
+func TestCookiesAndStorageCanBeReadAndSet(t *testing.T) {
+	t.Parallel()
+	url := serve(t, nil)
+	a, b := openSession(t), openSession(t)
+	a.mustCall("navigate", "url", url+"/page-store.html")
+	a.mustEval(`document.cookie = "plain=1"; document.cookie = "long=2; max-age=1000; SameSite=Strict"; localStorage.setItem("key", "välue"); 0`)
+	text := a.mustCall("web_getStorageState")
+	var state storageState
+	if err := json.Unmarshal([]byte(text), &state); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]originStorage{{url, []storedItem{{"key", "välue"}}}}, state.Origins); diff != "" || len(state.Cookies) != 2 {
+		t.Errorf("%s\n%s", diff, text)
+	}
+	if got := b.mustCall("web_applyCookies", "cookiesJson", text); got != "applied 2 cookies" {
+		t.Error(got)
+	}
+	b.mustCall("navigate", "url", url+"/page-store.html")
+	if got := b.mustEval("document.cookie.split('; ').sort().join()"); got != "long=2,plain=1" {
+		t.Errorf("the cookies are %s", got)
+	}
+	b.mustCall("web_applyCookies", "cookiesJson", `[{"name": "third", "value": "3", "url": "`+url+`", "sameSite": "lax", "expires": -1, "extra": {}}]`)
+	b.mustCall("web_applyCookies", "cookiesJson", []any{map[string]any{"name": "fourth", "value": "4", "domain": "127.0.0.1"}})
+	if got := b.mustEval("document.cookie.split('; ').sort().join()"); got != "fourth=4,long=2,plain=1,third=3" {
+		t.Errorf("the cookies are %s", got)
+	}
+	for given, want := range map[string]string{
+		"{": "no JSON", `[{"value": "x"}]`: "cookie 1 has no name", `[{"name": "x"}]`: `cookie "x" has neither url nor domain`,
+		`[{"name": "x", "url": "nowhere"}]`: "refuses",
+	} {
+		b.mustFail("web_applyCookies", []any{"cookiesJson", given}, want)
+	}
+}

@@ -111,7 +111,7 @@ func (l *loader) setting(to *[]Setting, e yamldoc.Entry) {
 		s.Value = e.Value.Scalar()
 	}
 	if slices.ContainsFunc(*to, func(other Setting) bool { return other.Key == s.Key }) {
-		e.At.Errorf("remove one of them", "%q stands twice", s.Key)
+		e.At.Errorf("remove one of them", "%q is defined twice", s.Key)
 	}
 	*to = append(*to, s)
 }

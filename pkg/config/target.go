@@ -35,7 +35,7 @@ func (l *loader) platforms(t *Target, n yamldoc.Node) {
 			continue
 		}
 		if _, twice := t.Platforms[p]; twice {
-			e.At.Errorf("remove one of them", "platform %s stands twice", p.Lower())
+			e.At.Errorf("remove one of them", "platform %s is defined twice", p.Lower())
 			continue
 		}
 		t.Platforms[p] = l.platform(e.Value)
@@ -140,7 +140,7 @@ func (l *loader) distinct(what, hint string, before, names []name) {
 			continue
 		}
 		if n.text != "" {
-			l.problems = append(l.problems, n.at.Problem(hint, "%s %q stands twice; first in %s, line %d, column %d",
+			l.problems = append(l.problems, n.at.Problem(hint, "%s %q is defined twice; first in %s, line %d, column %d",
 				what, n.text, earlier.file, earlier.at.Line(), earlier.at.Column()))
 		}
 	}

@@ -106,9 +106,9 @@ func TestParseArgsReportsPlaces(t *testing.T) {
 		"":                   "args.yaml: the file is empty",
 		"text":               `args.yaml:1:1: expected a mapping, found text ("text")`,
 		"- a: 1\n- 2\n":      "args.yaml:2:3: expected a mapping, found a number (2)",
-		"zip: 0123\n":        "args.yaml:1:6: YAML readers disagree about 0123: a number or text",
+		"zip: 0123\n":        "args.yaml:1:6: 0123 is ambiguous: some YAML readers take it for a number, others for text",
 		"user: {{name}}\n":   "args.yaml:1:7: a value that starts with {{ is a mapping to YAML",
-		"a: 1\nb: 2\na: 3ms": `args.yaml:3:1: "a" stands twice; first in line 1, column 1`,
+		"a: 1\nb: 2\na: 3ms": `args.yaml:3:1: "a" is defined twice; first in line 1, column 1`,
 	} {
 		t.Run(src, func(t *testing.T) {
 			t.Parallel()

@@ -75,7 +75,7 @@ func tags(n yamldoc.Node) []string {
 		case strings.Contains(tag, ","):
 			item.Errorf("make it two tags", "a comma in the tag %q", tag)
 		case slices.Contains(tags, tag):
-			item.Warnf("remove it", "the tag %q stands twice", tag)
+			item.Warnf("remove it", "the tag %q is listed twice", tag)
 		}
 		tags = append(tags, tag)
 	}

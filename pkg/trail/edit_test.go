@@ -91,10 +91,10 @@ func TestMergeRefusesWhatItCannotDo(t *testing.T) {
 		},
 		{
 			"an explicit key", "trail:\n- step: one\n  recording:\n    ? android\n    : []\n- verify: two\n",
-			"the key in line 4 is written in an unusual way", "write key: value",
+			"the key in line 4 cannot be edited", "write key: value",
 		},
 		{
-			"a carriage return", "trail:\n- step: one #\r\r\n- verify: two\r\n", "a carriage return stands within a line", "usual line ends",
+			"a carriage return", "trail:\n- step: one #\r\r\n- verify: two\r\n", "a line contains a carriage return", "line ends",
 		},
 		{"not a trail", "trail: [\n", "the list that opens with [ is never closed", "close it"},
 	}

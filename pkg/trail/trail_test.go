@@ -225,7 +225,7 @@ func TestWarningsNameCoverageGaps(t *testing.T) {
 			"late trailhead", "- tools: []\n- trailhead: { step: A, recording: { tools: [] } }\n",
 			[]string{"f.yaml:2:3: the trailhead runs before the steps, wherever it stands"},
 		},
-		{"tag twice", "config: { tags: [a, a] }\ntrail: []\n", []string{`f.yaml:1:21: the tag "a" stands twice`}},
+		{"tag twice", "config: { tags: [a, a] }\ntrail: []\n", []string{`f.yaml:1:21: the tag "a" is listed twice`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

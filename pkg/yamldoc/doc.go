@@ -1,8 +1,8 @@
-// Package yamldoc reads a YAML file strictly and keeps going: every mistake becomes a positioned problem with a snippet, and
-// all of a file's problems are there at the end. It writes YAML that reads back as the same values. It knows YAML and
-// nothing of what the files mean.
+// Package yamldoc reads YAML strictly, without stopping at the first mistake: each mistake is a problem with its
+// position and a snippet, and a file's problems are complete when it has been read. It writes YAML that reads back as
+// the same values. It does not know what the files mean.
 //
-// A file of any content is read in bounded time and memory. A Doc belongs to one goroutine.
+// A file of any content is read in bounded time and memory. A Doc must be used by one goroutine at a time.
 package yamldoc
 
 import (
@@ -20,22 +20,23 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Doc is one file being read.
+// Doc is a file that is being read.
 type Doc struct {
 	File     string
 	kind     fault.Kind
-	source   []byte       // as it was given to Parse
+	source   []byte       // as given to Parse
 	lines    []string     // without line ends and byte order mark
-	tokens   token.Tokens // comments among them; their places count characters of lines
+	tokens   token.Tokens // including comments; their columns count characters of lines
 	anchors  map[string]ast.Node
 	values   int // read so far, against maxValues
 	problems fault.Problems
 	warnings fault.Problems
 
-	exhausted bool // values or depth are used up: nothing more is read or reported
+	exhausted bool // maxValues or maxDepth was exceeded: nothing more is read or reported
 }
 
-// Parse reads one YAML document. What cannot be parsed becomes a problem and the returned node is absent. Problems carry kind.
+// Parse reads one YAML document. When it cannot be parsed, the node is absent and the Doc has a problem. kind is the
+// kind of the Doc's problems.
 func Parse(file string, kind fault.Kind, data []byte) (*Doc, Node) {
 	d := &Doc{File: file, kind: kind, source: data, anchors: map[string]ast.Node{}}
 	absent := Node{doc: d}
@@ -53,14 +54,14 @@ func Parse(file string, kind fault.Kind, data []byte) (*Doc, Node) {
 		d.syntaxError(bad, bad.Error)
 		return d, absent
 	}
-	if !d.guard(tokens) {
+	if !d.checkLimits(tokens) {
 		return d, absent
 	}
 	d.tokens = tokens
 	return d, Node{doc: d, ast: d.body(tokens)}
 }
 
-// body parses the tokens and returns the one document they hold, nil when there is none or it cannot be parsed.
+// body parses the tokens and returns the only document, nil when there is none or it cannot be parsed.
 func (d *Doc) body(tokens token.Tokens) ast.Node {
 	parsed, err := safeParse(tokens)
 	if err != nil {
@@ -74,7 +75,7 @@ func (d *Doc) body(tokens token.Tokens) ast.Node {
 			continue
 		}
 		if body != nil {
-			Node{doc: d, ast: doc.Body}.Errorf("split the documents into files", "a second YAML document; one file holds one document")
+			Node{doc: d, ast: doc.Body}.Errorf("split the documents into files", "a second YAML document; a file holds only one")
 			break
 		}
 		body = doc.Body
@@ -85,7 +86,7 @@ func (d *Doc) body(tokens token.Tokens) ast.Node {
 	return body
 }
 
-// safeParse turns a panic of the parser into an error: a damaged file must never end the program.
+// safeParse returns a panic of the parser as an error.
 func safeParse(tokens token.Tokens) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -95,7 +96,7 @@ func safeParse(tokens token.Tokens) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// nameVisitor collects the anchors and checks that aliases and tags are ones we can honour.
+// nameVisitor collects the anchors, and reports aliases and tags that are not supported.
 type nameVisitor struct{ doc *Doc }
 
 func (v nameVisitor) Visit(n ast.Node) ast.Visitor {
@@ -104,24 +105,25 @@ func (v nameVisitor) Visit(n ast.Node) ast.Visitor {
 	case *ast.AnchorNode:
 		name := n.Name.GetToken().Value
 		if _, twice := v.doc.anchors[name]; twice {
-			node.Errorf("give one of them another name", "the anchor &%s stands twice", name)
+			node.Errorf("give one of them another name", "the anchor &%s is defined twice", name)
 		}
 		v.doc.anchors[name] = n.Value
 	case *ast.AliasNode:
 		name := n.Value.GetToken().Value
 		if _, ok := v.doc.anchors[name]; !ok {
 			node.Errorf("put it in quotes if it is text that starts with a star",
-				"*%s refers to an anchor, but no &%s stands before it", name, name)
+				"*%s refers to an anchor, but no &%s is defined before it", name, name)
 		}
 	case *ast.TagNode:
 		if tag := n.Start.Value; tag != "!!str" {
-			node.Errorf("put it in quotes if it is text that starts with an exclamation mark", "the YAML tag %s has no meaning here", tag)
+			node.Errorf("put it in quotes if it is text that starts with an exclamation mark",
+				"the YAML tag %s is not supported", tag)
 		}
 	}
 	return v
 }
 
-// checkText reports the first byte that cannot stand in a text file.
+// checkText reports the first byte that is not allowed in a text file.
 func (d *Doc) checkText(data []byte) bool {
 	line, col := 1, 1
 	for len(data) > 0 {
@@ -142,19 +144,19 @@ func (d *Doc) checkText(data []byte) bool {
 	return true
 }
 
-// Problems returns what was wrong, in the order of the file; what was found twice stands there once.
+// Problems returns the mistakes found so far, in the order of the file, without duplicates.
 func (d *Doc) Problems() fault.Problems {
 	d.problems.Sort()
 	return d.problems
 }
 
-// Warnings returns what is odd but allowed.
+// Warnings returns the warnings recorded so far, in the order of the file.
 func (d *Doc) Warnings() fault.Problems {
 	d.warnings.Sort()
 	return d.warnings
 }
 
-// Problem records a finding about the file as a whole.
+// Problem records a problem of the file as a whole.
 func (d *Doc) Problem(hint, format string, args ...any) { d.add(0, 0, hint, format, args...) }
 
 func (d *Doc) add(line, col int, hint, format string, args ...any) {
@@ -171,12 +173,12 @@ func (d *Doc) problem(line, col int, hint, format string, args ...any) fault.Pro
 	}
 }
 
-// HasAnchors says whether values of the document may stand in several places.
+// HasAnchors reports whether the document defines anchors, so that one value may be used in several places.
 func (d *Doc) HasAnchors() bool { return len(d.anchors) > 0 }
 
 func (d *Doc) snippet(line, col int) string { return Snippet(d.lines, line, col) }
 
-// Snippet shows the line before, the line, and a caret under the column; nothing for a line that is not there.
+// Snippet returns the line before, the line, and a caret under the column. It is empty for a line that does not exist.
 func Snippet(lines []string, line, col int) string {
 	if line < 1 || line > len(lines) {
 		return ""
@@ -189,7 +191,7 @@ func Snippet(lines []string, line, col int) string {
 	return b.String()
 }
 
-// clip makes a line fit for a terminal.
+// clip shortens a line and removes its control characters, for a terminal.
 func clip(line string) string {
 	line = strings.Map(func(r rune) rune {
 		switch {

@@ -21,7 +21,7 @@ func read(src string, f func(yamldoc.Node)) []string {
 	return out
 }
 
-func TestReadersReportEveryProblemWithItsPlace(t *testing.T) {
+func TestReadersReportEveryProblemWithItsPosition(t *testing.T) {
 	t.Parallel()
 	src := "name: 12\nnmae: x\ntimeout: soon\nlist: a\nname: again\n"
 	got := read(src, func(n yamldoc.Node) {
@@ -36,14 +36,14 @@ func TestReadersReportEveryProblemWithItsPlace(t *testing.T) {
 		`f.yaml:2:1: unknown key "nmae"`,
 		`f.yaml:3:10: "soon" is not a duration`,
 		`f.yaml:4:7: expected a list, found text ("a")`,
-		`f.yaml:5:1: "name" stands twice; first in line 1, column 1`,
+		`f.yaml:5:1: "name" is defined twice; first in line 1, column 1`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
 
-func TestSnippetPointsAtTheColumn(t *testing.T) {
+func TestSnippetPointsAtColumn(t *testing.T) {
 	t.Parallel()
 	doc, root := yamldoc.Parse("f.yaml", fault.Config, []byte("a: 1\nbb: 2\n"))
 	root.Fields(map[string]func(yamldoc.Node){"a": func(yamldoc.Node) {}})
@@ -70,7 +70,7 @@ func TestValueKeepsTypesAndResolvesAliases(t *testing.T) {
 	}
 }
 
-func TestHostileFilesAreBounded(t *testing.T) {
+func TestMaliciousFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	var bomb, wide, indented strings.Builder
 	bomb.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
@@ -123,15 +123,16 @@ func TestProblemsOfOneFileAreBounded(t *testing.T) {
 	}
 }
 
-func TestLargeButSaneFilesAreRead(t *testing.T) {
+func TestLargeFilesAreRead(t *testing.T) {
 	t.Parallel()
-	src := "trail:\n" + strings.Repeat("  - step: do it\n    recording:\n      android:\n        - tap: { text: \"hello\" }\n", 3_000)
+	const step = "  - step: do it\n    recording:\n      android:\n        - tap: { text: \"hello\" }\n"
+	src := "trail:\n" + strings.Repeat(step, 3_000)
 	if problems := read(src, func(n yamldoc.Node) { n.Value() }); problems != nil {
 		t.Error(problems)
 	}
 }
 
-func TestLineEndingsAndByteOrderMarkDoNotMatter(t *testing.T) {
+func TestLineEndsAndByteOrderMarkAreIgnored(t *testing.T) {
 	t.Parallel()
 	var got any
 	problems := read("\ufeffa: |\r\n  x\r\n  y\r\nb: [1,\r\n 2]\r\n", func(n yamldoc.Node) { got = n.Value() })

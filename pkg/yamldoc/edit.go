@@ -13,16 +13,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Editor changes values of a document and leaves every other byte as it is. What it writes takes the style of the file: its
-// indentation, its line ends, { } where it stands inside of them. It belongs to one goroutine.
+// Editor changes values of a document and leaves every other byte as it is. It writes in the style of the file: its
+// indentation, its line ends, and flow style inside { } and [ ]. It must be used by one goroutine at a time.
 //
-// It does not judge what the change means: who edits a file with anchors should parse the result and see whether it says what
-// it should.
+// It does not check what a change means: after editing a file with anchors, parse the result and compare it.
 type Editor struct {
 	doc     *Doc
 	text    string // the document as it was parsed: line ends are \n, no byte order mark
 	lines   []lineStart
-	index   map[place]int // tokens by their place
+	index   map[place]int // tokens by their position
 	depth   []int         // how many brackets are open before each token
 	json    bool
 	splices []splice
@@ -31,7 +30,7 @@ type Editor struct {
 
 type (
 	place     struct{ line, column int }
-	lineStart struct{ text, source int } // in the text that was parsed, and in the file
+	lineStart struct{ text, source int } // offsets in the text that was parsed, and in the file
 )
 
 // splice replaces a part of the text.
@@ -40,7 +39,7 @@ type splice struct {
 	text     string
 }
 
-// Edit starts changing a document that was parsed without problems.
+// Edit returns an editor of a document that was parsed without problems.
 func (d *Doc) Edit() *Editor {
 	e := &Editor{doc: d, text: strings.Join(d.lines, "\n"), lines: d.lineStarts(), index: map[place]int{}}
 	e.json = json.Valid([]byte(e.text))
@@ -53,18 +52,18 @@ func (d *Doc) Edit() *Editor {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 		}
-		if !e.blockText(i) { // the place of such text is not its own
+		if !e.blockText(i) { // its position is that of another token
 			e.index[place{t.Position.Line, t.Position.Column}] = i
 		}
 	}
 	if strings.Contains(e.text, "\r") {
-		e.fail("save the file with the usual line ends", "a carriage return stands within a line")
+		e.fail(`save the file with \n or \r\n line ends`, "a line contains a carriage return")
 	}
 	return e
 }
 
-// Set gives a key of a mapping a value: in place of the one it has, else after the last key. A mapping that is an alias becomes
-// a mapping that merges the alias.
+// Set sets a key of a mapping: it replaces the key's value, or adds the key after the last one. A mapping that is an
+// alias is replaced by a mapping that merges the alias.
 func (e *Editor) Set(mapping Node, key string, value any) {
 	m := mapping.unwrap()
 	entry := Map{{Key: key, Value: value}}
@@ -81,7 +80,7 @@ func (e *Editor) Set(mapping Node, key string, value any) {
 	e.add(m, entry)
 }
 
-// Append gives a list one more item.
+// Append adds an item to the end of a list.
 func (e *Editor) Append(list Node, item any) {
 	l := list.unwrap()
 	seq, ok := l.ast.(*ast.SequenceNode)
@@ -95,7 +94,7 @@ func (e *Editor) Append(list Node, item any) {
 	}
 }
 
-// Bytes returns the changed document, or why a change cannot be made.
+// Bytes returns the changed document, or the error of a change that cannot be made.
 func (e *Editor) Bytes() ([]byte, error) {
 	slices.SortStableFunc(e.splices, func(a, b splice) int { return a.from - b.from })
 	var out bytes.Buffer
@@ -105,7 +104,7 @@ func (e *Editor) Bytes() ([]byte, error) {
 			continue // two aliases of one value, changed alike
 		}
 		if s.from < at || s.to < s.from {
-			e.fail("write the values out instead of using aliases", "two changes of the same lines")
+			e.fail("write the values out instead of using aliases", "two changes overlap")
 		}
 		if e.err != nil {
 			break
@@ -131,7 +130,7 @@ func (e *Editor) splice(from, to int, text string) {
 	e.splices = append(e.splices, splice{from, to, text})
 }
 
-// lineEnds gives text the line ends of the file.
+// lineEnds returns text with the line ends of the file.
 func (e *Editor) lineEnds(text string) string {
 	if line, _, more := bytes.Cut(e.doc.source, []byte("\n")); more && bytes.HasSuffix(line, []byte("\r")) {
 		return strings.ReplaceAll(text, "\n", "\r\n")
@@ -139,7 +138,7 @@ func (e *Editor) lineEnds(text string) string {
 	return text
 }
 
-// replace writes a value in place of n.
+// replace replaces n by a value.
 func (e *Editor) replace(n Node, value any) {
 	i := e.find(n)
 	from, to := e.offset(i), e.end(e.past(i))
@@ -151,7 +150,7 @@ func (e *Editor) replace(n Node, value any) {
 		return
 	}
 	if e.isBlock(i) {
-		to = e.lineEnd(to) // a comment beside the last line belongs to it
+		to = e.lineEnd(to) // replace the comment in the last line, too
 	}
 	key, keyed := e.keyOf(n)
 	if !keyed {
@@ -160,7 +159,7 @@ func (e *Editor) replace(n Node, value any) {
 	}
 	colon := e.skip(key + 1)
 	if colon == len(e.doc.tokens) || e.doc.tokens[colon].Type != token.MappingValueType {
-		e.fail("write key: value", "the key in line %d is written in an unusual way", e.doc.tokens[key].Position.Line)
+		e.fail("write key: value", "the key in line %d cannot be edited", e.doc.tokens[key].Position.Line)
 		return
 	}
 	afterKey, sameLine := e.offset(colon)+1, e.line(colon) == e.line(i)
@@ -184,7 +183,7 @@ func (e *Editor) replace(n Node, value any) {
 	}
 }
 
-// add writes the first entry of a collection after the last one of n, which is one of the same kind.
+// add adds the only entry of a collection after the last entry of n, a collection of the same kind.
 func (e *Editor) add(n Node, entry any) {
 	i := e.find(n)
 	past := e.past(i)
@@ -196,17 +195,17 @@ func (e *Editor) add(n Node, entry any) {
 		return
 	}
 	for past < len(e.doc.tokens) && e.doc.tokens[past].Type == token.CommentType && e.column(past) > e.column(i) {
-		past++ // it belongs to the last entry
+		past++ // the comment belongs to the last entry
 	}
 	at := e.lineEnd(e.end(past))
 	e.splice(at, at, "\n"+strings.Repeat(" ", e.column(i))+e.block(entry, e.column(i), i, at))
 }
 
-// addFlow writes an entry before the bracket that closes a collection.
+// addFlow adds an entry before the closing bracket of a collection.
 func (e *Editor) addFlow(open, closing int, entry any) {
 	last := closing - 1
 	if last < open {
-		e.fail("put it in braces", "the mapping in line %d has none", e.line(open))
+		e.fail("put it in braces", "the mapping in line %d has no braces", e.line(open))
 		return
 	}
 	for e.doc.tokens[last].Type == token.CommentType {
@@ -224,7 +223,8 @@ func (e *Editor) addFlow(open, closing int, entry any) {
 	e.splice(at, at, text)
 }
 
-// block writes a value in lines of its own, the first of them indented already. It comes near a token, and before what is at to.
+// block returns a value in block style, to be inserted at offset to. The indentation of its first line is not included;
+// its style is that of the collections near token near.
 func (e *Editor) block(value any, indent, near, to int) string {
 	if !collection(value) {
 		return e.flow(value)
@@ -249,7 +249,8 @@ func (e *Editor) encoded(enc *encoder) {
 	}
 }
 
-// swallows says whether a block of text that ends at a place would take in what follows it, or miss its last line end.
+// swallows reports whether a block of text that ends at an offset would include what follows it, or lack its last line
+// end.
 func (e *Editor) swallows(at, indent int) bool {
 	line, rest, more := strings.Cut(e.text[at:], "\n")
 	if !more || strings.TrimSpace(line) != "" {
@@ -263,7 +264,8 @@ func (e *Editor) swallows(at, indent int) bool {
 	return false
 }
 
-// style finds how collections below a key are indented: as in the nearest one before a token, else in the first one after it.
+// style returns an encoder that indents collections below a key as the nearest one before a token, else the first one
+// after it.
 func (e *Editor) style(near int) *encoder {
 	const unknown, usual = -1, 2
 	enc := &encoder{maps: unknown, lists: unknown}
@@ -282,10 +284,11 @@ func (e *Editor) style(near int) *encoder {
 	return enc
 }
 
-// measure fills in what is not known yet of a style, if a token is the colon before a collection in lines of its own.
+// measure sets the indentation in enc that is not known yet, when a token is the colon before a block collection.
 func (e *Editor) measure(colon int, enc *encoder) {
 	value := e.skip(colon + 1)
-	if colon == 0 || e.doc.tokens[colon].Type != token.MappingValueType || !e.isBlock(value) || e.line(value) == e.line(colon) {
+	if colon == 0 || e.doc.tokens[colon].Type != token.MappingValueType || !e.isBlock(value) ||
+		e.line(value) == e.line(colon) {
 		return
 	}
 	deeper := e.column(value) - e.column(colon-1)

@@ -8,7 +8,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// at follows keys into a document.
+// at returns the value below keys, which are separated by spaces.
 func at(t *testing.T, n yamldoc.Node, path string) yamldoc.Node {
 	t.Helper()
 	for key := range strings.FieldsSeq(path) {
@@ -38,10 +38,18 @@ func TestSetWritesOnlyTheValue(t *testing.T) {
 		{"block for block", "k:\n  - 1 # c\n  # d\n", "", "k", list, "k:\n  - a: |\n      x\n      y\n  - z\n  # d\n"},
 		{"block for flow", "k: [1] # c\nl: 2", "", "k", list, "k: # c\n  - a: |\n      x\n      y\n  - z\nl: 2"},
 		{"beside a comment without a space", "k: []# c\n", "", "k", list[1:], "k: # c\n  - z\n"},
-		{"before a comment that is deeper", "k:\n  - 1\n      # d\n", "", "k", list[:1], "k:\n  - a: \"x\\ny\\n\"\n      # d\n"},
+		{
+			"before a comment that is deeper",
+			"k:\n  - 1\n      # d\n", "", "k", list[:1], "k:\n  - a: \"x\\ny\\n\"\n      # d\n",
+		},
 		{"without a last line end", "k:\n  - 1", "", "k", list[:1], "k:\n  - a: \"x\\ny\\n\""},
 		{"flow in flow", "{k: [1], l: 2}\n", "", "k", list, "{k: [{ a: \"x\\ny\\n\" }, z], l: 2}\n"},
-		{"a new key", "k:\n    l: 1 # c\n#d\n", "k", "m", yamldoc.Map{{Key: "n", Value: nil}}, "k:\n    l: 1 # c\n    m:\n        \"n\": null\n#d\n"},
+		{
+			"a new key", "k:\n    l: 1 # c\n#d\n",
+			"k", "m",
+			yamldoc.Map{{Key: "n", Value: nil}},
+			"k:\n    l: 1 # c\n    m:\n        \"n\": null\n#d\n",
+		},
 		{"a new key in flow", "k: {}\n", "k", "m", true, "k: { m: true }\n"},
 		{"a new key after a comma", "k: { l: 1, }\n", "k", "m", 1.0, "k: { l: 1, m: 1.0 }\n"},
 		{"JSON", `{"k": {"l": 1}}`, "k", "m", map[string]any{"x": "y"}, `{"k": {"l": 1, "m": { "x": "y" }}}`},
@@ -49,9 +57,15 @@ func TestSetWritesOnlyTheValue(t *testing.T) {
 		{"inside an anchor", "k: &a\n  l: 1\n", "k", "m", int64(2), "k: &a\n  l: 1\n  m: 2\n"},
 		{"an alias", "a: &a {l: 1}\nk: *a # c\n", "k", "m", int64(2), "a: &a {l: 1}\nk: # c\n  <<: *a\n  m: 2\n"},
 		{"an alias in flow", "{a: &a {l: 1}, k: *a}\n", "k", "m", int64(2), "{a: &a {l: 1}, k: { <<: *a, m: 2 }}\n"},
-		{"CRLF and a byte order mark", "\ufeffé: ü\r\nk:\r\n- 1\r\n", "", "k", list, "\ufeffé: ü\r\nk:\r\n- a: |\r\n    x\r\n    y\r\n- z\r\n"},
+		{
+			"CRLF and a byte order mark",
+			"\ufeffé: ü\r\nk:\r\n- 1\r\n", "", "k", list, "\ufeffé: ü\r\nk:\r\n- a: |\r\n    x\r\n    y\r\n- z\r\n",
+		},
 		{"after a tab", "{k: 1, l: [2]\t}\n", "", "l", list[1:], "{k: 1, l: [z]\t}\n"},
-		{"text that keeps its empty lines", "k:\n  l: |+\n    x\n\n\nm: 1\n", "k", "n", nil, "k:\n  l: |+\n    x\n\n\n  \"n\": null\nm: 1\n"},
+		{
+			"text that keeps its empty lines",
+			"k:\n  l: |+\n    x\n\n\nm: 1\n", "k", "n", nil, "k:\n  l: |+\n    x\n\n\n  \"n\": null\nm: 1\n",
+		},
 		{"empty text", "k:\n  l: |\nm: 1\n", "k", "n", nil, "k:\n  l: |\n  \"n\": null\nm: 1\n"},
 	}
 	for _, tt := range tests {
@@ -91,25 +105,26 @@ func TestAppendWritesOnlyTheItem(t *testing.T) {
 	}
 }
 
-func TestEditRefusesWhatItCannotDo(t *testing.T) {
+func TestEditRejectsUnsupportedChanges(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"? k\n: [1]\n":                 "written in an unusual way",
-		"a: \"\r\"\nk: [1]\n":          "a carriage return",
-		"{a: !!str 1, k: [1], l: 2}\n": "line 1 cannot be taken apart",
+		"? k\n: [1]\n":                 "the key in line 1 cannot be edited",
+		"a: \"\r\"\nk: [1]\n":          "contains a carriage return",
+		"{a: !!str 1, k: [1], l: 2}\n": "line 1 cannot be edited",
 	} {
 		doc, root := yamldoc.Parse("f.yaml", fault.Trail, []byte(in))
 		edit := doc.Edit()
 		edit.Set(root, "k", int64(2))
 		out, err := edit.Bytes()
-		if fault.KindOf(err) != fault.Trail || !strings.Contains(err.Error(), "cannot change f.yaml: ") || !strings.Contains(err.Error(), want) {
+		if fault.KindOf(err) != fault.Trail || !strings.Contains(err.Error(), "cannot change f.yaml: ") ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v %q", in, err, out)
 		}
 	}
 	doc, root := yamldoc.Parse("f.yaml", fault.Trail, []byte("[k: 1]\n"))
 	edit := doc.Edit()
 	edit.Set(root.Items()[0], "l", int64(2))
-	if out, err := edit.Bytes(); err == nil || !strings.Contains(err.Error(), "the mapping in line 1 has none") {
+	if out, err := edit.Bytes(); err == nil || !strings.Contains(err.Error(), "the mapping in line 1 has no braces") {
 		t.Errorf("wrote %q: %v", out, err)
 	}
 	doc, root = yamldoc.Parse("f.yaml", fault.Config, []byte("k: [1]\n"))

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// Map is a mapping that is written in this order.
+// Map is a mapping that is written in its order.
 type Map []Pair
 
 // Pair is a key of a Map with its value.
@@ -24,8 +24,9 @@ type Pair struct {
 	Value any
 }
 
-// Encode writes a value as a YAML document that Parse and Value read back as the same value, a Map as a map[string]any. It
-// takes Map, what Value returns, int and json.Number; anything else, and what YAML cannot hold, is an error.
+// Encode returns a value as a YAML document that Parse and Value read back as the same value, a Map as a
+// map[string]any. It accepts Map, the types that Value returns, int and json.Number. Other types, and values that YAML
+// cannot hold, are an error.
 func Encode(v any) ([]byte, error) {
 	e := encoder{maps: 2, lists: 2}
 	if collection(v) {
@@ -40,12 +41,12 @@ type encoder struct {
 	out bytes.Buffer
 	err error
 
-	maps, lists int  // how much deeper than their key mappings and lists stand
+	maps, lists int  // spaces by which mappings and lists are indented below their key
 	flat        bool // text of several lines is quoted
 	quoted      bool // all text is quoted, as in JSON
 }
 
-// verbatim is a value that is YAML already, and so is its key.
+// verbatim is a value that is written as it is; the key of a Pair with it, too.
 type verbatim string
 
 func (e *encoder) write(parts ...string) {
@@ -61,7 +62,7 @@ func (e *encoder) fail(format string, args ...any) string {
 	return ""
 }
 
-// block writes a collection whose first line is indented already.
+// block writes a collection. The caller has written the indentation of its first line.
 func (e *encoder) block(v any, indent int) {
 	if indent > 2*maxDepth {
 		e.err = errors.New("write YAML: nested too deeply")
@@ -96,7 +97,7 @@ func (e *encoder) block(v any, indent int) {
 	}
 }
 
-// flow writes a value within one line.
+// flow returns a value on one line.
 func (e *encoder) flow(v any, depth int) string {
 	if depth > maxDepth {
 		return e.fail("nested too deeply")
@@ -149,7 +150,7 @@ func (e *encoder) indent(line, by int) {
 	}
 }
 
-// collection says whether a value is written in lines of its own; empty ones are not.
+// collection reports whether a value is a mapping or list that is not empty, which is written in lines of its own.
 func collection(v any) bool {
 	switch v := v.(type) {
 	case Map:
@@ -190,10 +191,10 @@ func (e *encoder) scalar(v any, indent int) string {
 	case []any:
 		return "[]"
 	}
-	return e.fail("a %T has no YAML form", v)
+	return e.fail("a %T cannot be written as YAML", v)
 }
 
-// number writes digits the way they are written again once they have been read.
+// number returns a number in the form that reading and writing it again keeps.
 func (e *encoder) number(text string) string {
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.FormatInt(i, 10)
@@ -224,7 +225,7 @@ var (
 	keyword   = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
 )
 
-// text writes text on one line, quoted unless it is obvious to every YAML reader that it is text.
+// text returns text on one line, quoted unless every YAML reader takes it for text.
 func (e *encoder) text(s string) string {
 	if !utf8.ValidString(s) {
 		return e.fail("%q is not valid UTF-8", s)
@@ -255,7 +256,7 @@ func (e *encoder) text(s string) string {
 	return b.String()
 }
 
-// fitsBlock says whether text of several lines can be written as it is, after a |.
+// fitsBlock reports whether text has several lines that can be written as they are below a |.
 func fitsBlock(s string) bool {
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	if len(lines) < 2 || lines[len(lines)-1] == "" || !utf8.ValidString(s) {

@@ -12,13 +12,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// awkward are texts that some YAML reader takes for something else.
+// awkward is text that some YAML reader takes for something else.
 var awkward = []string{
-	"", " ", "a", "a b", " a", "a ", "null", "Null", "~", "true", "yes", "no", "on", "y", "1", "01", "1e3", ".5", "0x1F", "1_000", "1:30",
-	"-", "- a", "? a", ":", "a: b", "a:", "#", "a #b", "{{x}}", "{{ x }} and ${y}", "{", "[", "&a", "*a", "!a", "%a", "@a", "`a", "|", ">",
-	"'", "it's", `"`, `"a"`, `\`, `\n`, "a\nb", "a\nb\n", "a\n\n", "\na", "  a\nb", "a \nb", "a\n  b\n", "a\n\nb", "a\tb", "\ta\nb", "a\r\nb", "\r",
-	"<<", "...", "---", "--- a", "2024-01-01", ".inf", ".nan", "é", "日本語", "😀", "\u0085", "\u2028", "\ufeff", "\x00", "\x1b[31m", "\u200d",
-	"% of", "a, b", "a]", "=", "!!str", "0o17", "12345678901234567890123", "a\n# b", "a\n--- b", "a\n...", "---\na", "\u00a0x",
+	"", " ", "a", "a b", " a", "a ", "null", "Null", "~", "true", "yes", "no", "on", "y", "1", "01", "1e3", ".5", "0x1F",
+	"1_000", "1:30",
+	"-", "- a", "? a", ":", "a: b", "a:", "#", "a #b", "{{x}}", "{{ x }} and ${y}", "{", "[", "&a", "*a", "!a", "%a", "@a",
+	"`a", "|", ">",
+	"'", "it's", `"`, `"a"`, `\`, `\n`, "a\nb", "a\nb\n", "a\n\n", "\na", "  a\nb", "a \nb", "a\n  b\n", "a\n\nb", "a\tb",
+	"\ta\nb", "a\r\nb", "\r",
+	"<<", "...", "---", "--- a", "2024-01-01", ".inf", ".nan", "é", "日本語", "😀", "\u0085", "\u2028", "\ufeff", "\x00",
+	"\x1b[31m", "\u200d",
+	"% of", "a, b", "a]", "=", "!!str", "0o17", "12345678901234567890123", "a\n# b", "a\n--- b", "a\n...", "---\na",
+	"\u00a0x",
 }
 
 func roundTrip(t *testing.T, value any) {
@@ -57,7 +62,7 @@ func TestEncodedValuesReadBackTheSame(t *testing.T) {
 	}
 }
 
-func TestEncodeKeepsTheOrderOfAMapAndBlocksOfText(t *testing.T) {
+func TestEncodeKeepsOrderOfMapAndBlocksOfText(t *testing.T) {
 	t.Parallel()
 	got, err := yamldoc.Encode(yamldoc.Map{
 		{"z", "plain text"},
@@ -75,7 +80,7 @@ func TestEncodeKeepsTheOrderOfAMapAndBlocksOfText(t *testing.T) {
 	}
 }
 
-func TestEncodeRefusesWhatYAMLCannotHold(t *testing.T) {
+func TestEncodeRejectsWhatYAMLCannotHold(t *testing.T) {
 	t.Parallel()
 	deep := any("x")
 	for range 1000 {

@@ -2,21 +2,22 @@ package yamldoc
 
 import "github.com/goccy/go-yaml/token"
 
-// The limits of one file. Real files are far below them; beyond them the parser needs quadratic time or a deep stack.
+// The limits of one file. Beyond them the parser needs quadratic time or a deep stack; real files are far below.
 const (
 	maxSize         = 4 << 20 // bytes
 	maxDepth        = 200     // levels of nesting
 	maxKeys         = 5_000   // keys of one mapping
-	maxValues       = 500_000 // values read, aliases expanded: without it a few lines of nested aliases fill the memory
-	maxProblems     = 100     // nobody reads more at once
-	maxSnippetWidth = 160     // columns; a line may hold a whole script
+	maxValues       = 500_000 // values read, aliases expanded; nested aliases grow exponentially
+	maxProblems     = 100     // reported of one file
+	maxSnippetWidth = 160     // columns of a line in a snippet
 )
 
-// guard reports, before the parser sees the tokens, nesting and mappings that are too large for it.
-func (d *Doc) guard(tokens token.Tokens) bool {
-	var g guard
+// checkLimits reports nesting and mappings that are too large for the parser. It is called before the tokens are
+// parsed.
+func (d *Doc) checkLimits(tokens token.Tokens) bool {
+	var g nesting
 	for _, t := range tokens {
-		g.take(t)
+		g.add(t)
 		line, col := position(t)
 		if g.flow+len(g.open) > maxDepth {
 			d.add(line, col, "", "nested deeper than %d levels", maxDepth)
@@ -30,8 +31,8 @@ func (d *Doc) guard(tokens token.Tokens) bool {
 	return true
 }
 
-// guard follows the nesting of a token stream: brackets, and block collections by their columns.
-type guard struct {
+// nesting tracks the nesting of a token stream: brackets, and block collections by their columns.
+type nesting struct {
 	flow int
 	open []block
 }
@@ -42,7 +43,7 @@ type block struct {
 	keys   int
 }
 
-func (g *guard) take(t *token.Token) {
+func (g *nesting) add(t *token.Token) {
 	switch t.Type {
 	case token.SequenceStartType, token.MappingStartType:
 		g.flow++
@@ -58,7 +59,7 @@ func (g *guard) take(t *token.Token) {
 }
 
 // enter closes the blocks that a collection at b's column ends, and opens b unless it is open already.
-func (g *guard) enter(b block) {
+func (g *nesting) enter(b block) {
 	if g.flow > 0 {
 		return
 	}

@@ -12,12 +12,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Node is a value in a file. The zero value of a file's node is absent: every reader returns its zero value for it and
-// reports nothing.
+// Node is a value in a file. The readers of an absent node return their zero value and report nothing.
 type Node struct {
 	doc *Doc
 	ast ast.Node
-	at  *token.Token // the key, used as the place when the value itself has none
+	at  *token.Token // the key, whose position is used when the value has none
 }
 
 // Kind is what a node holds.
@@ -41,7 +40,7 @@ type Entry struct {
 	Value Node
 }
 
-// Kind says what the node holds, aliases and anchors resolved.
+// Kind returns what the node holds, with aliases and anchors resolved.
 func (n Node) Kind() Kind {
 	switch n.resolve().(type) {
 	case nil:
@@ -61,13 +60,13 @@ func (n Node) Kind() Kind {
 	}
 }
 
-// Line is the node's line, 0 when it has none.
+// Line returns the node's line, from 1; 0 when it has none.
 func (n Node) Line() int {
 	line, _ := n.position()
 	return line
 }
 
-// Column is the node's column, 0 when it has none.
+// Column returns the node's column, from 1; 0 when it has none.
 func (n Node) Column() int {
 	_, col := n.position()
 	return col
@@ -99,13 +98,13 @@ func (n Node) Warnf(hint, format string, args ...any) {
 	n.doc.warnings = append(n.doc.warnings, n.Problem(hint, format, args...))
 }
 
-// Problem makes a problem at the node without recording it, for checks that are made later.
+// Problem returns a problem at the node without recording it, for checks after the file has been read.
 func (n Node) Problem(hint, format string, args ...any) fault.Problem {
 	line, col := n.position()
 	return n.doc.problem(line, col, hint, format, args...)
 }
 
-// resolve strips anchors, aliases and tags; !!str makes text of any scalar.
+// resolve returns the value without anchors, aliases and tags. The tag !!str turns any scalar into text.
 func (n Node) resolve() ast.Node {
 	v, text := n.ast, false
 	for range maxDepth {
@@ -143,7 +142,7 @@ func (n Node) wrong(want Kind) {
 	}
 }
 
-// wrongHint guesses how a value of another kind came to be here.
+// wrongHint returns a hint for the usual mistakes that give a value the wrong kind.
 func (n Node) wrongHint(want Kind) string {
 	switch v := n.resolve().(type) {
 	case *ast.MappingNode:
@@ -179,7 +178,7 @@ func (n Node) describe() string {
 	return fmt.Sprintf("%s (%s)", kind, text)
 }
 
-// scalarText is the text of a scalar as it is written in the file.
+// scalarText returns a scalar as it is written in the file.
 func (n Node) scalarText() string {
 	switch v := n.resolve().(type) {
 	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
@@ -190,7 +189,7 @@ func (n Node) scalarText() string {
 	return ""
 }
 
-// Strings reads a list of texts.
+// Strings reads a list of text.
 func (n Node) Strings() []string {
 	var out []string
 	for _, item := range n.Items() {
@@ -199,7 +198,7 @@ func (n Node) Strings() []string {
 	return out
 }
 
-// StringMap reads a mapping of texts; scalars are taken as they are written.
+// StringMap reads a mapping from names to scalars, each as it is written.
 func (n Node) StringMap() map[string]string {
 	out := map[string]string{}
 	for _, e := range n.Entries() {
@@ -225,8 +224,8 @@ func (n Node) Items() []Node {
 	return items
 }
 
-// Entries reads a mapping in the order of the file, merge keys (<<) applied. A key that stands twice is a problem that
-// names both places; the first one counts.
+// Entries reads a mapping in the order of the file, with merge keys (<<) applied. A key that is defined twice is a
+// problem that names both positions; the first one counts.
 func (n Node) Entries() []Entry { return n.entries(0) }
 
 func (n Node) entries(depth int) []Entry {
@@ -249,7 +248,8 @@ func (n Node) entries(depth int) []Entry {
 			continue
 		}
 		if earlier, twice := first[key]; twice {
-			at.Errorf("remove one of them", "%q stands twice; first in line %d, column %d", key, earlier.Line(), earlier.Column())
+			at.Errorf("remove one of them", "%q is defined twice; first in line %d, column %d", key, earlier.Line(),
+				earlier.Column())
 			continue
 		}
 		first[key] = at
@@ -261,7 +261,7 @@ func (n Node) entries(depth int) []Entry {
 	return entries
 }
 
-// merged returns the entries that a merge key adds to a mapping that already has some keys.
+// merged returns the entries that a merge key adds to a mapping that has the keys in have.
 func (n Node) merged(have map[string]Node, depth int) []Entry {
 	if n.tooDeep(depth) {
 		return nil
@@ -282,27 +282,29 @@ func (n Node) merged(have map[string]Node, depth int) []Entry {
 	return out
 }
 
-// spend counts values against maxValues. Once they are used up, which is reported once, nothing more is read or reported.
+// spend counts values against maxValues. When the limit is exceeded, it reports that once, and nothing more is read or
+// reported.
 func (n Node) spend(values int) (exhausted bool) {
 	if n.doc == nil {
 		return true
 	}
 	n.doc.values += values
 	if n.doc.values > maxValues {
-		n.giveUp("the file holds more than %d values, aliases expanded", maxValues)
+		n.exhaust("the file holds more than %d values, aliases expanded", maxValues)
 	}
 	return n.doc.exhausted
 }
 
-// tooDeep stops values that contain themselves; the file as it is written is not that deep (see guard).
+// tooDeep reports values that aliases nest too deeply, such as a value that contains itself.
 func (n Node) tooDeep(depth int) bool {
 	if depth > maxDepth {
-		n.giveUp("aliases nest values deeper than %d levels", maxDepth)
+		n.exhaust("aliases nest values deeper than %d levels", maxDepth)
 	}
 	return n.doc.exhausted
 }
 
-func (n Node) giveUp(format string, args ...any) {
+// exhaust records a last problem; nothing more is read or reported of the file.
+func (n Node) exhaust(format string, args ...any) {
 	n.Errorf("write the values out instead of using aliases", format, args...)
 	n.doc.exhausted = true
 }
@@ -332,13 +334,13 @@ func keyText(k ast.Node) (key string, ok bool) {
 	return "", false
 }
 
-// Fields reads a mapping with known keys: each value goes to the reader of its key. Keys count the same in camelCase and
-// snake_case. An unknown key, or two spellings of one key, is a problem.
+// Fields reads a mapping with known keys: each value is passed to the reader of its key. Keys may be written in
+// camelCase or snake_case. An unknown key, or two spellings of one key, is a problem.
 func (n Node) Fields(readers map[string]func(Node)) {
 	n.fields(readers, func(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) })
 }
 
-// ExactFields is Fields for mappings whose keys have one spelling. It reports whether every key was known.
+// ExactFields is Fields for mappings whose keys have one spelling. It returns whether every key was known.
 func (n Node) ExactFields(readers map[string]func(Node)) bool {
 	return n.fields(readers, func(key string) string { return key })
 }

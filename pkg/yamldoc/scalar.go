@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Str reads text. A number or a boolean is refused with the advice to quote it.
+// Str reads text. A number or a boolean is a problem whose hint is to quote it.
 func (n Node) Str() string {
 	switch v := n.resolve().(type) {
 	case *ast.StringNode:
@@ -27,7 +27,7 @@ func (n Node) Str() string {
 	return ""
 }
 
-// Scalar reads any scalar as the text it is written with; for places where ids and the like may look like numbers.
+// Scalar reads any scalar as it is written, for ids and the like that may look like numbers.
 func (n Node) Scalar() string {
 	switch n.Kind() {
 	case Number, Bool:
@@ -81,8 +81,8 @@ func (n Node) Duration() time.Duration {
 	return d
 }
 
-// Value reads any value as plain Go data that JSON can hold: nil, bool, int64, uint64 (when too large for int64), float64,
-// string, []any, map[string]any. A number that YAML readers disagree about is a problem.
+// Value reads any value as plain Go data that JSON can hold: nil, bool, int64, uint64 (when too large for int64),
+// float64, string, []any, map[string]any. An ambiguous number is a problem.
 func (n Node) Value() any { return n.value(0) }
 
 func (n Node) value(depth int) any {
@@ -120,14 +120,15 @@ func (n Node) value(depth int) any {
 	return nil
 }
 
-// The numbers of YAML 1.2 as we take them, and what older readers or other tools also take for a number.
+// plainInteger and plainFloat are the numbers that are read as such. numberLike is text that other YAML readers take
+// for a number.
 var (
 	plainInteger = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*|0x[0-9a-fA-F]+|0o[0-7]+)$`)
 	plainFloat   = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 	numberLike   = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$|^[-+]?\.[0-9]+[eE][-+]?[0-9]+$`)
 )
 
-// number reads a number from its text; nil, with a problem, when the text is ambiguous or out of range.
+// number parses a number. It returns nil, and records a problem, when the text is ambiguous or out of range.
 func (n Node) number() any {
 	text := n.resolve().GetToken().Value
 	switch {
@@ -144,7 +145,7 @@ func (n Node) number() any {
 		}
 	default:
 		n.Errorf(fmt.Sprintf("write it in quotes if it is text: %q; as a number, in plain digits", clip(text)),
-			"YAML readers disagree about %s: a number or text", clip(text))
+			"%s is ambiguous: some YAML readers take it for a number, others for text", clip(text))
 		return nil
 	}
 	n.Errorf(fmt.Sprintf("write it in quotes if it is text: %q", clip(text)), "the number %s is too large", clip(text))

@@ -9,8 +9,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// This file finds values in the text of a document. The parser tells where a value starts; where it ends is read off the tokens,
-// which for comments, too, tell where they start.
+// This file finds the start and end of values in the text of a document. The parser reports where a value starts; where
+// it ends follows from the tokens.
 
 func (d *Doc) lineStarts() []lineStart {
 	var starts []lineStart
@@ -26,14 +26,14 @@ func (d *Doc) lineStarts() []lineStart {
 	return starts
 }
 
-// original is where a place in the text is in the file.
+// original returns the offset in the file of an offset in the text.
 func (e *Editor) original(at int) int {
 	next := sort.Search(len(e.lines), func(i int) bool { return e.lines[i].text > at })
 	start := e.lines[next-1]
 	return start.source + at - start.text
 }
 
-// unwrap strips anchors and tags, but not aliases.
+// unwrap returns the value without anchors and tags; an alias stays an alias.
 func (n Node) unwrap() Node {
 	for {
 		switch v := n.ast.(type) {
@@ -47,18 +47,18 @@ func (n Node) unwrap() Node {
 	}
 }
 
-// find returns the token that a node starts with.
+// find returns the index of the token that a node starts with.
 func (e *Editor) find(n Node) int { return e.findPlace(n.position()) }
 
 func (e *Editor) findPlace(line, column int) int {
 	i, ok := e.index[place{line, column}]
 	if !ok {
-		e.fail("write it in a simpler way", "what stands in line %d, column %d is not understood", line, column)
+		e.fail("write it in a simpler way", "the value in line %d, column %d cannot be edited", line, column)
 	}
 	return i
 }
 
-// keyOf returns the token of the key that n is the value of; an item of a list, and the whole document, have none.
+// keyOf returns the index of the token of n's key. ok is false for an item of a list and for the whole document.
 func (e *Editor) keyOf(n Node) (key int, ok bool) {
 	if n.at == nil || n.at.Type == token.SequenceEntryType || n.at.Type == token.SequenceStartType {
 		return 0, false
@@ -71,8 +71,8 @@ func (e *Editor) line(i int) int { return e.doc.tokens[i].Position.Line }
 // column counts from 0, like indentation.
 func (e *Editor) column(i int) int { return e.doc.tokens[i].Position.Column - 1 }
 
-// offset is where a token starts, the end of the text after the last one. That the token is there is checked: the parser's columns
-// are wrong after tabs and unusual tags.
+// offset returns where a token starts in the text, the end of the text for the index after the last token. It checks
+// that the token is there, because the parser's columns are wrong after tabs and unusual tags.
 func (e *Editor) offset(i int) int {
 	if i >= len(e.doc.tokens) {
 		return len(e.text)
@@ -83,13 +83,13 @@ func (e *Editor) offset(i int) int {
 	after = strings.TrimLeft(after, " \t")
 	first := strings.TrimLeft(t.Origin, " \t\n")
 	if first == "" || after == "" || first[0] != after[0] {
-		e.fail("write it in a simpler way", "line %d cannot be taken apart", t.Position.Line)
+		e.fail("write it in a simpler way", "line %d cannot be edited", t.Position.Line)
 		return len(e.text)
 	}
 	return e.lines[t.Position.Line-1].text + len(line) - len(after)
 }
 
-// skip returns the first token from i on that is no comment.
+// skip returns the index of the first token from i on that is not a comment.
 func (e *Editor) skip(i int) int {
 	for i < len(e.doc.tokens) && e.doc.tokens[i].Type == token.CommentType {
 		i++
@@ -97,7 +97,7 @@ func (e *Editor) skip(i int) int {
 	return i
 }
 
-// past returns the token after the last one of the value that starts with token i.
+// past returns the index of the token after the value that starts with token i.
 func (e *Editor) past(i int) int {
 	if i >= len(e.doc.tokens) {
 		return len(e.doc.tokens)
@@ -126,7 +126,7 @@ func (e *Editor) past(i int) int {
 	return i + 1
 }
 
-// isBlock says whether a list or mapping in block style starts with a token; an anchor or a tag may come first.
+// isBlock reports whether a list or mapping in block style starts with token i, which may be an anchor or a tag.
 func (e *Editor) isBlock(i int) bool {
 	tokens := e.doc.tokens
 	if i >= len(tokens) || e.depth[i] > 0 {
@@ -144,7 +144,7 @@ func (e *Editor) isBlock(i int) bool {
 	return next < len(tokens) && tokens[next].Type == token.MappingValueType
 }
 
-// pastBlock returns the token after the last one of a block collection: those that belong to it stand in its column or deeper.
+// pastBlock returns the index of the token after a block collection. Its tokens are in its column or deeper.
 func (e *Editor) pastBlock(first int) int {
 	column, list := e.column(first), e.doc.tokens[first].Type == token.SequenceEntryType
 	last := first
@@ -163,13 +163,13 @@ func (e *Editor) pastBlock(first int) int {
 	return last + 1
 }
 
-// blockText says whether a token is the text below a | or >.
+// blockText reports whether a token is the text below a | or >.
 func (e *Editor) blockText(i int) bool {
 	head := e.blockHead(i)
 	return head != nil && i < len(e.doc.tokens) && e.doc.tokens[i].Type == token.StringType
 }
 
-// blockHead returns the | or > before a token, nil if something else is there.
+// blockHead returns the | or > before a token, nil when another token precedes it.
 func (e *Editor) blockHead(i int) *token.Token {
 	for i--; i >= 0; i-- {
 		switch t := e.doc.tokens[i]; t.Type {
@@ -183,10 +183,11 @@ func (e *Editor) blockHead(i int) *token.Token {
 	return nil
 }
 
-// end is where the text ends whose last token is the one before past, without the space and the comments after it.
+// end returns the offset of the end of the token before past, without the space and the comments after it.
 func (e *Editor) end(past int) int {
 	next := e.offset(past)
-	if past > 0 && e.blockText(past-1) && strings.Contains(e.blockHead(past-1).Value, "+") { // the empty lines are part of it
+	if past > 0 && e.blockText(past-1) && strings.Contains(e.blockHead(past-1).Value,
+		"+") { // the empty lines are part of it
 		if past == len(e.doc.tokens) {
 			return len(strings.TrimSuffix(e.text, "\n"))
 		}
@@ -195,7 +196,7 @@ func (e *Editor) end(past int) int {
 	return len(strings.TrimRight(e.text[:next], " \t\n"))
 }
 
-// lineEnd is where the line ends that a place is in.
+// lineEnd returns the offset of the end of the line that contains at.
 func (e *Editor) lineEnd(at int) int {
 	if i := strings.IndexByte(e.text[at:], '\n'); i >= 0 {
 		return at + i

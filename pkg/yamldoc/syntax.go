@@ -11,10 +11,10 @@ import (
 const (
 	hintQuote     = `put the value in quotes: "…"`
 	hintBackslash = `write a backslash as \\, or use single quotes`
-	sayHex        = `\u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`
+	messageHex    = `\u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`
 )
 
-// parseError records the parser's complaint.
+// parseError records an error of the parser.
 func (d *Doc) parseError(err error) {
 	var located yaml.Error
 	if errors.As(err, &located) && located.GetToken() != nil {
@@ -24,8 +24,8 @@ func (d *Doc) parseError(err error) {
 	d.add(0, 0, "", "%v", err)
 }
 
-// syntaxError records a mistake in the YAML itself, in words that say what to change. The parser names the rule that broke;
-// what the author did is read off the line.
+// syntaxError records a mistake in the YAML syntax, with a message that says what to change. message is the parser's;
+// the line at the token decides between its possible causes.
 func (d *Doc) syntaxError(at *token.Token, message string) {
 	line, col := position(at)
 	text := d.line(line)
@@ -40,14 +40,15 @@ func (d *Doc) syntaxError(at *token.Token, message string) {
 	}
 	for _, e := range explanations() {
 		if strings.Contains(message, e.rule) && (e.when == nil || e.when(before, after)) {
-			d.add(line, col, e.hint, "%s", e.say)
+			d.add(line, col, e.hint, "%s", e.message)
 			return
 		}
 	}
 	d.add(line, col, "", "%s", message)
 }
 
-// deeperLine reports the first line after a complete value that is indented as if it belonged to it.
+// deeperLine reports the first line after the complete value in line, which is indented as if it belonged to that
+// value.
 func (d *Doc) deeperLine(line int) {
 	for next := line + 1; next <= len(d.lines); next++ {
 		if text := d.line(next); strings.TrimSpace(text) != "" {
@@ -58,28 +59,37 @@ func (d *Doc) deeperLine(line int) {
 	}
 }
 
-// An explanation says in plain words what a broken rule means.
+// explanation is the message for an error of the parser.
 type explanation struct {
-	rule string // part of the parser's message
-	when func(before, after string) bool
-	say  string
-	hint string
+	rule    string                          // part of the parser's message
+	when    func(before, after string) bool // the line before and after the token; nil means always
+	message string
+	hint    string
 }
 
-// explanations lists the first match first.
+// explanations returns the explanations; the first match counts.
 func explanations() []explanation {
 	return []explanation{
-		{"double-quoted text", shortEscape, sayHex, hintBackslash},
-		{"not enough length", nil, sayHex, hintBackslash},
-		{"surrogate", nil, "half of a surrogate pair is no character", "write the character itself, or \\U and 8 hexadecimal digits"},
+		{"double-quoted text", shortEscape, messageHex, hintBackslash},
+		{"not enough length", nil, messageHex, hintBackslash},
 		{
-			"double-quoted text", nil, `the text that opens with " here never ends`,
+			"surrogate", nil,
+			"half of a surrogate pair is not a character", "write the character itself, or \\U and 8 hexadecimal digits",
+		},
+		{
+			"double-quoted text", nil, `the text that starts with " here is never closed`,
 			`close it with "; inside, write \" for a quote and \\ for a backslash`,
 		},
-		{"single-quoted text", nil, `the text that opens with ' here never ends`, "close it with '; inside, write '' for an apostrophe"},
+		{
+			"single-quoted text",
+			nil, `the text that starts with ' here is never closed`, "close it with '; inside, write '' for an apostrophe",
+		},
 		{"tab character", nil, "a tab in the indentation", "indent with spaces: YAML forbids tabs there"},
 		{"found character '\t'", nil, "a tab in the indentation", "indent with spaces: YAML forbids tabs there"},
-		{"',' or ']'", nil, "the list that opens with [ before this is not closed", "separate its entries with commas and close it with ]"},
+		{
+			"',' or ']'", nil,
+			"the list that opens with [ before this is not closed", "separate its entries with commas and close it with ]",
+		},
 		{
 			"',' or '}'", nil, "the mapping that opens with { before this is not closed",
 			"separate its entries with commas and close it with }",
@@ -87,8 +97,8 @@ func explanations() []explanation {
 		{"end token ']'", nil, "the list that opens with [ is never closed", "close it with ]"},
 		{"end token '}'", nil, "the mapping that opens with { is never closed", "close it with }"},
 		{"flow map content", nil, "the mapping that opens with { is never closed", "close it with }"},
-		{"could not find '['", nil, "a ] that closes nothing", "remove it, or " + hintQuote},
-		{"could not find '{'", nil, "a } that closes nothing", "remove it, or " + hintQuote},
+		{"could not find '['", nil, "this ] has no opening [", "remove it, or " + hintQuote},
+		{"could not find '{'", nil, "this } has no opening {", "remove it, or " + hintQuote},
 		{"unexpected key name", colonWithoutSpace, "a colon without a space after it", "write key: value, with a space"},
 		{"unexpected key name", nil, "this line has no colon", "write key: value"},
 		{"implicit line break", nil, "a comma is missing between this and the next line", "separate the entries with commas"},
@@ -98,10 +108,10 @@ func explanations() []explanation {
 			"quote the whole value; an apostrophe inside single quotes is written ''",
 		},
 		{
-			"value is not allowed", startsLine, "the indentation of this line fits no line above it",
+			"value is not allowed", startsLine, "the indentation of this line matches no line above it",
 			"indent it like the line it belongs to",
 		},
-		{"value is not allowed", nil, "something follows a value that is already complete", hintQuote},
+		{"value is not allowed", nil, "unexpected text after a complete value", hintQuote},
 		{"non-map value", dash, "a list entry between the keys of a mapping", "indent it below the key it belongs to"},
 		{"non-map value", colonWithoutSpace, "a colon without a space after it", "write key: value, with a space"},
 		{"non-map value", nil, "this line has no colon", "write key: value"},
@@ -109,12 +119,18 @@ func explanations() []explanation {
 		{"'@' is a reserved", nil, "text cannot start with @", hintQuote},
 		{"'`' is a reserved", nil, "text cannot start with a backquote", hintQuote},
 		{"unexpected directive", nil, "text cannot start with %", hintQuote},
-		{"unknown escape", nil, "this is no escape of double-quoted text", hintBackslash},
-		{"undefined anchor", nil, "an & names a value for later, but here is no value", hintQuote},
-		{"undefined alias", nil, "a * refers to a named value, but here is no name", hintQuote},
+		{"unknown escape", nil, "this is not an escape sequence of double-quoted text", hintBackslash},
+		{"undefined anchor", nil, "& defines an anchor, but no value follows", hintQuote},
+		{"undefined alias", nil, "* refers to an anchor, but no name follows", hintQuote},
 		{"invalid key", nil, "only plain text can be a key", ""},
-		{"header", nil, "this is not a way to open a block of text", "write | to keep the line breaks or > to join the lines"},
-		{"number of indent", nil, "this block of text is not indented as its first line says", "write | or > without a number"},
+		{
+			"header",
+			nil, "this is not a valid header of a block of text", "write | to keep the line breaks or > to join the lines",
+		},
+		{
+			"number of indent",
+			nil, "this block of text is not indented as its first line says", "write | or > without a number",
+		},
 	}
 }
 
@@ -134,14 +150,15 @@ func afterQuote(before, _ string) bool {
 
 func shortEscape(_, after string) bool {
 	after = strings.ReplaceAll(after, `\\`, "")
-	return strings.Count(after, `"`) > 1 && (strings.Contains(after, `\u`) || strings.Contains(after, `\U`) || strings.Contains(after, `\x`))
+	return strings.Count(after, `"`) > 1 && (strings.Contains(after, `\u`) || strings.Contains(after, `\U`) ||
+		strings.Contains(after, `\x`))
 }
 
 func startsLine(before, _ string) bool { return strings.TrimSpace(before) == "" }
 
 func dash(_, after string) bool { return strings.HasPrefix(after, "-") }
 
-// bareToken is the column of a {{ that starts a value in the line, 0 when there is none.
+// bareToken returns the column of a {{ that starts a value in the line, 0 when there is none.
 func bareToken(text string) int {
 	for i := 0; ; {
 		at := strings.Index(text[i:], "{{")
@@ -164,7 +181,7 @@ func (d *Doc) line(n int) string {
 	return d.lines[n-1]
 }
 
-// split cuts a line before a column.
+// split returns the line before a column, and from it on.
 func split(text string, col int) (before, after string) {
 	runes := []rune(text)
 	at := min(max(col-1, 0), len(runes))

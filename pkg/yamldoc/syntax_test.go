@@ -9,26 +9,29 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-func TestSyntaxErrorsSayWhatToChange(t *testing.T) {
+func TestMessagesOfSyntaxErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, src, want string }{
 		{"token", "a: {{email}}\n", "1:4: a value that starts with {{ is a mapping to YAML"},
 		{"token in flow", "a: {text: {{email}}}\n", "1:11: a value that starts with {{ is a mapping to YAML"},
 		{"token in list", "- {{x}}\n", "1:3: a value that starts with {{ is a mapping to YAML"},
-		{"double quote", "a: \"x\n\nb: c\n", `1:4: the text that opens with " here never ends`},
+		{"double quote", "a: \"x\n\nb: c\n", `1:4: the text that starts with " here is never closed`},
 		{"short escape", "a: \"C:\\Users\"\n", `1:7: \u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`},
-		{"short escape at the end", "a: \"\\x4\"\n", `1:4: \u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`},
-		{"half a surrogate pair", "a: \"\\ud83dxxxxxxxx\"\n", "1:5: half of a surrogate pair is no character"},
-		{"escaped quote", "a: \"say \\\"hi\n", `1:4: the text that opens with " here never ends`},
-		{"single quote", "a: 'x\nb: c\n", "1:4: the text that opens with ' here never ends"},
+		{
+			"short escape at the end",
+			"a: \"\\x4\"\n", `1:4: \u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`,
+		},
+		{"half a surrogate pair", "a: \"\\ud83dxxxxxxxx\"\n", "1:5: half of a surrogate pair is not a character"},
+		{"escaped quote", "a: \"say \\\"hi\n", `1:4: the text that starts with " here is never closed`},
+		{"single quote", "a: 'x\nb: c\n", "1:4: the text that starts with ' here is never closed"},
 		{"apostrophe", "a: 'it's'\n", "1:8: text after the closing quote"},
 		{"text after quotes", "a: \"x\" y\n", "1:8: text after the closing quote"},
 		{"bracket in the middle", "a: [1\nb: 2\n", "2:1: the list that opens with [ before this is not closed"},
 		{"bracket at the end", "key: [a, b\n", "1:6: the list that opens with [ is never closed"},
 		{"brace in the middle", "a: {b: 1\nc: 2\n", "2:1: the mapping that opens with { before this is not closed"},
 		{"brace at the end", "a: {x\n", "1:5: the mapping that opens with { is never closed"},
-		{"lone bracket", "a: ]\n", "1:4: a ] that closes nothing"},
-		{"brace too many", "{a: 1}}\n", "1:7: something follows a value that is already complete"},
+		{"lone bracket", "a: ]\n", "1:4: this ] has no opening ["},
+		{"brace too many", "{a: 1}}\n", "1:7: unexpected text after a complete value"},
 		{"tab before a key", "\ta: 1\n", "1:2: a tab in the indentation"},
 		{"tab below a key", "a:\n\tb: 1\n", "2:1: a tab in the indentation"},
 		{"tab in a block", "a: >\n\tx\n", "2:1: a tab in the indentation"},
@@ -36,25 +39,28 @@ func TestSyntaxErrorsSayWhatToChange(t *testing.T) {
 		{"no colon", "a\nb: 1\n", "1:1: this line has no colon"},
 		{"no colon later", "a: 1\nb\nc: 2\n", "2:1: this line has no colon"},
 		{"second colon", "- step: Create a user: now\n", "1:9: a second colon in one line"},
-		{"deeper", "a:\n  b: 1\n    c: 2\n", "3:5: this line is indented deeper than the line above, which already has its value"},
-		{"shallower", "a:\n  b: 1\n c: 2\n", "3:2: the indentation of this line fits no line above it"},
-		{"below quotes", "a: \"x\"\n  b: 1\n", "2:3: the indentation of this line fits no line above it"},
-		{"block ends early", "a: |\n  x\n y\n", "3:2: the indentation of this line fits no line above it"},
-		{"key after list", "- a\nb: c\n", "2:1: the indentation of this line fits no line above it"},
+		{
+			"deeper",
+			"a:\n  b: 1\n    c: 2\n", "3:5: this line is indented deeper than the line above, which already has its value",
+		},
+		{"shallower", "a:\n  b: 1\n c: 2\n", "3:2: the indentation of this line matches no line above it"},
+		{"below quotes", "a: \"x\"\n  b: 1\n", "2:3: the indentation of this line matches no line above it"},
+		{"block ends early", "a: |\n  x\n y\n", "3:2: the indentation of this line matches no line above it"},
+		{"key after list", "- a\nb: c\n", "2:1: the indentation of this line matches no line above it"},
 		{"list among keys", "a: 1\n- b\n", "2:1: a list entry between the keys of a mapping"},
 		{"list in the key's line", "a: - b\n", "1:4: a list cannot start in the line of its key"},
 		{"at sign", "a: @foo\n", "1:4: text cannot start with @"},
 		{"backquote", "a: `x`\n", "1:4: text cannot start with a backquote"},
 		{"percent", "a: %x\n", "1:4: text cannot start with %"},
-		{"escape", "a: \"\\q\"\n", "1:6: this is no escape of double-quoted text"},
-		{"anchor without value", "a: &x\n", "1:4: an & names a value for later, but here is no value"},
-		{"star without name", "a: *\n", "1:4: a * refers to a named value, but here is no name"},
-		{"star text", "a: *bold*\n", "1:4: *bold* refers to an anchor, but no &bold* stands before it"},
-		{"alias before its anchor", "a: *x\nb: &x 1\n", "1:4: *x refers to an anchor, but no &x stands before it"},
-		{"anchor twice", "a: &x 1\nb: &x 2\n", "2:4: the anchor &x stands twice"},
-		{"tag", "a: !important x\n", "1:4: the YAML tag !important has no meaning here"},
-		{"text block header", "a: |x\n  y\n", "1:4: this is not a way to open a block of text"},
-		{"two documents", "a: 1\n---\nb: 2\n", "3:1: a second YAML document; one file holds one document"},
+		{"escape", "a: \"\\q\"\n", "1:6: this is not an escape sequence of double-quoted text"},
+		{"anchor without value", "a: &x\n", "1:4: & defines an anchor, but no value follows"},
+		{"star without name", "a: *\n", "1:4: * refers to an anchor, but no name follows"},
+		{"star text", "a: *bold*\n", "1:4: *bold* refers to an anchor, but no &bold* is defined before it"},
+		{"alias before its anchor", "a: *x\nb: &x 1\n", "1:4: *x refers to an anchor, but no &x is defined before it"},
+		{"anchor twice", "a: &x 1\nb: &x 2\n", "2:4: the anchor &x is defined twice"},
+		{"tag", "a: !important x\n", "1:4: the YAML tag !important is not supported"},
+		{"text block header", "a: |x\n  y\n", "1:4: this is not a valid header of a block of text"},
+		{"two documents", "a: 1\n---\nb: 2\n", "3:1: a second YAML document; a file holds only one"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +72,7 @@ func TestSyntaxErrorsSayWhatToChange(t *testing.T) {
 	}
 }
 
-func TestWrongKindsHintAtTheirCause(t *testing.T) {
+func TestHintsForValuesOfWrongKind(t *testing.T) {
 	t.Parallel()
 	list := func(n yamldoc.Node) { n.Items() }
 	mapping := func(n yamldoc.Node) { n.Entries() }
@@ -95,7 +101,7 @@ func TestWrongKindsHintAtTheirCause(t *testing.T) {
 	}
 }
 
-func TestNumbersMeanOneThing(t *testing.T) {
+func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		src  string
@@ -142,11 +148,11 @@ func TestNumbersMeanOneThing(t *testing.T) {
 func TestAmbiguousNumbersAreProblems(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
-		"0123":                    "f.yaml:1:4: YAML readers disagree about 0123: a number or text",
-		"08":                      "f.yaml:1:4: YAML readers disagree about 08: a number or text",
-		"1_000":                   "f.yaml:1:4: YAML readers disagree about 1_000: a number or text",
-		"0b11":                    "f.yaml:1:4: YAML readers disagree about 0b11: a number or text",
-		"007.5":                   "f.yaml:1:4: YAML readers disagree about 007.5: a number or text",
+		"0123":                    "f.yaml:1:4: 0123 is ambiguous: some YAML readers take it for a number, others for text",
+		"08":                      "f.yaml:1:4: 08 is ambiguous: some YAML readers take it for a number, others for text",
+		"1_000":                   "f.yaml:1:4: 1_000 is ambiguous: some YAML readers take it for a number, others for text",
+		"0b11":                    "f.yaml:1:4: 0b11 is ambiguous: some YAML readers take it for a number, others for text",
+		"007.5":                   "f.yaml:1:4: 007.5 is ambiguous: some YAML readers take it for a number, others for text",
 		"12345678901234567890123": "f.yaml:1:4: the number 12345678901234567890123 is too large",
 		"-9223372036854775809":    "f.yaml:1:4: the number -9223372036854775809 is too large",
 		"1e400":                   "f.yaml:1:4: the number 1e400 is too large",

@@ -419,7 +419,7 @@ func TestRecordRefusesBeforeAnyServerStarts(t *testing.T) {
 		"several rows":            {"new.trail.yaml", "", []string{"trails", "--args-file", "rows.yaml"}, "these are 2"},
 		"a dry run":               {"new.trail.yaml", "", []string{"trails", "--dry-run"}, "record"},
 		"other steps":             {"old.trail.yaml", webTrail("echo: {}", "echo: {}"), nil, "old.trail.yaml does not have the recorded steps"},
-		"another text":            {"old.trail.yaml", strings.Replace(webTrail("echo: {}"), "do it", "do that", 1), nil, `line 2 has step "do that", recorded is step "do it"`},
+		"another text":            {"old.trail.yaml", strings.Replace(webTrail("echo: {}"), "do it", "do that", 1), nil, `line 2 has step "do that", the recording has step "do it"`},
 		"no trail":                {"old.trail.yaml", "target: app\n", nil, "old.trail.yaml:1:1"},
 		"a file that is no YAML":  {"old.trail.yaml", "trail: [\n", nil, "old.trail.yaml:1:8"},
 		"a file with a mistake":   {"old.trail.yaml", webTrail("echo: { text: '{{' }"), nil, "old.trail.yaml:5"},

@@ -444,7 +444,7 @@ func TestToolGivesNoAdviceAboutTrails(t *testing.T) {
 			t.Errorf("%q: exit code %d, %s", args, r.code, r.stderr)
 		}
 	}
-	p.run("tool", "echo", "text={{who}}").want(t, 3, "give it with --memory who=… or --secret who")
+	p.run("tool", "echo", "text={{who}}").want(t, 3, "pass --memory who=… or --secret who")
 }
 
 func TestToolSaysWhatItCouldNotSave(t *testing.T) {

@@ -14,9 +14,9 @@ func argTypes() []string {
 	return []string{"string", "integer", "number", "boolean", "array", "object"}
 }
 
-// ResolveArgs returns the value of every declared argument: as given in text (--arg), else as in row (a row of an arguments
-// file, may be nil), else its default. Unknown arguments, missing ones and wrong types are all reported, as joined
-// *fault.Error of kind Misuse.
+// ResolveArgs returns the value of every declared argument: from given (the text of --arg), else from row (a row of an
+// arguments file, may be nil), else its default. All unknown and missing arguments and wrong types are reported, as
+// joined *fault.Error of kind Misuse.
 func ResolveArgs(decl map[string]Arg, given map[string]string, row map[string]any) (map[string]any, error) {
 	var errs []error
 	known := sortedKeys(decl)
@@ -49,7 +49,8 @@ func resolveArg(name string, decl Arg, row map[string]any, given map[string]stri
 	if text, ok := given[name]; ok {
 		value, err := parseArg(decl.Type, text)
 		if err != nil {
-			return nil, fault.New(fault.Misuse, err.Error(), "argument %s is not %s: %q", name, article(decl.Type), abridge(text))
+			return nil, fault.New(fault.Misuse, err.Error(), "argument %s is not %s: %q", name, article(decl.Type),
+				abridge(text))
 		}
 		return value, nil
 	}
@@ -62,10 +63,11 @@ func resolveArg(name string, decl Arg, row map[string]any, given map[string]stri
 	if decl.HasDefault {
 		return decl.Default, nil
 	}
-	return nil, fault.New(fault.Misuse, fmt.Sprintf("give it: --arg %s=…", name), "argument %s (%s) is missing", name, decl.Type)
+	return nil, fault.New(fault.Misuse, fmt.Sprintf("pass --arg %s=…", name), "argument %s (%s) is missing", name,
+		decl.Type)
 }
 
-// parseArg reads an argument from the text of a flag; the error says what the type looks like.
+// parseArg parses an argument from the text of a flag. The error is a hint that shows how to write the type.
 func parseArg(typ, text string) (any, error) {
 	if typ == "string" {
 		return text, nil
@@ -122,7 +124,8 @@ func fits(typ string, value any) bool {
 	return false
 }
 
-// knownHint names the nearest of the known names, or all of them; none says what to do when there are none.
+// knownHint returns a hint with the nearest of the known names, or all of them. It is none when there are no known
+// names.
 func knownHint(name string, known []string, none string) string {
 	if len(known) == 0 {
 		return none
@@ -130,7 +133,7 @@ func knownHint(name string, known []string, none string) string {
 	return fault.DidYouMean(name, known)
 }
 
-// ParseArgs reads an arguments file: a mapping of arguments, or a list of them for one run of the trail each.
+// ParseArgs parses an arguments file: a mapping of arguments, or a list of mappings, each for one run of the trail.
 func ParseArgs(name string, data []byte) ([]map[string]any, fault.Problems) {
 	doc, root := yamldoc.Parse(name, fault.Misuse, data)
 	rows := []yamldoc.Node{root}

@@ -9,7 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func TestResolveArgsTakesFlagsThenRowThenDefaults(t *testing.T) {
+func TestResolveArgsUsesFlagsThenRowThenDefaults(t *testing.T) {
 	t.Parallel()
 	decl := map[string]trail.Arg{
 		"s": {Type: "string"}, "i": {Type: "integer", Default: int64(3), HasDefault: true}, "n": {Type: "number"},
@@ -24,12 +24,14 @@ func TestResolveArgsTakesFlagsThenRowThenDefaults(t *testing.T) {
 	n := got["n"]
 	delete(got, "n")
 	want := map[string]any{
-		"s": "0123", "i": int64(3), "b": true, "a": []any{"x", int64(1)}, "o": map[string]any{"x": map[string]any{"y": int64(1)}}, "r": int64(9),
+		"s": "0123", "i": int64(3), "b": true, "a": []any{"x", int64(1)},
+		"o": map[string]any{"x": map[string]any{"y": int64(1)}}, "r": int64(9),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)
 	}
-	if out, err := trail.Interpolate(map[string]any{"x": "{{args.n}}!"}, trail.NewValues(trail.Sources{Args: map[string]any{"n": n}})); err != nil || out["x"] != "1.5!" {
+	if out, err := trail.Interpolate(map[string]any{"x": "{{args.n}}!"},
+		trail.NewValues(trail.Sources{Args: map[string]any{"n": n}})); err != nil || out["x"] != "1.5!" {
 		t.Errorf("the number is %v, %v", out, err)
 	}
 }
@@ -37,7 +39,8 @@ func TestResolveArgsTakesFlagsThenRowThenDefaults(t *testing.T) {
 func TestResolveArgsReportsEveryMistake(t *testing.T) {
 	t.Parallel()
 	decl := map[string]trail.Arg{
-		"count": {Type: "integer"}, "ratio": {Type: "number"}, "dry": {Type: "boolean"}, "list": {Type: "array"}, "user": {Type: "object"},
+		"count": {Type: "integer"}, "ratio": {Type: "number"}, "dry": {Type: "boolean"}, "list": {Type: "array"},
+		"user":    {Type: "object"},
 		"missing": {Type: "string"}, "row": {Type: "integer"},
 	}
 	_, err := trail.ResolveArgs(decl,
@@ -61,7 +64,7 @@ func TestResolveArgsReportsEveryMistake(t *testing.T) {
 		`argument count is not a whole number: "1.0" | write digits, such as 3`,
 		`argument dry is not a boolean: "yes" | write true or false`,
 		`argument list is not a list: "a,b" | write a JSON list, such as ["a","b"]`,
-		`argument missing (string) is missing | give it: --arg missing=…`,
+		`argument missing (string) is missing | pass --arg missing=…`,
 		`argument ratio is not a number: "1,5" | write digits, such as 3 or 0.5`,
 		`argument row is text, expected a whole number | `,
 		`argument user is not an object: "[]" | write a JSON object, such as {"a":1}`,
@@ -100,7 +103,7 @@ func TestParseArgsReadsOneRowOrSeveral(t *testing.T) {
 	}
 }
 
-func TestParseArgsReportsPlaces(t *testing.T) {
+func TestParseArgsReportsPositions(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
 		"":                   "args.yaml: the file is empty",

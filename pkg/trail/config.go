@@ -31,9 +31,9 @@ func (r *reader) config(n yamldoc.Node) {
 		"args":        func(v yamldoc.Node) { c.Args = args(v) },
 		"skip":        func(v yamldoc.Node) { c.Skip = skip(v) },
 		"driver": func(v yamldoc.Node) {
-			v.Errorf("pin it under devices: { android: … }", "driver stands here only in the list shape")
+			v.Errorf("write devices: { android: … }", "driver is allowed here only in the list shape")
 		},
-		"platform": func(v yamldoc.Node) { v.Errorf("remove it", "platform stands here only in the list shape") },
+		"platform": func(v yamldoc.Node) { v.Errorf("remove it", "platform is allowed here only in the list shape") },
 	}
 	if r.file.List {
 		readers["driver"] = func(v yamldoc.Node) { c.Driver = driver(v).Key }
@@ -50,7 +50,7 @@ func nonEmpty(n yamldoc.Node) string {
 	return text
 }
 
-// values reads a mapping of any values; nil when it is empty.
+// values reads a mapping with values of any kind; nil when it is empty.
 func values(n yamldoc.Node) map[string]any {
 	if n.Kind() != yamldoc.Mapping {
 		n.Entries() // reports what it is instead
@@ -73,7 +73,7 @@ func tags(n yamldoc.Node) []string {
 		tag := nonEmpty(item)
 		switch {
 		case strings.Contains(tag, ","):
-			item.Errorf("make it two tags", "a comma in the tag %q", tag)
+			item.Errorf("write two tags", "the tag %q contains a comma", tag)
 		case slices.Contains(tags, tag):
 			item.Warnf("remove it", "the tag %q is listed twice", tag)
 		}
@@ -101,16 +101,17 @@ func platform(n yamldoc.Node) string {
 }
 
 func devices(n yamldoc.Node) []DeviceDriver {
-	var pins []DeviceDriver
+	var drivers []DeviceDriver
 	for _, e := range n.Entries() {
 		checkClassifier(e)
 		d := driver(e.Value)
 		if p, ok := scope.ParsePlatform(platformOf(e.Key)); ok && d.Key != "" && d.Platform != p {
-			e.Value.Errorf("choose a driver of "+p.Lower(), "the driver %s does not drive %s but %s", d.Key, e.Key, d.Platform.Lower())
+			e.Value.Errorf("choose a driver for "+p.Lower(), "the driver %s is for %s, not for %s", d.Key, d.Platform.Lower(),
+				e.Key)
 		}
-		pins = append(pins, DeviceDriver{Classifier: e.Key, Driver: d.Key})
+		drivers = append(drivers, DeviceDriver{Classifier: e.Key, Driver: d.Key})
 	}
-	return pins
+	return drivers
 }
 
 func memory(n yamldoc.Node) map[string]any {
@@ -132,7 +133,8 @@ func skip(n yamldoc.Node) Skip {
 	case yamldoc.Text:
 		return Skip{{Reason: nonEmpty(n)}}
 	default:
-		n.Errorf(`write skip: "the reason", or one reason per classifier; remove it to run the trail`, "expected a reason, found %s", n.Kind())
+		n.Errorf(`write skip: "the reason", or one reason per classifier; remove it to run the trail`,
+			"expected a reason, found %s", n.Kind())
 		return nil
 	}
 }
@@ -153,7 +155,8 @@ func arg(e yamldoc.Entry) Arg {
 	a := Arg{Type: "string"}
 	var def yamldoc.Node
 	if e.Value.Kind() != yamldoc.Mapping {
-		e.Value.Errorf("write "+e.Key+": { type: string, default: … }", "expected a mapping that declares %s, found %s", e.Key, e.Value.Kind())
+		e.Value.Errorf("write "+e.Key+": { type: string, default: … }", "expected a mapping that declares %s, found %s",
+			e.Key, e.Value.Kind())
 		return a
 	}
 	e.Value.ExactFields(map[string]func(yamldoc.Node){
@@ -167,12 +170,12 @@ func arg(e yamldoc.Entry) Arg {
 		"default":     func(v yamldoc.Node) { def, a.Default, a.HasDefault = v, v.Value(), true },
 	})
 	if a.HasDefault && slices.Contains(argTypes(), a.Type) && !fits(a.Type, a.Default) {
-		def.Errorf("change the type or the default", "the default of %s is %s, its type is %s", e.Key, def.Kind(), a.Type)
+		def.Errorf("change the type or the default", "the default of %s is %s, but its type is %s", e.Key, def.Kind(), a.Type)
 	}
 	return a
 }
 
-// checkClassifier reports a key that no device's classifiers can make.
+// checkClassifier reports a key that is not a classifier.
 func checkClassifier(e yamldoc.Entry) {
 	if classifierForm.MatchString(e.Key) {
 		return
@@ -180,7 +183,8 @@ func checkClassifier(e yamldoc.Entry) {
 	hint := "write it like android or android-phone"
 	if d, ok := scope.ParseDriver(e.Key); ok {
 		hint = "write its platform, " + d.Platform.Lower()
-	} else if fixed := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(e.Key), "_", "-")); classifierForm.MatchString(fixed) {
+	} else if fixed := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(e.Key), "_",
+		"-")); classifierForm.MatchString(fixed) {
 		hint = "write " + fixed
 	}
 	e.At.Errorf(hint, "%q is not a classifier", e.Key)
@@ -207,5 +211,5 @@ func platformOf(classifier string) string {
 	return platform
 }
 
-// sortedKeys lists a map's keys for messages and files.
+// sortedKeys returns a map's keys, sorted.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -65,7 +65,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-func TestEveryMistakeIsExplained(t *testing.T) {
+func TestMessagesOfBadFiles(t *testing.T) {
 	t.Parallel()
 	for name, data := range files(t, "bad") {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func TestExamplesInTheGuideAreRead(t *testing.T) {
+func TestExamplesInDocsParse(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "trail-format.md"))
 	if err != nil {

@@ -12,9 +12,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// Merge returns data, a trail file, with the calls for one classifier as recorded has them. Every other byte is as it was, also
-// in a step that has these calls already, and in one of which nothing is recorded. In the list shape the classifier does not
-// count. Both must have the same steps. The error is the fault.Problems of data, or a *fault.Error.
+// Merge returns data, a trail file, with the calls for one classifier replaced by those of recorded. Every other byte
+// is unchanged, also in steps that have the same calls already or have no recording in recorded. In the list shape the
+// classifier is ignored. Both files must have the same steps. The error is the fault.Problems of data, or a
+// *fault.Error.
 func Merge(name string, data []byte, classifier string, recorded *File) ([]byte, error) {
 	r, problems := read(name, data)
 	if len(problems) > 0 {
@@ -46,10 +47,10 @@ func Merge(name string, data []byte, classifier string, recorded *File) ([]byte,
 	return r.finish(edit, want)
 }
 
-// Append returns data, a trail file, with one more step at its end; every other byte is as it was. In the list shape the step's
-// only recording loses its classifier. Without data it makes a new file with that config; of a file that is there only the memory
-// grows, and may not contradict. The error is, or wraps, fault.Problems
-// or a *fault.Error.
+// Append returns data, a trail file, with a step added at its end. Every other byte is unchanged, except that values of
+// config.Memory which the file lacks are added; it is an error when the file has another value. In the list shape the
+// step's only recording loses its classifier. When data is empty, Append returns a new file with config. The error is,
+// or wraps, fault.Problems or a *fault.Error.
 func Append(name string, data []byte, step Step, config Config) ([]byte, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Format(&File{Name: name, Config: config, Steps: []Step{step}})
@@ -83,11 +84,11 @@ func Append(name string, data []byte, step Step, config Config) ([]byte, error) 
 	} else {
 		appendToTrail(edit, r.root, step)
 	}
-	remember(edit, r.root, memory) // a config that there was not goes below the steps
+	addMemory(edit, r.root, memory) // a new config is added below the steps
 	return r.finish(edit, want)
 }
 
-// missing is what of the memory the file does not have. The error names what it has otherwise.
+// missing returns the values of memory that the file lacks. It is an error when the file has another value.
 func (r *reader) missing(memory map[string]any) (yamldoc.Map, error) {
 	var out yamldoc.Map
 	for _, name := range sortedKeys(memory) {
@@ -96,19 +97,19 @@ func (r *reader) missing(memory map[string]any) (yamldoc.Map, error) {
 		case !there:
 			out = append(out, yamldoc.Pair{Key: name, Value: memory[name]})
 		case render(have) != render(memory[name]):
-			return nil, fault.New(fault.Trail, "save into another file, or call with the value that this one has",
-				"%s: config: memory: %s has another value than the step was made with", r.file.Name, name)
+			return nil, fault.New(fault.Trail, "save into another file, or call with the value in this one",
+				"%s: config: memory: %s has another value than the new step uses", r.file.Name, name)
 		}
 	}
 	if len(out) > 0 && r.file.List {
 		return nil, fault.New(fault.Trail, "write it under config: memory: of the file, or save into another file",
-			"%s: the step needs %s in memory, which can be added to no trail that is a list", r.file.Name, out[0].Key)
+			"%s: the step needs %s in memory, which cannot be added to a trail in the list shape", r.file.Name, out[0].Key)
 	}
 	return out, nil
 }
 
-// remember adds values to the memory of a trail.
-func remember(edit *yamldoc.Editor, root yamldoc.Node, values yamldoc.Map) {
+// addMemory adds values to config.memory.
+func addMemory(edit *yamldoc.Editor, root yamldoc.Node, values yamldoc.Map) {
 	if len(values) == 0 {
 		return
 	}
@@ -145,7 +146,7 @@ func appendToList(edit *yamldoc.Editor, root yamldoc.Node, step Step) {
 	edit.Append(root, formatList([]Step{step}, nil, nil)[0])
 }
 
-// setCalls writes into the mapping of a step the calls that it has for a classifier.
+// setCalls writes the calls of step for a classifier into place, the step's mapping in the document.
 func setCalls(edit *yamldoc.Editor, place yamldoc.Node, step *Step, classifier string) {
 	calls, _ := step.Recording.calls(classifier)
 	value, key := each(calls, formatCall), cmp.Or(classifier, "tools")
@@ -176,7 +177,7 @@ func field(mapping yamldoc.Node, key string) (yamldoc.Node, bool) {
 	return yamldoc.Node{}, false
 }
 
-// finish makes the changes and sees that the file then says what it should.
+// finish applies the changes and checks that the result parses to want.
 func (r *reader) finish(edit *yamldoc.Editor, want *File) ([]byte, error) {
 	out, err := edit.Bytes()
 	if err != nil {
@@ -188,29 +189,29 @@ func (r *reader) finish(edit *yamldoc.Editor, want *File) ([]byte, error) {
 	}
 	if r.doc.HasAnchors() {
 		return nil, fault.New(fault.Trail, "write the recordings out instead of using anchors, or record into a new file",
-			"%s: the recording cannot be changed without changing what else uses its anchors", want.Name)
+			"%s: the recording cannot be changed without changing other values that use its anchors", want.Name)
 	}
 	return nil, fault.New(fault.Bug, "record into a new file; please report this with the file as it is",
 		"%s: the recording could not be written without changing something else", want.Name)
 }
 
-// sameSteps checks that a recording is one of the file's steps.
+// sameSteps checks that a recording has the steps of the file.
 func sameSteps(f, recorded *File) error {
 	differ := func(format string, args ...any) error {
-		return fault.New(fault.Trail, "record into a new file, or bring the steps of both files in line",
+		return fault.New(fault.Trail, "record into a new file, or make the steps of both files the same",
 			"%s does not have the recorded steps: %s", f.Name, fmt.Sprintf(format, args...))
 	}
 	if (f.Trailhead == nil) != (recorded.Trailhead == nil) {
-		return differ("one has a trailhead, the other has none")
+		return differ("only one of them has a trailhead")
 	}
 	have, ran := f.all(), recorded.all()
 	for i := range min(len(have), len(ran)) {
 		if a, b := have[i], ran[i]; a.Kind != b.Kind || a.Text != b.Text {
-			return differ("line %d has %s, recorded is %s", a.Line, a.label(), b.label())
+			return differ("line %d has %s, the recording has %s", a.Line, a.label(), b.label())
 		}
 	}
 	if len(have) != len(ran) {
-		return differ("it has %d, recorded are %d", len(f.Steps), len(recorded.Steps))
+		return differ("its number of steps is %d, that of the recording %d", len(f.Steps), len(recorded.Steps))
 	}
 	return nil
 }
@@ -222,7 +223,7 @@ func (s *Step) label() string {
 	return fmt.Sprintf("%s %q", s.Kind, abridge(strings.TrimSpace(s.Text)))
 }
 
-// classifier is the key of a recording in the file's shape.
+// classifier returns the key of a recording in the file's shape.
 func (f *File) classifier(name string) string {
 	if f.List {
 		return ""
@@ -238,15 +239,15 @@ func (r Recording) calls(classifier string) ([]Call, bool) {
 	return r[i].Calls, true
 }
 
-// with returns the recording with other calls for a classifier.
+// with returns the recording with the calls for a classifier replaced.
 func (r Recording) with(classifier string, calls []Call) Recording {
 	out := slices.DeleteFunc(slices.Clone(r), func(r ClassifierRecording) bool { return r.Classifier == classifier })
 	return append(out, ClassifierRecording{Classifier: classifier, Calls: calls})
 }
 
-// reread returns the file as it is once it has been written and read: with the numbers that YAML has.
+// reread returns the file as it is after writing and reading it, which normalizes numbers.
 func reread(f *File) (*File, error) {
-	const what, hint = "what was recorded cannot stand in a trail file", "leave the call out, or change its arguments"
+	const what, hint = "the recording cannot be written as a trail file", "leave the call out, or change its arguments"
 	data, err := encode(f)
 	if err != nil {
 		return nil, fault.Wrap(fault.Trail, err, hint, what)
@@ -258,13 +259,14 @@ func reread(f *File) (*File, error) {
 	return out, nil
 }
 
-// sameFile compares what files say, whatever the order of the classifiers.
+// sameFile reports whether files are equal apart from the order of the classifiers.
 func sameFile(a, b *File) bool {
 	x, errX := encode(a.ordered())
 	y, errY := encode(b.ordered())
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
+// ordered returns the file with its recordings sorted by classifier.
 func (f *File) ordered() *File {
 	out := f.clone()
 	for _, s := range out.all() {

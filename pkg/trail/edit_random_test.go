@@ -86,7 +86,8 @@ func expected(f, recorded *trail.File, classifier string) *trail.File {
 		if len(r.Recording) == 0 {
 			return s
 		}
-		others := slices.DeleteFunc(slices.Clone(s.Recording), func(r trail.ClassifierRecording) bool { return r.Classifier == classifier })
+		others := slices.DeleteFunc(slices.Clone(s.Recording),
+			func(r trail.ClassifierRecording) bool { return r.Classifier == classifier })
 		s.Recording = append(others, trail.ClassifierRecording{Classifier: classifier, Calls: r.Recording[0].Calls})
 		return s
 	}

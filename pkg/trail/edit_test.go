@@ -57,44 +57,47 @@ func styles() map[string]func([]byte) []byte {
 	}
 }
 
-func TestMergeRefusesWhatItCannotDo(t *testing.T) {
+func TestMergeRejectsUnsupportedChanges(t *testing.T) {
 	t.Parallel()
 	const recorded = "trail:\n- step: one\n  recording: { android: [ press: {} ] }\n- verify: two\n"
 	tests := []struct{ name, data, want, hint string }{
 		{
-			"a step less", "trail:\n- step: one\n", "f.yaml does not have the recorded steps: it has 1, recorded are 2",
+			"a step less", "trail:\n- step: one\n", "f.yaml does not have the recorded steps: its number of steps is 1, that of the recording 2",
 			"record into a new file",
 		},
 		{
-			"another text", "trail:\n- step: uno\n- verify: two\n", `line 2 has step "uno", recorded is step "one"`,
+			"another text", "trail:\n- step: uno\n- verify: two\n", `line 2 has step "uno", the recording has step "one"`,
 			"record into a new file",
 		},
 		{
-			"another kind", "trail:\n- step: one\n- step: two\n", `line 3 has step "two", recorded is verify "two"`,
+			"another kind", "trail:\n- step: one\n- step: two\n", `line 3 has step "two", the recording has verify "two"`,
 			"record into a new file",
 		},
 		{
-			"another order", "trail:\n- verify: two\n- step: one\n", `line 2 has verify "two", recorded is step "one"`,
+			"another order", "trail:\n- verify: two\n- step: one\n", `line 2 has verify "two", the recording has step "one"`,
 			"record into a new file",
 		},
 		{
-			"a trailhead more", "trailhead: { step: go }\ntrail:\n- step: one\n- verify: two\n", "one has a trailhead, the other has none",
+			"a trailhead more", "trailhead: { step: go }\ntrail:\n- step: one\n- verify: two\n",
+			"only one of them has a trailhead",
 			"record into a new file",
 		},
 		{
-			"calls in a list", "- prompts:\n  - step: one\n- tools: []\n", `line 3 has a list of calls, recorded is verify "two"`,
+			"calls in a list", "- prompts:\n  - step: one\n- tools: []\n",
+			`line 3 has a list of calls, the recording has verify "two"`,
 			"record into a new file",
 		},
 		{
 			"calls that others use", "trail:\n- step: one\n  recording: { android: &a [], ios: *a }\n- verify: two\n",
-			"without changing what else uses its anchors", "write the recordings out",
+			"without changing other values that use its anchors", "write the recordings out",
 		},
 		{
 			"an explicit key", "trail:\n- step: one\n  recording:\n    ? android\n    : []\n- verify: two\n",
 			"the key in line 4 cannot be edited", "write key: value",
 		},
 		{
-			"a carriage return", "trail:\n- step: one #\r\r\n- verify: two\r\n", "a line contains a carriage return", "line ends",
+			"a carriage return", "trail:\n- step: one #\r\r\n- verify: two\r\n", "a line contains a carriage return",
+			"line ends",
 		},
 		{"not a trail", "trail: [\n", "the list that opens with [ is never closed", "close it"},
 	}
@@ -105,7 +108,8 @@ func TestMergeRefusesWhatItCannotDo(t *testing.T) {
 			if err == nil {
 				t.Fatalf("merged:\n%s", out)
 			}
-			if fault.KindOf(err) != fault.Trail || !strings.Contains(err.Error(), tt.want) || !strings.Contains(hint(err), tt.hint) {
+			if fault.KindOf(err) != fault.Trail || !strings.Contains(err.Error(), tt.want) ||
+				!strings.Contains(hint(err), tt.hint) {
 				t.Errorf("%s: %v\nhint: %s", fault.KindOf(err), err, hint(err))
 			}
 		})
@@ -119,28 +123,29 @@ func hint(err error) string {
 	return fault.As(err).Hint
 }
 
-func TestMergeRefusesCallsThatNoTrailCanHold(t *testing.T) {
+func TestMergeRejectsCallsThatNoTrailCanHold(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string]map[string]any{
-		"a token that is none": {"text": "{{a b"},
-		"a reserved argument":  {"_trailblazeContext": int64(1)},
-		"an infinite number":   {"n": math.Inf(1)},
-		"not UTF-8":            {"text": "\xff"},
-		"no value of YAML":     {"x": struct{}{}},
+		"a malformed token":   {"text": "{{a b"},
+		"a reserved argument": {"_trailblazeContext": int64(1)},
+		"an infinite number":  {"n": math.Inf(1)},
+		"not UTF-8":           {"text": "\xff"},
+		"not a YAML value":    {"x": struct{}{}},
 	} {
 		recorded := &trail.File{Steps: []trail.Step{{
 			Kind: trail.KindStep, Text: "one", Recordable: true,
 			Recording: trail.Recording{{Classifier: "android", Calls: []trail.Call{{Tool: "tap", Args: args}}}},
 		}}}
 		out, err := trail.Merge("f.yaml", []byte("trail:\n- step: one\n"), "android", recorded)
-		if fault.As(err) == nil || fault.KindOf(err) != fault.Trail || !strings.Contains(err.Error(), "cannot stand in a trail file") {
+		if fault.As(err) == nil || fault.KindOf(err) != fault.Trail ||
+			!strings.Contains(err.Error(), "cannot be written as a trail file") {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
 }
 
 // Both files may have the other's shape, and calls from JSON are the same as calls from YAML.
-func TestMergeLeavesCallsThatAreTheSame(t *testing.T) {
+func TestMergeKeepsEqualCalls(t *testing.T) {
 	t.Parallel()
 	args, err := trail.DecodeJSON([]byte(`{"i": 1, "f": 1.50, "e": 1e3, "big": 18446744073709551615, "list": [null, true, "x"], "o": {}}`))
 	if err != nil {
@@ -173,7 +178,7 @@ func merge(t *testing.T, data []byte, classifier string, recorded *trail.File) [
 }
 
 // Every style of file gets a step as its golden file shows, whatever its line ends.
-func TestAppendOnlyAddsAStep(t *testing.T) {
+func TestAppendChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/append/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -206,9 +211,12 @@ func TestAppendOnlyAddsAStep(t *testing.T) {
 	}
 }
 
-func TestAppendMakesANewFile(t *testing.T) {
+func TestAppendToEmptyFile(t *testing.T) {
 	t.Parallel()
-	step := trail.Step{Kind: trail.KindStep, Text: "one", Recordable: true, Recording: trail.Recording{{Classifier: "web"}}}
+	step := trail.Step{
+		Kind: trail.KindStep, Text: "one", Recordable: true,
+		Recording: trail.Recording{{Classifier: "web"}},
+	}
 	for _, data := range []string{"", "\n \n"} {
 		out, err := trail.Append("f.yaml", []byte(data), step, trail.Config{Target: "shop"})
 		if err != nil {
@@ -221,20 +229,45 @@ func TestAppendMakesANewFile(t *testing.T) {
 	}
 }
 
-func TestAppendBringsTheMemoryThatTheFileLacks(t *testing.T) {
+func TestAppendAddsMissingMemory(t *testing.T) {
 	t.Parallel()
-	step := trail.Step{Kind: trail.KindStep, Text: "one", Recordable: true, Recording: trail.Recording{{Classifier: "web"}}}
+	step := trail.Step{
+		Kind: trail.KindStep, Text: "one", Recordable: true,
+		Recording: trail.Recording{{Classifier: "web"}},
+	}
 	const added = "  - step: one\n    recording:\n      web: []\n"
 	given := map[string]any{"count": "3", "who": "Ann"}
 	for name, tt := range map[string]struct{ data, want string }{
-		"none":            {"# mine\ntrail: []\n", "# mine\ntrail:\n" + added + "config:\n  memory:\n    count: \"3\"\n    who: Ann\n"},
-		"none, and steps": {"trail:\n  - step: x\n# end\n", "trail:\n  - step: x\n" + added + "config:\n  memory:\n    count: \"3\"\n    who: Ann\n# end\n"},
-		"a config":        {"config:\n  id: a # mine\ntrail: []\n", "config:\n  id: a # mine\n  memory:\n    count: \"3\"\n    who: Ann\ntrail:\n" + added},
-		"some of it":      {"config:\n  memory:\n    count: 3 # mine\ntrail: []\n", "config:\n  memory:\n    count: 3 # mine\n    who: Ann\ntrail:\n" + added},
-		"other values":    {"config: { memory: { x: 1 } }\ntrail: []\n", "config: { memory: { x: 1, count: \"3\", who: Ann } }\ntrail:\n" + added},
-		"an empty one":    {"config:\n  memory: {}\ntrail: []\n", "config:\n  memory:\n    count: \"3\"\n    who: Ann\ntrail:\n" + added},
-		"all of it":       {"config: { memory: { who: Ann, count: 3 } }\ntrail: []\n", "config: { memory: { who: Ann, count: 3 } }\ntrail:\n" + added},
-		"in a list too":   {"- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n", "- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n  - step: one\n    recording:\n      tools: []\n"},
+		"none": {"# mine\ntrail: []\n", "# mine\ntrail:\n" + added +
+			"config:\n  memory:\n    count: \"3\"\n    who: Ann\n"},
+		"none, and steps": {
+			"trail:\n  - step: x\n# end\n",
+			"trail:\n  - step: x\n" + added + "config:\n  memory:\n    count: \"3\"\n    who: Ann\n# end\n",
+		},
+		"a config": {
+			"config:\n  id: a # mine\ntrail: []\n",
+			"config:\n  id: a # mine\n  memory:\n    count: \"3\"\n    who: Ann\ntrail:\n" + added,
+		},
+		"some of it": {
+			"config:\n  memory:\n    count: 3 # mine\ntrail: []\n",
+			"config:\n  memory:\n    count: 3 # mine\n    who: Ann\ntrail:\n" + added,
+		},
+		"other values": {
+			"config: { memory: { x: 1 } }\ntrail: []\n",
+			"config: { memory: { x: 1, count: \"3\", who: Ann } }\ntrail:\n" + added,
+		},
+		"an empty one": {
+			"config:\n  memory: {}\ntrail: []\n",
+			"config:\n  memory:\n    count: \"3\"\n    who: Ann\ntrail:\n" + added,
+		},
+		"all of it": {
+			"config: { memory: { who: Ann, count: 3 } }\ntrail: []\n",
+			"config: { memory: { who: Ann, count: 3 } }\ntrail:\n" + added,
+		},
+		"in a list too": {
+			"- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n",
+			"- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n  - step: one\n    recording:\n      tools: []\n",
+		},
 	} {
 		out, err := trail.Append("f.yaml", []byte(tt.data), step, trail.Config{Memory: given})
 		if err != nil {
@@ -245,7 +278,10 @@ func TestAppendBringsTheMemoryThatTheFileLacks(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct{ data, want string }{
-		"it contradicts":     {"config: { memory: { who: Bob } }\ntrail: []\n", "f.yaml: config: memory: who has another value"},
+		"it contradicts": {
+			"config: { memory: { who: Bob } }\ntrail: []\n",
+			"f.yaml: config: memory: who has another value",
+		},
 		"a list has no room": {"- prompts:\n  - step: x\n", "the step needs count in memory"},
 	} {
 		out, err := trail.Append("f.yaml", []byte(tt.data), step, trail.Config{Memory: given})
@@ -255,7 +291,7 @@ func TestAppendBringsTheMemoryThatTheFileLacks(t *testing.T) {
 	}
 }
 
-func TestAppendRefusesWhatItCannotDo(t *testing.T) {
+func TestAppendRejectsUnsupportedChanges(t *testing.T) {
 	t.Parallel()
 	step := func(text string) trail.Step {
 		return trail.Step{Kind: trail.KindStep, Text: text, Recordable: true, Recording: trail.Recording{{Classifier: "web"}}}
@@ -265,7 +301,10 @@ func TestAppendRefusesWhatItCannotDo(t *testing.T) {
 		step       trail.Step
 		want       string
 	}{
-		{"a list that is an alias", "config: { metadata: { t: &t [ { step: one } ] } }\ntrail: *t\n", step("two"), "the list in line 2 is an alias"},
+		{
+			"a list that is an alias", "config: { metadata: { t: &t [ { step: one } ] } }\ntrail: *t\n",
+			step("two"), "the list in line 2 is an alias",
+		},
 		{"a list that others use", "trail: &t []\nconfig: { metadata: { t: *t } }\n", step("two"), "anchor"},
 		{"a step without text", "trail: []\n", step(""), "the text is empty"},
 		{"not a trail", "trail: {}\n", step("one"), "expected a list"},
@@ -320,7 +359,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// checkElsewhere checks that the lines before the first step that changed, and those below the first one after the last, are the same.
+// checkElsewhere checks that the lines before the first step that changed, and those below the first one after the
+// last, are the same.
 func checkElsewhere(t *testing.T, file *trail.File, changed []bool, in, out []byte) {
 	t.Helper()
 	if bytes.ContainsAny(in, "&\r") {

@@ -14,12 +14,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Find lists the trail files that the arguments name: files, folders, globs, and with a leading ! what to leave out. Without
-// any file, folder or glob, defaultDir is searched. What sessions left in logsDir is found only when it is named. The paths stand in the order of the arguments, those below one argument
-// sorted, each once; they are relative to cwd when below it. Nothing found is an empty list. Named paths that do not exist
-// are joined *fault.Error of kind NothingMatched.
+// Find returns the trail files that the arguments name: files, folders and globs, and with a leading ! what to leave
+// out. Without any file, folder or glob it searches defaultDir. It does not search logsDir unless an argument names it.
+// The paths are in the order of the arguments, those of one argument sorted, each once; they are relative to cwd when
+// below it. Named paths that do not exist are joined *fault.Error of kind NothingMatched.
 //
-// Only explicitly named folders are entered through a link.
+// Find follows a link to a folder only when an argument names it.
 func Find(cwd, defaultDir, logsDir string, args []string) ([]string, error) {
 	f := finder{cwd: cwd, logsDir: logsDir, seen: map[string]bool{}}
 	var include []string
@@ -58,7 +58,7 @@ func (f *finder) argument(arg string) {
 	case err == nil && info.IsDir():
 		f.folder(arg, isTrail)
 	case err == nil && isConfig(filepath.Base(arg)):
-		f.fail(fault.Misuse, "name a *.trail.yaml file", "%s configures the project, it is not a trail", arg)
+		f.fail(fault.Misuse, "name a *.trail.yaml file", "%s is a project file, not a trail", arg)
 	case err == nil && !info.Mode().IsRegular():
 		f.fail(fault.Misuse, "name a *.trail.yaml file", "%s is not a file", arg)
 	case err == nil:
@@ -66,7 +66,7 @@ func (f *finder) argument(arg string) {
 	case strings.ContainsAny(arg, "*?[{"):
 		f.glob(arg)
 	case errors.Is(err, fs.ErrNotExist) && f.isLink(arg):
-		f.fail(fault.NothingMatched, "", "%s is a link that leads nowhere", arg)
+		f.fail(fault.NothingMatched, "", "%s is a broken link", arg)
 	case errors.Is(err, fs.ErrNotExist):
 		f.fail(fault.NothingMatched, f.nearest(arg), "%s does not exist", arg)
 	default:
@@ -87,7 +87,7 @@ func (f *finder) exclude(pattern string) {
 	f.excluded = append(f.excluded, pattern)
 }
 
-// folder adds the trails below a folder whose slash path below that folder is wanted.
+// folder adds the files below a folder for whose slash path, relative to that folder, wanted returns true.
 func (f *finder) folder(dir string, wanted func(below string) bool) {
 	root := f.abs(dir)
 	var found []string
@@ -99,7 +99,7 @@ func (f *finder) folder(dir string, wanted func(below string) bool) {
 	f.add(found)
 }
 
-// walk visits the regular files below a folder. A folder that does not exist holds none.
+// walk calls visit for the regular files below a folder, none when the folder does not exist.
 func (f *finder) walk(dir string, visit func(file string)) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +133,7 @@ func (f *finder) glob(pattern string) {
 	})
 }
 
-// add takes over the files of one argument.
+// add adds the files of one argument to the result.
 func (f *finder) add(files []string) {
 	shown := make([]string, 0, len(files))
 	for _, file := range files {
@@ -149,7 +149,7 @@ func (f *finder) add(files []string) {
 func (f *finder) leftOut(name string) bool {
 	return slices.ContainsFunc(f.excluded, func(pattern string) bool {
 		below := filepath.ToSlash(name)
-		if !strings.Contains(pattern, "/") { // a name: anywhere in the path
+		if !strings.Contains(pattern, "/") { // a name matches anywhere in the path
 			pattern = "**/" + pattern
 		}
 		return matches(pattern, below) || matchesAbove(pattern, below)
@@ -161,7 +161,7 @@ func matches(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// matchesAbove says whether a pattern matches a folder that name is in.
+// matchesAbove reports whether a pattern matches a folder that contains name.
 func matchesAbove(pattern, name string) bool {
 	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if matches(pattern, dir) {
@@ -178,7 +178,7 @@ func (f *finder) abs(name string) string {
 	return filepath.Join(f.cwd, name)
 }
 
-// shown is an absolute path as messages show it: relative to cwd when below it.
+// shown returns an absolute path as messages show it: relative to cwd when below it.
 func (f *finder) shown(name string) string {
 	if below, err := filepath.Rel(f.cwd, name); err == nil && filepath.IsLocal(below) {
 		return below
@@ -186,7 +186,7 @@ func (f *finder) shown(name string) string {
 	return name
 }
 
-// nearest suggests what stands in the place of a path that does not exist.
+// nearest returns a hint for a path that does not exist.
 func (f *finder) nearest(arg string) string {
 	dir := filepath.Dir(f.abs(arg))
 	entries, err := os.ReadDir(dir)
@@ -218,7 +218,7 @@ func isTrail(name string) bool {
 
 func isConfig(base string) bool { return base == "trailblaze.yaml" || base == "trailblaze.config.yaml" }
 
-// skippedFolder says which folders a search does not enter: none of them holds trails of the project.
+// skippedFolder reports whether a search skips folders with that name.
 func skippedFolder(name string) bool {
 	switch name {
 	case ".git", "node_modules", "build", ".gradle", ".trailblaze":

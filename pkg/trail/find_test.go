@@ -39,15 +39,20 @@ func TestFindCollectsTrails(t *testing.T) {
 	t.Parallel()
 	root := tree(t,
 		"trailblaze.yaml", "README.md", "other.yaml",
-		"trails/b.trail.yaml", "trails/a.trail.yaml", "trails/a/trail.yaml", "trails/a-b/x.trail.yaml", "trails/trailblaze.yaml",
-		"trails/notes.yaml", "trails/wip/new.trail.yaml", "trails/wip/deep/er.trail.yaml", "trails/odd[1].trail.yaml", "trails/x.trail.yaml.bak",
-		"trails/node_modules/p/m.trail.yaml", "trails/build/m.trail.yaml", "trails/.git/m.trail.yaml", "trails/.gradle/m.trail.yaml",
+		"trails/b.trail.yaml", "trails/a.trail.yaml", "trails/a/trail.yaml", "trails/a-b/x.trail.yaml",
+		"trails/trailblaze.yaml",
+		"trails/notes.yaml", "trails/wip/new.trail.yaml", "trails/wip/deep/er.trail.yaml", "trails/odd[1].trail.yaml",
+		"trails/x.trail.yaml.bak",
+		"trails/node_modules/p/m.trail.yaml", "trails/build/m.trail.yaml", "trails/.git/m.trail.yaml",
+		"trails/.gradle/m.trail.yaml",
 		"trails/.trailblaze/m.trail.yaml", "trails/.hidden/h.trail.yaml",
-		"trails/linked -> ../elsewhere", "trails/link.trail.yaml -> b.trail.yaml", "elsewhere/e.trail.yaml", "shortcut -> elsewhere",
+		"trails/linked -> ../elsewhere", "trails/link.trail.yaml -> b.trail.yaml", "elsewhere/e.trail.yaml",
+		"shortcut -> elsewhere",
 		"empty/README.md",
 	)
 	all := []string{
-		"trails/.hidden/h.trail.yaml", "trails/a-b/x.trail.yaml", "trails/a.trail.yaml", "trails/a/trail.yaml", "trails/b.trail.yaml",
+		"trails/.hidden/h.trail.yaml", "trails/a-b/x.trail.yaml", "trails/a.trail.yaml", "trails/a/trail.yaml",
+		"trails/b.trail.yaml",
 		"trails/odd[1].trail.yaml", "trails/wip/deep/er.trail.yaml", "trails/wip/new.trail.yaml",
 	}
 	for _, tt := range []struct {
@@ -74,7 +79,10 @@ func TestFindCollectsTrails(t *testing.T) {
 		{"empty", nil},
 		// Globs.
 		{"trails/*.trail.yaml", []string{"trails/a.trail.yaml", "trails/b.trail.yaml", "trails/odd[1].trail.yaml"}},
-		{"trails/*.yaml", []string{"trails/a.trail.yaml", "trails/b.trail.yaml", "trails/notes.yaml", "trails/odd[1].trail.yaml"}},
+		{
+			"trails/*.yaml",
+			[]string{"trails/a.trail.yaml", "trails/b.trail.yaml", "trails/notes.yaml", "trails/odd[1].trail.yaml"},
+		},
 		{"trails/{a,b}.trail.yaml", []string{"trails/a.trail.yaml", "trails/b.trail.yaml"}},
 		{"**/trail.yaml", []string{"trails/a/trail.yaml"}},
 		{"trails/w*", []string{"trails/wip/deep/er.trail.yaml", "trails/wip/new.trail.yaml"}},
@@ -97,7 +105,7 @@ func TestFindCollectsTrails(t *testing.T) {
 	}
 }
 
-func TestFindShowsPathsRelativeToTheWorkingDirectoryWhenBelowIt(t *testing.T) {
+func TestFindReturnsPathsRelativeToWorkingDirectory(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "here/a.trail.yaml", "there/b.trail.yaml")
 	cwd := filepath.Join(root, "here")
@@ -115,20 +123,24 @@ func TestFindIsEmptyWithoutATrailsFolder(t *testing.T) {
 	}
 }
 
-func TestFindExplainsWhatItCannotUse(t *testing.T) {
+func TestFindExplainsUnusableArguments(t *testing.T) {
 	t.Parallel()
-	root := tree(t, "trailblaze.yaml", "trails/checkout.trail.yaml", "trails/login/trail.yaml", "trails/pipe.trail.yaml -> nowhere")
+	root := tree(t, "trailblaze.yaml", "trails/checkout.trail.yaml", "trails/login/trail.yaml",
+		"trails/pipe.trail.yaml -> nowhere")
 	for _, tt := range []struct {
 		arg, message, hint string
 		code               int
 	}{
-		{"trails/chekout.trail.yaml", "trails/chekout.trail.yaml does not exist", "did you mean trails/checkout.trail.yaml?", fault.ExitNothing},
+		{
+			"trails/chekout.trail.yaml",
+			"trails/chekout.trail.yaml does not exist", "did you mean trails/checkout.trail.yaml?", fault.ExitNothing,
+		},
 		{"trails/checkout", "trails/checkout does not exist", "did you mean trails/checkout.trail.yaml?", fault.ExitNothing},
 		{"trails/logn", "trails/logn does not exist", "did you mean trails/login?", fault.ExitNothing},
 		{"trials/login", "trials/login does not exist", "the folder trials does not exist either", fault.ExitNothing},
 		{"trails/unlike-anything", "trails/unlike-anything does not exist", "", fault.ExitNothing},
-		{"trails/pipe.trail.yaml", "trails/pipe.trail.yaml is a link that leads nowhere", "", fault.ExitNothing},
-		{"trailblaze.yaml", "trailblaze.yaml configures the project, it is not a trail", "name a *.trail.yaml file", fault.ExitMisuse},
+		{"trails/pipe.trail.yaml", "trails/pipe.trail.yaml is a broken link", "", fault.ExitNothing},
+		{"trailblaze.yaml", "trailblaze.yaml is a project file, not a trail", "name a *.trail.yaml file", fault.ExitMisuse},
 		{"trails/[", "trails/[ is not a pattern", "close its brackets", fault.ExitMisuse},
 		{"!trails/[", "!trails/[ is not a pattern", "close its brackets", fault.ExitMisuse},
 	} {
@@ -162,7 +174,7 @@ func TestFindReportsAFolderItCannotRead(t *testing.T) {
 	}
 }
 
-func TestWhatSessionsLeftIsFoundOnlyWhenItIsNamed(t *testing.T) {
+func TestFindSearchesLogsDirOnlyWhenNamed(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "a.trail.yaml", "logs/s1/recording.trail.yaml")
 	for arg, want := range map[string][]string{

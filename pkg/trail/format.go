@@ -6,12 +6,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// notRecorded is the text of a step that stands for a bare list of calls of which nothing is recorded.
+// notRecorded is the text of the step that replaces a bare list of calls without a recording.
 const notRecorded = "What was not recorded"
 
-// Format writes a trail file that Parse reads back as the same file, in the shape that f.List says; only the places of
-// steps and calls may differ. A bare list of calls without a recording becomes a step. A file that its shape cannot hold, or
-// that Parse would refuse, is an error.
+// Format returns the text of a trail file, in the list shape when f.List is true. Parse reads it back as the same file,
+// except for the positions of steps and calls. A bare list of calls without a recording becomes a step. A file that the
+// shape cannot hold, or that Parse rejects, is an error.
 func Format(f *File) ([]byte, error) {
 	out, err := encode(f)
 	if err != nil {
@@ -148,7 +148,7 @@ func formatCall(c Call) any {
 	return add(m, "timeout", c.Timeout.String(), c.Timeout != 0)
 }
 
-// add appends a key if it is wanted; what is left out is what Parse assumes.
+// add appends a key if it is wanted. Parse uses the default for a key that is left out.
 func add(m yamldoc.Map, key string, value any, wanted bool) yamldoc.Map {
 	if wanted {
 		return append(m, yamldoc.Pair{Key: key, Value: value})

@@ -30,7 +30,8 @@ func FuzzParse(f *testing.F) {
 
 func FuzzInterpolate(f *testing.F) {
 	for _, text := range []string{
-		"", "{{email}}", "a {{ email }} b", `\{{email}}`, "${email} ${x}", "{{{{email}}}}", "{{user.name}}", "{{", "}}", "${", "{{}}", `\`, "é{{email}}",
+		"", "{{email}}", "a {{ email }} b", `\{{email}}`, "${email} ${x}", "{{{{email}}}}", "{{user.name}}", "{{", "}}", "${",
+		"{{}}", `\`, "é{{email}}",
 	} {
 		f.Add(text)
 	}
@@ -71,7 +72,8 @@ func some[T any](b *builder, n int, item func(i int) T) []T {
 }
 
 func (b *builder) text() string {
-	return pick(b, "plain", "two words", "a: b", "# no comment", "null", "1e3", "0123", "yes", "{{email}} ${x}", "line\nline\n", "a\n  b", " space ",
+	return pick(b, "plain", "two words", "a: b", "# no comment", "null", "1e3", "0123", "yes", "{{email}} ${x}",
+		"line\nline\n", "a\n  b", " space ",
 		"\t", "\x00\u2028😀", `"quoted" 'text' \n`, "- dash", "日本語", "*star", "!tag", "&and", "%x", "@at", "---\na", "<<")
 }
 
@@ -121,13 +123,17 @@ func (b *builder) calls() []trail.Call {
 		}
 		return trail.Call{
 			Tool: pick(b, "tap", "web_click", "a tool: with\nodd name", "123"), Args: args,
-			SaveAs: pick(b, "", "user"), Timeout: pick(b, 0, time.Second, 90*time.Second, 1500*time.Millisecond, time.Nanosecond),
+			SaveAs: pick(b, "", "user"), Timeout: pick(b, 0, time.Second, 90*time.Second, 1500*time.Millisecond,
+				time.Nanosecond),
 		}
 	})
 }
 
 func (b *builder) step(list bool) trail.Step {
-	s := trail.Step{Kind: pick(b, trail.KindStep, trail.KindVerify), Text: "do " + b.text(), Recordable: b.IntN(4) > 0, MaxRetries: b.IntN(3)}
+	s := trail.Step{
+		Kind: pick(b, trail.KindStep, trail.KindVerify), Text: "do " + b.text(), Recordable: b.IntN(4) > 0,
+		MaxRetries: b.IntN(3),
+	}
 	switch {
 	case !s.Recordable:
 	case list && b.IntN(3) > 0:
@@ -142,13 +148,17 @@ func (b *builder) step(list bool) trail.Step {
 
 func (b *builder) config(list bool) trail.Config {
 	c := trail.Config{
-		ID: b.text(), Title: b.text(), Description: b.text(), Priority: b.text(), Source: b.value(2), Target: b.text(), Context: b.text(),
-		Tags: some(b, 3, func(int) string { return pick(b, "smoke", "1", "no", "a b", "{{x}}") }),
+		ID: b.text(), Title: b.text(), Description: b.text(), Priority: b.text(), Source: b.value(2), Target: b.text(),
+		Context: b.text(),
+		Tags:    some(b, 3, func(int) string { return pick(b, "smoke", "1", "no", "a b", "{{x}}") }),
 	}
 	if list {
 		c.Driver, c.Platform = pick(b, "", "ios-axe"), pick(b, "", "ios")
 	}
-	drivers := map[string]string{"android": "revyl-android", "android-phone": "revyl-android", "ios": "ios-host", "ios-ipad": "ios-axe", "web": "playwright-native"}
+	drivers := map[string]string{
+		"android": "revyl-android", "android-phone": "revyl-android", "ios": "ios-host",
+		"ios-ipad": "ios-axe", "web": "playwright-native",
+	}
 	for _, classifier := range b.classifiers(2) {
 		c.Devices = append(c.Devices, trail.DeviceDriver{Classifier: classifier, Driver: drivers[classifier]})
 	}
@@ -165,13 +175,17 @@ func (b *builder) config(list bool) trail.Config {
 		c.Metadata = m
 	}
 	defaults := map[string]any{
-		"string": b.text(), "integer": int64(7), "number": 0.5, "boolean": true, "array": []any{int64(1)}, "object": map[string]any{"a": nil},
+		"string": b.text(), "integer": int64(7), "number": 0.5, "boolean": true, "array": []any{int64(1)},
+		"object": map[string]any{"a": nil},
 	}
 	for range b.IntN(3) {
 		if c.Args == nil {
 			c.Args = map[string]trail.Arg{}
 		}
-		a := trail.Arg{Type: pick(b, slices.Sorted(maps.Keys(defaults))...), HasDefault: b.IntN(2) == 0, Description: pick(b, "", "what")}
+		a := trail.Arg{
+			Type: pick(b, slices.Sorted(maps.Keys(defaults))...), HasDefault: b.IntN(2) == 0,
+			Description: pick(b, "", "what"),
+		}
 		if a.HasDefault {
 			a.Default = defaults[a.Type]
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Interpolate returns a call's arguments with the tokens in their texts replaced (specification, section 8.4); keys stay as
-// they are. The error is a *fault.Error of kind UnknownValue that tells of every token that has no value.
+// Interpolate returns a call's arguments with the tokens in their text replaced by values; keys are unchanged. The
+// error is a *fault.Error of kind UnknownValue that names every token without a value.
 func Interpolate(args map[string]any, v *Values) (map[string]any, error) {
 	in := interpolation{values: v}
 	out := make(map[string]any, len(args))
@@ -22,7 +22,7 @@ func Interpolate(args map[string]any, v *Values) (map[string]any, error) {
 	return out, in.err()
 }
 
-// interpolation collects what went wrong on the way through one call's arguments.
+// interpolation collects the errors in one call's arguments.
 type interpolation struct {
 	values   *Values
 	messages []string
@@ -30,7 +30,7 @@ type interpolation struct {
 	unknown  string // the first name without a value that resembles none that has one
 }
 
-// any returns a value with its texts replaced; where is its place in the arguments.
+// any returns a value with its tokens replaced; where is its path in the arguments.
 func (in *interpolation) any(where string, value any) any {
 	switch v := value.(type) {
 	case string:
@@ -76,7 +76,7 @@ func (in *interpolation) text(where, s string) any {
 	return b.String()
 }
 
-// value finds what a token stands for, and reports one that must stand for something and does not.
+// value returns the value of a token. ok is false when there is none, which is reported when the token needs one.
 func (in *interpolation) value(where string, t token) (memoryEntry, bool) {
 	if t.err != "" {
 		in.add(where, t.err, t.hint)
@@ -112,7 +112,7 @@ func (in *interpolation) err() error {
 	known := in.values.Names()
 	hints := in.hints
 	if in.unknown != "" {
-		hints = append(hints, giving(in.unknown))
+		hints = append(hints, definingHint(in.unknown))
 	}
 	if len(known) > 0 {
 		hints = append(hints, "known: "+strings.Join(known, ", "))
@@ -123,17 +123,18 @@ func (in *interpolation) err() error {
 	}
 }
 
-// giving says how a name gets a value.
-func giving(name string) string {
+// definingHint returns a hint that says how to define a name.
+func definingHint(name string) string {
 	if arg, ok := strings.CutPrefix(name, argsPrefix); ok {
 		arg, _, _ = strings.Cut(arg, ".")
-		return fmt.Sprintf("declare it under config: args: and give it with --arg %s=…", arg)
+		return fmt.Sprintf("declare it under config: args: and pass --arg %s=…", arg)
 	}
 	name, _, _ = strings.Cut(name, ".")
-	return fmt.Sprintf("give it with --memory %s=… or --secret %[1]s; a trail can also have it under config: memory:, or from saveAs in an earlier call", name)
+	return fmt.Sprintf("pass --memory %s=… or --secret %[1]s, or define it in the trail: under config: memory:, "+
+		"or with saveAs in an earlier call", name)
 }
 
-// render writes a value as the text it has inside a longer string: text as it is, everything else as JSON.
+// render returns a value as it appears inside a longer string: text as it is, everything else as JSON.
 func render(value any) string {
 	if text, ok := value.(string); ok {
 		return text

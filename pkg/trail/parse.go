@@ -8,7 +8,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// envelopeKey is the argument that carries the session to a server; a trail must not write it (specification, section 7).
+// envelopeKey is the argument in which trailblaze sends the session's context to a server; a trail must not set it.
 const envelopeKey = "_trailblazeContext"
 
 var (
@@ -17,12 +17,12 @@ var (
 	memoryForm     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
-// IsValueName reports whether a trail file can have a value of that name in its memory.
+// IsValueName reports whether a value in memory may have that name.
 func IsValueName(name string) bool {
 	return memoryForm.MatchString(name) && name != reservedName && !strings.HasPrefix(name, argsPrefix)
 }
 
-// Parse reads a trail file of either shape. Problems are all that is wrong with it; with any of them the file is nil.
+// Parse parses a trail file of either shape. It returns all problems of the file; with any of them the file is nil.
 func Parse(name string, data []byte) (*File, fault.Problems) {
 	r, problems := read(name, data)
 	if len(problems) > 0 {
@@ -62,7 +62,7 @@ type reader struct {
 	tokens []argToken
 }
 
-// argToken is a use of a declared argument; what is declared may stand further down.
+// argToken is a use of a declared argument, whose declaration may be further down in the file.
 type argToken struct {
 	at   yamldoc.Node
 	name string
@@ -86,18 +86,18 @@ func (r *reader) list(root yamldoc.Node) {
 		item.ExactFields(map[string]func(yamldoc.Node){
 			"config": func(n yamldoc.Node) {
 				if i > 0 {
-					item.Errorf("keep one, at the top", "config stands once, and first")
+					item.Errorf("keep one, at the top", "config is allowed once, as the first entry")
 					return
 				}
 				r.config(n)
 			},
 			"trailhead": func(n yamldoc.Node) {
 				if r.file.Trailhead != nil {
-					item.Errorf("keep one", "a second trailhead; the first is in line %d", r.file.Trailhead.Line)
+					item.Errorf("keep one", "the trail has a second trailhead; the first is in line %d", r.file.Trailhead.Line)
 					return
 				}
 				if len(r.file.Steps) > 0 {
-					item.Warnf("move it to the top", "the trailhead runs before the steps, wherever it stands")
+					item.Warnf("move it to the top", "the trailhead is below steps, but runs before them")
 				}
 				r.trailhead(n)
 			},
@@ -121,9 +121,10 @@ func (r *reader) oneKey(item yamldoc.Node) {
 	}
 	switch entries := item.Entries(); {
 	case len(entries) == 0:
-		item.Errorf("write config, prompts, tools or trailhead", "an empty entry")
+		item.Errorf("write config, prompts, tools or trailhead", "this entry is empty")
 	case len(entries) > 1:
-		entries[1].At.Errorf(`put "- " before it`, "%q needs an entry of its own; this one is %s", entries[1].Key, entries[0].Key)
+		entries[1].At.Errorf(`put "- " before it`, "%q needs an entry of its own; this entry is %s", entries[1].Key,
+			entries[0].Key)
 	}
 }
 
@@ -155,10 +156,10 @@ func (r *reader) readStep(n yamldoc.Node, trailhead bool) (Step, bool) {
 	text := func(kind string) func(yamldoc.Node) {
 		return func(v yamldoc.Node) {
 			if s.Kind != "" {
-				v.Errorf("make them two entries", "a step is either step or verify, this one is both")
+				v.Errorf("write two steps", "a step has either step or verify, this one has both")
 			}
 			if trailhead && kind == KindVerify {
-				v.Errorf("write step:, and verify in the trail", "a trailhead cannot verify")
+				v.Errorf("write step: here, and verify: below trail:", "a trailhead cannot have verify")
 			}
 			s.Kind, s.Text = kind, nonEmpty(v)
 		}
@@ -176,15 +177,15 @@ func (r *reader) readStep(n yamldoc.Node, trailhead bool) (Step, bool) {
 		},
 	})
 	if s.Kind == "" && known && n.Kind() == yamldoc.Mapping {
-		n.Errorf("write step: and what it does, in a sentence", "a step without text")
+		n.Errorf("write step: and what it does, in a sentence", "this step has no text")
 	}
 	if !s.Recordable && holdsCalls(s.Recording) {
-		recording.Errorf("remove the recording, or remove recordable: false", "a step that is never recorded has a recording")
+		recording.Errorf("remove the recording, or remove recordable: false", "a step with recordable: false has a recording")
 	}
 	return s, n.Kind() == yamldoc.Mapping
 }
 
-// holdsCalls says whether a recording says anything; only the list shape's empty one does not.
+// holdsCalls reports whether a recording is more than the empty recording of the list shape.
 func holdsCalls(recording Recording) bool {
 	return len(recording) > 1 || len(recording) == 1 && (recording[0].Classifier != "" || len(recording[0].Calls) > 0)
 }
@@ -199,7 +200,7 @@ func (r *reader) recording(n yamldoc.Node, trailhead bool) Recording {
 	if r.file.List {
 		for _, e := range n.Entries() {
 			if e.Key != "tools" {
-				e.At.Errorf("write tools:", "unknown key %q; recordings of one device stand only in the mapping shape", e.Key)
+				e.At.Errorf("write tools:", "unknown key %q; only the mapping shape has recordings by classifier", e.Key)
 				continue
 			}
 			recording = Recording{{Calls: r.recorded(e.Value, trailhead)}}
@@ -208,7 +209,7 @@ func (r *reader) recording(n yamldoc.Node, trailhead bool) Recording {
 	}
 	for _, e := range n.Entries() {
 		if e.Key == "tools" {
-			e.At.Errorf("write the classifier of the device, such as android:", "tools: stands here only in the list shape")
+			e.At.Errorf("write the classifier of the device, such as android:", "tools: is allowed here only in the list shape")
 			continue
 		}
 		checkClassifier(e)
@@ -271,7 +272,7 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 	}
 	if tool.Key == "" {
 		if n.Kind() == yamldoc.Mapping {
-			n.Errorf("write the tool's name with its arguments: tap: { text: OK }", "a call without a tool")
+			n.Errorf("write the tool's name with its arguments: tap: { text: OK }", "this call names no tool")
 		}
 		return c, false
 	}
@@ -280,17 +281,18 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 	return c, true
 }
 
-// secondTool explains a key of a call that is neither its tool nor saveAs nor timeout.
+// secondTool reports a key of a call that is neither its tool nor saveAs nor timeout.
 func secondTool(tool, second yamldoc.Entry) {
 	if near := fault.Nearest(second.Key, []string{"saveAs", "timeout"}); len(near) > 0 {
 		second.At.Errorf(fault.DidYouMean(second.Key, near), "unknown key %q beside the tool %s", second.Key, tool.Key)
 		return
 	}
 	if tool.Value.Kind() == yamldoc.Null {
-		second.At.Errorf("indent it further", "%q stands beside the tool %s, not below it", second.Key, tool.Key)
+		second.At.Errorf("indent it further", "%q is beside the tool %s, not below it", second.Key, tool.Key)
 		return
 	}
-	second.At.Errorf(`put "- " before it to make it a call of its own`, "a second tool %q in one call; the first is %s", second.Key, tool.Key)
+	second.At.Errorf(`put "- " before it to make it a call of its own`, "a call has one tool, and this one has %s and %s",
+		tool.Key, second.Key)
 }
 
 func (r *reader) args(c *Call, tool yamldoc.Entry) {
@@ -301,7 +303,8 @@ func (r *reader) args(c *Call, tool yamldoc.Entry) {
 		return
 	case yamldoc.Mapping, yamldoc.Absent:
 	default:
-		n.Errorf("name them: "+tool.Key+": { text: … }", "expected the arguments of %s as a mapping, found %s", tool.Key, n.Kind())
+		n.Errorf("name them: "+tool.Key+": { text: … }", "expected the arguments of %s as a mapping, found %s", tool.Key,
+			n.Kind())
 		return
 	}
 	args, ok := n.Value().(map[string]any)
@@ -310,14 +313,14 @@ func (r *reader) args(c *Call, tool yamldoc.Entry) {
 	}
 	c.Args = args
 	if _, reserved := args[envelopeKey]; reserved {
-		n.Errorf("remove it", "the argument %s is reserved: the runner writes it", envelopeKey)
+		n.Errorf("remove it", "the argument %s is reserved; trailblaze sets it", envelopeKey)
 	}
 	if HasToken(args) {
 		r.collectTokens(n)
 	}
 }
 
-// collectTokens checks the tokens in a call's arguments as far as the file alone can tell.
+// collectTokens reports malformed tokens in a call's arguments, and collects the uses of declared arguments.
 func (r *reader) collectTokens(n yamldoc.Node) {
 	switch n.Kind() {
 	case yamldoc.Text:
@@ -337,11 +340,11 @@ func (r *reader) collectTokens(n yamldoc.Node) {
 		for _, e := range n.Entries() {
 			r.collectTokens(e.Value)
 		}
-	default: // no other value holds text
+	default: // other values have no tokens
 	}
 }
 
-// checkDeclared reports tokens for arguments that the file does not declare.
+// checkDeclared reports uses of arguments that the file does not declare.
 func (r *reader) checkDeclared() {
 	var declared []string
 	for name := range r.file.Config.Args {
@@ -350,7 +353,8 @@ func (r *reader) checkDeclared() {
 	for _, t := range r.tokens {
 		name, _, _ := strings.Cut(strings.TrimPrefix(t.name, argsPrefix), ".")
 		if _, ok := r.file.Config.Args[name]; !ok {
-			t.at.Errorf(knownHint(t.name, declared, "declare it under config: args:"), "{{%s}}: the trail declares no argument %q", t.name, name)
+			t.at.Errorf(knownHint(t.name, declared, "declare it under config: args:"),
+				"{{%s}}: the trail declares no argument %q", t.name, name)
 		}
 	}
 }

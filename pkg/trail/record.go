@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// StepRecording is what a run made of one step.
+// StepRecording is what a run recorded for one step.
 type StepRecording struct {
 	Calls    []Call // none for a no-op
-	Recorded bool   // false: the step gets no recording, so that a replay asks for an agent
+	Recorded bool   // false: the step gets no recording and needs an agent
 }
 
-// NewRecording makes the trail file that does again what a run of f did: f's steps with the calls that were made, under the
-// classifier, and nothing of other devices. A recording in the list shape has no classifier. The steps are f's in their order, the
-// trailhead first if there is one; of those that are left out nothing was recorded. Memory goes over config.memory, and args become
-// the defaults of the arguments that f declares. It shares data with f.
+// NewRecording returns a trail file that repeats a run of f: f's steps with the calls that were made, for the
+// classifier only. A recording in the list shape has no classifier. steps are those of f in their order, the trailhead
+// first if there is one; missing ones are not recorded. memory overrides config.memory, and args become the defaults of
+// the arguments that f declares. The result shares data with f.
 func NewRecording(f *File, classifier string, steps []StepRecording, memory, args map[string]any) *File {
 	out := f.clone()
 	if f.List {
@@ -45,7 +45,7 @@ func NewRecording(f *File, classifier string, steps []StepRecording, memory, arg
 	return out
 }
 
-// clone copies the file and its steps; the recordings, and what the config holds, are shared.
+// clone copies the file and its steps; recordings and the values in the config are shared.
 func (f *File) clone() *File {
 	out := *f
 	out.Steps = slices.Clone(f.Steps)
@@ -56,7 +56,7 @@ func (f *File) clone() *File {
 	return &out
 }
 
-// all lists the steps in the order in which they run, the trailhead first.
+// all returns the steps in the order in which they run, the trailhead first.
 func (f *File) all() []*Step {
 	var all []*Step
 	if f.Trailhead != nil {
@@ -68,8 +68,8 @@ func (f *File) all() []*Step {
 	return all
 }
 
-// Escape escapes the texts in a value so that Interpolate gives the value back. One thing has no escape: ${name} is replaced
-// where the name is known.
+// Escape escapes tokens in the text of a value so that Interpolate returns the value unchanged. ${name} cannot be
+// escaped: it is replaced where the name is known.
 func Escape(value any) any {
 	switch v := value.(type) {
 	case string:

@@ -10,7 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func TestRecordingHoldsWhatWasDone(t *testing.T) {
+func TestNewRecording(t *testing.T) {
 	t.Parallel()
 	file := parse(t, "f.yaml", []byte(`
 config:
@@ -30,7 +30,12 @@ trail:
     recording: { android-phone: [ tap: {} ] }
 `))
 	tap := trail.Call{Tool: "tap", Args: map[string]any{"n": "{{args.n}}"}, SaveAs: "x"}
-	steps := []trail.StepRecording{{Recorded: true}, {Recorded: true, Calls: []trail.Call{tap, tap}}, {}, {Recorded: true, Calls: []trail.Call{tap}}}
+	steps := []trail.StepRecording{
+		{Recorded: true},
+		{Recorded: true, Calls: []trail.Call{tap, tap}},
+		{},
+		{Recorded: true, Calls: []trail.Call{tap}},
+	}
 	out, err := trail.Format(trail.NewRecording(file, "android-phone", steps, map[string]any{"b": "x", "c": nil},
 		map[string]any{"n": int64(7), "s": "text", "other": 1}))
 	if err != nil {
@@ -77,10 +82,13 @@ trail:
 }
 
 // A list of calls of which nothing is recorded must not pass for a no-op.
-func TestRecordingOfAListAsksForWhatIsMissing(t *testing.T) {
+func TestNewRecordingOfListWithoutCalls(t *testing.T) {
 	t.Parallel()
 	file := parse(t, "f.yaml", []byte("- tools:\n  - tap: {}\n- tools:\n  - look: {}\n- tools: []\n"))
-	recorded := trail.NewRecording(file, "android", []trail.StepRecording{{}, {Recorded: true, Calls: file.Steps[1].Recording[0].Calls}}, nil, nil)
+	recorded := trail.NewRecording(file, "android", []trail.StepRecording{
+		{},
+		{Recorded: true, Calls: file.Steps[1].Recording[0].Calls},
+	}, nil, nil)
 	out, err := trail.Format(recorded)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +106,7 @@ func TestRecordingOfAListAsksForWhatIsMissing(t *testing.T) {
 }
 
 // The recording of a recording is the same file, and recording leaves the trail alone.
-func TestRandomRecordingsAreFixedPoints(t *testing.T) {
+func TestRandomRecordingsRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		b := &builder{rand.New(rand.NewPCG(seed, 3))}
@@ -125,7 +133,7 @@ func TestRandomRecordingsAreFixedPoints(t *testing.T) {
 	}
 }
 
-func TestRandomAppendsOnlyAdd(t *testing.T) {
+func TestRandomAppendsChangeNothingElse(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {
 		b := &builder{rand.New(rand.NewPCG(seed, 4))}
@@ -153,10 +161,13 @@ func TestRandomAppendsOnlyAdd(t *testing.T) {
 }
 
 // What is written as literal text comes back as it was; only ${known} has no escape.
-func TestLiteralTextComesBack(t *testing.T) {
+func TestEscapedTextIsRestored(t *testing.T) {
 	t.Parallel()
 	values := trail.NewValues(trail.Sources{Trail: map[string]any{"x": "value"}})
-	for _, text := range []string{"", "{{x}}", "{{ x }} and {{y", `\{{x}}`, `\\{{x}}`, "{{{x}}}", "{{{{x}}}}", "}}", "{", "${y}", "$", "${{x}}", "a\n{{\n"} {
+	for _, text := range []string{
+		"", "{{x}}", "{{ x }} and {{y", `\{{x}}`, `\\{{x}}`, "{{{x}}}", "{{{{x}}}}", "}}", "{",
+		"${y}", "$", "${{x}}", "a\n{{\n",
+	} {
 		value := map[string]any{"text": text, "list": []any{text, int64(1), nil}, "map": map[string]any{"{{key}}": text}}
 		got, err := trail.Interpolate(trail.Escape(value).(map[string]any), values)
 		if diff := cmp.Diff(value, got); err != nil || diff != "" {

@@ -8,5 +8,5 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema (2020-12) of trail files, for editors. Parse checks more than it can say.
+// Schema returns the JSON Schema (2020-12) of trail files, for editors. Parse checks more than the schema.
 func Schema() []byte { return bytes.Clone(schema) }

@@ -23,7 +23,8 @@ func schema(t testing.TB) *jsonschema.Schema {
 	return &s
 }
 
-// validate checks a YAML file against the schema; isYAML is false when it cannot be read as YAML values in the first place.
+// validate checks a YAML file against the schema; isYAML is false when it cannot be read as YAML values in the first
+// place.
 func validate(t *testing.T, data []byte) (invalid error, isYAML bool) {
 	t.Helper()
 	doc, root := yamldoc.Parse("f.yaml", fault.Trail, data)

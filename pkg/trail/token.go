@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// reservedName is the first word of tokens that stand for declared arguments.
+// reservedName is the first part of the name of a declared argument in a token: {{args.name}}.
 const (
 	reservedName = "args"
 	argsPrefix   = reservedName + "."
 )
 
-// token is a piece of text: literal text, or a name whose value replaces it.
+// token is a part of a text: literal text, or a name that is replaced by its value.
 type token struct {
-	text   string // the piece: what to write when it is literal, the source when it is a name
+	text   string // literal text, or the source of the token
 	name   string // empty for literal text
-	strict bool   // {{name}}, which must be known; ${name} need not be
-	err    string // why a {{ is none, with a hint
+	strict bool   // {{name}}, which must be defined; ${name} need not be
+	err    string // why {{ does not start a valid token, with a hint
 	hint   string
 }
 
-const literalHint = `write \{{ for braces that mean themselves`
+const literalHint = `write \{{ for literal braces`
 
-// tokensOf cuts text into tokens (specification, section 8.4).
+// tokensOf splits text into tokens.
 func tokensOf(s string) iter.Seq[token] {
 	return func(yield func(token) bool) {
 		for s != "" {
@@ -36,12 +36,12 @@ func tokensOf(s string) iter.Seq[token] {
 	}
 }
 
-// nextToken takes the first token off a text that is not empty.
+// nextToken returns the first token of a text that is not empty, and the rest of the text.
 func nextToken(s string) (t token, rest string) {
 	switch {
 	case strings.HasPrefix(s, `\{{`):
 		return token{text: "{{"}, s[len(`\{{`):]
-	case strings.HasPrefix(s, "{{") && !strings.HasPrefix(s, "{{{"): // of {{{x}}} the inner braces are the token's
+	case strings.HasPrefix(s, "{{") && !strings.HasPrefix(s, "{{{"): // {{{x}}} is {, the token {{x}}, and }
 		return strictToken(s)
 	case strings.HasPrefix(s, "${"):
 		if name, after, ok := strings.Cut(s[len("${"):], "}"); ok && memoryForm.MatchString(strings.TrimSpace(name)) {
@@ -60,16 +60,16 @@ func strictToken(s string) (t token, rest string) {
 	t = token{text: s[:len(s)-len(after)], name: strings.TrimSpace(name), strict: true}
 	switch {
 	case !ok:
-		t.err, t.hint = "a {{ without }}", literalHint
+		t.err, t.hint = "{{ has no closing }}", literalHint
 	case t.name == "":
-		t.err, t.hint = t.text+" names nothing", "write the name of a value: {{email}}; "+literalHint
+		t.err, t.hint = t.text+" contains no name", "write the name of a value: {{email}}; "+literalHint
 	case strings.ContainsAny(t.name, "{}\n"):
 		t.err, t.hint = fmt.Sprintf("%q is not the name of a value", abridge(t.text)), literalHint
 	}
 	return t, after
 }
 
-// abridge keeps messages readable when a brace in a script opens a token that ends far away.
+// abridge shortens text for a message.
 func abridge(s string) string {
 	const limit = 60
 	if r := []rune(s); len(r) > limit {
@@ -78,7 +78,7 @@ func abridge(s string) string {
 	return s
 }
 
-// HasToken reports whether a value holds text that Interpolate may replace, so that its final form is not known yet.
+// HasToken reports whether a value contains text that Interpolate may replace.
 func HasToken(value any) bool {
 	switch v := value.(type) {
 	case string:

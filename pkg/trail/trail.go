@@ -1,8 +1,8 @@
-// Package trail reads and writes trail files: steps with the tool calls that were recorded for them. It finds the files, picks
-// the recording for a device, and fills values into a call's arguments.
+// Package trail reads and writes trail files: steps with the tool calls that were recorded for them. It finds the
+// files, selects the recording for a device, and replaces tokens in a call's arguments by values.
 //
-// It refuses to know what tools exist, how they are called, and which device there is. A File is plain data; a Values may be
-// used by several goroutines.
+// It does not know which tools and devices exist or how tools are called. A File is plain data; a Values may be used by
+// several goroutines.
 package trail
 
 import (
@@ -19,7 +19,7 @@ import (
 
 // File is one trail file.
 type File struct {
-	Name      string // as it was given to Parse
+	Name      string // as given to Parse
 	Config    Config
 	Trailhead *Step // runs before the steps; nil for none
 	Steps     []Step
@@ -29,14 +29,15 @@ type File struct {
 	warnings fault.Problems
 }
 
-// TargetProblem is a problem with config.target, at its place.
+// TargetProblem returns a problem with config.target, at its position.
 func (f *File) TargetProblem(hint, format string, args ...any) fault.Problem {
 	return fault.Problem{
-		Kind: fault.Trail, File: f.Name, Line: f.targetAt[0], Column: f.targetAt[1], Message: fmt.Sprintf(format, args...), Hint: hint,
+		Kind: fault.Trail, File: f.Name, Line: f.targetAt[0], Column: f.targetAt[1], Message: fmt.Sprintf(format, args...),
+		Hint: hint,
 	}
 }
 
-// WithSnippets adds to problems of one file the lines they are about; data is the file's content.
+// WithSnippets sets the snippets of the problems of one file, whose content is data.
 func WithSnippets(problems fault.Problems, data []byte) fault.Problems {
 	lines := strings.Split(string(data), "\n")
 	for i, p := range problems {
@@ -45,7 +46,7 @@ func WithSnippets(problems fault.Problems, data []byte) fault.Problems {
 	return problems
 }
 
-// Config is what a trail says of itself.
+// Config is the config of a trail.
 type Config struct {
 	ID          string
 	Target      string // id of a target, or one of its app ids
@@ -53,9 +54,9 @@ type Config struct {
 	Description string
 	Priority    string
 	Context     string
-	Source      any // kept as it is
+	Source      any // not interpreted
 	Driver      string
-	Platform    string // lower case; with Driver only in the list shape
+	Platform    string // lower case; Driver and Platform are set only in the list shape
 	Tags        []string
 	Devices     []DeviceDriver
 	Memory      map[string]any // initial session memory, YAML types kept
@@ -64,22 +65,22 @@ type Config struct {
 	Metadata    map[string]any // kept as it is
 }
 
-// DeviceDriver says with which driver the devices of a classifier are driven.
+// DeviceDriver is the driver for the devices of a classifier.
 type DeviceDriver struct {
 	Classifier string
 	Driver     string // yaml key
 }
 
-// Skip says which devices skip the trail.
+// Skip holds the devices that skip the trail.
 type Skip []SkipRule
 
-// SkipRule says why devices of a classifier skip the trail; an empty classifier means every device.
+// SkipRule is the reason why devices of a classifier skip the trail; an empty classifier means every device.
 type SkipRule struct {
 	Classifier string
 	Reason     string
 }
 
-// Arg declares an argument of a trail. One without a default must be given.
+// Arg is the declaration of an argument of a trail. An argument without a default is required.
 type Arg struct {
 	Type        string // string, integer, number, boolean, array or object
 	Description string
@@ -95,21 +96,21 @@ const (
 	KindTools     = "tools"
 )
 
-// Step is one sentence of a trail with what was recorded for it.
+// Step is a step of a trail with its recordings.
 type Step struct {
 	Kind         string
 	Text         string // empty for KindTools
-	Recordable   bool   // false: needs an agent on every run
+	Recordable   bool   // false: the step is never recorded and needs an agent on every run
 	Recording    Recording
-	MaxRetries   int // of an agent; 0 when not given
+	MaxRetries   int // for an agent; 0 when not set
 	Line, Column int
 }
 
-// Recording is what was recorded for a step, for each kind of device.
+// Recording holds the recorded calls of a step, for each classifier.
 type Recording []ClassifierRecording
 
-// ClassifierRecording holds the calls for one classifier, none for a recorded no-op. An empty classifier suits every device; it is what
-// the list shape has.
+// ClassifierRecording holds the calls for one classifier, none for a recorded no-op. The empty classifier, which the
+// list shape has, matches every device.
 type ClassifierRecording struct {
 	Classifier string
 	Calls      []Call
@@ -119,34 +120,35 @@ type ClassifierRecording struct {
 type Call struct {
 	Tool         string
 	Args         map[string]any
-	SaveAs       string        // name under which the result goes to memory; empty for none
+	SaveAs       string        // the name under which the result is saved in memory; empty for none
 	Timeout      time.Duration // 0 for none
 	Line, Column int
 }
 
-// Title is what to call the trail: its title, else its id, else its file name.
+// Title returns the trail's title, else its id, else its file name.
 func (f *File) Title() string { return cmp.Or(f.Config.Title, f.Config.ID, filepath.Base(f.Name)) }
 
-// Warnings returns what is odd but allowed: steps without a recording for a device that other steps know, misspelt classifiers.
+// Warnings returns the file's warnings, such as steps without a recording for a classifier that other steps have.
 func (f *File) Warnings() fault.Problems { return f.warnings }
 
-// SkipReason says why a device skips the trail, if it does.
-func (f *File) SkipReason(lineage []string) (string, bool) {
+// SkipReason returns why a device skips the trail; ok is false when it does not.
+func (f *File) SkipReason(lineage []string) (reason string, ok bool) {
 	rule, ok := closest(f.Config.Skip, func(r SkipRule) string { return r.Classifier }, lineage)
 	return rule.Reason, ok
 }
 
-// Driver is the driver that the trail asks for, as a yaml key, empty for none. Without a lineage, while nothing is known
-// of the device, the only pin there is counts.
+// Driver returns the yaml key of the driver that config.devices names for a device, empty for none. Without a lineage,
+// when the device is not known yet, it is the only driver that config.devices names.
 func (f *File) Driver(lineage []string) string {
 	if len(lineage) == 0 && len(f.Config.Devices) == 1 {
 		return f.Config.Devices[0].Driver
 	}
-	pin, _ := closest(f.Config.Devices, func(p DeviceDriver) string { return p.Classifier }, lineage)
-	return cmp.Or(pin.Driver, f.Config.Driver)
+	d, _ := closest(f.Config.Devices, func(d DeviceDriver) string { return d.Classifier }, lineage)
+	return cmp.Or(d.Driver, f.Config.Driver)
 }
 
-// Lookup returns the calls recorded for a device. Found without calls is a no-op. A step that is not found needs an agent.
+// Lookup returns the calls recorded for a device. A step that is found without calls is a no-op; one that is not found
+// needs an agent.
 func (s Step) Lookup(lineage []string) (calls []Call, found bool) {
 	if !s.Recordable {
 		return nil, false
@@ -155,7 +157,7 @@ func (s Step) Lookup(lineage []string) (calls []Call, found bool) {
 	return r.Calls, ok
 }
 
-// Classifiers lists the classifiers that the step has a recording for.
+// Classifiers returns the classifiers for which the step has a recording.
 func (s Step) Classifiers() []string {
 	var names []string
 	for _, r := range s.Recording {
@@ -166,8 +168,9 @@ func (s Step) Classifiers() []string {
 	return names
 }
 
-// Lineage turns a device's classifiers, broad first (android, phone), into the keys to look for, narrow first (android-phone,
-// android). A classifier may be a whole key already.
+// Lineage returns the keys under which recordings for a device are looked up, most specific first (android-phone,
+// android), for the device's classifiers, broadest first (android, phone). A classifier may be a whole key
+// (android-phone).
 func Lineage(classifiers []string) []string {
 	key := ""
 	for _, c := range classifiers {
@@ -188,7 +191,7 @@ func Lineage(classifiers []string) []string {
 	return lineage
 }
 
-// closest picks the item whose classifier comes first in the lineage; one with an empty classifier suits every device.
+// closest returns the item whose classifier is first in the lineage, else one with an empty classifier.
 func closest[S ~[]T, T any](items S, classifier func(T) string, lineage []string) (T, bool) {
 	for _, want := range append(slices.Clone(lineage), "") {
 		if i := slices.IndexFunc(items, func(item T) bool { return classifier(item) == want }); i >= 0 {

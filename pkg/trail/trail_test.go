@@ -12,7 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func TestParseReadsEveryFeature(t *testing.T) {
+func TestParseReadsEveryKey(t *testing.T) {
 	t.Parallel()
 	file := parse(t, "shop.trail.yaml", []byte(strings.Join([]string{
 		"config:",
@@ -65,7 +65,7 @@ func TestParseReadsEveryFeature(t *testing.T) {
 	}
 }
 
-func TestLineageGoesFromNarrowToBroad(t *testing.T) {
+func TestLineageIsMostSpecificFirst(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		classifiers []string
@@ -89,7 +89,7 @@ func TestLineageGoesFromNarrowToBroad(t *testing.T) {
 	}
 }
 
-func TestLookupTakesTheNarrowestRecording(t *testing.T) {
+func TestLookupReturnsMostSpecificRecording(t *testing.T) {
 	t.Parallel()
 	calls := func(tool string) []trail.Call { return []trail.Call{{Tool: tool}} }
 	mapped := trail.Step{Recordable: true, Recording: trail.Recording{
@@ -132,7 +132,7 @@ func TestLookupTakesTheNarrowestRecording(t *testing.T) {
 	}
 }
 
-func TestTitleFallsBackToTheFileName(t *testing.T) {
+func TestTitleFallsBackToFileName(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		config trail.Config
@@ -149,7 +149,7 @@ func TestTitleFallsBackToTheFileName(t *testing.T) {
 	}
 }
 
-func TestSkipAndPinsFollowTheLineage(t *testing.T) {
+func TestSkipAndDriverFollowLineage(t *testing.T) {
 	t.Parallel()
 	pins := []trail.DeviceDriver{{"android", "android-ondevice-accessibility"}, {"android-phone", "revyl-android"}}
 	some := trail.File{Config: trail.Config{
@@ -188,7 +188,7 @@ func TestSkipAndPinsFollowTheLineage(t *testing.T) {
 	}
 }
 
-func TestWarningsNameCoverageGaps(t *testing.T) {
+func TestWarningsNameMissingRecordings(t *testing.T) {
 	t.Parallel()
 	const step = "    recording: { %s }\n"
 	for _, tt := range []struct {
@@ -196,13 +196,19 @@ func TestWarningsNameCoverageGaps(t *testing.T) {
 		src  string
 		want []string
 	}{
-		{"complete", "trail:\n  - step: A\n" + fmt.Sprintf(step, "android: [], web: []") + "  - step: B\n" + fmt.Sprintf(step, "web: [], android: []"), nil},
+		{"complete", "trail:\n  - step: A\n" +
+			fmt.Sprintf(step, "android: [], web: []") + "  - step: B\n" + fmt.Sprintf(step, "web: [], android: []"), nil},
 		{
-			"gaps", "trail:\n  - step: A\n" + fmt.Sprintf(step, "android: [], ios: []") + "  - step: B\n" + fmt.Sprintf(step, "web: []"),
-			[]string{"f.yaml:2:5: no recording for web; other steps have one", "f.yaml:4:5: no recording for android, ios; other steps have one"},
+			"gaps", "trail:\n  - step: A\n" + fmt.Sprintf(step, "android: [], ios: []") + "  - step: B\n" + fmt.Sprintf(step,
+				"web: []"),
+			[]string{
+				"f.yaml:2:5: no recording for web; other steps have one",
+				"f.yaml:4:5: no recording for android, ios; other steps have one",
+			},
 		},
 		{
-			"broader covers", "trail:\n  - step: A\n" + fmt.Sprintf(step, "android-phone: []") + "  - step: B\n" + fmt.Sprintf(step, "android: []"),
+			"broader covers", "trail:\n  - step: A\n" + fmt.Sprintf(step, "android-phone: []") + "  - step: B\n" +
+				fmt.Sprintf(step, "android: []"),
 			[]string{"f.yaml:2:5: no recording for android; other steps have one"},
 		},
 		{
@@ -215,7 +221,7 @@ func TestWarningsNameCoverageGaps(t *testing.T) {
 			"  - step: B\n" + fmt.Sprintf(step, "web: [], ios-ipad: []"), nil},
 		{
 			"misspelt platform", "trail:\n  - step: A\n" + fmt.Sprintf(step, "andriod: []"),
-			[]string{`f.yaml:2:5: the classifier "andriod" starts with no known platform`},
+			[]string{`f.yaml:2:5: the classifier "andriod" does not start with a known platform`},
 		},
 		{
 			"list shape", "- prompts:\n    - step: A\n      recording: { tools: [] }\n    - step: B\n",
@@ -223,7 +229,7 @@ func TestWarningsNameCoverageGaps(t *testing.T) {
 		},
 		{
 			"late trailhead", "- tools: []\n- trailhead: { step: A, recording: { tools: [] } }\n",
-			[]string{"f.yaml:2:3: the trailhead runs before the steps, wherever it stands"},
+			[]string{"f.yaml:2:3: the trailhead is below steps, but runs before them"},
 		},
 		{"tag twice", "config: { tags: [a, a] }\ntrail: []\n", []string{`f.yaml:1:21: the tag "a" is listed twice`}},
 	} {
@@ -243,7 +249,7 @@ func TestWarningsNameCoverageGaps(t *testing.T) {
 	}
 }
 
-func TestWarningsOfAnAbsurdFileAreBounded(t *testing.T) {
+func TestWarningsAreBounded(t *testing.T) {
 	t.Parallel()
 	var src strings.Builder
 	src.WriteString("trail:\n")
@@ -257,7 +263,7 @@ func TestWarningsOfAnAbsurdFileAreBounded(t *testing.T) {
 	}
 }
 
-func TestFormatRefusesWhatParseWouldRefuse(t *testing.T) {
+func TestFormatRejectsWhatParseRejects(t *testing.T) {
 	t.Parallel()
 	step := func(classifier string, c trail.Call) trail.Step {
 		return trail.Step{
@@ -267,13 +273,19 @@ func TestFormatRefusesWhatParseWouldRefuse(t *testing.T) {
 	}
 	tap := trail.Call{Tool: "tap", Args: map[string]any{}}
 	for name, file := range map[string]trail.File{
-		"classifier in the list shape":   {List: true, Steps: []trail.Step{step("android", tap)}},
-		"no classifier in the mapping":   {Steps: []trail.Step{step("", tap)}},
-		"bare calls in the mapping":      {Steps: []trail.Step{{Kind: trail.KindTools, Recordable: true}}},
-		"bare calls for a classifier":    {List: true, Steps: []trail.Step{{Kind: trail.KindTools, Recording: step("web", tap).Recording}}},
-		"a tool called timeout":          {Steps: []trail.Step{step("web", trail.Call{Tool: "timeout", Args: map[string]any{}})}},
-		"reserved argument":              {Steps: []trail.Step{step("web", trail.Call{Tool: "t", Args: map[string]any{"_trailblazeContext": 1}})}},
-		"a value YAML cannot hold":       {Steps: []trail.Step{step("web", trail.Call{Tool: "t", Args: map[string]any{"x": make(chan int)}})}},
+		"classifier in the list shape": {List: true, Steps: []trail.Step{step("android", tap)}},
+		"no classifier in the mapping": {Steps: []trail.Step{step("", tap)}},
+		"bare calls in the mapping":    {Steps: []trail.Step{{Kind: trail.KindTools, Recordable: true}}},
+		"bare calls for a classifier": {List: true, Steps: []trail.Step{{
+			Kind:      trail.KindTools,
+			Recording: step("web", tap).Recording,
+		}}},
+		"a tool called timeout": {Steps: []trail.Step{step("web",
+			trail.Call{Tool: "timeout", Args: map[string]any{}})}},
+		"reserved argument": {Steps: []trail.Step{step("web",
+			trail.Call{Tool: "t", Args: map[string]any{"_trailblazeContext": 1}})}},
+		"a value YAML cannot hold": {Steps: []trail.Step{step("web",
+			trail.Call{Tool: "t", Args: map[string]any{"x": make(chan int)}})}},
 		"a reason for all and one for a": {Config: trail.Config{Skip: trail.Skip{{"", "all"}, {"web", "web"}}}},
 		"a step without text":            {Steps: []trail.Step{{Kind: trail.KindStep, Recordable: true}}},
 	} {

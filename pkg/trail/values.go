@@ -15,27 +15,27 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Values is what the tokens of a session stand for: its memory, the trail's arguments, and secrets. Where a name is in several,
-// the secret counts; memory that is set later replaces what was there. It may be used by several goroutines; the values
-// it hands out are shared and must not be changed.
+// Values holds the values that replace tokens in a session: its memory, the trail's arguments, and secrets. A secret
+// overrides a value in memory with the same name. It may be used by several goroutines; the values that it returns are
+// shared and must not be changed.
 type Values struct {
 	args    map[string]any
 	secrets map[string]string
 
 	mu      sync.RWMutex
 	memory  map[string]memoryEntry
-	changes int            // how often memory was written
-	changed map[string]int // the change that wrote a name last
+	version int            // the number of changes of memory
+	changed map[string]int // the version at which a name was last set or deleted
 }
 
 // memoryEntry is a value in memory. For the result of a call, text and fields may differ from value.
 type memoryEntry struct {
-	value  any    // what {{name}} alone stands for
-	fields any    // what {{name.field}} reaches into
-	text   string // what {{name}} is inside a longer string; empty: value as text
+	value  any    // replaces {{name}} when it is the whole string
+	fields any    // contains the field of {{name.field}}
+	text   string // replaces {{name}} inside a longer string; empty: value as text
 }
 
-// Sources is where the values of a session come from, later fields before earlier ones.
+// Sources holds the initial values of a session. Later fields override earlier ones.
 type Sources struct {
 	Trail   map[string]any    // config.memory
 	Memory  map[string]string // --memory
@@ -43,9 +43,12 @@ type Sources struct {
 	Args    map[string]any    // what ResolveArgs returned, reached as {{args.name}}
 }
 
-// NewValues returns the values that a session starts with.
+// NewValues returns the values at the start of a session.
 func NewValues(from Sources) *Values {
-	v := &Values{args: maps.Clone(from.Args), secrets: maps.Clone(from.Secrets), memory: map[string]memoryEntry{}, changed: map[string]int{}}
+	v := &Values{
+		args: maps.Clone(from.Args), secrets: maps.Clone(from.Secrets), memory: map[string]memoryEntry{},
+		changed: map[string]int{},
+	}
 	for name, value := range from.Trail {
 		v.Set(name, value)
 	}
@@ -55,13 +58,13 @@ func NewValues(from Sources) *Values {
 	return v
 }
 
-// Set puts a value into memory.
+// Set sets a value in memory.
 func (v *Values) Set(name string, value any) {
 	v.put(name, memoryEntry{value: value, fields: value})
 }
 
-// SetResult puts the result of a call into memory. Text that is a JSON object or list is that value. Any other text stays text, a
-// number or a code of digits too, while paths reach into the structured result if there is one.
+// SetResult sets a value in memory to the result of a call. Text that is a JSON object or list is that value. Other
+// text stays text, also when it looks like a number; fields are then those of the structured result, if there is one.
 func (v *Values) SetResult(name, text string, structured json.RawMessage) {
 	e := memoryEntry{value: text, fields: text}
 	if value, ok := decodeCollection([]byte(text)); ok {
@@ -79,13 +82,13 @@ func (v *Values) put(name string, e memoryEntry) {
 	v.touch(name)
 }
 
-// touch notes a change. The caller holds v.mu.
+// touch increments the version. The caller holds v.mu.
 func (v *Values) touch(name string) {
-	v.changes++
-	v.changed[name] = v.changes
+	v.version++
+	v.changed[name] = v.version
 }
 
-// Delete removes a value from memory.
+// Delete deletes a value from memory.
 func (v *Values) Delete(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -93,7 +96,7 @@ func (v *Values) Delete(name string) {
 	v.touch(name)
 }
 
-// Apply sets and then deletes values, as the result of a call asks for.
+// Apply applies the changes of memory in a call's result: it sets values, then deletes others.
 func (v *Values) Apply(delta map[string]any, deletions []string) {
 	for name, value := range delta {
 		v.Set(name, value)
@@ -103,28 +106,28 @@ func (v *Values) Apply(delta map[string]any, deletions []string) {
 	}
 }
 
-// Version counts how often memory was written, for Since.
+// Version returns the number of changes of memory so far, for ChangedSince.
 func (v *Values) Version() int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	return v.changes
+	return v.version
 }
 
-// ChangedSince returns what memory holds now under the names that were written after the given count of changes, and which of them are
-// gone, sorted. Names of secrets are left out. Both are nil when nothing was written.
-func (v *Values) ChangedSince(changes int) (set map[string]any, gone []string) {
+// ChangedSince returns the current values of the names that were set after a version, and the names that were deleted,
+// sorted. Names of secrets are left out. Both are nil when nothing has changed.
+func (v *Values) ChangedSince(version int) (set map[string]any, deleted []string) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	if changes == v.changes {
+	if version == v.version {
 		return nil, nil
 	}
 	for name, change := range v.changed {
-		if _, secret := v.secrets[name]; secret || change <= changes {
+		if _, secret := v.secrets[name]; secret || change <= version {
 			continue
 		}
-		e, there := v.memory[name]
-		if !there {
-			gone = append(gone, name)
+		e, ok := v.memory[name]
+		if !ok {
+			deleted = append(deleted, name)
 			continue
 		}
 		if set == nil {
@@ -132,17 +135,17 @@ func (v *Values) ChangedSince(changes int) (set map[string]any, gone []string) {
 		}
 		set[name] = e.value
 	}
-	slices.Sort(gone)
-	return set, gone
+	slices.Sort(deleted)
+	return set, deleted
 }
 
-// Get returns what {{name}} stands for.
+// Get returns the value of {{name}}.
 func (v *Values) Get(name string) (any, bool) {
 	e, err := v.find(name)
 	return e.value, err == nil
 }
 
-// Snapshot returns the memory, without secrets and whatever a secret hides.
+// Snapshot returns the memory, without values that a secret overrides.
 func (v *Values) Snapshot() map[string]any {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -155,7 +158,7 @@ func (v *Values) Snapshot() map[string]any {
 	return out
 }
 
-// Names lists the names that tokens can use, sorted.
+// Names returns the names that tokens can use, sorted.
 func (v *Values) Names() []string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -167,10 +170,10 @@ func (v *Values) Names() []string {
 	return slices.Compact(names)
 }
 
-// errUnknown says that nothing has a name, as opposed to a field that a value does not have.
+// errUnknown is the error for a name without a value, as opposed to a value without a field.
 var errUnknown = errors.New("unknown")
 
-// find resolves the name of a token: a whole name, or a name and a path below it.
+// find returns the value of a token's name: a whole name, or a name and a path into its value.
 func (v *Values) find(name string) (memoryEntry, error) {
 	if arg, ok := strings.CutPrefix(name, argsPrefix); ok {
 		path := strings.Split(arg, ".")
@@ -201,7 +204,7 @@ func (v *Values) root(name string) (memoryEntry, bool) {
 	return e, ok
 }
 
-// reach follows a path of fields and list positions into a value; name is what the value is called in messages.
+// reach returns the value at a path of fields and list indexes; name is the value's name in messages.
 func reach(name string, value any, path []string) (memoryEntry, error) {
 	for _, step := range path {
 		switch v := value.(type) {
@@ -214,11 +217,13 @@ func reach(name string, value any, path []string) (memoryEntry, error) {
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i < 0 || i >= len(v) {
-				return memoryEntry{}, noSuch("its entries are numbered from 0", "%s is a list of %d, it has no %q", name, len(v), step)
+				return memoryEntry{}, noSuch("entries are numbered from 0", "%s has no entry %q; it is a list of length %d", name,
+					step, len(v))
 			}
 			value = v[i]
 		default:
-			return memoryEntry{}, noSuch("only JSON objects and lists have fields", "%s is %s, it has no %q", name, describe(value), step)
+			return memoryEntry{}, noSuch("only JSON objects and lists have fields", "%s is %s and has no field %q", name,
+				describe(value), step)
 		}
 		name += "." + step
 	}
@@ -256,7 +261,8 @@ func decodeCollection(data []byte) (any, bool) {
 	return nil, false
 }
 
-// DecodeJSON decodes one JSON value, as arguments hold it. Whole numbers become int64 or uint64, all others keep their digits as json.Number.
+// DecodeJSON decodes one JSON value. Whole numbers become int64 or uint64; other numbers keep their digits as
+// json.Number.
 func DecodeJSON(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -17,14 +17,16 @@ func sampleValues() *trail.Values {
 	v := trail.NewValues(trail.Sources{
 		Trail: map[string]any{
 			"email": "a@example.com", "n": int64(1000000), "big": uint64(1 << 63), "price": 9.5, "ok": true, "nothing": nil,
-			"cart": map[string]any{"items": []any{"pizza", int64(2)}, "html": "<b>"}, "dotted.name": "dot", "braces": "{{email}} ${email}",
+			"cart": map[string]any{"items": []any{"pizza", int64(2)}, "html": "<b>"}, "dotted.name": "dot",
+			"braces":     "{{email}} ${email}",
 			"overridden": "trail", "password": "dummy", "snake_case-2": "s",
 		},
 		Memory:  map[string]string{"overridden": "flag", "zip": "0123"},
 		Secrets: map[string]string{"password": "s3cret"},
 		Args:    map[string]any{"count": int64(3), "list": []any{"x"}},
 	})
-	v.SetResult("user", `  {"name": "Ann", "id": 12345678901234567890, "ratio": 1.10, "tags": ["a", {"b": null}]}`+"\n", nil)
+	v.SetResult("user", `  {"name": "Ann", "id": 12345678901234567890, "ratio": 1.10, "tags": ["a", {"b": null}]}`+"\n",
+		nil)
 	v.SetResult("code", "123456", json.RawMessage(`{"code": 123456}`))
 	v.SetResult("said", "Created Ann", json.RawMessage(`{"name": "Ann"}`))
 	v.SetResult("plain", "not {json", nil)
@@ -35,7 +37,8 @@ func sampleValues() *trail.Values {
 func TestInterpolateReplacesTokens(t *testing.T) {
 	t.Parallel()
 	user := map[string]any{
-		"name": "Ann", "id": uint64(12345678901234567890), "ratio": json.Number("1.10"), "tags": []any{"a", map[string]any{"b": nil}},
+		"name": "Ann", "id": uint64(12345678901234567890), "ratio": json.Number("1.10"),
+		"tags": []any{"a", map[string]any{"b": nil}},
 	}
 	for _, tt := range []struct {
 		in   string
@@ -120,33 +123,50 @@ func TestInterpolateReplacesTokens(t *testing.T) {
 	}
 }
 
-func TestUnknownValuesFailWithTheKnownNames(t *testing.T) {
+func TestUnknownValuesNameKnownOnes(t *testing.T) {
 	t.Parallel()
 	v := trail.NewValues(trail.Sources{
-		Trail: map[string]any{"email": "x", "zip": "y"}, Args: map[string]any{"count": 1}, Secrets: map[string]string{"password": "s3cret"},
+		Trail: map[string]any{"email": "x", "zip": "y"}, Args: map[string]any{"count": 1},
+		Secrets: map[string]string{"password": "s3cret"},
 	})
 	v.SetResult("user", `{"name":"Ann","tags":["a"]}`, nil)
 	const known = "known: args.count, email, password, user, zip"
-	giving := func(name string) string {
-		return fmt.Sprintf("give it with --memory %s=… or --secret %[1]s; a trail can also have it under config: memory:, or from saveAs in an earlier call; ", name) + known
+	definingHint := func(name string) string {
+		return fmt.Sprintf("pass --memory %s=… or --secret %[1]s, or define it in the trail: under config: memory:, "+
+			"or with saveAs in an earlier call; ", name) + known
 	}
 	for _, tt := range []struct {
 		name, in, message, hint string
 	}{
 		{"misspelt", "{{emial}}", "unknown value {{emial}} in text", `did you mean "email"?; ` + known},
-		{"nothing near", "a {{something}}", "unknown value {{something}} in text", giving("something")},
+		{"nothing near", "a {{something}}", "unknown value {{something}} in text", definingHint("something")},
 		{"argument", "{{args.cuont}}", "unknown value {{args.cuont}} in text", `did you mean "args.count"?; ` + known},
-		{"arguments alone", "{{args}}", "unknown value {{args}} in text", giving("args")},
-		{"unlike any argument", "{{args.of.another}}", "unknown value {{args.of.another}} in text", "declare it under config: args: and give it with --arg of=…; " + known},
+		{"arguments alone", "{{args}}", "unknown value {{args}} in text", definingHint("args")},
+		{
+			"unlike any argument", "{{args.of.another}}",
+			"unknown value {{args.of.another}} in text", "declare it under config: args: and pass --arg of=…; " + known,
+		},
 		{"field", "{{user.nmae}}", `{{user.nmae}}: user has no field "nmae" in text`, `did you mean "name"?; ` + known},
-		{"deep field", "{{user.tags.0.x}}", `{{user.tags.0.x}}: user.tags.0 is text, it has no "x" in text`, "only JSON objects and lists have fields; " + known},
-		{"position", "{{user.tags.1}}", `{{user.tags.1}}: user.tags is a list of 1, it has no "1" in text`, "its entries are numbered from 0; " + known},
-		{"field of text", "{{email.x}}", `{{email.x}}: email is text, it has no "x" in text`, "only JSON objects and lists have fields; " + known},
+		{
+			"deep field", "{{user.tags.0.x}}", `{{user.tags.0.x}}: user.tags.0 is text and has no field "x" in text`,
+			"only JSON objects and lists have fields; " + known,
+		},
+		{
+			"position", "{{user.tags.1}}", `{{user.tags.1}}: user.tags has no entry "1"; it is a list of length 1 in text`,
+			"entries are numbered from 0; " + known,
+		},
+		{
+			"field of text", "{{email.x}}",
+			`{{email.x}}: email is text and has no field "x" in text`, "only JSON objects and lists have fields; " + known,
+		},
 		{"end of path", "{{user.}}", `{{user.}}: user has no field "" in text`, "known: name, tags; " + known},
-		{"two", "{{a1b2}} {{c3d4}}", "unknown value {{a1b2}} in text; unknown value {{c3d4}} in text", giving("a1b2")},
-		{"no name", "{{}}", "{{}} names nothing in text", "write the name of a value: {{email}}; " + `write \{{ for braces that mean themselves; ` + known},
-		{"no end", "{{email", "a {{ without }} in text", `write \{{ for braces that mean themselves; ` + known},
-		{"code", "{{a:{b:1}}}", `"{{a:{b:1}}" is not the name of a value in text`, `write \{{ for braces that mean themselves; ` + known},
+		{"two", "{{a1b2}} {{c3d4}}", "unknown value {{a1b2}} in text; unknown value {{c3d4}} in text", definingHint("a1b2")},
+		{
+			"no name", "{{}}", "{{}} contains no name in text",
+			"write the name of a value: {{email}}; " + `write \{{ for literal braces; ` + known,
+		},
+		{"no end", "{{email", "{{ has no closing }} in text", `write \{{ for literal braces; ` + known},
+		{"code", "{{a:{b:1}}}", `"{{a:{b:1}}" is not the name of a value in text`, `write \{{ for literal braces; ` + known},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -165,9 +185,10 @@ func TestUnknownValuesFailWithTheKnownNames(t *testing.T) {
 	}
 }
 
-func TestUnknownValueSaysWhereAValueComesFromWhenNoneIsKnown(t *testing.T) {
+func TestUnknownValueHintsHowToDefineIt(t *testing.T) {
 	t.Parallel()
-	_, err := trail.Interpolate(map[string]any{"list": []any{map[string]any{"x": "{{email}}"}}}, trail.NewValues(trail.Sources{}))
+	_, err := trail.Interpolate(map[string]any{"list": []any{map[string]any{"x": "{{email}}"}}},
+		trail.NewValues(trail.Sources{}))
 	f := fault.As(err)
 	if f == nil || f.Message != "unknown value {{email}} in list.0.x" || !strings.Contains(f.Hint, "config: memory:") {
 		t.Errorf("error %+v", f)
@@ -197,7 +218,7 @@ func TestSnapshotHoldsNoSecrets(t *testing.T) {
 	}
 }
 
-func TestMemoryChangesAsToolsSay(t *testing.T) {
+func TestMemoryChanges(t *testing.T) {
 	t.Parallel()
 	v := trail.NewValues(trail.Sources{Trail: map[string]any{"a": "1"}})
 	v.Set("b", "2")
@@ -236,7 +257,7 @@ func TestValuesMayBeSharedByGoroutines(t *testing.T) {
 	group.Wait()
 }
 
-func TestHasTokenSeesEveryText(t *testing.T) {
+func TestHasTokenFindsEveryToken(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		value any

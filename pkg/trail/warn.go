@@ -9,10 +9,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// maxClassifiers bounds the search for gaps. No team has more kinds of device; a file with more is not a test.
+// maxClassifiers is the number of classifiers for which warn looks for missing recordings.
 const maxClassifiers = 50
 
-// warn finds the coverage gaps: steps without a recording for a classifier that other steps have.
+// warn warns of steps without a recording for a classifier that other steps have.
 func (r *reader) warn() {
 	wanted := map[string][]string{} // classifier to lineage
 	var order []string
@@ -48,7 +48,7 @@ func (r *reader) warn() {
 	}
 }
 
-// allPlaces goes with File.all.
+// allPlaces returns the mappings of the steps that File.all returns.
 func (r *reader) allPlaces() []yamldoc.Node {
 	if r.file.Trailhead == nil {
 		return r.places
@@ -61,16 +61,17 @@ func (r *reader) gap(at yamldoc.Node, message string) {
 	if r.file.List {
 		noOp = "tools: []"
 	}
-	at.Warnf("record it, or write "+noOp+" if nothing is to do, or recordable: false if an agent is to do it", "%s", message)
+	at.Warnf("record it, or write "+noOp+" for a step without calls, or recordable: false for a step for an agent", "%s",
+		message)
 }
 
-// checkPlatform warns of a classifier that looks like a misspelt platform: no device will ever have it.
+// checkPlatform warns of a classifier that starts with a misspelt platform.
 func (r *reader) checkPlatform(at yamldoc.Node, classifier string) {
 	platform := platformOf(classifier)
 	if _, ok := scope.ParsePlatform(platform); ok {
 		return
 	}
 	if near := fault.Nearest(platform, scope.PlatformNames()); len(near) > 0 {
-		at.Warnf(fault.DidYouMean(platform, near), "the classifier %q starts with no known platform", classifier)
+		at.Warnf(fault.DidYouMean(platform, near), "the classifier %q does not start with a known platform", classifier)
 	}
 }

@@ -27,6 +27,7 @@ const (
 func mayImport() map[string][]string {
 	const (
 		main, cmd, report, doctor, run = "main.go", "cmd", "pkg/report", "pkg/doctor", "pkg/run"
+		session                        = "pkg/session"
 		server, spawn, runtime         = "pkg/server", "pkg/spawn", "pkg/runtime"
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
@@ -38,11 +39,12 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, builtin, device, web, server, remote, watch, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
+			report, doctor, run, session, builtin, device, web, server, remote, watch, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
 		},
 		report:   {event, tool, redact, fault},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
-		run:      {callback, device, server, discover, config, scope, trail, event, tool, redact, fault},
+		run:      {session, discover, config, scope, trail, event, fault},
+		session:  {callback, device, server, discover, config, scope, trail, event, tool, redact, fault},
 		builtin:  {discover, tool, fault},
 		device:   {spawn, discover, tool, fault},
 		web:      {device, aria, cdp, spawn, discover, tool, fault},

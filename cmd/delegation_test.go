@@ -192,7 +192,7 @@ func TestSixteenLevelsOfDelegationAndNotOneMore(t *testing.T) {
 
 	p.write("trails/a.trail.yaml", webTrail("deeper: { levels: 17 }"))
 	r = p.run("run", "--json")
-	r.want(t, 1, "calls within calls are 16 levels deep", "in a circle")
+	r.want(t, 1, "calls within calls are nested 16 levels deep", "in a circle")
 	if calls = r.called(t); len(calls) != 17 || strings.Contains(calls[16], "echo") {
 		t.Errorf("calls %q", calls)
 	}
@@ -211,9 +211,9 @@ func TestDelegatesAreCheckedTogetherBeforeTheFirstOneRuns(t *testing.T) {
 		"unknown argument":      {`{ tool: echo, args: { txt: x } }`, []string{`unknown argument "txt"`, `did you mean "text"?`}},
 		"everything is said":    {`{ tool: ehco }, { tool: echo }, { tool: wait }`, []string{"delegate 2 of 4", `"ehco"`, "delegate 4 of 4", `"seconds"`}},
 		"tokens are not judged": {`{ tool: needs, args: { sku: 1, count: '\{{n}}' } }`, []string{`delegate 2 of 2: needs: argument "sku"`}},
-		"no name":               {`{ args: {} }`, []string{"_trailblaze_delegates[1] in the result is no call"}},
-		"another key":           {`{ tool: echo, saveAs: x }`, []string{"_trailblaze_delegates[1] in the result is no call"}},
-		"arguments as text":     {`{ tool: echo, args: "text" }`, []string{"_trailblaze_delegates[1] in the result is no call"}},
+		"no name":               {`{ args: {} }`, []string{"_trailblaze_delegates[1] in the result is not a call"}},
+		"another key":           {`{ tool: echo, saveAs: x }`, []string{"_trailblaze_delegates[1] in the result is not a call"}},
+		"arguments as text":     {`{ tool: echo, args: "text" }`, []string{"_trailblaze_delegates[1] in the result is not a call"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

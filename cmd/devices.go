@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/doctor"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/web"
 )
 
@@ -103,12 +104,12 @@ func (a *app) host(values map[string]string) device.Host {
 // backends are those of one set of values.
 type backends struct {
 	values  map[string]string
-	devices []run.Device
+	devices []session.Backend
 	wanted  bool // by the run that is next
 }
 
 // devices returns the backends for a device with these values; devices with the same values share them. close ends them.
-func (a *app) devices(values map[string]string) ([]run.Device, error) {
+func (a *app) devices(values map[string]string) ([]session.Backend, error) {
 	for i, b := range a.backends {
 		if maps.Equal(b.values, values) {
 			a.backends[i].wanted = true
@@ -121,7 +122,7 @@ func (a *app) devices(values map[string]string) ([]run.Device, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.devices = append(b.devices, run.Device{Kind: k, Backend: backend})
+		b.devices = append(b.devices, session.Backend{Kind: k, Backend: backend})
 	}
 	a.backends = append(a.backends, b)
 	return b.devices, nil

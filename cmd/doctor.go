@@ -12,8 +12,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
-	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
 func (a *app) newDoctor() *cobra.Command {
@@ -64,7 +64,7 @@ func (a *app) doctor(ctx context.Context, deep, clean bool) error {
 
 // probe starts one server and lists it.
 func (a *app) probe(ctx context.Context, project *config.Project, s config.Server) (doctor.Probed, error) {
-	setup, err := a.setup(project, scopeFlags{}, a.redactor)
+	setup, err := a.newSetup(project, scopeFlags{}, a.redactor)
 	if err != nil {
 		return doctor.Probed{}, err
 	}
@@ -74,7 +74,12 @@ func (a *app) probe(ctx context.Context, project *config.Project, s config.Serve
 			probed.Warnings = append(probed.Warnings, joinSentences(l.Message, l.Hint))
 		}
 	}))
-	probed.Tools, err = run.Probe(ctx, setup, s)
+	sc, err := scope.Resolve(setup.request)
+	if err != nil { // which scope it is does not matter for a count
+		driver, _ := scope.ParseDriver(a.Devices[0].Drivers[0])
+		sc = scope.Scope{Driver: driver, Location: scope.Host}
+	}
+	probed.Tools, err = session.CountTools(ctx, setup.Setup, sc, s)
 	return probed, err
 }
 

@@ -165,7 +165,7 @@ func judge(all []results) (counted []results, problems []error) {
 			problems = append(problems, fault.New(fault.Server, "look at the job that ran it", "%s: %s", r.shown, what))
 		}
 		if r.shard.Of > 0 {
-			parts = append(parts, run.Part{File: r.shown, Shard: r.shard, Plan: r.Started.Plan, Began: r.Began})
+			parts = append(parts, run.Part{File: r.shown, Shard: r.shard, Plan: r.Started.Plan, Started: r.Began})
 			shards = append(shards, i)
 		}
 	}

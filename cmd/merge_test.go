@@ -224,7 +224,7 @@ func TestARunRemembersDurationsAndShardsAreCutByThem(t *testing.T) {
 		t.Errorf("a shard remembers %v: the next one would be cut by something else", got)
 	}
 	p.write("logs/durations.json", "{")
-	p.run("run", "--shard", "1/3").want(t, 0, "warning: shards are cut by the number of trails", "durations.json holds no durations")
+	p.run("run", "--shard", "1/3").want(t, 0, "warning: shards are cut by the number of trails", "durations.json does not hold durations")
 	p.run("run", "trails/0.trail.yaml").want(t, 0)
 	if got := remembered(); len(got) != 1 || got["trails/0.trail.yaml"] == 0 {
 		t.Errorf("in place of a file that is broken: %v", got)
@@ -243,8 +243,8 @@ func TestMergingSaysEverythingThatIsMissing(t *testing.T) {
 		}
 	}
 	p.run("report", "merge", "all").want(t, 1, "1 failed, 6 passed")
-	p.run("report", "merge", "all", "logs/results-1-of-3.ndjson").want(t, 2, "shard 1/3 is there twice", "1 failed, 6 passed")
-	p.run("report", "merge", "two").want(t, 2, "of 3 shards, 1, 3 came and 2 did not", "1 failed, 4 passed")
+	p.run("report", "merge", "all", "logs/results-1-of-3.ndjson").want(t, 2, "shard 1/3 has two files", "1 failed, 6 passed")
+	p.run("report", "merge", "two").want(t, 2, "1 of 3 shards is missing: shard 2", "1 failed, 4 passed")
 	p.run("report", "merge", "logs/results-1-of-3.ndjson", "all/0/../../logs/results-1-of-3.ndjson").want(t, 2, "of 3 shards, 1 came", "3 passed")
 
 	p.write("durations.json", `{"version": 1, "trails": {"trails/6.trail.yaml": 600000, "trails/0.trail.yaml": 1}}`)
@@ -258,7 +258,7 @@ func TestMergingSaysEverythingThatIsMissing(t *testing.T) {
 	p.write("all/1/results-2-of-3.ndjson", half+"{\"v\":")
 	p.write("all/2/results-3-of-3.ndjson", "")
 	p.run("report", "merge", "all").want(t, 2, "2-of-3.ndjson: the run did not come to its end", "1 of its lines cannot be read",
-		"results-3-of-3.ndjson: the run ended before it began", "of 3 shards, 1-2 came and 3 did not", "5 passed")
+		"results-3-of-3.ndjson: the run ended before it began", "1 of 3 shards is missing: shard 3", "5 passed")
 }
 
 func TestResultsHaveNoSecret(t *testing.T) {
@@ -296,7 +296,7 @@ func TestWhatFailsBeforeItBeginsLeavesNoResultsOfAnEarlierRun(t *testing.T) {
 		if r := broken(); r.code < 3 {
 			t.Errorf("%s: exit code %d", name, r.code)
 		}
-		p.run("report", "merge").want(t, 2, "of 3 shards, 1-2 came and 3 did not")
+		p.run("report", "merge").want(t, 2, "1 of 3 shards is missing: shard 3")
 	}
 }
 

@@ -245,7 +245,7 @@ func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
 
 			replay("early").want(t, 1, `no source provides a tool named "fresh"`)
 			replay("early", "--dry-run").want(t, 1, `no source provides a tool named "fresh"`)
-			replay("a", "--dry-run").want(t, 0, "1 call behind reloadTools not checked: no source has the tool yet")
+			replay("a", "--dry-run").want(t, 0, "1 call after reloadTools not checked: no source has the tool yet")
 			replay("gone").want(t, 1, `tool "old" of server changing was removed when reloadTools listed it again`)
 			replay("stale").want(t, 1, "old", "its server said that its tools changed since they were listed: call reloadTools")
 			replay("behind", "--dry-run").want(t, 1, "behind.trail.yaml", `no source provides a tool named "nobody"`, "wait: unknown argument")

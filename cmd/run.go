@@ -24,7 +24,7 @@ import (
 
 type runFlags struct {
 	scopeFlags
-	laneFlags
+	deviceFlags
 	classifiers, tags, memory, secrets, args  []string
 	argsFile, junit, html, unrecorded, record string
 	evidence                                  string
@@ -51,7 +51,7 @@ project's trailsDir is replayed.`,
 	}
 	flags := c.Flags()
 	f.scopeFlags.bind(a, c)
-	f.laneFlags.bind(c)
+	f.deviceFlags.bind(c)
 	flags.StringSliceVar(&f.classifiers, "classifier", nil, "classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
 	flags.StringSliceVar(&f.tags, "tags", nil, "only trails with any of these `TAGS`")
 	flags.StringArrayVar(&f.memory, "memory", nil, "`NAME=VALUE` in the session's memory; wins over the trail's")
@@ -187,7 +187,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err := checkEvidence(f.evidence); err != nil {
 		return run.Options{}, err
 	}
-	setup, err := a.setup(project, f.scopeFlags, a.redactor)
+	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
 	if err != nil {
 		return run.Options{}, err
 	}
@@ -203,7 +203,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err != nil {
 		return run.Options{}, err
 	}
-	if err := setup.Request.CheckFlags(); err != nil {
+	if err := setup.request.CheckFlags(); err != nil {
 		return run.Options{}, err
 	}
 	last, err := lastRun(project, f)
@@ -211,12 +211,13 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 		return run.Options{}, err
 	}
 	f.again(last)
-	lanes, err := a.lanes(project, f, setup)
+	devices, err := a.runDevices(project, f, setup)
 	if err != nil {
 		return run.Options{}, err
 	}
 	return run.Options{
-		Setup: setup, Cwd: a.Dir, LastFailed: f.lastFailed, Last: last, Tags: f.tags, Classifiers: f.classifiers, Lanes: lanes, Workers: f.workers, Memory: memory, Secrets: secrets,
+		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared, Cwd: a.Dir, LastFailed: f.lastFailed, Last: last,
+		Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
 		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
 		Evidence: f.evidence, Record: f.record, OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil

@@ -15,10 +15,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/remote"
-	"github.com/trailblaze/trailblaze/pkg/run"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -91,32 +91,43 @@ func (a *app) findRoot() (string, error) {
 	return config.FindRoot(config.Options{Dir: a.Dir, Override: a.project, Env: a.Getenv})
 }
 
-// setup is what sessions need, made from flags, environment and project.
-func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Redactor) (run.Setup, error) {
+// setup is what a command opens sessions with.
+type setup struct {
+	session.Setup
+	request    scope.Request
+	device     session.Device // as flags and the project describe it
+	stopShared func(ctx context.Context) error
+}
+
+// newSetup makes a setup of flags, environment and project.
+func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.Redactor) (setup, error) {
 	if force, by := a.forcedRuntime(); force != "" && !slices.Contains(jsruntime.Names(), force) {
-		return run.Setup{}, fault.New(fault.Misuse, "write "+strings.Join(jsruntime.Names(), ", "), "%s: unknown runtime %q", by, force)
+		return setup{}, fault.New(fault.Misuse, "write "+strings.Join(jsruntime.Names(), ", "), "%s: unknown runtime %q", by, force)
 	}
 	width, height, err := f.pixels()
 	if err != nil {
-		return run.Setup{}, err
+		return setup{}, err
 	}
 	values, err := a.deviceValues(project, config.Device{}, f.command)
 	if err != nil {
-		return run.Setup{}, err
+		return setup{}, err
 	}
 	devices, err := a.devices(values)
 	if err != nil {
-		return run.Setup{}, err
+		return setup{}, err
 	}
 	pool := remote.NewPool(a.supervisor)
-	return run.Setup{
-		Project: project, Version: a.Version, Env: a.Env, Width: width, Height: height,
-		Builtins: []discover.Source{builtin.Source()}, Devices: devices,
-		Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor, pool), EndShared: pool.Close,
-		Sandboxes: func(s config.Server) bool {
-			return a.runtimes.Sandboxes(jsruntime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
+	return setup{
+		Setup: session.Setup{
+			Project: project, Version: a.Version, Env: a.Env, Builtins: []discover.Source{builtin.Source()},
+			Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor, pool),
+			Sandboxes: func(s config.Server) bool {
+				return a.runtimes.Sandboxes(jsruntime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
+			},
 		},
-		Request: scope.Request{
+		device:     session.Device{Backends: devices, Width: width, Height: height},
+		stopShared: pool.Close,
+		request: scope.Request{
 			FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,
 			FlagDriver: f.driver, EnvDriver: a.env("TRAILBLAZE_DRIVER"), ProjectDriver: project.Driver,
 			FlagPlatform: f.platform, ProjectPlatform: project.Platform,
@@ -127,8 +138,8 @@ func (a *app) setup(project *config.Project, f scopeFlags, redactor *redact.Reda
 }
 
 // launcher starts servers as processes, those of several devices in a pool, and reaches those that have a URL.
-func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) run.Launcher {
-	return func(ctx context.Context, l run.Launch) (server.Link, error) {
+func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) session.Launcher {
+	return func(ctx context.Context, l session.Launch) (server.Link, error) {
 		if l.Server.URL != "" {
 			return remote.Open(ctx, remote.Spec{
 				Name: l.Server.Name, URL: l.Server.URL, Headers: l.Server.Headers, Proxy: a.Proxy, Log: l.Log,

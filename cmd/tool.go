@@ -21,6 +21,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -59,7 +60,7 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if len(args) == 0 {
 		return fault.New(fault.Misuse, "`trailblaze toolbox list` shows the tools of a scope", "tool needs the name of a tool")
 	}
-	single, err := a.single(f, args)
+	single, values, err := a.single(f, args)
 	if err == nil {
 		err = f.checkSave()
 	}
@@ -70,33 +71,35 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	setup, err := a.setup(project, f.scopeFlags, a.redactor)
+	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
 	if err != nil {
 		return err
 	}
-	sc, err := scope.Resolve(setup.Request)
+	sc, err := scope.Resolve(setup.request)
 	if err != nil {
 		return err
 	}
 	if f.save != "" {
-		if _, err := a.withStep(f, sc, single.Memory, nil); err != nil {
+		if _, err := a.withStep(f, sc, values.Memory, nil); err != nil {
 			return err // before the call is made
 		}
 	}
 	var took int64
 	setup.Stream = a.toolStream(project, setup, &took)
 	defer whileStopping(ctx, a.tell)()
-	called, err := run.Call(ctx, setup, sc, single)
+	called, err := single.Call(ctx, session.Options{
+		Setup: setup.Setup, Scope: sc, Device: setup.device, Values: trail.NewValues(values),
+	})
 	if err != nil {
 		return a.withLogs(asMisuse(err), called)
 	}
-	if err := a.printResult(single.Tool, called, took); err != nil || !called.Result.OK || f.save == "" {
+	if err := a.printResult(single.Tool, called, took); err != nil || !called.Answer.OK || f.save == "" {
 		return err
 	}
-	for _, what := range called.Left {
+	for _, what := range called.Omitted {
 		a.tell("warning: not saved: " + report.Clean(a.redactor.Text(what)))
 	}
-	return a.saveStep(f, sc, single.Memory, called.Calls)
+	return a.saveStep(f, sc, values.Memory, called.Recorded)
 }
 
 // checkSave refuses, before anything starts, what could not be saved or found again.
@@ -114,30 +117,29 @@ func (f toolFlags) checkSave() error {
 	return nil
 }
 
-// single reads what is to be called.
-func (a *app) single(f toolFlags, args []string) (run.Single, error) {
-	o := run.Single{Tool: args[0], Record: f.save != ""}
-	var err error
-	o.Secrets, err = a.secrets(f.secrets)
-	a.redactor = redact.New(o.Secrets)
+// single reads what is to be called, and the values that the session gets.
+func (a *app) single(f toolFlags, args []string) (o session.Single, values trail.Sources, err error) {
+	o = session.Single{Tool: args[0], Save: f.save != ""}
+	values.Secrets, err = a.secrets(f.secrets)
+	a.redactor = redact.New(values.Secrets)
 	if err != nil {
-		return o, err
+		return o, values, err
 	}
-	if o.Memory, err = memoryValues(f.memory); err != nil {
-		return o, err
+	if values.Memory, err = memoryValues(f.memory); err != nil {
+		return o, values, err
 	}
 	given := map[string]any{}
 	if f.args != "" {
 		value, err := trail.DecodeJSON([]byte(f.args))
 		object, ok := value.(map[string]any)
 		if err != nil || !ok {
-			return o, fault.New(fault.Misuse, `write --args '{"name": "value"}'`, "--args is no JSON object")
+			return o, values, fault.New(fault.Misuse, `write --args '{"name": "value"}'`, "--args is not a JSON object")
 		}
 		given = object
 	}
 	words, err := argumentPairs(args[1:])
 	if err != nil {
-		return o, err
+		return o, values, err
 	}
 	o.Args = func(t *discover.Tool) (map[string]any, error) {
 		for name, text := range words {
@@ -145,7 +147,7 @@ func (a *app) single(f toolFlags, args []string) (run.Single, error) {
 		}
 		return given, nil
 	}
-	return o, nil
+	return o, values, nil
 }
 
 // readArg reads an argument as the tool's schema says: as it is where text may stand, else as JSON if it is any.
@@ -177,7 +179,7 @@ func argumentPairs(words []string) (map[string]string, error) {
 
 // toolStream says what goes on to the person at the terminal, with --verbose every call, and how many milliseconds the call took: of
 // several that finish, the one that all others were made within is the last.
-func (a *app) toolStream(project *config.Project, setup run.Setup, took *int64) *event.Stream {
+func (a *app) toolStream(project *config.Project, setup setup, took *int64) *event.Stream {
 	for _, w := range project.Warnings {
 		a.tell("warning: " + report.Clean(w.Error()))
 	}
@@ -226,8 +228,8 @@ type toolResultView struct {
 }
 
 // printResult prints what a tool answered; one that failed is an error with exit code 1.
-func (a *app) printResult(name string, called run.Called, took int64) error {
-	failed, result := exitCode(fault.ExitFailed), called.Result
+func (a *app) printResult(name string, called session.SingleResult, took int64) error {
+	failed, result := exitCode(fault.ExitFailed), called.Answer
 	text := a.redactor.Text(result.Text)
 	if a.json {
 		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: took, Logs: logs(called)}
@@ -258,7 +260,7 @@ func (a *app) printResult(name string, called run.Called, took int64) error {
 }
 
 // logs are the files with what the servers wrote, that of the called tool's first.
-func logs(called run.Called) []string {
+func logs(called session.SingleResult) []string {
 	if called.Log == "" {
 		return called.Logs
 	}
@@ -282,7 +284,7 @@ func endOf(path string) []string {
 }
 
 // withLogs adds to an error the end of what the called tool's server wrote, and where all of it is, unless it says so itself.
-func (a *app) withLogs(err error, called run.Called) error {
+func (a *app) withLogs(err error, called session.SingleResult) error {
 	e := fault.As(err)
 	if e == nil || len(fault.Split(err)) > 1 { // several servers that did not start, each with its own
 		return err

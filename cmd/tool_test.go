@@ -72,8 +72,8 @@ func TestToolRefusesWhatCannotBeCalled(t *testing.T) {
 		"no value":            {[]string{"echo", "text"}, []string{`"text" has no value`, "ARGUMENT=VALUE"}},
 		"no argument's name":  {[]string{"echo", "=x"}, []string{`"=x" has no value`}},
 		"twice":               {[]string{"echo", "text=a", "text=b"}, []string{`argument "text" is given twice`}},
-		"--args is a list":    {[]string{"echo", "--args", "[]"}, []string{"--args is no JSON object"}},
-		"--args is no JSON":   {[]string{"echo", "--args", "{text: a}"}, []string{"--args is no JSON object"}},
+		"--args is a list":    {[]string{"echo", "--args", "[]"}, []string{"--args is not a JSON object"}},
+		"--args is no JSON":   {[]string{"echo", "--args", "{text: a}"}, []string{"--args is not a JSON object"}},
 		"nobody's value":      {[]string{"echo", "text={{who}}", "--memory", "how=x"}, []string{"unknown value {{who}} in text"}},
 		"a name for nobody":   {[]string{"echo", "--memory", "my name=x"}, []string{`--memory "my name" is not a name that a trail can use`}},
 		"reserved":            {[]string{"take", "--args", `{"_trailblazeContext": {}}`}, []string{"_trailblazeContext"}},
@@ -353,7 +353,7 @@ func TestToolSavesNothingThatDidNotSucceedOrCannotBeSaved(t *testing.T) {
 	}{
 		"it failed":            {[]string{"fail"}, "a.trail.yaml", webTrail("echo: {}"), 1, "no, on purpose", true},
 		"its delegate failed":  {[]string{"delegate", `to=[{"tool":"echo"},{"tool":"fail"}]`}, "a.trail.yaml", "", 1, "delegate 2 of 2", true},
-		"it is not recordable": {[]string{"unrecorded", "text=seen"}, "a.trail.yaml", webTrail("echo: {}"), 3, "not recordable, so that its call cannot be saved", false},
+		"it is not recordable": {[]string{"unrecorded", "text=seen"}, "a.trail.yaml", webTrail("echo: {}"), 3, "not recordable, so its call cannot be saved", false},
 		"nor what it delegates to": {
 			[]string{"delegate", `to=[{"tool":"unrecorded"}]`}, "a.trail.yaml", webTrail("echo: {}"), 3, "nothing of the call is recordable", true,
 		},

@@ -16,8 +16,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
-	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -70,11 +70,11 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 	if err != nil {
 		return err
 	}
-	setup, err := a.setup(project, f, a.redactor)
+	setup, err := a.newSetup(project, f, a.redactor)
 	if err != nil {
 		return err
 	}
-	sc, err := scope.Resolve(setup.Request)
+	sc, err := scope.Resolve(setup.request)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 	}
 	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn))
 	defer whileStopping(ctx, a.tell)()
-	registry, err := run.List(ctx, setup, sc)
+	registry, err := session.List(ctx, setup.Setup, sc, setup.device)
 	if err == nil && len(o.groups) > 0 {
 		registry, err = ofGroups(registry, o.groups)
 	}

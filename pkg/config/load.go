@@ -184,6 +184,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		},
 		"trailsDir":                    func(n yamldoc.Node) { p.TrailsDir = l.path(text(n)) },
 		"logsDir":                      func(n yamldoc.Node) { p.LogsDir = l.path(text(n)) },
+		"startAhead":                   func(n yamldoc.Node) { p.StartAhead = n.Bool() },
 		"device":                       l.deviceSettings,
 		"devices":                      l.devices,
 		"mcpServers":                   readServers,

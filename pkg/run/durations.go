@@ -28,8 +28,8 @@ type durationsJSON struct {
 	Trails  Durations `json:"trails"`
 }
 
-// TrailKey names a trail on every machine alike: its path below the project's root, with slashes. A trail outside of it is named by
-// its absolute path, which path has to be.
+// TrailKey returns the name of a trail that is the same on every machine: its path below the project's root, with
+// slashes. path is absolute; a trail outside of root keeps it as its name.
 func TrailKey(root, path string) string {
 	if below, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(below) {
 		path = below
@@ -45,26 +45,26 @@ func ReadDurations(file string) (Durations, error) {
 	}
 	var in durationsJSON
 	if err := json.Unmarshal(data, &in); err != nil {
-		return nil, fmt.Errorf("%s holds no durations: %w", file, err)
+		return nil, fmt.Errorf("%s does not hold durations: %w", file, err)
 	}
 	if in.Version != durationsVersion {
 		return nil, fmt.Errorf("%s holds durations of version %d; this program knows %d", file, in.Version, durationsVersion)
 	}
 	if in.Trails == nil {
-		return nil, fmt.Errorf("%s holds no durations: it has no trails", file)
+		return nil, fmt.Errorf("%s does not hold durations: the key \"trails\" is missing", file)
 	}
 	return in.Trails, nil
 }
 
-// WriteDurations adds durations to those in a file, in place of what it has of the same trails. What cannot be read in it is lost. Trails
-// that are no longer below root are left out, unless root is empty.
+// WriteDurations adds durations to those in a file and replaces those of the same trails. A file that cannot be read is
+// overwritten. Trails that no longer exist below root are removed, unless root is empty.
 func WriteDurations(file, root string, d Durations) error {
 	all, err := ReadDurations(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || all == nil {
 		all = Durations{}
 	}
 	maps.Copy(all, d)
-	maps.DeleteFunc(all, func(key string, _ int64) bool { return root != "" && gone(root, key) })
+	maps.DeleteFunc(all, func(key string, _ int64) bool { return root != "" && removed(root, key) })
 	data, err := json.MarshalIndent(durationsJSON{durationsVersion, all}, "", "  ")
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func WriteDurations(file, root string, d Durations) error {
 	return replaceFile(file, append(data, '\n'))
 }
 
-func gone(root, key string) bool {
+func removed(root, key string) bool {
 	path := filepath.FromSlash(key)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(root, path)
@@ -81,7 +81,7 @@ func gone(root, key string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// replaceFile writes a file at once or not at all, whoever else does the same.
+// replaceFile writes a file completely or not at all, also when others write it at the same time.
 func replaceFile(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -100,30 +100,30 @@ func replaceFile(file string, data []byte) error {
 	return err
 }
 
-// Measured adds up how long trails take, all their rows and devices together. The zero value is ready.
+// Measured adds up how long trails take, over all their rows and devices. The zero value is ready to use.
 type Measured struct {
-	took Durations
-	left map[string]bool
+	took   Durations
+	broken map[string]bool
 }
 
-// Add regards a trail that has ended. What broke took as long as whatever broke it, and says nothing.
+// Add adds a trail that has ended. The duration of one that broke says nothing about the next run.
 func (m *Measured) Add(key string, outcome event.Outcome, took time.Duration) {
 	if m.took == nil {
-		m.took, m.left = Durations{}, map[string]bool{}
+		m.took, m.broken = Durations{}, map[string]bool{}
 	}
 	m.took[key] += took.Milliseconds()
-	m.left[key] = m.left[key] || outcome == event.Error
+	m.broken[key] = m.broken[key] || outcome == event.Error
 }
 
-// Durations is what was measured.
+// Durations returns the sums, without trails that broke.
 func (m *Measured) Durations() Durations {
 	d := maps.Clone(m.took)
-	maps.DeleteFunc(d, func(key string, _ int64) bool { return m.left[key] })
+	maps.DeleteFunc(d, func(key string, _ int64) bool { return m.broken[key] })
 	return d
 }
 
-// saveDurations remembers how long the trails took. A shard does not: the next one, on this machine or on the same volume, must be cut by what
-// this one was cut by.
+// saveDurations writes how long the trails took. A shard does not, because the next shard of the same run, which may use
+// the same folder, must be balanced by the same durations.
 func (r *runner) saveDurations() error {
 	d := r.measured.Durations()
 	if r.Shard.Of > 0 || len(d) == 0 {
@@ -132,7 +132,7 @@ func (r *runner) saveDurations() error {
 	return WriteDurations(filepath.Join(r.Project.LogsDir, DurationsFile), r.Project.Root, d)
 }
 
-// median is the one in the middle; 0 for none.
+// median returns the median duration; 0 without durations.
 func (d Durations) median() int64 {
 	if len(d) == 0 {
 		return 0

@@ -1,28 +1,19 @@
 package run
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-// newSessionID is <trail name>_<time>_<random>, safe as a file name.
-func newSessionID(name string, now time.Time) string {
-	var random [4]byte
-	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	return fileName(name) + "_" + now.UTC().Format("20060102T150405Z") + "_" + hex.EncodeToString(random[:])
-}
-
-// trailName is the file's name without its ending; a plain trail.yaml is called after its folder.
+// trailName returns the file's name without its extension; a plain trail.yaml is named after its folder.
 func trailName(path string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".yaml"), ".trail")
 	if name == "trail" {
@@ -31,16 +22,16 @@ func trailName(path string) string {
 	return name
 }
 
-// evidence is the folder of one session. When it cannot be written the run goes on, with one warning.
+// evidence is the folder and the log of one session. When they cannot be written the run goes on, with one warning.
 type evidence struct {
 	dir string // empty when nothing is kept
 	log SessionLog
 }
 
-// openEvidence makes the session's folder, opens its log and points latest at it.
+// openEvidence makes the session's folder, opens its log and makes <logsDir>/latest point at it.
 func (r *runner) openEvidence(id string) evidence {
 	dir := filepath.Join(r.Project.LogsDir, id)
-	if err := makeSessionDir(dir); err != nil {
+	if err := session.MakeDir(dir); err != nil {
 		r.warnUnwritable(err)
 		return evidence{}
 	}
@@ -48,15 +39,8 @@ func (r *runner) openEvidence(id string) evidence {
 	return evidence{dir, r.OpenLog(filepath.Join(dir, "events.ndjson"), r.warnUnwritable)}
 }
 
-// makeSessionDir creates the folder of one session, which only the user may enter: it holds what tools printed and returned.
-func makeSessionDir(dir string) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
-	return os.MkdirAll(dir, 0o700)
-}
-
-// warnUnwritable tells once that evidence is missing, from any goroutine; a session log never calls it while it handles an event.
+// warnUnwritable warns once in a run that evidence is missing. It may be called from any goroutine, but not by a session
+// log while it handles an event.
 func (r *runner) warnUnwritable(err error) {
 	r.unwritableOnce.Do(func() {
 		r.Stream.Emit(event.Log{
@@ -66,7 +50,7 @@ func (r *runner) warnUnwritable(err error) {
 	})
 }
 
-// pointLatest makes <logsDir>/latest lead to the newest session: a link, or where links are not allowed a file with its name.
+// pointLatest makes <logsDir>/latest a link to the newest session, or a file with its name where links are not allowed.
 func pointLatest(logsDir, id string) {
 	latest := filepath.Join(logsDir, "latest")
 	temp := filepath.Join(logsDir, "."+id+".latest")
@@ -76,7 +60,7 @@ func pointLatest(logsDir, id string) {
 	if os.Rename(temp, latest) == nil {
 		return
 	}
-	_ = os.Remove(latest) // Windows does not replace a link to a folder
+	_ = os.Remove(latest) // Windows cannot rename over a link to a folder
 	if os.Rename(temp, latest) != nil {
 		_ = os.Remove(temp)
 	}
@@ -88,13 +72,13 @@ func (e evidence) close() {
 	}
 }
 
-// files lists what the session left, in order of name.
+// files returns the paths of the session's files, sorted.
 func (e evidence) files() []string {
 	paths := []string{}
 	if e.dir == "" {
 		return paths
 	}
-	_ = filepath.WalkDir(e.dir, func(path string, d fs.DirEntry, err error) error { // what cannot be read is not listed
+	_ = filepath.WalkDir(e.dir, func(path string, d fs.DirEntry, err error) error { // unreadable folders are left out
 		if err == nil && !d.IsDir() {
 			paths = append(paths, path)
 		}
@@ -103,20 +87,20 @@ func (e evidence) files() []string {
 	return paths
 }
 
-// lastRunFile remembers what --last-failed runs again.
+// lastRunFile, below logsDir, has what --last-failed replays.
 const lastRunFile = ".last-run.json"
 
-// LastCase is a trail that failed or was not reached in the last run.
+// LastCase is a trail that failed or was not started in the last run.
 type LastCase struct {
 	Trail  string `json:"trail"`            // absolute
-	Device string `json:"device,omitempty"` // empty when the run named none
+	Device string `json:"device,omitempty"` // empty when the run named no device
 }
 
 type lastRun struct {
 	Again []LastCase `json:"again"`
 }
 
-// saveLast remembers which trails failed or were never reached.
+// saveLast writes which trails failed or were not started.
 func (r *runner) saveLast() error {
 	data, err := json.MarshalIndent(lastRun{r.again}, "", "  ")
 	if err != nil {
@@ -125,7 +109,7 @@ func (r *runner) saveLast() error {
 	return replaceFile(filepath.Join(r.Project.LogsDir, lastRunFile), append(data, '\n'))
 }
 
-// LoadLast returns what failed or was not reached in the last run, each once. Files that are gone since are left out.
+// LoadLast returns what failed or was not started in the last run, each once. Trails that no longer exist are left out.
 func LoadLast(logsDir string) ([]LastCase, error) {
 	data, err := os.ReadFile(filepath.Join(logsDir, lastRunFile))
 	if os.IsNotExist(err) {

@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -61,7 +62,7 @@ func TestServersLogsAndTheSessionsThatCannotBeWrittenAreOneWarningInAll(t *testi
 	var seen records
 	o := options(t, &seen, call("one"), "one", "two")
 	o.OpenLog, o.Paths = fullLog(t), []string{"a.trail.yaml", "a.trail.yaml"}
-	o.Launch = func(ctx context.Context, l run.Launch) (server.Link, error) {
+	o.Launch = func(ctx context.Context, l session.Launch) (server.Link, error) {
 		l.Unwritable(&os.PathError{Op: "write", Path: l.LogPath, Err: syscall.ENOSPC})
 		return launch(ctx, l)
 	}

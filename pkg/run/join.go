@@ -9,18 +9,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Part is what a shard left.
+// Part is the result file of a shard.
 type Part struct {
-	File  string
-	Shard Shard
-	Plan  string
-	Began time.Time
+	File    string
+	Shard   Shard
+	Plan    string // the digest of how the trails were divided
+	Started time.Time
 }
 
-// Join holds shards against each other. Of a shard that is there twice only the newer one counts; left are the others, as indexes of parts. The
-// problems, of kind Server, say what is missing.
-func Join(parts []Part) (left []int, problems []error) {
-	newest := map[Part]int{} // without file and time
+// Join checks that parts are all shards of one run. Of a shard with two files only the newer one counts; ignored has the
+// indexes of the others. The problems, of kind Server, say what is missing.
+func Join(parts []Part) (ignored []int, problems []error) {
+	newest := map[Part]int{} // keys have no file and time
 	for i, p := range parts {
 		same := Part{Shard: p.Shard, Plan: p.Plan}
 		j, twice := newest[same]
@@ -29,37 +29,49 @@ func Join(parts []Part) (left []int, problems []error) {
 			continue
 		}
 		older := i
-		if p.Began.After(parts[j].Began) {
+		if p.Started.After(parts[j].Started) {
 			older, newest[same] = j, i
 		}
-		left = append(left, older)
-		problems = append(problems, fault.New(fault.Server, "remove what an earlier run left, or give each run a folder of its own",
-			"shard %s is there twice: %s is older than %s, and does not count", p.Shard, parts[older].File, parts[newest[same]].File))
+		ignored = append(ignored, older)
+		problems = append(problems, fault.New(fault.Server, "remove the files of an earlier run, or give each run a folder of its own",
+			"shard %s has two files: %s is older than %s, and does not count", p.Shard, parts[older].File, parts[newest[same]].File))
 	}
-	slices.Sort(left)
+	slices.Sort(ignored)
 	groups := byPlan(parts)
-	odd := slices.DeleteFunc(slices.Clone(groups), func(g []Part) bool { return len(missing(g)) == 0 && !again(g, groups) })
-	switch len(odd) {
+	incomplete := slices.DeleteFunc(slices.Clone(groups), func(g []Part) bool {
+		return len(missing(g)) == 0 && !dividedAgain(g, groups)
+	})
+	switch len(incomplete) {
 	case 0:
 	case 1:
-		problems = append(problems, fault.New(fault.Server, "what is missing is in no report; look at the jobs that should have run it",
-			"of %d shards, %s came and %s did not", odd[0][0].Shard.Of, numbers(have(odd[0])), numbers(missing(odd[0]))))
+		problems = append(problems, fault.New(fault.Server, "no report has their trails; look at the jobs that should have run them",
+			"%s", missingShards(incomplete[0])))
 	default:
-		problems = append(problems, mixed(odd))
+		problems = append(problems, mixed(incomplete))
 	}
-	return left, problems
+	return ignored, problems
 }
 
-// again reports whether another group does the same, cut in another way.
-func again(group []Part, groups [][]Part) bool {
-	list, _, _ := strings.Cut(group[0].Plan, planParts)
+// missingShards says which shards of a group are missing: 1 of 3 shards is missing: shard 2.
+func missingShards(group []Part) string {
+	absent := missing(group)
+	verb, noun := "is", "shard"
+	if len(absent) > 1 {
+		verb, noun = "are", "shards"
+	}
+	return fmt.Sprintf("%d of %d shards %s missing: %s %s", len(absent), group[0].Shard.Of, verb, noun, numbers(absent))
+}
+
+// dividedAgain reports whether another group has the same trails, divided in another way.
+func dividedAgain(group []Part, groups [][]Part) bool {
+	list, _, _ := strings.Cut(group[0].Plan, planSeparator)
 	return slices.ContainsFunc(groups, func(g []Part) bool {
-		other, _, _ := strings.Cut(g[0].Plan, planParts)
+		other, _, _ := strings.Cut(g[0].Plan, planSeparator)
 		return other == list && g[0].Plan != group[0].Plan
 	})
 }
 
-// mixed says that shards do not belong together.
+// mixed returns the problem of shards that do not belong to one run.
 func mixed(groups [][]Part) error {
 	var lines []string
 	for _, group := range groups {
@@ -67,13 +79,13 @@ func mixed(groups [][]Part) error {
 		for _, p := range group {
 			files = append(files, p.File)
 		}
-		lines = append(lines, fmt.Sprintf("  %s of %d: %s", numbers(have(group)), group[0].Shard.Of, strings.Join(files, ", ")))
+		lines = append(lines, fmt.Sprintf("  %s of %d: %s", numbers(present(group)), group[0].Shard.Of, strings.Join(files, ", ")))
 	}
 	return fault.New(fault.Server, "give every shard the same trails, flags, number of shards and --durations file, and each run a folder of its own",
-		"these shards were cut from different lists or durations: trails may be missing, or counted twice\n%s", strings.Join(lines, "\n"))
+		"these shards do not belong to one run, or were balanced by different durations: trails may be missing, or counted twice\n%s", strings.Join(lines, "\n"))
 }
 
-// byPlan puts together what was cut from the same trails, in order of the first of each.
+// byPlan groups parts by plan, in order of the first part of each.
 func byPlan(parts []Part) [][]Part {
 	var groups [][]Part
 	for _, p := range parts {
@@ -87,7 +99,7 @@ func byPlan(parts []Part) [][]Part {
 	return groups
 }
 
-func have(group []Part) []int {
+func present(group []Part) []int {
 	var indexes []int
 	for _, p := range group {
 		indexes = append(indexes, p.Shard.Index)
@@ -98,16 +110,16 @@ func have(group []Part) []int {
 
 func missing(group []Part) []int {
 	var indexes []int
-	there := have(group)
+	found := present(group)
 	for i := 1; i <= group[0].Shard.Of; i++ {
-		if !slices.Contains(there, i) {
+		if !slices.Contains(found, i) {
 			indexes = append(indexes, i)
 		}
 	}
 	return indexes
 }
 
-// numbers writes indexes for people: 1, 3-5.
+// numbers formats indexes as ranges: 1, 3-5.
 func numbers(indexes []int) string {
 	var parts []string
 	for i := 0; i < len(indexes); {

@@ -20,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -73,10 +74,14 @@ func (m *meeting) Call(context.Context, tool.Call) (tool.Result, error) {
 	}
 }
 
-func lanes(o run.Options, names ...string) []run.Lane {
-	var out []run.Lane
+// devices names devices like the one that o has; without names it is that one.
+func devices(o run.Options, names ...string) []run.Device {
+	if len(names) == 0 {
+		return o.Devices
+	}
+	var out []run.Device
 	for _, name := range names {
-		out = append(out, run.Lane{Name: name, Request: o.Request})
+		out = append(out, run.Device{Device: session.Device{Name: name}, Request: o.Devices[0].Request})
 	}
 	return out
 }
@@ -96,14 +101,14 @@ func TestSoManySessionsRunAtOnceAsThereAreWorkers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		workers int
-		lanes   []string
+		devices []string
 		want    int
 	}{
 		"on one device":               {workers: 3, want: 3},
-		"one for each device":         {lanes: []string{"a", "b"}, want: 2},
-		"two for each device":         {workers: 4, lanes: []string{"a", "b"}, want: 4},
-		"fewer workers than devices":  {workers: 2, lanes: []string{"a", "b", "c"}, want: 2},
-		"one after another":           {workers: 1, lanes: []string{"a", "b"}, want: 1},
+		"one for each device":         {devices: []string{"a", "b"}, want: 2},
+		"two for each device":         {workers: 4, devices: []string{"a", "b"}, want: 4},
+		"fewer workers than devices":  {workers: 2, devices: []string{"a", "b", "c"}, want: 2},
+		"one after another":           {workers: 1, devices: []string{"a", "b"}, want: 1},
 		"more workers than there are": {workers: 9, want: 6},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,11 +116,11 @@ func TestSoManySessionsRunAtOnceAsThereAreWorkers(t *testing.T) {
 			var seen records
 			m := newMeeting(tt.want)
 			o := trails(t, &seen, 6, "meet")
-			o.Workers, o.Lanes = tt.workers, lanes(o, tt.lanes...)
+			o.Workers, o.Devices = tt.workers, devices(o, tt.devices...)
 			o.Builtins = builtins("meet", nil)
 			o.Builtins[0].Caller = m
 			summary, err := run.Run(t.Context(), o)
-			if err != nil || summary.Passed != 6*max(1, len(tt.lanes)) {
+			if err != nil || summary.Passed != 6*max(1, len(tt.devices)) {
 				t.Fatalf("%v, %+v\n%v", err, summary, finishedTrails(&seen))
 			}
 			if m.most != tt.want {
@@ -129,8 +134,8 @@ func TestEveryTrailRunsOnEveryDeviceInASessionOfItsOwn(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := trails(t, &seen, 2, "mine", "one")
-	o.Lanes = lanes(o, "a", "b")
-	o.Lanes[1].Width, o.Lanes[1].Height = 390, 844
+	o.Devices = devices(o, "a", "b")
+	o.Devices[1].Width, o.Devices[1].Height = 390, 844
 	var mu sync.Mutex
 	var calls []string
 	o.Builtins = builtins("mine", func(c tool.Call) tool.Result {
@@ -225,10 +230,10 @@ func TestADeviceThatServesOneSessionAtATimeDoesSoWhateverTheWorkers(t *testing.T
 	var seen records
 	o := trails(t, &seen, 3, "tap")
 	o.Workers = 6
-	o.Lanes = lanes(o, "a", "b")
+	o.Devices = devices(o, "a", "b")
 	phones := []*phone{{newMeeting(1)}, {newMeeting(1)}}
-	for i := range o.Lanes {
-		o.Lanes[i].Devices = []run.Device{{
+	for i := range o.Devices {
+		o.Devices[i].Backends = []session.Backend{{
 			Kind:    device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, Commands: []tool.Advertised{{Name: "tap"}}, OneSession: true},
 			Backend: phones[i],
 		}}
@@ -258,7 +263,7 @@ type nursery struct {
 
 func newNursery() *nursery { return &nursery{changed: make(chan struct{})} }
 
-func (n *nursery) launch(ctx context.Context, l run.Launch) (server.Link, error) {
+func (n *nursery) launch(ctx context.Context, l session.Launch) (server.Link, error) {
 	n.mu.Lock()
 	n.begun++
 	if n.alone && n.living > 0 {
@@ -313,13 +318,14 @@ func TestTheNextSessionsOpenWhileATrailRuns(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := trails(t, &seen, 4, "waits", "one")
+	o.Project.StartAhead = true
 	n := newNursery()
 	o.Launch = n.launch
 	done := 0
 	o.Builtins = builtins("waits", func(tool.Call) tool.Result {
 		done++
 		if !n.await(min(done+2, 4)) {
-			return tool.Result{Text: "nothing started ahead", Kind: fault.ToolFailed}
+			return tool.Result{Text: "nothing was prefetched", Kind: fault.ToolFailed}
 		}
 		return tool.Result{OK: true}
 	})
@@ -345,10 +351,37 @@ func TestTheNextSessionsOpenWhileATrailRuns(t *testing.T) {
 	}
 }
 
+func TestSessionsAreNotPrefetchedUnlessTheProjectAsksAndTheDeviceAllows(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(*run.Options){
+		"the project does not ask": func(o *run.Options) { o.Project.StartAhead = false },
+		"the device serves one session at a time": func(o *run.Options) {
+			o.Devices[0].Backends = []session.Backend{{
+				Kind:    device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, OneSession: true},
+				Backend: &phone{newMeeting(1)},
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen records
+			o := trails(t, &seen, 3, "one", "one")
+			o.Project.StartAhead = true
+			edit(&o)
+			n := newNursery()
+			o.Launch = n.launch
+			if summary, err := run.Run(t.Context(), o); err != nil || summary.Passed != 3 || n.most != 1 {
+				t.Errorf("%v, %+v, %d servers at a time", err, summary, n.most)
+			}
+		})
+	}
+}
+
 func TestAServerThatMustBeAloneIsStartedAgainAtItsTurn(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := trails(t, &seen, 5, "one", "one")
+	o.Project.StartAhead = true
 	n := newNursery()
 	n.alone = true
 	o.Launch = n.launch
@@ -369,7 +402,7 @@ func TestASessionThatOpensAtItsTurnOpensAlone(t *testing.T) {
 		"a trail whose servers must not start ahead": func(o *run.Options) {
 			o.Project.Servers[0].NoPrefetch = false
 			o.Project.Targets = []config.Target{{ID: "app"}, {ID: "late", Servers: []config.Server{{Name: "two", Command: "two", NoPrefetch: true}}}}
-			o.Request.FlagTarget, o.Request.Targets = "", []scope.Target{{ID: "app"}, {ID: "late"}}
+			o.Devices[0].Request.FlagTarget, o.Devices[0].Request.Targets = "", []scope.Target{{ID: "app"}, {ID: "late"}}
 			for i, target := range []string{"app", "late", "app", "app"} {
 				name := filepath.Join(o.Cwd, o.Paths[i])
 				data, err := os.ReadFile(name)
@@ -386,9 +419,10 @@ func TestASessionThatOpensAtItsTurnOpensAlone(t *testing.T) {
 			t.Parallel()
 			var seen records
 			o := trails(t, &seen, 4, "sometimes", "one")
+			o.Project.StartAhead = true
 			n := newNursery()
 			beside := 0
-			o.Launch = func(ctx context.Context, l run.Launch) (server.Link, error) {
+			o.Launch = func(ctx context.Context, l session.Launch) (server.Link, error) {
 				n.mu.Lock()
 				cold := l.Server.Name == "two" || o.Retries > 0 && n.begun == 4 // the retry is the fifth start: four await its trail
 				if cold {
@@ -401,7 +435,7 @@ func TestASessionThatOpensAtItsTurnOpensAlone(t *testing.T) {
 			o.Builtins = builtins("sometimes", func(tool.Call) tool.Result {
 				if calls++; calls == 2 && o.Retries > 0 {
 					if !n.await(4) {
-						t.Error("nothing started ahead")
+						t.Error("nothing was prefetched")
 					}
 					return tool.Result{Text: "flaky", Kind: fault.ToolFailed}
 				}
@@ -424,6 +458,7 @@ func TestServersThatMayHaveMetAreNamedAsAReasonOnce(t *testing.T) {
 	for reason, want := range map[string]int{"listen: EADDRINUSE": 1, "the cart is empty": 0} {
 		var seen records
 		o := trails(t, &seen, 3, "fails", "one")
+		o.Project.StartAhead = true
 		o.Builtins = builtins("fails", func(tool.Call) tool.Result { return tool.Result{Text: reason, Kind: fault.ToolFailed} })
 		if _, err := run.Run(t.Context(), o); err != nil {
 			t.Fatal(err)
@@ -444,6 +479,7 @@ func TestAServerThatIsNotToBeStartedAheadIsNot(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := trails(t, &seen, 3, "one", "one")
+	o.Project.StartAhead = true
 	o.Project.Servers[0].NoPrefetch = true
 	n := newNursery()
 	o.Launch = n.launch
@@ -457,12 +493,13 @@ func TestASessionThatWasOpenedAheadAndIsNotUsedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := trails(t, &seen, 3, "fails", "one")
+	o.Project.StartAhead = true
 	o.FailFast = true
 	n := newNursery()
 	o.Launch = n.launch
 	o.Builtins = builtins("fails", func(tool.Call) tool.Result {
 		if !n.await(3) {
-			t.Error("nothing started ahead")
+			t.Error("nothing was prefetched")
 		}
 		return tool.Result{Text: "no", Kind: fault.ToolFailed}
 	})
@@ -492,10 +529,11 @@ func TestAServerThatDiesBeforeItsTurnIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := trails(t, &seen, 2, "kills", "one")
+	o.Project.StartAhead = true
 	var mu sync.Mutex
 	var links []*link
 	started := make(chan struct{}, 8)
-	o.Launch = func(ctx context.Context, l run.Launch) (server.Link, error) {
+	o.Launch = func(ctx context.Context, l session.Launch) (server.Link, error) {
 		inner, err := launch(ctx, l)
 		if err == nil {
 			mu.Lock()
@@ -514,7 +552,7 @@ func TestAServerThatDiesBeforeItsTurnIsStartedAgain(t *testing.T) {
 			select {
 			case <-started:
 			case <-time.After(patience):
-				return tool.Result{Text: "nothing started ahead", Kind: fault.ToolFailed}
+				return tool.Result{Text: "nothing was prefetched", Kind: fault.ToolFailed}
 			}
 		}
 		mu.Lock()

@@ -10,84 +10,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// recordingFile is what a session leaves of itself as a trail (specification, section 13).
+// recordingFile is the trail that a session leaves in its folder (specification, section 13).
 const recordingFile = "recording.trail.yaml"
 
-// rememberValue is the built-in that a replay uses for what a tool that is not replayed has put into memory.
-const rememberValue = "rememberValue"
-
-// record is what of a successful call is to be recorded: itself, or nil if its tool does not allow that.
-func (p *player) record(t *discover.Tool, as trail.Call) []trail.Call {
-	if !t.IsRecordable {
-		p.leave("tool %q is not recordable; its call is left out", t.Name)
-		return nil
-	}
-	as.Args, _ = p.session.setup.Redactor.Value(as.Args).(map[string]any)
-	return []trail.Call{as}
-}
-
-// leave notes what of the step that runs is not in the recording.
-func (p *player) leave(format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	if len(p.steps) > 0 {
-		message = fmt.Sprintf("step %d: %s", len(p.steps), message)
-	}
-	p.left = append(p.left, message)
-}
-
-// remembered records as calls what was put into memory since the given count of changes, in a call that delegates. Whatever else
-// it did is not done again, since its replay does not call it.
-func (p *player) remembered(l *level, as trail.Call, changes int) []trail.Call {
-	set, gone := p.values.ChangedSince(changes)
-	for _, name := range gone {
-		p.leave("tool %q took %q out of memory before it delegated; a replay does not", as.Tool, name)
-	}
-	if l.calls.Load() > 0 {
-		p.leave("tool %q called other tools before it delegated; a replay does not, it only sets the memory that they left", as.Tool)
-	}
-	var calls []trail.Call
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if !trail.IsValueName(name) {
-			p.leave("the value %q is left out, because a trail cannot name it", name)
-			continue
-		}
-		calls = append(calls, p.remember(name, set[name]))
-	}
-	return calls
-}
-
-func (p *player) remember(name string, value any) trail.Call {
-	safe := p.session.setup.Redactor.Value(trail.Escape(value))
-	return trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": safe}}
-}
-
-// keepSaved records what saveAs left in memory, unless the call that is recorded for it does: the last delegate, not one that delegated
-// to nothing.
-func (p *player) keepSaved(name string) {
-	step := &p.steps[len(p.steps)-1]
-	n := len(step.Calls)
-	if !step.Recorded || n > 0 && step.Calls[n-1].SaveAs == name {
-		return
-	}
-	if value, ok := p.values.Get(name); ok {
-		step.Calls = append(step.Calls, p.remember(name, value))
-	}
-}
-
-// keep adds calls to the recording of the step. With nil alone a step has no recording, which means that it needs an agent.
-func (p *player) keep(calls []trail.Call) {
-	step := &p.steps[len(p.steps)-1]
-	step.Calls = append(step.Calls, calls...)
-	step.Recorded = step.Recorded || calls != nil
-}
-
-// recording is the trail that does what the runner did. Values from the command line become its own.
+// recording returns a trail that does what the session did. Values from the command line become the trail's own.
 func (r *runner) recording(p *plan, steps []trail.StepRecording) *trail.File {
 	memory := maps.Clone(p.file.Config.Memory)
 	if memory == nil {
@@ -99,8 +31,8 @@ func (r *runner) recording(p *plan, steps []trail.StepRecording) *trail.File {
 	return trail.NewRecording(p.file, p.classifier(), steps, memory, p.args)
 }
 
-// withoutSecrets takes secrets out of what the trail's author wrote about it. What stands beside it in a file that is there stays.
-func (r *runner) withoutSecrets(file *trail.File) *trail.File {
+// redacted removes secrets from what the trail's author wrote about it.
+func (r *runner) redacted(file *trail.File) *trail.File {
 	c := &file.Config
 	texts := []*string{&c.ID, &c.Title, &c.Description, &c.Priority, &c.Context}
 	c.Tags, c.Skip = slices.Clone(c.Tags), slices.Clone(c.Skip)
@@ -121,47 +53,48 @@ func (r *runner) withoutSecrets(file *trail.File) *trail.File {
 	}
 	for name, arg := range c.Args {
 		arg.Description = r.Redactor.Text(arg.Description)
-		if r.secret(arg.Default) {
+		if r.hasSecret(arg.Default) {
 			arg.Default, arg.HasDefault = nil, false
 		}
 		c.Args[name] = arg
 	}
 	c.Memory = maps.Clone(c.Memory)
-	maps.DeleteFunc(c.Memory, func(_ string, value any) bool { return r.secret(value) })
+	maps.DeleteFunc(c.Memory, func(_ string, value any) bool { return r.hasSecret(value) })
 	c.Metadata, _ = r.Redactor.Value(c.Metadata).(map[string]any)
 	c.Source = r.Redactor.Value(c.Source)
 	return file
 }
 
-// secret reports whether a value shows a secret. Nothing is filled in where it stands, so that its name would mean itself there:
-// the value is left out, and a replay says that it is missing.
-func (r *runner) secret(value any) bool {
+// hasSecret reports whether a value shows a secret. Tokens are not replaced where such values are, so {{NAME}} would be
+// taken literally there: the value is left out instead, and a replay reports that it is missing.
+func (r *runner) hasSecret(value any) bool {
 	return !reflect.DeepEqual(r.Redactor.Value(value), value)
 }
 
-// saveRecording leaves the recording in the session's folder.
-func (r *runner) saveRecording(p *plan, player *player) {
-	for _, message := range player.left {
+// saveRecording writes the recording into the session's folder.
+func (r *runner) saveRecording(a attempt, recorded session.Recording) {
+	for _, message := range recorded.Omitted {
 		level := "debug"
 		if r.Record != "" {
 			level = "warn"
 		}
-		p.emit.Log(level, "recording", message, "")
+		a.emit.Log(level, "recording", message, "")
 	}
-	data, err := trail.Format(r.withoutSecrets(r.recording(p, player.steps)))
+	data, err := trail.Format(r.redacted(r.recording(a.plan, recorded.Steps)))
 	if err != nil {
-		p.emit.Log("warn", "recording", "cannot be written: "+err.Error(), "")
+		a.emit.Log("warn", "recording", "cannot be written: "+err.Error(), "")
 		return
 	}
-	if p.retain.dir == "" {
+	if a.evidence.dir == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(p.retain.dir, recordingFile), data, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(a.evidence.dir, recordingFile), data, 0o644); err != nil {
 		r.warnUnwritable(err)
 	}
 }
 
-// checkRecord sees before the run that --record can be done: there is one trail, and a file that exists has its steps.
+// checkRecord returns why --record cannot work, before the trail is replayed: an existing file must have the trail's
+// steps and be writable.
 func (r *runner) checkRecord(p *plan) error {
 	if r.Record == "" {
 		return nil
@@ -170,7 +103,7 @@ func (r *runner) checkRecord(p *plan) error {
 	for i, st := range p.steps {
 		steps[i] = trail.StepRecording{Calls: st.calls, Recorded: !st.needsAgent}
 	}
-	if _, err := r.recorded(p, steps); err != nil {
+	if _, err := r.recordContent(p, steps); err != nil {
 		return err
 	}
 	if err := Replaceable(r.resolve(r.Record)); err != nil {
@@ -179,13 +112,14 @@ func (r *runner) checkRecord(p *plan) error {
 	return nil
 }
 
-// recorded is the content of the --record file: a new one, or the one there with the calls of this device replaced.
-func (r *runner) recorded(p *plan, steps []trail.StepRecording) ([]byte, error) {
+// recordContent returns the content of the --record file: a new file, or the existing one with the calls of this device
+// replaced.
+func (r *runner) recordContent(p *plan, steps []trail.StepRecording) ([]byte, error) {
 	file := r.recording(p, steps)
 	data, err := os.ReadFile(r.resolve(r.Record))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return trail.Format(r.withoutSecrets(file))
+		return trail.Format(r.redacted(file))
 	case err != nil:
 		return nil, fault.Wrap(fault.Misuse, err, "choose a --record file that can be read and written", "record")
 	}
@@ -193,19 +127,19 @@ func (r *runner) recorded(p *plan, steps []trail.StepRecording) ([]byte, error) 
 }
 
 // writeRecord writes the --record file after a trail has passed.
-func (r *runner) writeRecord(p *plan, steps []trail.StepRecording, v verdict) verdict {
-	if r.Record == "" || v.outcome != event.Passed {
-		return v
+func (r *runner) writeRecord(a attempt, steps []trail.StepRecording, res trailResult) trailResult {
+	if r.Record == "" || res.Outcome != event.Passed {
+		return res
 	}
-	data, err := r.recorded(p, steps)
+	data, err := r.recordContent(a.plan, steps)
 	if err == nil {
 		err = ReplaceFile(r.resolve(r.Record), data)
 	}
 	if err != nil {
-		return broken(err)
+		return errored(err)
 	}
-	p.emit.Log("info", "recording", "written to "+r.Record, "")
-	return v
+	a.emit.Log("info", "recording", "written to "+r.Record, "")
+	return res
 }
 
 // ReplaceFile writes a file in one step: whoever reads it sees the old content or the new one. Its mode stays, a link is followed.

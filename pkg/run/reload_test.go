@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
 func says(text string) fake { return func(asker) (any, error) { return text, nil } }
@@ -267,7 +268,7 @@ func TestToolsThatChangeWhileOthersStartAreThere(t *testing.T) {
 		return &link{client, heard, make(chan struct{}), session}, err
 	}
 	e, _, _ := play(t, steps("late: {}", "other: {}"), map[string]map[string]fake{"one": nil, "two": nil}, func(o *run.Options) {
-		o.Launch = func(ctx context.Context, l run.Launch) (server.Link, error) {
+		o.Launch = func(ctx context.Context, l session.Launch) (server.Link, error) {
 			if l.Server.Name == "one" {
 				return early(ctx)
 			}

@@ -1,156 +1,97 @@
-// Package run replays trails. For each one it resolves the scope, opens a session of tool servers, checks every recorded
-// call, runs the steps and tears everything down; what happens is told as events. It knows no flags, no terminal, no
-// process and no YAML. Trails are replayed by as many workers as Options say; a Run shares nothing with another one.
+// Package run replays trails: it plans which trail is replayed on which device, replays the plans with as many workers
+// as asked for, retries, and counts. Each attempt at a trail has a session of its own ([session.Open]); what happens is
+// sent as events. It refuses to know flags, terminals, processes and YAML. Two runs share nothing.
 package run
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/callback"
-	"github.com/trailblaze/trailblaze/pkg/config"
-	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/redact"
-	"github.com/trailblaze/trailblaze/pkg/scope"
-	"github.com/trailblaze/trailblaze/pkg/server"
-	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-// Launch says what to start for one server of a session.
-type Launch struct {
-	Server  config.Server
-	Env     []string // complete
-	LogPath string   // for stderr; empty for none
-	Log     func(level, message, hint string)
-	// Unwritable is told, from any goroutine, that the file at LogPath cannot be written. May be nil.
-	Unwritable func(err error)
-	// Shared names the process that this session shares with others, which is started when there is none; empty for one of its own.
-	Shared string
-	Token  string // to show to a shared process; empty for none
-	// OnDevice says that the agent of the session is on the device, and so are its servers.
-	OnDevice bool
-	// Callback answers what is sent to CallbackURL without a socket, for servers inside our own process. Nil for none.
-	Callback    http.Handler
-	CallbackURL string
-}
-
-// callsBack says where the tools of what is launched call back. door may be nil.
-func (l *Launch) callsBack(door *callback.Server) {
-	if door != nil {
-		l.Callback, l.CallbackURL = door.Local(), door.URL()
-	}
-}
-
-// Launcher starts a server and returns the link to it.
-type Launcher func(ctx context.Context, l Launch) (server.Link, error)
-
-// SessionLog keeps the records of one session.
+// SessionLog writes the events of one session to a file.
 type SessionLog interface {
 	event.Handler
 	Close() error
 }
 
-// Setup is what every session needs, whether it runs a trail or only lists tools.
-type Setup struct {
-	Project  *config.Project
-	Version  string
-	Env      []string      // of our own process
-	Request  scope.Request // flags, environment and project; a trail adds its own words
-	Width    int           // of the device, in pixels, 0 for unknown
-	Height   int
-	Builtins []discover.Source
-	Devices  []Device // at most one for a driver
-	Launch   Launcher
-	// EndShared ends the processes that were launched as shared. May be nil.
-	EndShared func(ctx context.Context) error
-	// Sandboxes says of a script, whose agent is on the device, that it runs where nothing can serve others.
-	Sandboxes func(config.Server) bool
-	Redactor  *redact.Redactor
-	Stream    *event.Stream
-	Now       func() time.Time
-
-	unwritable func(err error) // told that evidence cannot be written
-	sharing    *sharing        // with other sessions of the run; nil when nothing is shared
-}
-
-// Lane is a device that trails are replayed on.
-type Lane struct {
-	Name          string        // as the user calls it; empty for the only one
-	Request       scope.Request // with what the device says of it
-	Classifiers   []string      // broad first; empty: the platform
-	Width, Height int           // in pixels, 0 for unknown
-	Devices       []Device      // at most one for a driver
-}
-
-// Options is a whole run.
+// Options is what a run is made from.
 type Options struct {
-	Setup
+	session.Setup
+	Devices        []Device  // each trail is replayed on each; at least one
 	Cwd            string    // relative paths are relative to it
 	Paths          []string  // trail files in order
 	Tags           []string  // any of; empty: all
-	Classifiers    []string  // broad first; empty: the platform
-	Lanes          []Lane    // each trail is replayed on each; empty: one lane of the Setup's own, with Classifiers
-	Workers        int       // sessions at once; 0: one for each lane
+	Workers        int       // sessions at once; 0: one for each device
 	Shard          Shard     // only this part of the trails; zero: all
-	Durations      Durations // what shards are cut by; nil: the number of trails
+	Durations      Durations // by which shards are balanced; nil: by the number of trails
 	Memory         map[string]string
 	Secrets        map[string]string
 	Args           map[string]string
 	ArgRows        []map[string]any // one case per row; empty: one case
 	SkipUnrecorded bool             // skip steps that need an agent instead of failing
 	FailFast       bool
-	LastFailed     bool       // no path to run means that nothing is left to do
-	Last           []LastCase // of paths only these devices, as far as they have names; empty: all
+	LastFailed     bool       // an empty list of paths is not an error: nothing is left to do
+	Last           []LastCase // replay paths only on these devices, where it names any; empty: all
 	DryRun         bool
 	Retries        int
 	Evidence       string // EvidenceOnFailure, EvidenceAlways or EvidenceOff
 	Record         string // file that the one trail is recorded to; empty for none
 	OpenLog        func(path string, onError func(error)) SessionLog
+	// StopShared stops the server processes that were launched as shared. May be nil.
+	StopShared func(ctx context.Context) error
 }
+
+// When evidence of the device is kept.
+const (
+	EvidenceOnFailure = "failure"
+	EvidenceAlways    = "always"
+	EvidenceOff       = "off"
+)
 
 // Summary is how a run ended.
 type Summary struct {
 	event.RunFinished
-	Failed []string // paths that failed or broke
-	NotRun []string // paths that were never reached
+	Failed []string // paths of trails that failed or broke
+	NotRun []string // paths of trails that were not started
 }
 
-// Run replays the trails on every lane. The error is what ended the run from outside (a signal, --timeout) or made it
-// impossible; failed trails are counted in the summary, whose exit code already regards everything.
+// Run replays the trails on every device. The error is what ended the run from outside (a signal, a time limit) or made
+// it impossible; failed trails are counted in the summary, whose exit code already covers everything.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	r := &runner{Options: o, started: o.Now()}
-	r.unwritable = r.warnUnwritable
-	r.sharing = newSharing(r.Options)
-	r.lanes = r.allLanes()
+	r.devices = newDevices(o.Devices)
+	if len(o.Devices) > 1 && !o.DryRun {
+		r.shared = session.ShareServers(o.Setup, o.StopShared, r.warnUnwritable)
+	}
 	cases, err := r.cases()
 	if err != nil {
 		return Summary{}, err
 	}
 	mine, plan := r.shard(cases)
-	o.Stream.Emit(r.start(len(mine), plan))
+	o.Stream.Emit(r.startedEvent(len(mine), plan))
 	if len(mine) == 0 {
-		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: nothingToDo(len(cases), o.Shard)})
+		r.info(nothingToDo(len(cases), o.Shard))
 	} else if o.Shard.Of > 0 {
-		o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: fmt.Sprintf("shard %s: %d of %d to replay", o.Shard, len(mine), len(cases))})
+		r.info(fmt.Sprintf("shard %s: %d of %d to replay", o.Shard, len(mine), len(cases)))
 	}
-	r.work(ctx, mine)
-	r.sharing.close(ctx)
-	cause := outside(ctx)
+	r.replayAll(ctx, mine)
+	r.shared.Close(ctx)
+	cause := session.Interruption(ctx)
 	if r.panicked != nil {
 		cause = r.panicked
 	}
 	if cause != nil {
-		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: cause.Error(), Hint: hintOf(cause)})
+		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: cause.Error(), Hint: session.Hint(cause)})
 		r.summary.ExitCode = fault.Worst(r.summary.ExitCode, fault.ExitCode(cause))
 	}
 	if !o.DryRun {
@@ -163,7 +104,11 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	return r.summary, cause
 }
 
-func (r *runner) start(cases int, plan string) event.RunStarted {
+func (r *runner) info(message string) {
+	r.Stream.Emit(event.Log{Level: "info", Source: "run", Message: message})
+}
+
+func (r *runner) startedEvent(cases int, plan string) event.RunStarted {
 	e := event.RunStarted{Trails: cases, Shard: r.Shard.String(), Plan: plan, Root: r.Project.Root, Dir: r.Cwd}
 	if n := r.workers(); n > 1 {
 		e.Workers = n
@@ -171,24 +116,14 @@ func (r *runner) start(cases int, plan string) event.RunStarted {
 	return e
 }
 
-// outside returns what ended the run from outside, nil when nothing did.
-func outside(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	cause := context.Cause(ctx)
-	if fault.As(cause) != nil {
-		return cause
-	}
-	return fault.New(fault.Interrupted, "", "interrupted")
-}
-
+// runner is one run.
 type runner struct {
 	Options
 	started  time.Time
-	lanes    []*lane
-	ahead    *ahead   // nil when cases are replayed at once
-	listings sync.Map // of dry runs, which list a scope once
+	devices  []*deviceQueue
+	shared   *session.Servers // nil when nothing is shared
+	prefetch *prefetcher      // nil when sessions are not opened before their turn
+	listings sync.Map         // of dry runs, which list a scope once
 
 	mu       sync.Mutex // guards the rest
 	summary  Summary
@@ -199,15 +134,15 @@ type runner struct {
 	unwritableOnce sync.Once
 }
 
-// testCase is one trail file with one set of arguments, on one lane.
+// testCase is one trail file with one set of arguments, on one device.
 type testCase struct {
-	n    int // its place in the order of all
-	path string
-	row  int // index into ArgRows, -1 without rows
-	lane *lane
+	n      int // its place in the order of all
+	path   string
+	row    int // index into ArgRows, -1 without rows
+	device *deviceQueue
 }
 
-// title is a trail's name with the row of its arguments.
+// title returns the name of a trail with the row of its arguments.
 func (c testCase) title(name string) string {
 	if c.row < 0 {
 		return name
@@ -215,14 +150,14 @@ func (c testCase) title(name string) string {
 	return fmt.Sprintf("%s [%d]", name, c.row+1)
 }
 
-// wanted reports whether a trail is to be replayed on a lane: with --last-failed not where it had passed.
-func (r *runner) wanted(path string, l *lane) bool {
+// wanted reports whether a trail is replayed on a device: with --last-failed not where it had passed.
+func (r *runner) wanted(path string, d *deviceQueue) bool {
 	return len(r.Last) == 0 || slices.ContainsFunc(r.Last, func(c LastCase) bool {
-		return c.Trail == r.resolve(path) && (c.Device == l.name || c.Device == "" || l.name == "")
+		return c.Trail == r.resolve(path) && (c.Device == d.Name || c.Device == "" || d.Name == "")
 	})
 }
 
-// cases are what there is to do: trail by trail, row by row, lane by lane.
+// cases returns what there is to do: trail by trail, row by row, device by device.
 func (r *runner) cases() ([]testCase, error) {
 	var cases []testCase
 	rows := []int{-1}
@@ -239,11 +174,10 @@ func (r *runner) cases() ([]testCase, error) {
 		}
 		trails++
 		for _, row := range rows {
-			for _, l := range r.lanes {
-				if !r.wanted(path, l) {
-					continue
+			for _, d := range r.devices {
+				if r.wanted(path, d) {
+					cases = append(cases, testCase{len(cases), path, row, d})
 				}
-				cases = append(cases, testCase{len(cases), path, row, l})
 			}
 		}
 	}
@@ -251,7 +185,8 @@ func (r *runner) cases() ([]testCase, error) {
 		return nil, r.nothingToRun()
 	}
 	if r.Record != "" && len(cases) > 1 {
-		return nil, fault.New(fault.Misuse, "name one trail and one device; every session leaves a recording.trail.yaml of its own in any case",
+		return nil, fault.New(fault.Misuse,
+			"name one trail and one device; every session leaves a recording.trail.yaml of its own in any case",
 			"--record writes the recording of one trail, and these are %d", len(cases))
 	}
 	return cases, nil
@@ -259,14 +194,15 @@ func (r *runner) cases() ([]testCase, error) {
 
 func (r *runner) nothingToRun() error {
 	if len(r.Tags) > 0 && len(r.Paths) > 0 {
-		return fault.New(fault.NothingMatched, "tags stand in a trail's config: tags: [smoke]",
+		return fault.New(fault.NothingMatched, "tags are in a trail's config: tags: [smoke]",
 			"none of %d trails has any of the tags %s", len(r.Paths), strings.Join(r.Tags, ", "))
 	}
 	return fault.New(fault.NothingMatched, "trails are *.trail.yaml and trail.yaml files; name files or folders, or set trailsDir",
 		"no trail to run; looked in %s", r.Project.TrailsDir)
 }
 
-// tagged reports whether a trail has one of the wanted tags. A file that cannot be read counts: its problems must be seen.
+// tagged reports whether a trail has one of the wanted tags. A file that cannot be read counts: its problems must be
+// reported.
 func (r *runner) tagged(path string) bool {
 	file, problems := readTrail(path, r.resolve(path))
 	if len(problems) > 0 {
@@ -275,7 +211,7 @@ func (r *runner) tagged(path string) bool {
 	return slices.ContainsFunc(file.Config.Tags, func(tag string) bool { return slices.Contains(r.Tags, tag) })
 }
 
-// resolve makes a path absolute; relative ones are relative to the directory the user stands in.
+// resolve makes a path absolute.
 func (r *runner) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -283,42 +219,31 @@ func (r *runner) resolve(path string) string {
 	return filepath.Join(r.Cwd, path)
 }
 
-func readTrail(name, path string) (*trail.File, fault.Problems) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		cause := err
-		if pe, ok := errors.AsType[*os.PathError](err); ok {
-			cause = pe.Err
-		}
-		return nil, fault.Problems{{Kind: fault.Trail, File: name, Message: "cannot be read: " + cause.Error()}}
-	}
-	return trail.Parse(name, data)
-}
-
 // count adds a finished case to the summary.
-func (r *runner) count(c testCase, v verdict) {
+func (r *runner) count(c testCase, res trailResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.summary
-	if v.outcome == "" {
-		r.leave(c)
+	if res.Outcome == "" {
+		r.noteNotRun(c)
 		return
 	}
-	s.ExitCode = fault.Worst(s.ExitCode, v.exit())
-	r.measured.Add(TrailKey(r.Project.Root, r.resolve(c.path)), v.outcome, v.took)
-	s.Count(v.outcome, v.flaky())
-	if v.outcome == event.Failed || v.outcome == event.Error {
+	s.ExitCode = fault.Worst(s.ExitCode, res.exitCode())
+	r.measured.Add(TrailKey(r.Project.Root, r.resolve(c.path)), res.Outcome, res.duration)
+	s.Count(res.Outcome, res.flaky())
+	if res.bad() {
 		s.Failed = appendNew(s.Failed, c.path)
-		r.again = append(r.again, LastCase{r.resolve(c.path), c.lane.name})
+		r.again = append(r.again, LastCase{r.resolve(c.path), c.device.Name})
 	}
 }
 
-// leave notes a case whose turn does not come. The caller holds r.mu.
-func (r *runner) leave(c testCase) {
+// noteNotRun notes a case that is not started. The caller holds r.mu.
+func (r *runner) noteNotRun(c testCase) {
 	s := &r.summary
 	s.NotRun = appendNew(s.NotRun, c.path)
-	s.RunFinished.NotRun = append(s.RunFinished.NotRun, event.NotRun{File: c.path, Title: c.title(trailName(c.path)), Device: c.lane.name})
-	r.again = append(r.again, LastCase{r.resolve(c.path), c.lane.name})
+	s.RunFinished.NotRun = append(s.RunFinished.NotRun,
+		event.NotRun{File: c.path, Title: c.title(trailName(c.path)), Device: c.device.Name})
+	r.again = append(r.again, LastCase{r.resolve(c.path), c.device.Name})
 }
 
 func appendNew(list []string, s string) []string {

@@ -21,6 +21,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -50,7 +51,7 @@ func (l *link) Stop(context.Context) error {
 }
 
 // launch serves one tool per configured server, named like it, that answers with its own name.
-func launch(ctx context.Context, l run.Launch) (server.Link, error) {
+func launch(ctx context.Context, l session.Launch) (server.Link, error) {
 	if l.Server.Command == "missing" {
 		return nil, fault.New(fault.CommandNotFound, "", "server %q: command not found", l.Server.Name)
 	}
@@ -111,11 +112,13 @@ func options(t *testing.T, seen *records, trail string, servers ...string) run.O
 	}
 	redactor := redact.New(nil)
 	return run.Options{
-		Setup: run.Setup{
+		Setup: session.Setup{
 			Project: project, Version: "test", Redactor: redactor, Now: time.Now, Launch: launch,
-			Request: scope.Request{FlagTarget: "app", FlagPlatform: "web", Targets: []scope.Target{{ID: "app"}}},
-			Stream:  event.NewStream(time.Now, redactor, seen),
+			Stream: event.NewStream(time.Now, redactor, seen),
 		},
+		Devices: []run.Device{{
+			Request: scope.Request{FlagTarget: "app", FlagPlatform: "web", Targets: []scope.Target{{ID: "app"}}},
+		}},
 		Cwd: dir, Paths: []string{"a.trail.yaml"},
 		OpenLog: func(string, func(error)) run.SessionLog { return noLog{} },
 	}

@@ -36,7 +36,7 @@ func ParseShard(s string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// String is what ParseShard reads; empty for the zero value.
+// String returns what ParseShard reads; empty for the zero value.
 func (s Shard) String() string {
 	if s.Of == 0 {
 		return ""
@@ -44,9 +44,10 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.Index, s.Of)
 }
 
-// cut spreads trails over n shards and returns whose each one is, from 1. The longest come first, each to the shard that has least to do; one
-// of unknown length is taken for one of middle length. Without any length, shards differ by one trail at most. The order of the keys does not matter.
-func cut(keys []string, n int, known Durations) map[string]int {
+// assign spreads trails over n shards and returns the shard of each, from 1. The longest come first, each to the shard
+// with the least load; a trail of unknown duration counts as one of the median. Without any duration, shards differ by
+// one trail at most. The order of the keys does not matter.
+func assign(keys []string, n int, known Durations) map[string]int {
 	weights := weigh(keys, known)
 	ordered := slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
@@ -55,7 +56,7 @@ func cut(keys []string, n int, known Durations) map[string]int {
 		ms     int64
 		trails int
 	}
-	loads, whose := make([]load, n), make(map[string]int, len(keys))
+	loads, owners := make([]load, n), make(map[string]int, len(keys))
 	for _, key := range ordered {
 		least := 0
 		for i, l := range loads {
@@ -65,29 +66,29 @@ func cut(keys []string, n int, known Durations) map[string]int {
 		}
 		loads[least].ms += weights[key]
 		loads[least].trails++
-		whose[key] = least + 1
+		owners[key] = least + 1
 	}
-	return whose
+	return owners
 }
 
-// weigh says how long each trail is expected to take, at least a millisecond: nothing is for free.
+// weigh returns the expected duration of each trail in milliseconds, at least 1.
 func weigh(keys []string, known Durations) map[string]int64 {
-	here := Durations{}
+	relevant := Durations{}
 	for _, key := range keys {
 		if ms, ok := known[key]; ok {
-			here[key] = max(ms, 1)
+			relevant[key] = max(ms, 1)
 		}
 	}
-	middle := here.median()
+	median := relevant.median()
 	weights := make(map[string]int64, len(keys))
 	for _, key := range keys {
-		weights[key] = cmp.Or(here[key], middle, 1)
+		weights[key] = cmp.Or(relevant[key], median, 1)
 	}
 	return weights
 }
 
-// shard keeps the cases that belong to the run's shard, and says what they were cut from: shards with the same plan, one of each number,
-// are all of them. The unit is the trail file, with all its rows and devices.
+// shard returns the cases of the run's shard, and a digest of how the trails were divided: shards with the same digest,
+// one of each number, are all of them. The unit is the trail file, with all its rows and devices.
 func (r *runner) shard(cases []testCase) (mine []testCase, plan string) {
 	if r.Shard.Of == 0 {
 		return cases, ""
@@ -96,16 +97,16 @@ func (r *runner) shard(cases []testCase) (mine []testCase, plan string) {
 	for i, c := range cases {
 		keys[i] = TrailKey(r.Project.Root, r.resolve(c.path))
 	}
-	whose := cut(keys, r.Shard.Of, r.Durations)
+	owners := assign(keys, r.Shard.Of, r.Durations)
 	for i, c := range cases {
-		if whose[keys[i]] == r.Shard.Index {
+		if owners[keys[i]] == r.Shard.Index {
 			mine = append(mine, c)
 		}
 	}
-	return mine, r.plan(keys, whose)
+	return mine, r.shardPlan(keys, owners)
 }
 
-// nothingToDo says why a run has no case, of so many there are in all.
+// nothingToDo says why a run has no case; all is the number of cases of all shards.
 func nothingToDo(all int, s Shard) string {
 	if all > 0 {
 		return fmt.Sprintf("nothing to do: there are fewer trails than shards, and shard %s has none", s)
@@ -113,22 +114,23 @@ func nothingToDo(all int, s Shard) string {
 	return "nothing to do: none of these trails failed in the last run"
 }
 
-// plan is two digests: of what there is to do in all, and of whose trail is whose. The same trails on another device are another plan.
-func (r *runner) plan(keys []string, whose map[string]int) string {
-	all, cut := sha256.New(), sha256.New()
-	request := r.Request
-	words := []string{request.FlagTarget, request.EnvTarget, request.FlagPlatform, request.FlagDriver, request.EnvDriver}
-	fmt.Fprintf(all, "%q %q %d\n", words, r.Classifiers, len(r.ArgRows))
-	for _, l := range r.lanes {
-		fmt.Fprintf(all, "%q\n", l.name)
+// shardPlan returns two digests: of what there is to do in all, and of which shard has which trail. The same trails on
+// another device are another plan.
+func (r *runner) shardPlan(keys []string, owners map[string]int) string {
+	all, assigned := sha256.New(), sha256.New()
+	fmt.Fprintln(all, len(r.ArgRows))
+	for _, d := range r.devices {
+		q := d.Request
+		fmt.Fprintf(all, "%q %q %q\n", d.Name, d.Classifiers,
+			[]string{q.FlagTarget, q.EnvTarget, q.FlagPlatform, q.FlagDriver, q.EnvDriver})
 	}
-	fmt.Fprintln(cut, r.Shard.Of)
+	fmt.Fprintln(assigned, r.Shard.Of)
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) {
 		fmt.Fprintf(all, "%q\n", key)
-		fmt.Fprintln(cut, whose[key])
+		fmt.Fprintln(assigned, owners[key])
 	}
-	return hex.EncodeToString(all.Sum(nil)[:8]) + planParts + hex.EncodeToString(cut.Sum(nil)[:8])
+	return hex.EncodeToString(all.Sum(nil)[:8]) + planSeparator + hex.EncodeToString(assigned.Sum(nil)[:8])
 }
 
-// planParts stands between the digests of a plan.
-const planParts = "-"
+// planSeparator separates the digests of a plan.
+const planSeparator = "-"

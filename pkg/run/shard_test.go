@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
 func TestShardsAreReadFromOneToN(t *testing.T) {
@@ -53,15 +54,15 @@ func TestEveryTrailIsInExactlyOneShardWhateverTheOrderOfTheList(t *testing.T) {
 			}
 		}
 		n := 1 + random.IntN(12)
-		whose := cut(keys, n, known)
+		owners := assign(keys, n, known)
 		loads, weights := make([]int64, n), weigh(keys, known)
 		var total int64
-		for key, i := range whose {
+		for key, i := range owners {
 			loads[i-1] += weights[key] // panics when there is no such shard
 			total += weights[key]
 		}
 		for _, key := range keys {
-			if whose[key] == 0 {
+			if owners[key] == 0 {
 				t.Fatalf("seed %d: %s is in no shard", seed, key)
 			}
 		}
@@ -69,24 +70,24 @@ func TestEveryTrailIsInExactlyOneShardWhateverTheOrderOfTheList(t *testing.T) {
 			t.Errorf("seed %d: a shard has %d ms, on average it is %d, the longest trail takes %d", seed, most, total/int64(n), longest)
 		}
 		random.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-		if diff := cmp.Diff(whose, cut(keys, n, known)); diff != "" {
+		if diff := cmp.Diff(owners, assign(keys, n, known)); diff != "" {
 			t.Fatalf("seed %d: in another order (-was +is):\n%s", seed, diff)
 		}
 	}
 }
 
-func TestWithoutDurationsShardsTakeTurns(t *testing.T) {
+func TestWithoutDurationsShardsGetEqualNumbers(t *testing.T) {
 	t.Parallel()
-	got := cut([]string{"e", "b", "a", "d", "c"}, 3, nil)
+	got := assign([]string{"e", "b", "a", "d", "c"}, 3, nil)
 	if diff := cmp.Diff(map[string]int{"a": 1, "b": 2, "c": 3, "d": 1, "e": 2}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestALongTrailHasAShardOfItsOwnAndAnUnknownOneIsOfMiddleLength(t *testing.T) {
+func TestUnknownDurationsCountAsTheMedian(t *testing.T) {
 	t.Parallel()
 	known := Durations{"long": 60_000, "b": 10_000, "c": 11_000, "d": 12_000}
-	got := cut([]string{"long", "b", "c", "d", "unknown"}, 2, known)
+	got := assign([]string{"long", "b", "c", "d", "unknown"}, 2, known)
 	if diff := cmp.Diff(map[string]int{"long": 1, "b": 2, "c": 2, "d": 2, "unknown": 2}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -95,18 +96,26 @@ func TestALongTrailHasAShardOfItsOwnAndAnUnknownOneIsOfMiddleLength(t *testing.T
 	}
 }
 
+func named(names ...string) []Device {
+	devices := make([]Device, len(names))
+	for i, name := range names {
+		devices[i].Name = name
+	}
+	return devices
+}
+
 // plans are those of all shards of a run over files, and how many cases each has.
 func plans(t *testing.T, n int, known Durations, change func(*runner), files ...string) (found []string, cases int) {
 	t.Helper()
 	for i := range n {
-		r := &runner{Options: Options{Setup: Setup{Project: &config.Project{Root: "/project"}}, Cwd: "/project", Shard: Shard{i + 1, n}, Durations: known}}
-		r.lanes = []*lane{{name: "web:a"}}
+		r := &runner{Options: Options{Setup: session.Setup{Project: &config.Project{Root: "/project"}}, Cwd: "/project", Shard: Shard{i + 1, n}, Durations: known}}
+		r.devices = newDevices(named("web:a"))
 		change(r)
 		var all []testCase
 		for _, f := range files {
 			for row := range max(1, len(r.ArgRows)) {
-				for _, l := range r.lanes {
-					all = append(all, testCase{path: f, row: row, lane: l})
+				for _, l := range r.devices {
+					all = append(all, testCase{path: f, row: row, device: l})
 				}
 			}
 		}
@@ -117,7 +126,7 @@ func plans(t *testing.T, n int, known Durations, change func(*runner), files ...
 		for _, c := range mine {
 			units[c.path] = true
 		}
-		if len(mine) != len(units)*max(1, len(r.ArgRows))*len(r.lanes) {
+		if len(mine) != len(units)*max(1, len(r.ArgRows))*len(r.devices) {
 			t.Errorf("shard %d has a part of a trail: %v", i+1, mine)
 		}
 	}
@@ -148,9 +157,9 @@ func TestAPlanIsTheSameForAllShardsAndAnotherOneForAnythingElse(t *testing.T) {
 		"durations that change who has what": {3, Durations{"e": 60_000, "a": 1, "b": 2, "c": 3}, same, files, 5, false, false},
 		"another number of shards":           {4, nil, same, files, 5, false, false},
 		"another list":                       {3, nil, same, files[1:], 4, false, true},
-		"another device":                     {3, nil, func(r *runner) { r.lanes = []*lane{{name: "web:b"}} }, files, 5, false, true},
-		"two devices":                        {3, nil, func(r *runner) { r.lanes = append(r.lanes, &lane{name: "web:b"}) }, files, 10, false, true},
-		"another driver":                     {3, nil, func(r *runner) { r.Request.FlagDriver = "ios-host" }, files, 5, false, true},
+		"another device":                     {3, nil, func(r *runner) { r.devices = newDevices(named("web:b")) }, files, 5, false, true},
+		"two devices":                        {3, nil, func(r *runner) { r.devices = newDevices(named("web:a", "web:b")) }, files, 10, false, true},
+		"another driver":                     {3, nil, func(r *runner) { r.devices[0].Request.FlagDriver = "ios-host" }, files, 5, false, true},
 		"rows":                               {3, nil, func(r *runner) { r.ArgRows = make([]map[string]any, 4) }, files, 20, false, true},
 	} {
 		got, cases := plans(t, tt.n, tt.known, tt.change, tt.files...)

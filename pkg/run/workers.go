@@ -8,18 +8,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// queue is the cases that have not begun, in their order.
+// queue is the cases that were not started yet, in their order.
 type queue struct {
 	mu    sync.Mutex
 	cases []testCase
 }
 
-// take removes the first case of a lane; of any lane when l is nil.
-func (q *queue) take(l *lane) (c testCase, ok bool) {
+// take removes and returns the first case for a device; for any device when d is nil.
+func (q *queue) take(d *deviceQueue) (c testCase, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, c := range q.cases {
-		if l == nil || c.lane == l {
+		if d == nil || c.device == d {
 			q.cases = slices.Delete(q.cases, i, i+1)
 			return c, true
 		}
@@ -27,75 +27,75 @@ func (q *queue) take(l *lane) (c testCase, ok bool) {
 	return testCase{}, false
 }
 
-// next is what take would return for any lane, up to n times.
+// next returns the first n cases, which stay in the queue.
 func (q *queue) next(n int) []testCase {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.Clone(q.cases[:min(n, len(q.cases))])
 }
 
-// workers is how many sessions there may be at once.
+// workers returns how many sessions there may be at once.
 func (r *runner) workers() int {
 	if r.Workers > 0 {
 		return r.Workers
 	}
-	return len(r.lanes)
+	return len(r.devices)
 }
 
-// work replays the cases. Those that are not reached, because the run ends early, are noted.
-func (r *runner) work(ctx context.Context, cases []testCase) {
+// replayAll replays the cases, and notes those that are not started because the run ends early.
+func (r *runner) replayAll(ctx context.Context, cases []testCase) {
 	todo := &queue{cases: slices.Clone(cases)}
 	if r.workers() == 1 {
-		r.inTurn(ctx, todo)
+		r.replayInOrder(ctx, todo)
 	} else {
-		r.atOnce(ctx, todo)
+		r.replayConcurrently(ctx, todo)
 	}
 	for _, rest := range todo.cases {
-		r.leave(rest)
+		r.noteNotRun(rest)
 	}
 }
 
-// inTurn replays one case after another, while the sessions of the next ones open.
-func (r *runner) inTurn(ctx context.Context, todo *queue) {
-	r.ahead = newAhead(ctx, r, todo)
-	defer r.ahead.drop()
-	for !r.over(ctx) {
+// replayInOrder replays one case after another, and prefetches the sessions of the next ones.
+func (r *runner) replayInOrder(ctx context.Context, todo *queue) {
+	r.prefetch = newPrefetcher(ctx, r, todo)
+	defer r.prefetch.closeAll()
+	for !r.done(ctx) {
 		c, ok := todo.take(nil)
 		if !ok {
 			return
 		}
-		v := r.runCase(ctx, c)
-		r.count(c, v)
-		r.ahead.suspect(v)
-		if v.outcome != "" {
-			r.ahead.done(c)
+		res := r.runCase(ctx, c)
+		r.count(c, res)
+		r.prefetch.warnConflict(res)
+		if res.Outcome != "" {
+			r.prefetch.forget(c)
 		}
 	}
 }
 
-// atOnce spreads the workers evenly over the lanes, of which each takes its own cases. A panic ends the run.
-func (r *runner) atOnce(ctx context.Context, todo *queue) {
+// replayConcurrently spreads the workers evenly over the devices, each of which takes its own cases. A panic ends the run.
+func (r *runner) replayConcurrently(ctx context.Context, todo *queue) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slots := make(chan struct{}, r.workers())
-	one := func(l *lane) (more bool) {
+	replayOne := func(d *deviceQueue) (more bool) {
 		slots <- struct{}{}
 		defer func() { <-slots }()
-		if r.over(ctx) {
+		if r.done(ctx) {
 			return false
 		}
-		c, ok := todo.take(l)
+		c, ok := todo.take(d)
 		if ok {
-			r.count(c, r.guarded(ctx, cancel, c))
+			r.count(c, r.runCaseRecovering(ctx, cancel, c))
 		}
 		return ok
 	}
+	perDevice := (r.workers() + len(r.devices) - 1) / len(r.devices)
 	var wg sync.WaitGroup
-	for _, l := range r.lanes {
-		for range (r.workers() + len(r.lanes) - 1) / len(r.lanes) {
+	for _, d := range r.devices {
+		for range perDevice {
 			wg.Go(func() {
-				for more := true; more; {
-					more = one(l)
+				for replayOne(d) {
 				}
 			})
 		}
@@ -103,32 +103,32 @@ func (r *runner) atOnce(ctx context.Context, todo *queue) {
 	wg.Wait()
 }
 
-// guarded is runCase for a goroutine of our own: a panic ends the run, and its case with an error.
-func (r *runner) guarded(ctx context.Context, cancel context.CancelCauseFunc, c testCase) (v verdict) {
+// runCaseRecovering is runCase on a goroutine of our own: a panic ends the run, and its case with an error.
+func (r *runner) runCaseRecovering(ctx context.Context, cancel context.CancelCauseFunc, c testCase) (res trailResult) {
 	defer func() {
 		if p := recover(); p != nil {
-			v = r.panics(fault.Panicked(p), c)
-			cancel(v.cause)
+			res = r.casePanicked(fault.Panicked(p), c)
+			cancel(res.Cause)
 		}
 	}()
 	return r.runCase(ctx, c)
 }
 
-// panics notes the first panic, and gives the verdict on its case.
-func (r *runner) panics(err error, c testCase) verdict {
+// casePanicked keeps the first panic as the cause that ends the run, and returns the result of its case.
+func (r *runner) casePanicked(err error, c testCase) trailResult {
 	r.mu.Lock()
 	if r.panicked == nil {
 		r.panicked = err
 	}
 	r.mu.Unlock()
-	v := broken(err).once()
-	p := &plan{path: c.path, title: trailName(c.path), lane: c.lane}
-	r.Stream.Session("", p.path, nil).Emit(p.finished(v))
-	return v
+	res := errored(err).asFinal()
+	p := newPlan(c)
+	r.Stream.Session("", p.path, nil).Emit(p.finishedEvent(res))
+	return res
 }
 
-// over reports whether no further case is to begin.
-func (r *runner) over(ctx context.Context) bool {
+// done reports whether no further case is started.
+func (r *runner) done(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return ctx.Err() != nil || (r.FailFast && r.summary.ExitCode != fault.ExitPassed)

@@ -74,6 +74,8 @@ type Context struct {
 
 // Device is the device of a session. Width and height are pixels, 0 when unknown.
 type Device struct {
+	Name     string // as the user calls it; empty when there is only one
+	ID       string // a serial, a UDID; empty when nobody said
 	Platform string // upper case
 	Driver   string // yaml key
 	Width    int

@@ -24,6 +24,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -121,8 +122,8 @@ func offer(s *mcp.Server, name string, do fake, tune ...func(*mcp.Tool)) {
 }
 
 // serving launches servers, one per name, with their tools.
-func serving(tools map[string]map[string]fake, tune ...func(*mcp.Tool)) run.Launcher {
-	return func(ctx context.Context, l run.Launch) (server.Link, error) {
+func serving(tools map[string]map[string]fake, tune ...func(*mcp.Tool)) session.Launcher {
+	return func(ctx context.Context, l session.Launch) (server.Link, error) {
 		client, end := mcp.NewInMemoryTransports()
 		s := mcp.NewServer(&mcp.Implementation{Name: l.Server.Name, Version: "1"}, nil)
 		for name, do := range tools[l.Server.Name] {
@@ -513,10 +514,10 @@ func TestDelegatesThatCannotRun(t *testing.T) {
 		"arguments that do not fit":               {delegating(to("echo", nil), to("wait", map[string]any{"seconds": "x"})), `delegate 2 of 2: wait: argument "seconds"`, 0},
 		"a failure in the middle":                 {delegating(to("echo", nil), to("no", nil), to("echo", nil)), `delegate 2 of 3, tool "no": no means no`, 1},
 		"a value that nobody knows":               {delegating(to("echo", map[string]any{"text": "{{nobody}}"})), "unknown value {{nobody}}", 0},
-		"no list":                                 {func(asker) (any, error) { return `{"_trailblaze_delegates": {}}`, nil }, `tool "outer": _trailblaze_delegates in the result is no list`, 0},
-		"no call":                                 {delegating("echo"), "_trailblaze_delegates[0] in the result is no call", 0},
-		"a call with a key that it does not have": {delegating(map[string]any{"tool": "echo", "arguments": map[string]any{}}), "is no call", 0},
-		"a circle":                                {delegating(to("outer", nil)), `delegate 1 of 1, tool "outer": calls within calls are 16 levels deep`, 0},
+		"no list":                                 {func(asker) (any, error) { return `{"_trailblaze_delegates": {}}`, nil }, `tool "outer": _trailblaze_delegates in the result is not a list`, 0},
+		"no call":                                 {delegating("echo"), "_trailblaze_delegates[0] in the result is not a call", 0},
+		"a call with a key that it does not have": {delegating(map[string]any{"tool": "echo", "arguments": map[string]any{}}), "is not a call", 0},
+		"a circle":                                {delegating(to("outer", nil)), `delegate 1 of 1, tool "outer": calls within calls are nested 16 levels deep`, 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -639,8 +640,8 @@ func TestWhatADelegatingToolDidItselfIsToldToBeMissingFromTheRecording(t *testin
 		}
 	}
 	want := []string{
-		`step 1: tool "outer" took "old" out of memory before it delegated; a replay does not`,
-		`step 1: tool "outer" called other tools before it delegated; a replay does not, it only sets the memory that they left`,
+		`step 1: tool "outer" removed "old" from memory before it delegated; a replay does not`,
+		`step 1: tool "outer" called other tools before it delegated; a replay only sets the memory that they left`,
 	}
 	if diff := cmp.Diff(want, warned); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s\n%s", diff, readRecording(t, dir))

@@ -1,4 +1,4 @@
-package run
+package session
 
 import (
 	"reflect"
@@ -10,14 +10,14 @@ import (
 )
 
 // The calls of a trail come one after the other, so that whether they may overlap cannot be seen from outside.
-func TestEverythingThatAnEntryAllowsReachesTheServer(t *testing.T) {
+func TestServerConfigHasEveryLimitOfTheEntry(t *testing.T) {
 	t.Parallel()
-	got := allowed(config.Server{Name: "n", StartupTimeout: time.Second, CallTimeout: time.Minute, Parallel: true, RestartOnCrash: true})
+	got := serverConfig(config.Server{Name: "n", StartupTimeout: time.Second, CallTimeout: time.Minute, Parallel: true, RestartOnCrash: true})
 	want := server.Config{Name: "n", StartupTimeout: time.Second, CallTimeout: time.Minute, Parallel: true, RestartOnCrash: true}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if none := allowed(config.Server{Name: "n"}); !reflect.DeepEqual(none, server.Config{Name: "n"}) {
+	if none := serverConfig(config.Server{Name: "n"}); !reflect.DeepEqual(none, server.Config{Name: "n"}) {
 		t.Errorf("an entry that says nothing: %+v", none)
 	}
 }

@@ -99,7 +99,7 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 		{"--device nokia:1", "PLATFORM:NAME"},
 		{"--device web:", "has no name"},
 		{"--device=", "has no name"},
-		{"--device web:a,web:a", "there twice"},
+		{"--device web:a,web:a", "is given twice"},
 		{"--device phone --platform web", "leave out --driver and --platform"},
 		{"--device web:a --driver ios-host", "leave out --driver and --platform"},
 		{"--device phone --all-devices", "--all-devices and --device do not go together"},

@@ -10,16 +10,17 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-// laneFlags say on which devices trails are replayed, and how many sessions there may be at once.
-type laneFlags struct {
+// deviceFlags say on which devices trails are replayed, and how many sessions may run at once.
+type deviceFlags struct {
 	devices []string
 	all     bool
 	workers int
 }
 
-func (f *laneFlags) bind(c *cobra.Command) {
+func (f *deviceFlags) bind(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.devices, "device", nil,
 		"`NAME` of a device of the project, or PLATFORM:NAME for any other, such as web:a; each trail is replayed on each of them")
@@ -29,7 +30,7 @@ func (f *laneFlags) bind(c *cobra.Command) {
 }
 
 // again means the devices of the last run, unless others are named.
-func (f *laneFlags) again(last []run.LastCase) {
+func (f *deviceFlags) again(last []run.LastCase) {
 	if len(f.devices) > 0 || f.all {
 		return
 	}
@@ -40,64 +41,77 @@ func (f *laneFlags) again(last []run.LastCase) {
 	}
 }
 
-// lanes are the devices that the flags name, none when they name none.
-func (a *app) lanes(project *config.Project, f runFlags, setup run.Setup) ([]run.Lane, error) {
+// runDevices returns the devices that the flags name, or the one that flags and project describe when they name none.
+func (a *app) runDevices(project *config.Project, f runFlags, setup setup) ([]run.Device, error) {
 	if f.workers < 0 || f.workers == 0 && f.command.Flags().Changed("workers") {
 		return nil, fault.New(fault.Misuse, "leave it out for one session at a time on each device", "--workers %d is less than 1", f.workers)
 	}
+	names, err := f.names(project)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return []run.Device{{Device: setup.device, Request: setup.request, Classifiers: f.classifiers}}, nil
+	}
+	devices := make([]run.Device, len(names))
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, fault.New(fault.Misuse, "name it once", "--device %s is given twice", name)
+		}
+		if devices[i], err = a.runDevice(project, f, setup, name); err != nil {
+			return nil, err
+		}
+	}
+	return devices, nil
+}
+
+// names returns the names of the devices that the flags name.
+func (f runFlags) names(project *config.Project) ([]string, error) {
 	names := f.devices
 	if f.command.Flags().Changed("device") && (len(names) == 0 || slices.Contains(names, "")) {
 		return nil, fault.New(fault.Misuse, "leave the flag out for the project's own platform", "a --device has no name")
 	}
-	if f.all {
-		for _, d := range project.Devices {
-			names = append(names, d.Name)
-		}
-		if len(names) == 0 {
-			return nil, fault.New(fault.Misuse, "list them under devices: in the project file, or name some: --device web:a,web:b",
-				"--all-devices: the project names no device")
-		}
+	if !f.all {
+		return names, nil
 	}
-	var lanes []run.Lane
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return nil, fault.New(fault.Misuse, "name it once", "--device %s is there twice", name)
-		}
-		lane, err := a.lane(project, f, setup, name)
-		if err != nil {
-			return nil, err
-		}
-		lanes = append(lanes, lane)
+	for _, d := range project.Devices {
+		names = append(names, d.Name)
 	}
-	return lanes, nil
+	if len(names) == 0 {
+		return nil, fault.New(fault.Misuse, "list them under devices: in the project file, or name some: --device web:a,web:b",
+			"--all-devices: the project names no device")
+	}
+	return names, nil
 }
 
-// lane is one device. What flags say of all devices wins over what the project says of it.
-func (a *app) lane(project *config.Project, f runFlags, setup run.Setup, name string) (run.Lane, error) {
+// runDevice returns one device. Flags win over what the project says of it.
+func (a *app) runDevice(project *config.Project, f runFlags, setup setup, name string) (run.Device, error) {
 	d, err := findDevice(project, name)
 	if err != nil {
-		return run.Lane{}, err
+		return run.Device{}, err
 	}
 	if f.driver+f.platform != "" {
-		return run.Lane{}, fault.New(fault.Misuse, "leave out --driver and --platform", "--device %s says already what the device is", name)
+		return run.Device{}, fault.New(fault.Misuse, "leave out --driver and --platform", "--device %s says already what the device is", name)
 	}
-	lane := run.Lane{
-		Name: name, Request: onDevice(setup.Request, d), Classifiers: f.classifiers, Width: setup.Width, Height: setup.Height,
+	device := run.Device{
+		Device:  session.Device{Name: name, Width: setup.device.Width, Height: setup.device.Height},
+		Request: onDevice(setup.request, d), Classifiers: f.classifiers,
 	}
-	if len(lane.Classifiers) == 0 {
-		lane.Classifiers = d.Classifiers
+	if len(device.Classifiers) == 0 {
+		device.Classifiers = d.Classifiers
 	}
-	if lane.Width == 0 {
-		lane.Width, lane.Height = d.Width, d.Height
+	if device.Width == 0 {
+		device.Width, device.Height = d.Width, d.Height
 	}
 	values, err := a.deviceValues(project, d, f.command)
 	if err == nil {
-		lane.Devices, err = a.devices(values)
+		device.Backends, err = a.devices(values)
 	}
-	return lane, err
+	return device, err
 }
 
-// onDevice adds what the device is. A default of the project or the environment that is for another platform is not meant for it.
+// onDevice adds the device's platform and driver. Defaults of the project and the environment for another platform do not
+// apply to it.
 func onDevice(req scope.Request, d config.Device) scope.Request {
 	if d.Driver != "" {
 		req.FlagDriver = d.Driver
@@ -114,7 +128,7 @@ func onDevice(req scope.Request, d config.Device) scope.Request {
 	return req
 }
 
-// findDevice is one of the project's devices, or any of a platform or driver.
+// findDevice returns one of the project's devices, or any device of a platform or driver.
 func findDevice(project *config.Project, name string) (config.Device, error) {
 	if d, ok := project.FindDevice(name); ok {
 		return d, nil

@@ -1,0 +1,243 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// plan is one case made ready for replay: its file, scope, arguments and the calls that its device replays. It does not
+// change once it is made.
+type plan struct {
+	testCase
+	title   string
+	file    *trail.File
+	scope   scope.Scope
+	args    map[string]any
+	steps   []step
+	lineage []string    // the device's classifiers, narrow first
+	decided trailResult // of a trail that needs no session; no outcome when it needs one
+}
+
+// step is a trail's step with the recording that was chosen for the device.
+type step struct {
+	trail.Step
+	index      int // from 1
+	calls      []trail.Call
+	needsAgent bool
+}
+
+// newPlan returns the plan of a case about which only the path is known.
+func newPlan(c testCase) *plan { return &plan{testCase: c, title: trailName(c.path)} }
+
+// plan reads a trail and works out everything that needs no server. The error says what is wrong with the file or its
+// scope; the plan then has only its path and title.
+func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
+	p := newPlan(c)
+	file, problems := readTrail(c.path, r.resolve(c.path))
+	if len(problems) > 0 {
+		return p, problems
+	}
+	if problem, wrong := CheckTarget(r.Project, file); wrong && c.device.Request.FlagTarget == "" {
+		return p, r.withSnippets(c.path, fault.Problems{problem})
+	}
+	p.file = file
+	p.title = c.title(cmp.Or(file.Config.Title, file.Config.ID, p.title))
+	var err error
+	if p.scope, err = scope.Resolve(c.device.request(file)); err != nil {
+		return p, err
+	}
+	if p.lineage, err = c.device.lineage(ctx, p.scope); err != nil {
+		return p, err
+	}
+	if p.args, err = r.args(file, c); err != nil {
+		return p, err
+	}
+	p.steps = steps(file, p.lineage)
+	if reason, skip := file.SkipReason(p.lineage); skip {
+		p.decided = skipped(reason)
+	} else {
+		p.decided = r.withoutRecording(p)
+	}
+	return p, r.checkRecord(p)
+}
+
+// lineage returns what the user says of the device, else what its backend reports, else the platform.
+func (d *deviceQueue) lineage(ctx context.Context, sc scope.Scope) ([]string, error) {
+	if len(d.Classifiers) > 0 {
+		return trail.Lineage(d.Classifiers), nil
+	}
+	classifiers := []string{sc.Driver.Platform.Lower()}
+	if b, ok := d.BackendFor(sc.Driver.Key); ok {
+		more, err := b.Classifiers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		classifiers = append(classifiers, more...)
+	}
+	return trail.Lineage(classifiers), nil
+}
+
+// request adds what the trail says about its scope.
+func (d *deviceQueue) request(file *trail.File) scope.Request {
+	req := d.Request
+	req.TrailTarget = file.Config.Target
+	req.TrailPlatform = file.Config.Platform
+	classifiers := d.Classifiers
+	if len(classifiers) == 0 {
+		classifiers = likelyPlatform(req, file)
+	}
+	req.TrailDriver = file.Driver(trail.Lineage(classifiers))
+	return req
+}
+
+// likelyPlatform returns the platform whose driver pin counts while the driver is still open: the one that the strongest
+// source names, or the only one that the trail pins.
+func likelyPlatform(req scope.Request, file *trail.File) []string {
+	ofDriver := func(name string) string {
+		d, _ := scope.ParseDriver(name)
+		return d.Platform.Lower()
+	}
+	pinned := ""
+	if len(file.Config.Devices) == 1 {
+		pinned, _, _ = strings.Cut(file.Config.Devices[0].Classifier, "-")
+	}
+	name := cmp.Or(ofDriver(req.FlagDriver), req.FlagPlatform, req.TrailPlatform, pinned, ofDriver(req.EnvDriver),
+		ofDriver(req.ProjectDriver), req.ProjectPlatform)
+	if name == "" {
+		return nil
+	}
+	return []string{strings.ToLower(name)}
+}
+
+func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {
+	var row map[string]any
+	if c.row >= 0 {
+		row = r.ArgRows[c.row]
+	}
+	return trail.ResolveArgs(file.Config.Args, r.Args, row)
+}
+
+func steps(file *trail.File, lineage []string) []step {
+	var all []trail.Step
+	if file.Trailhead != nil {
+		all = append(all, *file.Trailhead)
+	}
+	all = append(all, file.Steps...)
+	out := make([]step, len(all))
+	for i, s := range all {
+		calls, found := s.Lookup(lineage)
+		out[i] = step{Step: s, index: i + 1, calls: calls, needsAgent: !found}
+	}
+	return out
+}
+
+// withoutRecording returns the result of a trail that cannot be replayed as it is: it has no step, or one that needs an
+// agent. The result has no outcome when the trail can be replayed.
+func (r *runner) withoutRecording(p *plan) trailResult {
+	if len(p.steps) == 0 {
+		return errored(fault.New(fault.Server, "add steps under trail:", "the trail has no step to execute"))
+	}
+	unrecorded := slices.DeleteFunc(slices.Clone(p.steps), func(s step) bool { return !s.needsAgent })
+	switch {
+	case len(unrecorded) == 0:
+		return trailResult{}
+	case !r.SkipUnrecorded:
+		s := unrecorded[0]
+		return failed(needsAgent(s, p.lineage)).at(s.index, s.Text, "", s.Line)
+	case len(unrecorded) == len(p.steps):
+		return skipped("no step is recorded for " + strings.Join(p.lineage, ", "))
+	}
+	return trailResult{}
+}
+
+func needsAgent(s step, lineage []string) error {
+	if !s.Recordable {
+		return fault.New(fault.Trail, "run with --unrecorded skip to leave such steps out",
+			"step %d %q is never recorded (recordable: false): it needs an agent on every run", s.index, s.Text)
+	}
+	have := "nothing is recorded"
+	if recorded := s.Classifiers(); len(recorded) > 0 {
+		have = "recorded are " + strings.Join(recorded, ", ")
+	}
+	return fault.New(fault.Trail, "record the step for this device, or run with --unrecorded skip",
+		"step %d %q has no recording for this device: looked for %s; %s", s.index, s.Text, strings.Join(lineage, ", "), have)
+}
+
+// sessionOptions returns what a session of the plan is opened with.
+func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) session.Options {
+	return session.Options{
+		Setup: r.Setup, Scope: p.scope, Device: p.device.Device.Device, ID: id, Dir: dir,
+		TrailDir: filepath.Dir(r.resolve(p.path)), Emit: emit, Values: r.values(p), Tools: p.tools(),
+		Shared: r.shared, Unwritable: r.warnUnwritable,
+	}
+}
+
+func (r *runner) values(p *plan) *trail.Values {
+	return trail.NewValues(trail.Sources{Trail: p.file.Config.Memory, Memory: r.Memory, Secrets: r.Secrets, Args: p.args})
+}
+
+func (r *runner) newSessionID(p *plan) string {
+	return session.NewID(r.Redactor.Text(trailName(p.path)), r.Now())
+}
+
+// servers returns the entries that the plan's sessions start.
+func (r *runner) servers(p *plan) []config.Server { return r.Project.ServersFor(p.scope.Target.ID) }
+
+// classifier returns the key under which the device's calls are recorded.
+func (p *plan) classifier() string { return p.lineage[0] }
+
+// tools returns the names of the tools that recorded calls name.
+func (p *plan) tools() []string {
+	var names []string
+	for _, s := range p.steps {
+		for _, c := range s.calls {
+			names = append(names, c.Tool)
+		}
+	}
+	return names
+}
+
+// agentSteps counts the steps that need an agent.
+func (p *plan) agentSteps() int {
+	n := 0
+	for _, s := range p.steps {
+		if s.needsAgent {
+			n++
+		}
+	}
+	return n
+}
+
+// finishedEvent returns the event that closes the trail.
+func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
+	return event.TrailFinished{
+		File: p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
+		Reason: r.Reason, Hint: r.Hint, Step: r.step, StepText: r.stepText, Tool: r.tool, Line: r.line,
+		DurationMs: r.duration.Milliseconds(), Attempts: r.attempts, Artifacts: []string{},
+	}
+}
+
+// readTrail reads a trail file. name is how its problems call it.
+func readTrail(name, path string) (*trail.File, fault.Problems) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		cause := err
+		if pe, ok := errors.AsType[*os.PathError](err); ok {
+			cause = pe.Err
+		}
+		return nil, fault.Problems{{Kind: fault.Trail, File: name, Message: "cannot be read: " + cause.Error()}}
+	}
+	return trail.Parse(name, data)
+}

@@ -1,0 +1,75 @@
+package run
+
+import (
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
+)
+
+// trailResult is how a trail ended, and where. It has no outcome when the trail was not started.
+type trailResult struct {
+	session.Result
+	step     int // from 1; 0 when no step decided
+	stepText string
+	tool     string
+	line     int
+	column   int      // 0 when Reason shows the line itself
+	hidden   []string // texts that the line must not show
+	attempts int
+	duration time.Duration // of all attempts
+	final    bool          // another attempt cannot end differently
+}
+
+func passed() trailResult               { return trailResult{Result: session.Passed()} }
+func skipped(reason string) trailResult { return trailResult{Result: session.Skipped(reason)} }
+func failed(err error) trailResult      { return trailResult{Result: session.Failed(err)} }
+func errored(err error) trailResult     { return trailResult{Result: session.Errored(err)} }
+
+// at says which step and call decided.
+func (r trailResult) at(index int, text, tool string, line int) trailResult {
+	r.step, r.stepText, r.tool, r.line = index, text, tool, line
+	return r
+}
+
+// asFinal marks a result that a retry cannot change.
+func (r trailResult) asFinal() trailResult {
+	r.final = true
+	return r
+}
+
+// bad reports whether the trail failed or broke.
+func (r trailResult) bad() bool { return r.Outcome == event.Failed || r.Outcome == event.Error }
+
+// flaky reports whether the trail passed, but not at the first attempt.
+func (r trailResult) flaky() bool { return r.Outcome == event.Passed && r.attempts > 1 }
+
+// retryable reports whether another attempt may end differently.
+func (r trailResult) retryable() bool { return !r.final && r.bad() }
+
+// exitCode returns what the trail adds to the run's exit code. An error in a trail file or in the scope is misuse; any
+// other error is infrastructure (specification, section 10).
+func (r trailResult) exitCode() int {
+	switch r.Outcome {
+	case event.Failed:
+		return fault.ExitFailed
+	case event.Error:
+		if code := fault.ExitCode(r.Cause); code == fault.ExitMisuse {
+			return code
+		}
+		return fault.ExitInfra
+	default:
+		return fault.ExitPassed
+	}
+}
+
+// permanent reports whether opening a session fails at the next attempt too.
+func permanent(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Registration, fault.Runtime, fault.CommandNotFound, fault.PermissionDenied:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,305 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// maxDepth is how many levels of calls within calls there may be below a recorded one (specification, sections 12 and 13).
+const maxDepth = 16
+
+// level is a pending call, or the session itself, with the calls that are made within it.
+type level struct {
+	id       string // of the call: 3, or 3.1 for the first one made within 3; empty for the session
+	depth    int    // of the call: 0 for a recorded one, -1 for the session
+	callback bool   // the call, or one around it, came by callback
+	calls    atomic.Int32
+
+	ancestors []string // see tool.Call
+
+	mu         sync.Mutex
+	invocation string           // see tool.Call; empty for the session
+	waiting    []*discover.Tool // that the tool of the call waits for, by callback
+}
+
+func (l *level) setInvocation(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.invocation = id
+}
+
+// chain returns the ancestors of a call that the tool of this one makes and waits for.
+func (l *level) chain() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append(slices.Clip(l.ancestors), l.invocation)
+}
+
+// waitFor notes that the tool of the call waits for another one; done takes that back.
+func (l *level) waitFor(t *discover.Tool) (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = append(l.waiting, t)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		i := slices.Index(l.waiting, t)
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	}
+}
+
+// explainTimeout adds to the result of a call that timed out which callback it was waiting for.
+func (l *level) explainTimeout(result tool.Result) tool.Result {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if result.Kind == fault.CallTimeout && len(l.waiting) > 0 {
+		result.Text += fmt.Sprintf("; it was waiting for its callback to tool %q", l.waiting[0].Name)
+	}
+	return result
+}
+
+// next returns the level of the next call within l.
+func (l *level) next(callback bool) *level {
+	id := strconv.Itoa(int(l.calls.Add(1)))
+	if l.id != "" {
+		id = l.id + "." + id
+	}
+	ancestors := l.ancestors
+	if callback {
+		ancestors = l.chain()
+	}
+	return &level{id: id, depth: l.depth + 1, callback: callback || l.callback, ancestors: ancestors}
+}
+
+func checkDepth(l *level) error {
+	if l.depth < maxDepth {
+		return nil
+	}
+	return fault.New(fault.ToolFailed, "do tools call each other in a circle?",
+		"calls within calls are nested %d levels deep, the most that is allowed", maxDepth)
+}
+
+// callEnd is how a call ended, and what of it is recorded.
+type callEnd struct {
+	result tool.Result
+	err    error // the source broke, or the session ended
+	calls  []trail.Call
+}
+
+func (e callEnd) ok() bool { return e.err == nil && e.result.OK }
+
+// notMade is the end of a call that is refused before it is sent.
+func notMade(err error) callEnd {
+	e := fault.As(err)
+	return callEnd{result: tool.Result{Kind: e.Kind, Text: e.Message, Hint: e.Hint}}
+}
+
+// CallResult is how a call ended.
+type CallResult struct {
+	Result
+	Answer   tool.Result  // what the tool said; zero when the call was not made
+	Recorded []trail.Call // what a trail records of it; nil when that is nothing
+}
+
+// Call replaces the tokens in a call's arguments, checks them, makes the call and keeps what saveAs names. It adds the
+// call to the recording of the running step.
+func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
+	return s.call(ctx, call, false)
+}
+
+// call implements Call. checked says that the arguments were validated with [ArgumentProblems].
+func (s *Session) call(ctx context.Context, call trail.Call, checked bool) CallResult {
+	if err := s.Err(); err != nil {
+		return CallResult{Result: Errored(err)}
+	}
+	t, args, err := s.prepare(call, checked)
+	if err != nil {
+		return CallResult{Result: Failed(err)}
+	}
+	ctx, cancel := s.callContext(ctx)
+	defer cancel()
+	end := s.makeCall(ctx, s.calls.next(false), t, args, call)
+	done := CallResult{Result: s.judge(end), Answer: end.result, Recorded: end.calls}
+	if done.OK() {
+		s.recordCalls(end.calls)
+		if call.SaveAs != "" {
+			s.opts.Values.SetResult(call.SaveAs, end.result.Text, end.result.Structured)
+			s.recordSaved(call.SaveAs)
+		}
+	}
+	return done
+}
+
+// callContext returns a context that ends with the session and with ctx.
+func (s *Session) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	call, cancel := context.WithCancelCause(s.ctx)
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	return call, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// prepare finds the tool, replaces the tokens in the arguments and validates them. Checked arguments without tokens are
+// not validated again, unless the registry was replaced since.
+func (s *Session) prepare(call trail.Call, checked bool) (*discover.Tool, map[string]any, error) {
+	t, err := s.Registry().Find(call.Tool)
+	if err != nil {
+		return nil, nil, err
+	}
+	if checked && len(call.Args) > 0 && !trail.HasToken(call.Args) && !s.reloaded.Load() {
+		return t, call.Args, nil
+	}
+	args, err := trail.Interpolate(call.Args, s.opts.Values)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, args, argumentError(t, t.CheckArgs(args, noTokens))
+}
+
+// judge turns the end of a call into its result. A tool that reports a failure fails the trail, a source that broke is an
+// error. What ended the session counts before what came of the call.
+func (s *Session) judge(end callEnd) Result {
+	cause := s.Err()
+	switch {
+	case end.ok():
+		return Passed()
+	case cause != nil:
+		return Errored(cause)
+	case end.err != nil:
+		return Errored(withHint(end.err, crashHint))
+	case serverFailed(end.result.Kind):
+		return Errored(withHint(resultError(end.result), crashHint))
+	}
+	return Failed(resultError(end.result))
+}
+
+// serverFailed reports whether a call failed because its server did: it crashed, its connection was lost, or it refuses
+// to talk to us.
+func serverFailed(kind fault.Kind) bool {
+	return kind == fault.Crashed || kind == fault.Server || kind == fault.PermissionDenied
+}
+
+func resultError(result tool.Result) error {
+	return &fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}
+}
+
+// makeCall makes a call, whoever asked for it, and the calls that it delegates to, and applies what it changed in memory.
+func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args map[string]any, call trail.Call) callEnd {
+	s.opts.Emit.Emit(event.CallStarted{Call: l.id, Tool: t.Name, Source: t.Source.Name, Args: t.MaskedArgs(args)})
+	started, changes := s.opts.Now(), s.opts.Values.Version()
+	end := s.send(ctx, l, t, args, call.Timeout)
+	if end.ok() {
+		s.opts.Values.Apply(end.result.MemoryDelta, end.result.MemoryDeletions)
+		end = s.followDelegates(ctx, l, t, call, end, changes)
+	}
+	r := s.judge(end)
+	done := event.CallFinished{
+		Call: l.id, Tool: t.Name, OK: r.OK(), DurationMs: s.opts.Now().Sub(started).Milliseconds(),
+	}
+	if done.OK {
+		done.Text = end.result.Text
+	} else {
+		done.Error, done.Kind = r.Reason, fault.KindOf(r.Cause)
+	}
+	s.opts.Emit.Emit(done)
+	return end
+}
+
+// send makes one call. Its tool may send callbacks until it has returned; callbacks that still run then are cancelled
+// and waited for. A source that breaks, and a fatal result, end the session here, because whoever waits for the answer
+// might treat it as an ordinary failure.
+func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) callEnd {
+	call := tool.Call{
+		Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, WithoutTrail: s.opts.WithoutTrail, Context: s.toolContext(t),
+		Progress: func(message string) {
+			s.opts.Emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message})
+		},
+	}
+	var end func()
+	call.InvocationID, end = s.beginInvocation(ctx, l, t)
+	l.setInvocation(call.InvocationID)
+	result, err := t.Caller.Call(ctx, call)
+	result = l.explainTimeout(result)
+	end()
+	switch {
+	case err != nil && fault.KindOf(err) != fault.Cancelled:
+		s.cancel(withHint(err, crashHint))
+	case result.Fatal:
+		s.cancel(withHint(resultError(result),
+			fmt.Sprintf("tool %q of %s reported a FatalError; its log may say why", t.Name, t.Source)))
+	}
+	return callEnd{result: result, err: err}
+}
+
+// toolContext returns what a server learns of the session with each call. Secrets are redacted from memory, also where a
+// tool put them there.
+func (s *Session) toolContext(t *discover.Tool) tool.Context {
+	width, height := s.Size()
+	memory, _ := s.opts.Redactor.Value(s.opts.Values.Snapshot()).(map[string]any)
+	sc := s.opts.Scope
+	c := tool.Context{
+		SessionID: s.opts.ID,
+		Memory:    memory,
+		Device: tool.Device{
+			Name: s.opts.Device.Name, ID: s.opts.Device.ID, Platform: string(sc.Driver.Platform), Driver: sc.Driver.Key,
+			Width: width, Height: height,
+		},
+	}
+	if callbacks, _ := s.callbacksFor(t.Source); callbacks != nil {
+		c.BaseURL = callbacks.URL()
+	}
+	if target := sc.Target; target.ID != "" {
+		c.Target = &tool.Target{
+			ID: target.ID, DisplayName: target.DisplayName, AppIDs: append([]string{}, sc.AppIDs()...), AppID: sc.AppID,
+		}
+	}
+	return c
+}
+
+func noTokens(string) bool { return false }
+
+// ArgumentProblems returns what of a recorded call's arguments does not fit the tool. Values with tokens are not judged.
+func ArgumentProblems(t *discover.Tool, args map[string]any) []discover.ArgProblem {
+	return t.CheckArgs(args, func(property string) bool { return trail.HasToken(args[property]) })
+}
+
+// argumentError joins problems of arguments in one error, nil when there are none.
+func argumentError(t *discover.Tool, problems []discover.ArgProblem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	var messages, hints []string
+	for _, problem := range problems {
+		messages = append(messages, problem.Message)
+		if problem.Hint != "" && !strings.Contains(strings.Join(hints, "\n"), problem.Hint) {
+			hints = append(hints, problem.Hint)
+		}
+	}
+	return fault.New(fault.InvalidArguments, strings.Join(hints, "; "), "%s: %s", t.Name, strings.Join(messages, "; "))
+}
+
+// mergeErrors makes one error of several, of the first one's kind.
+func mergeErrors(errs []error) error {
+	if len(errs) < 2 {
+		return errors.Join(errs...)
+	}
+	messages := make([]string, len(errs))
+	for i, err := range errs {
+		messages[i] = err.Error()
+	}
+	return fault.New(fault.KindOf(errs[0]), Hint(errors.Join(errs...)), "%s", strings.Join(messages, "; "))
+}

@@ -1,0 +1,76 @@
+package session
+
+import (
+	"context"
+
+	"github.com/trailblaze/trailblaze/pkg/callback"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// beginInvocation lets the tool of a call send callbacks until end is called. Only tools of servers can.
+func (s *Session) beginInvocation(ctx context.Context, l *level, t *discover.Tool) (id string, end func()) {
+	callbacks, entry := s.callbacksFor(t.Source)
+	if callbacks == nil {
+		return tool.NewCapability(), func() {}
+	}
+	return callbacks.Begin(ctx, callback.Invocation{
+		Session: s.opts.ID,
+		Entry:   entry.Name,
+		Limit:   callbackLimit(entry),
+		Dispatch: func(ctx context.Context, r callback.Request) callback.Answer {
+			return s.dispatch(ctx, l, r)
+		},
+	})
+}
+
+// dispatch makes the call that a running tool asks for, and answers what it changed in memory.
+func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Request) callback.Answer {
+	delta := make(map[string]any, len(r.MemoryDelta))
+	for name, value := range r.MemoryDelta {
+		delta[name] = value
+	}
+	values := s.opts.Values
+	values.Apply(delta, r.MemoryDeletions)
+	changes := values.Version()
+	done := s.callFromTool(ctx, caller, r)
+	set, deleted := values.ChangedSince(changes)
+	answer := callback.Answer{
+		OK: done.ok(), Text: done.result.Text, Structured: done.result.Structured, MemoryDeletions: deleted,
+	}
+	if set != nil {
+		answer.MemoryDelta, _ = s.opts.Redactor.Value(set).(map[string]any)
+	}
+	switch {
+	case done.err != nil:
+		answer.Error = done.err.Error()
+	case !answer.OK:
+		answer.Error, answer.Text = joinHint(done.result.Text, done.result.Hint), ""
+	}
+	return answer
+}
+
+func joinHint(text, hint string) string {
+	if hint == "" {
+		return text
+	}
+	return text + " (" + hint + ")"
+}
+
+// callFromTool finds the tool that a callback names and makes the call. Tokens in its arguments are not replaced.
+func (s *Session) callFromTool(ctx context.Context, caller *level, r callback.Request) callEnd {
+	if err := checkDepth(caller); err != nil {
+		return notMade(err)
+	}
+	t, err := s.Registry().Find(r.Tool)
+	if err != nil {
+		return notMade(err)
+	}
+	delete(r.Args, tool.ReservedArg) // a tool may pass its own arguments on
+	if err := argumentError(t, t.CheckArgs(r.Args, noTokens)); err != nil {
+		return notMade(err)
+	}
+	defer caller.waitFor(t)()
+	return s.makeCall(ctx, caller.next(true), t, r.Args, trail.Call{Tool: t.Name, Args: r.Args})
+}

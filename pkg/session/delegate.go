@@ -1,0 +1,131 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// delegatesKey is the member of a result that lists the calls to make in place of the call (specification, section 13).
+const delegatesKey = "_trailblaze_delegates"
+
+// followDelegates adds to the end of a successful call what is recorded of it: the call itself, or, when it delegates,
+// what it changed in memory and its delegates, which are made here. A tool that is flagged as delegating and returns no
+// delegates is recorded itself. Calls that came by callback are not recorded, because a replay makes them again.
+func (s *Session) followDelegates(
+	ctx context.Context, l *level, t *discover.Tool, call trail.Call, end callEnd, changes int,
+) callEnd {
+	delegates, delegating, err := delegatesOf(end.result)
+	switch {
+	case err != nil:
+		e := fault.As(err)
+		return notMade(fault.New(e.Kind, e.Hint, "tool %q: %s", t.Name, e.Message))
+	case delegating:
+		return s.delegate(ctx, l, call, end, delegates, changes)
+	case !l.callback:
+		end.calls = s.recordable(t, call)
+	}
+	return end
+}
+
+// delegate makes the calls that a call delegates to. The last of them is how the call ends.
+func (s *Session) delegate(
+	ctx context.Context, l *level, call trail.Call, end callEnd, delegates []trail.Call, changes int,
+) callEnd {
+	var recorded []trail.Call
+	if !l.callback {
+		recorded = s.recordMemory(l, call, changes)
+	}
+	if len(delegates) == 0 {
+		end.calls = append([]trail.Call{}, recorded...) // not nil: it delegated to nothing, which is recorded too
+		return end
+	}
+	if err := s.checkDelegates(l, delegates); err != nil {
+		return notMade(err)
+	}
+	delegates[len(delegates)-1].SaveAs = call.SaveAs // its result is the one to save
+	for i, d := range delegates {
+		t, args, err := s.prepare(d, true)
+		if err != nil {
+			end = notMade(err)
+		} else {
+			end = s.makeCall(ctx, l.next(false), t, args, d)
+		}
+		if !end.ok() {
+			place := fmt.Sprintf("delegate %d of %d, tool %q: ", i+1, len(delegates), d.Tool)
+			if !strings.Contains(end.result.Text, place) { // said once where tools delegate in a circle
+				end.result.Text = place + end.result.Text
+			}
+			return end
+		}
+		recorded = append(recorded, end.calls...)
+	}
+	end.calls = recorded
+	return end
+}
+
+// checkDelegates returns what is wrong with delegates, before the first of them is made.
+func (s *Session) checkDelegates(l *level, delegates []trail.Call) error {
+	if err := checkDepth(l); err != nil {
+		return err
+	}
+	var problems []error
+	for i, d := range delegates {
+		t, err := s.Registry().Find(d.Tool)
+		if err == nil {
+			err = argumentError(t, ArgumentProblems(t, d.Args))
+		}
+		if e := fault.As(err); e != nil {
+			problems = append(problems, fault.New(e.Kind, e.Hint, "delegate %d of %d: %s", i+1, len(delegates), e.Message))
+		}
+		if d.Tool == ReloadTools {
+			break // tools that the next ones name may not be registered yet
+		}
+	}
+	return mergeErrors(problems)
+}
+
+// delegatesOf reads the delegates in a result, which has them in the structured content, in the text, or in both.
+func delegatesOf(result tool.Result) (calls []trail.Call, delegating bool, err error) {
+	for _, text := range []string{string(result.Structured), result.Text} {
+		if !strings.Contains(text, delegatesKey) {
+			continue
+		}
+		value, err := trail.DecodeJSON([]byte(text))
+		object, isObject := value.(map[string]any)
+		if list, found := object[delegatesKey]; err == nil && isObject && found {
+			calls, err = readDelegates(list)
+			return calls, true, err
+		}
+	}
+	return nil, false, nil
+}
+
+func readDelegates(value any) ([]trail.Call, error) {
+	const hint = `it is a list of {"tool": NAME, "args": {…}}`
+	list, ok := value.([]any)
+	if !ok {
+		return nil, fault.New(fault.ProtocolError, hint, "%s in the result is not a list", delegatesKey)
+	}
+	calls := make([]trail.Call, len(list))
+	for i, item := range list {
+		entry, _ := item.(map[string]any)
+		name, _ := entry["tool"].(string)
+		args, isObject := entry["args"].(map[string]any)
+		_, given := entry["args"]
+		if entry["args"] == nil && (given || len(entry) == 1) { // with another key, args was probably misspelt
+			args, isObject = map[string]any{}, true
+		}
+		if name == "" || !isObject {
+			return nil, fault.New(fault.ProtocolError, hint, "%s[%d] in the result is not a call", delegatesKey, i)
+		}
+		delete(args, tool.ReservedArg) // a tool may pass its own arguments on
+		calls[i] = trail.Call{Tool: name, Args: args}
+	}
+	return calls, nil
+}

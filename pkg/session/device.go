@@ -1,0 +1,88 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// Backend is a kind of device with what drives devices of it.
+type Backend struct {
+	device.Kind
+	device.Backend
+}
+
+// BackendFor returns the backend that serves a driver; ok is false when none does.
+func (d Device) BackendFor(driver string) (b Backend, ok bool) {
+	i := slices.IndexFunc(d.Backends, func(b Backend) bool { return slices.Contains(b.Drivers, driver) })
+	if i < 0 {
+		return Backend{}, false
+	}
+	return d.Backends[i], true
+}
+
+// usedDevice notes whether a call reached the device.
+type usedDevice struct {
+	device.Device
+	used atomic.Bool
+}
+
+// Call implements tool.Caller.
+func (d *usedDevice) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	d.used.Store(true)
+	return d.Device.Call(ctx, call)
+}
+
+// openDevice opens the scope's device and returns its commands as a source. It starts the device if a known call needs
+// it, unless that is delayed.
+func (s *Session) openDevice() discover.Source {
+	driver := s.opts.Scope.Driver
+	b, ok := s.opts.Device.BackendFor(driver.Key)
+	if !ok {
+		source := tool.Source{Kind: tool.FromDevice, Name: driver.Key}
+		return discover.Source{Source: source, Missing: device.Commands()}
+	}
+	s.device = &usedDevice{Device: b.Open(device.Session{
+		ID: s.opts.ID, TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root, BaseURL: s.targetBaseURL(),
+		Width: s.opts.Device.Width, Height: s.opts.Device.Height,
+		Log:    func(level, message, hint string) { s.opts.Emit.Log(level, b.Name, message, hint) },
+		Keep:   func(a device.Artifact) (string, error) { return s.keep("screens", a) },
+		Broken: func(err error) { s.cancel(err) },
+	})}
+	isCommand := func(name string) bool {
+		return slices.ContainsFunc(b.Commands, func(c tool.Advertised) bool { return c.Name == name })
+	}
+	s.needed = slices.ContainsFunc(s.opts.Tools, isCommand)
+	if !s.opts.DelayDevice {
+		s.StartDevice()
+	}
+	return discover.Source{
+		Source: tool.Source{Kind: tool.FromDevice, Name: b.Name}, Tools: b.Commands, Caller: s.device,
+		Missing: slices.DeleteFunc(device.Commands(), isCommand),
+	}
+}
+
+// StartDevice starts the device if one of Options.Tools needs it, and returns at once.
+func (s *Session) StartDevice() {
+	if s.needed {
+		s.device.Prepare()
+	}
+}
+
+// targetBaseURL returns the base_url of the target's entry for the platform; empty when it has none.
+func (s *Session) targetBaseURL() string {
+	t, _ := s.opts.Project.FindTarget(s.opts.Scope.Target.ID)
+	return t.Platforms[s.opts.Scope.Driver.Platform].BaseURL
+}
+
+// Size returns the size of the screen in pixels: what the user said, else what the device reports, else 0.
+func (s *Session) Size() (width, height int) {
+	if s.opts.Device.Width > 0 || s.device == nil {
+		return s.opts.Device.Width, s.opts.Device.Height
+	}
+	return s.device.Size()
+}

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// NewID returns an id for a session: <name>_<time>_<random>, safe as a file name.
+func NewID(name string, now time.Time) string {
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
+	return FileName(name) + "_" + now.UTC().Format("20060102T150405Z") + "_" + hex.EncodeToString(random[:])
+}
+
+// maxFileName leaves room for a time, a random part and a suffix within the 255 bytes that file systems allow.
+const maxFileName = 100
+
+// FileName makes a name safe as a file name on every system, and keeps it readable.
+func FileName(name string) string {
+	safe := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '_'
+	}, name)
+	safe = strings.Trim(strings.TrimLeft(safe, "-"), "._")
+	if len(safe) > maxFileName {
+		safe = safe[:maxFileName]
+	}
+	if safe == "" {
+		return "unnamed"
+	}
+	return safe
+}
+
+// MakeDir creates the folder of a session below logsDir. Only the user may enter it: it has what tools printed and
+// returned.
+func MakeDir(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	return os.MkdirAll(dir, 0o700)
+}
+
+// evidenceTimeout is what a device may take to hand over its evidence; one that does not respond must not delay the next
+// trail for long.
+const evidenceTimeout = 10 * time.Second
+
+// CollectEvidence keeps what the device shows, in a folder of the session. A device that no call reached has nothing to
+// show, and after an interruption nothing is collected, so that the run ends at once.
+func (s *Session) CollectEvidence(ctx context.Context, folder string) {
+	if s.device == nil || !s.device.used.Load() || s.opts.Dir == "" {
+		return
+	}
+	if kind := fault.KindOf(Interruption(ctx)); kind == fault.Interrupted || kind == fault.Terminated {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), evidenceTimeout)
+	defer cancel()
+	for _, a := range s.device.Evidence(ctx) {
+		if _, err := s.keep(folder, a); err != nil {
+			s.unwritable(err)
+			return
+		}
+	}
+}
+
+func (s *Session) unwritable(err error) {
+	if s.opts.Unwritable != nil {
+		s.opts.Unwritable(err)
+	}
+}
+
+// keep writes an artifact into a folder of the session, reports it as an event, and returns its absolute path. A second
+// file of one name gets a number.
+func (s *Session) keep(folder string, a device.Artifact) (path string, err error) {
+	if s.opts.Dir == "" {
+		return "", fault.New(fault.ToolFailed, "", "the session keeps no files")
+	}
+	dir := filepath.Join(s.opts.Dir, filepath.FromSlash(folder))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	data := a.Data
+	if a.Text {
+		data = []byte(s.opts.Redactor.Text(string(data)))
+	}
+	ext := filepath.Ext(a.Name)
+	name := FileName(s.opts.Redactor.Text(a.Name[:len(a.Name)-len(ext)]))
+	file, err := createNew(dir, name, ext)
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(data)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return "", err
+	}
+	path = file.Name()
+	relative, _ := filepath.Rel(s.opts.Dir, path) // path is below Dir
+	s.opts.Emit.Emit(event.Evidence{
+		File: filepath.ToSlash(relative), Title: cmp.Or(a.Title, name), Step: int(s.step.Load()),
+	})
+	return path, nil
+}
+
+// createNew creates a file that did not exist, with a number in its name if there is one already.
+func createNew(dir, name, ext string) (*os.File, error) {
+	path := filepath.Join(dir, name+ext)
+	for n := 2; ; n++ {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if !os.IsExist(err) {
+			return file, err
+		}
+		path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", name, n, ext))
+	}
+}

@@ -1,0 +1,289 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/callback"
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// othersGrace is how long the other servers may go on starting after one has failed, so that a second failure with a
+// reason of its own is reported with the first.
+const othersGrace = 5 * time.Second
+
+// startServers starts the servers and waits for all of them; every failure is reported. With listOnly each one is
+// stopped as soon as its tools are listed.
+func (s *Session) startServers(listOnly bool) error {
+	ctx, stopOthers := context.WithCancel(s.ctx)
+	defer stopOthers()
+	logs := logNames(s.entries)
+	started := make([]*server.Server, len(s.entries))
+	failures := make([]error, len(s.entries))
+	var wg sync.WaitGroup
+	var first sync.Once
+	for i, entry := range s.entries {
+		wg.Go(func() {
+			started[i], failures[i] = s.startServer(ctx, entry, logs[i])
+			switch {
+			case failures[i] != nil:
+				first.Do(func() { time.AfterFunc(othersGrace, stopOthers) })
+			case listOnly:
+				failures[i] = errors.Join(started[i].FinishStart(ctx), started[i].Stop(context.WithoutCancel(ctx)))
+			default:
+				s.watch.Go(func() { s.watchServer(started[i]) })
+			}
+		})
+	}
+	wg.Wait()
+	for _, srv := range started {
+		if srv != nil {
+			s.servers = append(s.servers, srv)
+		}
+	}
+	if err := joinFailures(append(failures, s.Err())); err != nil || listOnly {
+		return err
+	}
+	return s.listChangedServers()
+}
+
+// joinFailures joins errors. Servers that were only stopped because another one failed are left out.
+func joinFailures(failures []error) error {
+	var own, cancelled []error
+	for _, err := range failures {
+		switch {
+		case err == nil:
+		case fault.KindOf(err) == fault.Cancelled:
+			cancelled = append(cancelled, err)
+		default:
+			own = append(own, err)
+		}
+	}
+	if len(own) == 0 {
+		return errors.Join(cancelled...)
+	}
+	return errors.Join(own...)
+}
+
+func (s *Session) startServer(ctx context.Context, entry config.Server, logName string) (srv *server.Server, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panicked(p)
+		}
+	}()
+	launch := s.launch(entry, logName)
+	started := s.opts.Now()
+	cfg := serverConfig(entry)
+	cfg.Launch = func(ctx context.Context) (server.Link, error) { return s.opts.Launch(ctx, launch) }
+	cfg.Version = s.opts.Version
+	cfg.Log = func(level, message, hint string) { s.opts.Emit.Log(level, entry.Name, message, hint) }
+	srv, err = server.Start(ctx, cfg)
+	if err != nil {
+		return nil, withHint(err, "start it by hand to see what it says")
+	}
+	s.opts.Emit.Emit(event.ServerStarted{
+		Server: entry.Name, Tools: len(srv.Tools()), DurationMs: s.opts.Now().Sub(started).Milliseconds(),
+	})
+	return srv, nil
+}
+
+// launch says how to start the server of an entry.
+func (s *Session) launch(entry config.Server, logName string) Launch {
+	var l Launch
+	if s.shares(entry) {
+		l = s.opts.Shared.launch(entry)
+	} else {
+		l = Launch{
+			Server: entry, Env: s.serverEnv(entry),
+			Log: func(level, message, hint string) { s.opts.Emit.Log(level, entry.Name, message, hint) },
+		}
+		l.setCallback(s.callbacks)
+		if s.opts.Dir != "" {
+			l.LogPath, l.Unwritable = filepath.Join(s.opts.Dir, logName), s.opts.Unwritable
+		}
+	}
+	l.OnDevice = s.opts.Scope.Location == scope.OnDevice
+	return l
+}
+
+// serverConfig returns the limits and permissions of an entry.
+func serverConfig(entry config.Server) server.Config {
+	return server.Config{
+		Name: entry.Name, StartupTimeout: entry.StartupTimeout, CallTimeout: entry.CallTimeout,
+		Parallel: entry.Parallel, RestartOnCrash: entry.RestartOnCrash, Reconnect: entry.URL != "",
+	}
+}
+
+// watchServer ends the session when a server breaks, also between calls.
+func (s *Session) watchServer(srv *server.Server) {
+	select {
+	case <-srv.Failed():
+		s.cancel(withHint(srv.Err(), crashHint))
+	case <-s.ctx.Done():
+	}
+}
+
+const (
+	logHint   = "look for the reason in what it wrote"
+	crashHint = logHint + "; --retries gives the trail a fresh session"
+)
+
+// withHint adds a hint to an error that has none. A cancellation gets none.
+func withHint(err error, hint string) error {
+	e := fault.As(err)
+	if e == nil || e.Hint != "" || e.Kind == fault.Cancelled {
+		return err
+	}
+	hinted := *e
+	hinted.Hint = hint
+	return &hinted
+}
+
+// callbacksFor returns the callback server of the tools of a source, nil when they cannot call back, and the entry of
+// their server.
+func (s *Session) callbacksFor(source tool.Source) (*callback.Server, config.Server) {
+	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == source.Name })
+	switch {
+	case source.Kind != tool.FromServer || i < 0:
+		return nil, config.Server{}
+	case s.entries[i].IsRemote(): // callback servers are open to this machine only
+		return nil, s.entries[i]
+	case s.shares(s.entries[i]):
+		return s.opts.Shared.callbackServer(), s.entries[i]
+	}
+	return s.callbacks, s.entries[i]
+}
+
+// callbackLimit returns how long each callback of a server's tools may take.
+func callbackLimit(entry config.Server) time.Duration {
+	return cmp.Or(entry.CallbackTimeout, callback.DefaultLimit)
+}
+
+// listChangedServers lists the servers again whose tools changed while the others were still starting.
+func (s *Session) listChangedServers() error {
+	return s.eachServer(func(_ int, srv *server.Server) error { return srv.FinishStart(s.ctx) })
+}
+
+// eachServer calls do for all servers at once; every failure is reported.
+func (s *Session) eachServer(do func(i int, srv *server.Server) error) error {
+	failures := make([]error, len(s.servers))
+	var wg sync.WaitGroup
+	for i, srv := range s.servers {
+		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					failures[i] = fault.Panicked(p)
+				}
+			}()
+			failures[i] = do(i, srv)
+		})
+	}
+	wg.Wait()
+	return joinFailures(failures)
+}
+
+// listings returns the tools that each server listed last.
+func (s *Session) listings() []*server.Listing {
+	out := make([]*server.Listing, len(s.servers))
+	for i, srv := range s.servers {
+		out[i] = srv.Listing()
+	}
+	return out
+}
+
+// register makes a registry of the servers' tools and those of all other sources.
+func (s *Session) register(listings []*server.Listing) (*discover.Registry, error) {
+	var sources []discover.Source
+	for i, srv := range s.servers {
+		sources = append(sources, discover.Source{
+			Source: tool.Source{Kind: tool.FromServer, Name: srv.Name()}, Tools: listings[i].Tools,
+			Registry: listings[i].Registry, Caller: srv,
+		})
+	}
+	sc := s.opts.Scope
+	return discover.Build(discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Location: sc.Location},
+		append(sources, s.sources...), toolsets(s.opts.Project), gate(s.opts.Project, sc))
+}
+
+// warn logs the warnings of a registry that were not logged before.
+func (s *Session) warn(warnings, logged []string) {
+	for _, w := range warnings {
+		if !slices.Contains(logged, w) {
+			s.opts.Emit.Log("warn", "registry", w, "")
+		}
+	}
+}
+
+func toolsets(p *config.Project) []discover.Toolset {
+	sets := make([]discover.Toolset, len(p.Toolsets))
+	for i, ts := range p.Toolsets {
+		sets[i] = discover.Toolset{
+			ID: ts.ID, Description: ts.Description, Platforms: ts.Platforms, Drivers: ts.Drivers,
+			AlwaysEnabled: ts.AlwaysEnabled, Tools: ts.Tools,
+		}
+	}
+	return sets
+}
+
+// gate returns what the target's entry for the scope's platform says about tools.
+func gate(p *config.Project, sc scope.Scope) discover.Selection {
+	for _, t := range p.Targets {
+		if t.ID == sc.Target.ID {
+			platform := t.Platforms[sc.Driver.Platform]
+			return discover.Selection{ToolSets: platform.ToolSets, Tools: platform.Tools, Excluded: platform.ExcludedTools}
+		}
+	}
+	return discover.Selection{}
+}
+
+// logPrefix begins the names of servers' log files.
+const logPrefix = "subprocess_stderr_"
+
+// logNames returns the names of the servers' log files, distinct also on file systems that ignore case.
+func logNames(entries []config.Server) []string {
+	names := make([]string, len(entries))
+	taken := map[string]bool{}
+	for i, entry := range entries {
+		base := logPrefix + FileName(entry.Name)
+		name := base
+		for n := 2; taken[strings.ToLower(name)]; n++ {
+			name = base + "_" + strconv.Itoa(n)
+		}
+		taken[strings.ToLower(name)] = true
+		names[i] = name + ".log"
+	}
+	return names
+}
+
+// logName returns the name of a server's log file, empty when there is no such server.
+func (s *Session) logName(server string) string {
+	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == server })
+	if i < 0 {
+		return ""
+	}
+	return logNames(s.entries)[i]
+}
+
+// RemoveServerLogs removes what servers wrote from a session's folder.
+func RemoveServerLogs(dir string) {
+	entries, _ := os.ReadDir(dir) // a folder that cannot be read has no logs to remove
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), logPrefix) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}

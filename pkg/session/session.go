@@ -1,0 +1,213 @@
+// Package session is one session of tools: it opens the tool servers and the device of a scope, registers their tools,
+// makes calls, keeps the memory and what the calls record, and closes everything again. A trail that is replayed, a
+// call by hand and a listing each have a session of their own.
+//
+// It refuses to know what calls are made for: plans, retries, reports and flags. Sessions share nothing except what
+// [Options.Shared] holds.
+package session
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/callback"
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// Launch says how to start, or to reach, one server of a session.
+type Launch struct {
+	Server  config.Server
+	Env     []string // the complete environment
+	LogPath string   // file for stderr; empty for none
+	Log     func(level, message, hint string)
+	// Unwritable is called, from any goroutine, when the file at LogPath cannot be written. May be nil.
+	Unwritable func(err error)
+	// Shared identifies the process that several sessions share; it is started if it does not run. Empty for a process
+	// of this session alone.
+	Shared string
+	Token  string // bearer token that the shared process expects; empty for none
+	// OnDevice reports that tools run on the device, so that scripts run in the sandbox.
+	OnDevice bool
+	// Callback answers requests to CallbackURL without a socket, for servers inside our own process. Nil for none.
+	Callback    http.Handler
+	CallbackURL string
+}
+
+// setCallback sets where the tools of the server send callbacks. callbacks may be nil.
+func (l *Launch) setCallback(callbacks *callback.Server) {
+	if callbacks != nil {
+		l.Callback, l.CallbackURL = callbacks.Local(), callbacks.URL()
+	}
+}
+
+// Launcher starts or reaches a server and returns the link to it.
+type Launcher func(ctx context.Context, l Launch) (server.Link, error)
+
+// Setup is the input that the sessions of one program have in common.
+type Setup struct {
+	Project  *config.Project
+	Version  string   // of trailblaze
+	Env      []string // of our own process
+	Builtins []discover.Source
+	Launch   Launcher
+	// Sandboxes reports whether a script, when tools run on the device, runs in the sandbox, where it cannot listen for
+	// several sessions. May be nil when nothing is shared.
+	Sandboxes func(config.Server) bool
+	Redactor  *redact.Redactor
+	Stream    *event.Stream
+	Now       func() time.Time
+}
+
+// Device is the device that a session is for.
+type Device struct {
+	Name          string            // as the user calls it; empty when there is only one
+	ID            string            // as its platform calls it: a serial, a UDID; empty when nobody said
+	Env           map[string]string // for the servers of its sessions
+	Backends      []Backend         // at most one for each driver
+	Width, Height int               // in pixels, 0 for unknown
+}
+
+// Options is what one session is opened with.
+type Options struct {
+	Setup
+	Scope    scope.Scope
+	Device   Device
+	ID       string         // safe as a file name, see [NewID]
+	Dir      string         // folder for its evidence; empty when nothing is kept
+	TrailDir string         // absolute folder of the trail; empty without one
+	Emit     *event.Emitter // receives its events
+	Values   *trail.Values  // its memory, arguments and secrets; nil for none
+	Tools    []string       // tools that will be called, as far as that is known
+	// DelayDevice leaves the device alone until [Session.StartDevice], for a session that is opened before its turn.
+	DelayDevice  bool
+	WithoutTrail bool     // calls are made by hand, so advice about trails is left out
+	Shared       *Servers // server processes shared with other sessions; nil for none
+	// Unwritable is called, from any goroutine, when evidence cannot be written. May be nil.
+	Unwritable func(error)
+}
+
+// Session is a scope with its running servers, its device and their registered tools. Call, Registry, Err and Memory
+// may be used from any goroutine; steps belong to one.
+type Session struct {
+	opts      Options
+	entries   []config.Server
+	servers   []*server.Server  // in configured order
+	sources   []discover.Source // those that are not servers
+	registry  atomic.Pointer[discover.Registry]
+	reloaded  atomic.Bool      // reloadTools replaced the registry
+	callbacks *callback.Server // of the servers that only this session has; nil when none can call back
+	device    *usedDevice      // nil when nothing drives the scope's devices
+	needed    bool             // Options.Tools names a command of the device
+	step      atomic.Int32     // the running step, from 1; 0 outside of one
+
+	calls    level
+	recorded []trail.StepRecording // of the steps that were started
+	omitted  []string              // what had to be left out of the recording, for people
+
+	ctx    context.Context //nolint:containedctx // the session's lifetime: cancelled with the cause when a server breaks
+	cancel context.CancelCauseFunc
+	watch  sync.WaitGroup
+}
+
+// Open starts the servers of the scope at once, and the device if one of Options.Tools is its command, and registers
+// their tools. When it fails everything it started is stopped. ctx bounds the lifetime of the session.
+func Open(ctx context.Context, o Options) (*Session, error) {
+	return open(ctx, o, false)
+}
+
+// open implements Open. With listOnly each server is stopped as soon as it is listed, and the device is not started.
+func open(ctx context.Context, o Options, listOnly bool) (*Session, error) {
+	s := newSession(ctx, o)
+	if !listOnly && slices.ContainsFunc(s.entries, s.callsBackHere) {
+		s.listenForCallbacks()
+	}
+	s.sources = slices.Concat([]discover.Source{s.openDevice()}, o.Builtins, []discover.Source{s.reloadSource()})
+	err := s.startServers(listOnly)
+	var registry *discover.Registry
+	if err == nil {
+		registry, err = s.register(s.listings())
+	}
+	if err != nil {
+		s.Close(ctx)
+		return nil, err
+	}
+	s.registry.Store(registry)
+	s.warn(registry.Warnings, nil)
+	return s, nil
+}
+
+func newSession(ctx context.Context, o Options) *Session {
+	if o.Values == nil {
+		o.Values = trail.NewValues(trail.Sources{})
+	}
+	s := &Session{opts: o, entries: o.Project.ServersFor(o.Scope.Target.ID), calls: level{depth: -1}}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	return s
+}
+
+// callsBackHere reports whether tools of an entry send callbacks to this session's own callback server.
+func (s *Session) callsBackHere(e config.Server) bool { return !s.shares(e) && !e.IsRemote() }
+
+// listenForCallbacks starts the callback server. Without one the session works, but its tools cannot call others.
+func (s *Session) listenForCallbacks() {
+	callbacks, err := callback.Listen(s.opts.ID)
+	if err != nil {
+		s.opts.Emit.Log("warn", "callback", "tools cannot call other tools: "+err.Error(), "")
+		return
+	}
+	callbacks.OnRefusal(func(message string) { s.opts.Emit.Log("warn", "callback", message, "") })
+	s.callbacks = callbacks
+}
+
+// ID identifies the session.
+func (s *Session) ID() string { return s.opts.ID }
+
+// Registry returns the tools of the session. It changes only when a call of reloadTools replaces it.
+func (s *Session) Registry() *discover.Registry { return s.registry.Load() }
+
+// Memory returns the values of the session.
+func (s *Session) Memory() *trail.Values { return s.opts.Values }
+
+// Err returns why the session ended by itself or from outside, nil while it can be used.
+func (s *Session) Err() error {
+	if s.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(s.ctx)
+}
+
+// Close stops every server at once and closes the device, and waits for them. It works also after ctx was cancelled.
+func (s *Session) Close(ctx context.Context) {
+	s.cancel(errClosed)
+	s.watch.Wait()
+	ctx = context.WithoutCancel(ctx)
+	warn := func(source, action string, err error) {
+		if err != nil {
+			s.opts.Emit.Log("warn", source, "could not be "+action+" cleanly: "+err.Error(), "")
+		}
+	}
+	var wg sync.WaitGroup
+	for _, srv := range s.servers {
+		wg.Go(func() { warn(srv.Name(), "stopped", srv.Stop(ctx)) })
+	}
+	if s.device != nil {
+		wg.Go(func() { warn("device", "closed", s.device.Close(ctx)) })
+	}
+	wg.Wait()
+	if s.callbacks != nil {
+		warn("callback", "closed", s.callbacks.Close())
+	}
+}
+
+var errClosed = errors.New("session closed")

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"context"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// Step is a step of a trail with the calls that are made for it.
+type Step struct {
+	Index int    // from 1
+	Of    int    // how many steps there are; 0 for unknown
+	Text  string // in plain language
+	Kind  string // step, verify, trailhead or tools
+	Calls []trail.Call
+	// NeedsAgent says that the step has no recording for the device; it is skipped.
+	NeedsAgent bool
+}
+
+// StepResult is how a step ended. Call is the call that decided, nil when none did.
+type StepResult struct {
+	Result
+	Call *trail.Call
+}
+
+// Replay makes the recorded calls of a step in order, up to the first that does not pass. Their arguments were validated
+// with [ArgumentProblems].
+func (s *Session) Replay(ctx context.Context, st Step) StepResult {
+	s.StartStep(st)
+	done := s.replay(ctx, st)
+	s.FinishStep(st, done.Outcome)
+	return done
+}
+
+func (s *Session) replay(ctx context.Context, st Step) StepResult {
+	if st.NeedsAgent {
+		return StepResult{Result: Skipped("it needs an agent")}
+	}
+	for i, call := range st.Calls {
+		if done := s.call(ctx, call, true); !done.OK() {
+			return StepResult{done.Result, &st.Calls[i]}
+		}
+	}
+	if len(st.Calls) == 0 {
+		s.recordCalls([]trail.Call{})
+	}
+	return StepResult{Result: Passed()}
+}
+
+// StartStep begins a step: calls from now on belong to it.
+func (s *Session) StartStep(st Step) {
+	s.opts.Emit.Emit(event.StepStarted{Index: st.Index, Of: st.Of, Text: st.Text, Kind: st.Kind})
+	s.recorded = append(s.recorded, trail.StepRecording{})
+	s.step.Store(int32(st.Index)) //nolint:gosec // no trail has so many
+}
+
+// FinishStep ends the step that was started last. The calls of one that did not pass are not recorded: half a step must
+// not be taken for a whole one.
+func (s *Session) FinishStep(st Step, outcome event.Outcome) {
+	if outcome == event.Failed || outcome == event.Error {
+		s.recorded[len(s.recorded)-1] = trail.StepRecording{}
+	}
+	s.opts.Emit.Emit(event.StepFinished{Index: st.Index, Outcome: outcome})
+}
+
+// Hidden returns the texts in a call that must not be shown, as the trail has them.
+func (s *Session) Hidden(call trail.Call) []string {
+	t, err := s.Registry().Find(call.Tool)
+	if err != nil {
+		return nil
+	}
+	var texts []string
+	shown := t.MaskedArgs(call.Args)
+	for name, value := range call.Args {
+		if text, ok := value.(string); ok && text != shown[name] {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}

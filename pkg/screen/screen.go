@@ -1,0 +1,235 @@
+// Package screen describes what is on a screen, for every kind of device: a tree of nodes, selectors and the resolver
+// that finds what they select, references for live sessions, and the text form that people and models read
+// (specification, section 17; mobile.md, section 2).
+//
+// Data in, data out: the package reads no files and talks to no device. A producer, such as a browser or a phone,
+// builds the nodes and calls NewTree. A Tree and its nodes must not be changed after that; then they may be used by
+// several goroutines at once. References has a lock of its own.
+package screen
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Key is the identity of an element, such as frame, document and node in one string. A producer must never give two
+// elements of one session the same key. The empty key says that the element has no known identity.
+type Key string
+
+// Toggle is the state of something that can be on, off or in between.
+type Toggle string
+
+// The values of Toggle. The zero value is ToggleOff.
+const (
+	ToggleOff   Toggle = ""
+	ToggleOn    Toggle = "true"
+	ToggleMixed Toggle = "mixed"
+)
+
+// Node is an element of a screen, or a text between elements. A nil *string is a property that the device does not
+// give; selectors tell it from an empty one.
+type Node struct {
+	Key  Key
+	Role string // an ARIA role, or "text"; empty when unknown, then it is derived from Class
+
+	Class *string // android: className; iOS: type
+	Text  *string // text; web: content of the element
+	Label *string // android: contentDescription; maestro: accessibilityText; iOS: label; web: accessible name
+	Hint  *string // text shown while a field is empty
+	Value *string // what a field holds; compose: editableText; iosAxe: value
+	ID    *string // resource id, accessibility identifier
+
+	Bounds   *Rect // in pixels, or points on iOS; nil when unknown
+	Children []*Node
+
+	States
+	Details
+}
+
+// States are the states of a node. The zero value holds the defaults of absent properties: enabled, visible, all else
+// false.
+type States struct {
+	Disabled bool
+	Hidden   bool // the device says that it is not visible to the user
+
+	Clickable, LongClickable, Checkable, Selected, Focused       bool
+	Editable, Scrollable, Password, Heading, MultiLine, Expanded bool
+
+	Checked, Pressed Toggle
+	Invalid          string // "true", "grammar" or "spelling"; empty when valid
+	Level            int    // of a heading, list item, row or tree item, from 1; 0 without one
+}
+
+// Details are properties that few selectors name.
+type Details struct {
+	TestID           *string // web: data-testid; android: compose test tag; compose: test tag
+	UniqueID         *string
+	LabeledBy        *string
+	StateDescription *string
+	PaneTitle        *string
+	RoleDescription  *string
+	NativeRole       *string // role as iosAxe or compose names it
+	Subrole          *string
+	Title            *string
+	ToggleableState  *string // compose: On, Off or Indeterminate
+	CustomActions    []string
+	InputType        int // android.text.InputType
+	Row, Column      *int
+	DrawingOrder     int  // among siblings; a higher one is drawn later, above the others
+	Unimportant      bool // isImportantForAccessibility is false
+}
+
+// Tree is a screen at one moment.
+type Tree struct {
+	// Dialects are the driver blocks of selectors that this tree answers to. A block of another one matches nothing.
+	Dialects []Dialect
+	// Width and Height are the size of the screen in the unit of the bounds; 0 when unknown.
+	Width, Height int
+	// Unavailable holds keys of selectors that this tree cannot answer, such as "androidAccessibility.uniqueId", with
+	// the reason. Check refuses a selector that uses one. The producer sets it before it hands out the tree.
+	Unavailable map[string]string
+	// Found holds the elements of blocks that the producer has looked up itself, in document order, such as those of a
+	// CSS selector. Other blocks are matched against the properties of the nodes. The producer sets it before
+	// resolving.
+	Found map[*Block][]Key
+
+	nodes    []*Node // in the order of the tree, parents first
+	parents  []int   // index of the parent, -1 for the root
+	ends     []int   // index after the last descendant
+	position func() map[*Node]int
+	filtered func() *Tree
+}
+
+// NewTree returns the tree below root, whose size is width by height, 0 when unknown. A nil root is an empty screen.
+func NewTree(root *Node, width, height int, dialects ...Dialect) *Tree {
+	t := &Tree{Dialects: dialects, Width: width, Height: height}
+	if root != nil {
+		t.add(root, -1, func(n *Node) []*Node { return n.Children })
+	}
+	t.index()
+	t.filtered = sync.OnceValue(t.filter)
+	return t
+}
+
+// index sets up the positions of the nodes, for the first caller that needs them.
+func (t *Tree) index() {
+	t.position = sync.OnceValue(func() map[*Node]int {
+		position := make(map[*Node]int, len(t.nodes))
+		for i, n := range t.nodes {
+			position[n] = i
+		}
+		return position
+	})
+}
+
+// add appends n and what is below it.
+func (t *Tree) add(n *Node, parent int, children func(*Node) []*Node) {
+	i := len(t.nodes)
+	t.nodes, t.parents, t.ends = append(t.nodes, n), append(t.parents, parent), append(t.ends, 0)
+	for _, child := range children(n) {
+		t.add(child, i, children)
+	}
+	t.ends[i] = len(t.nodes)
+}
+
+// Root returns the root, nil for an empty screen.
+func (t *Tree) Root() *Node {
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	return t.nodes[0]
+}
+
+// Nodes returns all nodes, parents before their children. The caller must not change the slice.
+func (t *Tree) Nodes() []*Node { return t.nodes }
+
+// Parent returns the parent of n in this tree; nil for the root and for a node that is not in the tree.
+func (t *Tree) Parent(n *Node) *Node {
+	if i, ok := t.position()[n]; ok && t.parents[i] >= 0 {
+		return t.nodes[t.parents[i]]
+	}
+	return nil
+}
+
+// Descendants returns the nodes below n in this tree, without n. The caller must not change the slice.
+func (t *Tree) Descendants(n *Node) []*Node {
+	i, ok := t.position()[n]
+	if !ok {
+		return nil
+	}
+	return t.nodes[i+1 : t.ends[i]]
+}
+
+// ByKey returns the node with a key, nil without one.
+func (t *Tree) ByKey(key Key) *Node {
+	i := slices.IndexFunc(t.nodes, func(n *Node) bool { return n.Key == key })
+	if key == "" || i < 0 {
+		return nil
+	}
+	return t.nodes[i]
+}
+
+// webView is the class whose subtree stays whole in a filtered tree.
+const webView = "android.webkit.WebView"
+
+// Filtered returns the tree without the nodes that are not important for accessibility; their children take their
+// place. The root, web views with all that they hold, and leaves with a text or a label stay. The nodes are those of t.
+func (t *Tree) Filtered() *Tree { return t.filtered() }
+
+func (t *Tree) filter() *Tree {
+	f := &Tree{
+		Dialects: t.Dialects, Width: t.Width, Height: t.Height, Unavailable: t.Unavailable, Found: t.Found,
+	}
+	f.index()
+	f.filtered = func() *Tree { return f }
+	if len(t.nodes) == 0 {
+		return f
+	}
+	children := map[*Node][]*Node{}
+	root := t.nodes[0]
+	children[root] = importantChildren(root, children)
+	f.add(root, -1, func(n *Node) []*Node { return children[n] })
+	return f
+}
+
+// importantChildren returns the children of n in the filtered tree, and adds to children those of everything below n.
+func importantChildren(n *Node, children map[*Node][]*Node) []*Node {
+	var out []*Node
+	for _, child := range n.Children {
+		if valueOf(child.Class) == webView {
+			keepAll(child, children)
+			out = append(out, child)
+			continue
+		}
+		below := importantChildren(child, children)
+		if !child.Unimportant || len(below) == 0 && (!blank(child.Text) || !blank(child.Label)) {
+			children[child] = below
+			out = append(out, child)
+			continue
+		}
+		out = append(out, below...)
+	}
+	return out
+}
+
+func keepAll(n *Node, children map[*Node][]*Node) {
+	children[n] = n.Children
+	for _, child := range n.Children {
+		keepAll(child, children)
+	}
+}
+
+// valueOf returns what s points to, "" for nil.
+func valueOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// blank reports whether s is absent or nothing but white space.
+func blank(s *string) bool { return s == nil || strings.TrimSpace(*s) == "" }
+
+// fold returns s with every run of white space as one space, and none around it.
+func fold(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -205,7 +205,7 @@ func TestDelegatesAreCheckedTogetherBeforeTheFirstOneRuns(t *testing.T) {
 		rest string
 		want []string
 	}{
-		"unknown tool":          {`{ tool: ehco }`, []string{`delegate 2 of 2: no source provides a tool named "ehco"`, `did you mean "echo"?`}},
+		"unknown tool":          {`{ tool: ehco }`, []string{`delegate 2 of 2: unknown tool "ehco"`, `did you mean "echo"?`}},
 		"wrong type":            {`{ tool: echo, args: { text: 5 } }`, []string{`delegate 2 of 2: echo: argument "text"`}},
 		"missing argument":      {`{ tool: wait }`, []string{`delegate 2 of 2: wait: missing argument "seconds"`}},
 		"unknown argument":      {`{ tool: echo, args: { txt: x } }`, []string{`unknown argument "txt"`, `did you mean "text"?`}},

@@ -187,7 +187,7 @@ func TestACallToACommandThatADeviceLacksListsWhatItHas(t *testing.T) {
 	var p phones
 	r, project := withPhones(t, &p, phoneTrail("pressBack: {}"), "run")
 	r.want(t, 1, `device phones has no command "pressBack"; it has tap, isVisible, assertVisible`)
-	project.runWith(nil, "run").want(t, 1, `"pressBack" is a command of devices, and this version has none for ios-host`)
+	project.runWith(nil, "run").want(t, 1, `"pressBack" is a device command, and this version does not support the device of ios-host`)
 }
 
 func TestWhatADeviceShowsIsKeptOfAFailure(t *testing.T) {

@@ -60,7 +60,7 @@ checkout — Buying things (not enabled by default)
   sleep  fake  the tool sleep (not recorded, delegates)
 
 left out
-  tick  fake  supportedPlatforms: it supports the platforms IOS, this is WEB
+  tick  fake  supportedPlatforms: it supports the platforms IOS, not WEB
 
 2 tools, 1 left out
 `},
@@ -108,7 +108,7 @@ func TestTheJSONOfAGroup(t *testing.T) {
 		`{"name":"sleep","description":"the tool sleep",` + fake + `,"toolsets":["checkout"],` +
 		`"inputSchema":{"properties":{"ms":{"type":"integer"}},"type":"object"},"isForLlm":true,"isRecordable":false,"isDelegating":true,` +
 		`"requiresHost":false,"requiresContext":false,"supportedDrivers":[],"supportedPlatforms":[]}],` +
-		`"skipped":[{"name":"tick",` + fake + `,"reason":"supportedPlatforms","detail":"it supports the platforms IOS, this is WEB"}],` +
+		`"skipped":[{"name":"tick",` + fake + `,"reason":"supportedPlatforms","detail":"it supports the platforms IOS, not WEB"}],` +
 		`"toolsets":[{"id":"checkout","description":"Buying things\nand paying","platforms":[],"drivers":[],"alwaysEnabled":false,` +
 		`"defaultEnabled":false,"active":false,"tools":["echo","sleep"]}],` +
 		`"warnings":["registry: server fake: trailblaze://registry: it names the tool \"nobody\", which the server does not list"]}` + "\n"
@@ -167,7 +167,7 @@ func TestARegistryChangesNoToolsetOfOurs(t *testing.T) {
 func TestWhatARegistryLeavesOutSaysSo(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
-	p.run("tool", "tick").want(t, 3, "supports the platforms IOS, this is WEB", "change its entry in trailblaze://registry")
+	p.run("tool", "tick").want(t, 3, "supports the platforms IOS, not WEB", "change its entry in trailblaze://registry")
 }
 
 func TestABadRegistryNeverBreaksASession(t *testing.T) {
@@ -234,7 +234,7 @@ func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
 			// The server no longer knows the tool, the session still does.
 			r := replay("a", "--json")
 			r.want(t, 1)
-			if done := ofType(r.events(t), "call.finished"); len(done) != 3 || done[2]["ok"] != false || strings.Contains(fmt.Sprint(done[2]["error"]), "no source provides") {
+			if done := ofType(r.events(t), "call.finished"); len(done) != 3 || done[2]["ok"] != false || strings.Contains(fmt.Sprint(done[2]["error"]), "unknown tool") {
 				t.Errorf("calls: %v", done)
 			}
 			p.write("trails/a.trail.yaml", webTrail("old: {}", "change: {}", "reloadTools: {}\n          saveAs: now", "fresh: { word: hi }",
@@ -243,12 +243,12 @@ func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
 			r.want(t, 0, changed, `"text":"fresh: hi"`)
 			p.run("run", "recorded.trail.yaml", "--json").want(t, 0, changed, `"text":"fresh: hi"`)
 
-			replay("early").want(t, 1, `no source provides a tool named "fresh"`)
-			replay("early", "--dry-run").want(t, 1, `no source provides a tool named "fresh"`)
+			replay("early").want(t, 1, `unknown tool "fresh"`)
+			replay("early", "--dry-run").want(t, 1, `unknown tool "fresh"`)
 			replay("a", "--dry-run").want(t, 0, "1 call after reloadTools not checked: no source has the tool yet")
-			replay("gone").want(t, 1, `tool "old" of server changing was removed when reloadTools listed it again`)
+			replay("gone").want(t, 1, `tool "old" of server changing was removed by reloadTools`)
 			replay("stale").want(t, 1, "old", "its server said that its tools changed since they were listed: call reloadTools")
-			replay("behind", "--dry-run").want(t, 1, "behind.trail.yaml", `no source provides a tool named "nobody"`, "wait: unknown argument")
+			replay("behind", "--dry-run").want(t, 1, "behind.trail.yaml", `unknown tool "nobody"`, "wait: unknown argument")
 			r = replay("misfit", "--json")
 			r.want(t, 1, `argument "word"`)
 			if done := ofType(r.events(t), "call.finished"); len(done) != 2 {

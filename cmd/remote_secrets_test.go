@@ -124,7 +124,7 @@ func TestAVariableThatIsNotSetIsNamedWhereItStands(t *testing.T) {
 			"url: https://tools.example.com/mcp?key=${TEAM_TOKEN}")
 	}
 	p.env = append(p.env, "TEAM_TOKEN=")
-	p.run("check").want(t, 0, "warning: trailblaze.yaml:5:31: header Authorization is empty once the environment is put in")
+	p.run("check").want(t, 0, "warning: trailblaze.yaml:5:31: header Authorization is empty after expanding environment variables")
 }
 
 func TestARefusalInALaterCallIsAnError(t *testing.T) {

@@ -63,7 +63,7 @@ func TestToolRefusesWhatCannotBeCalled(t *testing.T) {
 		want []string
 	}{
 		"no name":             {nil, []string{"tool needs the name of a tool", "trailblaze toolbox list"}},
-		"unknown tool":        {[]string{"ecko"}, []string{`no source provides a tool named "ecko"`, `did you mean "echo"?`}},
+		"unknown tool":        {[]string{"ecko"}, []string{`unknown tool "ecko"`, `did you mean "echo"?`}},
 		"missing argument":    {[]string{"needs", "sku=a"}, []string{`missing argument "count"`, "it takes count (integer), sku (string)"}},
 		"unknown argument":    {[]string{"typed", "kount=3"}, []string{`unknown argument "kount"`, `did you mean "count"?`}},
 		"no number":           {[]string{"typed", "count=three"}, []string{`argument "count"`, "integer"}},
@@ -133,7 +133,7 @@ func TestToolSaysHowTheCallEnded(t *testing.T) {
 			1, "", `did you mean "echo"?`,
 			map[string]any{
 				"tool": "delegate", "ok": false, "text": "", "kind": "unknown tool",
-				"error": `delegate 2 of 2: no source provides a tool named "ehco"; did you mean "echo"?`,
+				"error": `delegate 2 of 2: unknown tool "ehco"; did you mean "echo"?`,
 			},
 		},
 		"the last of the delegates": {
@@ -241,7 +241,7 @@ func TestToolResolvesTheScopeLikeARun(t *testing.T) {
 	}{
 		"flags":            {[]string{"context", "--target", "one", "--driver", "ios-host", "--device-size", "3x4"}, 0, "TRAILBLAZE_DEVICE_DRIVER=ios-host"},
 		"an app id":        {[]string{"context", "--target", "one", "--platform", "android"}, 0, `com.example.one`},
-		"another target":   {[]string{"context", "--target", "other"}, 3, `no source provides a tool named "context"`},
+		"another target":   {[]string{"context", "--target", "other"}, 3, `unknown tool "context"`},
 		"an open scope":    {[]string{"context"}, 3, "--target"},
 		"an open platform": {[]string{"context", "--target", "one"}, 3, "--driver"},
 		"a built-in":       {[]string{"assertMath", "expression=0.1 + 0.2", "expected=0.3", "--target", "other"}, 0, "0.3\n"},

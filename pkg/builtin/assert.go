@@ -42,7 +42,7 @@ func assertMath(_ context.Context, _ tool.Call, args map[string]any) (tool.Resul
 	return unmet(args, show(args["expression"])+" is "+showNumber(actual)+", expected "+showNumber(expected)), nil
 }
 
-// calculated is the value of an argument that is a number or an expression, or why it has none.
+// calculated returns the value of an argument that is a number or an expression, or a problem with it.
 func calculated(name string, args map[string]any) (*big.Rat, string) {
 	if n, ok := args[name].(json.Number); ok {
 		if value, ok := number(n.String()); ok {
@@ -57,7 +57,7 @@ func calculated(name string, args map[string]any) (*big.Rat, string) {
 	return value, ""
 }
 
-// unmet is the result of an assertion that does not hold.
+// unmet returns the result of an assertion that does not hold.
 func unmet(args map[string]any, what string) tool.Result {
 	if message, _ := args["message"].(string); message != "" {
 		what = message + ": " + what
@@ -65,8 +65,8 @@ func unmet(args map[string]any, what string) tool.Result {
 	return failure(fault.ToolFailed, "%s", what)
 }
 
-// equal compares JSON values. Memory that a tool has set is text, whatever it was to the tool; therefore a text also equals the
-// number or truth value that it spells. Two texts are compared as texts: version 1.10 is not version 1.1.
+// equal compares JSON values. Text equals a number or boolean that is written like it, because tools set memory as
+// text. Two texts are compared as text: version 1.10 is not version 1.1.
 func equal(a, b any) bool {
 	_, textA := a.(string)
 	_, textB := b.(string)
@@ -78,7 +78,7 @@ func equal(a, b any) bool {
 	return okA && okB && (spelledA == spelledB || sameNumber(spelledA, spelledB))
 }
 
-// spelling is the text of a text, number or truth value.
+// spelling returns text, a number or a boolean as text.
 func spelling(value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
@@ -133,7 +133,7 @@ func sameNumber(a, b string) bool {
 	return okX && okY && x.Cmp(y) == 0
 }
 
-// numberForm is JSON's, with an exponent that can be written out.
+// numberForm matches JSON numbers whose exponent has at most three digits.
 var numberForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
 
 func number(text string) (*big.Rat, bool) {
@@ -143,16 +143,16 @@ func number(text string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// show writes a value as JSON, abridged.
+// show returns a value as JSON, abridged.
 func show(value any) string {
 	text, err := encode(value)
 	if err != nil {
-		return "a value that is no JSON"
+		return "a value that is not JSON"
 	}
 	return abridge(text)
 }
 
-// showNumber writes a number in decimals if they end, else as a fraction.
+// showNumber returns a number in decimals if they are finite, else as a fraction.
 func showNumber(r *big.Rat) string {
 	if digits, ends := r.FloatPrec(); ends {
 		return abridge(r.FloatString(digits))
@@ -160,7 +160,7 @@ func showNumber(r *big.Rat) string {
 	return abridge(r.String())
 }
 
-// abridge keeps a report readable when a value is a whole document.
+// abridge shortens a value for a report.
 func abridge(s string) string {
 	const limit = 2000
 	if r := []rune(s); len(r) > limit {

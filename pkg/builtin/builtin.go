@@ -1,6 +1,5 @@
-// Package builtin holds the tools that trailblaze brings itself. They are a source like any other: a call in, a result out. They
-// refuse to know sessions, servers and devices; what they change in memory is in their results. They keep nothing, so they may
-// be called from any goroutine.
+// Package builtin holds the tools of trailblaze itself, as a source of tools. They do not know sessions, servers and
+// devices; their changes of memory are in their results. They have no state and may be called from any goroutine.
 package builtin
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// Source returns the built-in tools with what runs them.
+// Source returns the built-in tools with their Caller.
 func Source() discover.Source {
 	known := tools()
 	src := discover.Source{Source: tool.Source{Kind: tool.FromBuiltin, Name: "trailblaze"}}
@@ -35,7 +34,7 @@ func Source() discover.Source {
 	return src
 }
 
-// builtin is a tool as it is written down here. Arguments come to run as they are read from JSON, numbers as json.Number.
+// builtin is the definition of a tool. run receives the arguments as decoded from JSON, with numbers as json.Number.
 type builtin struct {
 	name, description string
 	properties        string // of the input schema, JSON
@@ -50,7 +49,8 @@ func tools() []builtin {
 			"assertEquals",
 			"Checks that two values are the same JSON. Numbers are compared by value, and a text equals a number or a truth value " +
 				"that is written like it: \"3\" equals 3.",
-			`"expected": {"description": "Any JSON value"}, "actual": {"description": "Any JSON value, usually a {{token}}"}` + message,
+			`"expected": {"description": "Any JSON value"}, "actual": {"description": "Any JSON value, usually a {{token}}"}` +
+				message,
 			[]string{"expected", "actual"},
 			assertEquals,
 		},
@@ -82,8 +82,9 @@ func tools() []builtin {
 		},
 		{
 			"wait",
-			"Does nothing for a while. Prefer a tool that waits for what you need.",
-			fmt.Sprintf(`"seconds": {"type": "number", "minimum": 0, "maximum": %d, "description": "Fractions are fine"}`, longestWait),
+			"Waits for a number of seconds. Prefer a tool that waits for what you need.",
+			fmt.Sprintf(`"seconds": {"type": "number", "minimum": 0, "maximum": %d, "description": "Fractions are fine"}`,
+				longestWait),
 			[]string{"seconds"},
 			wait,
 		},
@@ -106,11 +107,11 @@ type callable struct {
 	is  *discover.Tool
 }
 
-// Call satisfies tool.Caller. Like any source it checks for itself what it is sent.
+// Call implements tool.Caller. It checks the arguments against the tool's schema.
 func (c caller) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	t, ok := c[call.Tool]
 	if !ok {
-		return failure(fault.UnknownTool, "no built-in tool is named %q", call.Tool), nil
+		return failure(fault.UnknownTool, "unknown built-in tool %q", call.Tool), nil
 	}
 	var problems []string
 	for _, p := range t.is.CheckArgs(call.Args, func(string) bool { return false }) {
@@ -126,7 +127,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	return t.run(ctx, call, args)
 }
 
-// plain is what arguments are in JSON, whichever Go types they came in.
+// plain returns arguments as they are decoded from JSON, with numbers as json.Number.
 func plain(args map[string]any) (map[string]any, error) {
 	if isPlain(args) {
 		return args, nil
@@ -144,7 +145,7 @@ func plain(args map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// isPlain reports whether a value is already what it would be read back as, which it is when it came from JSON.
+// isPlain reports whether a value is equal to what decoding its JSON returns.
 func isPlain(v any) bool {
 	switch v := v.(type) {
 	case nil, bool:
@@ -182,7 +183,7 @@ func dumpMemory(_ context.Context, call tool.Call, _ map[string]any) (tool.Resul
 	return tool.Result{OK: true, Text: data, Structured: json.RawMessage(data)}, nil
 }
 
-// encode writes JSON for people: sorted, on one line, with < > & as they are.
+// encode returns JSON for people: sorted, on one line, without escaping < > &.
 func encode(value any) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -191,7 +192,7 @@ func encode(value any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// nameForm is what a {{token}} can name. Trail files have the same rule for config.memory.
+// nameForm matches the names that tokens can use. Trail files have the same rule for config.memory.
 var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 func rememberValue(_ context.Context, call tool.Call, args map[string]any) (tool.Result, error) {
@@ -199,7 +200,8 @@ func rememberValue(_ context.Context, call tool.Call, args map[string]any) (tool
 	switch {
 	case !nameForm.MatchString(name):
 		return failure(fault.InvalidArguments,
-			"rememberValue: %q is no name for a value: use letters, digits, _ . and -, and start with a letter or _", abridge(name)), nil
+			"rememberValue: %q is not a valid name: use letters, digits, _ . and -, and start with a letter or _",
+			abridge(name)), nil
 	case name == "args" || strings.HasPrefix(name, "args."):
 		return failure(fault.InvalidArguments,
 			"rememberValue: the name %q is reserved for the declared arguments, {{args.name}}; choose another", name), nil
@@ -207,10 +209,10 @@ func rememberValue(_ context.Context, call tool.Call, args map[string]any) (tool
 	return tool.Result{OK: true, Text: "remembered " + name, MemoryDelta: map[string]any{name: call.Args["value"]}}, nil
 }
 
-// longestWait is in seconds. Whoever waits longer has mistaken the unit.
+// longestWait is in seconds. A longer wait is a mistake, such as milliseconds.
 const longestWait = 3600
 
-// wait has no other limit than the recorded call's own: its length is known beforehand.
+// wait is limited by the timeout of the recorded call only, which is checked before waiting.
 func wait(ctx context.Context, call tool.Call, args map[string]any) (tool.Result, error) {
 	number, _ := args["seconds"].(json.Number)
 	seconds, err := number.Float64()
@@ -219,7 +221,7 @@ func wait(ctx context.Context, call tool.Call, args map[string]any) (tool.Result
 	}
 	length := time.Duration(seconds * float64(time.Second))
 	if call.Timeout > 0 && length > call.Timeout {
-		return failure(fault.CallTimeout, "wait: %s do not fit into the timeout of the recorded call, %s; change its `timeout:` in the trail",
+		return failure(fault.CallTimeout, "wait: %s is longer than the timeout of the recorded call, %s; change its `timeout:` in the trail",
 			length, call.Timeout), nil
 	}
 	timer := time.NewTimer(length)

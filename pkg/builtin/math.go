@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// An expression longer or deeper than this is a mistake.
+// The limits of an expression.
 const (
 	longestExpression = 4096 // characters
 	deepestExpression = 100  // parentheses and minus signs around a number
 )
 
-// evaluate calculates + - * / %, a minus sign, parentheses and decimals, exactly. The remainder has the sign of what is divided.
+// evaluate evaluates an expression exactly. The remainder has the sign of the dividend.
 //
 //	sum     = product { ("+" | "-") product }
 //	product = factor { ("*" | "/" | "%") factor }
@@ -20,7 +20,8 @@ const (
 func evaluate(expression string) (*big.Rat, error) {
 	c := calculation{text: []rune(expression)}
 	if len(c.text) > longestExpression {
-		return nil, fmt.Errorf("an expression may have %d characters, this one has %d", longestExpression, len(c.text))
+		return nil, fmt.Errorf("an expression can have at most %d characters, this one has %d", longestExpression,
+			len(c.text))
 	}
 	value, err := c.sum()
 	if err == nil && c.peek() != end {
@@ -29,7 +30,7 @@ func evaluate(expression string) (*big.Rat, error) {
 	return value, err
 }
 
-// calculation is an expression and how far it has been read.
+// calculation is an expression that is being parsed and evaluated.
 type calculation struct {
 	text  []rune
 	at    int
@@ -38,7 +39,7 @@ type calculation struct {
 
 const end rune = -1
 
-// peek skips spaces and returns what comes next, end at the end.
+// peek skips spaces and returns the next character, end at the end.
 func (c *calculation) peek() rune {
 	for ; c.at < len(c.text); c.at++ {
 		if !strings.ContainsRune(" \t\r\n", c.text[c.at]) {
@@ -48,10 +49,10 @@ func (c *calculation) peek() rune {
 	return end
 }
 
-// take reads the next character if it is one of those.
-func (c *calculation) take(these string) rune {
+// take reads and returns the next character if it is one of chars, else it returns end.
+func (c *calculation) take(chars string) rune {
 	next := c.peek()
-	if next == end || !strings.ContainsRune(these, next) {
+	if next == end || !strings.ContainsRune(chars, next) {
 		return end
 	}
 	c.at++
@@ -111,7 +112,7 @@ func (c *calculation) product() (*big.Rat, error) {
 	return total, err
 }
 
-// whole drops the fraction.
+// whole returns the number without its fraction.
 func whole(r *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Quo(r.Num(), r.Denom()))
 }
@@ -155,7 +156,7 @@ func (c *calculation) number() (*big.Rat, error) {
 	return value, nil
 }
 
-// digits reads as many as there are and says whether there were any.
+// digits reads digits and reports whether there were any.
 func (c *calculation) digits() bool {
 	begin := c.at
 	for c.at < len(c.text) && '0' <= c.text[c.at] && c.text[c.at] <= '9' {

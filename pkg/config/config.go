@@ -1,7 +1,7 @@
-// Package config reads a project's files: trailblaze.yaml, and below trailblaze-config/ the targets and the toolsets. It finds
-// the project root, reads strictly, and reports the problems of all files at once, each with its place. It starts nothing,
-// looks at no trail, and does not decide what a session is for (pkg/scope does). What it returns is plain data: safe to read
-// from several goroutines, and nobody changes it after Load.
+// Package config reads a project's files: trailblaze.yaml, and the targets and toolsets below trailblaze-config/. It
+// finds the project root, reads strictly, and reports the problems of all files at once, each with its position. It
+// starts nothing, does not read trails, and does not decide what a session is for (pkg/scope does). What it returns is
+// plain data that is not changed after Load.
 package config
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
-// Project is everything that a project's files say.
+// Project is the content of a project's files.
 type Project struct {
 	Root string // absolute
 	File string // the project file, absolute; empty when there is only trailblaze-config/
 
-	// The defaults, in their canonical spelling; empty when the file does not say.
+	// The defaults, in their canonical spelling; empty when the file does not set them.
 	Target, Platform, Driver, Location string
 
 	TrailsDir, LogsDir string    // absolute; they need not exist
@@ -28,9 +28,9 @@ type Project struct {
 	Servers            []Server  // of the project file, in its order
 	Device             []Setting // of the project file, in its order
 	Devices            []Device  // of the project file, in its order
-	Targets            []Target  // by id
-	Toolsets           []Toolset // by id
-	Files              int       // read, with or without problems
+	Targets            []Target  // sorted by id
+	Toolsets           []Toolset // sorted by id
+	Files              int       // the number of files read, also those with problems
 	Warnings           fault.Problems
 }
 
@@ -38,27 +38,27 @@ type Project struct {
 type Server struct {
 	Name            string            // unique among the servers of a session
 	Script          string            // absolute
-	Command         string            // absolute if it was written as a path, else a name to look for on PATH
+	Command         string            // absolute if it is written as a path, else a name to look up on PATH
 	Args            []string          // of Command
 	Dir             string            // the working directory, absolute; empty means the script's folder
 	Env             map[string]string // added to the environment; may be nil
-	Runtime         string            // of Script: "bun", "node", or empty for whatever is found
+	Runtime         string            // of Script: "bun", "node", "embedded", or empty to choose one
 	StartupTimeout  time.Duration     // 0 when not set
 	CallTimeout     time.Duration     // 0 when not set
-	CallbackTimeout time.Duration     // for each callback of its tools; 0 when not set
-	Parallel        bool              // calls need not wait for each other
+	CallbackTimeout time.Duration     // of each callback of its tools; 0 when not set
+	Parallel        bool              // calls may run at the same time
 	RestartOnCrash  bool
 	NoPrefetch      bool              // is not started before its trail begins
 	MultiDevice     bool              // one process serves all devices of a run
-	URL             string            // of a server that is reached and not started
-	Headers         map[string]string // sent to URL
+	URL             string            // of a server that is connected to and not started
+	Headers         map[string]string // sent with every request to URL
 	Secrets         map[string]string // what of URL and Headers must not be shown, by the name to show instead
 
 	File         string // absolute, with the entry's place in it
 	Line, Column int
 }
 
-// PublicURL is the URL without the parts of it that may be confidential, empty when there is none.
+// PublicURL returns the URL without user, password and query, empty when there is none.
 func (s Server) PublicURL() string {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -89,13 +89,14 @@ type Target struct {
 	Line int    // of the id
 }
 
-// PlatformConfig is what a target says about one of its platforms. No ToolSets means that every tool is offered.
+// PlatformConfig is the entry of a target for one of its platforms. Empty ToolSets means that every tool is offered.
 type PlatformConfig struct {
 	AppIDs, ToolSets, Tools, ExcludedTools []string
-	BaseURL                                string // where launchApp begins on the web
+	BaseURL                                string // the page that launchApp opens on the web
 }
 
-// Toolset is a named group of tools, read from trailblaze-config/toolsets/. Empty Platforms or Drivers do not restrict it.
+// Toolset is a named group of tools, read from trailblaze-config/toolsets/. Empty Platforms or Drivers mean all of
+// them.
 type Toolset struct {
 	ID, Description string
 	Platforms       []scope.Platform
@@ -117,13 +118,13 @@ func (p *Project) FindTarget(targetID string) (target Target, ok bool) {
 	return Target{}, false
 }
 
-// ServersFor lists the servers of a session: the project's, then the target's. A target without a file adds none.
+// ServersFor returns the servers of a session: the project's, then the target's. A target without a file has none.
 func (p *Project) ServersFor(targetID string) []Server {
 	t, _ := p.FindTarget(targetID)
 	return append(append([]Server{}, p.Servers...), t.Servers...)
 }
 
-// AllServers lists the servers of the project and of every target.
+// AllServers returns the servers of the project and of every target.
 func (p *Project) AllServers() []Server {
 	servers := slices.Clone(p.Servers)
 	for _, t := range p.Targets {
@@ -132,7 +133,7 @@ func (p *Project) AllServers() []Server {
 	return servers
 }
 
-// ScopeTargets lists the targets as pkg/scope wants them.
+// ScopeTargets returns the targets in the form that pkg/scope uses.
 func (p *Project) ScopeTargets() []scope.Target {
 	targets := make([]scope.Target, len(p.Targets))
 	for i, t := range p.Targets {

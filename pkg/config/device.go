@@ -11,35 +11,36 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// Setting is something that the project file says of devices. What it means is for the kinds of device to know.
+// Setting is an option of devices in the project file. The kinds of device define what it means.
 type Setting struct {
 	Key   string // in camelCase
 	Value string // as text
 
-	at yamldoc.Node // its key
+	at yamldoc.Node // the key
 }
 
 // Device is a device that the project names, for `run --device NAME` and `run --all-devices`.
 type Device struct {
 	Name          string
-	Platform      string    // empty when the entry does not say
+	Platform      string    // lower case; empty when not set
 	Driver        string    // yaml key; empty for the platform's default
-	Classifiers   []string  // broad first; empty for the platform
-	Width, Height int       // in pixels, 0 when the entry does not say
-	Settings      []Setting // over those under device:
+	Classifiers   []string  // broadest first; empty for the platform alone
+	Width, Height int       // in pixels; 0 when not set
+	Settings      []Setting // override those under device:
 }
 
-// deviceName can be written in a list of devices, and cannot be taken for PLATFORM:NAME.
+// deviceName matches names that can be written in a list of devices and differ from PLATFORM:NAME.
 var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// devices reads the devices that have names.
+// devices reads the named devices.
 func (l *loader) devices(n yamldoc.Node) {
 	for _, e := range n.Entries() {
 		_, isPlatform := scope.ParsePlatform(e.Key)
 		_, isDriver := scope.ParseDriver(e.Key)
 		switch {
 		case isPlatform || isDriver:
-			e.At.Errorf("call it "+e.Key+"-1, for instance", "%q cannot be the name of a device: it means any %s device", e.Key, e.Key)
+			e.At.Errorf("call it "+e.Key+"-1, for instance", "%q cannot be the name of a device: it means any %s device", e.Key,
+				e.Key)
 		case !deviceName.MatchString(e.Key):
 			e.At.Errorf("use letters, digits, ., _ and -", "%q cannot be the name of a device", e.Key)
 		}
@@ -59,7 +60,7 @@ func (l *loader) device(e yamldoc.Entry) Device {
 		"size": func(n yamldoc.Node) {
 			var ok bool
 			if d.Width, d.Height, ok = ParseSize(text(n)); !ok {
-				n.Errorf("write it like 1080x2400", "this is no size in pixels")
+				n.Errorf("write it like 1080x2400", "this is not a size in pixels")
 			}
 		},
 	}
@@ -71,7 +72,8 @@ func (l *loader) device(e yamldoc.Entry) Device {
 		l.setting(&d.Settings, entry)
 	}
 	if driver, ok := scope.ParseDriver(d.Driver); ok && d.Platform != "" && driver.Platform.Lower() != d.Platform {
-		e.At.Errorf("remove one of them", "driver %q is for %s, but platform is %s", driver.Key, driver.Platform.Lower(), d.Platform)
+		e.At.Errorf("remove one of them", "driver %q is for %s, but platform is %s", driver.Key, driver.Platform.Lower(),
+			d.Platform)
 	}
 	return d
 }
@@ -84,7 +86,7 @@ func commaSeparated(s string) []string {
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
-// ParseSize reads a size in pixels, such as 1080x2400.
+// ParseSize parses a size in pixels, such as 1080x2400.
 func ParseSize(s string) (width, height int, ok bool) {
 	w, h, _ := strings.Cut(s, "x")
 	width, errW := strconv.Atoi(w)
@@ -95,7 +97,7 @@ func ParseSize(s string) (width, height int, ok bool) {
 	return width, height, true
 }
 
-// deviceSettings reads settings of any name.
+// deviceSettings reads the settings under device:.
 func (l *loader) deviceSettings(n yamldoc.Node) {
 	for _, e := range n.Entries() {
 		l.setting(&l.project.Device, e)
@@ -131,7 +133,8 @@ func (p *Project) DeviceProblems(keys []string, check func(key, value string) er
 	look := func(settings []Setting, more ...string) {
 		for _, s := range settings {
 			if !slices.Contains(keys, s.Key) {
-				problems = append(problems, s.at.Problem(fault.DidYouMean(s.Key, slices.Concat(keys, more)), "no kind of device knows a setting %q", s.Key))
+				problems = append(problems, s.at.Problem(fault.DidYouMean(s.Key, slices.Concat(keys, more)),
+					"no kind of device knows a setting %q", s.Key))
 			} else if err := check(s.Key, s.Value); err != nil {
 				problems = append(problems, s.at.Problem(strings.Join(fault.Hints(err), "; "), "%v", err))
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
-// block is a YAML block of the reference; its first line says which file it is.
+// block matches a YAML block of the reference, whose first line names its file.
 var block = regexp.MustCompile("(?s)```yaml\n# (trailblaze[^\n, ]*)\n(.*?)```")
 
 func reference(t *testing.T) string {
@@ -23,7 +23,7 @@ func reference(t *testing.T) string {
 	return string(data)
 }
 
-func TestEveryExampleOfTheReferenceLoads(t *testing.T) {
+func TestExamplesOfReferenceLoad(t *testing.T) {
 	t.Parallel()
 	doc := reference(t)
 	blocks := block.FindAllStringSubmatch(doc, -1)
@@ -42,12 +42,12 @@ func TestEveryExampleOfTheReferenceLoads(t *testing.T) {
 			t.Errorf("%s\n%s", content, got)
 		}
 		if err := validate(t, kindOf(file), []byte(content)); err != nil {
-			t.Errorf("%s\nthe schema refuses it: %v", content, err)
+			t.Errorf("%s\nthe schema rejects it: %v", content, err)
 		}
 	}
 }
 
-func TestTheReferenceNamesEveryKeyAndDriver(t *testing.T) {
+func TestReferenceNamesEveryKeyAndDriver(t *testing.T) {
 	t.Parallel()
 	doc := reference(t)
 	for _, kind := range config.SchemaNames() {

@@ -14,9 +14,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// Load reads the project at root. env is asked for the names in ${NAME}; nil means that none is set. The problems are those of
-// all files, sorted by place; with any the project must not be run, but holds what could be read. What is odd but allowed is in
-// its Warnings.
+// Load reads the project at root. env looks up the environment variables in ${NAME}; nil means that none is set. The
+// problems are those of all files, sorted by position. With any problem the project must not be run, but it holds what
+// could be read.
 func Load(root string, env func(string) (string, bool)) (*Project, fault.Problems) {
 	if env == nil {
 		env = func(string) (string, bool) { return "", false }
@@ -38,7 +38,7 @@ func Load(root string, env func(string) (string, bool)) (*Project, fault.Problem
 	return p, l.problems
 }
 
-// loader collects what the files say, and the places of names that have to be unique across files.
+// loader collects the content of the files, and the positions of names that must be unique across files.
 type loader struct {
 	project  *Project
 	env      func(string) (string, bool)
@@ -51,14 +51,14 @@ type loader struct {
 	toolsetIDs     []name
 }
 
-// name is something that may stand only once, and where it stands.
+// name is a name that must be unique, and its position.
 type name struct {
 	text string
 	file string
 	at   yamldoc.Node
 }
 
-// path makes a path of a file absolute; relative ones start at the project root, whatever file they stand in.
+// path returns a path in a file as an absolute one. Relative paths are relative to the project root, in every file.
 func (l *loader) path(written string) string {
 	path := filepath.FromSlash(written)
 	if filepath.IsAbs(path) {
@@ -67,7 +67,7 @@ func (l *loader) path(written string) string {
 	return filepath.Join(l.project.Root, path)
 }
 
-// rel is a path as messages show it.
+// rel returns a path as messages show it: relative to the project root.
 func (l *loader) rel(path string) string {
 	if rel, err := filepath.Rel(l.project.Root, path); err == nil {
 		return filepath.ToSlash(rel)
@@ -75,7 +75,7 @@ func (l *loader) rel(path string) string {
 	return path
 }
 
-// read parses one file and hands it to use, unless it is no YAML at all.
+// read parses a file and passes it to use when it is YAML.
 func (l *loader) read(path string, use func(yamldoc.Node)) {
 	l.project.Files++
 	data, err := os.ReadFile(path)
@@ -92,10 +92,13 @@ func (l *loader) read(path string, use func(yamldoc.Node)) {
 }
 
 func (l *loader) fileProblem(path, hint, format string, args ...any) {
-	l.problems = append(l.problems, fault.Problem{Kind: fault.Config, File: path, Hint: hint, Message: fmt.Sprintf(format, args...)})
+	l.problems = append(l.problems, fault.Problem{
+		Kind: fault.Config, File: path, Hint: hint,
+		Message: fmt.Sprintf(format, args...),
+	})
 }
 
-// reason is what went wrong with a file without the path, which the message names anyway.
+// reason returns a file error without the path, which the message contains already.
 func reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -103,7 +106,7 @@ func reason(err error) error {
 	return err
 }
 
-// files lists the YAML files of a folder of trailblaze-config/; no such folder is an empty one.
+// files returns the YAML files of a folder of trailblaze-config/, none when it does not exist.
 func (l *loader) files(folder string) []string {
 	dir := filepath.Join(l.project.Root, configDir, folder)
 	entries, err := os.ReadDir(dir)
@@ -123,11 +126,11 @@ func (l *loader) files(folder string) []string {
 	return paths
 }
 
-// ignored warns of a file that looks like one of ours and is not read.
+// ignored warns of a .yml file that is not read.
 func (l *loader) ignored(path string) {
 	l.project.Warnings = append(l.project.Warnings, fault.Problem{
 		Kind: fault.Config, File: path,
-		Message: "this file is not read", Hint: "end its name in .yaml",
+		Message: "this file is not read", Hint: "rename it to end in .yaml",
 	})
 }
 
@@ -143,7 +146,7 @@ func (l *loader) projectFile() {
 	switch {
 	case isFile(path) && isFile(old):
 		l.fileProblem(path, "move what you need into "+projectFile+" and remove the other",
-			"%s and %s are both there; a project has one of them", projectFile, oldProjectFile)
+			"%s and %s both exist; a project has one of them", projectFile, oldProjectFile)
 	case isFile(old):
 		path = old
 	case !isFile(path):
@@ -192,6 +195,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 	})
 	p.Platform, p.Driver = platform.Lower(), driver.Key
 	if platform != "" && driver.Key != "" && driver.Platform != platform {
-		driverAt.Errorf("remove one of them", "driver %q is for %s, but platform is %s", driver.Key, driver.Platform.Lower(), platform.Lower())
+		driverAt.Errorf("remove one of them", "driver %q is for %s, but platform is %s", driver.Key, driver.Platform.Lower(),
+			platform.Lower())
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
-// load reads a project out of a txtar archive that has no mistakes.
+// load loads a project from a txtar archive, which must have no problems.
 func load(t *testing.T, files string) *config.Project {
 	t.Helper()
 	root := unpack(t, txtar.Parse([]byte(files)))
@@ -87,12 +87,16 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Target: "shop", Platform: "android", Driver: "android-ondevice-instrumentation", Location: "on-device",
 		TrailsDir: in("e2e"), LogsDir: in("out/logs"),
 		Servers: []config.Server{
-			{Name: "./tools/common.ts", Script: in("tools/common.ts"), Runtime: "bun", Dir: in("tools"), File: project, Line: 8, Column: 5},
+			{
+				Name:   "./tools/common.ts",
+				Script: in("tools/common.ts"), Runtime: "bun", Dir: in("tools"), File: project, Line: 8, Column: 5,
+			},
 			{
 				Name: "acme-tools", Command: in("gradlew"), Dir: got.Root,
 				Args:           []string{":acme:run", "8080", "fallback", "${SET}", "$PATH ${NOT_AGAIN}"},
 				Env:            map[string]string{"API": "https://api", "PORT": "80", "NONE": ""},
-				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, RestartOnCrash: true, NoPrefetch: true, MultiDevice: true,
+				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true,
+				RestartOnCrash: true, NoPrefetch: true, MultiDevice: true,
 				File: project, Line: 11, Column: 5,
 			},
 		},
@@ -122,7 +126,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Devices: []config.Device{
 			{Name: "desktop"},
 			{
-				Name: "phone", Platform: "web", Driver: "playwright-native", Classifiers: []string{"web", "phone"}, Width: 390, Height: 844,
+				Name: "phone", Platform: "web", Driver: "playwright-native", Classifiers: []string{"web", "phone"}, Width: 390,
+				Height:   844,
 				Settings: []config.Setting{{Key: "viewport", Value: "390x844"}, {Key: "cdpUrl", Value: "${NOT_AGAIN}"}},
 			},
 		},
@@ -145,7 +150,7 @@ var spellings = map[string]string{
 		"trailblaze_subprocess_toolsets: {a: {command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
 }
 
-func TestEverySpellingMeansTheSame(t *testing.T) {
+func TestSpellingsAreEquivalent(t *testing.T) {
 	t.Parallel()
 	for name, file := range spellings {
 		for _, fileName := range []string{"trailblaze.yaml", "trailblaze.config.yaml"} {
@@ -156,7 +161,8 @@ func TestEverySpellingMeansTheSame(t *testing.T) {
 					Root: got.Root, Location: "on-device", Files: 1,
 					TrailsDir: filepath.Join(got.Root, "e2e"), LogsDir: filepath.Join(got.Root, "logs"),
 					Servers: []config.Server{{
-						Name: "a", Command: "b", Dir: filepath.Join(got.Root, "tools"), StartupTimeout: time.Second, CallTimeout: 2 * time.Second,
+						Name: "a", Command: "b", Dir: filepath.Join(got.Root, "tools"), StartupTimeout: time.Second,
+						CallTimeout: 2 * time.Second,
 					}},
 				}
 				places := cmpopts.IgnoreFields(config.Server{}, "File", "Line", "Column")
@@ -171,7 +177,7 @@ func TestEverySpellingMeansTheSame(t *testing.T) {
 	}
 }
 
-func TestProjectsThatSayLittleHaveDefaults(t *testing.T) {
+func TestDefaults(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string]string{
 		"empty file":              "-- trailblaze.yaml --\n",
@@ -183,18 +189,22 @@ func TestProjectsThatSayLittleHaveDefaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := load(t, files)
-			want := &config.Project{Root: got.Root, TrailsDir: filepath.Join(got.Root, "trails"), LogsDir: filepath.Join(got.Root, "logs")}
+			want := &config.Project{
+				Root: got.Root, TrailsDir: filepath.Join(got.Root, "trails"),
+				LogsDir: filepath.Join(got.Root, "logs"),
+			}
 			if name == "prefers the host agent" {
 				want.Location = "host"
 			}
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(config.Project{}, "File", "Files")); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(),
+				cmpopts.IgnoreFields(config.Project{}, "File", "Files")); diff != "" {
 				t.Errorf("project (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestServersAreTheProjectsThenTheTargets(t *testing.T) {
+func TestServersForReturnsProjectThenTarget(t *testing.T) {
 	t.Parallel()
 	project := load(t, everything)
 	for target, want := range map[string][]string{
@@ -213,7 +223,7 @@ func TestServersAreTheProjectsThenTheTargets(t *testing.T) {
 	}
 }
 
-func TestScopeTargetsCarryPlatformsAndAppIDs(t *testing.T) {
+func TestScopeTargets(t *testing.T) {
 	t.Parallel()
 	got := load(t, everything).ScopeTargets()
 	want := []scope.Target{
@@ -228,7 +238,7 @@ func TestScopeTargetsCarryPlatformsAndAppIDs(t *testing.T) {
 	}
 }
 
-func TestAbsolutePathsStayAsTheyAre(t *testing.T) {
+func TestAbsolutePathsAreKept(t *testing.T) {
 	t.Parallel()
 	elsewhere := t.TempDir()
 	script := filepath.Join(elsewhere, "a.js")
@@ -239,7 +249,7 @@ func TestAbsolutePathsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestLoadWithoutEnvironmentKnowsNoNames(t *testing.T) {
+func TestLoadWithoutEnvironment(t *testing.T) {
 	t.Parallel()
 	root := unpack(t, txtar.Parse([]byte("-- trailblaze.yaml --\nmcpServers: [{command: '${HOME}'}]\n")))
 	if _, problems := config.Load(root, nil); len(problems) != 1 {
@@ -247,7 +257,7 @@ func TestLoadWithoutEnvironmentKnowsNoNames(t *testing.T) {
 	}
 }
 
-func TestFindRootWalksUpToTheNearestMarker(t *testing.T) {
+func TestFindRootReturnsNearestFolder(t *testing.T) {
 	t.Parallel()
 	for _, marker := range []string{"trailblaze.yaml", "trailblaze.config.yaml", "trailblaze-config/targets/a.yaml"} {
 		t.Run(marker, func(t *testing.T) {
@@ -267,7 +277,7 @@ func TestFindRootWalksUpToTheNearestMarker(t *testing.T) {
 	}
 }
 
-func TestFindRootTakesTheGivenFolder(t *testing.T) {
+func TestFindRootUsesOverride(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, project := range []string{"here", "a", "b"} {
@@ -295,12 +305,12 @@ func TestFindRootTakesTheGivenFolder(t *testing.T) {
 	}
 }
 
-func TestFindRootSaysWhatMakesAProject(t *testing.T) {
+func TestFindRootExplainsFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "empty", "x"), nil)
 	write(t, filepath.Join(dir, "project", "trailblaze.yaml"), nil)
-	// A folder named like the file, and a file named like the folder, make no project.
+	// A folder named like the file, and a file named like the folder, are not a project.
 	write(t, filepath.Join(dir, "empty", "trailblaze.yaml", "x"), nil)
 	write(t, filepath.Join(dir, "empty", "trailblaze-config"), nil)
 	for _, tt := range []struct {
@@ -315,7 +325,11 @@ func TestFindRootSaysWhatMakesAProject(t *testing.T) {
 			"trailblaze.yaml", "trailblaze.config.yaml", "trailblaze-config/", "trailblaze init",
 		}},
 		{"given folder that is not there", config.Options{Dir: dir, Override: "nowhere"}, []string{"does not exist"}},
-		{"given file", config.Options{Dir: dir, Override: "project/trailblaze.yaml"}, []string{"is a file", "name the folder"}},
+		{
+			"given file",
+			config.Options{Dir: dir, Override: "project/trailblaze.yaml"},
+			[]string{"is a file", "name the folder"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -326,17 +340,18 @@ func TestFindRootSaysWhatMakesAProject(t *testing.T) {
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(f.Message+"\n"+f.Hint, want) {
-					t.Errorf("%q (%s) does not say %q", f.Message, f.Hint, want)
+					t.Errorf("%q (%s) does not contain %q", f.Message, f.Hint, want)
 				}
 			}
 		})
 	}
 }
 
-func TestABrokenFileHidesNothingInTheOthers(t *testing.T) {
+func TestProblemsOfAllFilesAreReported(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]string{
-		"syntax": "target: [shop", "not UTF-8": "target: \xff", "no such anchor": "target: *shop", "two documents": "a: 1\n---\nb: 2",
+		"syntax": "target: [shop", "not UTF-8": "target: \xff", "no such anchor": "target: *shop",
+		"two documents": "a: 1\n---\nb: 2",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -355,7 +370,7 @@ func TestABrokenFileHidesNothingInTheOthers(t *testing.T) {
 	}
 }
 
-func TestNamesExpandFromTheEnvironment(t *testing.T) {
+func TestEnvironmentVariablesAreExpanded(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
 		"${TEAM_TOKEN}":            "secret",
@@ -366,18 +381,19 @@ func TestNamesExpandFromTheEnvironment(t *testing.T) {
 		"${TEAM_TOKEN:-x}":         "secret",
 		"${UNSET:-}":               "",
 		"${UNSET:-a:-b c}":         "a:-b c",
-		"${SET}":                   "${NOT_AGAIN}", // what is put in is not looked at again
+		"${SET}":                   "${NOT_AGAIN}", // values are not expanded again
 		"$${TEAM_TOKEN}":           "${TEAM_TOKEN}",
 		"$TEAM_TOKEN $ $$ $1 {x} ": "$TEAM_TOKEN $ $$ $1 {x} ",
 	} {
-		project := load(t, fmt.Sprintf("-- trailblaze.yaml --\nmcpServers: [{command: x, args: ['%s'], env: {A: '%s'}}]\n", written, written))
+		project := load(t, fmt.Sprintf("-- trailblaze.yaml --\nmcpServers: [{command: x, args: ['%s'], env: {A: '%s'}}]\n",
+			written, written))
 		if server := project.Servers[0]; server.Args[0] != want || server.Env["A"] != want {
 			t.Errorf("%q becomes %q and %q, want %q", written, server.Args[0], server.Env["A"], want)
 		}
 	}
 }
 
-func TestWhatHeadersAndURLsTakeFromTheEnvironmentOrAuthorizeWithIsConfidential(t *testing.T) {
+func TestSecretsOfHeadersAndURLs(t *testing.T) {
 	t.Parallel()
 	const with = "-- trailblaze.yaml --\nmcpServers: [{url: '%s', headers: {%s}}]\n"
 	const h = "https://h/mcp"
@@ -385,12 +401,29 @@ func TestWhatHeadersAndURLsTakeFromTheEnvironmentOrAuthorizeWithIsConfidential(t
 		url, headers, shown string
 		want                map[string]string
 	}{
-		{h, "Authorization: 'Bearer ${TEAM_TOKEN}'", h, map[string]string{"TEAM_TOKEN": "secret", "header Authorization": "secret"}},
-		{h, "X-Team: '${TEAM_TOKEN}', X-Build: '${SET} $${TEAM_TOKEN}'", h, map[string]string{"TEAM_TOKEN": "secret", "SET": "${NOT_AGAIN}"}},
-		{h, "X-Api-Key: 0123456789, X-Team: checkout, X-Auth: no", h, map[string]string{"header X-Api-Key": "0123456789", "header X-Auth": "no"}},
-		{h, "X-Pass: '${SENTENCE}', X-Api-Key: open sesame", h, map[string]string{"SENTENCE": "a b c", "header X-Api-Key": "open sesame"}},
+		{
+			h, "Authorization: 'Bearer ${TEAM_TOKEN}'",
+			h,
+			map[string]string{"TEAM_TOKEN": "secret", "header Authorization": "secret"},
+		},
+		{
+			h, "X-Team: '${TEAM_TOKEN}', X-Build: '${SET} $${TEAM_TOKEN}'",
+			h,
+			map[string]string{"TEAM_TOKEN": "secret", "SET": "${NOT_AGAIN}"},
+		},
+		{
+			h, "X-Api-Key: 0123456789, X-Team: checkout, X-Auth: no",
+			h,
+			map[string]string{"header X-Api-Key": "0123456789", "header X-Auth": "no"},
+		},
+		{
+			h, "X-Pass: '${SENTENCE}', X-Api-Key: open sesame",
+			h,
+			map[string]string{"SENTENCE": "a b c", "header X-Api-Key": "open sesame"},
+		},
 		{"https://me:hunter22@h/mcp?key=sesame!&n=1&key=second", "A: b", h, map[string]string{
-			"user and password of url": "me:hunter22", "password of url": "hunter22", "key of url": "sesame!", "key of url 2": "second",
+			"user and password of url": "me:hunter22", "password of url": "hunter22", "key of url": "sesame!",
+			"key of url 2": "second",
 		}},
 		{"https://tok@h/mcp?v=1", "A: b", h, map[string]string{"user of url": "tok"}},
 		{"https://h/s/${TEAM_TOKEN}/mcp", "A: b", "https://h/s/secret/mcp", map[string]string{"TEAM_TOKEN": "secret"}},
@@ -414,27 +447,31 @@ func TestWhatHeadersAndURLsTakeFromTheEnvironmentOrAuthorizeWithIsConfidential(t
 	}
 }
 
-func TestAServerIsNotNamedAfterWhatItsURLHides(t *testing.T) {
+func TestServerNameContainsNoSecrets(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
-		"https://me:hunter22@h/mcp?key=sesame#f": "https://h/mcp", "http://h:8080": "http://h:8080", "https://h/": "https://h",
-		"https://h/s/${TEAM_TOKEN}/mcp?k=${SET}": "https://h/s/${TEAM_TOKEN}/mcp", "https://${TEAM_TOKEN}@h/mcp": "https://h/mcp",
+		"https://me:hunter22@h/mcp?key=sesame#f": "https://h/mcp", "http://h:8080": "http://h:8080",
+		"https://h/":                             "https://h",
+		"https://h/s/${TEAM_TOKEN}/mcp?k=${SET}": "https://h/s/${TEAM_TOKEN}/mcp",
+		"https://${TEAM_TOKEN}@h/mcp":            "https://h/mcp",
 	} {
 		project := load(t, fmt.Sprintf("-- trailblaze.yaml --\nmcpServers: [{url: '%s'}, {url: '%[1]s', name: 'as ? @ written'}]\n", url))
 		if got := project.Servers[0].Name; got != want {
 			t.Errorf("%s is called %s, want %s", url, got, want)
 		}
 		if got := project.Servers[1].Name; got != "as ? @ written" {
-			t.Errorf("a name that somebody gave became %s", got)
+			t.Errorf("the name: became %s", got)
 		}
 	}
 }
 
-func TestElsewhereIsEveryHostThatIsNotThisMachine(t *testing.T) {
+func TestIsRemote(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]bool{
-		"": false, "http://localhost:1/mcp": false, "http://a.localhost": false, "http://127.0.0.1": false, "http://127.9.9.9:80": false,
-		"http://[::1]:8080/mcp": false, "http://10.0.0.1": true, "https://tools.example.com/mcp": true, "http://localhost.example.com": true,
+		"": false, "http://localhost:1/mcp": false, "http://a.localhost": false, "http://127.0.0.1": false,
+		"http://127.9.9.9:80":   false,
+		"http://[::1]:8080/mcp": false, "http://10.0.0.1": true, "https://tools.example.com/mcp": true,
+		"http://localhost.example.com": true,
 	} {
 		if got := (config.Server{URL: url}).IsRemote(); got != want {
 			t.Errorf("%q: %t, want %t", url, got, want)

@@ -13,7 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 )
 
-func TestFilesThatCannotBeReadAreProblems(t *testing.T) {
+func TestUnreadableFilesAreProblems(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	write(t, filepath.Join(root, "trailblaze-config", "targets"), []byte("not a folder"))

@@ -18,11 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden sections")
 
-// golden is the file of a txtar archive that holds what Load answers.
+// golden is the file of a txtar archive with the expected problems.
 const golden = "want"
 
 func environment(name string) (string, bool) {
-	value, ok := map[string]string{"SET": "$" + "{NOT_AGAIN}", "EMPTY": "", "TEAM_TOKEN": "secret", "SENTENCE": "a b c", "WHOLE": "https://h/s/k%2Fey/mcp?k=v"}[name]
+	value, ok := map[string]string{
+		"SET": "$" + "{NOT_AGAIN}", "EMPTY": "", "TEAM_TOKEN": "secret", "SENTENCE": "a b c",
+		"WHOLE": "https://h/s/k%2Fey/mcp?k=v",
+	}[name]
 	return value, ok
 }
 
@@ -70,7 +73,7 @@ func render(root string, problems, warnings fault.Problems) string {
 	return b.String()
 }
 
-func TestEveryMistakeIsReportedWithItsPlaceAndAdvice(t *testing.T) {
+func TestProblems(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(files) == 0 {

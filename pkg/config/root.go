@@ -7,22 +7,22 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// The three names that make a folder a project root.
+// A project root contains at least one of these.
 const (
 	projectFile    = "trailblaze.yaml"
 	oldProjectFile = "trailblaze.config.yaml"
 	configDir      = "trailblaze-config"
 )
 
-// Options say where to look for a project.
+// Options tell FindRoot where to look for a project.
 type Options struct {
 	Dir      string                      // the working directory, absolute
 	Override string                      // the folder given with --project, absolute or relative to Dir; may be empty
-	Env      func(string) (string, bool) // asked for TRAILBLAZE_PROJECT when Override is empty; may be nil
+	Env      func(string) (string, bool) // looks up TRAILBLAZE_PROJECT when Override is empty; may be nil
 }
 
-// FindRoot returns the project root: the folder that Override or TRAILBLAZE_PROJECT names, else the nearest one from Dir
-// upwards that holds a project file or trailblaze-config/. Its error is a *fault.Error of kind Misuse.
+// FindRoot returns the project root: the folder that Override or TRAILBLAZE_PROJECT names, else the nearest folder from
+// Dir upwards that contains a project file or trailblaze-config/. Its error is a *fault.Error of kind Misuse.
 func FindRoot(opts Options) (string, error) {
 	given := opts.Override
 	if given == "" && opts.Env != nil {
@@ -37,7 +37,8 @@ func FindRoot(opts Options) (string, error) {
 		}
 		if dir == filepath.Dir(dir) {
 			return "", fault.New(fault.Misuse, "run `trailblaze init` to start a project here, or name one with --project",
-				"no project: neither %s nor a folder above it holds %s, %s or %s/", opts.Dir, projectFile, oldProjectFile, configDir)
+				"no project found: neither %s nor a folder above it contains %s, %s or %s/",
+				opts.Dir, projectFile, oldProjectFile, configDir)
 		}
 	}
 }
@@ -57,12 +58,13 @@ func givenRoot(dir, given string) (string, error) {
 			"project folder %s does not exist", root)
 	default:
 		return "", fault.New(fault.Misuse, "run `trailblaze init` there to start a project",
-			"%s is no project: it holds none of %s, %s and %s/", root, projectFile, oldProjectFile, configDir)
+			"%s is not a project: it contains none of %s, %s and %s/", root, projectFile, oldProjectFile, configDir)
 	}
 }
 
 func isRoot(dir string) bool {
-	return isFile(filepath.Join(dir, projectFile)) || isFile(filepath.Join(dir, oldProjectFile)) || isDir(filepath.Join(dir, configDir))
+	return isFile(filepath.Join(dir, projectFile)) || isFile(filepath.Join(dir, oldProjectFile)) ||
+		isDir(filepath.Join(dir, configDir))
 }
 
 func isFile(path string) bool {

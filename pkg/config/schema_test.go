@@ -66,7 +66,8 @@ func kindOf(file string) string {
 func TestSchemasAcceptGoodFiles(t *testing.T) {
 	t.Parallel()
 	good := map[string][]string{"project": slices.Collect(maps.Values(spellings))}
-	good["project"] = append(good["project"], "", "mcpServers: [{script: a.ts, runtime: embedded}]", "mcpServers:\n", "mcpServers: [{name: x, transport: http, url: 'http://x', headers: {A: b}}]")
+	good["project"] = append(good["project"], "", "mcpServers: [{script: a.ts, runtime: embedded}]", "mcpServers:\n",
+		"mcpServers: [{name: x, transport: http, url: 'http://x', headers: {A: b}}]")
 	for _, f := range txtar.Parse([]byte(everything)).Files {
 		if kind := kindOf(f.Name); kind != "" {
 			good[kind] = append(good[kind], string(f.Data))
@@ -81,26 +82,36 @@ func TestSchemasAcceptGoodFiles(t *testing.T) {
 	}
 }
 
-func TestSchemasRefuseTypicalMistakes(t *testing.T) {
+func TestSchemasRejectMistakes(t *testing.T) {
 	t.Parallel()
 	for kind, files := range map[string][]string{
 		"project": {
-			"- target: shop", "targt: shop", "target: 12", "target: ' '", "platform: desktop", "driver: selenium", "agent: remote",
+			"- target: shop", "targt: shop", "target: 12", "target: ' '", "platform: desktop", "driver: selenium",
+			"agent: remote",
 			"preferHostAgent: 'no'", "trailsDir: []", "mcpServers: a.ts", "mcpServers: [a.ts]", "mcpServers: [{name: a}]",
 			"mcpServers: {a: }", "mcpServers: [{script: a.ts, command: node}]", "mcpServers: [{script: a.ts, args: [x]}]",
-			"mcpServers: [{script: a.py}]", "mcpServers: [{command: a, runtime: bun}]", "mcpServers: [{command: a, startupTimeout: 60}]",
-			"mcpServers: [{command: a, call_timeout: soon}]", "mcpServers: [{command: a, args: --x}]", "mcpServers: [{command: a, env: [A=b]}]",
-			"mcpServers: [{script: a.ts, runtime: deno}]", "mcpServers: [{command: a, restart: always}]", "mcpServers: [{command: a, env: {A: [b]}}]",
-			"mcpServers: [{command: a, transport: http}]", "mcpServers: [{url: 'http://x', command: a}]", "mcpServers: [{url: 'http://x', env: {}}]",
-			"mcpServers: [{command: a, startAhead: no way}]", "mcpServers: [{command: a, multiDevice: stdio}]", "mcpServers: [{url: 'http://x', multi_device: http}]", "devices: [a]", "devices: {a: web}", "devices: {'a:b': {}}", "devices: {a: {platform: tv}}",
+			"mcpServers: [{script: a.py}]", "mcpServers: [{command: a, runtime: bun}]",
+			"mcpServers: [{command: a, startupTimeout: 60}]",
+			"mcpServers: [{command: a, call_timeout: soon}]", "mcpServers: [{command: a, args: --x}]",
+			"mcpServers: [{command: a, env: [A=b]}]",
+			"mcpServers: [{script: a.ts, runtime: deno}]", "mcpServers: [{command: a, restart: always}]",
+			"mcpServers: [{command: a, env: {A: [b]}}]",
+			"mcpServers: [{command: a, transport: http}]", "mcpServers: [{url: 'http://x', command: a}]",
+			"mcpServers: [{url: 'http://x', env: {}}]",
+			"mcpServers: [{command: a, startAhead: no way}]", "mcpServers: [{command: a, multiDevice: stdio}]",
+			"mcpServers: [{url: 'http://x', multi_device: http}]", "devices: [a]", "devices: {a: web}", "devices: {'a:b': {}}",
+			"devices: {a: {platform: tv}}",
 			"devices: {a: {size: 10}}", "devices: {a: {classifier: [b]}}", "devices: {a: {viewport: {}}}",
 		},
 		"target": {
-			"", "display_name: Shop", "id: 12", "id: shop\nplatform: ios", "id: shop\nplatforms: [ios]", "id: shop\nplatforms: {windows: {}}",
-			"id: shop\nplatforms: {ios: {app_id: x}}", "id: shop\nplatforms: {ios: {app_ids: x}}", "id: shop\nmcp_servers: [{name: x}]",
+			"", "display_name: Shop", "id: 12", "id: shop\nplatform: ios", "id: shop\nplatforms: [ios]",
+			"id: shop\nplatforms: {windows: {}}",
+			"id: shop\nplatforms: {ios: {app_id: x}}", "id: shop\nplatforms: {ios: {app_ids: x}}",
+			"id: shop\nmcp_servers: [{name: x}]",
 		},
 		"toolset": {
-			"", "tools: [a]", "id: core\ntool: [a]", "id: core\ntools: a", "id: core\ntools: [1]", "id: core\nplatforms: [windows]",
+			"", "tools: [a]", "id: core\ntool: [a]", "id: core\ntools: a", "id: core\ntools: [1]",
+			"id: core\nplatforms: [windows]",
 			"id: core\ndrivers: [selenium]", "id: core\nalways_enabled: sometimes",
 		},
 	} {
@@ -110,7 +121,8 @@ func TestSchemasRefuseTypicalMistakes(t *testing.T) {
 			}
 			root := t.TempDir()
 			write(t, path.Join(root, map[string]string{
-				"project": "trailblaze.yaml", "target": "trailblaze-config/targets/shop.yaml", "toolset": "trailblaze-config/toolsets/core.yaml",
+				"project": "trailblaze.yaml", "target": "trailblaze-config/targets/shop.yaml",
+				"toolset": "trailblaze-config/toolsets/core.yaml",
 			}[kind]), []byte(file))
 			if _, problems := config.Load(root, nil); len(problems) == 0 {
 				t.Errorf("Load accepts as %s\n%s", kind, file)
@@ -133,7 +145,7 @@ func properties(s *jsonschema.Schema) map[string]bool {
 	return names
 }
 
-func TestSchemasKnowEveryKeyInBothSpellings(t *testing.T) {
+func TestSchemasHaveEveryKeyInBothSpellings(t *testing.T) {
 	t.Parallel()
 	for _, kind := range config.SchemaNames() {
 		known := properties(schema(t, kind))
@@ -167,7 +179,7 @@ func knownKeys(t *testing.T, file, content string) []string {
 	return nil
 }
 
-func TestSchemasAndLoaderKnowTheSameKeys(t *testing.T) {
+func TestSchemasAndLoaderHaveSameKeys(t *testing.T) {
 	t.Parallel()
 	const odd = "xxxxxxxxxxxx: 1"
 	for kind, places := range map[string]map[string]string{
@@ -192,7 +204,7 @@ func TestSchemasAndLoaderKnowTheSameKeys(t *testing.T) {
 	}
 }
 
-func TestSchemaRefusesUnknownNames(t *testing.T) {
+func TestSchemaRejectsUnknownNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "trail", "../config", "project.json"} {
 		if _, ok := config.Schema(name); ok {
@@ -201,7 +213,7 @@ func TestSchemaRefusesUnknownNames(t *testing.T) {
 	}
 }
 
-func TestSchemasDescribeServersTheSame(t *testing.T) {
+func TestSchemasHaveSameServer(t *testing.T) {
 	t.Parallel()
 	project, target := schema(t, "project"), schema(t, "target")
 	for name, def := range target.Defs {

@@ -12,7 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// servers reads a list of entries, or a mapping from name to entry. A key with nothing under it has none.
+// servers reads a list of entries, or a mapping from names to entries. An empty value has none.
 func (l *loader) servers(file string, n yamldoc.Node) (servers []Server, names []name) {
 	var entries []*entry
 	switch n.Kind() {
@@ -40,7 +40,7 @@ type entry struct {
 	l      *loader
 	node   yamldoc.Node
 	at     map[string]yamldoc.Node // the values, by key
-	nameAt yamldoc.Node            // what names it
+	nameAt yamldoc.Node            // the node that the name comes from
 }
 
 // entry reads one server; named is its key in a mapping, nil in a list.
@@ -51,7 +51,8 @@ func (l *loader) entry(n yamldoc.Node, named *yamldoc.Entry) *entry {
 		e.Name, e.nameAt, e.Line, e.Column = named.Key, named.At, named.At.Line(), named.At.Column()
 	}
 	if n.Kind() != yamldoc.Mapping {
-		n.Errorf("write a list of `- script: PATH` and `- command: NAME`, or a mapping from names to them", "this is no server")
+		n.Errorf("write a list of `- script: PATH` and `- command: NAME`, or a mapping from names to them",
+			"this is not a server")
 		return e
 	}
 	readers := e.readers()
@@ -89,7 +90,7 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 	}
 }
 
-// readScript reads the path of a script, which has to be there: a server that cannot start is better found before the run.
+// readScript reads the path of a script, which must exist.
 func (e *entry) readScript(n yamldoc.Node) {
 	written := text(n)
 	if written == "" {
@@ -105,7 +106,7 @@ func (e *entry) readScript(n yamldoc.Node) {
 	case info.IsDir():
 		n.Errorf("name the file in it", "script %q is a folder", written)
 	case !slices.Contains(scriptExtensions(), filepath.Ext(e.Script)):
-		n.Errorf("start anything else with command: and args:", "script %q is neither TypeScript nor JavaScript", written)
+		n.Errorf("start other programs with command: and args:", "script %q is neither TypeScript nor JavaScript", written)
 	}
 }
 
@@ -113,11 +114,11 @@ func scriptExtensions() []string {
 	return []string{".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"}
 }
 
-// nearestFile is a hint for a script that does not exist.
+// nearestFile returns a hint for a script that does not exist.
 func (e *entry) nearestFile() string {
 	entries, err := os.ReadDir(filepath.Dir(e.Script))
 	if err != nil {
-		return "there is no folder " + e.l.rel(filepath.Dir(e.Script)) + "; paths start at the project root"
+		return "the folder " + e.l.rel(filepath.Dir(e.Script)) + " does not exist; paths are relative to the project root"
 	}
 	var files []string
 	for _, f := range entries {
@@ -128,15 +129,16 @@ func (e *entry) nearestFile() string {
 	if hint := fault.DidYouMean(filepath.Base(e.Script), files); hint != "" {
 		return hint
 	}
-	return "paths start at the project root"
+	return "paths are relative to the project root"
 }
 
-// readCommand reads a program: a path, if it has a separator, else a name to look for on PATH.
+// readCommand reads a program: a path if it has a separator, else a name to look up on PATH.
 func (e *entry) readCommand(n yamldoc.Node) {
 	written := text(n)
 	e.Command = e.l.expanded(n, written)
 	if e.Command == "" && written != "" {
-		n.Errorf("", "this is empty once the environment is put in")
+		n.Errorf("set its variables, or write a default: ${NAME:-default}",
+			"command is empty after expanding environment variables")
 	}
 	if strings.ContainsAny(e.Command, "/"+string(filepath.Separator)) {
 		e.Command = e.l.path(e.Command)
@@ -152,7 +154,7 @@ func (e *entry) readArgs(n yamldoc.Node) {
 func (e *entry) readDir(n yamldoc.Node) {
 	written := text(n)
 	if e.Dir = e.l.path(written); written != "" && !isDir(e.Dir) {
-		n.Errorf("paths start at the project root", "folder %q does not exist", written)
+		n.Errorf("paths are relative to the project root", "folder %q does not exist", written)
 	}
 }
 
@@ -160,12 +162,12 @@ func (e *entry) readRuntime(n yamldoc.Node) {
 	e.Runtime = oneOf(n, "runtime", "bun", "node", "embedded")
 }
 
-// variables reads a mapping from names to texts.
+// variables reads a mapping from names to scalars, with environment variables expanded.
 func (e *entry) variables(n yamldoc.Node) map[string]string {
 	out := map[string]string{}
 	for _, v := range n.Entries() {
 		if v.Key == "" || strings.ContainsAny(v.Key, "=\x00") {
-			v.At.Errorf("", "%q cannot be a name", v.Key)
+			v.At.Errorf("", "%q is not a valid name", v.Key)
 			continue
 		}
 		out[v.Key] = e.l.expanded(v.Value, v.Value.Scalar())
@@ -173,7 +175,7 @@ func (e *entry) variables(n yamldoc.Node) map[string]string {
 	return out
 }
 
-// check makes sure that the keys of the entry go together, and fills in what follows from them.
+// check reports keys of the entry that cannot be combined, and sets what follows from its keys.
 func (e *entry) check(inMapping bool) {
 	e.checkOneFolder()
 	kind := e.kind()
@@ -182,12 +184,12 @@ func (e *entry) check(inMapping bool) {
 	}
 	for key, at := range e.at {
 		if takes := keysFor(kind); !slices.Contains(takes, key) {
-			at.Errorf("with "+kind+" go: "+strings.Join(takes, ", "), "%q does not go with %q", key, kind)
+			at.Errorf("keys for "+kind+": "+strings.Join(takes, ", "), "%q cannot be combined with %q", key, kind)
 		}
 	}
 	e.checkTransport(kind)
-	e.checkOpenly()
-	e.settleName(kind, inMapping)
+	e.warnUnencrypted()
+	e.setName(kind, inMapping)
 	if kind == "command" && e.Dir == "" {
 		e.Dir = e.l.project.Root
 	}
@@ -202,7 +204,7 @@ func (e *entry) checkOneFolder() {
 	}
 }
 
-// kind says which key makes the entry a server: script, command or url; none, with a problem, unless it is exactly one.
+// kind returns which of script, command and url the entry has. It is empty, with a problem, unless it is exactly one.
 func (e *entry) kind() string {
 	var kinds []string
 	for _, key := range []string{"script", "command", "url"} {
@@ -217,11 +219,12 @@ func (e *entry) kind() string {
 	case 1:
 		return kinds[0]
 	}
-	e.at[kinds[1]].Errorf("make two entries of it, or remove one", "a server has either %s", strings.Join(kinds, " or "))
+	e.at[kinds[1]].Errorf("write two entries, or remove one of the keys", "a server has either %s",
+		strings.Join(kinds, " or "))
 	return ""
 }
 
-// keysFor lists the keys that an entry of a kind may have.
+// keysFor returns the keys that an entry of a kind may have.
 func keysFor(kind string) []string {
 	keys := []string{kind, "name", "transport", "startupTimeout", "callTimeout", "callbackTimeout", "parallel"}
 	switch kind {
@@ -241,12 +244,12 @@ func (e *entry) checkTransport(kind string) {
 		wrong = "stdio"
 	}
 	if at.Kind() == yamldoc.Text && at.Str() == wrong {
-		at.Errorf("http goes with url; stdio with script and command", "transport %q does not go with %q", wrong, kind)
+		at.Errorf("use http with url, stdio with script and command", "transport %q cannot be combined with %q", wrong, kind)
 	}
 }
 
-// settleName names the entry: by its key in a mapping, else by name, else by what makes it a server, as it is written.
-func (e *entry) settleName(kind string, inMapping bool) {
+// setName sets the server's name: its key in a mapping, else name:, else its script, command or url as written.
+func (e *entry) setName(kind string, inMapping bool) {
 	at, named := e.at["name"]
 	if !named {
 		at = e.at[kind]
@@ -260,6 +263,6 @@ func (e *entry) settleName(kind string, inMapping bool) {
 			e.Name = withoutSecrets(e.Name)
 		}
 	} else if named && at.Str() != e.Name {
-		at.Errorf("remove name:, or rename the key", "this server is called %q by its key and %q by its name", e.Name, at.Str())
+		at.Errorf("remove name:, or rename the key", "the key names this server %q, but name: is %q", e.Name, at.Str())
 	}
 }

@@ -43,7 +43,7 @@ func (l *loader) platforms(t *Target, n yamldoc.Node) {
 	}
 }
 
-// platform reads what a target says of a platform; a platform without anything is supported and has no settings.
+// platform reads a target's entry for a platform. An empty entry means that the platform is supported.
 func (l *loader) platform(n yamldoc.Node) PlatformConfig {
 	var c PlatformConfig
 	if n.Kind() == yamldoc.Null {
@@ -57,7 +57,7 @@ func (l *loader) platform(n yamldoc.Node) PlatformConfig {
 		"baseUrl": func(n yamldoc.Node) {
 			c.BaseURL = l.expanded(n, text(n))
 			if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme == "" || u.Opaque != "") {
-				n.Errorf("begin it with http:// or https://", "%q is no address", c.BaseURL)
+				n.Errorf("start it with http:// or https://", "%q is not a URL", c.BaseURL)
 			}
 		},
 	})
@@ -89,7 +89,7 @@ func (l *loader) toolset(path string, n yamldoc.Node) {
 	l.toolsetIDs = append(l.toolsetIDs, name{t.ID, l.rel(path), idAt})
 }
 
-// checkID requires an id and expects it to be the file's name, which is where people look for it.
+// checkID reports a missing id, and warns when it differs from the file's name.
 func checkID(path string, file, idAt yamldoc.Node, id string) {
 	stem := strings.TrimSuffix(filepath.Base(path), ".yaml")
 	switch {
@@ -97,16 +97,16 @@ func checkID(path string, file, idAt yamldoc.Node, id string) {
 	case idAt.Kind() == yamldoc.Absent:
 		file.Errorf("add id: "+stem, `"id" is missing`)
 	case id != "" && id != stem:
-		idAt.Warnf("give both the same name", "id %q is in a file named %s", id, filepath.Base(path))
+		idAt.Warnf("use the same name for both", "id %q is in a file named %s", id, filepath.Base(path))
 	}
 }
 
-// checkNames reports ids and server names that stand twice in one session or project, with both places, and a default target
-// that looks like a slip of the pen.
+// checkNames reports ids that are defined twice in the project and server names that are defined twice in a session,
+// with both positions. It warns of a default target that looks misspelt.
 func (l *loader) checkNames() {
 	l.distinct("target id", "rename one of them", nil, l.targetIDs)
 	l.distinct("toolset id", "rename one of them", nil, l.toolsetIDs)
-	const hint = "give one of them another name with name:"
+	const hint = "rename one of them with name:"
 	l.distinct("server name", hint, nil, l.projectServers)
 	for _, names := range l.targetServers {
 		l.distinct("server name", hint, l.projectServers, names)
@@ -125,7 +125,7 @@ func (l *loader) checkNames() {
 	}
 }
 
-// distinct reports the names that stand before, or earlier among themselves.
+// distinct reports the names that are defined twice among before and names.
 func (l *loader) distinct(what, hint string, before, names []name) {
 	first := map[string]name{}
 	for _, n := range before {

@@ -10,16 +10,16 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// text reads a text that says something.
+// text reads text that is not empty.
 func text(n yamldoc.Node) string {
 	s := n.Str()
 	if n.Kind() == yamldoc.Text && strings.TrimSpace(s) == "" {
-		n.Errorf("write a value or remove the key", "this is empty")
+		n.Errorf("write a value or remove the key", "the value is empty")
 	}
 	return s
 }
 
-// texts reads a list of texts that say something.
+// texts reads a list of texts that are not empty.
 func texts(n yamldoc.Node) []string {
 	var out []string
 	for _, item := range n.Items() {
@@ -50,12 +50,12 @@ func readLocation(n yamldoc.Node) string {
 	s := text(n)
 	l, ok := scope.ParseLocation(s)
 	if !ok && s != "" {
-		n.Errorf(fault.DidYouMean(s, scope.LocationNames()), "unknown agent mode %q", s)
+		n.Errorf(fault.DidYouMean(s, scope.LocationNames()), "unknown value %q; expected host or on-device", s)
 	}
 	return string(l)
 }
 
-// oneOf reads one of a few words; what names them in the message.
+// oneOf reads one of several words; what names their meaning in the message.
 func oneOf(n yamldoc.Node, what string, words ...string) string {
 	s := text(n)
 	if s == "" || slices.Contains(words, s) {
@@ -65,38 +65,39 @@ func oneOf(n yamldoc.Node, what string, words ...string) string {
 	return ""
 }
 
-// onlyWord reads a key that knows one word so far.
+// onlyWord reports whether the value of key is word, its only allowed value.
 func onlyWord(n yamldoc.Node, key, word string) bool {
 	if n.Kind() == yamldoc.Text && n.Str() == word {
 		return true
 	}
-	n.Errorf("write "+key+": "+word+", or remove the key", "%q takes no other value than %s", key, word)
+	n.Errorf("write "+key+": "+word+", or remove the key", "the only value of %q is %s", key, word)
 	return false
 }
 
-// once guards keys that say the same in different words.
+// once reports keys that mean the same, such as an older name and a newer one.
 type once struct {
 	keys  string
 	first yamldoc.Node
 }
 
-// claim says whether n is the first of the keys, and reports it otherwise.
+// claim reports whether n is the value of the first of the keys. It records a problem otherwise.
 func (o *once) claim(n yamldoc.Node) bool {
 	if o.first.Kind() == yamldoc.Absent {
 		o.first = n
 		return true
 	}
-	n.Errorf("remove one of them", "%s say the same; first in line %d", o.keys, o.first.Line())
+	n.Errorf("remove one of them", "%s mean the same; the first is in line %d", o.keys, o.first.Line())
 	return false
 }
 
-// reference is ${…}, closed or not, after a $ when it is meant literally.
+// reference matches ${…}, closed or not, and $${…}, which is literal.
 var reference = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expanded puts the environment into a text: for ${NAME}, and for ${NAME:-default} where NAME may be unset or
-// empty. $${ stands for ${ itself, and any other $ for itself. What is put in is not looked at again. n is where the text stands.
+// expanded returns text with environment variables expanded: ${NAME}, and ${NAME:-default} where NAME may be unset or
+// empty. $${ is a literal ${, and any other $ is literal, too. Values are not expanded again. n is the node of the
+// text.
 func (l *loader) expanded(n yamldoc.Node, raw string) string {
 	return reference.ReplaceAllStringFunc(raw, func(ref string) string {
 		if strings.HasPrefix(ref, "$$") {
@@ -105,7 +106,7 @@ func (l *loader) expanded(n yamldoc.Node, raw string) string {
 		body, closed := strings.CutSuffix(ref[2:], "}")
 		variable, fallback, hasFallback := strings.Cut(body, ":-")
 		if !closed || !variableName.MatchString(variable) || strings.Contains(fallback, "${") {
-			n.Warnf("write ${NAME} or ${NAME:-default}, or $${ for a ${ that is meant literally", "%s is left as it is", ref)
+			n.Warnf("write ${NAME} or ${NAME:-default}, or $${ for a literal ${", "%s is not expanded", ref)
 			return ref
 		}
 		value, set := l.env(variable)
@@ -120,9 +121,9 @@ func (l *loader) expanded(n yamldoc.Node, raw string) string {
 	})
 }
 
-// putIn is what expanded takes from the environment for a text, by the names of the variables. complete says that every one is set or
-// has a default.
-func (l *loader) putIn(raw string) (values map[string]string, complete bool) {
+// environment returns the variables that expanded uses for a text, by name. complete reports whether each is set or has
+// a default.
+func (l *loader) environment(raw string) (values map[string]string, complete bool) {
 	values, complete = map[string]string{}, true
 	for _, ref := range reference.FindAllString(raw, -1) {
 		body, isReference := strings.CutPrefix(ref, "${")

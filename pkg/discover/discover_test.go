@@ -40,7 +40,9 @@ func reasons(r *discover.Registry) map[string]discover.Reason {
 	return out
 }
 
-func build(t *testing.T, sc discover.Scope, sets []discover.Toolset, gate discover.Selection, src ...discover.Source) *discover.Registry {
+func build(t *testing.T, sc discover.Scope, sets []discover.Toolset, gate discover.Selection,
+	src ...discover.Source,
+) *discover.Registry {
 	t.Helper()
 	r, err := discover.Build(sc, src, sets, gate)
 	if err != nil {
@@ -49,17 +51,26 @@ func build(t *testing.T, sc discover.Scope, sets []discover.Toolset, gate discov
 	return r
 }
 
-func TestFiltersApplyInOrderWithTheirReasons(t *testing.T) {
+func TestFiltersApplyInOrder(t *testing.T) {
 	t.Parallel()
 	ios := []any{"ios-host"}
 	tools := []tool.Advertised{
 		named("plain", nil),
-		named("driverBeforePlatform", map[string]any{"trailblaze/supportedDrivers": ios, "trailblaze/supportedPlatforms": []any{"IOS"}}),
-		named("platformBeforeHost", map[string]any{"trailblaze/supportedPlatforms": []any{"WEB"}, "trailblaze/requiresHost": true}),
+		named("driverBeforePlatform", map[string]any{
+			"trailblaze/supportedDrivers":   ios,
+			"trailblaze/supportedPlatforms": []any{"IOS"},
+		}),
+		named("platformBeforeHost", map[string]any{
+			"trailblaze/supportedPlatforms": []any{"WEB"},
+			"trailblaze/requiresHost":       true,
+		}),
 		named("hostOnly", map[string]any{"trailblaze/requiresHost": true}),
 		named("anyCase", map[string]any{"trailblaze/supportedPlatforms": []any{"android"}}),
 		named("driverCaseCounts", map[string]any{"trailblaze/supportedDrivers": []any{"ANDROID-ONDEVICE-ACCESSIBILITY"}}),
-		named("emptyMeansAll", map[string]any{"trailblaze/supportedDrivers": []any{}, "trailblaze/supportedPlatforms": []any{}}),
+		named("emptyMeansAll", map[string]any{
+			"trailblaze/supportedDrivers":   []any{},
+			"trailblaze/supportedPlatforms": []any{},
+		}),
 	}
 	onDevice := android
 	onDevice.Location = scope.OnDevice
@@ -79,11 +90,13 @@ func TestFiltersApplyInOrderWithTheirReasons(t *testing.T) {
 	}
 }
 
-func TestWronglyTypedMetadataCountsAsAbsentWithAWarning(t *testing.T) {
+func TestMetadataOfWrongTypeIsIgnoredWithWarning(t *testing.T) {
 	t.Parallel()
 	r := build(t, android, nil, discover.Selection{}, server("s", named("odd", map[string]any{
-		"trailblaze/supportedDrivers": "ios-host", "trailblaze/supportedPlatforms": []any{1.0}, "trailblaze/requiresHost": "yes",
-		"trailblaze/isForLlm": 0.0, "trailblaze/isRecordable": nil, "trailblaze/toolset": []any{"a"}, "trailblaze/timeoutMs": "5s",
+		"trailblaze/supportedDrivers": "ios-host", "trailblaze/supportedPlatforms": []any{1.0},
+		"trailblaze/requiresHost": "yes",
+		"trailblaze/isForLlm":     0.0, "trailblaze/isRecordable": nil, "trailblaze/toolset": []any{"a"},
+		"trailblaze/timeoutMs": "5s",
 	})))
 	got, ok := r.Lookup("odd")
 	if !ok || !got.IsForLLM || !got.IsRecordable || got.RequiresHost || len(got.Toolsets) != 0 {
@@ -96,8 +109,9 @@ func TestWronglyTypedMetadataCountsAsAbsentWithAWarning(t *testing.T) {
 
 func TestSurfaceToLLMIsTheOlderSpelling(t *testing.T) {
 	t.Parallel()
-	r := build(t, android, nil, discover.Selection{}, server("s", named("quiet", map[string]any{"trailblaze/surfaceToLlm": false}),
-		named("both", map[string]any{"trailblaze/surfaceToLlm": false, "trailblaze/isForLlm": true})))
+	r := build(t, android, nil, discover.Selection{},
+		server("s", named("quiet", map[string]any{"trailblaze/surfaceToLlm": false}),
+			named("both", map[string]any{"trailblaze/surfaceToLlm": false, "trailblaze/isForLlm": true})))
 	quiet, _ := r.Lookup("quiet")
 	both, _ := r.Lookup("both")
 	if quiet.IsForLLM || !both.IsForLLM {
@@ -105,7 +119,7 @@ func TestSurfaceToLLMIsTheOlderSpelling(t *testing.T) {
 	}
 }
 
-func TestToolsetsPushPullAndGate(t *testing.T) {
+func TestToolsetsSelectTools(t *testing.T) {
 	t.Parallel()
 	src := server("s",
 		named("pulled", nil), named("pushed", map[string]any{"trailblaze/toolset": "login"}),
@@ -115,9 +129,15 @@ func TestToolsetsPushPullAndGate(t *testing.T) {
 		{ID: "login", Tools: []string{"pulled", "excluded", "nobody"}},
 		{ID: "base", AlwaysEnabled: true, Tools: []string{"always"}},
 		{ID: "iosOnly", Platforms: []scope.Platform{scope.IOS}, Tools: []string{"gatedByPlatform"}},
-		{ID: "instr", Drivers: []string{"android-ondevice-instrumentation"}, AlwaysEnabled: true, Tools: []string{"gatedByDriver"}},
+		{
+			ID:      "instr",
+			Drivers: []string{"android-ondevice-instrumentation"}, AlwaysEnabled: true, Tools: []string{"gatedByDriver"},
+		},
 	}
-	gate := discover.Selection{ToolSets: []string{"login", "fresh", "iosOnly", "unknownSet"}, Tools: []string{"direct"}, Excluded: []string{"excluded"}}
+	gate := discover.Selection{
+		ToolSets: []string{"login", "fresh", "iosOnly", "unknownSet"}, Tools: []string{"direct"},
+		Excluded: []string{"excluded"},
+	}
 	r := build(t, android, sets, gate, src)
 	if diff := cmp.Diff([]string{"pulled", "pushed", "pushedNew", "always", "direct"}, names(r.Offered)); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)
@@ -145,7 +165,8 @@ func TestToolsetsPushPullAndGate(t *testing.T) {
 func TestWithoutToolSetsEveryRegisteredToolIsOffered(t *testing.T) {
 	t.Parallel()
 	sets := []discover.Toolset{{ID: "x", Tools: []string{"a"}}}
-	r := build(t, android, sets, discover.Selection{Excluded: []string{"b"}}, server("s", named("a", nil), named("b", nil), named("c", nil)))
+	r := build(t, android, sets, discover.Selection{Excluded: []string{"b"}},
+		server("s", named("a", nil), named("b", nil), named("c", nil)))
 	if diff := cmp.Diff([]string{"a", "c"}, names(r.Offered)); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)
 	}
@@ -153,17 +174,21 @@ func TestWithoutToolSetsEveryRegisteredToolIsOffered(t *testing.T) {
 
 func TestCollisionsAreReportedTogether(t *testing.T) {
 	t.Parallel()
-	builtin := discover.Source{Source: tool.Source{Kind: tool.FromBuiltin, Name: "memory"}, Tools: []tool.Advertised{named("remember", nil)}}
+	builtin := discover.Source{
+		Source: tool.Source{Kind: tool.FromBuiltin, Name: "memory"},
+		Tools:  []tool.Advertised{named("remember", nil)},
+	}
 	_, err := discover.Build(android, []discover.Source{
-		builtin, server("one", named("a", nil), named("twice", nil), named("twice", nil)), server("two", named("a", nil), named("remember", nil)),
+		builtin, server("one", named("a", nil), named("twice", nil), named("twice", nil)),
+		server("two", named("a", nil), named("remember", nil)),
 	}, nil, discover.Selection{})
 	if fault.KindOf(err) != fault.Registration || fault.ExitCode(err) != fault.ExitInfra {
 		t.Fatalf("kind %q, exit %d", fault.KindOf(err), fault.ExitCode(err))
 	}
 	for _, want := range []string{
-		`"a" is taken by more than one source: server one and server two`,
-		`"twice" is taken by more than one source: twice in server one`,
-		`"remember" is taken by more than one source: builtin memory and server two`,
+		`tool "a" is defined by server one and server two`,
+		`tool "twice" is defined twice by server one`,
+		`tool "remember" is defined by builtin memory and server two`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q in:\n%v", want, err)
@@ -171,13 +196,13 @@ func TestCollisionsAreReportedTogether(t *testing.T) {
 	}
 }
 
-func TestAFilteredToolDoesNotCollide(t *testing.T) {
+func TestFilteredToolDoesNotCollide(t *testing.T) {
 	t.Parallel()
 	ios := map[string]any{"trailblaze/supportedPlatforms": []any{"IOS"}}
 	build(t, android, nil, discover.Selection{}, server("one", named("login", ios)), server("two", named("login", nil)))
 }
 
-func TestUnknownToolNamesTheNearestAndWhyOneIsSkipped(t *testing.T) {
+func TestFindExplainsUnknownAndSkippedTools(t *testing.T) {
 	t.Parallel()
 	r := build(t, android, nil, discover.Selection{}, server("s", named("generateTestUser", nil),
 		named("tapIOS", map[string]any{"trailblaze/supportedPlatforms": []any{"IOS"}})))
@@ -186,12 +211,12 @@ func TestUnknownToolNamesTheNearestAndWhyOneIsSkipped(t *testing.T) {
 		t.Errorf("unknown: %+v", e)
 	}
 	_, err = r.Find("tapIOS")
-	if err == nil || !strings.Contains(err.Error(), "supports the platforms IOS, this is ANDROID") {
+	if err == nil || !strings.Contains(err.Error(), "supports the platforms IOS, not ANDROID") {
 		t.Errorf("skipped: %v", err)
 	}
 }
 
-func TestTheReservedArgumentIsNowhereInASchema(t *testing.T) {
+func TestSchemasDoNotContainReservedArgument(t *testing.T) {
 	t.Parallel()
 	const with = `"properties":{"_trailblazeContext":{"type":"object"},"x":{"type":"string"}},"required":["_trailblazeContext","x"]`
 	const without = `"properties":{"x":{"type":"string"}},"required":["x"]`
@@ -203,7 +228,8 @@ func TestTheReservedArgumentIsNowhereInASchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			schema, want := fmt.Sprintf(pattern, with), fmt.Sprintf(pattern, without)
-			r := build(t, android, nil, discover.Selection{}, server("s", tool.Advertised{Name: "a", InputSchema: json.RawMessage(schema)}))
+			r := build(t, android, nil, discover.Selection{},
+				server("s", tool.Advertised{Name: "a", InputSchema: json.RawMessage(schema)}))
 			a, _ := r.Lookup("a")
 			if string(a.InputSchema) != want {
 				t.Errorf("schema %s, want %s", a.InputSchema, want)
@@ -215,7 +241,7 @@ func TestTheReservedArgumentIsNowhereInASchema(t *testing.T) {
 	}
 }
 
-func TestCheckArgsReportsEveryMisfit(t *testing.T) {
+func TestCheckArgs(t *testing.T) {
 	t.Parallel()
 	closed := &discover.Tool{InputSchema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name","count"],
 		"properties":{"name":{"type":"string"},"count":{"$ref":"#/$defs/n"},"tags":{"type":"array","items":{"type":"string"}}},
@@ -230,19 +256,53 @@ func TestCheckArgsReportsEveryMisfit(t *testing.T) {
 		open func(string) bool
 		want []string
 	}{
-		"fits":          {closed, map[string]any{"name": "x", "count": uint64(2), "tags": []any{"a"}}, none, nil},
-		"everything":    {closed, map[string]any{"name": 1, "nmae": "x", "tags": []any{2}}, none, []string{"unknown argument", "missing argument", `argument "name"`, `argument "tags"`}},
-		"as decoded":    {closed, map[string]any{"name": "x", "count": json.Number("2e0"), "tags": []any{}}, none, nil},
-		"half a count":  {closed, map[string]any{"name": "x", "count": json.Number("2.5")}, none, []string{`argument "count"`}},
-		"no number":     {closed, map[string]any{"name": "x", "count": json.Number("Inf")}, none, []string{"cannot be written as JSON"}},
-		"not a list":    {closed, map[string]any{"name": "x", "count": int64(1), "tags": []any(nil)}, none, []string{`argument "tags"`}},
-		"reference":     {closed, map[string]any{"name": "x", "count": uint64(0)}, none, []string{`argument "count": minimum`}},
-		"open value":    {closed, map[string]any{"name": "{{n}}", "count": "{{c}}"}, all, nil},
-		"open and typo": {closed, map[string]any{"nmae": "{{n}}", "count": uint64(1)}, all, []string{"unknown argument", "missing argument"}},
-		"combined":      {either, map[string]any{"id": "a", "text": "b"}, none, []string{"oneOf"}},
-		"combined ok":   {either, map[string]any{"id": "a"}, none, nil},
-		"no schema":     {&discover.Tool{}, map[string]any{"x": 1}, none, nil},
-		"bad schema":    {&discover.Tool{InputSchema: json.RawMessage(`{"$ref":"https://example.com/x"}`)}, map[string]any{"x": 1}, none, nil},
+		"fits": {closed, map[string]any{"name": "x", "count": uint64(2), "tags": []any{"a"}}, none, nil},
+		"everything": {
+			closed,
+			map[string]any{"name": 1, "nmae": "x", "tags": []any{2}},
+			none,
+			[]string{"unknown argument", "missing argument", `argument "name"`, `argument "tags"`},
+		},
+		"as decoded": {closed, map[string]any{"name": "x", "count": json.Number("2e0"), "tags": []any{}}, none, nil},
+		"half a count": {
+			closed,
+			map[string]any{"name": "x", "count": json.Number("2.5")},
+			none,
+			[]string{`argument "count"`},
+		},
+		"no number": {
+			closed,
+			map[string]any{"name": "x", "count": json.Number("Inf")},
+			none,
+			[]string{"cannot be written as JSON"},
+		},
+		"not a list": {
+			closed,
+			map[string]any{"name": "x", "count": int64(1), "tags": []any(nil)},
+			none,
+			[]string{`argument "tags"`},
+		},
+		"reference": {
+			closed,
+			map[string]any{"name": "x", "count": uint64(0)},
+			none,
+			[]string{`argument "count": minimum`},
+		},
+		"open value": {closed, map[string]any{"name": "{{n}}", "count": "{{c}}"}, all, nil},
+		"open and typo": {
+			closed,
+			map[string]any{"nmae": "{{n}}", "count": uint64(1)},
+			all,
+			[]string{"unknown argument", "missing argument"},
+		},
+		"combined":    {either, map[string]any{"id": "a", "text": "b"}, none, []string{"oneOf"}},
+		"combined ok": {either, map[string]any{"id": "a"}, none, nil},
+		"no schema":   {&discover.Tool{}, map[string]any{"x": 1}, none, nil},
+		"bad schema": {
+			&discover.Tool{InputSchema: json.RawMessage(`{"$ref":"https://example.com/x"}`)},
+			map[string]any{"x": 1},
+			none, nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -259,22 +319,23 @@ func TestCheckArgsReportsEveryMisfit(t *testing.T) {
 	}
 }
 
-func TestMisspeltNamesOfAFileAreNamedWithTheNearest(t *testing.T) {
+func TestWarningsOfUnknownNamesHaveNearestName(t *testing.T) {
 	t.Parallel()
-	r := build(t, android, []discover.Toolset{{ID: "Shop", Tools: []string{"byu"}}}, discover.Selection{ToolSets: []string{"Shpo"}, Tools: []string{"byu", "qqqqqqqqq"}},
+	r := build(t, android, []discover.Toolset{{ID: "Shop", Tools: []string{"byu"}}},
+		discover.Selection{ToolSets: []string{"Shpo"}, Tools: []string{"byu", "qqqqqqqqq"}},
 		server("s", named("buy", nil)))
 	want := []string{
-		`toolset "Shop" names the tool "byu", which no source provides; did you mean "buy"?`,
-		`the target's platform names the tool "byu", which no source provides; did you mean "buy"?`,
-		`the target's platform names the tool "qqqqqqqqq", which no source provides`,
-		`tool_sets names "Shpo", which no toolset file, tool or registry defines; did you mean "Shop"?`,
+		`toolset "Shop" names the unknown tool "byu"; did you mean "buy"?`,
+		`the target's platform names the unknown tool "byu"; did you mean "buy"?`,
+		`the target's platform names the unknown tool "qqqqqqqqq"`,
+		`tool_sets names the unknown toolset "Shpo"; did you mean "Shop"?`,
 	}
 	if diff := cmp.Diff(want, r.Warnings); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestWhatIsGoneIsSaidUntilItIsBack(t *testing.T) {
+func TestRemovedToolsAreReported(t *testing.T) {
 	t.Parallel()
 	with := func() *discover.Registry {
 		return build(t, android, nil, discover.Selection{}, server("s", named("a", nil), named("b", nil)))
@@ -287,11 +348,12 @@ func TestWhatIsGoneIsSaidUntilItIsBack(t *testing.T) {
 		now.NoteRemoved(before)
 		before = now
 		_, err := now.Find("b")
-		if i == 2 && err != nil || i < 2 && (err == nil || !strings.Contains(err.Error(), `tool "b" of server s was removed`)) {
+		if i == 2 && err != nil || i < 2 && (err == nil ||
+			!strings.Contains(err.Error(), `tool "b" of server s was removed`)) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if _, err := before.Find("c"); err == nil || !strings.Contains(err.Error(), "no source provides") {
+	if _, err := before.Find("c"); err == nil || !strings.Contains(err.Error(), "unknown tool") {
 		t.Error(err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// The keys of a tool's _meta (specification, section 6).
+// The keys of a tool's _meta.
 const (
 	metaPrefix     = "trailblaze/"
 	metaDrivers    = metaPrefix + "supportedDrivers"
@@ -21,27 +21,28 @@ const (
 	metaTimeout    = metaPrefix + "timeoutMs"
 )
 
-// describe reads a tool's metadata: its _meta, and where that is silent what the source's registry says. A value of the wrong
-// type counts as absent, with a warning.
-func (r *Registry) describe(src Source, adv tool.Advertised, also says) *Tool {
+// describe returns the tool with its metadata: that of its _meta, and for keys that _meta lacks that of the source's
+// registry. A value of the wrong type is ignored, with a warning.
+func (r *Registry) describe(src Source, adv tool.Advertised, registered toolMetadata) *Tool {
 	m := metaReader{r, src.Source, adv}
 	platforms := m.strings(metaPlatforms)
 	return &Tool{
-		Name: adv.Name, Description: adv.Description, Source: src.Source, InputSchema: withoutReserved(adv.InputSchema), Caller: src.Caller,
-		SupportedDrivers:   m.strings(metaDrivers),
-		SupportedPlatforms: first(platforms, also.platforms),
-		listedFor:          platforms == nil,
-		RequiresHost:       m.bool(metaHost, false),
-		RequiresContext:    m.bool(metaContext, false),
-		IsForLLM:           m.bool(metaForLLM, m.bool(metaSurface, or(also.forLLM, true))),
-		IsRecordable:       m.bool(metaRecordable, or(also.recordable, true)),
-		IsDelegating:       m.bool(metaDelegating, or(also.delegating, false)),
-		pushedTo:           ids(m.timeoutChecked().toolsets(also.groups)),
+		Name: adv.Name, Description: adv.Description, Source: src.Source, InputSchema: withoutReserved(adv.InputSchema),
+		Caller:                src.Caller,
+		SupportedDrivers:      m.strings(metaDrivers),
+		SupportedPlatforms:    firstSet(platforms, registered.platforms),
+		platformsFromRegistry: platforms == nil,
+		RequiresHost:          m.bool(metaHost, false),
+		RequiresContext:       m.bool(metaContext, false),
+		IsForLLM:              m.bool(metaForLLM, m.bool(metaSurface, valueOr(registered.forLLM, true))),
+		IsRecordable:          m.bool(metaRecordable, valueOr(registered.recordable, true)),
+		IsDelegating:          m.bool(metaDelegating, valueOr(registered.delegating, false)),
+		declaredToolsets:      distinct(m.checkTimeout().toolsets(registered.groups)),
 	}
 }
 
-// ids leaves out what is empty or there already.
-func ids(list []string) []string {
+// distinct returns the list without empty ids and duplicates.
+func distinct(list []string) []string {
 	var out []string
 	seen := map[string]bool{"": true}
 	for _, id := range list {
@@ -53,14 +54,14 @@ func ids(list []string) []string {
 	return out
 }
 
-func first(own, absent []string) []string {
+func firstSet(own, otherwise []string) []string {
 	if own != nil {
 		return own
 	}
-	return absent
+	return otherwise
 }
 
-func or(b *bool, absent bool) bool {
+func valueOr(b *bool, absent bool) bool {
 	if b == nil {
 		return absent
 	}
@@ -74,8 +75,9 @@ type metaReader struct {
 }
 
 func (m metaReader) wrong(key, want string) {
-	m.registry.Warnings = append(m.registry.Warnings, fmt.Sprintf("%s: tool %q: _meta[%q] should be %s, found %s; it is ignored",
-		m.source, m.tool.Name, key, want, jsonType(m.tool.Meta[key])))
+	m.registry.Warnings = append(m.registry.Warnings,
+		fmt.Sprintf("%s: tool %q: _meta[%q] should be %s, found %s; it is ignored",
+			m.source, m.tool.Name, key, want, jsonType(m.tool.Meta[key])))
 }
 
 func (m metaReader) bool(key string, absent bool) bool {
@@ -123,8 +125,8 @@ func (m metaReader) strings(key string) []string {
 	return out
 }
 
-// timeoutChecked warns of a timeoutMs that the server's limits cannot use.
-func (m metaReader) timeoutChecked() metaReader {
+// checkTimeout warns of a timeoutMs that is not a positive number.
+func (m metaReader) checkTimeout() metaReader {
 	if v, ok := m.tool.Meta[metaTimeout]; ok {
 		if ms, isNumber := v.(float64); !isNumber || ms <= 0 {
 			m.wrong(metaTimeout, "a positive number")

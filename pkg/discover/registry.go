@@ -1,6 +1,6 @@
-// Package discover turns what sources advertise into one registry for a scope: filtered with reasons, named exactly as
-// advertised, grouped into toolsets. Data in, data out: it starts nothing and reads no file. A Registry is built once and
-// read-only afterwards, so it may be shared between goroutines.
+// Package discover builds the registry of tools for a scope from what sources advertise: it filters the tools, groups
+// them into toolsets, and checks arguments against their schemas. It starts nothing and reads no file. A Registry is
+// read-only once it is built, so goroutines may share it.
 package discover
 
 import (
@@ -25,35 +25,35 @@ type Tool struct {
 	InputSchema        json.RawMessage // as advertised, may be nil
 	IsForLLM           bool
 	IsRecordable       bool
-	IsDelegating       bool // its result may be a list of calls to make in its place
+	IsDelegating       bool // its result may be a list of calls that are made instead
 	RequiresHost       bool
 	RequiresContext    bool
 	SupportedDrivers   []string
 	SupportedPlatforms []string
-	Toolsets           []string // ids of the toolsets it belongs to, in the order they are defined
+	Toolsets           []string // ids of the toolsets that it belongs to, in the order of their definition
 	Caller             tool.Caller
 
-	pushedTo  []string // trailblaze/toolset, or the groups of its source's registry
-	listedFor bool     // it is its source's registry that says the platforms, not its _meta
-	compile   sync.Once
-	checker   *checker // of InputSchema, compiled at the first check; nil when it cannot be used
-	outline   sync.Once
-	outlineOf outline // of InputSchema, read when it is first asked for
+	declaredToolsets      []string // trailblaze/toolset, or the groups of its source's registry
+	platformsFromRegistry bool     // it is its source's registry that says the platforms, not its _meta
+	compile               sync.Once
+	checker               *checker // of InputSchema, compiled at the first check; nil when it cannot be used
+	outline               sync.Once
+	outlineOf             outline // of InputSchema, read when it is first asked for
 }
 
-// Source is everything one contributor advertises, with what runs its tools.
+// Source is a source of tools: what it advertises, and the Caller of its tools.
 type Source struct {
 	tool.Source
 	Tools    []tool.Advertised
-	Registry string // text of the resource trailblaze://registry as the source gave it; empty without one
+	Registry string // the text of its resource trailblaze://registry; empty without one
 	Caller   tool.Caller
-	Missing  []string // names that others of its kind have
+	Missing  []string // names of tools that other sources of its kind have
 }
 
-// Reason says why a tool is not offered.
+// Reason is why a tool is not offered.
 type Reason string
 
-// The reasons of section 10.1 of the specification, in the order in which they are looked at.
+// The reasons, in the order in which they are checked.
 const (
 	ByDriver   Reason = "supportedDrivers"
 	ByPlatform Reason = "supportedPlatforms"
@@ -61,40 +61,40 @@ const (
 	ByToolset  Reason = "toolset"
 )
 
-// Skipped is a tool that this scope does not offer. One skipped ByToolset is registered all the same.
+// Skipped is a tool that the scope does not offer. A tool that is skipped ByToolset is registered.
 type Skipped struct {
 	Name     string
 	Source   tool.Source
 	Reason   Reason
-	Detail   string   // what the tool wants, for people
+	Detail   string   // the reason in words
 	Toolsets []string // ids of the toolsets it belongs to
 
-	saidIn string // the place that says so, of a tool that is not registered
+	declaredIn string // the place that says so, of a tool that is not registered
 }
 
-// Scope is what the filters look at.
+// Scope is the scope for which tools are filtered.
 type Scope struct {
 	Driver   string
 	Platform scope.Platform
 	Location scope.Location
 }
 
-// Registry is every tool of a session under its advertised name.
+// Registry holds every tool of a session by name.
 type Registry struct {
 	Tools    []*Tool // registered, sources in order, then as advertised
-	Offered  []*Tool // the ones an agent is shown
+	Offered  []*Tool // the tools that an agent is shown
 	Skipped  []Skipped
-	Toolsets []Toolset // defined and pushed
+	Toolsets []Toolset // those of files, then those that tools and registries declare
 	Warnings []string
 
 	byName  map[string]*Tool
 	byID    map[string]int   // of Toolsets
-	lacking map[string]error // why a name that is known elsewhere is not here
+	missing map[string]error // why a name that is known elsewhere is not here
 	removed map[string]error // that a name was known before
 }
 
-// NoteRemoved notes which names an older registry knew that this one does not know, so that Find can say so. It is to be called before
-// others see the registry.
+// NoteRemoved records the tools of an older registry that this one does not have, for the errors of Find. It must be
+// called before the registry is shared.
 func (r *Registry) NoteRemoved(older *Registry) {
 	r.removed = map[string]error{}
 	for name, err := range older.removed {
@@ -104,8 +104,9 @@ func (r *Registry) NoteRemoved(older *Registry) {
 	}
 	for _, t := range older.Tools {
 		if r.byName[t.Name] == nil {
-			r.removed[t.Name] = fault.New(fault.UnknownTool, "its server no longer lists it; what reloadTools answered says what else changed",
-				"tool %q of %s was removed when reloadTools listed it again", t.Name, t.Source)
+			r.removed[t.Name] = fault.New(fault.UnknownTool,
+				"its server no longer lists it; the result of reloadTools has all changes",
+				"tool %q of %s was removed by reloadTools", t.Name, t.Source)
 		}
 	}
 }
@@ -116,18 +117,18 @@ func (r *Registry) Lookup(name string) (*Tool, bool) {
 	return t, ok
 }
 
-// Find returns a registered tool or an error with the nearest names, or why the scope skipped it.
+// Find returns a registered tool. Its error names the nearest tools, or why the scope skipped the tool.
 func (r *Registry) Find(name string) (*Tool, error) {
 	if t, ok := r.byName[name]; ok {
 		return t, nil
 	}
 	for _, s := range r.Skipped {
 		if s.Name == name {
-			return nil, fault.New(fault.UnknownTool, "choose another driver, platform or agent mode, or change "+s.saidIn,
+			return nil, fault.New(fault.UnknownTool, "use another driver, platform or --agent, or change "+s.declaredIn,
 				"tool %q of %s is not available here: %s", name, s.Source, s.Detail)
 		}
 	}
-	if err := cmp.Or(r.lacking[name], r.removed[name]); err != nil {
+	if err := cmp.Or(r.missing[name], r.removed[name]); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(r.Tools))
@@ -138,13 +139,13 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	if hint == "" {
 		hint = "`trailblaze toolbox list` shows every tool of a scope"
 	}
-	return nil, fault.New(fault.UnknownTool, hint, "no source provides a tool named %q", name)
+	return nil, fault.New(fault.UnknownTool, hint, "unknown tool %q", name)
 }
 
-// Build filters and registers what the sources advertise and works out what is offered. Names that more than one source
-// claims are reported together.
+// Build filters and registers the tools of the sources and determines which are offered. Its error holds every name
+// that is used by more than one tool.
 func Build(sc Scope, sources []Source, toolsets []Toolset, gate Selection) (*Registry, error) {
-	r := &Registry{byName: map[string]*Tool{}, lacking: map[string]error{}}
+	r := &Registry{byName: map[string]*Tool{}, missing: map[string]error{}}
 	var collisions []error
 	advertised := map[string]bool{}
 	var groups []group
@@ -153,7 +154,7 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Selection) (*Reg
 		about := r.read(src)
 		groups = append(groups, about.groups...)
 		for _, name := range src.Missing {
-			r.lacking[name] = src.lacks(name)
+			r.missing[name] = src.missingError(name)
 		}
 		for _, adv := range src.Tools {
 			advertised[adv.Name] = true
@@ -174,56 +175,58 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Selection) (*Reg
 	if err := errors.Join(collisions...); err != nil {
 		return nil, err
 	}
-	r.define(toolsets)
-	r.addGroups(groups, ours(append(filtered, r.Tools...)))
-	r.join(filtered)
+	r.defineToolsets(toolsets)
+	r.addGroups(groups, toolsetsOfTrailblaze(append(filtered, r.Tools...)))
+	r.assignToolsets(filtered)
 	r.warnUnknown(gate, advertised)
 	r.offer(sc, gate)
 	return r, nil
 }
 
-// lacks explains that a source has not what others of its kind have.
-func (s Source) lacks(name string) error {
+// missingError returns the error for a tool that the source lacks and others of its kind have.
+func (s Source) missingError(name string) error {
 	if len(s.Tools) == 0 {
-		return fault.New(fault.UnknownTool, "choose a driver that this version can drive, or leave such calls to a tool server",
-			"%q is a command of devices, and this version has none for %s", name, s.Name)
+		return fault.New(fault.UnknownTool, "use a driver that this version supports, or a tool of a server",
+			"%q is a device command, and this version does not support the device of %s", name, s.Name)
 	}
 	has := make([]string, len(s.Tools))
 	for i, t := range s.Tools {
 		has[i] = t.Name
 	}
-	return fault.New(fault.UnknownTool, "record the step for this platform", "%s has no command %q; it has %s", s.Source, name, strings.Join(has, ", "))
+	return fault.New(fault.UnknownTool, "record the step for this platform", "%s has no command %q; it has %s", s.Source,
+		name, strings.Join(has, ", "))
 }
 
 func collision(a, b *Tool) error {
-	where := fmt.Sprintf("%s and %s", a.Source, b.Source)
+	where := fmt.Sprintf("by %s and %s", a.Source, b.Source)
 	if a.Source == b.Source {
-		where = "twice in " + a.Source.String()
+		where = "twice by " + a.Source.String()
 	}
 	return &fault.Error{
 		Kind:    fault.Registration,
-		Message: fmt.Sprintf("tool name %q is taken by more than one source: %s", a.Name, where),
-		Hint:    "rename one of them; tools are registered under exactly the name they advertise",
+		Message: fmt.Sprintf("tool %q is defined %s", a.Name, where),
+		Hint:    "rename one of them",
 		Details: map[string]any{"tool": a.Name, "sources": []tool.Source{a.Source, b.Source}},
 	}
 }
 
-// filter applies the three filters in their order (specification, section 6).
+// filter applies the filters by driver, platform and host, in this order.
 func filter(sc Scope, t *Tool) (Skipped, bool) {
-	skip := Skipped{Name: t.Name, Source: t.Source, saidIn: "the tool's _meta"}
+	skip := Skipped{Name: t.Name, Source: t.Source, declaredIn: "the tool's _meta"}
 	switch {
 	case len(t.SupportedDrivers) > 0 && !slices.Contains(t.SupportedDrivers, sc.Driver):
 		skip.Reason = ByDriver
-		skip.Detail = fmt.Sprintf("it supports the drivers %s, this is %s", strings.Join(t.SupportedDrivers, ", "), sc.Driver)
+		skip.Detail = fmt.Sprintf("it supports the drivers %s, not %s", strings.Join(t.SupportedDrivers, ", "), sc.Driver)
 	case len(t.SupportedPlatforms) > 0 && !containsFold(t.SupportedPlatforms, string(sc.Platform)):
 		skip.Reason = ByPlatform
-		skip.Detail = fmt.Sprintf("it supports the platforms %s, this is %s", strings.ToUpper(strings.Join(t.SupportedPlatforms, ", ")), sc.Platform)
-		if t.listedFor {
-			skip.saidIn = "its entry in trailblaze://registry"
+		skip.Detail = fmt.Sprintf("it supports the platforms %s, not %s",
+			strings.ToUpper(strings.Join(t.SupportedPlatforms, ", ")), sc.Platform)
+		if t.platformsFromRegistry {
+			skip.declaredIn = "its entry in trailblaze://registry"
 		}
 	case t.RequiresHost && sc.Location == scope.OnDevice:
 		skip.Reason = ByHost
-		skip.Detail = "it needs the host, this is on-device mode"
+		skip.Detail = "it runs only on the host, not on the device"
 	default:
 		return Skipped{}, false
 	}

@@ -12,31 +12,31 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// resource is what the trailblaze://registry of a source says (specification, section 14). What it does not say is nil.
+// resource is the content of a source's trailblaze://registry. Values that it does not set are nil.
 type resource struct {
-	tools  map[string]says
+	tools  map[string]toolMetadata
 	groups []group
 }
 
-// says is what a resource says of a tool. A tool's own _meta comes first.
-type says struct {
+// toolMetadata is the metadata of a tool in a resource. The tool's _meta overrides it.
+type toolMetadata struct {
 	platforms, groups              []string
 	forLLM, recordable, delegating *bool
 }
 
-// group is what a resource says of a group of tools, which is a toolset.
+// group is a group of tools in a resource, which is a toolset.
 type group struct {
 	id, description string
 	enabled         *bool // by default
 	source          tool.Source
 }
 
-// maxWarnings is how many warnings of one kind there are about one resource; the others are counted.
+// maxWarnings is the number of warnings of one kind about one resource. The others are only counted.
 const maxWarnings = 10
 
-// read takes what it can use of a source's resource and warns of the rest.
+// read parses a source's resource and warns of what it cannot use.
 func (r *Registry) read(src Source) resource {
-	out := resource{tools: map[string]says{}}
+	out := resource{tools: map[string]toolMetadata{}}
 	if src.Registry == "" {
 		return out
 	}
@@ -51,21 +51,21 @@ func (r *Registry) read(src Source) resource {
 		}
 	}
 	warn := func(problem string) { r.warnf("%s: trailblaze://registry: %s", src.Source, problem) }
-	few(in.problems, warn, func(problem string) string { return problem })
+	reportFew(in.problems, warn, func(problem string) string { return problem })
 	unlisted, listed := out.unlisted(src.Tools)
-	few(unlisted, warn, func(name string) string {
+	reportFew(unlisted, warn, func(name string) string {
 		return fmt.Sprintf("it names the tool %.100q, which the server does not list%s", name, didYouMean(name, listed))
 	})
 	return out
 }
 
-// few tells of the first of many problems of a kind, and of how many more there are.
-func few(problems []string, tell func(string), one func(string) string) {
+// reportFew calls warn with the messages of the first maxWarnings problems, and with the number of the others.
+func reportFew(problems []string, warn func(string), message func(string) string) {
 	for _, problem := range problems[:min(len(problems), maxWarnings)] {
-		tell(one(problem))
+		warn(message(problem))
 	}
 	if more := len(problems) - maxWarnings; more > 0 {
-		tell(fmt.Sprintf("and %d more of this kind", more))
+		warn(fmt.Sprintf("and %d more of this kind", more))
 	}
 }
 
@@ -85,12 +85,12 @@ func (r resource) unlisted(tools []tool.Advertised) (unlisted, listed []string) 
 	return unlisted, listed
 }
 
-// resourceReader reads parts of a resource and keeps what is wrong with them.
+// resourceReader reads parts of a resource and collects problems.
 type resourceReader struct{ problems []string }
 
-func (r *resourceReader) tool(path string, raw json.RawMessage) says {
+func (r *resourceReader) tool(path string, raw json.RawMessage) toolMetadata {
 	of := r.entry(path, raw, "platforms", "groups", "exposedToLlm", "isRecordable", "isDelegating")
-	return says{
+	return toolMetadata{
 		platforms:  r.platforms(path+".platforms", of.get("platforms")),
 		groups:     r.texts(path+".groups", of.get("groups")),
 		forLLM:     value[bool](r, path+".exposedToLlm", of.get("exposedToLlm"), "true or false"),
@@ -102,39 +102,43 @@ func (r *resourceReader) tool(path string, raw json.RawMessage) says {
 func (r *resourceReader) group(m member, source tool.Source) group {
 	path := "groups." + m.key
 	of := r.entry(path, m.value, "description", "defaultEnabled")
-	g := group{id: m.key, enabled: value[bool](r, path+".defaultEnabled", of.get("defaultEnabled"), "true or false"), source: source}
+	g := group{
+		id: m.key, enabled: value[bool](r, path+".defaultEnabled", of.get("defaultEnabled"), "true or false"),
+		source: source,
+	}
 	if text := value[string](r, path+".description", of.get("description"), "text"); text != nil {
 		g.description = *text
 	}
 	return g
 }
 
-// entry decodes an object and warns of the keys that mean nothing in it.
+// entry decodes an object and reports unknown keys.
 func (r *resourceReader) entry(path string, raw json.RawMessage, known ...string) members {
 	of := r.members(path, raw)
 	for _, m := range of {
 		if !slices.Contains(known, m.key) {
-			r.wrongf("%s.%.100s means nothing; it is ignored%s", path, m.key, didYouMean(m.key, known))
+			r.problemf("unknown key %s.%.100s is ignored%s", path, m.key, didYouMean(m.key, known))
 		}
 	}
 	return of
 }
 
-// platforms keeps names that are none, so that a tool with a misspelt platform is not offered on all of them.
+// platforms reads names of platforms. It keeps unknown names, so that a tool with a misspelt platform is not offered on
+// all platforms.
 func (r *resourceReader) platforms(path string, raw json.RawMessage) []string {
-	known := append(scope.PlatformNames(), "desktop") // which nothing drives yet
+	known := append(scope.PlatformNames(), "desktop") // which has no driver yet
 	names := r.texts(path, raw)
 	for _, name := range names {
 		if !containsFold(known, name) {
-			r.wrongf("%s: %.100q is no platform; there are %s", path, name, strings.Join(known, ", "))
+			r.problemf("%s: unknown platform %.100q; known: %s", path, name, strings.Join(known, ", "))
 		}
 	}
 	return names
 }
 
-// texts is nil when there is no list or nothing in it can be used.
+// texts reads a list of texts. It is nil when there is no list or no entry is text.
 func (r *resourceReader) texts(path string, raw json.RawMessage) []string {
-	list := value[[]json.RawMessage](r, path, raw, "list")
+	list := value[[]json.RawMessage](r, path, raw, "a list")
 	if list == nil {
 		return nil
 	}
@@ -150,20 +154,20 @@ func (r *resourceReader) texts(path string, raw json.RawMessage) []string {
 	return out
 }
 
-// value decodes what is there; nil when it is absent or of another type.
+// value decodes a value. It is nil when the value is absent or, with a problem, of another type.
 func value[T any](r *resourceReader, path string, raw json.RawMessage, want string) *T {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
 	out := new(T)
 	if json.Unmarshal(raw, out) != nil {
-		r.wrongf("%s is no %s, but %s; it is ignored", path, want, rawType(raw))
+		r.problemf("%s is %s, not %s; it is ignored", path, rawType(raw), want)
 		return nil
 	}
 	return out
 }
 
-func (r *resourceReader) wrongf(format string, args ...any) {
+func (r *resourceReader) problemf(format string, args ...any) {
 	const longest = 300
 	r.problems = append(r.problems, fmt.Sprintf("%.*s", longest, fmt.Sprintf(format, args...)))
 }
@@ -186,19 +190,19 @@ func (ms members) get(key string) json.RawMessage {
 	return nil
 }
 
-// members decodes an object, in the order in which it was written; of a key that is there several times the last value counts. The
-// path of the whole resource is empty.
+// members decodes an object in its order. Of a key that is defined several times the last value counts. The path of the
+// whole resource is empty.
 func (r *resourceReader) members(path string, raw json.RawMessage) members {
 	var whole json.RawMessage
 	if err := json.Unmarshal(raw, &whole); err != nil && len(raw) > 0 {
-		r.wrongf("it is no JSON: %v", err)
+		r.problemf("it is not JSON: %v", err)
 		return nil
 	}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" && path != "" {
 		return nil
 	}
 	if raw[0] != '{' {
-		r.wrongf("%s is no object, but %s; it is ignored", cmp.Or(path, "it"), rawType(raw))
+		r.problemf("%s is %s, not an object; it is ignored", cmp.Or(path, "it"), rawType(raw))
 		return nil
 	}
 	var out members
@@ -212,7 +216,7 @@ func (r *resourceReader) members(path string, raw json.RawMessage) members {
 			m.key, _ = key.(string)
 			err = dec.Decode(&m.value)
 			if i, twice := at[m.key]; twice {
-				r.wrongf("%s is there more than once; the last one counts", strings.TrimPrefix(path+"."+m.key, "."))
+				r.problemf("%s is defined more than once; the last one counts", strings.TrimPrefix(path+"."+m.key, "."))
 				out[i] = m
 				continue
 			}
@@ -240,13 +244,13 @@ func rawType(raw json.RawMessage) string {
 	}
 }
 
-// addGroups adds what resources say of groups: to a toolset that a file defines what the file leaves open, else a toolset of its
-// own. Of what several of them say, the first holds. The toolsets of our own tools are not theirs to change.
+// addGroups adds the groups of resources to the toolsets. A toolset that a file defines keeps what the file sets. The
+// first resource counts when several differ. Resources cannot change the toolsets of trailblaze's own tools.
 func (r *Registry) addGroups(groups []group, ours map[string]bool) {
 	describedBy, enabledBy := map[string]group{}, map[string]group{}
 	for _, g := range groups {
 		if ours[g.id] {
-			r.warnf("%s: trailblaze://registry: groups.%s is a toolset of trailblaze itself; what is said of it is ignored", g.source, g.id)
+			r.warnf("%s: trailblaze://registry: groups.%s is a toolset of trailblaze; it is ignored", g.source, g.id)
 			continue
 		}
 		ts := r.toolset(g.id)
@@ -256,7 +260,8 @@ func (r *Registry) addGroups(groups []group, ours map[string]bool) {
 			case ts.Description == "":
 				ts.Description, describedBy[g.id] = g.description, g
 			case told && first.description != g.description:
-				r.warnf("%s and %s describe the group %q differently; what %s says holds", first.source, g.source, g.id, first.source)
+				r.warnf("%s and %s describe the group %q differently; that of %s is used",
+					first.source, g.source, g.id, first.source)
 			}
 		}
 		if g.enabled != nil {
@@ -265,7 +270,7 @@ func (r *Registry) addGroups(groups []group, ours map[string]bool) {
 			case !told:
 				ts.OffByDefault, enabledBy[g.id] = !*g.enabled, g
 			case *first.enabled != *g.enabled:
-				r.warnf("%s and %s disagree on whether the group %q is enabled by default; what %s says holds",
+				r.warnf("%s and %s differ in whether the group %q is enabled by default; the value of %s is used",
 					first.source, g.source, g.id, first.source)
 			}
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// withoutReserved returns the schema without the reserved argument, which no schema that anybody sees mentions; most do not have it
-// and are kept byte for byte.
+// withoutReserved returns the schema without the reserved argument, which no schema that anybody sees mentions; most do
+// not have it and are kept byte for byte.
 func withoutReserved(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(tool.ReservedArg)) {
 		return raw
@@ -60,9 +60,9 @@ type ArgProblem struct {
 	Hint    string
 }
 
-// CheckArgs holds arguments against the tool's input schema and reports everything that does not fit. Properties for which
-// open says true have a value that is not known yet and are only checked by name. A schema that cannot be used (another
-// draft, a remote reference) checks nothing: the server itself will say.
+// CheckArgs holds arguments against the tool's input schema and reports everything that does not fit. Properties for
+// which open says true have a value that is not known yet and are only checked by name. A schema that cannot be used
+// (another draft, a remote reference) checks nothing: the server itself will say.
 func (t *Tool) CheckArgs(args map[string]any, unresolved func(property string) bool) []ArgProblem {
 	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
 	c := t.checker
@@ -82,13 +82,13 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(property string) b
 	usage := t.outlined().usage()
 	problems := slices.Concat(c.unknown(values), c.missing(values, usage), c.values(values, unresolved, usage))
 	if len(problems) == 0 && misfit != nil {
-		problems = append(problems, ArgProblem{Message: tidy(misfit), Hint: usage})
+		problems = append(problems, ArgProblem{Message: lastPart(misfit), Hint: usage})
 	}
 	return problems
 }
 
-// Usage lists the arguments that the tool takes, required ones first, as "name (type), other (type) optional"; empty when it
-// takes none or does not say.
+// Usage lists the arguments that the tool takes, required ones first, as "name (type), other (type) optional"; empty
+// when it takes none or does not say.
 func (t *Tool) Usage() string {
 	return t.outlined().arguments()
 }
@@ -166,8 +166,8 @@ func (p property) String() string {
 	return strings.Join(kinds, " or ")
 }
 
-// checker is an input schema in two forms: whole, and without everything that looks at several properties together, so that
-// each property can be judged alone.
+// checker is an input schema in two forms: whole, and without everything that looks at several properties together, so
+// that each property can be judged alone.
 type checker struct {
 	schema *jsonschema.Schema
 	whole  *jsonschema.Resolved
@@ -242,7 +242,7 @@ func (c *checker) values(values map[string]any, open func(string) bool, usage st
 			continue
 		}
 		if err := c.single().Validate(map[string]any{name: values[name]}); err != nil {
-			out = append(out, ArgProblem{fmt.Sprintf("argument %q: %s", name, tidy(err)), usage})
+			out = append(out, ArgProblem{fmt.Sprintf("argument %q: %s", name, lastPart(err)), usage})
 		}
 	}
 	return out
@@ -271,8 +271,8 @@ func (o *outline) arguments() string {
 	return strings.Join(slices.Concat(required, optional), ", ")
 }
 
-// tidy keeps the last and most specific part of the validator's nested messages.
-func tidy(err error) string {
+// lastPart keeps the last and most specific part of the validator's nested messages.
+func lastPart(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, "validating "); i >= 0 {
 		if _, rest, ok := strings.Cut(text[i:], ": "); ok {

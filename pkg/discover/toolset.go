@@ -12,7 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// Toolset is a named group of tools (specification, section 2.3).
+// Toolset is a named group of tools.
 type Toolset struct {
 	ID            string
 	Description   string
@@ -20,34 +20,37 @@ type Toolset struct {
 	Drivers       []string         // empty: all
 	AlwaysEnabled bool
 	OffByDefault  bool     // offered only when tool_sets names it
-	Tools         []string // names it pulls in; after Build, everything that belongs to it
+	Tools         []string // the tools that its file names; after Build, all tools that belong to it
 	Enabled       bool     // set by Build: its tools are offered in this scope
 }
 
-// Selection is what the target's platform entry says about tools.
+// Selection is the selection of tools in a target's platform entry.
 type Selection struct {
 	ToolSets []string // empty: all but those that are off by default
 	Tools    []string
 	Excluded []string
 }
 
-// offer decides which tools are offered.
+// offer determines which tools are offered.
 func (r *Registry) offer(sc Scope, gate Selection) {
 	for i := range r.Toolsets {
 		ts := &r.Toolsets[i]
 		ts.Enabled = ts.enabled(gate) && ts.applies(sc)
 	}
 	for _, t := range r.Tools {
-		if why, out := r.gated(t, gate); out {
-			r.Skipped = append(r.Skipped, Skipped{Name: t.Name, Source: t.Source, Reason: ByToolset, Detail: why, Toolsets: t.Toolsets})
+		if why, out := r.excluded(t, gate); out {
+			r.Skipped = append(r.Skipped, Skipped{
+				Name: t.Name, Source: t.Source, Reason: ByToolset, Detail: why,
+				Toolsets: t.Toolsets,
+			})
 			continue
 		}
 		r.Offered = append(r.Offered, t)
 	}
 }
 
-// gated says why toolsets keep a registered tool from being offered.
-func (r *Registry) gated(t *Tool, gate Selection) (why string, out bool) {
+// excluded reports whether toolsets exclude a registered tool from the offered ones, and why.
+func (r *Registry) excluded(t *Tool, gate Selection) (why string, out bool) {
 	if slices.Contains(gate.Excluded, t.Name) {
 		return "the target's platform excludes it", true
 	}
@@ -71,7 +74,7 @@ func (r *Registry) gated(t *Tool, gate Selection) (why string, out bool) {
 	case len(gate.ToolSets) == 0:
 		return fmt.Sprintf("its groups %s are not enabled by default; name one of them in tool_sets", quoted(off)), true
 	case len(t.Toolsets) == 0:
-		return "it is in no toolset, and the target's platform lists tool_sets", true
+		return "it is not in a toolset, and the target's platform lists tool_sets", true
 	}
 	if len(t.Toolsets) == 1 {
 		return fmt.Sprintf("its toolset %q is not enabled for this scope", t.Toolsets[0]), true
@@ -87,7 +90,7 @@ func quoted(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// enabled reports whether the target's platform wants a toolset.
+// enabled reports whether the target's platform selects a toolset.
 func (ts Toolset) enabled(gate Selection) bool {
 	return ts.AlwaysEnabled || slices.Contains(gate.ToolSets, ts.ID) || len(gate.ToolSets) == 0 && !ts.OffByDefault
 }
@@ -97,19 +100,19 @@ func (ts Toolset) applies(sc Scope) bool {
 		(len(ts.Drivers) == 0 || slices.Contains(ts.Drivers, sc.Driver))
 }
 
-// ours are the toolsets that tools name which no server provides.
-func ours(tools []*Tool) map[string]bool {
+// toolsetsOfTrailblaze returns the ids of the toolsets that built-in tools and device commands declare.
+func toolsetsOfTrailblaze(tools []*Tool) map[string]bool {
 	ids := map[string]bool{}
 	for _, t := range tools {
-		for _, id := range t.pushedTo {
+		for _, id := range t.declaredToolsets {
 			ids[id] = ids[id] || t.Source.Kind != tool.FromServer
 		}
 	}
 	return ids
 }
 
-// define begins with the toolsets that files define.
-func (r *Registry) define(toolsets []Toolset) {
+// defineToolsets adds the toolsets that files define.
+func (r *Registry) defineToolsets(toolsets []Toolset) {
 	r.byID = map[string]int{}
 	for _, ts := range toolsets {
 		ts.Tools = slices.Clone(ts.Tools)
@@ -117,7 +120,8 @@ func (r *Registry) define(toolsets []Toolset) {
 	}
 }
 
-// toolset returns the toolset with an id; one that nobody defined is created. It is good until the next one is.
+// toolset returns the toolset with an id, creating it when there is none. The pointer is valid until another toolset is
+// created.
 func (r *Registry) toolset(id string) *Toolset {
 	i, ok := r.byID[id]
 	if !ok {
@@ -128,18 +132,18 @@ func (r *Registry) toolset(id string) *Toolset {
 	return &r.Toolsets[i]
 }
 
-// join adds the tools that name a toolset themselves, and notes of every tool which toolsets it belongs to. Those that the scope
-// filters out create the toolsets that they name, too, so that nobody is told that there are none.
-func (r *Registry) join(filtered []*Tool) {
+// assignToolsets adds tools to the toolsets that they declare, and sets the toolsets of every tool. Tools that the
+// scope filters out create the toolsets that they declare, too, so that there is no warning about an unknown toolset.
+func (r *Registry) assignToolsets(filtered []*Tool) {
 	for _, t := range r.Tools {
-		for _, id := range t.pushedTo {
+		for _, id := range t.declaredToolsets {
 			if ts := r.toolset(id); !slices.Contains(ts.Tools, t.Name) {
 				ts.Tools = append(ts.Tools, t.Name)
 			}
 		}
 	}
 	for _, t := range filtered {
-		for _, id := range t.pushedTo {
+		for _, id := range t.declaredToolsets {
 			r.toolset(id)
 		}
 	}
@@ -153,7 +157,7 @@ func (r *Registry) join(filtered []*Tool) {
 		t.Toolsets = of[t.Name]
 	}
 	for i, t := range filtered {
-		r.Skipped[i].Toolsets = ids(slices.Concat(of[t.Name], t.pushedTo))
+		r.Skipped[i].Toolsets = distinct(slices.Concat(of[t.Name], t.declaredToolsets))
 	}
 }
 
@@ -162,23 +166,23 @@ func (r *Registry) warnUnknown(gate Selection, advertised map[string]bool) {
 	for _, ts := range r.Toolsets {
 		for _, name := range ts.Tools {
 			if !advertised[name] {
-				r.warnf("toolset %q names the tool %q, which no source provides%s", ts.ID, name, didYouMean(name, names))
+				r.warnf("toolset %q names the unknown tool %q%s", ts.ID, name, didYouMean(name, names))
 			}
 		}
 	}
 	for _, name := range slices.Concat(gate.Tools, gate.Excluded) {
 		if !advertised[name] {
-			r.warnf("the target's platform names the tool %q, which no source provides%s", name, didYouMean(name, names))
+			r.warnf("the target's platform names the unknown tool %q%s", name, didYouMean(name, names))
 		}
 	}
 	for _, id := range gate.ToolSets {
 		if _, ok := r.byID[id]; !ok {
-			r.warnf("tool_sets names %q, which no toolset file, tool or registry defines%s", id, didYouMean(id, slices.Sorted(maps.Keys(r.byID))))
+			r.warnf("tool_sets names the unknown toolset %q%s", id, didYouMean(id, slices.Sorted(maps.Keys(r.byID))))
 		}
 	}
 }
 
-// didYouMean is the end of a message about a name that nobody knows.
+// didYouMean returns the end of a message about an unknown name.
 func didYouMean(name string, known []string) string {
 	if near := fault.Nearest(name, known); len(near) > 0 {
 		return fmt.Sprintf("; did you mean %q?", near[0])

@@ -279,7 +279,7 @@ func TestWhatACallbackCannotHaveIsSaidToTheAsker(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		"unknown tool":   {"ohter", nil, `no source provides a tool named "ohter" (did you mean "other"?)`},
+		"unknown tool":   {"ohter", nil, `unknown tool "ohter" (did you mean "other"?)`},
 		"missing":        {"wait", map[string]any{}, `missing argument "seconds"`},
 		"unknown":        {"wait", map[string]any{"seconds": 0, "minutes": 1}, `unknown argument "minutes"`},
 		"wrong type":     {"wait", map[string]any{"seconds": "long"}, `argument "seconds"`},
@@ -510,7 +510,7 @@ func TestDelegatesThatCannotRun(t *testing.T) {
 		reason    string
 		echoes    int
 	}{
-		"an unknown one, before its siblings":     {delegating(to("echo", nil), to("ehco", nil)), `delegate 2 of 2: no source provides a tool named "ehco"`, 0},
+		"an unknown one, before its siblings":     {delegating(to("echo", nil), to("ehco", nil)), `delegate 2 of 2: unknown tool "ehco"`, 0},
 		"arguments that do not fit":               {delegating(to("echo", nil), to("wait", map[string]any{"seconds": "x"})), `delegate 2 of 2: wait: argument "seconds"`, 0},
 		"a failure in the middle":                 {delegating(to("echo", nil), to("no", nil), to("echo", nil)), `delegate 2 of 3, tool "no": no means no`, 1},
 		"a value that nobody knows":               {delegating(to("echo", map[string]any{"text": "{{nobody}}"})), "unknown value {{nobody}}", 0},

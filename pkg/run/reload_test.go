@@ -50,14 +50,14 @@ func TestAToolThatWaitsReloadsItsOwnServer(t *testing.T) {
 			if _, err := grow(a); err != nil {
 				return nil, err
 			}
-			if early, err := a.call("fresh", nil); err != nil || early.Success || !strings.Contains(early.Error, "no source provides") {
+			if early, err := a.call("fresh", nil); err != nil || early.Success || !strings.Contains(early.Error, "unknown tool") {
 				return nil, fmt.Errorf("fresh before the reload: %+v, %v", early, err)
 			}
 			got, err := a.call("reloadTools", nil)
 			if err != nil || got.Text != grown || string(got.Structured) != grown {
 				return nil, fmt.Errorf("reload: %+v, %v", got, err)
 			}
-			if late, err := a.call("old", nil); err != nil || late.Success || !strings.Contains(late.Error, `"old" of server one was removed when reloadTools listed it again`) {
+			if late, err := a.call("old", nil); err != nil || late.Success || !strings.Contains(late.Error, `"old" of server one was removed by reloadTools`) {
 				return nil, fmt.Errorf("old after the reload: %+v, %v", late, err)
 			}
 			return a.must("fresh", nil)
@@ -97,7 +97,7 @@ func TestDelegatesBehindAReloadAreCheckedAtTheirTurn(t *testing.T) {
 		t.Errorf("recording:\n%s", text)
 	}
 	e, seen, _ = play(t, steps("hand: {}"), map[string]map[string]fake{"one": {"old": says("old"), "hand": hand("old", "fresh", "reloadTools")}})
-	if e.Outcome != event.Failed || !strings.Contains(e.Reason, `delegate 2 of 3: no source provides a tool named "fresh"`) || len(seen.calls()) != 1 {
+	if e.Outcome != event.Failed || !strings.Contains(e.Reason, `delegate 2 of 3: unknown tool "fresh"`) || len(seen.calls()) != 1 {
 		t.Errorf("%s: %s, %v", e.Outcome, e.Reason, seen.calls())
 	}
 	e, _, _ = play(t, steps("hand: {}"), map[string]map[string]fake{"one": {"old": says("old"), "hand": hand("reloadTools", "nobody")}})
@@ -117,7 +117,7 @@ func TestAReloadThatCannotBeLeavesTheToolsAsTheyWere(t *testing.T) {
 		"names that collide": {
 			func(a asker) { offer(a.server, "other", says("mine")); offer(a.server, "wait", says("mine")) },
 			"reloadTools: {}", fault.Registration,
-			[]string{`"other" is taken by more than one source: server one and server two`, `"wait" is taken`, "; the tools stay as they were"},
+			[]string{`"other" is defined by server one and server two`, `"wait" is defined`, "; the tools stay as they were"},
 		},
 		"a server that does not list": {
 			func(a asker) {

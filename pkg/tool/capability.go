@@ -5,15 +5,15 @@ import (
 	"encoding/hex"
 )
 
-// CapabilityPrefix begins every capability, so that a redactor knows one wherever a tool prints it; CapabilityDigits lower-case
-// hex digits follow.
+// A capability is CapabilityPrefix and CapabilityDigits lower-case hex digits. The prefix lets a redactor recognize it
+// in any output.
 const (
 	CapabilityPrefix = "tbk_"
 	CapabilityDigits = 64
 )
 
-// NewCapability is 256 random bits: whoever knows it may act for what it names, a session or a call, while that lives. It is
-// never logged.
+// NewCapability returns a random capability of 256 bits. It authorizes whoever knows it to act for a session or a call
+// until that ends, and must not be logged.
 func NewCapability() string {
 	var random [CapabilityDigits / 2]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)

@@ -1,5 +1,5 @@
-// Package tool holds the types that travel between the rooms: what a source says of a tool, a call, and its result.
-// They are plain data; the package starts nothing and knows nothing of servers, files or devices.
+// Package tool holds types that other packages share: the definition of a tool by its source, a call, and its result.
+// They are plain data.
 package tool
 
 import (
@@ -10,17 +10,17 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// SourceKind says what kind of thing provides a tool.
+// SourceKind is the kind of a source of tools.
 type SourceKind string
 
-// The kinds of source (specification, section 10.1).
+// The kinds of source.
 const (
 	FromServer  SourceKind = "server"
 	FromBuiltin SourceKind = "builtin"
 	FromDevice  SourceKind = "device"
 )
 
-// Source names where a tool comes from. Nothing but messages and listings may depend on it.
+// Source names where a tool comes from, for messages and listings.
 type Source struct {
 	Kind SourceKind `json:"kind"`
 	Name string     `json:"name"`
@@ -28,7 +28,7 @@ type Source struct {
 
 func (s Source) String() string { return string(s.Kind) + " " + s.Name }
 
-// Advertised is a tool as its source describes it, before anybody has judged it.
+// Advertised is a tool as its source advertises it, unchecked.
 type Advertised struct {
 	Name        string
 	Description string
@@ -36,37 +36,37 @@ type Advertised struct {
 	Meta        map[string]any  // _meta, may be nil
 }
 
-// ReservedArg is the argument under which a tool finds the session's context; only trailblaze writes it (specification, section 7).
+// ReservedArg is the argument in which a tool receives the session's context. Only trailblaze sets it.
 const ReservedArg = "_trailblazeContext"
 
-// Caller runs a call. Implementations say whether they may be called concurrently.
+// Caller runs calls. Implementations document whether they may be called concurrently.
 //
-// A tool that answers with a failure is a Result; an error means that the source itself broke and is always a *fault.Error.
+// A failure that the tool reports is a Result. An error means that the source failed, and is always a *fault.Error.
 type Caller interface {
 	Call(ctx context.Context, call Call) (Result, error)
 }
 
-// Call is one invocation with its values filled in.
+// Call is one call of a tool, with the values of tokens filled in.
 type Call struct {
 	InvocationID string // capability of this call; never logged
 	// Ancestors are the invocation ids of the calls that wait for this one to finish, outermost first: a tool made it by
 	// callback. Empty for a call that no tool waits for.
 	Ancestors    []string
-	WithoutTrail bool // made without a trail, so that advice about trails is none
+	WithoutTrail bool // made without a trail, so that hints about trails do not apply
 	Tool         string
 	Args         map[string]any // without the envelope
 	Timeout      time.Duration  // the recorded call's own limit, 0 for none
 	Context      Context
-	Progress     func(message string) // told of progress notifications; may be nil
+	Progress     func(message string) // receives progress messages; may be nil
 }
 
 // Nested reports whether another call waits for this one to finish.
 func (c Call) Nested() bool { return len(c.Ancestors) > 0 }
 
-// Context is what a source is told of the session with every call. It holds no secrets.
+// Context is the session's context that a source receives with every call. It contains no secrets.
 type Context struct {
 	SessionID string
-	BaseURL   string // where the callback server is; empty when there is none
+	BaseURL   string // of the callback server; empty when there is none
 	Device    Device
 	Memory    map[string]any
 	Target    *Target // nil when the target has no id
@@ -82,7 +82,7 @@ type Device struct {
 	Height   int
 }
 
-// Target is the app under test as the envelope shows it.
+// Target is the app under test as sources receive it.
 type Target struct {
 	ID          string   `json:"id"`
 	DisplayName string   `json:"displayName,omitempty"`
@@ -90,10 +90,10 @@ type Target struct {
 	AppID       string   `json:"appId,omitempty"`
 }
 
-// Result is how a call ended.
+// Result is the result of a call.
 type Result struct {
 	OK              bool
-	Text            string          // first text content, on failure the reason
+	Text            string          // the first text content; on failure the reason
 	Kind            fault.Kind      // why it failed; empty when OK
 	Fatal           bool            // the session must end with outcome error
 	Structured      json.RawMessage // structuredContent, may be nil

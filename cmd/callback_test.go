@@ -336,7 +336,7 @@ func TestACrashWhileAskedDoesNotEndASessionThatMayRestart(t *testing.T) {
 		p := callers(t, runtime, webTrail("one_tolerate: { tool: two_crash }\n          saveAs: outcome",
 			"one_relay: { tool: two_echo, args: { key: from a fresh process } }", `assertEquals: { expected: "false", actual: "{{outcome.success}}" }`),
 			map[string]string{"two": "restart: on-crash"})
-		p.run("run", "--json").want(t, 0, "crash 1 of at most 3", `"text":"from a fresh process"`)
+		p.run("run", "--json").want(t, 0, "crashed (1 of at most 3 times)", `"text":"from a fresh process"`)
 		spawntest.NoSurvivors(t, p.marker)
 	})
 }

@@ -46,12 +46,12 @@ func TestRestartOnCrashSurvivesACrashBetweenCalls(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": fakeConfig(`"prefix,after:exit3"`) + "    restart: on-crash\n" + fakeEntry("other", "ok"),
 		"trails/a.trail.yaml": webTrail(
-			"my_exitAfter: {}", `awaitLog: { text: "crash [1] of" }`, "my_echo: { text: from a fresh process }",
-			"my_exitAfter: {}", `awaitLog: { text: "crash [2] of" }`, "my_echo: { text: again }",
+			"my_exitAfter: {}", `awaitLog: { text: "crashed [(]1 of" }`, "my_echo: { text: from a fresh process }",
+			"my_exitAfter: {}", `awaitLog: { text: "crashed [(]2 of" }`, "my_echo: { text: again }",
 		),
 	})
 	r := p.run("run", "--json")
-	r.want(t, 0, "crash 1 of at most 3", "crash 2 of at most 3", `"text":"from a fresh process"`, `"text":"again"`)
+	r.want(t, 0, "crashed (1 of at most 3 times)", "crashed (2 of at most 3 times)", `"text":"from a fresh process"`, `"text":"again"`)
 	spawntest.NoSurvivors(t, p.marker)
 }
 

@@ -29,9 +29,9 @@ func faultsOfScripts() map[string]mishap {
 	const startup = "\n    startupTimeout: 10s"
 	return map[string]mishap{
 		"a loop without end while loading": {load: "loop", entry: startup, outcome: "error", want: []string{"no handshake within 10s", "startupTimeout", "faults: hello"}},
-		"a loop without end in a call":     {call: "loop", outcome: "failed", limit: "1s", want: []string{"no answer within 1s"}},
-		"a loop without end after a call":  {call: "loopLater", outcome: "failed", limit: "1s", want: []string{"no answer within 1s"}},
-		"a promise that never settles":     {call: "never", outcome: "failed", limit: "1s", want: []string{"no answer within 1s"}},
+		"a loop without end in a call":     {call: "loop", outcome: "failed", limit: "1s", want: []string{"no response within 1s"}},
+		"a loop without end after a call":  {call: "loopLater", outcome: "failed", limit: "1s", want: []string{"no response within 1s"}},
+		"a promise that never settles":     {call: "never", outcome: "failed", limit: "1s", want: []string{"no response within 1s"}},
 		"recursion without end in a call":  {call: "recursion", outcome: "failed", want: []string{"RangeError: Maximum call stack size exceeded"}, words: true},
 		"recursion that nobody catches":    {call: "recursionLater", outcome: "error", want: []string{"exited with code 1", "faults.ts:7"}, words: true},
 		"recursion while loading":          {load: "recursion", outcome: "error", want: []string{"exited with code 1", "faults.ts:7"}, words: true},

@@ -247,7 +247,7 @@ func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
 			replay("early", "--dry-run").want(t, 1, `unknown tool "fresh"`)
 			replay("a", "--dry-run").want(t, 0, "1 call after reloadTools not checked: no source has the tool yet")
 			replay("gone").want(t, 1, `tool "old" of server changing was removed by reloadTools`)
-			replay("stale").want(t, 1, "old", "its server said that its tools changed since they were listed: call reloadTools")
+			replay("stale").want(t, 1, "old", "the server announced that its tools changed since they were listed: call reloadTools")
 			replay("behind", "--dry-run").want(t, 1, "behind.trail.yaml", `unknown tool "nobody"`, "wait: unknown argument")
 			r = replay("misfit", "--json")
 			r.want(t, 1, `argument "word"`)

@@ -458,7 +458,7 @@ func (r result) told(t *testing.T) []string {
 	var out []string
 	for _, e := range r.events(t) {
 		said := fmt.Sprint(e["message"])
-		slow := strings.HasPrefix(said, "its script is being bundled") || strings.Contains(said, "has said nothing for")
+		slow := strings.HasPrefix(said, "its script is being bundled") || strings.Contains(said, "has sent nothing for")
 		if e["level"] == "debug" || e["type"] == "run.started" || slow {
 			continue
 		}

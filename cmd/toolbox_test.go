@@ -16,11 +16,11 @@ import (
 func TestAListingTellsOfASilentServerWhileItWaits(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`"start:wait"`) + "    startupTimeout: 20s\n"})
-	told := &hook{text: "has said nothing for 5s", do: func() { p.write("go", "") }}
+	told := &hook{text: "has sent nothing for 5s", do: func() { p.write("go", "") }}
 	var out bytes.Buffer
 	r := result{cmd.Main(p.system(p.dir, &out, told, "toolbox", "list")), "", ""}
 	r.stdout, r.stderr = out.String(), told.all.String()
-	r.want(t, 0, `server "fake" has said nothing`, "startupTimeout", "awaitLog")
+	r.want(t, 0, `server "fake" has sent nothing`, "startupTimeout", "awaitLog")
 	spawntest.NoSurvivors(t, p.marker)
 }
 

@@ -32,11 +32,11 @@ func (f *failure) Error() string { return f.why.Message }
 // Unwrap returns the *fault.Error.
 func (f *failure) Unwrap() error { return f.why }
 
-// Lost reports whether nothing more is to be expected of the conversation, so that a new one is worth trying.
-func (f *failure) Lost() bool { return f.lost }
+// Disconnected reports whether nothing more is to be expected of the conversation, so that a new one is worth trying.
+func (f *failure) Disconnected() bool { return f.lost }
 
-// Unsure reports whether the server may or may not have done what it was asked for. Otherwise it has not, or has said so.
-func (f *failure) Unsure() bool { return f.unsure }
+// MaybeExecuted reports whether the server may or may not have done what it was asked for. Otherwise it has not, or has said so.
+func (f *failure) MaybeExecuted() bool { return f.unsure }
 
 const (
 	hintRunning = "is it running, and is this its url? trailblaze neither starts nor stops a server that has one"

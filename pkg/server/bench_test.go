@@ -32,7 +32,7 @@ func benchmarkServer(b *testing.B, argv []string) {
 		b.Fatal(err)
 	}
 	defer s.Stop(b.Context())
-	c := tool.Call{Tool: "fail", InvocationID: "i-1", Context: shopping()}
+	c := tool.Call{Tool: "fail", InvocationID: "i-1", Context: fullContext()}
 	for b.Loop() {
 		if result, err := s.Call(b.Context(), c); err != nil || result.Text != "no, on purpose" {
 			b.Fatal(result, err)

@@ -14,397 +14,400 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// flight is one call in progress, or one listing.
-type flight struct {
-	tool     string // empty for a listing
-	token    string
-	peer     *peer // on which it was sent, nil before; guarded by Server.mu
+// pendingCall is a request that was sent, or waits to be sent, to the server: a tools/call, or a tools/list when tool is empty.
+type pendingCall struct {
+	tool     string
+	token    string // of its progress notifications
+	peer     *peer  // the process it is sent to, nil before; guarded by Server.mu
 	cancel   context.CancelFunc
-	progress chan string   // what the tool says meanwhile, in order before its answer
-	landed   chan struct{} // closed when the call has returned
+	progress chan string   // progress messages, all of them received before the response
+	done     chan struct{} // closed when the call has returned
 }
 
-// unheard is how many progress messages may wait for a slow listener; more are dropped, the limit restarts all the same.
-const unheard = 64
+// progressBuffer is the number of progress messages kept for a slow reader; later ones are dropped, but still restart the limit.
+const progressBuffer = 64
 
-// Call runs a tool. It satisfies tool.Caller and may be called concurrently: calls then wait for each other in the order in
-// which they came, unless the server is parallel or the call is nested. Waiting does not count against a call's limit, nor does starting a fresh
-// process. The error is a *fault.Error: the server broke, or ctx ended.
+// Call runs a tool. It satisfies tool.Caller and may be called concurrently: calls then run one after another in the order in
+// which they were made, unless the server is parallel or the call is nested. A call's limit does not include the time that it
+// waits for its turn or for a new process. The error is a *fault.Error: the server failed, or ctx ended.
 func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	if _, taken := call.Args[tool.ReservedArg]; taken {
-		return s.failure(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze writes it itself",
+	if _, found := call.Args[tool.ReservedArg]; found {
+		return s.failedResult(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze sets it itself",
 			"the argument %q is reserved", tool.ReservedArg), nil
 	}
 	if !s.cfg.Parallel && !call.Nested() {
-		if err := s.takeTurn(ctx, call.Tool); err != nil {
+		if err := s.acquireTurn(ctx, call.Tool); err != nil {
 			return tool.Result{}, err
 		}
 		defer func() { <-s.turn }()
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f, err := s.depart(call.Tool, cancel)
+	c, err := s.register(call.Tool, cancel)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	defer s.land(f)
-	return s.carry(ctx, f, call)
+	defer s.unregister(c)
+	return s.sendWithRetry(ctx, c, call)
 }
 
-// carry sends a call, and once more when a link that came back had not taken it.
-func (s *Server) carry(ctx context.Context, f *flight, call tool.Call) (tool.Result, error) {
-	var untaken substitute
+// sendWithRetry sends a call. It sends it a second time only if the connection was lost before the server received it.
+func (s *Server) sendWithRetry(ctx context.Context, c *pendingCall, call tool.Call) (tool.Result, error) {
+	var notReceived transportError
 	for {
-		if err := s.board(ctx, f, call.Nested()); err != nil {
+		if err := s.acquirePeer(ctx, c, call.Nested()); err != nil {
 			return tool.Result{}, err
 		}
-		if untaken != nil {
-			s.reconnected(fmt.Sprintf("it did not take the call of %s: %v", f.phase(), untaken))
+		if notReceived != nil {
+			s.logReconnected(fmt.Sprintf("it did not receive the call of %s: %v", c.phase(), notReceived))
 		}
-		params, err := f.peer.params(envelope(call, f.token, s.listing.Load().closed[call.Tool]))
+		params, err := c.peer.params(callParams(call, c.token, s.listing.Load().strict[call.Tool]))
 		if err != nil {
-			return s.failure(call.Tool, fault.InvalidArguments, "", "its arguments cannot be written as JSON: %v", err), nil
+			return s.failedResult(call.Tool, fault.InvalidArguments, "", "its arguments cannot be encoded as JSON: %v", err), nil
 		}
-		result, err := s.fly(ctx, f, params, call)
-		in := substituted(err)
+		result, err := s.roundTrip(ctx, c, params, call)
+		failure := asTransportError(err)
 		switch {
-		case in == nil:
+		case failure == nil:
 			return result, err
-		case untaken != nil || in.Unsure() || !in.Lost():
-			return s.instead(ctx, f, in), nil //nolint:nilerr // what failed is the result
+		case notReceived != nil || failure.MaybeExecuted() || !failure.Disconnected():
+			return s.transportFailure(ctx, c, failure), nil //nolint:nilerr // the failure is the result
 		}
-		untaken = in
-		s.retire(ctx, s.disembark(f))
+		notReceived = failure
+		s.dropPeer(ctx, s.releasePeer(c))
 	}
 }
 
-// instead is the result of a call that a link answered in the server's place.
-func (s *Server) instead(ctx context.Context, f *flight, in substitute) tool.Result {
-	if in.Lost() {
-		s.retire(ctx, f.peer)
+// transportFailure returns the result of a call that ended with a transport error.
+func (s *Server) transportFailure(ctx context.Context, c *pendingCall, failure transportError) tool.Result {
+	if failure.Disconnected() {
+		s.dropPeer(ctx, c.peer)
 	}
-	known := fault.As(in)
-	if in.Unsure() {
-		return s.unsure(f.tool, known)
+	known := fault.As(failure)
+	if failure.MaybeExecuted() {
+		return s.maybeExecuted(c.tool, known)
 	}
-	return s.failure(f.tool, known.Kind, known.Hint, "%s", known.Message)
+	return s.failedResult(c.tool, known.Kind, known.Hint, "%s", known.Message)
 }
 
-func (s *Server) unsure(name string, why *fault.Error) tool.Result {
-	return s.failure(name, why.Kind, why.Hint, "%s; the call may or may not have happened", why.Message)
+func (s *Server) maybeExecuted(name string, cause *fault.Error) tool.Result {
+	return s.failedResult(name, cause.Kind, cause.Hint, "%s; the call may have executed", cause.Message)
 }
 
-// takeTurn waits in the queue, in which a channel keeps its senders.
-func (s *Server) takeTurn(ctx context.Context, name string) error {
+// acquireTurn waits until no other call runs. A channel wakes its senders in order.
+func (s *Server) acquireTurn(ctx context.Context, name string) error {
 	select {
 	case s.turn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return s.cancelled(ctx, toolPhase(name))
-	case <-s.broken:
+		return s.cancelledError(ctx, toolPhase(name))
+	case <-s.failed:
 		return s.Err()
 	case <-s.stopping:
-		return s.stoppedFault(toolPhase(name))
+		return s.stoppedError(toolPhase(name))
 	}
 }
 
-// depart puts a call, or a listing when name is empty, among those that Stop cancels.
-func (s *Server) depart(name string, cancel context.CancelFunc) (*flight, error) {
-	f := &flight{tool: name, cancel: cancel, progress: make(chan string, unheard), landed: make(chan struct{})}
+// register adds a pending call, or a listing when name is empty, which Stop then cancels. It fails when the server has failed
+// or stopped.
+func (s *Server) register(name string, cancel context.CancelFunc) (*pendingCall, error) {
+	c := &pendingCall{tool: name, cancel: cancel, progress: make(chan string, progressBuffer), done: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.err != nil:
 		return nil, s.err
 	case s.stopped:
-		return nil, s.stoppedFault(f.phase())
+		return nil, s.stoppedError(c.phase())
 	}
-	s.tokens++
-	f.token = strconv.Itoa(s.tokens)
-	s.flights[f.token] = f
-	return f, nil
+	s.lastToken++
+	c.token = strconv.Itoa(s.lastToken)
+	s.pending[c.token] = c
+	return c, nil
 }
 
-func (s *Server) land(f *flight) {
+func (s *Server) unregister(c *pendingCall) {
 	s.mu.Lock()
-	delete(s.flights, f.token)
+	delete(s.pending, c.token)
 	s.mu.Unlock()
-	close(f.landed)
+	close(c.done)
 }
 
-// board finds the process for a call, and starts one when there is none. A nested call does not wait for the end of the process
-// before: who asks for it may be aboard that one, waiting for the answer.
-func (s *Server) board(ctx context.Context, f *flight, nested bool) error {
+// acquirePeer sets c.peer to the running process, and starts one if needed. A nested call does not wait for the previous
+// process to exit, because its caller may be a call of that process.
+func (s *Server) acquirePeer(ctx context.Context, c *pendingCall, nested bool) error {
 	select {
 	case s.launching <- struct{}{}:
 		defer func() { <-s.launching }()
 	case <-ctx.Done():
-		return s.interrupted(ctx, f)
+		return s.contextError(ctx, c)
 	}
-	if s.boardCurrent(f) {
+	if s.useCurrentPeer(c) {
 		return nil
 	}
 	s.mu.Lock()
-	last, broken, stopped := s.last, s.err, s.stopped
+	previous, failure, stopped := s.previous, s.err, s.stopped
 	s.mu.Unlock()
 	switch {
-	case broken != nil:
-		return broken
+	case failure != nil:
+		return failure
 	case stopped:
-		return s.stoppedFault(f.phase())
+		return s.stoppedError(c.phase())
 	}
 	if !nested {
-		select { // two at once would fight over whatever the first one holds: a port, a device
-		case <-last.stopped:
+		select { // two processes at once could need the same port or device
+		case <-previous.stopped:
 		case <-ctx.Done():
-			return s.interrupted(ctx, f)
+			return s.contextError(ctx, c)
 		}
 	}
-	p, err := s.connect(ctx)
+	p, err := s.startPeer(ctx)
 	if err != nil {
-		return s.relaunchFault(ctx, f, err)
+		return s.restartError(ctx, c, err)
 	}
-	if !s.boardFresh(ctx, f, p) {
+	if !s.usePeer(ctx, c, p) {
 		_ = p.stop(context.WithoutCancel(ctx))
-		return s.stoppedFault(f.phase())
+		return s.stoppedError(c.phase())
 	}
-	if s.cfg.Reconnect && last.hasEnded() && last.fate != nil {
-		s.reconnected(last.fate.Message)
+	if s.cfg.Reconnect && previous.hasEnded() && previous.exitErr != nil {
+		s.logReconnected(previous.exitErr.Message)
 	}
 	return nil
 }
 
-// maxReconnections is how many reconnections of a server are worth a warning each.
-const maxReconnections = 3
+// maxReconnectWarnings is the number of reconnections that are logged as warnings; later ones are logged for debugging.
+const maxReconnectWarnings = 3
 
-// reconnected says that a conversation was begun anew without a call that failed.
-func (s *Server) reconnected(why string) {
+// logReconnected logs that a connection was replaced without failing a call.
+func (s *Server) logReconnected(why string) {
 	s.mu.Lock()
 	s.reconnections++
 	level := "warn"
-	if s.reconnections > maxReconnections {
+	if s.reconnections > maxReconnectWarnings {
 		level = "debug"
 	}
 	s.mu.Unlock()
-	s.log(level, "was connected to again: "+why, "what it kept for this session, such as who is signed in, is gone, unless it keeps that elsewhere")
+	s.log(level, "reconnected: "+why, "state that the server kept for this session, such as a login, is lost")
 }
 
-// boardCurrent boards the process in use, unless it is gone.
-func (s *Server) boardCurrent(f *flight) bool {
+// useCurrentPeer sets c.peer to the process in use, and reports whether it can be used.
+func (s *Server) useCurrentPeer(c *pendingCall) bool {
 	s.mu.Lock()
-	f.peer = s.peer
+	c.peer = s.peer
 	s.mu.Unlock()
-	if f.peer == nil {
+	if c.peer == nil {
 		return false
 	}
 	select {
-	case <-f.peer.wire.broken:
-	case <-f.peer.ended:
+	case <-c.peer.conn.lost:
+	case <-c.peer.ended:
 	default:
 		return true
 	}
-	gone := s.disembark(f)
-	<-gone.ended
-	s.settle(gone)
+	p := s.releasePeer(c)
+	<-p.ended
+	s.handleExit(p)
 	return false
 }
 
-// disembark leaves a process before anything was sent to it.
-func (s *Server) disembark(f *flight) *peer {
+// releasePeer clears c.peer, to which nothing was sent, and returns it.
+func (s *Server) releasePeer(c *pendingCall) *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := f.peer
-	f.peer = nil
+	p := c.peer
+	c.peer = nil
 	return p
 }
 
-// boardFresh makes p the process in use, unless the server was stopped meanwhile.
-func (s *Server) boardFresh(ctx context.Context, f *flight, p *peer) bool {
+// usePeer makes p the process in use and sets c.peer to it. It returns false if the server was stopped meanwhile.
+func (s *Server) usePeer(ctx context.Context, c *pendingCall, p *peer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
 		return false
 	}
-	f.peer = p
-	s.adopt(ctx, p)
+	c.peer = p
+	s.setPeer(ctx, p)
 	return true
 }
 
-// relaunchFault breaks the server when a process could not be replaced.
-func (s *Server) relaunchFault(ctx context.Context, f *flight, err error) error {
+// restartError fails the server because a process could not be started again with err, unless ctx ended.
+func (s *Server) restartError(ctx context.Context, c *pendingCall, err error) error {
 	if ctx.Err() != nil {
-		return s.interrupted(ctx, f)
+		return s.contextError(ctx, c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.breakWith(fault.As(err))
+	s.fail(fault.As(err))
 	return err
 }
 
-// fly sends a call and waits for what becomes of it.
-func (s *Server) fly(ctx context.Context, f *flight, params json.RawMessage, call tool.Call) (tool.Result, error) {
-	c := startClock(s.allowance(call), s.cfg.timing.stretch)
-	defer c.timer.Stop()
-	writing, cancel := context.WithDeadline(ctx, c.begun.Add(c.time))
+// roundTrip sends a call and waits for its response, its time limit, or the end of the process.
+func (s *Server) roundTrip(ctx context.Context, c *pendingCall, params json.RawMessage, call tool.Call) (tool.Result, error) {
+	t := startTimer(s.callLimit(call), s.cfg.timing.maxExtension)
+	defer t.timer.Stop()
+	writeCtx, cancel := context.WithDeadline(ctx, t.started.Add(t.duration))
 	defer cancel()
-	ex, err := f.peer.send(writing, methodCall, params)
+	req, err := c.peer.send(writeCtx, methodCall, params)
 	switch {
-	case err != nil && writing.Err() != nil && ctx.Err() == nil:
-		return s.giveUp(ctx, f, c, call), nil
+	case err != nil && writeCtx.Err() != nil && ctx.Err() == nil:
+		return s.giveUp(ctx, c, t, call), nil
 	case err != nil:
-		return s.arrived(ctx, f, nil, err)
+		return s.callResult(ctx, c, nil, err)
 	}
-	defer f.peer.finish(ctx, ex)
+	defer c.peer.finish(ctx, req)
 	for {
 		select {
-		case text := <-f.progress:
-			c.restart()
-			report(call, text)
+		case text := <-c.progress:
+			t.restart()
+			reportProgress(call, text)
 			continue
-		case <-c.timer.C:
-			if ex.isDone() || len(f.progress) > 0 {
+		case <-t.timer.C:
+			if req.isDone() || len(c.progress) > 0 {
 				continue
 			}
-			return s.giveUp(ctx, f, c, call), nil
-		case <-ex.done: // the usual case; await returns at once
+			return s.giveUp(ctx, c, t, call), nil
+		case <-req.done: // the usual case; await then returns at once
 		case <-ctx.Done():
-		case <-f.peer.wire.broken:
-		case <-f.peer.ended:
+		case <-c.peer.conn.lost:
+		case <-c.peer.ended:
 		}
-		raw, err := f.peer.await(ctx, ex)
-		for len(f.progress) > 0 {
-			report(call, <-f.progress)
+		raw, err := c.peer.await(ctx, req)
+		for len(c.progress) > 0 {
+			reportProgress(call, <-c.progress)
 		}
-		return s.arrived(ctx, f, raw, err)
+		return s.callResult(ctx, c, raw, err)
 	}
 }
 
-// giveUp ends a call that is over its limit.
-func (s *Server) giveUp(ctx context.Context, f *flight, c *clock, call tool.Call) tool.Result {
-	s.retire(ctx, f.peer)
-	_, lasts := f.peer.link.(RemoteLink)
-	return s.overdue(f.tool, c, nextCall(call, lasts))
+// giveUp ends a call that exceeded its limit.
+func (s *Server) giveUp(ctx context.Context, c *pendingCall, t *callTimer, call tool.Call) tool.Result {
+	s.dropPeer(ctx, c.peer)
+	_, remote := c.peer.link.(RemoteLink)
+	return s.timeoutResult(c.tool, t, nextCallHint(call, remote))
 }
 
-// nextCall says what the call after one that was given up finds.
-func nextCall(call tool.Call, lasts bool) string {
+// nextCallHint says where the call after one that timed out is sent.
+func nextCallHint(call tool.Call, remote bool) string {
 	switch {
-	case call.WithoutTrail: // there is none
+	case call.WithoutTrail: // there is no next call
 		return ""
-	case lasts:
-		return ": the next call connects again"
+	case remote:
+		return ": the next call reconnects"
 	}
-	return ": the next call gets a fresh process"
+	return ": the next call starts a new process"
 }
 
-func report(call tool.Call, text string) {
+func reportProgress(call tool.Call, text string) {
 	if call.Progress != nil && text != "" {
 		call.Progress(text)
 	}
 }
 
-// arrived turns what came back into what Call returns.
-func (s *Server) arrived(ctx context.Context, f *flight, raw json.RawMessage, err error) (tool.Result, error) {
+// callResult turns the response to a call, or the error in its place, into what Call returns.
+func (s *Server) callResult(ctx context.Context, c *pendingCall, raw json.RawMessage, err error) (tool.Result, error) {
 	var rpc *jsonrpc.Error
-	in := substituted(err)
 	switch {
 	case err == nil:
-		return s.result(f.tool, raw), nil
+		return s.decodeResult(c.tool, raw), nil
 	case ctx.Err() != nil:
-		s.retire(ctx, f.peer)
-		return tool.Result{}, s.interrupted(ctx, f)
-	case in != nil:
+		s.dropPeer(ctx, c.peer)
+		return tool.Result{}, s.contextError(ctx, c)
+	case asTransportError(err) != nil:
 		return tool.Result{}, err
 	case errors.As(err, &rpc):
-		return s.rejected(f.tool, err, rpc), nil
+		return s.rpcErrorResult(c.tool, err, rpc), nil
 	}
-	<-f.peer.ended
-	s.settle(f.peer)
+	<-c.peer.ended
+	s.handleExit(c.peer)
 	if err := s.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	verdict := f.peer.verdict
+	failure := c.peer.failure
 	switch {
-	case f.peer.fate == nil:
-		return tool.Result{}, verdict
+	case c.peer.exitErr == nil:
+		return tool.Result{}, failure
 	case s.cfg.Reconnect:
-		return s.unsure(f.tool, f.peer.fate), nil
+		return s.maybeExecuted(c.tool, c.peer.exitErr), nil
 	}
-	return tool.Result{Kind: verdict.Kind, Text: verdict.Message, Hint: verdict.Hint}, nil
+	return tool.Result{Kind: failure.Kind, Text: failure.Message, Hint: failure.Hint}, nil
 }
 
-// interrupted says whose doing it was that ctx ended. Whoever watches Broken may well end it.
-func (s *Server) interrupted(ctx context.Context, f *flight) error {
+// contextError returns the error of a call whose ctx ended: that of the server if it failed or was stopped, since that ends
+// the contexts of calls too.
+func (s *Server) contextError(ctx context.Context, c *pendingCall) error {
 	if err := s.Err(); err != nil {
 		return err
 	}
 	select {
 	case <-s.stopping:
-		return s.stoppedFault(f.phase())
+		return s.stoppedError(c.phase())
 	default:
-		return s.cancelled(ctx, f.phase())
+		return s.cancelledError(ctx, c.phase())
 	}
 }
 
-// phase names what is in progress, for messages.
-func (f *flight) phase() string {
-	if f.tool == "" {
+// phase names the request in messages.
+func (c *pendingCall) phase() string {
+	if c.tool == "" {
 		return methodList
 	}
-	return toolPhase(f.tool)
+	return toolPhase(c.tool)
 }
 
 func toolPhase(name string) string { return fmt.Sprintf("tool %q", name) }
 
-// allowance is a limit with where it comes from.
-type allowance struct {
-	time   time.Duration
-	source string
-	change string
+// callLimit is the time limit of a call.
+type callLimit struct {
+	duration time.Duration
+	source   string // where it was set
+	change   string // how to change it
 }
 
-// allowance picks the most specific limit.
-func (s *Server) allowance(call tool.Call) allowance {
-	own, has := s.listing.Load().limits[call.Tool]
+// callLimit returns the most specific limit of a call.
+func (s *Server) callLimit(call tool.Call) callLimit {
+	own, found := s.listing.Load().timeouts[call.Tool]
 	orInTrail := ", or set `timeout:` on the recorded call"
 	if call.WithoutTrail {
 		orInTrail = ""
 	}
 	switch {
 	case call.Timeout > 0:
-		return allowance{call.Timeout, "the timeout of the recorded call", "change its `timeout:` in the trail"}
-	case has:
-		return allowance{own, `the tool's own limit, _meta["trailblaze/timeoutMs"]`, "change it there" + orInTrail}
+		return callLimit{call.Timeout, "the timeout of the recorded call", "change its `timeout:` in the trail"}
+	case found:
+		return callLimit{own, `the tool's own limit, _meta["trailblaze/timeoutMs"]`, "change it there" + orInTrail}
 	case s.cfg.CallTimeout > 0:
-		return allowance{s.cfg.CallTimeout, "the server's callTimeout", "change that key of its entry" + orInTrail}
+		return callLimit{s.cfg.CallTimeout, "the server's callTimeout", "change that key in its entry" + orInTrail}
 	}
-	return allowance{defaultCall, "the default limit of a call", "set `callTimeout` in the server's entry" + orInTrail}
+	return callLimit{defaultCallTimeout, "the default limit of a call", "set `callTimeout` in the server's entry" + orInTrail}
 }
 
-// clock runs a limit that progress restarts, up to an end.
-type clock struct {
-	allowance
-	timer *time.Timer
-	begun time.Time
-	total time.Duration // the most that progress can make of it
+// callTimer is a running call limit, which progress restarts up to a maximum in total.
+type callTimer struct {
+	callLimit
+	timer   *time.Timer
+	started time.Time
+	max     time.Duration // of the call in total
 }
 
-func startClock(a allowance, stretch time.Duration) *clock {
-	total := max(a.time, stretch) // a limit that somebody set higher than progress may go is meant
-	return &clock{allowance: a, timer: time.NewTimer(a.time), begun: time.Now(), total: total}
-}
-
-func (c *clock) restart() { c.timer.Reset(min(c.time, c.left())) }
-
-// left is how long the call may go on if it keeps reporting progress.
-func (c *clock) left() time.Duration { return c.total - time.Since(c.begun) }
-
-// overdue is the result of a call that was given up.
-func (s *Server) overdue(name string, c *clock, next string) tool.Result {
-	what := fmt.Sprintf("no answer within %s, %s (%s)", c.time, c.source, c.change)
-	if c.total > c.time && c.left() <= 0 {
-		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", c.total, c.source, c.change)
+// startTimer starts a limit. maxExtension bounds what progress can extend it to, unless the limit itself is longer.
+func startTimer(limit callLimit, maxExtension time.Duration) *callTimer {
+	return &callTimer{
+		callLimit: limit, timer: time.NewTimer(limit.duration), started: time.Now(), max: max(limit.duration, maxExtension),
 	}
-	return s.failure(name, fault.CallTimeout, "trying again can help"+next,
-		"timeout: %s; the call may or may not have happened", what)
+}
+
+func (t *callTimer) restart() { t.timer.Reset(min(t.duration, t.left())) }
+
+// left returns how much longer the call may run if it keeps reporting progress.
+func (t *callTimer) left() time.Duration { return t.max - time.Since(t.started) }
+
+// timeoutResult returns the result of a call that exceeded its limit.
+func (s *Server) timeoutResult(name string, t *callTimer, next string) tool.Result {
+	what := fmt.Sprintf("no response within %s, %s (%s)", t.duration, t.source, t.change)
+	if t.max > t.duration && t.left() <= 0 {
+		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", t.max, t.source, t.change)
+	}
+	return s.failedResult(name, fault.CallTimeout, "trying again can help"+next,
+		"timeout: %s; the call may have executed", what)
 }

@@ -19,17 +19,17 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// sent returns the parameters of the nth tools/call that the fake received.
-func (r *rig) sent(t *testing.T, n int) map[string]any {
+// sent returns the parameters of the nth tools/call that the fake server received.
+func (r *testServer) sent(t *testing.T, n int) map[string]any {
 	t.Helper()
-	lines := r.diary(`"tools/call"`)
+	lines := r.lines(`"tools/call"`)
 	if len(lines) <= n {
 		t.Fatalf("only %d calls were sent", len(lines))
 	}
 	return args(t, lines[n])["params"].(map[string]any)
 }
 
-func TestBothEnvelopesAreOnEveryCall(t *testing.T) {
+func TestCallSendsBothContexts(t *testing.T) {
 	t.Parallel()
 	bare := tool.Context{SessionID: "s-2", Device: tool.Device{Platform: "WEB", Driver: "playwright-native"}}
 	noApps := bare
@@ -41,7 +41,7 @@ func TestBothEnvelopesAreOnEveryCall(t *testing.T) {
 		want    string
 	}{
 		{
-			"everything is known", shopping(),
+			"everything is known", fullContext(),
 			map[string]any{"a": 1.0, "b": map[string]any{"c": "<&>"}},
 			`{"name":"echo","arguments":{"a":1,"b":{"c":"<&>"},"_trailblazeContext":{"memory":{"n":1,"who":"ada"},"device":{"platform":"ANDROID",
 			"widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"}}},
@@ -67,7 +67,7 @@ func TestBothEnvelopesAreOnEveryCall(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := startFake(t, script{}, nil)
+			r := startFakeServer(t, script{}, nil)
 			before := len(tt.args)
 			call(t, r.Server, tool.Call{Tool: "echo", InvocationID: "i-1", Args: tt.args, Context: tt.context})
 			if diff := cmp.Diff(args(t, tt.want), r.sent(t, 0)); diff != "" {
@@ -80,7 +80,7 @@ func TestBothEnvelopesAreOnEveryCall(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatCannotBeSentAreRefusedBeforeAnythingIsSent(t *testing.T) {
+func TestInvalidArgumentsAreNotSent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -91,7 +91,7 @@ func TestArgumentsThatCannotBeSentAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		{"not a number", tool.Call{Args: map[string]any{"n": math.NaN()}}, "JSON"},
 		{"not a number in memory", tool.Call{Context: tool.Context{Memory: map[string]any{"n": math.Inf(1)}}}, "JSON"},
 	}
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -101,18 +101,18 @@ func TestArgumentsThatCannotBeSentAreRefusedBeforeAnythingIsSent(t *testing.T) {
 				t.Errorf("result %+v", result)
 			}
 			mustContain(t, result.Text, `server "shop"`, `tool "echo"`, tt.want)
-			if sent := r.diary("tools/call"); len(sent) != 0 {
+			if sent := r.lines("tools/call"); len(sent) != 0 {
 				t.Errorf("sent: %v", sent)
 			}
 		})
 	}
 }
 
-func TestResultsAreMapped(t *testing.T) {
+func TestResults(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		answer string // arguments of the tool raw
+		response string // arguments of the tool raw
 		want   tool.Result
 		warns  string
 	}{
@@ -125,7 +125,7 @@ func TestResultsAreMapped(t *testing.T) {
 		{"structuredContent stays as it is", `{"result":{"content":[],"structuredContent":{"z":1,"a":[1e2]}}}`, tool.Result{OK: true, Structured: json.RawMessage(`{"a":[100],"z":1}`)}, ""},
 		{"structuredContent null", `{"result":{"content":[],"structuredContent":null}}`, tool.Result{OK: true}, ""},
 		{"isError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},
-		{"isError without words", `{"result":{"content":[],"isError":true}}`, tool.Result{Text: `server "shop", tool "raw": it failed and did not say why`, Kind: fault.ToolFailed}, ""},
+		{"isError without a text", `{"result":{"content":[],"isError":true}}`, tool.Result{Text: `server "shop", tool "raw": it failed without a message`, Kind: fault.ToolFailed}, ""},
 		{"FatalError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"variant":"FatalError"}}}}`, tool.Result{Text: "no", Kind: fault.ToolFatal, Fatal: true}, ""},
 		{"FatalError without isError", `{"result":{"content":[],"_meta":{"trailblaze":{"variant":"FatalError"}}}}`, tool.Result{OK: true}, ""},
 		{
@@ -139,27 +139,27 @@ func TestResultsAreMapped(t *testing.T) {
 			tool.Result{OK: true, MemoryDelta: map[string]any{"c": "3"}, MemoryDeletions: []string{"d"}},
 			`memoryDelta["a"]`,
 		},
-		{"memoryDelta no object", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":["a"]}}}}`, tool.Result{OK: true}, "memoryDelta is no object"},
-		{"memoryDeletions no list", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDeletions":"a"}}}}`, tool.Result{OK: true}, "memoryDeletions is no list"},
-		{"trailblaze no object", `{"result":{"content":[],"_meta":{"trailblaze":[]}}}`, tool.Result{OK: true}, "_meta.trailblaze"},
+		{"memoryDelta that is not an object", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":["a"]}}}}`, tool.Result{OK: true}, "memoryDelta is not an object"},
+		{"memoryDeletions that is not a list", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDeletions":"a"}}}}`, tool.Result{OK: true}, "memoryDeletions is not a list"},
+		{"trailblaze that is not an object", `{"result":{"content":[],"_meta":{"trailblaze":[]}}}`, tool.Result{OK: true}, "_meta.trailblaze"},
 		{"_meta null", `{"result":{"content":[],"_meta":null}}`, tool.Result{OK: true}, ""},
 		{
-			"a refusal for good", `{"error":{"code":-32602,"message":"no such tool"}}`, tool.Result{
+			"a permanent error", `{"error":{"code":-32602,"message":"no such tool"}}`, tool.Result{
 				Kind: fault.ProtocolError, Text: `server "shop", tool "raw": protocol error -32602: no such tool`,
-				Hint: "trying again will not help: the server refuses the call as it is",
+				Hint: "trying again will not help: the server rejects the call as it is",
 			}, "",
 		},
 		{
-			"a refusal for now", `{"error":{"code":-32603,"message":"busy"}}`, tool.Result{
+			"a temporary error", `{"error":{"code":-32603,"message":"busy"}}`, tool.Result{
 				Kind: fault.ProtocolError, Text: `server "shop", tool "raw": protocol error -32603: busy`, Hint: "trying again can help",
 			}, "",
 		},
 	}
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, tt.answer)})
+			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, tt.response)})
 			if diff := cmp.Diff(tt.want, result); diff != "" {
 				t.Errorf("result (-want +got):\n%s", diff)
 			}
@@ -170,13 +170,13 @@ func TestResultsAreMapped(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsNoToolResultFailsTheCall(t *testing.T) {
+func TestMalformedResultFailsTheCall(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
-	for _, answer := range []string{`{"result":null}`, `{}`, `{"result":[1]}`, `{"result":"x"}`, `{"result":{"isError":"yes"}}`, `{"result":{"resultType":"input_required","inputRequests":{}}}`} {
-		t.Run(answer, func(t *testing.T) {
+	r := startFakeServer(t, script{}, nil)
+	for _, response := range []string{`{"result":null}`, `{}`, `{"result":[1]}`, `{"result":"x"}`, `{"result":{"isError":"yes"}}`, `{"result":{"resultType":"input_required","inputRequests":{}}}`} {
+		t.Run(response, func(t *testing.T) {
 			t.Parallel()
-			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, answer)})
+			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, response)})
 			if result.OK || result.Kind != fault.ProtocolError {
 				t.Errorf("result %+v", result)
 			}
@@ -185,7 +185,7 @@ func TestAnAnswerThatIsNoToolResultFailsTheCall(t *testing.T) {
 	}
 }
 
-func TestTheMostSpecificLimitHoldsAndIsNamed(t *testing.T) {
+func TestMostSpecificTimeoutAppliesAndIsNamed(t *testing.T) {
 	t.Parallel()
 	const quick = 120 * time.Millisecond
 	tests := []struct {
@@ -202,53 +202,53 @@ func TestTheMostSpecificLimitHoldsAndIsNamed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := startFake(t, script{}, func(c *Config) { c.CallTimeout = tt.server })
+			r := startFakeServer(t, script{}, func(c *Config) { c.CallTimeout = tt.server })
 			result := call(t, r.Server, tt.call)
 			if result.OK || result.Kind != fault.CallTimeout {
 				t.Errorf("result %+v", result)
 			}
-			mustContain(t, result.Text, append(tt.want, `server "shop"`, "timeout", "may or may not have happened")...)
+			mustContain(t, result.Text, append(tt.want, `server "shop"`, "timeout", "may have executed")...)
 		})
 	}
 }
 
-func TestALongerLimitOfTheCallIsHonoured(t *testing.T) {
+func TestLongerTimeoutOfTheCallApplies(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.CallTimeout = 50 * time.Millisecond })
-	result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":300}`), Timeout: patience})
+	r := startFakeServer(t, script{}, func(c *Config) { c.CallTimeout = 50 * time.Millisecond })
+	result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":300}`), Timeout: testTimeout})
 	if !result.OK {
 		t.Errorf("result %+v", result)
 	}
 }
 
-func TestWithoutAnyLimitThirtySecondsHold(t *testing.T) {
+func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	s := &Server{cfg: Config{Name: "shop"}.withDefaults()}
 	s.SetListing(&Listing{})
-	if a := s.allowance(tool.Call{Tool: "x"}); a.time != 30*time.Second || !strings.Contains(a.source, "default") {
+	if a := s.callLimit(tool.Call{Tool: "x"}); a.duration != 30*time.Second || !strings.Contains(a.source, "default") {
 		t.Errorf("%+v", a)
 	}
 	got := s.cfg.timing
-	if s.cfg.StartupTimeout != time.Minute || got.silence != 5*time.Second || got.list != 30*time.Second || got.stretch != 10*time.Minute ||
+	if s.cfg.StartupTimeout != time.Minute || got.startNotice != 5*time.Second || got.list != 30*time.Second || got.maxExtension != 10*time.Minute ||
 		got.registry != 5*time.Second {
 		t.Errorf("%s, %+v", s.cfg.StartupTimeout, got)
 	}
 }
 
-func TestATimeoutMsOfTheWrongTypeCountsAsAbsent(t *testing.T) {
+func TestInvalidTimeoutMsIsIgnored(t *testing.T) {
 	t.Parallel()
 	var tools []tool.Advertised
 	for name, value := range map[string]any{"text": "150", "zero": 0.0, "negative": -1.0, "endless": 1e300, "list": []any{1.0}, "good": 1.5} {
 		tools = append(tools, tool.Advertised{Name: name, Meta: map[string]any{"trailblaze/timeoutMs": value}})
 	}
-	if diff := cmp.Diff(map[string]time.Duration{"good": 1500 * time.Microsecond}, ownLimits(tools)); diff != "" {
+	if diff := cmp.Diff(map[string]time.Duration{"good": 1500 * time.Microsecond}, toolTimeouts(tools)); diff != "" {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
 }
 
-func TestProgressRestartsTheLimitAndIsReportedInOrder(t *testing.T) {
+func TestProgressRestartsTheTimeoutAndIsReportedInOrder(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.CallTimeout = 2 * time.Second })
+	r := startFakeServer(t, script{}, func(c *Config) { c.CallTimeout = 2 * time.Second })
 	var got []string
 	started := time.Now()
 	result := call(t, r.Server, tool.Call{
@@ -266,37 +266,37 @@ func TestProgressRestartsTheLimitAndIsReportedInOrder(t *testing.T) {
 	}
 }
 
-func TestProgressExtendsACallOnlySoFar(t *testing.T) {
+func TestProgressExtendsACallUpToAMaximum(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.CallTimeout, c.timing.stretch = 300*time.Millisecond, 400*time.Millisecond })
+	r := startFakeServer(t, script{}, func(c *Config) { c.CallTimeout, c.timing.maxExtension = 300*time.Millisecond, 400*time.Millisecond })
 	result := call(t, r.Server, tool.Call{Tool: "crawl", Args: args(t, `{"times":1000,"everyMs":20}`)})
 	if result.OK || result.Kind != fault.CallTimeout {
 		t.Errorf("result %+v", result)
 	}
-	mustContain(t, result.Text, `server "shop"`, `tool "crawl"`, "progress", "400ms", "callTimeout", "may or may not have happened")
+	mustContain(t, result.Text, `server "shop"`, `tool "crawl"`, "progress", "400ms", "callTimeout", "may have executed")
 }
 
-func TestALimitAboveWhatProgressMayReachIsMeant(t *testing.T) {
+func TestTimeoutLongerThanTheMaximumExtensionApplies(t *testing.T) {
 	t.Parallel()
-	c := startClock(allowance{time: 20 * time.Minute}, 10*time.Minute)
+	c := startTimer(callLimit{duration: 20 * time.Minute}, 10*time.Minute)
 	c.timer.Stop()
-	if c.total != 20*time.Minute {
-		t.Errorf("total %s", c.total)
+	if c.max != 20*time.Minute {
+		t.Errorf("total %s", c.max)
 	}
 }
 
-// idOf returns the JSON-RPC id in a line of the diary.
+// idOf returns the JSON-RPC id in a line of the log.
 func idOf(t *testing.T, line string) any {
 	t.Helper()
 	return args(t, line)["id"]
 }
 
-func TestACallOverItsLimitIsCancelledOnTheWireBeforeTheProcessIsStopped(t *testing.T) {
+func TestTimedOutCallIsCancelledBeforeTheProcessIsStopped(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	call(t, r.Server, tool.Call{Tool: "hang", Timeout: 100 * time.Millisecond})
 	stop(t, r.Server)
-	lines := r.diary("")
+	lines := r.lines("")
 	at := func(part string) int {
 		for i, line := range lines {
 			if strings.Contains(line, part) {
@@ -316,40 +316,40 @@ func TestACallOverItsLimitIsCancelledOnTheWireBeforeTheProcessIsStopped(t *testi
 	}
 }
 
-func TestALateReplyNeverAnswersALaterCall(t *testing.T) {
+func TestLateResponseIsNotUsedForALaterCall(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	if result := call(t, r.Server, tool.Call{Tool: "late", Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
 	for range 3 {
-		if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+		if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 2" {
 			t.Errorf("result %+v", result)
 		}
 	}
 	if r.Err() != nil {
-		t.Errorf("broken: %v", r.Err())
+		t.Errorf("failed: %v", r.Err())
 	}
 }
 
-func TestTwoLivesOfAServerNeverMeet(t *testing.T) {
+func TestNewProcessStartsAfterThePreviousOneExited(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{LingerMs: 500}, nil)
+	r := startFakeServer(t, script{ExitDelayMs: 500}, nil)
 	call(t, r.Server, tool.Call{Tool: "hang", Timeout: 50 * time.Millisecond})
 	call(t, r.Server, tool.Call{Tool: "echo"})
-	lines := strings.Join(r.diary(""), "\n")
-	if gone := strings.Index(lines, "gone"); gone < 0 || gone > strings.LastIndex(lines, "born") {
-		t.Errorf("the second life began before the first had ended:\n%s", lines)
+	lines := strings.Join(r.lines(""), "\n")
+	if exited := strings.Index(lines, "exited"); exited < 0 || exited > strings.LastIndex(lines, "started") {
+		t.Errorf("the second process started before the first had exited:\n%s", lines)
 	}
 }
 
-func TestAnInterruptedCallReturnsPromptlyAndIsCancelledOnTheWire(t *testing.T) {
+func TestInterruptedCallReturnsPromptlyAndIsCancelled(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("ctrl-c")
 	go func() {
-		eventually(t, "the call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+		waitFor(t, "the call is sent", func() bool { return len(r.lines("tools/call")) == 1 })
 		cancel(why)
 	}()
 	result, err := r.Call(ctx, tool.Call{Tool: "hang"})
@@ -357,24 +357,24 @@ func TestAnInterruptedCallReturnsPromptlyAndIsCancelledOnTheWire(t *testing.T) {
 		t.Errorf("result %+v, error %v", result, err)
 	}
 	mustContain(t, err.Error(), `server "shop"`, `tool "hang"`, "ctrl-c")
-	eventually(t, "the server is told", func() bool { return len(r.diary("notifications/cancelled")) == 1 })
-	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
-		t.Errorf("the next call went to %+v", result)
+	waitFor(t, "the server receives the cancellation", func() bool { return len(r.lines("notifications/cancelled")) == 1 })
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 2" {
+		t.Errorf("the next call: %+v", result)
 	}
 }
 
 func TestCallsToOneServerRunOneAtATime(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":100}`), Timeout: patience})
+			call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":100}`), Timeout: testTimeout})
 		})
 	}
 	wg.Wait()
 	var order []string
-	for _, line := range r.diary("") {
+	for _, line := range r.lines("") {
 		switch {
 		case line == "slept":
 			order = append(order, "end")
@@ -387,23 +387,23 @@ func TestCallsToOneServerRunOneAtATime(t *testing.T) {
 	}
 }
 
-func TestTurnsAreTakenInTheOrderOfAsking(t *testing.T) {
+func TestTurnsAreGrantedInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{turn: make(chan struct{}, 1), broken: make(chan struct{}), stopping: make(chan struct{})}
-		if err := s.takeTurn(t.Context(), "first"); err != nil {
+		s := &Server{turn: make(chan struct{}, 1), failed: make(chan struct{}), stopping: make(chan struct{})}
+		if err := s.acquireTurn(t.Context(), "first"); err != nil {
 			t.Fatal(err)
 		}
 		var order []int
 		for i := range 20 {
 			go func() {
-				if err := s.takeTurn(t.Context(), "later"); err != nil {
+				if err := s.acquireTurn(t.Context(), "later"); err != nil {
 					t.Error(err)
 				}
 				order = append(order, i)
 				<-s.turn
 			}()
-			synctest.Wait() // now it queues
+			synctest.Wait() // it waits
 		}
 		<-s.turn
 		synctest.Wait()
@@ -413,12 +413,12 @@ func TestTurnsAreTakenInTheOrderOfAsking(t *testing.T) {
 	})
 }
 
-func TestWaitingInTheQueueDoesNotCountAgainstTheLimitAndEndsWithTheContext(t *testing.T) {
+func TestWaitingForATurnIsNotPartOfTheTimeoutAndEndsWithTheContext(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.CallTimeout = 2 * time.Second })
+	r := startFakeServer(t, script{}, func(c *Config) { c.CallTimeout = 2 * time.Second })
 	var wg sync.WaitGroup
 	wg.Go(func() { call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":1000}`)}) })
-	eventually(t, "the first call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+	waitFor(t, "the first call is sent", func() bool { return len(r.lines("tools/call")) == 1 })
 	wg.Go(func() {
 		if result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":1}`), Timeout: 900 * time.Millisecond}); !result.OK {
 			t.Errorf("result %+v", result)
@@ -430,51 +430,51 @@ func TestWaitingInTheQueueDoesNotCountAgainstTheLimitAndEndsWithTheContext(t *te
 		t.Errorf("error %v", err)
 	}
 	wg.Wait()
-	if sent := r.diary(`"name":"echo"`); len(sent) != 0 {
-		t.Errorf("a call that never had its turn was sent: %v", sent)
+	if sent := r.lines(`"name":"echo"`); len(sent) != 0 {
+		t.Errorf("a call that did not get its turn was sent: %v", sent)
 	}
 }
 
 func TestParallelCallsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.Parallel = true })
+	r := startFakeServer(t, script{}, func(c *Config) { c.Parallel = true })
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = r.Call(ctx, tool.Call{Tool: "hang"}) })
-	eventually(t, "the first call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
-	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 1" {
+	waitFor(t, "the first call is sent", func() bool { return len(r.lines("tools/call")) == 1 })
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 1" {
 		t.Errorf("result %+v", result)
 	}
 	cancel()
 	wg.Wait()
 }
 
-func TestATimeoutLetsParallelCallsFinish(t *testing.T) {
+func TestParallelCallsFinishAfterATimeout(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.Parallel = true })
+	r := startFakeServer(t, script{}, func(c *Config) { c.Parallel = true })
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if result := call(t, r.Server, tool.Call{Tool: "slow", Args: args(t, `{"everyMs":2000}`)}); !result.OK {
-			t.Errorf("the sibling: %+v", result)
+			t.Errorf("the other call: %+v", result)
 		}
 	})
-	eventually(t, "the sibling is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+	waitFor(t, "the other call is sent", func() bool { return len(r.lines("tools/call")) == 1 })
 	if result := call(t, r.Server, tool.Call{Tool: "hang", Timeout: 50 * time.Millisecond}); result.Kind != fault.CallTimeout {
 		t.Errorf("result %+v", result)
 	}
-	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 2" {
 		t.Errorf("result %+v", result)
 	}
 	wg.Wait()
 }
 
-func TestManyParallelCallsGetTheirOwnAnswers(t *testing.T) {
+func TestParallelCallsGetTheirOwnResponses(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.Parallel = true })
+	r := startFakeServer(t, script{}, func(c *Config) { c.Parallel = true })
 	var wg sync.WaitGroup
 	for i := range 50 {
 		wg.Go(func() {
-			text := fmt.Sprintf("answer %d", i)
+			text := fmt.Sprintf("response %d", i)
 			result := call(t, r.Server, tool.Call{Tool: "raw", Args: map[string]any{
 				"result": map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}},
 			}})
@@ -486,57 +486,57 @@ func TestManyParallelCallsGetTheirOwnAnswers(t *testing.T) {
 	wg.Wait()
 }
 
-func TestLargeMessagesGoBothWays(t *testing.T) {
+func TestLargeMessages(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	for _, size := range []int{64<<10 - 1, 64 << 10, 5 << 20} {
 		text := strings.Repeat("x", size)
 		result := call(t, r.Server, tool.Call{Tool: "raw", Args: map[string]any{
 			"result": map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}},
-		}, Timeout: patience})
+		}, Timeout: testTimeout})
 		if len(result.Text) != size {
 			t.Errorf("%d bytes became %d: %.200s", size, len(result.Text), result.Text)
 		}
 	}
 }
 
-func TestAnAnswerOverTheLimitForALineFailsItsCallOnly(t *testing.T) {
+func TestTooLargeResponseFailsOnlyItsCall(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
-	result := call(t, r.Server, tool.Call{Tool: "huge", Timeout: patience})
+	r := startFakeServer(t, script{}, nil)
+	result := call(t, r.Server, tool.Call{Tool: "huge", Timeout: testTimeout})
 	if result.OK || result.Kind != fault.TooLarge {
 		t.Errorf("result %+v", result)
 	}
 	mustContain(t, result.Text, `server "shop"`, `tool "huge"`, "64 MiB")
 	mustContain(t, result.Hint, "trying again will not help")
-	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 1" {
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 1" {
 		t.Errorf("result %+v", result)
 	}
 }
 
-func TestANestedCallDoesNotWaitForTheProcessThatItsAskerLivesOn(t *testing.T) {
+func TestNestedCallDoesNotWaitForTheProcessOfItsCaller(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	asked := make(chan struct{})
+	outer := make(chan struct{})
 	go func() {
-		defer close(asked)
-		_, _ = r.Call(ctx, tool.Call{Tool: "hang"}) // the asker, which waits for what follows
+		defer close(outer)
+		_, _ = r.Call(ctx, tool.Call{Tool: "hang"}) // the outer call
 	}()
-	eventually(t, "the asker's call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
-	if result := call(t, r.Server, tool.Call{Tool: "hang", Ancestors: []string{"asker"}, Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
+	waitFor(t, "the outer call is sent", func() bool { return len(r.lines("tools/call")) == 1 })
+	if result := call(t, r.Server, tool.Call{Tool: "hang", Ancestors: []string{"outer"}, Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
-	result := call(t, r.Server, tool.Call{Tool: "echo", Ancestors: []string{"asker"}, Timeout: patience})
+	result := call(t, r.Server, tool.Call{Tool: "echo", Ancestors: []string{"outer"}, Timeout: testTimeout})
 	select {
-	case <-asked:
-		t.Error("the asker's call ended")
+	case <-outer:
+		t.Error("the outer call ended")
 	default:
 	}
-	if result.Text != "life 2" {
+	if result.Text != "process 2" {
 		t.Errorf("result %+v", result)
 	}
 	cancel()
-	<-asked
+	<-outer
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// device is a device in both envelopes.
+// device is the device as both contexts show it.
 type device struct {
 	Platform string `json:"platform"`
 	Width    int    `json:"widthPixels"`
@@ -15,14 +15,14 @@ type device struct {
 	Driver   string `json:"driverType"`
 }
 
-// argumentEnvelope is arguments._trailblazeContext. Its platform is upper case.
-type argumentEnvelope struct {
+// argumentContext is arguments._trailblazeContext. Its platform is upper case.
+type argumentContext struct {
 	Memory map[string]any `json:"memory"`
 	Device device         `json:"device"`
 }
 
-// metaEnvelope is _meta.trailblaze. Its platform is lower case.
-type metaEnvelope struct {
+// metaContext is _meta.trailblaze. Its platform is lower case.
+type metaContext struct {
 	BaseURL      string         `json:"baseUrl,omitempty"`
 	SessionID    string         `json:"sessionId"`
 	InvocationID string         `json:"invocationId"`
@@ -31,8 +31,8 @@ type metaEnvelope struct {
 	Target       *tool.Target   `json:"target,omitempty"`
 }
 
-// envelope makes the request for a call. The caller has seen that the reserved argument is free; a closed tool does not get it.
-func envelope(call tool.Call, progressToken string, closed bool) request {
+// callParams returns the parameters of a tools/call. call.Args does not have the reserved argument; a strict tool is not sent it.
+func callParams(call tool.Call, progressToken string, strict bool) requestParams {
 	memory := call.Context.Memory
 	if memory == nil {
 		memory = map[string]any{}
@@ -44,14 +44,14 @@ func envelope(call tool.Call, progressToken string, closed bool) request {
 
 	args := make(map[string]any, len(call.Args)+1)
 	maps.Copy(args, call.Args)
-	if !closed {
-		args[tool.ReservedArg] = argumentEnvelope{Memory: memory, Device: upper}
+	if !strict {
+		args[tool.ReservedArg] = argumentContext{Memory: memory, Device: upper}
 	}
-	return request{
+	return requestParams{
 		Name: call.Tool, Arguments: args,
 		Meta: map[string]any{
 			"progressToken": progressToken,
-			"trailblaze": metaEnvelope{
+			"trailblaze": metaContext{
 				BaseURL: call.Context.BaseURL, SessionID: call.Context.SessionID, InvocationID: call.InvocationID,
 				Device: lower, Memory: memory, Target: withAppIDs(call.Context.Target),
 			},
@@ -60,7 +60,7 @@ func envelope(call tool.Call, progressToken string, closed bool) request {
 	}
 }
 
-// withAppIDs makes sure that appIds is a list, even an empty one.
+// withAppIDs returns t with a list of app ids that is not nil, because appIds is always a list.
 func withAppIDs(t *tool.Target) *tool.Target {
 	if t == nil || t.AppIDs != nil {
 		return t

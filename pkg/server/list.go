@@ -16,32 +16,32 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// maxPages stops a server that invents a new cursor for ever. No real server is near it.
+// maxPages bounds a list whose cursors never end. No real server is near it.
 const maxPages = 1000
 
-// Listing is what a server says it has.
+// Listing is what a server lists.
 type Listing struct {
-	Tools    []tool.Advertised // in the order in which they were advertised; names may repeat
-	Registry string            // text of the resource trailblaze://registry, which need not be JSON; empty without one
+	Tools    []tool.Advertised // in the server's order; names may repeat
+	Registry string            // text of the resource trailblaze://registry, which may not be JSON; empty without one
 
-	limits map[string]time.Duration // what tools allow their own calls
-	closed map[string]bool          // tools that refuse arguments which their schema does not name
+	timeouts map[string]time.Duration // by tool, from its _meta
+	strict   map[string]bool          // tools whose schema forbids arguments that it does not name
 }
 
-// Listing returns what is in use.
+// Listing returns the listing in use.
 func (s *Server) Listing() *Listing { return s.listing.Load() }
 
-// SetListing makes a listing the one in use.
+// SetListing makes l the listing in use.
 func (s *Server) SetListing(l *Listing) { s.listing.Store(l) }
 
-// FinishStart ends the start of a server: if it said meanwhile that its tools changed, they are listed once more. Changes that it
-// tells of later are left alone. The error is a *fault.Error.
+// FinishStart lists the tools once more if the server announced a change since they were listed. Later announcements are
+// only logged. The error is a *fault.Error.
 func (s *Server) FinishStart(ctx context.Context) error {
-	defer s.settled.Store(true)
-	if !s.changed.Load() {
+	defer s.started.Store(true)
+	if !s.toolsChanged.Load() {
 		return nil
 	}
-	s.calm(ctx)
+	s.debounceChanges(ctx)
 	l, err := s.List(ctx, false)
 	if err == nil {
 		s.SetListing(l)
@@ -49,13 +49,16 @@ func (s *Server) FinishStart(ctx context.Context) error {
 	return err
 }
 
-// calm waits for the end of a burst of changes, since servers tell of one before their list has it.
-func (s *Server) calm(ctx context.Context) {
-	enough := time.After(maxBurst * s.cfg.timing.quiet)
-	for s.changed.Swap(false) {
+// maxDebounces bounds the wait for the end of a burst of announcements, in debounce periods.
+const maxDebounces = 20
+
+// debounceChanges waits until no change was announced for a while: servers announce one before their list contains it.
+func (s *Server) debounceChanges(ctx context.Context) {
+	limit := time.After(maxDebounces * s.cfg.timing.debounce)
+	for s.toolsChanged.Swap(false) {
 		select {
-		case <-time.After(s.cfg.timing.quiet):
-		case <-enough:
+		case <-time.After(s.cfg.timing.debounce):
+		case <-limit:
 			return
 		case <-ctx.Done():
 			return
@@ -63,92 +66,90 @@ func (s *Server) calm(ctx context.Context) {
 	}
 }
 
-// maxBurst is how many times longer than one pause a burst of changes is waited for.
-const maxBurst = 20
-
-// List asks the server again what it has, a fresh process if there is none, and changes nothing: see [Server.SetListing]. It waits
-// for no call; nested says, as in tool.Call, that it is made inside one. The error is a *fault.Error.
+// List lists the server again, starting a process if there is none, and does not change the listing in use: see
+// [Server.SetListing]. It does not wait for calls; nested has the meaning of tool.Call.Nested. The error is a *fault.Error.
 func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f, err := s.depart("", cancel)
+	c, err := s.register("", cancel)
 	if err != nil {
 		return nil, err
 	}
-	defer s.land(f)
-	for again := false; ; again = true {
-		if err := s.board(ctx, f, nested); err != nil {
+	defer s.unregister(c)
+	for retried := false; ; retried = true {
+		if err := s.acquirePeer(ctx, c, nested); err != nil {
 			return nil, err
 		}
-		l, phase, err := s.inquire(ctx, f.peer)
-		in := substituted(err)
+		l, phase, err := s.readListing(ctx, c.peer)
+		failure := asTransportError(err)
 		switch {
 		case err == nil:
 			return l, nil
 		case ctx.Err() != nil:
-			return nil, s.interrupted(ctx, f)
-		case in == nil || !in.Lost():
-		case again:
-			s.retire(ctx, f.peer)
+			return nil, s.contextError(ctx, c)
+		case failure == nil || !failure.Disconnected():
+		case retried:
+			s.dropPeer(ctx, c.peer)
 		default:
-			s.reconnected(fmt.Sprintf("it was not listed: %v", in))
-			s.retire(ctx, s.disembark(f))
+			s.logReconnected(fmt.Sprintf("it did not list its tools: %v", failure))
+			s.dropPeer(ctx, s.releasePeer(c))
 			continue
 		}
-		return nil, s.listFault(f.peer, phase, err)
+		return nil, s.listError(c.peer, phase, err)
 	}
 }
 
-// listFault says why p was not listed; when p ended, its end decides what becomes of the server.
-func (s *Server) listFault(p *peer, phase string, err error) error {
-	failed := s.reason(p, phase, err)
+// listError returns the error of a listing of p that failed with err. If p ended, the server fails unless it may be restarted.
+func (s *Server) listError(p *peer, phase string, err error) error {
+	failure := s.phaseError(p, phase, err)
 	select {
-	case <-p.wire.broken:
+	case <-p.conn.lost:
 	case <-p.ended:
 	default:
-		return failed
+		return failure
 	}
 	<-p.ended
-	s.settle(p)
+	s.handleExit(p)
 	if err := s.Err(); err != nil {
 		return err
 	}
-	return p.verdict
+	return p.failure
 }
 
-// inquire reads the tools and the registry at once. The error is that of the phase, not explained yet.
-func (s *Server) inquire(ctx context.Context, p *peer) (l *Listing, phase string, err error) {
-	s.changed.Store(false)
-	var reading *reading
-	tools, err := s.list(ctx, p, func() { reading = s.startReading(ctx, p) })
+// readListing reads the tools and the registry at the same time. The error is not explained yet; phase says what failed.
+func (s *Server) readListing(ctx context.Context, p *peer) (l *Listing, phase string, err error) {
+	s.toolsChanged.Store(false)
+	var registryRead *registryRead
+	tools, err := s.listTools(ctx, p, func() { registryRead = s.startRegistryRead(ctx, p) })
 	if err != nil {
-		reading.giveUp(err)
+		registryRead.abort(err)
 		return nil, methodList, err
 	}
-	registry, err := reading.finish(s.cfg.timing.registry)
+	registry, err := registryRead.wait(s.cfg.timing.registry)
 	if err != nil {
 		return nil, methodRead, err
 	}
-	return &Listing{Tools: tools, Registry: registry, limits: ownLimits(tools), closed: closedSchemas(tools)}, "", nil
+	return &Listing{Tools: tools, Registry: registry, timeouts: toolTimeouts(tools), strict: strictTools(tools)}, "", nil
 }
 
-// list reads all pages of tools/list; asked is called when the first one was asked for. The error is not explained yet.
-func (s *Server) list(ctx context.Context, p *peer, asked func()) ([]tool.Advertised, error) {
+// listTools reads all pages of tools/list; onSent is called when the request for the first one has been sent. The error is
+// not explained yet.
+func (s *Server) listTools(ctx context.Context, p *peer, onSent func()) ([]tool.Advertised, error) {
 	limit := s.cfg.timing.list
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, s.overLimit(
-		"tools/list: timeout: not all tools within %s, the limit for listing", limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, s.startTimeout(
+		"tools/list: timeout: not all tools were listed within %s, the limit for listing", limit))
 	defer cancel()
 	var tools []tool.Advertised
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		raw, err := ask(ctx, p, methodList, request{Cursor: cursor}, asked)
-		asked = func() {}
+		raw, err := p.request(ctx, methodList, requestParams{Cursor: cursor}, onSent)
+		onSent = func() {}
 		if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound {
-			s.log("warn", "has no tools: it does not know tools/list", "")
+			s.log("warn", "has no tools: it does not support tools/list", "")
 			return nil, nil
 		}
 		if err != nil {
-			return nil, s.ended(ctx, methodList, err)
+			return nil, s.listingError(ctx, methodList, err)
 		}
 		page, err := s.readPage(raw)
 		if err != nil {
@@ -163,10 +164,10 @@ func (s *Server) list(ctx context.Context, p *peer, asked func()) ([]tool.Advert
 		case cursor == "":
 			return tools, nil
 		case seen[cursor]:
-			s.log("warn", fmt.Sprintf("repeats the cursor %.100q in tools/list; reading no further", cursor), "")
+			s.log("warn", fmt.Sprintf("repeats the cursor %.100q in tools/list; the pages after it are not read", cursor), "")
 			return tools, nil
 		case len(seen) == maxPages:
-			s.log("warn", fmt.Sprintf("has more than %d pages of tools; reading no further", maxPages), "")
+			s.log("warn", fmt.Sprintf("has more than %d pages of tools; the pages after them are not read", maxPages), "")
 			return tools, nil
 		}
 		seen[cursor] = true
@@ -177,29 +178,15 @@ func contains(tools []tool.Advertised, name string) bool {
 	return slices.ContainsFunc(tools, func(t tool.Advertised) bool { return t.Name == name })
 }
 
-func ask(ctx context.Context, p *peer, method string, req request, asked func()) (json.RawMessage, error) {
-	params, err := p.params(req)
-	if err != nil {
-		return nil, err
-	}
-	ex, err := p.send(ctx, method, params)
-	if err != nil {
-		return nil, err
-	}
-	defer p.finish(ctx, ex)
-	asked()
-	return p.await(ctx, ex)
-}
-
-// ended prefers a limit or a cancellation of our own to how the SDK words it.
-func (s *Server) ended(ctx context.Context, phase string, err error) error {
+// listingError returns our own limit or cancellation if ctx ended, else err.
+func (s *Server) listingError(ctx context.Context, phase string, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
 	if limit := fault.As(context.Cause(ctx)); limit != nil {
 		return limit
 	}
-	return s.cancelled(ctx, phase)
+	return s.cancelledError(ctx, phase)
 }
 
 type page struct {
@@ -207,78 +194,79 @@ type page struct {
 	next  string
 }
 
-// readPage takes what it can use of a page and warns of the rest.
+// readPage decodes a page of tools/list. Malformed parts are skipped with a warning.
 func (s *Server) readPage(raw json.RawMessage) (page, error) {
-	var wire struct {
+	var result struct {
 		Tools []json.RawMessage `json:"tools"`
 		Next  json.RawMessage   `json:"nextCursor"`
 	}
-	if err := json.Unmarshal(raw, &wire); err != nil {
-		return page{}, s.fault(fault.ProtocolError, "", "tools/list: the answer holds no list of tools: %v", err)
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return page{}, s.newError(fault.ProtocolError, "", "tools/list: the response has no list of tools: %v", err)
 	}
 	var out page
-	for i, one := range wire.Tools {
+	for i, one := range result.Tools {
 		advertised, warning, err := readTool(one)
 		if err != nil {
-			s.log("warn", fmt.Sprintf("advertises a malformed tool, which is skipped: tools[%d]: %v", i, err), "")
+			s.log("warn", fmt.Sprintf("lists a malformed tool, which is skipped: tools[%d]: %v", i, err), "")
 			continue
 		}
 		if warning != "" {
-			s.log("warn", fmt.Sprintf("advertises tool %q with %s", advertised.Name, warning), "")
+			s.log("warn", fmt.Sprintf("lists tool %q with %s", advertised.Name, warning), "")
 		}
 		out.tools = append(out.tools, advertised)
 	}
-	if absent(wire.Next) {
+	if isAbsent(result.Next) {
 		return out, nil
 	}
-	if err := json.Unmarshal(wire.Next, &out.next); err != nil {
-		s.log("warn", "has a nextCursor that is no string in tools/list; reading no further", "")
+	if err := json.Unmarshal(result.Next, &out.next); err != nil {
+		s.log("warn", "has a nextCursor that is not a string in tools/list; the pages after it are not read", "")
 	}
 	return out, nil
 }
 
-// readTool decodes one tool by itself. Its schema stays as it was written.
+// readTool decodes one tool. Its schema keeps its bytes.
 func readTool(raw json.RawMessage) (t tool.Advertised, warning string, err error) {
-	var fields map[string]json.RawMessage // not a struct: encoding/json would take "Name" for "name"
+	var fields map[string]json.RawMessage // not a struct: encoding/json would accept "Name" for "name"
 	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
 		return t, "", fmt.Errorf("%.100s is not an object", raw)
 	}
 	if err := json.Unmarshal(fields["name"], &t.Name); err != nil || t.Name == "" {
 		return t, "", errors.New("it has no name")
 	}
-	if schema := bytes.TrimSpace(fields["inputSchema"]); !absent(schema) {
+	if schema := bytes.TrimSpace(fields["inputSchema"]); !isAbsent(schema) {
 		if schema[0] != '{' {
 			return t, "", fmt.Errorf("%q: inputSchema is not an object", t.Name)
 		}
 		t.InputSchema = schema
 	}
-	if text := fields["description"]; !absent(text) && json.Unmarshal(text, &t.Description) != nil {
-		warning = "a description that is no string; it is ignored"
+	if text := fields["description"]; !isAbsent(text) && json.Unmarshal(text, &t.Description) != nil {
+		warning = "a description that is not a string; it is ignored"
 	}
-	if meta := fields["_meta"]; !absent(meta) && json.Unmarshal(meta, &t.Meta) != nil {
-		t.Meta, warning = nil, "a _meta that is no object; it is ignored"
+	if meta := fields["_meta"]; !isAbsent(meta) && json.Unmarshal(meta, &t.Meta) != nil {
+		t.Meta, warning = nil, "a _meta that is not an object; it is ignored"
 	}
 	return t, warning, nil
 }
 
-func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+// isAbsent reports whether a member of a JSON object is missing or null.
+func isAbsent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// ownLimits collects what tools allow their own calls. A wrong type counts as absent; discover warns of it.
-func ownLimits(tools []tool.Advertised) map[string]time.Duration {
-	limits := map[string]time.Duration{}
+// toolTimeouts returns the limits that tools set for their own calls. A wrong type counts as absent; discover warns about it.
+func toolTimeouts(tools []tool.Advertised) map[string]time.Duration {
+	timeouts := map[string]time.Duration{}
 	for _, t := range tools {
 		ms, ok := t.Meta["trailblaze/timeoutMs"].(float64)
 		if ok && ms > 0 && ms < math.MaxInt64/float64(time.Millisecond) {
-			limits[t.Name] = time.Duration(ms * float64(time.Millisecond))
+			timeouts[t.Name] = time.Duration(ms * float64(time.Millisecond))
 		}
 	}
-	return limits
+	return timeouts
 }
 
-// closedSchemas collects the tools whose schema forbids arguments that it does not name, as the Go SDK infers them. Writing the
-// reserved argument into a call to such a tool could only fail; _meta has the same and is sent to all.
-func closedSchemas(tools []tool.Advertised) map[string]bool {
-	closed := map[string]bool{}
+// strictTools returns the tools whose schema forbids arguments that it does not name, as schemas that the Go SDK infers do.
+// They are not sent the reserved argument, which they would reject; _meta has the same content.
+func strictTools(tools []tool.Advertised) map[string]bool {
+	strict := map[string]bool{}
 	for _, t := range tools {
 		var schema struct {
 			Properties           map[string]json.RawMessage `json:"properties"`
@@ -288,7 +276,7 @@ func closedSchemas(tools []tool.Advertised) map[string]bool {
 			continue
 		}
 		_, named := schema.Properties[tool.ReservedArg]
-		closed[t.Name] = string(schema.AdditionalProperties) == "false" && !named
+		strict[t.Name] = string(schema.AdditionalProperties) == "false" && !named
 	}
-	return closed
+	return strict
 }

@@ -24,37 +24,37 @@ const fakeEnv = "TRAILBLAZE_TEST_FAKE_SERVER"
 
 func TestMain(m *testing.M) {
 	if script := os.Getenv(fakeEnv); script != "" {
-		playFake(script)
+		runFakeServer(script)
 		return
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// patience bounds every wait of these tests.
-const patience = 20 * time.Second
+// testTimeout bounds every wait in these tests.
+const testTimeout = 20 * time.Second
 
-// rig is a server under test and what can be seen of it from outside.
-type rig struct {
+// testServer is a server under test, with what its processes wrote to their log and its messages.
+type testServer struct {
 	*Server
 	dir    string
 	marker string // in the environment of its processes
-	*said
+	*logRecorder
 }
 
-// said collects what a server says by Log.
-type said struct {
+// logRecorder collects the messages that a server logs.
+type logRecorder struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (s *said) add(level, message, hint string) {
+func (s *logRecorder) add(level, message, hint string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, fmt.Sprintf("%s: %s (%s)", level, message, hint))
 }
 
-// logged reports whether a line holds all the parts.
-func (s *said) logged(parts ...string) bool {
+// logged reports whether a message contains all parts.
+func (s *logRecorder) logged(parts ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, line := range s.lines {
@@ -69,21 +69,21 @@ func (s *said) logged(parts ...string) bool {
 	return false
 }
 
-func (s *said) String() string {
+func (s *logRecorder) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.lines, "\n")
 }
 
-// fakeConfig is a server that plays a script, without being started.
-func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *rig) {
+// fakeConfig returns the configuration of a server that follows a script.
+func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *testServer) {
 	t.Helper()
 	sc.Dir = t.TempDir()
 	raw, err := json.Marshal(sc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{dir: sc.Dir, marker: spawntest.Marker(), said: &said{}}
+	r := &testServer{dir: sc.Dir, marker: spawntest.Marker(), logRecorder: &logRecorder{}}
 	cfg := Config{
 		Name: "shop", Version: "1.2.3", Log: r.add,
 		Launch: launcher(t, []string{fakeEnv + "=" + string(raw), "GORACE=atexit_sleep_ms=0", r.marker}, os.Args[0]),
@@ -94,7 +94,7 @@ func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *rig) {
 	return cfg, r
 }
 
-// launcher starts real processes, which are gone when the test ends.
+// launcher starts real processes, which have ended when the test ends.
 func launcher(tb testing.TB, env []string, argv ...string) func(context.Context) (Link, error) {
 	tb.Helper()
 	supervisor := spawn.NewSupervisor(spawn.Options{})
@@ -113,8 +113,8 @@ func launcher(tb testing.TB, env []string, argv ...string) func(context.Context)
 	}
 }
 
-// startFake starts a server that plays a script; the test stops it at its end.
-func startFake(t *testing.T, sc script, adjust func(*Config)) *rig {
+// startFakeServer starts a server that follows a script. It is stopped at the end of the test.
+func startFakeServer(t *testing.T, sc script, adjust func(*Config)) *testServer {
 	t.Helper()
 	cfg, r := fakeConfig(t, sc, adjust)
 	r.Server = start(t, cfg)
@@ -123,7 +123,7 @@ func startFake(t *testing.T, sc script, adjust func(*Config)) *rig {
 
 func start(t *testing.T, cfg Config) *Server {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	s, err := Start(ctx, cfg)
 	if err != nil {
@@ -135,7 +135,7 @@ func start(t *testing.T, cfg Config) *Server {
 
 func stop(t *testing.T, s *Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testTimeout)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		t.Errorf("Stop: %v", err)
@@ -144,7 +144,7 @@ func stop(t *testing.T, s *Server) {
 
 func call(t *testing.T, s *Server, c tool.Call) tool.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	result, err := s.Call(ctx, c)
 	if err != nil {
@@ -162,11 +162,11 @@ func args(t *testing.T, raw string) map[string]any {
 	return out
 }
 
-// diary returns the lines that the fake wrote down and that hold part.
-func (r *rig) diary(part string) []string { return diaryIn(r.dir, part) }
+// lines returns the lines of the fake server's log that contain part.
+func (r *testServer) lines(part string) []string { return linesIn(r.dir, part) }
 
-func diaryIn(dir, part string) []string {
-	raw, _ := os.ReadFile(filepath.Join(dir, "diary"))
+func linesIn(dir, part string) []string {
+	raw, _ := os.ReadFile(filepath.Join(dir, "log"))
 	var lines []string
 	in := bufio.NewReader(bytes.NewReader(raw))
 	for {
@@ -180,26 +180,26 @@ func diaryIn(dir, part string) []string {
 	}
 }
 
-// eventually waits for something that happens in another process or goroutine.
-func eventually(t *testing.T, what string, happened func() bool) {
+// waitFor waits until a condition holds that depends on another process or goroutine.
+func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(testTimeout)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !happened() {
+	for !condition() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience, what)
+			t.Fatalf("timed out after %s waiting for: %s", testTimeout, what)
 		}
 		<-tick.C
 	}
 }
 
-func within(t *testing.T, what string, done <-chan struct{}) {
+func waitClosed(t *testing.T, what string, done <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-done:
-	case <-time.After(patience):
-		t.Fatalf("not within %s: %s", patience, what)
+	case <-time.After(testTimeout):
+		t.Fatalf("timed out after %s waiting for: %s", testTimeout, what)
 	}
 }
 

@@ -13,77 +13,77 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// The protocols that are asked for. A server may settle for an older one.
+// The protocol versions that are asked for. A server may choose an older one.
 const (
 	classic = "2025-11-25"
-	modern  = "2026-07-28" // begins with server/discover, which classic servers may ignore for ever or die of
+	modern  = "2026-07-28" // begins with server/discover, which classic servers may ignore for ever, or exit on
 )
 
 const (
-	// lingering is how long a server that closed its output may take to exit, so that its exit code can be told.
-	lingering = 5 * time.Second
-	// farewell is how long writing a cancellation may hold up the end of a server that does not read.
-	farewell = time.Second
-	// delivery is how long an answer may take to who asked after the server's end has shown.
-	delivery = time.Second
+	// exitGrace is how long a server that closed its output may take to exit, so that its exit code can be reported.
+	exitGrace = 5 * time.Second
+	// writeTimeout bounds how long writing a cancellation may delay stopping a server that does not read.
+	writeTimeout = time.Second
+	// drainTimeout bounds how long a response that was sent before the end of the server may take to be delivered.
+	drainTimeout = time.Second
 )
 
-// peer is one life of a server: a link, and the session spoken over it.
+// peer is one run of a server: a link, and the MCP session over it.
 type peer struct {
 	link    Link
-	wire    *wire
+	conn    *connection
 	client  *mcp.Implementation
 	session *mcp.ClientSession // set once connected
 
-	ended chan struct{} // closed when the server is gone or cannot be spoken with
-	fate  *fault.Error  // how, valid after ended; nil when we stopped it
+	ended   chan struct{} // closed when the server has ended or cannot be communicated with
+	exitErr *fault.Error  // how it ended by itself, valid after ended; nil if we stopped it
 
-	verdict *fault.Error // what Server.settle made of fate; guarded by Server.mu
-	retired []*flight    // the calls on it when one of them was given up; guarded by Server.mu
+	failure   *fault.Error   // exitErr for the calls that it fails, see Server.recordExit; guarded by Server.mu
+	lastCalls []*pendingCall // those that were pending when one of them was given up; guarded by Server.mu
 
 	stopOnce sync.Once
-	stopping chan struct{} // closed when we begin to stop it
-	halted   chan struct{} // closed when the link has done what it can
-	stopped  chan struct{} // closed when nothing of it runs any more
+	stopping chan struct{} // closed when stop begins
+	halted   chan struct{} // closed when Link.Stop has returned
+	stopped  chan struct{} // closed when no goroutine of it runs any more
 	stopErr  error
 
-	greeting sync.WaitGroup // the handshake
-	requests sync.WaitGroup // the exchanges after it
-	mu       sync.Mutex     // so that no request is added once closing is set
-	closing  bool
+	connecting sync.WaitGroup // the handshake
+	requests   sync.WaitGroup // the requests after it
+	mu         sync.Mutex     // so that no request is added once closing is set
+	closing    bool
 }
 
-// newPeer takes over a link that was just launched. The link is stopped when that fails.
-func newPeer(ctx context.Context, link Link, version string, hear func(method string, params json.RawMessage)) (*peer, error) {
+// newPeer connects to a link that was just launched, and takes ownership of it. On failure the link is stopped.
+func newPeer(ctx context.Context, link Link, version string, onNotification func(string, json.RawMessage)) (*peer, error) {
 	conn, err := link.Transport().Connect(ctx)
 	if err != nil {
 		_ = link.Stop(context.WithoutCancel(ctx))
 		return nil, err
 	}
 	p := &peer{
-		link: link, wire: newWire(conn, hear), client: &mcp.Implementation{Name: "trailblaze", Version: version},
+		link: link, conn: newConnection(conn, onNotification), client: &mcp.Implementation{Name: "trailblaze", Version: version},
 		ended: make(chan struct{}), stopping: make(chan struct{}), halted: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go p.watch()
 	return p, nil
 }
 
-// watch waits for the end and keeps how it came. stop joins it.
+// watch waits for the end of the server and sets exitErr. stop waits for it.
 func (p *peer) watch() {
 	defer close(p.ended)
 	select {
 	case <-p.link.Done():
 	case <-p.halted:
-	case <-p.wire.broken:
-		if !p.leaves() {
-			p.fate = fault.New(fault.Crashed, "", "closed its output or its input and went on running")
+	case <-p.conn.lost:
+		if !p.awaitExit() {
+			p.exitErr = fault.New(fault.Crashed, "", "closed its output or its input but kept running")
 			return
 		}
 	}
 	select {
 	case <-p.link.Done():
-		p.fate = p.link.ExitError()
-	default: // it does not die
+		p.exitErr = p.link.ExitError()
+	default: // stop could not end it
 	}
 }
 
@@ -96,12 +96,12 @@ func (p *peer) hasEnded() bool {
 	}
 }
 
-// leaves waits for the end of a server that can no longer be spoken with, for as long as that is worth it.
-func (p *peer) leaves() bool {
+// awaitExit waits for the exit of a server whose connection was lost, and reports whether it exited or is being stopped.
+func (p *peer) awaitExit() bool {
 	select {
 	case <-p.link.Done():
 		return true
-	case <-time.After(lingering):
+	case <-time.After(exitGrace):
 	}
 	select {
 	case <-p.stopping:
@@ -112,35 +112,35 @@ func (p *peer) leaves() bool {
 	}
 }
 
-// connect shakes hands in the given protocol and sends what became of it. It ends when the peer is stopped, not with ctx:
-// a client must not cancel initialize.
+// connect starts the handshake in the given protocol version and returns a channel that receives its error. It ends when the
+// peer is stopped, not with ctx, because a client must not cancel initialize.
 func (p *peer) connect(ctx context.Context, protocol string) <-chan error {
 	client := mcp.NewClient(p.client, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	connected := make(chan error, 1)
-	p.greeting.Go(func() {
+	p.connecting.Go(func() {
 		var err error
-		p.session, err = client.Connect(context.WithoutCancel(ctx), ready{p.wire}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+		p.session, err = client.Connect(context.WithoutCancel(ctx), existing{p.conn}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
 		connected <- err
 	})
 	return connected
 }
 
-// ready is the transport of a connection that exists.
-type ready struct{ conn mcp.Connection }
+// existing is the transport of a connection that exists.
+type existing struct{ conn mcp.Connection }
 
-func (r ready) Connect(context.Context) (mcp.Connection, error) { return r.conn, nil }
+func (e existing) Connect(context.Context) (mcp.Connection, error) { return e.conn, nil }
 
-// request is the parameters of tools/list, tools/call and resources/read.
-type request struct {
+// requestParams are the parameters of tools/list, tools/call and resources/read.
+type requestParams struct {
 	Cursor    string         `json:"cursor,omitempty"`
 	URI       string         `json:"uri,omitempty"`
 	Name      string         `json:"name,omitempty"`
-	Arguments map[string]any `json:"arguments,omitzero"` // of a call never absent, even if empty
+	Arguments map[string]any `json:"arguments,omitzero"` // of a call never nil, even if empty
 	Meta      map[string]any `json:"_meta,omitempty"`
 }
 
-// params encodes a request, with what every request of the modern protocol carries and initialize tells older servers once.
-func (p *peer) params(req request) (json.RawMessage, error) {
+// params encodes the parameters of a request. In the modern protocol they also have what older servers receive in initialize.
+func (p *peer) params(req requestParams) (json.RawMessage, error) {
 	if version := p.session.InitializeResult().ProtocolVersion; version >= modern {
 		meta := map[string]any{
 			mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientInfo: p.client, mcp.MetaKeyClientCapabilities: struct{}{},
@@ -151,8 +151,23 @@ func (p *peer) params(req request) (json.RawMessage, error) {
 	return json.Marshal(req)
 }
 
-// send writes a request. The error is errLost or the context's; without one the caller owes the exchange a call of finish.
-func (p *peer) send(ctx context.Context, method string, params json.RawMessage) (*exchange, error) {
+// request sends a request, calls onSent, and waits for the response.
+func (p *peer) request(ctx context.Context, method string, req requestParams, onSent func()) (json.RawMessage, error) {
+	params, err := p.params(req)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.send(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	defer p.finish(ctx, r)
+	onSent()
+	return p.await(ctx, r)
+}
+
+// send writes a request. The error is errLost or that of the context. Without an error the caller must call finish.
+func (p *peer) send(ctx context.Context, method string, params json.RawMessage) (*pendingRequest, error) {
 	p.mu.Lock()
 	if p.closing {
 		p.mu.Unlock()
@@ -160,63 +175,63 @@ func (p *peer) send(ctx context.Context, method string, params json.RawMessage) 
 	}
 	p.requests.Add(1)
 	p.mu.Unlock()
-	ex := p.wire.expect()
-	err := p.wire.Write(ctx, &jsonrpc.Request{ID: ex.id, Method: method, Params: params})
+	r := p.conn.register()
+	err := p.conn.Write(ctx, &jsonrpc.Request{ID: r.id, Method: method, Params: params})
 	if err != nil && ctx.Err() != nil {
-		p.finish(ctx, ex)
+		p.finish(ctx, r)
 		return nil, context.Cause(ctx)
 	}
-	return ex, nil // not written means that the wire is broken; but a server may answer, exit, and break it just before we look
+	return r, nil // after another write error there may still be a response: a server may respond and exit before the write returns
 }
 
-// finish ends an exchange. When there is no answer yet, the server is told that nobody waits for one: in a goroutine, since a
-// server that does not read must not hold up the caller.
-func (p *peer) finish(ctx context.Context, ex *exchange) {
-	if ex.isDone() {
+// finish ends a request. If there is no response yet, the request is cancelled at the server, in a goroutine, because a
+// server that does not read must not block the caller.
+func (p *peer) finish(ctx context.Context, r *pendingRequest) {
+	if r.isDone() {
 		p.requests.Done()
 		return
 	}
-	reason := "given up"
+	reason := "no longer needed"
 	if ctx.Err() != nil {
 		reason = context.Cause(ctx).Error()
 	}
 	go func() {
 		defer p.requests.Done()
-		_ = p.wire.Write(context.WithoutCancel(ctx), cancellation(ex.id, reason))
+		_ = p.conn.Write(context.WithoutCancel(ctx), cancellation(r.id, reason))
 	}()
 }
 
 func cancellation(id jsonrpc.ID, reason string) *jsonrpc.Request {
 	params, err := json.Marshal(map[string]any{"requestId": id.Raw(), "reason": reason})
 	if err != nil {
-		params = nil // a number and a string always encode
+		params = nil // a number and a string are always encoded
 	}
 	return &jsonrpc.Request{Method: methodCancelled, Params: params}
 }
 
-// await waits for the answer of an exchange. The error is errLost when there will be none, the context's cause when ctx ended
-// first, or the answer.
-func (p *peer) await(ctx context.Context, ex *exchange) (json.RawMessage, error) {
+// await waits for the response to a request. The error is errLost if there will be none, the cause of ctx if it ended first,
+// or the error in the response.
+func (p *peer) await(ctx context.Context, r *pendingRequest) (json.RawMessage, error) {
 	select {
-	case <-ex.done:
-		return ex.result()
+	case <-r.done:
+		return r.result()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-p.wire.broken:
+	case <-p.conn.lost:
 	case <-p.ended:
 	}
-	select { // it may have answered before it ended
-	case <-ex.done:
-	case <-p.wire.drained:
-	case <-time.After(delivery):
+	select { // it may have responded before it ended
+	case <-r.done:
+	case <-p.conn.eof:
+	case <-time.After(drainTimeout):
 	}
-	if ex.isDone() {
-		return ex.result()
+	if r.isDone() {
+		return r.result()
 	}
 	return nil, errLost
 }
 
-// stop ends the server politely and joins all that runs for it. Whoever calls it second waits for the first.
+// stop stops the server and waits for all goroutines of the peer. A second call waits for the first.
 func (p *peer) stop(ctx context.Context) error {
 	p.stopOnce.Do(func() {
 		p.mu.Lock()
@@ -229,15 +244,15 @@ func (p *peer) stop(ctx context.Context) error {
 		case <-idle: // cancellations have been written
 		case <-p.ended:
 		case <-ctx.Done():
-		case <-time.After(farewell):
+		case <-time.After(writeTimeout):
 		}
 		p.stopErr = p.link.Stop(ctx)
 		close(p.halted)
-		_ = p.wire.Close()
+		_ = p.conn.Close()
 		<-idle
-		p.greeting.Wait()
+		p.connecting.Wait()
 		if p.session != nil {
-			_ = p.session.Close() // joins the SDK's reader
+			_ = p.session.Close() // waits for the SDK's reader
 		}
 		<-p.ended
 		close(p.stopped)

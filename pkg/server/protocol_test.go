@@ -16,7 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// serversDir is where the servers of real SDKs and their packages are.
+// serversDir returns the folder of the servers that use real SDKs, and their packages.
 func serversDir(tb testing.TB) string {
 	tb.Helper()
 	dir, err := filepath.Abs("../../testdata/servers")
@@ -29,7 +29,7 @@ func serversDir(tb testing.TB) string {
 	return dir
 }
 
-// realArgv runs a script of testdata/servers; runtime is bun, node or tsx.
+// realArgv returns the command that runs a script of testdata/servers; runtime is bun, node or tsx.
 func realArgv(tb testing.TB, runtime, script string) []string {
 	tb.Helper()
 	dir := serversDir(tb)
@@ -86,11 +86,11 @@ func TestServersOfEverySDKAreListedAndCalled(t *testing.T) {
 			mustContain(t, string(echo.InputSchema), `"text"`)
 
 			var progress []string
-			echoed := call(t, s, tool.Call{Tool: "echo", InvocationID: "i-1", Args: map[string]any{"text": "hi"}, Context: shopping()})
+			echoed := call(t, s, tool.Call{Tool: "echo", InvocationID: "i-1", Args: map[string]any{"text": "hi"}, Context: fullContext()})
 			if !echoed.OK || echoed.Text != "hi" {
 				t.Errorf("echo: %+v", echoed)
 			}
-			checkEnvelopes(t, echoed.Structured)
+			checkContexts(t, echoed.Structured)
 			failed := call(t, s, tool.Call{Tool: "fail"})
 			if failed.OK || failed.Kind != fault.ToolFailed || failed.Text != "no, on purpose" {
 				t.Errorf("fail: %+v", failed)
@@ -106,8 +106,8 @@ func TestServersOfEverySDKAreListedAndCalled(t *testing.T) {
 	}
 }
 
-// shopping is a session's context with everything in it.
-func shopping() tool.Context {
+// fullContext returns a session's context in which every field is set.
+func fullContext() tool.Context {
 	return tool.Context{
 		SessionID: "s-1", Memory: map[string]any{"n": 1.0, "who": "ada"},
 		Device: tool.Device{Platform: "ANDROID", Driver: "android-ondevice-accessibility", Width: 1080, Height: 2400},
@@ -115,8 +115,8 @@ func shopping() tool.Context {
 	}
 }
 
-// checkEnvelopes compares what a tool received of shopping with the exact shapes of section 7.
-func checkEnvelopes(t *testing.T, structured json.RawMessage) {
+// checkContexts compares what a tool received of fullContext with section 7 of the specification.
+func checkContexts(t *testing.T, structured json.RawMessage) {
 	t.Helper()
 	var got struct {
 		Context any `json:"context"`
@@ -141,26 +141,26 @@ func checkEnvelopes(t *testing.T, structured json.RawMessage) {
 	}
 }
 
-func TestAServerThatIgnoresUnknownMethodsStartsAtOnce(t *testing.T) {
+func TestServerThatIgnoresUnknownMethodsStarts(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Unknown: "ignore"}, nil)
+	r := startFakeServer(t, script{Unknown: "ignore"}, nil)
 	if len(r.Tools()) == 0 {
 		t.Error("no tools")
 	}
 }
 
-func TestAServerThatExitsOnUnknownMethodsIsSentNone(t *testing.T) {
+func TestServerThatExitsOnUnknownMethodsIsSentNone(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Unknown: "exit"}, nil)
+	r := startFakeServer(t, script{Unknown: "exit"}, nil)
 	if result := call(t, r.Server, tool.Call{Tool: "echo"}); !result.OK {
 		t.Errorf("echo: %+v", result)
 	}
 }
 
-func TestTheHandshakeAsksForTheClassicProtocolAsTrailblaze(t *testing.T) {
+func TestHandshakeSendsTheClassicProtocolAndOurName(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
-	lines := r.diary(`"jsonrpc"`)
+	r := startFakeServer(t, script{}, nil)
+	lines := r.lines(`"jsonrpc"`)
 	want := `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"trailblaze","version":"1.2.3"}}`
 	var first message
 	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil {
@@ -174,53 +174,53 @@ func TestTheHandshakeAsksForTheClassicProtocolAsTrailblaze(t *testing.T) {
 	}
 }
 
-func TestAServerThatRefusesInitializeIsStartedAgainForTheModernProtocol(t *testing.T) {
+func TestServerThatRejectsInitializeIsRestartedWithTheModernProtocol(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		refuse rpcError
+		reject rpcError
 		exit   string
 	}{
 		{"unsupported protocol version", rpcError{-32022, "unsupported"}, ""},
 		{"method not found", rpcError{-32601, "no such method"}, ""},
-		{"in words only", rpcError{-32000, "Unsupported protocol version: 2025-11-25"}, ""},
-		{"and exits", rpcError{-32022, "unsupported"}, "refusal"},
+		{"in the message only", rpcError{-32000, "Unsupported protocol version: 2025-11-25"}, ""},
+		{"and exits", rpcError{-32022, "unsupported"}, "rejection"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := startFake(t, script{Modern: true, Refuse: &tt.refuse, Exit: tt.exit}, nil)
-			if result := call(t, r.Server, tool.Call{Tool: "echo", Context: shopping()}); result.Text != "life 2" {
+			r := startFakeServer(t, script{Modern: true, Reject: &tt.reject, Exit: tt.exit}, nil)
+			if result := call(t, r.Server, tool.Call{Tool: "echo", Context: fullContext()}); result.Text != "process 2" {
 				t.Errorf("echo: %+v", result)
 			}
-			lines := strings.Join(r.diary(""), "\n")
-			again, discover := strings.LastIndex(lines, "born"), strings.Index(lines, "server/discover")
+			lines := strings.Join(r.lines(""), "\n")
+			again, discover := strings.LastIndex(lines, "started"), strings.Index(lines, "server/discover")
 			if again == 0 || discover < again {
-				t.Errorf("want server/discover in a second life only:\n%s", lines)
+				t.Errorf("want server/discover only in a second process:\n%s", lines)
 			}
 		})
 	}
 }
 
-func TestARefusalOfBothProtocolsIsAnError(t *testing.T) {
+func TestRejectionOfBothProtocolsIsAnError(t *testing.T) {
 	t.Parallel()
-	cfg, r := fakeConfig(t, script{Refuse: &rpcError{-32022, "neither this nor that"}, Stderr: "sorry"}, nil)
+	cfg, r := fakeConfig(t, script{Reject: &rpcError{-32022, "neither this nor that"}, Stderr: "sorry"}, nil)
 	err := startFailure(t, cfg)
 	if err.Kind != fault.ProtocolError {
 		t.Errorf("kind %q", err.Kind)
 	}
 	mustContain(t, err.Message, `server "shop"`, "initialize", "neither this nor that")
-	if lives := len(r.diary("born")); lives != 2 {
-		t.Errorf("%d lives", lives)
+	if starts := len(r.lines("started")); starts != 2 {
+		t.Errorf("%d starts", starts)
 	}
 }
 
-func TestAServerMaySettleForAnOlderProtocol(t *testing.T) {
+func TestServerMayChooseAnOlderProtocol(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			r := startFake(t, script{Protocol: version}, nil)
+			r := startFakeServer(t, script{Protocol: version}, nil)
 			if result := call(t, r.Server, tool.Call{Tool: "echo"}); !result.OK {
 				t.Errorf("echo: %+v", result)
 			}
@@ -228,7 +228,7 @@ func TestAServerMaySettleForAnOlderProtocol(t *testing.T) {
 	}
 }
 
-func TestAnUnknownProtocolVersionIsAnError(t *testing.T) {
+func TestUnknownProtocolVersionIsAnError(t *testing.T) {
 	t.Parallel()
 	cfg, _ := fakeConfig(t, script{Protocol: "2199-01-01"}, nil)
 	err := startFailure(t, cfg)
@@ -270,21 +270,21 @@ func TestToolLists(t *testing.T) {
 		},
 		{"an empty cursor ends the list", pages(`{"tools":[{"name":"a"}],"nextCursor":""}`), []string{"a"}, nil},
 		{"a cursor that repeats", pages(`{"tools":[{"name":"a"}],"nextCursor":"2"}`), []string{"a"}, []string{"warn", `cursor "2"`}},
-		{"a cursor that is no string", pages(`{"tools":[{"name":"a"}],"nextCursor":7}`), []string{"a"}, []string{"warn", "nextCursor"}},
+		{"a cursor that is not a string", pages(`{"tools":[{"name":"a"}],"nextCursor":7}`), []string{"a"}, []string{"warn", "nextCursor"}},
 		{"a null tool among good ones", pages(`{"tools":[{"name":"a"},null,{"name":"b"}]}`), []string{"a", "b"}, []string{"warn", "tools[1]", "null"}},
 		{"a tool without a name", pages(`{"tools":[{"Name":"x"},{"name":""},{"name":"b"}]}`), []string{"b"}, []string{"warn", "tools[0]", "no name"}},
-		{"a tool whose name is no string", pages(`{"tools":[{"name":5},{"name":"b"}]}`), []string{"b"}, []string{"warn", "tools[0]"}},
-		{"a schema that is no object", pages(`{"tools":[{"name":"x","inputSchema":true},{"name":"b"}]}`), []string{"b"}, []string{"warn", `"x"`, "inputSchema"}},
+		{"a tool whose name is not a string", pages(`{"tools":[{"name":5},{"name":"b"}]}`), []string{"b"}, []string{"warn", "tools[0]"}},
+		{"a schema that is not an object", pages(`{"tools":[{"name":"x","inputSchema":true},{"name":"b"}]}`), []string{"b"}, []string{"warn", `"x"`, "inputSchema"}},
 		{"no schema", pages(`{"tools":[{"name":"a"},{"name":"b","inputSchema":null}]}`), []string{"a", "b"}, nil},
-		{"a description that is no string", pages(`{"tools":[{"name":"a","description":[1]}]}`), []string{"a"}, []string{"warn", `"a"`, "description"}},
-		{"a _meta that is no object", pages(`{"tools":[{"name":"a","_meta":"x"}]}`), []string{"a"}, []string{"warn", `"a"`, "_meta"}},
+		{"a description that is not a string", pages(`{"tools":[{"name":"a","description":[1]}]}`), []string{"a"}, []string{"warn", `"a"`, "description"}},
+		{"a _meta that is not an object", pages(`{"tools":[{"name":"a","_meta":"x"}]}`), []string{"a"}, []string{"warn", `"a"`, "_meta"}},
 		{"one name twice", pages(`{"tools":[{"name":"a"},{"name":"a"}]}`), []string{"a", "a"}, nil},
 		{"no tools", pages(`{"tools":[]}`), nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := startFake(t, script{Pages: tt.pages}, nil)
+			r := startFakeServer(t, script{Pages: tt.pages}, nil)
 			if diff := cmp.Diff(tt.want, names(r.Tools())); diff != "" {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}
@@ -295,10 +295,10 @@ func TestToolLists(t *testing.T) {
 	}
 }
 
-func TestTheSchemaStaysAsItWasAdvertised(t *testing.T) {
+func TestSchemaKeepsItsBytes(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","properties":{"z":{"type":"string"},"a":true,"m":{"enum":[1e2,2.0]}},"required":["z"]}`
-	r := startFake(t, script{Pages: pages(`{"tools":[{"name":"a","inputSchema":` + schema + `,"_meta":{"k":[1,"x"]}}]}`)}, nil)
+	r := startFakeServer(t, script{Pages: pages(`{"tools":[{"name":"a","inputSchema":` + schema + `,"_meta":{"k":[1,"x"]}}]}`)}, nil)
 	got := r.Tools()[0]
 	if string(got.InputSchema) != schema {
 		t.Errorf("got %s\nwant %s", got.InputSchema, schema)
@@ -308,7 +308,7 @@ func TestTheSchemaStaysAsItWasAdvertised(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutAListOfToolsIsAProtocolError(t *testing.T) {
+func TestResponseWithoutAListOfToolsIsAProtocolError(t *testing.T) {
 	t.Parallel()
 	for _, page := range []string{`{"tools":{"a":1}}`, `[]`, `"x"`} {
 		t.Run(page, func(t *testing.T) {
@@ -325,7 +325,7 @@ func TestAnAnswerWithoutAListOfToolsIsAProtocolError(t *testing.T) {
 
 func TestRequestsOfTheServerAreAnswered(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	result := call(t, r.Server, tool.Call{Tool: "ask", Args: args(t, `{"requests":[
 		{"jsonrpc":"2.0","id":"p","method":"ping"},
 		{"jsonrpc":"2.0","id":"r","method":"roots/list"},
@@ -335,21 +335,21 @@ func TestRequestsOfTheServerAreAnswered(t *testing.T) {
 		{"jsonrpc":"2.0","id":"u","method":"no/such/thing","params":{}}]}`)})
 	var got []message
 	if err := json.Unmarshal(result.Structured, &got); err != nil || len(got) != 6 {
-		t.Fatalf("%d answers, %v: %s", len(got), err, result.Structured)
+		t.Fatalf("%d responses, %v: %s", len(got), err, result.Structured)
 	}
 	for i, want := range []string{"p", "r", "s", "e", "e2", "u"} {
 		if string(got[i].ID) != `"`+want+`"` {
-			t.Errorf("answer %d has id %s, want %q", i, got[i].ID, want)
+			t.Errorf("response %d has id %s, want %q", i, got[i].ID, want)
 		}
-		if refusal := i >= 2; refusal != (got[i].Error != nil) {
+		if rejected := i >= 2; rejected != (got[i].Error != nil) {
 			t.Errorf("%s: %+v", want, got[i])
 		}
 	}
 }
 
-func TestNotificationsGoToTheLog(t *testing.T) {
+func TestLogNotificationsAreLogged(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Before: pages(
+	r := startFakeServer(t, script{Before: pages(
 		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"disk is low"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"free":1}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"99","progress":1}}`,
@@ -363,10 +363,10 @@ func TestNotificationsGoToTheLog(t *testing.T) {
 	}
 }
 
-func TestASilentStartIsAnnounced(t *testing.T) {
+func TestSlowStartIsLogged(t *testing.T) {
 	t.Parallel()
 	cfg, r := fakeConfig(t, script{Hang: "start"}, func(c *Config) {
-		c.StartupTimeout, c.timing.silence = 700*time.Millisecond, 100*time.Millisecond
+		c.StartupTimeout, c.timing.startNotice = 700*time.Millisecond, 100*time.Millisecond
 	})
 	startFailure(t, cfg)
 	if !r.logged("warn", `server "shop"`, "100ms", "700ms", "startupTimeout") {
@@ -374,27 +374,27 @@ func TestASilentStartIsAnnounced(t *testing.T) {
 	}
 }
 
-func TestAServerThatWasHeardIsNotCalledSilent(t *testing.T) {
+func TestSlowStartIsNotLoggedAfterTheFirstMessage(t *testing.T) {
 	t.Parallel()
 	greeting := json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}`)
-	cfg, r := fakeConfig(t, script{Hang: "initialize", Greeting: greeting}, func(c *Config) {
-		c.timing.silence, c.StartupTimeout = 3*time.Second, 4*time.Second
+	cfg, r := fakeConfig(t, script{Hang: "initialize", First: greeting}, func(c *Config) {
+		c.timing.startNotice, c.StartupTimeout = 3*time.Second, 4*time.Second
 	})
 	startFailure(t, cfg)
-	if r.logged("said nothing") || !r.logged("hello") {
+	if r.logged("sent nothing") || !r.logged("hello") {
 		t.Errorf("log:\n%s", r)
 	}
 }
 
-// startFailure starts a server that must not start.
+// startFailure returns the error of a server that cannot start.
 func startFailure(t *testing.T, cfg Config) *fault.Error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	s, err := Start(ctx, cfg)
 	if err == nil {
 		stop(t, s)
-		t.Fatal("it started")
+		t.Fatal("Start succeeded")
 	}
 	known := fault.As(err)
 	if known == nil {

@@ -13,35 +13,35 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// The resource in which a server describes its tools (specification, section 14), and the most that is read of it.
+// The resource in which a server describes its tools (specification, section 14), and the most bytes of it that are used.
 const (
 	registryURI = "trailblaze://registry"
 	maxRegistry = 1 << 20
 )
 
-// noSuchResource is how older servers say so; newer ones say that the parameters are invalid.
-const noSuchResource = -32002
+// codeResourceNotFound is the code that older servers send; newer ones send invalid parameters.
+const codeResourceNotFound = -32002
 
-// reading is a registry on its way.
-type reading struct {
-	stop context.CancelCauseFunc
-	done chan struct{} // closed when the rest is set
-	text string
-	err  error // there will be none, because the server is gone or the context ended
+// registryRead is a read of the registry that runs beside tools/list.
+type registryRead struct {
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when text and err are set
+	text   string
+	err    error // the server ended, or the context did
 }
 
-// errSlow ends a reading over its limit.
-var errSlow = errors.New("no answer within the limit")
+// errRegistryTimeout cancels a read that exceeded its limit.
+var errRegistryTimeout = errors.New("no response within the limit")
 
-// startReading asks for the registry of a server that says that it has resources: others may die of a method that they do not
-// know. It comes behind the first question for tools, which a server that hangs here can then still answer.
-func (s *Server) startReading(ctx context.Context, p *peer) *reading {
+// startRegistryRead reads the registry of a server that declares resources, because other servers may exit on an unknown
+// method. It is called after the first tools/list was sent, which a server that hangs in the read can then still answer.
+func (s *Server) startRegistryRead(ctx context.Context, p *peer) *registryRead {
 	caps := p.session.InitializeResult().Capabilities
 	if caps == nil || caps.Resources == nil {
 		return nil
 	}
-	r := &reading{done: make(chan struct{})}
-	ctx, r.stop = context.WithCancelCause(ctx)
+	r := &registryRead{done: make(chan struct{})}
+	ctx, r.cancel = context.WithCancelCause(ctx)
 	go func() {
 		defer close(r.done)
 		defer func() {
@@ -54,73 +54,73 @@ func (s *Server) startReading(ctx context.Context, p *peer) *reading {
 	return r
 }
 
-// finish waits for the registry, from now on as long as it may take.
-func (r *reading) finish(limit time.Duration) (string, error) {
+// wait returns the registry, waiting for it at most for limit.
+func (r *registryRead) wait(limit time.Duration) (string, error) {
 	if r == nil {
 		return "", nil
 	}
-	overdue := time.AfterFunc(limit, func() { r.stop(errSlow) })
-	defer overdue.Stop()
+	timeout := time.AfterFunc(limit, func() { r.cancel(errRegistryTimeout) })
+	defer timeout.Stop()
 	<-r.done
-	r.stop(nil)
+	r.cancel(nil)
 	return r.text, r.err
 }
 
-// giveUp ends a reading that nobody waits for any more.
-func (r *reading) giveUp(why error) {
+// abort cancels the read and waits for its end.
+func (r *registryRead) abort(cause error) {
 	if r != nil {
-		r.stop(why)
+		r.cancel(cause)
 		<-r.done
 	}
 }
 
-// readRegistry returns the text of the registry, empty when there is none that could be read.
+// readRegistry returns the text of the registry, or "" and a log message when it cannot be read. The error means that the
+// server ended, or ctx did.
 func (s *Server) readRegistry(ctx context.Context, p *peer) (string, error) {
-	raw, err := ask(ctx, p, methodRead, request{URI: registryURI}, func() {})
+	raw, err := p.request(ctx, methodRead, requestParams{URI: registryURI}, func() {})
 	var rpc *jsonrpc.Error
-	in := substituted(err)
+	failure := asTransportError(err)
 	switch {
 	case err == nil:
 		return s.registryText(raw), nil
-	case errors.Is(context.Cause(ctx), errSlow):
-		s.without(fmt.Sprintf("no answer within %s", s.cfg.timing.registry))
-	case in != nil:
-		s.without(in.Error())
+	case errors.Is(context.Cause(ctx), errRegistryTimeout):
+		s.warnNoRegistry(fmt.Sprintf("no response within %s", s.cfg.timing.registry))
+	case failure != nil:
+		s.warnNoRegistry(failure.Error())
 	case !errors.As(err, &rpc):
-		return "", s.ended(ctx, methodRead, err)
-	case slices.Contains([]int64{noSuchResource, jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound}, rpc.Code):
+		return "", s.listingError(ctx, methodRead, err)
+	case slices.Contains([]int64{codeResourceNotFound, jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound}, rpc.Code):
 		s.log("debug", fmt.Sprintf("has no %s: %.200s", registryURI, rpc.Message), "")
 	default:
-		s.without(fmt.Sprintf("protocol error %d: %.200s", rpc.Code, rpc.Message))
+		s.warnNoRegistry(fmt.Sprintf("protocol error %d: %.200s", rpc.Code, rpc.Message))
 	}
 	return "", nil
 }
 
-// without warns of a registry that cannot be used.
-func (s *Server) without(why string) {
-	s.log("warn", "gives no "+registryURI+": "+why, "its tools are used without what it would say of them")
+func (s *Server) warnNoRegistry(why string) {
+	s.log("warn", "did not provide "+registryURI+": "+why, "its tools are used without the metadata of the registry")
 }
 
-// registryText takes the first text of the resource, whatever else it holds.
+// registryText returns the first text of the resource, whatever else it contains.
 func (s *Server) registryText(raw json.RawMessage) string {
-	var wire struct {
+	var result struct {
 		Contents []map[string]json.RawMessage `json:"contents"`
 	}
-	if err := json.Unmarshal(raw, &wire); err != nil {
-		s.without(fmt.Sprintf("the answer holds no contents: %v", err))
+	if err := json.Unmarshal(raw, &result); err != nil {
+		s.warnNoRegistry(fmt.Sprintf("the response has no contents: %v", err))
 		return ""
 	}
-	for _, content := range wire.Contents {
+	for _, content := range result.Contents {
 		var text *string
 		switch {
 		case json.Unmarshal(content["text"], &text) != nil || text == nil:
 		case len(*text) > maxRegistry:
-			s.without(fmt.Sprintf("it has %d KiB, over the limit of %d KiB", len(*text)>>10, maxRegistry>>10))
+			s.warnNoRegistry(fmt.Sprintf("it has %d KiB, over the limit of %d KiB", len(*text)>>10, maxRegistry>>10))
 			return ""
 		default:
 			return *text
 		}
 	}
-	s.without("the answer holds no text")
+	s.warnNoRegistry("the response has no text")
 	return ""
 }

@@ -12,28 +12,30 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// failure is a failed call whose text names server and tool.
-func (s *Server) failure(name string, kind fault.Kind, hint, format string, args ...any) tool.Result {
+const hintNoRetry = "trying again will not help"
+
+// failedResult returns the result of a failed call. Its text begins with the names of server and tool.
+func (s *Server) failedResult(name string, kind fault.Kind, hint, format string, args ...any) tool.Result {
 	text := fmt.Sprintf("server %q, tool %q: %s", s.cfg.Name, name, fmt.Sprintf(format, args...))
 	return tool.Result{Kind: kind, Text: text, Hint: hint}
 }
 
-// rejected is a call that was answered with a JSON-RPC error. A link that answers in the server's place, because it could not
-// take the answer, wraps it in a *fault.Error that says more.
-func (s *Server) rejected(name string, err error, rpc *jsonrpc.Error) tool.Result {
+// rpcErrorResult returns the result of a call whose response is a JSON-RPC error. A link that had to replace a response wraps
+// it in a *fault.Error with the reason.
+func (s *Server) rpcErrorResult(name string, err error, rpc *jsonrpc.Error) tool.Result {
 	if known := fault.As(err); known != nil {
-		return s.failure(name, known.Kind, "trying again will not help: "+known.Hint, "%s", known.Message)
+		return s.failedResult(name, known.Kind, hintNoRetry+": "+known.Hint, "%s", known.Message)
 	}
 	hint := "trying again can help"
 	switch rpc.Code {
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidRequest, jsonrpc.CodeMethodNotFound, jsonrpc.CodeParseError:
-		hint = "trying again will not help: the server refuses the call as it is"
+		hint = hintNoRetry + ": the server rejects the call as it is"
 	}
-	return s.outdated(name, s.failure(name, fault.ProtocolError, hint, "protocol error %d: %s", rpc.Code, rpc.Message))
+	return s.withChangeHint(name, s.failedResult(name, fault.ProtocolError, hint, "protocol error %d: %s", rpc.Code, rpc.Message))
 }
 
-// callResult is the answer of tools/call, as much of it as matters here.
-type callResult struct {
+// toolResult is the part of a tools/call result that is used.
+type toolResult struct {
 	Content    json.RawMessage `json:"content"`
 	Structured json.RawMessage `json:"structuredContent"`
 	IsError    bool            `json:"isError"`
@@ -41,38 +43,38 @@ type callResult struct {
 	Meta       json.RawMessage `json:"_meta"`
 }
 
-// result maps the answer of a call. Parts of it that make no sense are left out; they do not fail the call.
-func (s *Server) result(name string, raw json.RawMessage) tool.Result {
-	var wire callResult
-	if absent(raw) {
-		return s.failure(name, fault.ProtocolError, "trying again will not help", "its answer is empty")
+// decodeResult decodes the result of a call. Malformed parts are ignored with a warning; they do not fail the call.
+func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
+	var result toolResult
+	if isAbsent(raw) {
+		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response has no result")
 	}
-	if err := json.Unmarshal(raw, &wire); err != nil {
-		return s.failure(name, fault.ProtocolError, "trying again will not help", "its answer is no tool result: %v", err)
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response is not a tool result: %v", err)
 	}
-	if wire.ResultType == "input_required" {
-		return s.failure(name, fault.ProtocolError, "trying again will not help", "it asks for input while it runs, and nobody is there to give any")
+	if result.ResultType == "input_required" {
+		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "it asks for input while it runs (input_required), which is not supported")
 	}
-	out := tool.Result{OK: !wire.IsError, Text: firstText(wire.Content)}
-	if !absent(wire.Structured) {
-		out.Structured = wire.Structured
+	out := tool.Result{OK: !result.IsError, Text: firstText(result.Content)}
+	if !isAbsent(result.Structured) {
+		out.Structured = result.Structured
 	}
-	notes := s.readNotes(name, wire.Meta)
+	meta := s.readResultMeta(name, result.Meta)
 	if out.OK {
-		out.MemoryDelta, out.MemoryDeletions = notes.delta, notes.deletions
+		out.MemoryDelta, out.MemoryDeletions = meta.memoryDelta, meta.memoryDeletions
 		return out
 	}
-	out.Kind, out.Fatal = fault.ToolFailed, notes.variant == "FatalError"
+	out.Kind, out.Fatal = fault.ToolFailed, meta.variant == "FatalError"
 	if out.Fatal {
 		out.Kind = fault.ToolFatal
 	}
 	if out.Text == "" {
-		out.Text = s.failure(name, out.Kind, "", "it failed and did not say why").Text
+		out.Text = s.failedResult(name, out.Kind, "", "it failed without a message").Text
 	}
-	return s.outdated(name, out)
+	return s.withChangeHint(name, out)
 }
 
-// firstText returns the first text among the contents, whatever else is there.
+// firstText returns the first text content, whatever else there is.
 func firstText(content json.RawMessage) string {
 	var parts []json.RawMessage
 	if json.Unmarshal(content, &parts) != nil {
@@ -90,57 +92,58 @@ func firstText(content json.RawMessage) string {
 	return ""
 }
 
-// notes is _meta.trailblaze of a result.
-type notes struct {
-	variant   string
-	delta     map[string]any
-	deletions []string
+// resultMeta is _meta.trailblaze of a result.
+type resultMeta struct {
+	variant         string
+	memoryDelta     map[string]any
+	memoryDeletions []string
 }
 
-// readNotes takes what has the right type and warns of the rest.
-func (s *Server) readNotes(name string, raw json.RawMessage) notes {
+// readResultMeta returns the values of the right type and warns about the others.
+func (s *Server) readResultMeta(name string, raw json.RawMessage) resultMeta {
 	var meta struct {
 		Trailblaze map[string]json.RawMessage `json:"trailblaze"`
 	}
-	var out notes
-	if absent(raw) {
+	var out resultMeta
+	if isAbsent(raw) {
 		return out
 	}
 	if err := json.Unmarshal(raw, &meta); err != nil {
-		s.odd(name, "_meta.trailblaze is no object")
+		s.warnIgnored(name, "_meta.trailblaze is not an object")
 		return out
 	}
 	_ = json.Unmarshal(meta.Trailblaze["variant"], &out.variant)
 	var delta map[string]json.RawMessage
-	if in := meta.Trailblaze["memoryDelta"]; !absent(in) && json.Unmarshal(in, &delta) != nil {
-		s.odd(name, "memoryDelta is no object")
+	if in := meta.Trailblaze["memoryDelta"]; !isAbsent(in) && json.Unmarshal(in, &delta) != nil {
+		s.warnIgnored(name, "memoryDelta is not an object")
 	}
 	for _, key := range slices.Sorted(maps.Keys(delta)) {
 		var value *string
 		if json.Unmarshal(delta[key], &value) != nil || value == nil {
-			s.odd(name, fmt.Sprintf("memoryDelta[%q] is no string", key))
+			s.warnIgnored(name, fmt.Sprintf("memoryDelta[%q] is not a string", key))
 			continue
 		}
-		if out.delta == nil {
-			out.delta = map[string]any{}
+		if out.memoryDelta == nil {
+			out.memoryDelta = map[string]any{}
 		}
-		out.delta[key] = *value
+		out.memoryDelta[key] = *value
 	}
 	var deletions []json.RawMessage
-	if in := meta.Trailblaze["memoryDeletions"]; !absent(in) && json.Unmarshal(in, &deletions) != nil {
-		s.odd(name, "memoryDeletions is no list")
+	if in := meta.Trailblaze["memoryDeletions"]; !isAbsent(in) && json.Unmarshal(in, &deletions) != nil {
+		s.warnIgnored(name, "memoryDeletions is not a list")
 	}
-	for _, in := range deletions {
+	for i, in := range deletions {
 		var key *string
 		if json.Unmarshal(in, &key) != nil || key == nil {
-			s.odd(name, "memoryDeletions holds something that is no string")
+			s.warnIgnored(name, fmt.Sprintf("memoryDeletions[%d] is not a string", i))
 			continue
 		}
-		out.deletions = append(out.deletions, *key)
+		out.memoryDeletions = append(out.memoryDeletions, *key)
 	}
 	return out
 }
 
-func (s *Server) odd(name, what string) {
-	s.log("warn", fmt.Sprintf("answered tool %q with something that is ignored: %s", name, what), "")
+// warnIgnored warns that a part of a result is ignored.
+func (s *Server) warnIgnored(name, what string) {
+	s.log("warn", fmt.Sprintf("sent a malformed result for tool %q; this part is ignored: %s", name, what), "")
 }

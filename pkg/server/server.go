@@ -1,10 +1,11 @@
-// Package server is one tool server of a session: it starts what carries the server, shakes hands, lists the tools, and runs
-// calls with their limits, one at a time unless told otherwise. It replaces a process that must not be used again.
+// Package server runs one tool server of a session: it starts the server, completes the MCP handshake, lists the tools, and
+// calls them with their time limits, one at a time unless the server is parallel. It replaces a process that must not be
+// used again.
 //
-// It refuses to know what carries the server (a child's pipes, a URL, an engine: see [Link]), what other servers there are,
-// and whether a trail may go on after a failure.
+// It does not know how the server is reached (pipes, a URL, the embedded engine: see [Link]), which other servers there are,
+// or whether a trail may continue after a failure.
 //
-// A [Server] may be used from any goroutine. Everything it starts is gone when [Server.Stop] returns.
+// A [Server] may be used from any goroutine. Everything that it started has ended when [Server.Stop] returns.
 package server
 
 import (
@@ -26,134 +27,135 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// Link is what carries one life of a server.
+// Link is a connection to one run of a server.
 type Link interface {
-	// Transport is how to speak with the server. It is connected once. Writing returns when its context ends, whether the
-	// server reads or not.
+	// Transport returns the transport of the server. It is connected once. A write returns when its context ends, even if
+	// the server does not read.
 	Transport() mcp.Transport
-	// FirstMessage is closed at the first protocol message.
+	// FirstMessage is closed when the first protocol message has been received.
 	FirstMessage() <-chan struct{}
-	// Done is closed when the server is gone and everything it said has been read.
+	// Done is closed when the server has ended and everything that it wrote has been read.
 	Done() <-chan struct{}
-	// ExitError says, once Done is closed, how the server ended by itself ("exited with code 3"); nil when we stopped it.
+	// ExitError returns, once Done is closed, how the server ended by itself ("exited with code 3"); nil if we stopped it.
 	ExitError() *fault.Error
-	// Explain adds what is known about the server to an error: exit code, last output, the log's path, a hint.
+	// Explain returns cause with what is known about the server: exit code, last output, the log's path, a hint.
 	Explain(cause *fault.Error) *fault.Error
-	// Stop ends the server and returns when it is gone; reads and writes of the transport fail from then on.
+	// Stop stops the server and returns when it has ended. From then on, reads and writes of the transport fail.
 	Stop(ctx context.Context) error
 }
 
-// RemoteLink is a Link to something that goes on without it, because others use it as well.
+// RemoteLink is a Link to a server that continues to run when the link is stopped.
 type RemoteLink interface {
 	Link
-	// StoppedServer reports, once the link is stopped, that what it led to had stopped answering, so that the next link leads to something fresh.
+	// StoppedServer reports, once the link is stopped, whether that also ended the server, because it had stopped responding.
+	// The next link then leads to a new process.
 	StoppedServer() bool
 }
 
-// Config says how to reach a server and what it is allowed.
+// Config says how to start a server and sets its limits.
 type Config struct {
 	Name string
-	// Launch starts the server. The context bounds the launch, not the life of what it starts.
+	// Launch starts the server. The context bounds the launch, not the life of the server.
 	Launch         func(ctx context.Context) (Link, error)
-	Version        string        // of trailblaze, told to the server
+	Version        string        // of trailblaze, sent to the server
 	StartupTimeout time.Duration // for the handshake; 0 means 60 s
 	CallTimeout    time.Duration // for a call that has no limit of its own; 0 means 30 s
-	Parallel       bool          // calls need not wait for each other
-	RestartOnCrash bool          // a crash costs the call in flight, not the session; at most three times
-	Reconnect      bool          // the server goes on without its links: losing one costs the call in flight, and another link is free
-	// Log is told what is worth saying besides errors; level is debug, info, warn or error. May be nil.
+	Parallel       bool          // calls run concurrently
+	RestartOnCrash bool          // a crash fails the pending calls, not the session; at most three times
+	Reconnect      bool          // the server outlives its links: a lost link fails the pending calls, and the next call opens another link
+	// Log receives messages that are not errors; level is debug, info, warn or error. May be nil.
 	Log func(level, message, hint string)
 
 	timing timing
 }
 
-// timing holds the limits that nobody configures. Tests shorten them; zero means the default.
+// timing holds the limits that are not configurable. Tests shorten them; zero means the default.
 type timing struct {
-	silence  time.Duration // before saying that a starting server is silent
-	list     time.Duration // for all pages of tools/list
-	registry time.Duration // for the registry, once the tools are there
-	quiet    time.Duration // without another announcement, before tools that changed are listed again
-	stretch  time.Duration // for a call in all, however often it reports progress
+	startNotice  time.Duration // after which a starting server that has sent nothing is logged
+	list         time.Duration // for all pages of tools/list
+	registry     time.Duration // for resources/read of the registry, once the tools are listed
+	debounce     time.Duration // without another list_changed, after which changed tools are listed again
+	maxExtension time.Duration // for a call in total, however often it reports progress
 }
 
 const (
-	defaultStartup  = 60 * time.Second
-	defaultSilence  = 5 * time.Second // of section 5 of the specification, as are the limits around it
-	defaultList     = 30 * time.Second
-	defaultRegistry = 5 * time.Second
-	defaultQuiet    = 50 * time.Millisecond
-	defaultCall     = 30 * time.Second
-	defaultStretch  = 10 * time.Minute
-	maxRestarts     = 3
+	defaultStartupTimeout = 60 * time.Second
+	defaultStartNotice    = 5 * time.Second // of section 5 of the specification, as are the limits around it
+	defaultListTimeout    = 30 * time.Second
+	defaultRegistry       = 5 * time.Second
+	defaultDebounce       = 50 * time.Millisecond
+	defaultCallTimeout    = 30 * time.Second
+	defaultMaxExtension   = 10 * time.Minute
+	maxRestarts           = 3
 )
 
 func (c Config) withDefaults() Config {
-	fill := func(d *time.Duration, otherwise time.Duration) {
+	setDefault := func(d *time.Duration, value time.Duration) {
 		if *d == 0 {
-			*d = otherwise
+			*d = value
 		}
 	}
-	fill(&c.timing.list, cmp.Or(c.StartupTimeout, defaultList))
-	fill(&c.timing.silence, defaultSilence)
-	fill(&c.timing.registry, defaultRegistry)
-	fill(&c.timing.quiet, defaultQuiet)
-	fill(&c.timing.stretch, defaultStretch)
-	fill(&c.StartupTimeout, defaultStartup)
+	setDefault(&c.timing.list, cmp.Or(c.StartupTimeout, defaultListTimeout))
+	setDefault(&c.timing.startNotice, defaultStartNotice)
+	setDefault(&c.timing.registry, defaultRegistry)
+	setDefault(&c.timing.debounce, defaultDebounce)
+	setDefault(&c.timing.maxExtension, defaultMaxExtension)
+	setDefault(&c.StartupTimeout, defaultStartupTimeout)
 	if c.Log == nil {
 		c.Log = func(string, string, string) {}
 	}
 	return c
 }
 
-// Server is a started server. Its process may change during its life; its tools change only when [Server.SetListing] says so.
+// Server is a started server. Its process may be replaced; its tools change only when [Server.SetListing] is called.
 type Server struct {
-	cfg     Config
-	listing atomic.Pointer[Listing] // in use
-	changed atomic.Bool             // it said that its tools changed since they were last asked for
-	settled atomic.Bool             // from then on changes are only noted
-	noted   sync.Once
+	cfg          Config
+	listing      atomic.Pointer[Listing] // in use
+	toolsChanged atomic.Bool             // a list_changed notification was received since the last listing began
+	started      atomic.Bool             // from then on list_changed is only logged
+	changeLogged sync.Once
 
-	turn      chan struct{} // held for the length of a call, unless calls are parallel
+	turn      chan struct{} // held during a call, unless calls are parallel
 	launching chan struct{} // held while a process is started; guards protocol
 	protocol  string
 
 	stopOnce sync.Once
 	stopErr  error
 	stopping chan struct{}
-	broken   chan struct{}
-	work     sync.WaitGroup // every goroutine of the server
+	failed   chan struct{}
+	wg       sync.WaitGroup // every goroutine of the server
 
 	mu            sync.Mutex
-	peer          *peer              // in use; nil when the next call has to start one
-	last          *peer              // the one before, on its way out
-	flights       map[string]*flight // calls in progress, by progress token
-	tokens        int
+	peer          *peer                   // in use; nil when the next call has to start one
+	previous      *peer                   // the one before; it may still be stopping
+	pending       map[string]*pendingCall // by progress token
+	lastToken     int
 	crashes       int
 	reconnections int
 	stopped       bool
-	err           *fault.Error // why it is broken
+	err           *fault.Error // why it failed
 }
 
-// Start launches the server, shakes hands and asks what it has. When that fails everything it started is stopped,
+// Start starts the server, completes the handshake and lists its tools. On failure everything that was started is stopped,
 // and the error is a *fault.Error that names the server and the phase.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg.withDefaults(), protocol: classic, turn: make(chan struct{}, 1), launching: make(chan struct{}, 1),
-		stopping: make(chan struct{}), broken: make(chan struct{}), flights: map[string]*flight{},
+		stopping: make(chan struct{}), failed: make(chan struct{}), pending: map[string]*pendingCall{},
 	}
-	p, err := s.connect(ctx)
+	p, err := s.startPeer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	listing, phase, err := s.inquire(ctx, p)
+	listing, phase, err := s.readListing(ctx, p)
 	if err != nil {
-		failed := s.reason(p, phase, err)
+		failure := s.phaseError(p, phase, err)
 		_ = p.stop(context.WithoutCancel(ctx))
-		return nil, p.link.Explain(failed)
+		return nil, p.link.Explain(failure)
 	}
 	s.listing.Store(listing)
 	s.mu.Lock()
-	s.adopt(ctx, p)
+	s.setPeer(ctx, p)
 	s.mu.Unlock()
 	return s, nil
 }
@@ -161,13 +163,13 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 // Name returns the configured name.
 func (s *Server) Name() string { return s.cfg.Name }
 
-// Tools returns the tools in use in the order in which they were advertised. Names may repeat.
+// Tools returns the tools in use in the order in which the server lists them. Names may repeat.
 func (s *Server) Tools() []tool.Advertised { return slices.Clone(s.listing.Load().Tools) }
 
 // Failed is closed when the server ended by itself and will not be started again.
-func (s *Server) Failed() <-chan struct{} { return s.broken }
+func (s *Server) Failed() <-chan struct{} { return s.failed }
 
-// Err says why the server is broken: a *fault.Error, nil as long as it is not.
+// Err returns why the server failed: a *fault.Error, or nil if it has not.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,63 +179,63 @@ func (s *Server) Err() error {
 	return s.err
 }
 
-// Stop cancels the calls in flight, tells the server so, and ends it. Later calls fail. It may be called more than once.
+// Stop cancels the pending calls, tells the server so, and stops it. Later calls fail. It may be called more than once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopOnce.Do(func() {
 		s.mu.Lock()
 		s.stopped = true
 		close(s.stopping)
-		p, flights := s.peer, slices.Collect(maps.Values(s.flights))
+		p, calls := s.peer, slices.Collect(maps.Values(s.pending))
 		s.mu.Unlock()
-		for _, f := range flights {
-			f.cancel()
+		for _, c := range calls {
+			c.cancel()
 		}
 		if p != nil {
 			s.stopErr = p.stop(ctx)
 		}
-		for _, f := range flights {
-			<-f.landed
+		for _, c := range calls {
+			<-c.done
 		}
-		s.work.Wait()
+		s.wg.Wait()
 	})
 	return s.stopErr
 }
 
-// connect starts a process and shakes hands with it. A server that refuses to initialize is started again, since nobody
-// knows what state the refusal left it in, and spoken to in the modern way from then on.
-func (s *Server) connect(ctx context.Context) (*peer, error) {
+// startPeer starts a process and completes the handshake. A server that rejects initialize is started again, because its
+// state after the rejection is unknown, and from then on addressed in the modern protocol.
+func (s *Server) startPeer(ctx context.Context) (*peer, error) {
 	for replaced := false; ; {
 		link, err := s.cfg.Launch(ctx)
 		if err != nil {
-			return nil, s.launchFault(err)
+			return nil, s.launchError(err)
 		}
-		p, err := newPeer(ctx, link, s.cfg.Version, s.hear)
+		p, err := newPeer(ctx, link, s.cfg.Version, s.handleNotification)
 		if err != nil {
-			return nil, s.launchFault(err)
+			return nil, s.launchError(err)
 		}
 		err = s.handshake(ctx, p)
 		if err == nil {
 			return p, nil
 		}
-		failed := s.reason(p, "initialize", err)
+		failure := s.phaseError(p, methodInitialize, err)
 		_ = p.stop(context.WithoutCancel(ctx))
-		if c, lasts := link.(RemoteLink); lasts && c.StoppedServer() && !replaced && ctx.Err() == nil {
+		if r, remote := link.(RemoteLink); remote && r.StoppedServer() && !replaced && ctx.Err() == nil {
 			replaced = true
-			s.log("warn", "does not answer any more; its process is ended, and a fresh one started", "the last call before it may have stuck")
+			s.log("warn", "stopped responding; restarting it", "the previous call may have hung")
 			continue
 		}
-		if s.protocol == modern || !refused(err) {
-			return nil, p.link.Explain(failed)
+		if s.protocol == modern || !rejectsInitialize(err) {
+			return nil, p.link.Explain(failure)
 		}
-		s.log("debug", "refuses initialize; starting it again for protocol "+modern, "")
+		s.log("debug", "rejects initialize; restarting it with protocol "+modern, "")
 		s.protocol = modern
 	}
 }
 
-// handshake returns the reason, unexplained, why p cannot be spoken with.
+// handshake connects to p. The error is not explained yet.
 func (s *Server) handshake(ctx context.Context, p *peer) error {
 	connected := p.connect(ctx, s.protocol)
-	notice, limit := time.NewTimer(s.cfg.timing.silence), time.NewTimer(s.cfg.StartupTimeout)
+	notice, limit := time.NewTimer(s.cfg.timing.startNotice), time.NewTimer(s.cfg.StartupTimeout)
 	defer notice.Stop()
 	defer limit.Stop()
 	for {
@@ -241,25 +243,25 @@ func (s *Server) handshake(ctx context.Context, p *peer) error {
 		case err := <-connected:
 			return err
 		case <-p.ended:
-			_ = p.wire.Close() // so that connected is answered, whatever the link does
+			_ = p.conn.Close() // so that connected receives a value, whatever the link does
 			return <-connected
 		case <-limit.C:
-			return s.overLimit("initialize: timeout: no handshake within %s, the limit for starting", s.cfg.StartupTimeout)
+			return s.startTimeout("initialize: timeout: no handshake within %s, the limit for starting", s.cfg.StartupTimeout)
 		case <-ctx.Done():
-			return s.cancelled(ctx, "initialize")
+			return s.cancelledError(ctx, methodInitialize)
 		case <-notice.C:
 			select {
 			case <-p.link.FirstMessage():
 			default:
-				s.log("warn", fmt.Sprintf("has said nothing for %s; waiting up to %s", s.cfg.timing.silence, s.cfg.StartupTimeout),
-					"the key startupTimeout of its entry sets the limit")
+				s.log("warn", fmt.Sprintf("has sent nothing for %s; waiting up to %s", s.cfg.timing.startNotice, s.cfg.StartupTimeout),
+					"startupTimeout in its entry sets the limit")
 			}
 		}
 	}
 }
 
-// refused reports whether err is the server's answer that it does not do initialize.
-func refused(err error) bool {
+// rejectsInitialize reports whether err is a response that says that the server does not support initialize.
+func rejectsInitialize(err error) bool {
 	var rpc *jsonrpc.Error
 	if !errors.As(err, &rpc) {
 		return false
@@ -268,99 +270,101 @@ func refused(err error) bool {
 		strings.Contains(strings.ToLower(rpc.Message), "unsupported protocol")
 }
 
-// adopt makes p the process in use. The caller holds s.mu and has seen that the server is not stopped.
-func (s *Server) adopt(ctx context.Context, p *peer) {
+// setPeer makes p the process in use. The caller holds s.mu and has seen that the server is not stopped.
+func (s *Server) setPeer(ctx context.Context, p *peer) {
 	s.peer = p
-	s.work.Go(func() {
+	s.wg.Go(func() {
 		<-p.ended
-		s.settle(p)
+		s.handleExit(p)
 		_ = p.stop(context.WithoutCancel(ctx))
 	})
 }
 
-// retire takes p out of use after a call on it was given up: nobody knows what the tool is still doing. Calls that share
-// it may finish; then it is stopped.
-func (s *Server) retire(ctx context.Context, p *peer) {
+// dropPeer takes p out of use after a call on it was given up, because the tool may still be running. It is stopped when
+// its other pending calls have finished.
+func (s *Server) dropPeer(ctx context.Context, p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.peer != p || s.stopped {
 		return
 	}
-	s.peer, s.last = nil, p
-	p.retired = s.aboard(p)
-	s.work.Go(func() {
-		for _, f := range p.retired {
-			<-f.landed
+	s.peer, s.previous = nil, p
+	p.lastCalls = s.pendingOn(p)
+	s.wg.Go(func() {
+		for _, c := range p.lastCalls {
+			<-c.done
 		}
 		_ = p.stop(context.WithoutCancel(ctx))
 	})
 }
 
-// settle decides, once for every process, what its end means. It returns when that is decided.
-func (s *Server) settle(p *peer) {
+// handleExit decides, once for every process, what its end means for the server. p has ended.
+func (s *Server) handleExit(p *peer) {
 	s.mu.Lock()
-	warning := s.decide(p)
+	warning := s.recordExit(p)
 	s.mu.Unlock()
 	if warning != "" {
-		s.log("warn", warning, p.verdict.Hint)
+		s.log("warn", warning, p.failure.Hint)
 	}
 }
 
-// decide does what settle promises and returns what there is to say of it. The caller holds s.mu.
-func (s *Server) decide(p *peer) (warning string) {
-	if p.verdict != nil {
+// recordExit sets p.failure, and fails the server unless it may be started again. It returns a warning to log, or "". The
+// caller holds s.mu.
+func (s *Server) recordExit(p *peer) (warning string) {
+	if p.failure != nil {
 		return ""
 	}
 	when := "between calls"
-	if aboard := s.aboard(p); len(aboard) > 0 {
-		if p.retired != nil {
-			aboard = p.retired // when a process dies that waits for itself, the call that it waits for may be given up first
+	if calls := s.pendingOn(p); len(calls) > 0 {
+		if p.lastCalls != nil {
+			calls = p.lastCalls // the call that hung may have been given up before the process ended
 		}
-		when = "during " + callNames(aboard)
+		when = "during " + describe(calls)
 	}
-	p.verdict = s.died(p, when)
-	if p.fate != nil {
-		p.verdict = p.link.Explain(p.verdict)
+	p.failure = s.exitFailure(p, when)
+	if p.exitErr != nil {
+		p.failure = p.link.Explain(p.failure)
 	}
 	if s.peer != p || s.stopped {
 		return ""
 	}
-	s.peer, s.last = nil, p
+	s.peer, s.previous = nil, p
 	if s.cfg.Reconnect {
 		return ""
 	}
 	s.crashes++
-	if p.fate != nil && s.cfg.RestartOnCrash && s.crashes <= maxRestarts {
-		return fmt.Sprintf("is started again if another call needs it (crash %d of at most %d): %s", s.crashes, maxRestarts, p.verdict.Message)
+	if p.exitErr != nil && s.cfg.RestartOnCrash && s.crashes <= maxRestarts {
+		return fmt.Sprintf("crashed (%d of at most %d times); the next call restarts it: %s", s.crashes, maxRestarts, p.failure.Message)
 	}
-	s.breakWith(p.verdict)
+	s.fail(p.failure)
 	return ""
 }
 
-// breakWith ends the server for good. The caller holds s.mu.
-func (s *Server) breakWith(err *fault.Error) {
+// fail makes err the reason why the server cannot be used any more. The caller holds s.mu.
+func (s *Server) fail(err *fault.Error) {
 	if s.err == nil && !s.stopped {
 		s.err = err
-		close(s.broken)
+		close(s.failed)
 	}
 }
 
-// aboard returns the calls in flight on p. The caller holds s.mu.
-func (s *Server) aboard(p *peer) []*flight {
-	var on []*flight
-	for _, f := range s.flights {
-		if f.peer == p {
-			on = append(on, f)
+// pendingOn returns the calls that are pending on p, sorted by name. The caller holds s.mu.
+func (s *Server) pendingOn(p *peer) []*pendingCall {
+	var calls []*pendingCall
+	for _, c := range s.pending {
+		if c.peer == p {
+			calls = append(calls, c)
 		}
 	}
-	slices.SortFunc(on, func(a, b *flight) int { return strings.Compare(a.phase(), b.phase()) })
-	return on
+	slices.SortFunc(calls, func(a, b *pendingCall) int { return strings.Compare(a.phase(), b.phase()) })
+	return calls
 }
 
-func callNames(flights []*flight) string {
-	names := make([]string, len(flights))
-	for i, f := range flights {
-		names[i] = f.phase()
+// describe lists calls for a message.
+func describe(calls []*pendingCall) string {
+	phases := make([]string, len(calls))
+	for i, c := range calls {
+		phases[i] = c.phase()
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(phases, ", ")
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-func TestACallAlwaysHasArguments(t *testing.T) {
+func TestCallAlwaysHasArguments(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(envelope(tool.Call{Tool: "t"}, "1", true))
+	raw, err := json.Marshal(callParams(tool.Call{Tool: "t"}, "1", true))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustContain(t, string(raw), `"arguments":{}`)
 }
 
-func TestAToolThatRefusesOtherArgumentsIsNotSentTheReservedOne(t *testing.T) {
+func TestStrictToolIsNotSentTheReservedArgument(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		schema string
@@ -30,8 +30,8 @@ func TestAToolThatRefusesOtherArgumentsIsNotSentTheReservedOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			closed := closedSchemas([]tool.Advertised{{Name: "t", InputSchema: json.RawMessage(tc.schema)}})
-			req := envelope(tool.Call{Tool: "t", Args: map[string]any{"x": 1}}, "1", closed["t"])
+			closed := strictTools([]tool.Advertised{{Name: "t", InputSchema: json.RawMessage(tc.schema)}})
+			req := callParams(tool.Call{Tool: "t", Args: map[string]any{"x": 1}}, "1", closed["t"])
 			if _, sent := req.Arguments[tool.ReservedArg]; sent != tc.sent {
 				t.Errorf("sent: %v, want %v", sent, tc.sent)
 			}

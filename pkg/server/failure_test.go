@@ -14,7 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-func TestAServerThatEndsBeforeItIsReadySaysWhenHowAndItsLastWords(t *testing.T) {
+func TestExitDuringStartIsReported(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -45,7 +45,7 @@ func TestAServerThatEndsBeforeItIsReadySaysWhenHowAndItsLastWords(t *testing.T) 
 	}
 }
 
-func TestAServerThatHangsBeforeItIsReadyRunsIntoALimitThatIsNamed(t *testing.T) {
+func TestHangDuringStartTimesOut(t *testing.T) {
 	t.Parallel()
 	startup := func(c *Config) { c.StartupTimeout = 300 * time.Millisecond }
 	list := func(c *Config) { c.timing.list = 400 * time.Millisecond }
@@ -73,7 +73,7 @@ func TestAServerThatHangsBeforeItIsReadyRunsIntoALimitThatIsNamed(t *testing.T) 
 	}
 }
 
-func TestAStartThatIsInterruptedLeavesNothing(t *testing.T) {
+func TestInterruptedStartLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []string{"initialize", "list"} {
 		t.Run(phase, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAStartThatIsInterruptedLeavesNothing(t *testing.T) {
 			cfg, r := fakeConfig(t, script{Hang: phase}, nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
-				eventually(t, "the phase is reached", func() bool { return len(r.diary(phase)) > 0 })
+				waitFor(t, "the phase is reached", func() bool { return len(r.lines(phase)) > 0 })
 				cancel()
 			}()
 			_, err := Start(ctx, cfg)
@@ -95,7 +95,7 @@ func TestAStartThatIsInterruptedLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestALaunchThatFailsKeepsItsKindAndNamesTheServer(t *testing.T) {
+func TestLaunchErrorKeepsItsKindAndNamesTheServer(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
@@ -117,7 +117,7 @@ func TestALaunchThatFailsKeepsItsKindAndNamesTheServer(t *testing.T) {
 	}
 }
 
-func TestACrashDuringACallBreaksTheServer(t *testing.T) {
+func TestCrashDuringACallFailsTheServer(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -133,8 +133,8 @@ func TestACrashDuringACallBreaksTheServer(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := startFake(t, tt.script, nil)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			r := startFakeServer(t, tt.script, nil)
+			ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 			defer cancel()
 			_, err := r.Call(ctx, tool.Call{Tool: "exit", Args: map[string]any{"code": tt.code}})
 			known := fault.As(err)
@@ -143,24 +143,24 @@ func TestACrashDuringACallBreaksTheServer(t *testing.T) {
 			}
 			mustContain(t, known.Message, `server "shop"`, `tool "exit"`, "crashed", tt.want)
 			mustContain(t, known.Message, tt.script.Stderr)
-			within(t, "Broken", r.Failed())
+			waitClosed(t, "Broken", r.Failed())
 			if !errors.Is(r.Err(), err) {
-				t.Errorf("Err is %v, Call said %v", r.Err(), err)
+				t.Errorf("Err returned %v, Call %v", r.Err(), err)
 			}
 			if _, again := r.Call(ctx, tool.Call{Tool: "echo"}); !errors.Is(again, err) {
 				t.Errorf("a later call: %v", again)
 			}
-			if lives := len(r.diary("born")); lives != 1 {
-				t.Errorf("%d lives", lives)
+			if starts := len(r.lines("started")); starts != 1 {
+				t.Errorf("%d starts", starts)
 			}
 		})
 	}
 }
 
-func TestACrashDuringAWriteThatNobodyReadsIsNoticed(t *testing.T) {
+func TestCrashDuringALargeWriteIsDetected(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Stderr: "bye"}, func(c *Config) { c.Parallel = true })
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	r := startFakeServer(t, script{Stderr: "bye"}, func(c *Config) { c.Parallel = true })
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -170,18 +170,18 @@ func TestACrashDuringAWriteThatNobodyReadsIsNoticed(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	within(t, "Broken", r.Failed())
+	waitClosed(t, "Broken", r.Failed())
 }
 
-func TestACrashBetweenCallsBreaksTheServerAtOnce(t *testing.T) {
+func TestCrashBetweenCallsFailsTheServerAtOnce(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Stderr: "out of pizza"}, nil)
-	// It answers, and then it is gone.
+	r := startFakeServer(t, script{Stderr: "out of pizza"}, nil)
+	// It responds and exits.
 	result := call(t, r.Server, tool.Call{Tool: "exit", Args: args(t, `{"code":7,"result":{"content":[{"type":"text","text":"bye"}]}}`)})
 	if !result.OK || result.Text != "bye" {
 		t.Errorf("result %+v", result)
 	}
-	within(t, "Broken", r.Failed())
+	waitClosed(t, "Broken", r.Failed())
 	err := fault.As(r.Err())
 	if err.Kind != fault.Crashed {
 		t.Errorf("kind %q", err.Kind)
@@ -190,14 +190,14 @@ func TestACrashBetweenCallsBreaksTheServerAtOnce(t *testing.T) {
 	mustContain(t, err.Message, "out of pizza")
 }
 
-func TestAServerThatWasNeverBrokenHasNoError(t *testing.T) {
+func TestStoppedServerHasNotFailed(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	stop(t, r.Server)
 	stop(t, r.Server)
 	select {
 	case <-r.Failed():
-		t.Error("stopping it broke it")
+		t.Error("a stopped server has failed")
 	default:
 	}
 	if r.Err() != nil {
@@ -208,9 +208,9 @@ func TestAServerThatWasNeverBrokenHasNoError(t *testing.T) {
 	}
 }
 
-func TestStopCancelsTheCallsInFlightAndInTheQueue(t *testing.T) {
+func TestStopCancelsPendingAndWaitingCalls(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
+	r := startFakeServer(t, script{}, nil)
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
@@ -219,21 +219,21 @@ func TestStopCancelsTheCallsInFlightAndInTheQueue(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "a call is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+	waitFor(t, "a call is sent", func() bool { return len(r.lines("tools/call")) == 1 })
 	var stops sync.WaitGroup
 	for range 2 {
 		stops.Go(func() { stop(t, r.Server) })
 	}
 	stops.Wait()
 	wg.Wait()
-	if told := len(r.diary("notifications/cancelled")); told != 1 {
+	if told := len(r.lines("notifications/cancelled")); told != 1 {
 		t.Errorf("%d cancellations", told)
 	}
 }
 
-func TestStopDuringARelaunchLeavesNoProcess(t *testing.T) {
+func TestStopDuringARestartLeavesNoProcess(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Hang: "initialize", Only: 2}, nil)
+	r := startFakeServer(t, script{Hang: "initialize", OnlyRun: 2}, nil)
 	if result := call(t, r.Server, tool.Call{Tool: "hang", Timeout: 50 * time.Millisecond}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
@@ -243,7 +243,7 @@ func TestStopDuringARelaunchLeavesNoProcess(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
-	eventually(t, "the second life is asked", func() bool { return len(r.diary("initialize\"")) == 2 })
+	waitFor(t, "initialize is sent to the second process", func() bool { return len(r.lines("initialize\"")) == 2 })
 	stop(t, r.Server)
 	if left := spawntest.Survivors(r.marker); len(left) != 0 {
 		t.Errorf("after Stop: %q", left)
@@ -251,146 +251,146 @@ func TestStopDuringARelaunchLeavesNoProcess(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAServerThatCannotBeReplacedIsBroken(t *testing.T) {
+func TestServerFailsIfItCannotBeRestarted(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Exit: "start", Code: 9, Only: 2}, nil)
+	r := startFakeServer(t, script{Exit: "start", Code: 9, OnlyRun: 2}, nil)
 	if result := call(t, r.Server, tool.Call{Tool: "hang", Timeout: 50 * time.Millisecond}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err := r.Call(ctx, tool.Call{Tool: "echo"})
 	if fault.KindOf(err) != fault.Crashed {
 		t.Fatalf("error %v", err)
 	}
 	mustContain(t, err.Error(), `server "shop"`, "initialize", "exited with code 9")
-	within(t, "Broken", r.Failed())
+	waitClosed(t, "Broken", r.Failed())
 }
 
 func TestTimeoutsDoNotCountAsCrashes(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, nil)
-	for life := 1; life <= maxRestarts+2; life++ {
+	r := startFakeServer(t, script{}, nil)
+	for n := 1; n <= maxRestarts+2; n++ {
 		if result := call(t, r.Server, tool.Call{Tool: "hang", Timeout: 20 * time.Millisecond}); result.Kind != fault.CallTimeout {
-			t.Fatalf("life %d: %+v", life, result)
+			t.Fatalf("process %d: %+v", n, result)
 		}
 	}
-	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != fmt.Sprintf("life %d", maxRestarts+3) {
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != fmt.Sprintf("process %d", maxRestarts+3) {
 		t.Errorf("result %+v", result)
 	}
 }
 
-func TestAServerThatDoesNotReadIsGivenUpInTime(t *testing.T) {
+func TestWriteToAServerThatDoesNotReadTimesOut(t *testing.T) {
 	t.Parallel()
-	deaf := startFake(t, script{Hang: "calls"}, nil)
+	r := startFakeServer(t, script{Hang: "calls"}, nil)
 	big := strings.Repeat("x", 4<<20)
 	started := time.Now()
-	result := call(t, deaf.Server, tool.Call{Tool: "echo", Args: map[string]any{"fill": big}, Timeout: 200 * time.Millisecond})
+	result := call(t, r.Server, tool.Call{Tool: "echo", Args: map[string]any{"fill": big}, Timeout: 200 * time.Millisecond})
 	if result.Kind != fault.CallTimeout {
 		t.Errorf("result %+v", result)
 	}
 	if took := time.Since(started); took > 5*time.Second {
 		t.Errorf("took %s", took)
 	}
-	stop(t, deaf.Server)
+	stop(t, r.Server)
 }
 
-func TestWithRestartOnCrashACrashCostsTheCallInFlightOnly(t *testing.T) {
+func TestRestartOnCrashFailsOnlyThePendingCall(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Stderr: "out of pizza"}, func(c *Config) { c.RestartOnCrash = true })
+	r := startFakeServer(t, script{Stderr: "out of pizza"}, func(c *Config) { c.RestartOnCrash = true })
 	result := call(t, r.Server, tool.Call{Tool: "exit", Args: args(t, `{"code":7}`)})
 	if result.OK || result.Kind != fault.Crashed || result.Fatal {
 		t.Errorf("result %+v", result)
 	}
 	mustContain(t, result.Text, `server "shop"`, `tool "exit"`, "crashed", "exited with code 7")
 	mustContain(t, result.Text, "out of pizza")
-	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 2" {
 		t.Errorf("result %+v", result)
 	}
-	if sent := r.diary(`"name":"exit"`); len(sent) != 1 {
-		t.Errorf("the call was repeated: %v", sent)
+	if sent := r.lines(`"name":"exit"`); len(sent) != 1 {
+		t.Errorf("the call was sent again: %v", sent)
 	}
-	if !r.logged("warn", `server "shop"`, "crash 1 of at most 3", "exited with code 7") {
+	if !r.logged("warn", `server "shop"`, "crashed (1 of at most 3 times)", "exited with code 7") {
 		t.Errorf("log:\n%s", r)
 	}
 	if r.Err() != nil {
-		t.Errorf("broken: %v", r.Err())
+		t.Errorf("failed: %v", r.Err())
 	}
 }
 
-func TestWithRestartOnCrashACrashBetweenCallsCostsNothing(t *testing.T) {
+func TestRestartOnCrashBetweenCallsFailsNoCall(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.RestartOnCrash = true })
+	r := startFakeServer(t, script{}, func(c *Config) { c.RestartOnCrash = true })
 	call(t, r.Server, tool.Call{Tool: "exit", Args: args(t, `{"code":7,"result":{"content":[]}}`)})
-	eventually(t, "the crash is noticed", func() bool { return r.logged("warn", "crash 1") })
-	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+	waitFor(t, "the crash is detected", func() bool { return r.logged("warn", "crashed (1 of at most 3 times)") })
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 2" {
 		t.Errorf("result %+v", result)
 	}
 }
 
-func TestACallThatFindsTheServerGoneIsSentToTheNext(t *testing.T) {
+func TestCallAfterAnExitIsSentToANewProcess(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Close: "call", Only: 1}, func(c *Config) { c.RestartOnCrash = true })
-	lost := r.peer.wire.broken
+	r := startFakeServer(t, script{Close: "call", OnlyRun: 1}, func(c *Config) { c.RestartOnCrash = true })
+	lost := r.peer.conn.lost
 	call(t, r.Server, tool.Call{Tool: "exit", Args: args(t, `{"result":{"content":[]}}`)})
-	within(t, "its output ends", lost)
-	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "life 2" {
+	waitClosed(t, "the end of its output", lost)
+	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 2" {
 		t.Errorf("result %+v", result)
 	}
 }
 
-func TestTheFourthCrashBreaksTheServer(t *testing.T) {
+func TestFourthCrashFailsTheServer(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.RestartOnCrash = true })
+	r := startFakeServer(t, script{}, func(c *Config) { c.RestartOnCrash = true })
 	exit := tool.Call{Tool: "exit", Args: map[string]any{"code": 7}}
 	for crash := 1; crash <= maxRestarts; crash++ {
 		if result := call(t, r.Server, exit); result.Kind != fault.Crashed {
 			t.Fatalf("crash %d: %+v", crash, result)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	if _, err := r.Call(ctx, exit); fault.KindOf(err) != fault.Crashed {
 		t.Errorf("error %v", err)
 	}
-	within(t, "Broken", r.Failed())
-	if lives := len(r.diary("born")); lives != maxRestarts+1 {
-		t.Errorf("%d lives", lives)
+	waitClosed(t, "Broken", r.Failed())
+	if starts := len(r.lines("started")); starts != maxRestarts+1 {
+		t.Errorf("%d starts", starts)
 	}
 }
 
-func TestParallelCallsInFlightAreAllNamedWhenTheServerCrashes(t *testing.T) {
+func TestCrashNamesAllPendingCalls(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{}, func(c *Config) { c.Parallel = true })
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	r := startFakeServer(t, script{}, func(c *Config) { c.Parallel = true })
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_, err := r.Call(ctx, tool.Call{Tool: "hang"})
 		if err == nil {
-			t.Error("the sibling survived")
+			t.Error("the other call succeeded")
 			return
 		}
 		mustContain(t, err.Error(), `tool "exit"`, `tool "hang"`)
 	})
-	eventually(t, "the sibling is sent", func() bool { return len(r.diary("tools/call")) == 1 })
+	waitFor(t, "the other call is sent", func() bool { return len(r.lines("tools/call")) == 1 })
 	if _, err := r.Call(ctx, tool.Call{Tool: "exit", Args: map[string]any{"code": 1}}); err == nil {
 		t.Error("no error")
 	}
 	wg.Wait()
 }
 
-func TestAServerWithoutToolsListHasNoTools(t *testing.T) {
+func TestServerWithoutToolsListHasNoTools(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{NoTools: true}, nil)
+	r := startFakeServer(t, script{NoTools: true}, nil)
 	if len(r.Tools()) != 0 || !r.logged("warn", `server "shop"`, "no tools") {
 		t.Errorf("tools %v, log:\n%s", r.Tools(), r)
 	}
 }
 
-func TestAListThatNeverEndsIsCut(t *testing.T) {
+func TestEndlessToolListIsCut(t *testing.T) {
 	t.Parallel()
-	r := startFake(t, script{Endless: true}, nil)
+	r := startFakeServer(t, script{EndlessPages: true}, nil)
 	if len(r.Tools()) < maxPages || !r.logged("warn", `server "shop"`, fmt.Sprint(maxPages), "pages") {
 		t.Errorf("%d tools, log:\n%s", len(r.Tools()), r)
 	}

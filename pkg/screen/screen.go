@@ -105,7 +105,7 @@ type Tree struct {
 func NewTree(root *Node, width, height int, dialects ...Dialect) *Tree {
 	t := &Tree{Dialects: dialects, Width: width, Height: height}
 	if root != nil {
-		t.add(root, -1, func(n *Node) []*Node { return n.Children })
+		t.add(root, -1)
 	}
 	t.index()
 	t.filtered = sync.OnceValue(t.filter)
@@ -124,11 +124,11 @@ func (t *Tree) index() {
 }
 
 // add appends n and what is below it.
-func (t *Tree) add(n *Node, parent int, children func(*Node) []*Node) {
+func (t *Tree) add(n *Node, parent int) {
 	i := len(t.nodes)
 	t.nodes, t.parents, t.ends = append(t.nodes, n), append(t.parents, parent), append(t.ends, 0)
-	for _, child := range children(n) {
-		t.add(child, i, children)
+	for _, child := range n.Children {
+		t.add(child, i)
 	}
 	t.ends[i] = len(t.nodes)
 }
@@ -183,41 +183,43 @@ func (t *Tree) filter() *Tree {
 	}
 	f.index()
 	f.filtered = func() *Tree { return f }
-	if len(t.nodes) == 0 {
-		return f
+	kept := t.important()
+	before := make([]int, len(kept)+1) // how many are kept before a position
+	for i, keep := range kept {
+		before[i+1] = before[i] + boolInt(keep)
 	}
-	children := map[*Node][]*Node{}
-	root := t.nodes[0]
-	children[root] = importantChildren(root, children)
-	f.add(root, -1, func(n *Node) []*Node { return children[n] })
+	for i, keep := range kept {
+		if !keep {
+			continue
+		}
+		parent := t.parents[i]
+		for parent >= 0 && !kept[parent] {
+			parent = t.parents[parent]
+		}
+		if parent >= 0 {
+			parent = before[parent]
+		}
+		f.nodes = append(f.nodes, t.nodes[i])
+		f.parents = append(f.parents, parent)
+		f.ends = append(f.ends, before[t.ends[i]])
+	}
 	return f
 }
 
-// importantChildren returns the children of n in the filtered tree, and adds to children those of everything below n.
-func importantChildren(n *Node, children map[*Node][]*Node) []*Node {
-	var out []*Node
-	for _, child := range n.Children {
-		if valueOf(child.Class) == webView {
-			keepAll(child, children)
-			out = append(out, child)
-			continue
-		}
-		below := importantChildren(child, children)
-		if !child.Unimportant || len(below) == 0 && (!blank(child.Text) || !blank(child.Label)) {
-			children[child] = below
-			out = append(out, child)
-			continue
-		}
-		out = append(out, below...)
+// important tells for each node whether the filtered tree keeps it.
+func (t *Tree) important() []bool {
+	kept := make([]bool, len(t.nodes))
+	for i, n := range t.nodes { // a web view and what is in it
+		kept[i] = valueOf(n.Class) == webView || i > 0 && kept[t.parents[i]]
 	}
-	return out
-}
-
-func keepAll(n *Node, children map[*Node][]*Node) {
-	children[n] = n.Children
-	for _, child := range n.Children {
-		keepAll(child, children)
+	holds := make([]bool, len(t.nodes)) // whether something below is kept
+	for i, n := range slices.Backward(t.nodes) {
+		kept[i] = kept[i] || i == 0 || !n.Unimportant || !holds[i] && (!blank(n.Text) || !blank(n.Label))
+		if parent := t.parents[i]; parent >= 0 && (kept[i] || holds[i]) {
+			holds[parent] = true
+		}
 	}
+	return kept
 }
 
 // valueOf returns what s points to, "" for nil.

@@ -35,16 +35,17 @@ func mayImport() map[string][]string {
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
 		bundle, engine                 = "pkg/bundle", "pkg/engine"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
+		files                          = "pkg/files"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, session, builtin, device, web, server, remote, watch, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault,
+			report, doctor, run, session, builtin, device, web, server, remote, watch, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
 		},
-		report:   {event, tool, redact, fault},
+		report:   {event, tool, redact, fault, files},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
-		run:      {session, discover, config, scope, trail, event, fault},
-		session:  {callback, device, server, discover, config, scope, trail, event, tool, redact, fault},
+		run:      {session, discover, config, scope, trail, event, fault, files},
+		session:  {callback, device, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:  {discover, tool, fault},
 		device:   {spawn, discover, tool, fault},
 		web:      {device, aria, screen, cdp, spawn, discover, tool, fault},
@@ -60,14 +61,15 @@ func mayImport() map[string][]string {
 		engine:   {fault},
 		bundle:   {fault},
 		discover: {scope, tool, fault},
-		config:   {scope, yamldoc, tool, fault},
+		config:   {scope, yamldoc, tool, fault, files},
 		scope:    {fault},
-		trail:    {scope, yamldoc, tool, fault},
+		trail:    {scope, yamldoc, tool, fault, files},
 		yamldoc:  {fault},
 		event:    {tool, fault},
 		tool:     {fault},
 		redact:   {event, tool, fault},
 		fault:    {},
+		files:    {},
 	}
 }
 

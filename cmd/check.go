@@ -3,7 +3,6 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -59,9 +58,9 @@ func (a *app) check(args []string) error {
 }
 
 func (v *checkView) addTrail(project *config.Project, name, path string) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		v.Problems = append(v.Problems, fault.Problem{Kind: fault.Trail, File: name, Message: err.Error()})
+	data, problems := trail.ReadFile(name, path)
+	if len(problems) > 0 {
+		v.Problems = append(v.Problems, problems...)
 		return
 	}
 	file, problems := trail.Parse(name, data)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
@@ -78,7 +79,7 @@ func (l *loader) rel(path string) string {
 // read parses a file and passes it to use when it is YAML.
 func (l *loader) read(path string, use func(yamldoc.Node)) {
 	l.project.Files++
-	data, err := os.ReadFile(path)
+	data, err := files.Read(path, yamldoc.MaxSize)
 	if err != nil {
 		l.fileProblem(path, "", "cannot be read: %v", reason(err))
 		return

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,6 +22,16 @@ func TestUnreadableFilesAreProblems(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(root, "trailblaze-config", "toolsets", "lost.yaml")); err != nil {
 		t.Fatal(err)
 	}
+	for _, pipe := range []string{"trailblaze.yaml", "trailblaze-config/toolsets/pipe.yaml"} {
+		if err := syscall.Mkfifo(filepath.Join(root, filepath.FromSlash(pipe)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	large := filepath.Join(root, "trailblaze-config", "toolsets", "large.yaml")
+	write(t, large, nil)
+	if err := os.Truncate(large, 5<<20); err != nil {
+		t.Fatal(err)
+	}
 	_, problems := config.Load(root, nil)
 	var got []string
 	for _, p := range problems {
@@ -29,7 +40,7 @@ func TestUnreadableFilesAreProblems(t *testing.T) {
 			t.Errorf("message %q", p.Message)
 		}
 	}
-	if diff := cmp.Diff([]string{"targets", "lost.yaml"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"targets", "large.yaml", "lost.yaml", "pipe.yaml", "trailblaze.yaml"}, got); diff != "" {
 		t.Errorf("files with problems (-want +got):\n%s", diff)
 	}
 }

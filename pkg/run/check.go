@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
@@ -66,8 +65,8 @@ func (r *runner) invalidCalls(calls []callProblem) trailResult {
 
 // withSnippets adds the lines that the problems of a trail are about.
 func (r *runner) withSnippets(path string, problems fault.Problems) fault.Problems {
-	data, err := os.ReadFile(r.resolve(path))
-	if err != nil {
+	data, unread := trail.ReadFile(path, r.resolve(path))
+	if len(unread) > 0 {
 		return problems
 	}
 	return trail.WithSnippets(problems, data)

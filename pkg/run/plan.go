@@ -3,8 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -231,13 +229,9 @@ func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 
 // readTrail reads a trail file. name is how its problems call it.
 func readTrail(name, path string) (*trail.File, fault.Problems) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		cause := err
-		if pe, ok := errors.AsType[*os.PathError](err); ok {
-			cause = pe.Err
-		}
-		return nil, fault.Problems{{Kind: fault.Trail, File: name, Message: "cannot be read: " + cause.Error()}}
+	data, problems := trail.ReadFile(name, path)
+	if len(problems) > 0 {
+		return nil, problems
 	}
 	return trail.Parse(name, data)
 }

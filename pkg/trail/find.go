@@ -12,6 +12,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
 // Find returns the trail files that the arguments name: files, folders and globs, and with a leading ! what to leave
@@ -184,6 +186,18 @@ func (f *finder) shown(name string) string {
 		return below
 	}
 	return name
+}
+
+// ReadFile returns the content of a trail file. name is its name in the problems.
+func ReadFile(name, path string) ([]byte, fault.Problems) {
+	data, err := files.Read(path, yamldoc.MaxSize)
+	if err == nil {
+		return data, nil
+	}
+	if cause, ok := errors.AsType[*fs.PathError](err); ok {
+		err = cause.Err
+	}
+	return nil, fault.Problems{{Kind: fault.Trail, File: name, Message: "cannot be read: " + err.Error()}}
 }
 
 // nearest returns a hint for a path that does not exist.

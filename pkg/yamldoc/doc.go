@@ -40,8 +40,8 @@ type Doc struct {
 func Parse(file string, kind fault.Kind, data []byte) (*Doc, Node) {
 	d := &Doc{File: file, kind: kind, source: data, anchors: map[string]ast.Node{}}
 	absent := Node{doc: d}
-	if len(data) > maxSize {
-		d.add(0, 0, "split it, or keep the data elsewhere", "the file is larger than %d MiB", maxSize>>20)
+	if len(data) > MaxSize {
+		d.add(0, 0, "split it, or keep the data elsewhere", "the file is larger than %d MiB", MaxSize>>20)
 		return d, absent
 	}
 	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))

@@ -2,9 +2,11 @@ package yamldoc
 
 import "github.com/goccy/go-yaml/token"
 
+// MaxSize is the size in bytes of the largest file that Parse accepts.
+const MaxSize = 4 << 20
+
 // The limits of one file. Beyond them the parser needs quadratic time or a deep stack; real files are far below.
 const (
-	maxSize         = 4 << 20 // bytes
 	maxDepth        = 200     // levels of nesting
 	maxKeys         = 5_000   // keys of one mapping
 	maxValues       = 500_000 // values read, aliases expanded; nested aliases grow exponentially

@@ -1,0 +1,68 @@
+// Package files reads files that a user names. It never waits for a pipe or a terminal and never reads more than its caller allows.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ErrNotRegular is the error for a folder, pipe, device or socket.
+var ErrNotRegular = errors.New("not a regular file")
+
+// TooLargeError is the error for a file that is larger than the limit.
+type TooLargeError struct {
+	Limit int64 // bytes
+}
+
+func (e TooLargeError) Error() string {
+	switch {
+	case e.Limit >= 1<<20 && e.Limit%(1<<20) == 0:
+		return fmt.Sprintf("larger than %d MiB", e.Limit>>20)
+	case e.Limit >= 1<<10 && e.Limit%(1<<10) == 0:
+		return fmt.Sprintf("larger than %d KiB", e.Limit>>10)
+	}
+	return fmt.Sprintf("larger than %d bytes", e.Limit)
+}
+
+// Read returns the content of a regular file of at most limit bytes. It follows links. The error is an *fs.PathError; its cause may be
+// ErrNotRegular or a TooLargeError.
+func Read(path string, limit int64) ([]byte, error) {
+	if err := check(os.Stat(path)); err != nil {
+		return nil, pathError(path, err)
+	}
+	// Opening a pipe that replaced the file since then must not wait for a writer.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it is a *fs.PathError
+	}
+	defer func() { _ = file.Close() }()
+	if err := check(file.Stat()); err != nil {
+		return nil, pathError(path, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	switch {
+	case err != nil:
+		return nil, pathError(path, err)
+	case int64(len(data)) > limit:
+		return nil, pathError(path, TooLargeError{limit})
+	}
+	return data, nil
+}
+
+func check(info fs.FileInfo, err error) error {
+	if err == nil && !info.Mode().IsRegular() {
+		return ErrNotRegular
+	}
+	return err
+}
+
+func pathError(path string, err error) error {
+	if cause, ok := errors.AsType[*fs.PathError](err); ok {
+		err = cause.Err
+	}
+	return &fs.PathError{Op: "read", Path: path, Err: err}
+}

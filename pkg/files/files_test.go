@@ -1,0 +1,50 @@
+package files_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/files"
+)
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{path, link} {
+		if data, err := files.Read(name, 4); err != nil || string(data) != "text" {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	_, err := files.Read(path, 3)
+	if tooLarge, ok := errors.AsType[files.TooLargeError](err); !ok || tooLarge.Limit != 3 {
+		t.Errorf("too large: %v", err)
+	}
+	if _, err := files.Read(dir, 9); !errors.Is(err, files.ErrNotRegular) {
+		t.Errorf("a folder: %v", err)
+	}
+	if _, err := files.Read(filepath.Join(dir, "none"), 9); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "read ") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestTooLargeErrorNamesLimit(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int64]string{
+		4 << 20: "larger than 4 MiB", 1 << 10: "larger than 1 KiB", 0: "larger than 0 bytes", 1000: "larger than 1000 bytes",
+	} {
+		if got := (files.TooLargeError{Limit: limit}).Error(); got != want {
+			t.Errorf("%d: %q, want %q", limit, got, want)
+		}
+	}
+}

@@ -542,7 +542,7 @@ func (a *arena) judge(t *testing.T, page string, found map[string]map[string]str
 	}
 	for attempt, read := range found["victim"] {
 		if strings.HasPrefix(page, "http://rebound.test") {
-			if read != "" && !strings.Contains(read, "the Host is not that of this server") {
+			if read != "" && !strings.Contains(read, "the Host header is not this server") {
 				t.Errorf("%s, %s: the page reads %q", page, attempt, read)
 			}
 		} else if read != "" {

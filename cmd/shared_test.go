@@ -152,7 +152,7 @@ func TestAnAskerWithoutAnIdIsToldWhyThatIsNotEnough(t *testing.T) {
 	t.Parallel()
 	p := sharers(t, scripted, webTrail("anonymous: { of: 2 }"))
 	r := p.run("run", "--json", "--device", "web:a,web:b")
-	r.want(t, 0, "several tool calls are in flight")
+	r.want(t, 0, "several tool calls are pending")
 	if strings.Contains(r.stdout, "hello") {
 		t.Errorf("somebody was answered:\n%s", r.stdout)
 	}

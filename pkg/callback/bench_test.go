@@ -10,8 +10,8 @@ import (
 
 // BenchmarkRoundTrip compares a callback to a trivial tool with the same request to a handler that does nothing.
 func BenchmarkRoundTrip(b *testing.B) {
-	s := open(b)
-	request := body(begin(b, s, echo), "greet", 1)
+	s := startServer(b)
+	request := body(register(b, s, echo), "greet", 1)
 	c := client(b)
 	post := func(b *testing.B, url string) {
 		b.Helper()

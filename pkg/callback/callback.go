@@ -1,9 +1,9 @@
-// Package callback is the door through which tools that run in processes of their own reach back into their session: an HTTP
-// server on 127.0.0.1 that lives as long as the session, and the invocations that may knock on it (specification, section 12).
-// Sessions that share a process share a door: an invocation says whose it is.
+// Package callback serves the HTTP endpoint through which tools that run in processes of their own call other tools of their
+// session: an HTTP server on 127.0.0.1 that lives as long as the session, and the invocations that may use it (specification,
+// section 12). Sessions that share a process share a server: the invocation id tells which session a request belongs to.
 //
-// It refuses to know what tools there are, what memory is, and how a call is made: an Invocation brings the function that does.
-// A Server may be used from any goroutine.
+// The package does not know which tools there are, what memory is, or how a call is made: an Invocation brings the function that
+// does. A Server may be used by any goroutine.
 package callback
 
 import (
@@ -12,33 +12,33 @@ import (
 	"time"
 )
 
-// Request is what a tool asks for while it runs.
+// Request is a tool call that a running tool asks for.
 type Request struct {
 	Tool            string
-	Args            map[string]any    // used as they are; numbers are json.Number
-	MemoryDelta     map[string]string // set by the asker since it was called; may be nil
-	MemoryDeletions []string          // after the delta
+	Args            map[string]any    // numbers are json.Number; `{{…}}` is not replaced
+	MemoryDelta     map[string]string // what the calling tool has set since it was called; may be nil
+	MemoryDeletions []string          // applied after MemoryDelta
 }
 
-// Answer is how the call that was asked for ended.
-type Answer struct {
+// Response is the outcome of a requested call.
+type Response struct {
 	OK              bool
 	Text            string
-	Error           string          // why it failed; empty when OK
+	Error           string          // why the call failed; empty when OK
 	Structured      json.RawMessage // may be nil
-	MemoryDelta     map[string]any  // how the session's memory changed meanwhile; may be nil
+	MemoryDelta     map[string]any  // how the session's memory changed during the call; may be nil
 	MemoryDeletions []string
 }
 
-// Invocation is a call in flight, whose tool may ask for others.
+// Invocation is a pending tool call whose tool may call other tools.
 type Invocation struct {
-	Session string        // id of the session whose call it is; empty for the door's own
-	Entry   string        // of the server whose tool it is, for messages
+	Session string        // id of the session that made the call; empty for the server's own
+	Entry   string        // name of the tool's server, for messages
 	Limit   time.Duration // for each callback; 0 means DefaultLimit
-	// Dispatch makes a call. Its context ends with the limit, with the asker's connection and with the invocation, each with a
-	// cause to tell. It may be called by several goroutines at once.
-	Dispatch func(ctx context.Context, r Request) Answer
+	// Dispatch makes a requested call. Its context ends with the limit, with the client's connection and with the invocation;
+	// context.Cause says which. Several goroutines may call it at once.
+	Dispatch func(ctx context.Context, r Request) Response
 }
 
-// DefaultLimit is how long a callback may take (specification, section 12).
+// DefaultLimit is the longest that a callback may take (specification, section 12).
 const DefaultLimit = 30 * time.Second

@@ -21,22 +21,27 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// patience bounds every wait of these tests.
-const patience = 90 * time.Second
+// waitLimit bounds every wait of these tests.
+const waitLimit = 90 * time.Second
 
 const session = "session-1"
 
-func open(tb testing.TB) *Server {
+func startServer(tb testing.TB) *Server {
 	tb.Helper()
-	s, err := Listen(session)
+	return startServerWith(tb, defaultLimits())
+}
+
+func startServerWith(tb testing.TB, limits limits) *Server {
+	tb.Helper()
+	s, err := listen(session, limits)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { shut(tb, s) })
+	tb.Cleanup(func() { closeServer(tb, s) })
 	return s
 }
 
-func shut(tb testing.TB, s *Server) {
+func closeServer(tb testing.TB, s *Server) {
 	tb.Helper()
 	done := make(chan error, 1)
 	go func() { done <- s.Close() }()
@@ -45,25 +50,25 @@ func shut(tb testing.TB, s *Server) {
 		if err != nil {
 			tb.Errorf("Close: %v", err)
 		}
-	case <-time.After(patience):
-		tb.Errorf("Close takes longer than %s", patience)
+	case <-time.After(waitLimit):
+		tb.Errorf("Close did not return within %s", waitLimit)
 	}
 }
 
-// begin registers an invocation that ends with the test.
-func begin(tb testing.TB, s *Server, dispatch func(context.Context, Request) Answer) string {
+// register registers an invocation until the end of the test.
+func register(tb testing.TB, s *Server, dispatch func(context.Context, Request) Response) string {
 	tb.Helper()
-	id, end := s.Begin(tb.Context(), Invocation{Dispatch: dispatch})
-	tb.Cleanup(end)
+	id, unregister := s.Register(tb.Context(), Invocation{Dispatch: dispatch})
+	tb.Cleanup(unregister)
 	return id
 }
 
-// echo answers with the tool's name and its argument "n".
-func echo(_ context.Context, r Request) Answer {
-	return Answer{OK: true, Text: fmt.Sprintf("%s %v", r.Tool, r.Args["n"])}
+// echo returns the tool's name and its argument "n".
+func echo(_ context.Context, r Request) Response {
+	return Response{OK: true, Text: fmt.Sprintf("%s %v", r.Tool, r.Args["n"])}
 }
 
-// body asks for a tool with an argument "n".
+// body calls a tool with an argument "n".
 func body(id, tool string, n int) string {
 	return bodyOf(id, session, tool, fmt.Sprintf(`{"n":%d}`, n))
 }
@@ -78,11 +83,11 @@ func client(tb testing.TB) *http.Client {
 	tb.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000}
 	tb.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: patience}
+	return &http.Client{Transport: transport, Timeout: waitLimit}
 }
 
-// said is an answer, taken apart.
-type said struct {
+// reply is a decoded response.
+type reply struct {
 	status int
 	header http.Header
 	text   string
@@ -97,92 +102,92 @@ type said struct {
 	Message string `json:"message"`
 }
 
-func hear(resp *http.Response) (said, error) {
+func readReply(resp *http.Response) (reply, error) {
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return said{}, err
+		return reply{}, err
 	}
-	out := said{status: resp.StatusCode, header: resp.Header, text: string(raw)}
+	out := reply{status: resp.StatusCode, header: resp.Header, text: string(raw)}
 	if resp.StatusCode == http.StatusOK {
 		err = json.Unmarshal(raw, &out)
 	}
 	return out, err
 }
 
-func ask(ctx context.Context, c *http.Client, s *Server, body string) (said, error) {
+func post(ctx context.Context, c *http.Client, s *Server, body string) (reply, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.CallbackURL(), strings.NewReader(body))
 	if err != nil {
-		return said{}, err
+		return reply{}, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.Do(req)
 	if err != nil {
-		return said{}, err
+		return reply{}, err
 	}
-	return hear(resp)
+	return readReply(resp)
 }
 
-func mustAsk(tb testing.TB, s *Server, body string) said {
+func mustPost(tb testing.TB, s *Server, body string) reply {
 	tb.Helper()
-	out, err := ask(tb.Context(), client(tb), s, body)
+	out, err := post(tb.Context(), client(tb), s, body)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return out
 }
 
-// knock is a request, byte for byte.
-type knock struct {
+// rawRequest is a request that is sent as it is, without an HTTP client.
+type rawRequest struct {
 	method, target, host string
 	headers              []string
 	body                 string
 }
 
-func good(s *Server, body string) knock {
-	return knock{
+func validRequest(s *Server, body string) rawRequest {
+	return rawRequest{
 		method: "POST", target: callbackPath, host: s.hosts[0],
 		headers: []string{"Content-Type: application/json", fmt.Sprintf("Content-Length: %d", len(body))}, body: body,
 	}
 }
 
-func (k knock) String() string {
-	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n", k.method, k.target, k.host)
-	for _, h := range k.headers {
+func (q rawRequest) String() string {
+	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n", q.method, q.target, q.host)
+	for _, h := range q.headers {
 		head += h + "\r\n"
 	}
-	return head + "\r\n" + k.body
+	return head + "\r\n" + q.body
 }
 
 func dial(tb testing.TB, s *Server) net.Conn {
 	tb.Helper()
-	c, err := net.DialTimeout("tcp", s.hosts[0], patience)
+	c, err := net.DialTimeout("tcp", s.hosts[0], waitLimit)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(waitLimit))
 	return c
 }
 
-// send writes a request to a connection of its own and reads the answer.
-func send(tb testing.TB, s *Server, k knock) said {
+// sendRaw sends a request on a connection of its own and reads the response.
+func sendRaw(tb testing.TB, s *Server, q rawRequest) reply {
 	tb.Helper()
 	c := dial(tb, s)
 	defer c.Close()
-	if _, err := io.WriteString(c, k.String()); err != nil {
+	if _, err := io.WriteString(c, q.String()); err != nil {
 		tb.Fatal(err)
 	}
-	return receive(tb, c, k.method)
+	return readResponse(tb, c, q.method)
 }
 
-func receive(tb testing.TB, c net.Conn, method string) said {
+func readResponse(tb testing.TB, c net.Conn, method string) reply {
 	tb.Helper()
 	resp, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
 	if err != nil {
-		tb.Fatalf("no answer: %v", err)
+		tb.Fatalf("no response: %v", err)
 	}
-	out, err := hear(resp)
+	out, err := readReply(resp)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -191,12 +196,12 @@ func receive(tb testing.TB, c net.Conn, method string) said {
 
 func eventually(tb testing.TB, what string, happened func() bool) {
 	tb.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitLimit)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !happened() {
 		if time.Now().After(deadline) {
-			tb.Fatalf("not within %s: %s", patience, what)
+			tb.Fatalf("timed out after %s waiting for: %s", waitLimit, what)
 		}
 		<-tick.C
 	}
@@ -206,7 +211,7 @@ func within(tb testing.TB, what string, done <-chan struct{}) {
 	tb.Helper()
 	select {
 	case <-done:
-	case <-time.After(patience):
-		tb.Fatalf("not within %s: %s", patience, what)
+	case <-time.After(waitLimit):
+		tb.Fatalf("timed out after %s waiting for: %s", waitLimit, what)
 	}
 }

@@ -28,11 +28,11 @@ func TestOtherUserCannotCallWithoutToken(t *testing.T) {
 		t.Log("only root can start a process of another user; TestRequiresTokenWithoutInvocationID covers the rule")
 		return
 	}
-	s := open(t)
+	s := startServer(t)
 	var calls atomic.Int32
-	begin(t, s, func(context.Context, Request) Answer {
+	register(t, s, func(context.Context, Request) Response {
 		calls.Add(1)
-		return Answer{OK: true}
+		return Response{OK: true}
 	})
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
@@ -47,15 +47,15 @@ func TestOtherUserCannotCallWithoutToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), program)
-	c.Dir, c.Env = "/", []string{otherUserEnv + "=" + s.hosts[0] + "\n" + good(s, withoutID("greet", 5)).String()}
+	c.Dir, c.Env = "/", []string{otherUserEnv + "=" + s.hosts[0] + "\n" + validRequest(s, withoutID("greet")).String()}
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("the other user's process: %v\n%s", err, out)
 	}
 	handled := func() int {
-		s.refusals.mu.Lock()
-		defer s.refusals.mu.Unlock()
-		return s.refusals.n + int(calls.Load())
+		s.rejections.mu.Lock()
+		defer s.rejections.mu.Unlock()
+		return s.rejections.n + int(calls.Load())
 	}
 	eventually(t, "every connection's first request is handled", func() bool { return handled() >= otherUserConnections })
 	if n := calls.Load(); n > 0 {

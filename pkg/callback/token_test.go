@@ -5,23 +5,23 @@ import (
 	"testing"
 )
 
-// withoutID is a request without an invocation id, for the only pending call.
-func withoutID(tool string, n int) string {
-	return strings.Replace(body("ID", tool, n), `"invocation_id":"ID",`, "", 1)
+// withoutID returns a request that calls a tool with the argument 5 and has no invocation id.
+func withoutID(tool string) string {
+	return strings.Replace(body("ID", tool, 5), `"invocation_id":"ID",`, "", 1)
 }
 
 func TestRequiresTokenWithoutInvocationID(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	begin(t, s, echo)
-	for _, request := range []string{withoutID("greet", 5), strings.Replace(body("ID", "greet", 5), `"ID"`, "null", 1)} {
-		k := good(s, request)
-		got := send(t, s, k)
+	s := startServer(t)
+	register(t, s, echo)
+	for _, request := range []string{withoutID("greet"), strings.Replace(body("ID", "greet", 5), `"ID"`, "null", 1)} {
+		q := validRequest(s, request)
+		got := sendRaw(t, s, q)
 		if got.Result.Type != "error" || !strings.Contains(got.Result.Message, "Authorization: Bearer") {
 			t.Errorf("without the token: %s", got.text)
 		}
-		k.headers = append(k.headers, "Authorization: Bearer "+s.token)
-		if got := send(t, s, k); got.Result.Text != "greet 5" {
+		q.headers = append(q.headers, "Authorization: Bearer "+s.token)
+		if got := sendRaw(t, s, q); got.Result.Text != "greet 5" {
 			t.Errorf("with the token: %s", got.text)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// vectors are the examples that the client libraries are tested against as well.
+// vectors are the examples that the client libraries are tested with as well.
 type vectors struct {
 	Env  map[string]string
 	Meta struct {
@@ -46,7 +46,7 @@ type response struct {
 	Body   any
 }
 
-func TestTheProtocolsExamples(t *testing.T) {
+func TestProtocolExamples(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../testdata/protocol/vectors.json")
 	if err != nil {
@@ -63,9 +63,9 @@ func TestTheProtocolsExamples(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			a := c.Answer
-			p := play(t, v, func(_ context.Context, r Request) Answer {
+			p := startVectorServer(t, v, func(_ context.Context, r Request) Response {
 				compareRequest(t, c.Request.Body, r)
-				return Answer{a.OK, a.Text, a.Error, a.Structured, a.MemoryDelta, a.MemoryDeletions}
+				return Response{a.OK, a.Text, a.Error, a.Structured, a.MemoryDelta, a.MemoryDeletions}
 			})
 			p.compare(t, c.Request.Path, c.Request.Body, c.Request.Headers, c.Response)
 		})
@@ -73,9 +73,9 @@ func TestTheProtocolsExamples(t *testing.T) {
 	for _, c := range v.Refusals {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			p := play(t, v, func(context.Context, Request) Answer {
+			p := startVectorServer(t, v, func(context.Context, Request) Response {
 				t.Error("a tool was called")
-				return Answer{}
+				return Response{}
 			})
 			p.compare(t, callbackPath, c.Body, nil, c.Response)
 		})
@@ -107,23 +107,23 @@ func compareRequest(t *testing.T, sent json.RawMessage, got Request) {
 	}
 }
 
-// player is a door that has the names of the examples.
-type player struct {
+// vectorServer replaces the ids and the token of the examples by those of a running server.
+type vectorServer struct {
 	*Server
 	replace *strings.Replacer
 }
 
-func play(t *testing.T, v vectors, dispatch func(context.Context, Request) Answer) player {
+func startVectorServer(t *testing.T, v vectors, dispatch func(context.Context, Request) Response) vectorServer {
 	t.Helper()
-	s := open(t)
-	return player{s, strings.NewReplacer(
-		`"`+v.Meta.Trailblaze.InvocationID+`"`, `"`+begin(t, s, dispatch)+`"`,
+	s := startServer(t)
+	return vectorServer{s, strings.NewReplacer(
+		`"`+v.Meta.Trailblaze.InvocationID+`"`, `"`+register(t, s, dispatch)+`"`,
 		`"`+v.Meta.Trailblaze.SessionID+`"`, `"`+session+`"`,
 		v.Env["TRAILBLAZE_SESSION_TOKEN"], s.Token(),
 	)}
 }
 
-func (p player) compare(t *testing.T, path string, body []byte, headers map[string]string, want response) {
+func (p vectorServer) compare(t *testing.T, path string, body []byte, headers map[string]string, want response) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL()+path, strings.NewReader(p.replace.Replace(string(body))))
 	if err != nil {

@@ -10,78 +10,78 @@ import (
 	"unicode/utf8"
 )
 
-// protocolVersion is the only one there is.
+// protocolVersion is the only version of the protocol.
 const protocolVersion = 1
 
-// question is a request as it came in.
-type question struct {
+// message is a decoded request body.
+type message struct {
 	Request
 	version    float64
-	session    string  // empty when the form has none
-	invocation *string // nil when the one in flight is meant
+	session    string  // empty when the endpoint has none
+	invocation *string // nil when the only pending one is meant
 }
 
-// unsupported says what is wrong with the version, "" for ours.
-func (q question) unsupported() string {
-	if q.version == protocolVersion {
+// unsupported says what is wrong with the version, "" for the supported one.
+func (m message) unsupported() string {
+	if m.version == protocolVersion {
 		return ""
 	}
 	return fmt.Sprintf("unsupported version %v, this trailblaze speaks %d; upgrade trailblaze or use an SDK of version %[2]d",
-		q.version, protocolVersion)
+		m.version, protocolVersion)
 }
 
-// form is one of the ways to ask.
-type form struct {
-	decode func(body []byte) (question, error)
-	encode func(a Answer, wrong string) []byte // wrong is why there is no answer
+// endpoint is one of the paths that callbacks are posted to, with its format.
+type endpoint struct {
+	decode func(body []byte) (message, error)
+	encode func(r Response, problem string) []byte // problem says why no call was made
 }
 
-// formOf returns nil for a path that is none.
-func formOf(r *http.Request) *form {
+// endpointOf returns nil for an unknown path.
+func endpointOf(r *http.Request) *endpoint {
 	switch r.URL.EscapedPath() {
 	case callbackPath:
-		return &form{decodeCallback, encodeResult}
+		return &endpoint{decodeCallback, encodeResult}
 	case executePath:
-		return &form{decodeExecute, encodeMessage}
+		return &endpoint{decodeExecute, encodeMessage}
 	}
 	return nil
 }
 
-func decodeCallback(body []byte) (question, error) {
+func decodeCallback(body []byte) (message, error) {
 	top, err := object(body)
 	if err != nil {
-		return question{}, fmt.Errorf("the body is not %w", err)
+		return message{}, fmt.Errorf("the body is not %w", err)
 	}
 	d := decoder{}
-	action := need[map[string]any](&d, top, "action", "an object")
-	q := question{
-		version: d.number(top, "version"),
+	action := required[map[string]any](&d, top, "action", "an object")
+	m := message{
+		version: d.version(top),
 		session: d.text(top, "session_id"),
 		Request: Request{Tool: d.text(action, "action.tool_name"), Args: d.arguments(action, "action.arguments_json")},
 	}
-	if id, given := may[string](&d, top, "invocation_id", "a string"); given {
-		q.invocation = &id
+	if id, given := optional[string](&d, top, "invocation_id", "a string"); given {
+		m.invocation = &id
 	}
 	if d.text(action, "action.type") != "call_tool" {
-		d.fail("action.type is not known; there is call_tool")
+		d.fail("action.type is unknown; the only type is call_tool")
 	}
-	q.MemoryDelta = d.delta(action, "action.memory_delta")
-	q.MemoryDeletions = d.deletions(action, "action.memory_deletions")
-	return q, d.err
+	m.MemoryDelta = d.delta(action, "action.memory_delta")
+	m.MemoryDeletions = d.deletions(action, "action.memory_deletions")
+	return m, d.err
 }
 
-func decodeExecute(body []byte) (question, error) {
+func decodeExecute(body []byte) (message, error) {
 	top, err := object(body)
 	if err != nil {
-		return question{}, fmt.Errorf("the body is not %w", err)
+		return message{}, fmt.Errorf("the body is not %w", err)
 	}
 	d := decoder{}
-	q := question{version: protocolVersion, Request: Request{Tool: d.text(top, "tool_name"), Args: d.arguments(top, "params_json")}}
-	return q, d.err
+	m := message{version: protocolVersion, Request: Request{Tool: d.text(top, "tool_name"), Args: d.arguments(top, "params_json")}}
+	return m, d.err
 }
 
-// object reads JSON as it is spelt; with a struct to fill, encoding/json would take "Version" for the version. Its errors tell
-// nothing of what was sent but a character.
+// object decodes a JSON object into a map, because keys are case-sensitive and encoding/json would store "Version" in the
+// version field of a struct. Its errors contain at most one character of the text.
 func object(text []byte) (map[string]any, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("UTF-8")
@@ -93,7 +93,7 @@ func object(text []byte) (map[string]any, error) {
 		return nil, fmt.Errorf("JSON: %w", err)
 	}
 	if rest := text[in.InputOffset():]; len(bytes.TrimLeft(rest, " \t\r\n")) > 0 {
-		return nil, errors.New("JSON alone: there is more after it")
+		return nil, errors.New("a single JSON value: there is more after it")
 	}
 	o, ok := v.(map[string]any)
 	if !ok {
@@ -102,8 +102,8 @@ func object(text []byte) (map[string]any, error) {
 	return o, nil
 }
 
-// decoder keeps the first thing that is wrong. What it says names fields and not their values. Fields are found under the last
-// part of their names.
+// decoder reads fields of decoded objects and keeps the first error. Errors contain the names of fields and not their values. A
+// field's key is the last part of its name.
 type decoder struct{ err error }
 
 func (d *decoder) fail(why string) {
@@ -112,8 +112,8 @@ func (d *decoder) fail(why string) {
 	}
 }
 
-// may returns a field of o that may be missing or null.
-func may[T any](d *decoder, o map[string]any, name, kind string) (value T, given bool) {
+// optional returns a field of o that may be missing or null.
+func optional[T any](d *decoder, o map[string]any, name, kind string) (value T, given bool) {
 	v := o[name[strings.LastIndexByte(name, '.')+1:]]
 	if v == nil {
 		return value, false
@@ -125,21 +125,26 @@ func may[T any](d *decoder, o map[string]any, name, kind string) (value T, given
 	return value, ok
 }
 
-func need[T any](d *decoder, o map[string]any, name, kind string) T {
-	value, given := may[T](d, o, name, kind)
+func required[T any](d *decoder, o map[string]any, name, kind string) T {
+	value, given := optional[T](d, o, name, kind)
 	if !given {
 		d.fail(name + " is missing")
 	}
 	return value
 }
 
-func (d *decoder) number(o map[string]any, name string) float64 {
-	n, _ := need[json.Number](d, o, name, "a number").Float64() // infinite when it is too large
-	return n
+// version returns the protocol version, 1 when it is missing, and infinity when it is too large for a float64.
+func (d *decoder) version(o map[string]any) float64 {
+	n, given := optional[json.Number](d, o, "version", "a number")
+	if !given {
+		return protocolVersion
+	}
+	version, _ := n.Float64()
+	return version
 }
 
 func (d *decoder) text(o map[string]any, name string) string {
-	text := need[string](d, o, name, "a string")
+	text := required[string](d, o, name, "a string")
 	if text == "" {
 		d.fail(name + " is empty")
 	}
@@ -155,7 +160,7 @@ func (d *decoder) arguments(o map[string]any, name string) map[string]any {
 }
 
 func (d *decoder) delta(o map[string]any, name string) map[string]string {
-	in, given := may[map[string]any](d, o, name, "an object of strings")
+	in, given := optional[map[string]any](d, o, name, "an object of strings")
 	if !given {
 		return nil
 	}
@@ -171,7 +176,7 @@ func (d *decoder) delta(o map[string]any, name string) map[string]string {
 }
 
 func (d *decoder) deletions(o map[string]any, name string) []string {
-	in, _ := may[[]any](d, o, name, "a list of strings")
+	in, _ := optional[[]any](d, o, name, "a list of strings")
 	var out []string
 	for _, value := range in {
 		text, ok := value.(string)
@@ -193,39 +198,39 @@ type toolResult struct {
 	MemoryDeletions []string        `json:"memory_deletions,omitempty"`
 }
 
-type wrongCallback struct {
+type callbackError struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
 }
 
-func encodeResult(a Answer, wrong string) []byte {
+func encodeResult(r Response, problem string) []byte {
 	type response struct {
 		Result any `json:"result"`
 	}
-	if wrong != "" {
-		out, _ := encode(response{wrongCallback{"error", wrong}}) // strings can be written
+	if problem != "" {
+		out, _ := encode(response{callbackError{"error", problem}}) // encoding strings cannot fail
 		return out
 	}
-	result := toolResult{"call_tool_result", a.OK, a.Text, a.Error, a.Structured, a.MemoryDelta, a.MemoryDeletions}
+	result := toolResult{"call_tool_result", r.OK, r.Text, r.Error, r.Structured, r.MemoryDelta, r.MemoryDeletions}
 	out, err := encode(response{result})
 	if err != nil {
-		out, _ = encode(response{toolResult{Type: "call_tool_result", Error: "internal error: the answer cannot be written: " + err.Error()}})
+		out, _ = encode(response{toolResult{Type: "call_tool_result", Error: "internal error: the response cannot be encoded: " + err.Error()}})
 	}
 	return out
 }
 
-func encodeMessage(a Answer, wrong string) []byte {
+func encodeMessage(r Response, problem string) []byte {
 	response := struct {
 		IsError bool   `json:"is_error"`
 		Message string `json:"message"`
-	}{!a.OK, a.Error}
+	}{!r.OK, r.Error}
 	switch {
-	case wrong != "":
-		response.Message = wrong
-	case a.OK:
-		response.Message = a.Text
+	case problem != "":
+		response.Message = problem
+	case r.OK:
+		response.Message = r.Text
 	}
-	out, _ := encode(response) // strings can be written
+	out, _ := encode(response) // encoding strings cannot fail
 	return out
 }
 

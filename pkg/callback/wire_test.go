@@ -13,24 +13,21 @@ import (
 const wellFormed = `{"version":1,"session_id":"s","invocation_id":"i",` +
 	`"action":{"type":"call_tool","tool_name":"t","arguments_json":"{}","memory_delta":{},"memory_deletions":[]}}`
 
-func TestWhatIsWrongWithABodyIsNamed(t *testing.T) {
+func TestDecodeErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
 		{wellFormed, "", "the body is not JSON: EOF"},
 		{wellFormed, "x", "the body is not JSON: invalid character 'x' looking for beginning of value"},
 		{wellFormed, wellFormed[:20], "the body is not JSON: unexpected EOF"},
-		{wellFormed, wellFormed + " {}", "the body is not JSON alone: there is more after it"},
-		{wellFormed, wellFormed + "]", "the body is not JSON alone: there is more after it"},
-		{wellFormed, wellFormed + "\x00", "the body is not JSON alone: there is more after it"},
+		{wellFormed, wellFormed + " {}", "the body is not a single JSON value: there is more after it"},
+		{wellFormed, wellFormed + "]", "the body is not a single JSON value: there is more after it"},
+		{wellFormed, wellFormed + "\x00", "the body is not a single JSON value: there is more after it"},
 		{wellFormed, "[]", "the body is not a JSON object"},
 		{wellFormed, "null", "the body is not a JSON object"},
 		{wellFormed, `"x"`, "the body is not a JSON object"},
 		{wellFormed, "{}", "action is missing"},
 		{wellFormed, strings.Repeat("[", 20_000), "the body is not JSON: invalid character '[' exceeded max depth"},
 		{`"s"`, "\"\xff\"", "the body is not UTF-8"},
-		{`"version":1,`, "", "version is missing"},
-		{`"version":1,`, `"version":null,`, "version is missing"},
-		{`"version":1,`, `"Version":1,`, "version is missing"},
 		{`"version":1,`, `"version":"1",`, "version is not a number"},
 		{`"session_id":"s",`, "", "session_id is missing"},
 		{`"session_id":"s"`, `"session_id":""`, "session_id is empty"},
@@ -39,7 +36,7 @@ func TestWhatIsWrongWithABodyIsNamed(t *testing.T) {
 		{`"action":{`, `"action":[],"x":{`, "action is not an object"},
 		{`"type":"call_tool",`, "", "action.type is missing"},
 		{`"type":"call_tool",`, `"type":true,`, "action.type is not a string"},
-		{`"call_tool"`, `"read_memory"`, "action.type is not known; there is call_tool"},
+		{`"call_tool"`, `"read_memory"`, "action.type is unknown; the only type is call_tool"},
 		{`"tool_name":"t",`, "", "action.tool_name is missing"},
 		{`"tool_name":"t",`, `"tool_name":"",`, "action.tool_name is empty"},
 		{`"tool_name":"t",`, `"tool_name":["t"],`, "action.tool_name is not a string"},
@@ -48,7 +45,7 @@ func TestWhatIsWrongWithABodyIsNamed(t *testing.T) {
 		{`"arguments_json":"{}",`, `"arguments_json":"",`, "action.arguments_json is empty"},
 		{`"arguments_json":"{}",`, `"arguments_json":"[]",`, "action.arguments_json is not a JSON object"},
 		{`"arguments_json":"{}",`, `"arguments_json":"null",`, "action.arguments_json is not a JSON object"},
-		{`"arguments_json":"{}",`, `"arguments_json":"{} {}",`, "action.arguments_json is not JSON alone: there is more after it"},
+		{`"arguments_json":"{}",`, `"arguments_json":"{} {}",`, "action.arguments_json is not a single JSON value: there is more after it"},
 		{`"arguments_json":"{}",`, `"arguments_json":"{",`, "action.arguments_json is not JSON: unexpected EOF"},
 		{`"memory_delta":{}`, `"memory_delta":[]`, "action.memory_delta is not an object of strings"},
 		{`"memory_delta":{}`, `"memory_delta":{"a":1}`, "action.memory_delta is not an object of strings"},
@@ -71,6 +68,16 @@ func TestWhatIsWrongWithABodyIsNamed(t *testing.T) {
 	}
 }
 
+func TestRequestWithoutVersionIsVersion1(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"", `"version":null,`, `"Version":2,`, `"version":1.0,`, `"version":1e0,`} {
+		m, err := decodeCallback([]byte(strings.Replace(wellFormed, `"version":1,`, version, 1)))
+		if problem := m.unsupported(); err != nil || problem != "" {
+			t.Errorf("%s: %v %s", version, err, problem)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		wellFormed, `{"tool_name":"t","params_json":"{\"n\":1e400}"}`, "{}", "[", `{"version":1e999}`, "\xff",
@@ -79,8 +86,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, form := range []form{{decodeCallback, encodeResult}, {decodeExecute, encodeMessage}} {
-			q, err := form.decode(body)
+		for _, endpoint := range []endpoint{{decodeCallback, encodeResult}, {decodeExecute, encodeMessage}} {
+			q, err := endpoint.decode(body)
 			if err != nil {
 				continue
 			}
@@ -89,17 +96,17 @@ func FuzzDecode(f *testing.F) {
 			}
 			args, err := json.Marshal(q.Args)
 			if err != nil {
-				t.Errorf("arguments cannot be written: %v", err)
+				t.Errorf("arguments cannot be encoded: %v", err)
 			}
 			again, err := object(args)
 			if diff := cmp.Diff(q.Args, again); err != nil || diff != "" {
-				t.Errorf("arguments do not survive: %v %s", err, diff)
+				t.Errorf("arguments differ after encoding and decoding: %v %s", err, diff)
 			}
 			for _, out := range [][]byte{
-				form.encode(Answer{OK: true, Text: q.Tool, Structured: args, MemoryDelta: q.Args}, ""), form.encode(Answer{}, q.Tool),
+				endpoint.encode(Response{OK: true, Text: q.Tool, Structured: args, MemoryDelta: q.Args}, ""), endpoint.encode(Response{}, q.Tool),
 			} {
 				if !json.Valid(out) || bytes.Contains(out, []byte("internal error")) && !bytes.Contains(body, []byte("internal error")) {
-					t.Errorf("answer: %s", out)
+					t.Errorf("response: %s", out)
 				}
 			}
 		}

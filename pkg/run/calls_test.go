@@ -387,7 +387,7 @@ func TestACallbackAfterItsCallHasReturnedIsRefused(t *testing.T) {
 		t.Errorf("%d calls", got)
 	}
 	logs := slices.DeleteFunc(seen.logs(), func(l event.Log) bool { return l.Source != "callback" })
-	if len(logs) != 1 || logs[0].Level != "warn" || !strings.Contains(logs[0].Message, "refused: unknown invocation id") {
+	if len(logs) != 1 || logs[0].Level != "warn" || !strings.Contains(logs[0].Message, "rejected a callback request: unknown invocation id") {
 		t.Errorf("logs %v", logs)
 	}
 }

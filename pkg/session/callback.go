@@ -15,18 +15,18 @@ func (s *Session) beginInvocation(ctx context.Context, l *level, t *discover.Too
 	if callbacks == nil {
 		return tool.NewCapability(), func() {}
 	}
-	return callbacks.Begin(ctx, callback.Invocation{
+	return callbacks.Register(ctx, callback.Invocation{
 		Session: s.opts.ID,
 		Entry:   entry.Name,
 		Limit:   callbackLimit(entry),
-		Dispatch: func(ctx context.Context, r callback.Request) callback.Answer {
+		Dispatch: func(ctx context.Context, r callback.Request) callback.Response {
 			return s.dispatch(ctx, l, r)
 		},
 	})
 }
 
 // dispatch makes the call that a running tool asks for, and answers what it changed in memory.
-func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Request) callback.Answer {
+func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Request) callback.Response {
 	delta := make(map[string]any, len(r.MemoryDelta))
 	for name, value := range r.MemoryDelta {
 		delta[name] = value
@@ -36,7 +36,7 @@ func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Reques
 	changes := values.Version()
 	done := s.callFromTool(ctx, caller, r)
 	set, deleted := values.ChangedSince(changes)
-	answer := callback.Answer{
+	answer := callback.Response{
 		OK: done.ok(), Text: done.result.Text, Structured: done.result.Structured, MemoryDeletions: deleted,
 	}
 	if set != nil {

@@ -47,7 +47,7 @@ type Launch struct {
 // setCallback sets where the tools of the server send callbacks. callbacks may be nil.
 func (l *Launch) setCallback(callbacks *callback.Server) {
 	if callbacks != nil {
-		l.Callback, l.CallbackURL = callbacks.Local(), callbacks.URL()
+		l.Callback, l.CallbackURL = callbacks.InProcess(), callbacks.URL()
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *Session) listenForCallbacks() {
 		s.opts.Emit.Log("warn", "callback", "tools cannot call other tools: "+err.Error(), "")
 		return
 	}
-	callbacks.OnRefusal(func(message string) { s.opts.Emit.Log("warn", "callback", message, "") })
+	callbacks.OnReject(func(message string) { s.opts.Emit.Log("warn", "callback", message, "") })
 	s.callbacks = callbacks
 }
 

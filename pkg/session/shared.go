@@ -82,7 +82,7 @@ func (s *Servers) callbackServer() *callback.Server {
 			warn("tools of shared servers cannot call other tools: " + err.Error())
 			return
 		}
-		callbacks.OnRefusal(warn)
+		callbacks.OnReject(warn)
 		s.callbacks = callbacks
 	})
 	return s.callbacks

@@ -1,0 +1,168 @@
+package callback
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+)
+
+// maxBody is the largest request body in bytes (specification, section 12).
+const maxBody = 1 << 20
+
+// serve handles one request on a connection.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	c := r.Context().Value(connKey{}).(*conn) //nolint:errcheck // every connection is one
+	_ = c.SetReadDeadline(time.Now().Add(s.limits.body))
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	e := endpointOf(r)
+	m, rejected := s.receive(w, r, e)
+	if rejected != nil {
+		s.rejections.add(rejected.reason)
+		rejected.send(w, r, c, s.limits)
+		return
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	response, problem := s.call(r, c, m)
+	if problem != "" {
+		s.rejections.add(problem)
+	}
+	body := e.encode(response, problem)
+	_ = c.SetWriteDeadline(time.Now().Add(s.limits.write))
+	h.Set("Content-Type", "application/json")
+	if !c.listener.keepAlive() {
+		h.Set("Connection", "close")
+	}
+	_, _ = w.Write(body)
+}
+
+// receive checks a request and returns its message.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request, e *endpoint) (message, *rejection) {
+	if rejected := s.check(r, e); rejected != nil {
+		return message{}, rejected
+	}
+	body, rejected := s.readBody(w, r)
+	if rejected != nil {
+		return message{}, rejected
+	}
+	m, err := e.decode(body)
+	if err != nil {
+		return message{}, &rejection{http.StatusBadRequest, err.Error()}
+	}
+	return m, nil
+}
+
+// call makes the call that a message asks for; problem says why it was not made. A message without an invocation id contains
+// nothing secret, since a session's id is the name of its folder, so the token is required for it.
+func (s *Server) call(r *http.Request, c *conn, m message) (response Response, problem string) {
+	if problem := m.unsupported(); problem != "" {
+		return Response{}, problem
+	}
+	if m.invocation == nil && r.Header["Authorization"] == nil { // check has compared the token
+		return Response{}, "a request without invocation_id must send the header Authorization: Bearer TRAILBLAZE_SESSION_TOKEN"
+	}
+	i, release, problem := s.acquire(m)
+	if problem != "" {
+		return Response{}, problem
+	}
+	c.listener.authenticate(c)
+	return i.run(r.Context(), m.Request, release), ""
+}
+
+// check checks everything but the body, in the order of the specification's table. e is nil when the path is unknown.
+func (s *Server) check(r *http.Request, e *endpoint) *rejection {
+	switch {
+	case !isLoopback(r):
+		return &rejection{http.StatusForbidden, "only programs on this machine may call back"}
+	case !s.isOurHost(r):
+		return &rejection{http.StatusForbidden, "the Host header is not this server's; use the address in TRAILBLAZE_BASE_URL"}
+	case r.Header["Origin"] != nil || isFromPage(r.Header["Sec-Fetch-Site"]):
+		return &rejection{http.StatusForbidden, "web pages may not call back: there is an Origin or Sec-Fetch-Site header"}
+	case !s.authorized(r):
+		return &rejection{http.StatusUnauthorized, "the Authorization header is not Bearer and this session's TRAILBLAZE_SESSION_TOKEN"}
+	case r.Method != http.MethodPost:
+		return &rejection{http.StatusMethodNotAllowed, "callbacks are POST requests"}
+	case e == nil:
+		return &rejection{http.StatusNotFound, "unknown path; callbacks are posted to " + callbackPath}
+	case !isJSON(r.Header["Content-Type"]):
+		return &rejection{http.StatusUnsupportedMediaType, "the Content-Type of a callback must be application/json"}
+	case r.ContentLength > maxBody:
+		return bodyTooLarge()
+	}
+	return nil
+}
+
+func isLoopback(r *http.Request) bool {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	remote, err := netip.ParseAddrPort(r.RemoteAddr)
+	return local != nil && local.IP.IsLoopback() && err == nil && remote.Addr().Unmap().IsLoopback()
+}
+
+// isOurHost reports whether the Host header is this server's. A request to a proxy has a second host in its target, which
+// net/http prefers to the header; clients that were given our address send none.
+func (s *Server) isOurHost(r *http.Request) bool {
+	if r.URL.Host != "" {
+		return false
+	}
+	for _, host := range s.hosts {
+		if strings.EqualFold(r.Host, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFromPage reports whether the Sec-Fetch-Site header says that a web page made the request.
+func isFromPage(site []string) bool {
+	return site != nil && (len(site) != 1 || site[0] != "none")
+}
+
+// authorized checks the token, which may be left out where an invocation id may stand in the body.
+func (s *Server) authorized(r *http.Request) bool {
+	values := r.Header["Authorization"]
+	if values == nil {
+		return r.URL.EscapedPath() != executePath
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	return len(values) == 1 && strings.EqualFold(scheme, "Bearer") &&
+		subtle.ConstantTimeCompare([]byte(strings.TrimLeft(token, " ")), []byte(s.token)) == 1
+}
+
+// isJSON reports whether a Content-Type is application/json, with or without parameters. A browser sends such a request for a
+// page only after a preflight request, which is always rejected.
+func isJSON(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	mediaType, _, _ := strings.Cut(values[0], ";")
+	return strings.EqualFold(strings.TrimSpace(mediaType), "application/json")
+}
+
+// readBody reads the body, and of one that is too large not more than is needed to find out.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *rejection) {
+	var body bytes.Buffer
+	const maxReserved = 16 << 10 // memory reserved because of a Content-Length alone
+	body.Grow(int(min(max(r.ContentLength, 0), maxReserved)) + bytes.MinRead)
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, bodyTooLarge()
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, &rejection{http.StatusBadRequest, "the body did not arrive within " + s.limits.body.String()}
+	}
+	if err != nil {
+		return nil, &rejection{http.StatusBadRequest, "the body ended early"}
+	}
+	return body.Bytes(), nil
+}
+
+func bodyTooLarge() *rejection {
+	return &rejection{http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB"}
+}

@@ -1,0 +1,132 @@
+package callback
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// invocation is a registered Invocation.
+type invocation struct {
+	session string
+	run     func(client context.Context, r Request, done func()) Response // calls done when Dispatch has returned
+	cancel  context.CancelCauseFunc
+	running sync.WaitGroup // its callbacks; grows only while it is registered, under Server.mu
+}
+
+// Register registers an invocation and returns its id. Callbacks run in ctx and end with its cause. unregister makes the id
+// invalid, cancels the callbacks that run for it and waits for them; it may be called again, but not from Dispatch.
+func (s *Server) Register(ctx context.Context, inv Invocation) (id string, unregister func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	limit := cmp.Or(inv.Limit, DefaultLimit)
+	timedOut := fault.New(fault.CallTimeout, "",
+		"no response within %s, the limit of a callback (`callbackTimeout` of entry %q changes it)", limit, inv.Entry)
+	i := &invocation{session: cmp.Or(inv.Session, s.id), cancel: cancel}
+	i.run = func(client context.Context, r Request, done func()) Response {
+		return s.dispatch(ctx, client, limit, timedOut, done, func(ctx context.Context) Response { return inv.Dispatch(ctx, r) })
+	}
+	id = tool.NewCapability()
+	key := sha256.Sum256([]byte(id))
+	s.mu.Lock()
+	s.invocations[key] = i
+	s.mu.Unlock()
+	return id, func() {
+		s.mu.Lock()
+		delete(s.invocations, key)
+		s.mu.Unlock()
+		cancel(cancelled("the call that the callback belongs to has ended"))
+		i.running.Wait()
+	}
+}
+
+// acquire finds the invocation of a message and counts the call that the caller then makes for it. release must be called after
+// that call. problem says why there is no invocation.
+func (s *Server) acquire(m message) (i *invocation, release func(), problem string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, problem = s.find(m)
+	switch {
+	case problem != "":
+		return nil, nil, problem
+	case m.session != "" && m.session != i.session && m.session != s.id:
+		return nil, nil, "the invocation belongs to another session"
+	case s.calls >= maxCalls:
+		return nil, nil, fmt.Sprintf("%d callbacks are running, which is the limit; wait for their responses", maxCalls)
+	}
+	s.calls++
+	s.running.Add(1)
+	i.running.Add(1)
+	return i, func() {
+		s.mu.Lock()
+		s.calls--
+		s.mu.Unlock()
+		i.running.Done()
+		s.running.Done()
+	}, ""
+}
+
+func (s *Server) find(m message) (i *invocation, problem string) {
+	const unknown = "unknown invocation id; the tool call may have completed or timed out"
+	switch {
+	case s.closed:
+		return nil, unknown
+	case m.invocation != nil:
+		i = s.invocations[sha256.Sum256([]byte(*m.invocation))]
+	case len(s.invocations) > 1:
+		return nil, "several tool calls are pending; post to " + callbackPath + " with the invocation_id from _meta.trailblaze"
+	default:
+		for _, i = range s.invocations { // the only one
+		}
+	}
+	if i == nil {
+		return nil, unknown
+	}
+	return i, ""
+}
+
+// dispatch makes a call in ctx and calls done when it has returned. When it is cancelled, dispatch waits limits.cancel for its
+// error and then returns one in its place.
+func (s *Server) dispatch(
+	ctx, client context.Context, limit time.Duration, timedOut error, done func(), call func(context.Context) Response,
+) Response {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	responses := make(chan Response, 1)
+	go func() { // Close waits for done
+		defer done()
+		var response Response
+		defer func() {
+			if p := recover(); p != nil {
+				response = Response{Error: fault.Panicked(p).Message}
+			}
+			responses <- response
+		}()
+		response = call(ctx)
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case response := <-responses:
+		return response
+	case <-timer.C:
+		cancel(timedOut)
+	case <-client.Done():
+		cancel(cancelled("the client closed its connection"))
+	case <-ctx.Done():
+	}
+	timer.Reset(s.limits.cancel)
+	select {
+	case response := <-responses:
+		return response
+	case <-timer.C:
+		return Response{Error: context.Cause(ctx).Error()}
+	}
+}
+
+func cancelled(why string) error { return fault.New(fault.Cancelled, "", "%s", why) }

@@ -6,20 +6,20 @@ import (
 	"testing"
 )
 
-// A shelf is a Store in memory.
-type shelf struct {
+// A memoryStore is a Store in memory.
+type memoryStore struct {
 	mu    sync.Mutex
 	blobs map[string][]byte
 }
 
-func (s *shelf) Get(key string) ([]byte, bool) {
+func (s *memoryStore) Get(key string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	data, ok := s.blobs[key]
 	return data, ok
 }
 
-func (s *shelf) Put(key string, data []byte) {
+func (s *memoryStore) Put(key string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.blobs == nil {
@@ -32,8 +32,8 @@ type discard struct{ io.Writer }
 
 func (discard) Close() error { return nil }
 
-func BenchmarkStartOfATrivialScript(b *testing.B) {
-	store := &shelf{}
+func BenchmarkStartTrivialScript(b *testing.B) {
+	store := &memoryStore{}
 	for b.Loop() {
 		r, _ := io.Pipe()
 		e := Start(Spec{

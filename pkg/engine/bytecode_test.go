@@ -7,41 +7,41 @@ import (
 	"testing"
 )
 
-// The same text under another name, or compiled in another way, is other bytecode.
-func TestBytecodeIsRememberedByAllThatItIsMadeOf(t *testing.T) {
+// A script with another key, or compiled with other flags, has other bytecode.
+func TestBytecodeKeyCoversAllInputs(t *testing.T) {
 	t.Parallel()
-	store := &shelf{}
+	store := &memoryStore{}
 	run(t, `console.log(1)`, func(s *Spec) { s.Store, s.Key = store, "text" })
 	keys := slices.Sorted(maps.Keys(store.blobs))
 	for _, key := range keys {
 		if !strings.HasPrefix(key, "engine-"+bytecodeFormat+"-") || !strings.Contains(key, engineVersion()) {
-			t.Errorf("the key %s names no format and no engine", key)
+			t.Errorf("the key %s lacks the format or the engine version", key)
 		}
 	}
 	if n := len(slices.DeleteFunc(keys, func(key string) bool { return !strings.HasSuffix(key, "-text") })); n != 1 {
-		t.Errorf("%d keys are the bundle's", n)
+		t.Errorf("the bundle has %d keys, want 1", n)
 	}
 	if text := run(t, `console.log(2)`, func(s *Spec) { s.Store, s.Key = store, "text" }); text != "1\n" {
-		t.Errorf("what was remembered is not what ran: %q", text)
+		t.Errorf("the stored bytecode was not used: %q", text)
 	}
-	again := &shelf{}
-	g := newRig(t, ``, func(s *Spec) { s.Store, s.Key = again, "" })
+	again := &memoryStore{}
+	g := newTestEngine(t, ``, func(s *Spec) { s.Store, s.Key = again, "" })
 	g.wait()
-	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("the memory is full") })
+	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("out of memory") })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.close()
 	e := &Engine{spec: Spec{Store: again}, vm: v}
 	before := len(again.blobs)
-	for _, file := range []string{bundleFile, "a"} {
-		x, err := e.load("same", file, []byte("1"))
+	for _, file := range []string{bundleName, "a"} {
+		x, err := e.runScript("same", file, []byte("1"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		v.free(x)
 	}
 	if n := len(again.blobs) - before; n != 2 {
-		t.Errorf("a script and a module of the host's share their bytecode: %d are new, want 2", n)
+		t.Errorf("a script and an internal module share bytecode: %d new keys, want 2", n)
 	}
 }

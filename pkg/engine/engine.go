@@ -1,10 +1,10 @@
-// Package engine runs a bundle in a JavaScript engine inside our own process, as if it were a process of its own: it has
-// arguments, an environment, three pipes and an exit code, and it ends when nothing is left to do, when it is told to, or when
-// it breaks. It refuses to know what the script is for.
+// Package engine runs a bundle in a JavaScript engine (QuickJS) inside this process. An engine behaves like a process:
+// it has arguments, an environment, stdin, stdout, stderr and an exit code. It exits when the script has nothing left
+// to do, when it is terminated or killed, or when it fails.
 //
-// Each engine lives on a goroutine of its own, with memory of its own that is given back as a whole at its end. What it started
-// (operations in the background, a reader of its input) has ended before Done says so. The methods of an Engine may be called
-// from any goroutine.
+// Each engine runs on a goroutine of its own and has a heap of its own, which is freed as a whole when the engine
+// exits. The goroutines that it started have ended before Done is closed. The methods of an Engine may be called from
+// any goroutine.
 package engine
 
 import (
@@ -16,82 +16,85 @@ import (
 	"time"
 )
 
-// Store remembers small blobs, such as bytecode. What it does not find costs time and nothing else. It is safe for concurrent use.
+// Store is a cache of small blobs, such as bytecode. A miss only costs time. It must be safe for concurrent use.
 type Store interface {
 	Get(key string) ([]byte, bool)
 	Put(key string, data []byte)
 }
 
-// Spec says what an engine runs and what it sees.
+// Spec describes what an engine runs, and its environment.
 type Spec struct {
 	Script    string        // process.argv[1]
-	Code      []byte        // the bundle: a text that is an async function of __trailblaze_require
-	Key       string        // names the text in the Store; empty: its bytecode is not remembered
-	SourceMap func() []byte // of Code, asked for when a stack is shown; may be nil, or return nil
-	Store     Store         // may be nil
+	Code      []byte        // the bundle: an expression that is an async function of one parameter, __trailblaze_require
+	Key       string        // identifies Code in the Store; empty: its bytecode is not stored
+	SourceMap func() []byte // returns the source map of Code; called when a stack is formatted; may be nil, or return nil
+	Store     Store         // caches bytecode; may be nil
 
-	Args, Env []string // process.argv after the script; "NAME=value", later ones win
+	Args, Env []string // process.argv after the script; "NAME=value", the last value of a name counts
 	Dir       string   // the working directory
 
-	Stdin          io.ReadCloser  // closed by the engine at its end, like the others
-	Stdout, Stderr io.WriteCloser // closing them must end a Write that waits
+	// The engine closes all three when it exits. Closing Stdout and Stderr must unblock a pending Write.
+	Stdin          io.ReadCloser
+	Stdout, Stderr io.WriteCloser
 
-	Sandbox     bool         // no files, network, processes, nor facts about the machine
-	Callback    http.Handler // answers requests to the origin of CallbackURL without a socket; nil: none
+	Sandbox     bool         // no files, network, processes or information about the machine
+	Callback    http.Handler // serves requests to the origin of CallbackURL without a socket; may be nil
 	CallbackURL string
 
-	MemoryLimit int // bytes of JavaScript's memory; 0: DefaultMemoryLimit
+	MemoryLimit int // memory of the script in bytes; 0: DefaultMemoryLimit
 }
 
-// DefaultMemoryLimit is the memory in bytes that one engine's JavaScript may hold.
+// DefaultMemoryLimit is the memory in bytes that the script of one engine may use.
 const DefaultMemoryLimit = 512 << 20
 
-// Exit is how an engine ended.
+// Exit describes how an engine exited.
 type Exit struct {
-	Code   int    // as of a process; -1 after a signal or a panic
-	Signal string // "SIGTERM" or "SIGKILL" if that ended it, or what the script sent itself
-	Panic  string // what broke in the engine itself, or the limit that was hit
+	Code   int    // exit code, as of a process; -1 after a signal or a panic
+	Signal string // the signal that ended it: "SIGTERM", "SIGKILL", or one that the script sent to itself
+	Panic  string // failure of the engine itself, or the limit that was exceeded
 }
 
 // Engine is a running bundle.
 type Engine struct {
-	spec Spec
-	ops  map[string]op
-	jobs map[string]job
+	spec     Spec
+	syncOps  map[string]syncOp
+	asyncOps map[string]asyncOp
 
-	// ctx ends with the engine; halt says why, once.
-	ctx  context.Context //nolint:containedctx // the life of the engine
-	halt *halt
+	// ctx is cancelled when the engine stops; stop has the exit.
+	ctx  context.Context //nolint:containedctx // the lifetime of the engine
+	stop *stopState
 
-	inbox    *inbox
-	work     sync.WaitGroup // the engine's goroutine, background jobs, the reader of stdin
-	turns    chan struct{}  // what computes in the background holds one
-	patience time.Duration
-	stdin    stdin
-	started  time.Time
+	tasks           *taskQueue
+	goroutines      sync.WaitGroup // the main goroutine, asynchronous operations, the reader of stdin
+	computeSlots    chan struct{}  // each asynchronous operation that computes holds one
+	shutdownTimeout time.Duration
+	stdin           stdin
+	started         time.Time
 
-	heedsTerm atomic.Bool // the script listens to SIGTERM
+	handlesSIGTERM atomic.Bool // the script listens to SIGTERM
 
-	handles handles // what JavaScript has open
+	handles handleTable // what the script has open
 
-	vm     *vm    // of the engine's goroutine
-	kernel kernel // of the engine's goroutine
-	places places // of the engine's goroutine
-	intl   intlVM // of the engine's goroutine
+	// These belong to the main goroutine.
+	vm        *vm
+	bootstrap bootstrap
+	positions sourcePositions
+	intl      intlVM
 
 	done chan struct{}
 }
 
-// patience is how long what the engine started may take to notice its end.
-const patience = 2 * time.Second
+// shutdownTimeout is how long the goroutines of a stopped engine may take to end.
+const shutdownTimeout = 2 * time.Second
 
-// maxTurns is how many of an engine's jobs compute at once, as in node. The others wait.
-const maxTurns = 4
+// maxComputeJobs is the number of asynchronous operations of one engine that compute at the same time, as in node.
+// Others wait.
+const maxComputeJobs = 4
 
-// Start runs a bundle and returns at once.
+// Start starts an engine and does not wait for it.
 func Start(spec Spec) *Engine {
 	e := newEngine(spec)
-	e.start()
+	e.begin()
 	return e
 }
 
@@ -99,36 +102,37 @@ func newEngine(spec Spec) *Engine {
 	if spec.MemoryLimit == 0 {
 		spec.MemoryLimit = DefaultMemoryLimit
 	}
-	e := &Engine{spec: spec, inbox: newInbox(), started: time.Now(), done: make(chan struct{}), patience: patience}
-	e.turns = make(chan struct{}, maxTurns)
-	e.ops, e.jobs = operations(spec.Sandbox)
-	e.ctx, e.halt = newHalt()
-	e.stdin.wake = sync.NewCond(&e.stdin.mu)
+	e := &Engine{spec: spec, tasks: newTaskQueue(), started: time.Now(), done: make(chan struct{}), shutdownTimeout: shutdownTimeout}
+	e.computeSlots = make(chan struct{}, maxComputeJobs)
+	e.syncOps, e.asyncOps = operations(spec.Sandbox)
+	e.ctx, e.stop = newStopState()
+	e.stdin.changed = sync.NewCond(&e.stdin.mu)
 	return e
 }
 
-func (e *Engine) start() {
-	e.work.Go(e.live)
-	context.AfterFunc(e.ctx, e.end)
+func (e *Engine) begin() {
+	e.goroutines.Go(e.main)
+	context.AfterFunc(e.ctx, e.shutdown)
 }
 
-// Done is closed when the engine has ended and nothing of it is left.
+// Done is closed when the engine has exited and its resources are released.
 func (e *Engine) Done() <-chan struct{} { return e.done }
 
-// Exit says how the engine ended. It waits for Done.
+// Exit waits for Done and returns how the engine exited.
 func (e *Engine) Exit() Exit {
 	<-e.done
-	return e.halt.exit
+	return e.stop.exit
 }
 
-// Terminate asks the engine to end, as SIGTERM does: the script's listener decides; without one the engine ends at once.
+// Terminate does what SIGTERM does to a process: it calls the script's listener, or stops the engine when there is
+// none.
 func (e *Engine) Terminate() {
-	if e.heedsTerm.Load() {
-		e.inbox.put(func() { e.kernel.call("signal", "SIGTERM") })
+	if e.handlesSIGTERM.Load() {
+		e.tasks.add(func() { e.bootstrap.call("signal", "SIGTERM") })
 		return
 	}
-	e.halt.with(Exit{Code: -1, Signal: "SIGTERM"})
+	e.stop.request(Exit{Code: -1, Signal: "SIGTERM"})
 }
 
-// Kill ends the engine at once, whatever it is doing.
-func (e *Engine) Kill() { e.halt.with(Exit{Code: -1, Signal: "SIGKILL"}) }
+// Kill stops the engine, whatever it is doing. It does not wait for Done.
+func (e *Engine) Kill() { e.stop.request(Exit{Code: -1, Signal: "SIGKILL"}) }

@@ -13,62 +13,62 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-func TestWhatBreaksInTheHostEndsItsEngineAlone(t *testing.T) {
+func TestHostFaultStopsOnlyItsEngine(t *testing.T) {
 	t.Parallel()
 	var none *Engine
 	for name, c := range map[string]struct {
-		fault op
+		fault syncOp
 		want  string
 	}{
 		"a panic":              {func(*Engine, []any) (any, error) { panic("on purpose") }, "on purpose"},
 		"a missing pointer":    {func(*Engine, []any) (any, error) { return none.spec, nil }, "nil pointer dereference"},
 		"an index":             {func(_ *Engine, args []any) (any, error) { return args[5], nil }, "index out of range"},
-		"an end of goroutines": {func(*Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }, "something ended the engine's goroutine"},
-		"memory of nobody": {func(e *Engine, _ []any) (any, error) {
-			return float64(*at[byte](e.vm.heap.take(1) + 1<<44)), nil
+		"an end of goroutines": {func(*Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }, "the engine's goroutine exited unexpectedly"},
+		"an invalid address": {func(e *Engine, _ []any) (any, error) {
+			return float64(*pointerAt[byte](e.vm.heap.allocate(1) + 1<<44)), nil
 		}, "invalid memory address"},
-		"damaged memory of the engine": {func(e *Engine, _ []any) (any, error) {
-			clear(span[byte](e.vm.ctx, 200))
+		"corrupted memory of the VM": {func(e *Engine, _ []any) (any, error) {
+			clear(sliceAt[byte](e.vm.ctx, 200))
 			return nil, nil
 		}, "nil pointer dereference"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, `try { process.memoryUsage.rss(); [].map(() => new Error()) } finally { console.log("never") }`,
-				func(e *Engine) { e.ops["process.memory"] = c.fault })
-			if exit := g.wait(); exit.Code != -1 || !strings.Contains(exit.Panic, c.want) || g.out.String() != "" {
-				t.Errorf("exit %+v, stdout %q", exit, g.out)
+			g := newTestEngine(t, `try { process.memoryUsage.rss(); [].map(() => new Error()) } finally { console.log("never") }`,
+				func(e *Engine) { e.syncOps["process.memory"] = c.fault })
+			if exit := g.wait(); exit.Code != -1 || !strings.Contains(exit.Panic, c.want) || g.stdout.String() != "" {
+				t.Errorf("exit %+v, stdout %q", exit, g.stdout)
 			}
 			run(t, `console.log("the next one")`)
 		})
 	}
 }
 
-func TestAPanicOfBackgroundWorkEndsItsEngineAlone(t *testing.T) {
+func TestPanicInAsyncOpStopsOnlyItsEngine(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `await new Promise(() => {})`, func(e *Engine) {
-		e.background(0, func(context.Context, *Engine, []any) (any, error) { panic("in the background") }, nil)
+	g := newTestEngine(t, `await new Promise(() => {})`, func(e *Engine) {
+		e.startAsync(0, func(context.Context, *Engine, []any) (any, error) { panic("in the background") }, nil)
 	})
-	if exit := g.wait(); exit.Panic != "in the background" || !strings.Contains(g.errs.String(), "panic: in the background") {
-		t.Errorf("exit %+v, stderr %q", exit, g.errs)
+	if exit := g.wait(); exit.Panic != "in the background" || !strings.Contains(g.stderr.String(), "panic: in the background") {
+		t.Errorf("exit %+v, stderr %q", exit, g.stderr)
 	}
 }
 
-func TestBackgroundWorkThatIsGivenUpIsAnError(t *testing.T) {
+func TestGoexitInAsyncOpRejects(t *testing.T) {
 	t.Parallel()
 	got := run(t, `__trailblaze_require("crypto", "a.ts").pbkdf2("a", "b", 1, 8, "sha1", (e) => console.log(e.message))`, func(e *Engine) {
-		e.jobs["crypto.pbkdf2"] = func(context.Context, *Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }
+		e.asyncOps["crypto.pbkdf2"] = func(context.Context, *Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }
 	})
-	if got != "the work in the background was given up\n" {
+	if got != "the operation ended without a result\n" {
 		t.Errorf("stdout %q", got)
 	}
 }
 
-func TestBackgroundWorkEndsWithTheEngine(t *testing.T) {
+func TestAsyncOpsEndWithEngine(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan bool), false
-	g := newRig(t, `await new Promise(() => {})`, func(e *Engine) {
-		e.background(0, func(ctx context.Context, _ *Engine, _ []any) (any, error) {
+	g := newTestEngine(t, `await new Promise(() => {})`, func(e *Engine) {
+		e.startAsync(0, func(ctx context.Context, _ *Engine, _ []any) (any, error) {
 			close(begun)
 			<-ctx.Done()
 			ended = true
@@ -78,30 +78,30 @@ func TestBackgroundWorkEndsWithTheEngine(t *testing.T) {
 	<-begun
 	g.Kill()
 	if exit := g.wait(); exit.Signal != "SIGKILL" || !ended {
-		t.Errorf("exit %+v, the work ended: %v", exit, ended)
+		t.Errorf("exit %+v, the operation ended: %v", exit, ended)
 	}
 }
 
-func TestKeysThatAreDerivedInTheBackgroundEndWithTheEngine(t *testing.T) {
+func TestPBKDF2EndsWithEngine(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `const { pbkdf2 } = __trailblaze_require("crypto", "a.ts");
+	g := newTestEngine(t, `const { pbkdf2 } = __trailblaze_require("crypto", "a.ts");
 		for (let i = 0; i < 20; i++) pbkdf2("a", "b", 19e6, 32, "sha512", () => {});
 		console.log("ready")`)
-	g.out.await(t, "ready")
+	g.stdout.waitFor(t, "ready")
 	g.Kill()
 	g.wait()
 	ended := make(chan struct{})
-	go func() { g.work.Wait(); close(ended) }()
+	go func() { g.goroutines.Wait(); close(ended) }()
 	select {
 	case <-ended:
 	case <-time.After(2 * time.Second):
-		t.Error("something still computes")
+		t.Error("an operation still runs")
 	}
 }
 
-func TestWhatBackgroundWorkWasGivenCountsAsMemory(t *testing.T) {
+func TestArgumentsOfAsyncOpsCountAsMemory(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `const { pbkdf2 } = __trailblaze_require("crypto", "a.ts");
+	g := newTestEngine(t, `const { pbkdf2 } = __trailblaze_require("crypto", "a.ts");
 		const password = Buffer.alloc(8e6);
 		for (let i = 0; i < 20; i++) pbkdf2(password, "b", 19e6, 32, "sha512", () => {});`, func(s *Spec) { s.MemoryLimit = 64 << 20 })
 	if exit := g.wait(); !strings.Contains(exit.Panic, "out of memory") {
@@ -112,8 +112,8 @@ func TestWhatBackgroundWorkWasGivenCountsAsMemory(t *testing.T) {
 		for (let i = 0; i < 20; i++) await new Promise((done) => pbkdf2(password, "b", 1, 32, "sha1", done))`, func(s *Spec) { s.MemoryLimit = 64 << 20 })
 }
 
-// busy is code that never ends by itself.
-func busy() map[string]string {
+// endlessScripts returns scripts that do not end by themselves.
+func endlessScripts() map[string]string {
 	return map[string]string{
 		"an endless loop":                  `for (;;);`,
 		"a loop that catches":              `for (;;) try { for (;;); } catch {} finally { continue }`,
@@ -138,95 +138,95 @@ func busy() map[string]string {
 	}
 }
 
-func TestKillEndsWhateverRuns(t *testing.T) {
+func TestKillStopsAnyScript(t *testing.T) {
 	t.Parallel()
-	for name, code := range busy() {
+	for name, code := range endlessScripts() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, `console.log("ready");`+code)
-			g.out.await(t, "ready")
+			g := newTestEngine(t, `console.log("ready");`+code)
+			g.stdout.waitFor(t, "ready")
 			start := time.Now()
 			g.Kill()
 			if exit := g.wait(); exit != (Exit{Code: -1, Signal: "SIGKILL"}) {
-				t.Errorf("exit %+v; stderr %s", exit, g.errs)
+				t.Errorf("exit %+v; stderr %s", exit, g.stderr)
 			}
 			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("the end took %s", took)
+				t.Errorf("exit took %s", took)
 			}
 		})
 	}
 }
 
-func TestTerminateEndsWhateverRunsUnlessSomebodyListens(t *testing.T) {
+func TestTerminateStopsAnyScriptWithoutListener(t *testing.T) {
 	t.Parallel()
-	for name, code := range busy() {
+	for name, code := range endlessScripts() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, `process.on("SIGTERM", () => {}); process.removeAllListeners("SIGTERM"); console.log("ready");`+code)
-			g.out.await(t, "ready")
+			g := newTestEngine(t, `process.on("SIGTERM", () => {}); process.removeAllListeners("SIGTERM"); console.log("ready");`+code)
+			g.stdout.waitFor(t, "ready")
 			g.Terminate()
 			if exit := g.wait(); exit != (Exit{Code: -1, Signal: "SIGTERM"}) {
-				t.Errorf("exit %+v; stderr %s", exit, g.errs)
+				t.Errorf("exit %+v; stderr %s", exit, g.stderr)
 			}
 		})
 	}
 }
 
-// TestAnEngineThatCannotBeStoppedDoesNotHoldUpItsEnd is about the loops of QuickJS itself that look at nothing but their elements.
-func TestAnEngineThatCannotBeStoppedDoesNotHoldUpItsEnd(t *testing.T) {
+// Some loops in the built-in functions of QuickJS do not call the interrupt handler.
+func TestUninterruptibleLoopDoesNotDelayExit(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `console.log("ready"); Array.prototype.indexOf.call({ length: 8e6 }, 1); console.log("never")`,
-		func(e *Engine) { e.patience = 10 * time.Millisecond })
-	g.out.await(t, "ready")
+	g := newTestEngine(t, `console.log("ready"); Array.prototype.indexOf.call({ length: 8e6 }, 1); console.log("never")`,
+		func(e *Engine) { e.shutdownTimeout = 10 * time.Millisecond })
+	g.stdout.waitFor(t, "ready")
 	g.Kill()
-	if exit := g.wait(); exit.Signal != "SIGKILL" || g.out.String() != "ready\n" {
-		t.Errorf("exit %+v, stdout %q", exit, g.out)
+	if exit := g.wait(); exit.Signal != "SIGKILL" || g.stdout.String() != "ready\n" {
+		t.Errorf("exit %+v, stdout %q", exit, g.stdout)
 	}
-	g.work.Wait()
+	g.goroutines.Wait()
 }
 
-func TestAListenerDecidesWhatTerminateMeans(t *testing.T) {
+func TestTerminateCallsListener(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `process.once("SIGTERM", async (name) => { await null; console.log(name); process.exit(7) });
+	g := newTestEngine(t, `process.once("SIGTERM", async (name) => { await null; console.log(name); process.exit(7) });
 		console.log("ready"); setInterval(() => {}, 1000)`)
-	g.out.await(t, "ready")
+	g.stdout.waitFor(t, "ready")
 	g.Terminate()
-	if exit := g.wait(); exit != (Exit{Code: 7}) || g.out.String() != "ready\nSIGTERM\n" {
-		t.Errorf("exit %+v, stdout %q", exit, g.out)
+	if exit := g.wait(); exit != (Exit{Code: 7}) || g.stdout.String() != "ready\nSIGTERM\n" {
+		t.Errorf("exit %+v, stdout %q", exit, g.stdout)
 	}
 }
 
-func TestASignalThatAScriptSendsItselfEndsIt(t *testing.T) {
+func TestScriptSignalsItself(t *testing.T) {
 	t.Parallel()
 	for code, signal := range map[string]string{
 		`process.kill(process.pid)`: "SIGTERM", `process.kill(process.pid, "SIGINT")`: "SIGINT", `process.abort()`: "SIGABRT",
 	} {
-		g := newRig(t, code)
+		g := newTestEngine(t, code)
 		if exit := g.wait(); exit != (Exit{Code: -1, Signal: signal}) {
-			t.Errorf("%s: exit %+v, stderr %s", code, exit, g.errs)
+			t.Errorf("%s: exit %+v, stderr %s", code, exit, g.stderr)
 		}
 	}
 }
 
-func TestAListenerThatNeverGetsItsTurnIsKilled(t *testing.T) {
+func TestKillAfterUnansweredTerminate(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `process.on("SIGTERM", () => console.log("heard")); console.log("ready"); for (;;);`)
-	g.out.await(t, "ready")
+	g := newTestEngine(t, `process.on("SIGTERM", () => console.log("heard")); console.log("ready"); for (;;);`)
+	g.stdout.waitFor(t, "ready")
 	g.Terminate()
 	select {
 	case <-g.Done():
-		t.Error("the listener was not asked")
+		t.Error("the engine exited before the listener was called")
 	case <-time.After(50 * time.Millisecond):
 	}
 	g.Kill()
-	if exit := g.wait(); exit.Signal != "SIGKILL" || g.out.String() != "ready\n" {
-		t.Errorf("exit %+v, stdout %q", exit, g.out)
+	if exit := g.wait(); exit.Signal != "SIGKILL" || g.stdout.String() != "ready\n" {
+		t.Errorf("exit %+v, stdout %q", exit, g.stdout)
 	}
 }
 
-func TestTerminateBeforeTheScriptRuns(t *testing.T) {
+func TestTerminateBeforeStart(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `for (;;);`)
+	g := newTestEngine(t, `for (;;);`)
 	g.Terminate()
 	g.Terminate()
 	g.Kill()
@@ -235,7 +235,7 @@ func TestTerminateBeforeTheScriptRuns(t *testing.T) {
 	}
 }
 
-func TestAMemoryBombEndsItsEngineAlone(t *testing.T) {
+func TestMemoryLimitStopsOnlyItsEngine(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]string{
 		"arrays":           `const a = []; for (;;) a.push(new Array(1000).fill(1))`,
@@ -257,16 +257,16 @@ func TestAMemoryBombEndsItsEngineAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, `try {`+code+`} finally { process.exitCode = 3 }`, func(s *Spec) { s.MemoryLimit = 24 << 20 })
+			g := newTestEngine(t, `try {`+code+`} finally { process.exitCode = 3 }`, func(s *Spec) { s.MemoryLimit = 24 << 20 })
 			want := "JavaScript heap out of memory: it may hold 24 MiB"
-			if exit := g.wait(); exit != (Exit{Code: -1, Panic: want}) || !strings.Contains(g.errs.String(), want) {
-				t.Errorf("exit %+v, stderr %q", exit, g.errs)
+			if exit := g.wait(); exit != (Exit{Code: -1, Panic: want}) || !strings.Contains(g.stderr.String(), want) {
+				t.Errorf("exit %+v, stderr %q", exit, g.stderr)
 			}
 		})
 	}
 }
 
-func TestWhatNobodyHoldsIsNoMemoryBomb(t *testing.T) {
+func TestGarbageDoesNotExceedMemoryLimit(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]string{
 		"cycles":                  `for (let i = 0; i < 50000; i++) { const a = {}; a.a = a; a.s = ("x" + i).repeat(500) }`,
@@ -282,7 +282,7 @@ func TestWhatNobodyHoldsIsNoMemoryBomb(t *testing.T) {
 	}
 }
 
-func TestEndlessRecursionIsARangeErrorAndTheEngineLivesOn(t *testing.T) {
+func TestEndlessRecursionThrowsRangeError(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]string{
 		"a function":        `function f() { return f() + 1 } f()`,
@@ -319,7 +319,7 @@ func TestEndlessRecursionIsARangeErrorAndTheEngineLivesOn(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatTheEngineThrewIsMadeARangeError(t *testing.T) {
+func TestErrorsOfScriptsKeepTheirClass(t *testing.T) {
 	t.Parallel()
 	const code = `
 		class Mine extends Error {}
@@ -338,29 +338,29 @@ func TestOnlyWhatTheEngineThrewIsMadeARangeError(t *testing.T) {
 	}
 }
 
-func TestWhatNestsInAnOverflowKeepsItsHeadroom(t *testing.T) {
+func TestNestedExtraStack(t *testing.T) {
 	t.Parallel()
-	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("the memory is full") })
+	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("out of memory") })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.close()
-	size := func() int { return int(at[lib.TJSRuntime](v.rt).Fstack_size) }
+	size := func() int { return int(pointerAt[lib.TJSRuntime](v.rt).Fstack_size) }
 	usual := size()
-	v.deeper(func() {
+	v.withExtraStack(func() {
 		more := size()
-		v.deeper(func() {})
+		v.withExtraStack(func() {})
 		if got := size(); more <= usual || got != more {
-			t.Errorf("the stack may have %d, %d inside, and %d after what nested; want more of both than %d", usual, more, got, usual)
+			t.Errorf("stack limit %d inside, %d after the nested call; want both equal, and more than %d", more, got, usual)
 		}
 	})
 	if got := size(); got != usual {
-		t.Errorf("afterwards it may have %d, want %d", got, usual)
+		t.Errorf("stack limit %d afterwards, want %d", got, usual)
 	}
 }
 
-// What frames hold is no memory of QuickJS's heap, so that its limit does not see it.
-func TestWhatTheFramesOfARecursionHoldIsBounded(t *testing.T) {
+// Frames are allocated outside of the heap, so that the heap's limit does not apply to them.
+func TestLimitsFramesOfRecursion(t *testing.T) {
 	t.Parallel()
 	const many = `const names = Array.from({ length: 4000 }, (_, i) => "a" + i).join();`
 	for name, code := range map[string]string{
@@ -383,7 +383,7 @@ func TestWhatTheFramesOfARecursionHoldIsBounded(t *testing.T) {
 	}
 }
 
-func TestDeepNestingOfSourceEndsNobody(t *testing.T) {
+func TestDeeplyNestedSourceThrows(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]string{
 		"parentheses":         `eval("(".repeat(1e5) + "1" + ")".repeat(1e5))`,
@@ -402,7 +402,7 @@ func TestDeepNestingOfSourceEndsNobody(t *testing.T) {
 	}
 }
 
-func TestUncaughtErrorsAreSaidAsNodeSaysThem(t *testing.T) {
+func TestUncaughtErrorsMatchNode(t *testing.T) {
 	t.Parallel()
 	const at = "\n    at /project/tools/script.ts:2:"
 	for name, c := range map[string]struct {
@@ -426,15 +426,15 @@ func TestUncaughtErrorsAreSaidAsNodeSaysThem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, c.code)
-			if exit := g.wait(); exit != (Exit{Code: c.exit}) || !strings.Contains(g.errs.String(), c.stderr) {
-				t.Errorf("exit %+v, stderr:\n%s", exit, g.errs)
+			g := newTestEngine(t, c.code)
+			if exit := g.wait(); exit != (Exit{Code: c.exit}) || !strings.Contains(g.stderr.String(), c.stderr) {
+				t.Errorf("exit %+v, stderr:\n%s", exit, g.stderr)
 			}
 		})
 	}
 }
 
-func TestExitIsAtOnceAndCannotBeCaught(t *testing.T) {
+func TestExitCannotBeCaught(t *testing.T) {
 	t.Parallel()
 	const never = `console.log("never")`
 	for name, code := range map[string]string{
@@ -450,34 +450,34 @@ func TestExitIsAtOnceAndCannotBeCaught(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, code)
-			if exit := g.wait(); exit != (Exit{Code: 5}) || g.out.String() != "" {
-				t.Errorf("exit %+v, stdout %q, stderr %s", exit, g.out, g.errs)
+			g := newTestEngine(t, code)
+			if exit := g.wait(); exit != (Exit{Code: 5}) || g.stdout.String() != "" {
+				t.Errorf("exit %+v, stdout %q, stderr %s", exit, g.stdout, g.stderr)
 			}
 		})
 	}
 }
 
-//nolint:paralleltest // it weighs the process
-func TestNothingIsLeftOfBrokenEngines(t *testing.T) {
+//nolint:paralleltest // it measures the memory of the process
+func TestPanickedEnginesReleaseMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Log("resident memory is read where /proc is")
+		t.Log("resident memory is only known on Linux")
 		return
 	}
 	const code = `const a = []; for (let i = 0; i < 200; i++) a.push("x".repeat(1e5) + i); process.memoryUsage.rss()`
-	crash := func(e *Engine) { e.ops["process.memory"] = func(*Engine, []any) (any, error) { panic("now") } }
-	once := func() { newRig(t, code, crash).wait() }
+	crash := func(e *Engine) { e.syncOps["process.memory"] = func(*Engine, []any) (any, error) { panic("now") } }
+	once := func() { newTestEngine(t, code, crash).wait() }
 	once()
-	before := resident(t)
+	before := residentMemory(t)
 	for range 20 {
 		once()
 	}
-	if grown := resident(t) - before; grown > 100<<20 {
-		t.Errorf("20 engines of 20 MB that broke left %d MB", grown>>20)
+	if grown := residentMemory(t) - before; grown > 100<<20 {
+		t.Errorf("20 engines of 20 MB that panicked left %d MB", grown>>20)
 	}
 }
 
-func resident(t *testing.T) int {
+func residentMemory(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -6,35 +6,37 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-// The variables and arguments of running functions are memory that QuickJS takes from libc: a call has about one slot of its stack,
-// whatever it holds, and only slots are counted. So what the frames hold is looked at now and then while the stack is deep.
+// QuickJS allocates the variables and arguments of running functions on the stack of libc, whose limit counts slots and
+// not bytes: a call uses about one slot, whatever its frame holds. Therefore the bytes of all frames are checked
+// regularly while the stack is deep.
 
 const (
-	maxFrames  = 64 << 20 // bytes that all running functions' variables and arguments may have
-	fewSlots   = 64       // of libc's stack: frames so few are not worth a look
-	fewPolls   = 200      // calls and jumps backwards between two looks
-	slotsOfAll = lib.MaxStackSlots
+	maxFrameBytes     = 64 << 20 // bytes of the variables and arguments of all running functions
+	minCheckedSlots   = 64       // a stack of libc with fewer slots is not checked
+	interruptInterval = 200      // function calls and backward jumps between two checks
+	maxStackSlots     = lib.MaxStackSlots
 )
 
-// boundFrames lets no function be called while those that run hold too much. It is called by the interrupt handler.
-func (v *vm) boundFrames() {
-	at[lib.TJSContext](v.ctx).Finterrupt_counter = fewPolls
+// limitFrames makes calls of functions fail with a stack overflow while the frames use more than maxFrameBytes. The
+// interrupt handler calls it.
+func (v *vm) limitFrames() {
+	pointerAt[lib.TJSContext](v.ctx).Finterrupt_counter = interruptInterval
 	slots := v.tls.StackSlots()
 	switch {
-	case slots >= fewSlots && v.frames() > maxFrames:
-		v.tight = true
+	case slots >= minCheckedSlots && v.frameBytes() > maxFrameBytes:
+		v.callsBlocked = true
 		lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.Tsize_t(slots))
-	case v.tight:
-		v.tight = false
-		lib.XJS_SetMaxStackSize(v.tls, v.rt, slotsOfAll)
+	case v.callsBlocked:
+		v.callsBlocked = false
+		lib.XJS_SetMaxStackSize(v.tls, v.rt, maxStackSlots)
 	}
 }
 
-// frames is how many bytes the running functions' variables and arguments have.
-func (v *vm) frames() int {
+// frameBytes returns the bytes of the variables and arguments of all running functions.
+func (v *vm) frameBytes() int {
 	sum := 0
-	for p := at[lib.TJSRuntime](v.rt).Fcurrent_stack_frame; p != 0; p = at[lib.TJSStackFrame](p).Fprev_frame {
-		frame := at[lib.TJSStackFrame](p)
+	for p := pointerAt[lib.TJSRuntime](v.rt).Fcurrent_stack_frame; p != 0; p = pointerAt[lib.TJSStackFrame](p).Fprev_frame {
+		frame := pointerAt[lib.TJSStackFrame](p)
 		values := int(frame.Farg_count)
 		if code := bytecodeOf(frame.Fcur_func); code != nil {
 			values += int(code.Fvar_count) + int(code.Fstack_size) + int(code.Farg_count)
@@ -44,15 +46,15 @@ func (v *vm) frames() int {
 	return sum
 }
 
-// bytecodeOf is nil for what is no function of JavaScript's.
+// bytecodeOf returns the bytecode of a JavaScript function; nil for other values.
 func bytecodeOf(f value) *lib.TJSFunctionBytecode {
 	if tag(f) != lib.EJS_TAG_OBJECT {
 		return nil
 	}
-	object := at[lib.TJSObject](pointerOf(f))
+	object := pointerAt[lib.TJSObject](pointerOf(f))
 	switch object.Fclass_id {
 	case lib.EJS_CLASS_BYTECODE_FUNCTION, lib.EJS_CLASS_GENERATOR_FUNCTION, lib.EJS_CLASS_ASYNC_FUNCTION, lib.EJS_CLASS_ASYNC_GENERATOR_FUNCTION:
-		return at[lib.TJSFunctionBytecode](*at[uintptr](pointerOf(f) + unsafe.Offsetof(object.Fu)))
+		return pointerAt[lib.TJSFunctionBytecode](*pointerAt[uintptr](pointerOf(f) + unsafe.Offsetof(object.Fu)))
 	}
 	return nil
 }

@@ -8,58 +8,59 @@ import (
 	"modernc.org/quickjs/intl"
 )
 
-// An intlVM is what formats dates and numbers, in a VM of its own: the package that does it brings the same engine in a wrapper,
-// which must not see ours. It is made when Intl is first touched, which is seldom.
+// An intlVM formats dates and numbers with the package modernc.org/quickjs/intl. It has a VM of its own, because the
+// package needs a QuickJS that it created itself. The VM is started when a script first uses Intl.
 type intlVM struct {
 	once sync.Once
 	vm   *quickjs.VM
 	err  error
 
-	collators collators // need no VM
+	collators collators // do not use the VM
 }
 
-// intlCall is intl.call(request): JSON in, JSON out. Formatters are kept by what they were made of, to a number.
-const intlCall = `globalThis.intlCall = ((kept) => (text) => {
+// intlCall is the script that defines intlCall(request), which implements intl.call: the request and the result are
+// JSON. It caches up to 100 formatters by their arguments.
+const intlCall = `globalThis.intlCall = ((cache) => (text) => {
   const { kind, locales, options, method, args } = JSON.parse(text);
   const read = ([type, value]) => (type === "bigint" ? BigInt(value) : type === "number" ? Number(value) : undefined);
   try {
     const key = JSON.stringify([kind, locales, options]);
-    if (kept.size > 100) kept.clear();
-    if (!kept.has(key)) kept.set(key, new Intl[kind](locales ?? undefined, options ?? undefined));
-    return JSON.stringify({ result: kept.get(key)[method](...args.map(read)) });
+    if (cache.size > 100) cache.clear();
+    if (!cache.has(key)) cache.set(key, new Intl[kind](locales ?? undefined, options ?? undefined));
+    return JSON.stringify({ result: cache.get(key)[method](...args.map(read)) });
   } catch (error) {
     return JSON.stringify({ name: error.name, message: error.message });
   }
 })(new Map())`
 
-func intlOps() (map[string]op, map[string]job) {
-	return map[string]op{
+func intlOps() (map[string]syncOp, map[string]asyncOp) {
+	return map[string]syncOp{
 		"intl.call": func(e *Engine, args []any) (any, error) { return e.intl.call(args[0]) },
 		"intl.collator": func(e *Engine, args []any) (any, error) {
-			return e.intl.collators.number(arg[string](args, 0), arg[string](args, 1), arg[bool](args, 2), arg[bool](args, 3), arg[string](args, 4))
+			return e.intl.collators.id(arg[string](args, 0), arg[string](args, 1), arg[bool](args, 2), arg[bool](args, 3), arg[string](args, 4))
 		},
 		"intl.compare": func(e *Engine, args []any) (any, error) {
-			return float64(e.intl.collators.made[intArg(args, 0)].compare(arg[string](args, 1), arg[string](args, 2))), nil
+			return float64(e.intl.collators.list[intArg(args, 0)].compare(arg[string](args, 1), arg[string](args, 2))), nil
 		},
 		"intl.locale": func(_ *Engine, args []any) (any, error) {
-			name, collates, err := languageFacts(arg[string](args, 0))
+			name, collates, err := describeLocale(arg[string](args, 0))
 			return map[string]any{"name": name, "collates": collates}, err
 		},
 	}, nil
 }
 
 func (i *intlVM) call(request any) (any, error) {
-	i.once.Do(func() { i.err = i.open() })
+	i.once.Do(func() { i.err = i.start() })
 	if i.err != nil {
 		return nil, i.err
 	}
 	return i.vm.Call("intlCall", request)
 }
 
-func (i *intlVM) open() error {
+func (i *intlVM) start() error {
 	vm, err := quickjs.NewVM()
 	if err != nil {
-		return fmt.Errorf("start what formats dates and numbers: %w", err)
+		return fmt.Errorf("start the VM of Intl: %w", err)
 	}
 	i.vm = vm
 	if err := intl.Register(vm); err != nil {

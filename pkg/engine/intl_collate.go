@@ -12,36 +12,38 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Collators are of one engine's goroutine, as they are not safe for concurrent use.
+// collators caches the collators of an engine. It belongs to the main goroutine, because a collate.Collator is not safe
+// for concurrent use.
 type collators struct {
-	made  []*collator
-	known map[string]int
+	list []*collator
+	ids  map[string]int
 }
 
-// A collator compares as Intl.Collator does. Two things the package cannot do: to look at case without looking at accents, and to
-// sort capitals first. For these, case is looked at in between.
+// A collator compares strings as Intl.Collator does. collate.Collator can neither compare case while it ignores
+// accents, nor sort uppercase first; for these, case is compared in a separate step between the two collators.
 type collator struct {
-	caseless   *collate.Collator // nil: full does it all
+	caseless   *collate.Collator // ignores case; nil: full compares case as well
 	upperFirst bool
-	full       *collate.Collator // nil: case was the last to matter
+	full       *collate.Collator // nil: nothing is compared after case
 }
 
-// number is intl.collator(locale, sensitivity, numeric, ignorePunctuation, caseFirst): the number of one that intl.compare knows.
-func (c *collators) number(locale, sensitivity string, numeric, ignorePunctuation bool, caseFirst string) (int, error) {
+// id implements intl.collator(locale, sensitivity, numeric, ignorePunctuation, caseFirst): it returns the number of a
+// collator for intl.compare.
+func (c *collators) id(locale, sensitivity string, numeric, ignorePunctuation bool, caseFirst string) (int, error) {
 	key := fmt.Sprint(locale, sensitivity, numeric, ignorePunctuation, caseFirst)
-	if id, ok := c.known[key]; ok {
+	if id, ok := c.ids[key]; ok {
 		return id, nil
 	}
 	tag, err := languageTag(locale)
 	if err != nil {
 		return 0, err
 	}
-	if c.known == nil {
-		c.known = map[string]int{}
+	if c.ids == nil {
+		c.ids = map[string]int{}
 	}
-	c.made = append(c.made, newCollator(tag, sensitivity, numeric, ignorePunctuation, caseFirst))
-	c.known[key] = len(c.made) - 1
-	return c.known[key], nil
+	c.list = append(c.list, newCollator(tag, sensitivity, numeric, ignorePunctuation, caseFirst))
+	c.ids[key] = len(c.list) - 1
+	return c.ids[key], nil
 }
 
 func newCollator(tag language.Tag, sensitivity string, numeric, ignorePunctuation bool, caseFirst string) *collator {
@@ -55,7 +57,7 @@ func newCollator(tag language.Tag, sensitivity string, numeric, ignorePunctuatio
 		}
 		chosen := tag
 		if base, _ := tag.Base(); base.String() == "nb" || base.String() == "no" {
-			chosen = language.Danish // the table of its own is not found, and they have the same letters
+			chosen = language.Danish // the package does not find the Norwegian table; the order is the same
 		}
 		for key, value := range keys {
 			if set, err := chosen.SetTypeForKey(key, value); err == nil {
@@ -85,7 +87,7 @@ func (c *collator) compare(a, b string) int {
 	if order := c.caseless.CompareString(a, b); order != 0 {
 		return order
 	}
-	if order := strings.Compare(capitals(a), capitals(b)); order != 0 {
+	if order := strings.Compare(uppercasePositions(a), uppercasePositions(b)); order != 0 {
 		if c.upperFirst {
 			return -order
 		}
@@ -97,8 +99,9 @@ func (c *collator) compare(a, b string) int {
 	return c.full.CompareString(a, b)
 }
 
-// capitals tells where a text has capitals: the rest of it is equal to that of what it is compared with.
-func capitals(text string) string {
+// uppercasePositions returns a string that has "U" where text has an uppercase letter and a space elsewhere, without
+// trailing spaces. The texts that are compared with it are equal apart from case.
+func uppercasePositions(text string) string {
 	marks := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Mn, r):
@@ -113,7 +116,7 @@ func capitals(text string) string {
 
 var errLocale = &hostError{Name: "RangeError", Message: "Incorrect locale information provided"}
 
-// languageTag accepts languages that nobody knows, if they are written as a language is.
+// languageTag parses a locale. A well-formed tag of an unknown language is valid.
 func languageTag(locale string) (language.Tag, error) {
 	tag, err := language.Parse(locale)
 	var unknown language.ValueError
@@ -123,17 +126,18 @@ func languageTag(locale string) (language.Tag, error) {
 	return tag, nil
 }
 
-// plain are languages that have no table because their order is the usual one.
-const plain = " ga gl id it lb ms nl pt sw "
+// untailoredLanguages are languages that the package has no table for because they use the default order.
+const untailoredLanguages = " ga gl id it lb ms nl pt sw "
 
-// languageFacts is intl.locale(locale): the usual way to write it, and whether the order of its words is known.
-func languageFacts(locale string) (name string, collates bool, err error) {
+// describeLocale implements intl.locale(locale): it returns the canonical tag, and whether the order of its language is
+// known.
+func describeLocale(locale string) (name string, collates bool, err error) {
 	tag, err := languageTag(locale)
 	if err != nil || tag == language.Und {
 		return locale, false, err
 	}
 	base, _ := tag.Base()
-	return tag.String(), strings.Contains(plain, " "+base.String()+" ") || slices.ContainsFunc(collate.Supported(), func(supported language.Tag) bool {
+	return tag.String(), strings.Contains(untailoredLanguages, " "+base.String()+" ") || slices.ContainsFunc(collate.Supported(), func(supported language.Tag) bool {
 		known, _ := supported.Base()
 		return known == base
 	}), nil

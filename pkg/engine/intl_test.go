@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDatesAndNumbersAreShownAsInNode(t *testing.T) {
+func TestIntlMatchesNode(t *testing.T) {
 	t.Parallel()
 	const code = `
 		const when = new Date(Date.UTC(2026, 6, 31, 15, 4, 5, 678)), utc = { timeZone: "UTC" };
@@ -28,35 +28,35 @@ func TestDatesAndNumbersAreShownAsInNode(t *testing.T) {
 	}
 }
 
-func TestFormattersOfAnEndedEngineAreGone(t *testing.T) {
+func TestIntlVMClosesWithEngine(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `console.log((1e6).toLocaleString()); for (;;);`)
-	g.out.await(t, "1,000,000")
+	g := newTestEngine(t, `console.log((1e6).toLocaleString()); for (;;);`)
+	g.stdout.waitFor(t, "1,000,000")
 	g.Kill()
 	g.wait()
-	if g.intl.vm == nil || !strings.HasPrefix(g.out.String(), "1,000,000") {
-		t.Errorf("stdout %q", g.out)
+	if g.intl.vm == nil || !strings.HasPrefix(g.stdout.String(), "1,000,000") {
+		t.Errorf("stdout %q", g.stdout)
 	}
 }
 
-func TestAnotherLanguageIsWarnedOfOnce(t *testing.T) {
+func TestWarnsOnceOfOtherLanguages(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `
+	g := newTestEngine(t, `
 		const when = new Date(0), kept = new Intl.NumberFormat("fr"), utc = { timeZone: "UTC" };
 		console.log(when.toLocaleDateString("sv-SE", utc), (1).toLocaleString("en-GB"), when.toLocaleDateString(undefined, utc));
 		console.log((1234.5).toLocaleString("de-DE"), when.toLocaleDateString("ja", utc), kept.format(1.5));
 		console.log(Intl.NumberFormat.supportedLocalesOf(["de", "en", "sv-SE"]), new Intl.PluralRules("pl").select(2));`)
 	g.wait()
-	if got, want := g.out.String(), "1970-01-01 1 1/1/1970\n1,234.5 1/1/1970 1.5\n[ 'en' ] other\n"; got != want {
+	if got, want := g.stdout.String(), "1970-01-01 1 1/1/1970\n1,234.5 1/1/1970 1.5\n[ 'en' ] other\n"; got != want {
 		t.Errorf("stdout %q, want %q", got, want)
 	}
 	const words = "the embedded engine writes dates, numbers and lists in English (en-US), not in de-DE as asked; install bun (https://bun.sh) or node\n"
-	if got := g.errs.String(); !strings.HasSuffix(got, "Warning: "+words) || strings.Count(got, "\n") != 1 {
+	if got := g.stderr.String(); !strings.HasSuffix(got, "Warning: "+words) || strings.Count(got, "\n") != 1 {
 		t.Errorf("stderr %q", got)
 	}
 }
 
-func TestPartsOfIntlThatAreNotThereCanBeMadeAndSayWhatToDo(t *testing.T) {
+func TestMissingPartsOfIntlFailWhenUsed(t *testing.T) {
 	t.Parallel()
 	out := run(t, `
 		const made = { Segmenter: "segment", RelativeTimeFormat: "format", DisplayNames: "of", Locale: "language" };

@@ -5,13 +5,13 @@ import (
 	"maps"
 )
 
-// An op answers at once, on the engine's goroutine: it must not wait.
-type op func(e *Engine, args []any) (any, error)
+// A syncOp runs on the main goroutine. It must not block.
+type syncOp func(e *Engine, args []any) (any, error)
 
-// A job works on a goroutine of its own and keeps the engine alive meanwhile. It must return soon after ctx ended.
-type job func(ctx context.Context, e *Engine, args []any) (any, error)
+// An asyncOp runs on a goroutine of its own and keeps the engine running. It must return soon after ctx is done.
+type asyncOp func(ctx context.Context, e *Engine, args []any) (any, error)
 
-// A hostError becomes a JavaScript error with these properties.
+// A hostError is an error that is thrown as a JavaScript error with these properties.
 type hostError struct {
 	Name    string // a global error class; empty: Error
 	Code    string // empty: none
@@ -21,10 +21,10 @@ type hostError struct {
 
 func (h *hostError) Error() string { return h.Message }
 
-// operations returns what a profile offers. What is not in it cannot be called, whatever the JavaScript tries.
-func operations(sandbox bool) (map[string]op, map[string]job) {
-	ops, jobs := map[string]op{}, map[string]job{}
-	for _, group := range groups(sandbox) {
+// operations returns the operations that JavaScript can call, in the sandbox or outside. No others can be called.
+func operations(sandbox bool) (map[string]syncOp, map[string]asyncOp) {
+	ops, jobs := map[string]syncOp{}, map[string]asyncOp{}
+	for _, group := range operationGroups(sandbox) {
 		o, j := group()
 		maps.Copy(ops, o)
 		maps.Copy(jobs, j)
@@ -32,11 +32,12 @@ func operations(sandbox bool) (map[string]op, map[string]job) {
 	return ops, jobs
 }
 
-// groups are the operations of a profile. In the sandbox there are no files and no servers, and requests reach the callback door alone.
-func groups(sandbox bool) []func() (map[string]op, map[string]job) {
-	both := []func() (map[string]op, map[string]job){processOps, intlOps, encodingOps, urlOps, cryptoOps, zlibOps, fetchOps}
+// operationGroups returns the groups of operations. The sandbox has no files and no servers, and its requests only
+// reach the callback handler.
+func operationGroups(sandbox bool) []func() (map[string]syncOp, map[string]asyncOp) {
+	both := []func() (map[string]syncOp, map[string]asyncOp){processOps, intlOps, encodingOps, urlOps, cryptoOps, zlibOps, fetchOps}
 	if sandbox {
 		return both
 	}
-	return append(both, fileOps, serverOps, nameOps, osOps)
+	return append(both, fileOps, serverOps, dnsOps, osOps)
 }

@@ -2,12 +2,12 @@ package engine
 
 import "math"
 
-// maxBytes is the most that Go allocates for one value of JavaScript: what a file, a body or a request for random bytes may have at
-// once. It is more than a tool may answer, and fits several times into the memory that an engine may have by default.
-const maxBytes = 128 << 20
+// maxValueBytes is the largest value that an operation returns: a file, a body or random bytes. It is more than the
+// largest result of a tool, and a quarter of DefaultMemoryLimit.
+const maxValueBytes = 128 << 20
 
-// arg is an argument of an operation, the zero value when it is missing or of another kind: only JavaScript of ours calls operations,
-// after it has checked what an author gave it.
+// arg returns an argument of an operation, or the zero value when it is missing or has another type. The engine's own
+// JavaScript, which calls operations, has already validated what the script passed.
 func arg[T any](args []any, i int) T {
 	var none T
 	if i >= len(args) {
@@ -19,7 +19,7 @@ func arg[T any](args []any, i int) T {
 	return none
 }
 
-// intArg is a number as an int64, without a fraction and within its range; 0 for what is no number.
+// intArg returns a number as an int64, truncated and limited to its range; 0 for what is not a number.
 func intArg(args []any, i int) int64 {
 	v := arg[float64](args, i)
 	switch {

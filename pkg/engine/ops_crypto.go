@@ -19,29 +19,30 @@ import (
 	"strings"
 )
 
-// maxRounds is how often a derivation of a key may hash: some seconds' worth.
-const maxRounds = 20_000_000
+// maxIterations is the largest number of hash computations in one derivation of a key: some seconds of work.
+const maxIterations = 20_000_000
 
-// cryptoOps hash, derive keys and give random bytes. A hash that goes on is handed over as its state, so that nothing is open.
-func cryptoOps() (map[string]op, map[string]job) {
-	ops := map[string]op{
-		"crypto.hash":   hashBytes,
-		"crypto.begin":  beginHash,
-		"crypto.update": updateHash,
-		"crypto.digest": digestHash,
-		"crypto.random": randomBytes,
-		"crypto.uuid":   randomUUID,
-		"crypto.equal":  equalBytes,
-		"crypto.pbkdf2": func(e *Engine, args []any) (any, error) { return derivePBKDF2(e.ctx, e, args) },
-		"crypto.hkdf":   deriveHKDF,
+// cryptoOps returns the operations for hashes, derived keys and random bytes. An incremental hash is passed as its
+// serialized state, so that it needs no handle.
+func cryptoOps() (map[string]syncOp, map[string]asyncOp) {
+	ops := map[string]syncOp{
+		"crypto.hash":     hashBytes,
+		"crypto.describe": describeHash,
+		"crypto.update":   updateHash,
+		"crypto.digest":   digestHash,
+		"crypto.random":   randomBytes,
+		"crypto.uuid":     randomUUID,
+		"crypto.equal":    equalBytes,
+		"crypto.pbkdf2":   func(e *Engine, args []any) (any, error) { return derivePBKDF2(e.ctx, e, args) },
+		"crypto.hkdf":     deriveHKDF,
 	}
-	jobs := map[string]job{
-		"crypto.pbkdf2": inTurn(derivePBKDF2),
+	jobs := map[string]asyncOp{
+		"crypto.pbkdf2": withComputeSlot(derivePBKDF2),
 	}
 	return ops, jobs
 }
 
-// newHash finds a hash by the name that node has for it, in lower case; nil when there is none.
+// newHash returns the constructor of a hash by node's name for it, ignoring case; nil when it is unknown.
 func newHash(name string) func() hash.Hash {
 	switch strings.ToLower(name) {
 	case "md5":
@@ -70,7 +71,7 @@ func newHash(name string) func() hash.Hash {
 	return nil
 }
 
-// hashBytes is (algorithm, data); nil when there is no such hash.
+// hashBytes implements crypto.hash(algorithm, data); it returns nil when the algorithm is unknown.
 func hashBytes(_ *Engine, args []any) (any, error) {
 	algorithm := newHash(arg[string](args, 0))
 	if algorithm == nil {
@@ -81,8 +82,9 @@ func hashBytes(_ *Engine, args []any) (any, error) {
 	return h.Sum(nil), nil
 }
 
-// beginHash is (algorithm): the size of its blocks, which HMAC needs, and that of its sums; nil when there is no such hash.
-func beginHash(_ *Engine, args []any) (any, error) {
+// describeHash implements crypto.describe(algorithm): it returns [block size, digest size] in bytes, nil when the
+// algorithm is unknown.
+func describeHash(_ *Engine, args []any) (any, error) {
 	algorithm := newHash(arg[string](args, 0))
 	if algorithm == nil {
 		return nil, nil
@@ -91,19 +93,19 @@ func beginHash(_ *Engine, args []any) (any, error) {
 	return []any{float64(h.BlockSize()), float64(h.Size())}, nil
 }
 
-// updateHash is (algorithm, state or nil, data): the state after it.
+// updateHash implements crypto.update(algorithm, state or nil, data): it returns the new state.
 func updateHash(_ *Engine, args []any) (any, error) {
-	h, err := resume(args)
+	h, err := resumeHash(args)
 	if err != nil {
 		return nil, err
 	}
 	h.Write(arg[[]byte](args, 2))
-	return h.(encoding.BinaryMarshaler).MarshalBinary() //nolint:errcheck // all that newHash knows are
+	return h.(encoding.BinaryMarshaler).MarshalBinary() //nolint:errcheck // every hash of newHash implements it
 }
 
-// digestHash is (algorithm, state or nil, the last data).
+// digestHash implements crypto.digest(algorithm, state or nil, data): it returns the digest after data.
 func digestHash(_ *Engine, args []any) (any, error) {
-	h, err := resume(args)
+	h, err := resumeHash(args)
 	if err != nil {
 		return nil, err
 	}
@@ -111,25 +113,26 @@ func digestHash(_ *Engine, args []any) (any, error) {
 	return h.Sum(nil), nil
 }
 
-func resume(args []any) (hash.Hash, error) {
+// resumeHash returns a hash with the state of args[1], if there is one.
+func resumeHash(args []any) (hash.Hash, error) {
 	name := arg[string](args, 0)
 	algorithm := newHash(name)
 	if algorithm == nil {
-		return nil, fmt.Errorf("there is no hash %q", name)
+		return nil, fmt.Errorf("unknown hash %q", name)
 	}
 	h := algorithm()
 	state := arg[[]byte](args, 1)
 	if state == nil {
 		return h, nil
 	}
-	return h, h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state) //nolint:errcheck // all that newHash knows are
+	return h, h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state) //nolint:errcheck // every hash of newHash implements it
 }
 
-// randomBytes is (how many).
+// randomBytes implements crypto.random(count).
 func randomBytes(_ *Engine, args []any) (any, error) {
 	n := intArg(args, 0)
-	if n < 0 || n > maxBytes {
-		return nil, tooMuch("the random bytes", maxBytes)
+	if n < 0 || n > maxValueBytes {
+		return nil, tooManyBytesError("size", maxValueBytes)
 	}
 	data := make([]byte, n)
 	_, _ = rand.Read(data) // it never fails
@@ -148,16 +151,17 @@ func equalBytes(_ *Engine, args []any) (any, error) {
 	return subtle.ConstantTimeCompare(arg[[]byte](args, 0), arg[[]byte](args, 1)) == 1, nil
 }
 
-// derivePBKDF2 is (algorithm, password, salt, rounds, bytes).
+// derivePBKDF2 implements crypto.pbkdf2(algorithm, password, salt, iterations, size).
 func derivePBKDF2(ctx context.Context, _ *Engine, args []any) (any, error) {
 	algorithm := newHash(arg[string](args, 0))
 	if algorithm == nil {
 		return nil, nil
 	}
-	rounds, size := intArg(args, 3), intArg(args, 4)
-	if rounds < 1 || size < 0 || size > maxBytes || rounds > maxRounds/(1+size/int64(algorithm().Size())) {
+	iterations, size := intArg(args, 3), intArg(args, 4)
+	if iterations < 1 || size < 0 || size > maxValueBytes || iterations > maxIterations/(1+size/int64(algorithm().Size())) {
 		return nil, &hostError{Code: "ERR_OUT_OF_RANGE", Name: "RangeError", Message: fmt.Sprintf(
-			"PBKDF2 with %d iterations for %d bytes is more than the embedded engine takes on; install bun (https://bun.sh) or node", rounds, size)}
+			"PBKDF2 with %d iterations for %d bytes exceeds the limit of the embedded engine; install bun (https://bun.sh) or node",
+			iterations, size)}
 	}
 	mac := hmac.New(algorithm, arg[[]byte](args, 1))
 	var key []byte
@@ -165,7 +169,7 @@ func derivePBKDF2(ctx context.Context, _ *Engine, args []any) (any, error) {
 		mac.Reset()
 		mac.Write(arg[[]byte](args, 2))
 		mac.Write(binary.BigEndian.AppendUint32(nil, block))
-		sum, err := rehash(ctx, mac, mac.Sum(nil), int(rounds))
+		sum, err := pbkdf2Block(ctx, mac, mac.Sum(nil), int(iterations))
 		if err != nil {
 			return nil, err
 		}
@@ -174,11 +178,11 @@ func derivePBKDF2(ctx context.Context, _ *Engine, args []any) (any, error) {
 	return key[:size], nil
 }
 
-// rehash is PBKDF2's sum of what comes of hashing again and again. The standard library's cannot be ended.
-func rehash(ctx context.Context, mac hash.Hash, last []byte, rounds int) ([]byte, error) {
+// pbkdf2Block returns one block of PBKDF2, given its first iteration. Unlike crypto/pbkdf2 it can be cancelled.
+func pbkdf2Block(ctx context.Context, mac hash.Hash, last []byte, iterations int) ([]byte, error) {
 	sum := bytes.Clone(last)
-	for round := 1; round < rounds; round++ {
-		if round%1000 == 0 && ctx.Err() != nil {
+	for i := 1; i < iterations; i++ {
+		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, fmt.Errorf("derive a key: %w", ctx.Err())
 		}
 		mac.Reset()
@@ -189,7 +193,7 @@ func rehash(ctx context.Context, mac hash.Hash, last []byte, rounds int) ([]byte
 	return sum, nil
 }
 
-// deriveHKDF is (algorithm, key, salt, info, bytes).
+// deriveHKDF implements crypto.hkdf(algorithm, key, salt, info, size).
 func deriveHKDF(_ *Engine, args []any) (any, error) {
 	algorithm := newHash(arg[string](args, 0))
 	if algorithm == nil {
@@ -202,7 +206,7 @@ func deriveHKDF(_ *Engine, args []any) (any, error) {
 	return hkdf.Key(algorithm, arg[[]byte](args, 1), arg[[]byte](args, 2), string(arg[[]byte](args, 3)), int(size))
 }
 
-func tooMuch(what string, limit int64) error {
+func tooManyBytesError(what string, limit int64) error {
 	return &hostError{Code: "ERR_OUT_OF_RANGE", Name: "RangeError", Message: fmt.Sprintf(
-		"%s are more than the %d MiB that the embedded engine handles at once", what, limit>>20)}
+		"%s exceeds %d MiB, the limit of the embedded engine", what, limit>>20)}
 }

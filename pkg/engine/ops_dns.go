@@ -6,12 +6,13 @@ import (
 	"net"
 )
 
-// nameOps look names up.
-func nameOps() (map[string]op, map[string]job) {
-	return nil, map[string]job{"dns.lookup": lookupName}
+// dnsOps returns the operations of node:dns.
+func dnsOps() (map[string]syncOp, map[string]asyncOp) {
+	return nil, map[string]asyncOp{"dns.lookup": lookupName}
 }
 
-// lookupName is (name, family: 0, 4 or 6): addresses, in the order of the system.
+// lookupName implements dns.lookup(name, family), with family 0, 4 or 6: it returns addresses in the order of the
+// system's resolver.
 func lookupName(ctx context.Context, _ *Engine, args []any) (any, error) {
 	name := arg[string](args, 0)
 	network := map[int64]string{4: "ip4", 6: "ip6"}[intArg(args, 1)]

@@ -8,15 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// encodingOps turn bytes into text and back. Text in, text out: a lone surrogate has become U+FFFD before it gets here.
-func encodingOps() (map[string]op, map[string]job) {
-	text := func(decode func([]byte) string) op {
+// encodingOps returns the operations that convert between bytes and text. Lone surrogates in a text have already been
+// replaced with U+FFFD.
+func encodingOps() (map[string]syncOp, map[string]asyncOp) {
+	text := func(decode func([]byte) string) syncOp {
 		return func(_ *Engine, args []any) (any, error) { return decode(arg[[]byte](args, 0)), nil }
 	}
-	bytes := func(encode func(string) []byte) op {
+	bytes := func(encode func(string) []byte) syncOp {
 		return func(_ *Engine, args []any) (any, error) { return encode(arg[string](args, 0)), nil }
 	}
-	return map[string]op{
+	return map[string]syncOp{
 		"utf8.encode":      bytes(func(s string) []byte { return []byte(s) }),
 		"utf8.length":      func(_ *Engine, args []any) (any, error) { return float64(len(arg[string](args, 0))), nil },
 		"utf8.decode":      text(decodeUTF8),
@@ -31,8 +32,8 @@ func encodingOps() (map[string]op, map[string]job) {
 	}, nil
 }
 
-// decodeText is a step of a TextDecoder: (encoding, bytes, last) gives the text, how many bytes of the end have to come again before the
-// next ones, since they are the beginning of a character, and whether all was as it should be.
+// decodeText implements text.decode(encoding, bytes, last), one step of a TextDecoder. It returns [text, rest, valid]:
+// rest is the number of bytes at the end that begin a character and must be passed again with the next bytes.
 func decodeText(_ *Engine, args []any) (any, error) {
 	data, last := arg[[]byte](args, 1), arg[bool](args, 2)
 	whole, valid := len(data), true
@@ -46,7 +47,7 @@ func decodeText(_ *Engine, args []any) (any, error) {
 		text = decodeWindows1252(data)
 	default:
 		if !last {
-			whole -= unfinishedUTF8(data)
+			whole -= incompleteSuffixUTF8(data)
 		}
 		valid = utf8.Valid(data[:whole])
 		text = decodeUTF8(data[:whole])
@@ -54,7 +55,8 @@ func decodeText(_ *Engine, args []any) (any, error) {
 	return []any{text, float64(len(data) - whole), valid}, nil
 }
 
-// decodeUTF8 replaces as the web does: one U+FFFD for each longest beginning of a character, where Go has one for each byte.
+// decodeUTF8 decodes as the Encoding Standard requires: each maximal prefix of a valid character becomes one U+FFFD,
+// where Go's conversion has one for each byte.
 func decodeUTF8(data []byte) string {
 	if utf8.Valid(data) {
 		return string(data)
@@ -64,7 +66,7 @@ func decodeUTF8(data []byte) string {
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
 		if r == utf8.RuneError && size == 1 {
-			size = max(1, beginningUTF8(data))
+			size = max(1, validPrefixUTF8(data))
 		}
 		b.WriteRune(r)
 		data = data[size:]
@@ -72,12 +74,13 @@ func decodeUTF8(data []byte) string {
 	return b.String()
 }
 
-// unfinishedUTF8 counts the bytes at the end that a character may begin with.
-func unfinishedUTF8(data []byte) int {
+// incompleteSuffixUTF8 returns the number of bytes at the end of data that are the beginning of an incomplete
+// character.
+func incompleteSuffixUTF8(data []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
 		tail := data[len(data)-n:]
 		if utf8.RuneStart(tail[0]) {
-			if beginningUTF8(tail) == n && !utf8.FullRune(tail) {
+			if validPrefixUTF8(tail) == n && !utf8.FullRune(tail) {
 				return n
 			}
 			return 0
@@ -86,8 +89,9 @@ func unfinishedUTF8(data []byte) int {
 	return 0
 }
 
-// beginningUTF8 counts the bytes at the front that a character can begin with; 0 when there are none, and when it is whole.
-func beginningUTF8(data []byte) int {
+// validPrefixUTF8 returns the number of bytes at the front of data that can begin a character; 0 when there are none or
+// when the character is complete.
+func validPrefixUTF8(data []byte) int {
 	first := data[0]
 	low, high, size := byte(0x80), byte(0xBF), 0
 	switch {
@@ -117,7 +121,8 @@ func beginningUTF8(data []byte) int {
 	return 0
 }
 
-// decodeUTF16 leaves half a character for later unless this is the end, where it is U+FFFD. It counts the bytes that it has decoded.
+// decodeUTF16 returns the text and the number of bytes that it decoded. Unless this is the last step, it leaves out an
+// incomplete character at the end; in the last step that becomes U+FFFD.
 func decodeUTF16(data []byte, last, bigEndian bool) (text string, whole int, valid bool) {
 	units := make([]uint16, 0, len(data)/2+1)
 	for i := 0; i+1 < len(data); i += 2 {
@@ -150,7 +155,7 @@ func decodeUTF16(data []byte, last, bigEndian bool) (text string, whole int, val
 
 func isHighSurrogate(unit uint16) bool { return unit >= 0xD800 && unit < 0xDC00 }
 
-// windows1252 is what 0x80 to 0x9F are there; all other bytes are the character of that number.
+// windows1252 has the characters of bytes 0x80 to 0x9F; every other byte is the character with the same number.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
 func decodeWindows1252(data []byte) string {
@@ -165,7 +170,7 @@ func decodeWindows1252(data []byte) string {
 	return string(runes)
 }
 
-// decodeLatin1 makes each byte the character of that number, as Buffer and the headers of HTTP do.
+// decodeLatin1 decodes each byte as the character with the same number, as Buffer and HTTP headers do.
 func decodeLatin1(data []byte) string {
 	runes := make([]rune, len(data))
 	for i, b := range data {
@@ -174,7 +179,7 @@ func decodeLatin1(data []byte) string {
 	return string(runes)
 }
 
-// encodeLatin1 keeps the low byte of each UTF-16 unit, as Buffer does.
+// encodeLatin1 encodes the low byte of each UTF-16 unit, as Buffer does.
 func encodeLatin1(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for _, r := range s {
@@ -187,7 +192,8 @@ func encodeLatin1(s string) []byte {
 	return out
 }
 
-// decodeBase64 takes both alphabets, with padding or without, and leaves out what belongs to neither; padding ends it, as in Buffer.
+// decodeBase64 decodes as Buffer does: it accepts both alphabets, needs no padding, skips other characters, and stops
+// at "=".
 func decodeBase64(s string) []byte {
 	kept := make([]byte, 0, len(s))
 	for _, c := range []byte(s) {
@@ -205,7 +211,7 @@ func decodeBase64(s string) []byte {
 	return decodeUnpadded(kept)
 }
 
-// decodeUnpadded leaves out a character at the end that is too little for a byte.
+// decodeUnpadded decodes base64 in place, without a last character that does not make a byte.
 func decodeUnpadded(kept []byte) []byte {
 	if len(kept)%4 == 1 {
 		kept = kept[:len(kept)-1]
@@ -214,7 +220,7 @@ func decodeUnpadded(kept []byte) []byte {
 	return kept[:n]
 }
 
-// decodeHex stops at what is no hex digit, as Buffer does.
+// decodeHex stops at the first character that is not a hex digit, as Buffer does.
 func decodeHex(s string) []byte {
 	data := []byte(s)
 	n, _ := hex.Decode(data[:len(data)/2], data[:len(data)/2*2])

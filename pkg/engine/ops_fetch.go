@@ -24,43 +24,44 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// chunk is how much of a body goes to JavaScript at once.
-const chunk = 64 << 10
+// chunkSize is the largest number of bytes of a body that are passed to JavaScript at once.
+const chunkSize = 64 << 10
 
-// fetchOps make requests. One is sent, which opens an exchange; its answer's body is read in parts; closing it is the end of both.
-func fetchOps() (map[string]op, map[string]job) {
-	ops := map[string]op{"fetch.open": openExchange, "fetch.close": closeExchange}
-	return ops, map[string]job{
+// fetchOps returns the operations for HTTP requests. fetch.open creates an exchange, fetch.send sends its request,
+// fetch.read reads the body of its response, and fetch.close ends it.
+func fetchOps() (map[string]syncOp, map[string]asyncOp) {
+	ops := map[string]syncOp{"fetch.open": openExchange, "fetch.close": closeExchange}
+	return ops, map[string]asyncOp{
 		"fetch.send": sendRequest, "fetch.write": writeRequest, "fetch.read": readResponse, "fetch.readAll": readResponseWhole,
 	}
 }
 
-// exchange is a request and its answer.
+// exchange is a request and its response.
 type exchange struct {
-	end    context.CancelFunc
-	ctx    context.Context //nolint:containedctx // it ends with what JavaScript does later
-	upload *io.PipeWriter  // the body of the request, when it comes in parts
-	sent   *io.PipeReader
-	mu     sync.Mutex
-	body   io.ReadCloser // of the answer, once there is one
-	closed bool
+	cancel       context.CancelFunc
+	ctx          context.Context //nolint:containedctx // the exchange outlives the operation that opens it
+	upload       *io.PipeWriter  // for fetch.write
+	uploadReader *io.PipeReader
+	mu           sync.Mutex
+	body         io.ReadCloser // of the response; nil before it is received
+	closed       bool
 }
 
 func (x *exchange) Close() error {
-	x.end()
+	x.cancel()
 	x.mu.Lock()
 	body := x.body
 	x.closed = true
 	x.mu.Unlock()
-	_ = x.sent.CloseWithError(context.Canceled)
+	_ = x.uploadReader.CloseWithError(context.Canceled)
 	if body != nil {
 		_ = body.Close()
 	}
 	return nil
 }
 
-// answered keeps the body of the answer, unless the exchange is over.
-func (x *exchange) answered(body io.ReadCloser) {
+// setResponseBody stores the body of the response, or closes it if the exchange is closed.
+func (x *exchange) setResponseBody(body io.ReadCloser) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.body = body
@@ -69,17 +70,17 @@ func (x *exchange) answered(body io.ReadCloser) {
 	}
 }
 
-// openExchange gives the number of an exchange.
+// openExchange implements fetch.open(): it returns the number of an exchange.
 func openExchange(e *Engine, _ []any) (any, error) {
 	x := &exchange{}
-	x.ctx, x.end = context.WithCancel(e.ctx)
-	x.sent, x.upload = io.Pipe()
+	x.ctx, x.cancel = context.WithCancel(e.ctx)
+	x.uploadReader, x.upload = io.Pipe()
 	return float64(e.handles.add(x)), nil
 }
 
-// closeExchange is (number), which may be closed already.
+// closeExchange implements fetch.close(number). The exchange may be closed already.
 func closeExchange(e *Engine, args []any) (any, error) {
-	if x, ok := handle[*exchange](&e.handles, intArg(args, 0)); ok {
+	if x, ok := lookupHandle[*exchange](&e.handles, intArg(args, 0)); ok {
 		e.handles.remove(int(intArg(args, 0)))
 		return nil, x.Close()
 	}
@@ -87,15 +88,16 @@ func closeExchange(e *Engine, args []any) (any, error) {
 }
 
 func (e *Engine) exchange(args []any) (*exchange, error) {
-	x, ok := handle[*exchange](&e.handles, intArg(args, 0))
+	x, ok := lookupHandle[*exchange](&e.handles, intArg(args, 0))
 	if !ok {
 		return nil, context.Canceled
 	}
 	return x, nil
 }
 
-// sendRequest is (number, method, URL, headers, body, whether to leave a compressed answer as it is). Headers are names and values by
-// turns; the body is bytes, true if it comes in parts, or nil. The answer is status, status text, and headers in the same way.
+// sendRequest implements fetch.send(number, method, URL, headers, body, raw). headers is a list of alternating names
+// and values. body is bytes, true if it is sent with fetch.write, or nil. With raw, a compressed response is not
+// decompressed. It returns [status, status text, headers].
 func sendRequest(_ context.Context, e *Engine, args []any) (any, error) {
 	x, err := e.exchange(args)
 	if err != nil {
@@ -113,7 +115,7 @@ func sendRequest(_ context.Context, e *Engine, args []any) (any, error) {
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	case bool:
-		r.Body, r.ContentLength = x.sent, promised(arg[[]any](args, 3))
+		r.Body, r.ContentLength = x.uploadReader, declaredLength(arg[[]any](args, 3))
 	}
 	response, err := e.transport(target).RoundTrip(r)
 	if err != nil {
@@ -121,14 +123,14 @@ func sendRequest(_ context.Context, e *Engine, args []any) (any, error) {
 	}
 	body := response.Body
 	if !arg[bool](args, 5) && r.Method != http.MethodHead {
-		body = decompressed(response)
+		body = decompressBody(response)
 	}
-	x.answered(body)
+	x.setResponseBody(body)
 	_, text, _ := strings.Cut(response.Status, " ")
 	return []any{float64(response.StatusCode), decodeLatin1([]byte(text)), flatHeaders(response.Header)}, nil
 }
 
-// requestURL takes every URL that the web takes, also those that Go does not take for valid.
+// requestURL parses a URL. It accepts URLs that are valid by the URL Standard and invalid for net/url.
 func requestURL(href string) (*url.URL, error) {
 	u, err := url.Parse(href)
 	if err == nil {
@@ -144,7 +146,7 @@ func requestURL(href string) (*url.URL, error) {
 	return &url.URL{Scheme: scheme, Host: rest[:end], Opaque: path, RawQuery: query}, nil
 }
 
-// setHeaders gives a request its headers, which go over the wire as Latin-1.
+// setHeaders sets the headers of a request, encoded as Latin-1.
 func setHeaders(r *http.Request, flat []any) {
 	for i := 0; i+1 < len(flat); i += 2 {
 		name, value := arg[string](flat, i), string(encodeLatin1(arg[string](flat, i+1)))
@@ -152,18 +154,18 @@ func setHeaders(r *http.Request, flat []any) {
 		case "host":
 			r.Host = value
 		case "connection", "content-length", "transfer-encoding", "keep-alive", "upgrade":
-			// They are Go's to decide.
+			// net/http sets them.
 		default:
 			r.Header.Add(name, value)
 		}
 	}
 	if r.Header["User-Agent"] == nil {
-		r.Header.Set("User-Agent", "") // none, where Go has one of its own
+		r.Header.Set("User-Agent", "") // otherwise net/http sends its own
 	}
 }
 
-// promised is the length of a body that comes in parts, -1 when its headers do not tell.
-func promised(flat []any) int64 {
+// declaredLength returns the Content-Length among headers; -1 when there is none.
+func declaredLength(flat []any) int64 {
 	for i := 0; i+1 < len(flat); i += 2 {
 		if strings.EqualFold(arg[string](flat, i), "content-length") {
 			if n, err := strconv.ParseInt(arg[string](flat, i+1), 10, 64); err == nil && n >= 0 {
@@ -184,7 +186,8 @@ func flatHeaders(h http.Header) []any {
 	return flat
 }
 
-// writeRequest is (number, bytes): it waits until they are on their way. No bytes are the end.
+// writeRequest implements fetch.write(number, bytes): it returns when the bytes were sent. Without bytes it ends the
+// body.
 func writeRequest(_ context.Context, e *Engine, args []any) (any, error) {
 	x, err := e.exchange(args)
 	if err != nil {
@@ -198,13 +201,13 @@ func writeRequest(_ context.Context, e *Engine, args []any) (any, error) {
 	return nil, err
 }
 
-// readResponse is (number): some bytes, or nil at the end.
+// readResponse implements fetch.read(number): it returns the next bytes of the body, nil at the end.
 func readResponse(_ context.Context, e *Engine, args []any) (any, error) {
 	x, err := e.exchange(args)
 	if err != nil {
 		return nil, err
 	}
-	data, err := readSome(x.body)
+	data, err := readChunk(x.body)
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, nil
@@ -214,9 +217,9 @@ func readResponse(_ context.Context, e *Engine, args []any) (any, error) {
 	return data, nil
 }
 
-// readSome waits for at least one byte, or an error.
-func readSome(r io.Reader) ([]byte, error) {
-	data := make([]byte, chunk)
+// readChunk reads at least one byte, or returns an error.
+func readChunk(r io.Reader) ([]byte, error) {
+	data := make([]byte, chunkSize)
 	for {
 		n, err := r.Read(data)
 		if n > 0 {
@@ -228,16 +231,16 @@ func readSome(r io.Reader) ([]byte, error) {
 	}
 }
 
-// readResponseWhole is (number, whether text is wanted).
+// readResponseWhole implements fetch.readAll(number, asText).
 func readResponseWhole(ctx context.Context, e *Engine, args []any) (any, error) {
 	x, err := e.exchange(args)
 	if err != nil {
 		return nil, err
 	}
-	data, err := readWhole(ctx, x.body, chunk)
+	data, err := readAllLimited(ctx, x.body, chunkSize)
 	switch {
 	case errors.Is(err, errTooLarge):
-		return nil, tooMuch("the bytes of this answer", maxBytes)
+		return nil, tooManyBytesError("the body of the response", maxValueBytes)
 	case err != nil:
 		return nil, bodyError(err)
 	case arg[bool](args, 1):
@@ -246,41 +249,43 @@ func readResponseWhole(ctx context.Context, e *Engine, args []any) (any, error) 
 	return data, nil
 }
 
-// decompressed reads a body as its headers say; what they say stays.
-func decompressed(r *http.Response) io.ReadCloser {
+// decompressBody returns the body of a response, decompressed according to its Content-Encoding. It leaves the headers
+// unchanged.
+func decompressBody(r *http.Response) io.ReadCloser {
 	switch strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))) {
 	case "gzip", "x-gzip":
-		return &inflated{body: r.Body, open: func(b *bufio.Reader) (io.Reader, error) { return gzip.NewReader(b) }}
+		return &decompressingBody{body: r.Body, open: func(b *bufio.Reader) (io.Reader, error) { return gzip.NewReader(b) }}
 	case "deflate":
-		return &inflated{body: r.Body, open: openDeflate}
+		return &decompressingBody{body: r.Body, open: newDeflateReader}
 	}
 	return r.Body
 }
 
-// inflated begins to read when it is read, since a beginning has to be there first.
-type inflated struct {
-	body io.ReadCloser
-	open func(*bufio.Reader) (io.Reader, error)
-	from io.Reader
+// decompressingBody decompresses a body. It creates the decompressor at the first Read, because that reads the header
+// of the compressed data.
+type decompressingBody struct {
+	body         io.ReadCloser
+	open         func(*bufio.Reader) (io.Reader, error)
+	decompressed io.Reader
 }
 
-func (i *inflated) Read(p []byte) (n int, err error) {
-	if i.from == nil {
+func (i *decompressingBody) Read(p []byte) (n int, err error) {
+	if i.decompressed == nil {
 		b := bufio.NewReader(i.body)
 		if _, err := b.Peek(1); err != nil {
-			return 0, err // also of a body that is empty
+			return 0, err // io.EOF for an empty body
 		}
-		if i.from, err = i.open(b); err != nil {
+		if i.decompressed, err = i.open(b); err != nil {
 			return 0, err
 		}
 	}
-	return i.from.Read(p)
+	return i.decompressed.Read(p)
 }
 
-func (i *inflated) Close() error { return i.body.Close() }
+func (i *decompressingBody) Close() error { return i.body.Close() }
 
-// openDeflate takes what is meant by the name and what some servers send.
-func openDeflate(b *bufio.Reader) (io.Reader, error) {
+// newDeflateReader accepts zlib data, which the coding "deflate" means, and raw deflate data, which some servers send.
+func newDeflateReader(b *bufio.Reader) (io.Reader, error) {
 	const method, mask = 8, 0x0F
 	if head, err := b.Peek(1); err == nil && head[0]&mask == method {
 		return zlib.NewReader(b)
@@ -288,19 +293,20 @@ func openDeflate(b *bufio.Reader) (io.Reader, error) {
 	return flate.NewReader(b), nil
 }
 
-// transport says how a URL is reached: the session's callback door without a socket, everything else over the network.
+// transport returns what sends requests to u: callbacks are served without a socket; everything else uses the network.
 func (e *Engine) transport(u *url.URL) http.RoundTripper {
-	if e.isDoor(u) {
-		return callbackDoor{e}
+	if e.isCallbackURL(u) {
+		return callbackTransport{e}
 	}
 	if e.spec.Sandbox {
-		return noNetwork{}
+		return blockedTransport{}
 	}
-	return e.handles.network(e.spec.Env)
+	return e.handles.sharedTransport(e.spec.Env)
 }
 
-// isDoor tells whether a URL has the origin of the session's callbacks, by any of the names that the door answers to.
-func (e *Engine) isDoor(u *url.URL) bool {
+// isCallbackURL reports whether a URL has the origin of the callback server, by any of the names of the loopback
+// interface.
+func (e *Engine) isCallbackURL(u *url.URL) bool {
 	if e.spec.Callback == nil {
 		return false
 	}
@@ -311,32 +317,37 @@ func (e *Engine) isDoor(u *url.URL) bool {
 	return slices.Contains([]string{own.Hostname(), "127.0.0.1", "localhost", "::1"}, strings.ToLower(u.Hostname()))
 }
 
-type noNetwork struct{}
+type blockedTransport struct{}
 
-func (noNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
-	return nil, &hostError{Code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", Message: "there is no network in on-device mode, so nothing can be asked of " + r.URL.Host +
-		"; mark the tool requiresHost: true, or give its server a runtime: bun"}
-}
-
-// newTransport makes what an engine reaches the network with, by the environment that it has: proxies as in bun, certificates as in node.
-func newTransport(env []string) *http.Transport {
-	get := func(names ...string) string { return lookup(env, names...) }
-	proxy := (&httpproxy.Config{
-		HTTPProxy: get("HTTP_PROXY", "http_proxy"), HTTPSProxy: get("HTTPS_PROXY", "https_proxy"), NoProxy: get("NO_PROXY", "no_proxy"),
-	}).ProxyFunc()
-	const connect, idle = 30 * time.Second, 4 * time.Second // node's: 10 s for each address, and 4 s
-	return &http.Transport{
-		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
-		DialContext:         (&net.Dialer{Timeout: connect}).DialContext,
-		TLSClientConfig:     tlsConfig(get("NODE_EXTRA_CA_CERTS"), get("NODE_TLS_REJECT_UNAUTHORIZED") == "0"),
-		TLSHandshakeTimeout: connect,
-		IdleConnTimeout:     idle,
-		DisableCompression:  true, // JavaScript sees what the server sent
+func (blockedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return nil, &hostError{
+		Code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
+		Message: "the network is not available in on-device mode, so " + r.URL.Host + " cannot be reached; " +
+			"mark the tool requiresHost: true, or give its server a runtime: bun",
 	}
 }
 
-// lookup finds a variable by any of its names; the last definition counts.
-func lookup(env []string, names ...string) string {
+// newTransport returns the HTTP transport of an engine. Proxies are configured by the environment as in bun,
+// certificates as in node.
+func newTransport(env []string) *http.Transport {
+	getenv := func(names ...string) string { return lookupEnv(env, names...) }
+	proxy := (&httpproxy.Config{
+		HTTPProxy: getenv("HTTP_PROXY", "http_proxy"), HTTPSProxy: getenv("HTTPS_PROXY", "https_proxy"), NoProxy: getenv("NO_PROXY", "no_proxy"),
+	}).ProxyFunc()
+	const connect, idle = 30 * time.Second, 4 * time.Second // node has 10 s for each address, and 4 s
+	return &http.Transport{
+		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
+		DialContext:         (&net.Dialer{Timeout: connect}).DialContext,
+		TLSClientConfig:     tlsConfig(getenv("NODE_EXTRA_CA_CERTS"), getenv("NODE_TLS_REJECT_UNAUTHORIZED") == "0"),
+		TLSHandshakeTimeout: connect,
+		IdleConnTimeout:     idle,
+		DisableCompression:  true, // scripts see the headers that the server sent
+	}
+}
+
+// lookupEnv returns the value of the first of several variables that is set and not empty. The last value of a name
+// counts.
+func lookupEnv(env []string, names ...string) string {
 	for _, name := range names {
 		for _, entry := range slices.Backward(env) {
 			if key, value, _ := strings.Cut(entry, "="); key == name && value != "" {
@@ -347,16 +358,16 @@ func lookup(env []string, names ...string) string {
 	return ""
 }
 
-func tlsConfig(authorities string, trusting bool) *tls.Config {
-	c := &tls.Config{InsecureSkipVerify: trusting} // who sets the variable wants that, as in node
-	if authorities == "" {
+func tlsConfig(extraCAFile string, skipVerify bool) *tls.Config {
+	c := &tls.Config{InsecureSkipVerify: skipVerify} // if NODE_TLS_REJECT_UNAUTHORIZED is 0, as in node
+	if extraCAFile == "" {
 		return c
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	if pem, err := os.ReadFile(authorities); err == nil {
+	if pem, err := os.ReadFile(extraCAFile); err == nil {
 		pool.AppendCertsFromPEM(pem)
 	}
 	c.RootCAs = pool

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// networkError is why a request failed, as the cause of node's "fetch failed": a code, a message that begins with it, and where.
+// networkError returns the error that a script sees as the cause of "fetch failed", with node's code and message.
 func networkError(err error, u *url.URL) error {
 	if known, ok := errors.AsType[*hostError](err); ok {
 		return known
@@ -61,7 +61,7 @@ func dialError(err error, dial *net.OpError) error {
 	return h
 }
 
-// systemCode has node's name for an error of the network, and its number.
+// systemCode returns node's code for a network error, and its negative number.
 func systemCode(err error) (code string, number int) {
 	var errno syscall.Errno
 	switch {
@@ -76,7 +76,7 @@ func systemCode(err error) (code string, number int) {
 	return code, -int(errno)
 }
 
-// certificateCode is what OpenSSL says of a certificate; empty when the error is none of one.
+// certificateCode returns OpenSSL's code for a certificate error; empty for other errors.
 func certificateCode(err error) string {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -97,7 +97,7 @@ func certificateCode(err error) string {
 	return ""
 }
 
-// bodyError is why a connection broke.
+// bodyError returns the error of a connection that failed.
 func bodyError(err error) error {
 	if known, ok := errors.AsType[*hostError](err); ok {
 		return known

@@ -15,35 +15,35 @@ import (
 	"time"
 )
 
-// maxRead is how much one read of an open file gives; a read may give less than was asked for.
-const maxRead = 16 << 20
+// maxReadBytes is the largest number of bytes that fs.read returns, which may be less than was requested.
+const maxReadBytes = 16 << 20
 
-// fileOps are the calls of the file system, each as an operation and as a job. What is more than one call is JavaScript.
-func fileOps() (map[string]op, map[string]job) {
-	jobs := map[string]job{
+// fileOps returns the operations of the file system, each synchronous and asynchronous.
+func fileOps() (map[string]syncOp, map[string]asyncOp) {
+	jobs := map[string]asyncOp{
 		"fs.open": openFile, "fs.close": closeFile, "fs.read": readFile, "fs.write": writeFile, "fs.sync": syncFile,
-		"fs.readAll": readAll, "fs.writeAll": writeAll, "fs.copy": copyFile,
+		"fs.readAll": readWholeFile, "fs.writeAll": writeWholeFile, "fs.copy": copyFile,
 		"fs.stat": statFile(os.Stat, "stat"), "fs.lstat": statFile(os.Lstat, "lstat"), "fs.fstat": statOpen,
-		"fs.mkdir": makeDir, "fs.mkdtemp": makeTempDir, "fs.readdir": readDir, "fs.rmdir": removeDir, "fs.unlink": unlink,
-		"fs.removeAll": removeAll, "fs.rename": twoPaths("rename", os.Rename), "fs.link": twoPaths("link", os.Link),
+		"fs.mkdir": makeDir, "fs.mkdtemp": makeTempDir, "fs.readdir": listDir, "fs.rmdir": removeDir, "fs.unlink": unlink,
+		"fs.removeAll": removeAll, "fs.rename": twoPathOp("rename", os.Rename), "fs.link": twoPathOp("link", os.Link),
 		"fs.symlink": symlink, "fs.readlink": readLink, "fs.realpath": realPath, "fs.access": accessFile,
 		"fs.chmod": changeMode, "fs.utimes": changeTimes, "fs.truncate": truncate,
 	}
-	ops := map[string]op{}
+	ops := map[string]syncOp{}
 	for name, job := range jobs {
 		ops[name] = func(e *Engine, args []any) (any, error) { return job(e.ctx, e, args) }
 	}
 	return ops, jobs
 }
 
-// openedFile is a file that JavaScript has a number of.
+// openedFile is a file that a script has opened.
 type openedFile struct {
 	*os.File
 	appends bool
 }
 
-// path is an argument as a path of the system: relative ones are below the engine's folder. It is not cleaned, since "link/.." is not
-// nothing.
+// path returns a path argument as the system needs it, and as the script wrote it. A relative path is relative to the
+// engine's working directory. It is not cleaned, because "link/.." may be another directory than ".".
 func (e *Engine) path(args []any, i int) (name, written string) {
 	written = arg[string](args, i)
 	if written == "" || filepath.IsAbs(written) {
@@ -53,14 +53,14 @@ func (e *Engine) path(args []any, i int) (name, written string) {
 }
 
 func (e *Engine) file(args []any, call string) (*openedFile, error) {
-	f, ok := handle[*openedFile](&e.handles, intArg(args, 0))
+	f, ok := lookupHandle[*openedFile](&e.handles, intArg(args, 0))
 	if !ok {
-		return nil, failure(syscall.EBADF, call)
+		return nil, fsError(syscall.EBADF, call)
 	}
 	return f, nil
 }
 
-// The flags of open as they are on Linux, which JavaScript has on every system.
+// The flags of open(2) on Linux, which scripts see on every system.
 const (
 	flagWrite    = 0o1
 	flagBoth     = 0o2
@@ -72,7 +72,8 @@ const (
 	flagSync     = 0o4010000
 )
 
-// openPath opens files and folders, and no pipes or terminals: nothing could end the wait for their other side.
+// openPath opens files and directories. It does not open pipes and terminals, because opening or reading one may block
+// without end.
 func openPath(name, written string, flags int64, perm fs.FileMode) (*os.File, error) {
 	mode := os.O_RDONLY
 	switch {
@@ -90,20 +91,20 @@ func openPath(name, written string, flags int64, perm fs.FileMode) (*os.File, er
 	}
 	info, err := os.Stat(name)
 	switch {
-	case err == nil && waits(name, info):
+	case err == nil && mayBlock(name, info):
 		return nil, &hostError{Code: "ENOTSUP", Props: map[string]any{"errno": -95.0, "syscall": "open", "path": written}, Message: fmt.Sprintf(
-			"ENOTSUP: the embedded engine opens files and folders, no pipes, sockets or devices, open '%s'", written)}
+			"ENOTSUP: the embedded engine opens files and directories, but not pipes, sockets and devices, open '%s'", written)}
 	case err == nil && flags&flagDir != 0 && !info.IsDir():
-		return nil, failure(syscall.ENOTDIR, "open", written)
+		return nil, fsError(syscall.ENOTDIR, "open", written)
 	}
 	f, err := os.OpenFile(name, mode, perm)
-	return f, failure(err, "open", written)
+	return f, fsError(err, "open", written)
 }
 
-// waits tells whether a file has another side: everything but files and folders, except what always answers.
-func waits(name string, info fs.FileInfo) bool {
+// mayBlock reports whether opening or reading a file may block: everything but files, directories and some devices.
+func mayBlock(name string, info fs.FileInfo) bool {
 	for _, ours := range []string{"/dev/std", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} {
-		if strings.HasPrefix(name, ours) { // descriptors of trailblaze
+		if strings.HasPrefix(name, ours) { // file descriptors of this process
 			return true
 		}
 	}
@@ -117,7 +118,7 @@ func waits(name string, info fs.FileInfo) bool {
 	return true
 }
 
-// openFile is (path, flags, mode): a number.
+// openFile implements fs.open(path, flags, mode): it returns a number.
 func openFile(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	flags := intArg(args, 1)
@@ -130,23 +131,23 @@ func openFile(_ context.Context, e *Engine, args []any) (any, error) {
 
 func permissions(args []any, i int) fs.FileMode { return fs.FileMode(intArg(args, i)) & fs.ModePerm }
 
-// closeFile is (number).
+// closeFile implements fs.close(number).
 func closeFile(_ context.Context, e *Engine, args []any) (any, error) {
 	f, err := e.file(args, "close")
 	if err != nil {
 		return nil, err
 	}
 	e.handles.remove(int(intArg(args, 0)))
-	return nil, failure(f.Close(), "close")
+	return nil, fsError(f.Close(), "close")
 }
 
-// readFile is (number, length, position or nil): at most that many bytes, none at the end.
+// readFile implements fs.read(number, length, position or nil). It may return fewer bytes, and none at the end.
 func readFile(_ context.Context, e *Engine, args []any) (any, error) {
 	f, err := e.file(args, "read")
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, max(0, min(intArg(args, 1), maxRead)))
+	data := make([]byte, max(0, min(intArg(args, 1), maxReadBytes)))
 	var n int
 	if position, ok := args[2].(float64); ok {
 		n, err = f.ReadAt(data, int64(position))
@@ -154,12 +155,12 @@ func readFile(_ context.Context, e *Engine, args []any) (any, error) {
 		n, err = f.Read(data)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, failure(err, "read")
+		return nil, fsError(err, "read")
 	}
 	return data[:n], nil
 }
 
-// writeFile is (number, bytes or text, position or nil): how many bytes were written.
+// writeFile implements fs.write(number, bytes or text, position or nil): it returns the number of bytes written.
 func writeFile(_ context.Context, e *Engine, args []any) (any, error) {
 	f, err := e.file(args, "write")
 	if err != nil {
@@ -167,15 +168,15 @@ func writeFile(_ context.Context, e *Engine, args []any) (any, error) {
 	}
 	var n int
 	if position, ok := args[2].(float64); ok && !f.appends {
-		n, err = f.WriteAt(content(args, 1), int64(position))
+		n, err = f.WriteAt(contentArg(args, 1), int64(position))
 	} else {
-		n, err = f.Write(content(args, 1))
+		n, err = f.Write(contentArg(args, 1))
 	}
-	return float64(n), failure(err, "write")
+	return float64(n), fsError(err, "write")
 }
 
-// content is what is to be written: bytes, or text as UTF-8.
-func content(args []any, i int) []byte {
+// contentArg returns an argument as bytes; text is encoded as UTF-8.
+func contentArg(args []any, i int) []byte {
 	if text, ok := args[i].(string); ok {
 		return []byte(text)
 	}
@@ -187,28 +188,28 @@ func syncFile(_ context.Context, e *Engine, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, failure(f.Sync(), "fsync")
+	return nil, fsError(f.Sync(), "fsync")
 }
 
-// readAll is (path or number, flags, whether text is wanted): the rest of the file.
-func readAll(ctx context.Context, e *Engine, args []any) (any, error) {
+// readWholeFile implements fs.readAll(path or number, flags, asText): it reads to the end of the file.
+func readWholeFile(ctx context.Context, e *Engine, args []any) (any, error) {
 	f, err := e.fileOrPath(args, "read", 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.done()
+	defer f.release()
 	size := int64(512)
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		if size = info.Size(); size > maxBytes {
-			return nil, tooLarge(size)
+		if size = info.Size(); size > maxValueBytes {
+			return nil, fileTooLargeError(size)
 		}
 	}
-	data, err := readWhole(ctx, f, size+1)
+	data, err := readAllLimited(ctx, f, size+1)
 	if errors.Is(err, errTooLarge) {
-		return nil, tooLarge(maxBytes + 1)
+		return nil, fileTooLargeError(maxValueBytes + 1)
 	}
 	if err != nil {
-		return nil, failure(err, "read")
+		return nil, fsError(err, "read")
 	}
 	if arg[bool](args, 2) {
 		return decodeUTF8(data), nil
@@ -216,23 +217,24 @@ func readAll(ctx context.Context, e *Engine, args []any) (any, error) {
 	return data, nil
 }
 
-var errTooLarge = errors.New("there is more than an engine takes at once")
+var errTooLarge = errors.New("more than maxValueBytes")
 
-// readWhole reads to the end, which may be far from where the size says that it is.
-func readWhole(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
+// readAllLimited reads to the end of r. size is the expected number of bytes; it fails with errTooLarge above
+// maxValueBytes.
+func readAllLimited(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
 	data := make([]byte, 0, size)
 	for {
 		if len(data) == cap(data) {
-			data = slices.Grow(data, len(data)) // append alone grows by a quarter
+			data = slices.Grow(data, len(data)) // append grows by a quarter only
 		}
-		n, err := r.Read(data[len(data):min(cap(data), len(data)+maxRead)])
+		n, err := r.Read(data[len(data):min(cap(data), len(data)+maxReadBytes)])
 		data = data[:len(data)+n]
 		switch {
 		case errors.Is(err, io.EOF):
 			return data, nil
 		case err != nil:
 			return nil, err
-		case len(data) > maxBytes:
+		case len(data) > maxValueBytes:
 			return nil, errTooLarge
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -240,58 +242,58 @@ func readWhole(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
 	}
 }
 
-func tooLarge(size int64) error {
+func fileTooLargeError(size int64) error {
 	return &hostError{Code: "ERR_FS_FILE_TOO_LARGE", Name: "RangeError", Message: fmt.Sprintf(
-		"File size (%d) is greater than the %d MiB that the embedded engine reads at once; read it in parts", size, maxBytes>>20)}
+		"File size (%d) exceeds %d MiB, the limit of the embedded engine; read the file in parts", size, maxValueBytes>>20)}
 }
 
-// eitherFile is a file that stays open, or one that is closed with done.
-type eitherFile struct {
+// fileArg is a file that an operation got by its number, or that it opened by its path and closes with release.
+type fileArg struct {
 	*os.File
-	ours bool
+	closeAfterUse bool
 }
 
-func (f eitherFile) done() {
-	if f.ours {
+func (f fileArg) release() {
+	if f.closeAfterUse {
 		_ = f.Close()
 	}
 }
 
-// fileOrPath is the open file of a number, or that of a path, opened with the flags of the next argument and a mode.
-func (e *Engine) fileOrPath(args []any, call string, perm fs.FileMode) (eitherFile, error) {
+// fileOrPath returns the open file of a number, or opens a path with the flags of the next argument.
+func (e *Engine) fileOrPath(args []any, call string, perm fs.FileMode) (fileArg, error) {
 	if _, ok := args[0].(float64); ok {
 		f, err := e.file(args, call)
 		if err != nil {
-			return eitherFile{}, err
+			return fileArg{}, err
 		}
-		return eitherFile{f.File, false}, nil
+		return fileArg{f.File, false}, nil
 	}
 	name, written := e.path(args, 0)
 	f, err := openPath(name, written, intArg(args, 1), perm)
-	return eitherFile{f, true}, err
+	return fileArg{f, true}, err
 }
 
-// writeAll is (path or number, flags, mode, bytes or text, whether it has to reach the disk).
-func writeAll(_ context.Context, e *Engine, args []any) (any, error) {
+// writeWholeFile implements fs.writeAll(path or number, flags, mode, bytes or text, flush).
+func writeWholeFile(_ context.Context, e *Engine, args []any) (any, error) {
 	f, err := e.fileOrPath(args, "write", permissions(args, 2))
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.Write(content(args, 3))
+	_, err = f.Write(contentArg(args, 3))
 	if err == nil && arg[bool](args, 4) {
 		err = f.Sync()
 	}
-	if f.ours {
+	if f.closeAfterUse {
 		err = errors.Join(err, f.Close())
 	}
-	return nil, failure(err, "write")
+	return nil, fsError(err, "write")
 }
 
-// copyFile is (from, to, whether to must not be there).
+// copyFile implements fs.copy(from, to, exclusive).
 func copyFile(ctx context.Context, e *Engine, args []any) (any, error) {
 	from, writtenFrom := e.path(args, 0)
 	to, writtenTo := e.path(args, 1)
-	fail := func(err error) (any, error) { return nil, failure(err, "copyfile", writtenFrom, writtenTo) }
+	fail := func(err error) (any, error) { return nil, fsError(err, "copyfile", writtenFrom, writtenTo) }
 	info, err := os.Stat(from)
 	if err != nil {
 		return fail(err)
@@ -314,41 +316,42 @@ func copyFile(ctx context.Context, e *Engine, args []any) (any, error) {
 	if err != nil {
 		return fail(err)
 	}
-	_, err = io.Copy(out, &untilDone{ctx, in})
+	_, err = io.Copy(out, &contextReader{ctx, in})
 	return fail(errors.Join(err, out.Close()))
 }
 
-// untilDone reads until a context ends.
-type untilDone struct {
-	ctx context.Context //nolint:containedctx // a reader has no other way to know
+// contextReader fails when its context is done.
+type contextReader struct {
+	ctx context.Context //nolint:containedctx // Read has no context argument
 	io.Reader
 }
 
-func (r *untilDone) Read(p []byte) (int, error) {
+func (r *contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return r.Reader.Read(p)
 }
 
-// systemFacts are what os.FileInfo does not have.
-type systemFacts struct {
+// systemStat has what os.FileInfo lacks.
+type systemStat struct {
 	dev, mode, links, uid, gid, rdev, blockSize, inode, blocks float64
-	read, changed                                              float64 // milliseconds
+	accessed, changed                                          float64 // milliseconds
 }
 
-func statFile(stat func(string) (os.FileInfo, error), call string) job {
+// statFile implements fs.stat and fs.lstat(path).
+func statFile(stat func(string) (os.FileInfo, error), call string) asyncOp {
 	return func(_ context.Context, e *Engine, args []any) (any, error) {
 		name, written := e.path(args, 0)
 		info, err := stat(name)
 		if err != nil {
-			return nil, failure(err, call, written)
+			return nil, fsError(err, call, written)
 		}
-		return facts(info), nil
+		return statValues(info), nil
 	}
 }
 
-// statOpen is (number).
+// statOpen implements fs.fstat(number).
 func statOpen(_ context.Context, e *Engine, args []any) (any, error) {
 	f, err := e.file(args, "fstat")
 	if err != nil {
@@ -356,28 +359,29 @@ func statOpen(_ context.Context, e *Engine, args []any) (any, error) {
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, failure(err, "fstat")
+		return nil, fsError(err, "fstat")
 	}
-	return facts(info), nil
+	return statValues(info), nil
 }
 
-// facts are what node's Stats has, in its order. No system of ours tells all of them when a file was made.
-func facts(info os.FileInfo) []any {
-	s := system(info)
+// statValues returns the fields of node's Stats, in its order. The birth time is approximated, because not every system
+// has it.
+func statValues(info os.FileInfo) []any {
+	s := statSystem(info)
 	if s.mode == 0 {
 		s.mode = float64(unixMode(info.Mode()))
 	}
 	written := float64(info.ModTime().UnixMicro()) / 1e3
 	if s.changed == 0 {
-		s.read, s.changed = written, written
+		s.accessed, s.changed = written, written
 	}
 	return []any{
 		s.dev, s.mode, s.links, s.uid, s.gid, s.rdev, s.blockSize, s.inode, float64(info.Size()), s.blocks,
-		s.read, written, s.changed, min(s.changed, written),
+		s.accessed, written, s.changed, min(s.changed, written),
 	}
 }
 
-// The kinds of files in the mode of a Unix system.
+// The file types in st_mode of a Unix system.
 const (
 	kindPipe    = 0o010000
 	kindChar    = 0o020000
@@ -388,11 +392,12 @@ const (
 	kindSocket  = 0o140000
 )
 
+// unixMode returns the type and permissions of a file as st_mode has them.
 func unixMode(mode fs.FileMode) int {
-	return kind(mode) | int(mode.Perm())
+	return fileType(mode) | int(mode.Perm())
 }
 
-func kind(mode fs.FileMode) int {
+func fileType(mode fs.FileMode) int {
 	switch {
 	case mode.IsDir():
 		return kindDir
@@ -410,15 +415,16 @@ func kind(mode fs.FileMode) int {
 	return kindRegular
 }
 
-// makeDir is (path, recursive, mode): the first folder that it had to make when recursive; else nil.
+// makeDir implements fs.mkdir(path, recursive, mode): when recursive, it returns the first directory that it created,
+// or nil.
 func makeDir(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	mode := permissions(args, 2)
 	if !arg[bool](args, 1) {
-		return nil, failure(os.Mkdir(name, mode), "mkdir", written)
+		return nil, fsError(os.Mkdir(name, mode), "mkdir", written)
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		return nil, failure(syscall.EEXIST, "mkdir", written)
+		return nil, fsError(syscall.EEXIST, "mkdir", written)
 	}
 	var first any
 	for dir := filepath.Clean(written); ; dir = filepath.Dir(dir) {
@@ -428,10 +434,10 @@ func makeDir(_ context.Context, e *Engine, args []any) (any, error) {
 		}
 		first = dir
 	}
-	return first, failure(os.MkdirAll(name, mode), "mkdir", written)
+	return first, fsError(os.MkdirAll(name, mode), "mkdir", written)
 }
 
-// makeTempDir is (prefix): the path of a folder of its own.
+// makeTempDir implements fs.mkdtemp(prefix): it returns the path.
 func makeTempDir(_ context.Context, e *Engine, args []any) (any, error) {
 	const letters, attempts = 6, 100
 	name, written := e.path(args, 0)
@@ -445,26 +451,27 @@ func makeTempDir(_ context.Context, e *Engine, args []any) (any, error) {
 			return written + random, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return nil, failure(err, "mkdtemp", written+"XXXXXX")
+			return nil, fsError(err, "mkdtemp", written+"XXXXXX")
 		}
 	}
-	return nil, failure(syscall.EEXIST, "mkdtemp", written+"XXXXXX")
+	return nil, fsError(syscall.EEXIST, "mkdtemp", written+"XXXXXX")
 }
 
-// readDir is (path): names and kinds by turns, sorted by name.
-func readDir(_ context.Context, e *Engine, args []any) (any, error) {
+// listDir implements fs.readdir(path): it returns alternating names and types, sorted by name.
+func listDir(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	entries, err := os.ReadDir(name)
 	if err != nil {
-		return nil, failure(err, "scandir", written)
+		return nil, fsError(err, "scandir", written)
 	}
 	out := make([]any, 0, 2*len(entries))
 	for _, entry := range entries {
-		out = append(out, entry.Name(), float64(kind(entry.Type())))
+		out = append(out, entry.Name(), float64(fileType(entry.Type())))
 	}
 	return out, nil
 }
 
+// removeDir implements fs.rmdir(path).
 func removeDir(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	info, err := os.Lstat(name)
@@ -474,9 +481,10 @@ func removeDir(_ context.Context, e *Engine, args []any) (any, error) {
 	if err == nil {
 		err = os.Remove(name)
 	}
-	return nil, failure(err, "rmdir", written)
+	return nil, fsError(err, "rmdir", written)
 }
 
+// unlink implements fs.unlink(path).
 func unlink(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	info, err := os.Lstat(name)
@@ -486,37 +494,40 @@ func unlink(_ context.Context, e *Engine, args []any) (any, error) {
 	if err == nil {
 		err = os.Remove(name)
 	}
-	return nil, failure(err, "unlink", written)
+	return nil, fsError(err, "unlink", written)
 }
 
-// removeAll is (path).
+// removeAll implements fs.removeAll(path).
 func removeAll(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
-	return nil, failure(os.RemoveAll(name), "rm", written)
+	return nil, fsError(os.RemoveAll(name), "rm", written)
 }
 
-// twoPaths is an operation (from, to) that the system calls by that name.
-func twoPaths(name string, do func(from, to string) error) job {
+// twoPathOp returns an operation (from, to); syscall is its name in errors.
+func twoPathOp(name string, do func(from, to string) error) asyncOp {
 	return func(_ context.Context, e *Engine, args []any) (any, error) {
 		from, writtenFrom := e.path(args, 0)
 		to, writtenTo := e.path(args, 1)
-		return nil, failure(do(from, to), name, writtenFrom, writtenTo)
+		return nil, fsError(do(from, to), name, writtenFrom, writtenTo)
 	}
 }
 
-// symlink is (target, path): a relative target is below the folder of the link, so it stays as it is.
+// symlink implements fs.symlink(target, path). The target stays as the script wrote it, because it is relative to the
+// directory of the link.
 func symlink(_ context.Context, e *Engine, args []any) (any, error) {
 	target := arg[string](args, 0)
 	name, written := e.path(args, 1)
-	return nil, failure(os.Symlink(target, name), "symlink", target, written)
+	return nil, fsError(os.Symlink(target, name), "symlink", target, written)
 }
 
+// readLink implements fs.readlink(path).
 func readLink(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	target, err := os.Readlink(name)
-	return target, failure(err, "readlink", written)
+	return target, fsError(err, "readlink", written)
 }
 
+// realPath implements fs.realpath(path).
 func realPath(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	if written == "" {
@@ -524,18 +535,18 @@ func realPath(_ context.Context, e *Engine, args []any) (any, error) {
 	}
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return nil, failure(err, "realpath", written)
+		return nil, fsError(err, "realpath", written)
 	}
 	return filepath.Clean(real), nil
 }
 
-// accessFile is (path, mode).
+// accessFile implements fs.access(path, mode).
 func accessFile(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
-	return nil, failure(access(name, uint32(intArg(args, 1)&0o7)), "access", written)
+	return nil, fsError(access(name, uint32(intArg(args, 1)&0o7)), "access", written)
 }
 
-// changeMode is (path or number, mode).
+// changeMode implements fs.chmod(path or number, mode).
 func changeMode(_ context.Context, e *Engine, args []any) (any, error) {
 	mode := fs.FileMode(intArg(args, 1)) & fs.ModePerm
 	if _, ok := args[0].(float64); ok {
@@ -543,13 +554,13 @@ func changeMode(_ context.Context, e *Engine, args []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, failure(f.Chmod(mode), "fchmod")
+		return nil, fsError(f.Chmod(mode), "fchmod")
 	}
 	name, written := e.path(args, 0)
-	return nil, failure(os.Chmod(name, mode), "chmod", written)
+	return nil, fsError(os.Chmod(name, mode), "chmod", written)
 }
 
-// changeTimes is (path or number, read, written), times in milliseconds.
+// changeTimes implements fs.utimes(path or number, accessed, modified), with times in milliseconds.
 func changeTimes(_ context.Context, e *Engine, args []any) (any, error) {
 	name, written := e.path(args, 0)
 	call := "utime"
@@ -563,12 +574,12 @@ func changeTimes(_ context.Context, e *Engine, args []any) (any, error) {
 	at := func(i int) time.Time { return time.UnixMicro(int64(arg[float64](args, i) * 1e3)) }
 	err := os.Chtimes(name, at(1), at(2))
 	if call == "futime" {
-		return nil, failure(err, call)
+		return nil, fsError(err, call)
 	}
-	return nil, failure(err, call, written)
+	return nil, fsError(err, call, written)
 }
 
-// truncate is (path or number, length).
+// truncate implements fs.truncate(path or number, length).
 func truncate(_ context.Context, e *Engine, args []any) (any, error) {
 	size := intArg(args, 1)
 	if _, ok := args[0].(float64); ok {
@@ -576,12 +587,12 @@ func truncate(_ context.Context, e *Engine, args []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, failure(f.Truncate(size), "ftruncate")
+		return nil, fsError(f.Truncate(size), "ftruncate")
 	}
 	name, written := e.path(args, 0)
 	f, err := openPath(name, written, flagBoth, 0)
 	if err != nil {
 		return nil, err
 	}
-	return nil, failure(errors.Join(f.Truncate(size), f.Close()), "ftruncate")
+	return nil, fsError(errors.Join(f.Truncate(size), f.Close()), "ftruncate")
 }

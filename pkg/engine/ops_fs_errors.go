@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// failure is an error of the file system in node's words: `ENOENT: no such file or directory, open 'x'`. Paths are as the author wrote
-// them; without any the message names none.
-func failure(err error, call string, paths ...string) error {
+// fsError returns an error with node's properties and message: `ENOENT: no such file or directory, open 'x'`. Paths are
+// as the script wrote them.
+func fsError(err error, call string, paths ...string) error {
 	if err == nil {
 		return nil
 	}
 	if known, ok := errors.AsType[*hostError](err); ok {
 		return known
 	}
-	code, number, text := describe(err)
+	code, number, text := describeErrno(err)
 	h := &hostError{Code: code, Props: map[string]any{"errno": float64(number), "syscall": call}}
 	h.Message = fmt.Sprintf("%s: %s, %s", code, text, call)
 	if len(paths) > 0 {
@@ -30,8 +30,8 @@ func failure(err error, call string, paths ...string) error {
 	return h
 }
 
-// describe says what libuv says of an error.
-func describe(err error) (code string, number int, text string) {
+// describeErrno returns libuv's code, negative number and message for an error.
+func describeErrno(err error) (code string, number int, text string) {
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &errno):
@@ -41,7 +41,7 @@ func describe(err error) (code string, number int, text string) {
 	case errors.Is(err, fs.ErrInvalid):
 		code = "EINVAL"
 	}
-	switch { // what systems have several numbers for
+	switch { // errors that have several numbers on some systems
 	case code != "":
 	case errors.Is(err, fs.ErrNotExist):
 		code = "ENOENT"
@@ -52,7 +52,7 @@ func describe(err error) (code string, number int, text string) {
 	default:
 		code = "EIO"
 	}
-	text, number = libuv(code)
+	text, number = libuvError(code)
 	if text == "" {
 		text = err.Error()
 		if errno != 0 {
@@ -62,8 +62,8 @@ func describe(err error) (code string, number int, text string) {
 	return code, -number, text
 }
 
-// libuv has libuv's text for a code, and its number on Linux.
-func libuv(code string) (text string, number int) {
+// libuvError returns libuv's message for a code, and the number on Linux; empty when the code is unknown.
+func libuvError(code string) (text string, number int) {
 	switch code {
 	case "EPERM":
 		return "operation not permitted", 1

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestNoPathIsTheScriptsFolder(t *testing.T) {
+func TestEmptyPaths(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	got := run(t, bundledImports(`
@@ -22,11 +22,11 @@ func TestNoPathIsTheScriptsFolder(t *testing.T) {
 		t.Errorf("stdout %q, want %q", got, want)
 	}
 	if made, err := filepath.Glob(filepath.Join(dir, "??????")); err != nil || len(made) != 2 {
-		t.Errorf("the script's folder has %q (%v)", made, err)
+		t.Errorf("the script's directory has %q (%v)", made, err)
 	}
 }
 
-func TestTheUsersHomeIsThatOfTheEnginesEnvironment(t *testing.T) {
+func TestHomeIsTakenFromEnvironment(t *testing.T) {
 	t.Parallel()
 	code := bundledImports(`import os from "node:os"; console.log(os.homedir())`)
 	got := run(t, code, func(s *Spec) { s.Env = []string{"HOME=/home/of-it", "USERPROFILE=/home/of-it"} })
@@ -42,7 +42,7 @@ func TestTheUsersHomeIsThatOfTheEnginesEnvironment(t *testing.T) {
 	}
 }
 
-func TestTheUsersShellIsThatOfThePasswordFile(t *testing.T) {
+func TestShellFromPasswordFile(t *testing.T) {
 	t.Parallel()
 	passwd := filepath.Join(t.TempDir(), "passwd")
 	if err := os.WriteFile(passwd, []byte("root:x:0:0:root:/root:/bin/sh\n# 7\nshort:x:7\nits:x:7:7:Its User:/home/of-it:/bin/its\nnone:x:8:8::/:\n"), 0o600); err != nil {

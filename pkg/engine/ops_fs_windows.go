@@ -20,7 +20,7 @@ func errnoName(errno syscall.Errno) string {
 		return "EPERM"
 	case syscall.EISDIR:
 		return "EISDIR"
-	case 10013: // from here on those of sockets
+	case 10013: // this and the following are errors of Winsock
 		return "EACCES"
 	case 10048:
 		return "EADDRINUSE"
@@ -41,7 +41,7 @@ func errnoName(errno syscall.Errno) string {
 	}
 }
 
-// access can only tell whether a file is there and may be written; mode is the sum of R_OK 4, W_OK 2 and X_OK 1.
+// access checks whether a file exists and is writable; mode is the sum of R_OK 4, W_OK 2 and X_OK 1.
 func access(name string, mode uint32) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -53,11 +53,11 @@ func access(name string, mode uint32) error {
 	return nil
 }
 
-// system knows the times.
-func system(info os.FileInfo) (facts systemFacts) {
+// statSystem returns the times of a file. The other fields are zero.
+func statSystem(info os.FileInfo) (facts systemStat) {
 	facts.links = 1
 	if st, ok := info.Sys().(*syscall.Win32FileAttributeData); ok {
-		facts.read = float64(st.LastAccessTime.Nanoseconds()) / 1e6
+		facts.accessed = float64(st.LastAccessTime.Nanoseconds()) / 1e6
 		facts.changed = float64(st.LastWriteTime.Nanoseconds()) / 1e6
 	}
 	return facts

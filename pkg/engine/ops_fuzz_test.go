@@ -17,21 +17,21 @@ import (
 	"unicode/utf8"
 )
 
-// bare is an engine that runs no JavaScript, for operations that need none.
-func bare(tb testing.TB) *Engine {
+// newBareEngine returns an engine without a VM, for operations that do not need one.
+func newBareEngine(tb testing.TB) *Engine {
 	tb.Helper()
-	e := &Engine{spec: Spec{Dir: tb.TempDir()}, inbox: newInbox()}
+	e := &Engine{spec: Spec{Dir: tb.TempDir()}, tasks: newTaskQueue()}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	e.ctx = ctx
 	tb.Cleanup(func() {
 		cancel()
 		e.handles.closeAll()
-		e.work.Wait()
+		e.goroutines.Wait()
 	})
 	return e
 }
 
-func FuzzURLsThatAreParsedStayWhatTheyAre(f *testing.F) {
+func FuzzURL(f *testing.F) {
 	for _, seed := range []string{
 		"http://user:pass@example.com:8080/a/../b?q#h", "file:///C:/x", "mailto:a@b", "http://[::1]/", "http://%zz", "http://x/\xff", "x://",
 		"http://`/%zz#%", "http:\\\\x", "//", "data:,\x00", "http://0x7f.1", "a:/..//b", "http://[1::2::3]", "http://x:65536", "?", "file:C|/",
@@ -53,7 +53,7 @@ func FuzzURLsThatAreParsedStayWhatTheyAre(f *testing.F) {
 			t.Fatalf("%q on %q has %d parts: %q", input, base, len(parts), parts)
 		}
 		if again, _ := parseURL(nil, []any{parts[0], nil}); again != first && !strings.HasPrefix(parts[1], "file") {
-			t.Errorf("%q on %q is %q, which is %q", input, base, first, again)
+			t.Errorf("%q with base %q is %q, which parses to %q", input, base, first, again)
 		}
 		for _, part := range []string{"protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"} {
 			changed, _ := setURL(nil, []any{parts[0], part, input})
@@ -63,14 +63,14 @@ func FuzzURLsThatAreParsedStayWhatTheyAre(f *testing.F) {
 		}
 		if parts[1] == "http:" || parts[1] == "https:" {
 			if _, err := requestURL(parts[0]); err != nil {
-				t.Errorf("no request can be made of %q: %v", parts[0], err)
+				t.Errorf("requestURL(%q): %v", parts[0], err)
 			}
 		}
 	})
 }
 
-// Whatever the pieces, the text is that of the whole, and valid.
-func FuzzTextIsDecodedInPieces(f *testing.F) {
+// Decoding in pieces gives the same valid text as decoding at once.
+func FuzzTextDecoder(f *testing.F) {
 	for _, seed := range []string{"", "a", "h\u00e9", "\xff", "\xe2\x82", "\xf0\x9f\x98\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x00\xd8", "\x3d\xd8\x00\xde"} {
 		for _, encoding := range []string{"utf-8", "utf-16le", "utf-16be", "windows-1252"} {
 			f.Add([]byte(seed), encoding, 1)
@@ -87,7 +87,7 @@ func FuzzTextIsDecodedInPieces(f *testing.F) {
 		}
 		whole, left, valid := decode(data, true)
 		if left != 0 || !utf8.ValidString(whole) {
-			t.Errorf("%x as %s: %d left, %q", data, encoding, left, whole)
+			t.Errorf("%x as %s: rest %d, text %q", data, encoding, left, whole)
 		}
 		if at < 0 || at > len(data) {
 			return
@@ -95,12 +95,12 @@ func FuzzTextIsDecodedInPieces(f *testing.F) {
 		first, left, ok := decode(data[:at], false)
 		second, _, also := decode(data[at-left:], true)
 		if first+second != whole || (ok && also) != valid {
-			t.Errorf("%x as %s, parted at %d: %q and %q, %t and %t, but %q, %t", data, encoding, at, first, second, ok, also, whole, valid)
+			t.Errorf("%x as %s, split at %d: %q and %q, valid %t and %t; at once: %q, %t", data, encoding, at, first, second, ok, also, whole, valid)
 		}
 	})
 }
 
-func FuzzBytesSurviveAsText(f *testing.F) {
+func FuzzBinaryEncodings(f *testing.F) {
 	for _, seed := range []string{"", "a", "\x00\xff", "hello", "\xfb\xff\xfe"} {
 		f.Add([]byte(seed), seed)
 	}
@@ -112,25 +112,26 @@ func FuzzBytesSurviveAsText(f *testing.F) {
 			"latin1":    encodeLatin1(decodeLatin1(data)),
 		} {
 			if !bytes.Equal(back, data) {
-				t.Errorf("%x through %s is %x", data, name, back)
+				t.Errorf("%x encoded and decoded as %s is %x", data, name, back)
 			}
 		}
-		decodeBase64(text) // whatever it is
+		decodeBase64(text) // must not panic
 		decodeHex(text)
 		encodeLatin1(text)
 	})
 }
 
-// Whatever a path is, it is no panic, and the error says what failed.
-func FuzzPathsFailInWords(f *testing.F) {
+// No path causes a panic, each error has a code and a message, and relative paths are relative to the engine's
+// directory.
+func FuzzPaths(f *testing.F) {
 	for _, seed := range []string{"", "x", "a\x00b", "../x", strings.Repeat("long/", 2000), strings.Repeat("n", 300), "\xff\xfe", ".", "nul", "x/", "//x"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		if filepath.IsAbs(path) || strings.Contains(path, "..") {
-			return // the test's own folder only
+			return // stay in the test's directory
 		}
-		e := bare(t)
+		e := newBareEngine(t)
 		ours := t.TempDir()
 		t.Chdir(ours)
 		_, jobs := fileOps()
@@ -144,14 +145,14 @@ func FuzzPathsFailInWords(f *testing.F) {
 				t.Errorf("%s %q: %#v", name, path, err)
 			}
 			if left, err := os.ReadDir(ours); err != nil || len(left) > 0 {
-				t.Fatalf("%s %q left %v in our own folder, not in the script's (%v)", name, path, left, err)
+				t.Fatalf("%s %q created %v outside of the engine's directory (%v)", name, path, left, err)
 			}
 		}
 	})
 }
 
-// A server may send what it likes: JavaScript gets an answer or an error.
-func FuzzAnswersOfServers(f *testing.F) {
+// Whatever a server sends, a script gets a response or an error.
+func FuzzHTTPResponses(f *testing.F) {
 	for _, seed := range []string{
 		"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhi", "nonsense", "",
 		"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nnot gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\nx\x9c", "HTTP/1.1 999 \xff\r\nX: \xff\x00\r\n\r\n",
@@ -161,9 +162,9 @@ func FuzzAnswersOfServers(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		e := bare(t)
+		e := newBareEngine(t)
 		e.handles.transport = newTransport(nil)
-		e.handles.transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return answering(answer), nil }
+		e.handles.transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return respondingConn(answer), nil }
 		id, err := openExchange(e, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +173,7 @@ func FuzzAnswersOfServers(f *testing.F) {
 		head, err := sendRequest(e.ctx, e, []any{id, "GET", "http://x/", []any{"X-A", "b"}, nil, false})
 		if err == nil {
 			if len(head.([]any)) != 3 {
-				t.Errorf("%q: head %v", answer, head)
+				t.Errorf("%q: result %v", answer, head)
 			}
 			_, err = readResponseWhole(e.ctx, e, []any{id, true})
 		}
@@ -182,12 +183,12 @@ func FuzzAnswersOfServers(f *testing.F) {
 	})
 }
 
-// answering is a connection that says the same to every request, and ends.
-func answering(answer []byte) net.Conn {
+// respondingConn returns a connection that sends the same bytes after each request, and closes.
+func respondingConn(answer []byte) net.Conn {
 	ours, theirs := net.Pipe()
 	go func() {
 		defer theirs.Close()
-		_ = theirs.SetDeadline(time.Now().Add(patient))
+		_ = theirs.SetDeadline(time.Now().Add(testTimeout))
 		r := bufio.NewReader(theirs)
 		for line, err := r.ReadString('\n'); err == nil && line != "\r\n"; line, err = r.ReadString('\n') {
 			_ = line
@@ -197,8 +198,8 @@ func answering(answer []byte) net.Conn {
 	return ours
 }
 
-// Whatever a header is, no other comes of it.
-func FuzzHeadersStayOne(f *testing.F) {
+// No header value can add another header.
+func FuzzResponseHeaders(f *testing.F) {
 	for _, seed := range []string{"", "a", "a\r\nSet-Cookie: x=1", "h\u00e9", "\u0141", "\x00", "a\nb"} {
 		f.Add("X-Name", seed)
 		f.Add("content-length", seed)
@@ -206,7 +207,7 @@ func FuzzHeadersStayOne(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, value string) {
 		h := http.Header{}
-		setResponseHeaders(h, piece{status: 200, headers: []any{name, value}, data: []byte("x"), last: true})
+		setResponseHeaders(h, responsePiece{status: 200, headers: []any{name, value}, data: []byte("x"), last: true})
 		var wire bytes.Buffer
 		response := &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Header: h, Body: http.NoBody, ContentLength: -1}
 		if err := response.Write(&wire); err != nil {

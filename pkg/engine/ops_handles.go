@@ -6,25 +6,24 @@ import (
 	"sync"
 )
 
-// handles are what the JavaScript of an engine has open, by number: files, requests, servers. All are closed when the engine ends. It
-// may be used from any goroutine.
-type handles struct {
-	mu   sync.Mutex
-	last int
-	open map[int]io.Closer // nil after closeAll
-	done bool
+// handleTable has what a script has opened, by number: files, requests, servers. It may be used from any goroutine.
+type handleTable struct {
+	mu     sync.Mutex
+	last   int
+	open   map[int]io.Closer // nil after closeAll
+	closed bool
 
-	transport *http.Transport // nil until the network is asked for something
+	transport *http.Transport // nil before the first request
 }
 
-// firstHandle leaves the numbers of stdin, stdout and stderr free.
+// firstHandle is the first number; stdin, stdout and stderr have the numbers before it.
 const firstHandle = 3
 
-// add gives what is open a number. After closeAll it is closed at once, and the number means nothing.
-func (h *handles) add(c io.Closer) int {
+// add returns a new number for c. After closeAll it closes c and returns -1.
+func (h *handleTable) add(c io.Closer) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.done {
+	if h.closed {
 		_ = c.Close()
 		return -1
 	}
@@ -36,17 +35,18 @@ func (h *handles) add(c io.Closer) int {
 	return h.last
 }
 
-// remove forgets what has been closed, or is about to be.
-func (h *handles) remove(id int) {
+// remove removes a handle, which the caller closes.
+func (h *handleTable) remove(id int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.open, id)
 }
 
-func (h *handles) closeAll() {
+// closeAll closes everything in the table, and what is added later.
+func (h *handleTable) closeAll() {
 	h.mu.Lock()
 	open, transport := h.open, h.transport
-	h.open, h.done = nil, true
+	h.open, h.closed = nil, true
 	h.mu.Unlock()
 	for _, c := range open {
 		_ = c.Close()
@@ -56,8 +56,8 @@ func (h *handles) closeAll() {
 	}
 }
 
-// network is the transport that all requests of an engine share.
-func (h *handles) network(env []string) *http.Transport {
+// sharedTransport returns the HTTP transport of the engine.
+func (h *handleTable) sharedTransport(env []string) *http.Transport {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.transport == nil {
@@ -66,16 +66,16 @@ func (h *handles) network(env []string) *http.Transport {
 	return h.transport
 }
 
-// handle finds what is open under a number and is a T; ok is false when there is none.
-func handle[T io.Closer](h *handles, id int64) (found T, ok bool) {
+// lookupHandle returns the T with a number; ok is false when there is none.
+func lookupHandle[T io.Closer](h *handleTable, id int64) (found T, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	found, ok = h.open[int(id)].(T)
 	return found, ok
 }
 
-// count tells how many of what is open are a T.
-func count[T io.Closer](h *handles) int {
+// countHandles returns how many handles are a T.
+func countHandles[T io.Closer](h *handleTable) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := 0

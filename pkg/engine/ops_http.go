@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// lowWater is how much may wait for the client when JavaScript is asked for more.
-const lowWater = 16 << 10
+// lowWaterMark is the number of queued bytes below which JavaScript is asked to write more of a response.
+const lowWaterMark = 16 << 10
 
-// maxRequestHeader is node's, in bytes.
+// maxRequestHeader is the limit of the headers of a request in bytes, as in node.
 const maxRequestHeader = 16 << 10
 
-// serverOps serve HTTP. What happens to a server goes to one listener, which is told what it is: "request", "drain", "finish", "gone",
-// "disconnect" and "close".
-func serverOps() (map[string]op, map[string]job) {
-	ops := map[string]op{
+// serverOps returns the operations for HTTP servers. Events of a server are sent to one listener, whose first argument
+// is "request", "drain", "finish", "aborted", "disconnect" or "close".
+func serverOps() (map[string]syncOp, map[string]asyncOp) {
+	ops := map[string]syncOp{
 		"http.ref":         refServer,
 		"http.close":       closeServer,
 		"http.disconnect":  closeConnections,
@@ -32,35 +32,35 @@ func serverOps() (map[string]op, map[string]job) {
 		"http.send":        sendResponse,
 		"http.abort":       abortRequest,
 	}
-	return ops, map[string]job{"http.listen": listen, "http.read": readRequest}
+	return ops, map[string]asyncOp{"http.listen": listen, "http.read": readRequest}
 }
 
-// httpServer is a server of JavaScript's.
+// httpServer is a server that a script has started.
 type httpServer struct {
-	e        *Engine
-	id       int
-	events   int // the listener
-	server   *http.Server
-	listener net.Listener
+	e          *Engine
+	id         int
+	listenerID int // the listener
+	server     *http.Server
+	listener   net.Listener
 
 	mu       sync.Mutex
-	reffed   bool
-	stopped  bool // it accepts no more connections
-	closed   bool // JavaScript was told
+	hasRef   bool
+	stopped  bool // it no longer accepts connections
+	closed   bool // "close" was sent, or is not to be sent
 	lastConn int
 	conns    map[net.Conn]*serverConn
 }
 
 type serverConn struct {
-	id       int
-	idle     bool
-	answered int // the request whose response is complete, but perhaps not sent; 0 when there is none
+	id              int
+	idle            bool
+	finishedRequest int // the request whose response was written but perhaps not sent; 0 when there is none
 }
 
 type connKey struct{}
 
-// listen is (listener, host or nil, port, milliseconds that an idle connection is kept, milliseconds for the headers of a request): the
-// server's number, its address, family and port.
+// listen implements http.listen(listener, host or nil, port, idle timeout, header timeout), with timeouts in
+// milliseconds. It returns the server's number, and its address, family and port.
 func listen(ctx context.Context, e *Engine, args []any) (any, error) {
 	host, port := arg[string](args, 1), int(intArg(args, 2))
 	address := net.JoinHostPort(host, strconv.Itoa(port))
@@ -68,7 +68,7 @@ func listen(ctx context.Context, e *Engine, args []any) (any, error) {
 	if err != nil {
 		return nil, listenError(err, host, port)
 	}
-	s := &httpServer{e: e, events: int(intArg(args, 0)), listener: l, reffed: true, conns: map[net.Conn]*serverConn{}}
+	s := &httpServer{e: e, listenerID: int(intArg(args, 0)), listener: l, hasRef: true, conns: map[net.Conn]*serverConn{}}
 	s.server = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
 		IdleTimeout:       time.Duration(intArg(args, 3)) * time.Millisecond,
@@ -76,12 +76,12 @@ func listen(ctx context.Context, e *Engine, args []any) (any, error) {
 		MaxHeaderBytes:    maxRequestHeader,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		BaseContext:       func(net.Listener) context.Context { return e.ctx },
-		ConnContext:       s.numbered,
-		ConnState:         s.changed,
+		ConnContext:       s.connContext,
+		ConnState:         s.connStateChanged,
 	}
 	s.id = e.handles.add(s)
 	e.ref()
-	e.work.Go(func() { _ = s.server.Serve(l) })
+	e.goroutines.Go(func() { _ = s.server.Serve(l) })
 	at := l.Addr().(*net.TCPAddr) //nolint:errcheck // of a TCP listener
 	return []any{float64(s.id), at.IP.String(), family(at.IP), float64(at.Port)}, nil
 }
@@ -114,7 +114,7 @@ func listenError(err error, host string, port int) error {
 	}
 }
 
-// Close ends the server and all its connections. JavaScript hears nothing of it.
+// Close closes the server and all its connections without an event.
 func (s *httpServer) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -124,11 +124,11 @@ func (s *httpServer) Close() error {
 }
 
 func (s *httpServer) emit(what string, args ...any) {
-	s.e.emit(s.events, append([]any{what}, args...)...)
+	s.e.emit(s.listenerID, append([]any{what}, args...)...)
 }
 
-// numbered tells connections apart for JavaScript.
-func (s *httpServer) numbered(ctx context.Context, c net.Conn) context.Context {
+// connContext gives a connection its number.
+func (s *httpServer) connContext(ctx context.Context, c net.Conn) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastConn++
@@ -136,37 +136,38 @@ func (s *httpServer) numbered(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, s.conns[c])
 }
 
-// changed keeps the books of connections: each keeps the engine alive, and the last one's end is the end of a server that is closing.
-func (s *httpServer) changed(c net.Conn, state http.ConnState) {
+// connStateChanged tracks connections: each keeps the engine running, and the last one that closes completes the
+// closing of the server.
+func (s *httpServer) connStateChanged(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch state {
 	case http.StateNew:
 		s.e.ref()
-		s.e.work.Add(1)
+		s.e.goroutines.Add(1)
 	case http.StateClosed, http.StateHijacked:
-		s.sent(s.conns[c])
+		s.notifyFinished(s.conns[c])
 		s.emit("disconnect", s.conns[c].id)
 		delete(s.conns, c)
 		s.e.unref()
-		s.e.work.Done()
-		s.closeWhenEmpty()
+		s.e.goroutines.Done()
+		s.notifyClosedIfIdle()
 	default:
 		s.conns[c].idle = state == http.StateIdle
-		s.sent(s.conns[c])
+		s.notifyFinished(s.conns[c])
 	}
 }
 
-// sent is called with the lock held, once net/http has written what it was given.
-func (s *httpServer) sent(c *serverConn) {
-	if c.answered != 0 {
-		s.emit("finish", c.answered)
-		c.answered = 0
+// notifyFinished sends "finish" when net/http has written a complete response. The caller holds the lock.
+func (s *httpServer) notifyFinished(c *serverConn) {
+	if c.finishedRequest != 0 {
+		s.emit("finish", c.finishedRequest)
+		c.finishedRequest = 0
 	}
 }
 
-// closeWhenEmpty is called with the lock held.
-func (s *httpServer) closeWhenEmpty() {
+// notifyClosedIfIdle sends "close" when the server is stopped and has no connections. The caller holds the lock.
+func (s *httpServer) notifyClosedIfIdle() {
 	if s.stopped && !s.closed && len(s.conns) == 0 {
 		s.closed = true
 		s.e.handles.remove(s.id)
@@ -174,37 +175,37 @@ func (s *httpServer) closeWhenEmpty() {
 	}
 }
 
-func (e *Engine) httpServer(args []any) *httpServer {
-	s, _ := handle[*httpServer](&e.handles, intArg(args, 0))
+func (e *Engine) lookupServer(args []any) *httpServer {
+	s, _ := lookupHandle[*httpServer](&e.handles, intArg(args, 0))
 	return s
 }
 
-// refServer is (number, whether the server is to keep the engine alive).
+// refServer implements http.ref(number, wanted): it sets whether the server keeps the engine running.
 func refServer(e *Engine, args []any) (any, error) {
-	if s := e.httpServer(args); s != nil {
+	if s := e.lookupServer(args); s != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.keep(arg[bool](args, 1))
+		s.setRef(arg[bool](args, 1))
 	}
 	return nil, nil
 }
 
-// keep is called with the lock held.
-func (s *httpServer) keep(wanted bool) {
+// setRef is called with the lock held.
+func (s *httpServer) setRef(wanted bool) {
 	switch {
-	case s.stopped || wanted == s.reffed:
+	case s.stopped || wanted == s.hasRef:
 		return
 	case wanted:
 		s.e.ref()
 	default:
 		s.e.unref()
 	}
-	s.reffed = wanted
+	s.hasRef = wanted
 }
 
-// closeServer is (number): no more connections, and an end of those that do nothing.
+// closeServer implements http.close(number): it stops accepting connections, and closes idle ones.
 func closeServer(e *Engine, args []any) (any, error) {
-	s := e.httpServer(args)
+	s := e.lookupServer(args)
 	if s == nil {
 		return nil, nil
 	}
@@ -212,15 +213,15 @@ func closeServer(e *Engine, args []any) (any, error) {
 	s.server.SetKeepAlivesEnabled(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep(false)
+	s.setRef(false)
 	s.stopped = true
-	s.closeWhenEmpty()
+	s.notifyClosedIfIdle()
 	return nil, nil
 }
 
-// closeConnections is (number, number of a connection or nil for all, whether only those that do nothing).
+// closeConnections implements http.disconnect(number, connection or nil for all, idleOnly).
 func closeConnections(e *Engine, args []any) (any, error) {
-	s := e.httpServer(args)
+	s := e.lookupServer(args)
 	if s == nil {
 		return nil, nil
 	}
@@ -238,8 +239,9 @@ func closeConnections(e *Engine, args []any) (any, error) {
 	return nil, nil
 }
 
+// countConnections implements http.connections(number).
 func countConnections(e *Engine, args []any) (any, error) {
-	s := e.httpServer(args)
+	s := e.lookupServer(args)
 	if s == nil {
 		return 0.0, nil
 	}
@@ -248,88 +250,89 @@ func countConnections(e *Engine, args []any) (any, error) {
 	return float64(len(s.conns)), nil
 }
 
-// served is a request and its response. The goroutine of the connection writes what JavaScript has queued.
-type served struct {
-	body  io.Reader
-	ended atomic.Bool // the body
-	abort context.CancelFunc
+// serverRequest is a request and its response. JavaScript queues pieces of the response; the goroutine of the
+// connection writes them.
+type serverRequest struct {
+	body      io.Reader
+	bodyEnded atomic.Bool // the body
+	abort     context.CancelFunc
 
-	mu      sync.Mutex
-	queue   []piece
-	queued  int           // bytes
-	waiting bool          // JavaScript wants to hear when it may write on
-	news    chan struct{} // holds one when something was queued
+	mu         sync.Mutex
+	pieces     []responsePiece
+	queued     int           // bytes
+	wantsDrain bool          // JavaScript waits for "drain"
+	changed    chan struct{} // has an element when a piece was queued
 }
 
-// piece is some of a response: perhaps its head, perhaps the end.
-type piece struct {
-	status  int // 0 when it has no head
+// responsePiece is a part of a response: perhaps its status and headers, data, perhaps the end.
+type responsePiece struct {
+	status  int // 0 when the headers have been sent
 	headers []any
 	data    []byte
 	last    bool
 }
 
-func (s *served) Close() error {
+func (s *serverRequest) Close() error {
 	s.abort()
 	return nil
 }
 
-// serve hands a request to JavaScript, and writes what it answers until that ends or the client goes.
+// serve passes a request to JavaScript and writes the response, until it is complete or the client disconnects.
 func (s *httpServer) serve(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).EnableFullDuplex() // as in node
 	ctx, abort := context.WithCancel(r.Context())
 	defer abort()
-	request := &served{body: r.Body, abort: abort, news: make(chan struct{}, 1)}
-	body, err := request.prefetch(r)
+	request := &serverRequest{body: r.Body, abort: abort, changed: make(chan struct{}, 1)}
+	body, err := request.readSmallBody(r)
 	if err != nil {
 		return
 	}
 	id := s.e.handles.add(request)
 	defer s.e.handles.remove(id)
 	conn, _ := ctx.Value(connKey{}).(*serverConn)
-	s.emit("request", id, conn.id, append(describeRequest(r), body), addresses(r))
+	s.emit("request", id, conn.id, append(describeRequest(r), body), connAddresses(r))
 	if !request.write(ctx, w, func() { s.emit("drain", id) }) {
-		s.emit("gone", id)
-		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to close the connection
+		s.emit("aborted", id)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // makes net/http close the connection
 	}
-	request.drain(w)
+	request.discardBody(w)
 	s.mu.Lock()
-	conn.answered = id
+	conn.finishedRequest = id
 	s.mu.Unlock()
 }
 
-// drain reads a body that nobody has read, after the response and within limits: net/http breaks the connection if it has to do that
-// itself while both directions are open.
-func (s *served) drain(w http.ResponseWriter) {
-	if s.ended.Load() {
+// discardBody reads the rest of a body after the response, within limits. Otherwise net/http does that and closes the
+// connection, because it is in full duplex mode.
+func (s *serverRequest) discardBody(w http.ResponseWriter) {
+	if s.bodyEnded.Load() {
 		return
 	}
-	const limit, patience = 256 << 10, 500 * time.Millisecond // as net/http, and as a server of hono
+	const limit, timeout = 256 << 10, 500 * time.Millisecond // as in net/http, and in servers of hono
 	c := http.NewResponseController(w)
 	_ = c.Flush()
-	_ = c.SetReadDeadline(time.Now().Add(patience))
+	_ = c.SetReadDeadline(time.Now().Add(timeout))
 	_, _ = io.CopyN(io.Discard, s.body, limit)
 	_ = c.SetReadDeadline(time.Time{})
 }
 
-// prefetch reads a body that is short, so that JavaScript gets it with the request: bytes, or true when it has to ask for the body.
-func (s *served) prefetch(r *http.Request) (any, error) {
-	if r.ContentLength < 0 || r.ContentLength > chunk {
+// readSmallBody returns the whole body if it is short, nil if it is empty, and true if JavaScript has to read it.
+func (s *serverRequest) readSmallBody(r *http.Request) (any, error) {
+	if r.ContentLength < 0 || r.ContentLength > chunkSize {
 		return true, nil
 	}
-	s.ended.Store(true)
+	s.bodyEnded.Store(true)
 	if r.ContentLength == 0 {
 		return nil, nil
 	}
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)
 	if err == nil {
-		_, _ = r.Body.Read(make([]byte, 1)) // the end, from which net/http looks out for the client's
+		_, _ = r.Body.Read(make([]byte, 1)) // reads EOF, after which net/http detects a disconnect
 	}
 	return body, err
 }
 
-// describeRequest has method, target, version and headers by turns.
+// describeRequest returns [method, target, version, headers]; headers are alternating names and values.
 func describeRequest(r *http.Request) []any {
 	headers := []any{}
 	if r.Host != "" {
@@ -343,8 +346,8 @@ func describeRequest(r *http.Request) []any {
 	return []any{r.Method, decodeLatin1([]byte(r.RequestURI)), version, headers}
 }
 
-// addresses are those of both ends, each a host, a family and a port.
-func addresses(r *http.Request) []any {
+// connAddresses returns host, family and port of the remote and of the local end.
+func connAddresses(r *http.Request) []any {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	remote, err := net.ResolveTCPAddr("tcp", r.RemoteAddr)
 	if err != nil || local == nil {
@@ -355,15 +358,15 @@ func addresses(r *http.Request) []any {
 	}
 }
 
-// write returns true when the response is complete, and false when it will never be.
-func (s *served) write(ctx context.Context, w http.ResponseWriter, drained func()) bool {
+// write writes queued pieces. It returns true when the response is complete, and false when the request was aborted.
+func (s *serverRequest) write(ctx context.Context, w http.ResponseWriter, drained func()) bool {
 	for {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-s.news:
+		case <-s.changed:
 		}
-		for _, p := range s.take() {
+		for _, p := range s.takeQueue() {
 			if ctx.Err() != nil {
 				return false
 			}
@@ -371,7 +374,7 @@ func (s *served) write(ctx context.Context, w http.ResponseWriter, drained func(
 			if p.last {
 				return true
 			}
-			if s.done(len(p.data)) {
+			if s.written(len(p.data)) {
 				drained()
 			}
 		}
@@ -379,28 +382,28 @@ func (s *served) write(ctx context.Context, w http.ResponseWriter, drained func(
 	}
 }
 
-func (s *served) take() []piece {
+func (s *serverRequest) takeQueue() []responsePiece {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	queue := s.queue
-	s.queue = nil
+	queue := s.pieces
+	s.pieces = nil
 	return queue
 }
 
-// done counts what was written, and says whether JavaScript waits to hear of it.
-func (s *served) done(size int) bool {
+// written subtracts size from the queued bytes, and reports whether JavaScript waits for "drain".
+func (s *serverRequest) written(size int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queued -= size
-	if !s.waiting || s.queued > lowWater {
+	if !s.wantsDrain || s.queued > lowWaterMark {
 		return false
 	}
-	s.waiting = false
+	s.wantsDrain = false
 	return true
 }
 
-// write ignores what a client does not take: its going away ends the context.
-func (p piece) write(w http.ResponseWriter) {
+// write ignores errors: when the client disconnects, the context of the request is cancelled.
+func (p responsePiece) write(w http.ResponseWriter) {
 	if p.status != 0 {
 		setResponseHeaders(w.Header(), p)
 		w.WriteHeader(p.status)
@@ -410,9 +413,9 @@ func (p piece) write(w http.ResponseWriter) {
 	}
 }
 
-// setResponseHeaders keeps the case of names, except of those that Go looks at.
-func setResponseHeaders(h http.Header, p piece) {
-	h["Content-Type"] = nil // not to be guessed
+// setResponseHeaders sets headers with names as the script wrote them, except for those that net/http reads.
+func setResponseHeaders(h http.Header, p responsePiece) {
+	h["Content-Type"] = nil // otherwise net/http guesses it
 	for i := 0; i+1 < len(p.headers); i += 2 {
 		name, value := arg[string](p.headers, i), string(encodeLatin1(arg[string](p.headers, i+1)))
 		switch canonical := http.CanonicalHeaderKey(name); canonical {
@@ -426,51 +429,51 @@ func setResponseHeaders(h http.Header, p piece) {
 	}
 }
 
-// sendResponse is (number, status or 0 when the head has been sent, headers by turns, data, whether it is the last): how many bytes wait
-// for the client, or -1 when there is none any more.
+// sendResponse implements http.send(number, status or 0 after the first piece, headers, data, last). It returns the
+// number of queued bytes, or -1 when the request is over.
 func sendResponse(e *Engine, args []any) (any, error) {
-	s, ok := handle[*served](&e.handles, intArg(args, 0))
+	s, ok := lookupHandle[*serverRequest](&e.handles, intArg(args, 0))
 	if !ok {
 		return -1.0, nil
 	}
-	p := piece{status: int(intArg(args, 1)), headers: arg[[]any](args, 2), data: content(args, 3), last: arg[bool](args, 4)}
+	p := responsePiece{status: int(intArg(args, 1)), headers: arg[[]any](args, 2), data: contentArg(args, 3), last: arg[bool](args, 4)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue = append(s.queue, p)
+	s.pieces = append(s.pieces, p)
 	s.queued += len(p.data)
-	s.waiting = s.queued > lowWater
+	s.wantsDrain = s.queued > lowWaterMark
 	select {
-	case s.news <- struct{}{}:
+	case s.changed <- struct{}{}:
 	default:
 	}
 	return float64(s.queued), nil
 }
 
-// abortRequest is (number): its connection is closed.
+// abortRequest implements http.abort(number): it closes the connection of a request.
 func abortRequest(e *Engine, args []any) (any, error) {
-	if s, ok := handle[*served](&e.handles, intArg(args, 0)); ok {
+	if s, ok := lookupHandle[*serverRequest](&e.handles, intArg(args, 0)); ok {
 		s.abort()
 	}
 	return nil, nil
 }
 
-// readRequest is (number): some bytes of its body, or nil at the end.
+// readRequest implements http.read(number): it returns the next bytes of the body, nil at the end.
 func readRequest(_ context.Context, e *Engine, args []any) (any, error) {
-	s, ok := handle[*served](&e.handles, intArg(args, 0))
+	s, ok := lookupHandle[*serverRequest](&e.handles, intArg(args, 0))
 	if !ok {
-		return nil, aborted()
+		return nil, abortedError()
 	}
-	data, err := readSome(s.body)
+	data, err := readChunk(s.body)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, http.ErrBodyReadAfterClose):
-		s.ended.Store(true)
+		s.bodyEnded.Store(true)
 		return nil, nil
 	case err != nil:
-		return nil, aborted()
+		return nil, abortedError()
 	}
 	return data, nil
 }
 
-func aborted() error { return &hostError{Code: "ECONNRESET", Message: "aborted"} }
+func abortedError() error { return &hostError{Code: "ECONNRESET", Message: "aborted"} }
 
 func sortedNames(h http.Header) []string { return slices.Sorted(maps.Keys(h)) }

@@ -2,7 +2,7 @@ package engine
 
 import "testing"
 
-func TestUpgradesSayWhatToDo(t *testing.T) {
+func TestUpgradeIsUnavailable(t *testing.T) {
 	t.Parallel()
 	got := run(t, bundledImports(`
 		import http from "node:http";

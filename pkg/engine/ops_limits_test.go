@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-func TestWhatIsTooLargeIsAnErrorAndNotTheEnd(t *testing.T) {
+func TestTooLargeValuesThrow(t *testing.T) {
 	t.Parallel()
 	block := make([]byte, 1<<20)
 	var packed bytes.Buffer
@@ -28,7 +28,7 @@ func TestWhatIsTooLargeIsAnErrorAndNotTheEnd(t *testing.T) {
 		part := block
 		if r.URL.Path == "/bomb" {
 			w.Header().Set("Content-Encoding", "gzip")
-			part = packed.Bytes() // gzip may be continued by more of it
+			part = packed.Bytes() // a gzip file may have several members
 		}
 		for range 10 << 10 { // 10 GB
 			if _, err := w.Write(part); err != nil {
@@ -65,7 +65,7 @@ func TestWhatIsTooLargeIsAnErrorAndNotTheEnd(t *testing.T) {
 	}
 }
 
-const holdsEverything = `
+const opensEverything = `
 	import fs from "node:fs";
 	import { createServer } from "node:http";
 	import { open } from "node:fs/promises";
@@ -86,16 +86,16 @@ const holdsEverything = `
 	console.log("holds");
 `
 
-func TestNothingIsOpenAfterTheEnd(t *testing.T) { //nolint:paralleltest // it counts the files of the process
-	for name, end := range map[string]func(*rig){
-		"killed":     func(g *rig) { g.Kill() },
-		"terminated": func(g *rig) { g.Terminate() },
-		"exited":     func(g *rig) { g.send("exit\n") },
+func TestClosesFilesAtExit(t *testing.T) { //nolint:paralleltest // it counts the files of the process
+	for name, end := range map[string]func(*testEngine){
+		"killed":     func(g *testEngine) { g.Kill() },
+		"terminated": func(g *testEngine) { g.Terminate() },
+		"exited":     func(g *testEngine) { g.send("exit\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := openFiles(t)
-			g := newRig(t, bundledImports(holdsEverything+`process.stdin.once("data", () => process.exit(0))`))
-			g.out.await(t, "holds")
+			g := newTestEngine(t, bundledImports(opensEverything+`process.stdin.once("data", () => process.exit(0))`))
+			g.stdout.waitFor(t, "holds")
 			end(g)
 			g.wait()
 			poll(t, func() bool { return openFiles(t) <= before }, "files stay open: %d before", before)
@@ -103,7 +103,7 @@ func TestNothingIsOpenAfterTheEnd(t *testing.T) { //nolint:paralleltest // it co
 	}
 }
 
-// openFiles counts files and sockets of this process, without those of Go's own runtime.
+// openFiles returns the number of files and sockets of this process, without those of the Go runtime.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -124,7 +124,7 @@ func openFiles(t *testing.T) int {
 
 func poll(t *testing.T, done func() bool, format string, args ...any) {
 	t.Helper()
-	deadline := time.After(patient)
+	deadline := time.After(testTimeout)
 	for !done() {
 		select {
 		case <-deadline:
@@ -134,8 +134,8 @@ func poll(t *testing.T, done func() bool, format string, args ...any) {
 	}
 }
 
-// Clients that read are waited for.
-func TestBodiesOfAnySizeGoThroughInPieces(t *testing.T) {
+// Writers wait for clients that read.
+func TestStreamsLargeBodies(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, _ := io.Copy(io.Discard, r.Body)
@@ -170,7 +170,7 @@ func TestBodiesOfAnySizeGoThroughInPieces(t *testing.T) {
 	}
 }
 
-func TestEnginesOfOneProcessHaveFoldersOfTheirOwn(t *testing.T) {
+func TestEnginesHaveSeparateWorkingDirectories(t *testing.T) {
 	t.Parallel()
 	code := bundledImports(`import fs from "node:fs"; fs.writeFileSync("mine", process.argv[2]); console.log(fs.readFileSync("mine", "utf8"), process.cwd() === fs.realpathSync("."))`)
 	for i := range 3 {
@@ -181,7 +181,7 @@ func TestEnginesOfOneProcessHaveFoldersOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestRequestsFollowTheProxiesOfTheEnvironment(t *testing.T) {
+func TestUsesProxyOfEnvironment(t *testing.T) {
 	t.Parallel()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, "proxy for ", r.URL) }))
 	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "direct") }))
@@ -195,7 +195,7 @@ func TestRequestsFollowTheProxiesOfTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestCertificatesAreCheckedAsInNode(t *testing.T) {
+func TestVerifiesCertificatesAsNode(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "secret") }))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)

@@ -9,21 +9,22 @@ import (
 	"strings"
 )
 
-func osOps() (map[string]op, map[string]job) {
-	return map[string]op{"os.facts": osFacts}, nil
+// osOps returns the operations of node:os.
+func osOps() (map[string]syncOp, map[string]asyncOp) {
+	return map[string]syncOp{"os.facts": osFacts}, nil
 }
 
-// osFacts are what node:os tells about the machine and its user. What a system does not tell is 0 or "".
+// osFacts implements os.facts(). What the system does not provide is 0 or "".
 func osFacts(e *Engine, _ []any) (any, error) {
 	name, err := os.Hostname()
 	if err != nil {
 		name = "localhost"
 	}
-	m := about()
+	m := machineInfo()
 	facts := map[string]any{
 		"hostname": name, "cpus": float64(runtime.NumCPU()),
 		"release": m.release, "version": m.version, "totalmem": float64(m.total), "freemem": float64(m.free), "uptime": float64(m.uptime),
-		"username": "", "uid": -1.0, "gid": -1.0, "home": "", "shell": cmp.Or(shell(os.Getuid(), "/etc/passwd"), lookup(e.spec.Env, "SHELL")),
+		"username": "", "uid": -1.0, "gid": -1.0, "home": "", "shell": cmp.Or(shell(os.Getuid(), "/etc/passwd"), lookupEnv(e.spec.Env, "SHELL")),
 	}
 	if u, err := user.Current(); err == nil {
 		facts["username"], facts["home"] = u.Username, u.HomeDir
@@ -37,7 +38,8 @@ func osFacts(e *Engine, _ []any) (any, error) {
 	return facts, nil
 }
 
-// shell is a user's in a file as passwd(5) describes it, "" when the file names none; os/user reads everything but that.
+// shell returns the shell of a user in a file in the format of passwd(5), which os/user does not read; "" when it has
+// none.
 func shell(uid int, passwd string) string {
 	users, err := os.ReadFile(passwd)
 	if err != nil {
@@ -51,8 +53,8 @@ func shell(uid int, passwd string) string {
 	return ""
 }
 
-// A machine is its system and its memory, in bytes and seconds.
-type machine struct {
+// machineFacts describes the machine. Sizes are in bytes, the uptime is in seconds.
+type machineFacts struct {
 	release, version    string
 	total, free, uptime uint64
 }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func about() machine {
-	var m machine
+func machineInfo() machineFacts {
+	var m machineFacts
 	var name unix.Utsname
 	if unix.Uname(&name) == nil {
 		m.release, m.version = unix.ByteSliceToString(name.Release[:]), unix.ByteSliceToString(name.Version[:])

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func about() machine {
+func machineInfo() machineFacts {
 	v := windows.RtlGetVersion()
-	return machine{
+	return machineFacts{
 		release: fmt.Sprintf("%d.%d.%d", v.MajorVersion, v.MinorVersion, v.BuildNumber), version: "Windows",
 		uptime: uint64(windows.DurationSinceBoot().Seconds()),
 	}

@@ -11,16 +11,16 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-// nodeVersion is that of the node whose behaviour the engine follows.
+// nodeVersion is the version of node that the engine is compatible with.
 const nodeVersion = "20.19.0"
 
-func processOps() (map[string]op, map[string]job) {
-	return map[string]op{
-		"process.about":  processAbout,
+func processOps() (map[string]syncOp, map[string]asyncOp) {
+	return map[string]syncOp{
+		"process.info":  processInfo,
 		"process.exit":   processExit,
 		"process.kill":   processKill,
 		"process.signal": processSignal,
-		"process.memory": func(e *Engine, _ []any) (any, error) { return float64(e.vm.memory()), nil },
+		"process.memory": func(e *Engine, _ []any) (any, error) { return float64(e.vm.usedMemory()), nil },
 		"process.write":  processWrite,
 		"time.now":       func(e *Engine, _ []any) (any, error) { return e.now(), nil },
 		"time.hr":        timeHR,
@@ -32,12 +32,12 @@ func processOps() (map[string]op, map[string]job) {
 	}, nil
 }
 
-// processAbout says what a process knows of itself.
-func processAbout(e *Engine, _ []any) (any, error) {
+// processInfo implements process.info().
+func processInfo(e *Engine, _ []any) (any, error) {
 	env := map[string]any{}
 	for _, entry := range e.spec.Env {
 		name, text, ok := strings.Cut(entry, "=")
-		if ok && name != "" && (!e.spec.Sandbox || promisedVariable(name)) {
+		if ok && name != "" && (!e.spec.Sandbox || isSandboxVariable(name)) {
 			env[name] = text
 		}
 	}
@@ -56,8 +56,8 @@ func processAbout(e *Engine, _ []any) (any, error) {
 	}, nil
 }
 
-// promisedVariable tells whether a variable is one that every server is promised; others are the user's.
-func promisedVariable(name string) bool {
+// isSandboxVariable reports whether a variable is visible in the sandbox: those that trailblaze sets for each server.
+func isSandboxVariable(name string) bool {
 	ours, ok := strings.CutPrefix(name, "TRAILBLAZE_")
 	return ok && slices.Contains([]string{
 		"DEVICE_PLATFORM", "DEVICE_DRIVER", "DEVICE_WIDTH_PX", "DEVICE_HEIGHT_PX", "SESSION_ID", "SESSION_TOKEN", "TOOLSET_FILE",
@@ -82,60 +82,62 @@ func nodeArch(goarch string) string {
 	return goarch
 }
 
-// processExit ends the engine at once: what called it never goes on.
+// processExit implements process.exit(code). It does not return.
 func processExit(e *Engine, args []any) (any, error) {
 	code, _ := args[0].(float64)
-	e.halt.now(Exit{Code: int(uint8(int64(code)))})
+	e.stop.now(Exit{Code: int(uint8(int64(code)))})
 	return nil, nil
 }
 
-// processKill does what a signal does to a process that does not listen to it.
+// processKill implements process.kill(signal): the effect of a signal without a listener.
 func processKill(e *Engine, args []any) (any, error) {
 	signal, _ := args[0].(string)
 	for number, name := range map[string]string{"1": "SIGHUP", "2": "SIGINT", "3": "SIGQUIT", "6": "SIGABRT", "9": "SIGKILL", "15": "SIGTERM"} {
 		if signal == number || signal == name {
-			e.halt.now(Exit{Code: -1, Signal: name})
+			e.stop.now(Exit{Code: -1, Signal: name})
 		}
 	}
 	return nil, &hostError{Name: "TypeError", Code: "ERR_UNKNOWN_SIGNAL", Message: "Unknown signal: " + signal}
 }
 
-// processSignal says whether the script listens to SIGTERM.
+// processSignal implements process.signal(listens): whether the script listens to SIGTERM.
 func processSignal(e *Engine, args []any) (any, error) {
 	heeds, _ := args[0].(bool)
-	e.heedsTerm.Store(heeds)
+	e.handlesSIGTERM.Store(heeds)
 	return nil, nil
 }
 
-// processWrite writes to stdout or stderr, and waits for the reader as node does when they are pipes.
+// processWrite implements process.write(fd, data). It blocks while the reader does not read, as node does with pipes.
 func processWrite(e *Engine, args []any) (any, error) {
 	pipe := e.spec.Stdout
 	if fd, _ := args[0].(float64); fd == 2 {
 		pipe = e.spec.Stderr
 	}
-	if _, err := pipe.Write(content(args, 1)); err != nil {
+	if _, err := pipe.Write(contentArg(args, 1)); err != nil {
 		return nil, &hostError{Code: "EPIPE", Message: "write EPIPE", Props: map[string]any{"syscall": "write"}}
 	}
 	return nil, nil
 }
 
-// timeHR is the monotonic clock in nanoseconds, as seconds and the rest.
+// timeHR implements time.hr(): it returns the monotonic clock as [seconds, nanoseconds].
 func timeHR(e *Engine, _ []any) (any, error) {
 	now := time.Since(e.started) + time.Hour
 	return []any{float64(now / time.Second), float64(now % time.Second)}, nil
 }
 
-// A stdin is the reader of the engine's input. It reads one piece ahead at most, on a goroutine that the first listener starts.
+// A stdin reads the engine's input on a goroutine of its own, which starts with the first listener. It reads at most
+// one piece ahead.
 type stdin struct {
-	mu      sync.Mutex
-	wake    *sync.Cond
-	started bool
-	flowing bool // JavaScript wants more; keeps the engine alive
-	given   bool // a piece is on its way to JavaScript
-	stopped bool
+	mu         sync.Mutex
+	changed    *sync.Cond
+	started    bool
+	flowing    bool // JavaScript wants input; this keeps the engine running
+	delivering bool // a piece was queued for JavaScript
+	stopped    bool
 }
 
-// stdinStart has a listener called with each piece of the input, with nothing at its end.
+// stdinStart implements stdin.start(listener): the listener is called with each piece of the input, and without one at
+// the end.
 func stdinStart(e *Engine, args []any) (any, error) {
 	id, _ := args[0].(float64)
 	s := &e.stdin
@@ -143,31 +145,33 @@ func stdinStart(e *Engine, args []any) (any, error) {
 	defer s.mu.Unlock()
 	if !s.started {
 		s.started = true
-		e.work.Go(func() { e.readStdin(int(id)) })
+		e.goroutines.Go(func() { e.readStdin(int(id)) })
 	}
 	if !s.flowing && !s.stopped {
 		s.flowing = true
 		e.ref()
-		s.wake.Signal()
+		s.changed.Signal()
 	}
 	return nil, nil
 }
 
+// stdinPause implements stdin.pause().
 func stdinPause(e *Engine, _ []any) (any, error) {
 	e.stdin.mu.Lock()
 	defer e.stdin.mu.Unlock()
-	e.holdStdin()
+	e.pauseStdin()
 	return nil, nil
 }
 
-// holdStdin is called with the lock held.
-func (e *Engine) holdStdin() {
+// pauseStdin is called with the lock held.
+func (e *Engine) pauseStdin() {
 	if e.stdin.flowing {
 		e.stdin.flowing = false
 		e.unref()
 	}
 }
 
+// stdinClose implements stdin.close().
 func stdinClose(e *Engine, _ []any) (any, error) {
 	_, _ = stdinPause(e, nil)
 	_ = e.spec.Stdin.Close()
@@ -179,60 +183,61 @@ func (s *stdin) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true
-	s.wake.Broadcast()
+	s.changed.Broadcast()
 }
 
-// readStdin gives pieces to JavaScript while it wants them.
+// readStdin passes pieces of the input to JavaScript while it wants them.
 func (e *Engine) readStdin(id int) {
-	defer e.survive()
+	defer e.recoverPanic()
 	buf := make([]byte, 64<<10)
-	for e.stdin.wait() {
+	for e.stdin.waitUntilFlowing() {
 		n, err := e.spec.Stdin.Read(buf)
-		if n > 0 && e.stdin.give() {
+		if n > 0 && e.stdin.waitForDelivery() {
 			piece := append([]byte(nil), buf[:n]...)
-			e.inbox.put(func() {
-				e.kernel.call("emit", id, piece)
-				e.stdin.taken()
+			e.tasks.add(func() {
+				e.bootstrap.call("emit", id, piece)
+				e.stdin.delivered()
 			})
 		}
 		if err != nil {
 			break
 		}
 	}
-	e.stdin.wait()
-	e.inbox.put(func() {
+	e.stdin.waitUntilFlowing()
+	e.tasks.add(func() {
 		e.stdin.mu.Lock()
 		e.stdin.stopped = true
-		e.holdStdin()
+		e.pauseStdin()
 		e.stdin.mu.Unlock()
-		e.kernel.call("emit", id)
+		e.bootstrap.call("emit", id)
 	})
 }
 
-// wait returns once JavaScript wants input, and says whether it will get any.
-func (s *stdin) wait() bool {
+// waitUntilFlowing waits until JavaScript wants input. It returns false when input is stopped.
+func (s *stdin) waitUntilFlowing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.flowing && !s.stopped {
-		s.wake.Wait()
+		s.changed.Wait()
 	}
 	return !s.stopped
 }
 
-// give is wait for who has a piece: it returns once the one before it was taken.
-func (s *stdin) give() bool {
+// waitForDelivery waits until JavaScript wants input and has received the previous piece. It returns false when input
+// is stopped.
+func (s *stdin) waitForDelivery() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for (s.given || !s.flowing) && !s.stopped {
-		s.wake.Wait()
+	for (s.delivering || !s.flowing) && !s.stopped {
+		s.changed.Wait()
 	}
-	s.given = true
+	s.delivering = true
 	return !s.stopped
 }
 
-func (s *stdin) taken() {
+func (s *stdin) delivered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.given = false
-	s.wake.Signal()
+	s.delivering = false
+	s.changed.Signal()
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func sandboxed(s *Spec) { s.Sandbox = true }
+func inSandbox(s *Spec) { s.Sandbox = true }
 
-// What the sandbox offers is written down, so that nobody adds to it in passing.
-func TestTheSandboxOffersNothingThatReachesTheMachine(t *testing.T) {
+// The operations of the sandbox are listed, so that none is added by accident.
+func TestSandboxOperations(t *testing.T) {
 	t.Parallel()
 	ops, jobs := operations(true)
 	safe := strings.Fields("crypto base64 base64url hex latin1 utf8 text url fetch process stack stdin time os intl zlib")
@@ -27,34 +27,34 @@ func TestTheSandboxOffersNothingThatReachesTheMachine(t *testing.T) {
 	}
 	want := []string{"crypto.pbkdf2", "fetch.read", "fetch.readAll", "fetch.send", "fetch.write", "zlib.all", "zlib.step"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(jobs))); diff != "" {
-		t.Errorf("jobs (-want +got):\n%s", diff)
+		t.Errorf("asynchronous operations (-want +got):\n%s", diff)
 	}
 }
 
-// Everything that the engine outside of the sandbox can do is asked for by name, through the door itself.
-func TestNoOperationOfTheHostCanBeCalledInTheSandbox(t *testing.T) {
+// Every operation that exists outside of the sandbox is looked up by name.
+func TestSandboxCannotCallHostOperations(t *testing.T) {
 	t.Parallel()
-	e := newRig(t, `await new Promise(() => process.stdin.resume())`, sandboxed).Engine
+	e := newTestEngine(t, `await new Promise(() => process.stdin.resume())`, inSandbox).Engine
 	ops, jobs := operations(false)
 	allowed, allowedJobs := operations(true)
 	for name := range ops {
-		if _, ok := e.ops[name]; ok != (allowed[name] != nil) {
+		if _, ok := e.syncOps[name]; ok != (allowed[name] != nil) {
 			t.Errorf("operation %s: callable is %t", name, ok)
 		}
 	}
 	for name := range jobs {
-		if _, ok := e.jobs[name]; ok != (allowedJobs[name] != nil) {
-			t.Errorf("job %s: callable is %t", name, ok)
+		if _, ok := e.asyncOps[name]; ok != (allowedJobs[name] != nil) {
+			t.Errorf("asynchronous operation %s: callable is %t", name, ok)
 		}
 	}
 	for _, name := range []string{"fs.readAll", "fs.open", "http.listen", "dns.lookup", "http.send"} {
-		if err := e.notOffered(name); !strings.Contains(err.Error(), "in on-device mode") {
+		if err := e.unavailableError(name); !strings.Contains(err.Error(), "in on-device mode") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestTheSandboxSaysWhatItDoesNotHave(t *testing.T) {
+func TestSandboxErrorsNameModule(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ code, want string }{
 		"a file": {
@@ -73,11 +73,11 @@ func TestTheSandboxSaysWhatItDoesNotHave(t *testing.T) {
 		},
 		"the network": {
 			`await fetch("http://127.0.0.1:1/").catch((e) => { throw new Error(e.message) })`,
-			"fetch failed: there is no network in on-device mode, so nothing can be asked of 127.0.0.1:1; mark the tool requiresHost: true",
+			"fetch failed: the network is not available in on-device mode, so 127.0.0.1:1 cannot be reached; mark the tool requiresHost: true",
 		},
 		"the network, by node": {
 			`import http from "node:http"; await new Promise((_, reject) => http.get("http://localhost:1/").on("error", reject))`,
-			"there is no network in on-device mode",
+			"the network is not available in on-device mode",
 		},
 		"names":   {`import dns from "node:dns"; dns.lookup("localhost", () => {})`, "node:dns is not available in on-device mode"},
 		"sockets": {`import net from "node:net"; net.connect(1)`, "net.connect is not available in on-device mode; mark the tool requiresHost: true"},
@@ -88,17 +88,17 @@ func TestTheSandboxSaysWhatItDoesNotHave(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, bundledImports(test.code), sandboxed)
-			if exit := g.wait(); exit.Code != 1 || !strings.Contains(g.errs.String(), test.want) {
-				t.Errorf("%+v, stderr %q, want %q", exit, g.errs, test.want)
+			g := newTestEngine(t, bundledImports(test.code), inSandbox)
+			if exit := g.wait(); exit.Code != 1 || !strings.Contains(g.stderr.String(), test.want) {
+				t.Errorf("%+v, stderr %q, want %q", exit, g.stderr, test.want)
 			}
 		})
 	}
 }
 
-func TestTheSandboxSeesItsVariablesAlone(t *testing.T) {
+func TestSandboxEnvironment(t *testing.T) {
 	t.Parallel()
-	got := run(t, `console.log(JSON.stringify(process.env), process.pid, process.ppid)`, sandboxed, func(s *Spec) {
+	got := run(t, `console.log(JSON.stringify(process.env), process.pid, process.ppid)`, inSandbox, func(s *Spec) {
 		s.Env = []string{
 			"HOME=/root", "TRAILBLAZE_SESSION_ID=s", "AWS_SECRET=x", "TRAILBLAZE=no", "TRAILBLAZE_CACHE_DIR=/root/.cache", "TRAILBLAZE_PROJECT=x",
 			"TRAILBLAZE_SESSION_IDS=x", "PORT=1",
@@ -109,8 +109,8 @@ func TestTheSandboxSeesItsVariablesAlone(t *testing.T) {
 	}
 }
 
-// The handler is asked without a socket, in both profiles.
-func TestCallbacksGoThroughTheDoor(t *testing.T) {
+// Callbacks are passed to the handler with and without the sandbox.
+func TestCallbacksNeedNoSocket(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -134,8 +134,8 @@ func TestCallbacksGoThroughTheDoor(t *testing.T) {
 	}
 }
 
-// The door answers to the names of this machine with its own port, and to no other.
-func TestTheDoorIsReachedByEachOfItsNames(t *testing.T) {
+// The callback server is reached by each name of the loopback interface, but only with its own port.
+func TestCallbackHostNames(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) })
 	for _, sandbox := range []bool{false, true} {
@@ -155,7 +155,7 @@ func TestTheDoorIsReachedByEachOfItsNames(t *testing.T) {
 	}
 }
 
-func TestACallbackEndsWithItsSignal(t *testing.T) {
+func TestAbortsCallback(t *testing.T) {
 	t.Parallel()
 	reached, ended := make(chan struct{}), make(chan struct{})
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -163,7 +163,7 @@ func TestACallbackEndsWithItsSignal(t *testing.T) {
 		<-r.Context().Done()
 		close(ended)
 	})
-	g := newRig(t, `
+	g := newTestEngine(t, `
 		const c = new AbortController();
 		process.stdin.once("data", () => c.abort(new Error("said so")));
 		await fetch("http://127.0.0.1:9/", { signal: c.signal }).catch((e) => console.log(e.message));
@@ -171,12 +171,12 @@ func TestACallbackEndsWithItsSignal(t *testing.T) {
 	within(t, reached)
 	g.send("abort\n")
 	within(t, ended)
-	if exit := g.wait(); exit != (Exit{}) || g.out.String() != "said so\n" {
-		t.Errorf("exit %+v, stdout %q, stderr %s", exit, g.out, g.errs)
+	if exit := g.wait(); exit != (Exit{}) || g.stdout.String() != "said so\n" {
+		t.Errorf("exit %+v, stdout %q, stderr %s", exit, g.stdout, g.stderr)
 	}
 }
 
-func TestACallbackThatPanicsIsABrokenConnection(t *testing.T) {
+func TestPanicInCallbackFailsRequest(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/late" {
@@ -193,8 +193,8 @@ func TestACallbackThatPanicsIsABrokenConnection(t *testing.T) {
 	}
 }
 
-// A redirect does not lead out of the sandbox, nor does a name that looks like the door's.
-func TestOnlyTheDoorsOwnOriginIsTheDoor(t *testing.T) {
+// Neither a redirect nor a similar URL reaches another server.
+func TestCallbackOrigin(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the sandbox reached a server") }))
 	t.Cleanup(server.Close)
@@ -202,7 +202,7 @@ func TestOnlyTheDoorsOwnOriginIsTheDoor(t *testing.T) {
 	got := run(t, `
 		for (const url of ["http://127.0.0.1:9/", "http://127.0.0.1:9@`+server.Listener.Addr().String()+`/", "https://127.0.0.1:9/", "`+server.URL+`"])
 			await fetch(url).then((r) => console.log(url, r.status), (e) => console.log(e.cause?.code ?? e.message));
-	`, sandboxed, func(s *Spec) { s.Callback, s.CallbackURL = handler, "http://127.0.0.1:9/x" })
+	`, inSandbox, func(s *Spec) { s.Callback, s.CallbackURL = handler, "http://127.0.0.1:9/x" })
 	refused := "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\n"
 	credentials := "Request cannot be constructed from a URL that includes credentials: http://127.0.0.1:9@" + server.Listener.Addr().String() + "/\n"
 	if want := refused + credentials + refused + refused; got != want {

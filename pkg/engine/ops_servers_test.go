@@ -13,22 +13,22 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/bundle"
 )
 
-// bundled starts a script with its packages.
-func bundled(t *testing.T, script string, env ...string) *rig {
+// startBundled starts a script with its packages.
+func startBundled(t *testing.T, script string, env ...string) *testEngine {
 	t.Helper()
 	b, err := bundle.Open("").Bundle(t.Context(), script, bundle.Embedded)
 	if err != nil {
 		t.Fatalf("%v\nrun make deps", err)
 	}
-	return newRig(t, "", func(s *Spec) {
+	return newTestEngine(t, "", func(s *Spec) {
 		s.Script, s.Code, s.SourceMap, s.Dir, s.Env = script, b.Code, b.SourceMap, filepath.Dir(script), env
 	})
 }
 
 const servers = "../../testdata/servers"
 
-// beside writes a script to a folder that has the packages of the tests' servers.
-func beside(t *testing.T, code string) string {
+// writeScript writes a script to a directory that has the packages of the test servers.
+func writeScript(t *testing.T, code string) string {
 	t.Helper()
 	packages, err := filepath.Abs(servers + "/node_modules")
 	if err != nil {
@@ -45,13 +45,13 @@ func beside(t *testing.T, code string) string {
 	return script
 }
 
-// address waits for "listening on PORT".
-func (g *rig) address(t *testing.T) string {
+// address waits for the output "listening on PORT".
+func (g *testEngine) address(t *testing.T) string {
 	t.Helper()
-	g.out.await(t, "\n")
+	g.stdout.waitFor(t, "\n")
 	var port int
-	if _, err := fmt.Sscanf(g.out.String(), "listening on %d", &port); err != nil {
-		t.Fatalf("%v; stdout %q, stderr %q", err, g.out, g.errs)
+	if _, err := fmt.Sscanf(g.stdout.String(), "listening on %d", &port); err != nil {
+		t.Fatalf("%v; stdout %q, stderr %q", err, g.stdout, g.stderr)
 	}
 	return fmt.Sprintf("http://127.0.0.1:%d", port)
 }
@@ -82,10 +82,10 @@ func text(t *testing.T, r io.Reader) string {
 	return string(data)
 }
 
-// express puts methods of its own on what node:http gives it.
-func TestExpressServes(t *testing.T) {
+// express replaces the prototypes of the objects that node:http passes to it.
+func TestExpress(t *testing.T) {
 	t.Parallel()
-	g := bundled(t, beside(t, `
+	g := startBundled(t, writeScript(t, `
 		import express from "express";
 		import cors from "cors";
 		const app = express();
@@ -101,14 +101,14 @@ func TestExpressServes(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if answer := post(t, at+"/things/7", `{`); answer.StatusCode != http.StatusBadRequest {
-		t.Errorf("a body that is no JSON: %s %s", answer.Status, text(t, answer.Body))
+		t.Errorf("invalid JSON: %s %s", answer.Status, text(t, answer.Body))
 	}
 }
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize",` +
 	`"params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
 
-func TestTheSDKServesStreamableHTTP(t *testing.T) {
+func TestMCPSDKStreamableHTTP(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs(servers + "/http1.ts")
 	if err != nil {
@@ -117,7 +117,7 @@ func TestTheSDKServesStreamableHTTP(t *testing.T) {
 	for _, mode := range []string{"stateful", "json"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			answer := post(t, bundled(t, script, "MODE="+mode).address(t)+"/mcp", initialize)
+			answer := post(t, startBundled(t, script, "MODE="+mode).address(t)+"/mcp", initialize)
 			if got := text(t, answer.Body); answer.StatusCode != http.StatusOK || !strings.Contains(got, `"serverInfo":{"name":"http1"`) {
 				t.Errorf("%s %s", answer.Status, got)
 			}
@@ -125,13 +125,13 @@ func TestTheSDKServesStreamableHTTP(t *testing.T) {
 	}
 }
 
-func TestTheSDKServesEventsOf2024(t *testing.T) {
+func TestMCPSDKServerSentEvents(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs(servers + "/http1.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := bundled(t, script, "MODE=sse").address(t)
+	at := startBundled(t, script, "MODE=sse").address(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+"/sse", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -143,17 +143,17 @@ func TestTheSDKServesEventsOf2024(t *testing.T) {
 	}
 	defer events.Body.Close()
 	lines := bufio.NewReader(events.Body)
-	endpoint := dataOf(t, lines)
+	endpoint := nextEventData(t, lines)
 	if answer := post(t, at+endpoint, initialize); answer.StatusCode != http.StatusAccepted {
 		t.Fatalf("%s %s", answer.Status, text(t, answer.Body))
 	}
-	if got := dataOf(t, lines); !strings.Contains(got, `"serverInfo":{"name":"http1"`) {
+	if got := nextEventData(t, lines); !strings.Contains(got, `"serverInfo":{"name":"http1"`) {
 		t.Errorf("event %s", got)
 	}
 }
 
-// dataOf is that of the next event.
-func dataOf(t *testing.T, lines *bufio.Reader) string {
+// nextEventData returns the data of the next server-sent event.
+func nextEventData(t *testing.T, lines *bufio.Reader) string {
 	t.Helper()
 	for {
 		line, err := lines.ReadString('\n')

@@ -6,12 +6,13 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// urlOps read URLs as the web does. A URL is handed over as its href and its parts, one a line: none can contain a line break.
-func urlOps() (map[string]op, map[string]job) {
-	return map[string]op{"url.parse": parseURL, "url.set": setURL}, nil
+// urlOps returns the operations for URLs, by the URL Standard. A URL is passed as a text of ten lines: its href and its
+// parts, none of which can contain a line break.
+func urlOps() (map[string]syncOp, map[string]asyncOp) {
+	return map[string]syncOp{"url.parse": parseURL, "url.set": setURL}, nil
 }
 
-// parseURL is (input, base, which may be nil); nil when that is no URL.
+// parseURL implements url.parse(input, base or nil); it returns nil when the URL is invalid.
 func parseURL(_ *Engine, args []any) (any, error) {
 	input := arg[string](args, 0)
 	var u *whatwg.Url
@@ -22,16 +23,16 @@ func parseURL(_ *Engine, args []any) (any, error) {
 		u, err = whatwg.Parse(input)
 	}
 	if err != nil {
-		return nil, nil //nolint:nilerr // JavaScript says what is wrong, in node's words
+		return nil, nil //nolint:nilerr // JavaScript throws node's error
 	}
-	return lines(u), nil
+	return urlLines(u), nil
 }
 
-// setURL is (href, part, value): the URL with the part changed, or as it was where the part does not take the value.
+// setURL implements url.set(href, part, value); it returns the URL, unchanged if the value is invalid for the part.
 func setURL(_ *Engine, args []any) (any, error) {
 	u, err := whatwg.Parse(arg[string](args, 0))
 	if err != nil {
-		return nil, nil //nolint:nilerr // it cannot be: an href is a URL
+		return nil, nil //nolint:nilerr // cannot happen: an href is a valid URL
 	}
 	value := arg[string](args, 2)
 	switch arg[string](args, 1) {
@@ -54,10 +55,10 @@ func setURL(_ *Engine, args []any) (any, error) {
 	case "hash":
 		u.SetHash(value)
 	}
-	return lines(u), nil
+	return urlLines(u), nil
 }
 
-func lines(u *whatwg.Url) string {
+func urlLines(u *whatwg.Url) string {
 	return strings.Join([]string{
 		u.Href(false), u.Protocol(), u.Username(), u.Password(), u.Host(), u.Hostname(), u.Port(), u.Pathname(), u.Search(), u.Hash(),
 	}, "\n")

@@ -15,51 +15,53 @@ import (
 )
 
 const (
-	// maxCoders is how many streams may have a coder at once: each takes about 1 MB that is not the engine's to count.
-	maxCoders = 128
-	// inflatedPiece is how many bytes one step of a decompression gives at most, so that no bomb outgrows who reads it.
-	inflatedPiece = 64 << 10
+	// maxZlibStreams is the number of streams that may be open at once: each uses about 1 MB that the engine does not
+	// count.
+	maxZlibStreams = 128
+	// maxInflatedChunk is the largest number of bytes that one step of a decompression returns.
+	maxInflatedChunk = 64 << 10
 )
 
-// How zlib's constants tell what a step is to do with what the coder holds.
+// zlib's constants for flushing.
 const (
 	zlibSyncFlush = 2
 	zlibFullFlush = 3
 	zlibFinish    = 4
 )
 
-// What a step leaves: the coder waits for data, has more to give, or is at its end.
+// States of a stream after a step.
 const (
-	coderWaits = iota
-	coderHasMore
-	coderEnded
+	zlibNeedsInput = iota
+	zlibHasMore
+	zlibEnded
 )
 
-// zlibOps compress and decompress: at once up to a limit, or step by step.
-func zlibOps() (map[string]op, map[string]job) {
-	ops := map[string]op{
-		"zlib.all":   func(e *Engine, args []any) (any, error) { return codeAll(e.ctx, e, args) },
-		"zlib.open":  openCoder,
-		"zlib.close": closeCoder,
+// zlibOps returns the operations of node:zlib: at once up to a limit, or in steps.
+func zlibOps() (map[string]syncOp, map[string]asyncOp) {
+	ops := map[string]syncOp{
+		"zlib.all":   func(e *Engine, args []any) (any, error) { return processZlib(e.ctx, e, args) },
+		"zlib.open":  openZlibStream,
+		"zlib.close": closeZlibStream,
 		"zlib.crc32": func(_ *Engine, args []any) (any, error) {
 			return float64(crc32.Update(uint32(intArg(args, 1)), crc32.IEEETable, arg[[]byte](args, 0))), nil
 		},
 	}
-	jobs := map[string]job{
-		"zlib.all":  inTurn(codeAll),
-		"zlib.step": inTurn(stepCoder),
+	jobs := map[string]asyncOp{
+		"zlib.all":  withComputeSlot(processZlib),
+		"zlib.step": withComputeSlot(stepZlibStream),
 	}
 	return ops, jobs
 }
 
-// A coder compresses or decompresses in steps. It may be used from any goroutine, and is finished by Close, which frees what it holds.
-type coder interface {
+// A zlibStream compresses or decompresses in steps. It may be used from any goroutine. Close releases its memory.
+type zlibStream interface {
 	io.Closer
 	step(data []byte, flush int64, end bool) (out []byte, state int, err error)
 }
 
-// newCoder is (format, level, strategy, dictionary), as its arguments are after the first ones.
-func newCoder(args []any) (coder, error) {
+// newZlibStream returns a stream for (format, level, strategy, dictionary), the first arguments of zlib.all and
+// zlib.open.
+func newZlibStream(args []any) (zlibStream, error) {
 	format, level, dictionary := arg[string](args, 0), int(intArg(args, 1)), arg[[]byte](args, 3)
 	switch format {
 	case "gunzip", "inflate", "inflateRaw", "unzip":
@@ -71,24 +73,24 @@ func newCoder(args []any) (coder, error) {
 	return newDeflater(format, level, dictionary)
 }
 
-// openCoder is (format, level, strategy, dictionary): a number.
-func openCoder(e *Engine, args []any) (any, error) {
-	if n := count[coder](&e.handles); n >= maxCoders {
+// openZlibStream implements zlib.open(format, level, strategy, dictionary): it returns a number.
+func openZlibStream(e *Engine, args []any) (any, error) {
+	if n := countHandles[zlibStream](&e.handles); n >= maxZlibStreams {
 		return nil, &hostError{Code: "Z_MEM_ERROR", Props: map[string]any{"errno": -4.0}, Message: fmt.Sprintf(
-			"more than %d streams of node:zlib are open; end or destroy those that are no longer used", maxCoders)}
+			"more than %d zlib streams are open; end or destroy those that are no longer used", maxZlibStreams)}
 	}
-	c, err := newCoder(args)
+	c, err := newZlibStream(args)
 	if err != nil {
 		return nil, err
 	}
 	return float64(e.handles.add(c)), nil
 }
 
-// stepCoder is (number, data, flush, whether the data ends with it): what comes out, and the state.
-func stepCoder(_ context.Context, e *Engine, args []any) (any, error) {
-	c, ok := handle[coder](&e.handles, intArg(args, 0))
+// stepZlibStream implements zlib.step(number, data, flush, last): it returns [output, state].
+func stepZlibStream(_ context.Context, e *Engine, args []any) (any, error) {
+	c, ok := lookupHandle[zlibStream](&e.handles, intArg(args, 0))
 	if !ok {
-		return nil, errCoderIsClosed
+		return nil, errZlibClosed
 	}
 	out, state, err := c.step(arg[[]byte](args, 1), intArg(args, 2), arg[bool](args, 3))
 	if err != nil {
@@ -97,25 +99,27 @@ func stepCoder(_ context.Context, e *Engine, args []any) (any, error) {
 	return []any{out, float64(state)}, nil
 }
 
-func closeCoder(e *Engine, args []any) (any, error) {
+// closeZlibStream implements zlib.close(number).
+func closeZlibStream(e *Engine, args []any) (any, error) {
 	id := intArg(args, 0)
-	if c, ok := handle[coder](&e.handles, id); ok {
+	if c, ok := lookupHandle[zlibStream](&e.handles, id); ok {
 		e.handles.remove(int(id))
 		return nil, c.Close()
 	}
 	return nil, nil
 }
 
-// codeAll is (format, level, strategy, dictionary, data, flush, limit): all that comes out.
-func codeAll(ctx context.Context, _ *Engine, args []any) (any, error) {
-	c, err := newCoder(args)
+// processZlib implements zlib.all(format, level, strategy, dictionary, data, flush, limit): it returns the whole
+// output.
+func processZlib(ctx context.Context, _ *Engine, args []any) (any, error) {
+	c, err := newZlibStream(args)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.Close() }()
-	data, flush, limit := arg[[]byte](args, 4), intArg(args, 5), min(intArg(args, 6), maxBytes)
+	data, flush, limit := arg[[]byte](args, 4), intArg(args, 5), min(intArg(args, 6), maxValueBytes)
 	var all []byte
-	for state := coderHasMore; state == coderHasMore; data = nil {
+	for state := zlibHasMore; state == zlibHasMore; data = nil {
 		var out []byte
 		if out, state, err = c.step(data, flush, true); err != nil {
 			return nil, zlibError(err)
@@ -138,7 +142,8 @@ type flushWriter interface {
 	Flush() error
 }
 
-// A deflater compresses: what one step gives is no more than it is given and held back before.
+// A deflater compresses. The output of a step is not larger than all input that it has not yet returned, apart from
+// headers.
 type deflater struct {
 	mu   sync.Mutex
 	out  bytes.Buffer
@@ -160,7 +165,7 @@ func newDeflater(format string, level int, dictionary []byte) (_ *deflater, err 
 	case "deflateRaw":
 		d.w, err = flate.NewWriterDict(&d.out, level, dictionary)
 	default:
-		err = fmt.Errorf("there is no format %q", format)
+		err = fmt.Errorf("unknown format %q", format)
 	}
 	return d, err
 }
@@ -169,16 +174,16 @@ func (d *deflater) step(data []byte, flush int64, _ bool) ([]byte, int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.done {
-		return nil, coderEnded, nil
+		return nil, zlibEnded, nil
 	}
 	_, err := d.w.Write(data)
-	state := coderWaits
+	state := zlibNeedsInput
 	switch {
 	case err != nil:
 	case flush == zlibSyncFlush || flush == zlibFullFlush:
 		err = d.w.Flush()
 	case flush == zlibFinish:
-		err, d.done, state = d.w.Close(), true, coderEnded
+		err, d.done, state = d.w.Close(), true, zlibEnded
 	}
 	out := bytes.Clone(d.out.Bytes())
 	d.out.Reset()
@@ -192,8 +197,8 @@ func (d *deflater) Close() error {
 	return nil
 }
 
-// An inflater decompresses. Go's decompressors read when they want to, so one runs as a coroutine that gives a piece, or nothing when it
-// needs more data.
+// An inflater decompresses. Go's decompressors pull their input, so one runs as a coroutine that yields a piece of
+// output, or nil when it needs more input.
 type inflater struct {
 	mu         sync.Mutex
 	format     string
@@ -202,7 +207,7 @@ type inflater struct {
 	stop       func()
 	closed     bool
 
-	// These are the coroutine's, and of who is about to resume it.
+	// These belong to the coroutine, and between its turns to step.
 	data  []byte
 	last  bool
 	yield func([]byte) bool
@@ -222,7 +227,7 @@ func (d *inflater) step(data []byte, flush int64, end bool) ([]byte, int, error)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return nil, 0, errCoderIsClosed
+		return nil, 0, errZlibClosed
 	}
 	if data != nil {
 		d.data = data
@@ -231,13 +236,13 @@ func (d *inflater) step(data []byte, flush int64, end bool) ([]byte, int, error)
 	out, running := d.next()
 	switch {
 	case !running && flush != zlibFinish && (errors.Is(d.err, io.EOF) || errors.Is(d.err, io.ErrUnexpectedEOF)):
-		return nil, coderEnded, nil // who does not ask for the end is content with what there is
+		return nil, zlibEnded, nil // without zlibFinish incomplete input is not an error
 	case !running:
-		return nil, coderEnded, d.err
+		return nil, zlibEnded, d.err
 	case out == nil:
-		return nil, coderWaits, nil
+		return nil, zlibNeedsInput, nil
 	}
-	return out, coderHasMore, nil
+	return out, zlibHasMore, nil
 }
 
 func (d *inflater) Close() error {
@@ -248,7 +253,7 @@ func (d *inflater) Close() error {
 	return nil
 }
 
-// inflate is the coroutine.
+// inflate is the body of the coroutine.
 func (d *inflater) inflate() error {
 	if d.format == "unzip" {
 		first, err := d.peek()
@@ -261,9 +266,9 @@ func (d *inflater) inflate() error {
 	}
 	switch d.format {
 	case "gunzip":
-		return d.members()
+		return d.inflateGzipMembers()
 	case "inflateRaw":
-		return d.give(flate.NewReaderDict(d, d.dictionary))
+		return d.yieldAll(flate.NewReaderDict(d, d.dictionary))
 	}
 	r, err := zlib.NewReaderDict(d, d.dictionary)
 	if errors.Is(err, zlib.ErrDictionary) && d.dictionary != nil {
@@ -272,17 +277,17 @@ func (d *inflater) inflate() error {
 	if err != nil {
 		return err
 	}
-	return d.give(r)
+	return d.yieldAll(r)
 }
 
-// members are of a gzip file: one, or more in a row, and zeros after them.
-func (d *inflater) members() error {
+// inflateGzipMembers decompresses the members of a gzip file. Zeros after a member end the file.
+func (d *inflater) inflateGzipMembers() error {
 	var r gzip.Reader
 	for first := true; ; first = false {
 		next, err := d.peek()
 		switch {
 		case !first && (err != nil || next == 0):
-			return nil //nolint:nilerr // what follows a whole member is no part of it
+			return nil //nolint:nilerr // input after a complete member is ignored
 		case err != nil:
 			return err
 		case next != 0x1f:
@@ -292,19 +297,19 @@ func (d *inflater) members() error {
 			return err
 		}
 		r.Multistream(false)
-		if err := d.give(&r); err != nil {
+		if err := d.yieldAll(&r); err != nil {
 			return err
 		}
 	}
 }
 
-// give yields all that a decompressor reads.
-func (d *inflater) give(r io.Reader) error {
-	piece := make([]byte, inflatedPiece)
+// yieldAll yields all output of a decompressor.
+func (d *inflater) yieldAll(r io.Reader) error {
+	piece := make([]byte, maxInflatedChunk)
 	for {
 		n, err := r.Read(piece)
 		if n > 0 && !d.yield(bytes.Clone(piece[:n])) {
-			return errCoderIsClosed
+			return errZlibClosed
 		}
 		if err == io.EOF {
 			return nil
@@ -315,20 +320,20 @@ func (d *inflater) give(r io.Reader) error {
 	}
 }
 
-// peek waits for data and returns its first byte.
+// peek waits for input and returns its first byte without consuming it.
 func (d *inflater) peek() (byte, error) {
 	for len(d.data) == 0 {
 		if d.last {
 			return 0, io.EOF
 		}
 		if !d.yield(nil) {
-			return 0, errCoderIsClosed
+			return 0, errZlibClosed
 		}
 	}
 	return d.data[0], nil
 }
 
-// Read is for the decompressor: it waits for data in the middle of what reads.
+// Read implements io.Reader for the decompressor.
 func (d *inflater) Read(p []byte) (int, error) {
 	if _, err := d.peek(); err != nil {
 		return 0, err
@@ -338,7 +343,7 @@ func (d *inflater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ReadByte keeps decompressors from reading ahead.
+// ReadByte implements io.ByteReader, so that the decompressor does not read ahead.
 func (d *inflater) ReadByte() (byte, error) {
 	b, err := d.peek()
 	if err == nil {
@@ -348,11 +353,11 @@ func (d *inflater) ReadByte() (byte, error) {
 }
 
 var (
-	errBadDictionary = errors.New("Bad dictionary") //nolint:staticcheck // node's words
-	errCoderIsClosed = errors.New("the stream of node:zlib is closed")
+	errBadDictionary = errors.New("Bad dictionary") //nolint:staticcheck // node's message
+	errZlibClosed    = errors.New("the zlib stream is closed")
 )
 
-// zlibError says it as zlib does, as far as Go tells.
+// zlibError returns an error with zlib's code and message.
 func zlibError(err error) error {
 	var corrupt flate.CorruptInputError
 	code, number, message := "Z_DATA_ERROR", -3.0, err.Error()

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-func TestBombsAreErrorsAndNotTheEnd(t *testing.T) {
+func TestDecompressionBombThrows(t *testing.T) {
 	t.Parallel()
 	var bomb bytes.Buffer
 	w := gzip.NewWriter(&bomb)
 	block := make([]byte, 1<<20)
-	for range maxBytes>>20 + 1 {
+	for range maxValueBytes>>20 + 1 {
 		if _, err := w.Write(block); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestBombsAreErrorsAndNotTheEnd(t *testing.T) {
 	}
 }
 
-func TestStreamsOfZlibThatNobodyEndsAreLimited(t *testing.T) {
+func TestLimitsOpenZlibStreams(t *testing.T) {
 	t.Parallel()
 	got := run(t, bundledImports(fmt.Sprintf(`
 		import zlib from "node:zlib";
@@ -44,13 +44,13 @@ func TestStreamsOfZlibThatNobodyEndsAreLimited(t *testing.T) {
 			open[0].on("close", () => zlib.createGzip().end("x").on("end", () => console.log("one after another")).resume()).destroy();
 		});
 		more.write("x");
-	`, maxCoders)))
+	`, maxZlibStreams)))
 	if want := "Z_MEM_ERROR -4\none after another\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestBrotliSaysWhatToDo(t *testing.T) {
+func TestBrotliIsUnavailable(t *testing.T) {
 	t.Parallel()
 	got := run(t, bundledImports(`
 		import zlib from "node:zlib";
@@ -62,8 +62,8 @@ func TestBrotliSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// Whatever is decompressed ends, in pieces as at once.
-func FuzzDecompression(f *testing.F) {
+// Decompression ends for any input, and gives the same in steps as at once.
+func FuzzInflate(f *testing.F) {
 	var file bytes.Buffer
 	w := gzip.NewWriter(&file)
 	_, _ = w.Write([]byte("hello hello hello"))
@@ -78,24 +78,24 @@ func FuzzDecompression(f *testing.F) {
 			return
 		}
 		at = int(uint(at) % uint(len(data)))
-		e := bare(t)
-		whole, wrong := codeAll(t.Context(), e, []any{format, -1.0, 0.0, nil, data, 4.0, float64(maxBytes)})
-		id, err := openCoder(e, []any{format, -1.0, 0.0, nil})
+		e := newBareEngine(t)
+		whole, wrong := processZlib(t.Context(), e, []any{format, -1.0, 0.0, nil, data, 4.0, float64(maxValueBytes)})
+		id, err := openZlibStream(e, []any{format, -1.0, 0.0, nil})
 		if err != nil {
 			return
 		}
 		var pieces []byte
 		var failure error
 		for i, part := range [][]byte{data[:at], data[at:]} {
-			for state := float64(coderHasMore); state == coderHasMore && failure == nil; part = nil {
+			for state := float64(zlibHasMore); state == zlibHasMore && failure == nil; part = nil {
 				var r any
-				if r, failure = stepCoder(t.Context(), e, []any{id, part, float64(i * zlibFinish), i == 1}); failure == nil {
+				if r, failure = stepZlibStream(t.Context(), e, []any{id, part, float64(i * zlibFinish), i == 1}); failure == nil {
 					pieces, state = append(pieces, r.([]any)[0].([]byte)...), r.([]any)[1].(float64)
 				}
 			}
 		}
 		if (wrong == nil) != (failure == nil) || wrong == nil && !bytes.Equal(whole.([]byte), pieces) {
-			t.Errorf("at once %v (%v), in pieces %v (%v)", whole, wrong, pieces, failure)
+			t.Errorf("at once %v (%v), in steps %v (%v)", whole, wrong, pieces, failure)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestProcessIsThatOfNode(t *testing.T) {
+func TestProcessMatchesNode(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]string{
 		"types": `const p = process; for (const k of ["argv", "env", "cwd", "exit", "exitCode", "platform", "arch", "version", "versions", "pid", "ppid",
@@ -49,7 +49,7 @@ func TestProcessIsThatOfNode(t *testing.T) {
 	}
 }
 
-func TestAnEngineSeesWhatItIsGiven(t *testing.T) {
+func TestSpecReachesScript(t *testing.T) {
 	t.Parallel()
 	got := run(t, `console.log(process.argv.slice(1), process.env, process.cwd(), process.version.slice(0, 4))`, func(s *Spec) {
 		s.Args, s.Env, s.Dir = []string{"--flag", "x y"}, []string{"A=1", "TRAILBLAZE_B=two=2", "A=3", "odd"}, "/somewhere"
@@ -60,7 +60,7 @@ func TestAnEngineSeesWhatItIsGiven(t *testing.T) {
 	}
 }
 
-func TestTheSandboxSeesNothingButOurs(t *testing.T) {
+func TestSandboxHidesMachine(t *testing.T) {
 	t.Parallel()
 	got := run(t, `console.log({ ...process.env }, process.env.HOME)
 		const fs = __trailblaze_require("fs", "tools/a.ts");
@@ -72,7 +72,7 @@ func TestTheSandboxSeesNothingButOurs(t *testing.T) {
 	}
 }
 
-func TestCallsOfFilesThatAreMissingFailAsTheyWould(t *testing.T) {
+func TestMissingFunctionsOfFS(t *testing.T) {
 	t.Parallel()
 	got := run(t, `const fs = __trailblaze_require("fs/promises", "a.ts");
 		try { for await (const e of fs.watch("/")) console.log(e) } catch (e) { console.log("thrown", e.message) }
@@ -86,7 +86,7 @@ func TestCallsOfFilesThatAreMissingFailAsTheyWould(t *testing.T) {
 	}
 }
 
-func TestAModuleThatIsMissingIsNoErrorUntilItIsUsed(t *testing.T) {
+func TestMissingModuleFailsWhenUsed(t *testing.T) {
 	t.Parallel()
 	got := run(t, `
 		const module = __trailblaze_require("child_process", "tools/users.ts"), { spawn } = { spawn: () => module.spawn };
@@ -100,9 +100,9 @@ func TestAModuleThatIsMissingIsNoErrorUntilItIsUsed(t *testing.T) {
 	}
 }
 
-func TestFunctionsKnowTheirSourceInRememberedBytecodeToo(t *testing.T) {
+func TestFunctionSourceFromStoredBytecode(t *testing.T) {
 	t.Parallel()
-	store := &shelf{}
+	store := &memoryStore{}
 	for range 2 {
 		got := run(t, `function add(a, b) { return a + b /* é */ } console.log(String(add), String(setTimeout))`,
 			func(s *Spec) { s.Key, s.Store = "sources", store })
@@ -112,10 +112,10 @@ func TestFunctionsKnowTheirSourceInRememberedBytecodeToo(t *testing.T) {
 	}
 }
 
-func TestWhatGoesThroughTheDoorIsBounded(t *testing.T) {
+func TestLimitsValuesPassedToHost(t *testing.T) {
 	t.Parallel()
 	var got []string
-	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("the memory is full") })
+	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("out of memory") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,29 +128,29 @@ func TestWhatGoesThroughTheDoorIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := v.run(program, []byte(code))
+		x, err := v.runProgram(program, []byte(code))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = v.toGo(x)
 		got = append(got, fmt.Sprint(err))
 	}
-	const many = "too many values, or values nested too deep, cannot be passed to the host"
+	const many = "a value with too many elements or too much nesting cannot be passed to the host"
 	want := []string{many, many, many, "a function cannot be passed to the host", "a symbol cannot be passed to the host", "a JavaScript exception"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }
 
-func TestManyEnginesAtOnce(t *testing.T) {
+func TestConcurrentEngines(t *testing.T) {
 	t.Parallel()
 	var all sync.WaitGroup
 	for i := range 16 {
-		g := newRig(t, fmt.Sprintf(`const a = []; for (let j = 0; j < 2000; j++) { a.push({ j }); if (j %% 100 === 0) await null } console.log(%d + a.length)`, i))
+		g := newTestEngine(t, fmt.Sprintf(`const a = []; for (let j = 0; j < 2000; j++) { a.push({ j }); if (j %% 100 === 0) await null } console.log(%d + a.length)`, i))
 		all.Go(func() {
 			<-g.Done()
-			if got, want := g.out.String(), fmt.Sprintln(2000+i); got != want {
-				t.Errorf("engine %d said %q", i, got)
+			if got, want := g.stdout.String(), fmt.Sprintln(2000+i); got != want {
+				t.Errorf("engine %d printed %q", i, got)
 			}
 		})
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhatCannotBeRequiredSaysWhatToDo: what can be is in testdata/same/require.mjs.
-func TestWhatCannotBeRequiredSaysWhatToDo(t *testing.T) {
+// What can be required is tested by testdata/node_parity/require.mjs.
+func TestUnavailableModulesCannotBeRequired(t *testing.T) {
 	t.Parallel()
 	const code = `
 		import { createRequire } from "node:module";

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestStdinIsReadAsInNode(t *testing.T) {
+func TestStdinMatchesNode(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789abcdef", 20000)
 	for name, c := range map[string]struct{ code, stdin string }{
@@ -59,7 +59,7 @@ func TestStdinIsReadAsInNode(t *testing.T) {
 	}
 }
 
-func TestStdoutIsWrittenAsInNode(t *testing.T) {
+func TestStdoutMatchesNode(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]string{
 		"strings, bytes and encodings": `
@@ -91,80 +91,80 @@ func TestStdoutIsWrittenAsInNode(t *testing.T) {
 	}
 }
 
-func TestWhatWasWrittenBeforeAnExitArrives(t *testing.T) {
+func TestOutputBeforeExitIsWritten(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `process.stdout.write("x".repeat(1 << 20)); process.stdout.write("end"); process.exit(2)`)
-	if exit := g.wait(); exit.Code != 2 || len(g.out.String()) != 1<<20+3 {
-		t.Errorf("exit %+v after %d bytes", exit, len(g.out.String()))
+	g := newTestEngine(t, `process.stdout.write("x".repeat(1 << 20)); process.stdout.write("end"); process.exit(2)`)
+	if exit := g.wait(); exit.Code != 2 || len(g.stdout.String()) != 1<<20+3 {
+		t.Errorf("exit %+v after %d bytes", exit, len(g.stdout.String()))
 	}
 }
 
-func TestAnEngineThatDoesNotReadItsInputEnds(t *testing.T) {
+func TestUnreadStdinDoesNotKeepEngineRunning(t *testing.T) {
 	t.Parallel()
 	run(t, `process.stdin; setTimeout(() => {}, 1)`)
 }
 
-func TestTheEndOfStdinEndsAnEngineThatWaitsForItAlone(t *testing.T) {
+func TestExitsAtEndOfStdin(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `process.stdin.on("data", (b) => process.stdout.write(b))`)
+	g := newTestEngine(t, `process.stdin.on("data", (b) => process.stdout.write(b))`)
 	g.send("ping\n")
-	g.out.await(t, "ping\n")
+	g.stdout.waitFor(t, "ping\n")
 	g.send("pong\n")
-	g.out.await(t, "pong\n")
+	g.stdout.waitFor(t, "pong\n")
 	_ = g.stdin.Close()
 	if exit := g.wait(); exit != (Exit{}) {
-		t.Errorf("exit %+v, stderr %s", exit, g.errs)
+		t.Errorf("exit %+v, stderr %s", exit, g.stderr)
 	}
 }
 
-func TestAScriptThatReadsNothingMoreHoldsUpWhoWrites(t *testing.T) {
+func TestPausedStdinBlocksWriter(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `process.stdin.once("data", (b) => { process.stdin.pause(); setTimeout(() => { console.log("again"); process.stdin.resume() }, 20) })
+	g := newTestEngine(t, `process.stdin.once("data", (b) => { process.stdin.pause(); setTimeout(() => { console.log("again"); process.stdin.resume() }, 20) })
 		process.stdin.on("data", (b) => console.log(String(b)))`)
 	for _, text := range []string{"a", "b", "c"} {
 		g.send(text)
 	}
 	_ = g.stdin.Close()
 	g.wait()
-	if got := g.out.String(); !strings.HasPrefix(got, "a\nagain\nb") {
+	if got := g.stdout.String(); !strings.HasPrefix(got, "a\nagain\nb") {
 		t.Errorf("stdout %q", got)
 	}
 }
 
-func TestAScriptThatIsBusyHoldsUpWhoWrites(t *testing.T) {
+func TestBusyScriptBlocksWriter(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `process.stdin.on("data", () => { console.log("busy"); for (;;); })`)
+	g := newTestEngine(t, `process.stdin.on("data", () => { console.log("busy"); for (;;); })`)
 	g.send("a")
-	g.out.await(t, "busy")
+	g.stdout.waitFor(t, "busy")
 	time.AfterFunc(50*time.Millisecond, g.Kill)
 	const one = 64 << 10
 	if n, err := g.stdin.Write(make([]byte, 16*one)); n > one || err == nil {
-		t.Errorf("%d bytes were read while nobody took them (%v)", n, err)
+		t.Errorf("%d bytes were read while the script was busy (%v)", n, err)
 	}
 }
 
-func TestAClosedStdoutIsAnErrorOfTheStream(t *testing.T) {
+func TestClosedStdoutEmitsError(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, `process.stdout.on("error", (e) => { console.error(e.code); process.exit(4) }); process.stdout.write("x")`,
-		func(s *Spec) { s.Stdout = broken{} })
-	if exit := g.wait(); exit.Code != 4 || g.errs.String() != "EPIPE\n" {
-		t.Errorf("exit %+v, stderr %q", exit, g.errs)
+	g := newTestEngine(t, `process.stdout.on("error", (e) => { console.error(e.code); process.exit(4) }); process.stdout.write("x")`,
+		func(s *Spec) { s.Stdout = brokenWriter{} })
+	if exit := g.wait(); exit.Code != 4 || g.stderr.String() != "EPIPE\n" {
+		t.Errorf("exit %+v, stderr %q", exit, g.stderr)
 	}
 }
 
-type broken struct{}
+type brokenWriter struct{}
 
-func (broken) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }
-func (broken) Close() error              { return nil }
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("write failed") }
+func (brokenWriter) Close() error              { return nil }
 
-func TestAReaderThatDoesNotReadStopsNobodyElse(t *testing.T) {
+func TestKillDuringBlockedWrite(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	defer r.Close()
-	g := newRig(t, `console.error("ready"); process.stdout.write("x"); console.error("never")`, func(s *Spec) { s.Stdout = w })
-	g.errs.await(t, "ready")
+	g := newTestEngine(t, `console.error("ready"); process.stdout.write("x"); console.error("never")`, func(s *Spec) { s.Stdout = w })
+	g.stderr.waitFor(t, "ready")
 	g.Kill()
-	if exit := g.wait(); exit.Signal != "SIGKILL" || g.errs.String() != "ready\n" {
-		t.Errorf("exit %+v, stderr %q", exit, g.errs)
+	if exit := g.wait(); exit.Signal != "SIGKILL" || g.stderr.String() != "ready\n" {
+		t.Errorf("exit %+v, stderr %q", exit, g.stderr)
 	}
 }

@@ -12,19 +12,19 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-// What goes through the door in one value may nest so deep and hold so many values, however often objects share them.
+// Limits of one value that is passed to the host. A value that is referenced several times counts each time.
 const (
 	maxDepth  = 64
 	maxValues = 1 << 18
 )
 
-// toGo copies a JavaScript value: nil, bool, float64, string, []byte, []any or map[string]any.
+// toGo converts a JavaScript value to nil, bool, float64, string, []byte, []any or map[string]any. x is borrowed.
 func (v *vm) toGo(x value) (any, error) {
 	c := copier{vm: v, left: maxValues}
 	return c.copy(x, 0)
 }
 
-// A copier makes one value Go's.
+// A copier converts one value.
 type copier struct {
 	*vm
 	left int
@@ -32,7 +32,7 @@ type copier struct {
 
 func (v *copier) copy(x value, depth int) (any, error) {
 	if v.left--; v.left < 0 || depth > maxDepth {
-		return nil, refused("too many values, or values nested too deep,")
+		return nil, unsupportedValueError("a value with too many elements or too much nesting")
 	}
 	switch tag(x) {
 	case lib.EJS_TAG_UNDEFINED, lib.EJS_TAG_NULL:
@@ -46,22 +46,22 @@ func (v *copier) copy(x value, depth int) (any, error) {
 	case lib.EJS_TAG_OBJECT:
 		return v.object(x, depth)
 	case lib.EJS_TAG_SYMBOL:
-		return nil, refused("a symbol")
+		return nil, unsupportedValueError("a symbol")
 	}
-	s, err := v.str(x)
+	s, err := v.toString(x)
 	return wellFormed(s), err
 }
 
-func refused(what string) error {
+func unsupportedValueError(what string) error {
 	return &hostError{Name: "TypeError", Message: what + " cannot be passed to the host"}
 }
 
 func (v *copier) object(x value, depth int) (any, error) {
-	if b, ok := v.binary(x); ok {
+	if b, ok := v.bytesOf(x); ok {
 		return b, nil
 	}
 	if v.isFunction(x) {
-		return nil, refused("a function")
+		return nil, unsupportedValueError("a function")
 	}
 	if v.isArray(x) {
 		return v.array(x, depth)
@@ -94,7 +94,7 @@ func (v *copier) array(x value, depth int) (any, error) {
 	count, _ := n.(float64)
 	out := make([]any, 0, min(int(count), v.left+1))
 	for i := range int(count) {
-		item, err := v.index(x, i)
+		item, err := v.getIndex(x, i)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,8 @@ func (v *copier) array(x value, depth int) (any, error) {
 	return out, nil
 }
 
-// fromGo makes a JavaScript value; nil is undefined, []byte a Uint8Array, and what is not listed goes through JSON.
+// fromGo converts a Go value; nil becomes undefined, []byte a Uint8Array, and a type that is not listed is converted as
+// JSON.
 func (v *vm) fromGo(x any) (value, error) {
 	switch x := x.(type) {
 	case nil:
@@ -116,17 +117,17 @@ func (v *vm) fromGo(x any) (value, error) {
 	case value:
 		return v.dup(x), nil
 	case bool:
-		return boolean(x), nil
+		return newBool(x), nil
 	case int:
-		return number(float64(x)), nil
+		return newNumber(float64(x)), nil
 	case int64:
-		return number(float64(x)), nil
+		return newNumber(float64(x)), nil
 	case float64:
-		return number(x), nil
+		return newNumber(x), nil
 	case string:
-		return v.result(v.text(x))
+		return v.result(v.newString(x))
 	case []byte:
-		return v.result(v.bytes(x))
+		return v.result(v.newBytes(x))
 	case []any:
 		out := v.newArray()
 		for i, item := range x {
@@ -139,7 +140,7 @@ func (v *vm) fromGo(x any) (value, error) {
 		return out, nil
 	case map[string]any:
 		out := v.newObject()
-		for _, name := range slices.Sorted(maps.Keys(x)) { // for an order that scripts see
+		for _, name := range slices.Sorted(maps.Keys(x)) { // scripts see the order
 			element, err := v.fromGo(x[name])
 			if err != nil {
 				return undefined(), err
@@ -150,43 +151,43 @@ func (v *vm) fromGo(x any) (value, error) {
 	}
 	text, err := json.Marshal(x)
 	if err != nil {
-		return undefined(), fmt.Errorf("make JSON of the host's answer: %w", err)
+		return undefined(), fmt.Errorf("encode the host's result as JSON: %w", err)
 	}
-	return v.json(text)
+	return v.parseJSON(text)
 }
 
-// newError makes a JavaScript error of Go's.
+// newError returns a JavaScript error for a Go error.
 func (v *vm) newError(err error) value {
 	var h *hostError
 	if !errors.As(err, &h) {
 		h = &hostError{Message: err.Error()}
 	}
 	x := lib.XJS_NewError(v.tls, v.ctx)
-	if proto, ok := v.prototype(h.Name); ok {
+	if proto, ok := v.classPrototype(h.Name); ok {
 		lib.XJS_SetPrototype(v.tls, v.ctx, x, proto)
 		v.free(proto)
 	}
-	v.hide(x, "message", h.Message)
+	v.defineHidden(x, "message", h.Message)
 	for name, prop := range h.Props {
 		if made, err := v.fromGo(prop); err == nil {
 			v.set(x, name, made)
 		}
 	}
 	if h.Code != "" {
-		v.set(x, "code", v.text(h.Code))
+		v.set(x, "code", v.newString(h.Code))
 	}
 	return x
 }
 
-// hide sets a property that is not enumerable.
-func (v *vm) hide(obj value, name, text string) {
+// defineHidden defines a property that is not enumerable.
+func (v *vm) defineHidden(obj value, name, text string) {
 	p := v.cString(name)
-	defer v.heap.release(p)
-	lib.XJS_DefinePropertyValueStr(v.tls, v.ctx, obj, p, v.text(text), lib.MJS_PROP_WRITABLE|lib.MJS_PROP_CONFIGURABLE)
+	defer v.heap.free(p)
+	lib.XJS_DefinePropertyValueStr(v.tls, v.ctx, obj, p, v.newString(text), lib.MJS_PROP_WRITABLE|lib.MJS_PROP_CONFIGURABLE)
 }
 
-// prototype finds that of a global class.
-func (v *vm) prototype(class string) (value, bool) {
+// classPrototype returns the prototype of a global class; ok is false for Error and for a class that does not exist.
+func (v *vm) classPrototype(class string) (value, bool) {
 	if class == "" || class == "Error" {
 		return undefined(), false
 	}
@@ -194,19 +195,19 @@ func (v *vm) prototype(class string) (value, bool) {
 	defer v.free(global)
 	ctor, err := v.get(global, class)
 	if err != nil {
-		v.drop(err)
+		v.freeError(err)
 		return undefined(), false
 	}
 	defer v.free(ctor)
 	proto, err := v.get(ctor, "prototype")
 	if err != nil {
-		v.drop(err)
+		v.freeError(err)
 		return undefined(), false
 	}
 	return proto, tag(proto) == lib.EJS_TAG_OBJECT
 }
 
-// wellFormed replaces halves of surrogate pairs, which QuickJS writes as three bytes each.
+// wellFormed replaces lone surrogates, which QuickJS encodes as three bytes each, with U+FFFD.
 func wellFormed(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -2,5 +2,5 @@ package engine
 
 import lib "modernc.org/libquickjs"
 
-// Version names the engine and its release.
+// Version returns the name and release of the JavaScript engine.
 func Version() string { return "QuickJS " + lib.MCONFIG_VERSION }

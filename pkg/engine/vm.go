@@ -11,46 +11,48 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-// A value is JavaScript's, counted: who gets one frees it, unless it is said that it is borrowed.
+// A value is a reference-counted JavaScript value. The caller owns a value that it receives and frees it, unless the
+// value is documented as borrowed.
 type value = lib.TJSValue
 
-// A vm is QuickJS with memory of its own, which close gives back as a whole, whatever state the engine is in. Hence a Go panic
-// may go up through it: nothing of it is used afterwards. All that is unsafe stands in this file, alloc.go, errors.go and
-// frames.go.
+// A vm is a QuickJS runtime and context with a heap of its own. close frees the heap as a whole, whatever state QuickJS
+// is in; therefore a Go panic may unwind the frames of QuickJS, after which the vm may only be closed.
 type vm struct {
-	tls     *libc.TLS
-	rt, ctx uintptr
-	heap    heap
-	keep    []any // what the C side points at
-	hook    errorHook
-	sources sources
-	tight   bool // no function may be called, see boundFrames
+	tls          *libc.TLS
+	rt, ctx      uintptr
+	heap         heap
+	callbacks    []any // Go functions that C code has pointers to
+	errors       errorHooks
+	sources      functionSources
+	callsBlocked bool // calls of functions fail, see limitFrames
 }
 
-// newVM makes a vm whose memory has a limit in bytes. check is called now and then while it works, and may panic to end it.
+// newVM returns a vm with a memory limit in bytes. It calls checkStopped regularly while it executes, and outOfMemory
+// when the limit is exceeded; outOfMemory must panic, checkStopped may.
 func newVM(limit int, check func(), full func()) (*vm, error) {
-	v := &vm{tls: libc.NewTLS(), heap: heap{limit: limit, check: check, full: full}}
-	if v.rt = lib.XJS_NewRuntime2(v.tls, v.heap.functions(v), 0); v.rt == 0 {
-		return v, errors.New("there is no memory for a JavaScript runtime")
+	v := &vm{tls: libc.NewTLS(), heap: heap{limit: limit, checkStopped: check, outOfMemory: full}}
+	if v.rt = lib.XJS_NewRuntime2(v.tls, v.heap.mallocFunctions(v), 0); v.rt == 0 {
+		return v, errors.New("not enough memory for a JavaScript runtime")
 	}
-	lib.XJS_SetMaxStackSize(v.tls, v.rt, slotsOfAll)
+	lib.XJS_SetMaxStackSize(v.tls, v.rt, maxStackSlots)
 	lib.XJS_SetGCThreshold(v.tls, v.rt, lib.Tsize_t(min(gcThreshold, limit/2)))
 	v.heap.rt = v.rt
 	if v.ctx = lib.XJS_NewContext(v.tls, v.rt); v.ctx == 0 {
-		return v, errors.New("there is no memory for a JavaScript context")
+		return v, errors.New("not enough memory for a JavaScript context")
 	}
-	v.hookErrors()
-	v.hookSources()
-	lib.XJS_SetInterruptHandler(v.tls, v.rt, pointer(v, func(*libc.TLS, uintptr, uintptr) int32 {
+	v.installErrorHooks()
+	v.installToString()
+	lib.XJS_SetInterruptHandler(v.tls, v.rt, cPointer(v, func(*libc.TLS, uintptr, uintptr) int32 {
 		check()
-		v.boundFrames()
+		v.limitFrames()
 		return 0
 	}), 0)
-	v.boundFrames()
+	v.limitFrames()
 	return v, nil
 }
 
-// gcThreshold is the memory in bytes at which cycles are looked for the first time: after what a server loads.
+// gcThreshold is the memory in bytes at which the cycle collector first runs. It is more than a server uses after
+// loading.
 const gcThreshold = 48 << 20
 
 func (v *vm) close() {
@@ -58,8 +60,8 @@ func (v *vm) close() {
 	v.heap.close()
 }
 
-// called are the types of what QuickJS calls: to interrupt it, for functions of ours, for rejections, for its memory, for errors.
-type called interface {
+// cFunction lists the types of Go functions that QuickJS calls.
+type cFunction interface {
 	func(tls *libc.TLS, rt, opaque uintptr) int32 |
 		func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32) value |
 		func(tls *libc.TLS, ctx uintptr, promise, reason value, handled int32, opaque uintptr) |
@@ -71,64 +73,66 @@ type called interface {
 		func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32, data uintptr) value
 }
 
-// pointer makes a function callable from C for as long as the vm lives.
-func pointer[F called](v *vm, f F) uintptr {
-	v.keep = append(v.keep, f)
+// cPointer returns a C function pointer for f, which is valid until the vm is closed.
+func cPointer[F cFunction](v *vm, f F) uintptr {
+	v.callbacks = append(v.callbacks, f)
 	return *(*uintptr)(unsafe.Pointer(&f))
 }
 
-// onRejection has promises reported that are rejected without a handler, and those that get one later. The values are borrowed.
-func (v *vm) onRejection(f func(promise, reason value, handled bool)) {
-	tracker := pointer(v, func(_ *libc.TLS, _ uintptr, promise, reason value, handled int32, _ uintptr) {
-		v.deeper(func() { f(promise, reason, handled != 0) })
+// setRejectionHandler sets the function that is called for each promise that is rejected without a handler, and again
+// with handled set when such a promise gets one. The values are borrowed.
+func (v *vm) setRejectionHandler(f func(promise, reason value, handled bool)) {
+	tracker := cPointer(v, func(_ *libc.TLS, _ uintptr, promise, reason value, handled int32, _ uintptr) {
+		v.withExtraStack(func() { f(promise, reason, handled != 0) })
 	})
 	lib.XJS_SetHostPromiseRejectionTracker(v.tls, v.rt, tracker, 0)
 }
 
-// onStack has show make the stacks that JavaScript reads of errors and their raw stacks, which are borrowed.
-func (v *vm) onStack(show func(err, raw value) (value, error)) { v.hook.show = show }
+// setStackFormatter sets the function that formats the stack of an error from QuickJS's own stack text. Its arguments
+// are borrowed.
+func (v *vm) setStackFormatter(show func(err, raw value) (value, error)) { v.errors.formatStack = show }
 
-// function makes a JavaScript function of Go's. The arguments are borrowed. An error is thrown.
-func (v *vm) function(name string, f func(args []value) (value, error)) value {
-	return v.method(name, func(_ value, args []value) (value, error) { return f(args) })
+// newFunction returns a JavaScript function that calls f. The arguments are borrowed. An error is thrown.
+func (v *vm) newFunction(name string, f func(args []value) (value, error)) value {
+	return v.newMethod(name, func(_ value, args []value) (value, error) { return f(args) })
 }
 
-// method is a function that wants to know its receiver, which is borrowed too.
-func (v *vm) method(name string, f func(this value, args []value) (value, error)) value {
-	door := pointer(v, func(_ *libc.TLS, _ uintptr, this value, argc int32, argv uintptr, _ int32) value {
-		r, err := f(this, span[value](argv, argc))
+// newMethod is newFunction for a function that needs its receiver, which is borrowed too.
+func (v *vm) newMethod(name string, f func(this value, args []value) (value, error)) value {
+	callback := cPointer(v, func(_ *libc.TLS, _ uintptr, this value, argc int32, argv uintptr, _ int32) value {
+		r, err := f(this, sliceAt[value](argv, argc))
 		if err != nil {
 			return v.throw(err)
 		}
 		return r
 	})
 	p := v.cString(name)
-	defer v.heap.release(p)
-	return lib.XJS_NewCFunction2(v.tls, v.ctx, door, p, 0, lib.EJS_CFUNC_generic, 0)
+	defer v.heap.free(p)
+	return lib.XJS_NewCFunction2(v.tls, v.ctx, callback, p, 0, lib.EJS_CFUNC_generic, 0)
 }
 
-// A thrown is a JavaScript exception on its way through Go.
-type thrown struct{ v value }
+// An exception is a JavaScript exception as a Go error. Its holder owns the value.
+type exception struct{ v value }
 
-func (t *thrown) Error() string { return "a JavaScript exception" }
+func (t *exception) Error() string { return "a JavaScript exception" }
 
-// result makes an error of an exception.
+// result returns r, or the pending exception as an error.
 func (v *vm) result(r value) (value, error) {
 	if tag(r) == lib.EJS_TAG_EXCEPTION {
-		return undefined(), &thrown{lib.XJS_GetException(v.tls, v.ctx)}
+		return undefined(), &exception{lib.XJS_GetException(v.tls, v.ctx)}
 	}
 	return r, nil
 }
 
-// drop frees what was thrown.
-func (v *vm) drop(err error) {
-	if t, ok := errors.AsType[*thrown](err); ok {
+// freeError frees the value of an exception.
+func (v *vm) freeError(err error) {
+	if t, ok := errors.AsType[*exception](err); ok {
 		v.free(t.v)
 	}
 }
 
 func (v *vm) throw(err error) value {
-	if t, ok := errors.AsType[*thrown](err); ok {
+	if t, ok := errors.AsType[*exception](err); ok {
 		return lib.XJS_Throw(v.tls, v.ctx, t.v)
 	}
 	return lib.XJS_Throw(v.tls, v.ctx, v.newError(err))
@@ -142,45 +146,46 @@ func (v *vm) free(values ...value) {
 
 func (v *vm) dup(x value) value { return lib.XDupValue(v.tls, v.ctx, x) }
 
-// call calls f. The arguments stay the caller's.
+// call calls f. The caller keeps ownership of the arguments.
 func (v *vm) call(f value, args ...value) (value, error) {
-	argv := v.heap.take(max(1, len(args)) * valueSize)
-	defer v.heap.release(argv)
-	copy(span[value](argv, len(args)), args)
+	argv := v.heap.allocate(max(1, len(args)) * valueSize)
+	defer v.heap.free(argv)
+	copy(sliceAt[value](argv, len(args)), args)
 	return v.result(lib.XJS_Call(v.tls, v.ctx, f, undefined(), int32(len(args)), argv))
 }
 
-// deeper has f work where JavaScript has used up its stack.
-func (v *vm) deeper(f func()) {
+// withExtraStack calls f with a larger stack limit, so that f can run JavaScript after a stack overflow.
+func (v *vm) withExtraStack(f func()) {
 	const headroom = 500
-	before := at[lib.TJSRuntime](v.rt).Fstack_size // more than usual when f itself came from here
+	before := pointerAt[lib.TJSRuntime](v.rt).Fstack_size // more than usual when f itself came from here
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots+headroom)
 	defer lib.XJS_SetMaxStackSize(v.tls, v.rt, before)
 	f()
 }
 
-// job runs one pending microtask and says whether there was one.
-func (v *vm) job() (bool, error) {
+// runMicrotask runs one pending microtask and reports whether there was one.
+func (v *vm) runMicrotask() (bool, error) {
 	switch lib.XJS_ExecutePendingJob(v.tls, v.rt, 0) {
 	case 0:
 		return false, nil
 	case 1:
 		return true, nil
 	}
-	return true, &thrown{lib.XJS_GetException(v.tls, v.ctx)}
+	return true, &exception{lib.XJS_GetException(v.tls, v.ctx)}
 }
 
 const compileFlags = lib.MJS_EVAL_TYPE_GLOBAL | lib.MJS_EVAL_FLAG_COMPILE_ONLY
 
-// compile makes a program of a script; file is what stacks call it. The functions of a native one do not know their text.
+// compile compiles a script to a program; file is its name in stacks. The functions of a native script have no source
+// text.
 func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 	if native {
 		lib.XJS_SetStripInfo(v.tls, v.rt, lib.MJS_STRIP_SOURCE)
 		defer lib.XJS_SetStripInfo(v.tls, v.rt, 0)
 	}
 	text, name := v.cString(string(code)), v.cString(file)
-	defer v.heap.release(text)
-	defer v.heap.release(name)
+	defer v.heap.free(text)
+	defer v.heap.free(name)
 	f, err := v.result(lib.XJS_Eval(v.tls, v.ctx, text, lib.Tsize_t(len(code)), name, compileFlags))
 	if err != nil {
 		return nil, err
@@ -188,29 +193,30 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 	defer v.free(f)
 	var table []byte
 	if !native {
-		table = v.takeSources(f, code)
+		table = v.extractSources(f, code)
 	}
-	size := v.heap.take(int(unsafe.Sizeof(lib.Tsize_t(0))))
-	defer v.heap.release(size)
+	size := v.heap.allocate(int(unsafe.Sizeof(lib.Tsize_t(0))))
+	defer v.heap.free(size)
 	p := lib.XJS_WriteObject(v.tls, v.ctx, size, f, lib.MJS_WRITE_OBJ_BYTECODE)
 	if p == 0 {
 		return nil, fmt.Errorf("cannot write the bytecode of %s", file)
 	}
 	defer lib.Xjs_free(v.tls, v.ctx, p)
-	return program(table, span[byte](p, uint32(*at[lib.Tsize_t](size)))), nil
+	return program(table, sliceAt[byte](p, uint32(*pointerAt[lib.Tsize_t](size)))), nil
 }
 
-// run runs the program of a script, of which it keeps the code of one that is not native, and returns the script's value.
-func (v *vm) run(program, code []byte) (value, error) {
-	table, bytecode := parts(program)
+// runProgram runs the program of a script and returns its completion value. It keeps a reference to code, unless the
+// script is native.
+func (v *vm) runProgram(program, code []byte) (value, error) {
+	table, bytecode := splitProgram(program)
 	p := v.cBytes(bytecode)
-	defer v.heap.release(p)
+	defer v.heap.free(p)
 	f, err := v.result(lib.XJS_ReadObject(v.tls, v.ctx, p, lib.Tsize_t(len(bytecode)), lib.MJS_READ_OBJ_BYTECODE))
 	if err != nil {
 		return undefined(), err
 	}
 	if len(table) > 0 {
-		v.sources = sources{code, bytes.Clone(table)} // the rest of the program may go
+		v.sources = functionSources{code, bytes.Clone(table)} // a clone, so that the program can be garbage-collected
 		numberFunctions(f)
 	}
 	return v.result(lib.XJS_EvalFunction(v.tls, v.ctx, f))
@@ -220,23 +226,23 @@ func (v *vm) global() value { return lib.XJS_GetGlobalObject(v.tls, v.ctx) }
 
 func (v *vm) get(obj value, name string) (value, error) {
 	p := v.cString(name)
-	defer v.heap.release(p)
+	defer v.heap.free(p)
 	return v.result(lib.XJS_GetPropertyStr(v.tls, v.ctx, obj, p))
 }
 
-// set sets a property. It takes over x.
-func (v *vm) set(obj value, name string, x value) { v.property(obj, name, lib.MJS_PROP_C_W_E, x) }
+// set defines a property. It takes ownership of x.
+func (v *vm) set(obj value, name string, x value) { v.defineProperty(obj, name, lib.MJS_PROP_C_W_E, x) }
 
-// property defines a property. It takes over x.
-func (v *vm) property(obj value, name string, flags int32, x value) {
+// defineProperty defines a property. It takes ownership of x.
+func (v *vm) defineProperty(obj value, name string, flags int32, x value) {
 	p := v.cString(name)
-	defer v.heap.release(p)
+	defer v.heap.free(p)
 	atom := lib.XJS_NewAtomLen(v.tls, v.ctx, p, lib.Tsize_t(len(name)))
 	lib.XJS_DefinePropertyValue(v.tls, v.ctx, obj, atom, x, flags)
 	lib.XJS_FreeAtom(v.tls, v.ctx, atom)
 }
 
-func (v *vm) index(obj value, i int) (value, error) {
+func (v *vm) getIndex(obj value, i int) (value, error) {
 	return v.result(lib.XJS_GetPropertyUint32(v.tls, v.ctx, obj, uint32(i)))
 }
 
@@ -247,86 +253,86 @@ func (v *vm) setIndex(obj value, i int, x value) {
 func (v *vm) newObject() value { return lib.XJS_NewObject(v.tls, v.ctx) }
 func (v *vm) newArray() value  { return lib.XJS_NewArray(v.tls, v.ctx) }
 
-func (v *vm) text(s string) value {
+func (v *vm) newString(s string) value {
 	p := v.cString(s)
-	defer v.heap.release(p)
+	defer v.heap.free(p)
 	return lib.XJS_NewStringLen(v.tls, v.ctx, p, lib.Tsize_t(len(s)))
 }
 
-// str returns x as a string.
-func (v *vm) str(x value) (string, error) {
-	size := v.heap.take(int(unsafe.Sizeof(lib.Tsize_t(0))))
-	defer v.heap.release(size)
+// toString returns String(x). Lone surrogates are three bytes each, see wellFormed.
+func (v *vm) toString(x value) (string, error) {
+	size := v.heap.allocate(int(unsafe.Sizeof(lib.Tsize_t(0))))
+	defer v.heap.free(size)
 	p := lib.XJS_ToCStringLen2(v.tls, v.ctx, size, x, 0)
 	if p == 0 {
-		return "", &thrown{lib.XJS_GetException(v.tls, v.ctx)}
+		return "", &exception{lib.XJS_GetException(v.tls, v.ctx)}
 	}
 	defer lib.XJS_FreeCString(v.tls, v.ctx, p)
-	return string(goBytes(p, int(*at[lib.Tsize_t](size)))), nil
+	return string(goBytes(p, int(*pointerAt[lib.Tsize_t](size)))), nil
 }
 
-// bytes makes a Uint8Array with a copy of b.
-func (v *vm) bytes(b []byte) value {
+// newBytes returns a Uint8Array with a copy of b.
+func (v *vm) newBytes(b []byte) value {
 	p := v.cBytes(b)
-	defer v.heap.release(p)
+	defer v.heap.free(p)
 	buffer := lib.XJS_NewArrayBufferCopy(v.tls, v.ctx, p, lib.Tsize_t(len(b)))
 	if tag(buffer) == lib.EJS_TAG_EXCEPTION {
 		return buffer
 	}
-	return v.view(buffer, lib.EJS_TYPED_ARRAY_UINT8)
+	return v.newTypedArray(buffer, lib.EJS_TYPED_ARRAY_UINT8)
 }
 
-// view takes over an ArrayBuffer.
-func (v *vm) view(buffer value, kind int32) value {
-	argv := v.heap.take(3 * valueSize)
-	defer v.heap.release(argv)
-	args := span[value](argv, 3)
+// newTypedArray returns a view of an ArrayBuffer, which it takes ownership of.
+func (v *vm) newTypedArray(buffer value, kind int32) value {
+	argv := v.heap.allocate(3 * valueSize)
+	defer v.heap.free(argv)
+	args := sliceAt[value](argv, 3)
 	args[0], args[1], args[2] = buffer, undefined(), undefined()
 	defer v.free(buffer)
 	return lib.XJS_NewTypedArray(v.tls, v.ctx, 1, argv, kind)
 }
 
-// shared makes a Float64Array over memory that Go reads as it is, for as long as the vm lives.
-func (v *vm) shared(n int) ([]float64, value) {
-	p := v.heap.take(8 * n)
-	floats := span[float64](p, n)
+// newSharedFloats returns a Float64Array and its memory, which is valid until the vm is closed.
+func (v *vm) newSharedFloats(n int) ([]float64, value) {
+	p := v.heap.allocate(8 * n)
+	floats := sliceAt[float64](p, n)
 	clear(floats)
 	buffer := lib.XJS_NewArrayBuffer(v.tls, v.ctx, p, lib.Tsize_t(8*n), 0, 0, 0)
-	return floats, v.view(buffer, lib.EJS_TYPED_ARRAY_FLOAT64)
+	return floats, v.newTypedArray(buffer, lib.EJS_TYPED_ARRAY_FLOAT64)
 }
 
-// binary returns a copy of what an ArrayBuffer or a view holds, and whether x is one.
-func (v *vm) binary(x value) ([]byte, bool) {
-	sizes := v.heap.take(3 * int(unsafe.Sizeof(lib.Tsize_t(0))))
-	defer v.heap.release(sizes)
-	n := span[lib.Tsize_t](sizes, 3)
+// bytesOf returns a copy of the bytes of an ArrayBuffer, typed array or DataView; ok is false for other values.
+func (v *vm) bytesOf(x value) ([]byte, bool) {
+	sizes := v.heap.allocate(3 * int(unsafe.Sizeof(lib.Tsize_t(0))))
+	defer v.heap.free(sizes)
+	n := sliceAt[lib.Tsize_t](sizes, 3)
 	if p := lib.XJS_GetArrayBuffer(v.tls, v.ctx, sizes, x); p != 0 {
 		return goBytes(p, int(n[0])), true
 	}
-	v.forget()
+	v.clearException()
 	const word = unsafe.Sizeof(lib.Tsize_t(0))
 	buffer, err := v.result(lib.XJS_GetTypedArrayBuffer(v.tls, v.ctx, x, sizes, sizes+word, 0))
 	if err != nil {
-		v.drop(err)
-		return v.dataView(x)
+		v.freeError(err)
+		return v.dataViewBytes(x)
 	}
 	defer v.free(buffer)
 	offset, length := n[0], n[1]
 	p := lib.XJS_GetArrayBuffer(v.tls, v.ctx, sizes+2*word, buffer)
 	if p == 0 {
-		v.forget()
+		v.clearException()
 		return []byte{}, true
 	}
 	return goBytes(p+uintptr(offset), int(length)), true
 }
 
-// dataView returns a copy of what a DataView shows, and whether x is one.
-func (v *vm) dataView(x value) ([]byte, bool) {
-	if tag(x) != lib.EJS_TAG_OBJECT || at[lib.TJSObject](pointerOf(x)).Fclass_id != lib.EJS_CLASS_DATAVIEW {
+// dataViewBytes returns a copy of the bytes of a DataView; ok is false for other values.
+func (v *vm) dataViewBytes(x value) ([]byte, bool) {
+	if tag(x) != lib.EJS_TAG_OBJECT || pointerAt[lib.TJSObject](pointerOf(x)).Fclass_id != lib.EJS_CLASS_DATAVIEW {
 		return nil, false
 	}
-	view := *(**lib.TJSTypedArray)(unsafe.Pointer(&at[lib.TJSObject](pointerOf(x)).Fu))
-	all, _ := v.binary(payload(lib.EJS_TAG_OBJECT, uint64(view.Fbuffer)))
+	view := *(**lib.TJSTypedArray)(unsafe.Pointer(&pointerAt[lib.TJSObject](pointerOf(x)).Fu))
+	all, _ := v.bytesOf(newValue(lib.EJS_TAG_OBJECT, uint64(view.Fbuffer)))
 	start, end := int(view.Foffset), int(view.Foffset)+int(view.Flength)
 	if view.Ftrack_rab != 0 {
 		end = max(start, len(all))
@@ -337,29 +343,29 @@ func (v *vm) dataView(x value) ([]byte, bool) {
 	return all[start:end], true
 }
 
-// forget drops a pending exception.
-func (v *vm) forget() { v.free(lib.XJS_GetException(v.tls, v.ctx)) }
+// clearException clears a pending exception.
+func (v *vm) clearException() { v.free(lib.XJS_GetException(v.tls, v.ctx)) }
 
-func (v *vm) memory() int { return v.heap.used }
+func (v *vm) usedMemory() int { return v.heap.used }
 
 func (v *vm) isArray(x value) bool    { return lib.XJS_IsArray(v.tls, v.ctx, x) == 1 }
 func (v *vm) isFunction(x value) bool { return lib.XJS_IsFunction(v.tls, v.ctx, x) != 0 }
 
-// keys returns the names of an object's own enumerable properties.
+// keys returns the names of the own enumerable properties of an object.
 func (v *vm) keys(x value) ([]string, error) {
-	out := v.heap.take(2 * int(unsafe.Sizeof(uintptr(0))))
-	defer v.heap.release(out)
+	out := v.heap.allocate(2 * int(unsafe.Sizeof(uintptr(0))))
+	defer v.heap.free(out)
 	const flags = lib.MJS_GPN_STRING_MASK | lib.MJS_GPN_ENUM_ONLY
 	count := out + unsafe.Sizeof(uintptr(0))
 	if lib.XJS_GetOwnPropertyNames(v.tls, v.ctx, out, count, x, flags) < 0 {
-		return nil, &thrown{lib.XJS_GetException(v.tls, v.ctx)}
+		return nil, &exception{lib.XJS_GetException(v.tls, v.ctx)}
 	}
-	table, n := *at[uintptr](out), *at[uint32](count)
+	table, n := *pointerAt[uintptr](out), *pointerAt[uint32](count)
 	defer lib.XJS_FreePropertyEnum(v.tls, v.ctx, table, n)
 	var names []string
-	for _, p := range span[lib.TJSPropertyEnum](table, n) {
+	for _, p := range sliceAt[lib.TJSPropertyEnum](table, n) {
 		name := lib.XJS_AtomToString(v.tls, v.ctx, p.Fatom)
-		s, err := v.str(name)
+		s, err := v.toString(name)
 		v.free(name)
 		if err != nil {
 			return nil, err
@@ -369,40 +375,42 @@ func (v *vm) keys(x value) ([]string, error) {
 	return names, nil
 }
 
-// json makes a value of JSON.
-func (v *vm) json(text []byte) (value, error) {
+// parseJSON returns the value of a JSON text.
+func (v *vm) parseJSON(text []byte) (value, error) {
 	p, name := v.cString(string(text)), v.cString("JSON")
-	defer v.heap.release(p)
-	defer v.heap.release(name)
+	defer v.heap.free(p)
+	defer v.heap.free(name)
 	return v.result(lib.XJS_ParseJSON(v.tls, v.ctx, p, lib.Tsize_t(len(text)), name))
 }
 
 func (v *vm) cString(s string) uintptr {
-	p := v.heap.take(len(s) + 1)
-	b := span[byte](p, len(s)+1)
+	p := v.heap.allocate(len(s) + 1)
+	b := sliceAt[byte](p, len(s)+1)
 	copy(b, s)
 	b[len(s)] = 0
 	return p
 }
 
 func (v *vm) cBytes(b []byte) uintptr {
-	p := v.heap.take(max(1, len(b)))
-	copy(span[byte](p, len(b)), b)
+	p := v.heap.allocate(max(1, len(b)))
+	copy(sliceAt[byte](p, len(b)), b)
 	return p
 }
 
 func goBytes(p uintptr, n int) []byte {
 	b := make([]byte, n)
-	copy(b, span[byte](p, n))
+	copy(b, sliceAt[byte](p, n))
 	return b
 }
 
-// at is what C has at an address. The address is not Go's memory, of which nothing may be assumed.
-func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
+// pointerAt returns a pointer to the T at an address of C memory, which Go does not manage.
+func pointerAt[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
-func span[T any, N int | int32 | uint32](p uintptr, n N) []T { return unsafe.Slice(at[T](p), n) }
+func sliceAt[T any, N int | int32 | uint32](p uintptr, n N) []T {
+	return unsafe.Slice(pointerAt[T](p), n)
+}
 
-// The layout of a value on machines of 64 bits.
+// The layout of a value on 64-bit machines.
 
 const valueSize = int(unsafe.Sizeof(value{}))
 
@@ -411,18 +419,18 @@ func pointerOf(x value) uintptr { return *(*uintptr)(unsafe.Pointer(&x)) }
 func undefined() value          { return value{Ftag: lib.EJS_TAG_UNDEFINED} }
 func intOf(x value) int32       { return int32(*(*uint64)(unsafe.Pointer(&x))) }
 func floatOf(x value) float64   { return *(*float64)(unsafe.Pointer(&x)) }
-func boolean(b bool) (x value) {
-	return payload(lib.EJS_TAG_BOOL, uint64(*(*byte)(unsafe.Pointer(&b))))
+func newBool(b bool) (x value) {
+	return newValue(lib.EJS_TAG_BOOL, uint64(*(*byte)(unsafe.Pointer(&b))))
 }
 
-func number(f float64) value {
+func newNumber(f float64) value {
 	if i := int32(f); float64(i) == f && (i != 0 || !math.Signbit(f)) {
-		return payload(lib.EJS_TAG_INT, uint64(uint32(i)))
+		return newValue(lib.EJS_TAG_INT, uint64(uint32(i)))
 	}
-	return payload(lib.EJS_TAG_FLOAT64, math.Float64bits(f))
+	return newValue(lib.EJS_TAG_FLOAT64, math.Float64bits(f))
 }
 
-func payload(tag int64, bits uint64) (x value) {
+func newValue(tag int64, bits uint64) (x value) {
 	*(*uint64)(unsafe.Pointer(&x)) = bits
 	x.Ftag = tag
 	return x

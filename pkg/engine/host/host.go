@@ -1,12 +1,12 @@
-// Package host holds the JavaScript that gives the embedded engine the names of node and of the web: one chunk for each module, made of
-// src and of the npm packages of the lock file by the program in generate, read-only, and embedded as text. It knows nothing of an engine.
+// Package host embeds the JavaScript that implements node's modules and the globals of the web for the embedded engine.
+// The program in generate builds it from src and from npm packages: one chunk for each module.
 //
 // A chunk is the body of
 //
 //	(function (module, exports, require, host) { … })
 //
-// and leaves what the module is in module.exports: the value that require("node:events") has in node, so the names of a module are
-// properties of it. A chunk requires others as "node:events" or "internal/abort"; host is the door to Go.
+// and sets module.exports to what require returns in node. A chunk requires others as "node:events" or
+// "internal/abort". host is the object whose functions call Go.
 package host
 
 import (
@@ -21,20 +21,19 @@ import (
 //go:embed dist/*.js dist/*/*.js
 var dist embed.FS
 
-// Chunk is the text of the chunk of a name: "node:fs/promises" for a module of node, "internal/fetch" for what is the host's own.
-// ok is false when there is none.
+// Chunk returns the source of a chunk: "node:fs/promises" for a module of node, "internal/fetch" for an internal one.
 func Chunk(name string) (src string, ok bool) {
 	text, err := dist.ReadFile(fileOf(name))
 	return string(text), err == nil
 }
 
-// Has says whether there is a chunk of a name.
+// Has reports whether a chunk exists.
 func Has(name string) bool {
 	_, err := fs.Stat(dist, fileOf(name))
 	return err == nil
 }
 
-// Names are those of all chunks, sorted.
+// Names returns the names of all chunks, sorted.
 func Names() []string {
 	var names []string
 	for _, pattern := range []string{"dist/*.js", "dist/*/*.js"} {
@@ -47,7 +46,7 @@ func Names() []string {
 	return names
 }
 
-// fileOf is the file of a chunk, "" when no chunk has such a name.
+// fileOf returns the file of a chunk; "" for an invalid name.
 func fileOf(name string) string {
 	file, isNode := strings.CutPrefix(name, "node:")
 	if isNode == strings.HasPrefix(file, "internal/") {

@@ -19,14 +19,14 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/engine/host"
 )
 
-var update = flag.Bool("update", false, "write the golden files from what node says")
+var update = flag.Bool("update", false, "write the golden files with node's output")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Of node's releases the golden files are from this one.
+// nodeRelease is the release of node that the golden files are made with.
 const nodeRelease = "v20."
 
-func TestModulesSayWhatNodeSays(t *testing.T) {
+func TestModulesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	scripts, err := filepath.Glob("testdata/*.js")
 	if err != nil || len(scripts) < 2 {
@@ -48,13 +48,13 @@ func TestModulesSayWhatNodeSays(t *testing.T) {
 	}
 }
 
-func TestTheMachineIsTheOneThatNodeSees(t *testing.T) {
+func TestOSMatchesNode(t *testing.T) {
 	t.Parallel()
 	code := read(t, "testdata/prelude.js") + read(t, "testdata/machine/os.js")
 	compare(t, inNode(t, code, "v"), inEngine(t, code, false))
 }
 
-func TestEveryModuleLoads(t *testing.T) {
+func TestAllModulesLoad(t *testing.T) {
 	t.Parallel()
 	var code strings.Builder
 	for _, name := range host.Names() {
@@ -68,7 +68,7 @@ func TestEveryModuleLoads(t *testing.T) {
 	}
 }
 
-func TestTheSandboxHasWhatNeedsNoMachine(t *testing.T) {
+func TestModulesInSandbox(t *testing.T) {
 	t.Parallel()
 	code := read(t, "testdata/prelude.js") + `
 		for (const name of ["assert", "buffer", "events", "path", "stream", "util", "url", "querystring", "string_decoder", "readline"]) require(name);
@@ -81,26 +81,26 @@ func TestTheSandboxHasWhatNeedsNoMachine(t *testing.T) {
 	compare(t, want, inEngine(t, code, true))
 }
 
-func TestNoChunkIsForAnotherName(t *testing.T) {
+func TestUnknownChunks(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"fs", "node:internal/abort", "internal/../buffer", "node:../dist/buffer", "", "node:", "node:nope", "LICENSES.txt", "node:LICENSES"} {
 		if _, ok := host.Chunk(name); ok || host.Has(name) {
-			t.Errorf("Chunk(%q) gives something", name)
+			t.Errorf("Chunk(%q) exists", name)
 		}
 	}
 	for _, name := range host.Names() {
 		if text, ok := host.Chunk(name); !ok || text == "" || !host.Has(name) {
-			t.Errorf("Chunk(%q) gives nothing", name)
+			t.Errorf("Chunk(%q) is missing or empty", name)
 		}
 	}
 }
 
-func TestLicencesNameWhatChunksAreMadeOf(t *testing.T) {
+func TestLicenses(t *testing.T) {
 	t.Parallel()
 	licences := read(t, "dist/LICENSES.txt")
 	for _, name := range []string{"buffer 6.0.3 (MIT)", "readable-stream 4.8.0 (MIT)", "web-streams-polyfill 4.3.0 (MIT)"} {
 		if !strings.Contains(licences, name) {
-			t.Errorf("no licence of %s", name)
+			t.Errorf("the license of %s is missing", name)
 		}
 	}
 }
@@ -112,10 +112,10 @@ func compare(t *testing.T, want, got string) {
 	}
 }
 
-// memory is a store for the chunks that tests share: to compile them takes longer than to run them.
-type memory struct{ blobs sync.Map }
+// memoryStore is the engine.Store that the tests share, because compiling chunks takes longer than running them.
+type memoryStore struct{ blobs sync.Map }
 
-func (m *memory) Get(key string) ([]byte, bool) {
+func (m *memoryStore) Get(key string) ([]byte, bool) {
 	blob, ok := m.blobs.Load(key)
 	if !ok {
 		return nil, false
@@ -123,14 +123,14 @@ func (m *memory) Get(key string) ([]byte, bool) {
 	return blob.([]byte), true
 }
 
-func (m *memory) Put(key string, blob []byte) { m.blobs.Store(key, blob) }
+func (m *memoryStore) Put(key string, blob []byte) { m.blobs.Store(key, blob) }
 
-var chunks memory
+var chunks memoryStore
 
-// inEngine runs the body of an async function and returns what it prints.
+// inEngine runs the body of an async function in the engine and returns its output.
 func inEngine(t *testing.T, code string, sandbox bool) string {
 	t.Helper()
-	var out, errs pipe
+	var out, errs outputPipe
 	e := engine.Start(engine.Spec{
 		Script: "/project/test.js", Dir: t.TempDir(), Env: os.Environ(), Sandbox: sandbox, Store: &chunks,
 		Code:  []byte("(async(require)=>{\"use strict\";" + code + "\n})"),
@@ -140,7 +140,7 @@ func inEngine(t *testing.T, code string, sandbox bool) string {
 	case <-e.Done():
 	case <-time.After(2 * time.Minute):
 		e.Kill()
-		t.Fatalf("the engine has not ended; it printed %s%s", out.String(), errs.String())
+		t.Fatalf("the engine did not exit; it printed %s%s", out.String(), errs.String())
 	}
 	if exit := e.Exit(); exit != (engine.Exit{}) {
 		t.Errorf("exit %+v; stderr: %s", exit, errs.String())
@@ -148,11 +148,12 @@ func inEngine(t *testing.T, code string, sandbox bool) string {
 	return out.String()
 }
 
-type pipe struct{ bytes.Buffer }
+type outputPipe struct{ bytes.Buffer }
 
-func (*pipe) Close() error { return nil }
+func (*outputPipe) Close() error { return nil }
 
-// inNode runs the body of an async function by a node of a release and returns what it prints.
+// inNode runs the body of an async function in node and returns its output. release is a prefix of the required
+// version.
 func inNode(t *testing.T, code, release string) string {
 	t.Helper()
 	version, err := exec.Command("node", "--version").Output()

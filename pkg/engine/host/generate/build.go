@@ -13,10 +13,10 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// files maps slash-separated paths in dist to what is in them.
+// files has the contents of files by their slash-separated paths in dist.
 type files map[string][]byte
 
-// nodeModules are the modules that src may have chunks for. Every other source is the host's own, and found below "internal/".
+// nodeModules are the modules of node that src may have a file for. Other files are internal modules.
 func nodeModules() []string {
 	return strings.Fields(`
 		assert assert/strict async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns dns/promises
@@ -25,7 +25,7 @@ func nodeModules() []string {
 		timers/promises tls tty url util util/types v8 vm wasi worker_threads zlib`)
 }
 
-// build makes all chunks and the text of the licences of what is in them.
+// build builds all chunks, and the text of the licenses of the packages in them.
 func build(dir string) (files, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -47,11 +47,12 @@ func build(dir string) (files, error) {
 		}
 		out[filepath.ToSlash(name)] = file.Contents
 	}
-	out["LICENSES.txt"], err = licences(dir, result.Metafile)
+	out["LICENSES.txt"], err = licenseTexts(dir, result.Metafile)
 	return out, err
 }
 
-// sources are the entry points in src: src/fs/promises.js is node:fs/promises, src/internal/abort.js and src/fetch.js are the host's own.
+// sources returns the entry points in src: src/fs/promises.js is node:fs/promises, src/internal/abort.js and
+// src/fetch.js are internal.
 func sources(src string) ([]api.EntryPoint, error) {
 	var entries []api.EntryPoint
 	err := filepath.WalkDir(src, func(file string, entry fs.DirEntry, err error) error {
@@ -67,7 +68,7 @@ func sources(src string) ([]api.EntryPoint, error) {
 		return err
 	})
 	if len(entries) == 0 && err == nil {
-		err = fmt.Errorf("%s holds no sources", src)
+		err = fmt.Errorf("%s has no sources", src)
 	}
 	return entries, err
 }
@@ -83,7 +84,7 @@ func options(dir string, entries []api.EntryPoint) api.BuildOptions {
 		MainFields:          []string{"module", "main"},
 		Conditions:          []string{"import", "default"},
 		Target:              api.ES2023,
-		// QuickJS leaves a loop without waiting for the iterator's end.
+		// QuickJS does not await the iterator's return when it leaves a loop.
 		Supported:        map[string]bool{"for-await": false},
 		Charset:          api.CharsetUTF8,
 		MinifySyntax:     true,
@@ -92,14 +93,14 @@ func options(dir string, entries []api.EntryPoint) api.BuildOptions {
 		LogLevel:         api.LogLevelSilent,
 		Metafile:         true,
 		TsconfigRaw:      "{}",
-		// What a module exports by default is what require gives.
+		// require returns the default export of a module.
 		Footer:  map[string]string{"js": "module.exports=module.exports.default??module.exports;"},
 		Plugins: []api.Plugin{{Name: "host", Setup: resolve}},
 	}
 }
 
-// resolve leaves the modules of node and the host's own to the time when a chunk runs. A slash at the end means the npm package of that
-// name ("buffer/"), as it does in node, but only in src: a package gets the host's module.
+// resolve keeps imports of node's modules and of internal modules as calls of require. As in node, a name with a slash
+// at the end means the npm package ("buffer/"), but only in src: imports of packages get the engine's module.
 func resolve(build api.PluginBuild) {
 	build.OnResolve(api.OnResolveOptions{Filter: `^(node:|internal/|abort-controller$|[a-z_]+(/[a-z0-9_]*)?$)`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 		if args.Kind == api.ResolveEntryPoint {
@@ -112,7 +113,7 @@ func resolve(build api.PluginBuild) {
 		}
 		switch {
 		case strings.HasPrefix(name, "internal/"):
-			return api.OnResolveResult{Path: name, External: true}, missing(build, name)
+			return api.OnResolveResult{Path: name, External: true}, checkSource(build, name)
 		case name == "abort-controller":
 			return api.OnResolveResult{Path: "internal/abort", External: true}, nil
 		case slices.Contains(nodeModules(), name):
@@ -122,8 +123,8 @@ func resolve(build api.PluginBuild) {
 	})
 }
 
-// missing tells that no source is the host's own module of a name.
-func missing(build api.PluginBuild, name string) error {
+// checkSource returns an error if an internal module has no source.
+func checkSource(build api.PluginBuild, name string) error {
 	src := filepath.Join(build.InitialOptions.AbsWorkingDir, "src")
 	_, err := os.Stat(filepath.Join(src, name+".js"))
 	if err != nil {
@@ -132,8 +133,8 @@ func missing(build api.PluginBuild, name string) error {
 	return err
 }
 
-// licences collects those of every package that chunks contain, sorted by name.
-func licences(dir, metafile string) ([]byte, error) {
+// licenseTexts returns the licenses of all packages in the chunks, sorted by name.
+func licenseTexts(dir, metafile string) ([]byte, error) {
 	var meta struct {
 		Inputs map[string]struct{} `json:"inputs"`
 	}
@@ -149,7 +150,7 @@ func licences(dir, metafile string) ([]byte, error) {
 	slices.Sort(roots)
 	text := []byte("The modules of the embedded engine contain parts of these npm packages.\n")
 	for _, root := range roots {
-		one, err := licence(filepath.Join(dir, filepath.FromSlash(root)))
+		one, err := licenseText(filepath.Join(dir, filepath.FromSlash(root)))
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ func licences(dir, metafile string) ([]byte, error) {
 	return text, nil
 }
 
-// packageRoot is the directory of the package that an input belongs to, "" for our own.
+// packageRoot returns the directory of the package that an input belongs to; "" for the engine's own sources.
 func packageRoot(input string) string {
 	at := strings.LastIndex(input, "node_modules/")
 	if at < 0 {
@@ -172,8 +173,8 @@ func packageRoot(input string) string {
 	return input[:start] + parts[0]
 }
 
-// licence is the part of the text that is about one package. Licences that ask for more than their own copy are refused.
-func licence(root string) ([]byte, error) {
+// licenseText returns the license of a package. It fails for a license that requires more than including its text.
+func licenseText(root string) ([]byte, error) {
 	raw, err := os.ReadFile(filepath.Join(root, "package.json"))
 	if err != nil {
 		return nil, err
@@ -183,11 +184,11 @@ func licence(root string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s/package.json: %w", root, err)
 	}
 	if !slices.Contains([]string{"MIT", "ISC", "BSD-3-Clause", "Apache-2.0"}, about.License) {
-		return nil, fmt.Errorf("%s is under %q, which is not known to be permissive", about.Name, about.License)
+		return nil, fmt.Errorf("%s has the license %q, which is not in the list of permissive licenses", about.Name, about.License)
 	}
 	found, err := filepath.Glob(filepath.Join(root, "[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*"))
 	if err != nil || len(found) == 0 {
-		return nil, fmt.Errorf("%s has no file with its licence", about.Name)
+		return nil, fmt.Errorf("%s has no license file", about.Name)
 	}
 	text, err := os.ReadFile(found[0])
 	if err != nil {
@@ -197,7 +198,7 @@ func licence(root string) ([]byte, error) {
 	return fmt.Appendf(nil, "\n%s\n%s %s (%s)\n\n%s\n", strings.Repeat("-", 80), about.Name, about.Version, about.License, body), nil
 }
 
-// write makes dist hold these files and no others.
+// write replaces the contents of dist.
 func write(dir string, all files) error {
 	dist := filepath.Join(dir, "dist")
 	if err := os.RemoveAll(dist); err != nil {

@@ -1,5 +1,6 @@
-// Command generate makes the chunks in dist of the sources in src and of the installed npm packages. It writes the same bytes on every
-// machine. Run it with "make generate", or with "go generate" in the directory above when the packages are installed.
+// Command generate builds the chunks in dist from the sources in src and the installed npm packages. Its output is
+// reproducible. Run it with "make generate", or with "go generate" in the parent directory when the packages are
+// installed.
 package main
 
 import (
@@ -14,7 +15,7 @@ func main() {
 	}
 }
 
-// generate replaces what is in dist, in a directory that holds src and node_modules too.
+// generate rebuilds dist in a directory that contains src and node_modules.
 func generate(dir string) error {
 	files, err := build(dir)
 	if err != nil {

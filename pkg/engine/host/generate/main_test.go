@@ -12,7 +12,7 @@ import (
 
 const host = ".."
 
-func TestDistIsWhatTheSourcesGive(t *testing.T) {
+func TestDistIsUpToDate(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat(filepath.Join(host, "node_modules", ".stamp")); err != nil {
 		t.Fatalf("the npm packages are missing: run make deps (%v)", err)
@@ -28,16 +28,16 @@ func TestDistIsWhatTheSourcesGive(t *testing.T) {
 	}
 	for name, text := range want {
 		if string(got[name]) != string(text) {
-			t.Errorf("dist/%s is not what the sources give: run make generate", name)
+			t.Errorf("dist/%s is out of date: run make generate", name)
 		}
 		delete(got, name)
 	}
 	for name := range got {
-		t.Errorf("dist/%s comes of no source: run make generate", name)
+		t.Errorf("dist/%s has no source: run make generate", name)
 	}
 }
 
-func TestAPackageIsFoundByItsInputs(t *testing.T) {
+func TestPackageRoot(t *testing.T) {
 	t.Parallel()
 	for input, want := range map[string]string{
 		"src/fs.js":                            "",
@@ -51,13 +51,13 @@ func TestAPackageIsFoundByItsInputs(t *testing.T) {
 	}
 }
 
-func TestLicencesThatAreNotPermissiveAreRefused(t *testing.T) {
+func TestRejectsOtherLicenses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"1.0.0","license":"GPL-3.0"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := licence(dir); err == nil || !strings.Contains(err.Error(), `x is under "GPL-3.0"`) {
+	if _, err := licenseText(dir); err == nil || !strings.Contains(err.Error(), `x has the license "GPL-3.0"`) {
 		t.Errorf("licence() = %v", err)
 	}
 }

@@ -1,6 +1,6 @@
-/** node:assert: the package, and what node has learnt since. @module */
+/** node:assert: the package, and functions that node has added since. @module */
 import assert from "@frida/assert";
-import { absent, ERR_INVALID_ARG_TYPE, validateFunction } from "internal/errors";
+import { unavailableFunctions, ERR_INVALID_ARG_TYPE, validateFunction } from "internal/errors";
 import { inspect } from "node:util";
 
 const fail = (facts, message) => {
@@ -27,7 +27,7 @@ function doesNotMatch(string, regexp, message) {
   }
 }
 
-/** What was thrown has to match a regular expression; the package throws it on when it does not. */
+/** Validates an error against a regular expression; the package would rethrow an error that does not match. */
 function expected(error, regexp, operator, message) {
   if (regexp.test(String(error))) return;
   fail({ actual: error, expected: regexp, operator, own: message },
@@ -54,7 +54,7 @@ function rejectsAsNode(promise, error, message) {
 }
 
 for (const target of [assert, assert.strict]) {
-  Object.assign(target, { match, doesNotMatch, throws: throwsAsNode, rejects: rejectsAsNode, ...absent("assert", "CallTracker") });
+  Object.assign(target, { match, doesNotMatch, throws: throwsAsNode, rejects: rejectsAsNode, ...unavailableFunctions("assert", "CallTracker") });
 }
 
 export default assert;

@@ -1,7 +1,7 @@
-/** node:async_hooks, without what follows calls through promises: QuickJS does not tell. @module */
-import { absent } from "internal/errors";
+/** node:async_hooks without AsyncLocalStorage and hooks, because QuickJS has no promise hooks. @module */
+import { unavailableFunctions } from "internal/errors";
 
-/** Calls a function as if where this was made; nothing follows such calls here. */
+/** AsyncResource without tracking. */
 class AsyncResource {
   constructor(type) {
     this.type = type;
@@ -33,7 +33,7 @@ class AsyncResource {
 }
 
 export default {
-  ...absent("async_hooks", "AsyncLocalStorage createHook"),
+  ...unavailableFunctions("async_hooks", "AsyncLocalStorage createHook"),
   AsyncResource,
   executionAsyncId: () => 1,
   executionAsyncResource: () => ({}),

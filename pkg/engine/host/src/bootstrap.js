@@ -1,23 +1,23 @@
 /**
- * The first chunk of every engine. It makes the door whole (host.start, host.listen), puts the globals in their places, each to be
- * loaded when it is first touched, and gives the loop in Go the functions that it calls.
+ * The first chunk of every engine. It completes the host object (host.callAsync, host.listen), defines the globals, each of which is
+ * loaded when it is first used, and exports the functions that Go's event loop calls.
  */
 
 import { globals } from "./internal/globals.js";
 
-/** The globals whose modules belong to this chunk's loop. @type {[global: string, chunk: string][]} */
-const own = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate"].map((name) => [name, "node:timers"]);
+/** Globals that node:timers defines. @type {[global: string, chunk: string][]} */
+const timerGlobals = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate"].map((name) => [name, "node:timers"]);
 
-const { call, begin, load, microtasks } = host;
+const { call, startAsync, load, runMicrotasks } = host;
 
 /** @type {Map<string, {exports: any}>} */
 const modules = new Map();
 
 /**
- * A module of the host's own, or undefined.
+ * Returns the exports of a built-in module, or undefined.
  * @param {string} name "node:events" or "internal/x"
  */
-function internal(name) {
+function loadInternal(name) {
   const known = modules.get(name);
   if (known) return known.exports;
   const chunk = load(name);
@@ -29,33 +29,33 @@ function internal(name) {
 }
 
 function requireInternal(name) {
-  const exports = internal(name);
+  const exports = loadInternal(name);
   if (exports === undefined) throw new Error(`the engine has no module ${name}`);
   return exports;
 }
 
-function hidden(target, name, value) {
+function defineHidden(target, name, value) {
   Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-function lazily(name, make) {
+function defineLazy(name, make) {
   Object.defineProperty(globalThis, name, {
     configurable: true,
     enumerable: false,
     get() {
       const value = make();
-      hidden(globalThis, name, value);
+      defineHidden(globalThis, name, value);
       return value;
     },
-    set: (value) => hidden(globalThis, name, value),
+    set: (value) => defineHidden(globalThis, name, value),
   });
 }
 
-for (const [name, chunk] of [...own, ...globals]) lazily(name, () => internal(chunk)?.[name]);
-lazily("process", () => internal("node:process"));
-lazily("console", () => internal("node:console"));
+for (const [name, chunk] of [...timerGlobals, ...globals]) defineLazy(name, () => loadInternal(chunk)?.[name]);
+defineLazy("process", () => loadInternal("node:process"));
+defineLazy("console", () => loadInternal("node:console"));
 
-lazily("Intl", () => internal("internal/intl").Intl);
+defineLazy("Intl", () => loadInternal("internal/intl").Intl);
 for (const [prototype, name, shown, length = 0] of [
   [Number.prototype, "toLocaleString", "number"],
   [BigInt.prototype, "toLocaleString", "number"],
@@ -67,65 +67,65 @@ for (const [prototype, name, shown, length = 0] of [
   const { valueOf } = prototype;
   const method = {
     [name](...args) {
-      return internal("internal/intl").shown[shown](valueOf.call(this), ...args);
+      return loadInternal("internal/intl").prototypeMethods[shown](valueOf.call(this), ...args);
     },
   };
-  hidden(prototype, name, Object.defineProperty(method[name], "length", { value: length }));
+  defineHidden(prototype, name, Object.defineProperty(method[name], "length", { value: length }));
 }
 
-delete globalThis.InternalError; // they are RangeErrors, as in V8
-hidden(globalThis, "global", globalThis);
-hidden(globalThis, "queueMicrotask", (task) => {
+delete globalThis.InternalError; // such errors are RangeErrors, as in V8
+defineHidden(globalThis, "global", globalThis);
+defineHidden(globalThis, "queueMicrotask", (task) => {
   if (typeof task !== "function") {
     throw Object.assign(new TypeError('The "callback" argument must be of type function'), { code: "ERR_INVALID_ARG_TYPE" });
   }
   Promise.resolve().then(() => guard(task));
 });
 
-// The door.
+// Calls to Go.
 
 let lastId = 0;
-/** The promises of what was begun, and the stacks of those who began it. @type {Map<number, [(value: any) => void, (error: any) => void, string]>} */
-const started = new Map();
+/** Resolve, reject and the caller's stack of each asynchronous operation. @type {Map<number, [(value: any) => void, (error: any) => void, string]>} */
+const pendingOperations = new Map();
 /** @type {Map<number, (...args: any[]) => void>} */
 const listeners = new Map();
 
-host.start = (name, ...args) =>
+host.callAsync = (name, ...args) =>
   new Promise((resolve, reject) => {
     const id = ++lastId;
-    begin(id, name, ...args);
-    started.set(id, [resolve, reject, here()]);
+    startAsync(id, name, ...args);
+    pendingOperations.set(id, [resolve, reject, captureStack()]);
   });
 host.listen = (listener) => {
   listeners.set(++lastId, listener);
   return lastId;
 };
 host.unlisten = (id) => listeners.delete(id);
-host.require = internal;
+host.require = loadInternal;
 
-// Ticks, microtasks and rejections that nobody handles.
+// Ticks, microtasks and unhandled rejections.
 
 /** @type {[Function, any[]][]} */
 let ticks = [];
 /** @type {Map<Promise<any>, any>} */
 const rejected = new Map();
-/** Those that were reported and have got a handler since. @type {Promise<any>[]} */
-let handledLate = [];
+/** Rejected promises that got a handler after they were reported. @type {Promise<any>[]} */
+let handledLater = [];
 
 host.nextTick = (task, ...args) => {
   ticks.push([task, args]);
 };
 
-/** Runs what is pending, as node does after each call from its loop. */
-function drain() {
+/** Runs ticks and microtasks, as node does after each call from its event loop. */
+function runPending() {
   do {
-    for (const [task, args] of queued()) guard(task, ...args);
-    while (!guard(microtasks));
+    for (const [task, args] of takeTicks()) guard(task, ...args);
+    while (!guard(runMicrotasks));
   } while (ticks.length > 0 || reportRejections());
 }
 
-/** All ticks, those that are added meanwhile too. */
-function* queued() {
+/** Removes and yields all ticks, including those that are added meanwhile. */
+function* takeTicks() {
   while (ticks.length > 0) {
     const batch = ticks;
     ticks = [];
@@ -134,17 +134,17 @@ function* queued() {
 }
 
 function reportRejections() {
-  const late = handledLate;
-  handledLate = [];
+  const late = handledLater;
+  handledLater = [];
   for (const promise of late) fatal().handled(promise);
   for (const [promise, reason] of rejected) {
     rejected.delete(promise);
     fatal().rejection(promise, reason);
   }
-  return ticks.length > 0 || handledLate.length > 0;
+  return ticks.length > 0 || handledLater.length > 0;
 }
 
-/** Calls into the script: what it throws is uncaught. False if it threw. */
+/** Calls a function of the script. An exception is uncaught; then the result is false. */
 function guard(task, ...args) {
   try {
     task(...args);
@@ -155,29 +155,29 @@ function guard(task, ...args) {
   }
 }
 
-const fatal = () => internal("internal/fatal");
+const fatal = () => loadInternal("internal/fatal");
 
-/** Calls from the loop: the script's call, then what it left pending. */
-function enter(task, ...args) {
+/** Calls a function of the script from the event loop, and then runs ticks and microtasks. */
+function callScript(task, ...args) {
   guard(task, ...args);
-  drain();
+  runPending();
 }
 host.guard = guard;
-host.drain = drain;
+host.runPending = runPending;
 
-// Stacks: those of QuickJS, in the words of V8, with the places in the author's files.
+// Stacks: QuickJS's stacks in the format of V8, with positions in the source files.
 
 Error.stackTraceLimit = 10;
 
-/** Set while the raw stack of an error is wanted. */
-let probe;
+/** The error whose stack is to stay as QuickJS made it. */
+let stackProbe;
 
 function stackOf(error, raw) {
-  if (error === probe) return raw;
-  return show(error, raw);
+  if (error === stackProbe) return raw;
+  return formatStack(error, raw);
 }
 
-function show(error, raw) {
+function formatStack(error, raw) {
   const limit = Number(Error.stackTraceLimit);
   const frames = call("stack.frames", raw, Number.isNaN(limit) ? 0 : limit);
   if (typeof Error.prepareStackTrace === "function") return Error.prepareStackTrace(error, frames.map(callSite));
@@ -193,7 +193,7 @@ function heading(error) {
   }
 }
 
-/** The part of V8's call sites that packages ask for. */
+/** A call site of V8, with the methods that packages use. */
 function callSite({ name, place, file, line, column }) {
   return {
     getFunctionName: () => name || null,
@@ -215,61 +215,61 @@ function callSite({ name, place, file, line, column }) {
   };
 }
 
-/** The raw stack of who calls. */
-function here() {
-  probe = new Error();
-  const { stack } = probe;
-  probe = undefined;
+/** Returns QuickJS's stack of the caller. */
+function captureStack() {
+  stackProbe = new Error();
+  const { stack } = stackProbe;
+  stackProbe = undefined;
   return stack;
 }
 
-/** Gives what fails later the stack of the place where it was asked for. */
-function askedAt(error, raw) {
+/** Sets the stack of an error that is thrown later than its cause. @param {string} raw from captureStack */
+function withStack(error, raw) {
   Object.defineProperty(error, "stack", {
     configurable: true,
     get() {
-      const value = show(error, raw);
-      hidden(error, "stack", value);
+      const value = formatStack(error, raw);
+      defineHidden(error, "stack", value);
       return value;
     },
-    set: (value) => hidden(error, "stack", value),
+    set: (value) => defineHidden(error, "stack", value),
   });
   return error;
 }
-Object.assign(host, { here, askedAt });
+Object.assign(host, { captureStack, withStack });
 
-hidden(Error, "captureStackTrace", (target, above) => {
-  const lines = here().split("\n").slice(1);
+defineHidden(Error, "captureStackTrace", (target, above) => {
+  const lines = captureStack().split("\n").slice(1);
   const skipped = above?.name ? lines.findIndex((line) => line.startsWith(`    at ${above.name} (`)) : -1;
-  askedAt(target, lines.slice(skipped + 1).join("\n"));
+  withStack(target, lines.slice(skipped + 1).join("\n"));
 });
 
-// What a bundle imports.
+// Modules that a bundle imports.
 
-const [profile, advice] = host.sandbox
+const [environment, hint] = host.sandbox
   ? ["on-device mode", "mark the tool requiresHost: true, or give its server a runtime: bun"]
   : ["the embedded engine", "install bun (https://bun.sh) or node"];
 
 const unavailable = (name, importer) =>
-  `${name} is not available in ${profile} (imported by ${importer}); ${advice}` +
+  `${name} is not available in ${environment} (imported by ${importer}); ${hint}` +
   (host.sandbox ? "" : ", or keep what needs it in a server of its own with runtime: bun");
 
-/** What is thrown when a part of a module is asked for that is not there. @param {string} what */
+/** Returns the error of a function that the engine does not have. @param {string} what */
 host.unavailable = (what) =>
-  Object.assign(new Error(`${what} is not available in ${profile}; ${advice}`), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
+  Object.assign(new Error(`${what} is not available in ${environment}; ${hint}`), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
 
-/** What a missing module is: importing it is no mistake, using it is. */
-function missing(name, importer) {
+/** Returns a module that throws when it is used. Packages import modules that they may not use. */
+function missingModule(name, importer) {
   const fail = () => {
     throw Object.assign(new Error(unavailable(name, importer)), { code: "ERR_UNKNOWN_BUILTIN_MODULE" });
   };
-  const quiet = new Set(["__esModule", "then", "toJSON", "constructor", "prototype"]);
+  const silentProperties = new Set(["__esModule", "then", "toJSON", "constructor", "prototype"]);
   const get = (_, property) => {
     if (property === "default") return proxy;
-    return typeof property === "symbol" || quiet.has(property) ? undefined : fail();
+    return typeof property === "symbol" || silentProperties.has(property) ? undefined : fail();
   };
-  const prototype = new Proxy({}, { get }); // what an import copies a module's names to asks it for those that are not there
-  // A bound function can be called and constructed, and has no property that a proxy would have to show.
+  const prototype = new Proxy({}, { get }); // an import copies the module's properties to an object, which inherits the others
+  // A bound function is callable and constructable, and has no property that a proxy has to report.
   const proxy = new Proxy(function () {}.bind(), {
     get, set: fail, apply: fail, construct: fail, has: () => false,
     ownKeys: () => [], getOwnPropertyDescriptor: () => undefined, getPrototypeOf: () => prototype,
@@ -277,59 +277,59 @@ function missing(name, importer) {
   return proxy;
 }
 
-/** Modules that are nothing without operations that the sandbox does not have. */
+/** Modules that need operations that the sandbox does not have. */
 const hostOnly = new Set(["fs", "fs/promises", "dns", "dns/promises", "https"].map((name) => `node:${name}`));
 
 function requireForBundle(name, importer) {
   const full = name.startsWith("node:") ? name : `node:${name}`;
-  if (host.sandbox && hostOnly.has(full)) return missing(full, importer);
-  return internal(full) ?? missing(full, importer);
+  if (host.sandbox && hostOnly.has(full)) return missingModule(full, importer);
+  return loadInternal(full) ?? missingModule(full, importer);
 }
 
-// What the loop calls.
+// Functions that Go calls.
 
-/** undefined until the bundle's own code has run to its end. */
+/** Whether the bundle's top level has finished. */
 let loaded = false;
 
 export default {
   main(bundle) {
-    const failed = (error) => {
+    const fail = (error) => {
       loaded = true;
       fatal().exception(error, "uncaughtException");
     };
-    // As a microtask, as node runs modules: those that it leaves come before its ticks.
+    // In a microtask, as node runs modules: microtasks that the bundle adds run before its ticks.
     Promise.resolve(requireForBundle)
       .then(bundle)
-      .then(() => (loaded = true), failed);
-    drain();
+      .then(() => (loaded = true), fail);
+    runPending();
   },
   stack: stackOf,
   emit(id, ...args) {
     const listener = listeners.get(id);
-    if (listener) enter(listener, ...args);
+    if (listener) callScript(listener, ...args);
   },
   settle(id, ok, value) {
-    const [resolve, reject, asked] = started.get(id);
-    started.delete(id);
+    const [resolve, reject, stack] = pendingOperations.get(id);
+    pendingOperations.delete(id);
     if (ok) resolve(value);
-    else reject(askedAt(value, asked));
-    drain();
+    else reject(withStack(value, stack));
+    runPending();
   },
-  timers: () => internal("node:timers").runTimers(),
-  immediates: () => internal("node:timers").runImmediates(),
+  timers: () => loadInternal("node:timers").runTimers(),
+  immediates: () => loadInternal("node:timers").runImmediates(),
   rejection(promise, reason, handled) {
     if (!handled) rejected.set(promise, reason);
-    else if (!rejected.delete(promise)) handledLate.push(promise);
+    else if (!rejected.delete(promise)) handledLater.push(promise);
   },
-  signal: (name) => enter(() => internal("node:process").emit(name, name, name === "SIGTERM" ? 15 : 2)),
+  signal: (name) => callScript(() => loadInternal("node:process").emit(name, name, name === "SIGTERM" ? 15 : 2)),
   beforeExit() {
     const process = modules.get("node:process")?.exports;
-    if (process && loaded) enter(() => process.emit("beforeExit", process.exitCode ?? 0));
+    if (process && loaded) callScript(() => process.emit("beforeExit", process.exitCode ?? 0));
   },
   exit: () => {
     const process = modules.get("node:process")?.exports;
     if (!loaded && process?.exitCode === undefined) {
-      call("process.write", 2, "Warning: the script waits for a promise at its top level that can no longer settle\n");
+      call("process.write", 2, "Warning: the script awaits a promise at its top level that never settles\n");
     }
     const code = process?.exitCode ?? (loaded ? 0 : 13);
     if (process) {

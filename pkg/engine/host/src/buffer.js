@@ -1,8 +1,8 @@
-/** node:buffer: the buffer package, with the engine's codecs and what node has learnt since. @module */
+/** node:buffer: the buffer package with Go's codecs, and with functions that node has added since. @module */
 import * as base from "buffer/";
-import known from "internal/codec";
+import engineCodecs from "internal/codec";
 import { named } from "internal/named";
-import { absent, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_UNKNOWN_ENCODING } from "internal/errors";
+import { unavailableFunctions, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_UNKNOWN_ENCODING } from "internal/errors";
 
 const { INSPECT_MAX_BYTES, kMaxLength } = base;
 const { prototype } = base.Buffer;
@@ -23,9 +23,9 @@ const utf16 = {
   },
 };
 
-/** Names of encodings that Go does faster than the package, or that the package does not know. */
+/** Encodings that Go converts faster than the package, or that the package does not have. */
 const codecs = {
-  __proto__: null, ...known, "utf-8": known.utf8, binary: known.latin1, utf16le: utf16, "utf-16le": utf16, ucs2: utf16, "ucs-2": utf16,
+  __proto__: null, ...engineCodecs, "utf-8": engineCodecs.utf8, binary: engineCodecs.latin1, utf16le: utf16, "utf-16le": utf16, ucs2: utf16, "ucs-2": utf16,
 };
 
 /** @param {unknown} encoding */
@@ -34,7 +34,7 @@ const codecOf = (encoding) => (encoding === undefined || encoding === null ? cod
 /** @param {Uint8Array} bytes @returns {Buffer} the same bytes */
 const asBuffer = (bytes) => Object.setPrototypeOf(bytes, prototype);
 
-const bounded = (value, limit, fallback) => {
+const clamp = (value, limit, fallback) => {
   const at = Math.trunc(value === undefined ? fallback : +value || 0);
   return Math.min(Math.max(at, 0), limit);
 };
@@ -74,8 +74,8 @@ prototype.toString = function (encoding, start, end) {
   const codec = codecOf(encoding);
   if (!codec && !isEncoding(encoding)) throw new ERR_UNKNOWN_ENCODING(encoding);
   if (!codec) return toString.call(this, encoding, start, end);
-  const first = bounded(start, this.length, 0);
-  const last = bounded(end, this.length, this.length);
+  const first = clamp(start, this.length, 0);
+  const last = clamp(end, this.length, this.length);
   if (last <= first) return "";
   return codec.encode(first === 0 && last === this.length ? this : new Uint8Array(this.buffer, this.byteOffset + first, last - first));
 };
@@ -89,39 +89,39 @@ prototype.write = function (text, offset, length, encoding) {
   if (offset < 0 || offset > this.length) throw new ERR_OUT_OF_RANGE("offset", `>= 0 && <= ${this.length}`, offset);
   if (!codec && !isEncoding(encoding)) throw new ERR_UNKNOWN_ENCODING(encoding);
   if (!codec) return write.call(this, text, offset ?? 0, length ?? this.length, encoding);
-  const start = bounded(offset, this.length, 0);
-  const room = bounded(length, this.length - start, this.length - start);
+  const start = clamp(offset, this.length, 0);
+  const space = clamp(length, this.length - start, this.length - start);
   let bytes = codec.decode(text);
-  if (bytes.length > room) bytes = bytes.subarray(0, codec === codecs.utf8 ? characterBoundary(bytes, room) : codec === utf16 ? room & ~1 : room);
+  if (bytes.length > space) bytes = bytes.subarray(0, codec === codecs.utf8 ? characterBoundary(bytes, space) : codec === utf16 ? space & ~1 : space);
   this.set(bytes, start);
   return bytes.length;
 };
 
-/** Other bytes are as good as a buffer's. */
-const asked = (value, name) => {
+/** Returns a Uint8Array as a Buffer of the same memory. */
+const toBuffer = (value, name) => {
   if (value instanceof base.Buffer) return value;
   if (value instanceof Uint8Array) return base.Buffer.from(value.buffer, value.byteOffset, value.length);
   throw new ERR_INVALID_ARG_TYPE(name, ["Buffer", "Uint8Array"], value);
 };
 
 prototype.equals = function (other) {
-  const bytes = asked(other, "otherBuffer");
+  const bytes = toBuffer(other, "otherBuffer");
   return this.length === bytes.length && (this === bytes || host.call("crypto.equal", this, bytes));
 };
 
-/** Characters that are the bytes: the engine compares and searches them. */
-const characters = (bytes) => known.latin1.encode(bytes);
+/** Returns bytes as a Latin-1 string, which QuickJS compares and searches fast. */
+const characters = (bytes) => engineCodecs.latin1.encode(bytes);
 
 prototype.compare = function (target, ...range) {
-  const bytes = asked(target, "target");
+  const bytes = toBuffer(target, "target");
   if (range.length > 0) return compare.call(this, bytes, ...range);
   const [mine, others] = [characters(this), characters(bytes)];
   return mine < others ? -1 : Number(mine > others);
 };
-base.Buffer.compare = (a, b) => asked(a, "buf1").compare(asked(b, "buf2"));
+base.Buffer.compare = (a, b) => toBuffer(a, "buf1").compare(toBuffer(b, "buf2"));
 
-/** What is looked for, as a byte or as bytes. */
-function needle(value, encoding) {
+/** Returns the value to search for as a byte, or as a Latin-1 string. */
+function searchValue(value, encoding) {
   if (typeof value === "number") return value & 255;
   if (typeof value === "string") value = base.Buffer.from(value, encoding);
   if (value instanceof Uint8Array) return value.length === 1 ? value[0] : characters(value);
@@ -136,7 +136,7 @@ const offsetIn = (buffer, offset, fallback) => {
 prototype.indexOf = function (value, byteOffset, encoding) {
   if (typeof byteOffset === "string") [encoding, byteOffset] = [byteOffset, undefined];
   const start = Math.max(offsetIn(this, byteOffset, 0), 0);
-  const wanted = needle(value, encoding);
+  const wanted = searchValue(value, encoding);
   if (wanted === "") return Math.min(start, this.length);
   if (typeof wanted === "number") return Uint8Array.prototype.indexOf.call(this, wanted, start);
   return characters(this).indexOf(wanted, start);
@@ -145,7 +145,7 @@ prototype.indexOf = function (value, byteOffset, encoding) {
 prototype.lastIndexOf = function (value, byteOffset, encoding) {
   if (typeof byteOffset === "string") [encoding, byteOffset] = [byteOffset, undefined];
   const start = offsetIn(this, byteOffset, this.length);
-  const wanted = needle(value, encoding);
+  const wanted = searchValue(value, encoding);
   if (start < 0) return -1;
   if (typeof wanted === "number") return Uint8Array.prototype.lastIndexOf.call(this, wanted, start);
   return characters(this).lastIndexOf(wanted, start);
@@ -163,10 +163,10 @@ prototype.fill = function (value = 0, start = 0, end = this.length, encoding = "
   const pattern = typeof value === "string" && value !== "" ? base.Buffer.from(value, encoding) : value;
   if (!(pattern instanceof Uint8Array)) return Uint8Array.prototype.fill.call(this, pattern & 255, start, end);
   if (pattern.length === 0) throw new ERR_INVALID_ARG_VALUE("value", value);
-  const room = end - start;
-  if (room <= 0) return this;
-  this.set(pattern.subarray(0, room), start);
-  for (let filled = pattern.length; filled < room; filled *= 2) this.copyWithin(start + filled, start, start + Math.min(filled, room - filled));
+  const space = end - start;
+  if (space <= 0) return this;
+  this.set(pattern.subarray(0, space), start);
+  for (let filled = pattern.length; filled < space; filled *= 2) this.copyWithin(start + filled, start, start + Math.min(filled, space - filled));
   return this;
 };
 
@@ -184,17 +184,17 @@ function validateSize(size) {
 
 base.Buffer.concat = function (list, length) {
   if (!Array.isArray(list)) throw new ERR_INVALID_ARG_TYPE("list", "Array", list);
-  list.forEach((item, i) => asked(item, `list[${i}]`));
+  list.forEach((item, i) => toBuffer(item, `list[${i}]`));
   return concat(list, length);
 };
 
-/** The last place up to a limit where no character of UTF-8 is cut. */
+/** Returns the last offset up to a limit that does not split a UTF-8 character. */
 function characterBoundary(bytes, limit) {
   while (limit > 0 && (bytes[limit] & 0xc0) === 0x80) limit--;
   return limit;
 }
 
-for (const name of Object.keys(known)) {
+for (const name of Object.keys(engineCodecs)) {
   prototype[`${name}Slice`] = function (start, end) {
     return this.toString(name, start, end);
   };
@@ -210,7 +210,7 @@ const bytesOf = (input) => {
 };
 
 const isUtf8 = (input) => host.call("text.decode", "utf-8", bytesOf(input), true)[2];
-const isAscii = (input) => known.utf8.encode(bytesOf(input)).length === input.byteLength && isUtf8(input);
+const isAscii = (input) => engineCodecs.utf8.encode(bytesOf(input)).length === input.byteLength && isUtf8(input);
 
 const transcode = (source, fromEncoding, toEncoding) => base.Buffer.from(asBuffer(bytesOf(source)).toString(fromEncoding), toEncoding);
 
@@ -223,7 +223,7 @@ export default {
   kMaxLength,
   kStringMaxLength: 0x1fffffe8,
   constants: { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: 0x1fffffe8 },
-  ...absent("buffer", "resolveObjectURL"),
+  ...unavailableFunctions("buffer", "resolveObjectURL"),
   isUtf8,
   isAscii,
   transcode,

@@ -1,8 +1,8 @@
-/** node's console: to stdout and stderr, objects as util.inspect shows them. */
+/** console: writes to stdout and stderr, and formats objects with util.inspect. */
 
 const util = () => require("node:util");
 
-/** Text alone needs no inspector. */
+/** Does not load util.inspect for strings. */
 function format(args) {
   if (args.length === 1 && typeof args[0] === "string") return args[0];
   if (args.every((arg) => typeof arg === "string") && !args[0]?.includes("%")) return args.join(" ");

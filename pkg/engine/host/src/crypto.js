@@ -3,37 +3,37 @@ import { buffer, bytesOf, coded, encoded } from "internal/crypto_bytes";
 import { crypto as webcrypto } from "internal/webcrypto";
 import { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, validateFunction, validateString } from "internal/errors";
 
-/** As createHash takes them. */
+/** Names for createHash. */
 const hashes = ["md5", "sha1", "sha224", "sha256", "sha3-256", "sha3-384", "sha3-512", "sha384", "sha512", "sha512-224", "sha512-256"];
 
-function known(algorithm, name) {
+function describeHash(algorithm, name) {
   validateString(algorithm, name);
-  const sizes = host.call("crypto.begin", algorithm);
+  const sizes = host.call("crypto.describe", algorithm);
   return sizes && { algorithm, block: sizes[0], size: sizes[1] };
 }
 
-/** Streams take their time to load, and most only want a random UUID. */
+/** Streams are slow to load, and most scripts only need randomUUID. */
 const classes = () => require("internal/hash");
 const keys = () => require("internal/keys");
 
 function createHash(algorithm, options = undefined) {
-  if (!known(algorithm, "algorithm")) throw new Error("Digest method not supported");
+  if (!describeHash(algorithm, "algorithm")) throw new Error("Digest method not supported");
   return new (classes().Hash)(algorithm, options);
 }
 
 function createHmac(algorithm, key, options = undefined) {
-  const found = known(algorithm, "hmac");
+  const found = describeHash(algorithm, "hmac");
   if (!found) throw coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
   return new (classes().Hmac)(algorithm, found.block, keys().hmacKey(key, options?.encoding), options);
 }
 
 function hash(algorithm, data, encoding = "hex") {
-  if (!known(algorithm, "algorithm")) throw new Error("Digest method not supported");
+  if (!describeHash(algorithm, "algorithm")) throw new Error("Digest method not supported");
   return encoded(host.call("crypto.hash", algorithm, bytesOf(data)), encoding);
 }
 
-/** Calls back in a turn of its own, as what works in the background does. */
-function later(callback, make) {
+/** Calls back in a later turn, as asynchronous operations do. */
+function callLater(callback, make) {
   let result;
   let error = null;
   try {
@@ -54,7 +54,7 @@ function randomBytes(size, callback = undefined) {
   const wanted = sizeOf(size, "size");
   if (callback === undefined) return buffer(host.call("crypto.random", wanted));
   validateFunction(callback, "callback");
-  later(callback, () => buffer(host.call("crypto.random", wanted)));
+  callLater(callback, () => buffer(host.call("crypto.random", wanted)));
 }
 
 function randomFillSync(target, offset = 0, size = undefined) {
@@ -66,7 +66,7 @@ function randomFillSync(target, offset = 0, size = undefined) {
 function randomFill(target, ...rest) {
   const callback = rest.pop();
   validateFunction(callback, "callback");
-  later(callback, () => randomFillSync(target, ...rest));
+  callLater(callback, () => randomFillSync(target, ...rest));
 }
 
 function randomInt(min, max, callback) {
@@ -76,15 +76,15 @@ function randomInt(min, max, callback) {
   if (max <= min) throw new ERR_OUT_OF_RANGE("max", `greater than the value of "min" (${min})`, max);
   const range = max - min;
   if (range >= 2 ** 48) throw new ERR_OUT_OF_RANGE("max - min", `<= ${2 ** 48 - 1}`, range);
-  const draw = () => {
+  const next = () => {
     const fair = 2 ** 48 - (2 ** 48 % range);
     for (;;) {
       const number = buffer(host.call("crypto.random", 6)).readUIntBE(0, 6);
       if (number < fair) return min + (number % range);
     }
   };
-  if (callback === undefined) return draw();
-  later(callback, draw);
+  if (callback === undefined) return next();
+  callLater(callback, next);
 }
 
 function timingSafeEqual(a, b) {
@@ -98,7 +98,7 @@ function timingSafeEqual(a, b) {
 }
 
 function derivation(password, salt, iterations, size, digest) {
-  if (!known(digest, "digest")) throw coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${digest}`);
+  if (!describeHash(digest, "digest")) throw coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${digest}`);
   if (typeof iterations !== "number") throw new ERR_INVALID_ARG_TYPE("iterations", "number", iterations);
   if (!(iterations >= 1)) throw new ERR_OUT_OF_RANGE("iterations", ">= 1 && <= 2147483647", iterations);
   return [digest, bytesOf(password, undefined, "password"), bytesOf(salt, undefined, "salt"), iterations, sizeOf(size, "keylen")];
@@ -108,21 +108,21 @@ const pbkdf2Sync = (...args) => buffer(host.call("crypto.pbkdf2", ...derivation(
 
 function pbkdf2(password, salt, iterations, size, digest, callback) {
   validateFunction(callback, "callback");
-  host.start("crypto.pbkdf2", ...derivation(password, salt, iterations, size, digest)).then(
+  host.callAsync("crypto.pbkdf2", ...derivation(password, salt, iterations, size, digest)).then(
     (key) => process.nextTick(callback, null, buffer(key)),
     (error) => process.nextTick(callback, error),
   );
 }
 
 function hkdfSync(digest, key, salt, info, size) {
-  if (!known(digest, "digest")) throw coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${digest}`);
+  if (!describeHash(digest, "digest")) throw coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${digest}`);
   return host.call("crypto.hkdf", digest, bytesOf(key, undefined, "ikm"), bytesOf(salt, undefined, "salt"), bytesOf(info, undefined, "info"),
     sizeOf(size, "length")).buffer;
 }
 
 function hkdf(digest, key, salt, info, size, callback) {
   validateFunction(callback, "callback");
-  later(callback, () => hkdfSync(digest, key, salt, info, size));
+  callLater(callback, () => hkdfSync(digest, key, salt, info, size));
 }
 
 const missing = [

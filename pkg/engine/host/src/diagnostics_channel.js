@@ -1,4 +1,4 @@
-/** node:diagnostics_channel, without stores: nothing here keeps them across an await. @module */
+/** node:diagnostics_channel without stores, which need AsyncLocalStorage. @module */
 import { ERR_INVALID_ARG_TYPE, validateFunction } from "internal/errors";
 
 /** @type {Map<string | symbol, Channel>} */
@@ -47,7 +47,7 @@ function channel(name) {
 
 const stages = ["start", "end", "asyncStart", "asyncEnd", "error"];
 
-/** What is traced runs, and those who subscribed to a stage hear of it. */
+/** Runs traced functions and publishes their stages. */
 class TracingChannel {
   constructor(name) {
     for (const stage of stages) this[stage] = typeof name === "object" ? name[stage] : channel(`tracing:${name}:${stage}`);

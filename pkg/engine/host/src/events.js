@@ -1,4 +1,4 @@
-/** node:events: the events package, and what node has learnt since. @module */
+/** node:events: the events package, and functions that node has added since. @module */
 import base from "events/";
 import {
   AbortError, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_UNHANDLED_ERROR, validateAbortSignal, validateFunction,
@@ -8,7 +8,7 @@ const isTarget = (it) => typeof it?.addEventListener === "function";
 const errorMonitor = Symbol("events.errorMonitor");
 const limits = new WeakMap();
 
-/** Listens to an emitter or an event target; what it returns stops that. */
+/** Adds a listener to an emitter or event target. Returns a function that removes it. */
 function listen(emitter, name, listener) {
   if (isTarget(emitter) && typeof emitter.on !== "function") {
     emitter.addEventListener(name, listener);
@@ -20,7 +20,7 @@ function listen(emitter, name, listener) {
 }
 
 /** @param {AbortSignal | undefined} signal @param {() => void} abort */
-function whenAborted(signal, abort) {
+function onAbort(signal, abort) {
   if (!signal) return () => {};
   signal.addEventListener("abort", abort, { once: true });
   return () => signal.removeEventListener("abort", abort);
@@ -30,15 +30,15 @@ async function once(emitter, name, options = {}) {
   const { signal } = options;
   validateAbortSignal(signal, "options.signal");
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
-  const stops = [];
+  const cleanups = [];
   try {
     return await new Promise((resolve, reject) => {
-      stops.push(whenAborted(signal, () => reject(new AbortError(undefined, { cause: signal.reason }))));
-      stops.push(listen(emitter, name, (...args) => resolve(args)));
-      if (name !== "error" && typeof emitter.on === "function") stops.push(listen(emitter, "error", reject));
+      cleanups.push(onAbort(signal, () => reject(new AbortError(undefined, { cause: signal.reason }))));
+      cleanups.push(listen(emitter, name, (...args) => resolve(args)));
+      if (name !== "error" && typeof emitter.on === "function") cleanups.push(listen(emitter, "error", reject));
     });
   } finally {
-    for (const stop of stops) stop();
+    for (const stop of cleanups) stop();
   }
 }
 
@@ -48,14 +48,14 @@ function on(emitter, name, options = {}) {
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
   const values = [];
   const waiting = [];
-  const stops = [];
+  const cleanups = [];
   let failure;
   let closed = false;
   const done = () => ({ value: undefined, done: true });
 
   const finish = () => {
     closed = true;
-    for (const stop of stops.splice(0)) stop();
+    for (const stop of cleanups.splice(0)) stop();
     for (const { resolve } of waiting.splice(0)) resolve(done());
     return Promise.resolve(done());
   };
@@ -64,13 +64,13 @@ function on(emitter, name, options = {}) {
     else failure = { error };
     finish();
   };
-  stops.push(listen(emitter, name, (...args) => {
+  cleanups.push(listen(emitter, name, (...args) => {
     if (waiting.length > 0) waiting.shift().resolve({ value: args, done: false });
     else values.push(args);
   }));
-  if (name !== "error" && typeof emitter.on === "function") stops.push(listen(emitter, "error", fail));
-  for (const event of close) stops.push(listen(emitter, event, finish));
-  stops.push(whenAborted(signal, () => fail(new AbortError(undefined, { cause: signal.reason }))));
+  if (name !== "error" && typeof emitter.on === "function") cleanups.push(listen(emitter, "error", fail));
+  for (const event of close) cleanups.push(listen(emitter, event, finish));
+  cleanups.push(onAbort(signal, () => fail(new AbortError(undefined, { cause: signal.reason }))));
 
   const prototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype);
   return Object.setPrototypeOf({
@@ -122,7 +122,7 @@ function addAbortListener(signal, listener) {
   validateAbortSignal(signal, "signal");
   let stop = () => {};
   if (signal.aborted) queueMicrotask(() => listener());
-  else stop = whenAborted(signal, listener);
+  else stop = onAbort(signal, listener);
   return { [Symbol.dispose]: stop };
 }
 

@@ -1,10 +1,10 @@
 /** node:fs. @module */
 import {
-  calls, constants, Dir, Dirent, later, missing, more, now, pathOf, realpathNative, Stats,
+  pathCalls, constants, Dir, Dirent, runAsync, missing, descriptorCalls, runSync, pathOf, realpathNative, Stats,
 } from "internal/files";
-import { absent, validateFunction } from "internal/errors";
+import { unavailableFunctions, validateFunction } from "internal/errors";
 
-const all = { ...calls, ...more };
+const all = { ...pathCalls, ...descriptorCalls };
 
 const fs = {
   constants,
@@ -28,7 +28,7 @@ const fs = {
   createWriteStream: (path, options) => new fs.WriteStream(path, options),
 };
 
-/** What a call gives besides an error, where that is not one thing. */
+/** Arguments of the callback after the error, for functions with several results. */
 const results = {
   read: ({ bytesRead, buffer }) => [bytesRead, buffer],
   readv: ({ bytesRead, buffers }) => [bytesRead, buffers],
@@ -44,7 +44,7 @@ function withCallback(name, call) {
   return function (...args) {
     const callback = typeof args.at(-1) === "function" ? args.pop() : undefined;
     validateFunction(callback, "cb");
-    later(call(...args)).then(
+    runAsync(call(...args)).then(
       (value) => process.nextTick(callback, null, ...spread(value)),
       (error) => process.nextTick(callback, error),
     );
@@ -52,28 +52,28 @@ function withCallback(name, call) {
 }
 
 for (const [name, call] of Object.entries(all)) {
-  const sync = (...args) => now(call(...args));
+  const sync = (...args) => runSync(call(...args));
   fs[name] = Object.defineProperty(withCallback(name, call), "name", { value: name });
   fs[`${name}Sync`] = Object.defineProperty(results[name] ? (...args) => results[name](sync(...args))[0] : sync, "name", { value: `${name}Sync` });
-  if (results[name]) fs[name][promised] = (...args) => later(call(...args));
+  if (results[name]) fs[name][promised] = (...args) => runAsync(call(...args));
 }
 
 fs.exists = (path, callback) => {
   validateFunction(callback, "cb");
-  later(all.exists(path)).then((found) => process.nextTick(callback, found));
+  runAsync(all.exists(path)).then((found) => process.nextTick(callback, found));
 };
-fs.exists[promised] = (path) => later(all.exists(path));
+fs.exists[promised] = (path) => runAsync(all.exists(path));
 fs.realpath.native = withCallback("realpath", realpathNative);
-fs.realpathSync.native = (...args) => now(realpathNative(...args));
+fs.realpathSync.native = (...args) => runSync(realpathNative(...args));
 fs.existsSync = (path) => {
   try {
-    return now(all.exists(pathOf(path)));
+    return runSync(all.exists(pathOf(path)));
   } catch {
     return false;
   }
 };
-fs.openAsBlob = async (path, options) => new Blob([await later(calls.readFile(path))], options);
+fs.openAsBlob = async (path, options) => new Blob([await runAsync(pathCalls.readFile(path))], options);
 
-Object.assign(fs, absent("fs", missing.flatMap((name) => [name, `${name}Sync`]).join(" ")), absent("fs", "watch watchFile unwatchFile"));
+Object.assign(fs, unavailableFunctions("fs", missing.flatMap((name) => [name, `${name}Sync`]).join(" ")), unavailableFunctions("fs", "watch watchFile unwatchFile"));
 
 export default fs;

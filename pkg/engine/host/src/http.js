@@ -1,7 +1,7 @@
 /** node:http. @module */
 import { IncomingMessage, OutgoingMessage, validateHeaderName, validateHeaderValue } from "internal/http_message";
 import { Server, ServerResponse } from "internal/http_server";
-import { METHODS, STATUS_CODES } from "internal/http_words";
+import { METHODS, STATUS_CODES } from "internal/http_constants";
 
 const client = () => require("internal/http_client");
 let globalAgent;

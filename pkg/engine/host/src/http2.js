@@ -1,7 +1,7 @@
 /** node:http2, as far as code needs it that asks whether something is of HTTP/2: nothing is. @module */
-import { absent } from "internal/errors";
+import { unavailableFunctions } from "internal/errors";
 
 export default {
-  ...absent("http2", "Http2ServerRequest Http2ServerResponse connect createSecureServer createServer"),
+  ...unavailableFunctions("http2", "Http2ServerRequest Http2ServerResponse connect createSecureServer createServer"),
   constants: { NGHTTP2_NO_ERROR: 0, NGHTTP2_CANCEL: 8 },
 };

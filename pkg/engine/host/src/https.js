@@ -1,5 +1,5 @@
 /** node:https: a client, and no server. @module */
-import { absent } from "internal/errors";
+import { unavailableFunctions } from "internal/errors";
 import { Agent, clientOf } from "internal/http_client";
 
-export default { ...absent("https", "Server createServer"), Agent, ...clientOf("https:"), globalAgent: new Agent({ keepAlive: true }) };
+export default { ...unavailableFunctions("https", "Server createServer"), Agent, ...clientOf("https:"), globalAgent: new Agent({ keepAlive: true }) };

@@ -1,5 +1,5 @@
-/** node:module, for the modules that are built in. @module */
-import { absent, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE } from "internal/errors";
+/** node:module for built-in modules. @module */
+import { unavailableFunctions, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE } from "internal/errors";
 
 const builtinModules = `
   assert assert/strict async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns dns/promises domain
@@ -15,12 +15,12 @@ const advice = host.sandbox
   : "in the embedded engine only JSON files and node's own modules can be required; import it, so that it is bundled, " +
     "or install bun (https://bun.sh) or node";
 
-/** What was required, by its path. */
+/** Loaded JSON files by path. */
 const cache = Object.create(null);
 
 const isPath = (name) => /^(\.{0,2}\/|\.{1,2}$|[a-zA-Z]:[\\/]|\.{1,2}\\)/.test(name);
 
-/** The file that a path means, or undefined: a package.json has no say here. */
+/** Returns the file of a path, or undefined. It does not read package.json. */
 function fileAt(path) {
   const { realpathSync, statSync } = require("node:fs");
   const join = require("node:path").join;
@@ -40,7 +40,7 @@ function readJSON(file) {
   }
 }
 
-/** @param {string | URL} from the file that requires, as a path or a URL */
+/** @param {string | URL} from path or URL of the requiring file */
 function createRequire(from) {
   const isFile = typeof from === "string" ? /^(file:|\/|[a-zA-Z]:[\\/])/.test(from) : from?.protocol === "file:";
   if (!isFile) throw new ERR_INVALID_ARG_VALUE("filename", from, "must be a file URL object, file URL string, or absolute path string");
@@ -67,7 +67,7 @@ function createRequire(from) {
   return Object.assign(required, { resolve, cache, main: undefined, extensions: {} });
 }
 
-/** Not one of a missing module: packages that try several places look no further, and show it. */
+/** Not MODULE_NOT_FOUND, so that packages that try several paths show this error. */
 const addon = (file) =>
   Object.assign(new Error(`${file} is a native addon, which the embedded engine cannot load; install bun (https://bun.sh) or node`),
     { code: "ERR_DLOPEN_FAILED" });
@@ -79,4 +79,4 @@ function builtin(name) {
   throw Object.assign(new Error(message), { code: "ERR_UNKNOWN_BUILTIN_MODULE" });
 }
 
-export default { builtinModules, createRequire, isBuiltin, ...absent("module", "Module findSourceMap register syncBuiltinESMExports") };
+export default { builtinModules, createRequire, isBuiltin, ...unavailableFunctions("module", "Module findSourceMap register syncBuiltinESMExports") };

@@ -1,5 +1,5 @@
-/** node:net, without sockets: what asks what an address is works, the rest says where it would. @module */
-import { absent } from "internal/errors";
+/** node:net without sockets. @module */
+import { unavailableFunctions } from "internal/errors";
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const four = `${octet}(?:\\.${octet}){3}`;
@@ -21,7 +21,7 @@ function isIPv6(text) {
 const isIP = (text) => (isIPv4(text) ? 4 : isIPv6(text) ? 6 : 0);
 
 export default {
-  ...absent("net", "BlockList Server Socket SocketAddress Stream connect createConnection createServer"),
+  ...unavailableFunctions("net", "BlockList Server Socket SocketAddress Stream connect createConnection createServer"),
   getDefaultAutoSelectFamily: () => true,
   isIP,
   isIPv4,

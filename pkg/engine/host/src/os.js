@@ -1,12 +1,12 @@
 /** node:os. @module */
-import { absent } from "internal/errors";
+import { unavailableFunctions } from "internal/errors";
 import process from "node:process";
 import { errno, dlopen, priority, signals } from "unenv/node/internal/os/constants";
 
 const facts = () => host.call("os.facts");
 const windows = process.platform === "win32";
 
-/** Functions that node lets be used as strings. */
+/** Functions that convert to their result, as in node. */
 const primitive = (fn) => Object.defineProperty(fn, Symbol.toPrimitive, { value: fn });
 
 function tmpdir() {
@@ -36,7 +36,7 @@ function cpus() {
 export default {
   EOL: windows ? "\r\n" : "\n",
   devNull: windows ? "\\\\.\\nul" : "/dev/null",
-  ...absent("os", "setPriority"),
+  ...unavailableFunctions("os", "setPriority"),
   arch: primitive(() => process.arch),
   availableParallelism: primitive(() => facts().cpus),
   constants: { UV_UDP_REUSEADDR: 4, dlopen, errno, signals, priority },

@@ -3,7 +3,7 @@ import { posix, win32 } from "@frida/path";
 import process from "node:process";
 import { validateObject, validateString } from "internal/errors";
 
-/** What the package leaves unchecked. */
+/** Validates arguments, which the package does not. */
 const parameters = {
   basename: ["path"], dirname: ["path"], extname: ["path"], isAbsolute: ["path"], normalize: ["path"], parse: ["path"], relative: ["from", "to"],
 };

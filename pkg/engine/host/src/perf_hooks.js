@@ -1,5 +1,5 @@
-/** node:perf_hooks, without observers. @module */
-import { absent } from "internal/errors";
+/** node:perf_hooks without observers. @module */
+import { unavailableFunctions } from "internal/errors";
 import * as all from "internal/performance";
 
 const { performance, Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure } = all;
@@ -11,5 +11,5 @@ export default {
   PerformanceMark,
   PerformanceMeasure,
   constants: {},
-  ...absent("perf_hooks", "PerformanceObserver createHistogram monitorEventLoopDelay"),
+  ...unavailableFunctions("perf_hooks", "PerformanceObserver createHistogram monitorEventLoopDelay"),
 };

@@ -1,22 +1,22 @@
-/** node's process, as far as an engine is one. It is no real stream and no real EventEmitter, for those take their time to load. */
+/** process. It does not use node:events and node:stream, because every script loads it and those are slow to load. */
 
 import { Emitter } from "internal/emitter";
 
-const about = host.call("process.about");
-const isWindows = about.platform === "win32";
+const info = host.call("process.info");
+const isWindows = info.platform === "win32";
 
-/** Environments hold strings, and on Windows their names have no case. */
-const env = new Proxy(about.env, {
-  get: (target, name) => target[key(target, name)],
+/** Values of the environment are strings, and on Windows names ignore case. */
+const env = new Proxy(info.env, {
+  get: (target, name) => target[envName(target, name)],
   set: (target, name, value) => {
-    target[key(target, name)] = `${value}`;
+    target[envName(target, name)] = `${value}`;
     return true;
   },
-  has: (target, name) => key(target, name) in target,
-  deleteProperty: (target, name) => delete target[key(target, name)],
+  has: (target, name) => envName(target, name) in target,
+  deleteProperty: (target, name) => delete target[envName(target, name)],
 });
 
-function key(target, name) {
+function envName(target, name) {
   if (!isWindows || typeof name === "symbol" || name in target) return name;
   const upper = name.toUpperCase();
   return Object.keys(target).find((known) => known.toUpperCase() === upper) ?? name;
@@ -52,18 +52,18 @@ let exiting = false;
 let exitCode;
 
 class Process extends Emitter {
-  argv = about.argv;
+  argv = info.argv;
   argv0 = "trailblaze";
-  execPath = about.argv[0];
+  execPath = info.argv[0];
   execArgv = [];
   env = env;
   title = "trailblaze";
-  pid = about.pid;
-  ppid = about.ppid;
-  platform = about.platform;
-  arch = about.arch;
-  version = `v${about.node}`;
-  versions = { node: about.node, quickjs: about.quickjs, modules: "115" };
+  pid = info.pid;
+  ppid = info.ppid;
+  platform = info.platform;
+  arch = info.arch;
+  version = `v${info.node}`;
+  versions = { node: info.node, quickjs: info.quickjs, modules: "115" };
   release = { name: "node" };
   config = { target_defaults: {}, variables: {} };
   features = {};
@@ -72,7 +72,7 @@ class Process extends Emitter {
   chdir = unsupported("chdir");
   dlopen = unsupported("dlopen");
   umask = () => 0o22;
-  cwd = () => about.cwd;
+  cwd = () => info.cwd;
   uptime = () => host.call("time.now") / 1000;
   nextTick = (task, ...args) => {
     if (typeof task !== "function") {
@@ -100,7 +100,7 @@ class Process extends Emitter {
     if (!this.noWarnings) host.call("process.write", 2, warningText(error));
   };
   kill = (pid, signal = "SIGTERM") => {
-    if (pid !== about.pid) unsupported("kill")();
+    if (pid !== info.pid) unsupported("kill")();
     if (signal === 0) return true;
     if (this.listenerCount(signal) > 0) host.nextTick(() => this.emit(signal, signal));
     else host.call("process.kill", String(signal));
@@ -116,13 +116,13 @@ class Process extends Emitter {
     exitCode = code === undefined || code === null ? undefined : Number(code);
   }
   get stdin() {
-    return own(this, "stdin", require("internal/stdio").stdin);
+    return defineOwn(this, "stdin", require("internal/stdio").stdin);
   }
   get stdout() {
-    return own(this, "stdout", require("internal/stdio").stdout);
+    return defineOwn(this, "stdout", require("internal/stdio").stdout);
   }
   get stderr() {
-    return own(this, "stderr", require("internal/stdio").stderr);
+    return defineOwn(this, "stderr", require("internal/stdio").stderr);
   }
   get [Symbol.toStringTag]() {
     return "process";
@@ -131,10 +131,10 @@ class Process extends Emitter {
 
 function warningText(error) {
   const code = error.code ? `[${error.code}] ` : "";
-  return `(node:${about.pid}) ${code}${error.name}: ${error.message}\n${error.detail ? `${error.detail}\n` : ""}`;
+  return `(node:${info.pid}) ${code}${error.name}: ${error.message}\n${error.detail ? `${error.detail}\n` : ""}`;
 }
 
-function own(target, name, value) {
+function defineOwn(target, name, value) {
   Object.defineProperty(target, name, { value, configurable: true, enumerable: true, writable: true });
   return value;
 }

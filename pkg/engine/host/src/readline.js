@@ -1,4 +1,4 @@
-/** node:readline, for input that is no terminal: lines, questions and nothing of keys. @module */
+/** node:readline for input that is not a terminal. @module */
 import EventEmitter from "node:events";
 import { StringDecoder } from "node:string_decoder";
 import { AbortError, ERR_USE_AFTER_CLOSE, validateAbortSignal } from "internal/errors";
@@ -143,8 +143,8 @@ class Interface extends EventEmitter {
   }
 }
 
-/** As question, for promises. */
-function ask(rl, query, options = {}) {
+/** question with a promise. */
+function askQuestion(rl, query, options = {}) {
   const { signal } = options;
   return new Promise((resolve, reject) => {
     const abort = () => reject(new AbortError(undefined, { cause: signal.reason }));
@@ -156,7 +156,7 @@ function ask(rl, query, options = {}) {
 
 Object.defineProperty(Interface.prototype.question, Symbol.for("nodejs.util.promisify.custom"), {
   value(query, options) {
-    return ask(this, query, options);
+    return askQuestion(this, query, options);
   },
 });
 

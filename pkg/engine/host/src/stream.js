@@ -1,4 +1,4 @@
-/** node:stream: the readable-stream package, with the ways from and to the streams of the web. @module */
+/** node:stream: the readable-stream package, with conversions from and to web streams. @module */
 import base from "readable-stream/lib/stream.js";
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 

@@ -1,64 +1,64 @@
-/** Timers and immediates in node's order. The loop in Go knows when the first timer is due, and how many there are. */
+/** Timers and immediates in node's order. Go's event loop reads the next deadline and the numbers of timers from host.state. */
 
-const [nextTimer, liveTimers, allImmediates, liveImmediates] = [0, 1, 2, 3];
+const [stateNextTimer, stateActiveTimers, stateImmediates, stateActiveImmediates] = [0, 1, 2, 3];
 const { state } = host;
 const now = () => host.call("time.now");
 
 let lastId = 0;
-/** A heap: the timer that is due first is the first. @type {Timeout[]} */
+/** A binary heap, ordered by deadline. @type {Timeout[]} */
 const heap = [];
 /** @type {Map<number, Timeout>} */
 const byId = new Map();
 
-const before = (a, b) => a.due - b.due || a.order - b.order;
+const before = (a, b) => a.deadline - b.deadline || a.order - b.order;
 
-function put(i, timer) {
+function setAt(i, timer) {
   heap[i] = timer;
-  timer.at = i;
+  timer.index = i;
 }
 
-function up(i, timer) {
+function siftUp(i, timer) {
   while (i > 0) {
     const parent = (i - 1) >> 1;
     if (before(heap[parent], timer) <= 0) break;
-    put(i, heap[parent]);
+    setAt(i, heap[parent]);
     i = parent;
   }
-  put(i, timer);
+  setAt(i, timer);
 }
 
-function down(i, timer) {
+function siftDown(i, timer) {
   for (;;) {
     let child = 2 * i + 1;
     if (child >= heap.length) break;
     if (child + 1 < heap.length && before(heap[child + 1], heap[child]) < 0) child++;
     if (before(timer, heap[child]) <= 0) break;
-    put(i, heap[child]);
+    setAt(i, heap[child]);
     i = child;
   }
-  put(i, timer);
+  setAt(i, timer);
 }
 
 function schedule(timer) {
-  timer.due = Math.floor(now()) + timer.delay;
+  timer.deadline = Math.floor(now()) + timer.delay;
   timer.order = ++lastId;
   heap.push(timer);
-  up(heap.length - 1, timer);
-  if (timer.live) state[liveTimers]++;
-  state[nextTimer] = heap[0].due;
+  siftUp(heap.length - 1, timer);
+  if (timer.active) state[stateActiveTimers]++;
+  state[stateNextTimer] = heap[0].deadline;
 }
 
 function unschedule(timer) {
-  if (timer.at < 0) return;
+  if (timer.index < 0) return;
   const last = heap.pop();
   if (last !== timer) {
-    const i = timer.at;
-    if (i > 0 && before(last, heap[(i - 1) >> 1]) < 0) up(i, last);
-    else down(i, last);
+    const i = timer.index;
+    if (i > 0 && before(last, heap[(i - 1) >> 1]) < 0) siftUp(i, last);
+    else siftDown(i, last);
   }
-  timer.at = -1;
-  if (timer.live) state[liveTimers]--;
-  state[nextTimer] = heap.length > 0 ? heap[0].due : 0;
+  timer.index = -1;
+  if (timer.active) state[stateActiveTimers]--;
+  state[stateNextTimer] = heap.length > 0 ? heap[0].deadline : 0;
 }
 
 class Timeout {
@@ -68,27 +68,27 @@ class Timeout {
       task: { value: task, writable: true },
       args: { value: args },
       repeats: { value: repeats },
-      live: { value: true, writable: true },
-      at: { value: -1, writable: true },
+      active: { value: true, writable: true },
+      index: { value: -1, writable: true },
       id: { value: ++lastId },
-      due: { value: 0, writable: true },
+      deadline: { value: 0, writable: true },
       order: { value: 0, writable: true },
       closed: { value: false, writable: true },
     });
     schedule(this);
   }
   ref() {
-    if (!this.live && this.at >= 0) state[liveTimers]++;
-    this.live = true;
+    if (!this.active && this.index >= 0) state[stateActiveTimers]++;
+    this.active = true;
     return this;
   }
   unref() {
-    if (this.live && this.at >= 0) state[liveTimers]--;
-    this.live = false;
+    if (this.active && this.index >= 0) state[stateActiveTimers]--;
+    this.active = false;
     return this;
   }
   hasRef() {
-    return this.live;
+    return this.active;
   }
   refresh() {
     if (!this.closed) {
@@ -136,17 +136,17 @@ export function clearTimeout(timer) {
 
 export const clearInterval = clearTimeout;
 
-/** Runs what is due now. What it schedules runs in a later turn. */
+/** Runs the timers whose deadline has passed. Timers that they schedule run in a later turn. */
 export function runTimers() {
   const time = now();
   const newest = lastId;
-  while (heap.length > 0 && heap[0].due <= time && heap[0].order <= newest) {
+  while (heap.length > 0 && heap[0].deadline <= time && heap[0].order <= newest) {
     const timer = heap[0];
     unschedule(timer);
     host.guard(() => timer.task.apply(timer, timer.args));
-    if (timer.repeats && !timer.closed && timer.at < 0) schedule(timer);
-    else if (timer.at < 0) byId.delete(timer.id);
-    host.drain();
+    if (timer.repeats && !timer.closed && timer.index < 0) schedule(timer);
+    else if (timer.index < 0) byId.delete(timer.id);
+    host.runPending();
   }
 }
 
@@ -155,35 +155,35 @@ class Immediate {
     Object.defineProperties(this, {
       task: { value: task, writable: true },
       args: { value: args },
-      live: { value: true, writable: true },
+      active: { value: true, writable: true },
     });
-    state[allImmediates]++;
-    state[liveImmediates]++;
+    state[stateImmediates]++;
+    state[stateActiveImmediates]++;
   }
   ref() {
-    if (!this.live && this.task) state[liveImmediates]++;
-    this.live = true;
+    if (!this.active && this.task) state[stateActiveImmediates]++;
+    this.active = true;
     return this;
   }
   unref() {
-    if (this.live && this.task) state[liveImmediates]--;
-    this.live = false;
+    if (this.active && this.task) state[stateActiveImmediates]--;
+    this.active = false;
     return this;
   }
   hasRef() {
-    return this.live;
+    return this.active;
   }
 }
 
 /** @type {Immediate[]} */
 let immediates = [];
 
-function retire(immediate) {
+function takeTask(immediate) {
   const { task } = immediate;
   if (!task) return undefined;
   immediate.task = undefined;
-  state[allImmediates]--;
-  if (immediate.live) state[liveImmediates]--;
+  state[stateImmediates]--;
+  if (immediate.active) state[stateActiveImmediates]--;
   return task;
 }
 
@@ -195,21 +195,21 @@ export function setImmediate(task, ...args) {
 }
 
 export function clearImmediate(immediate) {
-  if (immediate instanceof Immediate) retire(immediate);
+  if (immediate instanceof Immediate) takeTask(immediate);
 }
 
 export function runImmediates() {
   const batch = immediates;
   immediates = [];
   for (const immediate of batch) {
-    const task = retire(immediate);
+    const task = takeTask(immediate);
     if (!task) continue;
     host.guard(() => task(...immediate.args));
-    host.drain();
+    host.runPending();
   }
 }
 
-/** The module; timers.promises is loaded when it is asked for. */
+/** timers.promises is loaded when it is first used. */
 for (const timer of [setTimeout, setImmediate]) {
   Object.defineProperty(timer, Symbol.for("nodejs.util.promisify.custom"), { get: () => require("node:timers/promises")[timer.name] });
 }

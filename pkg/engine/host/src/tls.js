@@ -1,9 +1,9 @@
-/** node:tls, as far as code needs it that asks whether a connection is encrypted: those of a server of ours are not. @module */
-import { absent } from "internal/errors";
+/** node:tls for code that checks whether a connection is encrypted; connections of the engine's servers are not. @module */
+import { unavailableFunctions } from "internal/errors";
 
-const missing = absent("tls", "TLSSocket Server checkServerIdentity connect createSecureContext createServer");
+const missing = unavailableFunctions("tls", "TLSSocket Server checkServerIdentity connect createSecureContext createServer");
 
-/** http2-wrapper makes one of a stream when it is loaded, to find the class that node wraps streams in, and then does without it. */
+/** http2-wrapper wraps a stream in a TLSSocket when it is loaded, and does not need the result. */
 class TLSSocket {
   constructor(stream) {
     if (typeof stream?.pipe !== "function" || stream.connecting !== undefined) missing.TLSSocket();

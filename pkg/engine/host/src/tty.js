@@ -1,4 +1,4 @@
 /** node:tty: no stream of an engine is a terminal. @module */
-import { absent } from "internal/errors";
+import { unavailableFunctions } from "internal/errors";
 
-export default { isatty: () => false, ...absent("tty", "ReadStream WriteStream") };
+export default { isatty: () => false, ...unavailableFunctions("tty", "ReadStream WriteStream") };

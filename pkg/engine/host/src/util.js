@@ -1,5 +1,5 @@
-/** node:util. What is large is loaded with its first use. @module */
-import { absent, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, validateAbortSignal, validateFunction } from "internal/errors";
+/** node:util. Large parts are loaded when they are first used. @module */
+import { unavailableFunctions, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, validateAbortSignal, validateFunction } from "internal/errors";
 
 const custom = Symbol.for("nodejs.util.promisify.custom");
 
@@ -98,7 +98,7 @@ function aborted(signal, resource) {
   return signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-/** Reads the text of an .env file. */
+/** Parses the text of an .env file. */
 function parseEnv(content) {
   if (typeof content !== "string") throw new ERR_INVALID_ARG_TYPE("content", "string", content);
   const line = /^\s*(?:export\s+)?([\w.-]+)\s*=[^\S\n]*("(?:\\.|[^"\\])*"|'[^']*'|`[^`]*`|[^\n#]*)/gm;
@@ -126,7 +126,7 @@ const util = {
   parseArgs: (config) => require("internal/parse_args").parseArgs(config),
   isDeepStrictEqual: (a, b) => require("internal/comparisons").isDeepStrictEqual(a, b),
   _extend: (target, source) => (source !== null && typeof source === "object" ? Object.assign(target, source) : target),
-  ...absent("util", "MIMEType MIMEParams getSystemErrorMap getSystemErrorName transferableAbortController transferableAbortSignal"),
+  ...unavailableFunctions("util", "MIMEType MIMEParams getSystemErrorMap getSystemErrorName transferableAbortController transferableAbortSignal"),
   isArray: Array.isArray,
   isBoolean: (value) => typeof value === "boolean",
   isBuffer: (value) => Buffer.isBuffer(value),
@@ -144,7 +144,7 @@ const util = {
   isUndefined: (value) => value === undefined,
 };
 
-/** Names that stand for the export of another chunk. */
+/** Exports of other chunks. */
 const elsewhere = {
   types: ["node:util/types", "default"],
   inspect: ["internal/inspect", "inspect"],

@@ -1,10 +1,10 @@
 /** node:fs/promises. @module */
-import { absent } from "internal/errors";
-import { calls, constants, later, missing, more } from "internal/files";
+import { unavailableFunctions } from "internal/errors";
+import { pathCalls, constants, runAsync, missing, descriptorCalls } from "internal/files";
 
-const promised = (call) => async (...args) => later(call(...args));
+const promised = (call) => async (...args) => runAsync(call(...args));
 
-/** What writeFile takes besides text and bytes: what gives them by and by. */
+/** Whether data for writeFile is a stream or an iterable. */
 const isIterable = (data) =>
   typeof data !== "string" && !ArrayBuffer.isView(data) && (data?.[Symbol.asyncIterator] || data?.[Symbol.iterator]);
 
@@ -13,7 +13,7 @@ async function writeEach(handle, data, options) {
 }
 
 async function writeFile(path, data, options = undefined) {
-  if (!isIterable(data)) return later(calls.writeFile(path, data, options));
+  if (!isIterable(data)) return runAsync(pathCalls.writeFile(path, data, options));
   if (path instanceof FileHandle) return writeEach(path, data, options);
   const handle = await open(path, options?.flag ?? "w", options?.mode);
   try {
@@ -38,7 +38,7 @@ class FileHandle {
     const fd = this.#fd;
     if (fd === -1) return;
     this.#fd = -1;
-    await later(more.close(fd));
+    await runAsync(descriptorCalls.close(fd));
   }
 
   async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]() {
@@ -46,48 +46,48 @@ class FileHandle {
   }
 
   read(...args) {
-    return this.#call(more.read, ...args);
+    return this.#call(descriptorCalls.read, ...args);
   }
   readv(...args) {
-    return this.#call(more.readv, ...args);
+    return this.#call(descriptorCalls.readv, ...args);
   }
   write(...args) {
-    return this.#call(more.write, ...args);
+    return this.#call(descriptorCalls.write, ...args);
   }
   writev(...args) {
-    return this.#call(more.writev, ...args);
+    return this.#call(descriptorCalls.writev, ...args);
   }
   readFile(options) {
-    return this.#call(calls.readFile, options);
+    return this.#call(pathCalls.readFile, options);
   }
   async writeFile(data, options) {
-    return isIterable(data) ? writeEach(this, data, options) : this.#call(calls.writeFile, data, options);
+    return isIterable(data) ? writeEach(this, data, options) : this.#call(pathCalls.writeFile, data, options);
   }
   async appendFile(data, options) {
     return this.writeFile(data, options);
   }
   stat(options) {
-    return this.#call(more.fstat, options);
+    return this.#call(descriptorCalls.fstat, options);
   }
   truncate(length) {
-    return this.#call(more.ftruncate, length);
+    return this.#call(descriptorCalls.ftruncate, length);
   }
   sync() {
-    return this.#call(more.fsync);
+    return this.#call(descriptorCalls.fsync);
   }
   datasync() {
-    return this.#call(more.fsync);
+    return this.#call(descriptorCalls.fsync);
   }
   chmod(mode) {
-    return this.#call(more.fchmod, mode);
+    return this.#call(descriptorCalls.fchmod, mode);
   }
   utimes(atime, mtime) {
-    return this.#call(more.futimes, atime, mtime);
+    return this.#call(descriptorCalls.futimes, atime, mtime);
   }
 
   async #call(call, ...args) {
     if (this.#fd === -1) throw Object.assign(new Error("file closed"), { code: "EBADF", syscall: call.name });
-    return later(call(this.#fd, ...args));
+    return runAsync(call(this.#fd, ...args));
   }
 
   createReadStream(options = undefined) {
@@ -102,13 +102,13 @@ class FileHandle {
 }
 
 async function open(...args) {
-  return new FileHandle(await later(more.open(...args)));
+  return new FileHandle(await runAsync(descriptorCalls.open(...args)));
 }
 
 export default {
-  ...Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, promised(call)])),
-  ...Object.fromEntries(Object.entries(absent("fs.promises", missing.join(" "))).map(([name, call]) => [name, async () => call()])),
-  ...absent("fs.promises", "watch"), // gives an iterator and no promise
+  ...Object.fromEntries(Object.entries(pathCalls).map(([name, call]) => [name, promised(call)])),
+  ...Object.fromEntries(Object.entries(unavailableFunctions("fs.promises", missing.join(" "))).map(([name, call]) => [name, async () => call()])),
+  ...unavailableFunctions("fs.promises", "watch"), // returns an iterator, not a promise
   constants,
   open,
   writeFile,

@@ -6,7 +6,7 @@ import { Event, EventTarget } from "internal/event_target";
 const abortError = () => new DOMException("This operation was aborted", "AbortError");
 const token = Symbol("abort");
 
-/** What only controllers do with signals. */
+/** Aborts a signal; set by AbortSignal. */
 let abort;
 
 export class AbortSignal extends EventTarget {

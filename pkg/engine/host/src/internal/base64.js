@@ -2,7 +2,7 @@
 
 const invalid = (message) => new DOMException(message, "InvalidCharacterError");
 
-/** @param {string} text of characters below U+0100, one for each byte */
+/** @param {string} text one character below U+0100 for each byte */
 export function btoa(text) {
   if (arguments.length === 0) throw missing("data");
   const data = `${text}`;
@@ -11,7 +11,7 @@ export function btoa(text) {
   return host.call("base64.encode", bytes);
 }
 
-/** @param {string} text base64, with white space or not */
+/** @param {string} text base64, may contain white space */
 export function atob(text) {
   if (arguments.length === 0) throw missing("input");
   try {

@@ -1,4 +1,4 @@
-/** Blob and File, whose bytes are in memory. @module */
+/** Blob and File. Their bytes are in memory. @module */
 import { named } from "internal/named";
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 
@@ -22,7 +22,7 @@ function concat(all) {
   return out;
 }
 
-/** The bytes of a blob, not to be changed. */
+/** Returns the bytes of a blob, which must not be changed; set by Blob. */
 export let bytes;
 
 export class Blob {

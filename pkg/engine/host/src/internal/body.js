@@ -1,14 +1,14 @@
-/** Request and Response. Their streams are made when they are asked for: most read text or JSON at once. @module */
+/** Request and Response. The stream of a body is created when it is used, because most scripts read text or JSON. @module */
 import { named } from "internal/named";
 import { Headers } from "internal/headers";
 
 /**
- * Where the bytes of a body come from: all at once, or by and by.
+ * The bytes of a body, or how to read them.
  * @typedef {{ bytes?: Uint8Array, stream?: ReadableStream, read?: () => Promise<Uint8Array | null>, all?: () => Promise<Uint8Array>,
  *   cancel?: (reason: any) => void }} Source
  */
 
-/** What may be given as a body, as a source and its type. @returns {{ source: Source | null, type: string | null }} */
+/** Returns the source and the content type of a body argument. @returns {{ source: Source | null, type: string | null }} */
 function extract(body) {
   if (body === null || body === undefined) return { source: null, type: null };
   if (body instanceof ArrayBuffer) return { source: { bytes: new Uint8Array(body.slice(0)) }, type: null };
@@ -28,13 +28,13 @@ function extract(body) {
     if (body.locked) throw new TypeError("Response body object should not be disturbed or locked");
     return { source: { stream: body }, type: null };
   }
-  if (typeof body[Symbol.asyncIterator] === "function") return { source: iterated(body), type: null };
+  if (typeof body[Symbol.asyncIterator] === "function") return { source: fromIterable(body), type: null };
   return { source: { bytes: encode(`${body}`) }, type: "text/plain;charset=UTF-8" };
 }
 
 const encode = (text) => host.call("utf8.encode", text);
 
-function iterated(iterable) {
+function fromIterable(iterable) {
   const iterator = iterable[Symbol.asyncIterator]();
   return {
     async read() {
@@ -90,7 +90,7 @@ function streamOf(source) {
   }, { highWaterMark: 0 });
 }
 
-/** What only this file does with bodies. */
+/** Access to private fields, for this file. */
 let sourceOf;
 let cloneOf;
 
@@ -124,7 +124,7 @@ class Body {
     return readAll(this.#source);
   }
 
-  /** A second body with the same bytes. */
+  /** Returns the source of a second body with the same bytes. */
   #clone() {
     if (this.#used || this.#source?.stream?.locked) {
       throw new TypeError(`${this.constructor.name}.clone: Body has already been consumed.`);
@@ -169,7 +169,7 @@ class Body {
   }
 }
 
-/** Where the bytes of a request or response come from, for who sends it. @param {Request | Response} message @returns {Source | null} */
+/** @param {Request | Response} message @returns {Source | null} */
 export const bodyOf = (message) => sourceOf(message);
 
 const settings = { cache: "default", credentials: "same-origin", integrity: "", keepalive: false, mode: "cors", redirect: "follow", referrer: "about:client", duplex: "half" };
@@ -251,8 +251,8 @@ function methodOf(method) {
   return /^(delete|get|head|options|post|put)$/i.test(text) ? text.toUpperCase() : text;
 }
 
-/** What a server answered with, for fetch. */
-let received;
+/** Creates a response of fetch; set by the class. */
+let createResponse;
 
 export class Response extends Body {
   static {
@@ -267,7 +267,7 @@ export class Response extends Body {
   #redirected = false;
 
   static {
-    received = ({ source, status, statusText, headers, url, redirected, type }) => {
+    createResponse = ({ source, status, statusText, headers, url, redirected, type }) => {
       const response = new Response(null, { status, statusText, headers }, source);
       response.#type = type ?? "basic";
       response.#url = url ?? "";
@@ -276,14 +276,14 @@ export class Response extends Body {
     };
   }
 
-  constructor(body = null, init = {}, made = undefined) {
-    const { source, type } = made === undefined ? extract(body) : { source: made, type: null };
+  constructor(body = null, init = {}, responseSource = undefined) {
+    const { source, type } = responseSource === undefined ? extract(body) : { source: responseSource, type: null };
     super(source);
     const { status = 200, statusText = "" } = init ?? {};
-    if (made === undefined && (!Number.isInteger(+status) || status < 200 || status > 599)) {
+    if (responseSource === undefined && (!Number.isInteger(+status) || status < 200 || status > 599)) {
       throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.');
     }
-    if (source && made === undefined && [204, 205, 304].includes(+status)) {
+    if (source && responseSource === undefined && [204, 205, 304].includes(+status)) {
       throw new TypeError(`Response constructor: Invalid response status code ${status}`);
     }
     this.#status = +status;
@@ -322,7 +322,7 @@ export class Response extends Body {
 
   clone() {
     const { status, statusText, headers, url, redirected, type } = this;
-    return received({ source: cloneOf(this), status, statusText, headers, url, redirected, type });
+    return createResponse({ source: cloneOf(this), status, statusText, headers, url, redirected, type });
   }
 
   get [Symbol.toStringTag]() {
@@ -335,7 +335,7 @@ export class Response extends Body {
   }
 
   static error() {
-    return received({ source: null, status: 0, type: "error" });
+    return createResponse({ source: null, status: 0, type: "error" });
   }
 
   static json(data, init = {}) {
@@ -354,9 +354,9 @@ export class Response extends Body {
 }
 
 /**
- * What a server answered with.
+ * Creates a response of fetch.
  * @param {{ source: Source | null, status: number, statusText?: string, headers?: Iterable<[string, string]>, url?: string,
  *   redirected?: boolean, type?: string }} facts
  * @returns {Response}
  */
-export const responseOf = (facts) => received(facts);
+export const responseOf = (facts) => createResponse(facts);

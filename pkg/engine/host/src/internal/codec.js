@@ -1,4 +1,4 @@
-/** Text and bytes, by Go: loops over bytes are slow in JavaScript. Each codec decodes text to bytes and encodes bytes as text. @module */
+/** Encodings, in Go because loops over bytes are slow in QuickJS. Each codec decodes text to bytes and encodes bytes as text. @module */
 
 const codec = (name) => ({
   /** @param {string} text @returns {Uint8Array} */
@@ -7,7 +7,7 @@ const codec = (name) => ({
   encode: (bytes) => host.call(`${name}.decode`, bytes),
 });
 
-/** Of base64 both alphabets are read, what is no digit is skipped, and a "=" is the end, as in node. */
+/** Decoding accepts both alphabets, skips other characters and stops at "=", as in node. */
 const base64 = (name) => ({
   decode: (text) => host.call("base64.decode", text),
   encode: (bytes) => host.call(`${name}.encode`, bytes),

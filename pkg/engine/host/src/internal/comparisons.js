@@ -1,2 +1,2 @@
-/** Deep equality as node:assert and node:util have it. @module */
+/** Deep equality of node:assert and node:util. @module */
 export { isDeepEqual, isDeepStrictEqual } from "@frida/assert/internal/util/comparisons.js";

@@ -1,4 +1,4 @@
-/** What node:crypto takes for data, and how it gives results. @module */
+/** Arguments and results of node:crypto. @module */
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 
 export const coded = (Base, code, message) => Object.assign(new Base(message), { code });

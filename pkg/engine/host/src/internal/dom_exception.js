@@ -10,7 +10,7 @@ const names = [
 export class DOMException extends Error {
   #name;
 
-  /** @param {string} message @param {string | { name?: string, cause?: unknown }} options a name, or options */
+  /** @param {string} message @param {string | { name?: string, cause?: unknown }} options the name, or options */
   constructor(message = "", options = "Error") {
     super(message, typeof options === "object" && options !== null && "cause" in options ? { cause: options.cause } : undefined);
     this.#name = `${typeof options === "object" && options !== null ? (options.name ?? "Error") : options}`;

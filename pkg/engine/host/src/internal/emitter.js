@@ -1,8 +1,8 @@
-/** The part of node's EventEmitter that process and its streams need, small enough for every start. */
+/** The part of EventEmitter that process and its streams need. It is small, because every script loads it. */
 export class Emitter {
   #listeners = new Map();
 
-  /** Called with the name of an event when its listeners changed. */
+  /** Called with the name of an event when its listeners change. */
   onListeners(_name) {}
 
   #add(name, listener, first, once) {

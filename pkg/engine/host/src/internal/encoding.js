@@ -30,7 +30,7 @@ export class TextEncoder {
   }
 }
 
-/** The labels of the encodings that there are. */
+/** Labels of the supported encodings. */
 const labels = {
   __proto__: null,
   "utf-8": "utf-8", utf8: "utf-8", "unicode-1-1-utf-8": "utf-8",
@@ -43,8 +43,8 @@ export class TextDecoder {
   #encoding;
   #fatal;
   #ignoreBOM;
-  #kept = new Uint8Array(0);
-  #begun = false;
+  #rest = new Uint8Array(0);
+  #started = false;
 
   constructor(label = "utf-8", options = undefined) {
     this.#encoding = labels[`${label}`.trim().toLowerCase()];
@@ -69,23 +69,23 @@ export class TextDecoder {
 
   decode(input = new Uint8Array(0), options = undefined) {
     const last = !options?.stream;
-    const bytes = joined(this.#kept, view(input));
+    const bytes = concat(this.#rest, view(input));
     const [decoded, left, valid] = host.call("text.decode", this.#encoding, bytes, last);
     if (!valid && this.#fatal) {
       this.#reset();
       const error = new TypeError(`The encoded data was not valid for encoding ${this.#encoding}`);
       throw Object.assign(error, { code: "ERR_ENCODING_INVALID_ENCODED_DATA" });
     }
-    const mark = !this.#begun && !this.#ignoreBOM && decoded.startsWith("\ufeff");
-    this.#begun ||= decoded !== "";
-    this.#kept = bytes.slice(bytes.length - left);
+    const hasBOM = !this.#started && !this.#ignoreBOM && decoded.startsWith("\ufeff");
+    this.#started ||= decoded !== "";
+    this.#rest = bytes.slice(bytes.length - left);
     if (last) this.#reset();
-    return mark ? decoded.slice(1) : decoded;
+    return hasBOM ? decoded.slice(1) : decoded;
   }
 
   #reset() {
-    this.#kept = new Uint8Array(0);
-    this.#begun = false;
+    this.#rest = new Uint8Array(0);
+    this.#started = false;
   }
 
   get [Symbol.toStringTag]() {
@@ -100,7 +100,7 @@ function view(input) {
     { code: "ERR_INVALID_ARG_TYPE" });
 }
 
-function joined(first, second) {
+function concat(first, second) {
   if (first.length === 0) return second;
   const out = new Uint8Array(first.length + second.length);
   out.set(first);

@@ -1,7 +1,7 @@
-/** Errors with node's codes and words. @module */
+/** Errors with node's codes and messages. @module */
 
 /**
- * Makes a constructor of errors that have a code, as node's have.
+ * Returns a constructor of errors with a code.
  * @param {ErrorConstructor} Base
  * @param {string} code
  * @param {(...args: any[]) => string} words
@@ -75,7 +75,7 @@ export const ERR_INVALID_FILE_URL_HOST = coded(TypeError, "ERR_INVALID_FILE_URL_
   `File URL host must be "localhost" or empty on ${platform}`);
 export const ERR_USE_AFTER_CLOSE = coded(Error, "ERR_USE_AFTER_CLOSE", (what) => `${what} was closed`);
 
-/** What node's own functions reject with when their signal is aborted. */
+/** The error of node's functions when their signal is aborted. */
 export class AbortError extends Error {
   constructor(message = "The operation was aborted", options = undefined) {
     super(message, options);
@@ -107,11 +107,11 @@ export function validateAbortSignal(signal, name) {
 }
 
 /**
- * What a module of node has and the engine has not: functions whose call says so.
+ * Returns functions that a module of node has and the engine does not have; they throw.
  * @param {string} module
  * @param {string} names
  */
-export const absent = (module, names) =>
+export const unavailableFunctions = (module, names) =>
   Object.fromEntries(names.split(" ").map((name) => [name, function () {
     throw host.unavailable(`${module}.${name}`);
   }]));

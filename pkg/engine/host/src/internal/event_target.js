@@ -1,14 +1,14 @@
 /**
- * Event, EventTarget and CustomEvent: without a tree of targets there is no more to them than this, and every request of an SDK makes a
- * signal, so that a package which expects a browser would cost each start. An error of a listener is an uncaught one, as in node.
+ * Event, EventTarget and CustomEvent, without a tree of targets. They are written here because every request of an SDK creates an
+ * AbortSignal, and packages that expect a browser are slow to load. An error of a listener is uncaught, as in node.
  * @module
  */
 import { ERR_INVALID_ARG_TYPE, ERR_MISSING_ARGS } from "internal/errors";
 
 const phases = { NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 };
 
-/** What only a target does with an event. */
-let deliver;
+/** Calls listeners with an event; set by Event. */
+let dispatch;
 
 export class Event {
   #type;
@@ -17,7 +17,7 @@ export class Event {
   #composed;
   #prevented = false;
   #stopped = false;
-  #ended = false;
+  #stoppedImmediately = false;
   #passive = false;
   #dispatched = false;
   #target = null;
@@ -25,7 +25,7 @@ export class Event {
   #time = host.call("time.now");
 
   static {
-    deliver = (event, target, listeners) => event.#deliver(target, listeners);
+    dispatch = (event, target, listeners) => event.#dispatch(target, listeners);
   }
 
   constructor(type, options = undefined) {
@@ -39,21 +39,21 @@ export class Event {
     this.#composed = Boolean(options?.composed);
   }
 
-  #deliver(target, listeners) {
+  #dispatch(target, listeners) {
     if (this.#dispatched) {
       throw Object.assign(new Error("The event is already being dispatched"), { code: "ERR_EVENT_RECURSION" });
     }
     this.#dispatched = true;
     this.#target = this.#current = target;
     for (const listener of listeners) {
-      if (this.#ended) break;
+      if (this.#stoppedImmediately) break;
       this.#passive = listener.passive;
       listener.call(target, this);
     }
     this.#passive = false;
     this.#current = null;
     this.#dispatched = false;
-    this.#stopped = this.#ended = false;
+    this.#stopped = this.#stoppedImmediately = false;
     return !this.#prevented;
   }
 
@@ -126,7 +126,7 @@ export class Event {
   }
 
   stopImmediatePropagation() {
-    this.#stopped = this.#ended = true;
+    this.#stopped = this.#stoppedImmediately = true;
   }
 
   get [Symbol.toStringTag]() {
@@ -141,7 +141,7 @@ export class Event {
 
 Object.assign(Event, phases);
 
-/** A function or an object with handleEvent, listening to one type of events. */
+/** A listener of one event type: a function, or an object with handleEvent. */
 class Listener {
   constructor(callback, options) {
     this.callback = callback;
@@ -176,7 +176,7 @@ function optionsOf(options) {
   return { capture: Boolean(capture), once: Boolean(once), passive: Boolean(passive), signal };
 }
 
-/** The functions that listen to events of a type. */
+/** Returns the listeners of an event type; set by EventTarget. */
 export let listenersOf;
 
 export class EventTarget {
@@ -209,7 +209,7 @@ export class EventTarget {
 
   dispatchEvent(event) {
     if (!(event instanceof Event)) throw new ERR_INVALID_ARG_TYPE("event", "Event", event);
-    return deliver(event, this, this.#listeners.get(event.type) ?? []);
+    return dispatch(event, this, this.#listeners.get(event.type) ?? []);
   }
 
   #find(type, callback, capture) {

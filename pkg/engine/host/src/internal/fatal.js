@@ -1,15 +1,15 @@
-/** What becomes of errors that nobody catches. */
+/** Uncaught exceptions and unhandled rejections. */
 
 const process = () => require("node:process");
 
-/** The text that node prints for what was thrown. */
+/** Returns the text that node prints for an uncaught exception. */
 function describe(error) {
   if (error instanceof Error && Object.keys(error).length === 0 && error.cause === undefined) return error.stack;
   const shown = require("node:util").inspect(error);
   return error instanceof Error ? shown : `Uncaught:\n${shown}`;
 }
 
-function die(error) {
+function exitWithError(error) {
   let text;
   try {
     text = describe(error);
@@ -21,11 +21,11 @@ function die(error) {
 }
 
 function exception(error, origin) {
-  if (process().listenerCount("uncaughtException") === 0) return die(error);
+  if (process().listenerCount("uncaughtException") === 0) return exitWithError(error);
   try {
     process().emit("uncaughtException", error, origin);
   } catch (second) {
-    die(second);
+    exitWithError(second);
   }
 }
 

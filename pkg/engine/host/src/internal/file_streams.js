@@ -1,11 +1,11 @@
 /** Files as streams. @module */
 import { Readable, Writable } from "node:stream";
 import { ERR_OUT_OF_RANGE } from "internal/errors";
-import { later, more, optionsOf, pathOf } from "internal/files";
+import { runAsync, descriptorCalls, optionsOf, pathOf } from "internal/files";
 
 const pending = { path: undefined, fd: null };
 
-/** What both have: a file that is opened first, or one that is open. */
+/** Initializes a stream of a path, or of an open file. */
 function prepare(stream, path, options, flags) {
   Object.assign(stream, pending, { flags: options.flags ?? flags, mode: options.mode ?? 0o666 });
   if (options.fd === undefined || options.fd === null) stream.path = typeof path === "string" || path instanceof Uint8Array ? path : pathOf(path);
@@ -18,9 +18,9 @@ function prepare(stream, path, options, flags) {
   }
 }
 
-function opened(stream, callback) {
+function openFile(stream, callback) {
   const fd = typeof stream.handle === "number" ? stream.handle : stream.handle?.fd;
-  const ready = fd === undefined ? later(more.open(stream.path, stream.flags, stream.mode)) : Promise.resolve(fd);
+  const ready = fd === undefined ? runAsync(descriptorCalls.open(stream.path, stream.flags, stream.mode)) : Promise.resolve(fd);
   ready.then(
     (number) => {
       stream.fd = number;
@@ -32,11 +32,11 @@ function opened(stream, callback) {
   );
 }
 
-function closed(stream, error, callback) {
+function closeFile(stream, error, callback) {
   const { fd, handle } = stream;
   stream.fd = null;
   if (fd === null || stream.autoClose === false) return callback(error);
-  const done = typeof handle === "object" ? handle.close() : later(more.close(fd));
+  const done = typeof handle === "object" ? handle.close() : runAsync(descriptorCalls.close(fd));
   done.then(() => callback(error), (failure) => callback(error ?? failure));
 }
 
@@ -62,7 +62,7 @@ export class ReadStream extends Readable {
   }
 
   _construct(callback) {
-    opened(this, callback);
+    openFile(this, callback);
   }
 
   _read(size) {
@@ -70,7 +70,7 @@ export class ReadStream extends Readable {
     const at = this.start === undefined ? undefined : this.start + this.bytesRead;
     if (left <= 0) return void this.push(null);
     const into = Buffer.allocUnsafeSlow(Math.min(size, left));
-    later(more.read(this.fd, into, 0, into.length, at)).then(
+    runAsync(descriptorCalls.read(this.fd, into, 0, into.length, at)).then(
       ({ bytesRead }) => {
         this.bytesRead += bytesRead;
         this.push(bytesRead === 0 ? null : into.subarray(0, bytesRead));
@@ -80,7 +80,7 @@ export class ReadStream extends Readable {
   }
 
   _destroy(error, callback) {
-    closed(this, error, callback);
+    closeFile(this, error, callback);
   }
 
   close(callback = undefined) {
@@ -104,24 +104,24 @@ export class WriteStream extends Writable {
   }
 
   _construct(callback) {
-    opened(this, callback);
+    openFile(this, callback);
   }
 
   _write(chunk, _encoding, callback) {
-    this.#put(chunk).then(() => callback(), callback);
+    this.#writeAll(chunk).then(() => callback(), callback);
   }
 
-  async #put(chunk) {
+  async #writeAll(chunk) {
     for (let done = 0; done < chunk.length; ) {
       const at = this.start === undefined ? undefined : this.start + this.bytesWritten;
-      const { bytesWritten } = await later(more.write(this.fd, chunk, done, chunk.length - done, at));
+      const { bytesWritten } = await runAsync(descriptorCalls.write(this.fd, chunk, done, chunk.length - done, at));
       done += bytesWritten;
       this.bytesWritten += bytesWritten;
     }
   }
 
   _destroy(error, callback) {
-    closed(this, error, callback);
+    closeFile(this, error, callback);
   }
 
   close(callback = undefined) {

@@ -1,15 +1,15 @@
 /**
- * The calls of node:fs, each once. A call is a generator that yields operations of the host, as [name, ...arguments], and gets their
- * answers: now when it runs as readFileSync, later when it runs as readFile. @module
+ * The functions of node:fs. Each is a generator that yields operations of the host as [name, ...arguments] and receives their results:
+ * runSync runs it as readFileSync, runAsync as readFile. @module
  */
 import {
   AbortError, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, validateAbortSignal, validateString,
 } from "internal/errors";
 
-// How calls run.
+// Runners.
 
 /** @param {Generator} call */
-export function now(call) {
+export function runSync(call) {
   for (let next = call.next(); ; ) {
     if (next.done) return next.value;
     let answer;
@@ -23,20 +23,20 @@ export function now(call) {
   }
 }
 
-/** Begins at once, so that what is wrong with the arguments is thrown. @param {Generator} call @returns {Promise<any>} */
-export function later(call) {
-  return goOn(call, call.next());
+/** Starts synchronously, so that invalid arguments throw. @param {Generator} call @returns {Promise<any>} */
+export function runAsync(call) {
+  return continueAsync(call, call.next());
 }
 
-async function goOn(call, next) {
-  const asked = next.done || host.here();
+async function continueAsync(call, next) {
+  const stack = next.done || host.captureStack();
   while (!next.done) {
     let answer;
-    const ours = Array.isArray(next.value);
+    const isOperation = Array.isArray(next.value);
     try {
-      answer = await (ours ? host.start(...next.value) : next.value);
+      answer = await (isOperation ? host.callAsync(...next.value) : next.value);
     } catch (error) {
-      next = call.throw(ours ? host.askedAt(error, asked) : error);
+      next = call.throw(isOperation ? host.withStack(error, stack) : error);
       continue;
     }
     next = call.next(answer);
@@ -58,7 +58,7 @@ export function pathOf(value, name = "path") {
   return path;
 }
 
-/** The number of an open file. */
+/** Validates a file descriptor. */
 export function descriptor(value, name = "fd") {
   if (typeof value !== "number") throw new ERR_INVALID_ARG_TYPE(name, "number", value);
   if (!Number.isInteger(value) || value < 0 || value > 2147483647) {
@@ -67,7 +67,7 @@ export function descriptor(value, name = "fd") {
   return value;
 }
 
-/** A path, or a file that is open: by its number, or as a FileHandle. */
+/** Returns a path, or the descriptor of an open file, which may be given as a FileHandle. */
 function target(value) {
   if (Number.isInteger(value) && value >= 0) return descriptor(value);
   return typeof value?.fd === "number" ? value.fd : pathOf(value);
@@ -88,8 +88,8 @@ export const constants = {
 function flagsOf(flags) {
   if (typeof flags === "number") return flags;
   const [, letter, rest] = /^([rwa])([sx+]{0,3})$/.exec(flags) ?? [];
-  const wrong = letter === undefined || (letter === "r" && rest.includes("x")) || (letter === "w" && rest.includes("s"));
-  if (wrong || new Set(rest).size !== rest.length) throw new ERR_INVALID_ARG_VALUE("flags", flags);
+  const invalid = letter === undefined || (letter === "r" && rest.includes("x")) || (letter === "w" && rest.includes("s"));
+  if (invalid || new Set(rest).size !== rest.length) throw new ERR_INVALID_ARG_VALUE("flags", flags);
   let bits = { r: 0, w: constants.O_TRUNC | constants.O_CREAT, a: constants.O_APPEND | constants.O_CREAT }[letter];
   if (rest.includes("+")) bits |= constants.O_RDWR;
   else if (letter !== "r") bits |= constants.O_WRONLY;
@@ -98,8 +98,8 @@ function flagsOf(flags) {
   return bits;
 }
 
-function modeOf(mode, usual) {
-  if (mode === undefined || mode === null) return usual;
+function modeOf(mode, defaults) {
+  if (mode === undefined || mode === null) return defaults;
   const number = typeof mode === "string" && /^[0-7]+$/.test(mode) ? Number.parseInt(mode, 8) : mode;
   if (typeof number === "string") {
     throw new ERR_INVALID_ARG_VALUE("mode", mode, "must be a 32-bit unsigned integer or an octal string");
@@ -109,9 +109,9 @@ function modeOf(mode, usual) {
   return number;
 }
 
-/** Options as an object; a string is an encoding. */
-export function optionsOf(options, usual = {}) {
-  if (options === undefined || options === null || typeof options === "function") return { ...usual };
+/** Returns options as an object; a string is an encoding. */
+export function optionsOf(options, defaults = {}) {
+  if (options === undefined || options === null || typeof options === "function") return { ...defaults };
   if (typeof options === "string") options = { encoding: options };
   if (typeof options !== "object") throw new ERR_INVALID_ARG_TYPE("options", ["string", "Object"], options);
   const { encoding } = options;
@@ -119,7 +119,7 @@ export function optionsOf(options, usual = {}) {
     throw new ERR_INVALID_ARG_VALUE("encoding", encoding, "is invalid encoding");
   }
   validateAbortSignal(options.signal, "options.signal");
-  return { ...usual, ...options };
+  return { ...defaults, ...options };
 }
 
 const isUTF8 = (encoding) => /^utf-?8$/i.test(encoding);
@@ -127,20 +127,20 @@ const isEncoding = (encoding) => isUTF8(encoding) || Buffer.isEncoding(encoding)
 
 const buffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** A name that the system gave, in the encoding that was asked for. */
-function named(name, encoding) {
+/** Returns a file name in the requested encoding. */
+function encodeName(name, encoding) {
   if (!encoding || isUTF8(encoding)) return name;
   return encoding === "buffer" ? Buffer.from(name) : Buffer.from(name).toString(encoding);
 }
 
-/** What is to be written: text that the host makes UTF-8 of, or bytes. */
+/** Returns data to be written as text, which the host encodes as UTF-8, or as bytes. */
 function contentOf(data, encoding, name = "data") {
   if (typeof data === "string") return !encoding || isUTF8(encoding) ? data : Buffer.from(data, encoding);
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   throw new ERR_INVALID_ARG_TYPE(name, ["string", "Buffer", "TypedArray", "DataView"], data);
 }
 
-/** Seconds, a Date or a text of a number, as milliseconds. */
+/** Returns seconds, a Date or a numeric string as milliseconds. */
 function timeOf(value) {
   if (typeof value === "string" && `${+value}` === value) value = +value;
   if (typeof value === "number" && Number.isFinite(value)) return value < 0 ? Date.now() : value * 1000;
@@ -154,9 +154,9 @@ function abortable({ signal }) {
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
 }
 
-// What calls give.
+// Results.
 
-const kinds = {
+const fileTypes = {
   isDirectory: constants.S_IFDIR, isFile: constants.S_IFREG, isBlockDevice: constants.S_IFBLK, isCharacterDevice: constants.S_IFCHR,
   isSymbolicLink: constants.S_IFLNK, isFIFO: constants.S_IFIFO, isSocket: constants.S_IFSOCK,
 };
@@ -193,7 +193,7 @@ export class Dirent {
   }
 
   static {
-    for (const [method, kind] of Object.entries(kinds)) {
+    for (const [method, kind] of Object.entries(fileTypes)) {
       Dirent.prototype[method] = function () {
         return this.#kind === kind;
       };
@@ -201,7 +201,7 @@ export class Dirent {
   }
 }
 
-for (const [method, kind] of Object.entries(kinds)) {
+for (const [method, kind] of Object.entries(fileTypes)) {
   Stats.prototype[method] = function () {
     return (Number(this.mode) & constants.S_IFMT) === kind;
   };
@@ -209,7 +209,7 @@ for (const [method, kind] of Object.entries(kinds)) {
 
 const statsOf = (facts, options) => new (options?.bigint ? BigIntStats : Stats)(facts);
 
-// The calls.
+// The functions.
 
 function* readFile(path, options) {
   const { encoding, flag = "r", ...rest } = optionsOf(options);
@@ -244,7 +244,7 @@ function* close(fd) {
   yield ["fs.close", descriptor(fd)];
 }
 
-/** Reads into a buffer; it may be told where by an object. */
+/** (fd, buffer, offset, length, position), (fd, buffer, options) or (fd, options) */
 function* read(fd, into, offset = undefined, length = undefined, position = undefined) {
   if (!ArrayBuffer.isView(into) || (offset !== null && typeof offset === "object")) {
     const options = ArrayBuffer.isView(into) ? offset : (into ?? {});
@@ -253,15 +253,15 @@ function* read(fd, into, offset = undefined, length = undefined, position = unde
   }
   offset ??= 0;
   length ??= into.byteLength - offset;
-  inside("offset", offset, into.byteLength);
-  inside("length", length, into.byteLength - offset);
+  validateRange("offset", offset, into.byteLength);
+  validateRange("length", length, into.byteLength - offset);
   const at = typeof position === "bigint" ? Number(position) : position;
   const data = yield ["fs.read", descriptor(fd), length, typeof at === "number" && at >= 0 ? at : undefined];
   new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(data, offset);
   return { bytesRead: data.length, buffer: into };
 }
 
-function inside(name, value, max) {
+function validateRange(name, value, max) {
   if (typeof value !== "number") throw new ERR_INVALID_ARG_TYPE(name, "number", value);
   if (!(value >= 0)) throw new ERR_OUT_OF_RANGE(name, ">= 0", value);
   if (value > max) throw new ERR_OUT_OF_RANGE(name, `<= ${max}`, value);
@@ -278,8 +278,8 @@ function* write(fd, data, offset = undefined, length = undefined, position = und
     if (offset !== null && typeof offset === "object") ({ offset, length, position } = offset);
     offset ??= 0;
     length ??= data.byteLength - offset;
-    inside("offset", offset, data.byteLength);
-    inside("length", length, data.byteLength - offset);
+    validateRange("offset", offset, data.byteLength);
+    validateRange("length", length, data.byteLength - offset);
     content = new Uint8Array(data.buffer, data.byteOffset + offset, length);
   }
   const bytesWritten = isPipe(descriptor(fd))
@@ -331,7 +331,7 @@ function* mkdir(path, options) {
 
 function* mkdtemp(prefix, options) {
   const { encoding } = optionsOf(options);
-  return named(yield ["fs.mkdtemp", pathOf(prefix, "prefix")], encoding);
+  return encodeName(yield ["fs.mkdtemp", pathOf(prefix, "prefix")], encoding);
 }
 
 function* readdir(path, options) {
@@ -345,7 +345,7 @@ function* readdir(path, options) {
     for (let j = 0; j < entries.length; j += 2) {
       const [name, kind] = [entries[j], entries[j + 1]];
       const below = folders[i] === "" ? name : join(folders[i], name);
-      found.push(withFileTypes ? new Dirent(named(name, encoding), folder, kind) : named(below, encoding));
+      found.push(withFileTypes ? new Dirent(encodeName(name, encoding), folder, kind) : encodeName(below, encoding));
       if (recursive && kind === constants.S_IFDIR) folders.push(below);
     }
   }
@@ -394,15 +394,15 @@ function* symlink(to, path) {
 
 function* readlink(path, options) {
   const { encoding } = optionsOf(options);
-  return named(yield ["fs.readlink", pathOf(path)], encoding);
+  return encodeName(yield ["fs.readlink", pathOf(path)], encoding);
 }
 
 function* realpath(path, options) {
   const { encoding } = optionsOf(options);
-  return named(yield ["fs.realpath", pathOf(path)], encoding);
+  return encodeName(yield ["fs.realpath", pathOf(path)], encoding);
 }
 
-/** realpath and realpathSync find the links themselves, so that it is lstat what fails. */
+/** In node, realpath and realpathSync resolve links in JavaScript, so that lstat fails. */
 function* realpathByLinks(path, options) {
   try {
     return yield* realpath(path, options);
@@ -463,24 +463,24 @@ function* cp(from, to, options) {
   const settings = { force: true, filter: () => true, ...optionsOf(options) };
   const path = require("node:path");
   const [src, dest] = [pathOf(from, "src"), pathOf(to, "dest")];
-  const [source, aim] = [path.resolve(src), path.resolve(dest)];
+  const [source, absoluteDest] = [path.resolve(src), path.resolve(dest)];
   const failed = (code, text, file) => systemError(code, `${text} ${file}`, { errno: 22, syscall: "cp", path: file });
-  if (source === aim) throw failed("ERR_FS_CP_EINVAL", "Invalid src or dest: cp returned EINVAL (src and dest cannot be the same)", dest);
+  if (source === absoluteDest) throw failed("ERR_FS_CP_EINVAL", "Invalid src or dest: cp returned EINVAL (src and dest cannot be the same)", dest);
   const { [1]: mode } = yield [settings.dereference ? "fs.stat" : "fs.lstat", src];
   if ((mode & constants.S_IFMT) === constants.S_IFDIR) {
     if (!settings.recursive) {
       throw failed("ERR_FS_EISDIR", `Path is a directory: cp returned EISDIR (${src} is a directory (not copied))`, src);
     }
-    if (aim.startsWith(source + path.sep)) {
+    if (absoluteDest.startsWith(source + path.sep)) {
       throw failed("ERR_FS_CP_EINVAL", `Invalid src or dest: cp returned EINVAL (cannot copy ${src} to a subdirectory of self ${dest})`, dest);
     }
   }
-  if (!(yield* chosen(settings, src, dest))) return;
-  yield ["fs.mkdir", path.dirname(aim), true, 0o777];
+  if (!(yield* isSelected(settings, src, dest))) return;
+  yield ["fs.mkdir", path.dirname(absoluteDest), true, 0o777];
   yield* copyTree(src, dest, settings);
 }
 
-function* chosen({ filter }, src, dest) {
+function* isSelected({ filter }, src, dest) {
   const answer = filter(src, dest);
   return typeof answer?.then === "function" ? yield answer : answer;
 }
@@ -488,39 +488,39 @@ function* chosen({ filter }, src, dest) {
 function* copyTree(src, dest, settings) {
   const path = require("node:path");
   const { [1]: mode, [10]: atime, [11]: mtime } = yield [settings.dereference ? "fs.stat" : "fs.lstat", src];
-  const there = yield* lstat(dest, { throwIfNoEntry: false });
+  const existing = yield* lstat(dest, { throwIfNoEntry: false });
   const kind = mode & constants.S_IFMT;
   if (kind === constants.S_IFDIR) {
-    if (there && !there.isDirectory()) {
+    if (existing && !existing.isDirectory()) {
       throw systemError("ERR_FS_CP_DIR_TO_NON_DIR",
         `Cannot overwrite non-directory with directory: cp returned EISDIR (cannot overwrite non-directory ${dest} with directory ${src}) ${dest}`);
     }
-    if (!there) yield ["fs.mkdir", dest, false, mode & 0o777];
+    if (!existing) yield ["fs.mkdir", dest, false, mode & 0o777];
     const entries = yield ["fs.readdir", src];
     for (let i = 0; i < entries.length; i += 2) {
       const [one, other] = [path.join(src, entries[i]), path.join(dest, entries[i])];
-      if (yield* chosen(settings, one, other)) yield* copyTree(one, other, settings);
+      if (yield* isSelected(settings, one, other)) yield* copyTree(one, other, settings);
     }
     return;
   }
-  if (there?.isDirectory()) {
+  if (existing?.isDirectory()) {
     throw systemError("ERR_FS_CP_NON_DIR_TO_DIR",
       `Cannot overwrite directory with non-directory: cp returned ENOTDIR (cannot overwrite directory ${dest} with non-directory ${src}) ${dest}`);
   }
-  if (there && !settings.force) {
+  if (existing && !settings.force) {
     if (!settings.errorOnExist) return;
     throw systemError("ERR_FS_CP_EEXIST", `Target already exists: cp returned EEXIST (${dest} already exists) ${dest}`, { syscall: "cp", path: dest });
   }
-  if (there) yield ["fs.unlink", dest];
+  if (existing) yield ["fs.unlink", dest];
   if (kind !== constants.S_IFLNK) yield ["fs.copy", src, dest, false];
   else {
-    const aim = yield ["fs.readlink", src];
-    yield ["fs.symlink", settings.verbatimSymlinks ? aim : path.resolve(path.dirname(src), aim), dest];
+    const absoluteDest = yield ["fs.readlink", src];
+    yield ["fs.symlink", settings.verbatimSymlinks ? absoluteDest : path.resolve(path.dirname(src), absoluteDest), dest];
   }
   if (settings.preserveTimestamps && kind !== constants.S_IFLNK) yield ["fs.utimes", dest, atime, mtime];
 }
 
-/** A folder that is read entry by entry. */
+/** The result of opendir. */
 export class Dir {
   #entries;
   #closed = false;
@@ -582,18 +582,18 @@ function* opendir(path, options) {
   }
 }
 
-/** Those that are the same whether they give a promise or not. */
-export const calls = {
+/** Functions that fs and fs.promises have in common. */
+export const pathCalls = {
   access, appendFile, chmod, copyFile, cp, link, lstat, mkdir, mkdtemp, opendir, readFile, readdir, readlink, realpath, rename, rm, rmdir,
   stat, symlink, truncate, unlink, utimes, writeFile,
 };
 
-/** Those that take the number of an open file, and others that promises do not have. */
-export const more = {
+/** Functions of fs that fs.promises does not have. */
+export const descriptorCalls = {
   close, exists, fchmod, fdatasync: fsync, fstat, fsync, ftruncate, futimes, open, read, readv, realpath: realpathByLinks, write, writev,
 };
 
 export const realpathNative = realpath;
 
-/** What there is in node and not here. */
+/** Functions of node that the engine does not have. */
 export const missing = ["chown", "fchown", "lchmod", "lchown", "lutimes", "statfs"];

@@ -1,4 +1,4 @@
-/** FormData, and how it is sent. @module */
+/** FormData, and its encoding as multipart/form-data. @module */
 import { Blob, bytes, File } from "internal/blob";
 
 function entry(value, filename) {
@@ -7,7 +7,7 @@ function entry(value, filename) {
   return new File([value], filename ?? "blob", { type: value.type, lastModified: value.lastModified });
 }
 
-function need(given, count, method) {
+function requireArgs(given, count, method) {
   if (given < count) {
     throw new TypeError(`FormData.${method}: ${count} argument${count > 1 ? "s" : ""} required, but${given > 0 ? " only" : ""} ${given} found.`);
   }
@@ -17,35 +17,35 @@ export class FormData {
   #entries = [];
 
   append(name, value, filename = undefined) {
-    need(arguments.length, 2, "append");
+    requireArgs(arguments.length, 2, "append");
     this.#entries.push([`${name}`, entry(value, filename)]);
   }
 
   set(name, value, filename = undefined) {
-    need(arguments.length, 2, "set");
-    const made = [`${name}`, entry(value, filename)];
-    const at = this.#entries.findIndex(([key]) => key === made[0]);
-    if (at < 0) this.#entries.push(made);
-    else this.#entries = this.#entries.flatMap((old, i) => (i === at ? [made] : old[0] === made[0] ? [] : [old]));
+    requireArgs(arguments.length, 2, "set");
+    const newEntry = [`${name}`, entry(value, filename)];
+    const at = this.#entries.findIndex(([key]) => key === newEntry[0]);
+    if (at < 0) this.#entries.push(newEntry);
+    else this.#entries = this.#entries.flatMap((old, i) => (i === at ? [newEntry] : old[0] === newEntry[0] ? [] : [old]));
   }
 
   delete(name) {
-    need(arguments.length, 1, "delete");
+    requireArgs(arguments.length, 1, "delete");
     this.#entries = this.#entries.filter(([key]) => key !== `${name}`);
   }
 
   get(name) {
-    need(arguments.length, 1, "get");
+    requireArgs(arguments.length, 1, "get");
     return this.#entries.find(([key]) => key === `${name}`)?.[1] ?? null;
   }
 
   getAll(name) {
-    need(arguments.length, 1, "getAll");
+    requireArgs(arguments.length, 1, "getAll");
     return this.#entries.filter(([key]) => key === `${name}`).map(([, value]) => value);
   }
 
   has(name) {
-    need(arguments.length, 1, "has");
+    requireArgs(arguments.length, 1, "has");
     return this.#entries.some(([key]) => key === `${name}`);
   }
 
@@ -74,23 +74,23 @@ export class FormData {
   }
 }
 
-const quoted = (name) => name.replace(/\r?\n|\r/g, "%0D%0A").replace(/"/g, "%22");
+const escapeName = (name) => name.replace(/\r?\n|\r/g, "%0D%0A").replace(/"/g, "%22");
 
-/** A form as multipart/form-data. @param {FormData} form @returns {{ type: string, bytes: Uint8Array }} */
+/** Encodes a form as multipart/form-data. @param {FormData} form @returns {{ type: string, bytes: Uint8Array }} */
 export function encodeForm(form) {
   const boundary = `----formdata-${host.call("crypto.uuid")}`;
   const parts = [];
   for (const [name, value] of form) {
-    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
     if (typeof value === "string") parts.push(`${head}\r\n\r\n${value.replace(/\r?\n|\r/g, "\r\n")}\r\n`);
-    else parts.push(`${head}; filename="${quoted(value.name)}"\r\nContent-Type: ${value.type || "application/octet-stream"}\r\n\r\n`, value, "\r\n");
+    else parts.push(`${head}; filename="${escapeName(value.name)}"\r\nContent-Type: ${value.type || "application/octet-stream"}\r\n\r\n`, value, "\r\n");
   }
   return { type: `multipart/form-data; boundary=${boundary}`, bytes: bytes(new Blob([...parts, `--${boundary}--\r\n`])) };
 }
 
-/** A form of what was sent as multipart/form-data. @param {Uint8Array} body @param {string} boundary @returns {FormData} */
+/** Decodes multipart/form-data. @param {Uint8Array} body @param {string} boundary @returns {FormData} */
 export function decodeForm(body, boundary) {
-  // Characters stand for bytes until the parts are found.
+  // Latin-1, to split bytes with string functions.
   const text = host.call("latin1.decode", body);
   const [before, ...parts] = `\r\n${text}`.split(`\r\n--${boundary}`);
   if (before.trim() !== "" || !parts.at(-1)?.startsWith("--")) throw new TypeError("Failed to parse body as FormData.");
@@ -103,9 +103,9 @@ export function decodeForm(body, boundary) {
     if (end < 0 || name === undefined) throw new TypeError("Failed to parse body as FormData.");
     const filename = /;\s*filename="([^"]*)"/i.exec(head)?.[1];
     const type = /^content-type:\s*(.*)$/im.exec(head)?.[1].trim() ?? "text/plain";
-    form.append(plain(name), filename === undefined ? host.call("utf8.decode", content) : new File([content], plain(filename), { type }));
+    form.append(unescapeName(name), filename === undefined ? host.call("utf8.decode", content) : new File([content], unescapeName(filename), { type }));
   }
   return form;
 }
 
-const plain = (name) => name.replace(/%0D%0A/gi, "\r\n").replace(/%22/g, '"');
+const unescapeName = (name) => name.replace(/%0D%0A/gi, "\r\n").replace(/%22/g, '"');

@@ -1,6 +1,5 @@
 /**
- * The globals that are loaded with their first use: which chunk has each, and under what name there if not the same.
- * The bootstrap takes this file in whole.
+ * The globals that are loaded when they are first used, by the chunk that exports them. bootstrap.js includes this file.
  * @module
  */
 

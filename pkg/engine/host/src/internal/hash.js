@@ -1,12 +1,12 @@
-/** The hashes of node:crypto, which are streams too. @module */
+/** Hash and Hmac of node:crypto. @module */
 import { Transform } from "node:stream";
 import { bytesOf, coded, encoded } from "internal/crypto_bytes";
 
-/** What waits to be hashed before the host is asked, in bytes. */
-const batch = 1 << 18;
+/** Number of bytes that are collected before they are passed to the host. */
+const batchSize = 1 << 18;
 
-/** A hash that is given its data by and by: a state of the host's, and what the host was not told yet. */
-class Running {
+/** An incremental hash: the serialized state of the host's hash, and data that was not yet passed to it. */
+class IncrementalHash {
   constructor(algorithm) {
     this.algorithm = algorithm;
     this.state = undefined;
@@ -17,10 +17,10 @@ class Running {
   update(bytes) {
     this.waiting.push(bytes.slice());
     this.size += bytes.length;
-    if (this.size >= batch) this.state = host.call("crypto.update", this.algorithm, this.state, this.#take());
+    if (this.size >= batchSize) this.state = host.call("crypto.update", this.algorithm, this.state, this.#takeWaiting());
   }
 
-  #take() {
+  #takeWaiting() {
     const all = this.waiting.length === 1 ? this.waiting[0] : Buffer.concat(this.waiting);
     this.waiting = [];
     this.size = 0;
@@ -28,33 +28,33 @@ class Running {
   }
 
   digest() {
-    return host.call("crypto.digest", this.algorithm, this.state, this.#take());
+    return host.call("crypto.digest", this.algorithm, this.state, this.#takeWaiting());
   }
 
   copy() {
-    const other = new Running(this.algorithm);
+    const other = new IncrementalHash(this.algorithm);
     Object.assign(other, { state: this.state, waiting: [...this.waiting], size: this.size });
     return other;
   }
 }
 
-/** What createHash and createHmac have in common. */
+/** The base class of Hash and Hmac. */
 class Digest extends Transform {
-  #done = false;
+  #digested = false;
 
   update(data, encoding) {
-    this.mustBeOpen();
+    this.requireOpen();
     this.running.update(bytesOf(data, encoding));
     return this;
   }
 
   digest(encoding) {
-    this.#done = true;
-    return encoded(this.finished(), encoding);
+    this.#digested = true;
+    return encoded(this.finish(), encoding);
   }
 
-  mustBeOpen() {
-    if (this.#done) throw coded(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
+  requireOpen() {
+    if (this.#digested) throw coded(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
   }
 
   _transform(chunk, encoding, callback) {
@@ -63,53 +63,53 @@ class Digest extends Transform {
   }
 
   _flush(callback) {
-    this.push(Buffer.from(this.finished()));
+    this.push(Buffer.from(this.finish()));
     callback();
   }
 }
 
-/** Its digest can be asked for once, after its end as a stream too. */
+/** digest may be called once, also after the end of the stream. */
 export class Hash extends Digest {
   #sum;
 
   constructor(algorithm, options) {
     super(options);
-    this.running = algorithm instanceof Running ? algorithm : new Running(algorithm);
+    this.running = algorithm instanceof IncrementalHash ? algorithm : new IncrementalHash(algorithm);
   }
 
   digest(encoding) {
-    this.mustBeOpen();
+    this.requireOpen();
     return super.digest(encoding);
   }
 
-  finished() {
+  finish() {
     this.#sum ??= this.running.digest();
     return this.#sum;
   }
 
   copy() {
-    this.mustBeOpen();
+    this.requireOpen();
     return new Hash(this.running.copy());
   }
 }
 
-/** Its digest is empty when it was taken before. */
+/** A second digest is empty, as in node. */
 export class Hmac extends Digest {
-  #over = false;
+  #finished = false;
 
   constructor(algorithm, block, key, options) {
     super(options);
     const padded = new Uint8Array(block);
     padded.set(key.length > block ? host.call("crypto.hash", algorithm, key) : key);
-    this.running = new Running(algorithm);
+    this.running = new IncrementalHash(algorithm);
     this.running.update(padded.map((byte) => byte ^ 0x36));
-    this.outer = new Running(algorithm);
+    this.outer = new IncrementalHash(algorithm);
     this.outer.update(padded.map((byte) => byte ^ 0x5c));
   }
 
-  finished() {
-    if (this.#over) return new Uint8Array();
-    this.#over = true;
+  finish() {
+    if (this.#finished) return new Uint8Array();
+    this.#finished = true;
     this.outer.update(this.running.digest());
     return this.outer.digest();
   }

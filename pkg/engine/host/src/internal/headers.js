@@ -67,7 +67,7 @@ export class Headers {
     for (const [name, value] of this) callback.call(receiver, value, name, this);
   }
 
-  /** By name; each cookie that is set comes by itself. */
+  /** Sorted by name; set-cookie has an entry for each value. */
   *entries() {
     for (const key of [...this.#values.keys()].sort()) {
       if (key !== "set-cookie") yield [key, this.#joined(key)];

@@ -1,9 +1,9 @@
 /** The client of node:http and node:https, over Go's. @module */
 import EventEmitter from "node:events";
-import { coded, flatHeaders, IncomingMessage, OutgoingMessage, receive, send } from "internal/http_message";
+import { coded, flatHeaders, IncomingMessage, OutgoingMessage, setBodySource, send } from "internal/http_message";
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 
-/** Connections are Go's to keep; an agent holds what it was told. */
+/** Agent has no effect: Go manages connections. */
 export class Agent extends EventEmitter {
   maxSockets = Number.POSITIVE_INFINITY;
   maxFreeSockets = 256;
@@ -20,7 +20,7 @@ export class Agent extends EventEmitter {
   destroy() {}
 }
 
-/** What listeners of "socket" get. */
+/** The argument of the "socket" event. */
 class Socket extends EventEmitter {
   connecting = false;
   destroyed = false;
@@ -58,7 +58,7 @@ class Socket extends EventEmitter {
   }
 }
 
-/** What was asked for, from (url, options, callback), each but one optional. */
+/** Returns options and callback of (url, options, callback), each but one optional. */
 function settingsOf(args, protocol) {
   const callback = typeof args.at(-1) === "function" ? args.pop() : undefined;
   let [first, second] = args;
@@ -75,12 +75,12 @@ function urlOf({ protocol, hostname, host: name, port, path = "/", socketPath })
   return `${protocol}//${authority}${port ? `:${port}` : ""}${path.startsWith("/") ? path : `/${path}`}`;
 }
 
-const upgrades = "WebSockets and other upgrades of a connection are not available in the embedded engine; install bun (https://bun.sh) or node";
+const upgradeMessage = "WebSockets and other upgrades of a connection are not available in the embedded engine; install bun (https://bun.sh) or node";
 
 export class ClientRequest extends OutgoingMessage {
   #id;
   #url;
-  #answered = false;
+  #responded = false;
   #timer;
   #signal;
   #abort = () => this.destroy(Object.assign(new Error("The operation was aborted"), { name: "AbortError", code: "ABORT_ERR" }));
@@ -90,7 +90,7 @@ export class ClientRequest extends OutgoingMessage {
   res = null;
 
   constructor(protocol, args) {
-    super(false); // it is over when its answer is
+    super(false); // destroyed after its response
     const { callback, options } = settingsOf(args, protocol);
     if ((options.protocol || protocol) !== protocol) {
       throw coded(TypeError, "ERR_INVALID_PROTOCOL", `Protocol "${options.protocol}" not supported. Expected "${protocol}"`);
@@ -103,7 +103,7 @@ export class ClientRequest extends OutgoingMessage {
     this.#url = urlOf({ ...options, protocol, path: this.path });
     const headers = Array.isArray(options.headers) ? options.headers : Object.entries(options.headers ?? {});
     for (const [name, value] of headers) this.setHeader(name, value);
-    if (this.hasHeader("upgrade")) throw coded(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", upgrades);
+    if (this.hasHeader("upgrade")) throw coded(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", upgradeMessage);
     if (options.auth && !this.hasHeader("authorization")) {
       this.setHeader("Authorization", `Basic ${Buffer.from(options.auth).toString("base64")}`);
     }
@@ -119,48 +119,48 @@ export class ClientRequest extends OutgoingMessage {
   flushHeaders() {}
 
   [send](data, last, callback) {
-    if (this.#id === undefined) return this.#begin(data, last, callback);
-    this.#push(data, last).then(() => callback(), () => callback());
+    if (this.#id === undefined) return this.#sendHead(data, last, callback);
+    this.#writeBody(data, last).then(() => callback(), () => callback());
   }
 
-  async #push(data, last) {
-    if (data !== undefined && data.length > 0) await host.start("fetch.write", this.#id, Buffer.from(data));
-    if (last) await host.start("fetch.write", this.#id);
+  async #writeBody(data, last) {
+    if (data !== undefined && data.length > 0) await host.callAsync("fetch.write", this.#id, Buffer.from(data));
+    if (last) await host.callAsync("fetch.write", this.#id);
   }
 
-  /** Sends all at once, or the head and then what comes. */
-  #begin(data, last, callback) {
+  /** Sends a whole request, or its headers and the first part of its body. */
+  #sendHead(data, last, callback) {
     this.#id = host.call("fetch.open");
     this.headersSent = true;
     const whole = data === undefined ? undefined : Buffer.from(data);
-    const sent = host.start("fetch.send", this.#id, this.method, this.#url, this[flatHeaders](), last ? whole : true, true);
-    sent.then((answer) => this.#answer(answer), (error) => this.#fail(error));
+    const pendingResponse = host.callAsync("fetch.send", this.#id, this.method, this.#url, this[flatHeaders](), last ? whole : true, true);
+    pendingResponse.then((response) => this.#receiveResponse(response), (error) => this.#fail(error));
     if (last) callback();
-    else this.#push(data, false).then(() => callback(), () => callback());
+    else this.#writeBody(data, false).then(() => callback(), () => callback());
   }
 
-  #answer([statusCode, statusMessage, rawHeaders]) {
-    this.#answered = true;
-    const response = new IncomingMessage(this.socket)[receive](() => this.#read());
+  #receiveResponse([statusCode, statusMessage, rawHeaders]) {
+    this.#responded = true;
+    const response = new IncomingMessage(this.socket)[setBodySource](() => this.#read());
     Object.assign(response, { statusCode, statusMessage, rawHeaders, req: this });
     this.res = response;
-    response.on("close", () => this.#over());
+    response.on("close", () => this.#cleanUp());
     if (!this.emit("response", response)) response.resume();
   }
 
   async #read() {
-    const data = await host.start("fetch.read", this.#id).catch((error) => {
-      throw hungUp(error);
+    const data = await host.callAsync("fetch.read", this.#id).catch((error) => {
+      throw asSocketError(error);
     });
     if (data === undefined) host.call("fetch.close", this.#id);
     return data;
   }
 
   #fail(error) {
-    if (!this.destroyed) this.destroy(hungUp(error));
+    if (!this.destroyed) this.destroy(asSocketError(error));
   }
 
-  #over() {
+  #cleanUp() {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener("abort", this.#abort);
     if (this.#id !== undefined) host.call("fetch.close", this.#id);
@@ -172,7 +172,7 @@ export class ClientRequest extends OutgoingMessage {
     this.#signal?.removeEventListener("abort", this.#abort);
     if (this.#id !== undefined) host.call("fetch.close", this.#id);
     this.res?.destroy(error);
-    callback(error ?? (this.#answered ? null : coded(Error, "ECONNRESET", "socket hang up")));
+    callback(error ?? (this.#responded ? null : coded(Error, "ECONNRESET", "socket hang up")));
   }
 
   abort() {
@@ -193,9 +193,9 @@ export class ClientRequest extends OutgoingMessage {
   setSocketKeepAlive() {}
 }
 
-const hungUp = (error) => (error.code === "UND_ERR_SOCKET" ? coded(Error, "ECONNRESET", "socket hang up") : error);
+const asSocketError = (error) => (error.code === "UND_ERR_SOCKET" ? coded(Error, "ECONNRESET", "socket hang up") : error);
 
-/** request and get, for one protocol. @param {"http:" | "https:"} protocol */
+/** Returns request and get for a protocol. @param {"http:" | "https:"} protocol */
 export function clientOf(protocol) {
   const request = (...args) => new ClientRequest(protocol, args);
   const get = (...args) => {

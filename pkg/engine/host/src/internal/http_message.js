@@ -1,14 +1,14 @@
-/** What requests and responses of node:http have in common, on the side of a server and on that of a client. @module */
+/** The base classes of requests and responses of node:http, for servers and clients. @module */
 import { Readable, Writable } from "node:stream";
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const wrong = /[^\t\x20-\x7e\x80-\xff]/;
+const invalidValueChar = /[^\t\x20-\x7e\x80-\xff]/;
 
-// What the host's own code asks of messages. Frameworks give them methods of theirs, such as send, so these have no names.
+// Methods for internal use. They are symbols, because frameworks add methods such as send to messages.
 export const send = Symbol("send");
 export const flatHeaders = Symbol("flatHeaders");
-export const hold = Symbol("hold");
-export const receive = Symbol("receive");
+export const setBody = Symbol("hold");
+export const setBodySource = Symbol("receive");
 
 export const coded = (Base, code, message) => Object.assign(new Base(message), { code });
 
@@ -20,18 +20,18 @@ export function validateHeaderName(name, label = "Header name") {
 
 export function validateHeaderValue(name, value) {
   if (value === undefined) throw coded(TypeError, "ERR_HTTP_INVALID_HEADER_VALUE", `Invalid value "undefined" for header "${name}"`);
-  for (const one of Array.isArray(value) ? value : [value]) {
-    if (wrong.test(`${one}`)) throw coded(TypeError, "ERR_INVALID_CHAR", `Invalid character in header content ["${name}"]`);
+  for (const item of Array.isArray(value) ? value : [value]) {
+    if (invalidValueChar.test(`${item}`)) throw coded(TypeError, "ERR_INVALID_CHAR", `Invalid character in header content ["${name}"]`);
   }
 }
 
-/** Headers of which only the first counts. */
-const single = new Set([
+/** Headers whose first value counts. */
+const singleValueHeaders = new Set([
   "age", "authorization", "content-length", "content-type", "etag", "expires", "from", "host", "if-modified-since", "if-unmodified-since",
   "last-modified", "location", "max-forwards", "proxy-authorization", "referer", "retry-after", "server", "user-agent",
 ]);
 
-/** Headers by name in lower case, those that come again joined. @param {string[]} flat names and values by turns */
+/** Returns headers by lower-case name, with repeated values joined. @param {string[]} flat alternating names and values */
 function joined(flat) {
   const headers = {};
   for (let i = 0; i < flat.length; i += 2) {
@@ -39,18 +39,18 @@ function joined(flat) {
     const value = flat[i + 1];
     if (name === "set-cookie") (headers[name] ??= []).push(value);
     else if (!Object.hasOwn(headers, name)) headers[name] = value;
-    else if (!single.has(name)) headers[name] += (name === "cookie" ? "; " : ", ") + value;
+    else if (!singleValueHeaders.has(name)) headers[name] += (name === "cookie" ? "; " : ", ") + value;
   }
   return headers;
 }
 
 const buffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** What came in: a client's request, or a server's answer. */
+/** A request in a server, or a response in a client. */
 export class IncomingMessage extends Readable {
   #headers;
-  #next;
-  #whole;
+  #readBody;
+  #body;
 
   constructor(socket = undefined) {
     super({ highWaterMark: 65536 });
@@ -88,22 +88,22 @@ export class IncomingMessage extends Readable {
     return headers;
   }
 
-  /** Says what the body is. @param {Uint8Array} bytes */
-  [hold](bytes) {
-    this.#whole = bytes;
+  /** Sets the whole body. @param {Uint8Array} bytes */
+  [setBody](bytes) {
+    this.#body = bytes;
     this.complete = true;
   }
 
-  /** Says where the body comes from: undefined is its end. @param {() => Promise<Uint8Array | undefined>} next */
-  [receive](next) {
-    this.#next = next;
+  /** Sets the function that reads the body; it returns undefined at the end. @param {() => Promise<Uint8Array | undefined>} next */
+  [setBodySource](next) {
+    this.#readBody = next;
     return this;
   }
 
   _read() {
-    if (this.#whole) this.push(buffer(this.#whole));
-    if (!this.#next) return void this.#end();
-    this.#next().then((bytes) => (bytes === undefined ? this.#end() : this.push(buffer(bytes))), (error) => this.destroy(error));
+    if (this.#body) this.push(buffer(this.#body));
+    if (!this.#readBody) return void this.#end();
+    this.#readBody().then((bytes) => (bytes === undefined ? this.#end() : this.push(buffer(bytes))), (error) => this.destroy(error));
   }
 
   #end() {
@@ -125,12 +125,12 @@ export class IncomingMessage extends Readable {
   }
 }
 
-/** What goes out. A subclass says how, in send. */
+/** A response in a server, or a request in a client. Subclasses implement send. */
 export class OutgoingMessage extends Writable {
   /** @type {Map<string, [name: string, value: string | number | string[]]>} by name in lower case */
   #headers = new Map();
   #ending = false;
-  #held;
+  #lastChunk;
 
   headersSent = false;
   sendDate = true;
@@ -150,7 +150,7 @@ export class OutgoingMessage extends Writable {
   }
 
   setHeader(name, value) {
-    this.#open("set");
+    this.#requireUnsent("set");
     validateHeaderName(name);
     validateHeaderValue(name, value);
     this.#headers.set(name.toLowerCase(), [name, value]);
@@ -190,17 +190,17 @@ export class OutgoingMessage extends Writable {
   }
 
   removeHeader(name) {
-    this.#open("remove");
+    this.#requireUnsent("remove");
     this.#headers.delete(`${name}`.toLowerCase());
   }
 
-  #open(verb) {
+  #requireUnsent(verb) {
     if (this.headersSent) throw coded(Error, "ERR_HTTP_HEADERS_SENT", `Cannot ${verb} headers after they are sent to the client`);
   }
 
-  /** Names and values by turns, as they go out. */
+  /** Returns the headers as alternating names and values. */
   [flatHeaders]() {
-    return [...this.#headers.values()].flatMap(([name, value]) => [].concat(value).flatMap((one) => [name, `${one}`]));
+    return [...this.#headers.values()].flatMap(([name, value]) => [].concat(value).flatMap((item) => [name, `${item}`]));
   }
 
   end(chunk, encoding, callback) {
@@ -212,14 +212,14 @@ export class OutgoingMessage extends Writable {
   _write(chunk, encoding, callback) {
     const data = typeof chunk !== "string" || /^utf-?8$/i.test(encoding) ? chunk : Buffer.from(chunk, encoding);
     if (!this.#ending) return this[send](data, false, callback);
-    const before = this.#held;
-    this.#held = data;
+    const before = this.#lastChunk;
+    this.#lastChunk = data;
     if (before === undefined) callback();
     else this[send](before, false, callback);
   }
 
   _final(callback) {
-    this[send](this.#held, true, callback);
+    this[send](this.#lastChunk, true, callback);
   }
 
   addTrailers() {}

@@ -1,20 +1,20 @@
 /** The server of node:http, over Go's. @module */
 import EventEmitter from "node:events";
 import {
-  coded, flatHeaders, hold, IncomingMessage, OutgoingMessage, receive, send, validateHeaderName, validateHeaderValue,
+  coded, flatHeaders, setBody, IncomingMessage, OutgoingMessage, setBodySource, send, validateHeaderName, validateHeaderValue,
 } from "internal/http_message";
 
-const answers = Symbol("answers");
-const goOn = Symbol("goOn");
+const setId = Symbol("answers");
+const resumeWriting = Symbol("goOn");
 
-/** How many bytes may wait for a client before a response is asked to wait. */
-const highWater = 16384;
+/** Number of queued bytes above which write waits for "drain". */
+const highWaterMark = 16384;
 
-const idleTime = 5000;
-const headersTime = 60000;
-const requestTime = 300000;
+const defaultKeepAliveTimeout = 5000;
+const defaultHeadersTimeout = 60000;
+const defaultRequestTimeout = 300000;
 
-/** A connection, as far as it can be seen. */
+/** The socket of a request. */
 class Connection extends EventEmitter {
   #close;
 
@@ -32,7 +32,7 @@ class Connection extends EventEmitter {
 
   destroy() {
     if (!this.destroyed) this.#close();
-    this.gone();
+    this.markClosed();
     return this;
   }
 
@@ -45,7 +45,7 @@ class Connection extends EventEmitter {
     this.destroy();
   }
 
-  gone() {
+  markClosed() {
     if (this.destroyed) return;
     this.destroyed = true;
     this.readable = this.writable = false;
@@ -62,7 +62,7 @@ for (const name of ["setTimeout", "setNoDelay", "setKeepAlive", "setEncoding", "
 export class ServerResponse extends OutgoingMessage {
   #id;
   #statusMessage;
-  #begun = false; // the head is on its way
+  #started = false; // the status and headers were sent
   #waiting;
 
   statusCode = 200;
@@ -73,8 +73,8 @@ export class ServerResponse extends OutgoingMessage {
     this.socket = request.socket ?? null;
   }
 
-  /** Says which request of the host's this answers. */
-  [answers](id) {
+  /** Sets the number of the request. */
+  [setId](id) {
     this.#id = id;
     return this;
   }
@@ -116,20 +116,20 @@ export class ServerResponse extends OutgoingMessage {
   }
 
   flushHeaders() {
-    if (!this.#begun) this[send](undefined, false, () => {});
+    if (!this.#started) this[send](undefined, false, () => {});
   }
 
   [send](data, last, callback) {
     if (!this.headersSent) this.writeHead(this.statusCode);
-    const head = this.#begun ? [0, undefined] : [this.statusCode, this[flatHeaders]()];
-    this.#begun = true;
+    const head = this.#started ? [0, undefined] : [this.statusCode, this[flatHeaders]()];
+    this.#started = true;
     const queued = host.call("http.send", this.#id, ...head, data, last);
-    if (queued >= 0 && (last || queued > highWater)) this.#waiting = callback;
+    if (queued >= 0 && (last || queued > highWaterMark)) this.#waiting = callback;
     else callback();
   }
 
-  /** The host may be given more, or has sent it all. */
-  [goOn]() {
+  /** Calls the callback of the last write: the host accepts more, or has sent everything. */
+  [resumeWriting]() {
     const callback = this.#waiting;
     this.#waiting = undefined;
     callback?.();
@@ -137,7 +137,7 @@ export class ServerResponse extends OutgoingMessage {
 
   _destroy(_error, callback) {
     if (!this.writableFinished) host.call("http.abort", this.#id);
-    callback(null); // it is the connection that has an error, and nobody listens to that
+    callback(null); // in node the connection has the error, not the response
   }
 
   assignSocket(socket) {
@@ -151,21 +151,21 @@ export class ServerResponse extends OutgoingMessage {
 }
 
 export class Server extends EventEmitter {
-  #number; // the host's
+  #number; // of the server, in Go
   #listener;
   #address = null;
   #opening = false;
   #closing = false;
-  #keeps = true;
+  #hasRef = true;
   /** @type {Map<number, Connection>} */
   #connections = new Map();
   /** @type {Map<number, { request: IncomingMessage, response: ServerResponse }>} */
   #exchanges = new Map();
 
   listening = false;
-  keepAliveTimeout = idleTime;
-  headersTimeout = headersTime;
-  requestTimeout = requestTime;
+  keepAliveTimeout = defaultKeepAliveTimeout;
+  headersTimeout = defaultHeadersTimeout;
+  requestTimeout = defaultRequestTimeout;
   maxHeadersCount = null;
   maxRequestsPerSocket = 0;
   timeout = 0;
@@ -201,11 +201,11 @@ export class Server extends EventEmitter {
   }
 
   async #open(name, port) {
-    this.#listener = host.listen((what, ...args) => this.#on[what].apply(this, args));
+    this.#listener = host.listen((event, ...args) => this.#on[event].apply(this, args));
     let opened;
     try {
       const limits = [this.keepAliveTimeout, Math.min(this.headersTimeout, this.requestTimeout || this.headersTimeout)];
-      opened = await host.start("http.listen", this.#listener, name, port, ...limits);
+      opened = await host.callAsync("http.listen", this.#listener, name, port, ...limits);
     } catch (error) {
       host.unlisten(this.#listener);
       this.#opening = false;
@@ -217,7 +217,7 @@ export class Server extends EventEmitter {
     this.#opening = false;
     this.listening = true;
     this.#address = { address, family, port: bound };
-    if (!this.#keeps) host.call("http.ref", id, false);
+    if (!this.#hasRef) host.call("http.ref", id, false);
     if (this.#closing) this.#close();
     else process.nextTick(() => this.emit("listening"));
   }
@@ -228,22 +228,22 @@ export class Server extends EventEmitter {
       const request = new IncomingMessage(socket);
       const [major, minor] = version.split(".").map(Number);
       Object.assign(request, { method, url, rawHeaders, httpVersion: version, httpVersionMajor: major, httpVersionMinor: minor });
-      const response = new ServerResponse(request)[answers](id);
-      if (body === true) request[receive](() => this.#read(id));
-      else request[hold](body);
+      const response = new ServerResponse(request)[setId](id);
+      if (body === true) request[setBodySource](() => this.#read(id));
+      else request[setBody](body);
       this.#exchanges.set(id, { request, response });
       if (!this.emit("request", request, response)) response.destroy();
     },
     drain(id) {
-      this.#exchanges.get(id)?.response[goOn]();
+      this.#exchanges.get(id)?.response[resumeWriting]();
     },
     finish(id) {
       const { request, response } = this.#exchanges.get(id) ?? {};
       this.#exchanges.delete(id);
       if (request && request.readableFlowing === null) request.resume();
-      response?.[goOn]();
+      response?.[resumeWriting]();
     },
-    gone(id) {
+    aborted(id) {
       const { request, response } = this.#exchanges.get(id) ?? {};
       this.#exchanges.delete(id);
       request?.destroy(coded(Error, "ECONNRESET", "aborted"));
@@ -252,7 +252,7 @@ export class Server extends EventEmitter {
     disconnect(connection) {
       const socket = this.#connections.get(connection);
       this.#connections.delete(connection);
-      socket?.gone();
+      socket?.markClosed();
     },
     close() {
       host.unlisten(this.#listener);
@@ -263,10 +263,10 @@ export class Server extends EventEmitter {
 
   async #read(id) {
     try {
-      return await host.start("http.read", id);
+      return await host.callAsync("http.read", id);
     } catch (error) {
       if (this.#exchanges.has(id)) throw error;
-      return undefined; // the response is complete, and so the rest was not wanted
+      return undefined; // the response is complete, so that the rest of the body is not needed
     }
   }
 
@@ -317,16 +317,16 @@ export class Server extends EventEmitter {
   }
 
   ref() {
-    return this.#keep(true);
+    return this.#setRef(true);
   }
 
   unref() {
-    return this.#keep(false);
+    return this.#setRef(false);
   }
 
-  #keep(wanted) {
-    this.#keeps = wanted;
-    if (this.listening) host.call("http.ref", this.#number, wanted);
+  #setRef(hasRef) {
+    this.#hasRef = hasRef;
+    if (this.listening) host.call("http.ref", this.#number, hasRef);
     return this;
   }
 

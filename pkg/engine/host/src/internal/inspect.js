@@ -1,8 +1,8 @@
-/** util.inspect and util.format, as node has them. @module */
+/** util.inspect and util.format. @module */
 
 /**
- * The package takes what it uses of the language with it while it is loaded. It tells classes by their source, which bytecode does not
- * keep, and looks for the other properties of an array among its elements, which takes too long when there are many.
+ * The package stores built-in functions while it is loaded; these two are replaced meanwhile. It recognizes classes by their source,
+ * which bytecode does not contain, and searches all elements of an array for other properties, which is slow for large arrays.
  */
 const { toString } = Function.prototype;
 const { getOwnPropertyDescriptor, getOwnPropertyDescriptors } = Object;

@@ -1,12 +1,12 @@
-/** Intl as far as the engine has it: dates and numbers in English, and the order of words. What knows it is behind the door. @module */
+/** Intl: dates and numbers in English, and collation. Go implements most of it. @module */
 
-import { absentClass, absentFunction, choice, english, warnOf } from "internal/intl_english";
+import { unavailableClass, unavailableFunction, choice, english, warnLanguage } from "internal/intl_english";
 import { regional } from "internal/intl_regions";
 
-/** JSON has no words for these. */
+/** Encodes an argument, because JSON has no undefined, bigint and -0. */
 const argument = (value) => [typeof value, Object.is(value, -0) ? "-0" : `${value}`];
 
-function ask(kind, locales, options, method, ...args) {
+function callIntl(kind, locales, options, method, ...args) {
   const text = JSON.stringify({ kind, locales, options, method, args: args.map(argument) });
   const { result, name, message } = JSON.parse(host.call("intl.call", text));
   if (message !== undefined) throw new (globalThis[name] ?? Error)(message);
@@ -14,41 +14,41 @@ function ask(kind, locales, options, method, ...args) {
 }
 
 /**
- * Formatters may be made without new.
+ * Returns a class that may be called without new.
  * @param {string} kind
  * @param {(value: any) => any} convert
  * @param {{known: (name: string | undefined, options: any) => boolean, supported: RegExp, special?: typeof regional}} written in which
- *   places it is written as is known here
+ *   locales the output is correct
  */
 function formatter(kind, convert, { known, supported, special = () => undefined }) {
   /** @type {WeakMap<object, {locales: any, name: string | undefined, plain: any, region: ReturnType<typeof regional>}>} */
   const state = new WeakMap();
-  const plainly = (self, method, ...args) => {
+  const callPlain = (self, method, ...args) => {
     const { locales, plain } = state.get(self);
-    return ask(kind, locales, plain, method, ...args.map(convert));
+    return callIntl(kind, locales, plain, method, ...args.map(convert));
   };
   const call = (self, method, ...args) => {
     const { name, plain } = state.get(self);
-    if (!known(name, plain ?? {})) warnOf(name);
-    return plainly(self, method, ...args);
+    if (!known(name, plain ?? {})) warnLanguage(name);
+    return callPlain(self, method, ...args);
   };
-  const regionally = ({ region }, value) => region.arrange(ask(kind, "en-US", region.options, "formatToParts", convert(value)));
+  const formatRegional = ({ region }, value) => region.arrange(callIntl(kind, "en-US", region.options, "formatToParts", convert(value)));
   function Formatter(locales, options) {
     if (!new.target) return new Formatter(locales, options);
     const plain = options === undefined ? undefined : { ...options };
     const [name] = canonical(locales);
-    ask(kind, locales, plain, "resolvedOptions");
+    callIntl(kind, locales, plain, "resolvedOptions");
     state.set(this, { locales, name, plain, region: special(name, plain) });
   }
   Object.defineProperty(Formatter, "name", { value: kind });
   const methods = {
     resolvedOptions() {
       const { region, name } = state.get(this);
-      return { ...plainly(this, "resolvedOptions"), ...(region && { locale: name }) };
+      return { ...callPlain(this, "resolvedOptions"), ...(region && { locale: name }) };
     },
     formatToParts(value) {
-      const own = state.get(this);
-      return own.region ? regionally(own, value) : call(this, "formatToParts", value);
+      const formatterState = state.get(this);
+      return formatterState.region ? formatRegional(formatterState, value) : call(this, "formatToParts", value);
     },
     formatRange(from, to) {
       return call(this, "formatRange", from, to);
@@ -57,9 +57,9 @@ function formatter(kind, convert, { known, supported, special = () => undefined 
       return call(this, "formatRangeToParts", from, to);
     },
     get format() {
-      const own = state.get(this);
-      if (!own.region) return (value) => call(this, "format", value);
-      return (value) => regionally(own, value).map((part) => part.value).join("");
+      const formatterState = state.get(this);
+      if (!formatterState.region) return (value) => call(this, "format", value);
+      return (value) => formatRegional(formatterState, value).map((part) => part.value).join("");
     },
     get [Symbol.toStringTag]() {
       return `Intl.${kind}`;
@@ -72,7 +72,7 @@ function formatter(kind, convert, { known, supported, special = () => undefined 
   return Formatter;
 }
 
-/** The names of the locales that are asked for, as they are usually written. @returns {string[]} */
+/** Returns canonical locale names. @returns {string[]} */
 function canonical(locales) {
   if (locales === undefined) return [];
   return [...new Set([locales].flat().map((locale) => {
@@ -81,12 +81,12 @@ function canonical(locales) {
   }))];
 }
 
-/** The order of the characters of ASCII, in English and its neighbours; capitals are small letters here. */
+/** The collation order of ASCII characters in English and similar locales, ignoring case. */
 const ascii = new Map([..." _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"].map((c, i) => [c, i]));
 const isASCII = /^[ -~]*$/;
 const asciiLocale = /^(en|de|fr|it|nl|pt)(-[A-Z]{2})?$/;
 
-/** Compares what has no accents: letters first, then small letters before capitals. */
+/** Compares ASCII strings: first without case, then lower case before upper case. */
 function compareASCII(a, b) {
   const [small, other] = [a.toLowerCase(), b.toLowerCase()];
   const length = Math.min(a.length, b.length);
@@ -108,8 +108,8 @@ class Collator {
     const [locale, keys = ""] = name.split("-u-");
     const key = (wanted) => keys.match(`(?:^|-)${wanted}(?:-([a-z]{3,}))?`)?.slice(1).map((value) => value ?? "true")[0];
     const numeric = options.numeric === undefined ? key("kn") === "true" : Boolean(options.numeric);
-    const usual = key("kf") ?? (/^(da|mt)\b/.test(name) ? "upper" : "false");
-    const caseFirst = choice({ caseFirst: options.caseFirst ?? usual }, "caseFirst", ["false", "upper", "lower"], "Collator");
+    const fallback = key("kf") ?? (/^(da|mt)\b/.test(name) ? "upper" : "false");
+    const caseFirst = choice({ caseFirst: options.caseFirst ?? fallback }, "caseFirst", ["false", "upper", "lower"], "Collator");
     const ignorePunctuation = options.ignorePunctuation === undefined ? /^th\b/.test(name) : Boolean(options.ignorePunctuation);
     const [usage, sensitivity] = [
       choice(options, "usage", ["sort", "search"], "Collator"),
@@ -118,11 +118,11 @@ class Collator {
     this.#resolved = { locale: name, usage, sensitivity, ignorePunctuation, collation: key("co") ?? "default", numeric, caseFirst };
     const id = host.call("intl.collator", name, sensitivity, numeric, ignorePunctuation, caseFirst);
     const byTable = (a, b) => host.call("intl.compare", id, a, b);
-    const quick = asciiLocale.test(locale) && !keys && sensitivity === "variant" && !numeric && !ignorePunctuation && caseFirst === "false";
+    const isFast = asciiLocale.test(locale) && !keys && sensitivity === "variant" && !numeric && !ignorePunctuation && caseFirst === "false";
     this.#compare = (x, y) => {
       const [a, b] = [`${x}`, `${y}`];
       if (a === b) return 0;
-      return quick && isASCII.test(a) && isASCII.test(b) ? compareASCII(a, b) : byTable(a, b);
+      return isFast && isASCII.test(a) && isASCII.test(b) ? compareASCII(a, b) : byTable(a, b);
     };
   }
 
@@ -143,10 +143,10 @@ class Collator {
   }
 }
 
-/** Classes of Intl that are older than classes may be called without new. */
+/** Returns a class that may be called without new. */
 const callable = (Class) => new Proxy(Class, { apply: (_, __, args) => new Class(...args) });
 
-/** What localeCompare uses, by what it was asked for. @type {Map<string, Collator>} */
+/** The collators of localeCompare, by its arguments. @type {Map<string, Collator>} */
 const collators = new Map();
 
 function compare(text, other, locales, options) {
@@ -156,29 +156,29 @@ function compare(text, other, locales, options) {
   return collator.compare(text, other);
 }
 
-const american = (name = "en") => /^en(-US)?$/.test(name);
+const isAmerican = (name = "en") => /^en(-US)?$/.test(name);
 
 const DateTimeFormat = formatter("DateTimeFormat", (value) => (value === undefined ? Date.now() : Number(value)), {
-  known: american, supported: /^en(-(US|GB|CA))?$/, special: regional,
+  known: isAmerican, supported: /^en(-(US|GB|CA))?$/, special: regional,
 });
-/** Where numbers, but not amounts of money, are written as in the United States. */
-const likeAmerican = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
+/** Locales that format numbers, apart from currencies, as in the United States. */
+const americanNumbers = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
 const NumberFormat = formatter("NumberFormat", (value) => (typeof value === "bigint" ? value : Number(value)), {
-  known: (name, { style = "decimal" }) => american(name) || (likeAmerican.test(name) && ["decimal", "percent"].includes(style)),
-  supported: likeAmerican,
+  known: (name, { style = "decimal" }) => isAmerican(name) || (americanNumbers.test(name) && ["decimal", "percent"].includes(style)),
+  supported: americanNumbers,
 });
 
 const absent = ["DisplayNames", "Locale", "RelativeTimeFormat", "Segmenter"];
 
 export const Intl = Object.defineProperty(
   {
-    ...Object.fromEntries(absent.map((name) => [name, absentClass(name)])),
+    ...Object.fromEntries(absent.map((name) => [name, unavailableClass(name)])),
     DateTimeFormat,
     NumberFormat,
     ...english(canonical),
     Collator: callable(Collator),
     getCanonicalLocales: canonical,
-    supportedValuesOf: absentFunction("supportedValuesOf"),
+    supportedValuesOf: unavailableFunction("supportedValuesOf"),
   },
   Symbol.toStringTag,
   { value: "Intl", configurable: true },
@@ -189,8 +189,8 @@ const time = { hour: "numeric", minute: "numeric", second: "numeric" };
 const dateFields = ["weekday", "year", "month", "day", "dateStyle"];
 const timeFields = ["dayPeriod", "hour", "minute", "second", "fractionalSecondDigits", "timeStyle"];
 
-/** Dates show all that is asked for, and the defaults if nothing of their fields is. */
-function dated(fields, defaults) {
+/** Returns a toLocale*String method of Date. It uses the defaults when the options have none of the fields. */
+function dateMethod(fields, defaults) {
   return (value, locales, options) => {
     if (Number.isNaN(Number(value))) return "Invalid Date";
     const asked = options && fields.some((field) => options[field] !== undefined);
@@ -198,11 +198,11 @@ function dated(fields, defaults) {
   };
 }
 
-/** The methods that bootstrap.js puts on prototypes. */
-export const shown = {
+/** Methods that bootstrap.js defines on prototypes. */
+export const prototypeMethods = {
   number: (value, locales, options) => new NumberFormat(locales, options).format(value),
-  date: dated([...dateFields, ...timeFields], { ...date, ...time }),
-  day: dated(dateFields, date),
-  time: dated(timeFields, time),
+  date: dateMethod([...dateFields, ...timeFields], { ...date, ...time }),
+  day: dateMethod(dateFields, date),
+  time: dateMethod(timeFields, time),
   compare,
 };

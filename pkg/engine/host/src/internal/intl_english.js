@@ -1,22 +1,22 @@
-/** Parts of Intl that are small in English, and what stands for those that are not here. @module */
+/** Intl.PluralRules and Intl.ListFormat in English, and placeholders for missing parts of Intl. @module */
 
-const advice = "install bun (https://bun.sh) or node";
+const hint = "install bun (https://bun.sh) or node";
 
 let warned = false;
 
-/** Says once in an engine's life that another language was asked for. @param {string} name */
-export function warnOf(name) {
+/** Warns once about an unsupported locale. @param {string} name */
+export function warnLanguage(name) {
   if (warned) return;
   warned = true;
-  process.emitWarning(`the embedded engine writes dates, numbers and lists in English (en-US), not in ${name} as asked; ${advice}`);
+  process.emitWarning(`the embedded engine writes dates, numbers and lists in English (en-US), not in ${name} as asked; ${hint}`);
 }
 
-/** Warns if it is not English. @param {string} [name] */
+/** Warns if a locale is not English. @param {string} [name] */
 function expectEnglish(name = "en") {
-  if (!/^en(-|$)/.test(name)) warnOf(name);
+  if (!/^en(-|$)/.test(name)) warnLanguage(name);
 }
 
-/** An option that is one of some words, the first if it is not given. */
+/** Returns an option that must be one of the allowed values; the first is the default. */
 export function choice(options, name, allowed, kind) {
   if (options[name] === undefined) return allowed[0];
   const chosen = `${options[name]}`;
@@ -24,9 +24,9 @@ export function choice(options, name, allowed, kind) {
   throw new RangeError(`Value ${chosen} out of range for Intl.${kind} options property ${name}`);
 }
 
-const tagged = (Class) => Object.defineProperty(Class.prototype, Symbol.toStringTag, { value: `Intl.${Class.name}`, configurable: true });
+const setTag = (Class) => Object.defineProperty(Class.prototype, Symbol.toStringTag, { value: `Intl.${Class.name}`, configurable: true });
 
-/** @param {(locales: any) => string[]} canonical names of locales */
+/** @param {(locales: any) => string[]} canonical returns canonical locale names */
 export function english(canonical) {
   const supportedLocalesOf = (locales) => canonical(locales).filter((name) => /^en(-|$)/.test(name));
 
@@ -93,16 +93,16 @@ export function english(canonical) {
     }
   }
 
-  for (const Class of [PluralRules, ListFormat]) tagged(Class);
+  for (const Class of [PluralRules, ListFormat]) setTag(Class);
   return { PluralRules, ListFormat };
 }
 
-/** A class that can be made, for packages that make one while they are loaded, and not used. @param {string} name */
-export function absentClass(name) {
+/** Returns a class whose objects throw when they are used; packages may create one while they are loaded. @param {string} name */
+export function unavailableClass(name) {
   const use = {
     get(target, property) {
       if (typeof property === "symbol" || property in target || property === "then" || property === "toJSON") return target[property];
-      throw new Error(`Intl.${name} is not available in the embedded engine; ${advice}`);
+      throw new Error(`Intl.${name} is not available in the embedded engine; ${hint}`);
     },
   };
   const Class = {
@@ -114,11 +114,11 @@ export function absentClass(name) {
       }
     },
   }[name];
-  tagged(Class);
+  setTag(Class);
   return Class;
 }
 
 /** @param {string} name */
-export const absentFunction = (name) => () => {
-  throw new Error(`Intl.${name} is not available in the embedded engine; ${advice}`);
+export const unavailableFunction = (name) => () => {
+  throw new Error(`Intl.${name} is not available in the embedded engine; ${hint}`);
 };

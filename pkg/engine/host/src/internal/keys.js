@@ -69,7 +69,7 @@ export function createSecretKey(key, encoding = undefined) {
   return keyOf(bytesOf(key, encoding, "key", types).slice());
 }
 
-/** What HMAC is given for a key. */
+/** Returns the bytes of a key argument of createHmac. */
 export function hmacKey(key, encoding) {
   const secret = secrets.get(key) ?? rawSecret(key);
   return secret ?? bytesOf(key, encoding, "key", ["string", ...types, "KeyObject", "CryptoKey"]);

@@ -1,4 +1,4 @@
-/** util.parseArgs, as node has it. @module */
+/** util.parseArgs. @module */
 import { parseArgs as parse } from "@pkgjs/parseargs";
 
 /** @param {object} config */

@@ -1,4 +1,4 @@
-/** performance, for times and measures of one's own. @module */
+/** performance: the clock, marks and measures. @module */
 import { EventTarget } from "internal/event_target";
 
 export class PerformanceEntry {

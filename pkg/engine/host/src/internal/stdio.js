@@ -1,4 +1,4 @@
-/** The three streams of process: what servers and their packages use of node's, without node's stream module. */
+/** process.stdin, stdout and stderr: the part of their API that servers and packages use, without node:stream. */
 
 import { Emitter } from "internal/emitter";
 
@@ -8,7 +8,7 @@ class Stdin extends Emitter {
   readableEnded = false;
   destroyed = false;
   readableFlowing = null;
-  #id = host.listen((piece) => this.#arrived(piece));
+  #id = host.listen((piece) => this.#receive(piece));
   #pieces = [];
   #ended = false;
   #decoder = null;
@@ -23,7 +23,7 @@ class Stdin extends Emitter {
   #start() {
     if (!this.#ended && !this.destroyed) host.call("stdin.start", this.#id);
   }
-  #arrived(piece) {
+  #receive(piece) {
     if (piece === undefined) {
       this.#ended = true;
       const rest = this.#decoder?.end();
@@ -119,10 +119,10 @@ class Stdin extends Emitter {
   }
   [Symbol.asyncIterator]() {
     let wake = () => {};
-    const woken = () => wake();
-    for (const event of ["readable", "close"]) this.on(event, woken);
-    const leave = async () => {
-      for (const event of ["readable", "close"]) this.off(event, woken);
+    const notify = () => wake();
+    for (const event of ["readable", "close"]) this.on(event, notify);
+    const finish = async () => {
+      for (const event of ["readable", "close"]) this.off(event, notify);
       this.destroy();
       return { done: true, value: undefined };
     };
@@ -130,13 +130,13 @@ class Stdin extends Emitter {
       for (;;) {
         const value = this.read();
         if (value !== null) return { done: false, value };
-        if (this.readableEnded || this.destroyed) return leave();
+        if (this.readableEnded || this.destroyed) return finish();
         await new Promise((resolve) => (wake = resolve));
       }
     };
     return {
       next,
-      return: leave,
+      return: finish,
       [Symbol.asyncIterator]() {
         return this;
       },
@@ -144,7 +144,7 @@ class Stdin extends Emitter {
   }
 }
 
-/** Pipes are written at once, as in node: a reader that does not read stops the script. */
+/** Writes are synchronous, as node's writes to pipes: they block while the reader does not read. */
 class Output extends Emitter {
   writable = true;
   writableEnded = false;
@@ -159,14 +159,14 @@ class Output extends Emitter {
   }
   write(piece, encoding, done) {
     if (typeof encoding === "function") [encoding, done] = [undefined, encoding];
-    const error = this.#refusal(piece) ?? this.#put(piece, encoding);
+    const error = this.#validate(piece) ?? this.#write(piece, encoding);
     host.nextTick(() => {
       done?.(error);
       if (error) this.destroy(error);
     });
     return !error;
   }
-  #refusal(piece) {
+  #validate(piece) {
     if (typeof piece !== "string" && !ArrayBuffer.isView(piece)) {
       throw Object.assign(new TypeError('The "chunk" argument must be of type string or an instance of Buffer or Uint8Array'), {
         code: "ERR_INVALID_ARG_TYPE",
@@ -175,10 +175,10 @@ class Output extends Emitter {
     if (this.writableEnded) return Object.assign(new Error("write after end"), { code: "ERR_STREAM_WRITE_AFTER_END" });
     return null;
   }
-  #put(piece, encoding) {
-    const plain = typeof piece !== "string" || !encoding || /^utf-?8$/i.test(encoding);
+  #write(piece, encoding) {
+    const isUTF8 = typeof piece !== "string" || !encoding || /^utf-?8$/i.test(encoding);
     try {
-      host.call("process.write", this.fd, plain ? piece : require("node:buffer").Buffer.from(piece, encoding));
+      host.call("process.write", this.fd, isUTF8 ? piece : require("node:buffer").Buffer.from(piece, encoding));
       return null;
     } catch (error) {
       return error;

@@ -3,7 +3,7 @@ import types from "node:util/types";
 
 const errors = { __proto__: null, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
-const refuse = (what) => {
+const throwUncloneable = (what) => {
   throw new DOMException(`${what} could not be cloned.`, "DataCloneError");
 };
 
@@ -13,14 +13,14 @@ export function structuredClone(value, options = undefined) {
   }
   const seen = new Map();
   for (const item of options?.transfer ?? []) {
-    if (!types.isArrayBuffer(item)) refuse("Value not transferable, and thus it");
+    if (!types.isArrayBuffer(item)) throwUncloneable("Value not transferable, and thus it");
     seen.set(item, item.transfer());
   }
   return clone(value, seen);
 }
 
 function clone(value, seen) {
-  if (typeof value === "function" || typeof value === "symbol") refuse(String(value));
+  if (typeof value === "function" || typeof value === "symbol") throwUncloneable(String(value));
   if (typeof value !== "object" || value === null) return value;
   if (seen.has(value)) return seen.get(value);
   const prototype = Object.getPrototypeOf(value);
@@ -34,7 +34,7 @@ function clone(value, seen) {
   if (types.isSet(value)) return cloneSet(value, seen);
   if (types.isNativeError(value)) return cloneError(value, seen);
   if (types.isPromise(value) || types.isWeakMap(value) || types.isWeakSet(value) || value instanceof WeakRef) {
-    refuse(`#<${value.constructor.name}>`);
+    throwUncloneable(`#<${value.constructor.name}>`);
   }
   return cloneProperties(value, seen);
 }
@@ -50,17 +50,17 @@ function cloneProperties(value, seen) {
   return copy;
 }
 
-/** What holds nothing that has to be cloned. */
+/** Clones a value that contains no other objects; undefined for others. */
 function cloneSimple(value, seen) {
   if (types.isDate(value)) return new Date(value.getTime());
   if (types.isRegExp(value)) return new RegExp(value.source, value.flags);
-  if (types.isBoxedPrimitive(value)) return types.isSymbolObject(value) ? refuse("Object(Symbol)") : Object(value.valueOf());
+  if (types.isBoxedPrimitive(value)) return types.isSymbolObject(value) ? throwUncloneable("Object(Symbol)") : Object(value.valueOf());
   if (types.isArrayBuffer(value)) return value.slice(0);
   if (types.isSharedArrayBuffer(value)) return value;
   if (!ArrayBuffer.isView(value)) return undefined;
   const buffer = clone(value.buffer, seen);
   if (types.isDataView(value)) return new DataView(buffer, value.byteOffset, value.byteLength);
-  // A Buffer is cloned to an Uint8Array.
+  // The clone of a Buffer is a Uint8Array.
   const Type = globalThis[Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value)];
   return new Type(buffer, value.byteOffset, value.length);
 }

@@ -1,10 +1,10 @@
-/** URL, whose parser is Go's, and URLSearchParams. @module */
+/** URL, which Go parses, and URLSearchParams. @module */
 import { named } from "internal/named";
 import { ERR_INVALID_ARG_TYPE, ERR_INVALID_THIS, ERR_MISSING_ARGS } from "internal/errors";
 
 const inspectKey = Symbol.for("nodejs.util.inspect.custom");
 
-/** Order of the parts that the host gives, one a line. */
+/** The lines of the host's result. */
 const parts = ["href", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"];
 
 function invalid(input, base) {
@@ -15,8 +15,8 @@ function invalid(input, base) {
   return error;
 }
 
-/** What only the other of the two classes does. */
-let setQuery;
+/** Access to private fields, for the other class. */
+let setSearch;
 let reload;
 
 export class URL {
@@ -28,7 +28,7 @@ export class URL {
   #params;
 
   static {
-    setQuery = (url, query) => url.#set("search", query);
+    setSearch = (url, query) => url.#set("search", query);
   }
 
   constructor(input, base = undefined) {
@@ -71,7 +71,7 @@ export class URL {
   }
 
   get searchParams() {
-    this.#params ??= owned(this, this.search);
+    this.#params ??= paramsOf(this, this.search);
     return this.#params;
   }
 
@@ -129,7 +129,7 @@ export class URL {
   }
 }
 
-/** Bytes that stay as they are in a form, other than letters and digits; a space becomes "+". */
+/** Encodes a name or value as application/x-www-form-urlencoded. */
 const encode = (text) =>
   encodeURIComponent(`${text}`.toWellFormed())
     .replace(/[!'()~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -177,8 +177,8 @@ function pairsOf(init) {
 
 const text = (value) => `${value}`.toWellFormed();
 
-/** Makes the parameters of a URL. */
-let owned;
+/** Returns the searchParams of a URL; set by URLSearchParams. */
+let paramsOf;
 
 export class URLSearchParams {
   static {
@@ -189,7 +189,7 @@ export class URLSearchParams {
   #url;
 
   static {
-    owned = (url, query) => {
+    paramsOf = (url, query) => {
       const params = new URLSearchParams(query);
       params.#url = url;
       return params;
@@ -204,7 +204,7 @@ export class URLSearchParams {
   }
 
   #changed() {
-    if (this.#url) setQuery(this.#url, this.toString());
+    if (this.#url) setSearch(this.#url, this.toString());
   }
 
   get size() {
@@ -212,38 +212,38 @@ export class URLSearchParams {
   }
 
   append(name, value) {
-    need(arguments, "name", "value");
+    requireArgs(arguments, "name", "value");
     this.#pairs.push([text(name), text(value)]);
     this.#changed();
   }
 
   delete(name, value = undefined) {
-    need(arguments, "name");
+    requireArgs(arguments, "name");
     const [key, wanted] = [text(name), value === undefined ? undefined : text(value)];
     this.#pairs = this.#pairs.filter(([k, v]) => k !== key || (wanted !== undefined && v !== wanted));
     this.#changed();
   }
 
   get(name) {
-    need(arguments, "name");
+    requireArgs(arguments, "name");
     const key = text(name);
     return this.#pairs.find(([k]) => k === key)?.[1] ?? null;
   }
 
   getAll(name) {
-    need(arguments, "name");
+    requireArgs(arguments, "name");
     const key = text(name);
     return this.#pairs.filter(([k]) => k === key).map(([, v]) => v);
   }
 
   has(name, value = undefined) {
-    need(arguments, "name");
+    requireArgs(arguments, "name");
     const [key, wanted] = [text(name), value === undefined ? undefined : text(value)];
     return this.#pairs.some(([k, v]) => k === key && (wanted === undefined || v === wanted));
   }
 
   set(name, value) {
-    need(arguments, "name", "value");
+    requireArgs(arguments, "name", "value");
     const key = text(name);
     const first = this.#pairs.find(([k]) => k === key);
     if (first) {
@@ -265,7 +265,7 @@ export class URLSearchParams {
     for (const [name, value] of this) callback.call(receiver, value, name, this);
   }
 
-  /** Follows changes that are made on the way. */
+  /** Entries that are added during the iteration are included. */
   *entries() {
     for (let i = 0; i < this.#pairs.length; i++) yield [...this.#pairs[i]];
   }
@@ -305,6 +305,6 @@ export class URLSearchParams {
   }
 }
 
-function need(given, ...names) {
+function requireArgs(given, ...names) {
   if (given.length < names.length) throw new ERR_MISSING_ARGS(...names);
 }

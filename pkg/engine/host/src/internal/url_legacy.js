@@ -1,10 +1,10 @@
-/** The older half of node:url. @module */
+/** The legacy API of node:url. @module */
 import { Url } from "unenv/node/url";
 
 export { toUnicode } from "unenv/node/punycode";
 export { Url };
 
-/** As the package does, without its warnings. */
+/** The package's function without its warnings. */
 export function parse(url, parseQuery = false, slashesDenoteHost = false) {
   if (url instanceof Url) return url;
   const parsed = new Url();

@@ -1,7 +1,7 @@
-/** crypto of the web: random values, digests, HMAC, and keys derived with PBKDF2 and HKDF. @module */
+/** Web Crypto: random values, digests, HMAC, and keys derived with PBKDF2 and HKDF. @module */
 
-const quota = 65536; // of getRandomValues, in bytes
-const hashes = { "SHA-1": 64, "SHA-256": 64, "SHA-384": 128, "SHA-512": 128 }; // and their blocks in bytes
+const quota = 65536; // limit of getRandomValues in bytes
+const hashes = { "SHA-1": 64, "SHA-256": 64, "SHA-384": 128, "SHA-512": 128 }; // block sizes in bytes
 
 const unsupported = (what) =>
   new DOMException(`${what} is not supported in the embedded engine; install bun (https://bun.sh) or node`, "NotSupportedError");
@@ -9,7 +9,7 @@ const unsupported = (what) =>
 function bytesOf(data) {
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   if (data instanceof ArrayBuffer) return new Uint8Array(data);
-  throw Object.assign(new TypeError("the data is no ArrayBuffer, Buffer, TypedArray or DataView"), { code: "ERR_INVALID_ARG_TYPE" });
+  throw Object.assign(new TypeError("the data is not an ArrayBuffer, Buffer, TypedArray or DataView"), { code: "ERR_INVALID_ARG_TYPE" });
 }
 
 const nameOf = (algorithm) => `${typeof algorithm === "object" ? algorithm?.name : algorithm}`.toUpperCase();
@@ -40,13 +40,13 @@ function makeKey(secret, algorithm, extractable, usages) {
   return key;
 }
 
-/** The secret of a key, undefined for what is none. */
+/** Returns the secret of a CryptoKey; undefined for other values. */
 export const rawSecret = (key) => secrets.get(key);
 
-/** The secret of a key that may be used so. */
+/** Returns the secret of a key, after checking that it may be used. */
 function secretOf(key, algorithm, usage) {
   const secret = secrets.get(key);
-  if (!secret) throw Object.assign(new TypeError("the key is no CryptoKey"), { code: "ERR_INVALID_ARG_TYPE" });
+  if (!secret) throw Object.assign(new TypeError("the key is not a CryptoKey"), { code: "ERR_INVALID_ARG_TYPE" });
   if (algorithm && key.algorithm.name !== nameOf(algorithm)) throw new DOMException("Key algorithm mismatch", "InvalidAccessError");
   if (!key.usages.includes(usage)) throw new DOMException(`Unable to use this key to ${usage}`, "InvalidAccessError");
   return secret;
@@ -77,7 +77,7 @@ export class SubtleCrypto {
 
   async exportKey(format, key) {
     const secret = secrets.get(key);
-    if (!secret) throw Object.assign(new TypeError("the key is no CryptoKey"), { code: "ERR_INVALID_ARG_TYPE" });
+    if (!secret) throw Object.assign(new TypeError("the key is not a CryptoKey"), { code: "ERR_INVALID_ARG_TYPE" });
     if (!key.extractable) throw new DOMException("key is not extractable", "InvalidAccessError");
     if (format !== "raw") throw unsupported(`exporting a key as ${format}`);
     return secret.slice().buffer;
@@ -107,7 +107,7 @@ export class SubtleCrypto {
     if (length % 8 !== 0) throw new DOMException("length must be a multiple of 8", "OperationError");
     const salt = bytesOf(algorithm.salt);
     if (key.algorithm.name === "PBKDF2") {
-      return (await host.start("crypto.pbkdf2", hash, secret, salt, algorithm.iterations, length / 8)).buffer;
+      return (await host.callAsync("crypto.pbkdf2", hash, secret, salt, algorithm.iterations, length / 8)).buffer;
     }
     return host.call("crypto.hkdf", hash, secret, salt, bytesOf(algorithm.info), length / 8).buffer;
   }

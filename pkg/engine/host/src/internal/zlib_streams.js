@@ -5,42 +5,42 @@ import { constants } from "internal/zlib_constants";
 
 const hasMore = 1;
 const ended = 2;
-const flushKind = Symbol("kind of flush");
+const flushKey = Symbol("kind of flush");
 
 class ZlibBase extends Transform {
-  #settings;
+  #args;
   #id;
-  #over = false;
+  #ended = false;
   #resume;
 
   bytesWritten = 0;
 
   constructor(settings, options) {
     super({ ...options, decodeStrings: true, objectMode: false, writableObjectMode: false, readableObjectMode: false });
-    this.#settings = settings;
+    this.#args = settings;
     this.flushWith = options.flush ?? constants.Z_NO_FLUSH;
     this.finishWith = options.finishFlush ?? constants.Z_FINISH;
   }
 
   _transform(chunk, _encoding, callback) {
-    this.#feed(chunk, chunk[flushKind] ?? this.flushWith, false).then(() => callback(), callback);
+    this.#process(chunk, chunk[flushKey] ?? this.flushWith, false).then(() => callback(), callback);
   }
 
   _flush(callback) {
-    this.#feed(new Uint8Array(), this.finishWith, true).then(() => callback(), callback);
+    this.#process(new Uint8Array(), this.finishWith, true).then(() => callback(), callback);
   }
 
-  /** Pushes what comes of the data. While nobody reads, nothing more is made. */
-  async #feed(data, flush, last) {
-    this.#id ??= host.call("zlib.open", ...this.#settings);
+  /** Pushes the output for the data. It waits while the readable side is full. */
+  async #process(data, flush, last) {
+    this.#id ??= host.call("zlib.open", ...this.#args);
     this.bytesWritten += data.length;
-    for (let state = hasMore; state === hasMore && !this.#over && !this.destroyed; data = undefined) {
+    for (let state = hasMore; state === hasMore && !this.#ended && !this.destroyed; data = undefined) {
       let out;
-      [out, state] = await host.start("zlib.step", this.#id, data, flush, last);
-      if (state === ended) this.#over = true;
+      [out, state] = await host.callAsync("zlib.step", this.#id, data, flush, last);
+      if (state === ended) this.#ended = true;
       if (out?.length > 0 && !this.push(buffer(out)) && state === hasMore) await new Promise((resolve) => (this.#resume = resolve));
     }
-    if (last) this.#release();
+    if (last) this.#closeHandle();
   }
 
   _read(size) {
@@ -51,14 +51,14 @@ class ZlibBase extends Transform {
   }
 
   _destroy(error, callback) {
-    this.#release();
+    this.#closeHandle();
     callback(error);
   }
 
-  #release() {
+  #closeHandle() {
     if (this.#id !== undefined) host.call("zlib.close", this.#id);
     this.#id = undefined;
-    this.#over = true;
+    this.#ended = true;
   }
 
   flush(kind, callback) {
@@ -68,14 +68,14 @@ class ZlibBase extends Transform {
     } else if (this.writableEnded) {
       if (callback) this.once("end", callback);
     } else {
-      this.write(Object.assign(Buffer.alloc(0), { [flushKind]: kind }), callback);
+      this.write(Object.assign(Buffer.alloc(0), { [flushKey]: kind }), callback);
     }
   }
 
   reset() {
     if (this.#id !== undefined) host.call("zlib.close", this.#id);
     this.#id = undefined;
-    this.#over = false;
+    this.#ended = false;
   }
 
   close(callback = undefined) {
@@ -87,13 +87,13 @@ class ZlibBase extends Transform {
 /** @type {Map<string, typeof ZlibBase>} */
 const classes = new Map();
 
-/** The class of a format's streams. */
-export function streamOf(format, name, settingsOf) {
+/** Returns the stream class of a format. */
+export function zlibClass(format, name, streamArgs) {
   if (!classes.has(format)) {
     const made = {
       [name]: class extends ZlibBase {
         constructor(options = {}) {
-          super(settingsOf(format, options ?? {}), options ?? {});
+          super(streamArgs(format, options ?? {}), options ?? {});
         }
       },
     };

@@ -21,7 +21,7 @@ class Recoded {
 class TextEncoderStream extends Recoded {
   constructor() {
     const encoder = new TextEncoder();
-    let half = ""; // of a character whose other half comes next
+    let half = ""; // a high surrogate at the end of a chunk
     super((chunk, controller) => {
       const text = half + chunk;
       half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? "";

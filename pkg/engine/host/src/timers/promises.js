@@ -2,7 +2,7 @@
 import timers from "node:timers";
 import { AbortError, validateAbortSignal } from "internal/errors";
 
-/** Waits for what start begins, until its signal is aborted. */
+/** Returns a promise that rejects when its signal is aborted. */
 function waiting(start, stop, value, options = {}) {
   const { signal, ref = true } = options;
   try {

@@ -1,6 +1,6 @@
-/** node:util/types: what a value is by its inside, not by its prototype. @module */
+/** node:util/types: checks the internal slots of a value, not its prototype. @module */
 
-/** Tells whether a method of a built-in prototype accepts the value: it throws for what has not the inside that it works on. */
+/** Reports whether a method of a built-in prototype accepts a value: it throws for values without its internal slots. */
 const accepts = (method) => (value) => {
   try {
     method.call(value);
@@ -11,7 +11,7 @@ const accepts = (method) => (value) => {
 };
 const getter = (prototype, name) => accepts(Object.getOwnPropertyDescriptor(prototype, name).get);
 
-/** Errors cost more the deeper the stack, so that what most objects are is not asked for what it has inside. */
+/** Plain objects and arrays are not checked, because throwing is slow when the stack is deep. */
 const object = (test) => (value) => {
   if (typeof value !== "object" || value === null) return false;
   try {
@@ -44,7 +44,7 @@ const isSymbolObject = object(accepts(Symbol.prototype.valueOf));
 
 const types = {
   isExternal: () => false,
-  isProxy: () => false, // The language has no way to tell.
+  isProxy: () => false, // cannot be detected
   isModuleNamespaceObject: tagged("Module"),
   isArgumentsObject: (value) => typeof value === "object" && value !== null && tagOf(value) === "[object Arguments]" && !(Symbol.toStringTag in value),
   isAsyncFunction,

@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each script in testdata/same prints what it finds; node's word counts.
-func TestScriptsPrintWhatTheyPrintInNode(t *testing.T) {
+// Each script in testdata/node_parity must print the same in the engine as in node.
+func TestScriptsMatchNode(t *testing.T) {
 	t.Parallel()
-	scripts, err := filepath.Glob("testdata/same/*.mjs")
+	scripts, err := filepath.Glob("testdata/node_parity/*.mjs")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
@@ -25,22 +25,22 @@ func TestScriptsPrintWhatTheyPrintInNode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(sameInNode(t, string(code)), embedded(t, string(code))); diff != "" {
+			if diff := cmp.Diff(runNodeInTempDir(t, string(code)), runInTempDir(t, string(code))); diff != "" {
 				t.Errorf("(-node +embedded):\n%s", diff)
 			}
 		})
 	}
 }
 
-// embedded runs a script and returns what it prints, with the name of its folder taken out.
-func embedded(t *testing.T, code string) string {
+// runInTempDir runs a script and returns its output, in which $DIR replaces its directory.
+func runInTempDir(t *testing.T, code string) string {
 	t.Helper()
 	dir := t.TempDir()
 	out := run(t, bundledImports(code), func(s *Spec) { s.Dir, s.Env = dir, []string{"HOME=" + dir} })
 	return strings.ReplaceAll(out, dir, "$DIR")
 }
 
-func sameInNode(t *testing.T, code string) string {
+func runNodeInTempDir(t *testing.T, code string) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An ended is what can be seen of a process from outside.
+// ended is what a process left.
 type ended struct {
 	Code           int
 	Stdout, Stderr string
 }
 
-// inNode runs code as a module of node with text for stdin.
+// inNode runs a module in node.
 func inNode(t *testing.T, code, stdin string) ended {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "script.mjs")
 	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", file)
 	var out, errs bytes.Buffer
@@ -36,19 +36,19 @@ func inNode(t *testing.T, code, stdin string) ended {
 	return ended{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// inEngine is the same here.
+// inEngine runs a script in the engine.
 func inEngine(t *testing.T, code, stdin string) ended {
 	t.Helper()
-	g := newRig(t, code)
+	g := newTestEngine(t, code)
 	go func() {
 		_, _ = g.stdin.Write([]byte(stdin))
 		_ = g.stdin.Close()
 	}()
 	exit := g.wait()
-	return ended{exit.Code, g.out.String(), g.errs.String()}
+	return ended{exit.Code, g.stdout.String(), g.stderr.String()}
 }
 
-func TestThingsHappenInTheOrderOfNode(t *testing.T) {
+func TestEventOrderMatchesNode(t *testing.T) {
 	t.Parallel()
 	const say = "const say = (x) => process.stdout.write(x + '\\n');\n"
 	for name, code := range map[string]string{

@@ -1,4 +1,4 @@
-/** The words of HTTP. @module */
+/** Methods and status messages of HTTP. @module */
 
 export const METHODS = [
   "ACL", "BIND", "CHECKOUT", "CONNECT", "COPY", "DELETE", "GET", "HEAD", "LINK", "LOCK", "M-SEARCH", "MERGE", "MKACTIVITY",

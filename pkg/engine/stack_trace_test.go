@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const typescript = `// Comments and types move lines.
+const typescriptSource = `// Comments and types move lines.
 interface Shape {
   name: string;
 }
@@ -39,12 +39,12 @@ await null;
 throw new Error("last");
 `
 
-// mapped is typescript as a bundle has it, with its source map.
-func mapped(t *testing.T) func(*Spec) {
+// withSourceMap returns a change that makes the engine run typescriptSource as a bundle with a source map.
+func withSourceMap(t *testing.T) func(*Spec) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "fail.ts")
-	if err := os.WriteFile(file, []byte(typescript), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(typescriptSource), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	built := api.Build(api.BuildOptions{
@@ -62,10 +62,10 @@ func mapped(t *testing.T) func(*Spec) {
 	}
 }
 
-func TestStacksNameTheAuthorsLines(t *testing.T) {
+func TestStacksHaveSourcePositions(t *testing.T) {
 	t.Parallel()
-	change := mapped(t)
-	g := newRig(t, "", change)
+	change := withSourceMap(t)
+	g := newTestEngine(t, "", change)
 	exit := g.wait()
 	want := `TypeError: no shape
     at fail (fail.ts:7:13)
@@ -79,30 +79,30 @@ Error: short
 true false
 [ 'fail.ts:25' ]
 `
-	if diff := cmp.Diff(want, g.out.String()); diff != "" {
+	if diff := cmp.Diff(want, g.stdout.String()); diff != "" {
 		t.Errorf("stdout (-want +got):\n%s", diff)
 	}
-	if got, want := g.errs.String(), "Error: last\n    at fail.ts:27:11\n"; exit.Code != 1 || got != want {
+	if got, want := g.stderr.String(), "Error: last\n    at fail.ts:27:11\n"; exit.Code != 1 || got != want {
 		t.Errorf("exit %+v, stderr %q, want %q", exit, got, want)
 	}
 }
 
-func TestALostSourceMapLeavesTheScriptsName(t *testing.T) {
+func TestStackWithoutSourceMap(t *testing.T) {
 	t.Parallel()
-	change := mapped(t)
+	change := withSourceMap(t)
 	for name, m := range map[string]func() []byte{
 		"none": nil, "lost": func() []byte { return nil }, "damaged": func() []byte { return []byte(`{"version":3,"mappings":"!!`) },
 	} {
-		g := newRig(t, "", change, func(s *Spec) { s.SourceMap = m })
+		g := newTestEngine(t, "", change, func(s *Spec) { s.SourceMap = m })
 		g.wait()
-		if !strings.Contains(g.errs.String(), "Error: last\n    at /project/tools/script.ts:") {
-			t.Errorf("%s: stderr %q", name, g.errs)
+		if !strings.Contains(g.stderr.String(), "Error: last\n    at /project/tools/script.ts:") {
+			t.Errorf("%s: stderr %q", name, g.stderr)
 		}
 	}
 }
 
-// What fails later is rejected from the loop, where no code of the author's runs.
-func TestWhatTheHostRejectsNamesTheLineThatAskedForIt(t *testing.T) {
+// Asynchronous operations reject from the event loop, where no function of the script is on the stack.
+func TestRejectionsHaveStackOfCaller(t *testing.T) {
 	t.Parallel()
 	got := run(t, bundledImports(`import fs from "node:fs";
 import dns from "node:dns";

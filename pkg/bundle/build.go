@@ -18,39 +18,40 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// esbuildVersion is the version of the bundler, whose texts are its own.
+// esbuildVersion is the version of esbuild, which determines its output.
 const esbuildVersion = "0.28.2"
 
-// made is a new text.
-type made struct {
-	text, sourceMap []byte
-	facts           string // what went into it, "" when that is not known for certain
+// bundleOutput is the result of a build.
+type bundleOutput struct {
+	code, sourceMap []byte
+	deps            string // as of dependencies.String; "" if the bundle is uncacheable
 }
 
-// build makes the text of a script. Most scripts are made at once. When something is missing, a second, careful attempt finds out
-// which imports led there, and lets a require or import() of it fail when it is reached, as it does in node.
-func build(ctx context.Context, script string, target Target) (*made, error) {
+// build bundles a script. Most builds need one run of esbuild. After errors, a second run records the importers of each
+// file, and replaces a require or import() that cannot be resolved with a module that throws, as it does in node.
+func build(ctx context.Context, script string, target Target) (*bundleOutput, error) {
 	info, err := os.Stat(script)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fault.New(fault.Server, "check the script's path", "there is no file %s", script)
+		return nil, fault.New(fault.Server, "check the script's path", "the script %s does not exist", script)
 	case err != nil:
 		return nil, fault.Wrap(fault.Server, err, "check the script's path and its permissions", "read the script")
 	case !info.Mode().IsRegular():
-		return nil, fault.New(fault.Server, "name a file", "%s is not a file", script)
+		return nil, fault.New(fault.Server, "specify a file", "the script %s is not a regular file", script)
 	}
-	place, err := filepath.EvalSymlinks(script)
+	resolved, err := filepath.EvalSymlinks(script)
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "check the script's path and its permissions", "read the script")
 	}
-	if path := oddConfiguration(filepath.Dir(place)); path != "" {
-		return nil, fault.New(fault.Server, "remove it, or put a file in its place", "%s is not a file that can be read", path)
+	if path := unreadableConfig(filepath.Dir(resolved)); path != "" {
+		return nil, fault.New(fault.Server, "remove it, or replace it with a file",
+			"%s is not a readable regular file", path)
 	}
-	b := newBuilder(script, place, target)
+	b := newBuilder(script, resolved, target)
 	result := b.run(ctx)
 	if len(result.Errors) > 0 && ctx.Err() == nil {
-		b = newBuilder(script, place, target)
-		b.careful = true
+		b = newBuilder(script, resolved, target)
+		b.recordImporters = true
 		result = b.run(ctx)
 	}
 	if ctx.Err() != nil {
@@ -62,11 +63,12 @@ func build(ctx context.Context, script string, target Target) (*made, error) {
 	return b.finish(result)
 }
 
-// oddConfiguration is the first of the files that esbuild would read above a folder that it could not, "" for none.
-func oddConfiguration(dir string) string {
-	for at := range Upwards(dir) {
-		for _, name := range []string{"package.json", "tsconfig.json", "jsconfig.json", ".pnp.data.json", ".pnp.cjs", ".pnp.js"} {
-			if path := filepath.Join(at, name); isOdd(path) {
+// unreadableConfig returns the first configuration file above a directory that esbuild would read and that is not a
+// readable file; "" for none.
+func unreadableConfig(dir string) string {
+	for at := range AncestorDirs(dir) {
+		for _, name := range slices.Concat([]string{"package.json"}, tsconfigNames(), yarnMapNames()) {
+			if path := filepath.Join(at, name); isUnreadable(path) {
 				return path
 			}
 		}
@@ -74,14 +76,15 @@ func oddConfiguration(dir string) string {
 	return ""
 }
 
-// out is where esbuild believes that its output goes; it is only ever in memory.
-const out = "trailblaze-bundle.mjs"
+// outputName is the name of esbuild's output, which is only kept in memory.
+const outputName = "trailblaze-bundle.mjs"
 
-// run has esbuild make the text. When the context ends first, the result is empty, and esbuild is left to itself: it opens some files
-// that nobody can keep from it, and waits for ever for one that is a pipe. The builder must not be used any more then.
+// run runs esbuild. When the context is cancelled first, it returns an empty result without waiting for esbuild, which
+// opens some files that plugins cannot intercept and blocks when one is a pipe. The builder must not be used after
+// that.
 func (b *builder) run(ctx context.Context) api.BuildResult {
 	result := make(chan api.BuildResult, 1)
-	go func() { result <- b.rebuild(ctx) }()
+	go func() { result <- b.runESBuild(ctx) }()
 	select {
 	case r := <-result:
 		return r
@@ -90,10 +93,10 @@ func (b *builder) run(ctx context.Context) api.BuildResult {
 	}
 }
 
-func (b *builder) rebuild(ctx context.Context) api.BuildResult {
+func (b *builder) runESBuild(ctx context.Context) api.BuildResult {
 	build, err := api.Context(api.BuildOptions{
 		EntryPoints:    []string{b.script},
-		Outfile:        filepath.Join(b.root, out),
+		Outfile:        filepath.Join(b.root, outputName),
 		AbsWorkingDir:  b.root,
 		Bundle:         true,
 		Metafile:       true,
@@ -103,10 +106,10 @@ func (b *builder) rebuild(ctx context.Context) api.BuildResult {
 		Target:         b.language(),
 		Engines:        b.engines(),
 		Supported:      b.supported(),
-		Conditions:     []string{}, // those of node alone
+		Conditions:     []string{}, // none besides node's
 		MainFields:     []string{"main", "module"},
 		Charset:        api.CharsetUTF8,
-		KeepNames:      true, // esbuild renames what has the name of something else
+		KeepNames:      true, // esbuild renames functions when names collide
 		LegalComments:  api.LegalCommentsNone,
 		Sourcemap:      api.SourceMapExternal,
 		SourcesContent: api.SourcesContentExclude,
@@ -127,12 +130,13 @@ func (b *builder) rebuild(ctx context.Context) api.BuildResult {
 
 func (b *builder) language() api.Target {
 	if b.target == Embedded {
-		return api.ES2023 // what the engine has
+		return api.ES2023 // as implemented by QuickJS
 	}
 	return api.DefaultTarget
 }
 
-// supported takes back what the engine has but does otherwise: it leaves a for await loop without waiting for the iterator's end.
+// supported disables features that QuickJS has but implements differently: it leaves a for await loop without awaiting
+// the iterator's return.
 func (b *builder) supported() map[string]bool {
 	if b.target == Embedded {
 		return map[string]bool{"for-await": false}
@@ -147,15 +151,16 @@ func (b *builder) engines() []api.Engine {
 	return []api.Engine{{Name: api.EngineNode, Version: "20"}}
 }
 
-// banner and footer go around the text. The banner has what the modules of fileFacts need, and `require` for a dynamic require, of
-// which only the name is known when it runs.
+// banner returns the code before the bundle: functions for fileVariablesModule, and a require for calls whose argument
+// is not constant.
 func (b *builder) banner() string {
 	banner := embeddedBanner
 	if b.target == Node {
 		banner = nodeBanner
 	}
-	named := strings.NewReplacer("SCRIPT", quote(b.script), "AUTHORED", quote(b.author(b.place)), "BUILTIN", builtinPattern(), "\n", " ")
-	return named.Replace(strings.TrimSpace(banner))
+	values := strings.NewReplacer("SCRIPT", quote(b.script), "AUTHORED", quote(b.displayPath(b.resolved)),
+		"BUILTIN", builtinPattern(), "\n", " ")
+	return values.Replace(strings.TrimSpace(banner))
 }
 
 const nodeBanner = `
@@ -192,33 +197,33 @@ func (b *builder) footer() string {
 	return "})"
 }
 
-func (b *builder) finish(result api.BuildResult) (*made, error) {
-	m := &made{}
+func (b *builder) finish(result api.BuildResult) (*bundleOutput, error) {
+	m := &bundleOutput{}
 	for _, file := range result.OutputFiles {
 		switch filepath.Base(file.Path) {
-		case out:
-			m.text = file.Contents
-		case out + ".map":
-			m.sourceMap = b.mapWithPlaces(file.Contents)
+		case outputName:
+			m.code = file.Contents
+		case outputName + ".map":
+			m.sourceMap = b.absoluteSources(file.Contents)
 		}
 	}
 	if b.target == Embedded {
 		var err error
-		if m.text, err = withoutExports(m.text); err != nil {
+		if m.code, err = stripExports(m.code); err != nil {
 			return nil, err
 		}
 	}
-	m.facts = b.facts(result.Metafile)
+	m.deps = b.dependencies(result.Metafile)
 	return m, nil
 }
 
-// withoutExports removes what a script exports: a function has no exports. They are the last statement of esbuild's output, in one of
-// two forms.
-func withoutExports(text []byte) ([]byte, error) {
+// stripExports removes the exports of a script, because a function has none. They are the last statement of esbuild's
+// output, in one of two forms.
+func stripExports(text []byte) ([]byte, error) {
 	const end = "\n})"
 	body, ok := bytes.CutSuffix(bytes.TrimRight(text, "\n"), []byte(end))
 	if !ok {
-		return nil, fault.New(fault.Bug, "", "the bundler's output does not end as expected")
+		return nil, fault.New(fault.Bug, "", "the bundler's output has an unexpected end")
 	}
 	if at := bytes.LastIndex(body, []byte("\nexport ")); at >= 0 {
 		exportList := regexp.MustCompile("\nexport \\{\n(  [^\n`{}]+\n)+\\};$")
@@ -229,8 +234,8 @@ func withoutExports(text []byte) ([]byte, error) {
 	return append(slices.Clip(body), end+"\n"...), nil
 }
 
-// mapWithPlaces gives the sources of a source map names that do not depend on where the map is.
-func (b *builder) mapWithPlaces(data []byte) []byte {
+// absoluteSources makes the sources of a source map independent of the location of the map.
+func (b *builder) absoluteSources(data []byte) []byte {
 	var fields map[string]json.RawMessage
 	var sources []string
 	if json.Unmarshal(data, &fields) != nil || json.Unmarshal(fields["sources"], &sources) != nil {
@@ -238,9 +243,9 @@ func (b *builder) mapWithPlaces(data []byte) []byte {
 	}
 	for i, source := range sources {
 		if strings.Contains(source, ":") && !filepath.IsAbs(filepath.FromSlash(source)) {
-			continue // a module that is not a file
+			continue // a virtual module
 		}
-		sources[i] = b.source(source)
+		sources[i] = b.sourceName(source)
 	}
 	fields["sources"], _ = json.Marshal(sources)
 	moved, err := json.Marshal(fields)
@@ -250,7 +255,7 @@ func (b *builder) mapWithPlaces(data []byte) []byte {
 	return moved
 }
 
-func (b *builder) source(source string) string {
+func (b *builder) sourceName(source string) string {
 	path := filepath.FromSlash(source)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(b.root, path)

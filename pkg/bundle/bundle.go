@@ -1,5 +1,5 @@
-// Package bundle makes one JavaScript text of a script and everything that it imports, and remembers what it made. It refuses to
-// know who runs the text. A Cache is safe for concurrent use, also by several processes on one folder.
+// Package bundle bundles a script and everything that it imports to one JavaScript file, and caches the result. A Cache
+// is safe for concurrent use, also by several processes on one directory.
 package bundle
 
 import (
@@ -16,38 +16,38 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// format changes when texts are made differently from the same inputs.
-const format = "4"
+// format is part of cache keys. Change it when the output for the same input changes.
+const format = "5"
 
-// Target says who will run the text.
+// Target is what runs a bundle.
 type Target int
 
 const (
-	// Embedded is an async function in strict mode that takes one argument, the function that gives it a module of node's by
-	// name and importing file, and is called once.
+	// Embedded is the embedded engine. The code is an async function in strict mode, which is called once. Its argument
+	// is a function that returns a module of node, given its name and the importing file.
 	Embedded Target = iota
-	// Node is an ES module in a file of the cache, which imports modules of node itself.
+	// Node is node. The code is an ES module in a file of the cache.
 	Node
 )
 
 func (t Target) String() string { return [...]string{"embedded", "node"}[t] }
 
-// Bundle is the text of a script.
+// Bundle is a bundled script.
 type Bundle struct {
 	Script string // absolute path of the script
-	Code   []byte // the text
-	Key    string // names the text: other texts have other keys
-	File   string // for Node: where the text is
+	Code   []byte
+	Key    string // hash of Code
+	File   string // for Node: the file that contains Code
 
 	sourceMap func() []byte
-	temporary string // folder that Close removes
+	temporary string // directory that Close removes
 }
 
-// SourceMap returns where each piece of the text comes from, as a source map of version 3 whose sources are absolute paths
-// (for Node: file URLs); nil when it is lost.
+// SourceMap returns the source map (version 3) of the code. Its sources are absolute paths, or file URLs for Node. It
+// is nil when the cache has lost it.
 func (b *Bundle) SourceMap() []byte { return b.sourceMap() }
 
-// Close removes what the bundle has outside the cache.
+// Close removes files of the bundle outside of the cache.
 func (b *Bundle) Close() error {
 	if b.temporary == "" {
 		return nil
@@ -55,26 +55,27 @@ func (b *Bundle) Close() error {
 	return os.RemoveAll(b.temporary)
 }
 
-// Cache makes bundles and remembers them.
+// Cache bundles scripts and caches the results.
 type Cache struct {
-	store    store
-	patience time.Duration      // with one text
-	recalls  singleflight.Group // by script and target: servers of one script start at once, and share what is looked at
+	store store
+	// buildTimeout is much longer than the build of a large script takes.
+	buildTimeout time.Duration
+	lookups      singleflight.Group // by target and script, because several servers may start the same script
 
 	mu    sync.Mutex
-	locks map[string]chan struct{} // by script and target: nobody makes what another is making
+	locks map[string]chan struct{} // by target and script: a bundle is built once at a time
 }
 
 // patience is more than the largest script needs on the slowest machine.
-const patience = 2 * time.Minute
+const buildTimeout = 2 * time.Minute
 
-// Open returns the cache in a folder, which appears with the first thing remembered; "" remembers nothing.
+// Open returns the cache in a directory, which is created when something is stored. With "" nothing is stored.
 func Open(dir string) *Cache {
-	return &Cache{store: store{dir: dir}, patience: patience, locks: map[string]chan struct{}{}}
+	return &Cache{store: store{dir: dir}, buildTimeout: buildTimeout, locks: map[string]chan struct{}{}}
 }
 
-// Bundle returns the text of a script, remembered or made anew. Errors are *fault.Error and name place, cause and the chain of
-// imports. It returns when its context ends, even if a file that is no file keeps the bundler waiting.
+// Bundle returns the bundle of a script, from the cache or built. Errors are *fault.Error, with the position, the cause
+// and the chain of imports. It returns when the context is done, even if a special file blocks esbuild.
 func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bundle, error) {
 	script, err := filepath.Abs(script)
 	if err != nil {
@@ -82,8 +83,8 @@ func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bund
 	}
 	name := target.String() + script
 	select {
-	case recalled := <-c.recalls.DoChan(name, func() (any, error) { return c.recall(script, target), nil }):
-		if b, _ := recalled.Val.(*Bundle); b != nil {
+	case found := <-c.lookups.DoChan(name, func() (any, error) { return c.lookup(script, target), nil }):
+		if b, _ := found.Val.(*Bundle); b != nil {
 			return b, nil
 		}
 	case <-ctx.Done():
@@ -99,20 +100,20 @@ func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bund
 	if ctx.Err() != nil {
 		return nil, cancelled(ctx, script)
 	}
-	if b := c.recall(script, target); b != nil {
+	if b := c.lookup(script, target); b != nil {
 		return b, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, c.patience)
+	limited, cancel := context.WithTimeout(ctx, c.buildTimeout)
 	defer cancel()
-	made, err := build(limited, script, target)
+	output, err := build(limited, script, target)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return nil, fault.New(fault.Server, "look for a pipe or a device among what it imports, and the package.json and tsconfig.json files there",
-			"bundling %s takes more than %s", script, c.patience)
+		hint := "check whether a file that it imports, or a package.json or tsconfig.json, is a pipe or a device"
+		return nil, fault.New(fault.Server, hint, "bundling %s timed out after %s", script, c.buildTimeout)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.remember(script, target, made)
+	return c.save(script, target, output)
 }
 
 func cancelled(ctx context.Context, script string) error {
@@ -128,16 +129,16 @@ func (c *Cache) lock(name string) chan struct{} {
 	return c.locks[name]
 }
 
-// Get returns a small thing that was Put under a key, and whether it is there, whole.
+// Get returns data that was stored under a key; ok is false when it is missing or damaged.
 func (c *Cache) Get(key string) ([]byte, bool) { return c.store.get(key) }
 
-// Put remembers data under a key. A failure is silent.
+// Put stores data under a key. Failures are ignored.
 func (c *Cache) Put(key string, data []byte) { c.store.put(key, data) }
 
-// Size returns how many files the cache has, and their bytes.
+// Size returns the number of files in the cache and their total size in bytes.
 func (c *Cache) Size() (files int, bytes int64, err error) { return c.store.size() }
 
-// Clean empties the cache.
+// Clean removes all files of the cache.
 func (c *Cache) Clean() error { return c.store.clean() }
 
 func sumOf(data []byte) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// meaning is a script, and what it says wherever it runs. DIR stands for its folder.
-type meaning struct {
+// scriptCase is a script and its expected output. DIR stands for its directory.
+type scriptCase struct {
 	name   string
 	script string
 	files  map[string]string
@@ -19,8 +19,8 @@ type meaning struct {
 	want   string
 }
 
-func meanings() []meaning {
-	return []meaning{
+func scriptCases() []scriptCase {
+	return []scriptCase{
 		{
 			name: "TypeScript with imports of every kind", script: "main.ts",
 			files: map[string]string{
@@ -192,9 +192,9 @@ for (const n of ["x.ts", "README.md"]) console.log(await import(` + "`./any/${n}
 	}
 }
 
-func TestATextMeansWhatTheScriptMeans(t *testing.T) {
+func TestBundlesBehaveLikeScripts(t *testing.T) {
 	t.Parallel()
-	for _, m := range meanings() {
+	for _, m := range scriptCases() {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			dir := project(t, m.files)
@@ -210,18 +210,18 @@ func TestATextMeansWhatTheScriptMeans(t *testing.T) {
 			}
 			stdout, stderr := run(t, dir, "", append(tsx(t), script)...)
 			same("tsx", stdout, stderr)
-			file := bundled(t, Open(""), script, Node).File
+			file := buildBundle(t, Open(""), script, Node).File
 			stdout, stderr = run(t, dir, "", node20(t), file)
 			same("node 20", stdout, stderr)
 			stdout, stderr = run(t, dir, "", node22(t), file)
 			same("node 22", stdout, stderr)
-			stdout, stderr = embedded(t, script)
+			stdout, stderr = runEmbedded(t, script)
 			same("an engine", strings.Replace(stdout, "false 4", "false 2", 1), stderr)
 		})
 	}
 }
 
-func TestStacksNameTheAuthorsLines(t *testing.T) {
+func TestStacksHaveSourcePositions(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{
 		"package.json": `{"type": "module"}`,
@@ -230,24 +230,24 @@ func TestStacksNameTheAuthorsLines(t *testing.T) {
 	})
 	script := filepath.Join(dir, "main.ts")
 	for _, node := range []string{node20(t), node22(t)} {
-		_, stderr := run(t, dir, "", node, "--enable-source-maps", bundled(t, Open(""), script, Node).File)
+		_, stderr := run(t, dir, "", node, "--enable-source-maps", buildBundle(t, Open(""), script, Node).File)
 		for _, want := range []string{
 			"Error: 1" + dir + "/lib", "at check (" + dir + "/lib/check.ts:4:9)", dir + "/main.ts:6:1",
 		} {
 			if !strings.Contains(stderr, want) {
-				t.Errorf("%s says nothing of %q:\n%s", node, want, stderr)
+				t.Errorf("%s: stderr does not contain %q:\n%s", node, want, stderr)
 			}
 		}
 	}
 }
 
-func TestTheSourceMapLeadsToTheAuthorsPlace(t *testing.T) {
+func TestSourceMap(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{
 		"main.ts": "import { twice } from './twice';\nconsole.log(twice(21));\n", "twice.ts": "\n\nexport const twice = (n: number) => n * 2;\n",
 	})
 	for _, target := range []Target{Embedded, Node} {
-		b := bundled(t, Open(""), filepath.Join(dir, "main.ts"), target)
+		b := buildBundle(t, Open(""), filepath.Join(dir, "main.ts"), target)
 		m, err := sourcemap.Parse("", b.SourceMap())
 		if err != nil {
 			t.Fatal(err)
@@ -255,7 +255,7 @@ func TestTheSourceMapLeadsToTheAuthorsPlace(t *testing.T) {
 		for token, want := range map[string]string{"n * 2": "twice.ts:3:36", "twice(21)": "main.ts:2:12"} {
 			before, _, ok := strings.Cut(string(b.Code), token)
 			if !ok {
-				t.Fatalf("the text has no %q:\n%s", token, b.Code)
+				t.Fatalf("the bundle does not contain %q:\n%s", token, b.Code)
 			}
 			source, _, line, column, ok := m.Source(strings.Count(before, "\n")+1, len(before)-strings.LastIndex(before, "\n")-1)
 			place := filepath.Join(dir, want)
@@ -269,8 +269,9 @@ func TestTheSourceMapLeadsToTheAuthorsPlace(t *testing.T) {
 	}
 }
 
-// The map of a package leads to files that were not installed; that of an author's own compiler to what the author wrote.
-func TestOnlyTheMapsOfAuthorsAreFollowed(t *testing.T) {
+// The source map of a package refers to files that are not installed. That of a project's own compiler refers to its
+// sources.
+func TestIgnoresSourceMapsOfPackages(t *testing.T) {
 	t.Parallel()
 	const compiled, compiledMap = "export const boom = () => {\n  throw new Error('x');\n};\n//# sourceMappingURL=",
 		`{"version":3,"sources":["SRC"],"names":[],"mappings":";EAKE"}`
@@ -281,15 +282,15 @@ func TestOnlyTheMapsOfAuthorsAreFollowed(t *testing.T) {
 		"node_modules/pkg/package.json": `{"type": "module", "exports": "./pkg.js"}`,
 		"node_modules/pkg/pkg.js":       compiled + "pkg.js.map\n", "node_modules/pkg/pkg.js.map": strings.Replace(compiledMap, "SRC", "src/gone.ts", 1),
 	})
-	sources := string(bundled(t, Open(""), filepath.Join(dir, "main.js"), Embedded).SourceMap())
+	sources := string(buildBundle(t, Open(""), filepath.Join(dir, "main.js"), Embedded).SourceMap())
 	for name, want := range map[string]bool{"src/own.ts": true, "gone.ts": false, "node_modules/pkg/pkg.js": true} {
 		if strings.Contains(sources, name) != want {
-			t.Errorf("the map names %s: %t, want %t: %s", name, !want, want, sources)
+			t.Errorf("the source map has %s: %t, want %t: %s", name, !want, want, sources)
 		}
 	}
 }
 
-func TestMapsAreTakenFromTheEndOfAFileAlone(t *testing.T) {
+func TestStripSourceMap(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a;\n//# sourceMappingURL=a.js.map":     "a;\n",
@@ -300,7 +301,7 @@ func TestMapsAreTakenFromTheEndOfAFileAlone(t *testing.T) {
 		"//# sourceMappingURL=a.js.map\nmore":   "//# sourceMappingURL=a.js.map\nmore",
 		"":                                      "", "sourceMappingURL=": "sourceMappingURL=",
 	} {
-		if got := string(withoutMap([]byte(text))); got != want {
+		if got := string(stripSourceMap([]byte(text))); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

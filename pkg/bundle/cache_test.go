@@ -15,7 +15,7 @@ import (
 
 func targets() []Target { return []Target{Embedded, Node} }
 
-func TestATextIsUsedAgainWhileItsInputsAreAsTheyWere(t *testing.T) {
+func TestReusesBundleWithUnchangedInputs(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{
 		"package.json": `{}`, "main.ts": `import "./a"; import "pkg"; import data from "./data.json"; console.log(data)`, "a/index.ts": `import "./b.js"`,
@@ -23,22 +23,22 @@ func TestATextIsUsedAgainWhileItsInputsAreAsTheyWere(t *testing.T) {
 	})
 	script, c := filepath.Join(dir, "main.ts"), Open(t.TempDir())
 	for _, target := range targets() {
-		made := bundled(t, c, script, target)
+		made := buildBundle(t, c, script, target)
 		write(t, filepath.Join(dir, "a", "unrelated.ts"), "new")
 		write(t, filepath.Join(dir, "log.txt"), "new")
-		write(t, filepath.Join(dir, "a", "b.ts"), `console.log("b"); try { require("peer") } catch {}`) // as it was, but for its time
-		got := c.recall(script, target)
+		write(t, filepath.Join(dir, "a", "b.ts"), `console.log("b"); try { require("peer") } catch {}`) // the same content with a new modification time
+		got := c.lookup(script, target)
 		if got == nil {
-			t.Fatalf("%s: nothing is remembered", target)
+			t.Fatalf("%s: the bundle is not cached", target)
 		}
 		if diff := cmp.Diff([]string{string(made.Code), made.Key, made.File, string(made.SourceMap())},
 			[]string{string(got.Code), got.Key, got.File, string(got.SourceMap())}); diff != "" {
-			t.Errorf("%s (-made +remembered):\n%s", target, diff)
+			t.Errorf("%s (-built +cached):\n%s", target, diff)
 		}
 	}
 }
 
-// change is something that changes what a script means, and what it says before and after.
+// change is a change that affects a bundle, with the output before and after.
 type change struct {
 	name          string
 	files         map[string]string
@@ -258,7 +258,7 @@ func remove(t *testing.T, dir, path string) {
 	}
 }
 
-func TestChangesAreNoticed(t *testing.T) {
+func TestRebuildsAfterChanges(t *testing.T) {
 	t.Parallel()
 	for _, ch := range changes() {
 		t.Run(ch.name, func(t *testing.T) {
@@ -269,40 +269,40 @@ func TestChangesAreNoticed(t *testing.T) {
 			}
 			script := filepath.Join(dir, "main.ts")
 			says := func() string {
-				stdout, stderr := run(t, dir, "", node20(t), bundled(t, c, script, Node).File)
+				stdout, stderr := run(t, dir, "", node20(t), buildBundle(t, c, script, Node).File)
 				return strings.TrimSpace(stdout + stderr)
 			}
 			if got := says(); got != ch.before {
-				t.Fatalf("before the change it says %q, want %q", got, ch.before)
+				t.Fatalf("output before the change: %q, want %q", got, ch.before)
 			}
-			if c.recall(script, Node) == nil {
-				t.Fatal("the text is not remembered")
+			if c.lookup(script, Node) == nil {
+				t.Fatal("the bundle is not cached")
 			}
 			ch.change(t, dir)
-			if c.recall(script, Node) != nil {
-				t.Fatal("the text is still used")
+			if c.lookup(script, Node) != nil {
+				t.Fatal("the cached bundle is still used")
 			}
 			if got := says(); got != ch.after {
-				t.Errorf("after the change it says %q, want %q", got, ch.after)
+				t.Errorf("output after the change: %q, want %q", got, ch.after)
 			}
 		})
 	}
 }
 
-func TestConfigurationThatIsJustBeingWrittenIsNotTrusted(t *testing.T) {
+func TestDoesNotCacheWithRecentlyWrittenConfig(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"main.ts": ``, "package.json": `{}`})
 	if err := os.Chtimes(filepath.Join(dir, "package.json"), time.Time{}, time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	c, script := Open(t.TempDir()), filepath.Join(dir, "main.ts")
-	bundled(t, c, script, Embedded)
-	if c.recall(script, Embedded) != nil {
-		t.Error("the text is remembered")
+	buildBundle(t, c, script, Embedded)
+	if c.lookup(script, Embedded) != nil {
+		t.Error("the bundle is cached")
 	}
 }
 
-func TestADamagedCacheIsSlowerAndNeverWrong(t *testing.T) {
+func TestDamagedCache(t *testing.T) {
 	t.Parallel()
 	damages := map[string]func(t *testing.T, path string, data []byte){
 		"truncated": func(t *testing.T, path string, data []byte) { write(t, path, string(data[:len(data)/2])) },
@@ -322,7 +322,7 @@ func TestADamagedCacheIsSlowerAndNeverWrong(t *testing.T) {
 			t.Run(name+" "+target.String(), func(t *testing.T) {
 				t.Parallel()
 				cache := t.TempDir()
-				want := bundled(t, Open(cache), script, target)
+				want := buildBundle(t, Open(cache), script, target)
 				files, err := os.ReadDir(cache)
 				if err != nil || len(files) != 3 {
 					t.Fatalf("the cache has %d files: %v", len(files), err)
@@ -334,13 +334,13 @@ func TestADamagedCacheIsSlowerAndNeverWrong(t *testing.T) {
 						t.Fatal(err)
 					}
 					damage(t, path, append([]byte{}, data...))
-					got := bundled(t, Open(cache), script, target)
+					got := buildBundle(t, Open(cache), script, target)
 					if string(got.Code) != string(want.Code) || got.Key != want.Key {
-						t.Errorf("with %s %s the text is another", file.Name(), name)
+						t.Errorf("with %s %s the bundle differs", file.Name(), name)
 					}
 					if target == Node {
 						if onDisk, err := os.ReadFile(got.File); string(onDisk) != string(want.Code) {
-							t.Errorf("with %s %s node finds another text: %v", file.Name(), name, err)
+							t.Errorf("with %s %s the file for node differs: %v", file.Name(), name, err)
 						}
 					}
 				}
@@ -349,28 +349,28 @@ func TestADamagedCacheIsSlowerAndNeverWrong(t *testing.T) {
 	}
 }
 
-func TestACacheThatCannotBeWrittenCostsTimeAlone(t *testing.T) {
+func TestUnwritableCache(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"main.ts": `console.log("runs", process.argv[1] === import.meta.filename)`, "file": ""})
 	script := filepath.Join(dir, "main.ts")
 	for _, cache := range []string{"", filepath.Join(dir, "file", "cache")} {
 		c := Open(cache)
-		if b := bundled(t, c, script, Embedded); len(b.Code) == 0 || len(b.SourceMap()) == 0 {
-			t.Errorf("%q: no text or no map", cache)
+		if b := buildBundle(t, c, script, Embedded); len(b.Code) == 0 || len(b.SourceMap()) == 0 {
+			t.Errorf("%q: no code or no source map", cache)
 		}
-		b := bundled(t, c, script, Node)
+		b := buildBundle(t, c, script, Node)
 		if stdout, stderr := run(t, dir, "", node20(t), b.File); stdout != "runs true\n" {
-			t.Errorf("%q: it says %q, %s", cache, stdout, stderr)
+			t.Errorf("%q: output %q, %s", cache, stdout, stderr)
 		}
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
 		if _, err := os.Stat(filepath.Dir(b.File)); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%q: %s stays: %v", cache, filepath.Dir(b.File), err)
+			t.Errorf("%q: %s was not removed: %v", cache, filepath.Dir(b.File), err)
 		}
 		c.Put("key", []byte("data"))
 		if _, ok := c.Get("key"); ok {
-			t.Errorf("%q remembers", cache)
+			t.Errorf("%q: data was stored", cache)
 		}
 		if files, bytes, err := c.Size(); files != 0 || bytes != 0 || cache == "" && err != nil {
 			t.Errorf("%q has %d files with %d bytes, %v", cache, files, bytes, err)
@@ -381,18 +381,18 @@ func TestACacheThatCannotBeWrittenCostsTimeAlone(t *testing.T) {
 	}
 }
 
-func TestManyMakeAndUseAndCleanOneCacheAtOnce(t *testing.T) {
+func TestConcurrentUseOfCache(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"main.ts": `import "./a"; console.log(1)`, "a.ts": `console.log("a")`})
 	script, cache := filepath.Join(dir, "main.ts"), t.TempDir()
 	want := map[Target]string{}
 	for _, target := range targets() {
-		want[target] = string(bundled(t, Open(""), script, target).Code)
+		want[target] = string(buildBundle(t, Open(""), script, target).Code)
 	}
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			c := Open(cache) // as another process does
+			c := Open(cache) // as in another process
 			for range 5 {
 				target := targets()[i%2]
 				b, err := c.Bundle(t.Context(), script, target)
@@ -401,7 +401,7 @@ func TestManyMakeAndUseAndCleanOneCacheAtOnce(t *testing.T) {
 					continue
 				}
 				if string(b.Code) != want[target] {
-					t.Errorf("%s: another text", target)
+					t.Errorf("%s: the bundle differs", target)
 				}
 				c.Put("same key", []byte(strings.Repeat("data", 1000)))
 				if data, ok := c.Get("same key"); ok && string(data) != strings.Repeat("data", 1000) {
@@ -421,7 +421,7 @@ func TestManyMakeAndUseAndCleanOneCacheAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestSmallThingsAreRememberedWhole(t *testing.T) {
+func TestPutAndGet(t *testing.T) {
 	t.Parallel()
 	c := Open(filepath.Join(t.TempDir(), "not", "yet", "there"))
 	for _, data := range []string{"", "data", strings.Repeat("x", 1<<20)} {
@@ -431,18 +431,18 @@ func TestSmallThingsAreRememberedWhole(t *testing.T) {
 		}
 	}
 	if _, ok := c.Get("another"); ok {
-		t.Error("there is something that nobody put")
+		t.Error("Get found a key that was not stored")
 	}
 }
 
-func TestCleanLeavesWhatIsNotOurs(t *testing.T) {
+func TestCleanKeepsOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"main.ts": `1`})
 	cache := t.TempDir()
 	write(t, filepath.Join(cache, "versions.json"), "{}")
 	c := Open(cache)
 	for _, target := range targets() {
-		bundled(t, c, filepath.Join(dir, "main.ts"), target)
+		buildBundle(t, c, filepath.Join(dir, "main.ts"), target)
 	}
 	files, bytes, err := c.Size()
 	if err != nil || files != 6 || bytes < 1000 {
@@ -457,18 +457,18 @@ func TestCleanLeavesWhatIsNotOurs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotUsedGoes(t *testing.T) {
+func TestPrune(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for _, tc := range []struct {
 		name string
 		age  []time.Duration
 		size int64 // of each
-		want int   // how many of the youngest stay
+		want int   // number of files that stay, the most recent ones
 	}{
 		{"young and small", []time.Duration{time.Hour, 29 * 24 * time.Hour}, 1000, 2},
 		{"old", []time.Duration{time.Hour, 31 * 24 * time.Hour, 365 * 24 * time.Hour}, 1000, 1},
-		{"too much", []time.Duration{1, 2, 3, 4}, keepSize / 2, 2},
+		{"too much", []time.Duration{1, 2, 3, 4}, maxTotalSize / 2, 2},
 		{"nothing", nil, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -490,31 +490,31 @@ func TestWhatIsNotUsedGoes(t *testing.T) {
 	}
 }
 
-func TestWhatIsUsedStaysYoung(t *testing.T) {
+func TestUsedFilesAreNotPruned(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"main.ts": `1`})
 	for _, target := range targets() {
 		cache, script := t.TempDir(), filepath.Join(dir, "main.ts")
-		bundled(t, Open(cache), script, target)
+		buildBundle(t, Open(cache), script, target)
 		files, err := os.ReadDir(cache)
 		if err != nil {
 			t.Fatal(err)
 		}
-		old := time.Now().Add(-keepFor)
+		old := time.Now().Add(-maxAge)
 		for _, file := range files {
 			if err := os.Chtimes(filepath.Join(cache, file.Name()), old, old); err != nil {
 				t.Fatal(err)
 			}
 		}
-		bundled(t, Open(cache), script, target)
-		store{dir: cache}.prune(time.Now().Add(keepFor / 2))
+		buildBundle(t, Open(cache), script, target)
+		store{dir: cache}.prune(time.Now().Add(maxAge / 2))
 		if left, _ := os.ReadDir(cache); len(left) != len(files) {
-			t.Errorf("%s: %d of %d files stay", target, len(left), len(files))
+			t.Errorf("%s: %d of %d files are left", target, len(left), len(files))
 		}
 	}
 }
 
-func TestABuildEndsWithItsContext(t *testing.T) {
+func TestCancelledContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

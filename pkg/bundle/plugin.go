@@ -16,32 +16,33 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// builder makes one text.
+// builder builds one bundle.
 type builder struct {
-	script string // as it was named, absolute; its process.argv[1]
-	place  string // where it is
-	root   string // folder of the nearest package.json, else of the script: what an author names files from
-	target Target
+	script   string // absolute path; process.argv[1] of the script
+	resolved string // script with symbolic links resolved
+	root     string // directory of the nearest package.json, else of the script; messages show paths relative to it
+	target   Target
 
-	started time.Time
-	careful bool // find out who imports what
+	started         time.Time
+	recordImporters bool
 
-	mu       sync.Mutex
-	sums     map[string]string   // of the inputs, by path; "" for those that were not read
-	named    map[string]bool     // paths that imports name
-	maps     map[string][]string // the source maps that each file names
-	importer map[string]string   // of each file, when careful
+	mu            sync.Mutex
+	sums          map[string]string   // hashes of the inputs by path; "" for those that were not read
+	importedPaths map[string]bool     // paths in imports
+	sourceMaps    map[string][]string // the source maps of each file
+	importer      map[string]string   // of each file, with recordImporters
 }
 
 func newBuilder(script, place string, target Target) *builder {
 	return &builder{
-		script: script, place: place, root: ProjectDir(filepath.Dir(place)), target: target, started: time.Now(),
-		sums: map[string]string{}, named: map[string]bool{}, maps: map[string][]string{}, importer: map[string]string{},
+		script: script, resolved: place, root: ProjectDir(filepath.Dir(place)), target: target, started: time.Now(),
+		sums: map[string]string{}, importedPaths: map[string]bool{},
+		sourceMaps: map[string][]string{}, importer: map[string]string{},
 	}
 }
 
-// author names a file as its author would.
-func (b *builder) author(path string) string {
+// displayPath returns a path as the author of the script would write it.
+func (b *builder) displayPath(path string) string {
 	slashed := filepath.ToSlash(path)
 	if at := strings.LastIndex(slashed, "/node_modules/"); at >= 0 {
 		return slashed[at+1:]
@@ -52,38 +53,39 @@ func (b *builder) author(path string) string {
 	return slashed
 }
 
-// Namespaces of modules that are no files, one for each importer.
+// Namespaces of virtual modules. There is a module for each importer.
 const (
-	nsFacts  = "about"   // what a file may ask about itself
-	nsNode   = "builtin" // a module of node's, asked for when it is imported
-	nsAddon  = "addon"   // a native addon, which node loads itself
-	nsBroken = "missing" // throws when it is imported
+	nsFile    = "about"   // variables of a file, such as __dirname
+	nsNode    = "builtin" // a module of node, which the engine provides
+	nsAddon   = "addon"   // a native addon, which node loads at run time
+	nsMissing = "missing" // a module that throws when it is imported
 )
 
-// virtual is a module that is no file.
-type virtual struct {
+// virtualModule is a module that is generated.
+type virtualModule struct {
 	importer string
-	name     string // what was imported
-	code     string // of the error that a missing one throws
+	name     string // of the import
+	code     string // of the error that a module of nsMissing throws
 	message  string
 }
 
-func (v virtual) in(namespace string) (api.OnResolveResult, error) {
-	// The parenthesis at the end keeps esbuild from judging the module by the importer's extension.
-	return api.OnResolveResult{Path: fmt.Sprintf("%s (imported by %s)", v.name, v.importer), Namespace: namespace, PluginData: v}, nil
+func (v virtualModule) result(namespace string) (api.OnResolveResult, error) {
+	// esbuild determines properties of a module by its extension; the parenthesis hides that of the importer.
+	path := fmt.Sprintf("%s (imported by %s)", v.name, v.importer)
+	return api.OnResolveResult{Path: path, Namespace: namespace, PluginData: v}, nil
 }
 
-// fileModule is what a file imports to learn about itself.
+// fileModule is the name under which files import the variables of fileVariables.
 const fileModule = "trailblaze:file"
 
-// ownName is something that means something else in each file, and the identifier that esbuild puts in its place. The files import
-// that from fileModule.
-type ownName struct{ name, id string }
+// fileVariable is a name whose value depends on the file, such as __dirname, and the identifier that esbuild replaces
+// it with. Files import the identifier from fileModule.
+type fileVariable struct{ name, id string }
 
 const mainID = "__trailblaze_main"
 
-func perFile() []ownName {
-	return []ownName{
+func fileVariables() []fileVariable {
+	return []fileVariable{
 		{"__dirname", "__trailblaze_dirname"},
 		{"__filename", "__trailblaze_filename"},
 		{"import.meta", "__trailblaze_meta"},
@@ -94,36 +96,40 @@ func perFile() []ownName {
 
 func defines() map[string]string {
 	list := map[string]string{}
-	for _, own := range perFile() {
+	for _, own := range fileVariables() {
 		list[own.name] = own.id
 	}
 	return list
 }
 
-const everything = ".*"
+const anyPath = ".*"
 
 func (b *builder) plug(build api.PluginBuild) {
-	build.OnResolve(api.OnResolveOptions{Filter: everything}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+	build.OnResolve(api.OnResolveOptions{Filter: anyPath}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 		return b.resolve(build, args)
 	})
-	build.OnLoad(api.OnLoadOptions{Filter: everything, Namespace: "file"}, b.load)
-	texts := map[string]func(virtual) string{nsFacts: b.fileFacts, nsNode: b.nodeModule, nsAddon: addonModule, nsBroken: brokenModule}
-	for namespace, text := range texts {
-		build.OnLoad(api.OnLoadOptions{Filter: everything, Namespace: namespace}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
-			v, ok := args.PluginData.(virtual)
+	build.OnLoad(api.OnLoadOptions{Filter: anyPath, Namespace: "file"}, b.load)
+	codes := map[string]func(virtualModule) string{
+		nsFile: b.fileVariablesModule, nsNode: b.nodeModule, nsAddon: addonModule, nsMissing: missingModule,
+	}
+	for namespace, code := range codes {
+		options := api.OnLoadOptions{Filter: anyPath, Namespace: namespace}
+		build.OnLoad(options, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+			v, ok := args.PluginData.(virtualModule)
 			if !ok {
-				return api.OnLoadResult{}, fmt.Errorf("nobody knows what %s is", args.Path)
+				return api.OnLoadResult{}, fmt.Errorf("unknown virtual module %s", args.Path)
 			}
-			contents := text(v)
+			contents := code(v)
 			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS, ResolveDir: b.root}, nil
 		})
 	}
 }
 
-// builtinNames are node's own modules that need no node: before their name, each between two bars.
-const builtinNames = `|assert|assert/strict|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|` +
-	`dns/promises|domain|events|fs|fs/promises|http|http2|https|inspector|inspector/promises|module|net|os|path|path/posix|path/win32|` +
-	`perf_hooks|process|punycode|querystring|readline|readline/promises|repl|stream|stream/consumers|stream/promises|stream/web|` +
+// builtinNames are the modules of node that can be imported without the prefix "node:", each between two bars.
+const builtinNames = `|assert|assert/strict|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|` +
+	`diagnostics_channel|dns|dns/promises|domain|events|fs|fs/promises|http|http2|https|inspector|inspector/promises|` +
+	`module|net|os|path|path/posix|path/win32|perf_hooks|process|punycode|querystring|readline|readline/promises|repl|` +
+	`stream|stream/consumers|stream/promises|stream/web|` +
 	`string_decoder|sys|timers|timers/promises|tls|trace_events|tty|url|util|util/types|v8|vm|wasi|worker_threads|zlib|`
 
 func isBuiltin(spec string) bool {
@@ -134,77 +140,83 @@ func isBuiltin(spec string) bool {
 	return spec != "" && !strings.Contains(spec, "|") && strings.Contains(builtinNames, "|"+spec+"|")
 }
 
-// builtinPattern is isBuiltin as a regular expression of JavaScript's.
+// builtinPattern returns a JavaScript regular expression that matches what isBuiltin accepts.
 func builtinPattern() string {
 	return `/^(node:.+|` + strings.ReplaceAll(strings.Trim(builtinNames, "|"), "/", `\/`) + `)$/`
 }
 
-// isForeign reports whether an import is for another runtime, or by a URL.
-func isForeign(spec string) bool {
+// isUnsupported reports whether an import needs another runtime, or is a URL.
+func isUnsupported(spec string) bool {
 	schemes := []string{"bun:", "deno:", "jsr:", "npm:", "file:", "http:", "https:"}
-	return spec == "bun" || slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(spec, scheme) })
+	return spec == "bun" ||
+		slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(spec, scheme) })
 }
 
-// asked marks the question that we ask esbuild while it asks us.
-type asked struct{}
+// nestedResolve marks calls of esbuild's resolver from within the plugin.
+type nestedResolve struct{}
 
 func (b *builder) resolve(build api.PluginBuild, args api.OnResolveArgs) (api.OnResolveResult, error) {
 	lazy := args.Kind == api.ResolveJSRequireCall || args.Kind == api.ResolveJSDynamicImport
-	module := virtual{importer: args.Importer, name: args.Path}
-	switch _, again := args.PluginData.(asked); {
+	module := virtualModule{importer: args.Importer, name: args.Path}
+	switch _, again := args.PluginData.(nestedResolve); {
 	case again || args.Kind == api.ResolveEntryPoint:
 		return api.OnResolveResult{}, nil
 	case args.Path == fileModule:
-		return module.in(nsFacts)
+		return module.result(nsFile)
 	case isBuiltin(args.Path) && b.target == Node:
 		return api.OnResolveResult{Path: args.Path, External: true}, nil
 	case isBuiltin(args.Path):
 		module.name = "node:" + strings.TrimPrefix(args.Path, "node:")
-		return module.in(nsNode)
+		return module.result(nsNode)
 	case strings.HasSuffix(args.Path, ".node") && b.target == Node:
 		module.name = join(args.ResolveDir, args.Path)
-		return module.in(nsAddon)
-	case strings.HasSuffix(args.Path, ".node") || isForeign(args.Path):
-		why, hint := unavailable(args.Path)
+		return module.result(nsAddon)
+	case strings.HasSuffix(args.Path, ".node") || isUnsupported(args.Path):
+		why, hint := unsupportedReason(args.Path)
 		if !lazy {
 			return api.OnResolveResult{}, errors.New(why)
 		}
-		module.code, module.message = "ERR_UNKNOWN_BUILTIN_MODULE", fmt.Sprintf("%s (imported by %s); %s", why, b.author(args.Importer), hint)
-		return module.in(nsBroken)
-	case lazy && (b.careful || !plausible(args.ResolveDir, args.Path)):
-		if found := b.ask(build, args); len(found.Errors) > 0 {
+		module.code = "ERR_UNKNOWN_BUILTIN_MODULE"
+		module.message = fmt.Sprintf("%s (imported by %s); %s", why, b.displayPath(args.Importer), hint)
+		return module.result(nsMissing)
+	case lazy && (b.recordImporters || !likelyExists(args.ResolveDir, args.Path)):
+		if found := b.resolveWithESBuild(build, args); len(found.Errors) > 0 {
 			module.code, module.message = notFound(args)
-			return module.in(nsBroken)
+			return module.result(nsMissing)
 		}
 	}
 	if isPath(args.Path) {
 		b.mu.Lock()
-		b.named[join(args.ResolveDir, args.Path)] = true
+		b.importedPaths[join(args.ResolveDir, args.Path)] = true
 		b.mu.Unlock()
 	}
-	if b.careful {
-		b.note(args.Importer, b.ask(build, args).Path)
+	if b.recordImporters {
+		b.recordImporter(args.Importer, b.resolveWithESBuild(build, args).Path)
 	}
 	return api.OnResolveResult{}, nil
 }
 
-// notFound is what node says of a module that is not there.
+// notFound returns node's error for a module that does not exist.
 func notFound(args api.OnResolveArgs) (code, message string) {
 	switch {
 	case args.Kind == api.ResolveJSRequireCall:
-		return "MODULE_NOT_FOUND", fmt.Sprintf("Cannot find module '%s'\nRequire stack:\n- %s", args.Path, args.Importer)
+		message = fmt.Sprintf("Cannot find module '%s'\nRequire stack:\n- %s", args.Path, args.Importer)
+		return "MODULE_NOT_FOUND", message
 	case isPath(args.Path):
-		return "ERR_MODULE_NOT_FOUND", fmt.Sprintf("Cannot find module '%s' imported from %s", join(args.ResolveDir, args.Path), args.Importer)
+		path := join(args.ResolveDir, args.Path)
+		return "ERR_MODULE_NOT_FOUND", fmt.Sprintf("Cannot find module '%s' imported from %s", path, args.Importer)
 	}
-	return "ERR_MODULE_NOT_FOUND", fmt.Sprintf("Cannot find package '%s' imported from %s", PackageName(args.Path), args.Importer)
+	message = fmt.Sprintf("Cannot find package '%s' imported from %s", PackageName(args.Path), args.Importer)
+	return "ERR_MODULE_NOT_FOUND", message
 }
 
-// plausible reports whether an import will probably be found, since asking esbuild takes half a millisecond.
-func plausible(dir, spec string) bool {
+// likelyExists reports whether an import will probably be resolved. It avoids calls of esbuild's resolver, which take
+// half a millisecond.
+func likelyExists(dir, spec string) bool {
 	if isPath(spec) {
 		return slices.ContainsFunc(append(alternatives(join(dir, spec)), join(dir, spec)), exists)
 	}
-	for at := range Upwards(dir) {
+	for at := range AncestorDirs(dir) {
 		if exists(filepath.Join(at, "node_modules", PackageName(spec))) {
 			return true
 		}
@@ -217,78 +229,82 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (b *builder) ask(build api.PluginBuild, args api.OnResolveArgs) api.ResolveResult {
+func (b *builder) resolveWithESBuild(build api.PluginBuild, args api.OnResolveArgs) api.ResolveResult {
 	return build.Resolve(args.Path, api.ResolveOptions{
-		Importer: args.Importer, Namespace: args.Namespace, ResolveDir: args.ResolveDir, Kind: args.Kind, PluginData: asked{},
+		Importer: args.Importer, Namespace: args.Namespace, ResolveDir: args.ResolveDir, Kind: args.Kind,
+		PluginData: nestedResolve{},
 	})
 }
 
-// note remembers who imported a file first.
-func (b *builder) note(importer, file string) {
+// recordImporter stores the first importer of a file.
+func (b *builder) recordImporter(importer, file string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, known := b.importer[file]; !known && file != b.place {
+	if _, known := b.importer[file]; !known && file != b.resolved {
 		b.importer[file] = importer
 	}
 }
 
-// maxInputs is more than any server has. A path that begins with a variable takes in everything below its folder.
+// maxInputs is the limit of files in a bundle. An import whose path begins with a variable includes everything below a
+// directory.
 const maxInputs = 10_000
 
-// load reads a file, remembers its sum, and has it learn what differs from file to file.
+// load reads a file, records its hash, and defines the variables that depend on the file.
 func (b *builder) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
-	if !b.isWanted(args.Path) {
-		text := brokenModule(virtual{
-			code: "ERR_UNKNOWN_FILE_EXTENSION", message: fmt.Sprintf("Unknown file extension %q for %s", filepath.Ext(args.Path), args.Path),
+	if !b.isLoadable(args.Path) {
+		text := missingModule(virtualModule{
+			code:    "ERR_UNKNOWN_FILE_EXTENSION",
+			message: fmt.Sprintf("Unknown file extension %q for %s", filepath.Ext(args.Path), args.Path),
 		})
-		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, b.remember(args.Path, "")
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, b.recordInput(args.Path, "")
 	}
 	data, err := readFile(args.Path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return api.OnLoadResult{}, nil // in an archive of yarn's, which esbuild can read
+		return api.OnLoadResult{}, nil // in an archive of yarn, which esbuild reads itself
 	}
 	if err != nil {
-		return api.OnLoadResult{}, fmt.Errorf("cannot read %s: %w", b.author(args.Path), err)
+		return api.OnLoadResult{}, fmt.Errorf("cannot read %s: %w", b.displayPath(args.Path), err)
 	}
 	text := b.prepare(args.Path, data)
-	return api.OnLoadResult{Contents: &text, Loader: api.LoaderDefault}, b.remember(args.Path, sumOf(data))
+	return api.OnLoadResult{Contents: &text, Loader: api.LoaderDefault}, b.recordInput(args.Path, sumOf(data))
 }
 
-// isWanted reports whether a file can be imported, or is imported by name all the same. The others were only met because a path is made
-// when the script runs.
-func (b *builder) isWanted(path string) bool {
+// isLoadable reports whether a file is of a type that can be imported, or is imported by its name. Other files are only
+// candidates of an import whose path is not constant.
+func (b *builder) isLoadable(path string) bool {
 	if isCode(path) || slices.Contains([]string{"", ".json", ".css", ".txt"}, filepath.Ext(path)) {
 		return true
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.named[path]
+	return b.importedPaths[path]
 }
 
-func (b *builder) remember(path, sum string) error {
+func (b *builder) recordInput(path, sum string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sums[path] = sum
 	if len(b.sums) > maxInputs {
-		return fmt.Errorf("it imports more than %d files; keep those whose name is made when the script runs in a folder of their own", maxInputs)
+		return fmt.Errorf("it imports more than %d files; if the path of an import is not constant, "+
+			"put the files that it can mean in a separate directory", maxInputs)
 	}
 	return nil
 }
 
-// prepare adds what esbuild's identifiers for __dirname and the like stand for. Lines stay what they are.
+// prepare adds definitions of the identifiers of fileVariables. It does not change line numbers.
 func (b *builder) prepare(path string, data []byte) string {
 	if !isCode(path) {
-		return string(b.withoutOddMaps(path, data))
+		return string(b.recordSourceMaps(path, data))
 	}
 	if isInstalled(path) {
-		data = withoutMap(data)
+		data = stripSourceMap(data)
 	}
-	data = b.withoutOddMaps(path, data)
+	data = b.recordSourceMaps(path, data)
 	var before, after strings.Builder
-	for _, own := range perFile() {
+	for _, own := range fileVariables() {
 		switch {
 		case !bytes.Contains(data, []byte(own.name)):
-		case own.id == mainID && path == b.place:
+		case own.id == mainID && path == b.resolved:
 			before.WriteString("var " + mainID + ` = typeof module === "undefined" ? undefined : module; `)
 		default:
 			fmt.Fprintf(&after, "\nimport { %s } from %q;", own.id, fileModule)
@@ -308,26 +324,26 @@ func isCode(path string) bool {
 	return false
 }
 
-// fileFacts is the module that tells a file about itself, by the functions of the banner. Only the script has a require.main, see
-// prepare.
-func (b *builder) fileFacts(v virtual) string {
+// fileVariablesModule returns the code of fileModule for a file; it uses functions of the banner. require.main is
+// defined in the script itself, see prepare.
+func (b *builder) fileVariablesModule(v virtualModule) string {
 	return fmt.Sprintf(`export const __trailblaze_dirname = %s, __trailblaze_filename = %s, __trailblaze_main = undefined;
 export const __trailblaze_find = (name) => __trailblaze_path(__trailblaze_filename, name);
 export const __trailblaze_meta = {
   dirname: __trailblaze_dirname, filename: __trailblaze_filename, url: %s, main: %t,
   resolve: (name) => __trailblaze_url(__trailblaze_find(name)),
 };
-`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(FileURL(v.importer)), v.importer == b.place)
+`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(FileURL(v.importer)), v.importer == b.resolved)
 }
 
-func (b *builder) nodeModule(v virtual) string {
-	return fmt.Sprintf("module.exports = __trailblaze_require(%s, %s);\n", quote(v.name), quote(b.author(v.importer)))
+func (b *builder) nodeModule(v virtualModule) string {
+	return fmt.Sprintf("module.exports = __trailblaze_require(%s, %s);\n", quote(v.name), quote(b.displayPath(v.importer)))
 }
 
-func addonModule(v virtual) string {
+func addonModule(v virtualModule) string {
 	return fmt.Sprintf("const load = require;\nmodule.exports = load(%s);\n", quote(v.name))
 }
 
-func brokenModule(v virtual) string {
+func missingModule(v virtualModule) string {
 	return fmt.Sprintf("throw Object.assign(new Error(%s), { code: %s });\n", quote(v.message), quote(v.code))
 }

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Elsewhere is what to do about what the embedded engine does not have.
-const Elsewhere = "install bun (https://bun.sh) or node, or keep what needs it in a server of its own with runtime: bun"
+// OtherRuntimeHint is the hint for features that the embedded engine does not have.
+const OtherRuntimeHint = "install bun (https://bun.sh) or node, or keep what needs it in a server of its own with runtime: bun"
 
-// ProjectDir returns the nearest folder from dir upwards that has a package.json, dir when none has.
+// ProjectDir returns the nearest directory from dir upwards that has a package.json, or dir.
 func ProjectDir(dir string) string {
-	for at := range Upwards(dir) {
+	for at := range AncestorDirs(dir) {
 		if exists(filepath.Join(at, "package.json")) {
 			return at
 		}
@@ -23,8 +23,8 @@ func ProjectDir(dir string) string {
 	return dir
 }
 
-// Upwards are a folder and those above it, up to the root.
-func Upwards(dir string) iter.Seq[string] {
+// AncestorDirs yields a directory and its ancestors, up to the root.
+func AncestorDirs(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for at := dir; yield(at); at = filepath.Dir(at) {
 			if at == filepath.Dir(at) {
@@ -34,7 +34,7 @@ func Upwards(dir string) iter.Seq[string] {
 	}
 }
 
-// PackageName cuts an import down to what is installed: @scope/name or name.
+// PackageName returns the package of an import: name or @scope/name.
 func PackageName(spec string) string {
 	parts := strings.SplitN(spec, "/", 3)
 	if strings.HasPrefix(spec, "@") && len(parts) > 1 {
@@ -43,28 +43,32 @@ func PackageName(spec string) string {
 	return parts[0]
 }
 
-// InstallCommand is the command that installs a package in a project: by the lock file from its folder upwards, without one by the package
-// manager that is usual.
+// InstallCommand returns the command that installs a package in a project. The package manager is determined by the
+// lock file; usual is the default.
 func InstallCommand(name, dir, usual string) string {
-	manager := cmp.Or(lockedBy(dir), usual)
+	manager := cmp.Or(packageManager(dir), usual)
 	install, add := manager+" install", manager+" add"
 	if manager == "npm" {
 		add = install
 	}
 	var listed struct{ Dependencies, DevDependencies map[string]string }
-	if data, err := os.ReadFile(filepath.Join(dir, "package.json")); err == nil && json.Unmarshal(data, &listed) == nil &&
-		listed.Dependencies[name]+listed.DevDependencies[name] != "" {
+	data, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err == nil && json.Unmarshal(data, &listed) == nil && listed.Dependencies[name]+listed.DevDependencies[name] != "" {
 		return install
 	}
 	return add + " " + name
 }
 
-// lockedBy is the package manager whose lock file is the nearest from dir upwards, "" for none.
-func lockedBy(dir string) string {
+// packageManager returns the package manager of the nearest lock file from dir upwards; "" for none.
+func packageManager(dir string) string {
 	managers := []struct{ lock, name string }{
-		{"bun.lock", "bun"}, {"bun.lockb", "bun"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"package-lock.json", "npm"},
+		{"bun.lock", "bun"},
+		{"bun.lockb", "bun"},
+		{"pnpm-lock.yaml", "pnpm"},
+		{"yarn.lock", "yarn"},
+		{"package-lock.json", "npm"},
 	}
-	for at := range Upwards(dir) {
+	for at := range AncestorDirs(dir) {
 		for _, m := range managers {
 			if exists(filepath.Join(at, m.lock)) {
 				return m.name
@@ -74,7 +78,7 @@ func lockedBy(dir string) string {
 	return ""
 }
 
-// FileURL is an absolute path as a file: URL.
+// FileURL returns the file: URL of an absolute path.
 func FileURL(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {

@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hello is what a client says to a server to learn of its tools.
-const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+// mcpRequests is the input of a server that lists its tools.
+const mcpRequests = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 `
 
-func TestServersAnswerTheSameFromABundle(t *testing.T) {
+func TestServersBehaveTheSameAsBundles(t *testing.T) {
 	t.Parallel()
 	shop, err := filepath.Abs("../../testdata/projects/shop/tools")
 	if err != nil {
@@ -25,13 +25,13 @@ func TestServersAnswerTheSameFromABundle(t *testing.T) {
 	for _, script := range []string{servers(t, "sdk1.ts"), servers(t, "sdk2.mts"), filepath.Join(shop, "shopping.ts"), filepath.Join(shop, "users.ts")} {
 		t.Run(filepath.Base(script), func(t *testing.T) {
 			t.Parallel()
-			want, stderr := run(t, filepath.Dir(script), hello, append(tsx(t), script)...)
+			want, stderr := run(t, filepath.Dir(script), mcpRequests, append(tsx(t), script)...)
 			if !strings.Contains(want, `"tools":[`) {
 				t.Fatalf("tsx: %s%s", want, stderr)
 			}
-			file := bundled(t, Open(""), script, Node).File
+			file := buildBundle(t, Open(""), script, Node).File
 			for _, node := range []string{node20(t), node22(t)} {
-				got, stderr := run(t, filepath.Dir(script), hello, node, file)
+				got, stderr := run(t, filepath.Dir(script), mcpRequests, node, file)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s (-tsx +bundle):\n%s%s", node, diff, stderr)
 				}
@@ -40,27 +40,27 @@ func TestServersAnswerTheSameFromABundle(t *testing.T) {
 	}
 }
 
-func TestABundleDependsOnNothingOfOurs(t *testing.T) {
+func TestDependenciesOfBundle(t *testing.T) {
 	t.Parallel()
 	c := Open(t.TempDir())
-	b := bundled(t, c, servers(t, "sdk1.ts"), Embedded)
+	b := buildBundle(t, c, servers(t, "sdk1.ts"), Embedded)
 	for _, want := range []string{"@modelcontextprotocol/sdk/dist/esm/server/mcp.js", "zod/package.json", "servers/tsconfig.json"} {
 		index, _ := c.Get(indexKey(servers(t, "sdk1.ts"), Embedded))
 		if !strings.Contains(string(index), want) {
-			t.Errorf("the text does not depend on %s", want)
+			t.Errorf("the dependencies lack %s", want)
 		}
 	}
 	if code := string(b.Code); regexp.MustCompile(`(?m)^(import|export) `).MatchString(code) {
-		t.Error("the text has imports or exports")
+		t.Error("the bundle has imports or exports")
 	}
 }
 
-// The golden file is the text of a small script. When it changes, texts in caches are of the past: raise format, then run the test with
-// BUNDLE_UPDATE=1.
-func TestTheFormatChangesWithTheText(t *testing.T) {
+// The golden file is the bundle of a small script. When it changes, cached bundles are out of date: change format, and
+// run the test with BUNDLE_UPDATE=1.
+func TestFormatChangesWithOutput(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{
-		"package.json": `{"type": "module", "imports": {"#mapped": "./data.json"}}`, "main.ts": meanings()[0].files["main.ts"] + `export const x = [import.meta.url, require.resolve("x")];` +
+		"package.json": `{"type": "module", "imports": {"#mapped": "./data.json"}}`, "main.ts": scriptCases()[0].files["main.ts"] + `export const x = [import.meta.url, require.resolve("x")];` +
 			"import('bun:x'); require('./y.node'); require('nowhere'); import(`./${x}`)",
 		"plain.ts": "export default 1; export const named = __dirname", "typed.ts": "export const typed = 1", "data.json": "{}", "later.mts": "export default 1",
 		"node_modules/cjs/package.json": `{"main": "i.cjs"}`, "node_modules/cjs/i.cjs": "exports.part = 1", "node_modules/esm/sub.mjs": "export default 1", "node_modules/esm/package.json": `{"exports": {"./sub": "./sub.mjs"}}`, "node_modules/self/own.mjs": "export default 1",
@@ -68,7 +68,7 @@ func TestTheFormatChangesWithTheText(t *testing.T) {
 	})
 	got := "format " + format + "\n"
 	for _, target := range targets() {
-		got += string(bundled(t, Open(""), filepath.Join(dir, "main.ts"), target).Code)
+		got += string(buildBundle(t, Open(""), filepath.Join(dir, "main.ts"), target).Code)
 	}
 	got = regexp.MustCompile(`main-[0-9a-f]{64}`).ReplaceAllString(strings.ReplaceAll(got, dir, "DIR"), "main-KEY")
 	golden := filepath.Join("testdata", "text.golden")
@@ -82,37 +82,37 @@ func TestTheFormatChangesWithTheText(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the text is another; raise format (-golden +got):\n%s", diff)
+		t.Errorf("the output changed; change format (-golden +got):\n%s", diff)
 	}
 }
 
-func TestTheVersionIsThatOfTheModule(t *testing.T) {
+func TestESBuildVersion(t *testing.T) {
 	t.Parallel()
 	mod, err := os.ReadFile("../../go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(mod), "github.com/evanw/esbuild v"+esbuildVersion) {
-		t.Errorf("go.mod does not ask for esbuild %s", esbuildVersion)
+		t.Errorf("go.mod does not require esbuild %s", esbuildVersion)
 	}
 }
 
-func BenchmarkRemembered(b *testing.B) {
+func BenchmarkCached(b *testing.B) {
 	script := servers(b, "sdk1.ts")
 	for _, target := range targets() {
 		b.Run(target.String(), func(b *testing.B) {
 			c := Open(b.TempDir())
-			bundled(b, c, script, target)
+			buildBundle(b, c, script, target)
 			for b.Loop() {
-				if c.recall(script, target) == nil {
-					b.Fatal("nothing is remembered")
+				if c.lookup(script, target) == nil {
+					b.Fatal("the bundle is not cached")
 				}
 			}
 		})
 	}
 }
 
-func BenchmarkMade(b *testing.B) {
+func BenchmarkBuild(b *testing.B) {
 	script := servers(b, "sdk1.ts")
 	for b.Loop() {
 		if _, err := Open("").Bundle(b.Context(), script, Embedded); err != nil {

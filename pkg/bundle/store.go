@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// What was not used for this long goes, and the oldest first once there is more than the cache may hold. It is looked at when
-// a text was made. A server with packages takes about 3 MB with all that is made of it, so that ninety fit.
+// Limits of the cache, applied after a build. A server with packages needs about 3 MB with its bytecode, so that ninety
+// fit.
 const (
-	keepFor  = 30 * 24 * time.Hour
-	keepSize = 300 << 20
+	maxAge       = 30 * 24 * time.Hour
+	maxTotalSize = 300 << 20
 )
 
-// store is a folder of files that are written whole and never changed. The zero store remembers nothing.
+// store is a directory of files that are written atomically and never modified. The zero store stores nothing.
 type store struct{ dir string }
 
 const (
-	blobExt   = ".blob" // the sum of what follows, and what follows
+	blobExt   = ".blob" // SHA-256 of the data, and the data
 	moduleExt = ".mjs"
 	mapExt    = ".mjs.map"
-	newExt    = ".new" // not yet renamed
+	tempExt   = ".new" // a file that is being written
 )
 
-// blob is the name of the file that has what was put under a key.
+// blob returns the name of the file for data stored under a key.
 func blob(key string) string { return sumOf([]byte(key))[:40] + blobExt }
 
 func (s store) get(key string) ([]byte, bool) {
@@ -47,14 +47,14 @@ func (s store) put(key string, data []byte) {
 }
 
 func (s store) read(name string) ([]byte, error) {
-	if !s.use(name) {
+	if !s.touch(name) {
 		return nil, fs.ErrNotExist
 	}
 	return readFile(filepath.Join(s.dir, name))
 }
 
-// use reports whether there is such a file, and marks it as used; a mark a day is enough.
-func (s store) use(name string) bool {
+// touch reports whether a file exists, and updates its modification time at most once a day.
+func (s store) touch(name string) bool {
 	if s.dir == "" {
 		return false
 	}
@@ -69,7 +69,7 @@ func (s store) use(name string) bool {
 	return true
 }
 
-// write makes a file under another name and renames it, so that nobody ever sees half of it.
+// write writes a temporary file and renames it, so that readers never see a partial file.
 func (s store) write(name string, data []byte) error {
 	if s.dir == "" {
 		return errors.ErrUnsupported
@@ -77,7 +77,7 @@ func (s store) write(name string, data []byte) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(s.dir, "*"+newExt)
+	file, err := os.CreateTemp(s.dir, "*"+tempExt)
 	if err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func (s store) write(name string, data []byte) error {
 	return err
 }
 
-// ours lists the files of the cache, the one that was not used for the longest first. A folder that is not there is empty.
-func (s store) ours() ([]fs.FileInfo, error) {
+// files returns the files of the cache, least recently used first.
+func (s store) files() ([]fs.FileInfo, error) {
 	if s.dir == "" {
 		return nil, nil
 	}
@@ -105,7 +105,7 @@ func (s store) ours() ([]fs.FileInfo, error) {
 	}
 	var files []fs.FileInfo
 	for _, entry := range entries {
-		if !isOurs(entry.Name()) {
+		if !isCacheFile(entry.Name()) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
@@ -116,12 +116,13 @@ func (s store) ours() ([]fs.FileInfo, error) {
 	return files, nil
 }
 
-func isOurs(name string) bool {
-	return slices.ContainsFunc([]string{blobExt, moduleExt, mapExt, newExt}, func(ext string) bool { return strings.HasSuffix(name, ext) })
+func isCacheFile(name string) bool {
+	return slices.ContainsFunc([]string{blobExt, moduleExt, mapExt, tempExt},
+		func(ext string) bool { return strings.HasSuffix(name, ext) })
 }
 
 func (s store) size() (files int, total int64, err error) {
-	list, err := s.ours()
+	list, err := s.files()
 	for _, info := range list {
 		total += info.Size()
 	}
@@ -129,7 +130,7 @@ func (s store) size() (files int, total int64, err error) {
 }
 
 func (s store) clean() error {
-	list, err := s.ours()
+	list, err := s.files()
 	for _, info := range list {
 		if e := os.Remove(filepath.Join(s.dir, info.Name())); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
@@ -138,9 +139,10 @@ func (s store) clean() error {
 	return err
 }
 
-// prune removes what was not used for long. Others may do the same at the same time.
+// prune removes files that were not used for maxAge, and the least recently used ones above maxTotalSize. Other
+// processes may do the same at the same time.
 func (s store) prune(now time.Time) {
-	list, err := s.ours()
+	list, err := s.files()
 	if err != nil {
 		return
 	}
@@ -149,7 +151,7 @@ func (s store) prune(now time.Time) {
 		total += info.Size()
 	}
 	for _, info := range list {
-		if total <= keepSize && now.Sub(info.ModTime()) <= keepFor {
+		if total <= maxTotalSize && now.Sub(info.ModTime()) <= maxAge {
 			return
 		}
 		total -= info.Size()

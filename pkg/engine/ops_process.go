@@ -16,7 +16,7 @@ const nodeVersion = "20.19.0"
 
 func processOps() (map[string]syncOp, map[string]asyncOp) {
 	return map[string]syncOp{
-		"process.info":  processInfo,
+		"process.info":   processInfo,
 		"process.exit":   processExit,
 		"process.kill":   processKill,
 		"process.signal": processSignal,

@@ -81,7 +81,7 @@ func findBun(path string) string {
 
 // localLoader looks for tsx as node would for a script in dir.
 func localLoader(dir string) string {
-	for at := range bundle.Upwards(dir) {
+	for at := range bundle.AncestorDirs(dir) {
 		if loader := packageLoader(filepath.Join(at, "node_modules", "tsx")); loader != "" {
 			return loader
 		}

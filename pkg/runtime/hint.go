@@ -139,9 +139,9 @@ func (d death) needsBun() string {
 func (d death) needsRuntime() string {
 	switch {
 	case d.has("is not available in the embedded engine"):
-		return bundle.Elsewhere
+		return bundle.OtherRuntimeHint
 	case d.has("Could not locate the bindings file"):
-		return "a native addon is not built (npm rebuild builds it), or the server runs in the embedded engine, which loads none: " + bundle.Elsewhere
+		return "a native addon is not built (npm rebuild builds it), or the server runs in the embedded engine, which loads none: " + bundle.OtherRuntimeHint
 	}
 	return ""
 }

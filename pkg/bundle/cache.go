@@ -11,31 +11,31 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// indexKey names what is remembered of a script: the key of its text, and the facts that made it.
+// indexKey is the store key of a script's index: the key of its bundle, and the dependencies of the bundle.
 func indexKey(script string, target Target) string {
 	return strings.Join([]string{"index", format, esbuildVersion, target.String(), script}, "\x00")
 }
 
-// mapName is the file with the source map of a text.
-func mapName(script string, target Target, key string) string {
+// sourceMapName returns the file name of the source map of a bundle.
+func sourceMapName(script string, target Target, key string) string {
 	if target == Node {
 		return moduleName(script, key) + ".map"
 	}
 	return blob("map\x00" + key)
 }
 
-// recall returns the text that was made of the script if everything that went into it is as it was; else nil.
-func (c *Cache) recall(script string, target Target) *Bundle {
+// lookup returns the cached bundle of a script if all its dependencies are up to date; otherwise nil.
+func (c *Cache) lookup(script string, target Target) *Bundle {
 	index, ok := c.store.get(indexKey(script, target))
 	if !ok {
 		return nil
 	}
-	key, facts, _ := strings.Cut(string(index), "\n")
+	key, deps, _ := strings.Cut(string(index), "\n")
 	code := make(chan []byte, 1)
-	go func() { code <- c.text(script, target, key) }()
-	same := allTrue(facts)
+	go func() { code <- c.loadCode(script, target, key) }()
+	current := upToDate(deps)
 	text := <-code
-	if !same || text == nil || !c.store.use(mapName(script, target, key)) {
+	if !current || text == nil || !c.store.touch(sourceMapName(script, target, key)) {
 		return nil
 	}
 	b := &Bundle{Script: script, Code: text, Key: key}
@@ -46,8 +46,8 @@ func (c *Cache) recall(script string, target Target) *Bundle {
 	return b
 }
 
-// text returns a text by its key, nil when it is gone or damaged.
-func (c *Cache) text(script string, target Target, key string) []byte {
+// loadCode returns the code of a bundle; nil when it is missing or damaged.
+func (c *Cache) loadCode(script string, target Target, key string) []byte {
 	if target == Embedded {
 		text, ok := c.store.get("text\x00" + key)
 		if !ok {
@@ -59,7 +59,7 @@ func (c *Cache) text(script string, target Target, key string) []byte {
 	if err != nil {
 		return nil
 	}
-	text, ok := bytes.CutSuffix(file, mapComment(script, key))
+	text, ok := bytes.CutSuffix(file, sourceMapComment(script, key))
 	if !ok || sumOf(text) != key {
 		return nil
 	}
@@ -75,46 +75,47 @@ func (c *Cache) sourceMap(script string, target Target, key string) []byte {
 	return sourceMap
 }
 
-// moduleName is the name of the file that node runs. It starts as the script's does, for whoever looks at processes.
+// moduleName returns the name of the file that node runs. It begins with the name of the script, which helps in a list
+// of processes.
 func moduleName(script, key string) string {
 	base := filepath.Base(script)
-	base = strings.Map(safe, strings.TrimSuffix(base, filepath.Ext(base)))
+	base = strings.Map(fileNameRune, strings.TrimSuffix(base, filepath.Ext(base)))
 	return base[:min(len(base), 60)] + "-" + key + moduleExt
 }
 
-// safe is a letter that any file's name may have, in place of one that may not.
-func safe(r rune) rune {
+// fileNameRune replaces characters that are not valid in the file names of every system.
+func fileNameRune(r rune) rune {
 	if strings.ContainsRune("._-", r) || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 		return r
 	}
 	return '_'
 }
 
-func mapComment(script, key string) []byte {
+func sourceMapComment(script, key string) []byte {
 	return []byte("\n//# sourceMappingURL=" + moduleName(script, key) + ".map\n")
 }
 
-// remember puts a new text into the cache, and what it was made of last, so that no index leads nowhere.
-func (c *Cache) remember(script string, target Target, made *made) (*Bundle, error) {
-	key := sumOf(made.text)
-	b := &Bundle{Script: script, Code: made.text, Key: key, sourceMap: func() []byte { return made.sourceMap }}
+// save stores a built bundle. It writes the index last, so that an index never refers to missing files.
+func (c *Cache) save(script string, target Target, output *bundleOutput) (*Bundle, error) {
+	key := sumOf(output.code)
+	b := &Bundle{Script: script, Code: output.code, Key: key, sourceMap: func() []byte { return output.sourceMap }}
 	if target == Embedded {
-		c.store.put("text\x00"+key, made.text)
-		c.store.put("map\x00"+key, made.sourceMap)
+		c.store.put("text\x00"+key, output.code)
+		c.store.put("map\x00"+key, output.sourceMap)
 	} else {
-		b.Code = append(made.text, mapComment(script, key)...)
+		b.Code = append(output.code, sourceMapComment(script, key)...)
 		if err := c.writeModule(b); err != nil {
 			return nil, err
 		}
 	}
-	if made.facts != "" && b.temporary == "" {
-		c.store.put(indexKey(script, target), []byte(key+"\n"+made.facts))
+	if output.deps != "" && b.temporary == "" {
+		c.store.put(indexKey(script, target), []byte(key+"\n"+output.deps))
 		c.store.prune(time.Now())
 	}
 	return b, nil
 }
 
-// writeModule writes what node is to run into the cache, or where that cannot be, into a folder for this once.
+// writeModule writes the file that node runs to the cache, or to a temporary directory when the cache is not writable.
 func (c *Cache) writeModule(b *Bundle) error {
 	name := moduleName(b.Script, b.Key)
 	into := func(s store) error {
@@ -134,8 +135,8 @@ func (c *Cache) writeModule(b *Bundle) error {
 	}
 	if err != nil {
 		_ = b.Close()
-		return fault.Wrap(fault.Server, err, "node needs the bundled script in a file; make room, or set TMPDIR to a folder that can be written",
-			"write the bundle of "+b.Script)
+		hint := "node needs the bundled script in a file; free disk space, or set TMPDIR to a writable directory"
+		return fault.Wrap(fault.Server, err, hint, "write the bundle of "+b.Script)
 	}
 	return nil
 }

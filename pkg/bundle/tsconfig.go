@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// tsconfig is what a tsconfig.json, and those that it extends, say of where imports lead. Which of them wins does not matter: one
-// fact too many is one file that is looked at.
+// tsconfig has what a tsconfig.json and the files that it extends say about imports. All values are merged regardless
+// of precedence: an unnecessary dependency does no harm.
 type tsconfig struct {
-	dir   string   // of the first
-	roots []string // its baseUrl
-	bases []string // the folders that one of the paths may start from
+	dir   string   // of the first file
+	roots []string // values of baseUrl
+	bases []string // directories that paths may be relative to
 	paths []map[string][]string
 }
 
-// tsconfig reads a tsconfig.json and adds what it extends.
-func (f factList) tsconfig(path string) *tsconfig {
+// addTSConfig parses a tsconfig.json and adds the files that it extends.
+func (d dependencies) addTSConfig(path string) *tsconfig {
 	all := &tsconfig{dir: filepath.Dir(path)}
 	if path != "" {
-		f.extend(all, path, map[string]bool{})
+		d.addExtended(all, path, map[string]bool{})
 	}
 	return all
 }
 
-func (f factList) extend(all *tsconfig, path string, seen map[string]bool) {
-	f.add(placeFact, path)
+func (d dependencies) addExtended(all *tsconfig, path string, seen map[string]bool) {
+	d.add(pathDep, path)
 	place, err := filepath.EvalSymlinks(path)
 	if err != nil || seen[place] {
 		return
@@ -42,8 +42,8 @@ func (f factList) extend(all *tsconfig, path string, seen map[string]bool) {
 		}
 	}
 	data, err := readFile(place)
-	if err != nil || json.Unmarshal(plainJSON(data), &config) != nil {
-		f.doubt()
+	if err != nil || json.Unmarshal(stripJSONC(data), &config) != nil {
+		d.markUncacheable()
 		return
 	}
 	all.bases = append(all.bases, dir)
@@ -51,14 +51,14 @@ func (f factList) extend(all *tsconfig, path string, seen map[string]bool) {
 		all.roots = append(all.roots, all.join(dir, base))
 	}
 	all.paths = append(all.paths, config.CompilerOptions.Paths)
-	for _, name := range stringsIn(config.Extends) {
-		for _, base := range f.extended(dir, name) {
-			f.extend(all, base, seen)
+	for _, name := range jsonStrings(config.Extends) {
+		for _, base := range d.extendedConfigs(dir, name) {
+			d.addExtended(all, base, seen)
 		}
 	}
 }
 
-// join is join, but for what a configuration may begin a path with.
+// join joins paths as the package's join does, and replaces ${configDir}.
 func (c *tsconfig) join(dir, path string) string {
 	if rest, ok := strings.CutPrefix(path, "${configDir}"); ok {
 		return filepath.Join(c.dir, rest)
@@ -66,27 +66,27 @@ func (c *tsconfig) join(dir, path string) string {
 	return join(dir, path)
 }
 
-// extended adds the files that a name after "extends" may mean, and returns those that are there.
-func (f factList) extended(dir, name string) []string {
+// extendedConfigs adds the files that a value of "extends" can mean, and returns those that exist.
+func (d dependencies) extendedConfigs(dir, name string) []string {
 	if isPath(name) {
 		path := join(dir, name)
-		return f.present(path, path+".json", filepath.Join(path, "tsconfig.json"))
+		return d.addExisting(path, path+".json", filepath.Join(path, "tsconfig.json"))
 	}
 	var list []string
-	for at := range Upwards(dir) {
-		if modules := filepath.Join(at, "node_modules"); f.add(placeFact, modules) != none {
-			list = append(list, f.extendedPackage(modules, name)...)
+	for at := range AncestorDirs(dir) {
+		if modules := filepath.Join(at, "node_modules"); d.add(pathDep, modules) != absent {
+			list = append(list, d.extendedPackageConfigs(modules, name)...)
 		}
 	}
 	return list
 }
 
-// extendedPackage does the same in one folder of packages, where a package.json may lead elsewhere.
-func (f factList) extendedPackage(modules, name string) []string {
+// extendedPackageConfigs does the same within one node_modules directory, considering package.json.
+func (d dependencies) extendedPackageConfigs(modules, name string) []string {
 	dir, path := filepath.Join(modules, PackageName(name)), filepath.Join(modules, name)
-	list := f.present(filepath.Join(path, "tsconfig.json"), path, path+".json")
+	list := d.addExisting(filepath.Join(path, "tsconfig.json"), path, path+".json")
 	manifest := filepath.Join(dir, "package.json")
-	if f.add(contentFact, manifest) == none {
+	if d.add(contentDep, manifest) == absent {
 		return list
 	}
 	var says struct {
@@ -95,31 +95,31 @@ func (f factList) extendedPackage(modules, name string) []string {
 	}
 	data, err := readFile(manifest)
 	if err != nil || json.Unmarshal(data, &says) != nil {
-		f.doubt()
+		d.markUncacheable()
 		return nil
 	}
 	if says.TSConfig != "" {
 		other := join(dir, says.TSConfig)
-		list = append(list, f.present(filepath.Join(other, "tsconfig.json"), other, other+".json")...)
+		list = append(list, d.addExisting(filepath.Join(other, "tsconfig.json"), other, other+".json")...)
 	}
-	for _, other := range leads(says.Exports, "."+strings.TrimPrefix(name, PackageName(name))) {
-		list = append(list, f.present(filepath.Join(dir, other))...)
+	for _, other := range packageTargets(says.Exports, "."+strings.TrimPrefix(name, PackageName(name))) {
+		list = append(list, d.addExisting(filepath.Join(dir, other))...)
 	}
 	return list
 }
 
-// present adds files, and returns those that are there.
-func (f factList) present(paths ...string) []string {
-	return slices.DeleteFunc(paths, func(path string) bool { return f.add(contentFact, path) == none })
+// addExisting adds files, and returns those that exist.
+func (d dependencies) addExisting(paths ...string) []string {
+	return slices.DeleteFunc(paths, func(path string) bool { return d.add(contentDep, path) == absent })
 }
 
-// mapped adds what an import may mean by a tsconfig.json.
-func (f factList) mapped(c *tsconfig, spec, found string) {
+// addMapped adds what an import can mean according to a tsconfig.json.
+func (d dependencies) addMapped(c *tsconfig, spec, found string) {
 	if isPath(spec) || isBuiltin(spec) || spec == fileModule || spec == "" {
 		return
 	}
 	for _, root := range c.roots {
-		f.candidates(filepath.Join(root, spec), found)
+		d.addCandidates(filepath.Join(root, spec), found)
 	}
 	for _, paths := range c.paths {
 		for pattern, targets := range paths {
@@ -129,37 +129,37 @@ func (f factList) mapped(c *tsconfig, spec, found string) {
 			}
 			for _, target := range targets {
 				for _, base := range slices.Concat(c.bases, c.roots) {
-					f.candidates(c.join(base, strings.Replace(target, "*", middle, 1)), found)
+					d.addCandidates(c.join(base, strings.Replace(target, "*", middle, 1)), found)
 				}
 			}
 		}
 	}
 }
 
-// internal adds what an import that begins with # may mean by the package.json that is in force.
-func (f factList) internal(dir, spec, found string) {
-	manifest := f.manifest(dir)
+// addInternal adds what an import that begins with # can mean according to package.json.
+func (d dependencies) addInternal(dir, spec, found string) {
+	manifest := d.addManifest(dir)
 	if manifest == "" {
 		return
 	}
 	var says struct{ Imports json.RawMessage }
 	data, err := readFile(manifest)
 	if err != nil || json.Unmarshal(data, &says) != nil {
-		f.doubt()
+		d.markUncacheable()
 		return
 	}
-	for _, name := range leads(says.Imports, spec) {
+	for _, name := range packageTargets(says.Imports, spec) {
 		if !strings.HasPrefix(name, "#") {
-			f.path(filepath.Dir(manifest), name, found)
+			d.addImport(filepath.Dir(manifest), name, found)
 		}
 	}
 }
 
-// leads lists where a name may lead by the exports or imports of a package.json, under any condition.
-func leads(table json.RawMessage, name string) []string {
+// packageTargets returns the targets of a name in the exports or imports of a package.json, under any condition.
+func packageTargets(table json.RawMessage, name string) []string {
 	var entries map[string]json.RawMessage
 	if json.Unmarshal(table, &entries) != nil {
-		return stringsIn(table)
+		return jsonStrings(table)
 	}
 	var list []string
 	for pattern, entry := range entries {
@@ -167,14 +167,14 @@ func leads(table json.RawMessage, name string) []string {
 		if !ok && (strings.HasPrefix(pattern, ".") || strings.HasPrefix(pattern, "#")) {
 			continue
 		}
-		for _, target := range stringsIn(entry) {
+		for _, target := range jsonStrings(entry) {
 			list = append(list, strings.ReplaceAll(target, "*", middle))
 		}
 	}
 	return list
 }
 
-// matches reports whether a pattern with at most one star means a name, and what the star stands for.
+// matches reports whether a pattern with at most one star matches a name, and what the star matches.
 func matches(pattern, name string) (middle string, ok bool) {
 	before, after, star := strings.Cut(pattern, "*")
 	if !star {
@@ -187,8 +187,8 @@ func matches(pattern, name string) (middle string, ok bool) {
 	return name[len(before) : len(name)-len(after)], true
 }
 
-// stringsIn lists the strings of a JSON value, but for the names of fields.
-func stringsIn(value json.RawMessage) []string {
+// jsonStrings returns all strings in a JSON value, except for the names of fields.
+func jsonStrings(value json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(value, &text) == nil && text != "" {
 		return []string{text}
@@ -196,20 +196,21 @@ func stringsIn(value json.RawMessage) []string {
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) != nil {
 		var fields map[string]json.RawMessage
-		_ = json.Unmarshal(value, &fields) // anything else has no strings
+		_ = json.Unmarshal(value, &fields) // other values have no strings
 		for _, field := range fields {
 			items = append(items, field)
 		}
 	}
 	var list []string
 	for _, item := range items {
-		list = append(list, stringsIn(item)...)
+		list = append(list, jsonStrings(item)...)
 	}
 	return list
 }
 
-// plainJSON makes JSON of what TypeScript takes for it: without comments, commas before a bracket, and a mark at the beginning.
-func plainJSON(data []byte) []byte {
+// stripJSONC converts JSON as TypeScript accepts it to standard JSON: without comments, trailing commas and a byte
+// order mark.
+func stripJSONC(data []byte) []byte {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	plain := make([]byte, 0, len(data))
 	for len(data) > 0 {

@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// project makes a folder with files. Those written in it are older than any build, as in a project that nobody edits just now.
+// project creates a directory with files. Their modification time is in the past, as in a project that is not being
+// edited.
 func project(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -52,7 +53,7 @@ func link(t testing.TB, target, path string) {
 	}
 }
 
-func bundled(t testing.TB, c *Cache, script string, target Target) *Bundle {
+func buildBundle(t testing.TB, c *Cache, script string, target Target) *Bundle {
 	t.Helper()
 	b, err := c.Bundle(t.Context(), script, target)
 	if err != nil {
@@ -66,7 +67,7 @@ func bundled(t testing.TB, c *Cache, script string, target Target) *Bundle {
 	return b
 }
 
-// servers is the folder with the packages that tests use.
+// servers returns the path of a file in testdata/servers.
 func servers(t testing.TB, elem ...string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "testdata", "servers"}, elem...)...))
@@ -96,7 +97,7 @@ func tsx(t testing.TB) []string {
 	return []string{node20(t), "--import", FileURL(servers(t, "node_modules", "tsx", "dist", "loader.mjs"))}
 }
 
-// run starts a program in a folder, and returns what it wrote.
+// run runs a program in a directory and returns its output.
 func run(t testing.TB, dir, stdin string, argv ...string) (stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -104,15 +105,15 @@ func run(t testing.TB, dir, stdin string, argv ...string) (stdout, stderr string
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), &out, &errs
-	_ = cmd.Run() // tests look at what was written
+	_ = cmd.Run() // tests check the output
 	if ctx.Err() != nil {
-		t.Fatalf("%q does not end: %s%s", argv, &out, &errs)
+		t.Fatalf("%q did not exit: %s%s", argv, &out, &errs)
 	}
 	return out.String(), errs.String()
 }
 
-// asEngine runs the text for an engine as an engine does.
-const asEngine = `
+// engineMain runs a bundle for the engine in node.
+const engineMain = `
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 process.argv[1] = process.argv[3];
@@ -120,12 +121,12 @@ const bundle = (0, eval)(readFileSync(process.argv[2], "utf8"));
 await bundle(createRequire(import.meta.url));
 `
 
-// embedded runs a script's text for an engine on node.
-func embedded(t testing.TB, script string) (stdout, stderr string) {
+// runEmbedded runs the Embedded bundle of a script in node.
+func runEmbedded(t testing.TB, script string) (stdout, stderr string) {
 	t.Helper()
-	b := bundled(t, Open(""), script, Embedded)
+	b := buildBundle(t, Open(""), script, Embedded)
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "engine.mjs"), asEngine)
+	write(t, filepath.Join(dir, "engine.mjs"), engineMain)
 	write(t, filepath.Join(dir, "text"), string(b.Code))
 	return run(t, filepath.Dir(script), "", node20(t), filepath.Join(dir, "engine.mjs"), filepath.Join(dir, "text"), script)
 }

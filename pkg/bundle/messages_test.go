@@ -13,9 +13,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-func TestWhatCannotBeBundledIsNamedWithItsImports(t *testing.T) {
+func TestErrorMessages(t *testing.T) {
 	t.Parallel()
-	const away = "install bun (https://bun.sh) or node, or keep what needs it in a server of its own with runtime: bun"
+	const otherRuntime = "install bun (https://bun.sh) or node, or keep what needs it in a server of its own with runtime: bun"
 	for _, tc := range []struct {
 		name    string
 		files   map[string]string
@@ -43,19 +43,19 @@ func TestWhatCannotBeBundledIsNamedWithItsImports(t *testing.T) {
 		{
 			"a missing file",
 			map[string]string{"tools/main.ts": "\nimport './a';", "package.json": "{}", "main.ts": "import './tools/main'"},
-			"tools/main.ts:2:8: there is no ./a (imports: main.ts → tools/main.ts)", "check the import in DIR/tools/main.ts",
+			"tools/main.ts:2:8: cannot find ./a (imports: main.ts → tools/main.ts)", "check the import in DIR/tools/main.ts",
 		},
-		{"a loop of links", map[string]string{"main.ts": "import './loop';"}, "main.ts:1:8: there is no ./loop", "check the import in DIR/main.ts"},
-		{"a file that never ends", map[string]string{"main.ts": "import './zero';"}, "main.ts:1:8: cannot read /dev/zero: not a file", ""},
+		{"a loop of links", map[string]string{"main.ts": "import './loop';"}, "main.ts:1:8: cannot find ./loop", "check the import in DIR/main.ts"},
+		{"a file that never ends", map[string]string{"main.ts": "import './zero';"}, "main.ts:1:8: cannot read /dev/zero: not a regular file", ""},
 		{
 			"a file of 100 MB",
 			map[string]string{"main.ts": "import x from './big.json'; console.log(x)"},
-			"main.ts:1:15: cannot read big.json: it has 100 MB, more than the 64 MB that can be bundled", "",
+			"main.ts:1:15: cannot read big.json: its size of 100 MB exceeds the limit of 64 MB", "",
 		},
 		{
 			"a path that is not exported",
 			map[string]string{"main.ts": "import 'p/x';", "node_modules/p/package.json": `{"exports": {"./y": "./x.js"}}`, "node_modules/p/x.js": ""},
-			`main.ts:1:8: Could not resolve "p/x": The path "./x" is not exported by package "p"`, "check the import, and what the package.json says of it",
+			`main.ts:1:8: Could not resolve "p/x": The path "./x" is not exported by package "p"`, "check the import, and the exports and imports of the package.json",
 		},
 		{
 			"a name that is not exported",
@@ -66,17 +66,17 @@ func TestWhatCannotBeBundledIsNamedWithItsImports(t *testing.T) {
 		{
 			"two mistakes",
 			map[string]string{"main.ts": "import './a'; import './b'; import './c'"},
-			"main.ts:1:8: there is no ./a; and 2 more", "check the import in DIR/main.ts",
+			"main.ts:1:8: cannot find ./a; and 2 more", "check the import in DIR/main.ts",
 		},
 		{
 			"a native addon",
 			map[string]string{"main.ts": "import './a'", "a.ts": "import x from './x.node'; console.log(x)", "x.node": ""},
-			"a.ts:1:15: ./x.node is a native addon, which cannot be bundled (imports: main.ts → a.ts)", away,
+			"a.ts:1:15: ./x.node is a native addon, which cannot be bundled (imports: main.ts → a.ts)", otherRuntime,
 		},
 		{
 			"bun's own",
 			map[string]string{"main.ts": "import { Database } from 'bun:sqlite'; new Database()"},
-			"main.ts:1:26: bun:sqlite is for bun alone", "install bun (https://bun.sh), and let the script run on it",
+			"main.ts:1:26: bun:sqlite only works in bun", "install bun (https://bun.sh), and run the script with it",
 		},
 		{"deno's own", map[string]string{"main.ts": "import 'npm:zod'"}, "main.ts:1:8: npm:zod cannot be bundled", "install it as a package, or import it by its path"},
 		{
@@ -87,10 +87,10 @@ func TestWhatCannotBeBundledIsNamedWithItsImports(t *testing.T) {
 		{
 			"what is no code",
 			map[string]string{"main.ts": "import x from './a.wasm'; console.log(x)", "a.wasm": ""},
-			`main.ts:1:15: No loader is configured for ".wasm" files: a.wasm`, "read the file when the script runs; only code, JSON and text can be imported",
+			`main.ts:1:15: No loader is configured for ".wasm" files: a.wasm`, "read the file with node:fs; only code, JSON and text can be imported",
 		},
-		{"a script that is not there", nil, "there is no file DIR/main.ts", "check the script's path"},
-		{"a script that is a folder", map[string]string{"main.ts/x": ""}, "DIR/main.ts is not a file", "name a file"},
+		{"a script that is not there", nil, "the script DIR/main.ts does not exist", "check the script's path"},
+		{"a script that is a folder", map[string]string{"main.ts/x": ""}, "the script DIR/main.ts is not a regular file", "specify a file"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -102,8 +102,8 @@ func TestWhatCannotBeBundledIsNamedWithItsImports(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, target := range targets() {
-				if target == Node && tc.hint == away {
-					continue // node loads it itself
+				if target == Node && tc.hint == otherRuntime {
+					continue // node loads native addons, and runs in the other cases
 				}
 				_, err := Open(t.TempDir()).Bundle(t.Context(), filepath.Join(dir, "main.ts"), target)
 				e := fault.As(err)
@@ -120,17 +120,17 @@ func TestWhatCannotBeBundledIsNamedWithItsImports(t *testing.T) {
 	}
 }
 
-func TestNodeLoadsNativeAddonsItself(t *testing.T) {
+func TestNativeAddonInNode(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"main.cjs": `try { require("./a/x.node") } catch (e) { console.log(e.message.includes(__dirname + "/a/x.node"), e.code) }`, "a/x.node": ""})
-	stdout, stderr := run(t, dir, "", node20(t), bundled(t, Open(""), filepath.Join(dir, "main.cjs"), Node).File)
+	stdout, stderr := run(t, dir, "", node20(t), buildBundle(t, Open(""), filepath.Join(dir, "main.cjs"), Node).File)
 	if stdout != "true ERR_DLOPEN_FAILED\n" {
-		t.Errorf("it says %q, %s", stdout, stderr)
+		t.Errorf("output %q, %s", stdout, stderr)
 	}
 }
 
 func FuzzScript(f *testing.F) {
-	for _, m := range meanings() {
+	for _, m := range scriptCases() {
 		f.Add([]byte(m.files[m.script]))
 	}
 	for _, text := range []string{
@@ -161,19 +161,19 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-func FuzzFacts(f *testing.F) {
+func FuzzDependencies(f *testing.F) {
 	for _, list := range []string{"", "c", "c /\t-", "p /\t/", "n /nowhere\t-", "c \t", "\t\t\n\n", "x y\tz"} {
 		f.Add(list)
 	}
 	f.Fuzz(func(_ *testing.T, list string) {
 		if strings.Contains(list, "n ") {
-			return // names below folders of this machine may be many
+			return // listing a directory of this machine may take long
 		}
-		allTrue(list)
+		upToDate(list)
 	})
 }
 
-func TestConfigurationMayBeWhatTypeScriptTakesForJSON(t *testing.T) {
+func TestStripJSONC(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"\ufeff{ /* \" */ \"a//b\": [1, 2, /* , */ ], // }\n\"c\\\"/*\": {}, \n }": `{"a//b":[1,2],"c\"/*":{}}`,
@@ -183,19 +183,19 @@ func TestConfigurationMayBeWhatTypeScriptTakesForJSON(t *testing.T) {
 		`"\`:                `"\`,
 		`/`:                 `/`,
 	} {
-		if got := string(plainJSON([]byte(text))); got != want {
+		if got := string(stripJSONC([]byte(text))); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
 }
 
-func FuzzPlainJSON(f *testing.F) {
+func FuzzStripJSONC(f *testing.F) {
 	for _, text := range []string{`{"a": [1, "b,", {"c": null}]}`, "//", "/*", "/*/", `"\`, "\ufeff", ",]"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var want bytes.Buffer
-		got := plainJSON(text)
+		got := stripJSONC(text)
 		if json.Valid(text) && (json.Compact(&want, text) != nil || want.String() != string(got)) {
 			t.Errorf("%q became %q", text, got)
 		}

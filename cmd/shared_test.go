@@ -204,12 +204,12 @@ func TestAServerThatDoesNotUnderstandTheFlagsIsToldApart(t *testing.T) {
 		entry string
 		says  []string
 	}{
-		"it ignores them": {"script: '{{servers}}/hand.mjs'", []string{"it answers on stdout, as one that is started for one device"}},
+		"it ignores them": {"script: '{{servers}}/hand.mjs'", []string{"it responds on stdout, like a server for one device"}},
 		"it refuses them": {
 			`command: sh, args: [-c, 'echo "unknown flag $1" >&2; exit 64', sh]`,
-			[]string{"ended before it answered: exited with code 64", "unknown flag --transport"},
+			[]string{"exited before it responded: exited with code 64", "unknown flag --transport"},
 		},
-		"it does nothing": {"command: sh, args: [-c, 'exec cat >/dev/null'], startupTimeout: 1s", []string{"it does not answer at http://127.0.0.1:", "/mcp within 1s"}},
+		"it does nothing": {"command: sh, args: [-c, 'exec cat >/dev/null'], startupTimeout: 1s", []string{"it does not respond at http://127.0.0.1:", "/mcp within 1s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,37 +20,37 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds every wait of these tests.
-const patience = 30 * time.Second
+// testTimeout bounds every wait in these tests.
+const testTimeout = 30 * time.Second
 
-// said collects what a server says by Log.
-type said struct {
+// logRecorder collects logged messages.
+type logRecorder struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (s *said) add(level, message, hint string) {
+func (s *logRecorder) add(level, message, hint string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, fmt.Sprintf("%s: %s (%s)", level, message, hint))
 }
 
-func (s *said) String() string {
+func (s *logRecorder) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.lines, "\n")
 }
 
-// rig is a server that is reached by URL.
-type rig struct {
+// testServer is a server with a URL, and its messages.
+type testServer struct {
 	*server.Server
-	*said
+	*logRecorder
 }
 
-// config reaches a URL.
-func config(t *testing.T, spec Spec, adjust func(*server.Config)) (server.Config, *said) {
+// config returns the configuration of a server with a URL.
+func config(t *testing.T, spec Spec, adjust func(*server.Config)) (server.Config, *logRecorder) {
 	t.Helper()
-	s := &said{}
+	s := &logRecorder{}
 	spec.Name, spec.Log = "team", s.add
 	cfg := server.Config{
 		Name: "team", Version: "1.2.3", Log: s.add, Reconnect: true,
@@ -68,25 +68,25 @@ func config(t *testing.T, spec Spec, adjust func(*server.Config)) (server.Config
 	return cfg, s
 }
 
-// connect connects to a URL; the test disconnects at its end.
-func connect(t *testing.T, spec Spec, adjust func(*server.Config)) *rig {
+// connect connects to a URL, until the end of the test.
+func connect(t *testing.T, spec Spec, adjust func(*server.Config)) *testServer {
 	t.Helper()
 	cfg, s := config(t, spec, adjust)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	srv, err := server.Start(ctx, cfg)
 	if err != nil {
 		t.Fatalf("Start: %v\n%s", err, s)
 	}
-	r := &rig{srv, s}
+	r := &testServer{srv, s}
 	t.Cleanup(r.stop(t))
 	return r
 }
 
-func (r *rig) stop(t *testing.T) func() {
+func (r *testServer) stop(t *testing.T) func() {
 	t.Helper()
 	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testTimeout)
 		defer cancel()
 		if err := r.Stop(ctx); err != nil {
 			t.Errorf("Stop: %v", err)
@@ -94,9 +94,9 @@ func (r *rig) stop(t *testing.T) func() {
 	}
 }
 
-func (r *rig) call(t *testing.T, name string, args map[string]any) tool.Result {
+func (r *testServer) call(t *testing.T, name string, args map[string]any) tool.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	result, err := r.Call(ctx, tool.Call{Tool: name, Args: args})
 	if err != nil {
@@ -116,5 +116,5 @@ func listen(t *testing.T, h http.Handler) *httptest.Server {
 	return s
 }
 
-// nowhere is for servers that log what their clients do.
-func nowhere() *log.Logger { return log.New(io.Discard, "", 0) }
+// discardLog returns a logger for servers that log errors of clients.
+func discardLog() *log.Logger { return log.New(io.Discard, "", 0) }

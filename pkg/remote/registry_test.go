@@ -20,22 +20,22 @@ func registryHandler(t *testing.T) http.Handler {
 	return mcp.NewStreamableHTTPHandler(always(srv), nil)
 }
 
-func TestARegistryThatIsLostOverHTTPIsAWarning(t *testing.T) {
+func TestFailedRegistryReadIsAWarning(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		how     http.HandlerFunc
 		warning string // empty for none
 	}{
-		"nothing is wrong":         {nil, ""},
-		"dropped":                  {drops, " was lost: it was closed before the answer"},
-		"dropped within an answer": {dropsStream, " was lost: it was closed before the answer"},
-		"the session is forgotten": {says(404, "session not found"), "the server has forgotten the session"},
-		"500":                      {says(500, "out of luck"), "500 Internal Server Error: out of luck"},
-		"a page":                   {answers(200, "text/html", "<title>Sorry</title>").ServeHTTP, "does not speak MCP"},
+		"nothing is wrong":          {nil, ""},
+		"dropped":                   {dropConnection, " was lost: it was closed before the response"},
+		"dropped within a response": {dropStream, " was lost: it was closed before the response"},
+		"the session is unknown":    {status(404, "session not found"), "the server does not know the session any more"},
+		"500":                       {status(500, "out of luck"), "500 Internal Server Error: out of luck"},
+		"a page":                    {respond(200, "text/html", "<title>Sorry</title>").ServeHTTP, "is not an MCP server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &flaky{Handler: registryHandler(t)}
+			f := &faultyServer{Handler: registryHandler(t)}
 			if tt.how != nil {
 				f.breaks("resources/read", 1, tt.how)
 			}
@@ -44,7 +44,7 @@ func TestARegistryThatIsLostOverHTTPIsAWarning(t *testing.T) {
 			if tt.warning != "" {
 				want = ""
 			}
-			if got != want || strings.Contains(r.String(), "gives no trailblaze://registry: ") != (tt.warning != "") || !strings.Contains(r.String(), tt.warning) {
+			if got != want || strings.Contains(r.String(), "did not provide trailblaze://registry: ") != (tt.warning != "") || !strings.Contains(r.String(), tt.warning) {
 				t.Errorf("registry %q, log:\n%s", got, r)
 			}
 			if echoed := r.call(t, "echo", map[string]any{"text": "one"}); echoed.Text != "one" {
@@ -54,7 +54,7 @@ func TestARegistryThatIsLostOverHTTPIsAWarning(t *testing.T) {
 	}
 }
 
-func TestAServerThatCameBackIsListedAgain(t *testing.T) {
+func TestListReconnects(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		how         http.HandlerFunc
@@ -62,17 +62,17 @@ func TestAServerThatCameBackIsListedAgain(t *testing.T) {
 		want        string // of the error; empty when it works
 		connections int
 	}{
-		"the session is forgotten":       {says(404, "session not found"), 1, "", 2},
-		"dropped":                        {drops, 1, "", 2},
-		"the session is forgotten twice": {says(404, "session not found"), 2, `server "team": tools/list: the server has forgotten the session`, 3},
-		"500":                            {says(500, "out of luck"), 1, "500 Internal Server Error: out of luck", 1},
+		"the session is unknown":       {status(404, "session not found"), 1, "", 2},
+		"dropped":                      {dropConnection, 1, "", 2},
+		"the session is unknown twice": {status(404, "session not found"), 2, `server "team": tools/list: the server does not know the session any more`, 3},
+		"500":                          {status(500, "out of luck"), 1, "500 Internal Server Error: out of luck", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &flaky{Handler: registryHandler(t)}
+			f := &faultyServer{Handler: registryHandler(t)}
 			r := connect(t, Spec{URL: listen(t, f).URL}, nil)
 			f.breaks("tools/list", tt.times, tt.how)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 			defer cancel()
 			l, err := r.List(ctx, false)
 			switch {

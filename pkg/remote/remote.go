@@ -1,13 +1,13 @@
-// Package remote reaches tool servers over HTTP: one that somebody else runs, or one process of ours that several sessions share.
-// What it gives is a link like that of a child's pipes: a transport, an end, and facts for an error message.
+// Package remote connects to tool servers over HTTP: one with a URL that others run, or one process of ours that several
+// sessions share. It provides a link, as pkg/spawn does for a child process.
 //
-// It speaks streamable HTTP, and with servers that do not, the older HTTP with SSE. The SDK's client transports would bind an
-// answer to the context that its request was written with, retry and fail in their own time, and lose why.
+// It supports streamable HTTP, and the older HTTP with SSE for servers that do not. docs/decisions/0005-shared-remote-many.md
+// says why it does not use the SDK's client transports.
 //
-// It refuses to know what the messages mean, beyond the handshake that HTTP carries in headers, and what a session is. It never
-// starts or stops what stands behind a URL, and sends its headers to no other host.
+// It does not know what messages mean, apart from the handshake, whose results HTTP repeats in headers, and it does not know
+// sessions of trails. It never starts or stops the server behind a URL, and sends its headers to no other host.
 //
-// A [Link] may be used from any goroutine. Nothing of it is left when [Link.Stop] returns, connections included.
+// A [Link] may be used from any goroutine. When [Link.Stop] returns, its connections are closed.
 package remote
 
 import (
@@ -27,12 +27,12 @@ import (
 )
 
 const (
-	// farewell is how long saying goodbye to a server may take.
-	farewell = 2 * time.Second
-	// waiting is how many messages may wait to be read before the server's stream does.
-	waiting = 16
-	// delivery is how long what a server said before it ended may take to be read.
-	delivery = time.Second
+	// deleteTimeout bounds the request that ends a session.
+	deleteTimeout = 2 * time.Second
+	// messageBuffer is the number of received messages that are kept before reading from the server pauses.
+	messageBuffer = 16
+	// drainTimeout bounds how long a response that was sent before the server ended may take to be received.
+	drainTimeout = time.Second
 )
 
 // Spec says where a server is.
@@ -40,50 +40,50 @@ type Spec struct {
 	Name    string
 	URL     string            // http or https; a user and password in it are sent as basic authorization
 	Headers map[string]string // sent with every request, to this host only
-	// Proxy says which proxy a request goes through, as of http.Transport. Nil means none.
+	// Proxy chooses the proxy of a request, as in http.Transport. Nil means none.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Log is told what is worth saying besides errors; level is debug, info, warn or error. May be nil.
+	// Log receives messages that are not errors; level is debug, info, warn or error. May be nil.
 	Log func(level, message, hint string)
 
-	shared bool // it is a process of a pool
+	shared bool // it is a process of a Pool
 }
 
-// Link is one conversation with a server.
+// Link is one MCP session with a server.
 type Link struct {
 	spec   Spec
 	url    *url.URL
 	client *http.Client
 
-	life     context.Context //nolint:containedctx // of every request: no caller's context may end another one's stream
-	over     context.CancelFunc
-	messages chan jsonrpc.Message
-	heard    chan struct{}
-	hearOnce sync.Once
-	done     chan struct{}
-	calls    sync.WaitGroup // the goroutines of requests that have an answer
-	work     sync.WaitGroup // every other goroutine of the link
+	ctx          context.Context //nolint:containedctx // of all requests, because a stream outlives the call whose request opened it
+	cancel       context.CancelFunc
+	messages     chan jsonrpc.Message
+	firstMessage chan struct{}
+	firstOnce    sync.Once
+	done         chan struct{}
+	requests     sync.WaitGroup // the goroutines of requests that have a response
+	background   sync.WaitGroup // all other goroutines of the link
 
-	mu      sync.Mutex
-	ending  bool         // no request is begun any more
-	fate    *fault.Error // how it ended by itself
-	session string       // what the server calls the conversation; empty when it does not
-	version string       // of the protocol, once agreed
-	legacy  *url.URL     // where messages go when the answers come from one stream, of HTTP with SSE; else nil
+	mu        sync.Mutex
+	closing   bool         // no request is started any more
+	failure   *fault.Error // how it ended by itself
+	sessionID string       // assigned by the server; may be empty
+	version   string       // of the protocol, from the handshake
+	endpoint  *url.URL     // of HTTP with SSE: where messages are sent, while all responses arrive in one stream; else nil
 }
 
-// Open makes a link. Nothing is sent before the first message is written, so a server that cannot be reached shows in the
-// handshake. The error is a *fault.Error about the URL or the headers.
+// Open returns a link. It sends nothing before the first message is written, so an unreachable server fails the handshake.
+// The error is a *fault.Error about the URL or the headers.
 func Open(ctx context.Context, spec Spec) (*Link, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.Wrap(fault.Cancelled, err, "", "cancelled")
 	}
 	u, err := url.Parse(spec.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fault.New(fault.Config, "write http://HOST:PORT/PATH or https://HOST/PATH", "its url is no URL of a server")
+		return nil, fault.New(fault.Config, "write http://HOST:PORT/PATH or https://HOST/PATH", "its url is not the URL of a server")
 	}
 	for name, value := range spec.Headers {
 		if strings.ContainsAny(name+value, "\r\n\x00") {
-			return nil, fault.New(fault.Config, "is there a line break in a variable that it takes?", "its header %q cannot be sent", name)
+			return nil, fault.New(fault.Config, "does a variable in it contain a line break?", "its header %q cannot be sent", name)
 		}
 	}
 	if spec.Log == nil {
@@ -91,109 +91,110 @@ func Open(ctx context.Context, spec Spec) (*Link, error) {
 	}
 	l := &Link{
 		spec: spec, url: u, client: newClient(u, spec.Proxy),
-		messages: make(chan jsonrpc.Message, waiting), heard: make(chan struct{}), done: make(chan struct{}),
+		messages: make(chan jsonrpc.Message, messageBuffer), firstMessage: make(chan struct{}), done: make(chan struct{}),
 	}
-	l.life, l.over = context.WithCancel(context.WithoutCancel(ctx))
+	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return l, nil
 }
 
-// Transport returns how to speak with the server. It is connected once.
+// Transport returns the transport of the server. It is connected once.
 func (l *Link) Transport() mcp.Transport { return transport{l} }
 
-// FirstMessage is closed at the first protocol message.
-func (l *Link) FirstMessage() <-chan struct{} { return l.heard }
+// FirstMessage is closed when the first protocol message has been received.
+func (l *Link) FirstMessage() <-chan struct{} { return l.firstMessage }
 
-// Done is closed when nothing will come any more.
+// Done is closed when no more messages will be received.
 func (l *Link) Done() <-chan struct{} { return l.done }
 
-// ExitError says, once Done is closed, how the conversation ended by itself; nil when we stopped it.
+// ExitError returns, once Done is closed, how the session ended by itself; nil if we stopped it.
 func (l *Link) ExitError() *fault.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.fate
+	return l.failure
 }
 
-// Explain returns cause with where the server is. cause stays as it is.
+// Explain returns a copy of cause with the address of the server.
 func (l *Link) Explain(cause *fault.Error) *fault.Error {
 	e := *cause
-	where := shown(l.url)
+	where := withoutSecrets(l.url)
 	if !strings.Contains(e.Message, where) {
-		e.Message += "\n  the server is at " + where
+		e.Message += "\n  the server's url is " + where
 	}
 	switch {
 	case e.Hint != "" || e.Kind == fault.Cancelled:
-	case oneClient(&e):
-		e.Hint = "it seems to serve one client at a time: it needs a transport for each session; until then, starting it anew helps once"
+	case isSingleSession(&e):
+		e.Hint = "it seems to serve one client at a time; it needs one transport for each session. Restarting it helps once"
 	default:
-		e.Hint = hintTheirs
+		e.Hint = hintServerLog
 	}
 	e.Details = map[string]any{"url": where}
 	maps.Copy(e.Details, cause.Details)
 	return &e
 }
 
-// StoppedServer is false: what stands behind a URL is not ours to replace.
+// StoppedServer returns false: the server behind a URL is not ours to stop.
 func (l *Link) StoppedServer() bool { return false }
 
-// Stop says goodbye and ends what is left of the conversation. The server goes on.
+// Stop ends the session. The server continues to run.
 func (l *Link) Stop(ctx context.Context) error {
 	l.mu.Lock()
-	first := !l.ending
-	l.ending = true
+	first := !l.closing
+	l.closing = true
 	l.mu.Unlock()
 	if first {
-		l.goodbye(ctx)
-		l.finish()
+		l.deleteSession(ctx)
+		l.close()
 	}
 	<-l.done
 	return nil
 }
 
-// end ends the conversation because the server did.
-func (l *Link) end(fate *fault.Error) {
+// fail ends the session because the server did.
+func (l *Link) fail(failure *fault.Error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ending {
+	if l.closing {
 		return
 	}
-	l.ending, l.fate = true, fate
-	go func() { // it waits for the caller
-		defer l.finish()
-		defer time.AfterFunc(delivery, l.over).Stop()
-		l.calls.Wait() // for the answers that the server gave before
+	l.closing, l.failure = true, failure
+	go func() { // not here, because close waits for the goroutine of the caller
+		defer l.close()
+		defer time.AfterFunc(drainTimeout, l.cancel).Stop()
+		l.requests.Wait() // for responses that the server sent before
 	}()
 }
 
-func (l *Link) finish() {
-	l.over()
-	l.calls.Wait()
-	l.work.Wait()
+// close is called once, after closing is set.
+func (l *Link) close() {
+	l.cancel()
+	l.requests.Wait()
+	l.background.Wait()
 	l.client.CloseIdleConnections()
 	close(l.done)
 }
 
-// begin runs part of the conversation in a group, unless it is ending.
-func (l *Link) begin(group *sync.WaitGroup, part func()) bool {
+// start runs f in a goroutine of the group, and reports whether it did: it does not if the link is closing.
+func (l *Link) start(group *sync.WaitGroup, f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.ending {
+	if !l.closing {
 		group.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					l.end(fault.Panicked(p))
+					l.fail(fault.Panicked(p))
 				}
 			}()
-			part()
+			f()
 		})
 	}
-	return !l.ending
+	return !l.closing
 }
 
-// deliver hands on what the server said.
+// deliver passes a message to the reader.
 func (l *Link) deliver(msg jsonrpc.Message) {
 	select {
 	case l.messages <- msg:
-	case <-l.life.Done():
+	case <-l.ctx.Done():
 	}
 }
 
@@ -201,13 +202,13 @@ func (l *Link) log(level, message string) {
 	l.spec.Log(level, fmt.Sprintf("server %q %s", l.spec.Name, message), "")
 }
 
-// shown is a URL without what may be secret in it.
-func shown(u *url.URL) string {
+// withoutSecrets returns a URL without its user, query and fragment.
+func withoutSecrets(u *url.URL) string {
 	out := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	return out.String()
 }
 
-// address is where a URL is connected to.
+// address returns host and port of a URL.
 func address(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host

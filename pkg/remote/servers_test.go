@@ -17,17 +17,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// program is a server in a process of its own, as somebody else runs it.
+// program is a server in its own process.
 type program struct {
-	*said
-	url  string
-	port string
-	cmd  *exec.Cmd
-	once sync.Once
-	gone chan struct{}
+	*logRecorder
+	url    string
+	port   string
+	cmd    *exec.Cmd
+	once   sync.Once
+	exited chan struct{}
 }
 
-// serve starts a server of testdata/servers on bun and waits until it listens. It is gone when the test ends.
+// serve starts a server of testdata/servers on bun and waits until it listens. It is killed at the end of the test.
 func serve(t *testing.T, file, path string, env ...string) *program {
 	t.Helper()
 	dir := filepath.Join("..", "..", "testdata", "servers")
@@ -38,7 +38,7 @@ func serve(t *testing.T, file, path string, env ...string) *program {
 	if _, err := os.Stat(bun); err != nil {
 		t.Fatalf("%v: run make deps", err)
 	}
-	p := &program{said: &said{}, cmd: exec.CommandContext(context.WithoutCancel(t.Context()), bun, "run", "--no-install", file), gone: make(chan struct{})}
+	p := &program{logRecorder: &logRecorder{}, cmd: exec.CommandContext(context.WithoutCancel(t.Context()), bun, "run", "--no-install", file), exited: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
 	p.cmd.Stderr = p
 	out, err := p.cmd.StdoutPipe()
@@ -51,7 +51,7 @@ func serve(t *testing.T, file, path string, env ...string) *program {
 	t.Cleanup(p.kill)
 	listening := make(chan string, 1)
 	go func() {
-		defer close(p.gone)
+		defer close(p.exited)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if port, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
 				listening <- port
@@ -62,16 +62,16 @@ func serve(t *testing.T, file, path string, env ...string) *program {
 	}()
 	select {
 	case p.port = <-listening:
-	case <-p.gone:
-		t.Fatalf("%s ended: %s", file, p)
-	case <-time.After(patience):
+	case <-p.exited:
+		t.Fatalf("%s exited: %s", file, p)
+	case <-time.After(testTimeout):
 		t.Fatalf("%s does not listen: %s", file, p)
 	}
 	p.url = "http://127.0.0.1:" + p.port + path
 	return p
 }
 
-// Write takes what the program says on stderr.
+// Write records stderr.
 func (p *program) Write(b []byte) (int, error) {
 	p.add("stderr", string(b), "")
 	return len(b), nil
@@ -79,14 +79,14 @@ func (p *program) Write(b []byte) (int, error) {
 
 func (p *program) kill() {
 	p.once.Do(func() { _ = p.cmd.Process.Kill() })
-	<-p.gone
+	<-p.exited
 }
 
-// goTools are the tools of http1.ts on the Go SDK.
+// goTools returns a server on the Go SDK with the tools of http1.ts.
 func goTools(t *testing.T) *mcp.Server {
 	t.Helper()
 	srv := mcp.NewServer(&mcp.Implementation{Name: "gosdk", Version: "1.0.0"}, nil)
-	t.Cleanup(func() { // of clients that did not say goodbye
+	t.Cleanup(func() { // of clients that did not end their session
 		for session := range srv.Sessions() {
 			_ = session.Close()
 		}
@@ -107,7 +107,7 @@ func goTools(t *testing.T) *mcp.Server {
 	add("echo", func(_ context.Context, req *mcp.CallToolRequest, args map[string]any) (*mcp.CallToolResult, error) {
 		out := text(fmt.Sprint(args["text"]))
 		headers := map[string]string{}
-		if req.Extra != nil { // of SSE it is not
+		if req.Extra != nil { // nil with SSE
 			for name, values := range req.Extra.Header {
 				headers[strings.ToLower(name)] = values[0]
 			}
@@ -143,7 +143,7 @@ func goTools(t *testing.T) *mcp.Server {
 	add("hang", func(ctx context.Context, _ *mcp.CallToolRequest, _ map[string]any) (*mcp.CallToolResult, error) {
 		select {
 		case <-ctx.Done():
-		case <-t.Context().Done(): // without a session nobody can tell it to stop
+		case <-t.Context().Done(): // without a session it cannot be cancelled
 		}
 		return text("cancelled"), nil
 	})

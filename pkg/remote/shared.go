@@ -19,72 +19,74 @@ import (
 )
 
 const (
-	// startLimit and silence are those of every server (specification, section 5).
-	startLimit = 60 * time.Second
-	silence    = 5 * time.Second
-	// maxPorts is how many ports are tried when a server finds that its own is taken.
+	// defaultStartupTimeout and startNotice are those of every server (specification, section 5).
+	defaultStartupTimeout = 60 * time.Second
+	startNotice           = 5 * time.Second
+	// maxPorts is how many ports are tried if a server finds that its port is taken.
 	maxPorts = 3
 )
 
 const flagsHint = "remove multiDevice: http from its entry, and it is started once for each device, without these flags; " +
-	"or have it serve streamable HTTP at /mcp when it gets them, as it does with the SDKs of trailblaze"
+	"or let it serve streamable HTTP at /mcp when it gets them, as the SDKs of trailblaze do"
 
 // SharedSpec says what to start, once for all who open it.
 type SharedSpec struct {
-	Process        spawn.Spec    // "--transport http --port N" are added to its arguments
-	Token          string        // sent to it as a bearer token, so that it can refuse others on the machine; empty for none
-	StartupTimeout time.Duration // for its first answer; 0 means 60 s
+	Process        spawn.Spec    // "--transport http --port N" are appended to its arguments
+	Token          string        // sent to it as a bearer token, so that it can reject other clients; empty for none
+	StartupTimeout time.Duration // for its first response; 0 means 60 s
 }
 
-func (s SharedSpec) limit() time.Duration { return cmp.Or(s.StartupTimeout, startLimit) }
+func (s SharedSpec) startupTimeout() time.Duration {
+	return cmp.Or(s.StartupTimeout, defaultStartupTimeout)
+}
 
-// Pool starts processes that serve HTTP, and gives each who wants one a [Link] to it. It may be used from any goroutine. Close it.
+// Pool starts processes that serve HTTP, and opens links to them. It may be used from any goroutine, and must be closed.
 type Pool struct {
 	supervisor *spawn.Supervisor
-	work       sync.WaitGroup // every goroutine of the pool; grows only while not closed, under mu
+	wg         sync.WaitGroup // every goroutine of the pool; added to only under mu, while not closed
 
-	mu     sync.Mutex
-	closed bool
-	hosts  map[string]*host
+	mu        sync.Mutex
+	closed    bool
+	processes map[string]*sharedProcess
 }
 
-// host is one process of a pool.
-type host struct {
+// sharedProcess is one process of a pool.
+type sharedProcess struct {
 	SharedSpec
-	giveUp  context.CancelFunc // ends the start
-	stuck   bool               // it no longer answers; guarded by Pool.mu
-	spoke   atomic.Bool        // it has shaken hands with somebody
-	ready   chan struct{}      // closed when the rest is set
-	process *spawn.Process
-	at      *port
-	url     string
-	err     error
+	cancelStart  context.CancelFunc
+	unresponsive bool          // it is being stopped because it does not respond; guarded by Pool.mu
+	responded    atomic.Bool   // a handshake with it succeeded
+	started      chan struct{} // closed when the fields below are set
+	process      *spawn.Process
+	port         *port
+	url          string
+	err          error // why it could not be started
 }
 
 // NewPool returns a pool without processes.
 func NewPool(supervisor *spawn.Supervisor) *Pool {
-	return &Pool{supervisor: supervisor, hosts: map[string]*host{}}
+	return &Pool{supervisor: supervisor, processes: map[string]*sharedProcess{}}
 }
 
-// Open returns a link to the process of a key. It is started when there is none, or none that lives; ctx bounds the wait for that,
-// which others may share. The error is a *fault.Error that says why there is no answer.
-func (p *Pool) Open(ctx context.Context, key string, what SharedSpec) (*SharedLink, error) {
-	h, err := p.host(ctx, key, what)
+// Open returns a link to the process with a key. The process is started if there is none that runs; ctx bounds only this
+// caller's wait for that. The error is a *fault.Error that says why the process does not respond.
+func (p *Pool) Open(ctx context.Context, key string, spec SharedSpec) (*SharedLink, error) {
+	sp, err := p.get(ctx, key, spec)
 	if err != nil {
 		return nil, err
 	}
 	select {
-	case <-h.ready:
+	case <-sp.started:
 	case <-ctx.Done():
-		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to answer")
+		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to respond")
 	}
-	if h.err != nil {
-		return nil, h.err
+	if sp.err != nil {
+		return nil, sp.err
 	}
-	return p.link(ctx, h)
+	return p.link(ctx, sp)
 }
 
-// Close ends the processes politely, all at once. Nothing is started any more. The error is a *fault.Error: a process does not die.
+// Close stops all processes at once. Nothing is started any more. The error is a *fault.Error: a process cannot be stopped.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -92,281 +94,279 @@ func (p *Pool) Close(ctx context.Context) error {
 	var mu sync.Mutex
 	var failures []error
 	var stops sync.WaitGroup
-	for _, h := range p.hosts { // which no longer change
-		h.giveUp()
+	for _, sp := range p.processes { // which no longer change
+		sp.cancelStart()
 		stops.Go(func() {
-			<-h.ready
-			if h.err != nil {
+			<-sp.started
+			if sp.err != nil {
 				return
 			}
-			err := h.stop(ctx)
-			h.at.free()
+			err := sp.stop(ctx)
+			sp.port.release()
 			mu.Lock()
 			defer mu.Unlock()
 			failures = append(failures, err)
 		})
 	}
 	stops.Wait()
-	p.work.Wait()
+	p.wg.Wait()
 	return errors.Join(failures...)
 }
 
-// host returns the host of a key, which is being started if it was not there: for all who wait, so that none of them ends the start.
-func (p *Pool) host(ctx context.Context, key string, what SharedSpec) (*host, error) {
+// get returns the process with a key, and begins to start it if needed. All callers share the start, so ctx does not end it.
+func (p *Pool) get(ctx context.Context, key string, spec SharedSpec) (*sharedProcess, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, fault.New(fault.Cancelled, "", "the run is over")
+		return nil, fault.New(fault.Cancelled, "", "the run has ended")
 	}
-	if h := p.hosts[key]; h != nil {
-		if !h.gone() {
-			return h, nil
+	if sp := p.processes[key]; sp != nil {
+		if !sp.unusable() {
+			return sp, nil
 		}
-		if h.err == nil {
-			h.at.free()
+		if sp.err == nil {
+			sp.port.release()
 		}
 	}
-	if what.Process.Log == nil {
-		what.Process.Log = func(string, string, string) {}
+	if spec.Process.Log == nil {
+		spec.Process.Log = func(string, string, string) {}
 	}
-	h := &host{SharedSpec: what, ready: make(chan struct{})}
-	ctx, h.giveUp = context.WithTimeout(context.WithoutCancel(ctx), what.limit())
-	p.hosts[key] = h
-	p.work.Go(func() {
-		defer h.giveUp()
-		defer close(h.ready)
+	sp := &sharedProcess{SharedSpec: spec, started: make(chan struct{})}
+	ctx, sp.cancelStart = context.WithTimeout(context.WithoutCancel(ctx), spec.startupTimeout())
+	p.processes[key] = sp
+	p.wg.Go(func() {
+		defer sp.cancelStart()
+		defer close(sp.started)
 		defer func() {
 			if p := recover(); p != nil {
-				h.err = fault.Panicked(p)
+				sp.err = fault.Panicked(p)
 			}
 		}()
-		h.err = p.start(ctx, h)
+		sp.err = p.start(ctx, sp)
 	})
-	return h, nil
+	return sp, nil
 }
 
-// stop ends a process politely, and says when that was not enough: it makes the end of every run longer.
-func (h *host) stop(ctx context.Context) error {
+// stop stops a process, and logs if it had to be terminated, because that delays the end of every run.
+func (sp *sharedProcess) stop(ctx context.Context) error {
 	select {
-	case <-h.process.Done():
-		return h.process.Stop(ctx)
+	case <-sp.process.Done():
+		return sp.process.Stop(ctx)
 	default:
 	}
-	begun := time.Now()
-	err := h.process.Stop(ctx)
-	if took := time.Since(begun); err == nil && took >= spawn.CloseGrace && ctx.Err() == nil {
-		h.Process.Log("info", fmt.Sprintf("did not end with its standard input; it was terminated after %s", took.Round(time.Second)),
-			"have it exit at the end of its standard input, and runs end sooner")
+	started := time.Now()
+	err := sp.process.Stop(ctx)
+	if took := time.Since(started); err == nil && took >= spawn.CloseGrace && ctx.Err() == nil {
+		sp.Process.Log("info", fmt.Sprintf("did not exit when its stdin was closed; it was terminated after %s", took.Round(time.Second)),
+			"let it exit at the end of its stdin, and runs end sooner")
 	}
 	return err
 }
 
-// condemn ends a process that no longer answers, so that whoever comes next gets another one.
-func (p *Pool) condemn(ctx context.Context, h *host) {
+// stopUnresponsive stops a process that does not respond, so that the next Open starts another one.
+func (p *Pool) stopUnresponsive(ctx context.Context, sp *sharedProcess) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || h.stuck {
+	if p.closed || sp.unresponsive {
 		return
 	}
-	h.stuck = true
-	p.work.Go(func() { _ = h.process.Stop(context.WithoutCancel(ctx)) }) // one that does not die, the supervisor names at its end
+	sp.unresponsive = true
+	p.wg.Go(func() { _ = sp.process.Stop(context.WithoutCancel(ctx)) }) // the supervisor reports processes that cannot be stopped
 }
 
-// gone reports whether a host is of no use any more. The caller holds Pool.mu.
-func (h *host) gone() bool {
+// unusable reports whether another process has to be started. The caller holds Pool.mu.
+func (sp *sharedProcess) unusable() bool {
 	select {
-	case <-h.ready:
+	case <-sp.started:
 	default:
 		return false
 	}
-	if h.err != nil || h.stuck {
+	if sp.err != nil || sp.unresponsive {
 		return true
 	}
 	select {
-	case <-h.process.Done():
+	case <-sp.process.Done():
 		return true
 	default:
 		return false
 	}
 }
 
-// start starts a host and waits until it answers. On failure nothing is left of it.
-func (p *Pool) start(ctx context.Context, h *host) (err error) {
+// start starts a process and waits until it responds. On failure nothing is left of it.
+func (p *Pool) start(ctx context.Context, sp *sharedProcess) (err error) {
 	for try := 1; ; try++ {
-		if h.at, err = reserve(ctx); err != nil {
+		if sp.port, err = reservePort(ctx); err != nil {
 			return err
 		}
-		if err = p.launch(ctx, h); err == nil {
+		if err = p.launch(ctx, sp); err == nil {
 			return nil
 		}
-		defer h.at.free() // at the end: until then nobody chooses it, neither do we
-		if try == maxPorts || h.process == nil || !portTaken(h.process) {
+		defer sp.port.release() // when start returns, so that the next try gets another port
+		if try == maxPorts || sp.process == nil || !portTaken(sp.process) {
 			return err
 		}
 	}
 }
 
-// portTaken reports whether a process has ended because another one has its port, in the words of the usual runtimes.
+// portTaken reports whether a process exited because its port is in use, by the messages of common runtimes.
 func portTaken(process *spawn.Process) bool {
-	said := strings.ToLower(process.Stderr())
-	return process.ExitError() != nil &&
-		(strings.Contains(said, "eaddrinuse") || strings.Contains(said, "address already in use") || strings.Contains(said, "address in use"))
+	stderr := strings.ToLower(process.Stderr())
+	return process.ExitError() != nil && (strings.Contains(stderr, "eaddrinuse") ||
+		strings.Contains(stderr, "address already in use") || strings.Contains(stderr, "address in use"))
 }
 
-// launch starts the process of a host at its port, and ends it again when it does not answer there.
-func (p *Pool) launch(ctx context.Context, h *host) error {
-	spec := h.Process
-	flags := []string{"--transport", "http", "--port", strconv.Itoa(h.at.number)}
+// launch starts a process at its port, and stops it if it does not respond there.
+func (p *Pool) launch(ctx context.Context, sp *sharedProcess) error {
+	spec := sp.Process
+	flags := []string{"--transport", "http", "--port", strconv.Itoa(sp.port.number)}
 	spec.Args, spec.Apart = append(append([]string{}, spec.Args...), flags...), true
 	process, err := p.supervisor.Start(ctx, spec)
-	h.process = process
+	sp.process = process
 	if err != nil {
 		return err
 	}
-	failed := h.await(ctx)
-	if failed == nil {
+	failure := sp.awaitResponse(ctx)
+	if failure == nil {
 		return nil
 	}
-	if failed.Kind != fault.Cancelled {
-		failed = process.Explain(failed)
-		if failed.Hint == "" {
-			failed.Hint = flagsHint
+	if failure.Kind != fault.Cancelled {
+		failure = process.Explain(failure)
+		if failure.Hint == "" {
+			failure.Hint = flagsHint
 		}
 	}
 	if err := process.Stop(context.WithoutCancel(ctx)); err != nil {
-		return errors.Join(failed, err)
+		return errors.Join(failure, err)
 	}
-	return failed
+	return failure
 }
 
-// await waits for the first answer of a host that has been started, and says why there will be none.
-func (h *host) await(ctx context.Context) *fault.Error {
-	asking, stop := context.WithCancel(ctx)
-	var asks sync.WaitGroup
-	defer asks.Wait()
+// awaitResponse waits for the first response of a process that was started, and sets its url.
+func (sp *sharedProcess) awaitResponse(ctx context.Context) *fault.Error {
+	pollCtx, stop := context.WithCancel(ctx)
+	var polls sync.WaitGroup
+	defer polls.Wait()
 	defer stop()
-	answers, speaks := make(chan string, 1), make(chan struct{})
-	asks.Go(func() {
-		if url := h.at.answer(asking, h.Token); url != "" {
-			answers <- url
+	responses, stdio := make(chan string, 1), make(chan struct{})
+	polls.Go(func() {
+		if url := sp.port.awaitServer(pollCtx, sp.Token); url != "" {
+			responses <- url
 		}
 	})
-	asks.Go(func() {
-		if speaksOnPipes(asking, h.process) {
-			close(speaks)
+	polls.Go(func() {
+		if respondsOnStdio(pollCtx, sp.process) {
+			close(stdio)
 		}
 	})
-	flags := fmt.Sprintf("--transport http --port %d (multiDevice: http)", h.at.number)
-	notice := time.NewTimer(silence)
+	flags := fmt.Sprintf("--transport http --port %d (multiDevice: http)", sp.port.number)
+	notice := time.NewTimer(startNotice)
 	defer notice.Stop()
 	for {
 		select {
-		case h.url = <-answers:
+		case sp.url = <-responses:
 			return nil
-		case <-speaks:
-			return fault.New(fault.Server, flagsHint,
-				"it does not understand %s: it answers on stdout, as one that is started for one device", flags)
-		case <-h.process.Done():
-			return fault.New(fault.Server, "", "started with %s it ended before it answered: %s", flags, h.end().Message)
+		case <-stdio:
+			return fault.New(fault.Server, flagsHint, "it does not support %s: it responds on stdout, like a server for one device", flags)
+		case <-sp.process.Done():
+			return fault.New(fault.Server, "", "started with %s, it exited before it responded: %s", flags, sp.exitError().Message)
 		case <-ctx.Done():
 			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to answer")
+				return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to respond")
 			}
-			return fault.New(fault.Server, flagsHint+"; the key startupTimeout gives it more time",
-				"timeout: started with %s it does not answer at %s within %s, the limit for starting", flags, h.at.base()+"/mcp", h.limit())
+			return fault.New(fault.Server, flagsHint+"; startupTimeout in its entry sets the limit",
+				"timeout: started with %s, it does not respond at %s within %s, the limit for starting", flags, sp.port.base()+"/mcp", sp.startupTimeout())
 		case <-notice.C:
-			h.Process.Log("warn", fmt.Sprintf("has not answered at %s/mcp for %s; waiting on", h.at.base(), silence),
-				"the key startupTimeout of its entry sets the limit")
+			sp.Process.Log("warn", fmt.Sprintf("has not responded at %s/mcp for %s; waiting up to %s", sp.port.base(), startNotice, sp.startupTimeout()),
+				"startupTimeout in its entry sets the limit")
 		}
 	}
 }
 
-// speaksOnPipes greets a process in the way of stdio, and reports whether it answers in that way. One that serves HTTP does not
-// look at what comes there.
-func speaksOnPipes(ctx context.Context, process *spawn.Process) bool {
+// respondsOnStdio sends initialize over stdio, and reports whether the process responds there. One that serves HTTP does not
+// read its stdin.
+func respondsOnStdio(ctx context.Context, process *spawn.Process) bool {
 	conn, err := process.Transport().Connect(ctx)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = conn.Close() }()
-	id, _ := jsonrpc.MakeID("trailblaze") // of a text there always is one
-	if conn.Write(ctx, &jsonrpc.Request{ID: id, Method: methodInitialize, Params: []byte(greeting)}) != nil {
+	id, _ := jsonrpc.MakeID("trailblaze") // a string is always valid
+	if conn.Write(ctx, &jsonrpc.Request{ID: id, Method: methodInitialize, Params: []byte(initializeParams)}) != nil {
 		return false
 	}
 	_, err = conn.Read(ctx)
 	return err == nil
 }
 
-// greeting is the parameters of initialize.
-const greeting = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"trailblaze","version":"1"}}`
+const initializeParams = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"trailblaze","version":"1"}}`
 
-// link makes a link to a host that has answered.
-func (p *Pool) link(ctx context.Context, h *host) (*SharedLink, error) {
-	spec := Spec{Name: h.Process.Name, URL: h.url, Log: h.Process.Log, shared: true}
-	if h.Token != "" {
-		spec.Headers = map[string]string{"Authorization": "Bearer " + h.Token}
+// link opens a link to a process that has responded.
+func (p *Pool) link(ctx context.Context, sp *sharedProcess) (*SharedLink, error) {
+	spec := Spec{Name: sp.Process.Name, URL: sp.url, Log: sp.Process.Log, shared: true}
+	if sp.Token != "" {
+		spec.Headers = map[string]string{"Authorization": "Bearer " + sp.Token}
 	}
 	link, err := Open(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	link.begin(&link.work, func() {
+	link.start(&link.background, func() {
 		select {
-		case <-h.process.Done():
-			link.end(h.end())
-		case <-link.life.Done():
+		case <-sp.process.Done():
+			link.fail(sp.exitError())
+		case <-link.ctx.Done():
 		}
 	})
-	return &SharedLink{Link: link, pool: p, host: h, opened: time.Now()}, nil
+	return &SharedLink{Link: link, pool: p, shared: sp, opened: time.Now()}, nil
 }
 
-// end says how the process ended while somebody waited for it.
-func (h *host) end() *fault.Error {
-	if end := h.process.ExitError(); end != nil {
-		return end
+// exitError returns how the process ended.
+func (sp *sharedProcess) exitError() *fault.Error {
+	if err := sp.process.ExitError(); err != nil {
+		return err
 	}
-	return fault.New(fault.Crashed, "", "did not answer any more and was ended")
+	return fault.New(fault.Crashed, "", "stopped responding and was stopped")
 }
 
-// SharedLink is a link to a process of a pool. It ends as the process does; stopping it ends the conversation alone.
+// SharedLink is a link to a process of a pool. It ends when the process does; stopping it ends only the session.
 type SharedLink struct {
 	*Link
-	pool     *Pool
-	host     *host
-	opened   time.Time
-	replaced atomic.Bool
+	pool           *Pool
+	shared         *sharedProcess
+	opened         time.Time
+	stoppedProcess atomic.Bool
 }
 
-// StoppedServer reports whether Stop has ended a process that had answered others before.
-func (l *SharedLink) StoppedServer() bool { return l.replaced.Load() }
+// StoppedServer reports whether Stop has stopped a process that had responded to others before.
+func (l *SharedLink) StoppedServer() bool { return l.stoppedProcess.Load() }
 
-// Stop ends the conversation. When the process has said nothing for as long as a start may take, it is ended as well: it is stuck, and
-// would be so for everybody.
+// Stop ends the session. If the process has sent nothing for as long as a start may take, it is stopped as well, because it
+// would not respond to anyone.
 func (l *SharedLink) Stop(ctx context.Context) error {
 	select {
 	case <-l.FirstMessage():
 	default:
-		if time.Since(l.opened) >= l.host.limit() {
-			l.pool.condemn(ctx, l.host)
-			l.replaced.Store(l.host.spoke.Load())
+		if time.Since(l.opened) >= l.shared.startupTimeout() {
+			l.pool.stopUnresponsive(ctx, l.shared)
+			l.stoppedProcess.Store(l.shared.responded.Load())
 		}
 	}
 	return l.Link.Stop(ctx)
 }
 
-// Transport returns how to speak with the process. It is connected once.
+// Transport returns the transport of the process. It is connected once.
 func (l *SharedLink) Transport() mcp.Transport { return sharedTransport{l} }
 
-// Explain returns cause with what is known about the process. cause stays as it is.
+// Explain returns a copy of cause with what is known about the process.
 func (l *SharedLink) Explain(cause *fault.Error) *fault.Error {
 	e := *cause
-	if e.Kind != fault.Crashed && !strings.Contains(e.Message, l.host.url) {
-		e.Message += "\n  it is spoken to at " + l.host.url
+	if e.Kind != fault.Crashed && !strings.Contains(e.Message, l.shared.url) {
+		e.Message += "\n  its url is " + l.shared.url
 	}
-	if e.Hint == "" && oneClient(&e) {
-		e.Hint = hintSessions
+	if e.Hint == "" && isSingleSession(&e) {
+		e.Hint = hintTransport
 	}
-	return l.host.process.Explain(&e)
+	return l.shared.process.Explain(&e)
 }
 
 type sharedTransport struct{ l *SharedLink }
@@ -374,50 +374,51 @@ type sharedTransport struct{ l *SharedLink }
 // Connect implements mcp.Transport.
 func (t sharedTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	conn, err := t.l.Link.Transport().Connect(ctx)
-	return &sharedConn{Connection: conn, l: t.l}, err
+	return &sharedConnection{Connection: conn, l: t.l}, err
 }
 
-// sharedConn is a connection that tells the end of the process from that of a connection to it.
-type sharedConn struct {
+// sharedConnection distinguishes the exit of the process from the loss of a connection to it.
+type sharedConnection struct {
 	mcp.Connection
-	l       *SharedLink
-	patient time.Time // until when the process may be dying
+	l        *SharedLink
+	deadline time.Time // until when an exit is waited for; zero before the first lost connection
 }
 
-// dying is how long a process that has closed its connections may take to be gone: node frees its memory first, which takes seconds on a
-// machine that has much to do.
-const dying = 10 * time.Second
+// exitTimeout is how long a process that closed its connections may take to exit: node frees its memory first, which takes
+// seconds on a busy machine.
+const exitTimeout = 10 * time.Second
 
-// Read implements mcp.Connection.
-func (c *sharedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+// Read implements mcp.Connection. If the process exits, it does not return the errors of requests whose connection was lost,
+// but io.EOF.
+func (c *sharedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
 	select {
-	case <-c.l.heard:
-		c.l.host.spoke.Store(true)
+	case <-c.l.firstMessage:
+		c.l.shared.responded.Store(true)
 	default:
 	}
-	if answer, isAnswer := msg.(*jsonrpc.Response); err == nil && isAnswer && cutIn(answer) && c.ended() {
-		return c.Read(ctx) // to the end of the conversation
+	if response, isResponse := msg.(*jsonrpc.Response); err == nil && isResponse && hasNoConnection(response) && c.awaitExit() {
+		return c.Read(ctx)
 	}
 	return msg, err
 }
 
-func cutIn(answer *jsonrpc.Response) bool {
-	in, ours := errors.AsType[*failure](answer.Error)
-	return ours && in.cut
+func hasNoConnection(response *jsonrpc.Response) bool {
+	failure, ours := errors.AsType[*transportError](response.Error)
+	return ours && failure.noConnection
 }
 
-// ended waits for the end of the conversation, which that of the process is: it may be dying.
-func (c *sharedConn) ended() bool {
-	if c.patient.IsZero() {
-		c.patient = time.Now().Add(dying)
+// awaitExit waits for the exit of the process, and reports whether the session ends.
+func (c *sharedConnection) awaitExit() bool {
+	if c.deadline.IsZero() {
+		c.deadline = time.Now().Add(exitTimeout)
 	}
 	select {
-	case <-c.l.host.process.Done():
+	case <-c.l.shared.process.Done():
 		return true
-	case <-c.l.life.Done():
+	case <-c.l.ctx.Done():
 		return true
-	case <-time.After(time.Until(c.patient)):
+	case <-time.After(time.Until(c.deadline)):
 		return false
 	}
 }

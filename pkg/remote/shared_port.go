@@ -12,25 +12,25 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Ports below those that systems give to whoever asks for any (Linux from 32768, others from 49152), so that nobody gets one of ours
-// between our choice and the moment when the server listens.
+// The range of ports is below those that systems assign (Linux from 32768, others from 49152), so that no other process is
+// assigned one of ours before the server listens on it.
 const (
 	firstPort = 20000
 	lastPort  = 32767
 	maxTries  = 1000
 )
 
-// port is a port of 127.0.0.1 that no other trailblaze of the machine chooses.
+// port is a port of 127.0.0.1 that no other trailblaze on the machine chooses.
 type port struct {
-	number int
-	held   *net.UDPConn // the UDP port of that number: what makes the choice known to them
+	number      int
+	reservation *net.UDPConn // the UDP port of the same number, which other trailblazes find taken
 }
 
-// reserve chooses a free port.
-func reserve(ctx context.Context) (*port, error) {
+// reservePort chooses a free port.
+func reservePort(ctx context.Context) (*port, error) {
 	var last error
 	for range maxTries {
-		p, err := hold(ctx, firstPort+rand.IntN(lastPort-firstPort+1))
+		p, err := tryPort(ctx, firstPort+rand.IntN(lastPort-firstPort+1))
 		if err == nil {
 			return p, nil
 		}
@@ -39,52 +39,53 @@ func reserve(ctx context.Context) (*port, error) {
 	return nil, fault.Wrap(fault.Server, last, "is the loopback interface up?", "finding a free port")
 }
 
-// hold chooses a port that any server can have: also one that asks without SO_REUSEADDR, and gets no port whose last connection ended
-// within the minute.
-func hold(ctx context.Context, number int) (*port, error) {
-	held, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
+// tryPort reserves a port if any server can listen on it. It checks without SO_REUSEADDR, because without it a server cannot
+// use a port whose last connection was closed within a minute.
+func tryPort(ctx context.Context, number int) (*port, error) {
+	reservation, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
 	if err != nil {
 		return nil, err
 	}
-	p := &port{number, held}
-	as := net.ListenConfig{Control: withoutReuse}
-	listener, err := as.Listen(ctx, "tcp4", p.address())
+	p := &port{number, reservation}
+	config := net.ListenConfig{Control: withoutReuseAddr}
+	listener, err := config.Listen(ctx, "tcp4", p.address())
 	if err != nil {
-		p.free()
+		p.release()
 		return nil, err
 	}
 	_ = listener.Close()
 	return p, nil
 }
 
-func (p *port) free() { _ = p.held.Close() }
+func (p *port) release() { _ = p.reservation.Close() }
 
 func (p *port) address() string { return "127.0.0.1:" + strconv.Itoa(p.number) }
 
 func (p *port) base() string { return "http://" + p.address() }
 
-// firstPause and lastPause are how long to wait before asking again.
+// minPause and maxPause bound the pause between two requests.
 const (
-	firstPause = 2 * time.Millisecond
-	lastPause  = 50 * time.Millisecond
+	minPause = 2 * time.Millisecond
+	maxPause = 50 * time.Millisecond
 )
 
-// answer asks at the port until somebody speaks HTTP there, and returns where MCP is. It returns "" when ctx ends first.
-func (p *port) answer(ctx context.Context, token string) string {
+// awaitServer sends requests until an HTTP server responds at the port, and returns the URL of MCP. It returns "" if ctx ends
+// first.
+func (p *port) awaitServer(ctx context.Context, token string) string {
 	client := &http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this process
 	}
 	base := p.base()
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
-		if here, there := ask(ctx, client, base+"/mcp", token); there {
-			if here {
+	for pause := minPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
+		if accepted, responded := ping(ctx, client, base+"/mcp", token); responded {
+			if accepted {
 				return base + "/mcp"
 			}
-			if here, _ := ask(ctx, client, base+"/", token); here {
+			if accepted, _ := ping(ctx, client, base+"/", token); accepted {
 				return base + "/"
 			}
-			return base + "/mcp" // or a server that knows no ping, which the handshake will tell
+			return base + "/mcp" // the server may not support ping; else the handshake fails
 		}
 		select {
 		case <-time.After(pause):
@@ -94,10 +95,10 @@ func (p *port) answer(ctx context.Context, token string) string {
 	return ""
 }
 
-// ask sends a ping. there says that somebody answers; here, that they do not deny that there is something.
-func ask(ctx context.Context, client *http.Client, url, token string) (here, there bool) {
-	ping := strings.NewReader(`{"jsonrpc":"2.0","id":"trailblaze","method":"ping"}`)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, ping)
+// ping sends a ping. responded reports whether a server responds at all; accepted, whether it accepts messages at the URL.
+func ping(ctx context.Context, client *http.Client, url, token string) (accepted, responded bool) {
+	message := strings.NewReader(`{"jsonrpc":"2.0","id":"trailblaze","method":"ping"}`)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, message)
 	if err != nil {
 		return false, false
 	}
@@ -111,5 +112,5 @@ func ask(ctx context.Context, client *http.Client, url, token string) (here, the
 		return false, false
 	}
 	_ = resp.Body.Close()
-	return !elsewhere(resp), resp.StatusCode != http.StatusServiceUnavailable
+	return !isWrongPath(resp), resp.StatusCode != http.StatusServiceUnavailable
 }

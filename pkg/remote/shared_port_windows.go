@@ -2,5 +2,5 @@ package remote
 
 import "syscall"
 
-// withoutReuse has nothing to do: on Windows Go gives listening sockets no SO_REUSEADDR.
-func withoutReuse(_, _ string, _ syscall.RawConn) error { return nil }
+// withoutReuseAddr does nothing: on Windows, Go does not set SO_REUSEADDR.
+func withoutReuseAddr(_, _ string, _ syscall.RawConn) error { return nil }

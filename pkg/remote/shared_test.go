@@ -27,8 +27,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// hosted is a server in Python. What stands before it runs first, and may exit.
-const hosted = `
+// pidServer is a server in Python whose tool pid returns its process id.
+const pidServer = `
 from trailblaze import serve, success
 
 def handle(message):
@@ -40,7 +40,7 @@ def handle(message):
         time.sleep(3600)
     if message["method"] == "tools/call" and message["params"]["name"] == "freeze":
         os.kill(os.getpid(), signal.SIGSTOP)
-        time.sleep(3600)  # it goes to the process, of which this thread may run on for a while
+        time.sleep(3600)  # the signal may take effect on this thread later
     result = {
         "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "hosted", "version": "1"}},
         "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pid", "die", "hang", "freeze")]},
@@ -51,8 +51,8 @@ def handle(message):
 serve(handle)
 `
 
-// rooted answers at / alone, as some servers do.
-const rooted = `
+// rootServer responds only at /, as some servers do.
+const rootServer = `
 import json
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -72,21 +72,21 @@ class Handler(BaseHTTPRequestHandler):
 HTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler).serve_forever()
 `
 
-// fleet is a pool with what its processes leave.
-type fleet struct {
+// testPool is a pool whose processes can be identified.
+type testPool struct {
 	*Pool
 	t      *testing.T
 	dir    string
 	marker string
 }
 
-// newFleet returns a pool that is closed at the end of the test, and of which then nothing is left.
-func newFleet(t *testing.T) *fleet {
+// newTestPool returns a pool that is closed at the end of the test, which then checks that no process is left.
+func newTestPool(t *testing.T) *testPool {
 	t.Helper()
 	supervisor := spawn.NewSupervisor(spawn.Options{})
-	f := &fleet{Pool: NewPool(supervisor), t: t, dir: t.TempDir(), marker: spawntest.Marker()}
+	f := &testPool{Pool: NewPool(supervisor), t: t, dir: t.TempDir(), marker: spawntest.Marker()}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testTimeout)
 		defer cancel()
 		if err := f.Close(ctx); err != nil {
 			t.Errorf("Close: %v", err)
@@ -99,8 +99,8 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-// python is a program, with lines that run first.
-func (f *fleet) python(first, program string) SharedSpec {
+// python returns a program, after the lines of first.
+func (f *testPool) python(first, program string) SharedSpec {
 	f.t.Helper()
 	sdk, err := filepath.Abs("../../sdks/python/src")
 	if err != nil {
@@ -114,12 +114,12 @@ func (f *fleet) python(first, program string) SharedSpec {
 	return SharedSpec{Process: spawn.Spec{Name: "hosted", Command: "python3", Args: []string{file}, Dir: f.dir, Env: env}}
 }
 
-// start opens a link to a program and shakes hands.
-func (f *fleet) start(ctx context.Context, what SharedSpec) (*server.Server, error) {
+// start opens a link to a program and completes the handshake.
+func (f *testPool) start(ctx context.Context, what SharedSpec) (*server.Server, error) {
 	return server.Start(ctx, f.config(what))
 }
 
-func (f *fleet) config(what SharedSpec) server.Config {
+func (f *testPool) config(what SharedSpec) server.Config {
 	return server.Config{Name: "hosted", Launch: func(ctx context.Context) (server.Link, error) {
 		l, err := f.Open(ctx, "key", what)
 		if err != nil {
@@ -130,108 +130,108 @@ func (f *fleet) config(what SharedSpec) server.Config {
 }
 
 // mustStart starts a server that is stopped at the end of the test.
-func (f *fleet) mustStart(cfg server.Config) *rig {
+func (f *testPool) mustStart(cfg server.Config) *testServer {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(f.t.Context(), testTimeout)
 	defer cancel()
-	s := &said{}
+	s := &logRecorder{}
 	cfg.Log = s.add
 	srv, err := server.Start(ctx, cfg)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	r := &rig{srv, s}
+	r := &testServer{srv, s}
 	f.t.Cleanup(r.stop(f.t))
 	return r
 }
 
-func TestAllWhoOpenAtOnceGetOneProcess(t *testing.T) {
+func TestConcurrentOpensShareOneProcess(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	what := f.python("open('starts', 'a').write('x')\n", hosted)
+	f := newTestPool(t)
+	what := f.python("open('starts', 'a').write('x')\n", pidServer)
 	pids := make([]string, 8)
 	var all sync.WaitGroup
 	for i := range pids {
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 			defer cancel()
 			srv, err := f.start(ctx, what)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			r := &rig{srv, &said{}}
+			r := &testServer{srv, &logRecorder{}}
 			pids[i] = r.call(t, "pid", nil).Text
 			r.stop(t)()
 		})
 	}
 	all.Wait()
-	pids = append(pids, f.mustStart(f.config(what)).call(t, "pid", nil).Text) // stopping a link leaves the process alone
+	pids = append(pids, f.mustStart(f.config(what)).call(t, "pid", nil).Text) // stopping a link does not stop the process
 	if slices.Sort(pids); len(slices.Compact(pids)) != 1 {
-		t.Errorf("answers of %q", pids)
+		t.Errorf("process ids %q", pids)
 	}
 	if starts, err := os.ReadFile(filepath.Join(f.dir, "starts")); err != nil || string(starts) != "x" {
 		t.Errorf("started %d times (%v)", len(starts), err)
 	}
 }
 
-func TestTheEndOfTheProcessIsThatOfTheLink(t *testing.T) {
+func TestExitOfTheProcessEndsItsLinks(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	what := f.python("", hosted)
+	f := newTestPool(t)
+	what := f.python("", pidServer)
 	one, other := f.mustStart(f.config(what)), f.mustStart(f.config(what))
 	before := other.call(t, "pid", nil).Text
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err := one.Call(ctx, tool.Call{Tool: "die"})
 	if err == nil || fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), `crashed during tool "die": exited with code 7`) {
-		t.Errorf("the call in flight ended with %v", err)
+		t.Errorf("the pending call: %v", err)
 	}
 	select {
 	case <-other.Failed():
 	case <-ctx.Done():
-		t.Fatal("the other link goes on")
+		t.Fatal("the other link has not failed")
 	}
 	if err := other.Err(); !strings.Contains(err.Error(), "crashed between calls: exited with code 7") {
-		t.Errorf("the other link ended with %v", err)
+		t.Errorf("the other link: %v", err)
 	}
 	if after := f.mustStart(f.config(what)).call(t, "pid", nil).Text; after == before {
-		t.Error("nobody started it again")
+		t.Error("it was not restarted")
 	}
 }
 
-func TestACallThatWasLostWhenTheProcessDiedEndsAsTheProcessDid(t *testing.T) {
+func TestCallLostByAnExitIsReportedAsTheExit(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	f := newTestPool(t)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
-	opened, err := f.Open(ctx, "key", f.python("", hosted))
+	opened, err := f.Open(ctx, "key", f.python("", pidServer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := Open(ctx, Spec{URL: opened.host.url})
+	link, err := Open(ctx, Spec{URL: opened.shared.url})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := &SharedLink{Link: link, pool: f.Pool, host: opened.host}
+	shared := &SharedLink{Link: link, pool: f.Pool, shared: opened.shared}
 	conn, err := shared.Transport().Connect(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		link.deliver(&jsonrpc.Response{Error: link.lost(io.EOF)})
+		link.deliver(&jsonrpc.Response{Error: link.connectionLost(io.EOF)})
 	}
-	if err := opened.host.process.Stop(ctx); err != nil {
+	if err := opened.shared.process.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	link.end(opened.host.end())
+	link.fail(opened.shared.exitError())
 	<-link.Done()
 	if msg, err := conn.Read(ctx); !errors.Is(err, io.EOF) {
-		t.Errorf("got %v (%v), want the end of the conversation", msg, err)
+		t.Errorf("got %v (%v), want io.EOF", msg, err)
 	}
 }
 
-func TestAnAnswerThatWasGivenBeforeTheEndCounts(t *testing.T) {
+func TestResponseSentBeforeTheExitIsDelivered(t *testing.T) {
 	t.Parallel()
 	asked, ended := make(chan struct{}), make(chan struct{})
 	s := listen(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -248,41 +248,41 @@ func TestAnAnswerThatWasGivenBeforeTheEndCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, _ := jsonrpc.MakeID("one") // of a text there always is one
+	id, _ := jsonrpc.MakeID("one") // a string is always valid
 	if err := conn.Write(t.Context(), &jsonrpc.Request{ID: id, Method: "ping"}); err != nil {
 		t.Fatal(err)
 	}
 	<-asked
-	link.end(fault.New(fault.Crashed, "", "exited"))
+	link.fail(fault.New(fault.Crashed, "", "exited"))
 	close(ended)
 	if msg, err := conn.Read(t.Context()); err != nil {
-		t.Errorf("got %v (%v), want the answer", msg, err)
+		t.Errorf("got %v (%v), want the response", msg, err)
 	}
 	if msg, err := conn.Read(t.Context()); !errors.Is(err, io.EOF) {
-		t.Errorf("got %v (%v), want the end", msg, err)
+		t.Errorf("got %v (%v), want io.EOF", msg, err)
 	}
 }
 
-func TestARestartIsOneForAllLinks(t *testing.T) {
+func TestRestartIsSharedByAllLinks(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	cfg := f.config(f.python("", hosted))
+	f := newTestPool(t)
+	cfg := f.config(f.python("", pidServer))
 	cfg.RestartOnCrash = true
 	one, other := f.mustStart(cfg), f.mustStart(cfg)
 	before := other.call(t, "pid", nil).Text
 	if result := one.call(t, "die", nil); result.OK || result.Kind != fault.Crashed {
-		t.Errorf("the call in flight: %+v", result)
+		t.Errorf("the pending call: %+v", result)
 	}
 	first, second := one.call(t, "pid", nil).Text, other.call(t, "pid", nil).Text
 	if first != second || first == before {
-		t.Errorf("answers of %s and %s after the crash, of %s before it", first, second, before)
+		t.Errorf("process ids %s and %s after the crash, %s before it", first, second, before)
 	}
 }
 
-func TestACallOverItsLimitCostsItsLinkAndNotTheProcess(t *testing.T) {
+func TestTimedOutCallReplacesTheLinkAndNotTheProcess(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	cfg := f.config(f.python("", hosted))
+	f := newTestPool(t)
+	cfg := f.config(f.python("", pidServer))
 	other := f.mustStart(cfg)
 	cfg.CallTimeout = 500 * time.Millisecond
 	one := f.mustStart(cfg)
@@ -294,10 +294,10 @@ func TestACallOverItsLimitCostsItsLinkAndNotTheProcess(t *testing.T) {
 	}
 }
 
-func TestAProcessThatNoLongerAnswersIsReplaced(t *testing.T) {
+func TestUnresponsiveProcessIsReplaced(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	what := f.python("", hosted)
+	f := newTestPool(t)
+	what := f.python("", pidServer)
 	what.StartupTimeout = 8 * time.Second
 	cfg := f.config(what)
 	cfg.StartupTimeout, cfg.CallTimeout = what.StartupTimeout, 2*time.Second
@@ -306,10 +306,10 @@ func TestAProcessThatNoLongerAnswersIsReplaced(t *testing.T) {
 	if result := one.call(t, "freeze", nil); result.Kind != fault.CallTimeout {
 		t.Errorf("a call that freezes: %+v", result)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	after, err := one.Call(ctx, tool.Call{Tool: "pid"})
-	if err != nil || after.Text == before || !strings.Contains(one.String(), "does not answer any more; its process is ended") {
+	if err != nil || after.Text == before || !strings.Contains(one.String(), "stopped responding; restarting it") {
 		t.Errorf("the call after it: %+v, %v\n%s", after, err, one)
 	}
 	if other := f.mustStart(cfg).call(t, "pid", nil); other.Text != after.Text {
@@ -317,19 +317,19 @@ func TestAProcessThatNoLongerAnswersIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAServerWhosePortIsTakenGetsAnotherOne(t *testing.T) {
+func TestStartIsRetriedIfThePortIsTaken(t *testing.T) {
 	t.Parallel()
-	for times, want := range map[int]string{1: "", 2: "", 3: "ended before it answered: exited with code 1"} {
+	for times, want := range map[int]string{1: "", 2: "", 3: "exited before it responded: exited with code 1"} {
 		t.Run(strconv.Itoa(times), func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t)
+			f := newTestPool(t)
 			what := f.python(fmt.Sprintf(`
 with open("ports", "a") as ports:
     print(sys.argv[-1], file=ports)
 if len(open("ports").readlines()) <= %d:
     sys.exit("listen EADDRINUSE: address already in use")
-`, times), hosted)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+`, times), pidServer)
+			ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 			defer cancel()
 			srv, err := f.start(ctx, what)
 			if err == nil {
@@ -347,8 +347,9 @@ if len(open("ports").readlines()) <= %d:
 	}
 }
 
-// sessions is a server that counts its sessions, knows only the last one, and forgets it when it is told to. With ONE it has but one.
-const sessions = `
+// sessionServer is a server that counts its sessions, knows only the last one, and forgets it when its tool forget is called. With ONE
+// it accepts only one.
+const sessionServer = `
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -387,39 +388,39 @@ class Handler(BaseHTTPRequestHandler):
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler).serve_forever()
 `
 
-func TestASharedProcessThatForgetsASessionIsConnectedToAgain(t *testing.T) {
+func TestLinkReconnectsIfTheProcessDoesNotKnowTheSession(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	r := f.mustStart(f.config(f.python("ONE = False\n", sessions)))
+	f := newTestPool(t)
+	r := f.mustStart(f.config(f.python("ONE = False\n", sessionServer)))
 	before := r.call(t, "pid", nil)
 	r.call(t, "forget", nil)
-	begun := time.Now()
+	started := time.Now()
 	if after := r.call(t, "pid", nil); !after.OK || after.Text != before.Text {
 		t.Errorf("the call after it: %+v, before %+v", after, before)
 	}
-	if took := time.Since(begun); took >= dying {
-		t.Errorf("that took %s, as if the process were dying", took)
+	if took := time.Since(started); took >= exitTimeout {
+		t.Errorf("that took %s, like waiting for an exit", took)
 	}
 	r.call(t, "forget", nil)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	if _, err := r.List(ctx, false); err != nil {
 		t.Errorf("the listing after it: %v", err)
 	}
-	if err := r.Err(); err != nil || strings.Count(r.String(), "warn: server \"hosted\" was connected to again: ") != 2 {
+	if err := r.Err(); err != nil || strings.Count(r.String(), "warn: server \"hosted\" reconnected: ") != 2 {
 		t.Errorf("broken: %v, log:\n%s", err, r)
 	}
 }
 
-func TestASharedProcessWithOneTransportForAllIsToldSo(t *testing.T) {
+func TestProcessWithOneTransportGetsAHint(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	what := f.python("ONE = True\n", sessions)
+	f := newTestPool(t)
+	what := f.python("ONE = True\n", sessionServer)
 	f.mustStart(f.config(what))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err := f.start(ctx, what)
-	if err == nil || !strings.Contains(err.Error(), "Server already initialized") || !strings.Contains(err.Error(), "it is spoken to at http://127.0.0.1:") {
+	if err == nil || !strings.Contains(err.Error(), "Server already initialized") || !strings.Contains(err.Error(), "its url is http://127.0.0.1:") {
 		t.Fatalf("a second session: %v", err)
 	}
 	if hint := fault.As(err).Hint; !strings.Contains(hint, "one transport for all clients") {
@@ -427,8 +428,8 @@ func TestASharedProcessWithOneTransportForAllIsToldSo(t *testing.T) {
 	}
 }
 
-// redirecting sends everybody to the address in ELSEWHERE.
-const redirecting = `
+// redirectServer redirects all requests to ELSEWHERE.
+const redirectServer = `
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 class Handler(BaseHTTPRequestHandler):
@@ -441,13 +442,13 @@ class Handler(BaseHTTPRequestHandler):
 HTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler).serve_forever()
 `
 
-func TestTheTokenOfASharedProcessGoesNowhereElse(t *testing.T) {
+func TestTokenIsNotSentToAnotherHost(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newTestPool(t)
 	elsewhere := listen(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) }))
-	what := f.python(fmt.Sprintf("ELSEWHERE = %q\n", elsewhere.URL), redirecting)
+	what := f.python(fmt.Sprintf("ELSEWHERE = %q\n", elsewhere.URL), redirectServer)
 	what.Token = "sesame"
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err := f.start(ctx, what)
 	if err == nil || !strings.Contains(err.Error(), "which is another host") || strings.Contains(fault.As(err).Hint, "url:") {
@@ -455,27 +456,27 @@ func TestTheTokenOfASharedProcessGoesNowhereElse(t *testing.T) {
 	}
 }
 
-func TestAProcessThatDoesNotEndWithItsInputIsNamed(t *testing.T) {
+func TestTerminatedProcessIsLogged(t *testing.T) {
 	t.Parallel()
-	f, s := newFleet(t), &said{}
-	what := f.python("", rooted)
+	f, s := newTestPool(t), &logRecorder{}
+	what := f.python("", rootServer)
 	what.Process.Log = s.add
 	f.mustStart(f.config(what)).stop(t)()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	if err := f.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	if !strings.Contains(s.String(), "info: did not end with its standard input; it was terminated after 5s") {
+	if !strings.Contains(s.String(), "info: did not exit when its stdin was closed; it was terminated after 5s") {
 		t.Errorf("log:\n%s", s)
 	}
 }
 
-func TestAServerAtTheRootIsFound(t *testing.T) {
+func TestServerAtTheRootPathIsFound(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	what := f.python("", rooted)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	f := newTestPool(t)
+	what := f.python("", rootServer)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	l, err := f.Open(ctx, "key", what)
 	if err != nil {
@@ -483,60 +484,60 @@ func TestAServerAtTheRootIsFound(t *testing.T) {
 	}
 	defer func() { _ = l.Stop(ctx) }()
 	if got := l.url.Path; got != "/" {
-		t.Errorf("it is looked for at %s", got)
+		t.Errorf("path %s", got)
 	}
 }
 
-func TestWhoGivesUpLeavesTheOthersAlone(t *testing.T) {
+func TestCancelledOpenDoesNotCancelOthers(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	what := f.python("while not os.path.exists('go'): time.sleep(0.01)\n", hosted)
+	f := newTestPool(t)
+	what := f.python("while not os.path.exists('go'): time.sleep(0.01)\n", pidServer)
 	ctx, cancel := context.WithCancel(t.Context())
-	gaveUp := make(chan error, 1)
+	cancelled := make(chan error, 1)
 	go func() {
 		_, err := f.Open(ctx, "key", what)
-		gaveUp <- err
+		cancelled <- err
 	}()
-	stays := make(chan error, 1)
+	other := make(chan error, 1)
 	go func() {
 		srv, err := f.start(t.Context(), what)
 		if err == nil {
 			err = srv.Stop(context.WithoutCancel(t.Context()))
 		}
-		stays <- err
+		other <- err
 	}()
 	cancel()
-	if err := <-gaveUp; fault.KindOf(err) != fault.Cancelled {
-		t.Errorf("who gave up got %v", err)
+	if err := <-cancelled; fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("the cancelled Open: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case err := <-stays:
+	case err := <-other:
 		if err != nil {
-			t.Errorf("who did not got %v", err)
+			t.Errorf("the other Open: %v", err)
 		}
-	case <-time.After(patience):
-		t.Fatal("who did not waits for ever")
+	case <-time.After(testTimeout):
+		t.Fatal("the other Open does not return")
 	}
 }
 
-func TestCloseEndsWhatIsBeingStarted(t *testing.T) {
+func TestCloseStopsAStartingProcess(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	what := f.python("open('begun', 'w')\nsys.stdin.read()\nsys.exit()\n", "")
+	f := newTestPool(t)
+	what := f.python("open('started', 'w')\nsys.stdin.read()\nsys.exit()\n", "")
 	opened := make(chan error, 1)
 	go func() {
 		_, err := f.Open(t.Context(), "key", what)
 		opened <- err
 	}()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(f.dir, "begun")); err == nil {
+	for deadline := time.Now().Add(testTimeout); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(f.dir, "started")); err == nil {
 			break
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	if err := f.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
@@ -550,15 +551,15 @@ func TestCloseEndsWhatIsBeingStarted(t *testing.T) {
 	spawntest.NoSurvivors(t, f.marker)
 }
 
-func TestNobodyElseChoosesAReservedPort(t *testing.T) {
+func TestReservedPortIsNotChosenAgain(t *testing.T) {
 	t.Parallel()
 	taken := map[int]bool{}
 	for range 200 {
-		p, err := reserve(t.Context())
+		p, err := reservePort(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer p.free()
+		defer p.release()
 		if taken[p.number] || p.number < firstPort || p.number > lastPort {
 			t.Errorf("port %d was chosen", p.number)
 		}
@@ -567,13 +568,13 @@ func TestNobodyElseChoosesAReservedPort(t *testing.T) {
 	}
 }
 
-func TestAPortOfConnectionsThatHaveJustEndedIsNotChosen(t *testing.T) {
+func TestPortInTimeWaitIsNotChosen(t *testing.T) {
 	t.Parallel()
-	p, err := reserve(t.Context())
+	p, err := reservePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.free()
+	defer p.release()
 	listener := listenAt(t, p)
 	client, err := net.Dial("tcp4", p.address())
 	if err != nil {
@@ -584,20 +585,20 @@ func TestAPortOfConnectionsThatHaveJustEndedIsNotChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = listener.Close()
-	_ = served.Close() // before the client does: it is this end that remembers the connection
+	_ = served.Close() // before the client does, so that this end is in TIME_WAIT
 	if _, err := io.Copy(io.Discard, client); err != nil {
 		t.Fatal(err)
 	}
 	_ = client.Close()
-	p.free()
-	if again, err := hold(t.Context(), p.number); err == nil {
-		again.free()
-		t.Error("it was chosen")
+	p.release()
+	if again, err := tryPort(t.Context(), p.number); err == nil {
+		again.release()
+		t.Error("the port was chosen")
 	}
-	_ = listenAt(t, p).Close() // as servers do that ask for it with SO_REUSEADDR
+	_ = listenAt(t, p).Close() // as servers with SO_REUSEADDR do
 }
 
-// listenAt tries for a while: a process that starts at this moment has copies of our sockets until it is another program.
+// listenAt retries, because a process that is being forked has copies of our sockets until exec.
 func listenAt(t *testing.T, p *port) net.Listener {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {
@@ -606,7 +607,7 @@ func listenAt(t *testing.T, p *port) net.Listener {
 			return l
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("a server cannot have it: %v", err)
+			t.Fatalf("a server cannot listen on it: %v", err)
 		}
 	}
 }

@@ -9,35 +9,35 @@ import (
 )
 
 const (
-	// reach is how long a connection may take to come about.
-	reach = 10 * time.Second
-	// maxRedirects is how often a request is sent on.
+	// connectTimeout bounds connecting to a server, and the TLS handshake.
+	connectTimeout = 10 * time.Second
+	// maxRedirects is the number of redirects that a request follows.
 	maxRedirects = 5
-	// idle is how long a connection is kept for the next request. Servers close theirs, node and uvicorn after 5 s, and a request
-	// that is on its way then is lost.
-	idle = 2 * time.Second
+	// idleTimeout is how long a connection is kept for the next request. It is shorter than that of servers (5 s in node and
+	// uvicorn), because a request that is sent while the server closes the connection is lost.
+	idleTimeout = 2 * time.Second
 )
 
-// newClient is what speaks with one server. Its connections are its own, so that none of them outlives the link.
+// newClient returns the client of one link. It does not share connections, so that they end with the link.
 func newClient(u *url.URL, proxy func(*http.Request) (*url.URL, error)) *http.Client {
-	dialer := &net.Dialer{Timeout: reach, KeepAlive: 15 * time.Second}
+	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy: proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: reach, ForceAttemptHTTP2: true,
-			MaxIdleConnsPerHost: waiting, IdleConnTimeout: idle,
+			Proxy: proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, ForceAttemptHTTP2: true,
+			MaxIdleConnsPerHost: messageBuffer, IdleConnTimeout: idleTimeout,
 		},
-		CheckRedirect: func(r *http.Request, via []*http.Request) error { return follows(u, r, len(via)) },
+		CheckRedirect: func(r *http.Request, via []*http.Request) error { return checkRedirect(u, r, len(via)) },
 	}
 }
 
-// redirectError says why a request was not sent on.
+// redirectError says why a redirect was not followed.
 type redirectError struct{ to, why string }
 
 func (e *redirectError) Error() string { return fmt.Sprintf("redirects to %s, %s", e.to, e.why) }
 
-// follows refuses redirects that would take the headers to another host or out of TLS, and those that would make something else
-// of a message.
-func follows(u *url.URL, r *http.Request, times int) error {
+// checkRedirect refuses redirects that would send the headers to another host or without TLS, and those that would drop the
+// message.
+func checkRedirect(u *url.URL, r *http.Request, count int) error {
 	why := ""
 	switch {
 	case r.URL.Host != u.Host:
@@ -45,11 +45,11 @@ func follows(u *url.URL, r *http.Request, times int) error {
 	case u.Scheme == "https" && r.URL.Scheme != "https":
 		why = "which is not encrypted"
 	case r.Method != http.MethodPost && r.Response.Request.Method == http.MethodPost:
-		why = "in a way (" + r.Response.Status + ") that does not take the message along"
-	case times > maxRedirects:
-		why = "again and again"
+		why = "with a status (" + r.Response.Status + ") that drops the message; 307 and 308 keep it"
+	case count > maxRedirects:
+		why = fmt.Sprintf("and so on, more than %d times", maxRedirects)
 	default:
 		return nil
 	}
-	return &redirectError{to: shown(r.URL), why: why}
+	return &redirectError{to: withoutSecrets(r.URL), why: why}
 }

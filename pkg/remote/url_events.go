@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// readSize is how much is read at once.
+// readSize is the size of read buffers.
 const readSize = 64 << 10
 
 // sseEvent is a server-sent event.
@@ -20,13 +20,13 @@ type sseEvent struct {
 	retry    time.Duration
 }
 
-// events yields the events of a stream, and at last the error that ended it, unless that was the end of the stream. An event
-// that is cut off is dropped, as the standard wants it.
-func events(r io.Reader) iter.Seq2[sseEvent, error] {
+// readEvents yields the events of a stream, and last the error that ended it, unless that was io.EOF. An incomplete event at
+// the end is dropped, as the standard requires.
+func readEvents(r io.Reader) iter.Seq2[sseEvent, error] {
 	return func(yield func(sseEvent, error) bool) {
 		in := bufio.NewReaderSize(r, readSize)
 		var e sseEvent
-		begun := false
+		started := false
 		for {
 			line, err := readLine(in, maxMessage-len(e.data))
 			if err != nil {
@@ -37,13 +37,13 @@ func events(r io.Reader) iter.Seq2[sseEvent, error] {
 			}
 			if len(line) > 0 {
 				e.field(line)
-				begun = true
+				started = true
 				continue
 			}
-			if begun && !yield(e, nil) {
+			if started && !yield(e, nil) {
 				return
 			}
-			e, begun = sseEvent{}, false
+			e, started = sseEvent{}, false
 		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// readEvents writes down what a stream has, one event a line.
-func readEvents(r io.Reader) []string {
+// eventStrings returns the events of a stream as strings.
+func eventStrings(r io.Reader) []string {
 	var out []string
-	for e, err := range events(r) {
+	for e, err := range readEvents(r) {
 		if err != nil {
 			return append(out, "error: "+err.Error())
 		}
@@ -27,7 +27,7 @@ func readEvents(r io.Reader) []string {
 	return out
 }
 
-func TestEventsAreReadAsTheStandardSays(t *testing.T) {
+func TestReadEvents(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, in string
@@ -41,21 +41,21 @@ func TestEventsAreReadAsTheStandardSays(t *testing.T) {
 		{"comments and unknown fields", ": hello\nfoo: bar\nbaz\ndata: a\n\n", []string{"||a|0s"}},
 		{"an id without data", "id: 1\ndata:\n\n", []string{"|1||0s"}},
 		{"empty lines between", "\n\ndata: a\n\n\n\ndata: b\n\n", []string{"||a|0s", "||b|0s"}},
-		{"a retry that is no number", "retry: soon\ndata: a\n\n", []string{"||a|0s"}},
+		{"a retry that is not a number", "retry: soon\ndata: a\n\n", []string{"||a|0s"}},
 		{"an event that is cut off", "data: a\n\ndata: b\n", []string{"||a|0s"}},
 		{"nothing", "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for _, r := range []io.Reader{strings.NewReader(tt.in), iotest.OneByteReader(strings.NewReader(tt.in))} {
-				if diff := cmp.Diff(tt.want, readEvents(r)); diff != "" {
+				if diff := cmp.Diff(tt.want, eventStrings(r)); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			}
 		})
 	}
 	broken := io.MultiReader(strings.NewReader("data: a\n\n"), iotest.ErrReader(errors.New("gone")))
-	if diff := cmp.Diff([]string{"||a|0s", "error: gone"}, readEvents(broken)); diff != "" {
+	if diff := cmp.Diff([]string{"||a|0s", "error: gone"}, eventStrings(broken)); diff != "" {
 		t.Errorf("a connection that breaks (-want +got):\n%s", diff)
 	}
 }
@@ -64,9 +64,9 @@ func FuzzEvents(f *testing.F) {
 	f.Add("event: message\nid: 7\nretry: 50\ndata: a\ndata: b\n\n")
 	f.Add("data\n\r\n:\n\n\x00: \n\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		whole, bytewise := readEvents(strings.NewReader(in)), readEvents(iotest.OneByteReader(strings.NewReader(in)))
+		whole, bytewise := eventStrings(strings.NewReader(in)), eventStrings(iotest.OneByteReader(strings.NewReader(in)))
 		if diff := cmp.Diff(whole, bytewise); diff != "" {
-			t.Errorf("%q depends on how it arrives:\n%s", in, diff)
+			t.Errorf("%q depends on how it is split into reads:\n%s", in, diff)
 		}
 	})
 }
@@ -81,7 +81,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAnAnswerOver64MiBFailsItsCallAlone(t *testing.T) {
+func TestTooLargeResponseFailsOnlyItsCall(t *testing.T) {
 	t.Parallel()
 	huge := func(kind, begin string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -95,10 +95,10 @@ func TestAnAnswerOver64MiBFailsItsCallAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &flaky{Handler: goHandler(t)}
+			f := &faultyServer{Handler: goHandler(t)}
 			r := connect(t, Spec{URL: listen(t, f).URL}, nil)
 			f.breaks("tools/call", 1, how)
-			want := `server "team", tool "echo": the answer is over the limit of 64 MiB`
+			want := `server "team", tool "echo": the response exceeds the limit of 64 MiB`
 			if got := r.call(t, "echo", nil); got.Kind != fault.TooLarge || got.Text != want || got.Hint == "" {
 				t.Errorf("%+v, want %s", got, want)
 			}
@@ -109,10 +109,9 @@ func TestAnAnswerOver64MiBFailsItsCallAlone(t *testing.T) {
 	}
 }
 
-// TestNothingIsAskedInAHurry: a server that closes its stream of notifications at once is not asked for it again and again.
-func TestNothingIsAskedInAHurry(t *testing.T) {
+func TestNotificationStreamIsNotReopenedAtOnce(t *testing.T) {
 	t.Parallel()
-	f := &flaky{Handler: goHandler(t)}
+	f := &faultyServer{Handler: goHandler(t)}
 	f.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool {
 		if r.Method != http.MethodGet {
 			return false
@@ -121,10 +120,10 @@ func TestNothingIsAskedInAHurry(t *testing.T) {
 		return true
 	}
 	connect(t, Spec{URL: listen(t, f).URL}, nil)
-	eventually(t, "it is asked again", func() bool { return f.count("GET") >= 2 })
+	waitFor(t, "the second request", func() bool { return f.count("GET") >= 2 })
 	first := time.Now()
-	eventually(t, "and again", func() bool { return f.count("GET") >= 3 })
+	waitFor(t, "the third request", func() bool { return f.count("GET") >= 3 })
 	if waited := time.Since(first); waited < resumeDelay {
-		t.Errorf("asked a third time after %s", waited)
+		t.Errorf("the third request came after %s", waited)
 	}
 }

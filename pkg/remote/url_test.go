@@ -20,12 +20,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// kind is a way to serve MCP over HTTP.
+// kind is an implementation of MCP over HTTP.
 type kind struct {
 	name    string
 	serve   func(t *testing.T) string // its URL
-	version string                    // of the protocol that is spoken
-	silent  bool                      // progress does not come before the answer
+	version string                    // of the protocol that is used
+	silent  bool                      // it does not send progress before the response
 }
 
 func kinds() []kind {
@@ -60,7 +60,7 @@ func kinds() []kind {
 	}
 }
 
-func TestAConnectionIsNotUsedAgainWhenItsServerMayBeClosingIt(t *testing.T) {
+func TestIdleConnectionIsNotReused(t *testing.T) {
 	t.Parallel()
 	var opened atomic.Int32
 	options := &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}
@@ -77,16 +77,16 @@ func TestAConnectionIsNotUsedAgainWhenItsServerMayBeClosingIt(t *testing.T) {
 	before := opened.Load()
 	r.call(t, "echo", map[string]any{"text": "hi"})
 	if again := opened.Load(); again != before {
-		t.Errorf("%d connections more for a call at once", again-before)
+		t.Errorf("%d new connections for the next call", again-before)
 	}
-	<-time.After(idle + 100*time.Millisecond)
+	<-time.After(idleTimeout + 100*time.Millisecond)
 	r.call(t, "echo", map[string]any{"text": "hi"})
 	if again := opened.Load(); again == before {
-		t.Errorf("a connection was used again after %s", idle)
+		t.Errorf("a connection was reused after %s", idleTimeout)
 	}
 }
 
-func TestServersOnEverySDKAnswerByURL(t *testing.T) {
+func TestServersOfEverySDK(t *testing.T) {
 	t.Parallel()
 	for _, k := range kinds() {
 		t.Run(k.name, func(t *testing.T) {
@@ -120,8 +120,8 @@ func toolNames(tools []tool.Advertised) string {
 	return strings.Join(names, " ")
 }
 
-// checkEcho looks at all that comes with a call.
-func checkEcho(t *testing.T, r *rig, version string, headers map[string]string) {
+// checkEcho checks what the server receives with a call.
+func checkEcho(t *testing.T, r *testServer, version string, headers map[string]string) {
 	t.Helper()
 	got, err := r.Call(t.Context(), tool.Call{
 		Tool: "echo", Args: map[string]any{"text": "hi ☃"}, InvocationID: "inv",
@@ -145,7 +145,7 @@ func checkEcho(t *testing.T, r *rig, version string, headers map[string]string) 
 		t.Errorf("envelope: %s", got.Structured)
 	}
 	if len(seen.Headers) == 0 {
-		return // its SDK does not hand them on
+		return // its SDK does not expose them
 	}
 	want := map[string]string{"Mcp-Protocol-Version": version}
 	maps.Copy(want, headers)
@@ -156,39 +156,39 @@ func checkEcho(t *testing.T, r *rig, version string, headers map[string]string) 
 	}
 }
 
-func checkProgress(t *testing.T, r *rig, k kind) {
+func checkProgress(t *testing.T, r *testServer, k kind) {
 	t.Helper()
-	var heard []string
-	got, err := r.Call(t.Context(), tool.Call{Tool: "crawl", Progress: func(text string) { heard = append(heard, text) }})
+	var progress []string
+	got, err := r.Call(t.Context(), tool.Call{Tool: "crawl", Progress: func(text string) { progress = append(progress, text) }})
 	if err != nil || got.Text != "done" {
 		t.Fatalf("crawl: %+v, %v", got, err)
 	}
-	if diff := cmp.Diff([]string{"step 1", "step 2", "step 3"}, heard); diff != "" && !k.silent {
+	if diff := cmp.Diff([]string{"step 1", "step 2", "step 3"}, progress); diff != "" && !k.silent {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}
 }
 
-func TestACallOverItsLimitIsCancelledAndTheNextOneWorks(t *testing.T) {
+func TestTimedOutCallIsCancelledAndTheNextOneWorks(t *testing.T) {
 	t.Parallel()
 	for _, k := range kinds() {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			r := connect(t, Spec{URL: k.serve(t)}, func(c *server.Config) { c.CallTimeout = 300 * time.Millisecond })
 			got := r.call(t, "hang", nil)
-			if got.OK || got.Kind != fault.CallTimeout || !strings.Contains(got.Text, "the call may or may not have happened") {
+			if got.OK || got.Kind != fault.CallTimeout || !strings.Contains(got.Text, "the call may have executed") {
 				t.Errorf("hang: %+v", got)
 			}
-			if want := "trying again can help: the next call connects again"; got.Hint != want {
+			if want := "trying again can help: the next call reconnects"; got.Hint != want {
 				t.Errorf("hint %q, want %q", got.Hint, want)
 			}
-			if got, err := r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "again"}, Timeout: patience}); err != nil || got.Text != "again" {
+			if got, err := r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "again"}, Timeout: testTimeout}); err != nil || got.Text != "again" {
 				t.Errorf("the next call: %+v, %v", got, err)
 			}
 		})
 	}
 }
 
-func TestServersAreToldThatACallIsCancelledAndThatWeLeave(t *testing.T) {
+func TestServerReceivesCancellationAndEndOfSession(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"stateful", "sse"} {
 		t.Run(mode, func(t *testing.T) {
@@ -200,14 +200,14 @@ func TestServersAreToldThatACallIsCancelledAndThatWeLeave(t *testing.T) {
 			if _, err := r.Call(ctx, tool.Call{Tool: "hang"}); fault.KindOf(err) != fault.Cancelled {
 				t.Errorf("hang: %v", err)
 			}
-			eventually(t, "the tool hears that it is cancelled", func() bool { return strings.Contains(p.String(), "cancelled") })
+			waitFor(t, "the tool receives the cancellation", func() bool { return strings.Contains(p.String(), "cancelled") })
 			r.stop(t)()
-			eventually(t, "the server hears that we leave", func() bool { return strings.Contains(p.String(), "closed") })
+			waitFor(t, "the server receives the end of the session", func() bool { return strings.Contains(p.String(), "closed") })
 		})
 	}
 }
 
-func TestAnAnswerIsTakenUpWhereItsStreamWasClosed(t *testing.T) {
+func TestInterruptedStreamIsResumed(t *testing.T) {
 	t.Parallel()
 	r := connect(t, Spec{URL: serve(t, "http1.ts", "/mcp", "MODE=resumable").url}, nil)
 	if got := r.call(t, "pause", nil); !got.OK || got.Text != "gone on" {
@@ -215,15 +215,15 @@ func TestAnAnswerIsTakenUpWhereItsStreamWasClosed(t *testing.T) {
 	}
 }
 
-// eventually waits for something that happens elsewhere.
-func eventually(t *testing.T, what string, happened func() bool) {
+// waitFor waits until a condition holds.
+func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(testTimeout)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !happened() {
+	for !condition() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience, what)
+			t.Fatalf("timed out after %s waiting for: %s", testTimeout, what)
 		}
 		<-tick.C
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// answers is a handler with one answer to everything.
-func answers(status int, kind, body string) http.Handler {
+// respond returns a handler that responds to every request in the same way.
+func respond(status int, kind, body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
 		w.WriteHeader(status)
@@ -30,12 +30,12 @@ func answers(status int, kind, body string) http.Handler {
 	})
 }
 
-func redirects(status int, to string) http.Handler {
+func redirect(status int, to string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, status) })
 }
 
-// refusing is a URL at which nothing listens.
-func refusing(t *testing.T) string {
+// refusedURL returns a URL at which nothing listens.
+func refusedURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -45,7 +45,7 @@ func refusing(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/mcp"
 }
 
-func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
+func TestConnectErrors(t *testing.T) {
 	t.Parallel()
 	const page = "<!DOCTYPE html>\n<html><head><title>Sign in to Example</title></head></html>"
 	overHTTP := func(h http.Handler) func(*testing.T) string {
@@ -54,7 +54,7 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 	overTLS := func(t *testing.T) string {
 		t.Helper()
 		s := httptest.NewUnstartedServer(goHandler(t))
-		s.Config.ErrorLog = nowhere()
+		s.Config.ErrorLog = discardLog()
 		s.StartTLS()
 		t.Cleanup(s.Close)
 		return s.URL
@@ -67,31 +67,31 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 		hint    string
 	}{
 		{
-			"nobody listens", refusing, fault.Server,
+			"nothing listens", refusedURL, fault.Server,
 			`server "team": initialize: URL cannot be reached at ADDRESS: connection refused`, "is it running",
 		},
 		{
-			"401", overHTTP(answers(401, "text/plain", "no token\nat all")), fault.PermissionDenied,
-			`server "team": initialize: URL answers 401 Unauthorized: no token`, "headers:",
+			"401", overHTTP(respond(401, "text/plain", "no token\nat all")), fault.PermissionDenied,
+			`server "team": initialize: URL answers 401 Unauthorized: no token`, "check headers",
 		},
 		{
-			"403", overHTTP(answers(403, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"not for you"}}`)), fault.PermissionDenied,
-			`server "team": initialize: URL answers 403 Forbidden: not for you`, "headers:",
+			"403", overHTTP(respond(403, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"not for you"}}`)), fault.PermissionDenied,
+			`server "team": initialize: URL answers 403 Forbidden: not for you`, "check headers",
 		},
 		{
-			"407", overHTTP(answers(407, "text/plain", "")), fault.PermissionDenied,
+			"407", overHTTP(respond(407, "text/plain", "")), fault.PermissionDenied,
 			`server "team": initialize: a proxy answers 407 Proxy Authentication Required`, "HTTP_PROXY",
 		},
 		{
-			"500", overHTTP(answers(500, "text/plain", "out of luck\ntrace")), fault.Server,
+			"500", overHTTP(respond(500, "text/plain", "out of luck\ntrace")), fault.Server,
 			`server "team": initialize: URL answers 500 Internal Server Error: out of luck`, "its log",
 		},
 		{
-			"503 with a page", overHTTP(answers(503, "text/html", page)), fault.Server,
+			"503 with a page", overHTTP(respond(503, "text/html", page)), fault.Server,
 			`server "team": initialize: URL answers 503 Service Unavailable: Sign in to Example`, "its log",
 		},
 		{
-			"a status twice", overHTTP(answers(502, "text/html", "<html><title>502 Bad Gateway</title>")), fault.Server,
+			"a status twice", overHTTP(respond(502, "text/html", "<html><title>502 Bad Gateway</title>")), fault.Server,
 			`server "team": initialize: URL answers 502 Bad Gateway`, "its log",
 		},
 		{
@@ -102,25 +102,25 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 			`server "team": initialize: URL answers 429 Too Many Requests`, "(Retry-After: 7 s)",
 		},
 		{
-			"a session that is not there", overHTTP(answers(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)),
-			fault.Server, `server "team": initialize: URL answers 404 Not Found: Session not found`, "it speaks MCP",
+			"a session that is not there", overHTTP(respond(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)),
+			fault.Server, `server "team": initialize: URL answers 404 Not Found: Session not found`, "it supports MCP",
 		},
 		{
-			"one session for all", overHTTP(answers(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Server already initialized"}}`)),
+			"one session for all", overHTTP(respond(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Server already initialized"}}`)),
 			fault.ProtocolError, `server "team": initialize: protocol error -32600: Server already initialized`, "one client at a time",
 		},
 		{
-			"a TLS alert", alerts, fault.Server,
-			`server "team": initialize: URL cannot be spoken to: there it expects TLS, which is https://`, "https://",
+			"a TLS alert", tlsAlertURL, fault.Server,
+			`server "team": initialize: URL: the server expects HTTPS`, "https://",
 		},
 		{
 			"the wrong path", overHTTP(http.NotFoundHandler()), fault.Server,
-			`server "team": initialize: nothing speaks MCP at URL: streamable HTTP: answers 404 Not Found: 404 page not found; HTTP with SSE: 404 Not Found`,
+			`server "team": initialize: no MCP server at URL: streamable HTTP: answers 404 Not Found: 404 page not found; HTTP with SSE: 404 Not Found`,
 			"/mcp",
 		},
 		{
-			"400 to both", overHTTP(answers(400, "text/plain", "")), fault.Server,
-			`server "team": initialize: nothing speaks MCP at URL: streamable HTTP: answers 400 Bad Request; HTTP with SSE: 400 Bad Request`, "/mcp",
+			"400 to both", overHTTP(respond(400, "text/plain", "")), fault.Server,
+			`server "team": initialize: no MCP server at URL: streamable HTTP: answers 400 Bad Request; HTTP with SSE: 400 Bad Request`, "/mcp",
 		},
 		{
 			"a page behind 405", overHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -128,41 +128,41 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 					w.WriteHeader(http.StatusMethodNotAllowed)
 				}
 			})), fault.Server,
-			`server "team": initialize: nothing speaks MCP at URL: streamable HTTP: answers 405 Method Not Allowed; HTTP with SSE: 200 OK, but no stream of events`,
+			`server "team": initialize: no MCP server at URL: streamable HTTP: answers 405 Method Not Allowed; HTTP with SSE: 200 OK, but not an event stream`,
 			"/mcp",
 		},
 		{
-			"a login page", overHTTP(answers(200, "text/html", page)), fault.ProtocolError,
-			`server "team": initialize: URL does not speak MCP: 200 OK with a web page, such as that of a login or a proxy, and not with a message: Sign in to Example`,
+			"a login page", overHTTP(respond(200, "text/html", page)), fault.ProtocolError,
+			`server "team": initialize: URL is not an MCP server: 200 OK with a web page instead of a message, such as a login page: Sign in to Example`,
 			"/mcp",
 		},
 		{
-			"nothing", overHTTP(answers(200, "", "")), fault.ProtocolError,
-			`server "team": initialize: URL does not speak MCP: its answer is empty (200 OK)`, "/mcp",
+			"nothing", overHTTP(respond(200, "", "")), fault.ProtocolError,
+			`server "team": initialize: URL is not an MCP server: its response is empty (200 OK)`, "/mcp",
 		},
 		{
-			"JSON that is no message", overHTTP(answers(200, "application/json", `{"status":"ok"}`)), fault.ProtocolError,
-			`server "team": initialize: URL does not speak MCP: its answer is no message`, "/mcp",
+			"JSON that is no message", overHTTP(respond(200, "application/json", `{"status":"ok"}`)), fault.ProtocolError,
+			`server "team": initialize: URL is not an MCP server: its response is not a JSON-RPC message`, "/mcp",
 		},
 		{
-			"another type", overHTTP(answers(200, "text/plain", "OK")), fault.ProtocolError,
-			`server "team": initialize: URL does not speak MCP: its answer is of type "text/plain", and no message: OK`, "/mcp",
+			"another type", overHTTP(respond(200, "text/plain", "OK")), fault.ProtocolError,
+			`server "team": initialize: URL is not an MCP server: its response has the type "text/plain", and is not a JSON-RPC message: OK`, "/mcp",
 		},
 		{
-			"a stream that ends", overHTTP(answers(200, "text/event-stream", ": hello\n\n")), fault.Server,
-			`server "team": initialize: the connection to URL was lost: it was closed before the answer`, "https://",
+			"a stream that ends", overHTTP(respond(200, "text/event-stream", ": hello\n\n")), fault.Server,
+			`server "team": initialize: the connection to URL was lost: it was closed before the response`, "https://",
 		},
 		{
-			"another host", overHTTP(redirects(307, "http://tools.example.com/mcp?key=sesame")), fault.Server,
-			`server "team": initialize: URL redirects to http://tools.example.com/mcp, which is another host`, "url:",
+			"another host", overHTTP(redirect(307, "http://tools.example.com/mcp?key=sesame")), fault.Server,
+			`server "team": initialize: URL redirects to http://tools.example.com/mcp, which is another host`, "the final URL into url",
 		},
 		{
-			"a redirect that drops the message", overHTTP(redirects(301, "/other")), fault.Server,
-			`server "team": initialize: URL redirects to BASE/other, in a way (301 Moved Permanently) that does not take the message along`, "url:",
+			"a redirect that drops the message", overHTTP(redirect(301, "/other")), fault.Server,
+			`server "team": initialize: URL redirects to BASE/other, with a status (301 Moved Permanently) that drops the message`, "the final URL into url",
 		},
 		{
-			"redirects in a circle", overHTTP(redirects(308, "/mcp")), fault.Server,
-			`server "team": initialize: URL redirects to URL, again and again`, "url:",
+			"redirects in a circle", overHTTP(redirect(308, "/mcp")), fault.Server,
+			`server "team": initialize: URL redirects to URL, and so on, more than 5 times`, "the final URL into url",
 		},
 		{
 			"TLS that is not trusted", overTLS, fault.Server,
@@ -174,30 +174,30 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 				t.Helper()
 				return strings.Replace(overHTTP(goHandler(t))(t), "http:", "https:", 1)
 			}, fault.Server,
-			`server "team": initialize: URL cannot be reached at ADDRESS: it does not speak TLS`, "http://",
+			`server "team": initialize: URL cannot be reached at ADDRESS: it does not use TLS`, "http://",
 		},
 		{
 			"no TLS where there is some", func(t *testing.T) string {
 				t.Helper()
 				return strings.Replace(overTLS(t), "https:", "http:", 1)
 			}, fault.Server,
-			`server "team": initialize: URL cannot be spoken to: there it expects TLS, which is https://`, "https://",
+			`server "team": initialize: URL: the server expects HTTPS`, "https://",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			url := tt.url(t)
-			cfg, said := config(t, Spec{URL: url}, nil)
+			cfg, logs := config(t, Spec{URL: url}, nil)
 			_, err := server.Start(t.Context(), cfg)
 			if err == nil {
-				t.Fatal("it starts")
+				t.Fatal("Start succeeded")
 			}
 			base := strings.TrimSuffix(url, "/mcp")
 			_, address, _ := strings.Cut(base, "://")
 			want := strings.NewReplacer("URL", url, "ADDRESS", address, "BASE", base).Replace(tt.message)
 			if fault.KindOf(err) != tt.kind || !strings.HasPrefix(err.Error(), want) {
-				t.Errorf("%s: %s\nwant %s: %s…\n%s", fault.KindOf(err), err, tt.kind, want, said)
+				t.Errorf("%s: %s\nwant %s: %s…\n%s", fault.KindOf(err), err, tt.kind, want, logs)
 			}
 			if hint := fault.As(err).Hint; !strings.Contains(hint, tt.hint) || hint == "" || tt.hint == "" {
 				t.Errorf("hint %q, want one with %q", hint, tt.hint)
@@ -215,8 +215,8 @@ func TestWhatCannotBeReachedIsAnErrorThatSaysWhy(t *testing.T) {
 	}
 }
 
-// alerts is a port where TLS is spoken by something that does not explain itself.
-func alerts(t *testing.T) string {
+// tlsAlertURL returns the URL of a server that responds with a TLS alert.
+func tlsAlertURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -242,7 +242,7 @@ func alerts(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/mcp"
 }
 
-func TestASlowServerIsWaitedForUpToItsLimit(t *testing.T) {
+func TestSlowServerTimesOut(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	defer close(stop)
@@ -253,17 +253,17 @@ func TestASlowServerIsWaitedForUpToItsLimit(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	}))
-	cfg, said := config(t, Spec{URL: s.URL}, func(c *server.Config) { c.StartupTimeout = 5500 * time.Millisecond })
+	cfg, logs := config(t, Spec{URL: s.URL}, func(c *server.Config) { c.StartupTimeout = 5500 * time.Millisecond })
 	_, err := server.Start(t.Context(), cfg)
-	if err == nil || !strings.Contains(err.Error(), "no handshake within 5.5s") || !strings.Contains(err.Error(), "the server is at "+s.URL) {
+	if err == nil || !strings.Contains(err.Error(), "no handshake within 5.5s") || !strings.Contains(err.Error(), "the server's url is "+s.URL) {
 		t.Errorf("Start: %v", err)
 	}
-	if want := `warn: server "team" has said nothing for 5s; waiting up to 5.5s`; !strings.Contains(said.String(), want) {
-		t.Errorf("no notice: %s", said)
+	if want := `warn: server "team" has sent nothing for 5s; waiting up to 5.5s`; !strings.Contains(logs.String(), want) {
+		t.Errorf("no notice: %s", logs)
 	}
 }
 
-func TestAStreamThatNeverSaysWhereMessagesGoIsNoServer(t *testing.T) {
+func TestStreamWithoutAnEndpointTimesOut(t *testing.T) {
 	t.Parallel()
 	s := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -276,12 +276,12 @@ func TestAStreamThatNeverSaysWhereMessagesGoIsNoServer(t *testing.T) {
 	}))
 	cfg, _ := config(t, Spec{URL: s.URL}, nil)
 	_, err := server.Start(t.Context(), cfg)
-	if err == nil || !strings.Contains(err.Error(), "HTTP with SSE: a stream that says nothing for 5s") {
+	if err == nil || !strings.Contains(err.Error(), "HTTP with SSE: its stream sends nothing for 5s") {
 		t.Errorf("Start: %v", err)
 	}
 }
 
-func TestAnEndpointOnAnotherHostIsRefused(t *testing.T) {
+func TestEndpointOnAnotherHostIsRefused(t *testing.T) {
 	t.Parallel()
 	s := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -293,13 +293,13 @@ func TestAnEndpointOnAnotherHostIsRefused(t *testing.T) {
 	}))
 	cfg, _ := config(t, Spec{URL: s.URL}, nil)
 	_, err := server.Start(t.Context(), cfg)
-	if err == nil || !strings.Contains(err.Error(), "HTTP with SSE: an endpoint on another host, http://tools.example.com/messages") {
+	if err == nil || !strings.Contains(err.Error(), "HTTP with SSE: its endpoint is on another host, http://tools.example.com/messages") {
 		t.Errorf("Start: %v", err)
 	}
 }
 
-// flaky is a server on the Go SDK with faults in front of it.
-type flaky struct {
+// faultyServer is a server on the Go SDK with faults in front of it.
+type faultyServer struct {
 	http.Handler
 	mu       sync.Mutex
 	requests []string // "METHOD rpc-method", in order
@@ -307,7 +307,7 @@ type flaky struct {
 	fault    func(w http.ResponseWriter, r *http.Request, method string) bool // whether it dealt with the request
 }
 
-func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *faultyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	var msg struct{ Method string }
@@ -323,7 +323,7 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // breaks makes the next requests of a method fail.
-func (f *flaky) breaks(method string, times int, how http.HandlerFunc) {
+func (f *faultyServer) breaks(method string, times int, how http.HandlerFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	left := times
@@ -341,7 +341,7 @@ func (f *flaky) breaks(method string, times int, how http.HandlerFunc) {
 	}
 }
 
-func (f *flaky) count(request string) int {
+func (f *faultyServer) count(request string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := 0
@@ -353,7 +353,7 @@ func (f *flaky) count(request string) int {
 	return n
 }
 
-func (f *flaky) seen() string {
+func (f *faultyServer) seen() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return strings.Join(f.requests, ", ")
@@ -364,28 +364,28 @@ func goHandler(t *testing.T) http.Handler {
 	return mcp.NewStreamableHTTPHandler(always(goTools(t)), nil)
 }
 
-func drops(w http.ResponseWriter, _ *http.Request) {
+func dropConnection(w http.ResponseWriter, _ *http.Request) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
 		_ = c.Close()
 	}
 }
 
-// dropsStream begins an answer and closes the connection.
-func dropsStream(w http.ResponseWriter, r *http.Request) {
+// dropStream begins a response and closes the connection.
+func dropStream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = io.WriteString(w, ": working\n\n")
 	_ = http.NewResponseController(w).Flush()
-	drops(w, r)
+	dropConnection(w, r)
 }
 
-func says(status int, body string) http.HandlerFunc {
-	return answers(status, "text/plain", body).ServeHTTP
+func status(status int, body string) http.HandlerFunc {
+	return respond(status, "text/plain", body).ServeHTTP
 }
 
-func TestWhatHappensToACallIsSaidAndTheNextOneWorks(t *testing.T) {
+func TestFailedCallIsReportedAndTheNextOneWorks(t *testing.T) {
 	t.Parallel()
-	const unsure = "; the call may or may not have happened"
+	const maybeExecuted = "; the call may have executed"
 	tests := []struct {
 		name        string
 		how         http.HandlerFunc
@@ -394,28 +394,28 @@ func TestWhatHappensToACallIsSaidAndTheNextOneWorks(t *testing.T) {
 		kind        fault.Kind
 		connections int // in all, after the next call
 	}{
-		{"dropped before an answer", drops, 1, "the connection to URL was lost: it was closed before the answer" + unsure, fault.Server, 2},
-		{"dropped within an answer", dropsStream, 1, "the connection to URL was lost: it was closed before the answer" + unsure, fault.Server, 2},
-		{"the session is forgotten", says(404, "session not found"), 1, "", "", 2},
-		{"the session is forgotten, says 400", says(400, "Bad Request: No valid session ID provided"), 1, "", "", 2},
-		{"the session is forgotten, says 400 otherwise", says(400, "Bad Request: Server not initialized"), 1, "", "", 2},
-		{"the session is forgotten twice", says(404, "session not found"), 2, "the server has forgotten the session: it answers 404 Not Found", fault.Server, 3},
-		{"500", says(500, "out of luck"), 1, "URL answers 500 Internal Server Error: out of luck" + unsure, fault.Server, 1},
-		{"503", says(503, ""), 1, "URL answers 503 Service Unavailable" + unsure, fault.Server, 1},
-		{"a page", answers(200, "text/html", "<title>Sorry</title>").ServeHTTP, 1, "URL does not speak MCP: 200 OK with a web page", fault.ProtocolError, 1},
+		{"dropped before a response", dropConnection, 1, "the connection to URL was lost: it was closed before the response" + maybeExecuted, fault.Server, 2},
+		{"dropped within a response", dropStream, 1, "the connection to URL was lost: it was closed before the response" + maybeExecuted, fault.Server, 2},
+		{"the session is unknown", status(404, "session not found"), 1, "", "", 2},
+		{"the session is unknown, 400", status(400, "Bad Request: No valid session ID provided"), 1, "", "", 2},
+		{"the session is unknown, 400 with other words", status(400, "Bad Request: Server not initialized"), 1, "", "", 2},
+		{"the session is unknown twice", status(404, "session not found"), 2, "the server does not know the session any more: it answers 404 Not Found", fault.Server, 3},
+		{"500", status(500, "out of luck"), 1, "URL answers 500 Internal Server Error: out of luck" + maybeExecuted, fault.Server, 1},
+		{"503", status(503, ""), 1, "URL answers 503 Service Unavailable" + maybeExecuted, fault.Server, 1},
+		{"a page", respond(200, "text/html", "<title>Sorry</title>").ServeHTTP, 1, "URL is not an MCP server: 200 OK with a web page", fault.ProtocolError, 1},
 		{
-			"a JSON-RPC error with a status", answers(500, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"oh no"}}`).ServeHTTP,
+			"a JSON-RPC error with a status", respond(500, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"oh no"}}`).ServeHTTP,
 			1, "protocol error -32603: oh no", fault.ProtocolError, 1,
 		},
 		{
-			"a method that is not found, with 404", answers(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no such method"}}`).ServeHTTP,
+			"a method that is not found, with 404", respond(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no such method"}}`).ServeHTTP,
 			1, "protocol error -32601: no such method", fault.ProtocolError, 1,
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := &flaky{Handler: goHandler(t)}
+			f := &faultyServer{Handler: goHandler(t)}
 			s := listen(t, f)
 			r := connect(t, Spec{URL: s.URL}, nil)
 			f.breaks("tools/call", tt.times, tt.how)
@@ -430,41 +430,41 @@ func TestWhatHappensToACallIsSaidAndTheNextOneWorks(t *testing.T) {
 			if n := f.count("POST initialize"); n != tt.connections {
 				t.Errorf("connected %d times, want %d: %s", n, tt.connections, f.seen())
 			}
-			if tt.want == "" && !strings.Contains(r.String(), "warn: server \"team\" was connected to again: it did not take the call of tool \"echo\": the server has forgotten") {
-				t.Errorf("nothing in the log: %s", r)
+			if tt.want == "" && !strings.Contains(r.String(), "warn: server \"team\" reconnected: it did not receive the call of tool \"echo\": the server does not know the session any more") {
+				t.Errorf("log: %s", r)
 			}
 		})
 	}
 }
 
-func TestASessionEndsWithAnErrorWhenTheServerCannotBeReachedAgain(t *testing.T) {
+func TestServerFailsIfItCannotReconnect(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
-		then func(f *flaky, s *httptest.Server)
+		then func(f *faultyServer, s *httptest.Server)
 		want string
 		kind fault.Kind
 	}{
-		{"it is gone", func(_ *flaky, s *httptest.Server) {
+		{"it is gone", func(_ *faultyServer, s *httptest.Server) {
 			s.CloseClientConnections()
 			s.Close()
 		}, "initialize: URL cannot be reached at", fault.Server},
-		{"it wants another token", func(f *flaky, _ *httptest.Server) {
+		{"it wants another token", func(f *faultyServer, _ *httptest.Server) {
 			f.mu.Lock()
-			f.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool { says(401, "expired")(w, r); return true }
+			f.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool { status(401, "expired")(w, r); return true }
 			f.mu.Unlock()
 		}, "initialize: URL answers 401 Unauthorized: expired", fault.PermissionDenied},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := &flaky{Handler: goHandler(t)}
+			f := &faultyServer{Handler: goHandler(t)}
 			s := listen(t, f)
 			r := connect(t, Spec{URL: s.URL}, nil)
 			r.call(t, "echo", map[string]any{"text": "one"})
 			tt.then(f, s)
 			lost, err := r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "two"}})
-			if err == nil && strings.Contains(lost.Text, " was lost: ") { // it was closed just when it was written to
+			if err == nil && strings.Contains(lost.Text, " was lost: ") { // it was closed during the write
 				_, err = r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "three"}})
 			}
 			want := strings.ReplaceAll(`server "team": `+tt.want, "URL", s.URL)
@@ -474,7 +474,7 @@ func TestASessionEndsWithAnErrorWhenTheServerCannotBeReachedAgain(t *testing.T) 
 			select {
 			case <-r.Failed():
 			default:
-				t.Error("the server is not broken")
+				t.Error("the server has not failed")
 			}
 			if n := f.count("POST initialize"); n > 2 {
 				t.Errorf("tried %d times", n)
@@ -483,7 +483,7 @@ func TestASessionEndsWithAnErrorWhenTheServerCannotBeReachedAgain(t *testing.T) 
 	}
 }
 
-func TestAServerThatIsStartedAgainIsFoundAgain(t *testing.T) {
+func TestLinkReconnectsToARestartedServer(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"stateful", "stateless", "sse"} {
 		t.Run(mode, func(t *testing.T) {
@@ -502,10 +502,10 @@ func TestAServerThatIsStartedAgainIsFoundAgain(t *testing.T) {
 			}
 			got := r.call(t, "die", nil)
 			if want := `server "team", tool "die": the connection to ` + second.url + ` was lost: `; got.OK || got.Kind != fault.Server || !strings.HasPrefix(got.Text, want) ||
-				!strings.HasSuffix(got.Text, "; the call may or may not have happened") {
+				!strings.HasSuffix(got.Text, "; the call may have executed") {
 				t.Errorf("a call that it dies of: %+v", got)
 			}
-			<-second.gone
+			<-second.exited
 			serve(t, "http1.ts", path, "MODE="+mode, "PORT="+first.port)
 			if got := r.call(t, "echo", map[string]any{"text": "three"}); got.Text != "three" {
 				t.Errorf("after it died in a call: %+v", got)
@@ -514,10 +514,10 @@ func TestAServerThatIsStartedAgainIsFoundAgain(t *testing.T) {
 	}
 }
 
-func TestALostCallDoesNotTakeOthersWithIt(t *testing.T) {
+func TestLostCallDoesNotFailOthers(t *testing.T) {
 	t.Parallel()
-	f := &flaky{Handler: goHandler(t)}
-	begun, release := make(chan struct{}), make(chan struct{})
+	f := &faultyServer{Handler: goHandler(t)}
+	started, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	f.fault = func(w http.ResponseWriter, r *http.Request, method string) bool {
 		if method != "tools/call" {
@@ -526,11 +526,11 @@ func TestALostCallDoesNotTakeOthersWithIt(t *testing.T) {
 		slow := false
 		once.Do(func() { slow = true })
 		if slow {
-			close(begun)
+			close(started)
 			<-release
 			return false
 		}
-		drops(w, r)
+		dropConnection(w, r)
 		return true
 	}
 	r := connect(t, Spec{URL: listen(t, f).URL}, func(c *server.Config) { c.Parallel = true })
@@ -542,7 +542,7 @@ func TestALostCallDoesNotTakeOthersWithIt(t *testing.T) {
 		}
 		first <- got
 	}()
-	<-begun
+	<-started
 	if got := r.call(t, "echo", map[string]any{"text": "lost"}); got.OK {
 		t.Errorf("the lost one: %+v", got)
 	}
@@ -552,16 +552,16 @@ func TestALostCallDoesNotTakeOthersWithIt(t *testing.T) {
 	}
 }
 
-func TestHeadersGoWithEveryRequestAndToNoOtherHost(t *testing.T) {
+func TestHeadersAreSentWithEveryRequestAndToNoOtherHost(t *testing.T) {
 	t.Parallel()
-	stranger := &flaky{Handler: http.NotFoundHandler()}
-	there := listen(t, stranger)
-	f := &flaky{Handler: goHandler(t)}
+	otherHost := &faultyServer{Handler: http.NotFoundHandler()}
+	there := listen(t, otherHost)
+	f := &faultyServer{Handler: goHandler(t)}
 	here := listen(t, f)
 	r := connect(t, Spec{URL: here.URL, Headers: map[string]string{"Authorization": "Bearer sesame"}}, nil)
-	eventually(t, "it listens", func() bool { return f.count("GET") == 1 })
+	waitFor(t, "the stream of notifications is open", func() bool { return f.count("GET") == 1 })
 	r.call(t, "echo", map[string]any{"text": "one"})
-	f.breaks("tools/call", 2, redirects(http.StatusTemporaryRedirect, there.URL).ServeHTTP)
+	f.breaks("tools/call", 2, redirect(http.StatusTemporaryRedirect, there.URL).ServeHTTP)
 	if got := r.call(t, "echo", nil); !strings.Contains(got.Text, "redirects to "+there.URL+", which is another host") {
 		t.Errorf("redirected: %+v", got)
 	}
@@ -582,8 +582,8 @@ func TestHeadersGoWithEveryRequestAndToNoOtherHost(t *testing.T) {
 			t.Errorf("%s: protocol version %q", f.requests[i], got)
 		}
 	}
-	if n := len(stranger.requests); n != 0 {
-		t.Errorf("%d requests to the other host: %s", n, stranger.seen())
+	if n := len(otherHost.requests); n != 0 {
+		t.Errorf("%d requests to the other host: %s", n, otherHost.seen())
 	}
 }
 
@@ -591,19 +591,19 @@ func TestRedirectsOnTheSameHostAreFollowed(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	mux.Handle("/mcp/", goHandler(t))
-	mux.Handle("/mcp", redirects(http.StatusTemporaryRedirect, "/mcp/"))
+	mux.Handle("/mcp", redirect(http.StatusTemporaryRedirect, "/mcp/"))
 	r := connect(t, Spec{URL: listen(t, mux).URL + "/mcp", Headers: map[string]string{"Authorization": "Bearer sesame"}}, nil)
 	checkEcho(t, r, "2025-11-25", map[string]string{"Authorization": "Bearer sesame"})
 }
 
 func TestRequestsGoThroughAProxy(t *testing.T) {
 	t.Parallel()
-	f := &flaky{Handler: goHandler(t)}
+	f := &faultyServer{Handler: goHandler(t)}
 	proxy := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Host != "tools.example.com" {
 			t.Errorf("a request for %s", r.Host)
 		}
-		r.Host = "localhost" // the SDK accepts names of its own machine only
+		r.Host = "localhost" // the SDK accepts only names of its own machine
 		f.ServeHTTP(w, r)
 	}))
 	r := connect(t, Spec{URL: "http://tools.example.com/mcp", Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }}, nil)
@@ -612,7 +612,7 @@ func TestRequestsGoThroughAProxy(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreUsedAgainAndStopLeavesNone(t *testing.T) {
+func TestConnectionsAreReusedAndClosedByStop(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}
@@ -634,7 +634,7 @@ func TestConnectionsAreUsedAgainAndStopLeavesNone(t *testing.T) {
 	}
 	mu.Unlock()
 	r.stop(t)()
-	eventually(t, "all connections are closed", func() bool {
+	waitFor(t, "all connections are closed", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, is := range open {
@@ -646,11 +646,11 @@ func TestConnectionsAreUsedAgainAndStopLeavesNone(t *testing.T) {
 	})
 }
 
-func TestStopDoesNotWaitLongForAServerThatHangs(t *testing.T) {
+func TestStopReturnsIfTheServerHangs(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	defer close(release)
-	f := &flaky{Handler: goHandler(t)}
+	f := &faultyServer{Handler: goHandler(t)}
 	r := connect(t, Spec{URL: listen(t, f).URL}, nil)
 	f.mu.Lock()
 	f.fault = func(_ http.ResponseWriter, r *http.Request, _ string) bool {
@@ -661,14 +661,14 @@ func TestStopDoesNotWaitLongForAServerThatHangs(t *testing.T) {
 		return true
 	}
 	f.mu.Unlock()
-	begun := time.Now()
+	started := time.Now()
 	r.stop(t)()
-	if took := time.Since(begun); took > farewell+3*time.Second {
+	if took := time.Since(started); took > deleteTimeout+3*time.Second {
 		t.Errorf("Stop took %s", took)
 	}
 }
 
-func TestASpecThatCannotWorkIsRefused(t *testing.T) {
+func TestInvalidSpec(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []Spec{{URL: "tools.example.com"}, {URL: "ftp://x/"}, {URL: "http://x", Headers: map[string]string{"A": "b\n"}}} {
 		if _, err := Open(t.Context(), spec); fault.KindOf(err) != fault.Config {

@@ -16,7 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/server"
 )
 
-func TestCertificatesThatDoNotFitAreExplained(t *testing.T) {
+func TestCertificateErrors(t *testing.T) {
 	t.Parallel()
 	tools := goHandler(t)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -25,7 +25,7 @@ func TestCertificatesThatDoNotFitAreExplained(t *testing.T) {
 		}
 		tools.ServeHTTP(w, r)
 	}))
-	s.Config.ErrorLog, s.EnableHTTP2 = nowhere(), true
+	s.Config.ErrorLog, s.EnableHTTP2 = discardLog(), true
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	trusted := x509.NewCertPool()
@@ -54,7 +54,7 @@ func TestCertificatesThatDoNotFitAreExplained(t *testing.T) {
 			}
 			srv, err := server.Start(t.Context(), cfg)
 			if err == nil {
-				t.Cleanup((&rig{srv, &said{}}).stop(t))
+				t.Cleanup((&testServer{srv, &logRecorder{}}).stop(t))
 			}
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Start: %v, want %q", err, tt.want)
@@ -63,7 +63,7 @@ func TestCertificatesThatDoNotFitAreExplained(t *testing.T) {
 	}
 }
 
-func TestReasonsAreInPlainWords(t *testing.T) {
+func TestConnectFailures(t *testing.T) {
 	t.Parallel()
 	l := &Link{}
 	for want, err := range map[string]error{
@@ -72,14 +72,14 @@ func TestReasonsAreInPlainWords(t *testing.T) {
 		"no connection within 10s":      &net.OpError{Op: "dial", Err: context.DeadlineExceeded},
 		"out of luck":                   errors.New("out of luck"),
 	} {
-		got, hint := l.reason(err)
+		got, hint := l.connectFailure(err)
 		if got != want || hint == "" {
 			t.Errorf("%v: %q, %q, want %q", err, got, hint, want)
 		}
 	}
 }
 
-func TestAnAddressHasAPortAndAShownURLNoSecret(t *testing.T) {
+func TestAddressAndURLWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string][2]string{
 		"http://h/mcp":                   {"http://h/mcp", "h:80"},
@@ -91,7 +91,7 @@ func TestAnAddressHasAPortAndAShownURLNoSecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := [2]string{shown(l.url), address(l.url)}; got != want {
+		if got := [2]string{withoutSecrets(l.url), address(l.url)}; got != want {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
 	}

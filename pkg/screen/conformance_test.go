@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -28,6 +29,8 @@ type collection struct {
 	scrolled int
 }
 
+var printAbsent sync.Once
+
 // collections returns the invented screens, and those captured from real devices where they are there.
 func collections(t *testing.T) []collection {
 	t.Helper()
@@ -38,7 +41,7 @@ func collections(t *testing.T) []collection {
 		if _, err := os.Stat(folder); err != nil {
 			const absent = "no screens captured from real devices: TRAILBLAZE_SCREENS is not set, and ../shared/screens is absent"
 			t.Log(absent)
-			fmt.Println(absent + "; only invented screens are tested")
+			printAbsent.Do(func() { fmt.Println(absent + "; only invented screens are tested") })
 			return out
 		}
 	}

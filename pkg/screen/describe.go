@@ -57,7 +57,17 @@ func (n *Node) Name() string {
 	return ""
 }
 
-func (n *Node) namedByText() bool { return !n.Password && hasWord(namedByText, n.RoleName()) }
+func (n *Node) namedByText() bool { return !n.secret() && hasWord(namedByText, n.RoleName()) }
+
+// secret reports whether n is a password field.
+func (n *Node) secret() bool {
+	for _, class := range []*string{n.Class, n.Subrole} {
+		if strings.HasSuffix(valueOf(class), "SecureTextField") {
+			return true
+		}
+	}
+	return n.Password
+}
 
 // Content returns what the element holds beside its name, with white space folded; dots for what a password field
 // holds.
@@ -69,7 +79,7 @@ func (n *Node) Content() string {
 	switch {
 	case content == "" || content == n.Name() || content == fold(valueOf(n.Hint)):
 		return ""
-	case n.Password:
+	case n.secret():
 		return dots
 	}
 	return content

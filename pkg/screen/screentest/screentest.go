@@ -139,7 +139,8 @@ func load(name string) (*Screen, error) {
 func (n *Node) Convert() *screen.Node {
 	d := n.Detail
 	out := &screen.Node{
-		Class: d.ClassName, Text: d.Text, Label: d.ContentDescription, Hint: d.HintText, ID: d.ResourceID, Bounds: n.Bounds,
+		Class: d.ClassName, Text: d.Text, Label: d.ContentDescription, Hint: d.HintText, ID: d.ResourceID,
+		Bounds: n.Bounds,
 		States: screen.States{
 			Disabled: isFalse(d.IsEnabled) || isFalse(d.Enabled), Hidden: isFalse(d.IsVisibleToUser),
 			Clickable: d.IsClickable, LongClickable: d.IsLongClickable, Checkable: d.IsCheckable,
@@ -147,8 +148,8 @@ func (n *Node) Convert() *screen.Node {
 			Scrollable: d.IsScrollable, Password: d.IsPassword, Heading: d.IsHeading, MultiLine: d.IsMultiLine,
 		},
 		Details: screen.Details{
-			StateDescription: d.StateDescription, PaneTitle: d.PaneTitle, InputType: d.InputType, DrawingOrder: d.DrawingOrder,
-			Unimportant: isFalse(d.IsImportantForAccessibility),
+			StateDescription: d.StateDescription, PaneTitle: d.PaneTitle, InputType: d.InputType,
+			DrawingOrder: d.DrawingOrder, Unimportant: isFalse(d.IsImportantForAccessibility),
 		},
 	}
 	if d.AccessibilityText != nil {

@@ -1,0 +1,198 @@
+package screen
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// StaleRef is the kind of the error for a reference whose element is gone.
+const StaleRef fault.Kind = "stale_ref"
+
+// defaultRemembered is how many elements References remembers: some hundred large pages.
+const defaultRemembered = 200_000
+
+// References gives the elements of a live session numbers, which people and models refer to as e1, e2, … An element
+// keeps its number as long as it has its key, however the screen changes; a number is never given to another element.
+// Several goroutines may use References at once.
+type References struct {
+	// MaxRemembered is how many elements are remembered; those that were not seen for longest are forgotten. 0 means
+	// 200,000.
+	MaxRemembered int
+
+	mu     sync.Mutex
+	number int // the last one that was given
+	round  int // counts the trees that were seen
+	keys   map[Key]*element
+	given  map[int]*element
+}
+
+// element is what is remembered of an element of a screen.
+type element struct {
+	key         Key
+	number      int // 0 while it has none
+	role, name  string
+	first, last int // the rounds in which it was seen
+}
+
+// See gives numbers to the elements of a tree that have none yet, in the order of the tree. Every tree that is shown or
+// acted on has to be seen; Lookup does that itself.
+func (r *References) See(t *Tree) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.see(t)
+}
+
+func (r *References) see(t *Tree) {
+	if r.keys == nil {
+		r.keys, r.given = map[Key]*element{}, map[int]*element{}
+	}
+	r.round++
+	for _, n := range t.nodes {
+		if n.Key == "" {
+			continue
+		}
+		e := r.keys[n.Key]
+		if e == nil {
+			e = &element{key: n.Key, first: r.round}
+			r.keys[n.Key] = e
+		}
+		e.last, e.role, e.name = r.round, n.RoleName(), n.caption()
+		if e.number == 0 && n.Referable() {
+			r.number++
+			e.number = r.number
+			r.given[e.number] = e
+		}
+	}
+	r.forget()
+}
+
+// forget drops the elements that were not seen for longest, until half of what is remembered at most stays.
+func (r *References) forget() {
+	limit := cmp.Or(r.MaxRemembered, defaultRemembered)
+	if len(r.keys) <= limit {
+		return
+	}
+	old := make([]*element, 0, len(r.keys))
+	for _, e := range r.keys {
+		if e.last < r.round {
+			old = append(old, e)
+		}
+	}
+	slices.SortFunc(old, func(a, b *element) int { return cmp.Compare(a.last, b.last) })
+	for i, e := range old {
+		if len(r.keys) <= limit/2 && e.last != old[max(0, i-1)].last {
+			break // elements that were seen last at the same time go together
+		}
+		delete(r.keys, e.key)
+		delete(r.given, e.number)
+	}
+}
+
+// Ref returns the reference of a node that was seen; "" for one that cannot be referred to.
+func (r *References) Ref(n *Node) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ref(n)
+}
+
+func (r *References) ref(n *Node) string {
+	if e := r.keys[n.Key]; e != nil && e.number > 0 && n.Referable() {
+		return "e" + strconv.Itoa(e.number)
+	}
+	return ""
+}
+
+// Found is the element of a reference.
+type Found struct {
+	Node *Node
+	// Again says that the element which was shown is gone, and Node is the only one with its role and name.
+	Again bool
+	// Was says what the element was when it was last seen, as in: button "Save".
+	Was string
+}
+
+var reference = regexp.MustCompile(`^e([0-9]{1,9})$`)
+
+// IsReference reports whether text has the form of a reference, such as e12.
+func IsReference(text string) bool { return reference.MatchString(text) }
+
+// Lookup returns the element of a reference in the tree of now. When it is gone, and exactly one element has its role
+// and its name, which was never on the screen together with it, that one is returned with Again. Else the error has the
+// kind StaleRef; it says what the element was and what is near. The tree counts as seen.
+func (r *References) Lookup(ref string, t *Tree) (Found, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	match := reference.FindStringSubmatch(strings.TrimSpace(ref))
+	if match == nil {
+		return Found{}, fault.New(fault.InvalidArguments, "take a reference from a snapshot",
+			"%s is not a reference; a reference looks like e12", quote(ref))
+	}
+	ref = match[0]
+	number, _ := strconv.Atoi(match[1]) // at most nine digits
+	e := r.given[number]
+	if e == nil {
+		r.see(t)
+		return Found{}, r.unknown(ref, number)
+	}
+	was := *e // seeing the tree may change what is remembered
+	r.see(t)
+	found := Found{Was: describe(was.role, was.name)}
+	if found.Node = t.ByKey(was.key); found.Node != nil {
+		return found, nil
+	}
+	same := t.named(was.role, was.name)
+	if len(same) == 1 && r.isNewer(same[0], was) {
+		found.Node, found.Again = same[0], true
+		return found, nil
+	}
+	return Found{}, r.stale(ref, was, same, t)
+}
+
+// isNewer reports whether n has been on the screen only since the element was gone.
+func (r *References) isNewer(n *Node, than element) bool {
+	e := r.keys[n.Key]
+	return e != nil && e.first > than.last
+}
+
+// named returns the elements of a role and a name; none for an empty name.
+func (t *Tree) named(role, name string) []*Node {
+	if name == "" {
+		return nil
+	}
+	var out []*Node
+	for _, n := range t.nodes {
+		if n.RoleName() == role && n.caption() == name {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+const newSnapshot = "take a new snapshot and use a reference of it"
+
+func (r *References) unknown(ref string, number int) error {
+	if number > 0 && number <= r.number {
+		return fault.New(StaleRef, newSnapshot, "%s was shown too long ago to be remembered", ref)
+	}
+	return fault.New(StaleRef, newSnapshot, "%s was never shown in this session", ref)
+}
+
+// stale describes a reference whose element is gone.
+func (r *References) stale(ref string, was element, same []*Node, t *Tree) error {
+	message := fmt.Sprintf("%s was %s, which is no longer on the screen", ref, describe(was.role, was.name))
+	near := t.nearNamed(was.role, was.name)
+	switch {
+	case len(same) > 1:
+		message += fmt.Sprintf("; %d others have that role and name: ", len(same)) + Describe(same, r.ref)
+	case len(near) > 0:
+		message += "; near: " + Describe(near, r.ref)
+	}
+	return fault.New(StaleRef, newSnapshot, "%s", message)
+}

@@ -1,0 +1,338 @@
+package screen_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// page is a page whose elements are written as "key role name".
+func page(elements ...string) *screen.Tree {
+	root := &screen.Node{Role: "main"}
+	for _, text := range elements {
+		parts := strings.SplitN(text, " ", 3)
+		n := &screen.Node{Key: screen.Key(parts[0]), Role: parts[1]}
+		if len(parts) == 3 {
+			n.Label = &parts[2]
+		}
+		root.Children = append(root.Children, n)
+	}
+	return screen.NewTree(root, 100, 100, screen.Web)
+}
+
+func TestReferencesFollowTheirElement(t *testing.T) {
+	t.Parallel()
+	before := []string{"1 button Archive A", "2 button Delete", "3 link Home", "4 textbox Name", "5 paragraph Hello", "6 button"}
+	for name, tt := range map[string]struct {
+		now  []string
+		ref  string
+		want string // key of the element, and "again"; or the message of the error
+	}{
+		"nothing changed":            {before, "e1", "1"},
+		"inserted before":            {append([]string{"9 button Delete everything"}, before...), "e1", "1"},
+		"inserted the same before":   {append([]string{"9 button Archive A"}, before...), "e1", "1"},
+		"reordered":                  {[]string{"6 button", "4 textbox Name", "1 button Archive A", "2 button Delete"}, "e2", "2"},
+		"renamed":                    {[]string{"2 button Undo", "9 button Delete"}, "e2", "2"},
+		"rendered again":             {[]string{"11 button Archive A", "12 button Delete", "13 link Home", "14 textbox Name"}, "e1", "11 again"},
+		"rendered again: text input": {[]string{"11 button Archive A", "14 textbox Name"}, "e4", "14 again"},
+		"another document":           {[]string{"d2/1 link Home", "d2/2 heading Welcome"}, "e3", "d2/1 again"},
+		"frame loaded again":         {[]string{"1 button Archive A", "f2/7 button Delete"}, "e2", "f2/7 again"},
+		"removed": {
+			[]string{"1 button Archive A", "3 link Home"}, "e2", `e2 was button "Delete", which is no longer on the screen`,
+		},
+		"removed, and near ones are there": {
+			[]string{"2 button Delete", "21 button Archive C", "22 link Archive A"},
+			"e1",
+			`e1 was button "Archive A", which is no longer on the screen; near: link "Archive A" [ref=e8], button "Archive C" [ref=e7]`,
+		},
+		"several of the same role and name": {
+			[]string{"21 button Delete", "22 button Delete"},
+			"e2",
+			`e2 was button "Delete", which is no longer on the screen; 2 others have that role and name: ` +
+				`button "Delete" [ref=e7], button "Delete" [ref=e8]`,
+		},
+		"another element took the name": {
+			[]string{"1 button Delete"},
+			"e2",
+			`e2 was button "Delete", which is no longer on the screen; near: button "Delete" [ref=e1]`,
+		},
+		"without a name": {[]string{"26 button"}, "e6", "e6 was button, which is no longer on the screen; near: button [ref=e7]"},
+		"another role":   {[]string{"21 link Delete"}, "e2", `e2 was button "Delete", which is no longer on the screen; near: link "Delete" [ref=e7]`},
+		"never shown":    {before, "e7", "e7 was never shown in this session"},
+		"zero":           {before, "e0", "e0 was never shown in this session"},
+		"no reference":   {before, "Delete", `"Delete" is not a reference; a reference looks like e12`},
+		"too long":       {before, "e1234567890", `"e1234567890" is not a reference; a reference looks like e12`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refs := &screen.References{}
+			refs.See(page(before...))
+			found, err := refs.Lookup(tt.ref, page(tt.now...))
+			got := ""
+			switch {
+			case err != nil:
+				got = err.Error()
+				want := screen.StaleRef
+				if name == "no reference" || name == "too long" {
+					want = fault.InvalidArguments
+				}
+				if fault.KindOf(err) != want || len(fault.Hints(err)) != 1 {
+					t.Errorf("kind %q, hints %q", fault.KindOf(err), fault.Hints(err))
+				}
+			case found.Again:
+				got = string(found.Node.Key) + " again"
+			default:
+				got = string(found.Node.Key)
+			}
+			if got != tt.want {
+				t.Errorf("%s:\n%s, want\n%s", tt.ref, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestReferencesSayWhatAnElementWas(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	refs.See(page("1 button Play"))
+	found, err := refs.Lookup("e1", page("1 button Pause"))
+	if err != nil || found.Was != `button "Play"` || found.Node.String() != `button "Pause"` {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if found, err = refs.Lookup("e1", page("2 button Pause")); err != nil || !found.Again || found.Was != `button "Pause"` {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func TestNumbersAreNeverReused(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	one := page("1 button A", "2 button B", "3 generic", " button no-key", "4 generic C")
+	refs.See(one)
+	var got []string
+	for _, n := range one.Nodes() {
+		got = append(got, refs.Ref(n))
+	}
+	if diff := cmp.Diff([]string{"", "e1", "e2", "", "", "e3"}, got); diff != "" {
+		t.Errorf("references (-want +got):\n%s", diff)
+	}
+	refs.See(page())
+	two := page("5 button A", "2 button B", "3 generic now named")
+	refs.See(two)
+	got = nil
+	for _, n := range two.Nodes() {
+		got = append(got, refs.Ref(n))
+	}
+	if diff := cmp.Diff([]string{"", "e4", "e2", "e5"}, got); diff != "" {
+		t.Errorf("references (-want +got):\n%s", diff)
+	}
+	if refs.Ref(&screen.Node{Key: "unseen", Role: "button"}) != "" || refs.Ref(&screen.Node{Role: "button"}) != "" {
+		t.Error("a node that was not seen has a reference")
+	}
+	if !screen.IsReference("e1") || screen.IsReference("e") || screen.IsReference("E1") || screen.IsReference("e1 ") {
+		t.Error("references are told apart wrongly")
+	}
+}
+
+// TestElementsThatWereOnTheScreenTogetherAreNotConfused removes one of two elements with the same role and name.
+func TestElementsThatWereOnTheScreenTogetherAreNotConfused(t *testing.T) {
+	t.Parallel()
+	for name, now := range map[string][]*screen.Tree{
+		"in the first snapshot":  {page("2 button Delete")},
+		"in a later one":         {page("1 button Delete", "3 button Delete"), page("3 button Delete")},
+		"while it had no name":   {page("1 button Delete", "4 generic"), page("4 button Delete")},
+		"while it was looked up": {page("1 button Delete", "3 button Delete"), page("3 button Delete")},
+	} {
+		refs := &screen.References{}
+		refs.See(page("1 button Delete", "2 button Delete"))
+		for _, tree := range now[:len(now)-1] {
+			if _, err := refs.Lookup("e1", tree); err != nil {
+				t.Error(err)
+			}
+		}
+		if found, err := refs.Lookup("e1", now[len(now)-1]); err == nil {
+			t.Errorf("%s: another element is taken: %s", name, found.Node.Key)
+		}
+	}
+}
+
+func TestOldElementsAreForgotten(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{MaxRemembered: 4}
+	refs.See(page("1 button A", "2 button B"))
+	refs.See(page("2 button B", "3 button C", "4 button D"))
+	refs.See(page("4 button D", "5 button E"))
+	for ref, want := range map[string]string{
+		"e1": "e1 was shown too long ago to be remembered", "e2": "e2 was shown too long ago to be remembered", "e6": "e6 was never shown in this session",
+	} {
+		if _, err := refs.Lookup(ref, page()); err == nil || err.Error() != want || fault.KindOf(err) != screen.StaleRef {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+	if found, err := refs.Lookup("e4", page("4 button D")); err != nil || found.Again {
+		t.Errorf("e4: %v", err)
+	}
+	back := page("1 button A")
+	refs.See(back)
+	if got := refs.Ref(back.ByKey("1")); got != "e6" {
+		t.Errorf("a forgotten element has the number %s, want a new one", got)
+	}
+	all := page("11 button A", "12 button A", "13 button A", "14 button A", "15 button A")
+	refs.See(all)
+	for _, n := range all.Nodes()[1:] {
+		if refs.Ref(n) == "" {
+			t.Errorf("%s is on the screen and forgotten", n.Key)
+		}
+	}
+}
+
+func TestReferencesAreUsedByGoroutines(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			tree := page(fmt.Sprintf("%d button A", i), fmt.Sprintf("x%d link B", i))
+			refs.See(tree)
+			for _, n := range tree.Nodes()[1:] {
+				if found, err := refs.Lookup(refs.Ref(n), tree); err != nil || found.Node != n {
+					t.Errorf("%s: %v", n.Key, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// TestReferencesNeverMeanAnotherElement changes a page at random and looks up every number that was ever given.
+func TestReferencesNeverMeanAnotherElement(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		run := &randomPage{random: rand.New(rand.NewPCG(seed, 1)), owner: map[string]screen.Key{}, together: map[[2]screen.Key]bool{}}
+		for range 60 {
+			run.change()
+			if err := run.check(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+	}
+}
+
+// randomPage is a page that changes, with what is known of every element that was on it.
+type randomPage struct {
+	random   *rand.Rand
+	refs     screen.References
+	elements []string // as page takes them
+	keys     int
+	owner    map[string]screen.Key // the element for which a number was given
+	together map[[2]screen.Key]bool
+}
+
+func (p *randomPage) fresh() string {
+	p.keys++
+	role := []string{"button", "link", "generic"}[p.random.IntN(3)]
+	name := []string{"Delete", "Edit", "Save", ""}[p.random.IntN(4)]
+	return strings.TrimSpace(fmt.Sprintf("k%d %s %s", p.keys, role, name))
+}
+
+// change inserts, removes, moves, renames, renders again, or goes to another document.
+func (p *randomPage) change() {
+	at := 0
+	if len(p.elements) > 0 {
+		at = p.random.IntN(len(p.elements))
+	}
+	switch action := p.random.IntN(8); {
+	case action < 3 || len(p.elements) == 0:
+		p.elements = append(p.elements[:at:at], append([]string{p.fresh()}, p.elements[at:]...)...)
+	case action == 3:
+		p.elements = append(p.elements[:at:at], p.elements[at+1:]...)
+	case action == 4:
+		p.random.Shuffle(len(p.elements), func(i, j int) { p.elements[i], p.elements[j] = p.elements[j], p.elements[i] })
+	case action == 5: // renamed
+		key, _, _ := strings.Cut(p.elements[at], " ")
+		_, look, _ := strings.Cut(p.fresh(), " ")
+		p.elements[at] = key + " " + look
+	case action == 6: // rendered again: the same looks under new keys
+		for i, text := range p.elements {
+			_, look, _ := strings.Cut(text, " ")
+			p.keys++
+			p.elements[i] = fmt.Sprintf("k%d %s", p.keys, look)
+		}
+	default:
+		p.elements = nil
+		for range p.random.IntN(5) {
+			p.elements = append(p.elements, p.fresh())
+		}
+	}
+}
+
+func (p *randomPage) check() error {
+	tree := page(p.elements...)
+	p.remember(tree)
+	if p.random.IntN(3) > 0 { // else only lookups see it
+		p.refs.See(tree)
+		for _, n := range tree.Nodes() {
+			ref := p.refs.Ref(n)
+			if owner, ok := p.owner[ref]; ref != "" && ok && owner != n.Key {
+				return fmt.Errorf("%s was given to %s and to %s", ref, owner, n.Key)
+			}
+			if ref != "" {
+				p.owner[ref] = n.Key
+			}
+		}
+	}
+	for ref, owner := range p.owner {
+		found, err := p.refs.Lookup(ref, tree)
+		there := tree.ByKey(owner)
+		switch {
+		case err != nil:
+			if there != nil || fault.KindOf(err) != screen.StaleRef {
+				return fmt.Errorf("%s: %w", ref, err)
+			}
+		case !found.Again:
+			if found.Node != there || there == nil {
+				return fmt.Errorf("%s of %s means %s", ref, owner, found.Node.Key)
+			}
+		default:
+			if err := p.again(tree, owner, found); err != nil {
+				return fmt.Errorf("%s: %w", ref, err)
+			}
+		}
+	}
+	return nil
+}
+
+// again judges an element that was found by role and name.
+func (p *randomPage) again(tree *screen.Tree, owner screen.Key, found screen.Found) error {
+	same := 0
+	for _, n := range tree.Nodes() {
+		if n.String() == found.Was {
+			same++
+		}
+	}
+	switch {
+	case tree.ByKey(owner) != nil:
+		return fmt.Errorf("%s is there, but %s is taken", owner, found.Node.Key)
+	case same != 1 || found.Node.String() != found.Was || found.Node.Name() == "":
+		return fmt.Errorf("%d elements are %s; %s is taken", same, found.Was, found.Node)
+	case p.together[[2]screen.Key{owner, found.Node.Key}]:
+		return fmt.Errorf("%s was on the screen together with %s, which is taken", owner, found.Node.Key)
+	}
+	return nil
+}
+
+// remember notes which elements are on the screen together.
+func (p *randomPage) remember(tree *screen.Tree) {
+	for _, a := range tree.Nodes() {
+		for _, b := range tree.Nodes() {
+			p.together[[2]screen.Key{a.Key, b.Key}] = true
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package screen
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxIndent is how many levels of nesting are indented; deeper lines stand at that level.
+const maxIndent = 30
+
+// TextOptions say which part of a screen is written, and how.
+type TextOptions struct {
+	MaxBytes int                // of the text, with the line that counts what is left out; 0: no bound
+	Within   *Node              // the element that is written, with what is below it; nil: the whole screen
+	Ref      func(*Node) string // the reference of an element, such as References.Ref; nil: none
+}
+
+// Text is a screen, or what was found on it, for a person or a model to read: one line an element.
+type Text struct {
+	Lines []Line
+	Left  int // how many elements there was no room for
+}
+
+// Line is one element as text, without indentation, as in: - button "Save" [ref=e2] [disabled]. What is on the screen
+// can neither end the line nor the quotes around it.
+type Line struct {
+	Node  *Node
+	Ref   string // "" when the element cannot be referred to
+	Depth int    // nesting, from 0
+	Text  string
+}
+
+// String returns the lines, indented by nesting, and a line that counts the elements that are left out.
+func (t Text) String() string {
+	var b strings.Builder
+	for i, line := range t.Lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line.indented())
+	}
+	if t.Left > 0 {
+		if len(t.Lines) > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(leftOut(t.Left))
+	}
+	return b.String()
+}
+
+func (l Line) indented() string { return strings.Repeat("  ", min(l.Depth, maxIndent)) + l.Text }
+
+func leftOut(elements int) string {
+	if elements == 1 {
+		return "… 1 more element"
+	}
+	return fmt.Sprintf("… %d more elements", elements)
+}
+
+// Text writes the screen: the elements that say something or take touches, and the texts between them.
+func (t *Tree) Text(o TextOptions) Text {
+	from, to := t.span(o.Within)
+	out := writer{options: o, all: to - from}
+	depths := make([]int, to-from) // of the children of each node
+	for i := from; i < to; i++ {
+		depth := 0
+		if i > from {
+			depth = depths[t.parents[i]-from]
+		}
+		n := t.nodes[i]
+		if n.shown() {
+			out.add(n, depth)
+			depth++
+		}
+		depths[i-from] = depth
+	}
+	return out.text
+}
+
+// Find writes the elements whose name or content contains text, in any case, without nesting.
+func (t *Tree) Find(text string, o TextOptions) Text {
+	from, to := t.span(o.Within)
+	out := writer{options: o, all: to - from}
+	text = strings.ToLower(fold(text))
+	contains := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
+	for _, n := range t.nodes[from:to] {
+		if n.shown() && (contains(n.Name()) || contains(n.Content())) {
+			out.add(n, 0)
+		}
+	}
+	return out.text
+}
+
+// span returns the positions of n and of what is below it, of the whole tree for nil.
+func (t *Tree) span(n *Node) (from, to int) {
+	if n == nil {
+		return 0, len(t.nodes)
+	}
+	i, ok := t.position()[n]
+	if !ok {
+		return 0, 0
+	}
+	return i, t.ends[i]
+}
+
+// writer collects lines until their bytes are used up, then counts.
+type writer struct {
+	options TextOptions
+	text    Text
+	bytes   int // of the lines, with a newline after each
+	all     int // at most so many lines are added
+}
+
+func (w *writer) add(n *Node, depth int) {
+	if w.text.Left > 0 {
+		w.text.Left++
+		return
+	}
+	line := Line{Node: n, Depth: depth}
+	if w.options.Ref != nil {
+		line.Ref = w.options.Ref(n)
+	}
+	line.Text = n.line(line.Ref)
+	w.text.Lines = append(w.text.Lines, line)
+	w.bytes += len(line.indented()) + 1
+	if w.options.MaxBytes > 0 && w.bytes-1 > w.options.MaxBytes {
+		w.cut()
+	}
+}
+
+// cut removes the last lines until those that stay have room for the line that counts.
+func (w *writer) cut() {
+	for room := w.options.MaxBytes - len(leftOut(w.all)); len(w.text.Lines) > 0 && w.bytes > room; {
+		last := len(w.text.Lines) - 1
+		w.bytes -= len(w.text.Lines[last].indented()) + 1
+		w.text.Lines = slices.Delete(w.text.Lines, last, last+1)
+		w.text.Left++
+	}
+}
+
+// shown reports whether the text form has a line for n.
+func (n *Node) shown() bool {
+	role := n.RoleName()
+	return n.caption() != "" || n.Content() != "" || n.takesTouches() || role != "text" && !IsStructural(role)
+}
+
+// Referable reports whether n has an identity and is something that a person would point at: a control, something that
+// takes touches, or an element with a name or a content.
+func (n *Node) Referable() bool {
+	return n.Key != "" && (IsControl(n.RoleName()) || n.takesTouches() || n.caption() != "" || n.Content() != "")
+}
+
+// line returns n as a line of the text form.
+func (n *Node) line(ref string) string {
+	name, content := n.Name(), n.Content()
+	if n.Role == "text" && ref == "" {
+		return "- text: " + quote(name)
+	}
+	var b strings.Builder
+	b.WriteString("- " + describe(n.RoleName(), name))
+	if ref != "" {
+		b.WriteString(" [ref=" + ref + "]")
+	}
+	for _, state := range n.states() {
+		b.WriteString(" [" + state + "]")
+	}
+	if content != "" {
+		b.WriteString(": " + quote(content))
+	}
+	return b.String()
+}
+
+// caption returns what tells the element from others of its role: its name, else a content that nobody types.
+func (n *Node) caption() string {
+	if name := n.Name(); name != "" {
+		return name
+	}
+	if n.secret() || n.Editable || IsTextInput(n.RoleName()) {
+		return ""
+	}
+	return n.Content()
+}
+
+// states returns the states that the text form shows, in its order.
+func (n *Node) states() []string {
+	var out []string
+	add := func(holds bool, state string) {
+		if holds {
+			out = append(out, state)
+		}
+	}
+	toggle := func(t Toggle, state string) {
+		add(t == ToggleOn, state)
+		add(t == ToggleMixed, state+"=mixed")
+	}
+	toggle(n.Checked, "checked")
+	add(n.Disabled, "disabled")
+	add(n.Expanded, "expanded")
+	add(n.Focused, "focused")
+	add(n.Hidden, "hidden")
+	add(n.Invalid == "true", "invalid")
+	add(n.Invalid == "grammar" || n.Invalid == "spelling", "invalid="+n.Invalid)
+	add(n.Level > 0, "level="+strconv.Itoa(n.Level))
+	toggle(n.Pressed, "pressed")
+	add(n.Selected, "selected")
+	add(n.Clickable && !IsControl(n.RoleName()), "clickable")
+	return out
+}

@@ -46,7 +46,9 @@ type TrailStarted struct {
 	Driver string `json:"driver"`
 	Agent  string `json:"agent"`
 	Device string `json:"device,omitempty"` // as the user calls it; empty when there is only one
-	Steps  int    `json:"-"`
+	// DeviceID is what the platform calls the device, such as a serial; empty when it is not known.
+	DeviceID string `json:"deviceId,omitempty"`
+	Steps    int    `json:"-"`
 }
 
 // ServerStarted says that a tool server is up and listed.

@@ -22,7 +22,8 @@ func (e ServerStarted) redacted(r Redactor) Event {
 }
 
 func (e TrailStarted) redacted(r Redactor) Event {
-	e.File, e.Title, e.Target, e.Device = r.Text(e.File), r.Text(e.Title), r.Text(e.Target), r.Text(e.Device)
+	e.File, e.Title, e.Target = r.Text(e.File), r.Text(e.Title), r.Text(e.Target)
+	e.Device, e.DeviceID = r.Text(e.Device), r.Text(e.DeviceID)
 	return e
 }
 

@@ -94,7 +94,7 @@ func (r *runner) start(p *plan, sessionID string, kept evidence) attempt {
 	emit := r.Stream.Session(sessionID, p.path, log)
 	emit.Emit(event.TrailStarted{
 		File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Location),
-		Device: p.device.Name, Steps: len(p.steps),
+		Device: p.device.Name, DeviceID: p.device.ID, Steps: len(p.steps),
 	})
 	return attempt{p, emit, kept}
 }

@@ -111,10 +111,10 @@ func TestInvalidArgumentsAreNotSent(t *testing.T) {
 func TestResults(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name   string
+		name     string
 		response string // arguments of the tool raw
-		want   tool.Result
-		warns  string
+		want     tool.Result
+		warns    string
 	}{
 		{"text", `{"result":{"content":[{"type":"text","text":"hi"}]}}`, tool.Result{OK: true, Text: "hi"}, ""},
 		{"the first of several texts", `{"result":{"content":[{"type":"image","data":"AA=="},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}`, tool.Result{OK: true, Text: "a"}, ""},

@@ -13,6 +13,8 @@ type device struct {
 	Width    int    `json:"widthPixels"`
 	Height   int    `json:"heightPixels"`
 	Driver   string `json:"driverType"`
+	ID       string `json:"deviceId,omitempty"`
+	Name     string `json:"deviceName,omitempty"`
 }
 
 // argumentContext is arguments._trailblazeContext. Its platform is upper case.
@@ -38,7 +40,9 @@ func callParams(call tool.Call, progressToken string, strict bool) requestParams
 		memory = map[string]any{}
 	}
 	in := call.Context.Device
-	upper := device{Platform: strings.ToUpper(in.Platform), Width: in.Width, Height: in.Height, Driver: in.Driver}
+	upper := device{
+		Platform: strings.ToUpper(in.Platform), Width: in.Width, Height: in.Height, Driver: in.Driver, ID: in.ID, Name: in.Name,
+	}
 	lower := upper
 	lower.Platform = strings.ToLower(in.Platform)
 

@@ -255,7 +255,7 @@ func (s *Session) toolContext(t *discover.Tool) tool.Context {
 		SessionID: s.opts.ID,
 		Memory:    memory,
 		Device: tool.Device{
-			Name: s.opts.Device.Name, ID: s.opts.Device.ID, Platform: string(sc.Driver.Platform), Driver: sc.Driver.Key,
+			ID: s.opts.Device.id(), Name: s.opts.Device.Name, Platform: string(sc.Driver.Platform), Driver: sc.Driver.Key,
 			Width: width, Height: height,
 		},
 	}

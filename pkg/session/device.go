@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -15,6 +16,9 @@ type Backend struct {
 	device.Kind
 	device.Backend
 }
+
+// id returns what tools tell devices apart by: the platform's id of the device, else its name.
+func (d Device) id() string { return cmp.Or(d.ID, d.Name) }
 
 // BackendFor returns the backend that serves a driver; ok is false when none does.
 func (d Device) BackendFor(driver string) (b Backend, ok bool) {

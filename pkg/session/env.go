@@ -27,8 +27,8 @@ func (s *Session) serverEnv(entry config.Server) []string {
 	if d.Name != "" {
 		vars = append(vars, "TRAILBLAZE_DEVICE_NAME="+d.Name)
 	}
-	if d.ID != "" {
-		vars = append(vars, "TRAILBLAZE_DEVICE_ID="+d.ID)
+	if id := d.id(); id != "" {
+		vars = append(vars, "TRAILBLAZE_DEVICE_ID="+id)
 	}
 	return serverEnv(s.opts.Env, entry, s.opts.ID, s.callbacks, append(vars, pairs(d.Env)...)...)
 }

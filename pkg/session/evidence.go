@@ -36,7 +36,7 @@ func FileName(name string) string {
 		}
 		return '_'
 	}, name)
-	safe = strings.Trim(strings.TrimLeft(safe, "-"), "._")
+	safe = strings.TrimRight(strings.TrimLeft(safe, "-._"), "._")
 	if len(safe) > maxFileName {
 		safe = safe[:maxFileName]
 	}

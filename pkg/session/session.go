@@ -72,7 +72,7 @@ type Setup struct {
 // Device is the device that a session is for.
 type Device struct {
 	Name          string            // as the user calls it; empty when there is only one
-	ID            string            // as its platform calls it: a serial, a UDID; empty when nobody said
+	ID            string            // as its platform calls it: a serial, a UDID; empty when it is not known
 	Env           map[string]string // for the servers of its sessions
 	Backends      []Backend         // at most one for each driver
 	Width, Height int               // in pixels, 0 for unknown

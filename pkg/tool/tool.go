@@ -74,8 +74,8 @@ type Context struct {
 
 // Device is the device of a session. Width and height are pixels, 0 when unknown.
 type Device struct {
-	Name     string // as the user calls it; empty when there is only one
-	ID       string // a serial, a UDID; empty when nobody said
+	ID       string // as its platform calls it (a serial, a UDID), else Name; empty when there is only one device
+	Name     string // as the user calls it; empty when there is only one device
 	Platform string // upper case
 	Driver   string // yaml key
 	Width    int

@@ -123,6 +123,10 @@ export interface TrailblazeDevice {
   heightPixels: number;
   /** The driver's key, such as `playwright-native`. */
   driverType: string;
+  /** What the platform calls the device (a serial, a UDID), else its name; absent when the run has one device without a name. */
+  deviceId?: string;
+  /** The device's name in the project file or after --device; absent when it has none. */
+  deviceName?: string;
 }
 
 export interface TrailblazeTarget {

@@ -69,7 +69,7 @@ class TrailblazeClient:
 
     @property
     def device(self) -> Optional[Mapping[str, Any]]:
-        """platform (lower case), widthPixels, heightPixels (0 when unknown), driverType."""
+        """platform (lower case), widthPixels, heightPixels (0 when unknown), driverType; deviceId and deviceName when known."""
         return self._given.get("device")
 
     @property

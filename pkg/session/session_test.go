@@ -1,0 +1,272 @@
+package session_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/server"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// link is a server in this process, over the SDK's in-memory transport.
+type link struct {
+	transport mcp.Transport
+	started   chan struct{}
+	done      chan struct{}
+	session   *mcp.ServerSession
+}
+
+func (l *link) Transport() mcp.Transport                { return l.transport }
+func (l *link) FirstMessage() <-chan struct{}           { return l.started }
+func (l *link) Done() <-chan struct{}                   { return l.done }
+func (l *link) ExitError() *fault.Error                 { return nil }
+func (l *link) Explain(cause *fault.Error) *fault.Error { return cause }
+func (l *link) Stop(context.Context) error {
+	err := l.session.Close()
+	select {
+	case <-l.done:
+	default:
+		close(l.done)
+	}
+	return err
+}
+
+// fakes are the servers of a test: their tools by server and name, and the environment that each was launched with.
+type fakes struct {
+	tools map[string]map[string]mcp.ToolHandler
+	env   map[string][]string
+}
+
+func (f *fakes) launch(ctx context.Context, l session.Launch) (server.Link, error) {
+	if f.env == nil {
+		f.env = map[string][]string{}
+	}
+	f.env[l.Server.Name] = l.Env
+	client, end := mcp.NewInMemoryTransports()
+	s := mcp.NewServer(&mcp.Implementation{Name: l.Server.Name, Version: "1"}, nil)
+	for name, handler := range f.tools[l.Server.Name] {
+		s.AddTool(&mcp.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}, handler)
+	}
+	connected, err := s.Connect(context.WithoutCancel(ctx), end, nil)
+	if err != nil {
+		return nil, err
+	}
+	started := make(chan struct{})
+	close(started)
+	return &link{client, started, make(chan struct{}), connected}, nil
+}
+
+func answer(text string) mcp.ToolHandler {
+	return func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+	}
+}
+
+// options returns what a session with the servers of f is opened with.
+func options(t *testing.T, f *fakes) session.Options {
+	t.Helper()
+	project := &config.Project{Root: t.TempDir(), LogsDir: filepath.Join(t.TempDir(), "logs")}
+	for name := range f.tools {
+		project.Servers = append(project.Servers, config.Server{Name: name, Command: name})
+	}
+	redactor := redact.New(map[string]string{"PIN": "98761234"})
+	stream := event.NewStream(time.Now, redactor)
+	driver, _ := scope.ParseDriver("playwright-native")
+	return session.Options{
+		Setup: session.Setup{
+			Project: project, Version: "test", Redactor: redactor, Stream: stream, Now: time.Now, Launch: f.launch,
+		},
+		Scope: scope.Scope{Driver: driver, Location: scope.Host}, ID: "one", Emit: stream.Session("one", "", nil),
+	}
+}
+
+func open(t *testing.T, o session.Options) *session.Session {
+	t.Helper()
+	s, err := session.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.WithoutCancel(t.Context())) })
+	return s
+}
+
+func TestSessionMakesCallsKeepsMemoryAndRecords(t *testing.T) {
+	t.Parallel()
+	s := open(t, options(t, &fakes{tools: map[string]map[string]mcp.ToolHandler{
+		"shop": {"user": answer(`{"name": "Ada"}`), "echo": func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			text, _, _ := strings.Cut(string(r.Params.Arguments), `,"_trailblaze`)
+			return answer(text)(t.Context(), nil)
+		}},
+	}}))
+	names := []string{}
+	for _, tl := range s.Registry().Tools {
+		names = append(names, tl.Name)
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff([]string{"echo", "reloadTools", "user"}, names); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+	st := session.Step{Index: 1, Text: "Greet the user", Kind: "step"}
+	s.StartStep(st)
+	for _, call := range []trail.Call{
+		{Tool: "user", SaveAs: "user"},
+		{Tool: "nobody"},
+		{Tool: "echo", Args: map[string]any{"text": "{{user.name}}"}},
+	} {
+		done := s.Call(t.Context(), call)
+		if want := call.Tool != "nobody"; done.OK() != want {
+			t.Errorf("%s: %s: %s", call.Tool, done.Outcome, done.Reason)
+		}
+		if call.Tool == "echo" && !strings.Contains(done.Answer.Text, `"text":"Ada"`) {
+			t.Errorf("echo answered %q", done.Answer.Text)
+		}
+	}
+	s.FinishStep(st, event.Passed)
+	got := s.Recording()
+	if len(got.Steps) != 1 || len(got.Steps[0].Calls) != 2 || got.Steps[0].Calls[1].Args["text"] != "{{user.name}}" {
+		t.Errorf("recorded %+v", got)
+	}
+	if name, _ := s.Memory().Get("user"); name == nil {
+		t.Error("memory has no user")
+	}
+	if err := s.Err(); err != nil {
+		t.Errorf("the session ended: %v", err)
+	}
+}
+
+func TestCancelledCallLeavesTheSessionUsable(t *testing.T) {
+	t.Parallel()
+	pending := make(chan struct{}, 1)
+	s := open(t, options(t, &fakes{tools: map[string]map[string]mcp.ToolHandler{
+		"shop": {"ok": answer("yes"), "hangs": func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			pending <- struct{}{}
+			<-ctx.Done()
+			return answer("late")(ctx, nil)
+		}},
+	}}))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		<-pending
+		cancel(fault.New(fault.Cancelled, "", "the client cancelled the call"))
+	}()
+	if done := s.Call(ctx, trail.Call{Tool: "hangs"}); done.OK() || done.Outcome != event.Error {
+		t.Errorf("a cancelled call: %s: %s", done.Outcome, done.Reason)
+	}
+	if err := s.Err(); err != nil {
+		t.Fatalf("the session ended with the call: %v", err)
+	}
+	if done := s.Call(t.Context(), trail.Call{Tool: "ok"}); !done.OK() {
+		t.Errorf("the next call: %s: %s", done.Outcome, done.Reason)
+	}
+}
+
+func TestCallsAfterTheSessionEndedAreErrors(t *testing.T) {
+	t.Parallel()
+	s := open(t, options(t, &fakes{tools: map[string]map[string]mcp.ToolHandler{"shop": {"ok": answer("yes")}}}))
+	s.Close(t.Context())
+	if done := s.Call(t.Context(), trail.Call{Tool: "ok"}); done.Outcome != event.Error {
+		t.Errorf("%s: %s", done.Outcome, done.Reason)
+	}
+}
+
+func TestToolsLearnNameAndIDOfTheDevice(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		device  session.Device
+		want    tool.Device
+		wantEnv []string
+	}{
+		"nothing is known": {wantEnv: []string{}},
+		"a name": {
+			device: session.Device{Name: "phone"}, want: tool.Device{ID: "phone", Name: "phone"},
+			wantEnv: []string{"TRAILBLAZE_DEVICE_ID=phone", "TRAILBLAZE_DEVICE_NAME=phone"},
+		},
+		"name, id and variables": {
+			device:  session.Device{Name: "phone", ID: "emulator-5554", Env: map[string]string{"PORT": "8081"}},
+			want:    tool.Device{ID: "emulator-5554", Name: "phone"},
+			wantEnv: []string{"PORT=8081", "TRAILBLAZE_DEVICE_ID=emulator-5554", "TRAILBLAZE_DEVICE_NAME=phone"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fakes{tools: map[string]map[string]mcp.ToolHandler{"shop": {"ok": answer("yes")}}}
+			o := options(t, f)
+			o.Device = tt.device
+			o.Env = []string{"TRAILBLAZE_DEVICE_ID=of the trailblaze that started us"}
+			var got tool.Device
+			o.Builtins = []discover.Source{{
+				Source: tool.Source{Kind: tool.FromBuiltin, Name: "test"}, Tools: []tool.Advertised{{Name: "look"}},
+				Caller: callerFunc(func(c tool.Call) { got = c.Context.Device }),
+			}}
+			s := open(t, o)
+			if done := s.Call(t.Context(), trail.Call{Tool: "look"}); !done.OK() {
+				t.Fatal(done.Reason)
+			}
+			tt.want.Platform, tt.want.Driver = "WEB", "playwright-native"
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("device (-want +got):\n%s", diff)
+			}
+			env := []string{}
+			for _, kv := range f.env["shop"] {
+				if strings.HasPrefix(kv, "PORT=") || strings.HasPrefix(kv, "TRAILBLAZE_DEVICE_ID=") || strings.HasPrefix(kv, "TRAILBLAZE_DEVICE_NAME=") {
+					env = append(env, kv)
+				}
+			}
+			slices.Sort(env)
+			if diff := cmp.Diff(tt.wantEnv, env); diff != "" {
+				t.Errorf("environment (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+type callerFunc func(tool.Call)
+
+func (f callerFunc) Call(_ context.Context, c tool.Call) (tool.Result, error) {
+	f(c)
+	return tool.Result{OK: true}, nil
+}
+
+func TestSingleCallLeavesNothingWhenItSucceeds(t *testing.T) {
+	t.Parallel()
+	o := options(t, &fakes{tools: map[string]map[string]mcp.ToolHandler{"shop": {"ok": answer("yes")}}})
+	c := session.Single{Tool: "ok", Args: func(*discover.Tool) (map[string]any, error) { return nil, nil }}
+	got, err := c.Call(t.Context(), o)
+	if err != nil || got.Answer.Text != "yes" || len(got.Recorded) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := os.Stat(o.Project.LogsDir); !os.IsNotExist(err) {
+		t.Errorf("the logs folder is still there: %v", err)
+	}
+}
+
+func TestFileNamesAreSafe(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"login": "login", "a b/c": "a_b_c", "--help": "help", "-": "unnamed", "": "unnamed", "..": "unnamed", "_.x._": "x",
+		"-é-": "unnamed", "-é-a": "a", strings.Repeat("a", 300): strings.Repeat("a", 100),
+	} {
+		if got := session.FileName(in); got != want {
+			t.Errorf("FileName(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

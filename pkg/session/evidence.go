@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // NewID returns an id for a session: <name>_<time>_<random>, safe as a file name.
@@ -78,6 +79,54 @@ func (s *Session) CollectEvidence(ctx context.Context, folder string) {
 	}
 }
 
+// keepAttachments writes what a call returned besides text into the session's folder.
+func (s *Session) keepAttachments(callID string, attachments []tool.Attachment) {
+	if s.opts.Dir == "" {
+		return
+	}
+	for _, a := range attachments {
+		if a.Data == nil {
+			if a.Note != "" {
+				s.opts.Emit.Log("warn", "evidence", fmt.Sprintf("call %s: %s was not kept: %s", callID, attachmentTitle(a), a.Note), "")
+			}
+			continue
+		}
+		ext, text := fileType(a.MIME)
+		artifact := device.Artifact{Name: "call-" + callID + ext, Title: attachmentTitle(a), Data: a.Data, Text: text}
+		if _, err := s.keepFor(callID, "calls", artifact); err != nil {
+			s.unwritable(err)
+			return
+		}
+	}
+}
+
+// attachmentTitle returns what an attachment is: its name, else its URI, else its type.
+func attachmentTitle(a tool.Attachment) string { return cmp.Or(a.Name, a.URI, a.Type) }
+
+// fileType returns the extension of a file of a media type, and whether it is text. Markup gets an extension that a
+// browser shows as text, because it comes from a tool or a page and must not run scripts when a person opens it.
+func fileType(mediaType string) (ext string, text bool) {
+	mediaType, _, _ = strings.Cut(mediaType, ";")
+	switch mediaType = strings.ToLower(strings.TrimSpace(mediaType)); mediaType {
+	case "image/png", "image/gif", "image/webp", "image/bmp", "image/avif", "audio/wav", "audio/ogg", "audio/flac",
+		"video/mp4", "video/webm", "application/pdf", "application/zip":
+		_, sub, _ := strings.Cut(mediaType, "/")
+		return "." + sub, false
+	case "image/jpeg":
+		return ".jpg", false
+	case "audio/mpeg":
+		return ".mp3", false
+	case "application/json":
+		return ".json", true
+	case "application/xml", "application/yaml", "image/svg+xml", "application/xhtml+xml":
+		return ".txt", true
+	}
+	if strings.HasPrefix(mediaType, "text/") {
+		return ".txt", true
+	}
+	return ".bin", false
+}
+
 func (s *Session) unwritable(err error) {
 	if s.opts.Unwritable != nil {
 		s.opts.Unwritable(err)
@@ -87,6 +136,11 @@ func (s *Session) unwritable(err error) {
 // keep writes an artifact into a folder of the session, reports it as an event, and returns its absolute path. A second
 // file of one name gets a number.
 func (s *Session) keep(folder string, a device.Artifact) (path string, err error) {
+	return s.keepFor("", folder, a)
+}
+
+// keepFor is keep for an artifact of a call; callID may be empty.
+func (s *Session) keepFor(callID, folder string, a device.Artifact) (path string, err error) {
 	if s.opts.Dir == "" {
 		return "", fault.New(fault.ToolFailed, "", "the session keeps no files")
 	}
@@ -111,7 +165,7 @@ func (s *Session) keep(folder string, a device.Artifact) (path string, err error
 	path = file.Name()
 	relative, _ := filepath.Rel(s.opts.Dir, path) // path is below Dir
 	s.opts.Emit.Emit(event.Evidence{
-		File: filepath.ToSlash(relative), Title: cmp.Or(a.Title, name), Step: int(s.step.Load()),
+		File: filepath.ToSlash(relative), Title: cmp.Or(a.Title, name), Step: int(s.step.Load()), Call: callID,
 	})
 	return path, nil
 }

@@ -270,3 +270,52 @@ func TestFileNamesAreSafe(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatACallReturnsBesidesTextIsKept(t *testing.T) {
+	t.Parallel()
+	o := options(t, &fakes{})
+	o.Dir = filepath.Join(o.Project.LogsDir, "one")
+	if err := session.MakeDir(o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	var kept []event.Evidence
+	var warnings []string
+	o.Emit = event.NewStream(time.Now, o.Redactor, event.HandlerFunc(func(r event.Record) {
+		switch e := r.Event.(type) {
+		case event.Evidence:
+			kept = append(kept, e)
+		case event.Log:
+			warnings = append(warnings, e.Message)
+		}
+	})).Session("one", "", nil)
+	attachments := []tool.Attachment{
+		{Type: "image", MIME: "image/png", Data: []byte("png")},
+		{Type: "resource", MIME: "text/html; charset=utf-8", URI: "page://x", Data: []byte("<script>98761234</script>")},
+		{Type: "image", MIME: "image/png", Note: "12.0 MiB, over the limit of 8 MiB"},
+	}
+	o.Builtins = []discover.Source{{
+		Source: tool.Source{Kind: tool.FromBuiltin, Name: "test"}, Tools: []tool.Advertised{{Name: "draw"}},
+		Caller: resultFunc(func() tool.Result { return tool.Result{OK: true, Text: "drawn", Attachments: attachments} }),
+	}}
+	s := open(t, o)
+	if done := s.Call(t.Context(), trail.Call{Tool: "draw"}); !done.OK() {
+		t.Fatal(done.Reason)
+	}
+	want := []event.Evidence{
+		{File: "calls/call-1.png", Title: "image", Call: "1"}, {File: "calls/call-1.txt", Title: "page://x", Call: "1"},
+	}
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("evidence (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"call 1: image was not kept: 12.0 MiB, over the limit of 8 MiB"}, warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	text, err := os.ReadFile(filepath.Join(o.Dir, "calls", "call-1.txt"))
+	if err != nil || string(text) != "<script>{{PIN}}</script>" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+type resultFunc func() tool.Result
+
+func (f resultFunc) Call(context.Context, tool.Call) (tool.Result, error) { return f(), nil }

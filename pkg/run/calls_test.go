@@ -29,8 +29,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// asker is what a test's tool is given: its arguments and a way to call back.
-type asker struct {
+// toolCall is what a test's tool is given: its arguments and a way to call back.
+type toolCall struct {
 	ctx    context.Context //nolint:containedctx // it lives as long as the call
 	args   map[string]any
 	meta   map[string]any // _meta.trailblaze
@@ -49,7 +49,7 @@ type answer struct {
 }
 
 // call posts a callback; extra keys go into its action.
-func (a asker) call(name string, args map[string]any, extra ...map[string]any) (answer, error) {
+func (a toolCall) call(name string, args map[string]any, extra ...map[string]any) (answer, error) {
 	if args == nil {
 		args = map[string]any{}
 	}
@@ -84,7 +84,7 @@ func (a asker) call(name string, args map[string]any, extra ...map[string]any) (
 }
 
 // must is call for a test that expects success.
-func (a asker) must(name string, args map[string]any) (string, error) {
+func (a toolCall) must(name string, args map[string]any) (string, error) {
 	got, err := a.call(name, args)
 	switch {
 	case err != nil:
@@ -96,7 +96,7 @@ func (a asker) must(name string, args map[string]any) (string, error) {
 }
 
 // fake is a tool of a test. A string is a text, a *mcp.CallToolResult is itself.
-type fake func(a asker) (any, error)
+type fake func(a toolCall) (any, error)
 
 // offer adds a tool to a server.
 func offer(s *mcp.Server, name string, do fake, tune ...func(*mcp.Tool)) {
@@ -105,7 +105,7 @@ func offer(s *mcp.Server, name string, do fake, tune ...func(*mcp.Tool)) {
 		f(def)
 	}
 	s.AddTool(def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		a := asker{ctx: ctx, server: s}
+		a := toolCall{ctx: ctx, server: s}
 		_ = json.Unmarshal(req.Params.Arguments, &a.args)
 		a.meta, _ = req.Params.Meta["trailblaze"].(map[string]any)
 		out, err := do(a)
@@ -198,11 +198,11 @@ func steps(calls ...string) string {
 	return "trail:\n  - step: s\n    recording:\n      web:\n        - " + strings.Join(calls, "\n        - ") + "\n"
 }
 
-func TestAToolCallsAnotherServersItsOwnAndABuiltIn(t *testing.T) {
+func TestToolCallsOtherServersItsOwnServerAndABuiltin(t *testing.T) {
 	t.Parallel()
 	e, seen, _ := play(t, steps("ask: {}"), map[string]map[string]fake{
 		"one": {
-			"ask": func(a asker) (any, error) {
+			"ask": func(a toolCall) (any, error) {
 				var texts []string
 				for _, name := range []string{"other", "same", "dumpMemory"} {
 					text, err := a.must(name, map[string]any{})
@@ -213,9 +213,9 @@ func TestAToolCallsAnotherServersItsOwnAndABuiltIn(t *testing.T) {
 				}
 				return strings.Join(texts, " "), nil
 			},
-			"same": func(asker) (any, error) { return "same server", nil },
+			"same": func(toolCall) (any, error) { return "same server", nil },
 		},
-		"two": {"other": func(asker) (any, error) { return "other server", nil }},
+		"two": {"other": func(toolCall) (any, error) { return "other server", nil }},
 	})
 	passed(t, e)
 	if diff := cmp.Diff([]string{"1 ask", "1.1 other", "1.2 same", "1.3 dumpMemory"}, seen.calls()); diff != "" {
@@ -223,9 +223,9 @@ func TestAToolCallsAnotherServersItsOwnAndABuiltIn(t *testing.T) {
 	}
 }
 
-func TestSixteenLevelsOfCallsWithinCallsAndNotOneMore(t *testing.T) {
+func TestNestedCallsAreLimitedToSixteenLevels(t *testing.T) {
 	t.Parallel()
-	down := func(a asker) (any, error) {
+	down := func(a toolCall) (any, error) {
 		depth, _ := a.args["left"].(float64)
 		if depth == 0 {
 			return "bottom", nil
@@ -240,17 +240,17 @@ func TestSixteenLevelsOfCallsWithinCallsAndNotOneMore(t *testing.T) {
 	}
 }
 
-func TestMemoryGoesBothWaysWithACallback(t *testing.T) {
+func TestCallbackCarriesMemoryBothWays(t *testing.T) {
 	t.Parallel()
-	inner := func(a asker) (any, error) {
+	inner := func(a toolCall) (any, error) {
 		memory, _ := a.meta["memory"].(map[string]any)
 		return &mcp.CallToolResult{
-			Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(memory["asker"], memory["gone"], memory["first"])}},
+			Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(memory["toolCall"], memory["gone"], memory["first"])}},
 			Meta:    mcp.Meta{"trailblaze": map[string]any{"memoryDelta": map[string]any{"inner": "i"}, "memoryDeletions": []string{"first"}}},
 		}, nil
 	}
-	ask := func(a asker) (any, error) {
-		got, err := a.call("inner", nil, map[string]any{"memory_delta": map[string]any{"asker": "a"}, "memory_deletions": []string{"gone"}})
+	ask := func(a toolCall) (any, error) {
+		got, err := a.call("inner", nil, map[string]any{"memory_delta": map[string]any{"toolCall": "a"}, "memory_deletions": []string{"gone"}})
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +262,7 @@ func TestMemoryGoesBothWaysWithACallback(t *testing.T) {
 		return "fine", nil
 	}
 	content := "config: {memory: {first: f, gone: g}}\n" +
-		steps("ask: {}", `assertEquals: {expected: "a i", actual: "{{asker}} {{inner}}"}`, "dumpMemory: {}")
+		steps("ask: {}", `assertEquals: {expected: "a i", actual: "{{toolCall}} {{inner}}"}`, "dumpMemory: {}")
 	e, seen, _ := play(t, content, map[string]map[string]fake{"one": {"ask": ask}, "two": {"inner": inner}})
 	passed(t, e)
 	for _, r := range seen.events {
@@ -272,7 +272,7 @@ func TestMemoryGoesBothWaysWithACallback(t *testing.T) {
 	}
 }
 
-func TestWhatACallbackCannotHaveIsSaidToTheAsker(t *testing.T) {
+func TestRefusedCallbackExplainsWhy(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		tool string
@@ -291,16 +291,16 @@ func TestWhatACallbackCannotHaveIsSaidToTheAsker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e, _, _ := play(t, steps("ask: {}"), map[string]map[string]fake{"one": {
-				"ask": func(a asker) (any, error) {
+				"ask": func(a toolCall) (any, error) {
 					got, err := a.call(tt.tool, tt.args)
 					if err == nil && (got.Success != (tt.want == "") || !strings.Contains(got.Error, tt.want)) {
 						err = fmt.Errorf("answer %+v", got)
 					}
 					return "asked", err
 				},
-				"other": func(asker) (any, error) { return "other", nil },
-				"no":    func(asker) (any, error) { return nil, fmt.Errorf("no means no") },
-				"echo": func(a asker) (any, error) {
+				"other": func(toolCall) (any, error) { return "other", nil },
+				"no":    func(toolCall) (any, error) { return nil, fmt.Errorf("no means no") },
+				"echo": func(a toolCall) (any, error) {
 					if a.args["text"] != "{{nobody}}" {
 						return nil, fmt.Errorf("got %v", a.args)
 					}
@@ -312,12 +312,12 @@ func TestWhatACallbackCannotHaveIsSaidToTheAsker(t *testing.T) {
 	}
 }
 
-func TestAnOuterCallsLimitHoldsWhileItCallsBack(t *testing.T) {
+func TestOuterCallTimesOutDuringItsCallback(t *testing.T) {
 	t.Parallel()
 	cancelled := make(chan struct{})
 	e, _, _ := play(t, steps("ask: {}\n          timeout: 3s"), map[string]map[string]fake{
-		"one": {"ask": func(a asker) (any, error) { return a.must("slow", nil) }},
-		"two": {"slow": func(a asker) (any, error) { <-a.ctx.Done(); close(cancelled); return "", nil }},
+		"one": {"ask": func(a toolCall) (any, error) { return a.must("slow", nil) }},
+		"two": {"slow": func(a toolCall) (any, error) { <-a.ctx.Done(); close(cancelled); return "", nil }},
 	})
 	for _, part := range []string{"the timeout of the recorded call", `waiting for its callback to tool "slow"`} {
 		if e.Outcome != event.Failed || !strings.Contains(e.Reason, part) {
@@ -331,17 +331,17 @@ func TestAnOuterCallsLimitHoldsWhileItCallsBack(t *testing.T) {
 	}
 }
 
-func TestACallbackHasALimitOfItsOwn(t *testing.T) {
+func TestCallbackTimesOut(t *testing.T) {
 	t.Parallel()
 	e, _, _ := play(t, steps("ask: {}"), map[string]map[string]fake{
-		"one": {"ask": func(a asker) (any, error) {
+		"one": {"ask": func(a toolCall) (any, error) {
 			got, err := a.call("slow", nil)
 			if err == nil && (got.Success || !strings.Contains(got.Error, "`callbackTimeout` of entry \"one\"")) {
 				err = fmt.Errorf("answer %+v", got)
 			}
 			return "went on", err
 		}},
-		"two": {"slow": func(a asker) (any, error) { <-a.ctx.Done(); return "", nil }},
+		"two": {"slow": func(a toolCall) (any, error) { <-a.ctx.Done(); return "", nil }},
 	}, func(o *run.Options) {
 		for i := range o.Project.Servers {
 			o.Project.Servers[i].CallbackTimeout = 200 * time.Millisecond
@@ -350,16 +350,16 @@ func TestACallbackHasALimitOfItsOwn(t *testing.T) {
 	passed(t, e)
 }
 
-func TestFatalErrorOfAnAskedToolEndsTheTrailWhateverTheAskerMakesOfIt(t *testing.T) {
+func TestFatalErrorInACallbackEndsTheTrail(t *testing.T) {
 	t.Parallel()
-	fatal := func(asker) (any, error) {
+	fatal := func(toolCall) (any, error) {
 		return &mcp.CallToolResult{
 			IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "the farm burns"}}, Meta: mcp.Meta{"trailblaze": map[string]any{"variant": "FatalError"}},
 		}, nil
 	}
 	e, _, _ := play(t, steps("ask: {}", "ask: {}"), map[string]map[string]fake{"one": {
 		"fatal": fatal,
-		"ask": func(a asker) (any, error) {
+		"ask": func(a toolCall) (any, error) {
 			_, _ = a.call("fatal", nil)
 			return nil, fmt.Errorf("something else")
 		},
@@ -369,12 +369,12 @@ func TestFatalErrorOfAnAskedToolEndsTheTrailWhateverTheAskerMakesOfIt(t *testing
 	}
 }
 
-func TestACallbackAfterItsCallHasReturnedIsRefused(t *testing.T) {
+func TestCallbackAfterItsCallReturnedIsRefused(t *testing.T) {
 	t.Parallel()
-	var old asker
+	var old toolCall
 	e, seen, _ := play(t, steps("ask: {}", "late: {}"), map[string]map[string]fake{"one": {
-		"ask": func(a asker) (any, error) { old = a; return "", nil },
-		"late": func(asker) (any, error) {
+		"ask": func(a toolCall) (any, error) { old = a; return "", nil },
+		"late": func(toolCall) (any, error) {
 			got, err := old.call("ask", nil)
 			if err == nil && (got.Type != "error" || !strings.Contains(got.Message, "may have completed")) {
 				err = fmt.Errorf("answer %+v", got)
@@ -392,10 +392,10 @@ func TestACallbackAfterItsCallHasReturnedIsRefused(t *testing.T) {
 	}
 }
 
-func TestManyCallsAtOnceKeepTheirAnswersApart(t *testing.T) {
+func TestConcurrentCallbacksGetTheirOwnAnswers(t *testing.T) {
 	t.Parallel()
 	tools := map[string]map[string]fake{
-		"one": {"fan": func(a asker) (any, error) {
+		"one": {"fan": func(a toolCall) (any, error) {
 			var wg sync.WaitGroup
 			errs := make(chan error, 200)
 			for i := range 200 {
@@ -414,8 +414,8 @@ func TestManyCallsAtOnceKeepTheirAnswersApart(t *testing.T) {
 			return "", <-errs
 		}},
 		"two": {
-			"relay": func(a asker) (any, error) { return a.must("echo", a.args) },
-			"echo":  func(a asker) (any, error) { return fmt.Sprint("echo ", a.args["n"]), nil },
+			"relay": func(a toolCall) (any, error) { return a.must("echo", a.args) },
+			"echo":  func(a toolCall) (any, error) { return fmt.Sprint("echo ", a.args["n"]), nil },
 		},
 	}
 	e, _, _ := play(t, steps("fan: {}"), tools, func(o *run.Options) {
@@ -424,7 +424,7 @@ func TestManyCallsAtOnceKeepTheirAnswersApart(t *testing.T) {
 	passed(t, e)
 }
 
-func TestNothingListensWithoutServers(t *testing.T) {
+func TestNoCallbackServerWithoutServers(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := options(t, &seen, call("ours"))
@@ -436,7 +436,7 @@ func TestNothingListensWithoutServers(t *testing.T) {
 }
 
 func delegating(calls ...any) fake {
-	return func(asker) (any, error) {
+	return func(toolCall) (any, error) {
 		text, err := json.Marshal(map[string]any{"_trailblaze_delegates": calls})
 		return string(text), err
 	}
@@ -458,9 +458,9 @@ func readRecording(t *testing.T, dir string) string {
 	return string(data)
 }
 
-func TestDelegatesRunInOrderAndAreRecordedInPlaceOfTheAsker(t *testing.T) {
+func TestDelegatesRunInOrderAndAreRecordedInstead(t *testing.T) {
 	t.Parallel()
-	echo := func(a asker) (any, error) { return fmt.Sprint(a.args["text"]), nil }
+	echo := func(a toolCall) (any, error) { return fmt.Sprint(a.args["text"]), nil }
 	content := "config: {memory: {who: Ann}}\n" + steps("outer: {}\n          saveAs: last", `assertEquals: {expected: "{{last}}", actual: three}`)
 	e, seen, dir := play(t, content, map[string]map[string]fake{"one": {
 		"outer": delegating(to("echo", map[string]any{"text": "one {{who}}"}), to("inner", nil), to("echo", map[string]any{"text": "three"})),
@@ -503,7 +503,7 @@ trail:
 	}
 }
 
-func TestDelegatesThatCannotRun(t *testing.T) {
+func TestInvalidDelegatesFailTheCall(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		delegates fake
@@ -514,7 +514,7 @@ func TestDelegatesThatCannotRun(t *testing.T) {
 		"arguments that do not fit":               {delegating(to("echo", nil), to("wait", map[string]any{"seconds": "x"})), `delegate 2 of 2: wait: argument "seconds"`, 0},
 		"a failure in the middle":                 {delegating(to("echo", nil), to("no", nil), to("echo", nil)), `delegate 2 of 3, tool "no": no means no`, 1},
 		"a value that nobody knows":               {delegating(to("echo", map[string]any{"text": "{{nobody}}"})), "unknown value {{nobody}}", 0},
-		"no list":                                 {func(asker) (any, error) { return `{"_trailblaze_delegates": {}}`, nil }, `tool "outer": _trailblaze_delegates in the result is not a list`, 0},
+		"no list":                                 {func(toolCall) (any, error) { return `{"_trailblaze_delegates": {}}`, nil }, `tool "outer": _trailblaze_delegates in the result is not a list`, 0},
 		"no call":                                 {delegating("echo"), "_trailblaze_delegates[0] in the result is not a call", 0},
 		"a call with a key that it does not have": {delegating(map[string]any{"tool": "echo", "arguments": map[string]any{}}), "is not a call", 0},
 		"a circle":                                {delegating(to("outer", nil)), `delegate 1 of 1, tool "outer": calls within calls are nested 16 levels deep`, 0},
@@ -524,8 +524,8 @@ func TestDelegatesThatCannotRun(t *testing.T) {
 			t.Parallel()
 			e, seen, _ := play(t, steps("outer: {}"), map[string]map[string]fake{"one": {
 				"outer": tt.delegates,
-				"echo":  func(asker) (any, error) { return "", nil },
-				"no":    func(asker) (any, error) { return nil, fmt.Errorf("no means no") },
+				"echo":  func(toolCall) (any, error) { return "", nil },
+				"no":    func(toolCall) (any, error) { return nil, fmt.Errorf("no means no") },
 			}})
 			if e.Outcome != event.Failed || !strings.Contains(e.Reason, tt.reason) || strings.Count(e.Reason, "1 of 1") > 1 {
 				t.Errorf("%s: %s", e.Outcome, e.Reason)
@@ -543,7 +543,7 @@ func TestDelegatesThatCannotRun(t *testing.T) {
 	}
 }
 
-func TestWhatTheRecordingLeavesOutAndPutsIn(t *testing.T) {
+func TestRecordingOfDelegatesAndMemory(t *testing.T) {
 	t.Parallel()
 	var seen records
 	content := "config: {args: {n: {type: integer}}}\n" + `trail:
@@ -566,15 +566,15 @@ func TestWhatTheRecordingLeavesOutAndPutsIn(t *testing.T) {
 	o := options(t, &seen, content, "one")
 	o.Builtins = []discover.Source{own.Source()}
 	o.Launch = serving(map[string]map[string]fake{"one": {
-		"delegates": func(asker) (any, error) {
+		"delegates": func(toolCall) (any, error) {
 			return &mcp.CallToolResult{
 				Content: []mcp.Content{&mcp.TextContent{Text: `{"_trailblaze_delegates": [{"tool": "echo"}]}`}},
 				Meta:    mcp.Meta{"trailblaze": map[string]any{"memoryDelta": map[string]any{"found": "{{x}} hunter22"}}},
 			}, nil
 		},
-		"echo":  func(asker) (any, error) { return "", nil },
-		"never": func(asker) (any, error) { return "", nil },
-		"ask":   func(a asker) (any, error) { return a.must("echo", nil) },
+		"echo":  func(toolCall) (any, error) { return "", nil },
+		"never": func(toolCall) (any, error) { return "", nil },
+		"ask":   func(a toolCall) (any, error) { return a.must("echo", nil) },
 	}}, func(def *mcp.Tool) {
 		if def.Name == "never" {
 			def.Meta = mcp.Meta{"trailblaze/isRecordable": false}
@@ -620,17 +620,17 @@ trail:
 	}
 }
 
-func TestWhatADelegatingToolDidItselfIsToldToBeMissingFromTheRecording(t *testing.T) {
+func TestRecordingWarnsOfWhatADelegatingToolDidItself(t *testing.T) {
 	t.Parallel()
 	e, seen, dir := play(t, "config: {memory: {old: x}}\n"+steps("outer: {}"), map[string]map[string]fake{"one": {
-		"outer": func(a asker) (any, error) {
+		"outer": func(a toolCall) (any, error) {
 			if _, err := a.call("tap", nil, map[string]any{"memory_deletions": []string{"old"}}); err != nil {
 				return nil, err
 			}
 			return delegating(to("echo", nil))(a)
 		},
-		"tap":  func(asker) (any, error) { return "", nil },
-		"echo": func(asker) (any, error) { return "", nil },
+		"tap":  func(toolCall) (any, error) { return "", nil },
+		"echo": func(toolCall) (any, error) { return "", nil },
 	}}, func(o *run.Options) { o.Record = filepath.Join(t.TempDir(), "r.trail.yaml") })
 	passed(t, e)
 	var warned []string
@@ -648,11 +648,11 @@ func TestWhatADelegatingToolDidItselfIsToldToBeMissingFromTheRecording(t *testin
 	}
 }
 
-func TestASavedResultSurvivesWhereItsCallIsNotRecorded(t *testing.T) {
+func TestSavedResultIsRecordedWithoutItsCall(t *testing.T) {
 	t.Parallel()
 	tools := map[string]map[string]fake{"one": {
-		"nothing": func(asker) (any, error) { return `{"_trailblaze_delegates": [], "id": 7}`, nil },
-		"never":   func(asker) (any, error) { return "{{braces}}", nil },
+		"nothing": func(toolCall) (any, error) { return `{"_trailblaze_delegates": [], "id": 7}`, nil },
+		"never":   func(toolCall) (any, error) { return "{{braces}}", nil },
 	}}
 	e, _, dir := play(t, steps("nothing: {}\n          saveAs: first", "never: {}\n          saveAs: second"), tools, func(o *run.Options) {
 		o.Launch = serving(tools, func(def *mcp.Tool) { def.Meta = mcp.Meta{"trailblaze/isRecordable": def.Name != "never"} })
@@ -672,11 +672,11 @@ func TestASavedResultSurvivesWhereItsCallIsNotRecorded(t *testing.T) {
 	}
 }
 
-func TestARecordingPassesForNothingThatWasNotDone(t *testing.T) {
+func TestStepWithUnrecordableCallsHasNoRecording(t *testing.T) {
 	t.Parallel()
 	tools := map[string]map[string]fake{"one": {
-		"echo":  func(asker) (any, error) { return "", nil },
-		"never": func(asker) (any, error) { return "", nil },
+		"echo":  func(toolCall) (any, error) { return "", nil },
+		"never": func(toolCall) (any, error) { return "", nil },
 		"to":    delegating(map[string]any{"tool": "never", "reason": "ignored", "args": map[string]any{}}),
 	}}
 	content := "trail:\n  - step: fails half-way\n    recording: {web: [{echo: {}}, {assertEquals: {expected: 1, actual: 2}}]}\n  - step: later\n    recording: {web: []}\n"
@@ -696,10 +696,10 @@ func TestARecordingPassesForNothingThatWasNotDone(t *testing.T) {
 	}
 }
 
-func TestValuesThatHoldASecretAreLeftOutOfTheRecording(t *testing.T) {
+func TestValuesWithSecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	content := "config: {memory: {pw: hunter22, who: me}, args: {a: {type: string}}}\n" + steps(`echo: {text: "{{pw}} {{args.a}}"}`)
-	tools := map[string]map[string]fake{"one": {"echo": func(asker) (any, error) { return "", nil }}}
+	tools := map[string]map[string]fake{"one": {"echo": func(toolCall) (any, error) { return "", nil }}}
 	e, _, dir := play(t, content, tools, func(o *run.Options) {
 		o.Args, o.Secrets = map[string]string{"a": "is hunter22"}, map[string]string{"KEY": "hunter22"}
 		o.Redactor = redact.New(o.Secrets)

@@ -28,7 +28,7 @@ func fullLog(t *testing.T) func(path string, onError func(error)) run.SessionLog
 	}
 }
 
-func TestALogThatFailsInMidSessionIsOneWarningAndTheRunGoesOn(t *testing.T) {
+func TestFullDiskIsOneWarning(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		ok   bool
@@ -57,7 +57,7 @@ func TestALogThatFailsInMidSessionIsOneWarningAndTheRunGoesOn(t *testing.T) {
 	}
 }
 
-func TestServersLogsAndTheSessionsThatCannotBeWrittenAreOneWarningInAll(t *testing.T) {
+func TestUnwritableServerLogsAreOneWarning(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := options(t, &seen, call("one"), "one", "two")

@@ -20,10 +20,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-func says(text string) fake { return func(asker) (any, error) { return text, nil } }
+func says(text string) fake { return func(toolCall) (any, error) { return text, nil } }
 
 // grow adds the tool fresh to the server and takes old away.
-func grow(a asker) (any, error) {
+func grow(a toolCall) (any, error) {
 	offer(a.server, "fresh", says("fresh"))
 	a.server.RemoveTools("old")
 	return "grown", nil
@@ -42,11 +42,11 @@ func (r *records) texts() map[string]string {
 
 const grown = `{"added":["fresh"],"removed":["old"],"total":10}` // grow, ask or hand, fresh, six built-in tools and reloadTools
 
-func TestAToolThatWaitsReloadsItsOwnServer(t *testing.T) {
+func TestReloadToolsByCallback(t *testing.T) {
 	t.Parallel()
 	tools := map[string]map[string]fake{"one": {
 		"old": says("old"), "grow": grow,
-		"ask": func(a asker) (any, error) {
+		"ask": func(a toolCall) (any, error) {
 			if _, err := grow(a); err != nil {
 				return nil, err
 			}
@@ -74,10 +74,10 @@ func TestAToolThatWaitsReloadsItsOwnServer(t *testing.T) {
 	}
 }
 
-func TestDelegatesBehindAReloadAreCheckedAtTheirTurn(t *testing.T) {
+func TestDelegatesAfterAReloadAreValidatedAtTheirTurn(t *testing.T) {
 	t.Parallel()
 	hand := func(to ...string) fake {
-		return func(a asker) (any, error) {
+		return func(a toolCall) (any, error) {
 			_, err := grow(a)
 			var list []map[string]any
 			for _, name := range to {
@@ -106,21 +106,21 @@ func TestDelegatesBehindAReloadAreCheckedAtTheirTurn(t *testing.T) {
 	}
 }
 
-func TestAReloadThatCannotBeLeavesTheToolsAsTheyWere(t *testing.T) {
+func TestFailedReloadKeepsTheTools(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		change func(a asker)
+		change func(a toolCall)
 		call   string
 		kind   fault.Kind
 		want   []string
 	}{
 		"names that collide": {
-			func(a asker) { offer(a.server, "other", says("mine")); offer(a.server, "wait", says("mine")) },
+			func(a toolCall) { offer(a.server, "other", says("mine")); offer(a.server, "wait", says("mine")) },
 			"reloadTools: {}", fault.Registration,
 			[]string{`"other" is defined by server one and server two`, `"wait" is defined`, "; the tools stay as they were"},
 		},
 		"a server that does not list": {
-			func(a asker) {
+			func(a toolCall) {
 				a.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 					return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 						if method == "tools/list" {
@@ -134,7 +134,7 @@ func TestAReloadThatCannotBeLeavesTheToolsAsTheyWere(t *testing.T) {
 			[]string{`server "one": tools/list`, "the folder is locked", "; the tools stay as they were"},
 		},
 		"a server that hangs": {
-			func(a asker) {
+			func(a toolCall) {
 				a.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 					return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 						if method == "tools/list" {
@@ -151,12 +151,12 @@ func TestAReloadThatCannotBeLeavesTheToolsAsTheyWere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tools := map[string]map[string]fake{
-				"one": {"old": says("old"), "break": func(a asker) (any, error) {
+				"one": {"old": says("old"), "break": func(a toolCall) (any, error) {
 					_, err := grow(a)
 					tc.change(a)
 					return "broken", err
 				}},
-				"two": {"other": says("theirs"), "ask": func(a asker) (any, error) {
+				"two": {"other": says("theirs"), "ask": func(a toolCall) (any, error) {
 					if reload, err := a.call("reloadTools", nil); err != nil || reload.Success {
 						return nil, fmt.Errorf("reload: %+v, %v", reload, err)
 					}
@@ -189,10 +189,10 @@ func TestAReloadThatCannotBeLeavesTheToolsAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestToolsAreReloadedWhileOthersCallThem(t *testing.T) {
+func TestReloadDuringOtherCalls(t *testing.T) {
 	t.Parallel()
 	e, _, _ := play(t, steps("storm: {}", "reloadTools: {}", "added7: {}"), map[string]map[string]fake{
-		"one": {"same": says("same"), "storm": func(a asker) (any, error) {
+		"one": {"same": says("same"), "storm": func(a toolCall) (any, error) {
 			var wg sync.WaitGroup
 			failures := make([]error, 24)
 			for i := range failures {
@@ -212,10 +212,10 @@ func TestToolsAreReloadedWhileOthersCallThem(t *testing.T) {
 	passed(t, e)
 }
 
-func TestWarningsOfAReloadAreThoseThatAreNew(t *testing.T) {
+func TestReloadWarnsOnlyOfWhatIsNew(t *testing.T) {
 	t.Parallel()
 	odd := func(t *mcp.Tool) { t.Meta = mcp.Meta{"trailblaze/timeoutMs": "soon"} }
-	tools := map[string]map[string]fake{"one": {"more": func(a asker) (any, error) {
+	tools := map[string]map[string]fake{"one": {"more": func(a toolCall) (any, error) {
 		offer(a.server, "fresh", says("fresh"), odd)
 		return "", nil
 	}}}
@@ -231,8 +231,8 @@ func TestWarningsOfAReloadAreThoseThatAreNew(t *testing.T) {
 	}
 }
 
-// TestToolsThatChangeWhileOthersStartAreThere: one server gets a tool after it was listed, and the other one starts behind that.
-func TestToolsThatChangeWhileOthersStartAreThere(t *testing.T) {
+// TestToolsThatChangeDuringStartAreListedAgain: one server gets a tool after it was listed, and the other one starts behind that.
+func TestToolsThatChangeDuringStartAreListedAgain(t *testing.T) {
 	t.Parallel()
 	told := make(chan struct{})
 	slow := serving(map[string]map[string]fake{"two": {"other": says("other")}})

@@ -133,7 +133,7 @@ func call(tools ...string) string {
 	return b.String()
 }
 
-func TestTheOriginOfAToolDoesNotMatter(t *testing.T) {
+func TestToolsOfServersAndBuiltinsAreCalledAlike(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := options(t, &seen, call("one", "ours", "two"), "one", "two")
@@ -173,7 +173,7 @@ func TestEventsComeInOrder(t *testing.T) {
 	}
 }
 
-func TestACollisionWithABuiltinIsAnErrorThatNamesBoth(t *testing.T) {
+func TestNameCollisionWithABuiltinNamesBoth(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := options(t, &seen, call("one"), "one", "two")
@@ -188,7 +188,7 @@ func TestACollisionWithABuiltinIsAnErrorThatNamesBoth(t *testing.T) {
 	}
 }
 
-func TestOneServerThatCannotStartStopsTheOthers(t *testing.T) {
+func TestServersAreStoppedWhenOneFailsToStart(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := options(t, &seen, call("one"), "one", "missing")
@@ -198,7 +198,7 @@ func TestOneServerThatCannotStartStopsTheOthers(t *testing.T) {
 	}
 }
 
-func TestMemoryOfAToolIsAppliedDeletionsLast(t *testing.T) {
+func TestMemoryDeletionsAreAppliedLast(t *testing.T) {
 	t.Parallel()
 	var seen records
 	var memories []map[string]any
@@ -216,7 +216,7 @@ func TestMemoryOfAToolIsAppliedDeletionsLast(t *testing.T) {
 	}
 }
 
-func TestAFailedCallLeavesMemoryAlone(t *testing.T) {
+func TestFailedCallDoesNotChangeMemory(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := options(t, &seen, call("ours"))
@@ -229,7 +229,7 @@ func TestAFailedCallLeavesMemoryAlone(t *testing.T) {
 	}
 }
 
-func TestWhatEndsARunFromOutsideIsReportedAndTheRestIsNotRun(t *testing.T) {
+func TestInterruptedRunListsTrailsNotRun(t *testing.T) {
 	t.Parallel()
 	var seen records
 	o := options(t, &seen, call("ours"))
@@ -248,7 +248,7 @@ func TestWhatEndsARunFromOutsideIsReportedAndTheRestIsNotRun(t *testing.T) {
 	}
 }
 
-func TestTheLastRunIsRemembered(t *testing.T) {
+func TestLastRunIsSaved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if _, err := run.LoadLast(dir); fault.KindOf(err) != fault.Misuse {

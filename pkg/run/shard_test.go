@@ -20,7 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-func TestShardsAreReadFromOneToN(t *testing.T) {
+func TestParseShard(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Shard{"1/1": {1, 1}, "2/3": {2, 3}, "10/10": {10, 10}} {
 		got, err := ParseShard(text)
@@ -35,8 +35,8 @@ func TestShardsAreReadFromOneToN(t *testing.T) {
 	}
 }
 
-// TestEveryTrailIsInExactlyOneShardWhateverTheOrderOfTheList cuts random lists with random durations.
-func TestEveryTrailIsInExactlyOneShardWhateverTheOrderOfTheList(t *testing.T) {
+// TestEveryTrailIsInExactlyOneShard cuts random lists with random durations.
+func TestEveryTrailIsInExactlyOneShard(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -133,7 +133,7 @@ func plans(t *testing.T, n int, known Durations, change func(*runner), files ...
 	return slices.Compact(found), cases
 }
 
-func TestAPlanIsTheSameForAllShardsAndAnotherOneForAnythingElse(t *testing.T) {
+func TestPlanIsTheSameForAllShardsOfARun(t *testing.T) {
 	t.Parallel()
 	files := []string{"a", "b", "c", "d", "e"}
 	same := func(*runner) {}
@@ -170,7 +170,7 @@ func TestAPlanIsTheSameForAllShardsAndAnotherOneForAnythingElse(t *testing.T) {
 	}
 }
 
-func TestARunWithoutAShardHasAllCasesAndNoPlan(t *testing.T) {
+func TestRunWithoutShardHasNoPlan(t *testing.T) {
 	t.Parallel()
 	r := &runner{}
 	if mine, plan := r.shard([]testCase{{path: "a"}, {path: "b"}}); len(mine) != 2 || plan != "" {
@@ -178,7 +178,7 @@ func TestARunWithoutAShardHasAllCasesAndNoPlan(t *testing.T) {
 	}
 }
 
-func TestTrailsAreNamedByTheirPathBelowTheRoot(t *testing.T) {
+func TestTrailKeyIsThePathBelowTheRoot(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("project")
 	if err != nil {
@@ -194,7 +194,7 @@ func TestTrailsAreNamedByTheirPathBelowTheRoot(t *testing.T) {
 	}
 }
 
-func TestDurationsAreAddedToThoseOfEarlierRuns(t *testing.T) {
+func TestDurationsAreMerged(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "out.trail.yaml")
@@ -255,7 +255,7 @@ func TestDurationsAreAddedToThoseOfEarlierRuns(t *testing.T) {
 	}
 }
 
-func TestATrailTakesAsLongAsAllItsRowsAndDevicesAndWhatBrokeSaysNothing(t *testing.T) {
+func TestMeasuredAddsRowsAndDevicesAndSkipsErrors(t *testing.T) {
 	t.Parallel()
 	var m Measured
 	if got := m.Durations(); len(got) != 0 {

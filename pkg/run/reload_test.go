@@ -101,7 +101,7 @@ func TestDelegatesAfterAReloadAreValidatedAtTheirTurn(t *testing.T) {
 		t.Errorf("%s: %s, %v", e.Outcome, e.Reason, seen.calls())
 	}
 	e, _, _ = play(t, steps("hand: {}"), map[string]map[string]fake{"one": {"old": says("old"), "hand": hand("reloadTools", "nobody")}})
-	if e.Outcome != event.Failed || !strings.Contains(e.Reason, `delegate 2 of 2, tool "nobody": no source provides`) {
+	if e.Outcome != event.Failed || !strings.Contains(e.Reason, `delegate 2 of 2, tool "nobody": unknown tool "nobody"`) {
 		t.Errorf("%s: %s", e.Outcome, e.Reason)
 	}
 }

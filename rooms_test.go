@@ -32,6 +32,7 @@ func mayImport() map[string][]string {
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
+		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
 		bundle, engine                 = "pkg/bundle", "pkg/engine"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
@@ -48,7 +49,8 @@ func mayImport() map[string][]string {
 		session:  {callback, device, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:  {discover, tool, fault},
 		device:   {spawn, discover, tool, fault},
-		web:      {device, aria, screen, cdp, spawn, discover, tool, fault},
+		web:      {device, act, aria, screen, cdp, spawn, discover, tool, fault},
+		act:      {fault},
 		aria:     {screen},
 		screen:   {fault},
 		cdp:      {fault},

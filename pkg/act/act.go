@@ -1,0 +1,209 @@
+// Package act performs one action on one element of a screen, or checks one condition of it, for every kind of device:
+// it resolves the element anew on every try, waits until it is ready, acts exactly once, and explains why when it gives
+// up (specification, sections 15.1 and 15.3).
+//
+// It refuses to know any platform: a kind of device implements Screen. An Action belongs to one goroutine.
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Screen is what a kind of device does for an action: it finds an element on a web page, or in the tree of a phone.
+type Screen[E any] interface {
+	// Observe resolves the element anew and checks whether it is ready. It may do so repeatedly, for at most wait. The
+	// error is ErrChanged when the screen changed meanwhile; any other ends the action.
+	Observe(ctx context.Context, wait time.Duration) (Observation[E], error)
+	// WaitForChange returns when the screen may have changed, and at the latest after limit.
+	WaitForChange(ctx context.Context, limit time.Duration)
+	// Similar returns the names of elements that may have been meant, when none was found. It is called to explain a
+	// failure.
+	Similar(ctx context.Context) []string
+	// Location says where the device is, such as `page https://shop.example "Cart"`. It is called to explain a failure.
+	Location(ctx context.Context) string
+}
+
+// Observation is what a try saw.
+type Observation[E any] struct {
+	Element E        // the element, when it is ready
+	Count   int      // how many elements match; with Selector.Index, how many there are to choose from
+	Matches []string // the first of several matches in words, when exactly one is needed
+	Found   string   // the element in words, empty when there is none
+	Held    []string // the conditions that held, in the order in which they were checked
+	Reason  string   // why the next condition did not hold; empty when there is no element, or it is ready
+	Ready   bool     // all conditions held
+	Missing string   // says that there is no such element, where "… was not found" does not; may be empty
+	Tries   int      // how many times the element was resolved; 0 counts as 1
+	Waited  bool     // Observe has waited for a change itself, so that the next try may follow at once
+}
+
+// ErrChanged says that the screen changed while it was read. The element is resolved again.
+var ErrChanged = errors.New("the screen changed while it was read")
+
+// NotReceivedError says that an action did not reach its element, so that nothing happened and it can be tried again.
+type NotReceivedError struct{ Reason string }
+
+func (e *NotReceivedError) Error() string {
+	return "the element did not receive the action: " + e.Reason
+}
+
+// UnconfirmedError says that an action was sent and not confirmed. It may have happened, and must not be repeated.
+type UnconfirmedError struct{ Cause error }
+
+func (e *UnconfirmedError) Error() string {
+	return fmt.Sprintf("the action was sent and may have happened, but was not confirmed: %v", e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *UnconfirmedError) Unwrap() error { return e.Cause }
+
+// Selector says which element an action is for, in words.
+type Selector struct {
+	Text      string // such as: button "Save"
+	Indexed   bool   // Index chooses one of several
+	Index     int    // counts from 0
+	IndexName string // the argument that Index came from, such as nthIndex
+}
+
+func (s Selector) String() string {
+	if s.Indexed {
+		return fmt.Sprintf("%s (%s %d)", s.Text, s.IndexName, s.Index)
+	}
+	return s.Text
+}
+
+// Limits bound an action.
+type Limits struct {
+	Ready    time.Duration // for the element to become ready; 0 for a single try
+	First    time.Duration // for the first observation, however short Ready is: a device may be busy
+	Response time.Duration // for an answer that is due when Ready has passed, and for each explanation
+}
+
+// Action is one action on one element.
+type Action[E any] struct {
+	Screen   Screen[E]
+	Selector Selector
+	Want     string // what the element has to be, after "is not": ready to be clicked
+	Place    string // where elements are counted: the page
+	Limits   Limits
+
+	// Perform acts on an element that is ready. The error is a *NotReceivedError when nothing has happened, which makes
+	// another try, and an *UnconfirmedError when something may have happened. nil for an action that only checks.
+	Perform func(ctx context.Context, o Observation[E]) error
+
+	start, ready, final time.Time // when it began, when trying ends, and when waiting for an answer does
+	tries               int
+	lastAnswer          time.Time
+	last                Observation[E]
+}
+
+// Do waits until the element is ready and acts once. It returns what was seen of the element. The error is a
+// *fault.Error of kind ToolFailed that wraps a *Failure when the element was not ready in time, of kind CallTimeout
+// when the device did not answer or the action was not confirmed, the cause of ctx when that ended, or what the screen
+// returned.
+func (a *Action[E]) Do(ctx context.Context) (Observation[E], error) {
+	a.begin(ctx)
+	for {
+		o, err := a.waitUntilReady(ctx)
+		if err != nil || a.Perform == nil {
+			return o, err
+		}
+		err = a.Perform(ctx, o)
+		missed, notReceived := errors.AsType[*NotReceivedError](err)
+		if !notReceived {
+			return o, a.performed(o, err)
+		}
+		o.Ready, o.Reason = false, missed.Reason
+		a.last = o
+		a.tries++
+		if a.left() == 0 {
+			return o, a.failure(ctx)
+		}
+	}
+}
+
+// performed words the error of an action that may have happened.
+func (a *Action[E]) performed(o Observation[E], err error) error {
+	unconfirmed, ok := errors.AsType[*UnconfirmedError](err)
+	if !ok {
+		return err
+	}
+	return &fault.Error{
+		Kind:    fault.CallTimeout,
+		Cause:   unconfirmed,
+		Hint:    "it is not repeated; check what it changed before doing it again",
+		Message: fmt.Sprintf("%s: %v", o.Found, unconfirmed),
+	}
+}
+
+// begin computes the deadlines. When ctx has a deadline, part of the time before it is kept to explain a failure.
+func (a *Action[E]) begin(ctx context.Context) {
+	now := time.Now()
+	ready, final := a.Limits.Ready, max(a.Limits.Ready+a.Limits.Response, a.Limits.First)
+	if end, ok := ctx.Deadline(); ok {
+		whole := end.Sub(now)
+		reserve := min(2*a.Limits.Response, whole/4)
+		ready, final = max(0, min(ready, whole-reserve)), min(final, whole-reserve/2)
+	}
+	a.start, a.ready, a.final = now, now.Add(ready), now.Add(final)
+	a.lastAnswer = now
+}
+
+// left is the time left for tries.
+func (a *Action[E]) left() time.Duration { return max(0, time.Until(a.ready)) }
+
+// waitUntilReady tries until the element is ready or the time is over.
+func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) {
+	bounded, cancel := context.WithDeadline(ctx, a.final)
+	defer cancel()
+	for {
+		o, err := a.Screen.Observe(bounded, a.left())
+		a.tries += max(1, o.Tries)
+		switch {
+		case err == nil && o.Ready:
+			return o, nil
+		case ctx.Err() != nil:
+			return o, context.Cause(ctx)
+		case bounded.Err() != nil:
+			return o, a.timeout(ctx)
+		case err != nil && !errors.Is(err, ErrChanged):
+			return o, err
+		case err == nil:
+			a.last, a.lastAnswer = o, time.Now()
+			if a.left() == 0 {
+				return o, a.failure(ctx)
+			}
+		}
+		if !o.Waited {
+			a.Screen.WaitForChange(bounded, min(pollInterval, max(minInterval, a.left())))
+		}
+	}
+}
+
+const (
+	// pollInterval is how often a screen is looked at that shows no change.
+	pollInterval = 200 * time.Millisecond
+	// minInterval is a frame of an animation; a screen is not looked at more often.
+	minInterval = 16 * time.Millisecond
+)
+
+// timeout is the error when the last try did not end in time.
+func (a *Action[E]) timeout(ctx context.Context) error {
+	if silent := time.Since(a.lastAnswer); silent > 2*a.Limits.Response {
+		return fault.New(fault.CallTimeout, "", "%s: %s did not respond within %s", a.Selector, a.place(),
+			round(time.Since(a.start)))
+	}
+	return a.failure(ctx)
+}
+
+func (a *Action[E]) place() string {
+	if a.Place == "" {
+		return "the screen"
+	}
+	return a.Place
+}

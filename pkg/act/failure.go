@@ -1,0 +1,130 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Failure says why an action was given up before anything happened.
+type Failure struct {
+	Selector Selector
+	Want     string        // what the element should have been
+	Place    string        // where elements were counted
+	Count    int           // how many elements matched
+	Matches  []string      // the first of them, when there were too many
+	Found    string        // the element, empty when there was none
+	Held     []string      // the conditions that held
+	Reason   string        // why the next one did not
+	Missing  string        // replaces "… was not found"
+	Similar  []string      // what may have been meant, quoted
+	Tries    int           // how many times the element was resolved
+	Took     time.Duration // for all tries
+	Location string        // where the device was
+}
+
+// failure explains why the action is given up.
+func (a *Action[E]) failure(ctx context.Context) error {
+	f := &Failure{
+		Selector: a.Selector,
+		Want:     a.Want,
+		Place:    a.place(),
+		Tries:    a.tries,
+		Took:     a.ready.Sub(a.start),
+		Count:    a.last.Count,
+		Matches:  a.last.Matches,
+		Found:    a.last.Found,
+		Held:     a.last.Held,
+		Reason:   a.last.Reason,
+		Missing:  a.last.Missing,
+	}
+	explain, cancel := context.WithTimeout(ctx, a.Limits.Response)
+	defer cancel()
+	if f.Found == "" && f.Count == 0 && f.Missing == "" {
+		f.Similar = a.Screen.Similar(explain)
+	}
+	f.Location = a.Screen.Location(explain)
+	return &fault.Error{Kind: fault.ToolFailed, Message: f.Error(), Hint: f.hint(), Details: f.details(), Cause: f}
+}
+
+// Error says what was asked and what was wrong, then what was seen, how often and how long was tried, and where.
+func (f *Failure) Error() string {
+	var details []string
+	if f.Found != "" && f.Reason != "" {
+		found := "found " + f.Found
+		if f.Count > 1 {
+			found += fmt.Sprintf(", the first of %d", f.Count)
+			if f.Selector.Indexed {
+				found = fmt.Sprintf("found %s, one of %d", f.Found, f.Count)
+			}
+		}
+		details = append(details, found)
+	}
+	if len(f.Held) > 0 {
+		details = append(details, "it is "+strings.Join(f.Held, ", "))
+	}
+	tries := "1 try"
+	if f.Tries != 1 {
+		tries = fmt.Sprintf("%d tries", f.Tries)
+	}
+	details = append(details, fmt.Sprintf("%s in %s", tries, round(f.Took)))
+	if f.Location != "" {
+		details = append(details, f.Location)
+	}
+	return fmt.Sprintf("%s (%s)", f.summary(), strings.Join(details, "; "))
+}
+
+func (f *Failure) summary() string {
+	switch {
+	case len(f.Matches) > 0:
+		return fmt.Sprintf("%s matches %d elements, but must match one: %s", f.Selector, f.Count,
+			strings.Join(f.Matches, ", "))
+	case f.Reason != "":
+		return fmt.Sprintf("%s is not %s: %s", f.Selector, f.Want, f.Reason)
+	case f.Missing != "":
+		return f.Missing
+	case f.Selector.Indexed && f.Count > 0:
+		return fmt.Sprintf("%s %d is the %s %s (counting from 0); %s has %d",
+			f.Selector.IndexName, f.Selector.Index, ordinal(f.Selector.Index+1), f.Selector.Text, f.Place, f.Count)
+	case len(f.Similar) > 0:
+		return fmt.Sprintf("%s was not found; %s has %s", f.Selector, f.Place, strings.Join(f.Similar, ", "))
+	}
+	return fmt.Sprintf("%s was not found", f.Selector)
+}
+
+func (f *Failure) hint() string {
+	if len(f.Matches) > 0 {
+		return "describe the element more precisely, or choose one of them by its index"
+	}
+	return ""
+}
+
+// details are the facts for programs.
+func (f *Failure) details() map[string]any {
+	return map[string]any{"tries": f.Tries, "tookMs": f.Took.Milliseconds(), "matches": f.Count, "held": f.Held}
+}
+
+// ordinal is a number as a word, up to tenth, or with its ending.
+func ordinal(n int) string {
+	words := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
+	if n <= len(words) {
+		return words[n-1]
+	}
+	ending := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			ending = "st"
+		case 2:
+			ending = "nd"
+		case 3:
+			ending = "rd"
+		}
+	}
+	return fmt.Sprint(n, ending)
+}
+
+func round(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }

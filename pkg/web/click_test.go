@@ -1,0 +1,228 @@
+package web
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestClickWaitsUntilElementIsReady(t *testing.T) {
+	t.Parallel()
+	at := serve(t, nil)
+	for name := range strings.FieldsSeq(`plain late hidden moving covered replaced disabled offscreen smooth scroller sticky vanishes nested label
+		contents wrapped busy blocked`) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := openSession(t)
+			u.mustCall("web_navigate", "url", at+"/act-ready.html?case="+name)
+			u.mustCall("web_click", "ref", "css=#target")
+			if got := u.mustEval("[n, other].join()"); got != "1,0" && name != "wrapped" && name != "label" ||
+				!strings.HasPrefix(got, "1,") {
+				t.Errorf("clicks, clicks on anything else: %s", got)
+			}
+		})
+	}
+}
+
+func TestClickFailsWithReason(t *testing.T) {
+	t.Parallel()
+	at := serve(t, nil)
+	for name, parts := range map[string][]string{
+		"coveredForever": {`div#cover.modal.wide "Please wait" covers it`,
+			"it is attached, visible, stable, enabled", "tries in 400ms", `page http://`, `"Ready or not"`},
+		"restless":        {"it moves", "it is attached, visible"},
+		"disabledForever": {"it is disabled", "found button#target \"Go\""},
+		"ariaDisabled":    {"it is aria-disabled"},
+		"fieldset":        {"it is in a disabled fieldset"},
+		"clickThrough":    {"pointer-events: none"},
+		"inert":           {"div#place", "is inert"},
+		"zero":            {"it is not visible: it has no size"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := openSession(t)
+			u.mustCall("web_navigate", "url", at+"/act-ready.html?case="+name)
+			u.mustFail("web_click", []any{"ref", "css=#target"}, append(parts, "#target is not ready to be clicked")...)
+			if got := u.mustEval("[n, other].join()"); got != "0,0" {
+				t.Errorf("clicks, clicks on anything else: %s", got)
+			}
+		})
+	}
+}
+
+func TestClickOnBusyPageEnds(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-ready.html")
+	u.mustEval("void setTimeout(() => { for (;;); })")
+	start := time.Now()
+	result, err := u.callWithin(2*time.Second, "web_click", map[string]any{"ref": "css=#target"})
+	if took := time.Since(start); err != nil || result.OK || took > testLimit/2 {
+		t.Errorf("%q after %s, %v", result.Text, took, err)
+	}
+}
+
+func TestClickNeverReachesReplacement(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-ready.html?case=trap")
+	u.mustFail("web_click", []any{"ref", `button "Go"`})
+	if got := u.mustEval("[n, other, window.trapped].join()"); got != "0,0," {
+		t.Errorf("clicks: %s", got)
+	}
+}
+
+func TestClickThatNavigatesSucceedsOnce(t *testing.T) {
+	t.Parallel()
+	at := serve(t, nil)
+	for ref, script := range map[string]string{
+		"Navigate":              "heading.textContent === 'next'",
+		"Link":                  "heading.textContent === 'linked'",
+		"Navigate when pressed": "heading.textContent === 'pressed'",
+		"Alert":                 "n === 1 && said.length === 1",
+		"Confirm":               "n === 1 && said[0] === false",
+		"Prompt":                "n === 1 && said[0] === null",
+		"Alert when pressed":    "n <= 1",
+		"Ask before leaving":    "heading.textContent === 'asked'",
+		"Write":                 "n === 1 && document.body.textContent === 'Written'",
+		"Push":                  "n === 1 && heading.textContent === 'pushed'",
+		"Remove":                "n === 1 && !document.body.textContent.includes('Remove')",
+	} {
+		t.Run(ref, func(t *testing.T) {
+			t.Parallel()
+			u := openSession(t)
+			u.mustCall("web_navigate", "url", at+"/act-leaves.html")
+			u.mustCall("web_click", "ref", ref)
+			waitFor(t, script, func() bool {
+				result, err := u.call("web_evaluate", "script", script)
+				return err == nil && result.Text == "true"
+			})
+			if ref != "Write" && ref != "Navigate when pressed" {
+				u.mustCall("web_click", "ref", "css=#stay")
+			}
+		})
+	}
+}
+
+func TestClickThatOpensPageKeepsCurrentPage(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-leaves.html")
+	u.mustCall("web_click", "ref", "New tab")
+	u.mustCall("web_click", "ref", `button "Stay"`)
+	u.mustCall("web_click", "ref", "css=#stay")
+	if got := u.mustEval("n"); got != "2" {
+		t.Errorf("%s clicks", got)
+	}
+}
+
+func TestClickNeverReachesNextPage(t *testing.T) {
+	t.Parallel()
+	at := serve(t, nil)
+	for name, leave := range map[string]func(u *testSession){
+		"navigation": func(u *testSession) { u.mustCall("web_navigate", "url", at+"/act-leaves.html?heading=other") },
+		"going back": func(u *testSession) { u.mustCall("web_navigate", "action", "back") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := openSession(t)
+			u.mustCall("web_navigate", "url", at+"/act-leaves.html?heading=before")
+			u.mustCall("web_navigate", "url", at+"/act-leaves.html")
+			ctx := t.Context()
+			p := u.page()
+			s := p.search(byCSS("#stay"), check{name: "click", pointer: true})
+			o, err := s.do(ctx, testLimit, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave(u)
+			if err := p.clickAt(ctx, o.X, o.Y); err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.inputResult(ctx, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			late := u.mustEval("presses.some((after) => after < 500)") // later presses look like a person's
+			blocked := u.mustEval("presses.length") == "0"
+			if late != "false" || blocked && (r.Blocked == "" || u.mustEval("n") != "0") {
+				t.Errorf("%+v; presses: %s", r, u.mustEval("presses"))
+			}
+		})
+	}
+}
+
+func TestNumberNeverMeansAnotherElement(t *testing.T) {
+	t.Parallel()
+	at := serve(t, nil)
+	for name, tt := range map[string]struct {
+		ref, fails, deleted string
+	}{
+		"still":   {"e2", "", "b"},
+		"shifts":  {"e1", `the page changed: e1 was button "Delete a" and is now button "Delete b"`, ""},
+		"renewed": {"e1", "", "a"},
+		"shrinks": {"e2", "e2 does not exist", ""},
+		"grows":   {"e2", "", "b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := openSession(t)
+			u.mustCall("web_navigate", "url", at+"/act-numbers.html?case="+name)
+			if tt.fails == "" {
+				u.mustCall("web_click", "ref", tt.ref)
+			} else {
+				u.mustFail("web_click", []any{"ref", tt.ref}, tt.fails)
+			}
+			if got := u.mustEval("deleted.join()"); got != tt.deleted {
+				t.Errorf("deleted %q, want %q", got, tt.deleted)
+			}
+		})
+	}
+}
+
+func TestElementsInFramesAndShadowRoots(t *testing.T) {
+	t.Parallel()
+	at := serve(t, nil)
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/act-frames.html?other="+strings.Replace(at, "127.0.0.1", "localhost", 1))
+	for _, ref := range []string{"In main", "In same", `button "In cross"`, "css=#button", "In cross"} {
+		u.mustCall("web_click", "ref", ref)
+	}
+	u.mustCall("web_type", "ref", "Field in same", "text", "x")
+	u.mustCall("web_type", "ref", "Field in cross", "text", "y")
+	u.mustCall("inputText", "text", "z")
+	u.mustCall("web_hover", "ref", "In cross")
+	u.mustFail("web_type", []any{"ref", "css=#field", "text", "x"},
+		`#field matches 2 elements, but must match one: input#field "Field in same", input#field "Field in cross"`)
+	u.mustCall("web_click", "nodeSelector", map[string]any{"web": map[string]any{"cssSelector": "#button",
+		"nthIndex": 1}})
+	want := "main,same,cross,same,cross,typed x,typed y,typed yz,cross"
+	waitFor(t, want, func() bool { return u.mustEval("clicks.join()") == want })
+
+	u.mustCall("web_navigate", "url", at+"/act-shadow.html")
+	for _, ref := range []string{
+		"css=.buy", "css=x-card x-inner .deep", "css=#open section > .buy", "Buy now", `button "Deep button"`, "Sealed button", "Deep button",
+	} {
+		u.mustCall("web_click", "ref", ref)
+	}
+	u.mustCall("web_click", "nodeSelector", map[string]any{"web": map[string]any{"dataTestId": "buy"}})
+	u.mustCall("web_type", "ref", "Inner field", "text", "typed")
+	if got, want := u.mustEval("clicks.join() + ' ' + innerValue()"), "buy,deep,buy,buy,deep,sealed,deep,buy typed"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestElementsOfLongPage(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-many.html")
+	for ref, title := range map[string]string{
+		"css=#last": "last", "css=[data-testid=row-2000]": "row 2000", "Last of many": "last", `button "Take 3000"`: "row 3000", "e8002": "last",
+	} {
+		u.mustCall("web_click", "ref", ref)
+		if got := u.mustEval("document.title"); got != title {
+			t.Errorf("%s: %q, want %q", ref, got, title)
+		}
+	}
+	u.mustCall("web_verifyTextVisible", "text", "row 3999:")
+}

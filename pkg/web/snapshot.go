@@ -1,0 +1,178 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/aria"
+)
+
+// snapshotBytes is the default size of the list that web_snapshot returns.
+const snapshotBytes = 6000
+
+// maxLayoutRounds bounds how often skipped parts are laid out, which may contain others.
+const maxLayoutRounds = 4
+
+// tree returns the snapshot of the main frame.
+func (p *page) tree(ctx context.Context) (*aria.Tree, error) {
+	f := p.main()
+	capture, err := f.capture(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for range maxLayoutRounds {
+		skipped := capture.Skipped()
+		if len(skipped) == 0 {
+			break
+		}
+		if err := p.layOut(ctx, f, skipped); err != nil {
+			return nil, err
+		}
+		before := len(skipped)
+		if capture, err = f.capture(ctx); err != nil {
+			return nil, err
+		}
+		if len(capture.Skipped()) == before {
+			break // nothing in them can be laid out
+		}
+	}
+	if capture.HasCheckBox() {
+		if capture.Mixed, err = f.mixed(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return aria.Snapshot(capture), nil
+}
+
+// capture returns the document of f with its layout.
+func (f *frame) capture(ctx context.Context) (*aria.Capture, error) {
+	var c aria.Capture
+	err := f.session.Call(ctx, "DOMSnapshot.captureSnapshot", aria.CaptureParams(), &c)
+	return &c, asGone(err)
+}
+
+// layOut makes the browser lay out elements that it skips because they are far from view.
+func (p *page) layOut(ctx context.Context, f *frame, nodes []int) error {
+	for _, id := range nodes {
+		element, err := p.resolveNode(ctx, f, id)
+		if err != nil {
+			return err
+		}
+		err = f.eval(ctx, "layOut", nil, element)
+		element.release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mixed returns the backend node ids of the check boxes that a script has made indeterminate.
+func (f *frame) mixed(ctx context.Context) ([]int, error) {
+	list, err := f.handle(ctx, "indeterminateBoxes")
+	if list == nil || err != nil {
+		return nil, err
+	}
+	defer list.release()
+	var answer struct {
+		Result []struct {
+			Enumerable bool `json:"enumerable"`
+			Value      struct {
+				ObjectID string `json:"objectId"`
+			} `json:"value"`
+		} `json:"result"`
+	}
+	err = f.session.Call(ctx, "Runtime.getProperties",
+		map[string]any{"objectId": list.objectID, "ownProperties": true}, &answer)
+	if err != nil {
+		return nil, asGone(err)
+	}
+	var ids []int
+	for _, p := range answer.Result {
+		if !p.Enumerable || p.Value.ObjectID == "" {
+			continue
+		}
+		id, err := f.backendID(ctx, &handle{frame: f, objectID: p.Value.ObjectID})
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// backendID returns the backend node id of an element, and releases it.
+func (f *frame) backendID(ctx context.Context, element *handle) (int, error) {
+	defer element.release()
+	var described struct {
+		Node struct {
+			BackendNodeID int `json:"backendNodeId"`
+		} `json:"node"`
+	}
+	err := f.session.Call(ctx, "DOM.describeNode", map[string]any{"objectId": element.objectID}, &described)
+	return described.Node.BackendNodeID, asGone(err)
+}
+
+// partOfTree returns the snapshot of the page, and that of the first element that matches a CSS selector, or of the
+// page without one.
+func (p *page) partOfTree(ctx context.Context, selector string) (whole, part *aria.Tree, err error) {
+	if whole, err = p.tree(ctx); err != nil || selector == "" {
+		return whole, whole, err
+	}
+	element, err := p.main().handle(ctx, "first", map[string]string{"css": selector})
+	if err != nil {
+		return nil, nil, selectorError(err, selector)
+	}
+	if element == nil {
+		return nil, nil, fault.New(fault.ToolFailed, "", "no element matches %s", selector)
+	}
+	id, err := p.main().backendID(ctx, element)
+	if err != nil {
+		return nil, nil, err
+	}
+	part, ok := whole.Within(id)
+	if !ok {
+		return nil, nil, errGone // it was added after the capture
+	}
+	return whole, part, nil
+}
+
+// webSnapshot is web_snapshot.
+func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	a := arguments(args)
+	whole, part, err := p.partOfTree(ctx, a.text("within"))
+	for errors.Is(err, errGone) && ctx.Err() == nil {
+		p.waitForChange(ctx, pollSlice)
+		whole, part, err = p.partOfTree(ctx, a.text("within"))
+	}
+	if err != nil {
+		return tool.Result{}, err
+	}
+	data, err := p.screenshot(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	name := a.text("screenName")
+	if name == "" {
+		name = "screen"
+	}
+	for _, kept := range []device.Artifact{
+		{Name: name + ".png", Data: data},
+		{Name: name + ".yaml", Data: []byte(p.notes.redact(whole.String()) + "\n"), Text: true},
+	} {
+		if _, err := p.device.session.Keep(kept); err != nil {
+			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keep the snapshot")
+		}
+	}
+	list, left := part.List(int(a.number("maxBytes", snapshotBytes)))
+	result := success("kept %s.png and %s.yaml of %s\n%s", name, name, p.url(), list)
+	if left > 0 {
+		result.Text += fmt.Sprintf("\n… %d more lines; narrow with within, or raise maxBytes", left)
+	}
+	result.Structured = marshal(map[string]any{"url": p.url(), "title": p.title(ctx), "snapshot": list, "more": left})
+	return result, nil
+}

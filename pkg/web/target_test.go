@@ -1,0 +1,172 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// web is a nodeSelector for the web.
+func web(pairs ...any) map[string]any {
+	selector := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		selector[pairs[i].(string)] = pairs[i+1]
+	}
+	return map[string]any{"web": selector}
+}
+
+func TestElementArguments(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-names.html")
+	for name, tt := range map[string]struct {
+		args []any
+		want string
+	}{
+		"cssSelector first": {[]any{"ref", "Pick", "nodeSelector",
+			web("cssSelector", "#exact", "dataTestId", "pick", "ariaRole", "link")}, "exact"},
+		"then dataTestId": {[]any{"ref", "Save", "nodeSelector",
+			web("dataTestId", "pick", "ariaRole", "link")}, "first"},
+		"then ariaRole and ariaNameRegex": {[]any{"ref", "Pick", "nodeSelector",
+			web("ariaRole", "link", "ariaNameRegex", "Save")}, "link"},
+		"the role alone": {[]any{"nodeSelector", web("ariaRole", "Heading")}, "heading"},
+		"the name alone": {[]any{"nodeSelector", web("ariaNameRegex", "Pick", "nthIndex", 1)},
+			"second"},
+		"an empty selector": {[]any{"ref", "Pick", "nodeSelector", web()}, "first"},
+		"a block for another platform": {[]any{"ref", "Pick", "nodeSelector",
+			map[string]any{"androidAccessibility": map[string]any{"text": "x"}}}, "first"},
+		"nthIndex counts from 0": {[]any{"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", "Pick", "nthIndex", 2)}, "third"},
+		"nthIndex with dataTestId": {[]any{"nodeSelector", web("dataTestId", "pick", "nthIndex", 1)}, "second"},
+		"the whole name": {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", "Save")},
+			"exact"},
+		"a pattern for the whole name": {[]any{"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", "Save .*")}, "longer"},
+		"a name with dots is itself": {[]any{"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", "a.b (c)")}, "dots"},
+		"a quoted name": {[]any{"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", `\Qa.b (c)\E`)}, "dots"},
+		"quoted in part": {[]any{"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", `a.b\Q (c)\E`, "nthIndex", 1)}, "letters"},
+		"white space does not count": {[]any{"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", "Two words")}, "spaced"},
+		"a name by aria-labelledby":      {[]any{"ref", `button "Save Only text here"`}, "described"},
+		"ref: css":                       {[]any{"ref", "css= #main > a"}, "link"},
+		"ref: a number":                  {[]any{"ref", "e4"}, "longer"},
+		"ref: role and name":             {[]any{"ref", `link "Save"`}, "link"},
+		"ref: quotes in a name":          {[]any{"ref", `button "Say \"hi\""`}, "quoted"},
+		"ref: a role":                    {[]any{"ref", "searchbox"}, "search"},
+		"ref: a role before a text":      {[]any{"ref", "heading"}, "heading"},
+		"ref: a control's name":          {[]any{"ref", "Save"}, "exact"},
+		"ref: then a label":              {[]any{"ref", "City"}, "city"},
+		"ref: then a text":               {[]any{"ref", "Only text here"}, "phrase"},
+		"ref: a part in any case":        {[]any{"ref", "AS DRAFT"}, "longer"},
+		"ref: not a role, so text":       {[]any{"ref", `Say "hi"`}, "quoted"},
+		"ref: a button's value":          {[]any{"ref", "Send it"}, "submit"},
+		"ref: a placeholder":             {[]any{"ref", "street"}, "hint"},
+		"styled names in another case":   {[]any{"ref", `button "Shout"`}, "shout"},
+		"a role that Chrome calls image": {[]any{"ref", `img "Picture"`}, "picture"},
+		"a date field is a textbox":      {[]any{"ref", `textbox "Day"`}, "date"},
+	} {
+		u.mustCall("web_click", tt.args...)
+		if got := u.mustEval("log.splice(0)[0]"); got != tt.want {
+			t.Errorf("%s: clicked %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+func TestNamesThatOnlySnapshotsHave(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-names.html")
+	if got, want := u.mustCall("web_verifyElementVisible", "nodeSelector",
+		web("ariaRole", "row", "ariaNameRegex", "Alice .*")), "tr#line"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestCoreElementArguments(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-names.html")
+	for _, args := range [][]any{
+		{"text", "Save"}, {"id", "row:1.2"}, {"id", "pick"}, {"id", "pick", "index", 2}, {"text", "Pick", "index",
+			1}, {"id", "longer", "text", "draft"},
+	} {
+		u.mustCall("tap", args...)
+	}
+	if got, want := u.mustEval("log.join()"), "exact,row:1.2,first,third,second,longer"; got != want {
+		t.Errorf("tapped %s, want %s", got, want)
+	}
+}
+
+func TestNameMatches(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pattern, is     string
+		exactly, folded bool
+	}{
+		{"Save", "Save", true, true},
+		{"Save", "SAVE", false, true},
+		{"Save", "Save as", false, false},
+		{"Save.*", "Save as", true, true},
+		{"Save|Load", "Load", true, true},
+		{"Save|Load", "Loader", false, false},
+		{`\QSave (1)\E`, "Save (1)", true, true},
+		{`\QSave.\E`, "Savex", false, false},
+		{`\QA\E|\QB\E`, "B", true, true},
+		{"Save (1)", "Save (1)", true, true},
+		{"broken (", "broken (", true, true},
+		{"a  b", "a b", true, true},
+		{"(?=x)y", "(?=x)y", true, true},
+	} {
+		exactly, folded := newName(tt.pattern).matches(tt.is)
+		if exactly != tt.exactly || folded != tt.folded {
+			t.Errorf("%q and %q: %v, %v", tt.pattern, tt.is, exactly, folded)
+		}
+	}
+}
+
+func TestInDocumentOrder(t *testing.T) {
+	t.Parallel()
+	nodes := []axNode{
+		{
+			ID:       "1",
+			Children: []string{"2", "3"},
+		},
+		{ID: "2", Children: []string{"4", "lost", "1"}},
+		{ID: "3"},
+		{ID: "4", Children: []string{"4"}},
+		{ID: "5"},
+	}
+	var got []string
+	for _, n := range inDocumentOrder(nodes) {
+		got = append(got, n.ID)
+	}
+	if diff := cmp.Diff([]string{"1", "2", "4", "3"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := inDocumentOrder(nil); len(got) != 0 {
+		t.Errorf("without nodes: %v", got)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		wanted     string
+		candidates []string
+		want       string
+	}{
+		{"Sav", []string{"Load", "Save", "Save"}, `"Save"`},
+		{"cart", []string{"Add to cart", "Buy"}, `"Add to cart"`},
+		{"xyz", []string{"a", "b", "c", "d", "e", "f"}, `"a", "b", "c", "d", "e"`},
+		{"", []string{"only"}, `"only"`},
+		{"x", nil, ""},
+	} {
+		if got := strings.Join(nearest(tt.wanted, tt.candidates), ", "); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.wanted, got, tt.want)
+		}
+	}
+}

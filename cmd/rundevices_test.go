@@ -189,6 +189,6 @@ func TestSettingsOfDevicesAreJudgedWhereTheyStand(t *testing.T) {
 		"trails/a.trail.yaml": webTrail("echo: {}"),
 	})
 	for _, command := range []string{"check", "run"} {
-		p.run(command).want(t, 3, `viewport: "10" is no size`, "trailblaze.yaml:8:20", `cdpUrl: "nowhere" begins with none of`, "trailblaze.yaml:7:11")
+		p.run(command).want(t, 3, `viewport: "10" is not a size in pixels`, "trailblaze.yaml:8:20", `cdpUrl: "nowhere" is not a URL with one of the schemes`, "trailblaze.yaml:7:11")
 	}
 }

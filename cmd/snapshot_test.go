@@ -46,7 +46,7 @@ func TestSnapshotSaysWhyItShowsNothing(t *testing.T) {
 		{3, "takes one URL, found 0", nil},
 		{3, "takes one URL, found 2", []string{"a", "b"}},
 		{3, "--max-bytes -1", []string{"about:blank", "--max-bytes", "-1"}},
-		{2, "there is no file", []string{"missing.html"}},
+		{2, "does not exist", []string{"missing.html"}},
 		{2, "nowhere", []string{"about:blank", "--browser", "/nowhere"}},
 	} {
 		p.run(append([]string{"snapshot"}, tc.args...)...).want(t, tc.code, tc.want)

@@ -1,6 +1,6 @@
-// Package cdp is a client of the Chrome DevTools Protocol over two pipes or a WebSocket: calls, events, and the error that a connection
-// ended with. It decodes only the fields that callers ask for, because browser versions add fields and values, and it refuses to know
-// what a page is. Everything in it may be used from any goroutine.
+// Package cdp is a client of the Chrome DevTools Protocol over two pipes or a WebSocket: calls, events, and the error
+// that a connection ended with. It decodes only the fields that callers ask for, because browser versions add fields
+// and values, and it refuses to know what a page is. Everything in it may be used from any goroutine.
 package cdp
 
 import (
@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// ErrDetached is the error of a call in a session that has ended: its page or worker was closed, or moved to another process.
+// ErrDetached is the error of a call in a session that has ended: its page or worker was closed, or moved to another
+// process.
 var ErrDetached = errors.New("the target was closed")
 
 // ErrClosed is the error of a connection that Close was called on.
@@ -76,8 +77,8 @@ func NewConn(t Transport) *Conn {
 // Browser returns the session of the browser itself.
 func (c *Conn) Browser() *Session { return c.browser }
 
-// Session returns the session with an id that the browser gave when it attached to a target. To receive all events of a new session,
-// call it in the listener that receives Target.attachedToTarget.
+// Session returns the session with an id that the browser gave when it attached to a target. To receive all events of a
+// new session, call it in the listener that receives Target.attachedToTarget.
 func (c *Conn) Session(id string) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()

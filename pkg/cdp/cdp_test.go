@@ -148,7 +148,10 @@ func TestCallEndsWithContextSessionOrConnection(t *testing.T) {
 			b.respond(`{"method":"Target.detachedFromTarget","params":{"sessionId":"P","targetId":"T"}}`)
 		}, cdp.ErrDetached},
 		"browser": {func(b *fakeBrowser, _ context.CancelCauseFunc, _ *cdp.Conn) { close(b.out) }, io.EOF},
-		"close":   {func(_ *fakeBrowser, _ context.CancelCauseFunc, conn *cdp.Conn) { _ = conn.Close() }, cdp.ErrClosed},
+		"close": {
+			func(_ *fakeBrowser, _ context.CancelCauseFunc, conn *cdp.Conn) { _ = conn.Close() },
+			cdp.ErrClosed,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

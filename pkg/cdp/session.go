@@ -35,15 +35,15 @@ func (s *Session) ID() string { return s.id }
 // Done returns a channel that is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Call calls a method and waits for its response, which is decoded into result unless that is nil. params may be nil. The error names
-// the method and wraps an *Error when the browser answered with one, ErrDetached when the session ended first, Conn.Err when the
-// connection ended, and the cause when ctx did.
+// Call calls a method and waits for its response, which is decoded into result unless that is nil. params may be nil.
+// The error names the method and wraps an *Error when the browser answered with one, ErrDetached when the session ended
+// first, Conn.Err when the connection ended, and the cause when ctx did.
 func (s *Session) Call(ctx context.Context, method string, params, result any) error {
 	return s.Send(method, params)(ctx, result)
 }
 
-// Send sends a call and returns at once; calls are sent in order. The function that it returns waits for the response as Call does. It
-// may be called once, or not at all.
+// Send sends a call and returns at once; calls are sent in order. The function that it returns waits for the response
+// as Call does. It may be called once, or not at all.
 func (s *Session) Send(method string, params any) (wait func(ctx context.Context, result any) error) {
 	id, p := s.conn.send(s, method, params)
 	return func(ctx context.Context, result any) error {
@@ -105,8 +105,8 @@ func (c *Conn) unregister(id int64) {
 	delete(c.pending, id)
 }
 
-// Listen calls f for each event of the session, in order, until stop is called; one more call of f may be running then. f runs in the
-// goroutine that reads from the browser, so it must not block and must not wait for a call.
+// Listen calls f for each event of the session, in order, until stop is called; one more call of f may be running then.
+// f runs in the goroutine that reads from the browser, so it must not block and must not wait for a call.
 func (s *Session) Listen(f func(Event)) (stop func()) {
 	l := &listener{f}
 	s.conn.mu.Lock()

@@ -12,15 +12,16 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Transport carries whole messages. One goroutine reads and one writes; Close may be called from another, ends both, and may be called
-// again.
+// Transport carries whole messages. One goroutine reads and one writes; Close may be called from another, ends both,
+// and may be called again.
 type Transport interface {
 	Read() ([]byte, error)
 	Write(data []byte) error
 	Close() error
 }
 
-// Pipes returns the transport for a browser that was started with --remote-debugging-pipe: a zero byte ends each message.
+// Pipes returns the transport for a browser that was started with --remote-debugging-pipe: a zero byte ends each
+// message.
 func Pipes(r io.ReadCloser, w io.WriteCloser) Transport {
 	return &pipes{r, w, bufio.NewReaderSize(r, 64<<10)}
 }
@@ -43,8 +44,8 @@ func (p *pipes) Write(data []byte) error {
 
 func (p *pipes) Close() error { return errors.Join(p.w.Close(), p.r.Close()) }
 
-// maxMessage bounds a message, so that a broken server cannot fill our memory. A screenshot of the largest page that Chromium draws stays
-// below it.
+// maxMessage bounds a message, so that a broken server cannot fill our memory. A screenshot of the largest page that
+// Chromium draws stays below it.
 const maxMessage = 512 << 20
 
 // Dial connects to the WebSocket of a browser. ctx bounds the handshake.

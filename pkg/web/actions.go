@@ -1,22 +1,82 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
+// inputResult is what page.js saw of an input event.
+type inputResult struct {
+	NewDocument bool    // the document is not the one in which the element was found
+	Received    bool    // the element received the event
+	Blocked     string  // the element that would have received it instead
+	Accepted    bool    // the field has the text that was entered
+	Changed     bool    // the content of the field changed, or it received input
+	Displayed   *string // the text in the field, nil when it is not in the page any more
+}
+
+// inputResult asks the frames that an event passes. entered are the text that was entered and whether it replaced the
+// content. A document that was replaced has received the event, unless the new document blocked it.
+func (s *search) inputResult(ctx context.Context, o observed, entered ...any) (inputResult, error) {
+	var r inputResult
+	err := o.frame.eval(ctx, "inputResult", &r, entered...)
+	if errors.Is(err, errGone) {
+		short, cancel := context.WithTimeout(ctx, s.page.limits().response)
+		defer cancel()
+		_ = s.page.main().eval(short, "inputResult", &r) // without a new document nothing was blocked
+		r.NewDocument = true
+	}
+	if r.NewDocument {
+		return inputResult{Received: r.Blocked == "", Accepted: true, Blocked: r.Blocked}, nil
+	}
+	for f := o.frame.parent; f != nil && err == nil && !r.Received && r.Blocked == ""; f = f.parent {
+		err = f.eval(ctx, "inputResult", &r)
+	}
+	return r, err
+}
+
+// unconfirmed is the error of an action that was sent.
+func unconfirmed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &act.UnconfirmedError{Cause: err}
+}
+
+// replacedBy is the error of an action that the guard kept from another element.
+func replacedBy(blocked string) error {
+	return &act.NotReceivedError{Reason: blocked + " was in its place at the last moment"}
+}
+
+// errRemoved is the error of an action whose element was removed before it.
+func errRemoved() error { return &act.NotReceivedError{Reason: "it was removed at the last moment"} }
+
+// apply has page.js act, once. A document that was replaced meanwhile has been acted on.
+func (o observed) apply(ctx context.Context) (observed, error) {
+	applied := observed{Found: o.Found}
+	err := o.frame.eval(ctx, "apply", &applied)
+	switch {
+	case errors.Is(err, errGone):
+		return o, nil
+	case err != nil:
+		return o, unconfirmed(err)
+	case applied.Gone:
+		return o, errRemoved()
+	}
+	return applied, nil
+}
+
 func webClick(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := elementOf(args)
+	t, err := elementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return p.click(ctx, tg)
+	return p.click(ctx, t)
 }
 
 func clickSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -24,101 +84,79 @@ func clickSelector(ctx context.Context, p *page, args map[string]any) (tool.Resu
 }
 
 func tap(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := coreTarget(args)
+	t, err := coreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return p.click(ctx, tg)
+	return p.click(ctx, t)
 }
 
-// coreTarget reads text, id and index.
-func coreTarget(args arguments) (target, error) {
-	text, id := args.text("text"), args.text("id")
-	tg := byText(text)
-	switch {
-	case text == "" && id == "":
-		return target{}, fault.New(fault.InvalidArguments, "give text, id or both", "nothing says which element is meant")
-	case id != "":
-		tg = target{description: fmt.Sprintf("element with id %q", id), spec: map[string]string{"id": id}}
-		if text != "" {
-			tg.spec["text"] = text
-			tg.description += fmt.Sprintf(" and text %q", text)
+// click clicks an element once.
+func (p *page) click(ctx context.Context, t target) (tool.Result, error) {
+	s := p.search(t, check{name: "click", want: "ready to be clicked", pointer: true})
+	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) error {
+		if err := p.clickAt(ctx, o.X, o.Y); err != nil {
+			return unconfirmed(err)
 		}
-	}
-	if tg.nth = int(args.number("index", -1)); tg.nth >= 0 {
-		tg.description += fmt.Sprintf(" number %d", tg.nth)
-	}
-	return tg, nil
-}
-
-// click clicks once. Until the first event has reached the element, nothing has happened and it may be tried again; after that, never.
-func (p *page) click(ctx context.Context, tg target) (tool.Result, error) {
-	a := p.attempt(ctx, tg, condition{check: "click", want: "ready to be clicked"}, actionLimit)
-	for {
-		s, err := a.pointInViewport(ctx)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		if err := p.clickAt(ctx, s.X, s.Y); err != nil {
-			return tool.Result{}, err
-		}
-		v, err := a.inputResult(ctx, s)
+		r, err := s.inputResult(ctx, o)
 		switch {
 		case err != nil:
-			return tool.Result{}, err
-		case v.Passed:
-			return success("clicked %s", s.What), nil
-		case v.Blocked == "":
-			return tool.Result{}, fault.New(fault.ToolFailed, "", "%s did not receive the click, another frame or the browser itself did (%s)",
-				s.What, p.describe(ctx))
+			return unconfirmed(err)
+		case r.Received:
+			return nil
+		case r.Blocked != "":
+			return replacedBy(r.Blocked)
 		}
-		if err := a.retryAfter(ctx, s, v); err != nil {
-			return tool.Result{}, err
-		}
+		return fault.New(fault.ToolFailed,
+			"", "%s did not receive the click; another frame or the browser itself did (%s)", o.Found, p.location(ctx))
+	})
+	if err != nil {
+		return tool.Result{}, err
 	}
+	return success("clicked %s", o.Found), nil
 }
 
 func webHover(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := elementOf(args)
+	t, err := elementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	s, err := p.attempt(ctx, tg, condition{check: "hover", want: "ready for the mouse", unique: true}, actionLimit).pointInViewport(ctx)
+	s := p.search(t, check{name: "hover", want: "ready for the mouse", unique: true, pointer: true})
+	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) error {
+		return unconfirmed(p.moveMouse(ctx, o.X, o.Y))
+	})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := p.moveMouse(ctx, s.X, s.Y); err != nil {
-		return tool.Result{}, err
-	}
-	return success("hovered over %s", s.What), nil
+	return success("hovered over %s", o.Found), nil
 }
 
-// textEntry is a text on its way into a field.
+// textEntry is a text for a field.
 type textEntry struct {
 	text   string
-	clear  bool // it replaces what is there; otherwise it is typed, key by key, at the end
-	secret bool // nothing may show it
+	clear  bool // it replaces the content; otherwise it is typed at the end, key by key
+	secret bool // no message may show it
 }
 
-// normalized is the text as a field holds it.
+// normalized is the text as a field stores it.
 func (e textEntry) normalized() string { return strings.ReplaceAll(e.text, "\r\n", "\n") }
 
 func webType(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := elementOf(args)
+	t, err := elementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	a := arguments(args)
-	return p.enterText(ctx, tg, textEntry{text: a.text("text"), clear: a.flag("clearFirst", true)})
+	return p.enterText(ctx, t, textEntry{text: a.text("text"), clear: a.flag("clearFirst", true)})
 }
 
 func webFillSecret(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := elementOf(args)
+	t, err := elementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	p.addSecret(arguments(args).text("value"))
-	return p.enterText(ctx, tg, textEntry{text: arguments(args).text("value"), clear: true, secret: true})
+	return p.enterText(ctx, t, textEntry{text: arguments(args).text("value"), clear: true, secret: true})
 }
 
 func fillSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -126,45 +164,47 @@ func fillSelector(ctx context.Context, p *page, args map[string]any) (tool.Resul
 	return p.enterText(ctx, byCSS(a.text("selector")), textEntry{text: a.text("value"), clear: true})
 }
 
-// enterText puts a text into a field, once: what the guard kept from a field that took the focus at the last moment has not happened.
-func (p *page) enterText(ctx context.Context, tg target, e textEntry) (tool.Result, error) {
-	a := p.attempt(ctx, tg, condition{
-		check: "focus", want: "ready for text", unique: true, options: map[string]any{"clear": e.clear, "text": e.text, "secret": e.secret},
-		preferredRoles: []string{"textbox", "searchbox", "combobox", "spinbutton", "Date", "DateTime", "InputTime", "ColorWell", "slider"},
-	}, actionLimit)
-	for {
-		s, err := a.run(ctx)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		v, err := a.enterText(ctx, s, e)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		if v.Blocked == "" {
-			return e.result(s, v)
-		}
-		if err := a.retryAfter(ctx, s, v); err != nil {
-			return tool.Result{}, err
-		}
-	}
+// inputText types into the field that has the focus.
+func inputText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	t := newTarget("the field with the focus")
+	t.spec = map[string]string{"focused": ""}
+	return p.enterText(ctx, t, textEntry{text: arguments(args).text("text")})
 }
 
-// enterText puts the text into a field that is ready for it.
-func (a *attempt) enterText(ctx context.Context, s observation, e textEntry) (inputResult, error) {
-	if s.Apply {
-		_, ok, err := a.apply(ctx, s)
-		if !ok {
-			return inputResult{Blocked: "nothing"}, err
+// enterText puts a text into a field, once.
+func (p *page) enterText(ctx context.Context, t target, e textEntry) (tool.Result, error) {
+	s := p.search(t, check{
+		name:    "focus",
+		want:    "ready for text",
+		unique:  true,
+		options: map[string]any{"clear": e.clear, "text": e.text, "secret": e.secret},
+		preferredRoles: []string{
+			"textbox", "searchbox", "combobox", "spinbutton", "Date", "DateTime", "InputTime", "ColorWell", "slider",
+		},
+	})
+	var r inputResult
+	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) (err error) {
+		if o.Apply {
+			r.Accepted = true
+			_, err = o.apply(ctx)
+			return err
 		}
-		return inputResult{Accepted: true}, err
+		if err := p.writeText(ctx, e); err != nil {
+			return unconfirmed(err)
+		}
+		r, err = s.inputResult(ctx, o, e.normalized(), e.clear)
+		if err == nil && r.Blocked != "" {
+			return replacedBy(r.Blocked)
+		}
+		return unconfirmed(err)
+	})
+	if err != nil {
+		return tool.Result{}, err
 	}
-	if err := a.page.writeText(ctx, e); err != nil {
-		return inputResult{}, err
-	}
-	return a.inputResult(ctx, s, e.normalized(), e.clear)
+	return e.result(o, r)
 }
 
+// writeText writes into the field that has the focus.
 func (p *page) writeText(ctx context.Context, e textEntry) error {
 	switch {
 	case !e.clear:
@@ -175,109 +215,44 @@ func (p *page) writeText(ctx context.Context, e textEntry) error {
 	return p.insertText(ctx, e.text)
 }
 
-// result holds what the field has against what went in. A field may write it in its own way, or pass it on and be empty again; one in
-// which nothing happened took nothing.
-func (e textEntry) result(s observation, v inputResult) (tool.Result, error) {
+// result compares the content of the field with the text. A field may format the text, or pass it on and be empty
+// again, but a field in which nothing changed did not accept it.
+func (e textEntry) result(o observed, r inputResult) (tool.Result, error) {
 	verb := "typed into"
 	if e.clear {
 		verb = "filled"
 	}
 	switch {
-	case v.Accepted || e.secret && v.Changed:
-		return success("%s %s", verb, s.What), nil
-	case !v.Changed:
-		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s took no text: nothing in it changed", s.What)
+	case r.Accepted || e.secret && r.Changed:
+		return success("%s %s", verb, o.Found), nil
+	case !r.Changed:
+		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s did not accept the text: nothing in it changed",
+			o.Found)
 	}
-	return success("%s %s, which now shows %q", verb, s.What, shorten(*v.Shows)), nil
-}
-
-// inputText types into what has the focus.
-func inputText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	wait := newTimeLimit(ctx, actionLimit)
-	bounded, cancel := context.WithDeadline(ctx, wait.end)
-	defer cancel()
-	what, e := "", textEntry{text: arguments(args).text("text")}
-	for bounded.Err() == nil {
-		element, is, err := p.focused(bounded)
-		if err != nil && !errors.Is(err, errGone) && bounded.Err() == nil {
-			return tool.Result{}, err
-		}
-		if element == nil {
-			what = cmp.Or(is, what) // the last look may be cut short
-			p.waitForChange(bounded, pollSlice)
-			continue
-		}
-		a := p.attempt(ctx, target{description: is, nth: -1}, condition{check: "focus", want: "ready for text", options: map[string]any{"clear": false}}, wait.left())
-		s, err := a.check(bounded, element.frame, nil, element, -1, 0, false)
-		element.release()
-		if err != nil || !s.OK {
-			p.waitForChange(bounded, pollSlice)
-			continue
-		}
-		v, err := a.enterText(ctx, s, e)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		if v.Blocked == "" {
-			return e.result(s, v)
-		}
-	}
-	if ctx.Err() != nil {
-		return tool.Result{}, context.Cause(ctx)
-	}
-	if what == "" {
-		what = "nothing"
-	}
-	return tool.Result{}, fault.New(fault.ToolFailed, "tap a field first", "no field has the focus, but %s, after %s (%s)", what,
-		wait.elapsed(), p.describe(ctx))
-}
-
-// focused is the field that has the focus, in whichever frame; nil when that is not a field, but what.
-func (p *page) focused(ctx context.Context) (element *handle, what string, err error) {
-	for _, f := range p.frames() {
-		var is struct {
-			Here, Inner, Text bool
-			What              string
-		}
-		if err := f.withinSlice(ctx, func(ctx context.Context) error { return f.eval(ctx, "focused", &is) }); err != nil {
-			return nil, "", err
-		}
-		if !is.Inner && is.Here || f.parent == nil {
-			what = is.What
-		}
-		if is.Text && is.Here {
-			element, err = f.handle(ctx, "focusedElement")
-			return element, is.What, err
-		}
-	}
-	return nil, what, nil
+	return success("%s %s, which now shows %q", verb, o.Found, shorten(*r.Displayed)), nil
 }
 
 func webSelectOption(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := elementOf(args)
+	t, err := elementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	a := p.attempt(ctx, tg, condition{
-		check: "select", want: "ready to be chosen from", unique: true, options: map[string]any{"values": arguments(args).texts("values")},
+	s := p.search(t, check{
+		name:           "select",
+		want:           "ready to be chosen from",
+		unique:         true,
+		options:        map[string]any{"values": arguments(args).texts("values")},
 		preferredRoles: []string{"combobox", "listbox"},
-	}, actionLimit)
-	for {
-		s, err := a.run(ctx)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		is, ok, err := a.apply(ctx, s)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		if ok {
-			return success("%s is now %q", s.What, is.Text), nil
-		}
-		if err := a.retryAfter(ctx, s, inputResult{Blocked: "nothing"}); err != nil {
-			return tool.Result{}, err
-		}
+	})
+	var applied observed
+	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) (err error) {
+		applied, err = o.apply(ctx)
+		return err
+	})
+	if err != nil {
+		return tool.Result{}, err
 	}
+	return success("%s is now %q", o.Found, applied.Text), nil
 }
 
 func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -298,20 +273,27 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	case "RIGHT":
 		by["dx"] = amount
 	}
-	tg := target{description: "the page", spec: map[string]string{"middle": ""}, nth: -1} // what a person would scroll
+	t := newTarget("the page")
+	t.spec = map[string]string{"middle": ""} // what a person would scroll
 	if a.has("ref") || a.has("nodeSelector") {
-		if tg, err = elementOf(a); err != nil {
+		if t, err = elementOf(a); err != nil {
 			return tool.Result{}, err
 		}
 	}
-	s, err := p.attempt(ctx, tg, condition{check: "scroll", want: "ready to be scrolled", options: by}, actionLimit).run(ctx)
+	var o observed
+	_, err = p.search(t, check{name: "scroll", want: "ready to be scrolled", options: by}).do(ctx, p.limits().action,
+		func(ctx context.Context, ready observed) (err error) {
+			o, err = ready.apply(ctx)
+			return err
+		})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if s.Moved == 0 {
-		return success("nothing moved: %s is at %.0f of %.0f", s.What, s.At, s.End), nil
+	if o.Moved == 0 {
+		return success("nothing moved: %s is at %.0f of %.0f pixels", o.Found, o.Position, o.End), nil
 	}
-	return success("scrolled %s %s by %.0f pixels, to %.0f of %.0f", s.What, strings.ToLower(direction), max(s.Moved, -s.Moved), s.At, s.End), nil
+	return success("scrolled %s %s by %.0f pixels, to %.0f of %.0f",
+		o.Found, strings.ToLower(direction), max(o.Moved, -o.Moved), o.Position, o.End), nil
 }
 
 func webPressKey(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -321,7 +303,7 @@ func webPressKey(ctx context.Context, p *page, args map[string]any) (tool.Result
 		return tool.Result{}, err
 	}
 	if err := p.pressKey(ctx, held, k); err != nil {
-		return tool.Result{}, err
+		return tool.Result{}, unconfirmed(err)
 	}
 	return success("pressed %s", text), nil
 }

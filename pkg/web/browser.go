@@ -23,36 +23,44 @@ import (
 )
 
 const (
-	// startLimit is for a cold disk and a machine that is busy with other browsers; a start takes 0.2 s.
+	// startLimit bounds the start of a browser, which takes 0.2 s, and longer with a cold disk or on a busy machine.
 	startLimit = 30 * time.Second
-	// closeLimit is how long a browser that people can see, or the script around it, may take to tidy up.
+	// closeLimit bounds the exit of a browser with a window, which may write its profile.
 	closeLimit = 2 * time.Second
 )
 
-const installHint = "install Chrome, Chromium or Edge (Debian and Ubuntu: apt-get install chromium), say where it is with --browser or " +
-	"TRAILBLAZE_BROWSER, or name one that runs elsewhere with --cdp-url"
+const installHint = "install Chrome, Chromium or Edge (Debian and Ubuntu: apt-get install chromium), give its path with " +
+	"--browser or TRAILBLAZE_BROWSER, or the URL of one that runs elsewhere with --cdp-url"
 
-// browser is a browser that we are connected to.
+// browser is a connection to a browser.
 type browser struct {
 	conn    *cdp.Conn
-	process *spawn.Process // nil for one that somebody else runs
-	name    string         // for people: what it is, and where
+	process *spawn.Process // nil for a browser that we did not start
+	name    string         // product, version and path, for messages
 	headed  bool
-	folder  string // what it may write into, empty when somebody else runs it
+	folder  string // its temporary folder; empty for a browser that we did not start
 
 	mu    sync.Mutex
 	pages map[string]*page // by browser context
 }
 
-// executableNames are what browsers are called on PATH. The last ones cannot show a window, and start in half the time.
+// executableNames are the names of browsers on PATH. The last two have no window and start in half the time.
 func executableNames() []string {
 	return []string{
-		"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge-stable", "microsoft-edge", "msedge",
-		"chrome-headless-shell", "chromium-headless-shell",
+		"google-chrome-stable",
+		"google-chrome",
+		"chromium",
+		"chromium-browser",
+		"chrome",
+		"microsoft-edge-stable",
+		"microsoft-edge",
+		"msedge",
+		"chrome-headless-shell",
+		"chromium-headless-shell",
 	}
 }
 
-// installPaths are where browsers are that are not on PATH.
+// installPaths are the usual paths of browsers that are not on PATH.
 func installPaths(goos string, getenv func(string) string) []string {
 	switch goos {
 	case "darwin":
@@ -66,7 +74,10 @@ func installPaths(goos string, getenv func(string) string) []string {
 	case "windows":
 		var found []string
 		for _, folder := range []string{"ProgramFiles", "ProgramFiles(x86)", "LocalAppData"} {
-			for _, app := range []string{`Google\Chrome\Application\chrome`, `Chromium\Application\chrome`, `Microsoft\Edge\Application\msedge`} {
+			for _, app := range []string{
+				`Google\Chrome\Application\chrome`, `Chromium\Application\chrome`,
+				`Microsoft\Edge\Application\msedge`,
+			} {
 				if dir := getenv(folder); dir != "" {
 					found = append(found, dir+`\`+app+".exe")
 				}
@@ -75,7 +86,10 @@ func installPaths(goos string, getenv func(string) string) []string {
 		return found
 	}
 	return []string{
-		"/opt/google/chrome/chrome", "/usr/lib/chromium/chromium", "/usr/lib/chromium-browser/chromium-browser", "/snap/bin/chromium",
+		"/opt/google/chrome/chrome",
+		"/usr/lib/chromium/chromium",
+		"/usr/lib/chromium-browser/chromium-browser",
+		"/snap/bin/chromium",
 		"/opt/microsoft/msedge/msedge",
 	}
 }
@@ -91,21 +105,21 @@ func (o options) find() (string, error) {
 			return filepath.Abs(path)
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			return "", fault.New(fault.PermissionDenied, "make it executable, or take it off PATH",
-				"the browser %s is on PATH but may not be executed", name)
+			return "", fault.New(fault.PermissionDenied, "make it executable, or remove it from PATH",
+				"the browser %s is on PATH but is not executable", name)
 		}
 	}
-	elsewhere := installPaths(runtime.GOOS, o.getenv)
-	for _, path := range elsewhere {
+	paths := installPaths(runtime.GOOS, o.getenv)
+	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path, nil
 		}
 	}
-	return "", fault.New(fault.CommandNotFound, installHint, "there is no browser: looked for %s on PATH, and for %s",
-		strings.Join(executableNames(), ", "), strings.Join(elsewhere, ", "))
+	return "", fault.New(fault.CommandNotFound, installHint, "no browser was found: looked for %s on PATH, and for %s",
+		strings.Join(executableNames(), ", "), strings.Join(paths, ", "))
 }
 
-// lookUp finds the browser that the user named, by a path or a name on PATH.
+// lookUp finds the browser that the user configured, by a path or a name on PATH.
 func (o options) lookUp() (string, error) {
 	path, err := spawn.LookPath(o.browser, o.env)
 	if strings.ContainsAny(o.browser, `/\`) {
@@ -114,30 +128,74 @@ func (o options) lookUp() (string, error) {
 	}
 	if err != nil {
 		return "", &fault.Error{
-			Kind: fault.CommandNotFound, Hint: "write its path, or leave it away to use the one that is installed", Cause: err,
-			Message: fmt.Sprintf("the browser %q, which --browser or TRAILBLAZE_BROWSER names, is not there", o.browser),
+			Kind:    fault.CommandNotFound,
+			Hint:    "write its path, or leave it out to use the browser that is installed",
+			Cause:   err,
+			Message: fmt.Sprintf("the browser %q of --browser or TRAILBLAZE_BROWSER was not found", o.browser),
 		}
 	}
 	return filepath.Abs(path)
 }
 
-// flags are those that every start needs. Most turn off what would talk to the network, ask a person, or slow down what nobody looks
-// at; the last features prepare address bars and processes that nobody will use, and take a quarter of a start.
+// flags are the browser's flags. Most turn off network access of the browser itself, questions to the user, and
+// throttling of pages in the background. The last features prepare address bars and spare processes, which takes a
+// quarter of the start.
 func (o options) flags(folder string) []string {
 	flags := []string{
-		"--user-data-dir=" + folder, "--no-first-run", "--no-default-browser-check", "--no-startup-window", "--no-service-autorun",
-		"--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-sync",
-		"--disable-domain-reliability", "--disable-client-side-phishing-detection", "--disable-field-trial-config", "--metrics-recording-only",
-		"--disable-extensions", "--disable-component-extensions-with-background-pages", "--disable-search-engine-choice-screen",
-		"--disable-prompt-on-repost", "--disable-hang-monitor", "--disable-popup-blocking", "--disable-infobars", "--disable-breakpad",
-		"--disable-back-forward-cache", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
-		"--disable-renderer-backgrounding", "--disable-ipc-flooding-protection", "--disable-dev-shm-usage", "--allow-pre-commit-input",
-		"--password-store=basic", "--use-mock-keychain", "--mute-audio", "--force-color-profile=srgb", "--hide-scrollbars",
-		"--export-tagged-pdf", "--disable-features=" + strings.Join([]string{
-			"Translate", "MediaRouter", "DialMediaRouteProvider", "GlobalMediaControls", "OptimizationHints", "AcceptCHFrame", "HttpsUpgrades",
-			"HttpsFirstBalancedModeAutoEnable", "CertificateTransparencyComponentUpdater", "LensOverlay", "PaintHolding",
-			"AutofillServerCommunication", "DestroyProfileOnBrowserClose", "ThirdPartyStoragePartitioning",
-			"SpareRendererForSitePerProcess", "PreloadTopChromeWebUI", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup",
+		"--user-data-dir=" + folder,
+		"--no-first-run",
+		"--no-default-browser-check",
+		"--no-startup-window",
+		"--no-service-autorun",
+		"--disable-background-networking",
+		"--disable-component-update",
+		"--disable-default-apps",
+		"--disable-sync",
+		"--disable-domain-reliability",
+		"--disable-client-side-phishing-detection",
+		"--disable-field-trial-config",
+		"--metrics-recording-only",
+		"--disable-extensions",
+		"--disable-component-extensions-with-background-pages",
+		"--disable-search-engine-choice-screen",
+		"--disable-prompt-on-repost",
+		"--disable-hang-monitor",
+		"--disable-popup-blocking",
+		"--disable-infobars",
+		"--disable-breakpad",
+		"--disable-back-forward-cache",
+		"--disable-background-timer-throttling",
+		"--disable-backgrounding-occluded-windows",
+		"--disable-renderer-backgrounding",
+		"--disable-ipc-flooding-protection",
+		"--disable-dev-shm-usage",
+		"--allow-pre-commit-input",
+		"--password-store=basic",
+		"--use-mock-keychain",
+		"--mute-audio",
+		"--force-color-profile=srgb",
+		"--hide-scrollbars",
+		"--export-tagged-pdf",
+		"--disable-features=" + strings.Join([]string{
+			"Translate",
+			"MediaRouter",
+			"DialMediaRouteProvider",
+			"GlobalMediaControls",
+			"OptimizationHints",
+			"AcceptCHFrame",
+			"HttpsUpgrades",
+			"HttpsFirstBalancedModeAutoEnable",
+			"CertificateTransparencyComponentUpdater",
+			"LensOverlay",
+			"PaintHolding",
+			"AutofillServerCommunication",
+			"DestroyProfileOnBrowserClose",
+			"ThirdPartyStoragePartitioning",
+			"SpareRendererForSitePerProcess",
+			"PreloadTopChromeWebUI",
+			"WebUIOmniboxPopup",
+			"WebUIOmniboxAimPopup",
+			"WebUIOmniboxFullPopup",
 		}, ","),
 	}
 	if !o.headed {
@@ -149,8 +207,12 @@ func (o options) flags(folder string) []string {
 	return append(flags, "--remote-debugging-port=0")
 }
 
-// start starts a browser of our own, or connects to one of somebody else.
-func (o options) start(ctx context.Context, supervisor *spawn.Supervisor, log func(level, message, hint string)) (*browser, error) {
+// start starts a browser, or connects to the one at cdpUrl.
+func (o options) start(
+	ctx context.Context,
+	supervisor *spawn.Supervisor,
+	log func(level, message, hint string),
+) (*browser, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	if o.cdpURL != "" {
@@ -161,7 +223,8 @@ func (o options) start(ctx context.Context, supervisor *spawn.Supervisor, log fu
 		return nil, err
 	}
 	if o.root {
-		log("info", "the browser runs without its sandbox, which root cannot use", "run as another user to have the sandbox")
+		log("info", "the browser runs without its sandbox, which does not work for root",
+			"run as another user to have the sandbox")
 		return o.launch(ctx, supervisor, path, "--no-sandbox")
 	}
 	b, err := o.launch(ctx, supervisor, path)
@@ -174,12 +237,17 @@ func (o options) start(ctx context.Context, supervisor *spawn.Supervisor, log fu
 }
 
 // launch starts a browser with a profile of its own.
-func (o options) launch(ctx context.Context, supervisor *spawn.Supervisor, path string, more ...string) (*browser, error) {
+func (o options) launch(
+	ctx context.Context,
+	supervisor *spawn.Supervisor,
+	path string,
+	more ...string,
+) (*browser, error) {
 	folder, err := os.MkdirTemp(o.tempDir(), "trailblaze-")
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "", "making a folder for the browser's profile")
 	}
-	// What it puts into its folder for temporary files goes with the profile.
+	// Its temporary files are removed with the profile.
 	env := slices.Concat(o.env, []string{"TMPDIR=" + folder, "BREAKPAD_DUMP_LOCATION=" + folder})
 	piped, err := supervisor.Open(ctx, spawn.Program{
 		Name: "browser", Path: path, Args: append(o.flags(folder), more...), Env: env, Folder: folder,
@@ -207,13 +275,13 @@ func (o options) launch(ctx context.Context, supervisor *spawn.Supervisor, path 
 	return b, nil
 }
 
-// tempDir is where the folder of a browser begins. Chromium ends at once when the path of a socket that it puts there does not fit into
-// the 103 bytes that systems allow, of which the folder and the socket take 66.
+// tempDir is the parent of a browser's folder. Chromium exits at once when the path of a socket in the folder has more
+// than 103 bytes, of which the names of the folder and the socket take 66.
 func (o options) tempDir() string {
 	const longest = 37
 	dir := o.getenv("TMPDIR")
 	if dir == "" {
-		dir = os.TempDir() //nolint:forbidigo // where the environment we were given does not say
+		dir = os.TempDir() //nolint:forbidigo // when the given environment has no TMPDIR
 	}
 	if runtime.GOOS != "windows" && len(dir) > longest {
 		return "/tmp"
@@ -221,10 +289,10 @@ func (o options) tempDir() string {
 	return dir
 }
 
-// dialPort connects to a browser that opened a port of its own choosing. It says which one in a file, which nothing tells us of.
+// dialPort connects to a browser that chose a port and writes it to a file.
 func dialPort(ctx context.Context, folder string, process *spawn.Process) (cdp.Transport, error) {
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
 	for {
 		if data, err := os.ReadFile(filepath.Join(folder, "DevToolsActivePort")); err == nil {
 			if port, path, ok := strings.Cut(strings.TrimSpace(string(data)), "\n"); ok {
@@ -232,7 +300,7 @@ func dialPort(ctx context.Context, folder string, process *spawn.Process) (cdp.T
 			}
 		}
 		select {
-		case <-look.C:
+		case <-tick.C:
 		case <-process.Done():
 			return nil, io.ErrUnexpectedEOF
 		case <-ctx.Done():
@@ -241,32 +309,32 @@ func dialPort(ctx context.Context, folder string, process *spawn.Process) (cdp.T
 	}
 }
 
-// initialize asks who is there and has the browser hold every new page until we have seen it.
+// initialize reads the version, and makes the browser attach us to every new page before its scripts run.
 func (b *browser) initialize(ctx context.Context) error {
 	s := b.conn.Browser()
 	s.Listen(b.onEvent)
 	version := s.Send("Browser.getVersion", nil)
 	attach := s.Send("Target.setAutoAttach", autoAttach("page"))
-	var is struct{ Product string }
-	if err := version(ctx, &is); err != nil {
+	var about struct{ Product string }
+	if err := version(ctx, &about); err != nil {
 		return err
 	}
 	if err := attach(ctx, nil); err != nil {
 		return err
 	}
-	product := strings.NewReplacer("HeadlessChrome", "Chrome", "/", " ").Replace(is.Product)
+	product := strings.NewReplacer("HeadlessChrome", "Chrome", "/", " ").Replace(about.Product)
 	b.name = fmt.Sprintf("%s (%s)", product, b.name)
 	return nil
 }
 
-// autoAttach are parameters of Target.setAutoAttach for one type of target.
+// autoAttach are the parameters of Target.setAutoAttach for one type of target.
 func autoAttach(kind string) map[string]any {
 	return map[string]any{
 		"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": []map[string]any{{"type": kind}},
 	}
 }
 
-// attachedTarget is what Target.attachedToTarget says.
+// attachedTarget are the parameters of Target.attachedToTarget.
 type attachedTarget struct {
 	SessionID  string
 	TargetInfo struct {
@@ -275,31 +343,33 @@ type attachedTarget struct {
 	WaitingForDebugger bool
 }
 
-// onEvent hands new pages to the tab whose context they belong to. Those of other people are let go.
+// onEvent passes a new page to the page whose browser context it is in, and detaches from pages of other clients.
 func (b *browser) onEvent(e cdp.Event) {
 	var a attachedTarget
 	if e.Method != "Target.attachedToTarget" || e.Decode(&a) != nil {
 		return
 	}
 	b.mu.Lock()
-	t := b.pages[a.TargetInfo.BrowserContextID]
+	p := b.pages[a.TargetInfo.BrowserContextID]
 	b.mu.Unlock()
 	s := b.conn.Session(a.SessionID)
-	if t != nil {
-		t.onAttached(s, a)
+	if p != nil {
+		p.onAttached(s, a)
 		return
 	}
 	s.Send("Runtime.runIfWaitingForDebugger", nil)
 	b.conn.Browser().Send("Target.detachFromTarget", map[string]any{"sessionId": a.SessionID})
 }
 
-// connect connects to a browser that somebody else runs.
+// connect connects to the browser at cdpUrl.
 func (o options) connect(ctx context.Context) (*browser, error) {
 	fail := func(err error) (*browser, error) {
 		return nil, &fault.Error{
-			Kind: fault.Server, Message: fmt.Sprintf("no browser can be reached at %s: %v", o.cdpURL, err), Cause: err,
-			Hint: "--cdp-url, TRAILBLAZE_CDP_URL or cdpUrl names a browser that was started with --remote-debugging-port: " +
-				"http://HOST:PORT or ws://…",
+			Kind:    fault.Server,
+			Message: fmt.Sprintf("cannot connect to a browser at %s: %v", o.cdpURL, err),
+			Cause:   err,
+			Hint: "--cdp-url, TRAILBLAZE_CDP_URL or cdpUrl is the URL of a browser that was started with " +
+				"--remote-debugging-port: http://HOST:PORT or ws://…",
 		}
 	}
 	address := o.cdpURL
@@ -321,8 +391,8 @@ func (o options) connect(ctx context.Context) (*browser, error) {
 	return b, nil
 }
 
-// webSocketURL asks a browser for its WebSocket. Chrome answers nobody who calls it by another name than localhost or an address, and names
-// itself as it was called, so a browser in a container needs both put right.
+// webSocketURL asks a browser for the URL of its WebSocket. Chrome refuses requests whose Host is a name other than
+// localhost, and answers a URL with the Host of the request, so for a browser in a container both are replaced.
 func webSocketURL(ctx context.Context, address string) (string, error) {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -352,16 +422,16 @@ func webSocketURL(ctx context.Context, address string) (string, error) {
 		}
 		return withHost(data, base)
 	}
-	return "", fmt.Errorf("%s refuses us", address)
+	return "", fmt.Errorf("%s refuses the request", address)
 }
 
-// withHost reads the answer of /json/version and puts the host in that we know.
+// withHost reads the response of /json/version and replaces the host by the one that we reached.
 func withHost(data []byte, base *url.URL) (string, error) {
 	var version struct {
 		URL string `json:"webSocketDebuggerUrl"`
 	}
 	if err := json.Unmarshal(data, &version); err != nil || version.URL == "" {
-		return "", fmt.Errorf("%s is no browser's debugging port", base)
+		return "", fmt.Errorf("%s is not the debugging port of a browser", base)
 	}
 	socket, err := url.Parse(version.URL)
 	if err != nil {
@@ -374,41 +444,42 @@ func withHost(data []byte, base *url.URL) (string, error) {
 	return socket.String(), nil
 }
 
-// startError explains why a browser that was just started cannot be used.
+// startError is the error for a browser that was started and cannot be used.
 func (b *browser) startError(cause error) error {
 	if b.process == nil {
 		return fault.Wrap(fault.Crashed, cause, "", "the browser at "+b.name)
 	}
-	what := fmt.Sprintf("the browser %s could not be used: %v", b.name, cause)
+	what := fmt.Sprintf("cannot use the browser %s: %v", b.name, cause)
 	if errors.Is(cause, context.DeadlineExceeded) {
-		what = fmt.Sprintf("the browser %s did not answer within %s", b.name, startLimit)
+		what = fmt.Sprintf("the browser %s did not respond within %s", b.name, startLimit)
 	}
 	if end := b.process.ExitError(); end != nil {
-		what = fmt.Sprintf("the browser %s ended at its start: %s", b.name, end.Message)
+		what = fmt.Sprintf("the browser %s exited during its start: %s", b.name, end.Message)
 	}
 	return b.process.Explain(fault.New(fault.Crashed, startHint(b.process.Stderr()), "%s", what))
 }
 
-// startHint knows what browsers say when they cannot start.
+// startHint is the advice for what a browser wrote when it could not start.
 func startHint(stderr string) string {
 	switch {
 	case strings.Contains(stderr, "error while loading shared libraries"):
-		return "libraries are missing; installing the distribution's own package, such as chromium, brings them"
+		return "libraries are missing; the distribution's own package, such as chromium, installs them"
 	case strings.Contains(stderr, "Missing X server") || strings.Contains(stderr, "$DISPLAY"):
-		return "--headed needs a screen: leave it away, or run under xvfb-run"
+		return "--headed needs a display: leave it out, or run under xvfb-run"
 	}
-	return "does it start by hand? --browser or TRAILBLAZE_BROWSER names another one"
+	return "try to start it by hand, or choose another one with --browser or TRAILBLAZE_BROWSER"
 }
 
-// lostError says why a browser that worked is not there any more.
+// lostError is the error for a browser that exited, or to which the connection was lost.
 func (b *browser) lostError() *fault.Error {
 	if b.process == nil {
-		return fault.New(fault.Crashed, "whoever runs it may know why", "the connection to the browser at %s is lost: %v", b.name, b.conn.Err())
+		return fault.New(fault.Crashed, "the log of the browser may say why",
+			"the connection to the browser at %s was lost: %v", b.name, b.conn.Err())
 	}
-	return b.process.Explain(fault.New(fault.Crashed, "", "the browser %s is gone", b.name))
+	return b.process.Explain(fault.New(fault.Crashed, "", "the browser %s exited", b.name))
 }
 
-// waitForExit waits, when the pipes of a browser have ended, until its process has too, so that gone can say how.
+// waitForExit waits for the exit of a browser whose pipes were closed, so that errors can report its exit code.
 func (b *browser) waitForExit() {
 	if b.process == nil {
 		return
@@ -421,14 +492,14 @@ func (b *browser) waitForExit() {
 	}
 }
 
-// close ends our part of the browser, and the browser if it is ours. One that nobody can see has nothing to tidy up, and a profile that
-// is removed need not be written first.
+// close closes the connection, and ends the browser if we started it. Only a browser with a window is asked to exit by
+// itself; the profile of any other is removed anyway.
 func (b *browser) close() error {
 	if b.process == nil {
 		return b.conn.Close()
 	}
 	if b.headed {
-		ctx, cancel := context.WithTimeout(context.Background(), closeLimit) //nolint:forbidigo // an end belongs to no call
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit) //nolint:forbidigo // outlives calls
 		defer cancel()
 		b.conn.Browser().Send("Browser.close", nil)
 		select {
@@ -439,9 +510,9 @@ func (b *browser) close() error {
 	return b.kill()
 }
 
-// kill ends a browser of ours.
+// kill kills a browser that we started.
 func (b *browser) kill() error {
-	now, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // an end belongs to no call
+	now, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // outlives calls
 	cancel()
 	err := b.process.Stop(now)
 	if b.conn != nil {

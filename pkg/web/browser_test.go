@@ -18,19 +18,19 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
 
-func TestOptionsAreJudgedBeforeAnythingStarts(t *testing.T) {
+func TestNewValidatesOptions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		key, value, want string
 	}{
 		{"viewport", "1280x800", ""},
 		{"viewport", "400X900", ""},
-		{"viewport", "1280", `"1280" is no size`},
-		{"viewport", "0x5", "no size"},
-		{"viewport", "1x2x3", "no size"},
+		{"viewport", "1280", `"1280" is not a size in pixels; write it like 1280x800`},
+		{"viewport", "0x5", "is not a size"},
+		{"viewport", "1x2x3", "is not a size"},
 		{"cdpUrl", "http://127.0.0.1:9222", ""},
 		{"cdpUrl", "wss://grid.example/?token=x", ""},
-		{"cdpUrl", "127.0.0.1:9222", "begins with none of http://, https://, ws://, wss://"},
+		{"cdpUrl", "127.0.0.1:9222", "is not a URL with one of the schemes http://, https://, ws://, wss://"},
 	} {
 		_, err := Kind().New(device.Host{Values: map[string]string{c.key: c.value}})
 		if c.want == "" && err == nil {
@@ -50,7 +50,7 @@ func TestOptionsAreJudgedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-func TestASessionThatCallsNothingStartsNothing(t *testing.T) {
+func TestSessionWithoutCallsStartsNothing(t *testing.T) {
 	t.Parallel()
 	b := newTestBackend(t, map[string]string{"browser": "/nowhere/chrome"})
 	u := openSessionIn(t, b, device.Session{})
@@ -75,7 +75,7 @@ func fakeBrowser(t *testing.T, lines string) string {
 	return path
 }
 
-func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
+func TestUnusableBrowserIsExplained(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
@@ -86,15 +86,27 @@ func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
 		kind   fault.Kind
 		want   []string
 	}{
-		"missing file":   {map[string]string{"browser": "/nowhere/chrome"}, fault.CommandNotFound, []string{`"/nowhere/chrome"`, "TRAILBLAZE_BROWSER"}},
-		"missing name":   {map[string]string{"browser": "no-such-chrome"}, fault.CommandNotFound, []string{`"no-such-chrome"`}},
+		"missing file": {
+			map[string]string{"browser": "/nowhere/chrome"},
+			fault.CommandNotFound,
+			[]string{`"/nowhere/chrome"`, "TRAILBLAZE_BROWSER"},
+		},
+		"missing name": {
+			map[string]string{"browser": "no-such-chrome"},
+			fault.CommandNotFound,
+			[]string{`"no-such-chrome"`},
+		},
 		"not executable": {map[string]string{"browser": plain}, fault.PermissionDenied, []string{plain}},
 		"dies": {
 			map[string]string{"browser": fakeBrowser(t, "echo cannot open display >&2; exit 3")},
 			fault.Crashed,
-			[]string{"ended at its start: exited with code 3", "cannot open display"},
+			[]string{"exited during its start: exited with code 3", "cannot open display"},
 		},
-		"no server": {map[string]string{"cdpUrl": "http://127.0.0.1:1"}, fault.Server, []string{"no browser can be reached at http://127.0.0.1:1"}},
+		"no server": {
+			map[string]string{"cdpUrl": "http://127.0.0.1:1"},
+			fault.Server,
+			[]string{"cannot connect to a browser at http://127.0.0.1:1"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +120,7 @@ func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
 				}
 				for _, want := range c.want {
 					if !strings.Contains(err.Error(), want) {
-						t.Errorf("got %q, which lacks %q", err, want)
+						t.Errorf("got %q, which does not contain %q", err, want)
 					}
 				}
 			}
@@ -116,7 +128,7 @@ func TestABrowserThatCannotBeUsedSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestWithoutAnyBrowserTheErrorSaysWhatWasLookedFor(t *testing.T) {
+func TestMissingBrowserErrorListsNames(t *testing.T) {
 	t.Parallel()
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		if list := installPaths(goos, func(name string) string { return "/env/" + name }); len(list) < 3 {
@@ -125,18 +137,19 @@ func TestWithoutAnyBrowserTheErrorSaysWhatWasLookedFor(t *testing.T) {
 	}
 	o := options{env: []string{"PATH=" + t.TempDir()}}
 	path, err := o.find()
-	if err == nil { // this machine has one in a usual place
+	if err == nil { // this machine has a browser at a usual path
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
 		return
 	}
-	if !strings.Contains(err.Error(), "looked for google-chrome-stable, ") || !strings.Contains(fault.As(err).Hint, "install") {
+	if !strings.Contains(err.Error(), "looked for google-chrome-stable, ") ||
+		!strings.Contains(fault.As(err).Hint, "install") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestABrowserOnPATHIsFoundByItsUsualNames(t *testing.T) {
+func TestFindBrowserOnPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"msedge", "chromium"} {
@@ -145,7 +158,10 @@ func TestABrowserOnPATHIsFoundByItsUsualNames(t *testing.T) {
 		}
 	}
 	o := options{env: []string{"PATH=" + dir}}
-	for named, want := range map[string]string{"": "chromium", "msedge": "msedge", filepath.Join(dir, "msedge"): "msedge"} {
+	for named, want := range map[string]string{
+		"": "chromium", "msedge": "msedge",
+		filepath.Join(dir, "msedge"): "msedge",
+	} {
 		o.browser = named
 		if path, err := o.find(); err != nil || path != filepath.Join(dir, want) {
 			t.Errorf("%q is %s, %v", named, path, err)
@@ -153,7 +169,7 @@ func TestABrowserOnPATHIsFoundByItsUsualNames(t *testing.T) {
 	}
 }
 
-func TestWithoutASandboxToUseTheBrowserStartsWithoutAndSaysSo(t *testing.T) {
+func TestStartsWithoutSandboxWhereUnavailable(t *testing.T) {
 	t.Parallel()
 	real, err := options{env: os.Environ()}.find()
 	if err != nil {
@@ -170,10 +186,11 @@ func TestWithoutASandboxToUseTheBrowserStartsWithoutAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestCheckNamesTheBrowser(t *testing.T) {
+func TestCheckNamesBrowser(t *testing.T) {
 	t.Parallel()
 	b := newTestBackend(t, nil)
-	if got, err := b.Check(t.Context()); err != nil || !strings.Contains(got, " (/") || !strings.HasPrefix(got, "Chrome ") {
+	if got, err := b.Check(t.Context()); err != nil || !strings.Contains(got, " (/") ||
+		!strings.HasPrefix(got, "Chrome ") {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -189,7 +206,7 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-func TestALongPathForTemporaryFilesIsNoHindrance(t *testing.T) {
+func TestLongTemporaryPath(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 20))
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -202,7 +219,7 @@ func TestALongPathForTemporaryFilesIsNoHindrance(t *testing.T) {
 	}
 }
 
-func TestAnEndDuringTheStartLeavesNothing(t *testing.T) {
+func TestCloseDuringStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	hangs := fakeBrowser(t, "exec sleep 60")
@@ -231,7 +248,7 @@ func TestAnEndDuringTheStartLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestABrowserIsReachedBehindAnotherName(t *testing.T) {
+func TestWebSocketURLReplacesHost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer func(w http.ResponseWriter, r *http.Request)
@@ -239,13 +256,17 @@ func TestABrowserIsReachedBehindAnotherName(t *testing.T) {
 	}{
 		"renamed host": {func(w http.ResponseWriter, r *http.Request) {
 			if r.Host != "localhost" {
-				http.Error(w, "Host header is specified and is not an IP address or localhost.", http.StatusInternalServerError)
+				http.Error(w, "Host header is specified and is not an IP address or localhost.",
+					http.StatusInternalServerError)
 				return
 			}
 			_, _ = w.Write([]byte(`{"Browser": "x", "webSocketDebuggerUrl": "ws://localhost/devtools/browser/1"}`))
 		}, "ws://HOST/devtools/browser/1"},
-		"refuses":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "500"},
-		"no browser":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`<html>`)) }, "is no browser's debugging port"},
+		"refuses": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "500"},
+		"no browser": {
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`<html>`)) },
+			"is not the debugging port of a browser",
+		},
 		"not allowed": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "answers 401"},
 	} {
 		t.Run(name, func(t *testing.T) {

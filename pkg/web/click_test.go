@@ -28,8 +28,10 @@ func TestClickFailsWithReason(t *testing.T) {
 	t.Parallel()
 	at := serve(t, nil)
 	for name, parts := range map[string][]string{
-		"coveredForever": {`div#cover.modal.wide "Please wait" covers it`,
-			"it is attached, visible, stable, enabled", "tries in 400ms", `page http://`, `"Ready or not"`},
+		"coveredForever": {
+			`div#cover.modal.wide "Please wait" covers it`,
+			"it is attached, visible, stable, enabled", "tries in 400ms", `page http://`, `"Ready or not"`,
+		},
 		"restless":        {"it moves", "it is attached, visible"},
 		"disabledForever": {"it is disabled", "found button#target \"Go\""},
 		"ariaDisabled":    {"it is aria-disabled"},
@@ -194,8 +196,10 @@ func TestElementsInFramesAndShadowRoots(t *testing.T) {
 	u.mustCall("web_hover", "ref", "In cross")
 	u.mustFail("web_type", []any{"ref", "css=#field", "text", "x"},
 		`#field matches 2 elements, but must match one: input#field "Field in same", input#field "Field in cross"`)
-	u.mustCall("web_click", "nodeSelector", map[string]any{"web": map[string]any{"cssSelector": "#button",
-		"nthIndex": 1}})
+	u.mustCall("web_click", "nodeSelector", map[string]any{"web": map[string]any{
+		"cssSelector": "#button",
+		"nthIndex":    1,
+	}})
 	want := "main,same,cross,same,cross,typed x,typed y,typed yz,cross"
 	waitFor(t, want, func() bool { return u.mustEval("clicks.join()") == want })
 

@@ -6,13 +6,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 )
 
-// commands are all that the web can do: those of every device, those that sections 15 and 15.1 of the specification name for it, and how
-// to answer a dialog. Agents' recordings hold the ones that begin with web_.
+// commands are all commands of the web: those of every device, and those of sections 15 and 15.1 of the specification.
+// Recordings contain those that begin with web_.
 func commands() []command {
-	return slices.Concat(core(), pageCommands(), webCommands(), recorded())
+	return slices.Concat(core(), pageCommands(), selectorCommands(), elementCommands(), verifications())
 }
 
-// core are the commands of every device.
+// core are the commands that every kind of device has.
 func core() []command {
 	run := map[string]handler{
 		"tap": tap, "inputText": inputText, "isVisible": isVisible, "hasText": hasText, "getElementText": getElementText,
@@ -21,70 +21,115 @@ func core() []command {
 	}
 	var list []command
 	for _, c := range device.Core() {
-		if run[c.Name] == nil {
-			continue
+		if run[c.Name] != nil {
+			list = append(list, command{c, run[c.Name]})
 		}
-		list = append(list, command{c, run[c.Name]})
 	}
 	return list
 }
 
-const (
-	timeoutProperty = `"timeoutMs": {"type": "integer", "minimum": 0, "maximum": 600000, "description": "How long to wait"`
-	textProperty    = `"text": {"type": "string"}`
-	valueProperty   = `"value": {"type": "string"}`
-)
+// newCommand returns a command with its input schema; properties are as in device.Command.
+func newCommand(name, description, properties string, run handler, required ...string) command {
+	return command{device.Command(name, description, properties, required...), run}
+}
 
-// webCommands are those that tools for the web call.
-func webCommands() []command {
+// pageCommands are the commands for a page as a whole.
+func pageCommands() []command {
+	const width = `"width": {"type": "integer", "minimum": 1, "maximum": 10000000}`
+	const height = `"height": {"type": "integer", "minimum": 1, "maximum": 10000000}`
+	return slices.Concat(navigationCommands(), []command{
+		newCommand("web_wait", "Waits.",
+			`"seconds": {"type": "number", "minimum": 0, "default": 1, "description": "At most 30"}`, webWait),
+		newCommand("web_snapshot",
+			"Keeps a screenshot and the elements of the page as text, and returns a list of the elements.",
+			`"screenName": {"type": "string"},
+			"within": {"type": "string", "description": "CSS selector of an element; only what is in it is listed"},
+			"maxBytes": {"type": "integer", "minimum": 0, "default": 6000, "description": "The size of the list"}`,
+			webSnapshot),
+		newCommand("web_resize", "Changes the size of the page.", width+", "+height, webResize, "width", "height"),
+		newCommand("web_currentUrl", "Returns the URL of the page.", "", webCurrentURL),
+		newCommand("evaluateJs", "Runs JavaScript in the page and returns its result as JSON.",
+			scriptProperty, webEvaluate, "script"),
+		newCommand("web_evaluate", "Runs JavaScript in the page and returns its result as JSON.",
+			scriptProperty, webEvaluate, "script"),
+		newCommand("web_getStorageState", "Returns cookies and local storage in Playwright's format.",
+			"", webGetStorageState),
+		newCommand("web_applyCookies", "Sets cookies.",
+			`"cookiesJson": {"description": "A list of cookies, or a result of web_getStorageState"}`,
+			webApplyCookies, "cookiesJson"),
+		newCommand("web_handleDialog", "Accepts or dismisses dialogs from now on; by default they are dismissed.",
+			enum("action", "What to do", "ACCEPT", "DISMISS")+
+				`, "text": {"type": "string", "description": "The text to enter into prompts"}`,
+			webHandleDialog),
+	})
+}
+
+func navigationCommands() []command {
+	const url = `"url": {"type": "string", "minLength": 1,
+		"description": "A URL with a scheme, or the path of a file beside the trail or in the project"}`
 	return []command{
-		{device.Command("click", "Clicks the first element that fits a CSS selector, once it is ready.", cssProperty, "selector"), clickSelector},
-		{
-			device.Command("fill", "Replaces what is in the only field that fits a CSS selector.", cssProperty+", "+valueProperty, "selector", "value"),
-			fillSelector,
-		},
-		{device.Command("waitForSelector", "Waits until the first element that fits a CSS selector can be seen.",
-			cssProperty+", "+timeoutProperty+`, "default": 10000}`, "selector"), waitForSelector},
+		newCommand("navigate", "Opens a page and waits until it has loaded.", url, navigate, "url"),
+		newCommand("web_navigate", "Opens a page, or goes back or forward, and waits until it has loaded.",
+			enum("action", "What to do", "GOTO", "BACK", "FORWARD")+", "+url, webNavigate),
+		newCommand("web_waitForUrl", "Waits until a regular expression is found in the URL.",
+			`"pattern": {"type": "string"}, `+timeoutProperty+`, "default": 30000}`, webWaitForURL, "pattern"),
 	}
 }
 
-// recorded are those that agents use and recordings hold.
-func recorded() []command {
-	seen := `"text": {"type": "string", "minLength": 1}`
-	key := `"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}`
-	direction := enum("direction", "Where to", "DOWN", "UP", "LEFT", "RIGHT")
-	values := `"values": {"type": ["array", "string"], "items": {"type": ["string", "number"]}, "description": "Values of options, or what they say"}`
-	list := `"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]}, "description": "Texts that have to be visible"}`
-	expected := `"expected": {"type": "string"}, ` + enum("type", "What is compared", "TEXT", "VALUE", "ATTRIBUTE") +
-		`, "attribute": {"type": "string", "description": "Its name, for type ATTRIBUTE"}`
+// selectorCommands are the commands for tools that call back.
+func selectorCommands() []command {
 	return []command{
-		{device.Command("web_click", "Clicks an element once, when it is ready.", elementProperties), webClick},
-		{device.Command("web_hover", "Moves the mouse over the only element that fits.", elementProperties), webHover},
-		{device.Command("web_type", "Writes into the only field that fits.", textProperty+", "+elementProperties+
-			`, "clearFirst": {"type": "boolean", "default": true, "description": "Replace what is in it; false types at its end, key by key"}`,
-			"text"), webType},
-		{device.Command("web_fillSecret", "Replaces what is in the only field that fits; no log shows the value.", refProperty+
-			`, "value": {"type": "string", "writeOnly": true}`, "ref", "value"), webFillSecret},
-		{
-			device.Command("web_selectOption", "Chooses options of the only drop-down list that fits.", values+", "+elementProperties, "values"),
-			webSelectOption,
-		},
-		{device.Command("web_scroll", "Scrolls the page, or inside an element.", direction+
-			`, "amount": {"type": "number", "minimum": 0, "default": 500, "description": "Pixels"}, `+elementProperties), webScroll},
-		{device.Command("web_pressKey", "Presses a key, with modifiers held down if it names any.", key, "key"), webPressKey},
-		{
-			device.Command("web_verifyTextVisible", "Fails unless a text can be seen, as any part of another and in any case.", seen, "text"),
-			webVerifyTextVisible,
-		},
-		{
-			device.Command("web_verifyElementVisible", "Fails unless the first element that fits can be seen.", elementProperties),
-			webVerifyElementVisible,
-		},
-		{device.Command("web_verifyValue", "Fails unless the first element that fits has a text, a value or an attribute.",
-			expected+", "+elementProperties, "expected"), webVerifyValue},
-		{
-			device.Command("web_verifyListVisible", "Fails unless the first element that fits shows every item.", list+", "+elementProperties, "items"),
-			webVerifyListVisible,
-		},
+		newCommand("click", "Clicks the first element that matches a CSS selector, when it is ready.",
+			cssProperty, clickSelector, "selector"),
+		newCommand("fill", "Replaces the content of the only field that matches a CSS selector.",
+			cssProperty+`, "value": {"type": "string"}`, fillSelector, "selector", "value"),
+		newCommand("waitForSelector", "Waits until the first element that matches a CSS selector is visible.",
+			cssProperty+", "+timeoutProperty+`, "default": 10000}`, waitForSelector, "selector"),
+	}
+}
+
+// elementCommands are the recorded commands that act on an element.
+func elementCommands() []command {
+	return []command{
+		newCommand("web_click", "Clicks an element once, when it is ready.", elementProperties, webClick),
+		newCommand("web_hover", "Moves the mouse over the only element that matches.", elementProperties, webHover),
+		newCommand("web_type", "Enters text into the only field that matches.",
+			`"text": {"type": "string"}, "clearFirst": {"type": "boolean", "default": true,
+			"description": "Replace the content; false types at its end, key by key"}, `+elementProperties,
+			webType, "text"),
+		newCommand("web_fillSecret",
+			"Replaces the content of the only field that matches; the value is never logged.",
+			refProperty+`, "value": {"type": "string", "writeOnly": true}`, webFillSecret, "ref", "value"),
+		newCommand("web_selectOption", "Selects options of the only drop-down list that matches.",
+			`"values": {"type": ["array", "string"], "items": {"type": ["string", "number"]},
+			"description": "Values or labels of options"}, `+elementProperties, webSelectOption, "values"),
+		newCommand("web_scroll", "Scrolls the page, or inside an element.",
+			enum("direction", "The direction", "DOWN", "UP", "LEFT", "RIGHT")+
+				`, "amount": {"type": "number", "minimum": 0, "default": 500, "description": "Pixels"}, `+
+				elementProperties,
+			webScroll),
+		newCommand("web_pressKey", "Presses a key, with modifiers held down, as in Control+A.",
+			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}`,
+			webPressKey, "key"),
+	}
+}
+
+// verifications are the recorded commands that fail unless something holds.
+func verifications() []command {
+	return []command{
+		newCommand("web_verifyTextVisible",
+			"Fails unless the page shows a text, as part of another and in any case.",
+			`"text": {"type": "string", "minLength": 1}`, webVerifyTextVisible, "text"),
+		newCommand("web_verifyElementVisible", "Fails unless the first element that matches is visible.",
+			elementProperties, webVerifyElementVisible),
+		newCommand("web_verifyValue",
+			"Fails unless the first element that matches has a text, a value or an attribute.",
+			`"expected": {"type": "string"}, `+enum("type", "What to compare", "TEXT", "VALUE", "ATTRIBUTE")+
+				`, "attribute": {"type": "string", "description": "The name of the attribute, for type ATTRIBUTE"}, `+
+				elementProperties,
+			webVerifyValue, "expected"),
+		newCommand("web_verifyListVisible", "Fails unless the first element that matches shows every item.",
+			`"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]},
+			"description": "Texts that must be visible"}, `+elementProperties, webVerifyListVisible, "items"),
 	}
 }

@@ -13,12 +13,14 @@ import (
 
 func anyValue(string) bool { return false }
 
-func TestTheWebHasEveryCommandOfTheSpecification(t *testing.T) {
+func TestCommandsOfSpecification(t *testing.T) {
 	t.Parallel()
-	want := strings.Fields(`tap inputText launchApp clearAppData isVisible hasText getElementText getElementCount captureScreen assertVisible
+	want := strings.Fields(
+		`tap inputText launchApp clearAppData isVisible hasText getElementText getElementCount captureScreen assertVisible
 		waitUntilVisible navigate click fill waitForSelector evaluateJs web_navigate web_click web_hover web_type web_fillSecret web_selectOption
 		web_scroll web_pressKey web_wait web_waitForUrl web_snapshot web_resize web_currentUrl web_evaluate web_getStorageState web_applyCookies
-		web_verifyTextVisible web_verifyElementVisible web_verifyValue web_verifyListVisible web_handleDialog`)
+		web_verifyTextVisible web_verifyElementVisible web_verifyValue web_verifyListVisible web_handleDialog`,
+	)
 	var got []string
 	for _, c := range commands() {
 		got = append(got, c.Name)
@@ -33,7 +35,7 @@ func TestTheWebHasEveryCommandOfTheSpecification(t *testing.T) {
 	}
 }
 
-func TestEveryCommandRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestCommandsRejectUnknownArguments(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
 		is := &discover.Tool{Name: c.Name, InputSchema: c.InputSchema}
@@ -44,7 +46,7 @@ func TestEveryCommandRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestArgumentsOfCommandsAreChecked(t *testing.T) {
+func TestArgumentsAreValidated(t *testing.T) {
 	t.Parallel()
 	element := map[string]any{"web": map[string]any{"cssSelector": "a"}}
 	for _, tt := range []struct {
@@ -54,10 +56,17 @@ func TestArgumentsOfCommandsAreChecked(t *testing.T) {
 	}{
 		{"web_click", map[string]any{"ref": "e1"}, ""},
 		{"web_click", map[string]any{"nodeSelector": element, "reasoning": "x"}, ""},
-		{"web_click", map[string]any{"nodeSelector": map[string]any{"web": element["web"], "androidAccessibility": map[string]any{}, "iosMaestro": nil}}, ""},
+		{"web_click", map[string]any{"nodeSelector": map[string]any{
+			"web":                  element["web"],
+			"androidAccessibility": map[string]any{}, "iosMaestro": nil,
+		}}, ""},
 		{"web_click", map[string]any{"nodeSelector": map[string]any{"below": element}}, `["below"]`},
 		{"web_click", map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"css": "a"}}}, `["css"]`},
-		{"web_click", map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"nthIndex": -1}}}, "nodeSelector"},
+		{
+			"web_click",
+			map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"nthIndex": -1}}},
+			"nodeSelector",
+		},
 		{"web_type", map[string]any{"ref": "e1"}, `missing argument "text"`},
 		{"web_type", map[string]any{"ref": "e1", "text": "", "clearFirst": "no"}, "clearFirst"},
 		{"web_fillSecret", map[string]any{"ref": "e1", "value": "x", "nodeSelector": element}, "nodeSelector"},
@@ -78,24 +87,26 @@ func TestArgumentsOfCommandsAreChecked(t *testing.T) {
 		i := slices.IndexFunc(commands(), func(c command) bool { return c.Name == tt.tool })
 		is := &discover.Tool{Name: tt.tool, InputSchema: commands()[i].InputSchema}
 		problems := is.CheckArgs(tt.args, anyValue)
-		if tt.want == "" && len(problems) > 0 || tt.want != "" && (len(problems) == 0 || !strings.Contains(problems[0].Message, tt.want)) {
+		if tt.want == "" && len(problems) > 0 ||
+			tt.want != "" && (len(problems) == 0 || !strings.Contains(problems[0].Message, tt.want)) {
 			t.Errorf("%s %v: %v, want %q", tt.tool, tt.args, problems, tt.want)
 		}
 	}
 }
 
-func TestOnlyTheSecretIsSecret(t *testing.T) {
+func TestOnlySecretArgumentIsHidden(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
 		is := &discover.Tool{Name: c.Name, InputSchema: c.InputSchema}
 		shown := is.MaskedArgs(map[string]any{"ref": "css=#x", "value": "v", "text": "t"})
-		if hidden := shown["value"] != "v"; hidden != (c.Name == "web_fillSecret") || shown["ref"] != "css=#x" || shown["text"] != "t" {
+		if hidden := shown["value"] != "v"; hidden != (c.Name == "web_fillSecret") || shown["ref"] != "css=#x" ||
+			shown["text"] != "t" {
 			t.Errorf("%s: %v", c.Name, shown)
 		}
 	}
 }
 
-func TestNamesOfCommandsAreKnownToEveryDevice(t *testing.T) {
+func TestCoreCommandsAreDeviceCommands(t *testing.T) {
 	t.Parallel()
 	for _, c := range device.Core() {
 		if !slices.Contains(device.Commands(), c.Name) {

@@ -41,7 +41,8 @@ func (u *testSession) waitForFrames(paths ...string) []*frame {
 			var path string
 			ctx, cancel := context.WithTimeout(u.t.Context(), time.Second) // one that crashes does not answer
 			defer cancel()
-			if err := f.evaluate(ctx, "location.pathname + (document.readyState == 'complete' ? '' : '…')", &path); err != nil {
+			if err := f.evaluate(ctx, "location.pathname + (document.readyState == 'complete' ? '' : '…')",
+				&path); err != nil {
 				path = err.Error()
 			}
 			there = append(there, path)
@@ -54,14 +55,16 @@ func (u *testSession) waitForFrames(paths ...string) []*frame {
 // otherSite is a URL of the same server that browsers take for another site.
 func otherSite(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
 
-func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
+func TestFramesInAnyProcess(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	far := ""
 	url := serve(t, map[string]http.HandlerFunc{
 		"/outer": func(w http.ResponseWriter, r *http.Request) {
-			htmlPage(`<body style="margin:0"><iframe src="/near" style="position:absolute;left:100px;top:50px;border:5px solid;padding:3px"></iframe>
-				<iframe src="`+far+`/far" style="position:absolute;left:500px;top:300px;border:0;width:400px;height:300px"></iframe>`)(w, r)
+			htmlPage(
+				`<body style="margin:0"><iframe src="/near" style="position:absolute;left:100px;top:50px;border:5px solid;padding:3px"></iframe>
+				<iframe src="`+far+`/far" style="position:absolute;left:500px;top:300px;border:0;width:400px;height:300px"></iframe>`,
+			)(w, r)
 		},
 		"/near":   htmlPage(`<body style="margin:0"><iframe src="/inner" style="position:absolute;left:10px;top:20px;border:0"></iframe>`),
 		"/far":    htmlPage(`<body style="margin:0"><iframe src="/inner" style="position:absolute;left:7px;top:9px;border:0"></iframe>`),
@@ -75,10 +78,9 @@ func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
 		t.Error("the other site has no process of its own")
 	}
 	for i, want := range [][2]float64{{0, 0}, {108, 58}, {118, 78}, {500, 300}, {507, 309}} {
-		a := u.page().attempt(t.Context(), target{}, condition{}, actionLimit)
-		begins, err := a.toViewport(t.Context(), observation{frame: frames[i]})
-		if err != nil || begins.Why != "" || math.Abs(begins.X-want[0]) > 0.5 || math.Abs(begins.Y-want[1]) > 0.5 {
-			t.Errorf("frame %d begins at %v, %v, want %v; %s %v", i, begins.X, begins.Y, want, begins.Why, err)
+		corner, err := u.page().search(target{}, check{}).toViewport(t.Context(), observed{frame: frames[i]})
+		if err != nil || corner.Reason != "" || math.Abs(corner.X-want[0]) > 0.5 || math.Abs(corner.Y-want[1]) > 0.5 {
+			t.Errorf("frame %d is at %v, %v, want %v; %s %v", i, corner.X, corner.Y, want, corner.Reason, err)
 		}
 	}
 
@@ -107,14 +109,17 @@ func TestEveryFrameIsSeenWhereverItLives(t *testing.T) {
 	}
 }
 
-func TestACrashedFrameLeavesThePageUsable(t *testing.T) {
+func TestCrashedFrameLeavesPageUsable(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	far := ""
 	url := serve(t, map[string]http.HandlerFunc{
-		"/outer": func(w http.ResponseWriter, r *http.Request) { htmlPage(`<iframe src="`+far+`/far"></iframe>`)(w, r) },
-		"/far":   htmlPage(`far`),
-		"/near":  htmlPage(`near`),
+		"/outer": func(w http.ResponseWriter, r *http.Request) {
+			htmlPage(`<iframe src="`+far+`/far"></iframe>`)(w,
+				r)
+		},
+		"/far":  htmlPage(`far`),
+		"/near": htmlPage(`near`),
 	})
 	far = otherSite(url)
 	u.mustCall("navigate", "url", url+"/outer")
@@ -129,12 +134,12 @@ func TestACrashedFrameLeavesThePageUsable(t *testing.T) {
 	if err := inner.evaluate(t.Context(), "1", nil); !errors.Is(err, errGone) {
 		t.Errorf("the frame answers %v", err)
 	}
-	u.waitForNotes("- the frame " + far + "/far has crashed")
+	u.waitForNotes("- the frame " + far + "/far crashed")
 	u.mustEval(`document.querySelector("iframe").src = "/near"; 0`)
 	u.waitForFrames("/outer", "/near")
 }
 
-func TestWhatWaitsInADocumentEndsWithIt(t *testing.T) {
+func TestEvalEndsWithDocument(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{"/a": htmlPage("a"), "/b": htmlPage("b")})
@@ -163,14 +168,14 @@ func TestWhatWaitsInADocumentEndsWithIt(t *testing.T) {
 		default:
 			t.Errorf("the world of the page before %s goes on", next)
 		}
-		if err := f.eval(t.Context(), "seen", nil, body); !errors.Is(err, errGone) {
+		if err := f.eval(t.Context(), "layOut", nil, body); !errors.Is(err, errGone) {
 			t.Errorf("an element of the page before %s: %v", next, err)
 		}
 		body.release()
 	}
 }
 
-func TestPagesCanNeitherSeeNorChangeOurScript(t *testing.T) {
+func TestPagesCannotAccessScript(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{"/mine": htmlPage(`<title>mine</title><script>

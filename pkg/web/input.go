@@ -12,10 +12,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Input events go to the page as a whole: the browser finds the frame. They are sent all at once and waited for afterwards, so that
-// nothing of the page can come between two of them but what they cause.
+// Input events are sent to the page; the browser finds the frame. All events of an action are sent before the first
+// response is awaited, so that scripts run between two of them only in response to the first.
 
-// input sends events of one kind. A page that an event closes has got it.
+// input sends events with one method. An event that closes the page has been received.
 func (p *page) input(ctx context.Context, method string, events ...map[string]any) error {
 	waits := make([]func(context.Context, any) error, len(events))
 	for i, event := range events {
@@ -29,7 +29,7 @@ func (p *page) input(ctx context.Context, method string, events ...map[string]an
 	return nil
 }
 
-// clickAt moves the mouse to a point and clicks there.
+// clickAt moves the mouse to a point of the viewport and clicks.
 func (p *page) clickAt(ctx context.Context, x, y float64) error {
 	event := func(kind, button string, buttons, clicks int) map[string]any {
 		return map[string]any{"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": clicks}
@@ -40,15 +40,16 @@ func (p *page) clickAt(ctx context.Context, x, y float64) error {
 
 // moveMouse moves the mouse to a point.
 func (p *page) moveMouse(ctx context.Context, x, y float64) error {
-	return p.input(ctx, "Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": x, "y": y, "button": "none"})
+	return p.input(ctx, "Input.dispatchMouseEvent",
+		map[string]any{"type": "mouseMoved", "x": x, "y": y, "button": "none"})
 }
 
-// insertText puts text into what has the focus, as if it was pasted in place of what is selected.
+// insertText replaces the selection in the element with the focus, as pasting does.
 func (p *page) insertText(ctx context.Context, text string) error {
 	return p.input(ctx, "Input.insertText", map[string]any{"text": text})
 }
 
-// typeKeys types text, a key down and up for each character of an American keyboard; what is on none is inserted.
+// typeKeys types text with key events for each character of an American keyboard, and inserts other characters.
 func (p *page) typeKeys(ctx context.Context, text string) error {
 	var events []map[string]any
 	flush := func() error {
@@ -74,14 +75,19 @@ func (p *page) typeKeys(ctx context.Context, text string) error {
 // key is a key of an American keyboard.
 type key struct {
 	name, code string
-	keyCode    int    // Windows' virtual key code, which keyCode in the page is
-	text       string // what it types; empty for a key that types nothing
+	keyCode    int    // the Windows virtual key code, which scripts see as keyCode
+	text       string // the text that it types; may be empty
 	location   int
 }
 
 func (k key) event(kind string, modifiers int) map[string]any {
 	return map[string]any{
-		"type": kind, "key": k.name, "code": k.code, "windowsVirtualKeyCode": k.keyCode, "modifiers": modifiers, "location": k.location,
+		"type":                  kind,
+		"key":                   k.name,
+		"code":                  k.code,
+		"windowsVirtualKeyCode": k.keyCode,
+		"modifiers":             modifiers,
+		"location":              k.location,
 	}
 }
 
@@ -104,7 +110,7 @@ const (
 	shift
 )
 
-// modifier is the bit of a modifier key, 0 for any other.
+// modifier is the bit of a modifier key, 0 for other keys.
 func (k key) modifier() int {
 	switch k.name {
 	case "Alt":
@@ -119,7 +125,7 @@ func (k key) modifier() int {
 	return 0
 }
 
-// specialKeys are the keys that type nothing, or whose name is not what they type.
+// specialKeys are the keys that type no text, or whose name is not their text.
 func specialKeys() []key {
 	keys := []key{
 		{"Enter", "Enter", 13, "\r", 0},
@@ -150,13 +156,13 @@ func specialKeys() []key {
 	return keys
 }
 
-// The keys that type a character, each with what Shift makes of it.
+// The characters of keys, without Shift and with Shift.
 const (
 	plainKeys   = "`1234567890-=[]\\;',./"
 	shiftedKeys = "~!@#$%^&*()_+{}|:\"<>?"
 )
 
-// keyOf is the key that types a character; ok is false when there is none.
+// keyOf returns the key that types a character; ok is false when there is none.
 func keyOf(r rune) (k key, ok bool) {
 	text := string(r)
 	switch {
@@ -177,13 +183,16 @@ func keyOf(r rune) (k key, ok bool) {
 	if r >= utf8.RuneSelf || i < 0 {
 		return key{}, false
 	}
-	codes := strings.Fields(`Backquote Digit1 Digit2 Digit3 Digit4 Digit5 Digit6 Digit7 Digit8 Digit9 Digit0 Minus Equal BracketLeft
-		BracketRight Backslash Semicolon Quote Comma Period Slash`)
+	codes := strings.Fields(
+		`Backquote Digit1 Digit2 Digit3 Digit4 Digit5 Digit6 Digit7 Digit8 Digit9 Digit0 Minus Equal BracketLeft
+		BracketRight Backslash Semicolon Quote Comma Period Slash`,
+	)
 	numbers := []int{192, 49, 50, 51, 52, 53, 54, 55, 56, 57, 48, 189, 187, 219, 221, 220, 186, 222, 188, 190, 191}
 	return key{text, codes[i], numbers[i], text, 0}, true
 }
 
-// parseKeys reads a key with the modifiers that are held down, as in Control+Shift+A. Names count in any case.
+// parseKeys reads a key with the modifiers that are held down, as in Control+Shift+A. The case of names does not
+// matter.
 func parseKeys(text string) (held []key, k key, err error) {
 	parts := strings.Split(text, "+")
 	if strings.HasSuffix(text, "++") || text == "+" { // the plus itself
@@ -199,7 +208,8 @@ func parseKeys(text string) (held []key, k key, err error) {
 			break
 		}
 		if k.modifier() == 0 {
-			return nil, key{}, fault.New(fault.InvalidArguments, "hold Control, Shift, Alt or Meta, as in Control+A", "key: %q is no modifier key", part)
+			return nil, key{}, fault.New(fault.InvalidArguments, "hold Control, Shift, Alt or Meta, as in Control+A",
+				"key: %q is not a modifier key", part)
 		}
 		held = append(held, k)
 	}
@@ -239,7 +249,7 @@ func keyNamed(name string) (key, error) {
 		return keyNamed(code)
 	}
 	hint := fault.DidYouMean(name, names)
-	return key{}, fault.New(fault.InvalidArguments, hint, "key: no key is named %q", name)
+	return key{}, fault.New(fault.InvalidArguments, hint, "key: unknown key %q", name)
 }
 
 // pressKey presses and releases a key while others are held down.
@@ -261,7 +271,7 @@ func (p *page) pressKey(ctx context.Context, held []key, k key) error {
 	return p.input(ctx, "Input.dispatchKeyEvent", events...)
 }
 
-// shifted is what a key types while Shift is held down.
+// shifted returns the key with the text that it types while Shift is held down.
 func shifted(k key) key {
 	if len(k.name) != 1 || k.text == "" {
 		return k

@@ -23,7 +23,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// testLimit is for a machine that is busy with other browsers.
+// failTime is how long mustFail waits for elements.
+const failTime = 400 * time.Millisecond
+
+// testLimit bounds every wait of a test. It is long because the machine may be busy with other browsers.
 const testLimit = 30 * time.Second
 
 func TestMain(m *testing.M) {
@@ -32,7 +35,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil { // more pages at once keep each other from answering in time
+	if err := flag.Set("test.parallel", "4"); err != nil { // more pages at once slow each other down
 		panic(err)
 	}
 	code := m.Run()
@@ -44,10 +47,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// roleVariable turns the test binary into a trailblaze that ends as it says.
+// roleVariable makes the test binary play a run that ends as its value says.
 const roleVariable = "WEB_TEST_ROLE"
 
-// runRole opens a page, says so, and ends.
+// runRole opens a page, prints that it is ready, and ends.
 func runRole(role string) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM)
@@ -58,7 +61,10 @@ func runRole(role string) {
 	}
 	d := b.Open(device.Session{Log: func(string, string, string) {}, Broken: func(error) {}})
 	ctx := context.Background()
-	if _, err := d.Call(ctx, tool.Call{Tool: "navigate", Args: map[string]any{"url": "data:text/html,<h1>hi"}}); err != nil {
+	if _, err := d.Call(ctx, tool.Call{
+		Tool: "navigate",
+		Args: map[string]any{"url": "data:text/html,<h1>hi"},
+	}); err != nil {
 		panic(err)
 	}
 	fmt.Println("ready")
@@ -74,7 +80,7 @@ func runRole(role string) {
 	os.Exit(0)
 }
 
-// sharedBrowser is the one browser that all tests use which do not need one of their own.
+// sharedBrowser is the browser of all tests that do not need one of their own.
 var sharedBrowser sharedBackend
 
 type sharedBackend struct {
@@ -114,7 +120,7 @@ func newTestBackend(t *testing.T, values map[string]string) device.Backend {
 	return b
 }
 
-// testSession is a session in a test.
+// testSession is a session of a test.
 type testSession struct {
 	t      *testing.T
 	device device.Device
@@ -135,7 +141,7 @@ func openSession(t *testing.T) *testSession {
 	return openSessionIn(t, b, device.Session{})
 }
 
-// openSessionIn opens a session in a backend; what session does not say is filled in.
+// openSessionIn opens a session in a backend, and fills in the functions of session.
 func openSessionIn(t *testing.T, b device.Backend, session device.Session) *testSession {
 	t.Helper()
 	u := &testSession{t: t, broken: make(chan error, 1), kept: map[string][]byte{}}
@@ -172,7 +178,7 @@ func (u *testSession) call(name string, args ...any) (tool.Result, error) {
 	return u.device.Call(ctx, tool.Call{Tool: name, Args: given})
 }
 
-// mustCall calls a command that has to succeed and returns its text.
+// mustCall calls a command that must succeed and returns its text.
 func (u *testSession) mustCall(name string, args ...any) string {
 	u.t.Helper()
 	result, err := u.call(name, args...)
@@ -182,38 +188,42 @@ func (u *testSession) mustCall(name string, args ...any) string {
 	return result.Text
 }
 
-// mustFail calls a command that has to fail, with a text that has all parts in it.
+// mustFail calls a command that must fail, soon, with a text that contains all parts.
 func (u *testSession) mustFail(name string, args []any, parts ...string) tool.Result {
 	u.t.Helper()
+	d := u.device.(*webDevice)
+	d.limits.action, d.limits.assertion = failTime, failTime
+	d.limits.first, d.limits.response = testLimit/2, testLimit/2
+	defer func() { d.limits = defaultLimits() }()
 	result, err := u.call(name, args...)
 	if err != nil || result.OK {
-		u.t.Fatalf("%s %v: succeeded with %q, or broke: %v", name, args, result.Text, err)
+		u.t.Fatalf("%s %v: succeeded with %q, or returned the error %v", name, args, result.Text, err)
 	}
 	for _, part := range parts {
 		if !strings.Contains(result.Text, part) {
-			u.t.Errorf("%s %v: failed with %q, which lacks %q", name, args, result.Text, part)
+			u.t.Errorf("%s %v: failed with %q, which does not contain %q", name, args, result.Text, part)
 		}
 	}
 	return result
 }
 
-// mustEval runs a script in the page.
+// mustEval evaluates a script in the page.
 func (u *testSession) mustEval(script string) string {
 	u.t.Helper()
 	return u.mustCall("web_evaluate", "script", script)
 }
 
-// waitFor waits until a condition holds.
+// waitFor waits until holds returns true.
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(testLimit); !holds(); <-time.After(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited too long for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
-// serve serves testdata/web and what a test adds.
+// serve serves testdata/web and the handlers of a test, and returns the URL.
 func serve(t *testing.T, more map[string]http.HandlerFunc) string {
 	t.Helper()
 	mux := http.NewServeMux()

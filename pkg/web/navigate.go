@@ -17,15 +17,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// loadLimit is for a page to load, and what Playwright waits for one (specification, section 15.1, of waiting for a URL).
-const loadLimit = 30 * time.Second
-
-// success is the result of a command that succeeded.
+// success returns the result of a command that succeeded.
 func success(format string, args ...any) tool.Result {
 	return tool.Result{OK: true, Text: fmt.Sprintf(format, args...)}
 }
 
-// webNavigate is web_navigate.
 func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	action, err := arguments(args).word("action", "GOTO", "BACK", "FORWARD")
 	if err != nil {
@@ -49,31 +45,32 @@ func navigate(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 	return p.open(ctx, address)
 }
 
-// launchApp opens what the target calls its base URL.
+// launchApp opens the base URL of the target.
 func launchApp(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
 	if p.device.session.BaseURL == "" {
 		return tool.Result{}, fault.New(fault.ToolFailed,
 			"write base_url under platforms: web: in the target's file, or call navigate with a url",
-			"nothing says where the app is: the target has no base_url for the web")
+			"the target has no base_url for the web")
 	}
 	return p.open(ctx, p.device.session.BaseURL)
 }
 
-// clearAppData starts over with a page that knows nothing: no cookies, no storage, no permissions.
+// clearAppData replaces the page by one without cookies, storage and permissions.
 func clearAppData(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
 	if err := p.device.replacePage(ctx, p); err != nil {
 		return tool.Result{}, err
 	}
-	return success("cleared cookies, storage and permissions; the page is empty until something is opened"), nil
+	return success("cleared cookies, storage and permissions; the page is blank"), nil
 }
 
 var absoluteURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
 
-// resolveURL makes a URL of what a trail says (specification, section 15.1): what is none is a file, beside the trail or in the project.
+// resolveURL returns the URL for an argument (specification, section 15.1): without a scheme it is the path of a file,
+// beside the trail or in the project.
 func (p *page) resolveURL(address string) (string, error) {
 	address = strings.TrimSpace(address)
 	if address == "" {
-		return "", fault.New(fault.InvalidArguments, "", "url says nothing")
+		return "", fault.New(fault.InvalidArguments, "", "url is empty")
 	}
 	if absoluteURL.MatchString(address) {
 		return address, nil
@@ -101,13 +98,16 @@ func (p *page) resolveURL(address string) (string, error) {
 			file, rest = file[:cut], address[cut:]
 		}
 	}
-	hint := "a URL begins with http:// or another scheme; anything else is a path, looked up from the trail's folder and the project's"
+	hint := "write a URL with http:// or another scheme, or a path relative to the trail's folder or the project's"
 	return "", &fault.Error{
-		Kind: fault.ToolFailed, Message: fmt.Sprintf("%q is no URL, and there is no file %s", address, strings.Join(tried, ", nor ")),
-		Hint: hint, Cause: fs.ErrNotExist,
+		Kind:    fault.ToolFailed,
+		Message: fmt.Sprintf("%q is not a URL, and the file %s does not exist", address, strings.Join(tried, " or ")),
+		Hint:    hint,
+		Cause:   fs.ErrNotExist,
 	}
 }
 
+// fileURL returns the file: URL of an absolute path.
 func fileURL(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
@@ -118,8 +118,8 @@ func fileURL(path string) string {
 
 // open opens a URL and waits for the page to load.
 func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
-	begun := time.Now()
-	ctx, cancel := withLimit(ctx, loadLimit)
+	start := time.Now()
+	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
 	before := p.main().loaderID()
 	var answer struct {
@@ -127,11 +127,11 @@ func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 		IsDownload          bool
 	}
 	if err := p.target.Call(ctx, "Page.navigate", map[string]any{"url": address}, &answer); err != nil {
-		return tool.Result{}, p.loadTimeout(ctx, address, before, begun, err)
+		return tool.Result{}, p.loadTimeout(ctx, address, before, start, err)
 	}
 	switch {
 	case answer.IsDownload:
-		return success("%s is a download, and the page stays", address), nil
+		return success("%s is a download; the page did not change", address), nil
 	case answer.ErrorText == "net::ERR_ABORTED":
 		return p.abortedNavigation(ctx, address, before, answer.LoaderID)
 	case answer.ErrorText != "":
@@ -140,7 +140,7 @@ func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 		return success("opened %s, in the same document", address), nil
 	}
 	if err := p.waitForLoad(ctx, before); err != nil {
-		return tool.Result{}, p.loadTimeout(ctx, address, before, begun, err)
+		return tool.Result{}, p.loadTimeout(ctx, address, before, start, err)
 	}
 	if at := p.url(); at != address && at != address+"/" {
 		return success("opened %s, which led to %s", address, at), nil
@@ -148,7 +148,8 @@ func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 	return success("opened %s", address), nil
 }
 
-// openingError says why a page could not be opened, once the browser shows that too: it would pass for what the next visit leads to.
+// openingError is the error for a page that could not be opened. It waits for the browser's error page, which would
+// otherwise look like the page that the next navigation opened.
 func (p *page) openingError(ctx context.Context, address, before, code string) error {
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
@@ -156,15 +157,15 @@ func (p *page) openingError(ctx context.Context, address, before, code string) e
 	return navigationError(address, code)
 }
 
-// abortedNavigation is how a visit ends that another page, a download or an answer without content took the place of.
+// abortedNavigation is the result of a navigation that another one, a download, or a response without content replaced.
 func (p *page) abortedNavigation(ctx context.Context, address, before, loader string) (tool.Result, error) {
-	// A page that crashes opens nothing either; it does not answer, and the call ends with the tab.
+	// A page that crashes opens nothing either, but it does not respond, and the call ends with the page.
 	if _, err := evaluated[int](ctx, p, "1"); err != nil && !errors.Is(err, errGone) {
 		return tool.Result{}, err
 	}
 	if now := p.main().loaderID(); now == before || now == loader {
-		return tool.Result{}, fault.New(fault.ToolFailed, "it may be a download, or an answer without content",
-			"%s opened no page: the browser gave it up (net::ERR_ABORTED)", address)
+		return tool.Result{}, fault.New(fault.ToolFailed, "it may be a download, or a response without content",
+			"%s did not open a page: the browser aborted the navigation (net::ERR_ABORTED)", address)
 	}
 	if err := p.waitForLoad(ctx, before); err != nil {
 		return tool.Result{}, err
@@ -172,56 +173,59 @@ func (p *page) abortedNavigation(ctx context.Context, address, before, loader st
 	return success("opened %s, which led to %s", address, p.url()), nil
 }
 
-// loaderID names what the frame shows: the id of its loader.
+// loaderID returns the id of the navigation that loaded the frame's document.
 func (f *frame) loaderID() string {
 	f.page.mu.Lock()
 	defer f.page.mu.Unlock()
 	return f.loader
 }
 
-// waitForLoad waits until the main frame shows another document than before, and that has loaded. It does not wait for the network to be
-// idle, which some pages never are.
+// waitForLoad waits until the main frame has another document than before, and it has loaded. It does not wait until
+// the network is idle, because some pages never are.
 func (p *page) waitForLoad(ctx context.Context, before string) error {
 	return p.waitUntil(ctx, func() bool { return p.root.loader != before && p.root.loadedLoader == p.root.loader })
 }
 
-// loadTimeout says what kept a page from loading.
-func (p *page) loadTimeout(ctx context.Context, address, before string, begun time.Time, err error) error {
+// loadTimeout is the error for a page that did not load in time.
+func (p *page) loadTimeout(ctx context.Context, address, before string, start time.Time, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	took := time.Since(begun).Round(100 * time.Millisecond)
+	took := time.Since(start).Round(100 * time.Millisecond)
 	if p.main().loaderID() == before {
-		return fault.New(fault.CallTimeout, "does the server answer? a timeout: beside the call allows it more time",
-			"%s did not answer within %s", address, took)
+		return fault.New(fault.CallTimeout, "check the server; a timeout: of the call allows more time",
+			"%s did not respond within %s", address, took)
 	}
 	return fault.New(fault.CallTimeout,
-		"something that the page loads, such as an image or a script, does not end; a timeout: beside the call allows it more time",
-		"%s answered, but had not loaded after %s", address, took)
+		"something that the page loads, such as an image, is not complete; a timeout: of the call allows more time",
+		"%s responded, but did not finish loading within %s", address, took)
 }
 
-// navigationError words why a page could not be opened. The browser's own name for it comes last.
+// navigationError is the error for a page that could not be opened. The browser's own code comes last.
 func navigationError(address, code string) error {
 	known := map[string][2]string{
-		"net::ERR_CONNECTION_REFUSED":     {"nothing listens there", "is the server running?"},
-		"net::ERR_NAME_NOT_RESOLVED":      {"the name of its host is unknown", "check the host's name"},
-		"net::ERR_CONNECTION_RESET":       {"the server closed the connection", ""},
-		"net::ERR_EMPTY_RESPONSE":         {"the server closed the connection without an answer", ""},
-		"net::ERR_INTERNET_DISCONNECTED":  {"there is no network", ""},
-		"net::ERR_FILE_NOT_FOUND":         {"there is no such file", ""},
-		"net::ERR_TOO_MANY_REDIRECTS":     {"it redirects without an end", ""},
-		"net::ERR_SSL_PROTOCOL_ERROR":     {"the server does not speak TLS", "try http:// in place of https://"},
-		"net::ERR_CERT_AUTHORITY_INVALID": {"nobody known has signed its certificate", "install who signed it, or use http:// in tests"},
-		"net::ERR_INVALID_URL":            {"this is no valid URL", ""},
+		"net::ERR_CONNECTION_REFUSED":    {"the connection was refused", "check that the server is running"},
+		"net::ERR_NAME_NOT_RESOLVED":     {"its host name is unknown", "check the host name"},
+		"net::ERR_CONNECTION_RESET":      {"the server closed the connection", ""},
+		"net::ERR_EMPTY_RESPONSE":        {"the server closed the connection without a response", ""},
+		"net::ERR_INTERNET_DISCONNECTED": {"the network is not connected", ""},
+		"net::ERR_FILE_NOT_FOUND":        {"the file does not exist", ""},
+		"net::ERR_TOO_MANY_REDIRECTS":    {"too many redirects", ""},
+		"net::ERR_SSL_PROTOCOL_ERROR":    {"the server does not use TLS", "use http:// instead of https://"},
+		"net::ERR_CERT_AUTHORITY_INVALID": {
+			"its certificate is not signed by a known authority",
+			"install the authority, or use http:// in tests",
+		},
+		"net::ERR_INVALID_URL": {"the URL is invalid", ""},
 	}
 	why := known[code]
 	if why[0] == "" {
-		why[0] = "the browser says so"
+		why[0] = "the browser reported an error"
 	}
 	return fault.New(fault.ToolFailed, why[1], "%s could not be opened: %s (%s)", address, why[0], code)
 }
 
-// history is where a tab has been.
+// history is the session history of a page.
 type history struct {
 	CurrentIndex int
 	Entries      []struct {
@@ -230,7 +234,7 @@ type history struct {
 	}
 }
 
-// history asks the browser, again while it has no page to ask because one takes the place of another.
+// history returns the session history. While one page replaces another, the browser has none, and is asked again.
 func (p *page) history(ctx context.Context) (history, error) {
 	for tick := time.Tick(20 * time.Millisecond); ; {
 		var h history
@@ -247,10 +251,10 @@ func (p *page) history(ctx context.Context) (history, error) {
 	}
 }
 
-// goInHistory goes back or forward in the history.
+// goInHistory goes back or forward in the session history.
 func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Result, error) {
-	begun := time.Now()
-	ctx, cancel := withLimit(ctx, loadLimit)
+	start := time.Now()
+	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
 	history, err := p.history(ctx)
 	if err != nil {
@@ -258,7 +262,8 @@ func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Resu
 	}
 	i := history.CurrentIndex + by
 	if i < 0 || i >= len(history.Entries) {
-		return tool.Result{}, fault.New(fault.ToolFailed, "", "there is no page to go %s to from %s", where, p.url())
+		return tool.Result{}, fault.New(fault.ToolFailed, "", "cannot go %s from %s: the history has no such page",
+			where, p.url())
 	}
 	entry := history.Entries[i]
 	before := p.main().loaderID()
@@ -283,23 +288,23 @@ func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Resu
 	select {
 	case <-moved:
 		cancelLoading(nil)
-		<-loaded //nolint:errcheck // the page is there
+		<-loaded //nolint:errcheck // the navigation stayed in the document
 	case err := <-loaded:
 		if err != nil {
-			return tool.Result{}, p.loadTimeout(ctx, entry.URL, before, begun, err)
+			return tool.Result{}, p.loadTimeout(ctx, entry.URL, before, start, err)
 		}
 	}
 	return success("went %s to %s", where, p.url()), nil
 }
 
-// webWaitForURL is web_waitForUrl.
 func webWaitForURL(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
 	pattern, err := regexp.Compile(a.text("pattern"))
 	if err != nil {
-		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err, "write a regular expression; a dot in a URL is \\.", "pattern")
+		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err,
+			"write a regular expression; write a dot as \\.", "pattern")
 	}
-	limit := timeoutOf(a, loadLimit)
+	limit := timeoutOf(a, p.limits().navigation)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = p.waitUntil(waiting, func() bool { return pattern.MatchString(p.root.url) })
@@ -310,10 +315,10 @@ func webWaitForURL(ctx context.Context, p *page, args map[string]any) (tool.Resu
 		return tool.Result{}, err
 	}
 	return tool.Result{}, fault.New(fault.ToolFailed, "",
-		"the URL is %s; within %s it did not become one that %q fits", p.url(), limit, pattern)
+		"the URL is %s; timed out after %s waiting for one that matches %q", p.url(), limit, pattern)
 }
 
-// webCurrentURL is web_currentUrl. The page knows of a change before we do.
+// webCurrentURL asks the page, which has its new URL before the event about it arrives.
 func webCurrentURL(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
 	at, err := evaluated[string](ctx, p, "location.href")
 	if err != nil || strings.HasPrefix(at, "chrome-error:") {

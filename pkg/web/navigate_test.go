@@ -15,12 +15,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// callWithin calls a command with a limit of its own.
+// callWithin calls a command with a limit.
 func (u *testSession) callWithin(limit time.Duration, name string, args map[string]any) (tool.Result, error) {
 	return u.device.Call(context.Background(), tool.Call{Tool: name, Args: args, Timeout: limit})
 }
 
-func TestAVisitWaitsForThePageToLoadAndForNothingElse(t *testing.T) {
+func TestNavigateWaitsForLoadOnly(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	release := make(chan struct{})
@@ -66,9 +66,12 @@ func TestAVisitWaitsForThePageToLoadAndForNothingElse(t *testing.T) {
 	if got := u.mustCall("navigate", "url", url+"/busy#other"); !strings.Contains(got, "in the same document") {
 		t.Error(got)
 	}
-	u.mustFail("navigate", []any{"url", url + "/none"}, "opened no page")
+	u.mustFail("navigate", []any{"url", url + "/none"}, "did not open a page")
 
-	for path, want := range map[string]string{"/never": "answered, but had not loaded after", "/hangs": "did not answer within"} {
+	for path, want := range map[string]string{
+		"/never": "responded, but did not finish loading within",
+		"/hangs": "did not respond within",
+	} {
 		result, err := u.callWithin(time.Second, "navigate", map[string]any{"url": url + path})
 		if err != nil || result.Kind != fault.CallTimeout || !strings.Contains(result.Text, url+path+" "+want) {
 			t.Errorf("%s: %+v, %v", path, result, err)
@@ -79,7 +82,7 @@ func TestAVisitWaitsForThePageToLoadAndForNothingElse(t *testing.T) {
 	}
 }
 
-func TestAPageThatCannotBeOpenedSaysWhy(t *testing.T) {
+func TestNavigationErrors(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +91,8 @@ func TestAPageThatCannotBeOpenedSaysWhy(t *testing.T) {
 	}
 	dead := "http://" + l.Addr().String()
 	_ = l.Close()
-	if got := u.mustFail("navigate", []any{"url", dead}, dead+" could not be opened: nothing listens there (net::ERR_CONNECTION_REFUSED)"); got.Hint == "" {
+	if got := u.mustFail("navigate", []any{"url", dead},
+		dead+" could not be opened: the connection was refused (net::ERR_CONNECTION_REFUSED)"); got.Hint == "" {
 		t.Error("there is no hint")
 	}
 	if got := u.mustCall("web_currentUrl"); got != dead+"/" {
@@ -100,7 +104,7 @@ func TestAPageThatCannotBeOpenedSaysWhy(t *testing.T) {
 	u.mustFail("web_navigate", []any{"action", "AROUND"}, "AROUND", "GOTO, BACK, FORWARD")
 }
 
-func TestGoingBackAndForwardCoversEveryKindOfHistory(t *testing.T) {
+func TestBackAndForward(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{"/a": htmlPage(`<title>a</title>`), "/b": htmlPage(`<title>b</title>`)})
@@ -126,14 +130,18 @@ func TestGoingBackAndForwardCoversEveryKindOfHistory(t *testing.T) {
 		}
 	}
 	u.mustCall("web_navigate", "action", "FORWARD")
-	u.mustFail("web_navigate", []any{"action", "FORWARD"}, "there is no page to go forward to from "+otherSite(url)+"/a")
+	u.mustFail("web_navigate", []any{"action", "FORWARD"},
+		"cannot go forward from "+otherSite(url)+"/a: the history has no such page")
 }
 
-func TestAURLIsTakenAsItIsOrAsAFile(t *testing.T) {
+func TestResolveURL(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	trail := filepath.Join(root, "trails", "web")
-	for _, file := range []string{"trails/web/both.html", "both.html", "root only.html", "trails/web/a?b.html", "sub/p.html"} {
+	for _, file := range []string{
+		"trails/web/both.html", "both.html", "root only.html", "trails/web/a?b.html",
+		"sub/p.html",
+	} {
 		path := filepath.Join(root, filepath.FromSlash(file))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -166,15 +174,17 @@ func TestAURLIsTakenAsItIsOrAsAFile(t *testing.T) {
 		}
 	}
 	_, err := at.resolveURL("localhost:3000/cart")
-	if err == nil || !strings.Contains(err.Error(), `"localhost:3000/cart" is no URL, and there is no file `+filepath.Join(trail, "localhost:3000/cart")) {
+	if err == nil ||
+		!strings.Contains(err.Error(), `"localhost:3000/cart" is not a URL, and the file `+filepath.Join(trail,
+			"localhost:3000/cart")) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := (&page{device: &webDevice{}}).resolveURL("x.html"); err == nil {
-		t.Error("a path without a folder is one")
+		t.Error("a relative path without a folder was resolved")
 	}
 }
 
-func TestAFileOfTheTrailOpens(t *testing.T) {
+func TestNavigateToFileOfTrail(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "my page.html"), []byte("<title>mine</title>"), 0o600); err != nil {
@@ -191,14 +201,15 @@ func TestAFileOfTheTrailOpens(t *testing.T) {
 	}
 }
 
-func TestLaunchAppOpensTheTargetsBaseURL(t *testing.T) {
+func TestLaunchAppOpensBaseURL(t *testing.T) {
 	t.Parallel()
 	b, err := sharedBrowser.get()
 	if err != nil {
 		t.Fatal(err)
 	}
 	url := serve(t, map[string]http.HandlerFunc{"/shop": htmlPage(`shop`)}) + "/shop"
-	if got := openSessionIn(t, b, device.Session{BaseURL: url}).mustCall("launchApp", "appId", "any"); got != "opened "+url {
+	if got := openSessionIn(t, b, device.Session{BaseURL: url}).mustCall("launchApp", "appId",
+		"any"); got != "opened "+url {
 		t.Error(got)
 	}
 	if got := openSession(t).mustFail("launchApp", nil, "base_url"); got.Hint == "" {
@@ -206,7 +217,7 @@ func TestLaunchAppOpensTheTargetsBaseURL(t *testing.T) {
 	}
 }
 
-func TestWaitingForAURLSeesEveryKindOfChange(t *testing.T) {
+func TestWaitForURL(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{"/a": htmlPage(`a`), "/b": htmlPage(`b`)})
@@ -220,17 +231,18 @@ func TestWaitingForAURLSeesEveryKindOfChange(t *testing.T) {
 		u.mustEval(c.script + "; 0")
 		u.mustCall("web_waitForUrl", "pattern", c.pattern)
 	}
-	u.mustFail("web_waitForUrl", []any{"pattern", "/never", "timeoutMs", 50}, "the URL is "+url+"/b", `"/never"`, "50ms")
+	u.mustFail("web_waitForUrl", []any{"pattern", "/never", "timeoutMs", 50}, "the URL is "+url+"/b", `"/never"`,
+		"50ms")
 	u.mustFail("web_waitForUrl", []any{"pattern", "("}, "pattern")
 }
 
-func TestACallWithALimitOfItsOwnEndsThere(t *testing.T) {
+func TestCallEndsAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	u.mustCall("navigate", "url", "about:blank")
 	began := time.Now()
 	result, err := u.callWithin(100*time.Millisecond, "web_evaluate", map[string]any{"script": "new Promise(() => {})"})
-	if err != nil || result.Kind != fault.CallTimeout || result.Text != "web_evaluate did not end within 100ms" {
+	if err != nil || result.Kind != fault.CallTimeout || result.Text != "web_evaluate timed out after 100ms" {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	if took := time.Since(began); took > 5*time.Second {

@@ -10,19 +10,19 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// openLimit is for a machine that is busy with other browsers; opening takes 0.1 s.
+// openLimit bounds the opening of a page, which takes 0.1 s, and longer on a busy machine.
 const openLimit = 30 * time.Second
 
-// page is the page that a session sees, in a browser context of its own. What is told by events is kept here by the goroutine that reads
-// from the browser; anybody may read it.
+// page is the page of a session, in a browser context of its own. The goroutine that reads from the browser keeps its
+// state up to date; it may be read from any goroutine.
 type page struct {
 	device    *webDevice
 	browser   *browser
 	notes     *notes
 	context   string          // id of the browser context
-	target    *cdp.Session    // of the page; set before ready is sent
-	setupSent chan []response // to what was asked of the page when it appeared
-	ctx       context.Context //nolint:containedctx // ends when the page or its browser is gone, or is closed
+	target    *cdp.Session    // of the page; set before setupSent receives
+	setupSent chan []waitFunc // receives the calls that were sent to set up the page
+	ctx       context.Context //nolint:containedctx // ends when the page is closed, crashes, or loses its browser
 	cancel    context.CancelCauseFunc
 	watcher   sync.WaitGroup
 
@@ -33,19 +33,19 @@ type page struct {
 	dialogs    dialogPolicy
 }
 
-// response waits for what a call returns.
-type response func(ctx context.Context, result any) error
+// waitFunc waits for the response to a call that was sent.
+type waitFunc func(ctx context.Context, result any) error
 
-// dialogPolicy is what dialogs get.
+// dialogPolicy is how dialogs are answered.
 type dialogPolicy struct {
 	accept bool
 	text   string // for a prompt
 }
 
-// errPageClosed is why a tab is lost that we closed.
+// errPageClosed is why a page ended that the browser closed.
 var errPageClosed = errors.New("the page was closed")
 
-// open opens a tab in a context of its own.
+// open opens a page in a new browser context.
 func (b *browser) open(ctx context.Context, d *webDevice) (*page, error) {
 	ctx, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
@@ -54,20 +54,20 @@ func (b *browser) open(ctx context.Context, d *webDevice) (*page, error) {
 	if err != nil {
 		return nil, b.openError(err)
 	}
-	t := &page{
-		device: d, browser: b, notes: d.notes, context: made.BrowserContextID, setupSent: make(chan []response, 1),
+	p := &page{
+		device: d, browser: b, notes: d.notes, context: made.BrowserContextID, setupSent: make(chan []waitFunc, 1),
 		changed: make(chan struct{}), framesByID: map[string]*frame{},
 	}
-	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	b.mu.Lock()
-	b.pages[t.context] = t
+	b.pages[p.context] = p
 	b.mu.Unlock()
-	if err := t.create(ctx); err != nil {
-		t.close()
+	if err := p.create(ctx); err != nil {
+		p.close()
 		return nil, b.openError(err)
 	}
-	t.watcher.Go(t.watch)
-	return t, nil
+	p.watcher.Go(p.watch)
+	return p, nil
 }
 
 // create creates the page and waits until it is set up.
@@ -82,9 +82,9 @@ func (p *page) create(ctx context.Context) error {
 		return err
 	}
 	select {
-	case answers := <-p.setupSent:
-		for _, a := range append(answers, response(downloads)) {
-			if err := a(ctx, nil); err != nil {
+	case calls := <-p.setupSent:
+		for _, wait := range append(calls, waitFunc(downloads)) {
+			if err := wait(ctx, nil); err != nil {
 				return err
 			}
 		}
@@ -96,18 +96,18 @@ func (p *page) create(ctx context.Context) error {
 	}
 }
 
-// openError says why no tab could be opened.
+// openError is the error when no page could be opened.
 func (b *browser) openError(cause error) error {
 	select {
 	case <-b.conn.Done():
 		b.waitForExit()
 		return b.lostError()
 	default:
-		return fault.New(fault.Crashed, "", "the browser %s opens no page: %v", b.name, cause)
+		return fault.New(fault.Crashed, "", "the browser %s could not open a page: %v", b.name, cause)
 	}
 }
 
-// onAttached gets the first page of the context, which is ours, and those that it opens.
+// onAttached sets up the first page of the browser context, which is p, and those that it opens.
 func (p *page) onAttached(s *cdp.Session, a attachedTarget) {
 	defer func() { s.Send("Runtime.runIfWaitingForDebugger", nil) }()
 	if p.target != nil {
@@ -120,31 +120,39 @@ func (p *page) onAttached(s *cdp.Session, a attachedTarget) {
 	p.root.session.to.Store(s)
 	p.framesByID[p.root.id] = p.root
 	p.watchFrames(s)
-	answers := p.sendAll(s,
+	calls := p.sendAll(s,
 		"Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true},
 		"Emulation.setDeviceMetricsOverride", metrics(p.device.Size()),
 	)
-	p.setupSent <- append(answers, p.initSession(s)...)
+	p.setupSent <- append(calls, p.initSession(s)...)
 }
 
+// metrics are the parameters that set the size of a page.
 func metrics(width, height int) map[string]any {
 	return map[string]any{
-		"width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 1, "mobile": false,
+		"width":             width,
+		"height":            height,
+		"screenWidth":       width,
+		"screenHeight":      height,
+		"deviceScaleFactor": 1,
+		"mobile":            false,
 	}
 }
 
-// sendAll begins calls, given as pairs of method and parameters.
-func (p *page) sendAll(s *cdp.Session, pairs ...any) []response {
-	var answers []response
+// sendAll sends calls, given as pairs of method and parameters.
+func (p *page) sendAll(s *cdp.Session, pairs ...any) []waitFunc {
+	var calls []waitFunc
 	for i := 0; i < len(pairs); i += 2 {
 		method, _ := pairs[i].(string)
-		answers = append(answers, s.Send(method, pairs[i+1]))
+		calls = append(calls, s.Send(method, pairs[i+1]))
 	}
-	return answers
+	return calls
 }
 
-// initSession makes a page, or a frame in a process of its own, tell of what happens in it and have our script in every document.
-func (p *page) initSession(s *cdp.Session) []response {
+// initSession enables the events of a page, or of a frame in a process of its own, and registers page.js for every
+// document.
+func (p *page) initSession(s *cdp.Session) []waitFunc {
+	script := map[string]any{"source": p.device.backend.script, "worldName": worldName, "runImmediately": true}
 	return p.sendAll(s,
 		"Inspector.enable", nil,
 		"Page.enable", nil,
@@ -152,11 +160,11 @@ func (p *page) initSession(s *cdp.Session) []response {
 		"Runtime.enable", nil,
 		"Log.enable", nil,
 		"Target.setAutoAttach", autoAttach("iframe"),
-		"Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script, "worldName": worldName, "runImmediately": true},
+		"Page.addScriptToEvaluateOnNewDocument", script,
 	)
 }
 
-// watch tells the session when the page is gone.
+// watch ends the session when the page ends.
 func (p *page) watch() {
 	select {
 	case <-p.ctx.Done():
@@ -170,7 +178,7 @@ func (p *page) watch() {
 	}
 }
 
-// closed says whether the tab is lost, also when we are just about to hear of it.
+// closed reports whether the page has ended.
 func (p *page) closed() bool {
 	select {
 	case <-p.target.Done():
@@ -181,10 +189,10 @@ func (p *page) closed() bool {
 	}
 }
 
-// errSessionClosed is why a tab is lost that its session closed.
+// errSessionClosed is why a page ended that its session closed.
 var errSessionClosed = errors.New("the session has ended")
 
-// closeError says why the tab is lost: an error of kind Cancelled when its session closed it, else Crashed.
+// closeError returns why the page ended: an error of kind Cancelled when its session closed it, else Crashed.
 func (p *page) closeError() *fault.Error {
 	cause := context.Cause(p.ctx)
 	if errors.Is(cause, errSessionClosed) {
@@ -202,10 +210,11 @@ func (p *page) closeError() *fault.Error {
 	case fault.As(cause) != nil:
 		return fault.As(cause)
 	}
-	return fault.New(fault.Crashed, "", "the page is gone: %v", cause)
+	return fault.New(fault.Crashed, "", "the connection to the page was lost: %v", cause)
 }
 
-// close ends the tab with everything that its context holds. It waits for no answer of a browser of our own.
+// close closes the page and disposes its browser context. It does not wait for a browser of our own, which is killed at
+// the end.
 func (p *page) close() {
 	p.cancel(errSessionClosed)
 	p.watcher.Wait()
@@ -213,7 +222,8 @@ func (p *page) close() {
 	p.browser.mu.Lock()
 	delete(p.browser.pages, p.context)
 	p.browser.mu.Unlock()
-	disposed := p.browser.conn.Browser().Send("Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
+	disposed := p.browser.conn.Browser().
+		Send("Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
 	if p.browser.process == nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), closeLimit)
 		defer cancel()
@@ -221,7 +231,7 @@ func (p *page) close() {
 	}
 }
 
-// waitUntil waits until something that events tell of holds. done is called with t.mu held.
+// waitUntil waits until done returns true. done is called with p.mu held, after every change that events report.
 func (p *page) waitUntil(ctx context.Context, done func() bool) error {
 	for {
 		p.mu.Lock()
@@ -238,7 +248,7 @@ func (p *page) waitUntil(ctx context.Context, done func() bool) error {
 	}
 }
 
-// update changes what events tell of.
+// update changes what p.mu guards.
 func (p *page) update(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,7 +257,7 @@ func (p *page) update(change func()) {
 	p.changed = make(chan struct{})
 }
 
-// onPageEvent hears what happens in pages that our page opened.
+// onPageEvent notes dialogs, downloads, other pages and errors.
 func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
@@ -266,7 +276,8 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	}
 }
 
-// onDialog answers a dialog at once: while it is open, scripts of the page do not run. A beforeunload dialog is always accepted.
+// onDialog answers a dialog at once: while it is open, scripts of the page do not run. A beforeunload dialog is always
+// accepted.
 func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	var dialog struct{ Type, Message, DefaultPrompt string }
 	if e.Decode(&dialog) != nil {
@@ -286,31 +297,32 @@ func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	p.notes.dialog(dialog.Type, dialog.Message, policy.accept)
 }
 
-// onCrash is heard when the process of the page has died, or that of a frame, which the page can do without.
+// onCrash handles the end of a process: that of the page, or that of a frame, without which the page goes on.
 func (p *page) onCrash(s *cdp.Session) {
 	if s == p.target {
-		p.cancel(fault.New(fault.Crashed, "the page may need more memory than there is, or have met a bug of the browser",
-			"the page %s has crashed", p.url()))
+		p.cancel(fault.New(fault.Crashed,
+			"the page may need more memory than the machine has, or the browser has a bug",
+			"the page %s crashed", p.url()))
 		return
 	}
 	p.update(func() {
 		for _, f := range p.framesByID {
 			if f.session.to.CompareAndSwap(s, nil) {
 				f.endWorld()
-				p.notes.add(noteConsole, "the frame %s has crashed", f.url)
+				p.notes.add(noteConsole, "the frame %s crashed", f.url)
 			}
 		}
 	})
 }
 
-// url is where the page is.
+// url returns the URL of the page.
 func (p *page) url() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.root.url
 }
 
-// downloadBehavior lets a browser of our own save files, beside its profile. Where another one would put them is not ours to say.
+// downloadBehavior makes a browser of our own save files beside its profile. Another browser keeps its own folder.
 func (p *page) downloadBehavior() map[string]any {
 	params := map[string]any{"behavior": "default", "browserContextId": p.context, "eventsEnabled": true}
 	if p.browser.folder != "" {

@@ -1,20 +1,25 @@
-// The part of the web commands that runs in the page, in an isolated world of each frame: pages can neither see nor change it. It is
-// evaluated once for each document, as early as the browser allows; Go calls the functions of globalThis.trailblaze.
+// The part of the web commands that runs in the page, in an isolated world of each frame, where pages can neither see
+// nor change it. It is evaluated once in each document, as early as the browser allows. Go calls the functions of
+// globalThis.trailblaze.
 //
-// An element is named by a spec, {css} or {testId} or {id, text} or {text} or {middle} of the page, or given as itself. Nothing in here waits longer than the
-// slice of time that it is told.
+// An element is given by a spec, which is one of {css}, {testId}, {id, text}, {text}, {focused} and {middle}, or as
+// itself. No function waits for longer than the time that it is given.
 (() => {
   "use strict";
   if (globalThis.trailblaze) return;
 
-  // ---------------------------------------------------------------------------------------------------------------- looking for it
+  // --------------------------------------------------------------------------------------------------- finding elements
 
-  const normal = (text) => text.replace(/[\u200b\u00ad]/g, "").replace(/\s+/g, " ").trim();
+  const normalize = (text) =>
+    text
+      .replace(/[\u200b\u00ad]/g, "")
+      .replace(/\s+/g, " ")
+      .trim();
 
   const parentOf = (el) => el.assignedSlot ?? el.parentElement ?? el.getRootNode().host ?? null;
 
-  // within says whether el is or lies inside outer, across shadow roots.
-  const within = (el, outer) => {
+  // isInside reports whether el is outer or inside it, across shadow roots.
+  const isInside = (el, outer) => {
     for (; el; el = parentOf(el)) if (el === outer) return true;
     return false;
   };
@@ -35,208 +40,243 @@
     return found;
   };
 
-  const inDocumentOrder = (a, b) => {
-    const up = (el) => {
+  const compareDocumentOrder = (a, b) => {
+    const ancestors = (el) => {
       const chain = [el];
-      for (let p = el; (p = p.parentNode ?? p.host); ) chain.unshift(p);
+      for (let p = el; (p = p.parentNode ?? p.host);) chain.unshift(p);
       return chain;
     };
-    const [as, bs] = [up(a), up(b)];
+    const [as, bs] = [ancestors(a), ancestors(b)];
     let i = 0;
     while (i < as.length && as[i] === bs[i]) i++;
     if (i === as.length || i === bs.length) return as.length - bs.length;
-    if (as[i].nodeType === Node.DOCUMENT_FRAGMENT_NODE) return -1; // a shadow root comes before what its host holds
+    if (as[i].nodeType === Node.DOCUMENT_FRAGMENT_NODE) return -1; // a shadow root comes first
     if (bs[i].nodeType === Node.DOCUMENT_FRAGMENT_NODE) return 1;
     return as[i].compareDocumentPosition(bs[i]) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1;
   };
 
-  // query is querySelectorAll through open shadow roots: each root is searched, and a space in the selector also reaches into them.
-  const query = (selector) => {
-    document.createDocumentFragment().querySelector(selector); // throws for what is no selector
+  // queryAll is querySelectorAll through open shadow roots: each root is searched, and a space in the selector also
+  // reaches into them.
+  const queryAll = (selector) => {
+    document.createDocumentFragment().querySelector(selector); // throws when the selector is invalid
     const all = roots();
     if (all.length === 1) return [...document.querySelectorAll(selector)];
     const found = new Set(all.flatMap((root) => [...root.querySelectorAll(selector)]));
-    for (const alternative of split(selector, ",")) {
-      const steps = split(alternative.trim(), " ");
+    for (const alternative of splitSelector(selector, ",")) {
+      const steps = splitSelector(alternative.trim(), " ");
       if (steps.length < 2) continue;
-      for (const el of all.flatMap((root) => [...root.querySelectorAll(steps.at(-1))])) if (leads(el, steps.slice(0, -1))) found.add(el);
+      const last = all.flatMap((root) => [...root.querySelectorAll(steps.at(-1))]);
+      for (const el of last) if (hasAncestors(el, steps.slice(0, -1))) found.add(el);
     }
-    return [...found].sort(inDocumentOrder);
+    return [...found].sort(compareDocumentOrder);
   };
 
-  // leads says whether el has ancestors that match the steps in their order.
-  const leads = (el, steps) => {
-    if (steps.length === 0) return true;
-    for (let p = parentOf(el); p; p = parentOf(p)) if (p.matches(steps.at(-1)) && leads(p, steps.slice(0, -1))) return true;
+  // hasAncestors reports whether el has ancestors that match the selectors in their order.
+  const hasAncestors = (el, selectors) => {
+    if (selectors.length === 0) return true;
+    for (let p = parentOf(el); p; p = parentOf(p)) {
+      if (p.matches(selectors.at(-1)) && hasAncestors(p, selectors.slice(0, -1))) return true;
+    }
     return false;
   };
 
-  // split cuts a selector at commas, or at the spaces that mean "inside", but not in brackets and quotes.
-  const split = (selector, at) => {
+  // splitSelector splits a selector at commas or at descendant combinators, but not in brackets and quotes.
+  const splitSelector = (selector, at) => {
     const parts = [""];
     let depth = 0;
     for (const piece of selector.match(/\\.|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\s*[>+~](?!=)\s*|\s+|[^]/g) ?? []) {
       if ("([".includes(piece)) depth++;
       if (")]".includes(piece)) depth--;
-      const here = at === "," ? piece === "," : /^\s+$/.test(piece);
-      if (here && depth === 0) parts.push("");
+      const splits = at === "," ? piece === "," : /^\s+$/.test(piece);
+      if (splits && depth === 0) parts.push("");
       else parts[parts.length - 1] += piece;
     }
     return parts;
   };
 
-  const silent = "script, style, noscript, template, head";
-  const buttons = 'input[type="submit"], input[type="button"], input[type="reset"]';
+  const notRendered = "script, style, noscript, template, head";
+  const buttonInputs = 'input[type="submit"], input[type="button"], input[type="reset"]';
 
-  // textOf is the text that an element holds, as it is written rather than styled.
+  // textOf is the text of an element as it is written, not as it is styled.
   const textOf = (el) => {
-    if (el.matches(silent)) return "";
-    if (el.matches(buttons)) return normal(el.value);
-    if (!el.querySelector("script, style, noscript, template")) return normal(el.textContent);
+    if (el.matches(notRendered)) return "";
+    if (el.matches(buttonInputs)) return normalize(el.value);
+    if (!el.querySelector("script, style, noscript, template")) return normalize(el.textContent);
     let text = "";
     const walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
-      node.nodeType === Node.ELEMENT_NODE && node.matches(silent) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+      node.nodeType === Node.ELEMENT_NODE && node.matches(notRendered)
+        ? NodeFilter.FILTER_REJECT
+        : NodeFilter.FILTER_ACCEPT,
+    );
     while (walker.nextNode()) text += walker.currentNode.nodeValue ?? "";
-    return normal(text);
+    return normalize(text);
   };
 
-  const has = (text, part) => text.toLowerCase().includes(part.toLowerCase());
+  const includesIgnoringCase = (text, part) => text.toLowerCase().includes(part.toLowerCase());
 
-  // byText finds the smallest elements whose text matches; none does that lacks needle.
-  const byText = (needle, matches, inside = roots()) => {
+  // elementsByText returns the innermost elements whose text matches. Texts that do not include needle cannot match.
+  const elementsByText = (needle, matches, inside = roots()) => {
     const found = [];
     const visit = (el) => {
       const text = textOf(el);
-      if (!has(text, needle)) return false;
-      let deeper = false;
-      for (const child of el.children) deeper = visit(child) || deeper;
-      if (deeper || !matches(text)) return deeper;
+      if (!includesIgnoringCase(text, needle)) return false;
+      let inner = false;
+      for (const child of el.children) inner = visit(child) || inner;
+      if (inner || !matches(text)) return inner;
       found.push(el);
       return true;
     };
     for (const root of inside) {
-      for (const el of root === document ? [document.body ?? document.documentElement] : root.children) if (el) visit(el);
-      for (const el of root.querySelectorAll(buttons)) if (matches(textOf(el))) found.push(el);
+      for (const el of root === document ? [document.body ?? document.documentElement] : root.children)
+        if (el) visit(el);
+      for (const el of root.querySelectorAll(buttonInputs)) if (matches(textOf(el))) found.push(el);
     }
     return found;
   };
 
-  const controls = "button, a[href], input:not([type=hidden]), select, textarea, summary, [contenteditable], [role=button], [role=link], " +
-    "[role=textbox], [role=combobox], [role=searchbox], [role=checkbox], [role=radio], [role=switch], [role=tab], [role=menuitem], " +
-    "[role=option], [role=slider], [role=spinbutton]";
+  const controls = CONTROLS; // replaced by a selector from the table of roles
 
-  // named finds what text stands for: labels, then text, first those that equal it; then whatever contains it, in any case. Visible
-  // elements win over hidden ones. Go has looked for controls of that very name before, in the accessibility tree.
-  const named = (text) => {
-    const needle = normal(text);
+  const allControls = () => roots().flatMap((root) => [...root.querySelectorAll(controls)]);
+
+  // elementsByName returns what a text may mean: labels, then texts, first those that equal it, then those that include
+  // it in any case. Visible elements win over hidden ones. Before this, Go has looked for controls with exactly this
+  // name in the accessibility tree.
+  const elementsByName = (text) => {
+    const needle = normalize(text);
     if (!needle) return [];
     const equal = (own) => own === needle;
-    const like = (own) => has(own, needle);
-    const labelled = (matches) => roots().flatMap((root) => [...root.querySelectorAll("label")])
-      .filter((label) => label.control && matches(textOf(label))).map((label) => label.control);
-    const hinted = () => roots().flatMap((root) => [...root.querySelectorAll(controls)])
-      .filter((el) => ["aria-label", "placeholder", "title", "alt"].some((name) => like(normal(el.getAttribute(name) ?? ""))));
-    const tiers = [() => labelled(equal), () => byText(needle, equal), hinted, () => labelled(like), () => byText(needle, like)];
+    const includes = (own) => includesIgnoringCase(own, needle);
+    const labelled = (matches) =>
+      roots()
+        .flatMap((root) => [...root.querySelectorAll("label")])
+        .filter((label) => label.control && matches(textOf(label)))
+        .map((label) => label.control);
+    const byAttribute = () =>
+      allControls().filter((el) =>
+        ["aria-label", "placeholder", "title", "alt"].some((name) => includes(normalize(el.getAttribute(name) ?? ""))),
+      );
+    const tiers = [
+      () => labelled(equal),
+      () => elementsByText(needle, equal),
+      byAttribute,
+      () => labelled(includes),
+      () => elementsByText(needle, includes),
+    ];
     let hidden = [];
     for (const tier of tiers) {
       const found = tier();
-      const seen = found.filter(visible);
-      if (seen.length) return seen;
+      const visible = found.filter(isVisible);
+      if (visible.length) return visible;
       if (!hidden.length) hidden = found;
     }
     return hidden;
   };
 
   const find = (spec) => {
-    if (spec.css !== undefined) return query(spec.css);
-    if (spec.testId !== undefined) return query(`[data-testid=${CSS.escape(spec.testId)}]`);
-    if (spec.middle !== undefined) return [deepest(innerWidth / 2, innerHeight / 2) ?? document.documentElement];
-    if (spec.id === undefined) return named(spec.text);
+    if (spec.css !== undefined) return queryAll(spec.css);
+    if (spec.testId !== undefined) return queryAll(`[data-testid=${CSS.escape(spec.testId)}]`);
+    if (spec.middle !== undefined) return [elementAt(innerWidth / 2, innerHeight / 2) ?? document.documentElement];
+    if (spec.focused !== undefined) return focusedField();
+    if (spec.id === undefined) return elementsByName(spec.text);
     const id = CSS.escape(spec.id);
-    const found = query(`[id=${id}], [data-testid=${id}]`);
-    return spec.text === undefined ? found : found.filter((el) => has(shown(el) ?? "", normal(spec.text)) || has(label(el), normal(spec.text)));
+    const found = queryAll(`[id=${id}], [data-testid=${id}]`);
+    if (spec.text === undefined) return found;
+    const text = normalize(spec.text);
+    return found.filter(
+      (el) => includesIgnoringCase(displayedText(el), text) || includesIgnoringCase(nameOf(el), text),
+    );
   };
 
-  // --------------------------------------------------------------------------------------------------------------- what it is like
+  // ------------------------------------------------------------------------------------------- properties of an element
 
-  // label is what a person may call an element; never what was typed into it.
-  const label = (el) => normal(el.getAttribute("aria-label") || (el.matches("select, textarea") || el.isContentEditable ? "" : textOf(el)) ||
-    ["placeholder", "title", "alt"].map((name) => el.getAttribute(name)).find(Boolean) || "");
+  // nameOf is what a person may call an element. It never includes what was typed into it.
+  const nameOf = (el) => {
+    const holdsInput = el.matches("select, textarea") || el.isContentEditable;
+    const attribute = () => ["placeholder", "title", "alt"].map((name) => el.getAttribute(name)).find(Boolean);
+    return normalize(el.getAttribute("aria-label") || (holdsInput ? "" : textOf(el)) || attribute() || "");
+  };
 
+  // describe is an element in words, as in button#save.primary "Save".
   const describe = (el) => {
     let text = el.localName;
     if (el.id) text += "#" + el.id;
     else if (el.dataset?.testid) text += `[data-testid="${el.dataset.testid}"]`;
-    text += [...el.classList].slice(0, 2).map((name) => "." + name).join("");
+    text += [...el.classList]
+      .slice(0, 2)
+      .map((name) => "." + name)
+      .join("");
     if (el.name && !el.id && typeof el.name === "string") text += `[name="${el.name}"]`;
-    const words = label(el);
-    return words ? `${text} "${words.length > 40 ? words.slice(0, 39) + "…" : words}"` : text;
+    const name = nameOf(el);
+    return name ? `${text} "${name.length > 40 ? name.slice(0, 39) + "…" : name}"` : text;
   };
 
-  // content is what a field holds.
-  const content = (el) => (el.matches("input, textarea") ? el.value : el.textContent);
+  // fieldContent is the whole text in a field.
+  const fieldContent = (el) => (el.matches("input, textarea") ? el.value : el.textContent);
 
-  // shown is the text that a person reads in an element.
-  const shown = (el) => {
-    if (el.localName === "select") return normal([...el.selectedOptions].map((option) => option.label).join(", "));
+  // displayedText is the text that a person reads in an element; nothing in a password field.
+  const displayedText = (el) => {
+    if (el.localName === "select") return normalize([...el.selectedOptions].map((option) => option.label).join(", "));
     if ("value" in el && el.matches("input, textarea")) return el.type === "password" ? "" : el.value;
     return textOf(el);
   };
 
-  const rects = (el) => {
+  const boxesOf = (el) => {
     if (getComputedStyle(el).display !== "contents") return [...el.getClientRects()];
     const range = document.createRange();
     range.selectNodeContents(el);
     return [...range.getClientRects()];
   };
 
-  const visible = (el) => !unseen(el);
+  const isVisible = (el) => !invisibleReason(el);
 
-  // unseen says why an element cannot be seen; empty when it can.
-  const unseen = (el) => {
+  // invisibleReason says why an element is not visible; empty when it is.
+  const invisibleReason = (el) => {
     if (el.localName === "option" && closest(el, "select")) {
       const select = closest(el, "select");
-      if (select.size < 2 && !select.multiple) return el.selected ? unseen(select) : "its list is closed";
+      if (select.size < 2 && !select.multiple) return el.selected ? invisibleReason(select) : "its list is closed";
     }
     const style = getComputedStyle(el);
     if (style.visibility !== "visible") return `visibility: ${style.visibility}`;
     if (style.display !== "contents" && !el.checkVisibility()) {
       for (let p = el; p; p = parentOf(p)) {
-        if (getComputedStyle(p).display === "none") return p === el ? "display: none" : `display: none on ${describe(p)}`;
+        if (getComputedStyle(p).display === "none")
+          return p === el ? "display: none" : `display: none on ${describe(p)}`;
       }
       return "it is not rendered";
     }
-    return rects(el).some((r) => r.width > 0 && r.height > 0) ? "" : "it has no size";
+    return boxesOf(el).some((box) => box.width > 0 && box.height > 0) ? "" : "it has no size";
   };
 
-  // controlOf is what a label stands for, else the element itself.
+  // controlOf is the control that a label belongs to, if it matches the selector, else the element itself.
   const controlOf = (el, selector) => {
     if (el.matches(selector)) return el;
     const control = closest(el, "label")?.control;
     return control?.matches(selector) ? control : el;
   };
 
-  const disabled = (el) => {
+  const disabledReason = (el) => {
     const own = closest(el, "button, input, select, textarea, option, optgroup, a, [role]") ?? el;
     if (own.matches(":disabled")) return own.disabled ? "it is disabled" : "it is in a disabled fieldset";
     const aria = closest(el, "[aria-disabled]");
-    return aria?.getAttribute("aria-disabled") === "true" ? (aria === el ? "it is aria-disabled" : `${describe(aria)} is aria-disabled`) : "";
+    if (aria?.getAttribute("aria-disabled") !== "true") return "";
+    return aria === el ? "it is aria-disabled" : `${describe(aria)} is aria-disabled`;
   };
 
-  // pointIn is the middle of what the viewport shows of an element; null when that is nothing.
-  const pointIn = (el) => {
+  // pointInView is the middle of the largest part of an element that is in the viewport; null when none is.
+  const pointInView = (el) => {
     let best = null;
-    for (const r of rects(el)) {
-      const [left, right] = [Math.max(r.left, 0), Math.min(r.right, innerWidth)];
-      const [top, bottom] = [Math.max(r.top, 0), Math.min(r.bottom, innerHeight)];
+    for (const box of boxesOf(el)) {
+      const [left, right] = [Math.max(box.left, 0), Math.min(box.right, innerWidth)];
+      const [top, bottom] = [Math.max(box.top, 0), Math.min(box.bottom, innerHeight)];
       const area = (right - left) * (bottom - top);
-      if (right - left >= 1 && bottom - top >= 1 && (!best || area > best.area)) best = { area, x: (left + right) / 2, y: (top + bottom) / 2 };
+      if (right - left < 1 || bottom - top < 1 || (best && area <= best.area)) continue;
+      best = { area, x: (left + right) / 2, y: (top + bottom) / 2 };
     }
     return best;
   };
 
-  // deepest is the element at a point, inside open shadow roots and the closed ones that lead to el.
-  const deepest = (x, y, el) => {
+  // elementAt is the innermost element at a point, inside open shadow roots and the closed ones that el is in.
+  const elementAt = (x, y, el) => {
     const closed = new Map();
     for (let root = el?.getRootNode(); root?.host; root = root.host.getRootNode()) closed.set(root.host, root);
     let hit = document.elementFromPoint(x, y);
@@ -247,220 +287,290 @@
     }
   };
 
-  // receives says whether an event at hit is an event of el: inside it, inside the button or link that el is part of, or on a label of it.
-  const receives = (hit, el) => within(hit, closest(el, "button, a, [role=button], [role=link]") ?? el) || within(hit, el) ||
-    [...(el.labels ?? [])].some((label) => within(hit, label));
+  // receivesEventsAt reports whether el receives an event at hit: hit is inside it, inside the button or link around
+  // it, or on its label.
+  const receivesEventsAt = (hit, el) =>
+    isInside(hit, closest(el, "button, a, [role=button], [role=link]") ?? el) ||
+    isInside(hit, el) ||
+    [...(el.labels ?? [])].some((label) => isInside(hit, label));
 
-  const covered = (el, point) => {
-    const hit = deepest(point.x, point.y, el);
-    if (hit && receives(hit, el)) return "";
+  // coveredReason says why an element does not receive events at a point; empty when it does.
+  const coveredReason = (el, point) => {
+    const hit = elementAt(point.x, point.y, el);
+    if (hit && receivesEventsAt(hit, el)) return "";
     const inert = closest(el, "[inert]");
     if (inert) return `${describe(inert)} is inert`;
     if (getComputedStyle(el).pointerEvents === "none") return "its style is pointer-events: none";
     return hit ? `${describe(hit)} covers it` : "nothing there receives events";
   };
 
-  // ------------------------------------------------------------------------------------------------------------------------ waiting
+  // -------------------------------------------------------------------------------------------------- checking elements
 
-  // frame is the next animation frame, or a while in a page that draws none, such as one in the background.
-  const frame = () => new Promise((done) => {
-    const timer = setTimeout(done, 200);
-    requestAnimationFrame(() => {
-      clearTimeout(timer);
-      done();
+  // nextFrame ends with the next animation frame, or after 200 ms in a page that draws none, such as one in the
+  // background.
+  const nextFrame = () =>
+    new Promise((done) => {
+      const timer = setTimeout(done, 200);
+      requestAnimationFrame(() => {
+        clearTimeout(timer);
+        done();
+      });
     });
-  });
 
   const sameBox = (a, b) => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
 
-  // The browser's accessibility tree answers with the next frame. Where controls were before it need not be waited for once more.
-  let sampled = null;
+  // Go asks for the root before it queries the accessibility tree, which answers with the next frame. The boxes of
+  // controls are read here, so that observe need not wait for another frame to see whether a control moves.
+  let sampledBoxes = null;
 
   const root = () => {
-    const sample = { boxes: new Map(), passed: false };
-    for (const el of [...document.querySelectorAll(controls)].slice(0, 300)) sample.boxes.set(el, el.getBoundingClientRect());
-    requestAnimationFrame(() => (sample.passed = true));
-    sampled = sample;
+    const sample = { boxes: new Map(), frameEnded: false };
+    for (const el of [...document.querySelectorAll(controls)].slice(0, 300))
+      sample.boxes.set(el, el.getBoundingClientRect());
+    requestAnimationFrame(() => (sample.frameEnded = true));
+    sampledBoxes = sample;
     return document;
   };
 
-  // alignments are tried in turn for an element that something covers: it may be a bar at an edge of the page.
+  // alignments are tried in turn for an element that something covers, such as a bar at an edge of the page.
   const alignments = ["nearest", "center", "end", "start"];
 
-  const scrollTo = (el, block) => el.scrollIntoView({ block, inline: block === "nearest" ? block : "center", behavior: "instant" });
+  const scrollTo = (el, block) =>
+    el.scrollIntoView({ block, inline: block === "nearest" ? block : "center", behavior: "instant" });
 
-  // Judges say whether an element is ready. They answer {} when it is, else {why} and the conditions that it has met, best with
-  // settle: true when the next frame can tell more. memo is theirs, for as long as the element stays the same.
-  const ready = (el, o, memo) => {
-    const hidden = unseen(el);
-    if (hidden) return { why: `it is not visible: ${hidden}`, met: "attached" };
-    if (window !== top && memo.scrolls === undefined) scrollTo(el, alignments[o.round % 4]); // this scrolls the pages around it, too
-    let point = pointIn(el);
-    let over = point ? covered(el, point) : "it is out of view";
+  const attached = ["attached"];
+  const attachedVisible = ["attached", "visible"];
+  const attachedVisibleEnabled = ["attached", "visible", "enabled"];
+
+  // checkPointer checks whether an element can receive a click or the mouse.
+  const checkPointer = (el, options, memo) => {
+    const hidden = invisibleReason(el);
+    if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
+    // Scrolling an inner frame scrolls the pages around it, too.
+    if (window !== top && memo.scrolls === undefined) scrollTo(el, alignments[options.round % 4]);
+    let point = pointInView(el);
+    let covered = point ? coveredReason(el, point) : "it is out of view";
     memo.scrolls ??= 0;
-    if (over && memo.tries >= memo.scrolls * 8) {
+    if (covered && memo.tries >= memo.scrolls * 8) {
       scrollTo(el, point || memo.scrolls ? alignments[memo.scrolls % 4] : "center");
       memo.scrolls++;
-      point = pointIn(el);
-      over = point ? covered(el, point) : "it is out of view, and does not scroll into it";
+      point = pointInView(el);
+      covered = point ? coveredReason(el, point) : "it is out of view, and cannot be scrolled into view";
     }
     const box = el.getBoundingClientRect();
     const stable = memo.box && sameBox(memo.box, box);
-    const settle = !memo.box;
+    const first = !memo.box;
     memo.box = box;
-    if (!stable) return { why: "it moves", met: "attached, visible", settle };
-    const off = o.enabled ? disabled(el) : "";
-    if (off) return { why: off, met: "attached, visible, stable" };
-    if (over) return { why: over, met: "attached, visible, stable, enabled" };
+    if (!stable) return { reason: "it moves", held: attachedVisible, again: first };
+    const disabled = options.enabled ? disabledReason(el) : "";
+    if (disabled) return { reason: disabled, held: ["attached", "visible", "stable"] };
+    if (covered) return { reason: covered, held: ["attached", "visible", "stable", "enabled"] };
     return { x: point.x, y: point.y };
   };
 
-  const judges = {
-    click: (el, o, memo) => ready(el, { ...o, enabled: true }, memo),
-    hover: (el, o, memo) => ready(el, o, memo),
+  // A check returns {reason} and the conditions that held when an element is not ready. With again: true, the next
+  // frame may tell more. Else it returns what Go needs to act, or in apply a function that acts. memo belongs to the
+  // check, until the element changes.
+  const checks = {
+    click: (el, options, memo) => checkPointer(el, { ...options, enabled: true }, memo),
+    hover: (el, options, memo) => checkPointer(el, options, memo),
 
-    // focus prepares a field for text: with o.clear everything in it is selected, without, the caret is at its end.
-    focus: (given, o) => {
+    // focus prepares a field for text: with options.clear it selects everything in it, without, it moves the caret to
+    // the end.
+    focus: (given, options) => {
       const control = controlOf(given, "input, textarea, [contenteditable]");
       const el = (control.isContentEditable && closest(control, "[contenteditable]")) || control;
-      const hidden = unseen(el);
-      if (hidden) return { why: `it is not visible: ${hidden}`, met: "attached" };
-      const off = disabled(el);
-      if (off) return { why: off, met: "attached, visible" };
-      if (!takesText(el)) return { why: `it takes no text: ${describe(el)}`, met: "attached, visible, enabled" };
-      if (el.readOnly || el.ariaReadOnly === "true") return { why: "it is read-only", met: "attached, visible, enabled" };
-      const had = active() === el;
-      if (!had) {
+      const hidden = invisibleReason(el);
+      if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
+      const disabled = disabledReason(el);
+      if (disabled) return { reason: disabled, held: attachedVisible };
+      if (!takesText(el)) return { reason: `it does not take text: ${describe(el)}`, held: attachedVisibleEnabled };
+      if (el.readOnly || el.ariaReadOnly === "true") return { reason: "it is read-only", held: attachedVisibleEnabled };
+      const hadFocus = activeElement() === el;
+      if (!hadFocus) {
         el.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
         el.focus({ preventScroll: true });
       }
-      if (!within(active(), el)) return { why: "it does not take the focus", met: "attached, visible, enabled" };
-      if (o.clear && !fits(el, o.text)) return { why: `it does not take ${o.secret ? "that" : `"${o.text}"`} as a ${el.type}`, met: "attached, visible, enabled" };
-      if (o.clear && native.has(el.type)) return { what: describe(el), apply: () => setNative(el, o.text) };
-      if (o.clear || !had) select(el, o.clear);
-      return { what: describe(el) };
+      if (!isInside(activeElement(), el)) return { reason: "it does not take the focus", held: attachedVisibleEnabled };
+      if (options.clear && !isValidValue(el, options.text)) {
+        return {
+          reason: `${options.secret ? "the value" : `"${options.text}"`} is not valid for a ${el.type} field`,
+          held: attachedVisibleEnabled,
+        };
+      }
+      if (options.clear && nativeTypes.has(el.type))
+        return { found: describe(el), apply: () => setValue(el, options.text) };
+      if (options.clear || !hadFocus) selectContent(el, options.clear);
+      return { found: describe(el) };
     },
 
-    // select chooses options of a drop-down list, by value or by what they say.
-    select: (given, o) => {
+    // select chooses options of a drop-down list, by value or by label.
+    select: (given, options) => {
       const el = controlOf(given, "select");
-      if (el.localName !== "select") return { why: `it is no <select>, but ${describe(el)}`, met: "attached" };
-      const hidden = unseen(el);
-      if (hidden) return { why: `it is not visible: ${hidden}`, met: "attached" };
-      const off = disabled(el);
-      if (off) return { why: off, met: "attached, visible" };
-      if (!el.multiple && o.values.length > 1) return { why: "it takes one value", met: "attached, visible, enabled" };
+      if (el.localName !== "select") return { reason: `it is not a <select> but ${describe(el)}`, held: attached };
+      const hidden = invisibleReason(el);
+      if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
+      const disabled = disabledReason(el);
+      if (disabled) return { reason: disabled, held: attachedVisible };
+      if (!el.multiple && options.values.length > 1)
+        return { reason: "it takes one value", held: attachedVisibleEnabled };
       const chosen = new Set();
-      for (const value of o.values) {
-        const option = [...el.options].find((e) => e.value === value) ?? [...el.options].find((e) => normal(e.label) === normal(value)) ??
-          [...el.options].find((e) => textOf(e) === normal(value));
+      for (const value of options.values) {
+        const all = [...el.options];
+        const option =
+          all.find((e) => e.value === value) ??
+          all.find((e) => normalize(e.label) === normalize(value)) ??
+          all.find((e) => textOf(e) === normalize(value));
         if (!option) {
-          const known = [...el.options].slice(0, 12).map((e) => `"${normal(e.label)}"`);
-          return { why: `it has no option "${value}", but ${known.join(", ") || "none at all"}`, met: "attached, visible, enabled" };
+          const known = all.slice(0, 12).map((e) => `"${normalize(e.label)}"`);
+          return {
+            reason: `it has no option "${value}", only ${known.join(", ") || "none at all"}`,
+            held: attachedVisibleEnabled,
+          };
         }
-        if (option.matches(":disabled")) return { why: `its option "${value}" is disabled`, met: "attached, visible, enabled" };
+        if (option.matches(":disabled"))
+          return { reason: `its option "${value}" is disabled`, held: attachedVisibleEnabled };
         chosen.add(option);
       }
-      return { what: describe(el), apply: () => choose(el, chosen) };
+      return { found: describe(el), apply: () => chooseOptions(el, chosen) };
     },
 
-    // scroll moves what is inside an element, or inside the nearest around it that scrolls that way.
-    scroll: (el, o) => scrollIn(el, o),
+    // scroll moves what is inside an element, or inside the nearest ancestor that scrolls in that direction.
+    scroll: (el, options) => ({ apply: () => scrollContent(el, options) }),
 
     exists: () => ({}),
-    read: (el) => ({ text: shown(el) }),
+    read: (el) => ({ text: displayedText(el) }),
 
     visible: (el) => {
-      const hidden = unseen(el);
-      return hidden ? { why: hidden } : {};
+      const hidden = invisibleReason(el);
+      return hidden ? { reason: hidden, held: attached } : {};
     },
 
-    // text, value and attribute hold an element against what is expected; is is what it has.
-    text: (el, o) => {
-      const is = shown(el);
-      const styled = normal(el.innerText ?? "");
-      return [is, normal(is), styled].some((text) => text === o.expected || text === normal(o.expected)) ? {} : { why: "its text", is };
+    // text, value and attribute compare with options.expected; actual is what the element has.
+    text: (el, options) => {
+      const actual = displayedText(el);
+      const styled = normalize(el.innerText ?? "");
+      const equal = [actual, normalize(actual), styled].some(
+        (text) => text === options.expected || text === normalize(options.expected),
+      );
+      return equal ? {} : { reason: "its text", actual };
     },
-    value: (given, o) => {
+    value: (given, options) => {
       const el = controlOf(given, "input, textarea, select");
-      if (!("value" in el) && !el.isContentEditable) return { why: `it has no value: ${describe(el)}` };
-      const is = el.multiple && el.selectedOptions ? [...el.selectedOptions].map((e) => e.value).join(", ") : String(el.value ?? textOf(el));
-      return is === o.expected ? {} : { why: "its value", is: el.type === "password" ? "[secret]" : is };
+      if (!("value" in el) && !el.isContentEditable) return { reason: `it has no value: ${describe(el)}` };
+      const chosen =
+        el.multiple && el.selectedOptions ? [...el.selectedOptions].map((e) => e.value).join(", ") : undefined;
+      const actual = chosen ?? String(el.value ?? textOf(el));
+      return actual === options.expected
+        ? {}
+        : { reason: "its value", actual: el.type === "password" ? "[secret]" : actual };
     },
-    attribute: (el, o) => {
-      const is = el.getAttribute(o.attribute);
-      if (is === null) return { why: `it has no attribute "${o.attribute}", but ${el.getAttributeNames().join(", ") || "none"}` };
-      return is === o.expected ? {} : { why: `its attribute "${o.attribute}"`, is };
+    attribute: (el, options) => {
+      const actual = el.getAttribute(options.attribute);
+      if (actual === null)
+        return {
+          reason: `it has no attribute "${options.attribute}", only ${el.getAttributeNames().join(", ") || "none"}`,
+        };
+      return actual === options.expected ? {} : { reason: `its attribute "${options.attribute}"`, actual };
     },
 
-    // list wants every item to be seen inside the element.
-    list: (el, o) => {
-      const hidden = unseen(el);
-      if (hidden) return { why: `it is not visible: ${hidden}` };
+    // list demands that every item is visible inside the element.
+    list: (el, options) => {
+      const hidden = invisibleReason(el);
+      if (hidden) return { reason: `it is not visible: ${hidden}` };
       const inside = [{ children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) }];
-      const missing = o.items.filter((item) => !byText(normal(item), (text) => has(text, normal(item)), inside).some(visible));
-      return missing.length ? { why: `it shows no ${missing.map((item) => `"${item}"`).join(", ")}` } : {};
+      const missing = options.items.filter((item) => {
+        const needle = normalize(item);
+        return !elementsByText(needle, (text) => includesIgnoringCase(text, needle), inside).some(isVisible);
+      });
+      return missing.length ? { reason: `it does not show ${missing.map((item) => `"${item}"`).join(", ")}` } : {};
     },
   };
 
-  // attempt finds an element anew in each animation frame until the judge is content or the slice of time is over, and arms the guard for
-  // the event that follows. Without an element of that spec it comes back at once when o.alone is false: other frames may have it.
-  const attempt = async (kind, spec, element, o) => {
-    const end = performance.now() + o.slice;
+  // observe finds an element anew in each animation frame until the check accepts it or options.wait milliseconds have
+  // passed, and starts the guard for the event that follows. When no element matches and options.stay is false, it
+  // returns at once: other frames may have it.
+  const observe = async (check, spec, element, options) => {
+    const end = performance.now() + options.wait;
     let memo = {};
-    const sample = sampled;
-    sampled = null;
-    const known = (el) => ({ el, box: sample?.passed ? sample.boxes.get(el) : undefined });
+    const sample = sampledBoxes;
+    sampledBoxes = null;
+    const newMemo = (el) => ({ el, box: sample?.frameEnded ? sample.boxes.get(el) : undefined });
     for (let tries = 1; ; tries++) {
       const began = performance.now();
-      const sight = look(kind, spec, element, o, memo, tries, known);
-      memo = sight.memo;
-      delete sight.memo;
+      const { memo: kept, again, ...seen } = observeOnce(check, spec, element, options, memo, tries, newMemo);
+      memo = kept;
       const now = performance.now();
-      if (sight.ok || sight.gone || (now >= end && !sight.settle) || (!sight.count && !o.alone)) return { tries, ...sight };
-      do await frame(); while (!sight.settle && performance.now() < now + 4 * (now - began)); // a page that is slow to search gets time to work
+      if (seen.ready || seen.gone || (now >= end && !again) || (!seen.count && !options.stay))
+        return { tries, ...seen };
+      do await nextFrame();
+      while (!again && performance.now() < now + 4 * (now - began)); // leave time to a page that is slow to search
     }
   };
 
-  const look = (kind, spec, element, o, memo, tries, known) => {
-    const found = element ? (element.isConnected ? [element] : []) : find(spec);
-    const el = found[o.nth ?? 0];
-    const sight = { count: found.length, memo, gone: Boolean(element) && !el };
-    if (!el) return sight;
-    if (o.only && o.nth === undefined && found.length > 1) return { ...sight, few: found.slice(0, 4).map(describe) };
-    if (memo.el !== el) sight.memo = known(el);
-    sight.memo.tries = tries;
-    const { apply, ...judged } = judges[kind](el, o, sight.memo);
-    pending = apply && { el, apply };
-    Object.assign(sight, judged, { apply: Boolean(apply), ok: judged.why === undefined });
-    if (sight.ok) arm(kind, el);
-    if (!sight.settle) sight.what ??= describe(el);
-    return sight;
+  const observeOnce = (check, spec, element, options, memo, tries, newMemo) => {
+    const matches = element ? (element.isConnected ? [element] : []) : find(spec);
+    const el = matches[options.index ?? 0];
+    const seen = { count: matches.length, memo, gone: Boolean(element) && !el };
+    if (!el) return spec?.focused === undefined ? seen : { ...seen, missing: noFocusReason() };
+    if (options.unique && options.index === undefined && matches.length > 1)
+      return { ...seen, matches: matches.slice(0, 4).map(describe) };
+    if (memo.el !== el) seen.memo = newMemo(el);
+    seen.memo.tries = tries;
+    const { apply, ...checked } = checks[check](el, options, seen.memo);
+    pendingApply = apply && { el, apply };
+    Object.assign(seen, checked, { apply: Boolean(apply), ready: checked.reason === undefined });
+    if (seen.ready) startGuard(check, el);
+    if (!seen.again) seen.found ??= describe(el);
+    return seen;
   };
 
-  // pending is what is to be done with an element without an event of the browser's own, once.
-  let pending = null;
+  // pendingApply is an action that scripts perform, not the browser. apply performs it once.
+  let pendingApply = null;
 
   const apply = () => {
-    const { el, apply } = pending ?? {};
-    pending = null;
+    const { el, apply } = pendingApply ?? {};
+    pendingApply = null;
     return el?.isConnected ? apply() : { gone: true };
   };
 
-  // ------------------------------------------------------------------------------------------------------------------------- fields
+  // ------------------------------------------------------------------------------------------------------------- fields
 
-  const native = new Set(["color", "date", "time", "datetime-local", "month", "range", "week"]);
-  const textless = new Set(["button", "submit", "reset", "image", "checkbox", "radio", "file", "hidden"]);
+  // nativeTypes are types of fields whose parts the browser draws itself, so that nothing can be typed into them.
+  const nativeTypes = new Set(["color", "date", "time", "datetime-local", "month", "range", "week"]);
+  const typesWithoutText = new Set(["button", "submit", "reset", "image", "checkbox", "radio", "file", "hidden"]);
 
-  const takesText = (el) => el.localName === "textarea" || (el.localName === "input" && !textless.has(el.type)) || el.isContentEditable;
+  const takesText = (el) =>
+    el.localName === "textarea" || (el.localName === "input" && !typesWithoutText.has(el.type)) || el.isContentEditable;
 
-  const active = () => {
+  const activeElement = () => {
     let el = document.activeElement;
     while (el?.shadowRoot?.activeElement) el = el.shadowRoot.activeElement;
     return el;
   };
 
-  const select = (el, all) => {
+  // focusedField is the field that has the focus in this document.
+  const focusedField = () => {
+    const el = activeElement();
+    const isField =
+      document.hasFocus() &&
+      el &&
+      !el.matches("iframe, frame") &&
+      takesText(el) &&
+      !el.readOnly &&
+      !el.matches(":disabled");
+    return isField ? [el] : [];
+  };
+
+  // noFocusReason says what has the focus instead of a field; empty when that is in another document.
+  const noFocusReason = () => {
+    const el = activeElement();
+    return document.hasFocus() && el && !el.matches("iframe, frame")
+      ? `no field has the focus, but ${describe(el)}`
+      : "";
+  };
+
+  const selectContent = (el, all) => {
     if (el.select) {
       el.select();
       if (!all) getSelection().modify("move", "forward", "documentboundary");
@@ -471,210 +581,268 @@
     if (!all) selection.collapseToEnd();
   };
 
-  // fits says whether a field of that type would keep a text.
-  const fits = (el, text) => {
-    if (!text || !(native.has(el.type) || el.type === "number")) return true;
+  // isValidValue reports whether a field of that type would keep a text.
+  const isValidValue = (el, text) => {
+    if (!text || !(nativeTypes.has(el.type) || el.type === "number")) return true;
     const probe = document.createElement("input");
-    for (const name of ["type", "min", "max", "step"]) if (el.hasAttribute(name)) probe.setAttribute(name, el.getAttribute(name));
+    for (const name of ["type", "min", "max", "step"])
+      if (el.hasAttribute(name)) probe.setAttribute(name, el.getAttribute(name));
     probe.value = text;
     return el.type === "number" ? probe.value !== "" : probe.value.toLowerCase() === text.trim().toLowerCase();
   };
 
-  const tell = (el) => {
+  const dispatchInputEvents = (el) => {
     for (const type of ["input", "change"]) el.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
-    return { text: shown(el) };
+    return { text: displayedText(el) };
   };
 
-  // setNative fills a field whose parts the browser draws itself: there is nothing to type into.
-  const setNative = (el, text) => {
+  const setValue = (el, text) => {
     el.value = text;
-    return tell(el);
+    return dispatchInputEvents(el);
   };
 
-  const choose = (el, options) => {
+  const chooseOptions = (el, options) => {
     for (const option of el.options) option.selected = options.has(option);
-    return tell(el);
+    return dispatchInputEvents(el);
   };
 
-  const scrollIn = (el, { dx, dy }) => {
-    const moves = (e) => {
-      const root = e === document.scrollingElement;
+  const scrollContent = (el, { dx, dy }) => {
+    const scrolls = (e) => {
+      const isRoot = e === document.scrollingElement;
       const overflow = getComputedStyle(e)[dx ? "overflowX" : "overflowY"];
-      const room = dx ? e.scrollWidth > e.clientWidth : e.scrollHeight > e.clientHeight;
-      return room && (root ? overflow !== "hidden" : overflow === "auto" || overflow === "scroll");
+      const overflows = dx ? e.scrollWidth > e.clientWidth : e.scrollHeight > e.clientHeight;
+      return overflows && (isRoot ? overflow !== "hidden" : overflow === "auto" || overflow === "scroll");
     };
     let box = el;
-    while (box && !moves(box)) box = parentOf(box);
+    while (box && !scrolls(box)) box = parentOf(box);
     box ??= document.scrollingElement ?? document.documentElement;
     const before = [box.scrollLeft, box.scrollTop];
     box.scrollBy({ left: dx, top: dy, behavior: "instant" });
-    const [at, moved, end] = dx
+    const [position, moved, end] = dx
       ? [box.scrollLeft, box.scrollLeft - before[0], box.scrollWidth - box.clientWidth]
       : [box.scrollTop, box.scrollTop - before[1], box.scrollHeight - box.clientHeight];
-    return { what: box === document.scrollingElement ? "the page" : describe(box), moved, at, end };
+    return { found: box === document.scrollingElement ? "the page" : describe(box), moved, position, end };
   };
 
-  // -------------------------------------------------------------------------------------------------------------------------- guard
+  // -------------------------------------------------------------------------------------------------------------- guard
 
-  // Between the moment an element was found ready and the event, the page may put another in its place. The guard lets no event reach
-  // an element other than the one that was found: what is blocked, the page has not heard, and may be tried again.
-  let armed = null;
+  // Between the moment when an element was found ready and the event, the page may put another element in its place.
+  // The guard stops every event that would reach another element than the one that was found. The page does not receive
+  // what is stopped, so it can be tried again.
+  let guarded = null;
 
-  // An event comes within a moment, or somebody else has made it. What happens to a document in its first moment was meant for the one
-  // before: a navigation came between.
-  const moment = 2000;
-  const fresh = () => {
-    armed = { types: ["pointerdown", "mousedown", "beforeinput"], el: null, passed: false, blocked: "", until: performance.now() + moment / 4, fresh: true };
+  // An event of ours comes within guardTime; later ones are a person's. An event in the first moment of a document was
+  // meant for the document before: a navigation came between.
+  const guardTime = 2000;
+  const guardNewDocument = () => {
+    const until = performance.now() + guardTime / 4;
+    guarded = {
+      types: ["pointerdown", "mousedown", "beforeinput"],
+      el: null,
+      received: false,
+      blocked: "",
+      until,
+      newDocument: true,
+    };
   };
 
-  const first = { click: ["pointerdown", "mousedown"], focus: ["keydown", "beforeinput"], frame: ["pointerdown", "mousedown"] };
-  const rest = ["pointerup", "mouseup", "click", "auxclick", "keypress", "keyup"];
+  const firstEvents = {
+    click: ["pointerdown", "mousedown"],
+    focus: ["keydown", "beforeinput"],
+    frame: ["pointerdown", "mousedown"],
+  };
+  const laterEvents = ["pointerup", "mouseup", "click", "auxclick", "keypress", "keyup"];
 
-  const arm = (kind, el) => {
-    armed = null;
-    if (!first[kind]) return;
-    armed = { types: first[kind], el, before: el && content(el), passed: false, blocked: "", input: 0, until: performance.now() + moment };
-    watch();
+  const startGuard = (check, el) => {
+    guarded = null;
+    if (!firstEvents[check]) return;
+    const until = performance.now() + guardTime;
+    guarded = {
+      types: firstEvents[check],
+      el,
+      before: el && fieldContent(el),
+      received: false,
+      blocked: "",
+      inputs: 0,
+      until,
+    };
+    addListeners();
   };
 
-  // hosts are those of closed shadow roots that el is in: listeners outside hear of nothing deeper.
-  const hosts = (el) => {
+  // closedHosts are the hosts of closed shadow roots around el: listeners outside see no event deeper than these.
+  const closedHosts = (el) => {
     const found = [];
-    for (let root = el.getRootNode(); root.host; root = root.host.getRootNode()) if (root.mode !== "open") found.push(root.host);
+    for (let root = el.getRootNode(); root.host; root = root.host.getRootNode())
+      if (root.mode !== "open") found.push(root.host);
     return found;
   };
 
-  const guard = (event) => {
-    if (!armed || !event.isTrusted || armed.passed) return;
-    if (!armed.blocked && (event.timeStamp > armed.until || (!armed.el && event.type === "keydown"))) {
-      armed = null;
+  const guardEvent = (event) => {
+    if (!guarded || !event.isTrusted || guarded.received) return;
+    if (!guarded.blocked && (event.timeStamp > guarded.until || (!guarded.el && event.type === "keydown"))) {
+      guarded = null;
       return;
     }
     const hit = event.composedPath()[0];
-    if (!armed.blocked && armed.types.includes(event.type)) {
-      const at = hit.nodeType === Node.ELEMENT_NODE ? hit : document.documentElement;
-      if (armed.el && (receives(at, armed.el) || hosts(armed.el).includes(at))) {
-        armed.passed = true;
+    if (!guarded.blocked && guarded.types.includes(event.type)) {
+      const el = hit.nodeType === Node.ELEMENT_NODE ? hit : document.documentElement;
+      if (guarded.el && (receivesEventsAt(el, guarded.el) || closedHosts(guarded.el).includes(el))) {
+        guarded.received = true;
         return;
       }
-      armed.blocked = describe(at);
+      guarded.blocked = describe(el);
     }
-    if (!armed.blocked) return;
+    if (!guarded.blocked) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   };
 
-  const count = () => {
-    if (armed) armed.input++;
+  const countInput = () => {
+    if (guarded) guarded.inputs++;
   };
 
-  // watch may be called again and again: document.open takes listeners away.
-  const watch = () => {
-    for (const type of new Set([...Object.values(first).flat(), ...rest])) addEventListener(type, guard, { capture: true, passive: false });
-    addEventListener("input", count, true);
+  // addListeners is called for each guard, because document.open removes listeners.
+  const addListeners = () => {
+    const types = new Set([...Object.values(firstEvents).flat(), ...laterEvents]);
+    for (const type of types) addEventListener(type, guardEvent, { capture: true, passive: false });
+    addEventListener("input", countInput, true);
   };
-  fresh();
-  watch();
-  addEventListener("pageshow", (event) => event.persisted && fresh());
+  guardNewDocument();
+  addListeners();
+  addEventListener("pageshow", (event) => event.persisted && guardNewDocument());
 
-  // verdict says what became of the event: {passed} when the element got it, {blocked} with the one that would have, neither when
-  // nothing arrived in this document. After a text was entered, {took} says whether the field has it; changed, whether it has anything
-  // else than before; shows, what it shows now. It is asked once.
-  const verdict = (text, clear) => {
-    const { passed, blocked, el, before, input } = armed ?? { passed: false, blocked: "" };
-    const other = !armed || armed.fresh; // nobody armed this document: it took the place of the one that was meant
-    armed = null;
-    if (other) return { other, blocked };
-    if (text === undefined) return { passed, blocked };
-    const now = el?.isConnected ? content(el) : null;
-    return { passed, blocked, took: now === null || now === (clear ? text : before + text), changed: input > 0 || now !== before, shows: now && shown(el) };
+  // inputResult tells what became of the event, once: received, when the element received it; blocked, the element that
+  // would have received it instead; neither, when no event arrived in this document. When a text was entered: accepted,
+  // the field has the text; changed, its content changed or it received input; displayed, its text now, null when it is
+  // not in the page any more.
+  const inputResult = (text, clear) => {
+    const { received, blocked, el, before, inputs } = guarded ?? { received: false, blocked: "" };
+    const newDocument = !guarded || guarded.newDocument; // replaced the document in which the element was found
+    guarded = null;
+    if (newDocument) return { newDocument, blocked };
+    if (text === undefined) return { received, blocked };
+    const now = el?.isConnected ? fieldContent(el) : null;
+    return {
+      received,
+      blocked,
+      accepted: now === null || now === (clear ? text : before + text),
+      changed: inputs > 0 || now !== before,
+      displayed: now && displayedText(el),
+    };
   };
 
-  // through is where a point of an inner frame lies in this document. {why} when the frame moves, or something covers it there.
-  const through = async (owner, x, y) => {
+  // pointInParent is where a point of an inner frame is in this document, or {reason} when the frame moves, or
+  // something covers it there.
+  const pointInParent = async (owner, x, y) => {
     const before = owner.getBoundingClientRect();
-    await frame();
-    const r = owner.getBoundingClientRect();
-    if (!sameBox(before, r)) return { why: "its frame moves" };
+    await nextFrame();
+    const box = owner.getBoundingClientRect();
+    if (!sameBox(before, box)) return { reason: "its frame moves" };
     const style = getComputedStyle(owner);
     const point = {
-      x: r.left + (owner.clientLeft + parseFloat(style.paddingLeft) + x) * (r.width / owner.offsetWidth),
-      y: r.top + (owner.clientTop + parseFloat(style.paddingTop) + y) * (r.height / owner.offsetHeight),
+      x: box.left + (owner.clientLeft + parseFloat(style.paddingLeft) + x) * (box.width / owner.offsetWidth),
+      y: box.top + (owner.clientTop + parseFloat(style.paddingTop) + y) * (box.height / owner.offsetHeight),
     };
-    if (point.x < 0 || point.y < 0 || point.x >= innerWidth || point.y >= innerHeight) return { why: "its frame is out of view" };
-    const over = covered(owner, point);
-    if (over) return { why: over };
-    arm("frame", null);
+    if (point.x < 0 || point.y < 0 || point.x >= innerWidth || point.y >= innerHeight)
+      return { reason: "its frame is out of view" };
+    const covered = coveredReason(owner, point);
+    if (covered) return { reason: covered };
+    startGuard("frame", null);
     return point;
   };
 
-  // ---------------------------------------------------------------------------------------------------------------- reading the page
+  // --------------------------------------------------------------------------------------------------- reading the page
 
-  // seen waits until a text can be seen, part of a longer one or not, in any case.
-  const seen = async (text, slice) => {
-    const end = performance.now() + slice;
-    const needle = normal(text);
-    for (;;) {
+  // findText waits until a text is visible, as part of another and in any case, for at most wait milliseconds.
+  const findText = async (text, wait) => {
+    const end = performance.now() + wait;
+    const needle = normalize(text);
+    for (let tries = 1; ; tries++) {
       const began = performance.now();
-      const found = byText(needle, (own) => has(own, needle));
-      const el = found.find(visible);
-      if (el) return { ok: true, count: found.length, what: describe(el) };
+      const matches = elementsByText(needle, (own) => includesIgnoringCase(own, needle));
+      const el = matches.find(isVisible);
+      if (el) return { ready: true, count: matches.length, found: describe(el), tries };
       const now = performance.now();
-      if (now >= end) return { count: found.length, why: found.length ? `it is not visible: ${unseen(found[0])}` : "", what: found[0] && describe(found[0]) };
-      do await frame(); while (performance.now() < now + 4 * (now - began));
+      if (now >= end) return { ...textMissing(needle, matches), count: matches.length, tries };
+      do await nextFrame();
+      while (performance.now() < now + 4 * (now - began));
     }
   };
 
-  // words are what somebody who misspelt a name may have meant: test ids, ids, or short texts that can be seen.
-  const words = (kind) => {
+  // textMissing says why a text is not visible.
+  const textMissing = (needle, matches) => {
+    if (matches.length) return { found: describe(matches[0]), reason: invisibleReason(matches[0]), held: attached };
+    const isPlaceholder = (el) =>
+      includesIgnoringCase(normalize(el.getAttribute("placeholder") ?? ""), needle) && isVisible(el);
+    const placeholder =
+      needle &&
+      roots()
+        .flatMap((root) => [...root.querySelectorAll("[placeholder]")])
+        .find(isPlaceholder);
+    return placeholder
+      ? { missing: `"${needle}" is only a placeholder; verify the element instead: ${describe(placeholder)}` }
+      : {};
+  };
+
+  // suggestions are test ids, ids, or short visible texts, one of which may have been meant.
+  const suggestions = (kind) => {
     const found = new Set();
-    const take = (text) => text && text.length <= 80 && found.size < 300 && found.add(text);
+    const add = (text) => text && text.length <= 80 && found.size < 300 && found.add(text);
     for (const root of roots()) {
-      if (kind === "testId" || kind === "id") for (const el of root.querySelectorAll("[data-testid]")) take(el.dataset.testid);
-      if (kind === "id" || kind === "css") for (const el of root.querySelectorAll("[id]")) take(kind === "css" ? "#" + el.id : el.id);
+      if (kind === "testId" || kind === "id")
+        for (const el of root.querySelectorAll("[data-testid]")) add(el.dataset.testid);
+      if (kind === "id" || kind === "css")
+        for (const el of root.querySelectorAll("[id]")) add(kind === "css" ? "#" + el.id : el.id);
       if (kind !== "text") continue;
-      for (const el of root.querySelectorAll(controls)) if (found.size < 150 && visible(el)) take(label(el));
+      for (const el of root.querySelectorAll(controls)) if (found.size < 150 && isVisible(el)) add(nameOf(el));
       for (const el of root.querySelectorAll("*")) {
-        const written = found.size < 300 && [...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && normal(node.nodeValue));
-        if (written && visible(el)) take(textOf(el));
+        const hasText =
+          found.size < 300 &&
+          [...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && normalize(node.nodeValue));
+        if (hasText && isVisible(el)) add(textOf(el));
       }
     }
     return [...found];
   };
 
-  // pause ends with the next change of the document, at the earliest in the next frame, at the latest after the slice.
-  const pause = (slice) => new Promise((done) => {
-    const observer = new MutationObserver(() => frame().then(finish));
-    const timer = setTimeout(() => finish(), slice);
-    const finish = () => {
-      observer.disconnect();
-      clearTimeout(timer);
-      done();
-    };
-    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-  });
+  // waitForChange ends one frame after the next change of the document, and at the latest after limit milliseconds.
+  const waitForChange = (limit) =>
+    new Promise((done) => {
+      const observer = new MutationObserver(() => nextFrame().then(finish));
+      const timer = setTimeout(() => finish(), limit);
+      const finish = () => {
+        observer.disconnect();
+        clearTimeout(timer);
+        done();
+      };
+      observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    });
 
-  // layOut has the browser lay out what it skips inside an element that is far from view.
+  // layOut makes the browser lay out what it skips inside an element that is far from view.
   const layOut = (el) => {
     const range = document.createRange();
     range.selectNodeContents(el);
     range.getBoundingClientRect();
   };
 
-  // mixed are the check boxes that a script has made indeterminate.
-  const mixed = () => roots().flatMap((root) => [...root.querySelectorAll("input")]).filter((el) => el.indeterminate);
-
-  const focused = () => {
-    const el = active();
-    const frames = el?.matches("iframe, frame");
-    return { here: document.hasFocus(), inner: Boolean(frames), text: Boolean(el && !frames && takesText(el) && !el.readOnly && !el.matches(":disabled")), what: el ? describe(el) : "" };
-  };
+  // indeterminateBoxes are the check boxes that a script has made indeterminate.
+  const indeterminateBoxes = () =>
+    roots()
+      .flatMap((root) => [...root.querySelectorAll("input")])
+      .filter((el) => el.indeterminate);
 
   globalThis.trailblaze = {
-    attempt, apply, verdict, through, seen, words, pause, focused, layOut, mixed,
+    observe,
+    apply,
+    inputResult,
+    pointInParent,
+    findText,
+    suggestions,
+    waitForChange,
+    layOut,
+    indeterminateBoxes,
     root,
     first: (spec) => find(spec)[0] ?? null,
-    focusedElement: active,
-    page: () => ({ url: location.href, title: document.title }),
+    location: () => ({ url: location.href, title: document.title }),
   };
 })();

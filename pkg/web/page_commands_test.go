@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAScriptAnswersWhatItReturns(t *testing.T) {
+func TestEvaluateReturnsResult(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	u.mustCall("navigate", "url", "about:blank")
@@ -57,10 +57,11 @@ func TestAScriptAnswersWhatItReturns(t *testing.T) {
 		u.mustFail("evaluateJs", []any{"script", script}, want)
 	}
 	url := serve(t, map[string]http.HandlerFunc{"/next": htmlPage("next")}) + "/next"
-	u.mustFail("web_evaluate", []any{"script", "location.href = '" + url + "'; new Promise(() => {})"}, "the page was left")
+	u.mustFail("web_evaluate", []any{"script", "location.href = '" + url + "'; new Promise(() => {})"},
+		"the page navigated away")
 }
 
-func TestThePageHasTheSizeItWasGiven(t *testing.T) {
+func TestResize(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	u.mustCall("navigate", "url", "about:blank")
@@ -77,7 +78,7 @@ func TestThePageHasTheSizeItWasGiven(t *testing.T) {
 	}
 }
 
-func TestWaitingTakesAsLongAsItSays(t *testing.T) {
+func TestWait(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	u.mustCall("navigate", "url", "about:blank")
@@ -88,13 +89,14 @@ func TestWaitingTakesAsLongAsItSays(t *testing.T) {
 	}
 }
 
-func TestScreensAreKept(t *testing.T) {
+func TestScreenshotsAreKept(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{"/x": htmlPage("<title>X</title><h1>Hello</h1>")}) + "/x"
 	u.mustCall("navigate", "url", url)
 	u.mustCall("captureScreen")
-	if got := u.mustCall("web_snapshot", "screenName", "start"); got != "kept start.png and start.yaml of "+url+"\ne1 heading \"Hello\" [level=1]" {
+	if got := u.mustCall("web_snapshot", "screenName",
+		"start"); got != "kept start.png and start.yaml of "+url+"\ne1 heading \"Hello\" [level=1]" {
 		t.Error(got)
 	}
 	for _, name := range []string{"screenshot.png", "start.png"} {
@@ -107,7 +109,7 @@ func TestScreensAreKept(t *testing.T) {
 	}
 }
 
-func TestCookiesAndStorageCanBeReadAndSet(t *testing.T) {
+func TestCookiesAndStorage(t *testing.T) {
 	t.Parallel()
 	url := serve(t, nil)
 	a, b := openSession(t), openSession(t)
@@ -118,7 +120,8 @@ func TestCookiesAndStorageCanBeReadAndSet(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &state); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]originStorage{{url, []storedItem{{"key", "välue"}}}}, state.Origins); diff != "" || len(state.Cookies) != 2 {
+	if diff := cmp.Diff([]originStorage{{url, []storedItem{{"key", "välue"}}}}, state.Origins); diff != "" ||
+		len(state.Cookies) != 2 {
 		t.Errorf("%s\n%s", diff, text)
 	}
 	if got := b.mustCall("web_applyCookies", "cookiesJson", text); got != "applied 2 cookies" {
@@ -128,14 +131,18 @@ func TestCookiesAndStorageCanBeReadAndSet(t *testing.T) {
 	if got := b.mustEval("document.cookie.split('; ').sort().join()"); got != "long=2,plain=1" {
 		t.Errorf("the cookies are %s", got)
 	}
-	b.mustCall("web_applyCookies", "cookiesJson", `[{"name": "third", "value": "3", "url": "`+url+`", "sameSite": "lax", "expires": -1, "extra": {}}]`)
-	b.mustCall("web_applyCookies", "cookiesJson", []any{map[string]any{"name": "fourth", "value": "4", "domain": "127.0.0.1"}})
+	b.mustCall("web_applyCookies",
+		"cookiesJson", `[{"name": "third", "value": "3", "url": "`+url+`", "sameSite": "lax", "expires": -1, "extra": {}}]`)
+	b.mustCall("web_applyCookies", "cookiesJson", []any{map[string]any{
+		"name": "fourth", "value": "4",
+		"domain": "127.0.0.1",
+	}})
 	if got := b.mustEval("document.cookie.split('; ').sort().join()"); got != "fourth=4,long=2,plain=1,third=3" {
 		t.Errorf("the cookies are %s", got)
 	}
 	for given, want := range map[string]string{
-		"{": "no JSON", `[{"value": "x"}]`: "cookie 1 has no name", `[{"name": "x"}]`: `cookie "x" has neither url nor domain`,
-		`[{"name": "x", "url": "nowhere"}]`: "refuses",
+		"{": "not cookies in JSON", `[{"value": "x"}]`: "cookie 1 has no name", `[{"name": "x"}]`: `cookie "x" has neither url nor domain`,
+		`[{"name": "x", "url": "nowhere"}]`: "rejected",
 	} {
 		b.mustFail("web_applyCookies", []any{"cookiesJson", given}, want)
 	}

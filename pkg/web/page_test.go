@@ -49,7 +49,7 @@ func (u *testSession) waitForNotes(lines ...string) {
 	})
 }
 
-func TestSessionsShareNothing(t *testing.T) {
+func TestSessionsAreIsolated(t *testing.T) {
 	t.Parallel()
 	url := serve(t, nil) + "/page-store.html"
 	a, b := openSession(t), openSession(t)
@@ -86,7 +86,7 @@ func TestSessionsShareNothing(t *testing.T) {
 	}
 }
 
-func TestDialogsStopNothing(t *testing.T) {
+func TestDialogsAreAnswered(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{
@@ -112,12 +112,12 @@ func TestDialogsStopNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.mustCall("navigate", "url", url+"/quiet")
-	u.waitForNotes(`- alert "at load", dismissed`, `- confirm "two", dismissed`, `- prompt "five", accepted`, `- confirm "six", dismissed`,
-		`- beforeunload "", accepted`)
+	u.waitForNotes(`- alert "at load", dismissed`, `- confirm "two", dismissed`, `- prompt "five", accepted`,
+		`- confirm "six", dismissed`, `- beforeunload "", accepted`)
 	u.mustFail("web_handleDialog", []any{"action", "IGNORE"}, "IGNORE", "ACCEPT, DISMISS")
 }
 
-func TestATabThatAPageOpensLeavesThePageAsItIs(t *testing.T) {
+func TestOpenedPageKeepsCurrentPage(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{
@@ -138,14 +138,14 @@ func TestATabThatAPageOpensLeavesThePageAsItIs(t *testing.T) {
 	}
 }
 
-func TestACrashedPageEndsItsSessionOnly(t *testing.T) {
+func TestCrashedPageEndsOnlyItsSession(t *testing.T) {
 	t.Parallel()
 	b := newTestBackend(t, nil)
 	u, other := openSessionIn(t, b, device.Session{}), openSessionIn(t, b, device.Session{})
 	other.mustCall("navigate", "url", "about:blank")
 	// Before its first page, a tab can crash too.
 	_, err := u.call("navigate", "url", "chrome://crash")
-	if fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), "has crashed") {
+	if fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), "crashed") {
 		t.Errorf("the call: %v", err)
 	}
 	select {
@@ -166,7 +166,7 @@ func TestACrashedPageEndsItsSessionOnly(t *testing.T) {
 	openSessionIn(t, b, device.Session{}).mustCall("navigate", "url", "about:blank")
 }
 
-func TestAPageThatClosesItselfEndsTheSession(t *testing.T) {
+func TestPageThatClosesItselfEndsSession(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	u.mustCall("navigate", "url", "about:blank")
@@ -181,7 +181,7 @@ func TestAPageThatClosesItselfEndsTheSession(t *testing.T) {
 	}
 }
 
-func TestDownloadsAreKeptAndNoted(t *testing.T) {
+func TestDownloadsAreKept(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{
@@ -208,7 +208,7 @@ func TestDownloadsAreKeptAndNoted(t *testing.T) {
 	}
 }
 
-func TestABrowserOfSomebodyElseLivesOn(t *testing.T) {
+func TestBrowserAtURLIsNotClosed(t *testing.T) {
 	t.Parallel()
 	theirs := newTestBackend(t, nil)
 	owner := openSessionIn(t, theirs, device.Session{})
@@ -293,7 +293,7 @@ func connectTo(t *testing.T, address string) *browser {
 	return b
 }
 
-func TestEvidenceShowsThePageEvenWhenItHangs(t *testing.T) {
+func TestEvidenceOfBusyPage(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<title>Shop</title><h1>Hello</h1>
@@ -323,7 +323,10 @@ func TestEvidenceShowsThePageEvenWhenItHangs(t *testing.T) {
 	defer cancel()
 	hanging := make(chan error, 1)
 	go func() {
-		_, err := u.device.Call(ctx, tool.Call{Tool: "web_evaluate", Args: map[string]any{"script": "console.log('x'); while (true) {}"}})
+		_, err := u.device.Call(ctx, tool.Call{
+			Tool: "web_evaluate",
+			Args: map[string]any{"script": "console.log('x'); while (true) {}"},
+		})
 		hanging <- err
 	}()
 	waitFor(t, "the hang", func() bool {
@@ -345,7 +348,7 @@ func TestEvidenceShowsThePageEvenWhenItHangs(t *testing.T) {
 	}
 }
 
-func TestASecretIsInNoText(t *testing.T) {
+func TestSecretsAreRedacted(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	const secret = `p&s "é` + "\\"
@@ -353,8 +356,13 @@ func TestASecretIsInNoText(t *testing.T) {
 	u.mustCall("navigate", "url", url)
 	u.page().addSecret(secret)
 	quoted, _ := json.Marshal(secret)
-	u.mustEval(fmt.Sprintf(`(secret => { document.querySelector("input").value = secret; document.title = secret; console.error(secret);
-		alert(secret); history.replaceState(0, "", "?q=" + encodeURIComponent(secret)) })(%s)`, quoted))
+	u.mustEval(
+		fmt.Sprintf(
+			`(secret => { document.querySelector("input").value = secret; document.title = secret; console.error(secret);
+		alert(secret); history.replaceState(0, "", "?q=" + encodeURIComponent(secret)) })(%s)`,
+			quoted,
+		),
+	)
 	check := func(what, text string) {
 		t.Helper()
 		for _, form := range []string{secret, `p&s`, "p%26s", `\"é`} {

@@ -2,20 +2,24 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
+	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// Queries look once, or until their timeoutMs is over, and do not fail because something is not there.
+// Queries look once, or for timeoutMs, and do not fail because something is not there.
 
 func isVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := coreTarget(args)
+	t, err := coreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	_, err = p.attempt(ctx, tg, condition{check: "visible", want: "visible"}, timeoutOf(args, 0)).run(ctx)
+	_, err = p.search(t, check{name: "visible", want: "visible"}).do(ctx, timeoutOf(args, 0), nil)
 	if isNotFound(err) {
 		return queryResult(false)
 	}
@@ -25,64 +29,67 @@ func isVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	return queryResult(true)
 }
 
-// isNotFound says whether an error is about an element, and not about the page or the arguments.
+// isNotFound reports whether an error says that an element is not there or not ready, and not that the page or the
+// arguments are wrong.
 func isNotFound(err error) bool {
-	e := fault.As(err)
-	return e != nil && e.Kind == fault.ToolFailed
+	_, ok := errors.AsType[*act.Failure](err)
+	return ok
 }
 
 func hasText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	_, found, err := p.waitForText(ctx, arguments(args).text("text"), newTimeLimit(ctx, 0))
-	if err != nil {
+	err := p.findText(ctx, arguments(args).text("text"), 0)
+	if err != nil && !isNotFound(err) {
 		return tool.Result{}, err
 	}
-	return queryResult(found)
+	return queryResult(err == nil)
 }
 
 func getElementText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := coreTarget(args)
+	t, err := coreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	s, err := p.attempt(ctx, tg, condition{check: "read"}, 0).run(ctx)
+	o, err := p.search(t, check{name: "read"}).do(ctx, 0, nil)
 	if isNotFound(err) {
 		return queryResult(nil)
 	}
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return queryResult(s.Text)
+	return queryResult(o.Text)
 }
 
 func getElementCount(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := coreTarget(args)
+	t, err := coreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	a := p.attempt(ctx, tg, condition{check: "exists"}, responseLimit)
-	for {
-		total, err := a.count(ctx)
+	s := p.search(t, check{name: "exists"})
+	for end := time.Now().Add(p.limits().response); ; p.waitForChange(ctx, time.Until(end)) {
+		total, err := s.count(ctx)
 		switch {
 		case err == nil:
 			return queryResult(total)
-		case !errors.Is(err, errGone) || a.left() == 0:
+		case !errors.Is(err, errGone) || time.Now().After(end):
 			return tool.Result{}, err
 		}
-		p.waitForChange(ctx, a.left())
 	}
 }
 
-// count is how many elements fit in all frames.
-func (a *attempt) count(ctx context.Context) (total int, err error) {
-	for _, f := range a.page.frames() {
-		err := f.withinSlice(ctx, func(ctx context.Context) error {
-			s, err := a.look(ctx, f, -1, false)
-			total += s.Count
-			return err
-		})
-		if err != nil {
-			return 0, err
-		}
+// queryResult is the answer to a query: a text for people and trails, and the same as JSON for programs.
+func queryResult(v any) (tool.Result, error) {
+	data, err := json.Marshal(map[string]any{"value": v})
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("write the answer as JSON: %w", err)
 	}
-	return total, nil
+	text := "null"
+	switch v := v.(type) {
+	case string:
+		text = v
+	case bool:
+		text = strconv.FormatBool(v)
+	case int:
+		text = strconv.Itoa(v)
+	}
+	return tool.Result{OK: true, Text: text, Structured: data}, nil
 }

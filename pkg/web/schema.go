@@ -9,30 +9,37 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Members of input schemas.
+// Properties of input schemas.
 const (
-	refProperty = `"ref": {"type": "string", "description": "The element: css=SELECTOR, e12 of the page's snapshot, role \"name\", ` +
-		`a role, or the text on it"}`
-	selectorProperty = `"nodeSelector": {"type": "object", "description": "The element; wins over ref",
+	refProperty = `"ref": {"type": "string",
+		"description": "The element: css=SELECTOR, e12 of the page's snapshot, role \"name\", a role, or its text"}`
+	selectorProperty = `"nodeSelector": {"type": "object", "description": "The element; used instead of ref",
 		"properties": {"web": {"type": "object", "additionalProperties": false, "properties": {
 			"cssSelector": {"type": "string"},
 			"dataTestId": {"type": "string", "description": "Value of data-testid"},
 			"ariaRole": {"type": "string", "description": "Role in the accessibility tree"},
-			"ariaNameRegex": {"type": "string", "description": "Name in the accessibility tree, all of it: equal, or matching as a regular expression"},
-			"nthIndex": {"type": "integer", "minimum": 0, "description": "Which of several, from 0"}}}},
-		"patternProperties": {"^(android|ios|compose|desktop)": {"description": "Of other platforms; ignored"}}, "additionalProperties": false}`
+			"ariaNameRegex": {"type": "string",
+				"description": "The whole name in the accessibility tree, or a regular expression that matches it"},
+			"nthIndex": {"type": "integer", "minimum": 0, "description": "Which of several, counting from 0"}}}},
+		"patternProperties": {"^(android|ios|compose|desktop)": {"description": "For other platforms; ignored"}},
+		"additionalProperties": false}`
 	elementProperties = refProperty + ", " + selectorProperty
 	cssProperty       = `"selector": {"type": "string", "minLength": 1, "description": "A CSS selector"}`
+	scriptProperty    = `"script": {"type": "string", "minLength": 1,
+		"description": "An expression, or a function that is called"}`
+	timeoutProperty = `"timeoutMs": {"type": "integer", "minimum": 0, "maximum": 600000,
+		"description": "How long to wait"` // without the closing brace, for a default
 )
 
-// enum is the schema of a word out of a few, which may be written in any case.
+// enum is the schema of a word out of a list, in any case. The first is the default.
 func enum(name, description string, values ...string) string {
-	return fmt.Sprintf(`"%s": {"type": "string", "pattern": "^(?i:%s)$", "default": %q, "description": "%s: %s; in any case"}`,
+	const schema = `"%s": {"type": "string", "pattern": "^(?i:%s)$", "default": %q, "description": "%s: %s; in any case"}`
+	return fmt.Sprintf(schema,
 		name, strings.Join(values, "|"), values[0], description, strings.Join(values, ", "))
 }
 
-// arguments are those of a call. They fit the schema of the command, so a reader of an argument that is absent gets a default and
-// nothing else can go wrong, but for words.
+// arguments are those of a call. They have been validated with the schema of the command, so that reading one returns
+// its value or a default.
 type arguments map[string]any
 
 func (a arguments) text(key string) string {
@@ -65,7 +72,7 @@ func (a arguments) number(key string, absent float64) float64 {
 	return absent
 }
 
-// texts are those of a list, or the only one that stands in its place.
+// texts returns the items of a list, or the single text that was given instead.
 func (a arguments) texts(key string) []string {
 	list, ok := a[key].([]any)
 	if !ok && a.has(key) {
@@ -78,7 +85,7 @@ func (a arguments) texts(key string) []string {
 	return texts
 }
 
-// word is one of values, the first when it is absent.
+// word returns one of values, the first when the argument is absent.
 func (a arguments) word(key string, values ...string) (string, error) {
 	given := a.text(key)
 	if given == "" {
@@ -86,12 +93,13 @@ func (a arguments) word(key string, values ...string) (string, error) {
 	}
 	i := slices.IndexFunc(values, func(value string) bool { return strings.EqualFold(value, given) })
 	if i < 0 {
-		return "", fault.New(fault.InvalidArguments, fault.DidYouMean(given, values), "%s: %q is none of %s", key, given, strings.Join(values, ", "))
+		return "", fault.New(fault.InvalidArguments, fault.DidYouMean(given, values), "%s: %q is not one of %s", key,
+			given, strings.Join(values, ", "))
 	}
 	return values[i], nil
 }
 
-// object is an object inside the arguments; nil when it is absent.
+// object returns an object inside the arguments, nil when it is absent.
 func (a arguments) object(key string) arguments {
 	value, _ := a[key].(map[string]any)
 	return value

@@ -10,14 +10,14 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// storageState is what Playwright calls so.
+// storageState has Playwright's format.
 type storageState struct {
 	Cookies []cookie        `json:"cookies"`
 	Origins []originStorage `json:"origins"`
 }
 
-// cookie has the names that the DevTools protocol and Playwright have in common. Expires is in seconds since 1970, -1 for a cookie that
-// ends with the session.
+// cookie has the field names that the DevTools protocol and Playwright share. Expires is in seconds since 1970, -1 for
+// a session cookie.
 type cookie struct {
 	Name     string  `json:"name"`
 	Value    string  `json:"value"`
@@ -40,7 +40,7 @@ type storedItem struct {
 	Value string `json:"value"`
 }
 
-// webGetStorageState is web_getStorageState: the cookies of the session, and the local storage of what its page shows.
+// webGetStorageState returns the cookies of the session, and the local storage of the origins in its page.
 func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
 	state := storageState{Cookies: []cookie{}, Origins: []originStorage{}}
 	params := map[string]any{"browserContextId": p.context}
@@ -52,7 +52,8 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 		var o originStorage
 		const script = `({origin: location.origin, localStorage: Array.from(localStorage, (_, i) => localStorage.key(i))
 			.map(name => ({name, value: localStorage.getItem(name)}))})`
-		if f.evaluate(ctx, script, &o) == nil && len(o.LocalStorage) > 0 && !known[o.Origin] { // some documents may have none
+		if f.evaluate(ctx, script, &o) == nil && len(o.LocalStorage) > 0 &&
+			!known[o.Origin] { // some documents have no storage
 			known[o.Origin] = true
 			state.Origins = append(state.Origins, o)
 		}
@@ -61,7 +62,7 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
 }
 
-// webApplyCookies is web_applyCookies. It takes a list of cookies, or what web_getStorageState gives.
+// webApplyCookies sets cookies from a list, or from a result of web_getStorageState.
 func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	text, ok := args["cookiesJson"].(string)
 	if !ok {
@@ -74,16 +75,17 @@ func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Re
 	cookies, err := readCookies(text)
 	if err != nil {
 		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err,
-			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or what web_getStorageState gave`, "cookiesJson")
+			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or a result of web_getStorageState`, "cookiesJson")
 	}
 	params := map[string]any{"cookies": cookies, "browserContextId": p.context}
 	if err := p.browser.conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
 		return tool.Result{}, fault.Wrap(fault.ToolFailed, err,
-			"a cookie needs name, value, and url or domain with path", "the browser refuses the cookies")
+			"a cookie needs name, value, and url or domain with path", "the browser rejected the cookies")
 	}
 	return success("applied %s", plural(len(cookies), "cookie", "cookies")), nil
 }
 
+// readCookies parses cookies and fills in their defaults.
 func readCookies(text string) ([]cookie, error) {
 	var state storageState
 	target := any(&state)
@@ -91,7 +93,7 @@ func readCookies(text string) ([]cookie, error) {
 		target = &state.Cookies
 	}
 	if err := json.Unmarshal([]byte(text), target); err != nil {
-		return nil, fmt.Errorf("this is no JSON of cookies: %w", err)
+		return nil, fmt.Errorf("not cookies in JSON: %w", err)
 	}
 	for i := range state.Cookies {
 		c := &state.Cookies[i]

@@ -24,33 +24,57 @@ func TestElementArguments(t *testing.T) {
 		args []any
 		want string
 	}{
-		"cssSelector first": {[]any{"ref", "Pick", "nodeSelector",
-			web("cssSelector", "#exact", "dataTestId", "pick", "ariaRole", "link")}, "exact"},
-		"then dataTestId": {[]any{"ref", "Save", "nodeSelector",
-			web("dataTestId", "pick", "ariaRole", "link")}, "first"},
-		"then ariaRole and ariaNameRegex": {[]any{"ref", "Pick", "nodeSelector",
-			web("ariaRole", "link", "ariaNameRegex", "Save")}, "link"},
+		"cssSelector first": {[]any{
+			"ref", "Pick", "nodeSelector",
+			web("cssSelector", "#exact", "dataTestId", "pick", "ariaRole", "link"),
+		}, "exact"},
+		"then dataTestId": {[]any{
+			"ref", "Save", "nodeSelector",
+			web("dataTestId", "pick", "ariaRole", "link"),
+		}, "first"},
+		"then ariaRole and ariaNameRegex": {[]any{
+			"ref", "Pick", "nodeSelector",
+			web("ariaRole", "link", "ariaNameRegex", "Save"),
+		}, "link"},
 		"the role alone": {[]any{"nodeSelector", web("ariaRole", "Heading")}, "heading"},
-		"the name alone": {[]any{"nodeSelector", web("ariaNameRegex", "Pick", "nthIndex", 1)},
-			"second"},
+		"the name alone": {
+			[]any{"nodeSelector", web("ariaNameRegex", "Pick", "nthIndex", 1)},
+			"second",
+		},
 		"an empty selector": {[]any{"ref", "Pick", "nodeSelector", web()}, "first"},
-		"a block for another platform": {[]any{"ref", "Pick", "nodeSelector",
-			map[string]any{"androidAccessibility": map[string]any{"text": "x"}}}, "first"},
-		"nthIndex counts from 0": {[]any{"nodeSelector",
-			web("ariaRole", "button", "ariaNameRegex", "Pick", "nthIndex", 2)}, "third"},
+		"a block for another platform": {[]any{
+			"ref", "Pick", "nodeSelector",
+			map[string]any{"androidAccessibility": map[string]any{"text": "x"}},
+		}, "first"},
+		"nthIndex counts from 0": {[]any{
+			"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", "Pick", "nthIndex", 2),
+		}, "third"},
 		"nthIndex with dataTestId": {[]any{"nodeSelector", web("dataTestId", "pick", "nthIndex", 1)}, "second"},
-		"the whole name": {[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", "Save")},
-			"exact"},
-		"a pattern for the whole name": {[]any{"nodeSelector",
-			web("ariaRole", "button", "ariaNameRegex", "Save .*")}, "longer"},
-		"a name with dots is itself": {[]any{"nodeSelector",
-			web("ariaRole", "button", "ariaNameRegex", "a.b (c)")}, "dots"},
-		"a quoted name": {[]any{"nodeSelector",
-			web("ariaRole", "button", "ariaNameRegex", `\Qa.b (c)\E`)}, "dots"},
-		"quoted in part": {[]any{"nodeSelector",
-			web("ariaRole", "button", "ariaNameRegex", `a.b\Q (c)\E`, "nthIndex", 1)}, "letters"},
-		"white space does not count": {[]any{"nodeSelector",
-			web("ariaRole", "button", "ariaNameRegex", "Two words")}, "spaced"},
+		"the whole name": {
+			[]any{"nodeSelector", web("ariaRole", "button", "ariaNameRegex", "Save")},
+			"exact",
+		},
+		"a pattern for the whole name": {[]any{
+			"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", "Save .*"),
+		}, "longer"},
+		"a name with dots is itself": {[]any{
+			"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", "a.b (c)"),
+		}, "dots"},
+		"a quoted name": {[]any{
+			"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", `\Qa.b (c)\E`),
+		}, "dots"},
+		"quoted in part": {[]any{
+			"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", `a.b\Q (c)\E`, "nthIndex", 1),
+		}, "letters"},
+		"white space does not count": {[]any{
+			"nodeSelector",
+			web("ariaRole", "button", "ariaNameRegex", "Two words"),
+		}, "spaced"},
 		"a name by aria-labelledby":      {[]any{"ref", `button "Save Only text here"`}, "described"},
 		"ref: css":                       {[]any{"ref", "css= #main > a"}, "link"},
 		"ref: a number":                  {[]any{"ref", "e4"}, "longer"},
@@ -91,8 +115,10 @@ func TestCoreElementArguments(t *testing.T) {
 	u := openSession(t)
 	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-names.html")
 	for _, args := range [][]any{
-		{"text", "Save"}, {"id", "row:1.2"}, {"id", "pick"}, {"id", "pick", "index", 2}, {"text", "Pick", "index",
-			1}, {"id", "longer", "text", "draft"},
+		{"text", "Save"}, {"id", "row:1.2"}, {"id", "pick"}, {"id", "pick", "index", 2}, {
+			"text", "Pick", "index",
+			1,
+		}, {"id", "longer", "text", "draft"},
 	} {
 		u.mustCall("tap", args...)
 	}

@@ -2,108 +2,99 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 func webVerifyTextVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	text := arguments(args).text("text")
-	span := newTimeLimit(ctx, assertLimit)
-	s, found, err := p.waitForText(ctx, text, span)
-	if err != nil {
+	if err := p.findText(ctx, text, p.limits().assertion); err != nil {
 		return tool.Result{}, err
 	}
-	if found {
-		return success("%q is visible", text), nil
-	}
-	explain, cancel := context.WithTimeout(ctx, responseLimit)
-	defer cancel()
-	first := fmt.Sprintf("the page shows no %q", text)
-	if s.Why != "" {
-		first = fmt.Sprintf("%s: %s: %s", first, s.What, s.Why)
-	} else if near := p.similarTexts(explain, text); near != "" {
-		first += "; it shows " + near
-	}
-	return tool.Result{}, fault.New(fault.ToolFailed, "", "%s (after %s; %s)", first, span.elapsed(), p.describe(explain))
+	return success("%q is visible", text), nil
 }
 
-func (p *page) similarTexts(ctx context.Context, text string) string {
-	var words []string
-	if p.main().eval(ctx, "words", &words, "text") != nil {
-		return ""
-	}
-	return nearest(text, words)
+// findText waits until a frame shows a text.
+func (p *page) findText(ctx context.Context, text string, ready time.Duration) error {
+	s := &textSearch{search{page: p, target: byText(text), check: check{want: "visible"}}}
+	s.target.selector.Text = "text " + s.target.selector.Text
+	a := s.action(ready, nil)
+	a.Screen = s
+	_, err := a.Do(ctx)
+	return err
 }
 
-// waitForText waits until some frame shows a text.
-func (p *page) waitForText(ctx context.Context, text string, span timeLimit) (s observation, found bool, err error) {
-	bounded, cancel := context.WithDeadline(ctx, span.final)
-	defer cancel()
-	for {
-		frames := p.frames()
-		wait := time.Duration(0)
-		if len(frames) == 1 {
-			wait = min(singleFrameSlice, span.left())
+// textSearch finds a text that is visible in any frame.
+type textSearch struct{ search }
+
+// Observe implements act.Screen.
+func (s *textSearch) Observe(ctx context.Context, wait time.Duration) (act.Observation[observed], error) {
+	frames := s.page.frames()
+	slice := time.Duration(0) // page.js waits only when there is no other frame to search
+	if len(frames) == 1 {
+		slice = min(singleFrameSlice, wait)
+	}
+	var best observed
+	for _, f := range frames {
+		var o observed
+		err := f.withinSlice(ctx, func(ctx context.Context) error {
+			return f.eval(ctx, "findText", &o, s.target.name.text, slice.Milliseconds())
+		})
+		if err != nil && !errors.Is(err, errGone) {
+			return act.Observation[observed]{}, err
 		}
-		for _, f := range frames {
-			var seen observation
-			err := f.withinSlice(bounded, func(ctx context.Context) error { return f.eval(ctx, "seen", &seen, text, wait.Milliseconds()) })
-			switch {
-			case ctx.Err() != nil:
-				return s, false, context.Cause(ctx)
-			case bounded.Err() != nil:
-				return s, false, nil
-			case err != nil && !errors.Is(err, errGone):
-				return s, false, err
-			case seen.OK:
-				return seen, true, nil
-			case seen.Count > 0 || s.Count == 0:
-				s = seen
-			}
+		if o.Ready || o.Count > best.Count || best.Count == 0 && o.Missing != "" {
+			best = o
 		}
-		if span.left() == 0 {
-			return s, false, nil
-		}
-		if wait == 0 {
-			p.waitForChange(bounded, min(pollSlice, span.left()))
+		if best.Ready {
+			break
 		}
 	}
+	return act.Observation[observed]{
+		Element: best,
+		Count:   best.Count,
+		Found:   best.Found,
+		Held:    best.Held,
+		Reason:  best.Reason,
+		Ready:   best.Ready,
+		Missing: best.Missing,
+		Tries:   best.Tries,
+		Waited:  slice > 0 && best.Tries > 0,
+	}, nil
 }
 
 func webVerifyElementVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := elementOf(args)
+	t, err := elementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return p.assertSeen(ctx, tg, assertLimit)
+	return p.assertVisible(ctx, t, p.limits().assertion)
 }
 
-// assertSeen fails unless the first element of a target can be seen in time.
-func (p *page) assertSeen(ctx context.Context, tg target, limit time.Duration) (tool.Result, error) {
-	s, err := p.attempt(ctx, tg, condition{check: "visible", want: "visible"}, limit).run(ctx)
+// assertVisible fails unless the first element of a target becomes visible in time.
+func (p *page) assertVisible(ctx context.Context, t target, limit time.Duration) (tool.Result, error) {
+	o, err := p.search(t, check{name: "visible", want: "visible"}).do(ctx, limit, nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s is visible", s.What), nil
+	return success("%s is visible", o.Found), nil
 }
 
 func assertVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := coreTarget(args)
+	t, err := coreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return p.assertSeen(ctx, tg, timeoutOf(args, assertLimit))
+	return p.assertVisible(ctx, t, timeoutOf(args, p.limits().assertion))
 }
 
 func waitForSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	return p.assertSeen(ctx, byCSS(arguments(args).text("selector")), timeoutOf(args, actionLimit))
+	return p.assertVisible(ctx, byCSS(arguments(args).text("selector")), timeoutOf(args, p.limits().action))
 }
 
 func timeoutOf(args arguments, absent time.Duration) time.Duration {
@@ -112,7 +103,7 @@ func timeoutOf(args arguments, absent time.Duration) time.Duration {
 
 func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
-	tg, err := elementOf(a)
+	t, err := elementOf(a)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -121,47 +112,30 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 		return tool.Result{}, err
 	}
 	if kind == "ATTRIBUTE" && a.text("attribute") == "" {
-		return tool.Result{}, fault.New(fault.InvalidArguments, "give attribute, such as href", "type ATTRIBUTE needs the name of an attribute")
+		return tool.Result{}, fault.New(fault.InvalidArguments, "give attribute, such as href",
+			"type ATTRIBUTE needs the name of an attribute")
 	}
-	check := condition{
-		check: strings.ToLower(kind), want: "as expected",
+	c := check{
+		name: strings.ToLower(kind), want: "as expected",
 		options: map[string]any{"expected": a.text("expected"), "attribute": a.text("attribute")},
 	}
-	s, err := p.attempt(ctx, tg, check, assertLimit).run(ctx)
+	o, err := p.search(t, c).do(ctx, p.limits().assertion, nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s has %q", s.What, shorten(a.text("expected"))), nil
+	return success("%s has %q", o.Found, shorten(a.text("expected"))), nil
 }
 
 func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	tg, err := elementOf(args)
+	t, err := elementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	items := arguments(args).texts("items")
-	check := condition{check: "list", want: "as expected", options: map[string]any{"items": items}}
-	s, err := p.attempt(ctx, tg, check, assertLimit).run(ctx)
+	c := check{name: "list", want: "as expected", options: map[string]any{"items": items}}
+	o, err := p.search(t, c).do(ctx, p.limits().assertion, nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s shows %s", s.What, plural(len(items), "item", "items")), nil
-}
-
-// queryResult is the answer to a query: a text for people and trails, and the same for programs.
-func queryResult(v any) (tool.Result, error) {
-	data, err := json.Marshal(map[string]any{"value": v})
-	if err != nil {
-		return tool.Result{}, fmt.Errorf("write the answer as JSON: %w", err)
-	}
-	text := "null"
-	switch v := v.(type) {
-	case string:
-		text = v
-	case bool:
-		text = strconv.FormatBool(v)
-	case int:
-		text = strconv.Itoa(v)
-	}
-	return tool.Result{OK: true, Text: text, Structured: data}, nil
+	return success("%s shows %s", o.Found, plural(len(items), "item", "items")), nil
 }

@@ -1,10 +1,11 @@
-// Package aria writes a page the way Playwright's ARIA snapshot does, and says which element a reference e1, e2, … in a recording
-// means (specification, section 15.1). Data in, lines out: it knows no browser and a Tree belongs to one goroutine.
+// Package aria writes a page the way Playwright's ARIA snapshot does, and says which element a reference e1, e2, … in a
+// recording means (specification, section 15.1). Data in, lines out: it knows no browser and a Tree belongs to one
+// goroutine.
 //
-// It follows Playwright's rules for what gets a line, under which role, name and state, because these decide what e12 is. It reads a
-// DOM capture and not the browser's accessibility tree: that one leaves out rows' names, table sections and whatever is scrolled far
-// out of view under content-visibility, writes names as they are styled (PAY for Pay), says nothing of where text ends, and is ten
-// times slower to get. What a capture cannot tell, and Playwright could:
+// It follows Playwright's rules for what gets a line, under which role, name and state, because these decide what e12
+// is. It reads a DOM capture and not the browser's accessibility tree: that one leaves out rows' names, table sections
+// and whatever is scrolled far out of view under content-visibility, writes names as they are styled (PAY for Pay),
+// says nothing of where text ends, and is ten times slower to get. What a capture cannot tell, and Playwright could:
 //
 //   - options of a closed drop-down count as hidden by their hidden attribute or own style only, not by a style sheet;
 //   - aria-*Elements set from a script without the attribute that belongs to it are not seen;
@@ -15,8 +16,9 @@
 package aria
 
 import (
-	"slices"
 	"strconv"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 // Line is an element, or a text between elements. Its fields are as Playwright writes them.
@@ -58,8 +60,8 @@ func Snapshot(c *Capture) *Tree {
 	return t
 }
 
-// Within is the snapshot of an element alone; its lines keep the numbers that they have in t. It is false for a node that t has not
-// seen.
+// Within is the snapshot of an element alone; its lines keep the numbers that they have in t. It is false for a node
+// that t has not seen.
 func (t *Tree) Within(backendNodeID int) (*Tree, bool) {
 	n := t.page.byID[backendNodeID]
 	if n == nil {
@@ -94,11 +96,9 @@ func (t *Tree) Ref(ref string) (Line, bool) {
 // numbered is the rule of section 15.1.
 func (l *Line) numbered() bool {
 	switch {
-	case l.node == nil || slices.Contains([]string{"generic", "none", "presentation"}, l.Role):
+	case l.node == nil || screen.IsStructural(l.Role):
 		return false
-	case slices.Contains([]string{
-		"button", "link", "textbox", "combobox", "searchbox", "checkbox", "radio", "switch", "tab", "menuitem", "option", "slider", "spinbutton",
-	}, l.Role):
+	case screen.IsNumberedControl(l.Role):
 		return true
 	}
 	return l.Name != "" || l.Text != ""

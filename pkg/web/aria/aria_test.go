@@ -71,7 +71,7 @@ func askPlaywright(t *testing.T, pages []string) []answer {
 }
 
 // The golden files are Playwright's words; both the browser that is here and Snapshot must still say the same.
-func TestSnapshotIsPlaywrights(t *testing.T) {
+func TestSnapshotMatchesPlaywright(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob(web + "/aria/*.html")
 	if err != nil || len(pages) < 10 {
@@ -83,7 +83,8 @@ func TestSnapshotIsPlaywrights(t *testing.T) {
 		t.Run(filepath.Base(base), func(t *testing.T) {
 			t.Parallel()
 			a := answers[i]
-			a.Snapshot = strings.ReplaceAll(a.Snapshot, `"Password": hunter2`, `"Password": •••••••`) // the one thing that we do not tell
+			a.Snapshot = strings.ReplaceAll(a.Snapshot, `"Password": hunter2`,
+				`"Password": •••••••`) // the one thing that we do not tell
 			tree := Snapshot(&a.Capture)
 			if diff := cmp.Diff(lines(a.Snapshot), lines(tree.String())); diff != "" {
 				t.Errorf("the snapshot (-Playwright +ours)\n%s", diff)
@@ -166,7 +167,8 @@ func capture(root el) *Capture {
 		d.Nodes.Attributes = append(d.Nodes.Attributes, attrs)
 		if !isElement || e.display != "" {
 			d.Layout.NodeIndex = append(d.Layout.NodeIndex, i)
-			d.Layout.Styles = append(d.Layout.Styles, []int{text(e.display), text("visible"), text("normal"), text("visible")})
+			d.Layout.Styles = append(d.Layout.Styles,
+				[]int{text(e.display), text("visible"), text("normal"), text("visible")})
 			d.Layout.Bounds = append(d.Layout.Bounds, []float64{0, 0, 10, 10})
 		}
 		for _, held := range e.holds {
@@ -181,7 +183,7 @@ func shown(holds ...any) *Capture { return capture(el{"HTML", nil, "block", hold
 
 func block(tag string, holds ...any) el { return el{tag, nil, "block", holds} }
 
-func TestRefMeansAnElementOrNothing(t *testing.T) {
+func TestRef(t *testing.T) {
 	t.Parallel()
 	tree := Snapshot(shown(block("P", "Hello"), block("DIV", block("BUTTON", "Pay")), block("BUTTON", "Pay")))
 	for _, c := range []struct {
@@ -200,7 +202,7 @@ func TestRefMeansAnElementOrNothing(t *testing.T) {
 	}
 }
 
-func TestWithinKeepsTheNumbersOfThePage(t *testing.T) {
+func TestWithinKeepsNumbers(t *testing.T) {
 	t.Parallel()
 	tree := Snapshot(shown(block("BUTTON", "One"), block("DIV", "text", block("BUTTON", "Two"), block("P", "three"))))
 	part, ok := tree.Within(103)
@@ -226,15 +228,19 @@ func TestWithinKeepsTheNumbersOfThePage(t *testing.T) {
 	}
 }
 
-func TestListIsBoundedAndSaysWhatIsMissing(t *testing.T) {
+func TestListIsBounded(t *testing.T) {
 	t.Parallel()
-	holds := []any{block("P", strings.Repeat("long ", 100)), el{"INPUT", []string{"type", "checkbox", "disabled", ""}, "inline", nil}}
+	holds := []any{
+		block("P", strings.Repeat("long ", 100)),
+		el{"INPUT", []string{"type", "checkbox", "disabled", ""}, "inline", nil},
+	}
 	for range 20 {
 		holds = append(holds, block("BUTTON", "Pay"))
 	}
 	tree := Snapshot(shown(holds...))
 	whole, left := tree.List(1 << 20)
-	if all := lines(whole); left != 0 || len(all) != 22 || all[1] != "e2 checkbox [disabled]" || all[21] != `e22 button "Pay"` {
+	if all := lines(whole); left != 0 || len(all) != 22 || all[1] != "e2 checkbox [disabled]" ||
+		all[21] != `e22 button "Pay"` {
 		t.Fatalf("%d left of\n%s", left, whole)
 	}
 	if first := []rune(lines(whole)[0]); len(first) > 150 || first[len(first)-2] != '…' {
@@ -262,7 +268,7 @@ func TestPasswordsAreDots(t *testing.T) {
 	}
 }
 
-func TestSkippedAreFarElementsThatHoldSomething(t *testing.T) {
+func TestSkippedElements(t *testing.T) {
 	t.Parallel()
 	hidden := func(tag string, holds ...any) el { return el{tag, nil, "", holds} }
 	c := shown(block("DIV", hidden("P")), block("DIV", block("P")), block("DIV"), block("DIV", hidden("P")))
@@ -280,14 +286,16 @@ func TestSkippedAreFarElementsThatHoldSomething(t *testing.T) {
 
 func TestHasCheckBox(t *testing.T) {
 	t.Parallel()
-	if !shown(el{"INPUT", []string{"type", "CheckBox"}, "inline", nil}).HasCheckBox() || shown(block("INPUT")).HasCheckBox() {
+	if !shown(el{"INPUT", []string{"type", "CheckBox"}, "inline", nil}).HasCheckBox() ||
+		shown(block("INPUT")).HasCheckBox() {
 		t.Error("check boxes are not told from other fields")
 	}
 }
 
 // What a browser answers may be of a version that nobody has seen.
 func FuzzSnapshot(f *testing.F) {
-	good, err := json.Marshal(shown(block("TABLE", block("TR", block("TH", "x"))), block("DETAILS", block("SUMMARY", "s")), el{"LABEL", []string{"for", "a"}, "inline", nil}))
+	good, err := json.Marshal(shown(block("TABLE", block("TR", block("TH", "x"))),
+		block("DETAILS", block("SUMMARY", "s")), el{"LABEL", []string{"for", "a"}, "inline", nil}))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -321,9 +329,14 @@ func FuzzSnapshot(f *testing.F) {
 func BenchmarkSnapshot(b *testing.B) {
 	var holds []any
 	for range 2000 {
-		holds = append(holds, block("SECTION", block("H2", "Item"), block("P", "Some ", el{"B", nil, "inline", []any{"bold"}}),
-			block("UL", block("LI", el{"A", []string{"href", "#"}, "inline", []any{"Link"}}), block("LI", block("BUTTON", "Buy"))),
-			el{"LABEL", nil, "inline", []any{"Field ", el{"INPUT", []string{"type", "text"}, "inline-block", nil}}}))
+		holds = append(holds, block("SECTION", block("H2", "Item"),
+			block("P", "Some ", el{"B", nil, "inline", []any{"bold"}}), block("UL",
+				block("LI", el{"A", []string{"href", "#"}, "inline", []any{"Link"}}), block("LI",
+					block("BUTTON", "Buy"))), el{"LABEL", nil, "inline", []any{"Field ", el{
+				"INPUT",
+				[]string{"type", "text"},
+				"inline-block", nil,
+			}}}))
 	}
 	c := shown(holds...)
 	for b.Loop() {

@@ -188,7 +188,8 @@ func (p *page) attributes(n *node, role string) []string {
 	if l := n.level(role); l > 0 {
 		add("level", strconv.Itoa(l))
 	}
-	if pressed := strings.ToLower(n.attr("aria-pressed")); role == "button" && (pressed == "true" || pressed == "mixed") {
+	if pressed := strings.ToLower(n.attr("aria-pressed")); role == "button" &&
+		(pressed == "true" || pressed == "mixed") {
 		add("pressed", pressed)
 	}
 	if n.selectedState(role) {
@@ -219,9 +220,41 @@ func (n *node) checkedState(role string) string {
 
 func takesDisabled(role string) bool {
 	switch role {
-	case "application", "button", "composite", "gridcell", "group", "input", "link", "menuitem", "scrollbar", "separator", "tab", "checkbox",
-		"columnheader", "combobox", "grid", "listbox", "menu", "menubar", "menuitemcheckbox", "menuitemradio", "option", "radio", "radiogroup",
-		"row", "rowheader", "searchbox", "select", "slider", "spinbutton", "switch", "tablist", "textbox", "toolbar", "tree", "treegrid",
+	case "application",
+		"button",
+		"composite",
+		"gridcell",
+		"group",
+		"input",
+		"link",
+		"menuitem",
+		"scrollbar",
+		"separator",
+		"tab",
+		"checkbox",
+		"columnheader",
+		"combobox",
+		"grid",
+		"listbox",
+		"menu",
+		"menubar",
+		"menuitemcheckbox",
+		"menuitemradio",
+		"option",
+		"radio",
+		"radiogroup",
+		"row",
+		"rowheader",
+		"searchbox",
+		"select",
+		"slider",
+		"spinbutton",
+		"switch",
+		"tablist",
+		"textbox",
+		"toolbar",
+		"tree",
+		"treegrid",
 		"treeitem":
 		return true
 	}
@@ -230,8 +263,22 @@ func takesDisabled(role string) bool {
 
 func takesExpanded(role string) bool {
 	switch role {
-	case "application", "button", "checkbox", "combobox", "gridcell", "link", "listbox", "menuitem", "row", "rowheader", "tab", "treeitem",
-		"columnheader", "menuitemcheckbox", "menuitemradio", "switch":
+	case "application",
+		"button",
+		"checkbox",
+		"combobox",
+		"gridcell",
+		"link",
+		"listbox",
+		"menuitem",
+		"row",
+		"rowheader",
+		"tab",
+		"treeitem",
+		"columnheader",
+		"menuitemcheckbox",
+		"menuitemradio",
+		"switch":
 		return true
 	}
 	return false
@@ -275,8 +322,20 @@ func (n *node) ariaDisabled() bool {
 
 func (n *node) invalidState(role string) string {
 	switch role {
-	case "application", "checkbox", "columnheader", "combobox", "gridcell", "listbox", "radiogroup", "rowheader", "searchbox", "slider",
-		"spinbutton", "switch", "textbox", "tree":
+	case "application",
+		"checkbox",
+		"columnheader",
+		"combobox",
+		"gridcell",
+		"listbox",
+		"radiogroup",
+		"rowheader",
+		"searchbox",
+		"slider",
+		"spinbutton",
+		"switch",
+		"textbox",
+		"tree":
 	default:
 		return ""
 	}

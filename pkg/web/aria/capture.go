@@ -10,7 +10,8 @@ type Capture struct {
 	Documents []document `json:"documents"`
 	Strings   []string   `json:"strings"`
 
-	// Mixed are the backend node ids of the check boxes that a script made indeterminate, which no attribute says. May be nil.
+	// Mixed are the backend node ids of the check boxes that a script made indeterminate, which no attribute says. May
+	// be nil.
 	Mixed []int `json:"mixed,omitempty"`
 }
 
@@ -27,7 +28,8 @@ const (
 	styleContentVisibility
 )
 
-// document is one document in the order of its flat tree: slots hold what is assigned to them. Numbers are places in Strings.
+// document is one document in the order of its flat tree: slots hold what is assigned to them. Numbers are places in
+// Strings.
 type document struct {
 	Nodes struct {
 		ParentIndex    []int       `json:"parentIndex"`
@@ -59,8 +61,9 @@ type rareBools struct {
 	Index []int `json:"index"`
 }
 
-// Skipped are the elements of the main document whose contents the browser has not laid out, because they are far from view and have
-// content-visibility: auto. Playwright sees them; lay them out and capture again. One that holds nothing to show stays in the list.
+// Skipped are the elements of the main document whose contents the browser has not laid out, because they are far from
+// view and have content-visibility: auto. Playwright sees them; lay them out and capture again. One that holds nothing
+// to show stays in the list.
 func (c *Capture) Skipped() []int {
 	if len(c.Documents) == 0 {
 		return nil
@@ -78,7 +81,8 @@ func (c *Capture) Skipped() []int {
 		return nil
 	}
 	for i, up := range d.Nodes.ParentIndex {
-		if kind := at(d.Nodes.NodeType, i, 0); kind == elementNode || kind == textNode && normalize(c.text(at(d.Nodes.NodeValue, i, -1))) != "" {
+		if kind := at(d.Nodes.NodeType, i, 0); kind == elementNode ||
+			kind == textNode && normalize(c.text(at(d.Nodes.NodeValue, i, -1))) != "" {
 			holds[up] = true
 		}
 	}
@@ -94,7 +98,8 @@ func (c *Capture) Skipped() []int {
 // skips is the content-visibility that takes effect: on text that flows and on tables it has none.
 func (c *Capture) skips(styles []int) string {
 	display := strings.TrimPrefix(c.text(at(styles, styleDisplay, -1)), "inline-")
-	if display == "inline" || strings.HasPrefix(display, "ruby") || strings.HasPrefix(display, "table") && display != "table-cell" {
+	if display == "inline" || strings.HasPrefix(display, "ruby") ||
+		strings.HasPrefix(display, "table") && display != "table-cell" {
 		return ""
 	}
 	return c.text(at(styles, styleContentVisibility, -1))

@@ -26,8 +26,8 @@ func (n *node) ownContent() (string, bool) {
 	return n.cssText(n.content, false)
 }
 
-// cssText reads the content property: strings and attributes, of which those after a slash are meant to be read out. Without a slash
-// only a pseudo-element has a text. Anything else in it makes it none.
+// cssText reads the content property: strings and attributes, of which those after a slash are meant to be read out.
+// Without a slash only a pseudo-element has a text. Anything else in it makes it none.
 func (n *node) cssText(content string, pseudo bool) (string, bool) {
 	if content == "" || content == "none" || content == "normal" {
 		return "", false

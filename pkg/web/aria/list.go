@@ -8,8 +8,8 @@ import (
 // maxShown is how many characters of a name or a text a list shows.
 const maxShown = 120
 
-// List is the tree in short, for a person or a model to read: one line for everything that has a number and for every text between,
-// in at most maxBytes bytes. left counts the lines that there was no room for.
+// List is the tree in short, for a person or a model to read: one line for everything that has a number and for every
+// text between, in at most maxBytes bytes. left counts the lines that there was no room for.
 func (t *Tree) List(maxBytes int) (list string, left int) {
 	var b strings.Builder
 	for _, l := range t.lines {
@@ -29,8 +29,8 @@ func (t *Tree) List(maxBytes int) (list string, left int) {
 	return b.String(), left
 }
 
-// Short is a line as List shows it: e12 button "Pay" [disabled]. It is empty for a line without a number that is neither a text nor a
-// frame.
+// Short is a line as List shows it: e12 button "Pay" [disabled]. It is empty for a line without a number that is
+// neither a text nor a frame.
 func (l *Line) Short() string {
 	if l.node == nil {
 		return "text: " + quoted(shorten(l.Text))

@@ -25,8 +25,22 @@ func (c naming) below() naming {
 // name is the accessible name of an element.
 func (p *page) name(n *node) string {
 	switch p.role(n) {
-	case "caption", "code", "definition", "deletion", "emphasis", "generic", "insertion", "mark", "paragraph", "presentation", "strong",
-		"subscript", "suggestion", "superscript", "term", "time":
+	case "caption",
+		"code",
+		"definition",
+		"deletion",
+		"emphasis",
+		"generic",
+		"insertion",
+		"mark",
+		"paragraph",
+		"presentation",
+		"strong",
+		"subscript",
+		"suggestion",
+		"superscript",
+		"term",
+		"time":
 		return ""
 	}
 	p.turn++
@@ -55,7 +69,8 @@ func (p *page) alternative(n *node, c naming) string {
 	}
 	role := p.role(n)
 	silent := role == "presentation" || role == "none"
-	if c.labelledBy || c.label || c.native || namedByContent(role) || c.descendant && namesByContent(role) || n.tag == "SUMMARY" && !silent {
+	if c.labelledBy || c.label || c.native || namedByContent(role) || c.descendant && namesByContent(role) ||
+		n.tag == "SUMMARY" && !silent {
 		text := p.content(n, c.below())
 		if !c.target && text != "" || trim(text) != "" {
 			return text
@@ -98,8 +113,24 @@ func (p *page) joined(list []*node, c naming) string {
 
 func namedByContent(role string) bool {
 	switch role {
-	case "button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
-		"radio", "row", "rowheader", "switch", "tab", "tooltip", "treeitem":
+	case "button",
+		"cell",
+		"checkbox",
+		"columnheader",
+		"gridcell",
+		"heading",
+		"link",
+		"menuitem",
+		"menuitemcheckbox",
+		"menuitemradio",
+		"option",
+		"radio",
+		"row",
+		"rowheader",
+		"switch",
+		"tab",
+		"tooltip",
+		"treeitem":
 		return true
 	}
 	return false
@@ -108,8 +139,30 @@ func namedByContent(role string) bool {
 // namesByContent is for what is inside an element that is named by its content.
 func namesByContent(role string) bool {
 	switch role {
-	case "", "caption", "code", "contentinfo", "definition", "deletion", "emphasis", "insertion", "list", "listitem", "mark", "none", "paragraph",
-		"presentation", "region", "row", "rowgroup", "section", "strong", "subscript", "superscript", "table", "term", "time":
+	case "",
+		"caption",
+		"code",
+		"contentinfo",
+		"definition",
+		"deletion",
+		"emphasis",
+		"insertion",
+		"list",
+		"listitem",
+		"mark",
+		"none",
+		"paragraph",
+		"presentation",
+		"region",
+		"row",
+		"rowgroup",
+		"section",
+		"strong",
+		"subscript",
+		"superscript",
+		"table",
+		"term",
+		"time":
 		return true
 	}
 	return false

@@ -149,8 +149,8 @@ func (p *page) place(n *node) {
 	}
 }
 
-// findScope guesses where one shadow tree is inside another: there an element with a name of its own is taken for a host, and what a
-// slot shows for something assigned to it.
+// findScope guesses where one shadow tree is inside another: there an element with a name of its own is taken for a
+// host, and what a slot shows for something assigned to it.
 func (n *node) findScope() *node {
 	up := n.parent
 	switch {
@@ -386,8 +386,27 @@ func (n *node) labelable() bool {
 // inputType is the type of an input element as the browser sees it.
 func (n *node) inputType() string {
 	switch t := strings.ToLower(n.attr("type")); t {
-	case "button", "checkbox", "color", "date", "datetime-local", "email", "file", "hidden", "image", "month", "number", "password", "radio",
-		"range", "reset", "search", "submit", "tel", "time", "url", "week":
+	case "button",
+		"checkbox",
+		"color",
+		"date",
+		"datetime-local",
+		"email",
+		"file",
+		"hidden",
+		"image",
+		"month",
+		"number",
+		"password",
+		"radio",
+		"range",
+		"reset",
+		"search",
+		"submit",
+		"tel",
+		"time",
+		"url",
+		"week":
 		return t
 	}
 	return "text"

@@ -1,6 +1,10 @@
 package aria
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
 
 // role is an element's role, empty when it has none.
 func (p *page) role(n *node) string {
@@ -26,28 +30,15 @@ func (p *page) findRole(n *node) string {
 // explicitRole is the first word of the role attribute that is a role.
 func (n *node) explicitRole() string {
 	for word := range strings.SplitSeq(strings.ToLower(n.attr("role")), " ") {
-		if word = trim(word); isRole(word) {
+		if word = trim(word); screen.IsRole(word) {
 			return word
 		}
 	}
 	return ""
 }
 
-func isRole(word string) bool {
-	switch word {
-	case "alert", "alertdialog", "application", "article", "banner", "blockquote", "button", "caption", "cell", "checkbox", "code",
-		"columnheader", "combobox", "complementary", "contentinfo", "definition", "deletion", "dialog", "directory", "document", "emphasis",
-		"feed", "figure", "form", "generic", "grid", "gridcell", "group", "heading", "img", "insertion", "link", "list", "listbox", "listitem",
-		"log", "main", "mark", "marquee", "math", "meter", "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "navigation",
-		"none", "note", "option", "paragraph", "presentation", "progressbar", "radio", "radiogroup", "region", "row", "rowgroup", "rowheader",
-		"scrollbar", "search", "searchbox", "separator", "slider", "spinbutton", "status", "strong", "subscript", "superscript", "switch",
-		"tab", "table", "tablist", "tabpanel", "term", "textbox", "time", "timer", "toolbar", "tooltip", "tree", "treegrid", "treeitem":
-		return true
-	}
-	return false
-}
-
-// refusesPresentation says whether an element keeps its role although it was told to have none: it can be focused, or is named.
+// refusesPresentation says whether an element keeps its role although it was told to have none: it can be focused, or
+// is named.
 func (n *node) refusesPresentation(role string) bool {
 	return n.hasGlobalAttribute(role) || n.focusable()
 }
@@ -55,12 +46,33 @@ func (n *node) refusesPresentation(role string) bool {
 func (n *node) hasGlobalAttribute(role string) bool {
 	for i := 0; i+1 < len(n.attrs); i += 2 {
 		switch n.attrs[i] {
-		case "aria-atomic", "aria-busy", "aria-controls", "aria-current", "aria-describedby", "aria-details", "aria-dropeffect", "aria-flowto",
-			"aria-grabbed", "aria-hidden", "aria-keyshortcuts", "aria-live", "aria-owns", "aria-relevant":
+		case "aria-atomic",
+			"aria-busy",
+			"aria-controls",
+			"aria-current",
+			"aria-describedby",
+			"aria-details",
+			"aria-dropeffect",
+			"aria-flowto",
+			"aria-grabbed",
+			"aria-hidden",
+			"aria-keyshortcuts",
+			"aria-live",
+			"aria-owns",
+			"aria-relevant":
 			return true
 		case "aria-label", "aria-labelledby":
 			switch role {
-			case "caption", "code", "deletion", "emphasis", "generic", "insertion", "paragraph", "presentation", "strong", "subscript",
+			case "caption",
+				"code",
+				"deletion",
+				"emphasis",
+				"generic",
+				"insertion",
+				"paragraph",
+				"presentation",
+				"strong",
+				"subscript",
 				"superscript":
 			default:
 				return true
@@ -144,7 +156,8 @@ func (p *page) htmlRole(n *node) string {
 	case "HEADER":
 		return when(!n.inSection(), "banner")
 	case "IMG":
-		decorative := n.has("alt") && n.attr("alt") == "" && n.attr("title") == "" && !n.hasGlobalAttribute("") && !n.hasTabIndex()
+		decorative := n.has("alt") && n.attr("alt") == "" && n.attr("title") == "" && !n.hasGlobalAttribute("") &&
+			!n.hasTabIndex()
 		if decorative {
 			return "presentation"
 		}
@@ -169,8 +182,22 @@ func (p *page) htmlRole(n *node) string {
 
 func tagRole(tag string) string {
 	switch tag {
-	case "ARTICLE", "BLOCKQUOTE", "BUTTON", "CAPTION", "CODE", "DIALOG", "FIGURE", "MAIN", "MARK", "MATH", "METER", "OPTION", "SEARCH",
-		"STRONG", "TABLE", "TIME":
+	case "ARTICLE",
+		"BLOCKQUOTE",
+		"BUTTON",
+		"CAPTION",
+		"CODE",
+		"DIALOG",
+		"FIGURE",
+		"MAIN",
+		"MARK",
+		"MATH",
+		"METER",
+		"OPTION",
+		"SEARCH",
+		"STRONG",
+		"TABLE",
+		"TIME":
 		return strings.ToLower(tag)
 	case "H1", "H2", "H3", "H4", "H5", "H6":
 		return "heading"

@@ -1,0 +1,146 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// axNode is a node of the browser's accessibility tree.
+type axNode struct {
+	ID            string   `json:"nodeId"`
+	Children      []string `json:"childIds"`
+	Ignored       bool     `json:"ignored"`
+	Role          axValue  `json:"role"`
+	Name          axValue  `json:"name"`
+	BackendNodeID int      `json:"backendDOMNodeId"`
+}
+
+type axValue struct {
+	Value any `json:"value"`
+}
+
+func (v axValue) text() string {
+	text, _ := v.Value.(string)
+	return text
+}
+
+// query finds nodes with a role, with exactly this name, or both, in document order.
+func (f *frame) query(ctx context.Context, role, name string) ([]axNode, error) {
+	nodes, err := f.queryTree(ctx, role, name)
+	if _, refused := errors.AsType[*cdp.Error](err); refused {
+		return nil, errGone // the document was replaced
+	}
+	return slices.DeleteFunc(nodes, func(n axNode) bool {
+		is := n.Role.text()
+		return n.Ignored || n.BackendNodeID == 0 || role == "" && (is == "StaticText" || is == "RootWebArea") ||
+			role != "" && is != role || name != "" && n.Name.text() != name
+	}), err
+}
+
+// queryTree returns nodes from the browser, maybe more than match. The browser's own query takes a tenth of the time
+// that the whole tree takes in a long page, but it works only in frames that are drawn; in others it does not answer.
+func (f *frame) queryTree(ctx context.Context, role, name string) ([]axNode, error) {
+	var answer struct {
+		Nodes []axNode `json:"nodes"`
+	}
+	if f.parent != nil {
+		err := f.session.Call(ctx, "Accessibility.getFullAXTree", map[string]any{"frameId": f.id}, &answer)
+		return inDocumentOrder(answer.Nodes), err
+	}
+	root, err := f.handle(ctx, "root")
+	if err != nil {
+		return nil, err
+	}
+	defer root.release()
+	params := map[string]any{"objectId": root.objectID}
+	if role != "" {
+		params["role"] = role
+	}
+	if name != "" {
+		params["accessibleName"] = name
+	}
+	err = f.session.Call(ctx, "Accessibility.queryAXTree", params, &answer)
+	return answer.Nodes, err
+}
+
+// inDocumentOrder sorts the nodes of a tree, of which the first is the root.
+func inDocumentOrder(nodes []axNode) []axNode {
+	byID := make(map[string]axNode, len(nodes))
+	for _, n := range nodes[min(1, len(nodes)):] {
+		byID[n.ID] = n
+	}
+	ordered := make([]axNode, 0, len(nodes))
+	for next := nodes[:min(1, len(nodes))]; len(next) > 0; {
+		n := next[len(next)-1]
+		next = next[: len(next)-1 : len(next)-1]
+		ordered = append(ordered, n)
+		for _, id := range slices.Backward(n.Children) {
+			if child, ok := byID[id]; ok {
+				delete(byID, id)
+				next = append(next, child)
+			}
+		}
+	}
+	return ordered
+}
+
+// byRole finds the elements with a role and a name. names are those of other elements of the role, when none matches.
+func (f *frame) byRole(ctx context.Context, role string, n *name) (found []axNode, names []string, err error) {
+	for _, r := range screen.BrowserRoles(role) {
+		if n != nil && n.pattern == nil { // the browser's own filter takes half the time
+			if found, err = f.query(ctx, r, n.text); err != nil || len(found) > 0 {
+				return found, nil, err
+			}
+		}
+		nodes, err := f.query(ctx, r, "")
+		if err != nil {
+			return nil, nil, err
+		}
+		found, inAnotherCase, others := n.filter(nodes)
+		if len(found) == 0 {
+			found = inAnotherCase
+		}
+		if len(found) > 0 {
+			return found, nil, nil
+		}
+		names = append(names, others...)
+	}
+	return nil, names, nil
+}
+
+// filter sorts nodes into those whose name matches, those whose name matches in another case, and the names of the
+// others.
+func (n *name) filter(nodes []axNode) (found, inAnotherCase []axNode, others []string) {
+	for _, node := range nodes {
+		exactly, folded := n.matches(node.Name.text())
+		switch {
+		case exactly:
+			found = append(found, node)
+		case folded:
+			inAnotherCase = append(inAnotherCase, node)
+		case node.Name.text() != "":
+			others = append(others, node.Name.text())
+		}
+	}
+	return found, inAnotherCase, others
+}
+
+// controlsNamed finds the controls with exactly this name: those of the preferred roles, or when there are none, all.
+func (f *frame) controlsNamed(ctx context.Context, name string, preferred []string) ([]axNode, error) {
+	if name == "" {
+		return nil, nil
+	}
+	nodes, err := f.query(ctx, "", name)
+	withRole := func(has func(role string) bool) []axNode {
+		return slices.DeleteFunc(slices.Clone(nodes), func(n axNode) bool { return !has(n.Role.text()) })
+	}
+	best := withRole(func(role string) bool { return slices.Contains(preferred, role) })
+	if len(best) > 0 {
+		return best, err
+	}
+	return withRole(screen.IsBrowserControl), err
+}

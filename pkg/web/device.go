@@ -1,0 +1,186 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// webDevice is the device of a session. It implements device.Device.
+type webDevice struct {
+	backend  *backend
+	session  device.Session
+	notes    *notes
+	limits   limits
+	callSlot chan struct{}   // holds a value while a call runs
+	ctx      context.Context //nolint:containedctx // ends when the device is closed
+	cancel   context.CancelFunc
+
+	mu            sync.Mutex
+	current       *pageOpening
+	width, height int
+}
+
+// pageOpening is the opening of a page. done is closed when page or err is set.
+type pageOpening struct {
+	done chan struct{}
+	page *page
+	err  error
+}
+
+// Prepare implements device.Device.
+func (d *webDevice) Prepare() { d.open() }
+
+// Size implements device.Device.
+func (d *webDevice) Size() (width, height int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.width, d.height
+}
+
+func (d *webDevice) setSize(width, height int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.width, d.height = width, height
+}
+
+// open starts to open the page, once.
+func (d *webDevice) open() *pageOpening {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.current == nil {
+		o := &pageOpening{done: make(chan struct{})}
+		d.current = o
+		go func() {
+			defer close(o.done)
+			var b *browser
+			if b, o.err = d.backend.browser(d.ctx, d.session.Log); o.err == nil {
+				o.page, o.err = b.open(d.ctx, d)
+			}
+		}()
+	}
+	return d.current
+}
+
+// waitForPage waits until the page is open.
+func (d *webDevice) waitForPage(ctx context.Context) (*page, error) {
+	o := d.open()
+	select {
+	case <-o.done:
+		return o.page, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// replacePage replaces the page by one in a new browser context, without cookies and storage.
+func (d *webDevice) replacePage(ctx context.Context, old *page) error {
+	p, err := old.browser.open(ctx, d)
+	if err != nil {
+		return err
+	}
+	old.close()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.current = &pageOpening{done: d.current.done, page: p}
+	return nil
+}
+
+// callHasLimit marks the context of a call that names its limit.
+type callHasLimit struct{}
+
+// withLimit bounds a command, unless the call names its limit.
+func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if ctx.Value(callHasLimit{}) != nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// Call implements tool.Caller.
+func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	run := d.backend.handlers[call.Tool]
+	if run == nil {
+		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
+	}
+	bounded, cancel := withCallLimit(ctx, call)
+	defer cancel()
+	select {
+	case d.callSlot <- struct{}{}:
+		defer func() { <-d.callSlot }()
+	case <-bounded.Done():
+		return d.toResult(ctx, bounded, call, nil, tool.Result{}, context.Cause(bounded))
+	}
+	p, err := d.waitForPage(bounded)
+	if err != nil {
+		return d.toResult(ctx, bounded, call, nil, tool.Result{}, err)
+	}
+	running, stop := context.WithCancelCause(bounded)
+	defer stop(nil)
+	if p.closed() {
+		return d.toResult(ctx, bounded, call, p, tool.Result{}, context.Cause(p.ctx))
+	}
+	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
+	result, err := run(running, p, call.Args)
+	p.keepDownloads()
+	return d.toResult(ctx, bounded, call, p, result, err)
+}
+
+// withCallLimit bounds a call by the limit that it names.
+func withCallLimit(ctx context.Context, call tool.Call) (context.Context, context.CancelFunc) {
+	if call.Timeout > 0 {
+		return context.WithTimeout(context.WithValue(ctx, callHasLimit{}, true), call.Timeout)
+	}
+	return context.WithCancel(ctx)
+}
+
+// toResult returns the result of a command that ended with result or err. It returns an error when the session cannot
+// continue. p is nil when no page was opened.
+func (d *webDevice) toResult(
+	ctx, bounded context.Context, call tool.Call, p *page, result tool.Result, err error,
+) (tool.Result, error) {
+	if err == nil {
+		return d.notes.redactResult(result), nil
+	}
+	known := fault.As(err)
+	if p != nil && p.closed() {
+		known = p.closeError()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return tool.Result{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", call.Tool)
+	case known != nil && (p == nil || known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
+		return tool.Result{}, known
+	case known != nil:
+		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint}
+	case bounded.Err() != nil:
+		result = tool.Result{
+			Kind: fault.CallTimeout,
+			Text: fmt.Sprintf("%s timed out after %s", call.Tool, call.Timeout),
+		}
+	default:
+		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
+	}
+	return d.notes.redactResult(result), nil
+}
+
+// Close implements device.Device.
+func (d *webDevice) Close(context.Context) error {
+	d.cancel()
+	d.mu.Lock()
+	o := d.current
+	d.mu.Unlock()
+	if o == nil {
+		return nil
+	}
+	<-o.done // d.ctx ends the opening
+	if o.page != nil {
+		o.page.close()
+	}
+	return nil
+}

@@ -1,0 +1,490 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+const (
+	// pollSlice is how long page.js may look at one element before Go resolves it anew.
+	pollSlice = 200 * time.Millisecond
+	// singleFrameSlice is the same when page.js resolves the element itself and there is no other frame to search.
+	singleFrameSlice = time.Second
+)
+
+// check is what page.js checks of an element before an action.
+type check struct {
+	name           string // of the function in page.js
+	want           string // what the element has to be, after "is not"
+	unique         bool   // exactly one element must match
+	pointer        bool   // the action happens at a point, which must be in the viewport
+	options        map[string]any
+	preferredRoles []string // among controls with the same name
+}
+
+// observed is what page.js saw of an element.
+type observed struct {
+	Ready, Gone      bool
+	Tries, Count     int
+	Matches          []string // the first of too many
+	Found            string   // the element in words
+	Held             []string // the conditions that held
+	Reason           string   // why the next one did not
+	Missing          string
+	Actual           *string // what the element has instead of what was expected
+	Text             string
+	Apply            bool    // page.js acts, when it is told to
+	X, Y             float64 // where the action happens
+	Moved, Position  float64 // of a scroll position, in pixels
+	End              float64 // the largest scroll position
+	frame            *frame
+	otherNames       []string // names of other elements of the role, when none matches
+	outsideViewports bool     // a page around the frame of the element was in the way
+}
+
+// search finds the element of a target in the frames of a page, the main one first. It implements act.Screen.
+type search struct {
+	page       *page
+	target     target
+	check      check
+	round      int      // how often a page around the frame of the element was in the way
+	otherNames []string // of the last try
+	identity   string   // role and name of the element that the target's number stood for at first
+}
+
+func (p *page) search(t target, c check) *search { return &search{page: p, target: t, check: c} }
+
+// action returns an action on the element of a search.
+func (s *search) action(ready time.Duration, perform func(context.Context, observed) error) *act.Action[observed] {
+	a := &act.Action[observed]{
+		Screen:   s,
+		Selector: s.target.selector,
+		Want:     s.check.want,
+		Place:    "the page",
+		Limits:   s.page.limits().within(ready),
+	}
+	if perform != nil {
+		a.Perform = func(ctx context.Context, o act.Observation[observed]) error { return perform(ctx, o.Element) }
+	}
+	return a
+}
+
+// do waits until the element is ready, acts once, and returns the element.
+func (s *search) do(
+	ctx context.Context,
+	ready time.Duration,
+	perform func(context.Context, observed) error,
+) (observed, error) {
+	o, err := s.action(ready, perform).Do(ctx)
+	return o.Element, err
+}
+
+// Observe implements act.Screen.
+func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observation[observed], error) {
+	o, err := s.find(ctx, wait)
+	if err == nil && o.Ready && s.check.pointer && o.frame.parent != nil {
+		if o, err = s.toViewport(ctx, o); o.outsideViewports {
+			s.round++
+		}
+	}
+	if err != nil {
+		return act.Observation[observed]{}, err
+	}
+	s.otherNames = o.otherNames
+	reason := o.Reason
+	if o.Actual != nil {
+		reason += fmt.Sprintf(" is %q, not %q", shorten(*o.Actual), s.check.options["expected"])
+	}
+	return act.Observation[observed]{
+		Element: o,
+		Count:   o.Count,
+		Matches: o.Matches,
+		Found:   o.Found,
+		Held:    o.Held,
+		Reason:  reason,
+		Ready:   o.Ready,
+		Missing: o.Missing,
+		Tries:   o.Tries,
+		Waited:  o.Reason != "" && !o.outsideViewports,
+	}, nil
+}
+
+// find finds the element and checks it, once or for a slice of time.
+func (s *search) find(ctx context.Context, wait time.Duration) (observed, error) {
+	if s.target.ref != "" {
+		return s.findByNumber(ctx, wait)
+	}
+	frames := s.page.frames()
+	if s.check.unique && !s.target.selector.Indexed && len(frames) > 1 {
+		return s.findUnique(ctx, frames, wait)
+	}
+	none := observed{Tries: 1}
+	index := s.index()
+	for _, f := range frames {
+		var o observed
+		err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
+			o, err = s.findIn(ctx, f, index, wait, len(frames) == 1)
+			return err
+		})
+		if err != nil {
+			return observed{}, err
+		}
+		if o.Count > max(index, 0) {
+			return o, nil
+		}
+		if index >= 0 {
+			index -= o.Count // among the elements of the frames that follow
+		}
+		none.add(o)
+	}
+	return none, nil
+}
+
+// index is the index of the target, or -1 for the first element.
+func (s *search) index() int {
+	if s.target.selector.Indexed {
+		return s.target.selector.Index
+	}
+	return -1
+}
+
+// add adds what was seen in a frame that does not have the element.
+func (o *observed) add(other observed) {
+	o.Count += other.Count
+	o.Tries = max(o.Tries, other.Tries)
+	o.otherNames = append(o.otherNames, other.otherNames...)
+	if other.Missing != "" {
+		o.Missing = other.Missing
+	}
+}
+
+// findUnique finds an element that must be the only one in all frames.
+func (s *search) findUnique(ctx context.Context, frames []*frame, wait time.Duration) (observed, error) {
+	exists := *s
+	exists.check = check{name: "exists", unique: true, preferredRoles: s.check.preferredRoles}
+	total := observed{Tries: 1}
+	var last *frame
+	for _, f := range frames {
+		var o observed
+		err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
+			o, err = exists.findIn(ctx, f, -1, 0, false)
+			return err
+		})
+		if err != nil {
+			return observed{}, err
+		}
+		total.add(o)
+		if o.Count > 0 {
+			last = f
+			total.Matches = append(total.Matches, o.Matches...)
+			if len(o.Matches) == 0 {
+				total.Matches = append(total.Matches, o.Found)
+			}
+		}
+	}
+	if total.Count == 1 {
+		return s.findIn(ctx, last, -1, wait, false)
+	}
+	total.Matches = total.Matches[:min(len(total.Matches), 4)]
+	return total, nil
+}
+
+// withinSlice calls ask with a context that an inner frame cannot exceed by much. Such a frame that is gone, or hangs
+// as advertisements do, has no elements.
+func (f *frame) withinSlice(ctx context.Context, ask func(context.Context) error) error {
+	if f.parent == nil {
+		return ask(ctx)
+	}
+	slice, cancel := context.WithTimeout(ctx, pollSlice+f.page.limits().response)
+	defer cancel()
+	err := ask(slice)
+	if errors.Is(err, errGone) || err != nil && slice.Err() != nil && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// findIn finds the element in one frame. only says that the page has no other frame.
+func (s *search) findIn(ctx context.Context, f *frame, index int, wait time.Duration, only bool) (observed, error) {
+	nodes, names, err := s.nodes(ctx, f)
+	if err != nil {
+		return observed{}, err
+	}
+	if len(nodes) > 0 || s.target.spec == nil {
+		return s.chooseNode(ctx, f, nodes, names, index, wait)
+	}
+	slice := min(pollSlice, wait)
+	if only && !s.target.text { // controls with the name may appear, which page.js does not look for
+		slice = min(singleFrameSlice, wait)
+	}
+	return s.observe(ctx, f, s.target.spec, nil, index, slice, only && !s.target.text)
+}
+
+// nodes are the elements that the accessibility tree of a frame has for the target. names are those of other elements
+// of the role.
+func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []string, err error) {
+	switch {
+	case s.target.text:
+		nodes, err = f.controlsNamed(ctx, s.target.name.text, s.check.preferredRoles)
+	case s.target.spec == nil:
+		nodes, names, err = f.byRole(ctx, s.target.role, s.target.name)
+		if err == nil && len(nodes) == 0 && f.parent == nil {
+			nodes, err = s.page.snapshotNodes(ctx, s.target)
+		}
+	}
+	return nodes, names, err
+}
+
+// snapshotNodes are the elements that have the role and name in the snapshots that recordings are made from, but not in
+// the browser's accessibility tree, which gives rows no names, for example.
+func (p *page) snapshotNodes(ctx context.Context, t target) ([]axNode, error) {
+	tree, err := p.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []axNode
+	for _, line := range tree.Lines() {
+		exactly, _ := t.name.matches(line.Name)
+		if exactly && line.BackendNodeID != 0 && (t.role == "" || line.Role == t.role) {
+			nodes = append(nodes, axNode{
+				Role: axValue{line.Role}, Name: axValue{line.Name},
+				BackendNodeID: line.BackendNodeID,
+			})
+		}
+	}
+	return nodes, nil
+}
+
+// chooseNode checks the one of several nodes that is meant.
+func (s *search) chooseNode(
+	ctx context.Context, f *frame, nodes []axNode, names []string, index int, wait time.Duration,
+) (observed, error) {
+	selector := act.Selector{Indexed: index >= 0, Index: max(index, 0)}
+	describe := func(n axNode) string { return fmt.Sprintf("%s %q", n.Role.text(), n.Name.text()) }
+	chosen := act.Choose(selector, s.check.unique, nodes, describe)
+	if !chosen.Ready {
+		return observed{Count: len(nodes), Tries: 1, Matches: chosen.Matches, otherNames: names, frame: f}, nil
+	}
+	o, err := s.observeNode(ctx, f, chosen.Element.BackendNodeID, wait)
+	o.Count = len(nodes)
+	return o, err
+}
+
+func (s *search) observeNode(ctx context.Context, f *frame, backendNodeID int, wait time.Duration) (observed, error) {
+	element, err := s.page.resolveNode(ctx, f, backendNodeID)
+	if err != nil {
+		return observed{}, err
+	}
+	defer element.release()
+	o, err := s.observe(ctx, f, nil, element, -1, min(pollSlice, wait), false)
+	if err == nil && o.Gone {
+		err = errGone
+	}
+	return o, err
+}
+
+// observe calls observe of page.js for a slice of time, with a spec or an element.
+func (s *search) observe(
+	ctx context.Context, f *frame, spec map[string]string, element *handle, index int, wait time.Duration, stay bool,
+) (observed, error) {
+	options := map[string]any{"wait": wait.Milliseconds(), "stay": stay, "unique": s.check.unique, "round": s.round}
+	if index >= 0 {
+		options["index"] = index
+	}
+	maps.Copy(options, s.check.options)
+	var object any
+	if element != nil {
+		object = element
+	}
+	o := observed{frame: f}
+	err := f.eval(ctx, "observe", &o, s.check.name, spec, object, options)
+	return o, selectorError(err, spec["css"])
+}
+
+// selectorError turns what a script threw about an invalid CSS selector into an error for the user. Any other error
+// stays as it is.
+func selectorError(err error, css string) error {
+	if thrown, ok := errors.AsType[*scriptError](err); ok && css != "" &&
+		strings.HasPrefix(thrown.text, "SyntaxError") {
+		return fault.New(fault.InvalidArguments, "write it as for document.querySelector", "%q is not a CSS selector",
+			css)
+	}
+	return err
+}
+
+// findByNumber checks the element that a number means now. Once the number has meant an element, no other is used in
+// the same call.
+func (s *search) findByNumber(ctx context.Context, wait time.Duration) (observed, error) {
+	tree, err := s.page.tree(ctx)
+	if err != nil {
+		return observed{}, err
+	}
+	line, ok := tree.Ref(s.target.ref)
+	if !ok {
+		return observed{
+			Tries:   1,
+			Missing: s.target.ref + " does not exist: numbers are those of the page as it is now",
+		}, nil
+	}
+	identity := fmt.Sprintf("%s %q", line.Role, line.Name)
+	if s.identity != "" && identity != s.identity {
+		return observed{}, fault.New(fault.ToolFailed, "name the element itself, with nodeSelector or ref",
+			"the page changed: %s was %s and is now %s", s.target.ref, s.identity, identity)
+	}
+	s.identity = identity
+	o, err := s.observeNode(ctx, s.page.main(), line.BackendNodeID, wait)
+	o.Count = 1
+	return o, err
+}
+
+// toViewport moves the point of an element in an inner frame to the viewport of the page. On the way, every page around
+// the frame must let the pointer through.
+func (s *search) toViewport(ctx context.Context, o observed) (observed, error) {
+	for f := o.frame; f.parent != nil; f = f.parent {
+		owner, err := s.page.frameElement(ctx, f)
+		if err != nil {
+			return observed{}, err
+		}
+		out := observed{
+			Found: o.Found,
+			Held:  []string{"attached", "visible", "stable", "enabled"},
+			Count: o.Count,
+			Tries: o.Tries,
+		}
+		err = f.parent.eval(ctx, "pointInParent", &out, owner, o.X, o.Y)
+		owner.release()
+		if err != nil {
+			return observed{}, err
+		}
+		if out.Reason != "" {
+			out.outsideViewports = true
+			return out, nil
+		}
+		o.X, o.Y = out.X, out.Y
+	}
+	return o, nil
+}
+
+// frameElement is the element of its parent that a frame is in.
+func (p *page) frameElement(ctx context.Context, f *frame) (*handle, error) {
+	var answer struct {
+		ID int `json:"backendNodeId"`
+	}
+	err := f.parent.session.Call(ctx, "DOM.getFrameOwner", map[string]any{"frameId": f.id}, &answer)
+	if _, refused := errors.AsType[*cdp.Error](err); refused {
+		return nil, errGone
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.resolveNode(ctx, f.parent, answer.ID)
+}
+
+// count is how many elements match in all frames.
+func (s *search) count(ctx context.Context) (total int, err error) {
+	for _, f := range s.page.frames() {
+		err := f.withinSlice(ctx, func(ctx context.Context) error {
+			o, err := s.findIn(ctx, f, -1, 0, false)
+			total += o.Count
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
+}
+
+// WaitForChange implements act.Screen.
+func (s *search) WaitForChange(ctx context.Context, limit time.Duration) {
+	s.page.waitForChange(ctx, limit)
+}
+
+// waitForChange waits until the page changes, and for at most limit.
+func (p *page) waitForChange(ctx context.Context, limit time.Duration) {
+	if p.main().eval(ctx, "waitForChange", nil, limit.Milliseconds()) == nil {
+		return
+	}
+	select { // there is no document at the moment
+	case <-time.After(10 * time.Millisecond):
+	case <-ctx.Done():
+	}
+}
+
+// Similar implements act.Screen.
+func (s *search) Similar(ctx context.Context) []string {
+	if s.target.spec == nil {
+		wanted := ""
+		if s.target.name != nil {
+			wanted = s.target.name.text
+		}
+		return nearest(wanted, s.otherNames)
+	}
+	for _, kind := range []string{"css", "testId", "id", "text"} {
+		if value, ok := s.target.spec[kind]; ok {
+			return s.page.similar(ctx, value, kind)
+		}
+	}
+	return nil
+}
+
+// similar are texts or ids of the page that are like one that was not found.
+func (p *page) similar(ctx context.Context, wanted, kind string) []string {
+	var candidates []string
+	_ = p.main().eval(ctx, "suggestions", &candidates, kind) // a page that does not respond has none
+	return nearest(wanted, candidates)
+}
+
+// nearest are the candidates that may have been meant, quoted; the first few when none is similar.
+func nearest(wanted string, candidates []string) []string {
+	slices.Sort(candidates)
+	candidates = slices.Compact(candidates)
+	near := fault.Nearest(wanted, candidates)
+	for _, c := range candidates {
+		a, b := strings.ToLower(wanted), strings.ToLower(c)
+		includes := a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a))
+		if len(near) < 5 && includes && !slices.Contains(near, c) {
+			near = append(near, c)
+		}
+	}
+	if len(near) == 0 {
+		near = candidates[:min(5, len(candidates))]
+	}
+	return quoted(near)
+}
+
+// Location implements act.Screen.
+func (s *search) Location(ctx context.Context) string { return s.page.location(ctx) }
+
+// location is the address and the title of the page.
+func (p *page) location(ctx context.Context) string {
+	var at struct{ URL, Title string }
+	if p.main().eval(ctx, "location", &at) != nil {
+		return "the page does not respond"
+	}
+	return fmt.Sprintf("page %s %q", shorten(at.URL), shorten(at.Title))
+}
+
+// shorten shortens a text for a message.
+func shorten(text string) string {
+	if runes := []rune(text); len(runes) > 200 {
+		return string(runes[:199]) + "…"
+	}
+	return text
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

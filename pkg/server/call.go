@@ -198,10 +198,7 @@ func (s *Server) useCurrentPeer(c *pendingCall) bool {
 	if c.peer == nil {
 		return false
 	}
-	select {
-	case <-c.peer.conn.lost:
-	case <-c.peer.ended:
-	default:
+	if c.peer.current() == peerReady {
 		return true
 	}
 	p := s.releasePeer(c)
@@ -267,10 +264,8 @@ func (s *Server) roundTrip(ctx context.Context, c *pendingCall, params json.RawM
 				continue
 			}
 			return s.giveUp(ctx, c, t, call), nil
-		case <-req.done: // the usual case; await then returns at once
+		case <-req.done:
 		case <-ctx.Done():
-		case <-c.peer.conn.lost:
-		case <-c.peer.ended:
 		}
 		raw, err := c.peer.await(ctx, req)
 		for len(c.progress) > 0 {

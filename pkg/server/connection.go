@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,6 +35,11 @@ func (r *pendingRequest) result() (json.RawMessage, error) {
 	return r.response.Result, r.response.Error
 }
 
+func (r *pendingRequest) finish(response *jsonrpc.Response) {
+	r.response = response
+	close(r.done)
+}
+
 func (r *pendingRequest) isDone() bool {
 	select {
 	case <-r.done:
@@ -51,27 +58,23 @@ func (r *pendingRequest) isDone() bool {
 type connection struct {
 	mcp.Connection
 	onNotification func(method string, params json.RawMessage)
-
-	lost      chan struct{} // closed when a read or write failed that we did not interrupt
-	lostOnce  sync.Once
-	eof       chan struct{} // closed when nothing more will be read
-	eofOnce   sync.Once
-	closed    chan struct{} // closed by Close
-	closeOnce sync.Once
+	onLost         func()        // called when a read or write failed that we did not interrupt; may be called more than once
+	closed         atomic.Bool   // Close was called
+	eof            chan struct{} // closed when nothing more will be read
+	eofOnce        sync.Once
 
 	mu      sync.Mutex
-	pending map[jsonrpc.ID]*pendingRequest
+	pending map[jsonrpc.ID]*pendingRequest // nil when no response will be received any more
 	lastID  float64
 }
 
 // firstID keeps the ids of our requests apart from those of the SDK, which counts its few from 1.
 const firstID = 1000
 
-func newConnection(conn mcp.Connection, onNotification func(string, json.RawMessage)) *connection {
+func newConnection(conn mcp.Connection, onNotification func(string, json.RawMessage), onLost func()) *connection {
 	return &connection{
-		Connection: conn, onNotification: onNotification,
-		lost: make(chan struct{}), eof: make(chan struct{}), closed: make(chan struct{}),
-		pending: map[jsonrpc.ID]*pendingRequest{}, lastID: firstID,
+		Connection: conn, onNotification: onNotification, onLost: onLost,
+		eof: make(chan struct{}), pending: map[jsonrpc.ID]*pendingRequest{}, lastID: firstID,
 	}
 }
 
@@ -80,8 +83,8 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		msg, err := c.Connection.Read(ctx)
 		if err != nil {
-			c.markLost()
 			c.eofOnce.Do(func() { close(c.eof) })
+			c.markLost()
 			return nil, err
 		}
 		switch msg := msg.(type) {
@@ -109,27 +112,28 @@ func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
 
 // Close implements mcp.Connection.
 func (c *connection) Close() error {
-	c.closeOnce.Do(func() { close(c.closed) })
+	c.closed.Store(true)
 	return c.Connection.Close()
 }
 
 func (c *connection) markLost() {
-	select {
-	case <-c.closed:
-	default:
-		c.lostOnce.Do(func() { close(c.lost) })
+	if !c.closed.Load() {
+		c.onLost()
 	}
 }
 
-// register returns a pending request with a new id, to be written next.
-func (c *connection) register() *pendingRequest {
+// register returns a pending request with a new id, to be written next. The error is errLost.
+func (c *connection) register() (*pendingRequest, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.pending == nil {
+		return nil, errLost
+	}
 	c.lastID++
 	id, _ := jsonrpc.MakeID(c.lastID) // a number is always valid
 	r := &pendingRequest{id: id, done: make(chan struct{})}
 	c.pending[id] = r
-	return r
+	return r, nil
 }
 
 // deliver passes a response to the pending request with its id, and reports whether there is one.
@@ -139,8 +143,22 @@ func (c *connection) deliver(response *jsonrpc.Response) bool {
 	r, found := c.pending[response.ID]
 	if found {
 		delete(c.pending, response.ID)
-		r.response = response
-		close(r.done)
+		r.finish(response)
 	}
 	return found
+}
+
+// failPending fails the pending requests with errLost, after the responses that were already sent have been delivered or
+// drainTimeout is over. Later requests fail at once.
+func (c *connection) failPending(drainTimeout time.Duration) {
+	select {
+	case <-c.eof:
+	case <-time.After(drainTimeout):
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, r := range c.pending {
+		r.finish(&jsonrpc.Response{ID: id, Error: errLost})
+	}
+	c.pending = nil
 }

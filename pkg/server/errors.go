@@ -80,10 +80,7 @@ func (s *Server) phaseError(p *peer, phase string, err error) *fault.Error {
 	if known != nil {
 		return known
 	}
-	select {
-	case <-p.conn.lost:
-	case <-p.ended:
-	default:
+	if p.current() < peerLost {
 		return s.newError(fault.ProtocolError, "", "%s: %v", phase, err)
 	}
 	<-p.ended

@@ -331,7 +331,7 @@ func TestRestartOnCrashBetweenCallsFailsNoCall(t *testing.T) {
 func TestCallAfterAnExitIsSentToANewProcess(t *testing.T) {
 	t.Parallel()
 	r := startFakeServer(t, script{Close: "call", OnlyRun: 1}, func(c *Config) { c.RestartOnCrash = true })
-	lost := r.peer.conn.lost
+	lost := r.peer.lost
 	call(t, r.Server, tool.Call{Tool: "exit", Args: args(t, `{"result":{"content":[]}}`)})
 	waitClosed(t, "the end of its output", lost)
 	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 2" {

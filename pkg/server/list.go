@@ -102,10 +102,7 @@ func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 // listError returns the error of a listing of p that failed with err. If p ended, the server fails unless it may be restarted.
 func (s *Server) listError(p *peer, phase string, err error) error {
 	failure := s.phaseError(p, phase, err)
-	select {
-	case <-p.conn.lost:
-	case <-p.ended:
-	default:
+	if p.current() < peerLost {
 		return failure
 	}
 	<-p.ended

@@ -19,13 +19,16 @@ const (
 	modern  = "2026-07-28" // begins with server/discover, which classic servers may ignore for ever, or exit on
 )
 
+// peerState is the state of a peer. It only increases.
+type peerState int
+
 const (
-	// exitGrace is how long a server that closed its output may take to exit, so that its exit code can be reported.
-	exitGrace = 5 * time.Second
-	// writeTimeout bounds how long writing a cancellation may delay stopping a server that does not read.
-	writeTimeout = time.Second
-	// drainTimeout bounds how long a response that was sent before the end of the server may take to be delivered.
-	drainTimeout = time.Second
+	peerStarting peerState = iota // the handshake has not finished
+	peerReady                     // requests can be sent
+	peerLost                      // the connection is lost, and the server may be about to exit
+	peerEnded                     // the server has ended by itself, or cannot be communicated with
+	peerStopping                  // stop was called
+	peerStopped                   // the server has ended and no goroutine of the peer runs
 )
 
 // peer is one run of a server: a link, and the MCP session over it.
@@ -34,57 +37,72 @@ type peer struct {
 	conn    *connection
 	client  *mcp.Implementation
 	session *mcp.ClientSession // set once connected
+	timing  timing
 
-	ended   chan struct{} // closed when the server has ended or cannot be communicated with
-	exitErr *fault.Error  // how it ended by itself, valid after ended; nil if we stopped it
+	mu      sync.Mutex
+	state   peerState
+	lost    chan struct{} // closed in state peerLost
+	ended   chan struct{} // closed when exitErr is set, in state peerEnded or while stopping
+	stopped chan struct{} // closed in state peerStopped
+	exitErr *fault.Error  // how the server ended by itself; nil if we stopped it
+	stopErr error
+
+	requests   sync.WaitGroup // requests, and the notifications that cancel them
+	goroutines sync.WaitGroup // all other goroutines
+	stopWatch  context.CancelFunc
 
 	failure   *fault.Error   // exitErr for the calls that it fails, see Server.recordExit; guarded by Server.mu
 	lastCalls []*pendingCall // those that were pending when one of them was given up; guarded by Server.mu
-
-	stopOnce sync.Once
-	stopping chan struct{} // closed when stop begins
-	halted   chan struct{} // closed when Link.Stop has returned
-	stopped  chan struct{} // closed when no goroutine of it runs any more
-	stopErr  error
-
-	connecting sync.WaitGroup // the handshake
-	requests   sync.WaitGroup // the requests after it
-	mu         sync.Mutex     // so that no request is added once closing is set
-	closing    bool
 }
 
 // newPeer connects to a link that was just launched, and takes ownership of it. On failure the link is stopped.
-func newPeer(ctx context.Context, link Link, version string, onNotification func(string, json.RawMessage)) (*peer, error) {
+func newPeer(ctx context.Context, link Link, cfg Config, onNotification func(string, json.RawMessage)) (*peer, error) {
 	conn, err := link.Transport().Connect(ctx)
 	if err != nil {
 		_ = link.Stop(context.WithoutCancel(ctx))
 		return nil, err
 	}
 	p := &peer{
-		link: link, conn: newConnection(conn, onNotification), client: &mcp.Implementation{Name: "trailblaze", Version: version},
-		ended: make(chan struct{}), stopping: make(chan struct{}), halted: make(chan struct{}), stopped: make(chan struct{}),
+		link: link, client: &mcp.Implementation{Name: "trailblaze", Version: cfg.Version}, timing: cfg.timing,
+		lost: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	go p.watch()
+	p.conn = newConnection(conn, onNotification, func() { p.advance(peerLost) })
+	ctx, p.stopWatch = context.WithCancel(context.WithoutCancel(ctx))
+	p.goroutines.Go(func() { p.watch(ctx) })
 	return p, nil
 }
 
-// watch waits for the end of the server and sets exitErr. stop waits for it.
-func (p *peer) watch() {
-	defer close(p.ended)
-	select {
-	case <-p.link.Done():
-	case <-p.halted:
-	case <-p.conn.lost:
-		if !p.awaitExit() {
-			p.exitErr = fault.New(fault.Crashed, "", "closed its output or its input but kept running")
-			return
-		}
+// advance changes to a later state, closes the channel that belongs to it, and returns the state before. It does nothing if
+// that is not an earlier one.
+func (p *peer) advance(to peerState) (from peerState) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	from = p.state
+	if from >= to {
+		return from
 	}
-	select {
-	case <-p.link.Done():
-		p.exitErr = p.link.ExitError()
-	default: // stop could not end it
+	p.state = to
+	switch to {
+	case peerLost:
+		close(p.lost)
+	case peerStopped:
+		close(p.stopped)
+	default:
 	}
+	return from
+}
+
+func (p *peer) current() peerState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state
+}
+
+// exit sets how the server ended.
+func (p *peer) exit(err *fault.Error) {
+	p.advance(peerEnded)
+	p.exitErr = err
+	close(p.ended)
 }
 
 func (p *peer) hasEnded() bool {
@@ -96,19 +114,34 @@ func (p *peer) hasEnded() bool {
 	}
 }
 
-// awaitExit waits for the exit of a server whose connection was lost, and reports whether it exited or is being stopped.
-func (p *peer) awaitExit() bool {
+// watch waits for the end of the server and then fails its pending requests. ctx ends when stop has done what it can.
+func (p *peer) watch(ctx context.Context) {
 	select {
 	case <-p.link.Done():
-		return true
-	case <-time.After(exitGrace):
+	case <-p.lost:
+	case <-ctx.Done():
+	}
+	p.conn.failPending(p.timing.drain)
+	select {
+	case <-p.link.Done():
+		p.exit(p.link.ExitError())
+		return
+	case <-ctx.Done():
+	case <-time.After(p.timing.exitGrace):
+		if p.current() < peerStopping {
+			p.exit(fault.New(fault.Crashed, "", "closed its output or its input but kept running"))
+			return
+		}
+		select {
+		case <-p.link.Done():
+		case <-ctx.Done():
+		}
 	}
 	select {
-	case <-p.stopping:
-		<-p.halted
-		return true
-	default:
-		return false
+	case <-p.link.Done():
+		p.exit(p.link.ExitError())
+	default: // stop could not end it
+		p.exit(nil)
 	}
 }
 
@@ -117,9 +150,12 @@ func (p *peer) awaitExit() bool {
 func (p *peer) connect(ctx context.Context, protocol string) <-chan error {
 	client := mcp.NewClient(p.client, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	connected := make(chan error, 1)
-	p.connecting.Go(func() {
-		var err error
-		p.session, err = client.Connect(context.WithoutCancel(ctx), existing{p.conn}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+	p.goroutines.Go(func() {
+		session, err := client.Connect(context.WithoutCancel(ctx), existing{p.conn}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+		if err == nil {
+			p.session = session
+			p.advance(peerReady)
+		}
 		connected <- err
 	})
 	return connected
@@ -169,14 +205,18 @@ func (p *peer) request(ctx context.Context, method string, req requestParams, on
 // send writes a request. The error is errLost or that of the context. Without an error the caller must call finish.
 func (p *peer) send(ctx context.Context, method string, params json.RawMessage) (*pendingRequest, error) {
 	p.mu.Lock()
-	if p.closing {
+	if p.state >= peerStopping {
 		p.mu.Unlock()
 		return nil, errLost
 	}
 	p.requests.Add(1)
 	p.mu.Unlock()
-	r := p.conn.register()
-	err := p.conn.Write(ctx, &jsonrpc.Request{ID: r.id, Method: method, Params: params})
+	r, err := p.conn.register()
+	if err != nil {
+		p.requests.Done()
+		return nil, err
+	}
+	err = p.conn.Write(ctx, &jsonrpc.Request{ID: r.id, Method: method, Params: params})
 	if err != nil && ctx.Err() != nil {
 		p.finish(ctx, r)
 		return nil, context.Cause(ctx)
@@ -197,7 +237,9 @@ func (p *peer) finish(ctx context.Context, r *pendingRequest) {
 	}
 	go func() {
 		defer p.requests.Done()
-		_ = p.conn.Write(context.WithoutCancel(ctx), cancellation(r.id, reason))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.timing.write)
+		defer cancel()
+		_ = p.conn.Write(ctx, cancellation(r.id, reason))
 	}()
 }
 
@@ -217,46 +259,27 @@ func (p *peer) await(ctx context.Context, r *pendingRequest) (json.RawMessage, e
 		return r.result()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-p.conn.lost:
-	case <-p.ended:
 	}
-	select { // it may have responded before it ended
-	case <-r.done:
-	case <-p.conn.eof:
-	case <-time.After(drainTimeout):
-	}
-	if r.isDone() {
-		return r.result()
-	}
-	return nil, errLost
 }
 
-// stop stops the server and waits for all goroutines of the peer. A second call waits for the first.
+// stop stops the server and waits for all goroutines of the peer. A second call waits for the first. Unless the server has
+// ended, all requests are finished or cancelled.
 func (p *peer) stop(ctx context.Context) error {
-	p.stopOnce.Do(func() {
-		p.mu.Lock()
-		p.closing = true
-		p.mu.Unlock()
-		close(p.stopping)
-		idle := make(chan struct{})
-		go func() { p.requests.Wait(); close(idle) }()
-		select {
-		case <-idle: // cancellations have been written
-		case <-p.ended:
-		case <-ctx.Done():
-		case <-time.After(writeTimeout):
-		}
-		p.stopErr = p.link.Stop(ctx)
-		close(p.halted)
-		_ = p.conn.Close()
-		<-idle
-		p.connecting.Wait()
-		if p.session != nil {
-			_ = p.session.Close() // waits for the SDK's reader
-		}
-		<-p.ended
-		close(p.stopped)
-	})
-	<-p.stopped
+	switch from := p.advance(peerStopping); {
+	case from >= peerStopping:
+		<-p.stopped
+		return p.stopErr
+	case from < peerEnded:
+		p.requests.Wait() // until cancellations have been written, which timing.write bounds
+	}
+	p.stopErr = p.link.Stop(ctx)
+	_ = p.conn.Close()
+	p.stopWatch()
+	p.requests.Wait()
+	p.goroutines.Wait()
+	if p.session != nil {
+		_ = p.session.Close() // waits for the SDK's reader
+	}
+	p.advance(peerStopped)
 	return p.stopErr
 }

@@ -76,6 +76,9 @@ type timing struct {
 	registry     time.Duration // for resources/read of the registry, once the tools are listed
 	debounce     time.Duration // without another list_changed, after which changed tools are listed again
 	maxExtension time.Duration // for a call in total, however often it reports progress
+	exitGrace    time.Duration // for a server that closed its output to exit, so that its exit code can be reported
+	write        time.Duration // for a cancellation to a server that does not read
+	drain        time.Duration // for a response that was sent before the server ended
 }
 
 const (
@@ -86,6 +89,9 @@ const (
 	defaultDebounce       = 50 * time.Millisecond
 	defaultCallTimeout    = 30 * time.Second
 	defaultMaxExtension   = 10 * time.Minute
+	defaultExitGrace      = 5 * time.Second
+	defaultWriteTimeout   = time.Second
+	defaultDrainTimeout   = time.Second
 	maxRestarts           = 3
 )
 
@@ -100,6 +106,9 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.timing.registry, defaultRegistry)
 	setDefault(&c.timing.debounce, defaultDebounce)
 	setDefault(&c.timing.maxExtension, defaultMaxExtension)
+	setDefault(&c.timing.exitGrace, defaultExitGrace)
+	setDefault(&c.timing.write, defaultWriteTimeout)
+	setDefault(&c.timing.drain, defaultDrainTimeout)
 	setDefault(&c.StartupTimeout, defaultStartupTimeout)
 	if c.Log == nil {
 		c.Log = func(string, string, string) {}
@@ -209,7 +218,7 @@ func (s *Server) startPeer(ctx context.Context) (*peer, error) {
 		if err != nil {
 			return nil, s.launchError(err)
 		}
-		p, err := newPeer(ctx, link, s.cfg.Version, s.handleNotification)
+		p, err := newPeer(ctx, link, s.cfg, s.handleNotification)
 		if err != nil {
 			return nil, s.launchError(err)
 		}

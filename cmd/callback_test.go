@@ -227,6 +227,27 @@ func TestEveryAnswerReachesItsAsker(t *testing.T) {
 	}
 }
 
+// TestCallbacksToOneServerRunOneAtATime: a tool sends several callbacks at once, and calls by other tools of its own server among them.
+func TestCallbacksToOneServerRunOneAtATime(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		call string
+		more string // in the entries of both servers
+		code int
+	}{
+		"to another server":          {"one_fan: { key: k, n: 8, tool: two_alone }", "", 0},
+		"to its own server":          {"one_fan: { key: k, n: 8, tool: one_alone }", "", 0},
+		"of several tools":           {"one_fan: { key: k, n: 4, tool: two_fan, args: { n: 4, tool: one_alone } }", "", 0},
+		"to another parallel server": {"one_fan: { key: k, n: 8, tool: two_alone }", "parallel: true", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := callers(t, bunPath, webTrail(tc.call), map[string]string{"one": tc.more, "two": tc.more})
+			p.run("run").want(t, tc.code)
+		})
+	}
+}
+
 func TestACallThatHasReturnedIsNotAnsweredAnyMore(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {

@@ -28,18 +28,20 @@ type pendingCall struct {
 const progressBuffer = 64
 
 // Call runs a tool. It satisfies tool.Caller and may be called concurrently: calls then run one after another in the order in
-// which they were made, unless the server is parallel or the call is nested. A call's limit does not include the time that it
-// waits for its turn or for a new process. The error is a *fault.Error: the server failed, or ctx ended.
+// which they were made, unless the server is parallel. A nested call does not wait for calls that wait for it. A call's limit
+// does not include the time that it waits for its turn or for a new process. The error is a *fault.Error: the server failed,
+// or ctx ended.
 func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if _, found := call.Args[tool.ReservedArg]; found {
 		return s.failedResult(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze sets it itself",
 			"the argument %q is reserved", tool.ReservedArg), nil
 	}
-	if !s.cfg.Parallel && !call.Nested() {
-		if err := s.acquireTurn(ctx, call.Tool); err != nil {
+	if !s.cfg.Parallel {
+		t, err := s.acquireTurn(ctx, call)
+		if err != nil {
 			return tool.Result{}, err
 		}
-		defer func() { <-s.turn }()
+		defer s.cfg.Calls.release(t)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -94,20 +96,6 @@ func (s *Server) maybeExecuted(name string, cause *fault.Error) tool.Result {
 	return s.failedResult(name, cause.Kind, cause.Hint, "%s; the call may have executed", cause.Message)
 }
 
-// acquireTurn waits until no other call runs. A channel wakes its senders in order.
-func (s *Server) acquireTurn(ctx context.Context, name string) error {
-	select {
-	case s.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return s.cancelledError(ctx, toolPhase(name))
-	case <-s.failed:
-		return s.Err()
-	case <-s.stopping:
-		return s.stoppedError(toolPhase(name))
-	}
-}
-
 // register adds a pending call, or a listing when name is empty, which Stop then cancels. It fails when the server has failed
 // or stopped.
 func (s *Server) register(name string, cancel context.CancelFunc) (*pendingCall, error) {
@@ -136,43 +124,54 @@ func (s *Server) unregister(c *pendingCall) {
 // acquirePeer sets c.peer to the running process, and starts one if needed. A nested call does not wait for the previous
 // process to exit, because its caller may be a call of that process.
 func (s *Server) acquirePeer(ctx context.Context, c *pendingCall, nested bool) error {
+	for {
+		stopping, err := s.useOrStartPeer(ctx, c, nested)
+		if stopping == nil {
+			return err
+		}
+		select { // without holding s.launching, which a nested call may need before the process can be stopped
+		case <-stopping.stopped:
+		case <-ctx.Done():
+			return s.contextError(ctx, c)
+		}
+	}
+}
+
+// useOrStartPeer sets c.peer, or returns the previous process, which the call has to wait for: two processes at once could
+// need the same port or device.
+func (s *Server) useOrStartPeer(ctx context.Context, c *pendingCall, nested bool) (stopping *peer, err error) {
 	select {
 	case s.launching <- struct{}{}:
 		defer func() { <-s.launching }()
 	case <-ctx.Done():
-		return s.contextError(ctx, c)
+		return nil, s.contextError(ctx, c)
 	}
 	if s.useCurrentPeer(c) {
-		return nil
+		return nil, nil
 	}
 	s.mu.Lock()
 	previous, failure, stopped := s.previous, s.err, s.stopped
 	s.mu.Unlock()
 	switch {
 	case failure != nil:
-		return failure
+		return nil, failure
 	case stopped:
-		return s.stoppedError(c.phase())
-	}
-	if !nested {
-		select { // two processes at once could need the same port or device
-		case <-previous.stopped:
-		case <-ctx.Done():
-			return s.contextError(ctx, c)
-		}
+		return nil, s.stoppedError(c.phase())
+	case !nested && previous.current() < peerStopped:
+		return previous, nil
 	}
 	p, err := s.startPeer(ctx)
 	if err != nil {
-		return s.restartError(ctx, c, err)
+		return nil, s.restartError(ctx, c, err)
 	}
 	if !s.usePeer(ctx, c, p) {
 		_ = p.stop(context.WithoutCancel(ctx))
-		return s.stoppedError(c.phase())
+		return nil, s.stoppedError(c.phase())
 	}
 	if s.cfg.Reconnect && previous.hasEnded() && previous.exitErr != nil {
 		s.logReconnected(previous.exitErr.Message)
 	}
-	return nil
+	return nil, nil
 }
 
 // maxReconnectWarnings is the number of reconnections that are logged as warnings; later ones are logged for debugging.

@@ -63,6 +63,7 @@ type Config struct {
 	Parallel       bool          // calls run concurrently
 	RestartOnCrash bool          // a crash fails the pending calls, not the session; at most three times
 	Reconnect      bool          // the server outlives its links: a lost link fails the pending calls, and the next call opens another link
+	Calls          *CallGraph    // shared by the servers of a session; nil if there are no others
 	// Log receives messages that are not errors; level is debug, info, warn or error. May be nil.
 	Log func(level, message, hint string)
 
@@ -110,6 +111,9 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.timing.write, defaultWriteTimeout)
 	setDefault(&c.timing.drain, defaultDrainTimeout)
 	setDefault(&c.StartupTimeout, defaultStartupTimeout)
+	if c.Calls == nil {
+		c.Calls = &CallGraph{}
+	}
 	if c.Log == nil {
 		c.Log = func(string, string, string) {}
 	}
@@ -124,7 +128,6 @@ type Server struct {
 	started      atomic.Bool             // from then on list_changed is only logged
 	changeLogged sync.Once
 
-	turn      chan struct{} // held during a call, unless calls are parallel
 	launching chan struct{} // held while a process is started; guards protocol
 	protocol  string
 
@@ -149,7 +152,7 @@ type Server struct {
 // and the error is a *fault.Error that names the server and the phase.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{
-		cfg: cfg.withDefaults(), protocol: classic, turn: make(chan struct{}, 1), launching: make(chan struct{}, 1),
+		cfg: cfg.withDefaults(), protocol: classic, launching: make(chan struct{}, 1),
 		stopping: make(chan struct{}), failed: make(chan struct{}), pending: map[string]*pendingCall{},
 	}
 	p, err := s.startPeer(ctx)

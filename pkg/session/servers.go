@@ -89,7 +89,7 @@ func (s *Session) startServer(ctx context.Context, entry config.Server, logName 
 	started := s.opts.Now()
 	cfg := serverConfig(entry)
 	cfg.Launch = func(ctx context.Context) (server.Link, error) { return s.opts.Launch(ctx, launch) }
-	cfg.Version = s.opts.Version
+	cfg.Version, cfg.Calls = s.opts.Version, &s.graph
 	cfg.Log = func(level, message, hint string) { s.opts.Emit.Log(level, entry.Name, message, hint) }
 	srv, err = server.Start(ctx, cfg)
 	if err != nil {

@@ -112,6 +112,7 @@ type Session struct {
 	step      atomic.Int32     // the running step, from 1; 0 outside of one
 
 	calls    level
+	graph    server.CallGraph      // of the calls to its servers
 	recorded []trail.StepRecording // of the steps that were started
 	omitted  []string              // what had to be left out of the recording, for people
 

@@ -51,6 +51,7 @@ function write(file, content) {
 const look = (file, args, meta) => write(`${file}.json`, JSON.stringify({ arguments: args, meta, env: process.env }));
 
 let touched = 0;
+let running = 0; // calls of alone
 let kept; // the _meta of a call that has returned
 
 const tools = {
@@ -90,6 +91,13 @@ const tools = {
     return text(`touched ${touched}`);
   },
   touch: () => text(`answer ${++touched}`),
+  // alone fails if another call of it runs at the same time.
+  alone: async ({ key }) => {
+    if (running++ > 0) throw new Error("another call runs");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    running--;
+    return text(key);
+  },
   // going wrong
   crash: () => process.exit(3),
   hang: () => {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -115,12 +116,37 @@ func TestResults(t *testing.T) {
 		warns    string
 	}{
 		{"text", `{"result":{"content":[{"type":"text","text":"hi"}]}}`, tool.Result{OK: true, Text: "hi"}, ""},
-		{"the first of several texts", `{"result":{"content":[{"type":"image","data":"AA=="},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}`, tool.Result{OK: true, Text: "a"}, ""},
+		{"the first of several texts", `{"result":{"content":[{"type":"image","data":"AA=="},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}`, tool.Result{OK: true, Text: "a", Attachments: []tool.Attachment{{Type: "image", Data: []byte{0}}}}, ""},
 		{"an unknown content type", `{"result":{"content":[{"type":"hologram","x":1},null,7,{"type":"text","text":"a"}]}}`, tool.Result{OK: true, Text: "a"}, ""},
 		{"a single content", `{"result":{"content":{"type":"text","text":"a"}}}`, tool.Result{OK: true, Text: "a"}, ""},
 		{"no content", `{"result":{}}`, tool.Result{OK: true}, ""},
 		{"isError false", `{"result":{"content":[],"isError":false}}`, tool.Result{OK: true}, ""},
-		{"structuredContent stays as it is", `{"result":{"content":[],"structuredContent":{"z":1,"a":[1e2]}}}`, tool.Result{OK: true, Structured: json.RawMessage(`{"a":[100],"z":1}`)}, ""},
+		{"structuredContent stays as it is", `{"result":{"content":[],"structuredContent":{"z":1,"a":[1e2]}}}`, tool.Result{OK: true, Text: `{"a":[100],"z":1}`, Structured: json.RawMessage(`{"a":[100],"z":1}`)}, ""},
+		{
+			"structuredContent beside text", `{"result":{"content":[{"type":"text","text":"one"}],"structuredContent":{"a":1}}}`,
+			tool.Result{OK: true, Text: "one", Structured: json.RawMessage(`{"a":1}`)}, "",
+		},
+		{
+			"structuredContent of a failure", `{"result":{"content":[],"structuredContent":{"a":1},"isError":true}}`,
+			tool.Result{Text: `{"a":1}`, Kind: fault.ToolFailed, Structured: json.RawMessage(`{"a":1}`)}, "",
+		},
+		{
+			"attachments", `{"result":{"content":[
+				{"type":"image","mimeType":"image/png","data":"aGk="},{"type":"audio","mimeType":"audio/wav","data":"aG8="},
+				{"type":"resource","resource":{"uri":"file:///a.txt","mimeType":"text/plain","text":"a"}},
+				{"type":"resource","resource":{"uri":"file:///b","blob":"Yg=="}},
+				{"type":"resource_link","uri":"https://c","name":"c","mimeType":"text/html"},{"type":"resource"}]}}`,
+			tool.Result{OK: true, Attachments: []tool.Attachment{
+				{Type: "image", MIME: "image/png", Data: []byte("hi")}, {Type: "audio", MIME: "audio/wav", Data: []byte("ho")},
+				{Type: "resource", MIME: "text/plain", URI: "file:///a.txt", Data: []byte("a")},
+				{Type: "resource", URI: "file:///b", Data: []byte("b")},
+				{Type: "resource_link", MIME: "text/html", URI: "https://c", Name: "c"},
+			}}, "",
+		},
+		{
+			"an attachment that is not base64", `{"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":"?"}]}}`,
+			tool.Result{OK: true, Text: "a"}, "content[1]: the data of the image is not base64",
+		},
 		{"structuredContent null", `{"result":{"content":[],"structuredContent":null}}`, tool.Result{OK: true}, ""},
 		{"isError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},
 		{"isError without a text", `{"result":{"content":[],"isError":true}}`, tool.Result{Text: `server "shop", tool "raw": it failed without a message`, Kind: fault.ToolFailed}, ""},
@@ -171,14 +197,44 @@ func TestResults(t *testing.T) {
 func TestMalformedResultFailsTheCall(t *testing.T) {
 	t.Parallel()
 	r := startFakeServer(t, script{}, nil)
-	for _, response := range []string{`{"result":null}`, `{}`, `{"result":[1]}`, `{"result":"x"}`, `{"result":{"isError":"yes"}}`, `{"result":{"resultType":"input_required","inputRequests":{}}}`} {
+	for response, want := range map[string]string{
+		`{"result":null}`:              "its response has no result",
+		`{}`:                           "its response has no result",
+		`{"result":[1]}`:               `it is an array [1]; expected an object such as {"content": [{"type": "text", "text": "done"}]}`,
+		`{"result":"x"}`:               `it is a string "x"; expected an object such as {"content": [{"type": "text", "text": "done"}]}`,
+		`{"result":{"isError":"yes"}}`: "its isError is a string; expected true or false",
+		`{"result":{"resultType":"input_required","inputRequests":{}}}`: "input_required",
+	} {
 		t.Run(response, func(t *testing.T) {
 			t.Parallel()
 			result := call(t, r.Server, tool.Call{Tool: "raw", Args: args(t, response)})
 			if result.OK || result.Kind != fault.ProtocolError {
 				t.Errorf("result %+v", result)
 			}
-			mustContain(t, result.Text, `server "shop"`, `tool "raw"`)
+			mustContain(t, result.Text, `server "shop"`, `tool "raw"`, want)
+			if strings.Contains(result.Text, "json:") || strings.Contains(result.Text, "Go value") {
+				t.Errorf("the message of the JSON package: %s", result.Text)
+			}
+		})
+	}
+}
+
+func TestTooLargeAttachmentIsReplacedByANote(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		size int
+		note string
+	}{
+		"the limit":       {tool.MaxAttachment, ""},
+		"one byte more":   {tool.MaxAttachment + 1, "8.0 MiB, over the limit of 8 MiB"},
+		"twice the limit": {2 * tool.MaxAttachment, "16.0 MiB, over the limit of 8 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, note, err := decodeData(base64.StdEncoding.EncodeToString(make([]byte, tc.size)))
+			if err != nil || note != tc.note || (data != nil) != (tc.note == "") {
+				t.Errorf("%d bytes, note %q, %v", len(data), note, err)
+			}
 		})
 	}
 }

@@ -87,10 +87,20 @@ func (s *Server) phaseError(p *peer, phase string, err error) *fault.Error {
 	return s.exitFailure(p, "during "+phase)
 }
 
+// exitedWithCode0 is how pkg/spawn reports the exit of a script that has nothing left to do.
+const exitedWithCode0 = "exited with code 0"
+
+const hintNotServing = "end the script with `await trailblaze.run()` (Python: `serve(…)`), or connect an MCP server to its stdin and stdout"
+
 // exitFailure returns the error that says how p ended. p has ended.
 func (s *Server) exitFailure(p *peer, when string) *fault.Error {
 	if p.exitErr == nil {
 		return s.newError(fault.Cancelled, "", "stopped %s", when)
+	}
+	if when == "during "+methodInitialize && p.exitErr.Message == exitedWithCode0 {
+		err := s.newError(p.exitErr.Kind, hintNotServing, "%s %s, without serving MCP", exitedWithCode0, when)
+		err.Details, err.Cause = p.exitErr.Details, p.exitErr
+		return err
 	}
 	how := "crashed " + when
 	if s.cfg.Reconnect {

@@ -24,7 +24,6 @@ func TestExitDuringStartIsReported(t *testing.T) {
 		{"at start", script{Exit: "start", Code: 3}, []string{"initialize", "exited with code 3"}},
 		{"during initialize", script{Exit: "initialize", Code: 4}, []string{"initialize", "exited with code 4"}},
 		{"during list", script{Exit: "list", Code: 5}, []string{"tools/list", "exited with code 5"}},
-		{"with exit code 0", script{Exit: "initialize"}, []string{"initialize", "exited with code 0"}},
 		{"killed by a signal", script{Exit: "list", Kill: true}, []string{"tools/list", "killed by signal KILL"}},
 		{"only closes its output", script{Close: "initialize"}, []string{"initialize", "closed its output"}},
 	}
@@ -43,6 +42,17 @@ func TestExitDuringStartIsReported(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestScriptThatEndsWithoutServingGetsAHint(t *testing.T) {
+	t.Parallel()
+	cfg, _ := fakeConfig(t, script{Exit: "start", Stderr: "tools defined"}, nil)
+	err := startFailure(t, cfg)
+	if err.Kind != fault.Crashed {
+		t.Errorf("kind %q", err.Kind)
+	}
+	mustContain(t, err.Message, `server "shop": exited with code 0 during initialize, without serving MCP`, "tools defined")
+	mustContain(t, err.Hint, "await trailblaze.run()")
 }
 
 func TestHangDuringStartTimesOut(t *testing.T) {

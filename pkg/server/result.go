@@ -2,9 +2,11 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -36,7 +38,7 @@ func (s *Server) rpcErrorResult(name string, err error, rpc *jsonrpc.Error) tool
 
 // toolResult is the part of a tools/call result that is used.
 type toolResult struct {
-	Content    json.RawMessage `json:"content"`
+	Content    contentList     `json:"content"`
 	Structured json.RawMessage `json:"structuredContent"`
 	IsError    bool            `json:"isError"`
 	ResultType string          `json:"resultType"`
@@ -50,14 +52,18 @@ func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
 		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response has no result")
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response is not a tool result: %v", err)
+		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response is not a tool result: %s", explainDecodeError(raw, err))
 	}
 	if result.ResultType == "input_required" {
 		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "it asks for input while it runs (input_required), which is not supported")
 	}
-	out := tool.Result{OK: !result.IsError, Text: firstText(result.Content)}
+	out := tool.Result{OK: !result.IsError}
+	s.readContent(name, result.Content, &out)
 	if !isAbsent(result.Structured) {
 		out.Structured = result.Structured
+		if out.Text == "" {
+			out.Text = string(result.Structured)
+		}
 	}
 	meta := s.readResultMeta(name, result.Meta)
 	if out.OK {
@@ -74,22 +80,38 @@ func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
 	return s.withChangeHint(name, out)
 }
 
-// firstText returns the first text content, whatever else there is.
-func firstText(content json.RawMessage) string {
-	var parts []json.RawMessage
-	if json.Unmarshal(content, &parts) != nil {
-		parts = []json.RawMessage{content} // older servers send a single one
+// explainDecodeError returns what a response that is not a toolResult is instead, and what was expected.
+func explainDecodeError(raw json.RawMessage, err error) string {
+	const example = `{"content": [{"type": "text", "text": "done"}]}`
+	wrong, isType := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case isType && wrong.Field == "":
+		return fmt.Sprintf("it is %s %s; expected an object such as %s", article(wrong.Value), excerpt(raw), example)
+	case isType:
+		return fmt.Sprintf("its %s is %s; expected %s", wrong.Field, article(wrong.Value), article(wrong.Type.Kind().String()))
 	}
-	for _, part := range parts {
-		var text struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		}
-		if json.Unmarshal(part, &text) == nil && text.Type == "text" {
-			return text.Text
-		}
+	return err.Error()
+}
+
+// article returns the name of a JSON type with an article.
+func article(kind string) string {
+	kind, _, _ = strings.Cut(kind, " ") // "number 1.5"
+	switch kind {
+	case "bool":
+		return "true or false"
+	case "array", "object":
+		return "an " + kind
 	}
-	return ""
+	return "a " + kind
+}
+
+// excerpt returns the first bytes of a response.
+func excerpt(raw json.RawMessage) string {
+	const most = 100
+	if len(raw) <= most {
+		return string(raw)
+	}
+	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
 }
 
 // resultMeta is _meta.trailblaze of a result.

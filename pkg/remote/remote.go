@@ -51,7 +51,7 @@ type Spec struct {
 // Link is one MCP session with a server.
 type Link struct {
 	spec   Spec
-	url    *url.URL
+	url    *url.URL // changes only while initialize is sent
 	client *http.Client
 
 	ctx          context.Context //nolint:containedctx // of all requests, because a stream outlives the call whose request opened it

@@ -242,6 +242,54 @@ func tlsAlertURL(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/mcp"
 }
 
+func TestURLWithoutAPath(t *testing.T) {
+	t.Parallel()
+	at := func(path string) http.Handler {
+		mux := http.NewServeMux()
+		mux.Handle("POST "+path, goHandler(t))
+		return mux
+	}
+	for name, tc := range map[string]struct {
+		handler http.Handler
+		path    string // of the url
+		want    string // of the error; empty if it connects
+		logs    bool
+	}{
+		"at /mcp":           {at("/mcp"), "", "", true},
+		"at the root":       {at("/{$}"), "", "", false},
+		"at neither":        {at("/other"), "", "no MCP server at URL: streamable HTTP: answers 404 Not Found", false},
+		"a url with a path": {at("/mcp"), "/tools", "no MCP server at URL/tools: streamable HTTP: answers 404 Not Found", false},
+		"another error at /mcp": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(map[string]int{"/mcp": 401}[r.URL.Path] + map[string]int{"/": 404}[r.URL.Path])
+		}), "", "URL/mcp answers 401 Unauthorized", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &faultyServer{Handler: tc.handler}
+			url := listen(t, f).URL
+			cfg, logs := config(t, Spec{URL: url + tc.path}, nil)
+			srv, err := server.Start(t.Context(), cfg)
+			if err == nil {
+				r := &testServer{srv, logs}
+				defer r.stop(t)()
+				if got := r.call(t, "echo", map[string]any{"text": "one"}); got.Text != "one" {
+					t.Errorf("echo: %+v", got)
+				}
+			}
+			if want := strings.ReplaceAll(tc.want, "URL", url); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("Start: %v, want %q", err, want)
+			}
+			note := `info: server "team" answers 404 Not Found at ` + url + "; using " + url + "/mcp"
+			if got := strings.Contains(logs.String(), note); got != tc.logs {
+				t.Errorf("log:\n%s", logs)
+			}
+			if n := f.count("POST initialize"); n > 2 {
+				t.Errorf("%d requests: %s", n, f.seen())
+			}
+		})
+	}
+}
+
 func TestSlowServerTimesOut(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})

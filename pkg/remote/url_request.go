@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -27,6 +28,8 @@ const (
 	streamEndTimeout = time.Second
 	// resumeDelay is the pause before a stream is resumed, unless the server sets another.
 	resumeDelay = time.Second
+	// defaultPath is tried if a URL has no path.
+	defaultPath = "/mcp"
 	// maxStreamDelay bounds the pause between two attempts to open the stream of notifications.
 	maxStreamDelay = 30 * time.Second
 )
@@ -54,6 +57,11 @@ func (l *Link) request(req *jsonrpc.Request, data []byte) *transportError {
 		return failure
 	}
 	defer func() { _ = resp.Body.Close() }()
+	return l.handleResponse(resp, req, data)
+}
+
+// handleResponse handles the HTTP response to a request.
+func (l *Link) handleResponse(resp *http.Response, req *jsonrpc.Request, data []byte) *transportError {
 	if isSuccess(resp) {
 		if req.Method == methodInitialize {
 			l.mu.Lock()
@@ -62,6 +70,32 @@ func (l *Link) request(req *jsonrpc.Request, data []byte) *transportError {
 		}
 		return l.readResponse(resp, req)
 	}
+	if req.Method == methodInitialize && resp.StatusCode == http.StatusNotFound && l.url.Path == "" && l.sseEndpoint() == nil {
+		return l.requestAtDefaultPath(req, data, resp)
+	}
+	return l.requestFailed(resp, req, data)
+}
+
+// requestAtDefaultPath sends initialize once more, to defaultPath, because its URL has no path and the response was 404. If
+// that is 404 too, the first response counts.
+func (l *Link) requestAtDefaultPath(req *jsonrpc.Request, data []byte, first *http.Response) *transportError {
+	original := l.url
+	l.url = original.JoinPath(defaultPath)
+	resp, failure := l.post(l.ctx, req, data)
+	if failure != nil {
+		return failure
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusNotFound {
+		l.url = original
+		return l.requestFailed(first, req, data)
+	}
+	l.log("info", fmt.Sprintf("answers 404 Not Found at %s; using %s", withoutSecrets(original), withoutSecrets(l.url)))
+	return l.handleResponse(resp, req, data)
+}
+
+// requestFailed handles a response with a status other than success.
+func (l *Link) requestFailed(resp *http.Response, req *jsonrpc.Request, data []byte) *transportError {
 	text := readStart(resp)
 	if l.deliverRPCError(resp, text, req) {
 		return nil

@@ -14,12 +14,12 @@ import (
 
 const digits = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// both are redactors that differ in nothing that a capability could notice.
-func both() map[string]*Redactor {
+// withAndWithoutSecrets returns redactors that treat capabilities the same.
+func withAndWithoutSecrets() map[string]*Redactor {
 	return map[string]*Redactor{"without secrets": New(nil), "with secrets": New(map[string]string{"S": "hunter2"})}
 }
 
-func TestCapabilitiesAreReplacedWithAndWithoutSecrets(t *testing.T) {
+func TestRedactsCapabilities(t *testing.T) {
 	t.Parallel()
 	capability := tool.NewCapability()
 	quoted, err := json.Marshal(map[string]string{capability: `"` + capability + `"`})
@@ -31,14 +31,14 @@ func TestCapabilitiesAreReplacedWithAndWithoutSecrets(t *testing.T) {
 		{"in a text", "id=" + capability + "\ttbk_ " + capability + "\n", "id={{capability}}\ttbk_ {{capability}}\n"},
 		{"neighbours", capability + capability, "{{capability}}{{capability}}"},
 		{"in a word", "x" + capability + "abc", "x{{capability}}abc"},
-		{"begun twice", "tbk_0tbk_" + digits, "tbk_0{{capability}}"},
+		{"after the beginning of another one", "tbk_0tbk_" + digits, "tbk_0{{capability}}"},
 		{"in JSON in JSON", quote(t, string(quoted)), `{\"{{capability}}\":\"\\\"{{capability}}\\\"\"}`},
 		{"too short", "tbk_" + digits[1:], "tbk_" + digits[1:]},
 		{"upper case", "tbk_" + strings.ToUpper(digits), "tbk_" + strings.ToUpper(digits)},
 		{"another prefix", "tbk-" + digits, "tbk-" + digits},
 		{"the beginning of one", "t tb tbk tbk_", "t tb tbk tbk_"},
 	}
-	for with, r := range both() {
+	for with, r := range withAndWithoutSecrets() {
 		for _, tt := range tests {
 			if got := r.Text(tt.in); got != tt.out {
 				t.Errorf("%s, %s: Text(%q) = %q, want %q", with, tt.name, tt.in, got, tt.out)
@@ -72,11 +72,11 @@ func inPieces(t *testing.T, r *Redactor, text string, size int) string {
 	return out.String()
 }
 
-func TestValueFindsCapabilitiesWhereverTheyAre(t *testing.T) {
+func TestValueRedactsCapabilities(t *testing.T) {
 	t.Parallel()
 	const capability = "tbk_" + digits
 	type other struct{ Name string }
-	for with, r := range both() {
+	for with, r := range withAndWithoutSecrets() {
 		for name, tt := range map[string]struct{ in, out any }{
 			"text":         {capability, "{{capability}}"},
 			"key":          {map[string]any{capability: 1}, map[string]any{"{{capability}}": 1}},
@@ -85,7 +85,7 @@ func TestValueFindsCapabilitiesWhereverTheyAre(t *testing.T) {
 			"list of text": {[]string{"a", capability}, []any{"a", "{{capability}}"}},
 			"raw JSON":     {json.RawMessage(`"` + capability + `"`), "{{capability}}"},
 			"struct":       {&other{capability}, map[string]any{"Name": "{{capability}}"}},
-			"no JSON":      {struct{ A, B any }{math.NaN(), capability}, "{NaN {{capability}}}"},
+			"not JSON":     {struct{ A, B any }{math.NaN(), capability}, "{NaN {{capability}}}"},
 		} {
 			if diff := cmp.Diff(tt.out, r.Value(tt.in)); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", with, name, diff)
@@ -94,7 +94,7 @@ func TestValueFindsCapabilitiesWhereverTheyAre(t *testing.T) {
 	}
 }
 
-func TestTheWriterHoldsBackOnlyWhatMayBeACapability(t *testing.T) {
+func TestWriterHoldsBackOnlyBeginningsOfCapabilities(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	w := New(nil).Writer(&out)
@@ -119,7 +119,7 @@ func TestTheWriterHoldsBackOnlyWhatMayBeACapability(t *testing.T) {
 	}
 }
 
-// Without secrets, all three should take about as long as bytes.Contains.
+// Without secrets, all of them should take about as long as bytes.Contains.
 func BenchmarkWithoutSecrets(b *testing.B) {
 	text := bytes.Repeat([]byte(`{"time":"2026-11-20T10:00:00Z","level":"info","msg":"GET /a%20b?c=d, 100% of the text it got"}`+"\n"), 64<<10/96)
 	value := map[string]any{"a": 1, "list": []any{"text", 2.5, true}, "text": string(text)}
@@ -135,7 +135,7 @@ func BenchmarkWithoutSecrets(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				if !f() {
-					b.Fatal("something is wrong")
+					b.Fatal("unexpected result")
 				}
 			}
 		})

@@ -1,20 +1,24 @@
-// Package redact replaces the values of secrets by {{NAME}}, and capabilities (package tool) by {{capability}}, in whatever
-// leaves the program.
+// Package redact replaces the values of secrets by {{NAME}}, and capabilities (package tool) by {{capability}}, in everything
+// that the program writes.
 //
-// A secret is found as it is, and in these disguises, also mixed and up to three times over ("JSON in a query in JSON"):
-// JSON escapes (\", \/, \u00e9, surrogate pairs), percent-encoding with either case of hex digits, + for a space; and in
-// base64, standard or URL alphabet, padded or not. A secret of at least six bytes is also found inside a longer base64
-// text, such as the "user:secret" of Basic authentication, whatever its alignment; a shorter one only where its own
-// base64 form stands, because fewer fixed bits would match by chance. Base64 broken into lines is not found. Colour codes
-// inside a secret do not hide it.
+// A secret is found in these encodings, and in any mixture of the first three, nested up to three times (JSON in a query in JSON):
+//   - backslash escapes as in JSON, shells and source code: \", \/, \u00e9, surrogate pairs, \x41;
+//   - percent-encoding with either case of hex digits, and + for a space;
+//   - character references of HTML: &amp;, &#39;, &#x27;;
+//   - hexadecimal in either case, and single-quoted for a shell;
+//   - base64 with the standard or the URL alphabet, padded or not, of the value or of JSON that contains it. A value of at least six
+//     bytes is also found within a longer base64 text, such as "user:value"; base64 broken into lines is not decoded;
+//   - wholly in upper or in lower case, from eight bytes on;
+//   - of a value with several lines also each line of at least twelve bytes, whatever its indentation, and with either line end.
 //
-// A capability is found wherever its prefix stands plain, which JSON does not change; without secrets that search is all
-// there is, and costs next to nothing.
+// Sequences that set colours do not hide what they separate. An escape that begins before a secret and includes its first bytes
+// does: a reader that decodes the text does not see the secret either.
 //
-// It refuses to guess: case, other encodings and parts of a secret stay. White space around a value is not part of the
-// secret (a file ends with a newline, what a tool prints of it does not).
+// Values of fewer than MinLength characters are not redacted, because they are part of too many other words; Warnings says so. White
+// space around a value is not part of the secret (a file ends with a newline, what a tool prints of it does not).
 //
-// A Redactor never changes and may be used from any goroutine; a Writer belongs to one goroutine.
+// The time is linear in the text, whatever the secrets are. A Redactor never changes and may be used by any goroutine; a Writer
+// belongs to one goroutine.
 package redact
 
 import (
@@ -31,39 +35,42 @@ import (
 
 // Redactor replaces secrets and capabilities. A nil one and a zero one replace nothing.
 type Redactor struct {
-	names    map[string]string // of the secrets, with their values
-	patterns []pattern
-	secrets  bool  // there are some; otherwise there is only the pattern of capabilities
-	first    index // bit i%64 is set when pattern i can start so
-	second   index // the same for what follows a first byte that is no escape
+	secrets     map[string]string
+	names       []string // of the secrets that are redacted; their ids are the indexes
+	matcher     *matcher
+	escapes     [escapeKinds]escape
+	leads       [256]bool // bytes with which an escape begins
+	interesting [256]bool // those, and bytes with which a secret or a capability begins
 }
 
-// New makes a Redactor from names and values. Values that are empty but for white space are ignored.
+// New makes a Redactor from names and values.
 func New(secrets map[string]string) *Redactor {
-	r := &Redactor{names: maps.Clone(secrets)}
+	r := &Redactor{secrets: maps.Clone(secrets), matcher: newMatcher(), escapes: allEscapes()}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		value := strings.TrimSpace(secrets[name])
-		if value == "" {
+		if utf8.RuneCountInString(value) < MinLength {
 			continue
 		}
-		r.secrets = true
-		replacement := "{{" + name + "}}"
-		r.add(plain(replacement, value))
-		if strings.Contains(value, "{{") {
-			r.add(plain(replacement, strings.ReplaceAll(value, "{{", `\{{`))) // as it is written in a trail
+		for _, text := range encodings(value) {
+			r.matcher.add(text, len(r.names))
 		}
-		for _, p := range base64s(replacement, value) {
-			r.add(p)
-		}
+		r.names = append(r.names, name)
 	}
-	r.add(capabilities())
+	r.matcher.link()
+	for b, state := range r.matcher.first {
+		r.interesting[b] = state != 0
+	}
+	r.interesting[tool.CapabilityPrefix[0]] = true
+	for _, e := range r.escapes {
+		r.leads[e.lead], r.interesting[e.lead] = true, true
+	}
 	return r
 }
 
-// With returns a Redactor that replaces more secrets. One whose name is taken by another value gets a prime behind its name.
+// With returns a Redactor that replaces more secrets. One whose name is taken by another value gets a prime after its name.
 func (r *Redactor) With(secrets map[string]string) *Redactor {
 	all := map[string]string{}
-	maps.Copy(all, r.names)
+	maps.Copy(all, r.secrets)
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		value := secrets[name]
 		for known, taken := all[name]; taken && known != value; known, taken = all[name] {
@@ -74,47 +81,68 @@ func (r *Redactor) With(secrets map[string]string) *Redactor {
 	return New(all)
 }
 
-func (r *Redactor) add(p pattern) {
-	bit := uint64(1) << (len(r.patterns) % 64)
-	r.patterns = append(r.patterns, p)
-	r.first.add(bit, p.chars[0])
-	if len(p.chars) > 1 && !slices.ContainsFunc(p.chars[0], func(c rune) bool { return c >= utf8.RuneSelf }) {
-		r.second.add(bit, p.chars[1])
-	} else {
-		r.second.addAny(bit)
+// Warnings returns a sentence for each secret that is not redacted because its value is too short.
+func (r *Redactor) Warnings() []string {
+	var warnings []string
+	for _, name := range slices.Sorted(maps.Keys(r.secrets)) {
+		n := utf8.RuneCountInString(strings.TrimSpace(r.secrets[name]))
+		if n > 0 && n < MinLength {
+			warnings = append(warnings, fmt.Sprintf(
+				"secret %s is not redacted: its value has fewer than %d characters, which are part of too many other words", name, MinLength))
+		}
 	}
+	return warnings
 }
 
-func (r *Redactor) idle() bool { return r == nil || len(r.patterns) == 0 }
+func (r *Redactor) isZero() bool { return r == nil || r.matcher == nil }
 
-// Text returns s with every occurrence of a secret or capability replaced. At any place the longest secret wins; where occurrences
-// overlap, the whole stretch is replaced by their names in order. What was put in is not looked at again.
+// mayContain reports whether there may be something to replace in s.
+func (r *Redactor) mayContain(s string) bool {
+	return !r.isZero() && (len(r.names) > 0 || strings.Contains(s, tool.CapabilityPrefix))
+}
+
+// replacement returns what replaces a secret.
+func (r *Redactor) replacement(id int) string {
+	if id == capability {
+		return "{{capability}}"
+	}
+	return "{{" + r.names[id] + "}}"
+}
+
+// Text returns s with every secret and capability replaced: texts, names of files before they are made safe, and everything else. Of
+// secrets within each other the longest is replaced; where they overlap, all of them are replaced by their names in order.
+// Replacements are not searched again.
 func (r *Redactor) Text(s string) string {
-	if r.idle() || !r.secrets && !strings.Contains(s, tool.CapabilityPrefix) {
+	if !r.mayContain(s) {
 		return s
 	}
-	out := r.Bytes([]byte(s))
-	if string(out) == s {
+	b := []byte(s)
+	out := r.Bytes(b)
+	if len(b) == 0 || &out[0] == &b[0] {
 		return s
 	}
 	return string(out)
 }
 
-// Bytes is Text for bytes; b is left alone.
+// Bytes is Text for bytes. It does not change b, which it returns when there is nothing to replace.
 func (r *Redactor) Bytes(b []byte) []byte {
-	if r.idle() || !r.secrets && !bytes.Contains(b, []byte(tool.CapabilityPrefix)) {
+	if r.isZero() {
 		return b
 	}
 	s := scanner{r: r}
-	out, _ := s.scan(make([]byte, 0, len(b)), text{b, true})
-	return out
+	s.scan(b)
+	s.close()
+	if len(s.matches) == 0 {
+		return b
+	}
+	return s.replace(make([]byte, 0, len(b)), b, 0, len(b))
 }
 
 // Value returns v with every string, map key and number in it redacted; a number that shows a secret becomes a string.
 // v is left alone. Without secrets it is returned as it is when no capability is in it. What is not JSON-like goes through
 // its JSON encoding.
 func (r *Redactor) Value(v any) any {
-	if r.idle() || !r.secrets && !hasCapability(v) {
+	if r.isZero() || len(r.names) == 0 && !hasCapability(v) {
 		return v
 	}
 	return r.value(v)

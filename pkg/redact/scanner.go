@@ -1,0 +1,283 @@
+package redact
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// scanner finds secrets and capabilities in a text that arrives in pieces. It reads the text in several layers at once: as it
+// stands, with one kind of escape decoded, with another kind decoded in that, and so on. Layers in which nothing is pending
+// cost nothing, and every layer takes a bounded time for each byte.
+type scanner struct {
+	r        *Redactor
+	read     int // bytes so far
+	base     layer
+	matches  []match // by start, of the same start the longest first
+	replaced int     // end of the last match that was replaced, or of the text behind it that was passed on
+	last     int     // id of that match
+}
+
+// match is where the text of a secret or a capability stands.
+type match struct {
+	start, end int
+	id         int
+}
+
+// capability is the id of all capabilities.
+const capability = -1
+
+// layer is a scanner's state for one sequence of escapes.
+type layer struct {
+	escape     *escape // decoded in its parent's text; nil for the base layer
+	depth      int     // number of escapes
+	on         bool    // otherwise its state is its parent's
+	state      int32   // of the matcher
+	capability int     // bytes of a capability that were read
+	starts     []int   // where in the source the last bytes begin; not used by the base layer
+	pending    []char  // may be the beginning of an escape
+	sequence   []byte  // the bytes of pending
+	decoded    []byte  // what they become
+	children   [escapeKinds]*layer
+	active     int // number of children that are on
+}
+
+// char is a byte of a layer, and the part of the source that it stands for.
+type char struct {
+	b          byte
+	start, end int
+}
+
+// scan reads the next piece.
+func (s *scanner) scan(b []byte) {
+	offset := s.read
+	for i := 0; i < len(b); i++ {
+		if s.base.atRest() {
+			if i += s.r.skip(b[i:]); i == len(b) {
+				break
+			}
+		}
+		s.read = offset + i
+		s.push(&s.base, char{b[i], s.read, s.read + 1})
+	}
+	s.read = offset + len(b)
+}
+
+// skip returns how many bytes at the beginning of b leave a layer at rest as it is.
+func (r *Redactor) skip(b []byte) int {
+	if len(r.names) == 0 {
+		return indexCapability(b)
+	}
+	for i, c := range b {
+		if r.interesting[c] {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// indexCapability returns where a capability may begin in b, len(b) for nowhere.
+func indexCapability(b []byte) int {
+	const prefix = tool.CapabilityPrefix
+	if i := bytes.Index(b, []byte(prefix)); i >= 0 {
+		return i
+	}
+	for n := min(len(prefix)-1, len(b)); n > 0; n-- {
+		if bytes.HasSuffix(b, []byte(prefix[:n])) {
+			return len(b) - n
+		}
+	}
+	return len(b)
+}
+
+// push gives a layer its next byte.
+func (s *scanner) push(l *layer, c char) {
+	s.decode(l, c)
+	l.state = s.r.matcher.step(l.state, c.b)
+	l.capability = stepCapability(l.capability, c.b)
+	if l.depth > 0 {
+		l.remember(c.start, s.r.needed(l))
+	}
+	if n := &s.r.matcher.nodes[l.state]; n.length > 0 {
+		s.add(match{l.startOf(int(n.length), c.end), c.end, int(n.id)})
+	}
+	if l.capability == capabilityLength {
+		s.add(match{l.startOf(capabilityLength, c.end), c.end, capability})
+		l.capability = 0
+	}
+	if l.active > 0 && l.state == 0 && l.capability == 0 {
+		l.rest()
+	}
+}
+
+// decode gives a byte of a layer to the layers that decode escapes in it.
+func (s *scanner) decode(l *layer, c char) {
+	if l.active == 0 && !s.r.leads[c.b] || l.depth > 0 && l.escape.last {
+		return
+	}
+	for kind := range escapeKinds {
+		child := l.children[kind]
+		if child == nil || !child.on {
+			if c.b != s.r.escapes[kind].lead || l.depth == maxEscapes {
+				continue
+			}
+			child = s.activate(l, kind)
+		}
+		if len(child.pending) == 0 && c.b != child.escape.lead {
+			s.push(child, c)
+			continue
+		}
+		child.pending, child.sequence = append(child.pending, c), append(child.sequence, c.b)
+		s.drain(child, false)
+	}
+}
+
+// activate gives a layer the state of its parent, which it shared until now.
+func (s *scanner) activate(l *layer, kind int) *layer {
+	if l.children[kind] == nil {
+		l.children[kind] = &layer{escape: &s.r.escapes[kind], depth: l.depth + 1}
+	}
+	child := l.children[kind]
+	child.on, child.state, child.capability = true, l.state, l.capability
+	l.active++
+	child.starts = child.starts[:0]
+	for n := s.r.needed(l); n > 0; n-- {
+		child.starts = append(child.starts, l.startOf(n, s.read))
+	}
+	return child
+}
+
+// drain pushes the pending bytes of a layer that are complete; whole: no more will come.
+func (s *scanner) drain(l *layer, whole bool) {
+	for len(l.pending) > 0 {
+		first, n := l.pending[0], 1
+		if first.b != l.escape.lead {
+			s.push(l, first)
+		} else {
+			if l.decoded, n = l.escape.decode(l.decoded[:0], l.sequence, whole); n == 0 {
+				return
+			}
+			end := l.pending[n-1].end
+			for _, b := range l.decoded {
+				s.push(l, char{b, first.start, end})
+			}
+		}
+		l.pending, l.sequence = slices.Delete(l.pending, 0, n), slices.Delete(l.sequence, 0, n)
+	}
+}
+
+// close treats what may be the beginning of escapes as complete.
+func (s *scanner) close() { s.closeLayer(&s.base) }
+
+func (s *scanner) closeLayer(l *layer) {
+	s.drain(l, true)
+	for _, child := range l.children {
+		if child != nil && child.on {
+			s.closeLayer(child)
+		}
+	}
+}
+
+// needed returns how many of a layer's last bytes belong to a match, or may belong to one that is not complete.
+func (r *Redactor) needed(l *layer) int {
+	return max(int(r.matcher.nodes[l.state].depth), l.capability)
+}
+
+// open returns how many of a layer's last bytes may belong to a match that is not complete.
+func (r *Redactor) open(l *layer) int {
+	return max(int(r.matcher.nodes[l.state].open), l.capability)
+}
+
+// remember keeps where a byte begins, for as many bytes as needed.
+func (l *layer) remember(start, needed int) {
+	if n := len(l.starts); n == cap(l.starts) && needed <= n/2 {
+		l.starts = l.starts[:copy(l.starts, l.starts[n-needed:])]
+	}
+	l.starts = append(l.starts, start)
+}
+
+// startOf returns where in the source the last n bytes begin, of which the last one ends at end.
+func (l *layer) startOf(n, end int) int {
+	if l.depth == 0 {
+		return end - n
+	}
+	return l.starts[len(l.starts)-n]
+}
+
+// atRest reports whether nothing is pending in a layer or in those that decode escapes in it.
+func (l *layer) atRest() bool {
+	return l.state == 0 && l.capability == 0 && l.active == 0 && len(l.pending) == 0
+}
+
+// rest deactivates the layers that have the same state as l, which is that of the beginning of a text.
+func (l *layer) rest() {
+	for _, child := range l.children {
+		if child != nil && child.on && child.atRest() {
+			child.on = false
+			l.active--
+		}
+	}
+}
+
+// settled returns the number of bytes that no later match can begin in.
+func (s *scanner) settled() int { return min(s.read, s.r.unsettled(&s.base, s.read)) }
+
+// unsettled returns where the first incomplete match of a layer begins.
+func (r *Redactor) unsettled(l *layer, read int) int {
+	first := math.MaxInt
+	if n := r.open(l); n > 0 {
+		first = l.startOf(n, read)
+	}
+	if len(l.pending) > 0 {
+		first = min(first, l.pending[0].start)
+	}
+	for _, child := range l.children {
+		if child != nil && child.on {
+			first = min(first, r.unsettled(child, read))
+		}
+	}
+	return first
+}
+
+// add adds a match. One that continues the previous one of the same secret extends it.
+func (s *scanner) add(m match) {
+	at := len(s.matches)
+	for at > 0 && (s.matches[at-1].start > m.start || s.matches[at-1].start == m.start && s.matches[at-1].end < m.end) {
+		at--
+	}
+	if at > 0 && s.matches[at-1].id == m.id && m.start < s.matches[at-1].end {
+		s.matches[at-1].end = max(s.matches[at-1].end, m.end)
+		return
+	}
+	s.matches = slices.Insert(s.matches, at, m)
+}
+
+// replace appends to out what the source becomes until to, which is not after settled, and forgets what was appended. b is the
+// part of the source that was not appended yet, and begins at from.
+func (s *scanner) replace(out, b []byte, from, to int) []byte {
+	done := 0
+	for _, m := range s.matches {
+		if m.start >= to {
+			break
+		}
+		done++
+		switch {
+		case m.end <= s.replaced: // it lies within others
+			continue
+		case m.start >= s.replaced:
+			out = append(out, b[max(s.replaced, from)-from:m.start-from]...)
+			out = append(out, s.r.replacement(m.id)...)
+		case m.id != s.last:
+			out = append(out, s.r.replacement(m.id)...)
+		}
+		s.replaced, s.last = m.end, m.id
+	}
+	s.matches = slices.Delete(s.matches, 0, done)
+	if at := max(s.replaced, from); at < to {
+		out = append(out, b[at-from:to-from]...)
+		s.replaced = to
+	}
+	return out
+}

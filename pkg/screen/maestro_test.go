@@ -58,6 +58,15 @@ func TestMaestroResolving(t *testing.T) {
 		"below any: the nearest first": {
 			`{"below": {"iosMaestro": {"textRegex": "bob"}}, "above": {"iosMaestro": {"textRegex": "search"}}}`, "tap deep",
 		},
+		"above alone: the nearest first": {
+			`{"above": {"iosMaestro": {"textRegex": "search"}}}`, "tap root deep inner outer first side lines",
+		},
+		"below any of several": {
+			`{"iosMaestro": {"resourceIdRegex": "row"}, "below": {"iosMaestro": {"resourceIdRegex": "row"}}}`, "outer",
+		},
+		"child of, itself": {
+			`{"iosMaestro": {"resourceIdRegex": "name"}, "childOf": {"iosMaestro": {"resourceIdRegex": "name"}}}`, "tap",
+		},
 		"above":    {`{"iosMaestro": {"textRegex": "ada.*"}, "above": {"iosMaestro": {"textRegex": "bob"}}}`, "first lines"},
 		"left of":  {`{"iosMaestro": {"textRegex": "ada.*"}, "leftOf": {"iosMaestro": {"textRegex": "bob"}}}`, "tap deep first field lines"},
 		"right of": {`{"iosMaestro": {"textRegex": ".+"}, "rightOf": {"iosMaestro": {"textRegex": "ada lovelace"}}}`, "side"},

@@ -134,6 +134,19 @@ func TestResolvingByPlaceAndRelation(t *testing.T) {
 	}
 }
 
+func TestElementsThatOverlapAreNotBesideEachOther(t *testing.T) {
+	t.Parallel()
+	tree := screen.NewTree(at("root", 0, 0, 90, 90,
+		at("anchor", 30, 30, 60, 60), at("low", 30, 50, 60, 80), at("high", 30, 10, 60, 40), at("left", 10, 30, 40, 60), at("right", 50, 30, 80, 60),
+		at("lowest", 80, 80, 90, 90)), 90, 90, screen.Compose)
+	for relation, want := range map[string]string{"below": "lowest", "above": "", "leftOf": "", "rightOf": "lowest"} {
+		s := selector(t, `{"`+relation+`": {"compose": {"testTag": "anchor"}}}`)
+		if got := tags(tree.ResolveNative(s)); got != want {
+			t.Errorf("%s: %q, want %q", relation, got, want)
+		}
+	}
+}
+
 func TestSamePlaceKeepsTheOrderOfTheTree(t *testing.T) {
 	t.Parallel()
 	tree := screen.NewTree(at("root", 5, 5, 9, 9,
@@ -277,6 +290,7 @@ func TestWebBlocks(t *testing.T) {
 		"index after relation":          {`{"web": {"ariaNameRegex": "Save"}, "childOf": {"web": {"dataTestId": "form"}}, "index": 0}`, "high"},
 		"each element once":             {`{"web": {"dataTestId": "in"}, "childOf": {"childOf": {"web": {"dataTestId": "root"}}}}`, "in"},
 		"CSS that was not looked up":    {`{"web": {"cssSelector": ".x"}}`, ""},
+		"CSS wins over test id":         {`{"web": {"cssSelector": ".x", "dataTestId": "form"}}`, ""},
 		"heading level of what is none": {`{"web": {"ariaRole": "button", "headingLevel": 2}}`, ""},
 	} {
 		if got := tags(tree.ResolveNative(selector(t, tt.selector))); got != tt.want {
@@ -303,6 +317,7 @@ func important() *screen.Tree {
 	return screen.NewTree(un(at("root", 0, 0, 9, 9,
 		un(at("wrapper", 0, 0, 9, 9,
 			at("a", 0, 1, 9, 2, un(at("box", 0, 1, 9, 2, labelled("inner", at("inner", 0, 1, 9, 2))))),
+			at("b", 0, 1, 9, 2, un(at("box1", 0, 1, 9, 2, un(at("box2", 0, 1, 9, 2, labelled("twice", at("twice", 0, 1, 9, 2))))))),
 			labelled("held", un(at("holder", 0, 2, 9, 3, at("held", 0, 2, 9, 3)))),
 			labelled("hollow", un(at("hollow", 0, 2, 9, 3, un(at("gone", 0, 2, 9, 3))))),
 			un(at("bare", 0, 3, 9, 4)), blank, label, un(web))))), 9, 9, screen.AndroidAccessibility)
@@ -312,7 +327,7 @@ func TestFilteredTree(t *testing.T) {
 	t.Parallel()
 	tree := important()
 	filtered := tree.Filtered()
-	if got := tags(filtered.Nodes()); got != "root a inner held hollow label web w1 w2" {
+	if got := tags(filtered.Nodes()); got != "root a inner b twice held hollow label web w1 w2" {
 		t.Errorf("filtered: %s", got)
 	}
 	if filtered != tree.Filtered() || filtered.Filtered() != filtered {
@@ -333,6 +348,9 @@ func TestFilteredTree(t *testing.T) {
 	}
 	if got := tags(tree.ResolveNative(child("inner"))); got != "box" {
 		t.Errorf("whole tree: %s", got)
+	}
+	if got := tags(tree.Resolve(child("twice")).Nodes); got != "b" {
+		t.Errorf("two removed parents: %s", got)
 	}
 	blank := selector(t, `{"androidAccessibility": {"textRegex": " \n"}}`)
 	if m := tree.Resolve(blank); tags(m.Nodes) != "blank" || m.Tree != tree {

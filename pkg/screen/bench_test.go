@@ -56,3 +56,28 @@ func BenchmarkResolve(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkReferencesAndText(b *testing.B) {
+	root := large(1000)
+	tree := screen.NewTree(root, 1000, 2000, screen.AndroidAccessibility)
+	for i, n := range tree.Nodes() {
+		n.Key = screen.Key(fmt.Sprint(i))
+	}
+	refs := &screen.References{}
+	refs.See(tree)
+	b.Run("see", func(b *testing.B) {
+		for b.Loop() {
+			refs.See(tree)
+		}
+	})
+	b.Run("text", func(b *testing.B) {
+		for b.Loop() {
+			_ = tree.Text(screen.TextOptions{MaxBytes: 6000, Ref: refs.Ref}).String()
+		}
+	})
+	b.Run("near", func(b *testing.B) {
+		for b.Loop() {
+			tree.NearText("ORD-12x")
+		}
+	})
+}

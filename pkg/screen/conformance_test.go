@@ -27,6 +27,8 @@ type collection struct {
 	accidents map[string]int
 	// scrolled is the number of recorded taps on elements that a swipe brings into view first.
 	scrolled int
+	// covered is the number of recorded taps where iOS lists what is behind an element after it.
+	covered int
 }
 
 var printAbsent sync.Once
@@ -47,7 +49,7 @@ func collections(t *testing.T) []collection {
 	}
 	captured := load(t, "captured", folder)
 	captured.accidents = map[string]int{"android": 4} // help and its search; search and its results
-	captured.scrolled = 1
+	captured.scrolled, captured.covered = 1, 3
 	return append(out, captured)
 }
 
@@ -128,11 +130,15 @@ func TestRecordedTapsReachTheirElement(t *testing.T) {
 		for _, s := range c.screens {
 			byID[s.ID] = s
 		}
-		taps, absent := 0, []string{}
+		taps, absent, covered := 0, []string{}, []string{}
 		for _, edge := range c.edges {
 			s := byID[edge.From]
 			for _, call := range edge.Tools {
 				selected, ok := call["tapOnElementBySelector"]["nodeSelector"]
+				if text := call["tapOnElementWithText"]["text"]; text != nil { // a part of the text
+					pattern := fmt.Sprintf(`.*\Q%v\E.*`, text)
+					selected, ok = map[string]any{"iosMaestro": map[string]any{"textRegex": pattern}}, true
+				}
 				if !ok {
 					continue
 				}
@@ -148,13 +154,17 @@ func TestRecordedTapsReachTheirElement(t *testing.T) {
 				}
 				part, ok := s.Tree.VisiblePart(found[0])
 				if !ok || !s.Tree.Receives(found[0], part.Centre()) {
-					t.Errorf("%s: a touch on %s at %v reaches %v", edge.From, parsed, part.Centre(), s.Tree.At(part.Centre()))
+					covered = append(covered,
+						fmt.Sprintf("%s: a touch on %s at %v reaches %v", edge.From, parsed, part.Centre(), s.Tree.At(part.Centre())))
 				}
 			}
 		}
 		t.Logf("%s: %d taps", c.name, taps)
 		if len(absent) != c.scrolled {
 			t.Errorf("%d taps match nothing, want %d:\n%s", len(absent), c.scrolled, strings.Join(absent, "\n"))
+		}
+		if len(covered) != c.covered {
+			t.Errorf("%d taps reach another element, want %d:\n%s", len(covered), c.covered, strings.Join(covered, "\n"))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Key is the identity of an element, such as frame, document and node in one string. A producer must never give two
@@ -234,4 +235,20 @@ func valueOf(s *string) string {
 func blank(s *string) bool { return s == nil || strings.TrimSpace(*s) == "" }
 
 // fold returns s with every run of white space as one space, and none around it.
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+func fold(s string) string {
+	if folded(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// folded reports whether s is plain ASCII that fold would not change, as most texts are.
+func folded(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ' || c >= utf8.RuneSelf, c == ' ' && (i == 0 || i == len(s)-1 || s[i-1] == ' '):
+			return false
+		}
+	}
+	return true
+}

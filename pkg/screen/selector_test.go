@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -105,6 +106,56 @@ func TestEveryKeyOfTheSchemaIsParsed(t *testing.T) {
 	own := screen.SelectorSchema(screen.Web)
 	if !json.Valid([]byte(own)) || strings.Contains(own, "textRegex") || !strings.Contains(own, `"compose": {"type": "object"}`) {
 		t.Errorf("schema for the web: %s", own)
+	}
+}
+
+func TestSchemaAcceptsWhatIsParsed(t *testing.T) {
+	t.Parallel()
+	var schema jsonschema.Schema
+	if err := json.Unmarshal([]byte(screen.SelectorSchema(screen.Dialects()...)), &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range everyKey() {
+		if err := resolved.Validate(object(t, text)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, text := range []string{
+		`{"bellow": {}}`, `{"web": {"ariaRoles": "a"}}`, `{"compose": {"isFocused": "true"}}`, `{"index": -1}`, `{"below": "a"}`,
+		`{"containsDescendants": []}`, `{"web": {"nthIndex": "1"}}`, `{"iosAxe": {"childOf": {}}}`,
+	} {
+		if resolved.Validate(object(t, text)) == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
+}
+
+func TestPartsOfSelectors(t *testing.T) {
+	t.Parallel()
+	s := selector(t, `{"web": {"ariaRole": "button", "ariaNameRegex": "Save", "nthIndex": 2}, "below": {"web": {"dataTestId": "a"}, "childOf": {"compose": {}}}}`)
+	b := s.Block
+	if n, ok := b.Number("nthIndex"); b.Text("ariaRole") != "button" || b.Text("dataTestId") != "" || !ok || n != 2 ||
+		b.Pattern("ariaNameRegex") == nil || b.Pattern("ariaRole") != nil {
+		t.Errorf("parts of %s", s)
+	}
+	var none *screen.Block
+	if _, ok := none.Number("nthIndex"); ok || none.Text("ariaRole") != "" || none.Pattern("ariaNameRegex") != nil {
+		t.Error("no block has parts")
+	}
+	if blocks := s.Blocks(); len(blocks) != 3 || blocks[0] != b || blocks[2].Dialect != screen.Compose {
+		t.Errorf("blocks: %v", blocks)
+	}
+	for text, want := range map[string]bool{
+		`{}`: true, `{"web": {}}`: true, `{"web": {"ariaRole": ""}}`: true, `{"index": 0}`: false, `{"below": {}}`: false,
+		`{"containsDescendants": [{}]}`: false, `{"web": {"ariaRole": "link"}}`: false,
+	} {
+		if got := selector(t, text).Empty(); got != want {
+			t.Errorf("%s says nothing: %v", text, got)
+		}
 	}
 }
 

@@ -209,7 +209,7 @@ func (b *bench) all(only string) error {
 		{"earlier", b.earlier},
 		{"version", b.version},
 		{"manyTrails", b.manyTrails},
-		{"ahead", b.ahead},
+		{"prefetch", b.prefetch},
 		{"workers", b.workers},
 		{"shared", b.shared},
 		{"long", b.long},

@@ -83,7 +83,7 @@ func topmost(n *Node, p Point) *Node {
 			return hit
 		}
 	}
-	if inside && n.tangible() {
+	if inside && n.canBeHit() {
 		return n
 	}
 	return nil
@@ -100,8 +100,8 @@ func inDrawingOrder(nodes []*Node) []*Node {
 	return nodes
 }
 
-// tangible reports whether n shows something or takes touches.
-func (n *Node) tangible() bool {
+// canBeHit reports whether n shows something or takes touches.
+func (n *Node) canBeHit() bool {
 	if n.Hidden {
 		return false
 	}

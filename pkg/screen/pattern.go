@@ -56,6 +56,11 @@ func CompilePattern(raw string, rules Rules) (*Pattern, error) {
 	return p, nil
 }
 
+// QuotePattern returns a pattern that matches text as it is.
+func QuotePattern(text string) string {
+	return `\Q` + strings.ReplaceAll(text, `\E`, `\E\\E\Q`) + `\E`
+}
+
 // Matches reports whether the pattern matches the whole of text.
 func (p *Pattern) Matches(text string) bool {
 	return p.compiled != nil && p.compiled.MatchString(text) || text == p.raw

@@ -3,6 +3,7 @@ package screen_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
@@ -189,12 +190,30 @@ func TestLiteralsOfPatterns(t *testing.T) {
 	}
 }
 
+// checkQuoted fails when a quoted text does not match itself alone.
+func checkQuoted(t *testing.T, text string, rules screen.Rules) {
+	t.Helper()
+	if !utf8.ValidString(text) {
+		return
+	}
+	p, err := screen.CompilePattern(screen.QuotePattern(text), rules)
+	if err != nil || p.Malformed() != nil {
+		t.Fatalf("rules %d: quoted %q: %v", rules, text, err)
+	}
+	if literal, ok := p.Literal(); !ok || literal != text || !p.Matches(text) || p.Matches(text+"x") {
+		t.Errorf("rules %d: quoted %q matches %q", rules, text, literal)
+	}
+}
+
 func FuzzPatternsNeverMatchPartOfAText(f *testing.F) {
 	for _, m := range matchings() {
 		f.Add(m.pattern, m.text)
 	}
+	f.Add("a", `a\Eb\`)
+	f.Add("a", `\E\E\Q`)
 	f.Fuzz(func(t *testing.T, pattern, text string) {
 		for _, rules := range []screen.Rules{screen.NativeRules, screen.MaestroRules} {
+			checkQuoted(t, text, rules)
 			p, err := screen.CompilePattern(pattern, rules)
 			if err != nil {
 				continue

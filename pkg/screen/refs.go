@@ -15,7 +15,7 @@ import (
 // StaleRef is the kind of the error for a reference whose element is gone.
 const StaleRef fault.Kind = "stale_ref"
 
-// defaultRemembered is how many elements References remembers: some hundred large pages.
+// defaultRemembered is how many elements References remembers: those of 20 pages with 10,000 elements, or 50 MB.
 const defaultRemembered = 200_000
 
 // References gives the elements of a live session numbers, which people and models refer to as e1, e2, … An element

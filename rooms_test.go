@@ -28,7 +28,7 @@ func mayImport() map[string][]string {
 	const (
 		main, cmd, report, doctor, run = "main.go", "cmd", "pkg/report", "pkg/doctor", "pkg/run"
 		session                        = "pkg/session"
-		server, spawn, runtime         = "pkg/server", "pkg/spawn", "pkg/runtime"
+		server, stdio, spawn, runtime  = "pkg/server", "pkg/stdio", "pkg/spawn", "pkg/runtime"
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
@@ -41,7 +41,7 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, session, builtin, device, web, server, remote, watch, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
+			report, doctor, run, session, builtin, device, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
 		},
 		report:   {event, tool, redact, fault, files},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
@@ -55,10 +55,11 @@ func mayImport() map[string][]string {
 		screen:   {fault},
 		cdp:      {fault},
 		callback: {tool, fault},
-		remote:   {spawn, redact, fault},
+		remote:   {stdio, spawn, redact, fault},
 		watch:    {fault},
 		server:   {event, tool, redact, fault},
-		spawn:    {runtime, engine, bundle, event, redact, fault},
+		stdio:    {spawn, fault},
+		spawn:    {runtime, engine, bundle, fault},
 		runtime:  {bundle, fault},
 		engine:   {fault},
 		bundle:   {fault},
@@ -84,8 +85,8 @@ type library struct {
 
 func libraries() []library {
 	return []library{
-		{"os/exec", []string{"pkg/spawn", "pkg/runtime"}, "one place starts and ends processes"},
-		{"github.com/modelcontextprotocol/go-sdk", []string{"pkg/server", "pkg/spawn", "pkg/remote"}, "a tool's origin matters to nobody else"},
+		{"os/exec", []string{"pkg/spawn", "pkg/runtime"}, "one place starts and stops processes"},
+		{"github.com/modelcontextprotocol/go-sdk", []string{"pkg/server", "pkg/stdio", "pkg/remote"}, "a tool's origin matters to nobody else"},
 		{"github.com/charmbracelet", []string{"pkg/report", "cmd"}, "nothing else knows how things look"},
 		{"github.com/spf13", []string{"cmd"}, "nothing else knows the command line"},
 		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},
@@ -141,7 +142,7 @@ func TestViolationsAreReportedWithTheirReason(t *testing.T) {
 	})
 	want := []string{
 		"pkg/trail imports pkg/spawn: it refuses to know processes (" + decision + ")",
-		"pkg/trail/inner imports os/exec, which only pkg/spawn, pkg/runtime may: one place starts and ends processes",
+		"pkg/trail/inner imports os/exec, which only pkg/spawn, pkg/runtime may: one place starts and stops processes",
 		"pkg/util is in no room of " + decision,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

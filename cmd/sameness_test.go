@@ -24,6 +24,7 @@ import (
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/pkg/stdio"
 )
 
 const (
@@ -242,7 +243,7 @@ func transcript(t *testing.T, way, script, cache string, dialogue []say) string 
 		}
 	}
 	s := spawn.NewSupervisor(spawn.Options{Runtimes: finder})
-	p, err := s.Start(ctx, spec)
+	p, err := stdio.Start(ctx, s, stdio.Spec{Spec: spec})
 	if err != nil {
 		t.Fatalf("%s: %v", way, err)
 	}
@@ -261,7 +262,7 @@ func transcript(t *testing.T, way, script, cache string, dialogue []say) string 
 	if err := p.Stop(ctx); err != nil {
 		t.Errorf("%s: %v", way, err)
 	}
-	if took := time.Since(begun); took > spawn.CloseGrace {
+	if took := time.Since(begun); took > spawn.ExitGrace {
 		t.Errorf("%s: it took %v to end with its input", way, took)
 	}
 	if err := s.Close(); err != nil {
@@ -300,7 +301,7 @@ type conversation struct {
 	t     *testing.T
 	way   string
 	dir   string
-	p     *spawn.Process
+	p     *stdio.Link
 	conn  mcp.Connection
 	last  int
 	heard strings.Builder
@@ -458,7 +459,8 @@ func (r result) told(t *testing.T) []string {
 	var out []string
 	for _, e := range r.events(t) {
 		said := fmt.Sprint(e["message"])
-		slow := strings.HasPrefix(said, "its script is being bundled") || strings.Contains(said, "has sent nothing for")
+		slow := strings.HasPrefix(said, "its script is being bundled") || strings.Contains(said, "has sent nothing for") ||
+			strings.Contains(said, "for it to exit")
 		if e["level"] == "debug" || e["type"] == "run.started" || slow {
 			continue
 		}

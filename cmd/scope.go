@@ -20,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/stdio"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -145,15 +146,18 @@ func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) session.Lau
 				Name: l.Server.Name, URL: l.Server.URL, Headers: l.Server.Headers, Proxy: a.Proxy, Log: l.Log,
 			})
 		}
-		process := spawn.Spec{
-			Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args, Dir: l.Server.Dir,
-			Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice, Callback: l.Callback, CallbackURL: l.CallbackURL,
-			LogPath: l.LogPath, Redact: redactor.Writer, Log: l.Log, Unwritable: l.Unwritable,
+		process := stdio.Spec{
+			Spec: spawn.Spec{
+				Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args, Dir: l.Server.Dir,
+				Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice, Callback: l.Callback, CallbackURL: l.CallbackURL,
+				Redact: redactor.Writer, Log: l.Log,
+			},
+			LogPath: l.LogPath, LogFailed: l.Unwritable,
 		}
 		if l.Shared != "" {
 			return pool.Open(ctx, l.Shared, remote.SharedSpec{Process: process, Token: l.Token, StartupTimeout: l.Server.StartupTimeout})
 		}
-		return a.supervisor.Start(ctx, process)
+		return stdio.Start(ctx, a.supervisor, process)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/stdio"
 )
 
 const (
@@ -31,7 +32,7 @@ const flagsHint = "remove multiDevice: http from its entry, and it is started on
 
 // SharedSpec says what to start, once for all who open it.
 type SharedSpec struct {
-	Process        spawn.Spec    // "--transport http --port N" are appended to its arguments
+	Process        stdio.Spec    // "--transport http --port N" are appended to its arguments
 	Token          string        // sent to it as a bearer token, so that it can reject other clients; empty for none
 	StartupTimeout time.Duration // for its first response; 0 means 60 s
 }
@@ -57,7 +58,7 @@ type sharedProcess struct {
 	unresponsive bool          // it is being stopped because it does not respond; guarded by Pool.mu
 	responded    atomic.Bool   // a handshake with it succeeded
 	started      chan struct{} // closed when the fields below are set
-	process      *spawn.Process
+	process      *stdio.Link
 	port         *port
 	url          string
 	err          error // why it could not be started
@@ -101,7 +102,7 @@ func (p *Pool) Close(ctx context.Context) error {
 			if sp.err != nil {
 				return
 			}
-			err := sp.stop(ctx)
+			err := sp.process.Stop(ctx)
 			sp.port.release()
 			mu.Lock()
 			defer mu.Unlock()
@@ -145,22 +146,6 @@ func (p *Pool) get(ctx context.Context, key string, spec SharedSpec) (*sharedPro
 		sp.err = p.start(ctx, sp)
 	})
 	return sp, nil
-}
-
-// stop stops a process, and logs if it had to be terminated, because that delays the end of every run.
-func (sp *sharedProcess) stop(ctx context.Context) error {
-	select {
-	case <-sp.process.Done():
-		return sp.process.Stop(ctx)
-	default:
-	}
-	started := time.Now()
-	err := sp.process.Stop(ctx)
-	if took := time.Since(started); err == nil && took >= spawn.CloseGrace && ctx.Err() == nil {
-		sp.Process.Log("info", fmt.Sprintf("did not exit when its stdin was closed; it was terminated after %s", took.Round(time.Second)),
-			"let it exit at the end of its stdin, and runs end sooner")
-	}
-	return err
 }
 
 // stopUnresponsive stops a process that does not respond, so that the next Open starts another one.
@@ -209,7 +194,7 @@ func (p *Pool) start(ctx context.Context, sp *sharedProcess) (err error) {
 }
 
 // portTaken reports whether a process exited because its port is in use, by the messages of common runtimes.
-func portTaken(process *spawn.Process) bool {
+func portTaken(process *stdio.Link) bool {
 	stderr := strings.ToLower(process.Stderr())
 	return process.ExitError() != nil && (strings.Contains(stderr, "eaddrinuse") ||
 		strings.Contains(stderr, "address already in use") || strings.Contains(stderr, "address in use"))
@@ -219,8 +204,8 @@ func portTaken(process *spawn.Process) bool {
 func (p *Pool) launch(ctx context.Context, sp *sharedProcess) error {
 	spec := sp.Process
 	flags := []string{"--transport", "http", "--port", strconv.Itoa(sp.port.number)}
-	spec.Args, spec.Apart = append(append([]string{}, spec.Args...), flags...), true
-	process, err := p.supervisor.Start(ctx, spec)
+	spec.Args, spec.LogStdout = append(append([]string{}, spec.Args...), flags...), true
+	process, err := stdio.Start(ctx, p.supervisor, spec)
 	sp.process = process
 	if err != nil {
 		return err
@@ -284,7 +269,7 @@ func (sp *sharedProcess) awaitResponse(ctx context.Context) *fault.Error {
 
 // respondsOnStdio sends initialize over stdio, and reports whether the process responds there. One that serves HTTP does not
 // read its stdin.
-func respondsOnStdio(ctx context.Context, process *spawn.Process) bool {
+func respondsOnStdio(ctx context.Context, process *stdio.Link) bool {
 	conn, err := process.Transport().Connect(ctx)
 	if err != nil {
 		return false

@@ -24,6 +24,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/pkg/stdio"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -111,7 +112,7 @@ func (f *testPool) python(first, program string) SharedSpec {
 		f.t.Fatal(err)
 	}
 	env := append(os.Environ(), "PYTHONPATH="+sdk, "PYTHONDONTWRITEBYTECODE=1", "TRAILBLAZE_SESSION_ID=shared", f.marker)
-	return SharedSpec{Process: spawn.Spec{Name: "hosted", Command: "python3", Args: []string{file}, Dir: f.dir, Env: env}}
+	return SharedSpec{Process: stdio.Spec{Spec: spawn.Spec{Name: "hosted", Command: "python3", Args: []string{file}, Dir: f.dir, Env: env}}}
 }
 
 // start opens a link to a program and completes the handshake.
@@ -467,7 +468,7 @@ func TestTerminatedProcessIsLogged(t *testing.T) {
 	if err := f.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	if !strings.Contains(s.String(), "info: did not exit when its stdin was closed; it was terminated after 5s") {
+	if !strings.Contains(s.String(), "info: did not exit within 5s of the end of its input; sent SIGTERM") {
 		t.Errorf("log:\n%s", s)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/pkg/stdio"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -105,7 +106,7 @@ func launcher(tb testing.TB, env []string, argv ...string) func(context.Context)
 	})
 	env = append(os.Environ(), env...)
 	return func(ctx context.Context) (Link, error) {
-		p, err := supervisor.Start(ctx, spawn.Spec{Name: "shop", Command: argv[0], Args: argv[1:], Env: env})
+		p, err := stdio.Start(ctx, supervisor, stdio.Spec{Spec: spawn.Spec{Name: "shop", Command: argv[0], Args: argv[1:], Env: env}})
 		if err != nil {
 			return nil, err
 		}

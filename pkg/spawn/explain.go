@@ -10,43 +10,29 @@ import (
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 )
 
-// Explain returns cause with what is known about the process: how and when it ended, if by itself, the end of its stderr, what
-// it wrote to stdout if it never said anything else, where its log is, a hint unless cause has one, and all of that as
-// details. cause stays as it is.
+// Explain returns cause with what is known about the process: how and when it ended, if by itself, the end of its stderr, a
+// hint unless cause has one, and all of that as details. cause is not changed.
 func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	e := *cause
-	said := p.record.remembered()
+	stderr := p.stderr.lines()
 	if e.Hint == "" {
-		e.Hint = jsruntime.Hint(p.spec.Script, p.dir, said)
+		e.Hint = jsruntime.Hint(p.spec.Script, p.dir, stderr)
 	}
-	said = tail(said)
-	var b strings.Builder
-	b.WriteString(strings.TrimRight(cause.Message, "\n"))
-	fmt.Fprintf(&b, "\n  the process %s", p.fate(cause.Message))
-	if said != "" {
-		fmt.Fprintf(&b, "\n  the end of its stderr:\n%s", indent(said))
+	stderr = lastBytes(stderr)
+	e.Message = fmt.Sprintf("%s\n  the process %s", strings.TrimRight(cause.Message, "\n"), p.condition(cause.Message))
+	if stderr != "" {
+		e.Message += "\n  the end of its stderr:\n    " + strings.ReplaceAll(stderr, "\n", "\n    ")
 	}
-	if strays := p.record.strays(); len(strays) > 0 && !p.spoke() {
-		instead := ", in place of the protocol"
-		if p.spec.Apart {
-			instead = ""
-		}
-		fmt.Fprintf(&b, "\n  on its stdout%s:\n%s", instead, indent(strings.Join(strays, "\n")))
-	}
-	if p.spec.LogPath != "" && (said != "" || len(p.record.strays()) > 0) {
-		fmt.Fprintf(&b, "\n  log: %s", p.spec.LogPath)
-	}
-	e.Message = b.String()
 	e.Details = maps.Clone(cause.Details)
 	if e.Details == nil {
 		e.Details = map[string]any{}
 	}
-	maps.Copy(e.Details, p.facts(said))
+	maps.Copy(e.Details, p.details(stderr))
 	return &e
 }
 
-// fate says in what state the process is, or how it ended, unless known says that already.
-func (p *Process) fate(known string) string {
+// condition says how long the process has been running, or how it ended, unless known says that already.
+func (p *Process) condition(known string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
@@ -69,41 +55,23 @@ func round(d time.Duration) time.Duration {
 	return d.Round(100 * time.Millisecond)
 }
 
-func (p *Process) facts(stderr string) map[string]any {
-	facts := map[string]any{
-		"command": p.argv, "dir": p.dir, "stderr": stderr,
-	}
-	if pid := p.body.pid(); pid != 0 {
-		facts["pid"] = pid
+func (p *Process) details(stderr string) map[string]any {
+	details := map[string]any{"command": p.argv, "dir": p.dir, "stderr": stderr}
+	if pid := p.backend.pid(); pid != 0 {
+		details["pid"] = pid
 	}
 	if p.runtime != "" {
-		facts["runtime"] = p.runtime
-	}
-	if p.spec.LogPath != "" {
-		facts["log"] = p.spec.LogPath
+		details["runtime"] = p.runtime
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		return facts
+		return details
 	}
-	if end := p.body.end(); end.signal != "" {
-		facts["signal"] = end.signal
+	if exit := p.backend.exit(); exit.signal != "" {
+		details["signal"] = exit.signal
 	} else {
-		facts["exit"] = end.code
+		details["exit"] = exit.code
 	}
-	return facts
-}
-
-func (p *Process) spoke() bool {
-	select {
-	case <-p.heard:
-		return true
-	default:
-		return false
-	}
-}
-
-func indent(text string) string {
-	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
+	return details
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // group is the process group of a server. The leader also gets a session of its own: without a controlling terminal it can
-// neither be stopped for reading from one nor take our Ctrl-C for its own.
+// neither be stopped for reading from one nor get the terminal's Ctrl-C.
 type group struct{ id int }
 
-func prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-func adopt(cmd *exec.Cmd) (group, error) { return group{cmd.Process.Pid}, nil }
+func groupOf(cmd *exec.Cmd) (group, error) { return group{cmd.Process.Pid}, nil }
 
 func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
 
@@ -25,7 +25,7 @@ func (g group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
 func (g group) close() {}
 
-// signalOf names the signal that ended a process, "" when none did.
+// signalOf returns the name of the signal that ended a process, "" when none did.
 func signalOf(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
@@ -35,4 +35,19 @@ func signalOf(state *os.ProcessState) string {
 		return strings.TrimPrefix(name, "SIG")
 	}
 	return status.Signal().String()
+}
+
+// inodesOf returns the inode numbers of pipes.
+func inodesOf(pipes ...*os.File) []uint64 {
+	var inodes []uint64
+	for _, pipe := range pipes {
+		info, err := pipe.Stat()
+		if err != nil {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			inodes = append(inodes, stat.Ino)
+		}
+	}
+	return inodes
 }

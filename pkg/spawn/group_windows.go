@@ -10,24 +10,25 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job: what a server starts belongs to it, and dies with its last handle, which is ours.
+// group is a job: what a server starts belongs to it, and is killed when the last handle to it is closed, which is this one.
 type group struct {
 	job windows.Handle
 	pid int
 }
 
-// prepare holds the process back until it is in the job. A console group of its own keeps our Ctrl-C from it.
-func prepare(cmd *exec.Cmd) {
+// setGroup has the process start suspended, until it is in the job. A console group of its own keeps the console's Ctrl-C
+// from it.
+func setGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-func adopt(cmd *exec.Cmd) (group, error) {
+func groupOf(cmd *exec.Cmd) (group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return group{}, os.NewSyscallError("CreateJobObject", err)
 	}
 	g := group{job, cmd.Process.Pid}
-	if err := errors.Join(g.admit(), resume(g.pid)); err != nil {
+	if err := errors.Join(g.assign(), resume(g.pid)); err != nil {
 		g.kill()
 		g.close()
 		return group{}, err
@@ -35,7 +36,7 @@ func adopt(cmd *exec.Cmd) (group, error) {
 	return g, nil
 }
 
-func (g group) admit() error {
+func (g group) assign() error {
 	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
 		LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
 	}}
@@ -52,7 +53,7 @@ func (g group) admit() error {
 	return os.NewSyscallError("AssignProcessToJobObject", windows.AssignProcessToJobObject(g.job, process))
 }
 
-// resume lets the threads of a suspended process, of which there is one, go.
+// resume resumes the only thread of a suspended process.
 func resume(pid int) error {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
 	if err != nil {
@@ -85,5 +86,8 @@ func (g group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
 
 func (g group) close() { _ = windows.CloseHandle(g.job) }
 
-// signalOf is for systems that have signals.
+// signalOf returns "": there are no signals.
 func signalOf(*os.ProcessState) string { return "" }
+
+// inodesOf returns nothing: a job leaves no process that holds a pipe.
+func inodesOf(...*os.File) []uint64 { return nil }

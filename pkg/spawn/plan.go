@@ -18,34 +18,34 @@ import (
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 )
 
-// plan is a Spec with everything found.
+// plan is a Spec with everything looked up.
 type plan struct {
 	spec    Spec
 	argv    []string // the first is a path, unless an engine runs it
 	dir     string
-	runtime string
-	bundle  *bundle.Bundle // of what runs; nil when it is no bundle
+	runtime string         // "" for a command
+	bundle  *bundle.Bundle // of what an engine runs
 	release func()         // to be called when it has ended
 
 	// Of a program.
-	prefix []string   // of argv, when something starts the program for us
-	extra  []*os.File // files 3 and on
-	folder string     // removed with it
-	deaf   bool       // its stdout carries no messages
+	prefix []string   // of argv: the wrapper that starts the program
+	files  []*os.File // files 3 and on
+	folder string     // removed with it; "" for none
 }
 
+// plan looks up what a Spec needs.
 func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 	p := plan{spec: spec, dir: spec.Dir, release: func() {}}
 	if spec.Script != "" && p.dir == "" {
 		p.dir = filepath.Dir(spec.Script)
 	}
 	if spec.Script != "" {
-		if info, err := os.Stat(spec.Script); err != nil || info.IsDir() {
-			return p, missingScript(spec.Script, err)
+		if err := checkScript(spec.Script); err != nil {
+			return p, err
 		}
 	}
 	if info, err := os.Stat(p.dir); p.dir != "" && (err != nil || !info.IsDir()) {
-		return p, fault.New(fault.Server, "the entry's workingDir: names the folder", "the working directory %s is no folder", p.dir)
+		return p, fault.New(fault.Server, "the entry's workingDir: names the folder", "the working directory %s is not a folder", p.dir)
 	}
 	if spec.Script == "" {
 		path, err := findCommand(spec.Command, p.dir, spec.Env)
@@ -69,20 +69,26 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 	return p, nil
 }
 
-// bundleNotice is before a server's silence is remarked on.
+// bundleNotice is shorter than the time after which a server that has not answered yet is reported.
 const bundleNotice = 4 * time.Second
 
-func missingScript(script string, err error) error {
+// checkScript returns an error unless script is a file that a runtime can read to an end.
+func checkScript(script string) error {
+	info, err := os.Stat(script)
 	switch {
-	case err == nil:
-		return fault.New(fault.Server, "name the script's file", "the script %s is a folder", script)
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.Server, "the entry's script: is looked up from the project's folder", "the script %s does not exist", script)
+	case err != nil:
+		return fault.Wrap(fault.Server, err, "", "the script cannot be read")
+	case info.IsDir():
+		return fault.New(fault.Server, "name the script's file", "the script %s is a folder", script)
+	case !info.Mode().IsRegular():
+		return fault.New(fault.Server, "name a regular file", "the script %s is not a file but a pipe or a device", script)
 	}
-	return fault.Wrap(fault.Server, err, "", "the script cannot be read")
+	return nil
 }
 
-// findCommand resolves a command as a shell in dir would, with the child's PATH instead of ours.
+// findCommand resolves a command as a shell in dir would, with the PATH of env.
 func findCommand(name, dir string, env []string) (string, error) {
 	pathext := variable(env, "PATHEXT")
 	if name != filepath.Base(name) {
@@ -132,7 +138,8 @@ func variable(env []string, name string) string {
 	return value
 }
 
-// batchSafe refuses arguments that cmd.exe would interpret: Windows hands batch files to it, and nothing quotes for both.
+// batchSafe returns an error for arguments that cmd.exe would interpret: Windows runs batch files with it, and no quoting
+// serves both.
 func batchSafe(argv []string) error {
 	ext := strings.ToLower(filepath.Ext(argv[0]))
 	if goruntime.GOOS != "windows" || ext != ".bat" && ext != ".cmd" {
@@ -141,13 +148,13 @@ func batchSafe(argv []string) error {
 	for _, arg := range argv[1:] {
 		if strings.ContainsAny(arg, "\"%!^&|<>()\r\n") {
 			return fault.New(fault.Server, "let the entry start the program behind it, such as node.exe with a script",
-				"%s is a batch file, and the argument %q would not reach it as it is", argv[0], arg)
+				"%s is a batch file, and cmd.exe would change the argument %q", argv[0], arg)
 		}
 	}
 	return nil
 }
 
-// startFault words what the operating system says when it does not start what we found.
+// startFault explains an error of the operating system on starting a program.
 func startFault(err error, p plan) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -157,7 +164,7 @@ func startFault(err error, p plan) error {
 		}
 	case errors.Is(err, syscall.ENOEXEC):
 		return &fault.Error{
-			Kind: fault.Server, Message: fmt.Sprintf("%s is no program for this machine: %v", p.argv[0], err), Cause: err,
+			Kind: fault.Server, Message: fmt.Sprintf("%s is not a program for this machine: %v", p.argv[0], err), Cause: err,
 			Hint: "a script needs a first line like #!/bin/sh; a binary has to be built for this system",
 		}
 	case errors.Is(err, fs.ErrNotExist):

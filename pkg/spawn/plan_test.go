@@ -12,7 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-func put(t *testing.T, file, text string, mode os.FileMode) string {
+func put(t *testing.T, file, text string, mode os.FileMode) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
@@ -23,10 +23,9 @@ func put(t *testing.T, file, text string, mode os.FileMode) string {
 	if err := os.WriteFile(file, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
-	return file
 }
 
-func TestWhatCannotBeStartedIsExplained(t *testing.T) {
+func TestStartExplainsWhatCannotBeStarted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "plain"), "#!/bin/sh\n", 0o644)
@@ -35,6 +34,9 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 	put(t, filepath.Join(dir, "local"), "#!/bin/sh\n", 0o755)
 	put(t, filepath.Join(dir, "bin", "onpath"), "", 0o644)
 	put(t, filepath.Join(dir, "shop.ts"), "", 0o644)
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo.ts"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	env := []string{"PATH=" + filepath.Join(dir, "bin")}
 	for _, c := range []struct {
 		name          string
@@ -67,12 +69,14 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 		{
 			"no program",
 			Spec{Command: "./rubbish", Dir: dir},
-			fault.Server, "<dir>/rubbish is no program for this machine",
+			fault.Server, "<dir>/rubbish is not a program for this machine",
 			"a script needs a first line like #!/bin/sh; a binary has to be built for this system",
 		},
-		{"no folder", Spec{Command: "./local", Dir: filepath.Join(dir, "gone")}, fault.Server, "the working directory <dir>/gone is no folder", "the entry's workingDir: names the folder"},
-		{"a file for a folder", Spec{Command: "./local", Dir: filepath.Join(dir, "plain")}, fault.Server, "the working directory <dir>/plain is no folder", "the entry's workingDir: names the folder"},
+		{"no folder", Spec{Command: "./local", Dir: filepath.Join(dir, "gone")}, fault.Server, "the working directory <dir>/gone is not a folder", "the entry's workingDir: names the folder"},
+		{"a file for a folder", Spec{Command: "./local", Dir: filepath.Join(dir, "plain")}, fault.Server, "the working directory <dir>/plain is not a folder", "the entry's workingDir: names the folder"},
 		{"no script", Spec{Script: filepath.Join(dir, "gone.ts")}, fault.Server, "the script <dir>/gone.ts does not exist", "the entry's script: is looked up from the project's folder"},
+		{"a pipe for a script", Spec{Script: filepath.Join(dir, "fifo.ts")}, fault.Server, "the script <dir>/fifo.ts is not a file but a pipe or a device", "name a regular file"},
+		{"a device for a script", Spec{Script: "/dev/zero"}, fault.Server, "the script /dev/zero is not a file but a pipe or a device", "name a regular file"},
 		{"a folder for a script", Spec{Script: dir}, fault.Server, "the script <dir> is a folder", "name the script's file"},
 		{
 			"a runtime that is not there",
@@ -92,7 +96,7 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 			}
 			e := fault.As(err)
 			if e == nil {
-				t.Fatalf("error %v is no fault", err)
+				t.Fatalf("error %v is not a *fault.Error", err)
 			}
 			message, hint := strings.ReplaceAll(c.message, "<dir>", dir), strings.ReplaceAll(c.hint, "<dir>", dir)
 			if e.Kind != c.kind || !strings.HasPrefix(e.Message, message) || e.Hint != hint {
@@ -102,7 +106,7 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 	}
 }
 
-func TestACommandIsFoundInTheChildsPATHAndFolder(t *testing.T) {
+func TestCommandIsLookedUpInThePATHAndFolderOfTheSpec(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "tools", "hello"), "#!/bin/sh\necho \"hello $1 from $PWD\" >&2\n", 0o755)
@@ -117,20 +121,20 @@ func TestACommandIsFoundInTheChildsPATHAndFolder(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			sup := NewSupervisor(Options{})
-			c.spec.Args, c.spec.LogPath = []string{"x y"}, filepath.Join(t.TempDir(), "log")
+			c.spec.Args = []string{"x y"}
 			p, err := sup.Start(t.Context(), c.spec)
 			if err != nil {
 				t.Fatal(err)
 			}
 			waitFor(t, p.Done(), "the end")
-			if data, _ := os.ReadFile(c.spec.LogPath); string(data) != "hello x y from "+dir+"\n" {
-				t.Errorf("it says %q", data)
+			if got := p.Stderr(); got != "hello x y from "+dir {
+				t.Errorf("it wrote %q", got)
 			}
 		})
 	}
 }
 
-func TestACancelledStartStartsNothing(t *testing.T) {
+func TestCancelledStartStartsNothing(t *testing.T) {
 	t.Parallel()
 	sup := NewSupervisor(Options{})
 	ctx := cancelled(t)

@@ -2,59 +2,56 @@ package spawn
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
-	"slices"
+	"os/exec"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// CloseGrace is how long a process may take to end with its input before it is terminated (specification, section 5).
-const CloseGrace = 5 * time.Second
+// ExitGrace is how long a process may take to exit after its input was closed, before it is terminated (specification,
+// section 5).
+const ExitGrace = 5 * time.Second
 
-const (
-	// termGrace is that of section 5 as well.
-	termGrace = 2 * time.Second
-	// killGrace is for the kernel, which may have to finish a transfer first.
-	killGrace = 5 * time.Second
-	// strangerGrace passes before we look for processes that left the group and kept the pipes. When nobody has, the
-	// pipes end with the group.
-	strangerGrace = 200 * time.Millisecond
-	// drainGrace is how long what a dead server said may take to be read when somebody still holds its pipes.
-	drainGrace = 2 * time.Second
-)
+// limits are the durations that nobody configures. Tests shorten them.
+type limits struct {
+	notice    time.Duration // after which Stop says what it is waiting for
+	exit      time.Duration // ExitGrace
+	terminate time.Duration // after SIGTERM, before SIGKILL
+	kill      time.Duration // after SIGKILL, until Stop gives up: the kernel may have to finish a transfer first
+	holders   time.Duration // after the exit, before processes that left the group and hold a pipe open are killed
+	drain     time.Duration // after the exit, until what is left in the pipes is given up
+	killAll   time.Duration // for KillAll
+}
 
-// Process is a server's process and everything it started. Its methods may be called from any goroutine.
+func defaultLimits() limits {
+	return limits{
+		notice: time.Second, exit: ExitGrace, terminate: 2 * time.Second, kill: 5 * time.Second,
+		holders: 200 * time.Millisecond, drain: 2 * time.Second, killAll: time.Second,
+	}
+}
+
+// Process is a process that was started, and everything it started. Its methods may be called from any goroutine.
 type Process struct {
-	spec    Spec
-	argv    []string
-	runtime string // "" for a command
-	release func() // called when it has ended
-	folder  string // removed with it; "" for none
-	dir     string
-	started time.Time
-	body    body
-	record  *record
-	maxLine int
-	forget  func() // tells the supervisor that the process is gone
+	plan
+	limits     limits
+	started    time.Time
+	backend    backend
+	stdin      *os.File
+	inodes     []uint64 // of the pipes behind stdout and stderr; nil where the system has none
+	entry      *entry   // in the state file; nil for an engine
+	runID      string   // entry of its environment
+	stderr     tail
+	unregister func() // from the supervisor
+	done       chan struct{}
 
-	stdin     *os.File
-	writing   chan struct{} // held while a message is written
-	messages  chan jsonrpc.Message
-	connected atomic.Bool
-	heard     chan struct{}
-	deafOnce  sync.Once
-	deaf      chan struct{} // closed when nobody reads messages any more
-	done      chan struct{}
-
-	asked    atomic.Bool // we ended it
-	stopOnce sync.Once
-	gaveUp   chan struct{}
+	stopRequested atomic.Bool
+	stopOnce      sync.Once
+	unkillable    chan struct{} // closed when it does not exit after SIGKILL
 
 	mu     sync.Mutex // guards the rest, and signals against the reuse of ids
 	reaped bool
@@ -62,135 +59,146 @@ type Process struct {
 	crash  *fault.Error
 }
 
-// Transport is how to speak with the server. It can be connected once.
-func (p *Process) Transport() mcp.Transport { return transport{p} }
+// command is the command that starts a process of the system.
+func (p *plan) command(streams [3]*os.File) *exec.Cmd {
+	argv := append(p.prefix, p.argv...)
+	cmd := &exec.Cmd{Path: argv[0], Args: argv, Env: p.spec.Env, Dir: p.dir, ExtraFiles: p.files}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams[0], streams[1], streams[2]
+	return cmd
+}
 
-// FirstMessage is closed at the first protocol message.
-func (p *Process) FirstMessage() <-chan struct{} { return p.heard }
+// Stdin is the process's input. Stop closes it, and so does the end of the process.
+func (p *Process) Stdin() *os.File { return p.stdin }
 
-// Done is closed when the process has exited and been reaped, nothing of its group is left, and all that it said has been
-// read.
+// Stderr returns the last lines that the process wrote to stderr.
+func (p *Process) Stderr() string { return lastBytes(p.stderr.lines()) }
+
+// Done is closed when the process has exited and been reaped, nothing of its group is left, and its output has been read to
+// the end.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// ExitError says, once Done is closed, how the process ended by itself: an error of kind fault.Crashed like "exited with code 3".
-// It is nil before, and when we ended it.
+// ExitError returns, once Done is closed, how the process ended by itself: an error of kind fault.Crashed like "exited with code 3".
+// It returns nil before, and when Stop or the supervisor ended the process.
 func (p *Process) ExitError() *fault.Error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.crash
 }
 
-// Stop ends the server: its input is closed; after five seconds its group gets SIGTERM, after two more SIGKILL. It returns as
-// soon as Done is closed. When ctx ends first, what is left of the patience is skipped. It may be called again and
-// concurrently. The error is a *fault.Error: the process does not die.
+// Stop closes the input of the process; after five seconds its group gets SIGTERM, after two more SIGKILL. It returns as
+// soon as Done is closed. When ctx ends first, the process is killed at once. It may be called again and concurrently. The
+// error is a *fault.Error: the process cannot be killed.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stopOnce.Do(func() {
-		p.asked.Store(true)
+		p.stopRequested.Store(true)
 		_ = p.stdin.Close()
-		go p.escalate()
+		go p.stopUnresponsive()
 	})
 	select {
 	case <-p.done:
 		return nil
-	case <-p.gaveUp:
+	case <-p.unkillable:
 	case <-ctx.Done():
 		p.kill()
 	}
 	select {
 	case <-p.done:
 		return nil
-	case <-p.gaveUp:
-		return fault.New(fault.Server, "", "%s of %s does not die", p.body, p.spec.Name)
+	case <-p.unkillable:
+		return fault.New(fault.Server, "", "%s of %s is still running after SIGKILL", p.backend, p.spec.Name)
 	}
 }
 
-// escalate is the part of Stop that takes its time.
-func (p *Process) escalate() {
-	for _, step := range []struct {
-		patience time.Duration
-		then     func()
+// stopUnresponsive terminates and kills a process that does not exit when its input is closed. It says what it waits for.
+func (p *Process) stopUnresponsive() {
+	l := p.limits
+	const hint = "let the server exit at the end of its standard input, and sessions end sooner"
+	for _, stage := range []struct {
+		wait time.Duration
+		then func()
 	}{
-		{CloseGrace, p.terminate},
-		{termGrace, p.kill},
-		{killGrace, func() { close(p.gaveUp) }},
+		{l.notice, func() { p.log("its input is closed; waiting up to %s for it to exit", hint, l.exit) }},
+		{l.exit - l.notice, func() {
+			p.terminate()
+			p.log("did not exit within %s of the end of its input; sent SIGTERM, waiting up to %s for it to exit", hint, l.exit, l.terminate)
+		}},
+		{l.terminate, func() {
+			p.kill()
+			p.log("did not exit within %s of SIGTERM; sent SIGKILL", hint, l.terminate)
+		}},
+		{l.kill, func() { close(p.unkillable) }},
 	} {
-		patience := time.NewTimer(step.patience)
+		timer := time.NewTimer(stage.wait)
 		select {
 		case <-p.done:
-			patience.Stop()
+			timer.Stop()
 			return
-		case <-patience.C:
-			step.then()
+		case <-timer.C:
+			stage.then()
 		}
 	}
 }
 
-func (p *Process) terminate() { p.signal(body.terminate) }
-
-func (p *Process) kill() {
-	p.asked.Store(true)
-	p.signal(body.kill)
+func (p *Process) log(format, hint string, args ...any) {
+	p.spec.Log("info", fmt.Sprintf(format, args...), hint)
 }
 
-// signal reaches the body as long as its id is ours: until it is reaped.
-func (p *Process) signal(send func(body)) {
+func (p *Process) terminate() { p.signal(backend.terminate) }
+
+func (p *Process) kill() {
+	p.stopRequested.Store(true)
+	p.signal(backend.kill)
+}
+
+// signal reaches the backend until it is reaped; afterwards its id may belong to another process.
+func (p *Process) signal(send func(backend)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		send(p.body)
+		send(p.backend)
 	}
 }
 
 // run owns the process from its start to its end.
-func (p *Process) run(stdout, stderr *os.File) {
+func (p *Process) run(ctx context.Context, stdout, stderr *os.File) {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		var pumps sync.WaitGroup
-		pumps.Go(func() { p.pumpStderr(stderr) })
-		pumps.Go(func() { p.pumpStdout(stdout) })
-		pumps.Wait()
+		var readers sync.WaitGroup
+		readers.Go(func() { p.readStdout(ctx, stdout) })
+		readers.Go(func() { p.readStderr(stderr) })
+		readers.Wait()
 	}()
 	p.reap()
-	p.drain(drained, stdout, stderr)
-	p.record.close()
+	p.drain(drained, giveUp, stdout, stderr)
 	_ = p.stdin.Close()
 	if p.folder != "" {
 		_ = os.RemoveAll(p.folder) // what cannot be removed is not worth a failure
 	}
 	p.release()
-	p.forget()
+	p.unregister()
 	close(p.done)
 }
 
-func (p *Process) pumpStdout(stdout *os.File) {
-	noise := p.record.sink(fromStdout, p.spec.Redact)
-	defer noise.Close()
-	defer close(p.messages)
-	f := framer{
-		max: p.maxLine,
-		message: func(msg jsonrpc.Message) {
-			select {
-			case <-p.heard:
-			default:
-				close(p.heard)
-			}
-			select {
-			case p.messages <- msg:
-			case <-p.deaf:
-			}
-		},
-		noise: func(text []byte) {
-			_, _ = noise.Write(append(slices.Clip(text), '\n'))
-		},
+func (p *Process) readStdout(ctx context.Context, stdout io.Reader) {
+	if p.spec.Stdout != nil {
+		p.spec.Stdout(ctx, stdout)
 	}
-	f.run(stdout)
+	_, _ = io.Copy(io.Discard, stdout)
 }
 
-func (p *Process) pumpStderr(stderr *os.File) {
-	kept := p.record.sink(fromStderr, p.spec.Redact)
+func (p *Process) readStderr(stderr io.Reader) {
+	to := []io.Writer{&p.stderr}
+	if p.spec.Stderr != nil {
+		to = append(to, p.spec.Stderr)
+		defer p.spec.Stderr.Close()
+	}
+	kept := Redacted(io.MultiWriter(to...), p.spec.Redact)
 	defer kept.Close()
-	buf := make([]byte, readSize)
+	const pipeSize = 64 << 10 // on Linux
+	buf := make([]byte, pipeSize)
 	for {
 		n, err := stderr.Read(buf)
 		_, _ = kept.Write(buf[:n])
@@ -200,33 +208,35 @@ func (p *Process) pumpStderr(stderr *os.File) {
 	}
 }
 
-// reap waits for the body's end and leaves nothing of it.
+// reap waits for the end of the backend and leaves nothing of its group.
 func (p *Process) reap() {
-	p.body.await()
-	asked := p.asked.Load()
+	p.backend.wait()
+	requested := p.stopRequested.Load()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.body.reap()
+	p.backend.reap()
 	p.reaped, p.ended = true, time.Now()
-	if !asked {
-		p.crash = fault.New(fault.Crashed, "", "%s", p.body.end().verdict())
+	if !requested {
+		p.crash = fault.New(fault.Crashed, "", "%s", p.backend.exit())
 	}
 }
 
-// drain waits until both pipes ended, or makes them end.
-func (p *Process) drain(drained <-chan struct{}, stdout, stderr *os.File) {
-	strangers, limit := time.NewTimer(strangerGrace), time.NewTimer(drainGrace)
-	defer strangers.Stop()
+// drain waits until both pipes have ended. When they do not, it kills the processes that hold them open, and at last closes
+// them.
+func (p *Process) drain(drained <-chan struct{}, giveUp func(), stdout, stderr *os.File) {
+	defer func() { _, _ = stdout.Close(), stderr.Close() }()
+	holders, limit := time.NewTimer(p.limits.holders), time.NewTimer(p.limits.drain)
+	defer holders.Stop()
 	defer limit.Stop()
 	for {
 		select {
 		case <-drained:
-			_, _ = stdout.Close(), stderr.Close()
 			return
-		case <-strangers.C:
-			killHolders(stdout, stderr)
+		case <-holders.C:
+			killDescendants(p, time.Now().Add(p.limits.holders))
+			holders.Reset(p.limits.holders)
 		case <-limit.C:
-			p.deafen()
+			giveUp()
 			_, _ = stdout.Close(), stderr.Close()
 			<-drained
 			return
@@ -234,4 +244,15 @@ func (p *Process) drain(drained <-chan struct{}, stdout, stderr *os.File) {
 	}
 }
 
-func (p *Process) deafen() { p.deafOnce.Do(func() { close(p.deaf) }) }
+// Redacted returns w behind redact, which may be nil. Closing it writes what redact held back; it does not close w.
+func Redacted(w io.Writer, redact func(io.Writer) io.WriteCloser) io.WriteCloser {
+	if redact == nil {
+		return nopCloser{w}
+	}
+	return redact(w)
+}
+
+type nopCloser struct{ io.Writer }
+
+// Close implements io.Closer.
+func (nopCloser) Close() error { return nil }

@@ -11,46 +11,66 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-func TestAServerHasItsOwnSessionAndNoFilesOfOurs(t *testing.T) {
+func TestProcessHasItsOwnSessionAndNoOtherFiles(t *testing.T) {
 	t.Parallel()
 	ours, err := os.Create(filepath.Join(t.TempDir(), "ours"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ours.Close()
-	files := startSpec(t, Spec{Command: "ls", Args: []string{"-l", "/proc/self/fd"}})
+	files := launch(t, nil, Spec{Command: "sh", Args: []string{"-c", "exec ls -l /proc/self/fd >&2"}})
 	files.waitDone()
-	if log := files.logged(); strings.Contains(log, ours.Name()) || strings.Count(log, "pipe:") < 3 {
-		t.Errorf("it has these files open:\n%s", log)
+	if got := files.output.String(); strings.Contains(got, ours.Name()) || strings.Count(got, "pipe:") < 3 {
+		t.Errorf("it has these files open:\n%s", got)
 	}
-	s := startSpec(t, Spec{Command: "sh", Args: []string{"-c", "cut -d' ' -f6 /proc/$$/stat >&2; echo $$ >&2; cat"}})
-	s.mustStop()
+	c := launch(t, nil, Spec{Command: "sh", Args: []string{"-c", "cut -d' ' -f6 /proc/$$/stat >&2; echo $$ >&2; cat"}})
+	c.mustStop()
 	var session, pid int
-	if _, err := fmt.Sscan(s.logged(), &session, &pid); err != nil {
-		t.Fatalf("%v in %q", err, s.logged())
+	if _, err := fmt.Sscan(c.output.String(), &session, &pid); err != nil {
+		t.Fatalf("%v in %q", err, c.output.String())
 	}
 	if session != pid {
 		t.Errorf("process %d belongs to session %d", pid, session)
 	}
 }
 
-func TestADetachedChildThatHoldsThePipesIsGoneWithItsServer(t *testing.T) {
+func TestGrandchildInItsOwnSessionThatHoldsThePipesIsKilled(t *testing.T) {
 	t.Parallel()
-	s := launch(t, finder(t, "node"), Spec{Script: project(t, "detached.mjs", "{}"), Env: os.Environ()})
-	deadline := time.Now().Add(limit)
-	for len(spawntest.Survivors(s.marker)) < 2 && time.Now().Before(deadline) {
-		<-time.After(time.Millisecond)
+	for _, kind := range []string{"new session", "new group"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c := start(t, "grandchild", kind)
+			c.echoes()
+			c.untilReady()
+			if took := c.mustStop(); took > ExitGrace-time.Second {
+				t.Errorf("stopping took %s", took)
+			}
+			spawntest.NoSurvivors(t, c.marker)
+		})
 	}
-	if took := s.mustStop(); took > CloseGrace-time.Second {
-		t.Errorf("stopping took %s", took)
-	}
-	spawntest.NoSurvivors(t, s.marker)
 }
 
-// TestAFinishedProcessLeavesNoFileOpen is not parallel: it counts the files of the whole process.
+// TestKillAllKillsWhatLeftTheGroup: after a second signal trailblaze exits as soon as KillAll returns.
+func TestKillAllKillsWhatLeftTheGroup(t *testing.T) {
+	t.Parallel()
+	for role, args := range map[string][]string{"grandchild": {"new session"}, "many grandchildren": nil} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			c := start(t, role, args...)
+			c.echoes()
+			c.untilReady()
+			c.sup.KillAll()
+			if left := spawntest.Survivors(c.marker); len(left) > 0 {
+				t.Errorf("survivors %q", left)
+			}
+		})
+	}
+}
+
+// TestEndedProcessLeavesNoFileOpen is not parallel: it counts the files of the whole process.
 //
 //nolint:paralleltest // see above
-func TestAFinishedProcessLeavesNoFileOpen(t *testing.T) {
+func TestEndedProcessLeavesNoFileOpen(t *testing.T) {
 	count := func() int {
 		files, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -58,10 +78,10 @@ func TestAFinishedProcessLeavesNoFileOpen(t *testing.T) {
 		}
 		return len(files)
 	}
-	lives := func() {
+	startAndStop := func() {
 		sup := NewSupervisor(Options{StateDir: t.TempDir()})
 		for _, command := range []string{"/bin/cat", "/no/such/command", "/dev"} {
-			p, err := sup.Start(t.Context(), Spec{Command: command, LogPath: filepath.Join(t.TempDir(), "log")})
+			p, err := sup.Start(t.Context(), Spec{Command: command})
 			if err == nil {
 				err = p.Stop(t.Context())
 			} else if command != "/bin/cat" {
@@ -75,10 +95,10 @@ func TestAFinishedProcessLeavesNoFileOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lives() // what is opened once and for all, such as the poller
+	startAndStop() // what is opened once and for all, such as the poller
 	before := count()
 	for range 20 {
-		lives()
+		startAndStop()
 	}
 	if after := count(); after != before {
 		t.Errorf("%d files are open, %d before", after, before)

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,17 +21,17 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// echo says on file 4 what it hears on file 3, until that ends.
-const echo = `echo busy > "$0/file"; echo here >&2; cat <&3 >&4`
+// pipeEcho writes to file 4 what it reads from file 3, until that ends.
+const pipeEcho = `echo busy > "$0/file"; echo here >&2; cat <&3 >&4`
 
-type piped struct {
-	Piped
+type program struct {
+	PipedProcess
 	t      *testing.T
 	folder string
 	marker string
 }
 
-// programFolder is one that t.TempDir would not remove for us.
+// programFolder returns a folder that the test has to see removed.
 func programFolder(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "profile")
@@ -42,29 +41,29 @@ func programFolder(t *testing.T) string {
 	return folder
 }
 
-func openProgram(t *testing.T, s *Supervisor, script string) piped {
+func startProgram(t *testing.T, s *Supervisor, script string) program {
 	t.Helper()
-	p := piped{t: t, folder: programFolder(t), marker: spawntest.Marker()}
+	p := program{t: t, folder: programFolder(t), marker: spawntest.Marker()}
 	var err error
-	p.Piped, err = s.Open(t.Context(), Program{
+	p.PipedProcess, err = s.StartProgram(t.Context(), Program{
 		Name: "browser", Path: "/bin/sh", Args: []string{"-c", script, p.folder}, Env: append(os.Environ(), p.marker), Folder: p.folder,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.letGo)
+	t.Cleanup(p.closePipes)
 	return p
 }
 
-func (p piped) letGo() { _, _ = p.In.Close(), p.Out.Close() }
+func (p program) closePipes() { _, _ = p.In.Close(), p.Out.Close() }
 
 // gone fails the test unless the program ends and leaves nothing.
-func (p piped) gone() {
+func (p program) gone() {
 	p.t.Helper()
 	select {
 	case <-p.Done():
 	case <-time.After(limit):
-		p.t.Fatal("the program lives on")
+		p.t.Fatal("the program is still running")
 	}
 	spawntest.NoSurvivors(p.t, p.marker)
 	if _, err := os.Stat(p.folder); !errors.Is(err, fs.ErrNotExist) {
@@ -72,42 +71,42 @@ func (p piped) gone() {
 	}
 }
 
-func TestAProgramIsSpokenWithOverItsOwnPipes(t *testing.T) {
+func TestProgramIsSpokenWithOverItsOwnPipes(t *testing.T) {
 	t.Parallel()
 	s := NewSupervisor(Options{})
-	p := openProgram(t, s, echo)
+	p := startProgram(t, s, pipeEcho)
 	if _, err := io.WriteString(p.In, "hello\n"); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(p.Out).ReadString('\n'); line != "hello\n" {
-		t.Errorf("heard %q, %v", line, err)
+		t.Errorf("read %q, %v", line, err)
 	}
 	_ = p.In.Close()
 	p.gone()
 	if end := p.ExitError(); end == nil || end.Message != "exited with code 0" || p.Stderr() != "here" {
-		t.Errorf("it ended with %v, saying %q", end, p.Stderr())
+		t.Errorf("it ended with %v and wrote %q", end, p.Stderr())
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAProgramAndItsFolderEndWithEveryEnd(t *testing.T) {
+func TestProgramAndItsFolderAreGoneHoweverItIsEnded(t *testing.T) {
 	t.Parallel()
-	const deaf = `trap "" TERM; echo busy > "$0/file"; echo ready >&4; while :; do sleep 60; done`
-	for name, end := range map[string]func(*Supervisor, piped){
-		"stop at once": func(_ *Supervisor, p piped) {
+	const ignoresTheEnd = `trap "" TERM; echo busy > "$0/file"; echo ready >&4; while :; do sleep 60; done`
+	for name, end := range map[string]func(*Supervisor, program){
+		"stop at once": func(_ *Supervisor, p program) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := p.Stop(ctx); err != nil {
 				t.Error(err)
 			}
 		},
-		"kill all": func(s *Supervisor, _ piped) { s.KillAll() },
-		"the program is killed": func(_ *Supervisor, p piped) {
-			for _, pid := range proc.Group(p.body.pid()) {
-				if pid != p.body.pid() {
-					_ = syscall.Kill(pid, syscall.SIGKILL)
+		"kill all": func(s *Supervisor, _ program) { s.KillAll() },
+		"the program is killed": func(_ *Supervisor, p program) {
+			for _, id := range proc.Members(p.backend.pid()) {
+				if id.PID != p.backend.pid() {
+					id.Kill()
 				}
 			}
 		},
@@ -115,9 +114,9 @@ func TestAProgramAndItsFolderEndWithEveryEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewSupervisor(Options{})
-			p := openProgram(t, s, deaf)
+			p := startProgram(t, s, ignoresTheEnd)
 			if line, err := bufio.NewReader(p.Out).ReadString('\n'); line != "ready\n" {
-				t.Fatalf("heard %q, %v", line, err)
+				t.Fatalf("read %q, %v", line, err)
 			}
 			end(s, p)
 			p.gone()
@@ -125,7 +124,7 @@ func TestAProgramAndItsFolderEndWithEveryEnd(t *testing.T) {
 	}
 }
 
-func TestAProgramThatCannotStartIsAnError(t *testing.T) {
+func TestProgramThatCannotBeStartedIsAnError(t *testing.T) {
 	t.Parallel()
 	s := NewSupervisor(Options{})
 	plain := filepath.Join(t.TempDir(), "plain")
@@ -133,16 +132,16 @@ func TestAProgramThatCannotStartIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]fault.Kind{plain: fault.PermissionDenied, plain + "er": fault.CommandNotFound} {
-		if _, err := s.Open(t.Context(), Program{Path: path, Folder: programFolder(t)}); fault.KindOf(err) != want {
+		if _, err := s.StartProgram(t.Context(), Program{Path: path, Folder: programFolder(t)}); fault.KindOf(err) != want {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
 	}
 }
 
-// programOwner plays a trailblaze that is killed while it has a program.
+// programOwner is a trailblaze that is killed while it has a program.
 func programOwner(args []string) {
 	s := NewSupervisor(Options{StateDir: args[0]})
-	p, err := s.Open(context.Background(), Program{
+	p, err := s.StartProgram(context.Background(), Program{
 		Name: "browser", Path: "/bin/sh", Args: []string{"-c", args[2], args[1]}, Env: os.Environ(), Folder: args[1],
 	})
 	if err != nil {
@@ -160,7 +159,7 @@ func killedOwner(t *testing.T, script string) (state, folder, marker string) {
 	t.Helper()
 	state, folder, marker = t.TempDir(), programFolder(t), spawntest.Marker()
 	cmd := exec.Command(os.Args[0], state, folder, script)
-	cmd.Env = append(os.Environ(), roleVariable+"=program's owner", marker, "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), roleVariable+"=owner of a program", marker, "GORACE=atexit_sleep_ms=0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -172,21 +171,21 @@ func killedOwner(t *testing.T, script string) (state, folder, marker string) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	if line != "ready\n" {
-		t.Fatalf("the owner says %q, %v", line, err)
+		t.Fatalf("the owner wrote %q, %v", line, err)
 	}
 	return state, folder, marker
 }
 
-func TestAProgramAndItsFolderEndWhenWeAreKilled(t *testing.T) {
+func TestProgramAndItsFolderAreGoneWhenItsOwnerIsKilled(t *testing.T) {
 	t.Parallel()
-	_, folder, marker := killedOwner(t, echo)
+	_, folder, marker := killedOwner(t, pipeEcho)
 	spawntest.NoSurvivors(t, marker)
 	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("its folder is left: %v", err)
 	}
 }
 
-func TestReapEndsAProgramThatIgnoresTheEndOfItsPipes(t *testing.T) {
+func TestReapKillsAProgramThatIgnoresTheEndOfItsPipes(t *testing.T) {
 	t.Parallel()
 	state, folder, marker := killedOwner(t, `echo busy > "$0/file"; echo ready >&4; while :; do sleep 60; done`)
 	if len(spawntest.Survivors(marker)) == 0 {

@@ -4,12 +4,12 @@ package spawn
 
 import "os"
 
-// CanPipe says whether a program gets its two pipes.
+// CanPipe reports whether a program gets its two pipes.
 const CanPipe = true
 
-// wrapper outlives the program and whatever end we come to, to remove the folder. It must not keep the pipes open, since the program
-// ends when we let go of them; the signals that it survives reach the program as they are. What the program started may still be
-// writing for a moment.
+// wrapper is a shell script that runs the program and outlives it, to remove the folder. It closes its copies of the pipes,
+// since the program ends when this process closes its ends. Signals reach the program directly, as a member of the group. What
+// the program started may go on writing for a moment, so that removing is tried for five seconds.
 const wrapper = `trap : HUP INT QUIT TERM
 folder=$1
 shift
@@ -28,8 +28,8 @@ until rm -rf -- "$folder" 2>/dev/null || [ "$tries" -eq 50 ]; do
 done
 exit "$code"`
 
-// wrap adds the pipes and the wrapper to a plan.
-func (p *plan) wrap() (in, out *os.File, err error) {
+// addPipes adds the pipes and the wrapper to a plan.
+func (p *plan) addPipes() (in, out *os.File, err error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +39,7 @@ func (p *plan) wrap() (in, out *os.File, err error) {
 		_, _ = theirIn.Close(), in.Close()
 		return nil, nil, err
 	}
-	p.extra = []*os.File{theirIn, theirOut}
+	p.files = []*os.File{theirIn, theirOut}
 	p.prefix = []string{"/bin/sh", "-c", wrapper, "trailblaze", p.folder}
 	return in, out, nil
 }

@@ -2,9 +2,9 @@ package spawn
 
 import "os"
 
-// CanPipe says whether a program gets its two pipes.
+// CanPipe reports whether a program gets its two pipes.
 const CanPipe = false
 
-// wrap has nothing to do here: Go hands down no further files, and a job ends the program with us. What we leave behind when we are
-// killed is for Reap.
-func (*plan) wrap() (in, out *os.File, err error) { return nil, nil, nil }
+// addPipes returns nil: only the standard streams can be inherited here. A job ends the program with this process, and Reap
+// removes its folder.
+func (*plan) addPipes() (in, out *os.File, err error) { return nil, nil, nil }

@@ -3,17 +3,14 @@
 package spawn
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
@@ -33,7 +30,7 @@ func installed(t testing.TB, elem ...string) string {
 	return file
 }
 
-// finder finds only the named runtimes: "bun", "node" (the machine's), "node22".
+// finder returns a finder of only the named runtimes: "bun", "node" (the machine's), "node22".
 func finder(t testing.TB, names ...string) *jsruntime.Finder {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,91 +80,13 @@ func project(t testing.TB, script, packageJSON string, packages ...string) strin
 
 const esm = `{"type":"module"}`
 
-func connect(t testing.TB, p *Process) *mcp.ClientSession {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(ctx, p.Transport(), &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
-	if err != nil {
-		t.Fatal(p.Explain(fault.Wrap(fault.Server, err, "", "connecting")))
-	}
-	return session
-}
-
-func TestARealServerWorksInEveryRuntimeThoughItPrintsToStdout(t *testing.T) {
-	t.Parallel()
-	sdk := []string{"@modelcontextprotocol", "zod"}
-	for _, c := range []struct {
-		name, runtime string
-		finder        *jsruntime.Finder
-		packages      []string
-		forced        string
-	}{
-		{"bun", "bun", finder(t, "bun", "node"), sdk, ""},
-		{"node with tsx", "node+tsx", finder(t, "node"), append(sdk, "tsx"), ""},
-		{"node that strips types, asked for", "node", finder(t, "node22"), sdk, "node"},
-		{"node with a bundle", "node+bundle", finder(t, "node"), sdk, ""},
-		{"the embedded engine", "embedded", finder(t), sdk, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := launch(t, c.finder, Spec{
-				Script: project(t, "noisy.ts", esm, c.packages...), Runtime: c.forced, Env: append(os.Environ(), "ANSWER_SIZE=100000"),
-			})
-			session := connect(t, s.Process)
-			for range 2 {
-				got, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "talk", Arguments: map[string]any{"text": "0123456789"}})
-				if err != nil {
-					t.Fatal(s.Explain(fault.Wrap(fault.Server, err, "", "calling")))
-				}
-				if text, ok := got.Content[0].(*mcp.TextContent); !ok || len(text.Text) != 1_000_000 {
-					t.Errorf("content %T", got.Content[0])
-				}
-			}
-			if s.runtime != c.runtime {
-				t.Errorf("it ran on %s", s.runtime)
-			}
-			if err := session.Close(); err != nil {
-				t.Error(err)
-			}
-			if took := s.mustStop(); took > CloseGrace-time.Second {
-				t.Errorf("stopping took %s", took)
-			}
-			log := s.logged()
-			for _, line := range []string{"[stdout] loading\n", "[stdout] no newline: \n", "[stdout] called with {", "\nstderr is fine\n"} {
-				if !strings.Contains(log, line) {
-					t.Errorf("the log lacks %q:\n%s", line, log)
-				}
-			}
-			slow := func(notice string) bool { return strings.HasPrefix(notice, "info: its script is being bundled") }
-			if got := slices.DeleteFunc(slices.Clone(s.noticed()), slow); len(got) != 1 {
-				t.Errorf("notices %q", got)
-			}
-		})
-	}
-}
-
-// TestAScriptWithARunningTimerIsEnded: bun does not deliver SIGTERM while it reads stdin, and no runtime exits
-// at the end of its input as long as a timer runs.
-func TestAScriptWithARunningTimerIsEnded(t *testing.T) {
-	t.Parallel()
-	s := launch(t, finder(t, "bun"), Spec{
-		Script: project(t, "noisy.ts", esm, "@modelcontextprotocol", "zod"), Env: append(os.Environ(), "KEEP_ALIVE=1"),
-	})
-	connect(t, s.Process)
-	if took := s.mustStop(); took < CloseGrace || took > CloseGrace+termGrace+3*time.Second {
-		t.Errorf("stopping took %s", took)
-	}
-}
-
-func TestADeadScriptIsExplained(t *testing.T) {
+func TestExplainGivesAHintForAScriptThatCannotRun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, script, packageJSON string
 		finder                    *jsruntime.Finder
 		packages                  []string
-		forced, says, hint        string
+		forced, stderr, hint      string
 	}{
 		{
 			"missing package, bun", "missing.ts", esm, finder(t, "bun"), nil,
@@ -183,26 +102,65 @@ func TestADeadScriptIsExplained(t *testing.T) {
 			"node", "Cannot find package '@acme/not-there' imported from", `the package @acme/not-there is not installed; run "npm install @acme/not-there" in <dir>`,
 		},
 		{
-			"top-level await, tsx", "noisy.ts", "{}", finder(t, "node"),
+			"top-level await, tsx", "await.ts", "{}", finder(t, "node"),
 			[]string{"tsx"},
-			"", "Top-level await is currently not supported", `add "type": "module" to <dir>/package.json, or rename noisy.ts to .mts`,
+			"", "Top-level await is currently not supported", `add "type": "module" to <dir>/package.json, or rename await.ts to .mts`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			script := project(t, c.script, c.packageJSON, c.packages...)
-			s := launch(t, c.finder, Spec{Script: script, Runtime: c.forced, Env: os.Environ()})
-			s.waitDone()
-			e := s.Explain(fault.New(fault.Server, "", `server "shop": initialize: EOF`))
+			p := launch(t, c.finder, Spec{Script: script, Runtime: c.forced, Env: os.Environ()})
+			p.waitDone()
+			e := p.Explain(fault.New(fault.Server, "", `server "shop": initialize: EOF`))
 			want := strings.ReplaceAll(c.hint, "<dir>", filepath.Dir(script))
 			if diff := cmp.Diff(want, e.Hint); diff != "" {
 				t.Errorf("hint (-want +got):\n%s", diff)
 			}
-			for _, part := range []string{`server "shop": initialize: EOF` + "\n", "the process exited with code 1 after ", c.says, "\n  log: " + s.log} {
+			for _, part := range []string{`server "shop": initialize: EOF` + "\n", "the process exited with code 1 after ", c.stderr} {
 				if !strings.Contains(e.Message, part) {
 					t.Errorf("the message lacks %q:\n%s", part, e.Message)
 				}
 			}
 		})
+	}
+}
+
+func TestArgumentsOfAScriptReachIt(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "argv.mjs")
+	if err := os.WriteFile(file, []byte("console.error(process.argv.slice(2).join('|'))"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, runtime := range []string{"bun", "node"} {
+		t.Run(runtime, func(t *testing.T) {
+			t.Parallel()
+			c := launch(t, finder(t, runtime), Spec{Script: file, Args: []string{"--port", "1 2"}})
+			c.waitDone()
+			if got := c.output.String(); got != "--port|1 2\n" {
+				t.Errorf("it got %q", got)
+			}
+		})
+	}
+}
+
+// TestScriptWithARunningTimerIsEnded: no runtime exits at the end of its input as long as a timer runs, and bun does not deliver
+// SIGTERM while it reads stdin.
+func TestScriptWithARunningTimerIsEnded(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "timer.mjs")
+	if err := os.WriteFile(file, []byte(`process.stdin.resume(); setInterval(() => {}, 1000); console.log("ready")`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spec := Spec{Script: file}
+	c := newChild(t, &spec)
+	sup := NewSupervisor(Options{Runtimes: finder(t, "bun")})
+	sup.limits.exit, sup.limits.terminate = 100*time.Millisecond, 100*time.Millisecond
+	c.startWith(sup, spec)
+	if got := c.read(); got != "ready\n" {
+		t.Fatalf("it wrote %q: %s", got, c.Stderr())
+	}
+	if took := c.mustStop(); took < sup.limits.exit {
+		t.Errorf("stopping took %s", took)
 	}
 }

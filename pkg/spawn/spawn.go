@@ -1,26 +1,26 @@
-// Package spawn starts and ends processes: the servers of a session. It frames what they say on stdout, keeps what they say
-// beside it, ends them with everything that they started, and finds what a killed run left behind.
+// Package spawn starts and stops processes: tool servers, browsers, and what runs in the embedded engine as if it were a
+// process. It reads their output to the end, stops them with everything that they started, and finds and kills what an
+// earlier run left behind when it was killed.
 //
-// It refuses to know what the messages mean, and to start anything again.
+// It does not know what the processes write, and never restarts one.
 //
-// A [Supervisor] and its processes may be used from any goroutine. Nothing of a server outlives [Process.Stop]: not the
-// leader, not its group, not our goroutines and files. The exception is what a server starts, on purpose, in a session of its
-// own and without its pipes: a daemon, such as adb's or Gradle's, that others on the machine may be using by then.
+// A [Supervisor] and its processes may be used from any goroutine. Nothing of a process outlives [Process.Stop]: not the
+// leader, not its process group, not its goroutines and files here. The exception is a daemon: a process that a server starts
+// in a session of its own and without the server's stdout and stderr, such as adb's or Gradle's, which others on the machine
+// may be using by then.
 package spawn
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
@@ -28,9 +28,9 @@ import (
 
 // Options of a Supervisor.
 type Options struct {
-	StateDir string            // where later runs look for what this one left; "" for nowhere
+	StateDir string            // folder of the state files that later runs read; "" for none
 	Runtimes *jsruntime.Finder // for scripts; nil finds none
-	// Log is told when the state file cannot be written. May be nil.
+	// Log is called when the state file cannot be written. May be nil.
 	Log func(level, message, hint string)
 }
 
@@ -38,36 +38,40 @@ type Options struct {
 type Spec struct {
 	Name    string   // of the server; only for lists of processes
 	Script  string   // absolute path of a script, or
-	Command string   // a command: found in Dir if it has a separator, else in the PATH of Env
+	Command string   // a command: looked up in Dir if it has a separator, else in the PATH of Env
 	Args    []string // of the script or the command
 	Dir     string   // working directory; "" is the script's folder
-	Env     []string // the complete environment; of two entries with one name the last counts
-	Runtime string   // the runtime that the entry asks for; "" for any
-	// OnDevice has a script run in the sandbox of the embedded engine, unless another runtime is asked for.
+	// Env is the complete environment, but for the variable TRAILBLAZE_RUN_ID, which is added. Of two entries with one name
+	// the last counts.
+	Env     []string
+	Runtime string // the runtime that the entry asks for; "" for any
+	// OnDevice runs a script in the sandbox of the embedded engine, unless another runtime is asked for.
 	OnDevice bool
 	// Callback answers what an embedded engine sends to CallbackURL, without a socket. Nil for none.
 	Callback    http.Handler
 	CallbackURL string
-	LogPath     string // file for stderr and stray stdout, created with its folder and the first byte; "" for none
-	Apart       bool   // it speaks elsewhere: what it writes to stdout is no mistake, but logged like stderr
-	// Redact takes secrets out of everything that is kept of stderr and stray stdout. May be nil.
+
+	// Stdout reads the process's stdout to its end. ctx is cancelled when the process has exited and no more can be waited for;
+	// reading fails from then on. Nil discards stdout.
+	Stdout func(ctx context.Context, stdout io.Reader)
+	// Stderr gets what the process writes to stderr, without secrets, and is closed at the end. Its errors are ignored. May be nil.
+	Stderr io.WriteCloser
+	// Redact takes secrets out of everything that is kept of stderr. May be nil.
 	Redact func(io.Writer) io.WriteCloser
-	// Log is told, at most once, that the server writes to stdout. It is called from any goroutine. May be nil.
+	// Log is called, from any goroutine, with the runtime that was chosen and with what is being waited for. May be nil.
 	Log func(level, message, hint string)
-	// Unwritable is told, at most once, why the file at LogPath, which the error names, cannot be written; the server runs on.
-	// It is called from any goroutine. Nil leaves it to Log.
-	Unwritable func(err error)
 }
 
 // Supervisor owns the processes of one run.
 type Supervisor struct {
 	runtimes *jsruntime.Finder
 	state    state
-	maxLine  int
+	runID    string // environment entry that everything started from here inherits
+	limits   limits
 
-	mu     sync.Mutex
-	live   map[*Process]bool
-	killed bool
+	mu      sync.Mutex
+	running map[*Process]bool
+	killed  bool
 }
 
 // NewSupervisor returns a supervisor without processes.
@@ -75,20 +79,22 @@ func NewSupervisor(opts Options) *Supervisor {
 	if opts.Runtimes == nil {
 		opts.Runtimes = jsruntime.NewFinder(jsruntime.Options{})
 	}
-	s := &Supervisor{runtimes: opts.Runtimes, maxLine: maxLine, live: map[*Process]bool{}}
 	if opts.Log == nil {
-		opts.Log = silence
+		opts.Log = discardLog
 	}
-	s.state.dir = opts.StateDir
-	s.state.warn = func(message string) { opts.Log("warn", message, "") }
+	s := &Supervisor{
+		runtimes: opts.Runtimes, runID: "TRAILBLAZE_RUN_ID=" + rand.Text(), limits: defaultLimits(), running: map[*Process]bool{},
+	}
+	s.state = state{dir: opts.StateDir, warn: func(message string) { opts.Log("warn", message, "") }}
+	s.state.content.RunID = s.runID
 	return s
 }
 
-// Start starts a server. ctx bounds the start, not the life, of the process. The error is a *fault.Error: Runtime when nothing
-// runs the script, CommandNotFound, PermissionDenied, or Server for what else is wrong.
+// Start starts a process. ctx bounds the start, not the life, of the process. The error is a *fault.Error: Runtime when
+// nothing runs the script, CommandNotFound, PermissionDenied, or Server for what else is wrong.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if spec.Log == nil {
-		spec.Log = silence
+		spec.Log = discardLog
 	}
 	plan, err := s.plan(ctx, spec)
 	if err != nil {
@@ -98,7 +104,7 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 		plan.release()
 		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "starting the server")
 	}
-	p, err := s.launch(plan)
+	p, err := s.launch(ctx, plan)
 	if err != nil {
 		plan.release()
 		return nil, startFault(err, plan)
@@ -106,100 +112,103 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-func silence(_, _, _ string) {}
+func discardLog(_, _, _ string) {}
 
 // launch starts what was planned. Its errors are those of the operating system.
-func (s *Supervisor) launch(plan plan) (*Process, error) {
-	ends, err := openPipes()
+func (s *Supervisor) launch(ctx context.Context, plan plan) (*Process, error) {
+	pipes, err := openPipes()
 	if err != nil {
 		return nil, err
 	}
+	plan.spec.Env = slices.Concat(plan.spec.Env, []string{s.runID})
 	p := &Process{
-		spec: plan.spec, argv: plan.argv, runtime: plan.runtime, release: plan.release, folder: plan.folder, dir: plan.dir,
-		started: time.Now(), maxLine: s.maxLine, stdin: ends.stdin,
-		record:  &record{path: plan.spec.LogPath, apart: plan.spec.Apart, notice: plan.spec.Log, unwritable: plan.spec.Unwritable},
-		writing: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
-		heard: make(chan struct{}), deaf: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{}),
+		plan: plan, limits: s.limits, started: time.Now(), stdin: pipes.stdin, inodes: inodesOf(pipes.stdout, pipes.stderr), runID: s.runID,
+		done: make(chan struct{}), unkillable: make(chan struct{}),
 	}
-	if p.record.unwritable == nil {
-		p.record.unwritable = func(err error) { p.record.notice("warn", "its log cannot be written: "+err.Error(), "") }
-	}
-	p.forget = func() { s.forget(p) }
-	if plan.deaf {
-		p.deafen()
-	}
-	if p.body, err = s.incarnate(plan, ends); err != nil {
-		ends.closeOurs()
+	p.unregister = func() { s.unregister(p) }
+	if err := s.startBackend(p, pipes); err != nil {
+		pipes.closeOurs()
 		return nil, err
 	}
-	s.remember(p)
-	go p.run(ends.stdout, ends.stderr)
+	s.register(p)
+	go p.run(context.WithoutCancel(ctx), pipes.stdout, pipes.stderr)
 	return p, nil
 }
 
-// incarnate gives a plan a body, which has the other ends of the pipes.
-func (s *Supervisor) incarnate(plan plan, ends pipeEnds) (body, error) {
-	if plan.runtime == jsruntime.Embedded {
-		return startEngine(plan, s.runtimes.Bundles(), ends.theirs), nil
+// startBackend starts the engine or the process of the system that p stands for. A process of the system is in the state file
+// before it exists, so that a later run finds it whenever this one is killed.
+func (s *Supervisor) startBackend(p *Process, pipes pipes) (err error) {
+	if p.runtime == jsruntime.Embedded {
+		p.backend = startEngine(p.plan, s.runtimes.Bundles(), pipes.theirs)
+		return nil
 	}
-	defer ends.closeTheirs()
-	argv := append(plan.prefix, plan.argv...)
-	cmd := &exec.Cmd{Path: argv[0], Args: argv, Env: plan.spec.Env, Dir: plan.dir, ExtraFiles: plan.extra}
-	if cmd.Env == nil {
-		cmd.Env = []string{} // nil would be our own
+	defer pipes.closeTheirs()
+	s.state.add(p)
+	if p.backend, err = startOSProcess(p.command(pipes.theirs)); err != nil {
+		s.state.remove(p)
+		return err
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends.theirs[0], ends.theirs[1], ends.theirs[2]
-	return startProcess(cmd)
+	s.state.setPID(p)
+	return nil
 }
 
-// remember makes p known before anything can happen to it.
-func (s *Supervisor) remember(p *Process) {
+// register makes p known to KillAll and Close. After KillAll it kills p.
+func (s *Supervisor) register(p *Process) {
 	s.mu.Lock()
-	s.live[p] = true
+	s.running[p] = true
 	killed := s.killed
 	s.mu.Unlock()
 	if killed {
 		p.kill()
 	}
-	s.state.add(p)
 }
 
-func (s *Supervisor) forget(p *Process) {
+func (s *Supervisor) unregister(p *Process) {
 	s.mu.Lock()
-	delete(s.live, p)
+	delete(s.running, p)
 	s.mu.Unlock()
 	s.state.remove(p)
 }
 
-func (s *Supervisor) alive() []*Process {
+func (s *Supervisor) all() []*Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make([]*Process, 0, len(s.live))
-	for p := range s.live {
+	all := make([]*Process, 0, len(s.running))
+	for p := range s.running {
 		all = append(all, p)
 	}
 	return all
 }
 
-// KillAll kills every process with its group at once, and every one that is started later. It does not wait.
+// KillAll kills every process with everything that it started, and every process that is started later. It returns when they
+// are gone, and after a second in any case.
 func (s *Supervisor) KillAll() {
 	s.mu.Lock()
 	s.killed = true
 	s.mu.Unlock()
-	for _, p := range s.alive() {
+	all := s.all()
+	for _, p := range all {
 		p.kill()
+	}
+	deadline := time.Now().Add(s.limits.killAll)
+	for _, p := range all {
+		killDescendants(p, deadline)
+		select {
+		case <-p.done:
+		case <-time.After(time.Until(deadline)):
+		}
 	}
 }
 
 // Close ends the supervisor, whose processes should have been stopped by now; those that were not are killed, and the error
 // names them.
 func (s *Supervisor) Close() error {
-	left := s.alive()
+	left := s.all()
 	s.KillAll()
 	var names []string
-	deadline := time.Now().Add(killGrace)
+	deadline := time.Now().Add(s.limits.kill)
 	for _, p := range left {
-		names = append(names, fmt.Sprintf("%s (%s)", p.spec.Name, p.body))
+		names = append(names, fmt.Sprintf("%s (%s)", p.spec.Name, p.backend))
 		select {
 		case <-p.done:
 		case <-time.After(time.Until(deadline)):
@@ -213,31 +222,31 @@ func (s *Supervisor) Close() error {
 	return nil
 }
 
-// pipeEnds are the ends of a child's standard streams.
-type pipeEnds struct {
+// pipes are both ends of the pipes for a process's standard streams.
+type pipes struct {
 	stdin, stdout, stderr *os.File // ours
 	theirs                [3]*os.File
 }
 
-func openPipes() (ends pipeEnds, err error) {
-	ends.theirs[0], ends.stdin, err = os.Pipe()
+func openPipes() (p pipes, err error) {
+	p.theirs[0], p.stdin, err = os.Pipe()
 	if err == nil {
-		ends.stdout, ends.theirs[1], err = os.Pipe()
+		p.stdout, p.theirs[1], err = os.Pipe()
 	}
 	if err == nil {
-		ends.stderr, ends.theirs[2], err = os.Pipe()
+		p.stderr, p.theirs[2], err = os.Pipe()
 	}
 	if err != nil {
-		ends.closeTheirs()
-		ends.closeOurs()
+		p.closeTheirs()
+		p.closeOurs()
 	}
-	return ends, err
+	return p, err
 }
 
-func (e pipeEnds) closeTheirs() {
-	for _, f := range e.theirs {
+func (p pipes) closeTheirs() {
+	for _, f := range p.theirs {
 		_ = f.Close()
 	}
 }
 
-func (e pipeEnds) closeOurs() { _, _, _ = e.stdin.Close(), e.stdout.Close(), e.stderr.Close() }
+func (p pipes) closeOurs() { _, _, _ = p.stdin.Close(), p.stdout.Close(), p.stderr.Close() }

@@ -249,7 +249,7 @@ func (o options) launch(
 	}
 	// Its temporary files are removed with the profile.
 	env := slices.Concat(o.env, []string{"TMPDIR=" + folder, "BREAKPAD_DUMP_LOCATION=" + folder})
-	piped, err := supervisor.Open(ctx, spawn.Program{
+	piped, err := supervisor.StartProgram(ctx, spawn.Program{
 		Name: "browser", Path: path, Args: append(o.flags(folder), more...), Env: env, Folder: folder,
 	})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package spawntest finds the browser of tests, and processes that a test left behind, whoever started them. It is for tests of any package that
-// starts servers, directly or through the program.
+// Package spawntest finds the browser for tests, and processes that a test left running, whoever started them. It is for tests of any
+// package that starts processes, directly or through the program.
 //
 // A test puts a marker into the environment of what it starts; everything started from there inherits it.
 package spawntest
@@ -20,10 +20,10 @@ type TB interface {
 	Fatal(args ...any)
 }
 
-// patience is for processes that are being killed, and for a machine that is busy with other tests.
-const patience = 10 * time.Second
+// limit is for processes that are being killed, on a machine that is busy with other tests.
+const limit = 10 * time.Second
 
-// Chromium is the path of a real browser, without which the test cannot go on.
+// Chromium returns the path of a real browser. Without one it ends the test.
 func Chromium(t TB) string {
 	t.Helper()
 	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -36,25 +36,25 @@ func Chromium(t TB) string {
 	return ""
 }
 
-// Marker returns an environment entry, NAME=value, that nobody else has.
+// Marker returns a unique environment entry, NAME=value.
 func Marker() string { return "TRAILBLAZE_TEST_MARKER=" + rand.Text() }
 
-// Survivors returns the living processes that have marker in their environment, each as "pid command". Zombies count as gone.
+// Survivors returns the running processes that have marker in their environment, each as "pid command". Zombies do not count.
 // Processes of other users are not seen. On Windows there are never any: a job leaves none.
 func Survivors(marker string) []string {
 	var found []string
-	for _, pid := range proc.All() {
-		if proc.Carries(pid, marker) {
-			found = append(found, fmt.Sprintf("%d %s", pid, proc.Command(pid)))
+	for _, id := range proc.All() {
+		if id.HasEnv(marker) {
+			found = append(found, fmt.Sprintf("%d %s", id.PID, proc.Command(id.PID)))
 		}
 	}
 	return found
 }
 
-// NoSurvivors fails the test unless all processes with marker are gone soon.
+// NoSurvivors fails the test unless all processes with marker end soon.
 func NoSurvivors(t TB, marker string) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(limit)
 	for {
 		found := Survivors(marker)
 		if len(found) == 0 {

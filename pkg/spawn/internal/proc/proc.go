@@ -1,25 +1,53 @@
-// Package proc asks the operating system about processes that are not, or not necessarily, children of this one. An answer
-// may be out of date when it arrives; callers compare start times, which tell a process from a later one with the same id.
+// Package proc reads from the operating system what it knows of processes, children of this process or not. An answer may be
+// out of date when it arrives, so a process is named by an [ID], which a later process with the same pid does not have.
 //
-// It changes nothing, holds nothing and may be used from any goroutine.
+// The package holds no state and may be used from any goroutine.
 package proc
 
-// Start returns an opaque token of when the process started, "" when there is no such process or it is a zombie.
-func Start(pid int) string { return start(pid) }
+import "os"
 
-// Scope names what process ids and start times are relative to: this boot of this machine, and where there are several, this
-// namespace of processes.
+// ID names one process. The zero value names none.
+type ID struct {
+	PID   int    `json:"pid"`
+	Start string `json:"start"` // when it started, in the system's own form
+}
+
+// Find returns the ID of a running process; its Start is "" when there is none, or only a zombie.
+func Find(pid int) ID { return ID{pid, start(pid)} }
+
+// Running reports whether the process runs. A zombie does not.
+func (id ID) Running() bool { return id.Start != "" && start(id.PID) == id.Start }
+
+// Kill kills the process if it still runs. A process that the system does not let us kill is left alone.
+func (id ID) Kill() {
+	p, err := os.FindProcess(id.PID) // on Linux, p names the process itself from here on
+	if err != nil {
+		return
+	}
+	if id.Running() {
+		_ = p.Kill()
+	}
+	_ = p.Release()
+}
+
+// HasEnv reports whether the environment that the process was started with has an entry, as in "NAME=value". It is false
+// when the environment cannot be read.
+func (id ID) HasEnv(entry string) bool { return hasEnv(id.PID, entry) }
+
+// Scope names what process ids and start times are relative to: this boot of this machine, and the namespace of processes
+// where the system has several.
 func Scope() string { return scope() }
 
-// Group returns the living members of a process group, without zombies.
-func Group(pgid int) []int { return group(pgid) }
+// Members returns the running members of the process group of an id and, on Linux, of the session of that id. It returns
+// none on Windows.
+func Members(id int) []ID { return members(id) }
 
-// All returns the living processes that can be seen, without zombies.
-func All() []int { return all() }
+// Holders returns the running processes, other than this one, that have open a pipe with one of the inode numbers. It
+// returns none where the system does not tell, which is everywhere but on Linux.
+func Holders(inodes []uint64) []ID { return holders(inodes) }
 
-// Carries reports whether entry, as in "NAME=value", was in the environment that the process was started with. It is false
-// when that cannot be read.
-func Carries(pid int, entry string) bool { return carries(pid, entry) }
+// All returns the running processes that this one can see. It returns none on Windows.
+func All() []ID { return all() }
 
-// Command returns what the process was started as, for messages; "" when that cannot be read.
+// Command returns what a process was started as, for messages; "" when that cannot be read.
 func Command(pid int) string { return command(pid) }

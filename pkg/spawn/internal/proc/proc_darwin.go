@@ -9,7 +9,7 @@ import (
 
 const zombie = 5 // SZOMB of sys/proc.h
 
-func started(p *unix.KinfoProc) string {
+func startOf(p *unix.KinfoProc) string {
 	if p.Proc.P_stat == zombie {
 		return ""
 	}
@@ -21,32 +21,34 @@ func start(pid int) string {
 	if err != nil || int(p.Proc.P_pid) != pid {
 		return ""
 	}
-	return started(p)
+	return startOf(p)
 }
 
-// Start times are absolute here and there are no namespaces.
+// scope is a constant: start times are absolute here, and there are no namespaces.
 func scope() string { return "darwin" }
 
-func group(pgid int) []int { return find("kern.proc.pgrp", pgid) }
+func members(id int) []ID { return find("kern.proc.pgrp", id) }
 
-func all() []int { return find("kern.proc.all") }
+func all() []ID { return find("kern.proc.all") }
 
-func find(name string, args ...int) []int {
+func find(name string, args ...int) []ID {
 	procs, _ := unix.SysctlKinfoProcSlice(name, args...)
-	var pids []int
+	var found []ID
 	for i := range procs {
-		if started(&procs[i]) != "" {
-			pids = append(pids, int(procs[i].Proc.P_pid))
+		if start := startOf(&procs[i]); start != "" {
+			found = append(found, ID{int(procs[i].Proc.P_pid), start})
 		}
 	}
-	return pids
+	return found
 }
 
-func carries(pid int, entry string) bool {
+func hasEnv(pid int, entry string) bool {
 	// The arguments, then the environment, each ending in a zero byte.
 	data, err := unix.SysctlRaw("kern.procargs2", pid)
 	return err == nil && bytes.Contains(data, []byte("\x00"+entry+"\x00"))
 }
+
+func holders([]uint64) []ID { return nil }
 
 func command(pid int) string {
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

@@ -7,28 +7,29 @@ import (
 	"strings"
 )
 
-// stat is what we need of /proc/<pid>/stat (proc_pid_stat(5)).
+// stat is the part of /proc/PID/stat that is used here (proc_pid_stat(5)).
 type stat struct {
-	pgrp, started string
+	group, session, start string
 }
 
-func read(pid int) (stat, bool) {
+// readStat returns false when there is no such process, or only a zombie.
+func readStat(pid int) (stat, bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return stat{}, false
 	}
-	// The name of the executable, in parentheses, may hold anything.
+	// The second field, in parentheses, may contain spaces and parentheses.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	const state, pgrp, started = 0, 2, 19 // fields 3, 5 and 22
-	if len(fields) <= started || fields[state] == "Z" || fields[state] == "X" {
+	const state, group, session, start = 0, 2, 3, 19 // fields 3, 5, 6 and 22
+	if len(fields) <= start || fields[state] == "Z" || fields[state] == "X" {
 		return stat{}, false
 	}
-	return stat{fields[pgrp], fields[started]}, true
+	return stat{fields[group], fields[session], fields[start]}, true
 }
 
 func start(pid int) string {
-	s, _ := read(pid)
-	return s.started
+	s, _ := readStat(pid)
+	return s.start
 }
 
 func scope() string {
@@ -37,36 +38,36 @@ func scope() string {
 	return strings.TrimSpace(string(boot)) + " " + namespace
 }
 
-func group(pgid int) []int {
-	want := strconv.Itoa(pgid)
-	return find(func(_ int, s stat) bool { return s.pgrp == want })
+func members(id int) []ID {
+	want := strconv.Itoa(id)
+	return find(func(_ int, s stat) bool { return s.group == want || s.session == want })
 }
 
-func all() []int {
+func all() []ID {
 	return find(func(int, stat) bool { return true })
 }
 
-func find(wanted func(int, stat) bool) []int {
+func find(wanted func(int, stat) bool) []ID {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
-	var pids []int
+	var found []ID
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue
 		}
-		if s, ok := read(pid); ok && wanted(pid, s) {
-			pids = append(pids, pid)
+		if s, ok := readStat(pid); ok && wanted(pid, s) {
+			found = append(found, ID{pid, s.start})
 		}
 	}
-	return pids
+	return found
 }
 
-func carries(pid int, entry string) bool {
+func hasEnv(pid int, entry string) bool {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && bytes.Contains(append([]byte{0}, data...), []byte("\x00"+entry+"\x00"))
 }
@@ -76,24 +77,26 @@ func command(pid int) string {
 	return string(bytes.TrimSpace(bytes.ReplaceAll(data, []byte{0}, []byte{' '})))
 }
 
-// Holders returns the processes, other than this one, that have one of the pipes open. The pipes are inode numbers.
-func Holders(pipes ...uint64) []int {
-	names := map[string]bool{}
-	for _, inode := range pipes {
-		names["pipe:["+strconv.FormatUint(inode, 10)+"]"] = true
+func holders(inodes []uint64) []ID {
+	if len(inodes) == 0 {
+		return nil
+	}
+	pipes := map[string]bool{}
+	for _, inode := range inodes {
+		pipes["pipe:["+strconv.FormatUint(inode, 10)+"]"] = true
 	}
 	self := os.Getpid()
-	return find(func(pid int, _ stat) bool {
-		if pid == self {
-			return false
+	return find(func(pid int, _ stat) bool { return pid != self && hasOpen(pid, pipes) })
+}
+
+// hasOpen reports whether a process has one of the files open, which are named as the links in /proc/PID/fd name them.
+func hasOpen(pid int, files map[string]bool) bool {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
+	fds, _ := os.ReadDir(dir)
+	for _, fd := range fds {
+		if target, err := os.Readlink(dir + fd.Name()); err == nil && files[target] {
+			return true
 		}
-		dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
-		fds, _ := os.ReadDir(dir)
-		for _, fd := range fds {
-			if target, err := os.Readlink(dir + fd.Name()); err == nil && names[target] {
-				return true
-			}
-		}
-		return false
-	})
+	}
+	return false
 }

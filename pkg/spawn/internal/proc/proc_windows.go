@@ -26,11 +26,13 @@ func start(pid int) string {
 
 func scope() string { return "windows" }
 
-// Jobs take the place of groups here.
-func group(int) []int { return nil }
+// Jobs take the place of groups on Windows, and leave nothing to look for.
+func members(int) []ID { return nil }
 
-func all() []int { return nil }
+func holders([]uint64) []ID { return nil }
 
-func carries(int, string) bool { return false }
+func all() []ID { return nil }
+
+func hasEnv(int, string) bool { return false }
 
 func command(int) string { return "" }

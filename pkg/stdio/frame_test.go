@@ -1,4 +1,4 @@
-package spawn
+package stdio
 
 import (
 	"bytes"
@@ -19,13 +19,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// frames runs a framer over r and returns what it found in order: messages as "method id" or "id result", noise quoted.
+// frames runs a framer over r and returns what it found in order: messages as "method id" or "id result", stray text quoted.
 func frames(r io.Reader, limit int) []string {
 	var got []string
 	f := framer{
-		max:     limit,
+		maxLine: limit,
 		message: func(m jsonrpc.Message) { got = append(got, show(m)) },
-		noise:   func(text []byte) { got = append(got, fmt.Sprintf("%q", text)) },
+		stray:   func(text []byte) { got = append(got, fmt.Sprintf("%q", text)) },
 	}
 	f.run(r)
 	return got
@@ -59,35 +59,43 @@ func framingCases() []struct {
 		{"a notification", `{"jsonrpc":"2.0","method":"n","params":{"p":1}}` + "\n", []string{`n <nil> {"p":1}`}},
 		{"a request", `{"jsonrpc":"2.0","id":3,"method":"ping"}` + "\n", []string{`ping 3`}},
 		{"an error", `{"jsonrpc":"2.0","id":4,"error":{"code":-1,"message":"no"}}` + "\n", []string{"4 error no"}},
-		{"an error that is none", `{"jsonrpc":"2.0","id":4,"error":"boom"}` + "\n", []string{`4 error "boom"`}},
+		{"an error that is not an object", `{"jsonrpc":"2.0","id":4,"error":"boom"}` + "\n", []string{`4 error "boom"`}},
 		{"error null beside a result", `{"jsonrpc":"2.0","id":4,"error":null,"result":5}` + "\n", []string{"4 5"}},
 		{"CRLF", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\r\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":2}\r\n", []string{"1 1", "2 2"}},
 		{"a byte order mark", "\xef\xbb\xbf" + `{"jsonrpc":"2.0","id":1,"result":1}` + "\n", []string{"1 1"}},
 		{"blank lines", "\n\r\n  \n" + `{"jsonrpc":"2.0","id":1,"result":1}` + "\n\n", []string{"1 1"}},
 		{"no newline at the end", `{"jsonrpc":"2.0","id":1,"result":1}`, []string{"1 1"}},
 		{"half a message at the end", `{"jsonrpc":"2.0","id":1,"res`, []string{`"{\"jsonrpc\":\"2.0\",\"id\":1,\"res"`}},
-		{"noise", "hello\nworld\n", []string{`"hello"`, `"world"`}},
-		{"noise without newline before a message", `noise{"jsonrpc":"2.0","id":1,"result":1}` + "\n", []string{`"noise"`, "1 1"}},
-		{"noise with braces before a message", `{ a: 1 } {"x":{}} {"jsonrpc":"2.0","id":1,"result":1}` + "\n", []string{`"{ a: 1 } {\"x\":{}} "`, "1 1"}},
+		{"stray text", "hello\nworld\n", []string{`"hello"`, `"world"`}},
+		{"stray text without newline before a message", `stray{"jsonrpc":"2.0","id":1,"result":1}` + "\n", []string{`"stray"`, "1 1"}},
+		{"stray text with braces before a message", `{ a: 1 } {"x":{}} {"jsonrpc":"2.0","id":1,"result":1}` + "\n", []string{`"{ a: 1 } {\"x\":{}} "`, "1 1"}},
 		{"an open brace before a message", `{"a":{"b":[ {"jsonrpc":"2.0","id":1,"result":1}` + "\n", []string{`"{\"a\":{\"b\":[ "`, "1 1"}},
-		{"noise after a message", `{"jsonrpc":"2.0","id":1,"result":1}tail` + "\n", []string{"1 1", `"tail"`}},
+		{"stray text after a message", `{"jsonrpc":"2.0","id":1,"result":1}tail` + "\n", []string{"1 1", `"tail"`}},
 		{"two messages in a line", `{"jsonrpc":"2.0","id":1,"result":1}{"jsonrpc":"2.0","id":2,"result":2}` + "\n", []string{"1 1", "2 2"}},
 		{"a message inside a log record", `{"level":"info","msg":{"jsonrpc":"2.0","id":1,"result":1}}` + "\n", []string{`"{\"level\":\"info\",\"msg\":{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}}"`}},
-		{"JSON that is no object", "42\n[1]\n\"x\"\nnull\n", []string{`"42"`, `"[1]"`, `"\"x\""`, `"null"`}},
-		{"an object that is no message", `{"id":1,"result":1}` + "\n", []string{`"{\"id\":1,\"result\":1}"`}},
+		{"JSON that is not an object", "42\n[1]\n\"x\"\nnull\n", []string{`"42"`, `"[1]"`, `"\"x\""`, `"null"`}},
+		{"an object that is not a message", `{"id":1,"result":1}` + "\n", []string{`"{\"id\":1,\"result\":1}"`}},
 		{"another version", `{"jsonrpc":"1.0","id":1,"result":1}` + "\n", []string{`"{\"jsonrpc\":\"1.0\",\"id\":1,\"result\":1}"`}},
-		{"an error for nobody", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}` + "\n", []string{`"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"x\"}}"`}},
+		{"an error without an id", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}` + "\n", []string{`"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"x\"}}"`}},
 		{"an id of the wrong type", `{"jsonrpc":"2.0","id":true,"result":1}` + "\n", []string{`"{\"jsonrpc\":\"2.0\",\"id\":true,\"result\":1}"`}},
 		{"a method of the wrong type", `{"jsonrpc":"2.0","id":1,"method":5}` + "\n", []string{`"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}"`}},
 		{"a printed object", "{ jsonrpc: '2.0', id: 1, result: {} }\n", []string{`"{ jsonrpc: '2.0', id: 1, result: {} }"`}},
 		{"a batch", ` [ {"jsonrpc":"2.0","id":1,"result":1}]` + "\r\n", []string{`" [ {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}]"`}},
 		{"a level in brackets before a message", `[info] {"jsonrpc":"2.0","id":1,"result":1}` + "\n", []string{`"[info] "`, "1 1"}},
 		{"invalid UTF-8", "\xff\xfe\n" + "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}\n", []string{`"\xff\xfe"`, "1 \"\xff\""}},
+		{"a result that is not JSON, the id first", `{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}` + "\n", []string{
+			`"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":NaN}}"`, "1 error the answer is not valid JSON: invalid character 'N' looking for beginning of value",
+		}},
+		{"a result that is not JSON, the id last", `{"result":[1,],"jsonrpc":"2.0","id":1}` + "\n", []string{
+			`"{\"result\":[1,],\"jsonrpc\":\"2.0\",\"id\":1}"`, "1 error the answer is not valid JSON: invalid character ']' looking for beginning of value",
+		}},
+		{"a request that is not JSON", `{"jsonrpc":"2.0","id":1,"method":"m","params":NaN}` + "\n", []string{`"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":NaN}"`}},
+		{"keys in capitals", `{"JSONRPC":"2.0","Id":1,"Result":1}` + "\n", []string{`"{\"JSONRPC\":\"2.0\",\"Id\":1,\"Result\":1}"`}},
 		{"backslashes before a quote", `{"a":"\\","b":"\\\"","jsonrpc":"2.0","id":1,"result":"\\\\"}` + "\n", []string{`1 "\\\\"`}},
 	}
 }
 
-func TestMessagesAndNoiseAreToldApart(t *testing.T) {
+func TestMessagesAreSeparatedFromStrayText(t *testing.T) {
 	t.Parallel()
 	for _, c := range framingCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,7 +119,7 @@ func answer(size int, idLast bool) string {
 	return head + strings.Repeat("x", size-len(head)-len(tail)) + tail
 }
 
-func TestALineOverTheLimitFailsOnlyTheCallThatItAnswers(t *testing.T) {
+func TestLineOverTheLimitFailsOnlyItsCall(t *testing.T) {
 	t.Parallel()
 	const next = `{"jsonrpc":"2.0","id":12,"result":1}` + "\n"
 	const limit = 200_000
@@ -128,15 +136,15 @@ func TestALineOverTheLimitFailsOnlyTheCallThatItAnswers(t *testing.T) {
 		{"escapes", `{"result":"` + strings.Repeat(`\"\\`, limit) + `","id":11,"jsonrpc":"2.0"}`, "11 too large"},
 		{"a request", `{"jsonrpc":"2.0","id":11,"method":"m","params":"` + strings.Repeat("x", limit) + `"}`, ""},
 		{"a notification", `{"jsonrpc":"2.0","method":"m","params":"` + strings.Repeat("x", limit) + `"}`, ""},
-		{"noise", strings.Repeat("x", 3*limit), ""},
-		{"JSON noise with an id", `{"id":11,"data":"` + strings.Repeat("x", limit) + `"}`, ""},
+		{"stray text", strings.Repeat("x", 3*limit), ""},
+		{"other JSON with an id", `{"id":11,"data":"` + strings.Repeat("x", limit) + `"}`, ""},
 		{"an id that is too long itself", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 2*limit) + `","result":1}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			var noise int
-			f := framer{max: limit, noise: func([]byte) { noise++ }, message: func(m jsonrpc.Message) {
+			var stray int
+			f := framer{maxLine: limit, stray: func([]byte) { stray++ }, message: func(m jsonrpc.Message) {
 				resp, ok := m.(*jsonrpc.Response)
 				if !ok {
 					t.Errorf("it delivered %s", show(m))
@@ -163,14 +171,14 @@ func TestALineOverTheLimitFailsOnlyTheCallThatItAnswers(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("messages (-want +got):\n%s", diff)
 			}
-			if over := len(c.line) > limit; over != (noise == 1) {
-				t.Errorf("%d lines for the log", noise)
+			if over := len(c.line) > limit; over != (stray == 1) {
+				t.Errorf("%d lines for the log", stray)
 			}
 		})
 	}
 }
 
-func TestTheErrorOfALineOverTheLimitSaysHowBigItWas(t *testing.T) {
+func TestErrorOfALineOverTheLimitSaysItsSize(t *testing.T) {
 	t.Parallel()
 	const want = "the answer is a line of 65.0 MiB, over the limit of 64 MiB"
 	if got := tooLarge(65<<20, maxLine).Error(); got != want {
@@ -196,14 +204,14 @@ func (f *filler) Read(p []byte) (int, error) {
 // It is not parallel: it measures what the whole process allocates.
 //
 //nolint:paralleltest // see above
-func TestALineOverTheLimitCostsNoMemoryBeyondIt(t *testing.T) {
+func TestLineOverTheLimitUsesNoMemoryBeyondTheLimit(t *testing.T) {
 	const limit, size = 1 << 20, 256 << 20
 	in := io.MultiReader(
 		strings.NewReader(`{"result":"`), &filler{size},
 		strings.NewReader(`","jsonrpc":"2.0","id":5}`+"\n"),
 	)
 	var got []string
-	f := framer{max: limit, noise: func([]byte) {}, message: func(m jsonrpc.Message) { got = append(got, show(m)) }}
+	f := framer{maxLine: limit, stray: func([]byte) {}, message: func(m jsonrpc.Message) { got = append(got, show(m)) }}
 	var before, after goruntime.MemStats
 	goruntime.ReadMemStats(&before)
 	f.run(in)
@@ -216,19 +224,47 @@ func TestALineOverTheLimitCostsNoMemoryBeyondIt(t *testing.T) {
 	}
 }
 
-// TestTextThatOpensBracesIsNotSearchedForEver: without a bound this takes hours.
-func TestTextThatOpensBracesIsNotSearchedForEver(t *testing.T) {
+// TestTextThatOpensManyBracesIsSearchedForABoundedTime: without a bound this takes hours.
+func TestTextThatOpensManyBracesIsSearchedForABoundedTime(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{`{`, `{"`, `{"a":`, `{"a":[`, `{"jsonrpc":`, `{"a":"`, `{x`} {
 		text := strings.Repeat(unit, 1<<20/len(unit)) + `"jsonrpc"`
-		if got := frames(strings.NewReader(text+"\n"), maxLine); len(got) != 1 {
-			t.Errorf("%d pieces from repeated %s", len(got), unit)
+		if got := pieces(text + "\n"); got != 1 {
+			t.Errorf("%d pieces from repeated %s", got, unit)
 		}
 	}
 }
 
-// TestTheScannerAgreesWithTheSDK: what the SDK takes for a message is one, with the same parts.
-func TestTheScannerAgreesWithTheSDK(t *testing.T) {
+// pieces returns how many messages and pieces of stray text a framer finds.
+func pieces(text string) int {
+	n := 0
+	f := framer{maxLine: maxLine, message: func(jsonrpc.Message) { n++ }, stray: func([]byte) { n++ }}
+	f.run(strings.NewReader(text))
+	return n
+}
+
+// TestDeepNestingIsStrayText: without a bound on the recursion the stack overflows, which nothing can recover from.
+func TestDeepNestingIsStrayText(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"[", `{"a":`} {
+		line := `{"jsonrpc":"2.0","id":1,"x":` + strings.Repeat(unit, 32<<20/len(unit)) + "\n"
+		if got := pieces(line); got != 1 {
+			t.Errorf("%d pieces from repeated %s", got, unit)
+		}
+	}
+}
+
+func TestMessageWithManyObjectsIsDelivered(t *testing.T) {
+	t.Parallel()
+	line := `starting {"jsonrpc":"2.0","id":1,"result":[` + strings.Repeat("{},", 200_000) + "1]}\n"
+	got := frames(strings.NewReader(line), maxLine)
+	if want := len(`1 [`) + 600_000 + len("1]"); len(got) != 2 || got[0] != `"starting "` || len(got[1]) != want {
+		t.Errorf("%d pieces, the first %.100s", len(got), got[0])
+	}
+}
+
+// TestMessagesAreParsedAsTheSDKDoes: what the SDK takes for a message is one, with the same parts.
+func TestMessagesAreParsedAsTheSDKDoes(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

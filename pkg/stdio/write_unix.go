@@ -1,14 +1,13 @@
 //go:build unix
 
-package spawn
+package stdio
 
 import (
 	"os"
 	"syscall"
 )
 
-// writeNow writes what the pipe takes at once and reports how much that was; it never waits. Its error is never that the pipe
-// is full.
+// writeNow writes what fits into the pipe without waiting, and returns how many bytes that was. A full pipe is not an error.
 func writeNow(pipe *os.File, data []byte) (n int, err error) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {

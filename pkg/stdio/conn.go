@@ -1,4 +1,4 @@
-package spawn
+package stdio
 
 import (
 	"bytes"
@@ -14,85 +14,85 @@ import (
 )
 
 var (
-	errConnected = errors.New("the transport of a process is connected once")
+	errConnected = errors.New("the transport of a process can be connected once")
 	errClosed    = errors.New("the connection is closed")
 )
 
-// transport is a process's pipes as an mcp.Transport. mcp.CommandTransport would end the session at the first stray line on
-// stdout, at a line of 16 MiB, and without descendants or stderr.
-type transport struct{ p *Process }
+// transport is a Link as an mcp.Transport. mcp.CommandTransport would end the session at the first stray line on stdout or at
+// a line of 16 MiB, and leave descendants running.
+type transport struct{ l *Link }
 
 // Connect implements mcp.Transport.
 func (t transport) Connect(context.Context) (mcp.Connection, error) {
-	if !t.p.connected.CompareAndSwap(false, true) {
+	if !t.l.connected.CompareAndSwap(false, true) {
 		return nil, errConnected
 	}
-	return &conn{p: t.p, closed: make(chan struct{})}, nil
+	return &conn{l: t.l}, nil
 }
 
-// conn is the mcp.Connection. Closing it ends reading and writing; the process is ended by Stop alone.
+// conn is the mcp.Connection. Closing it ends reading and writing; only Stop ends the process.
 type conn struct {
-	p      *Process
-	once   sync.Once
-	closed chan struct{}
+	l    *Link
+	once sync.Once
 }
 
 // Read implements mcp.Connection. It returns io.EOF at the end of the server's stdout.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
-	case msg, ok := <-c.p.messages:
+	case msg, ok := <-c.l.messages:
 		if !ok {
 			return nil, io.EOF
 		}
 		return msg, nil
-	case <-c.closed:
+	case <-c.l.readerClosed:
 		return nil, io.EOF
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// Write implements mcp.Connection. A server that does not read holds it up only as long as ctx lasts; a message that was
-// begun is completed behind its back, so that the next one starts on a line of its own.
+// Write implements mcp.Connection. It returns when ctx ends, also while the server does not read; a message that was begun is
+// then completed in the background, so that the next one starts on a line of its own.
 func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	data, err := encode(msg)
 	if err != nil {
 		return err
 	}
 	select {
-	case c.p.writing <- struct{}{}:
-	case <-c.closed:
+	case c.l.writing <- struct{}{}:
+	case <-c.l.readerClosed:
 		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	if ctx.Err() != nil { // a select takes any branch that is open
-		<-c.p.writing
+		<-c.l.writing
 		return ctx.Err()
 	}
-	n, err := writeNow(c.p.stdin, data) // nearly always all of it, which spares a goroutine
+	stdin := c.l.Stdin()
+	n, err := writeNow(stdin, data) // nearly always all of it, which saves a goroutine
 	if err != nil || n == len(data) {
-		<-c.p.writing
-		return lost(err)
+		<-c.l.writing
+		return writeError(err)
 	}
 	written := make(chan error, 1)
 	go func() {
-		_, err := c.p.stdin.Write(data[n:])
-		<-c.p.writing
+		_, err := stdin.Write(data[n:])
+		<-c.l.writing
 		written <- err
 	}()
 	select {
 	case err := <-written:
-		return lost(err)
-	case <-c.closed:
+		return writeError(err)
+	case <-c.l.readerClosed:
 		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// encode is a message as a line. The SDK's encoder checks and copies the parameters of a request once more; ours are compact
-// JSON already.
+// encode returns a message as a line. The SDK's encoder would validate and copy the parameters of a request; those of this
+// program are compact JSON already.
 func encode(msg jsonrpc.Message) ([]byte, error) {
 	req, isRequest := msg.(*jsonrpc.Request)
 	if !isRequest || !req.IsCall() || bytes.IndexByte(req.Params, '\n') >= 0 {
@@ -116,7 +116,7 @@ func encode(msg jsonrpc.Message) ([]byte, error) {
 	return append(line, "}\n"...), nil
 }
 
-func lost(err error) error {
+func writeError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -125,12 +125,9 @@ func lost(err error) error {
 
 // Close implements mcp.Connection.
 func (c *conn) Close() error {
-	c.once.Do(func() {
-		close(c.closed)
-		c.p.deafen()
-	})
+	c.once.Do(func() { close(c.l.readerClosed) })
 	return nil
 }
 
-// SessionID implements mcp.Connection.
+// SessionID implements mcp.Connection. The stdio transport has no session ids.
 func (c *conn) SessionID() string { return "" }

@@ -1,0 +1,60 @@
+package spawn
+
+import (
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
+)
+
+// descendants returns the running processes that certainly belong to what was started as leader: its process group, on Linux
+// also its session, and on Linux whoever has one of the pipes behind its stdout and stderr open. As long as the leader
+// runs, the ids of its group and session are its own. When it is gone they may belong to others by now, unless a member has
+// the run's id in its environment. leader may be the zero value.
+func descendants(leader proc.ID, inodes []uint64, runID string) []proc.ID {
+	found := proc.Holders(inodes)
+	if leader.PID <= 1 {
+		return found
+	}
+	members := proc.Members(leader.PID)
+	ours := func(id proc.ID) bool { return runID != "" && id.HasEnv(runID) }
+	if !leader.Running() && !slices.ContainsFunc(members, ours) {
+		return found
+	}
+	for _, id := range members {
+		if !slices.Contains(found, id) {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// killUntilGone kills what find returns, again and again, because processes may start others in between. It returns what is
+// left at the deadline.
+func killUntilGone(deadline time.Time, find func() []proc.ID) []proc.ID {
+	const pause = time.Millisecond
+	for {
+		found := find()
+		if len(found) == 0 || time.Now().After(deadline) {
+			return found
+		}
+		for _, id := range found {
+			id.Kill()
+		}
+		<-time.After(pause)
+	}
+}
+
+// killDescendants kills what p started and left running, until nothing is found or the deadline has passed.
+func killDescendants(p *Process, deadline time.Time) {
+	if p.entry == nil {
+		return
+	}
+	killUntilGone(deadline, func() []proc.ID {
+		// A child that is being forked has all files of this process until it executes.
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
+		return descendants(p.entry.ID, p.inodes, p.runID)
+	})
+}

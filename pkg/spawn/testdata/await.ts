@@ -1,0 +1,2 @@
+const value: number = await Promise.resolve(1);
+console.error(value);

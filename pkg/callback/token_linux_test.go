@@ -47,7 +47,7 @@ func TestOtherUserCannotCallWithoutToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), program)
-	c.Dir, c.Env = "/", []string{otherUserEnv + "=" + s.hosts[0] + "\n" + validRequest(s, withoutID("greet")).String()}
+	c.Dir, c.Env = "/", []string{otherUserEnv + "=" + s.hosts[0] + "\n" + validRequest(s, withoutID()).String()}
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("the other user's process: %v\n%s", err, out)

@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-// withoutID returns a request that calls a tool with the argument 5 and has no invocation id.
-func withoutID(tool string) string {
-	return strings.Replace(body("ID", tool, 5), `"invocation_id":"ID",`, "", 1)
+// withoutID returns a call of greet with the argument 5 and without an invocation id.
+func withoutID() string {
+	return strings.Replace(body("ID", "greet", 5), `"invocation_id":"ID",`, "", 1)
 }
 
 func TestRequiresTokenWithoutInvocationID(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	register(t, s, echo)
-	for _, request := range []string{withoutID("greet"), strings.Replace(body("ID", "greet", 5), `"ID"`, "null", 1)} {
+	for _, request := range []string{withoutID(), strings.Replace(body("ID", "greet", 5), `"ID"`, "null", 1)} {
 		q := validRequest(s, request)
 		got := sendRaw(t, s, q)
 		if got.Result.Type != "error" || !strings.Contains(got.Result.Message, "Authorization: Bearer") {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// ErrUnknown is in the error of Decode for a type of event that this version does not know. Such a record is to be skipped.
+// ErrUnknown is wrapped in the error of Decode for an unknown type of event. Readers skip such a record, of a later version.
 var ErrUnknown = errors.New("unknown type of event")
 
-// Decode reads a record from what MarshalJSON writes, a line of events.ndjson. Fields that it does not know are left out. A Log
-// keeps its hint in the message.
+// Decode decodes a record that MarshalJSON encoded, a line of events.ndjson. It ignores unknown fields. The hint of a Log stays
+// part of its message.
 func Decode(line []byte) (Record, error) {
 	var head struct {
 		V       int       `json:"v"`
@@ -24,14 +24,14 @@ func Decode(line []byte) (Record, error) {
 		Trail   string    `json:"trail"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
-		return Record{}, fmt.Errorf("read an event: %w", err)
+		return Record{}, fmt.Errorf("decode event: %w", err)
 	}
 	if head.V != Version || head.Type == "" {
-		return Record{}, fmt.Errorf("read an event: v is %d and type %q, not %d and a name", head.V, head.Type, Version)
+		return Record{}, fmt.Errorf("decode event: v is %d and type is %q, expected v %d and a type", head.V, head.Type, Version)
 	}
 	e, err := decodeEvent(head.Type, line)
 	if err != nil {
-		return Record{}, fmt.Errorf("read an event of type %q: %w", head.Type, err)
+		return Record{}, fmt.Errorf("decode event of type %q: %w", head.Type, err)
 	}
 	return Record{Time: head.Time, Seq: head.Seq, Session: head.Session, Trail: head.Trail, Event: e}, nil
 }
@@ -64,7 +64,7 @@ func decodeEvent(name string, line []byte) (Event, error) {
 	case RunFinished{}.Type():
 		return as[RunFinished](line)
 	case Log{}.Type():
-		l, err := as[logged](line)
+		l, err := as[logFields](line)
 		if l.Call != "" {
 			return CallProgress{Call: l.Call, Tool: l.Source, Message: l.Message}, err
 		}
@@ -73,7 +73,7 @@ func decodeEvent(name string, line []byte) (Event, error) {
 	return nil, ErrUnknown
 }
 
-// as reads an event's own fields. Numbers in arguments stay as they are written.
+// as decodes the fields of an event. Numbers in arguments become json.Number.
 func as[T any](line []byte) (T, error) {
 	var e T
 	d := json.NewDecoder(bytes.NewReader(line))

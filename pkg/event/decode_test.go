@@ -11,7 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-func TestEveryRecordIsReadAsItWasWritten(t *testing.T) {
+func TestDecodeRecords(t *testing.T) {
 	t.Parallel()
 	events := append(everyEvent(),
 		event.TrailFinished{File: "a.trail.yaml", Outcome: event.Error, Reason: "a.trail.yaml:3:5: unknown key", Line: 3, Artifacts: []string{}},
@@ -23,7 +23,7 @@ func TestEveryRecordIsReadAsItWasWritten(t *testing.T) {
 		want := record(nil, "s1", "a.trail.yaml", e)
 		got, err := event.Decode(encode(t, want))
 		if started, ok := want.Event.(event.TrailStarted); ok {
-			started.Steps = 0 // JSON does not have it
+			started.Steps = 0 // it is not encoded
 			want.Event = started
 		}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -41,7 +41,7 @@ func encode(t *testing.T, r event.Record) []byte {
 	return line
 }
 
-func TestALogIsReadWithItsHintInTheMessage(t *testing.T) {
+func TestDecodedLogHasHintInMessage(t *testing.T) {
 	t.Parallel()
 	got, err := event.Decode(encode(t, record(nil, "", "", event.Log{Level: "warn", Message: "m", Hint: "h"})))
 	if diff := cmp.Diff(event.Event(event.Log{Level: "warn", Message: "m\nhint: h"}), got.Event); err != nil || diff != "" {
@@ -49,21 +49,21 @@ func TestALogIsReadWithItsHintInTheMessage(t *testing.T) {
 	}
 }
 
-func TestDecodeToleratesWhatComesLaterAndSaysWhatIsNoEvent(t *testing.T) {
+func TestDecodeErrors(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		line, err string
 		unknown   bool
 	}{
-		"fields of a later version": {line: `{"v":1,"type":"step.started","time":"2026-11-20T12:00:00Z","seq":3,"index":1,"colour":["red"],"at":{"x":1}}`},
-		"fields that are missing":   {line: `{"v":1,"type":"trail.finished","time":"2026-11-20T12:00:00Z","seq":3}`},
-		"a type of a later version": {line: `{"v":1,"type":"moon.rose","time":"2026-11-20T12:00:00Z","seq":3}`, err: `"moon.rose"`, unknown: true},
-		"another version":           {line: `{"v":2,"type":"log","time":"2026-11-20T12:00:00Z","seq":3}`, err: "v is 2"},
-		"another file":              {line: `{"name":"package"}`, err: "v is 0"},
-		"half a line":               {line: `{"v":1,"type":"log","ti`, err: "unexpected end"},
-		"another shape":             {line: `{"v":1,"type":"step.started","time":"2026-11-20T12:00:00Z","seq":3,"index":"one"}`, err: "cannot unmarshal string"},
-		"no object":                 {line: `[1]`, err: "cannot unmarshal array"},
-		"nothing":                   {line: ``, err: "unexpected end"},
+		"unknown fields":        {line: `{"v":1,"type":"step.started","time":"2026-11-20T12:00:00Z","seq":3,"index":1,"colour":["red"],"at":{"x":1}}`},
+		"missing fields":        {line: `{"v":1,"type":"trail.finished","time":"2026-11-20T12:00:00Z","seq":3}`},
+		"an unknown type":       {line: `{"v":1,"type":"moon.rose","time":"2026-11-20T12:00:00Z","seq":3}`, err: `"moon.rose"`, unknown: true},
+		"another version":       {line: `{"v":2,"type":"log","time":"2026-11-20T12:00:00Z","seq":3}`, err: "v is 2"},
+		"another file":          {line: `{"name":"package"}`, err: "v is 0"},
+		"half a line":           {line: `{"v":1,"type":"log","ti`, err: "unexpected end"},
+		"a wrong type of field": {line: `{"v":1,"type":"step.started","time":"2026-11-20T12:00:00Z","seq":3,"index":"one"}`, err: "cannot unmarshal string"},
+		"not an object":         {line: `[1]`, err: "cannot unmarshal array"},
+		"nothing":               {line: ``, err: "unexpected end"},
 	} {
 		_, err := event.Decode([]byte(tt.line))
 		if (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) || errors.Is(err, event.ErrUnknown) != tt.unknown {
@@ -72,7 +72,7 @@ func TestDecodeToleratesWhatComesLaterAndSaysWhatIsNoEvent(t *testing.T) {
 	}
 }
 
-func FuzzWhatIsReadIsWrittenTheSame(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	for _, e := range everyEvent() {
 		line, err := record(nil, "s1", "a.trail.yaml", e).MarshalJSON()
 		if err != nil {
@@ -91,7 +91,7 @@ func FuzzWhatIsReadIsWrittenTheSame(f *testing.F) {
 			t.Fatalf("%v in %s", err, first)
 		}
 		if second := encode(t, again); string(second) != string(first) {
-			t.Fatalf("written again:\n%s\nwas\n%s", second, first)
+			t.Fatalf("encoded again:\n%s\nwant\n%s", second, first)
 		}
 	})
 }

@@ -1,5 +1,5 @@
-// Package event is the one stream of what a run does. The console, JSON lines, JUnit and the session log render it and know
-// nothing else of the run. Records are numbered, timed and stripped of secrets here, once, before any handler sees them.
+// Package event has the stream of events of a run. The console, JSON lines, JUnit and session logs render it and know nothing else of
+// the run. The stream numbers, times and redacts records once, before any handler receives them.
 package event
 
 import (
@@ -11,16 +11,16 @@ import (
 
 // Event is one of the structs of this package; the set is closed.
 type Event interface {
-	// Type is the value of "type" in JSON (specification, section 10.3).
+	// Type returns the value of "type" in JSON (specification, section 10.3).
 	Type() string
-	// redacted returns a copy whose free text went through r.
+	// redacted returns a copy with secrets replaced by r, and with texts of calls cut to MaxText.
 	redacted(r Redactor) Event
 }
 
 // Outcome is how a trail or a step ended.
 type Outcome string
 
-// The outcomes of section 9.
+// The outcomes of section 9 of the specification.
 const (
 	Passed  Outcome = "passed"
 	Failed  Outcome = "failed"
@@ -28,37 +28,37 @@ const (
 	Skipped Outcome = "skipped"
 )
 
-// RunStarted opens a run. Paths of trails are relative to Dir, or absolute.
+// RunStarted is the first event of a run. Paths of trails are relative to Dir, or absolute.
 type RunStarted struct {
 	Trails  int    `json:"trails"`
 	Workers int    `json:"workers,omitempty"` // sessions at once
-	Shard   string `json:"shard,omitempty"`   // 2/3 is the second of three; empty for a run that is no part of one
-	Plan    string `json:"plan,omitempty"`    // the same for all shards that were cut from the same trails by the same durations
+	Shard   string `json:"shard,omitempty"`   // 2/3 is the second of three; empty without sharding
+	Plan    string `json:"plan,omitempty"`    // the same for all shards of the same trails and durations
 	Root    string `json:"root,omitempty"`    // of the project
 	Dir     string `json:"dir,omitempty"`     // where the run was started
 }
 
-// TrailStarted opens a trail, once its scope is known.
+// TrailStarted says that a trail starts. Its scope is known by then.
 type TrailStarted struct {
 	File   string `json:"file"`
 	Title  string `json:"title"`
 	Target string `json:"target"`
 	Driver string `json:"driver"`
 	Agent  string `json:"agent"`
-	Device string `json:"device,omitempty"` // as the user calls it; empty when there is only one
-	// DeviceID is what the platform calls the device, such as a serial; empty when it is not known.
+	Device string `json:"device,omitempty"` // its name in the project or on the command line; empty when there is only one
+	// DeviceID identifies the device on its platform, such as a serial number; empty when it is not known.
 	DeviceID string `json:"deviceId,omitempty"`
 	Steps    int    `json:"-"`
 }
 
-// ServerStarted says that a tool server is up and listed.
+// ServerStarted says that a tool server runs and has listed its tools.
 type ServerStarted struct {
 	Server     string `json:"server"`
 	Tools      int    `json:"tools"`
 	DurationMs int64  `json:"durationMs"`
 }
 
-// StepStarted opens step Index (from 1) of Of.
+// StepStarted says that step Index, from 1, of Of starts.
 type StepStarted struct {
 	Index int    `json:"index"`
 	Of    int    `json:"of"`
@@ -74,19 +74,19 @@ type CallStarted struct {
 	Args   map[string]any `json:"args"`
 }
 
-// CallProgress carries what a running call says of itself. In JSON it is a log record.
+// CallProgress is a progress message of a running call. In JSON it is a log record.
 type CallProgress struct {
 	Call    string
 	Tool    string
 	Message string
 }
 
-// MarshalJSON writes the progress as a Log that says whose it is.
+// MarshalJSON encodes the message as a Log with the id of the call.
 func (e CallProgress) MarshalJSON() ([]byte, error) {
-	return marshal(logged{Level: "info", Source: e.Tool, Message: e.Message, Call: e.Call})
+	return marshal(logFields{Level: "info", Source: e.Tool, Message: e.Message, Call: e.Call})
 }
 
-// CallFinished closes a call.
+// CallFinished says how a call ended.
 type CallFinished struct {
 	Call       string     `json:"call"`
 	Tool       string     `json:"tool"`
@@ -97,49 +97,49 @@ type CallFinished struct {
 	DurationMs int64      `json:"durationMs"`
 }
 
-// StepFinished closes a step.
+// StepFinished says how a step ended.
 type StepFinished struct {
 	Index   int     `json:"index"`
 	Outcome Outcome `json:"outcome"`
 }
 
-// Evidence says that a file about the session was kept.
+// Evidence says that a file was added to the session's folder.
 type Evidence struct {
 	File  string `json:"file"`  // below the session's folder, with slashes
 	Title string `json:"title"` // what it shows
-	Step  int    `json:"step"`  // during which step, from 1; 0 outside of one
-	Call  string `json:"call"`  // during which call; empty outside of one
+	Step  int    `json:"step"`  // that was running, from 1; 0 outside of steps
+	Call  string `json:"call"`  // id of the call that it belongs to; empty outside of calls
 }
 
-// TrailFinished closes a trail. Step is the 1-based step that decided the outcome, 0 when none did. MarshalJSON writes place and
-// hint into the reason too, for readers that look at nothing else; Decode takes them out again.
+// TrailFinished says how a trail ended. Step is the step that decided the outcome, from 1; 0 when none did. MarshalJSON adds the
+// position and the hint to the reason, for readers that use nothing else; Decode removes them again.
 type TrailFinished struct {
 	File       string   `json:"file"`
 	Title      string   `json:"title"`
-	Device     string   `json:"device,omitempty"` // as the user calls it; empty when there is only one
+	Device     string   `json:"device,omitempty"` // its name in the project or on the command line; empty when there is only one
 	Outcome    Outcome  `json:"outcome"`
-	Flaky      bool     `json:"flaky"` // passed, but not at the first attempt
+	Flaky      bool     `json:"flaky"` // passed, but not on the first attempt
 	Reason     string   `json:"reason"`
 	Hint       string   `json:"hint"`
 	Step       int      `json:"step"`
 	StepText   string   `json:"stepText"`
 	Tool       string   `json:"tool"`    // the call that failed
-	Line       int      `json:"line"`    // where the failing call stands in File, from 1; 0 for none
-	Snippet    string   `json:"snippet"` // that line and those around it, ready to print; may be empty
+	Line       int      `json:"line"`    // of the failed call in File, from 1; 0 for none
+	Snippet    string   `json:"snippet"` // that line and those around it, formatted; may be empty
 	DurationMs int64    `json:"durationMs"`
 	Attempts   int      `json:"attempts"`
 	Artifacts  []string `json:"artifacts"`
 }
 
-// MarshalJSON writes the fields of the specification, section 10.3; the reason says where and what to do.
+// MarshalJSON encodes the fields of the specification, section 10.3, with position and hint in the reason.
 func (e TrailFinished) MarshalJSON() ([]byte, error) {
 	type plain TrailFinished
-	e.Reason = withHint(e.place()+e.Reason, e.Hint)
+	e.Reason = withHint(e.position()+e.Reason, e.Hint)
 	return marshal(plain(e))
 }
 
-// place is what the reason starts with in JSON: nothing when it says so itself.
-func (e TrailFinished) place() string {
+// position returns what the reason begins with in JSON; it is empty when the reason has a position already.
+func (e TrailFinished) position() string {
 	if e.Line == 0 || strings.HasPrefix(e.Reason, e.File+":") {
 		return ""
 	}
@@ -153,7 +153,7 @@ func withHint(text, hint string) string {
 	return text + "\nhint: " + hint
 }
 
-// RunFinished closes a run.
+// RunFinished is the last event of a run.
 type RunFinished struct {
 	Passed     int      `json:"passed"`
 	Failed     int      `json:"failed"`
@@ -162,10 +162,10 @@ type RunFinished struct {
 	Flaky      int      `json:"flaky"`
 	ExitCode   int      `json:"exitCode"`
 	DurationMs int64    `json:"durationMs"`
-	NotRun     []NotRun `json:"notRun,omitempty"` // what the run ended before
+	NotRun     []NotRun `json:"notRun,omitempty"` // trails that were not started
 }
 
-// Count adds a trail that ended.
+// Count adds a finished trail.
 func (e *RunFinished) Count(o Outcome, flaky bool) {
 	switch o {
 	case Passed:
@@ -182,14 +182,14 @@ func (e *RunFinished) Count(o Outcome, flaky bool) {
 	}
 }
 
-// NotRun is a trail whose turn did not come.
+// NotRun is a trail that the run ended before.
 type NotRun struct {
 	File   string `json:"file"`
 	Title  string `json:"title"`
 	Device string `json:"device,omitempty"`
 }
 
-// Log is anything else worth saying. Level is debug, info, warn or error.
+// Log is any other message. Level is debug, info, warn or error.
 type Log struct {
 	Level   string `json:"level"`
 	Source  string `json:"source"`
@@ -197,17 +197,17 @@ type Log struct {
 	Hint    string `json:"-"`
 }
 
-// logged is a log record in JSON.
-type logged struct {
+// logFields are the fields of a log record in JSON.
+type logFields struct {
 	Level   string `json:"level"`
 	Source  string `json:"source"`
 	Message string `json:"message"`
 	Call    string `json:"call,omitempty"`
 }
 
-// MarshalJSON writes the fields of the specification, section 10.3; the hint is part of the message.
+// MarshalJSON encodes the fields of the specification, section 10.3. The hint is part of the message.
 func (e Log) MarshalJSON() ([]byte, error) {
-	return marshal(logged{Level: e.Level, Source: e.Source, Message: withHint(e.Message, e.Hint)})
+	return marshal(logFields{Level: e.Level, Source: e.Source, Message: withHint(e.Message, e.Hint)})
 }
 
 // Type implements Event.

@@ -50,7 +50,7 @@ func everyEvent() []event.Event {
 	}
 }
 
-func TestEveryRecordIsOneFlatObject(t *testing.T) {
+func TestRecordIsFlatObject(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"run.started":    `"trails":2,"workers":4,"shard":"1/3","plan":"0f","root":"/project","dir":"/project/trails"`,
@@ -74,7 +74,7 @@ func TestEveryRecordIsOneFlatObject(t *testing.T) {
 			}
 			own := want[e.Type()]
 			if p, ok := e.(event.CallProgress); ok {
-				own += fmt.Sprintf(`,"call":%q`, p.Call) // a log record that says whose it is
+				own += fmt.Sprintf(`,"call":%q`, p.Call) // a log record with the id of its call
 			}
 			b, err := record(nil, session, trail, e).MarshalJSON()
 			if err != nil {
@@ -87,13 +87,13 @@ func TestEveryRecordIsOneFlatObject(t *testing.T) {
 	}
 }
 
-func TestNothingIsNull(t *testing.T) {
+func TestNothingIsEncodedAsNull(t *testing.T) {
 	t.Parallel()
 	for _, secrets := range []map[string]string{nil, {"S": "secret"}} {
 		for _, e := range everyEvent() {
 			zero, ok := reflect.TypeAssert[event.Event](reflect.Zero(reflect.TypeOf(e)))
 			if !ok {
-				t.Fatalf("%T is no event", e)
+				t.Fatalf("%T is not an event", e)
 			}
 			b, err := json.Marshal(record(secrets, "", "", zero))
 			if err != nil || strings.Contains(string(b), "null") {
@@ -103,7 +103,7 @@ func TestNothingIsNull(t *testing.T) {
 	}
 }
 
-// withSecret is a list with the secret in its second item.
+// withSecret returns a list with the secret in its second item.
 func withSecret(list reflect.Type) reflect.Value {
 	if list.Elem().Kind() == reflect.String {
 		return reflect.ValueOf([]string{"x", "hunter2"})
@@ -115,8 +115,8 @@ func withSecret(list reflect.Type) reflect.Value {
 	return v
 }
 
-// TestEveryTextIsRedacted puts the secret into every string of every event.
-func TestEveryTextIsRedacted(t *testing.T) {
+// TestRedactsEveryString puts the secret into every string of every event.
+func TestRedactsEveryString(t *testing.T) {
 	t.Parallel()
 	enumerated := map[string]bool{"Driver": true, "Agent": true, "Call": true, "Kind": true, "Outcome": true, "Level": true, "Shard": true, "Plan": true}
 	for _, e := range everyEvent() {
@@ -137,27 +137,27 @@ func TestEveryTextIsRedacted(t *testing.T) {
 		before := fmt.Sprintf("%v", full.Interface())
 		ev, ok := reflect.TypeAssert[event.Event](full)
 		if !ok {
-			t.Fatalf("%T is no event", e)
+			t.Fatalf("%T is not an event", e)
 		}
 		b, err := json.Marshal(record(map[string]string{"S": "hunter2"}, "session hunter2", "trail hunter2", ev))
 		if err != nil || strings.Contains(string(b), "hunter2") {
 			t.Errorf("%s, %v", b, err)
 		}
 		if after := fmt.Sprintf("%v", full.Interface()); after != before {
-			t.Errorf("the sender's event changed: %s, was %s", after, before)
+			t.Errorf("the emitted event was modified: %s, want %s", after, before)
 		}
 	}
 }
 
-func TestRecordsAreNumberedAndDeliveredInOrder(t *testing.T) {
+func TestRecordsAreNumberedAndHandledInOrder(t *testing.T) {
 	t.Parallel()
 	const goroutines, each = 8, 200
 	var all, own []int64
-	note := func(to *[]int64) event.Handler {
+	collect := func(to *[]int64) event.Handler {
 		return event.HandlerFunc(func(r event.Record) { *to = append(*to, r.Seq) })
 	}
-	s := event.NewStream(noon, redact.New(nil), note(&all))
-	session := s.Session("s", "t", note(&own))
+	s := event.NewStream(noon, redact.New(nil), collect(&all))
+	session := s.Session("s", "t", collect(&own))
 	var wg sync.WaitGroup
 	for i := range goroutines {
 		wg.Go(func() {
@@ -172,7 +172,7 @@ func TestRecordsAreNumberedAndDeliveredInOrder(t *testing.T) {
 	}
 	wg.Wait()
 	if len(all) != goroutines*each || len(own) != goroutines*each/2 {
-		t.Fatalf("%d and %d records, want %d and half of it", len(all), len(own), goroutines*each)
+		t.Fatalf("%d and %d records, want %d and half as many", len(all), len(own), goroutines*each)
 	}
 	for i, seq := range all {
 		if seq != int64(i+1) {
@@ -186,26 +186,26 @@ func TestRecordsAreNumberedAndDeliveredInOrder(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeEncodedIsAnError(t *testing.T) {
+func TestEncodingErrors(t *testing.T) {
 	t.Parallel()
 	_, err := json.Marshal(record(nil, "", "", event.CallStarted{Args: map[string]any{"f": func() {}}}))
 	if err == nil {
-		t.Error("no error")
+		t.Error("a function was encoded")
 	}
 }
 
-func TestHeldEventsWaitAndKeepTheirOrder(t *testing.T) {
+func TestBufferedEventsAreForwardedInOrder(t *testing.T) {
 	t.Parallel()
 	var got []string
 	s := event.NewStream(time.Now, redact.New(nil), event.HandlerFunc(func(r event.Record) {
 		got = append(got, r.Session+" "+r.Event.(event.Log).Message)
 	}))
-	held, dropped, to := event.Hold(), event.Hold(), s.Session("s", "t", nil)
-	held.Log("info", "x", "first", "")
+	buffer, dropped, to := event.NewBuffer(), event.NewBuffer(), s.Session("s", "t", nil)
+	buffer.Log("info", "x", "first", "")
 	dropped.Log("info", "x", "never", "")
 	to.Log("info", "x", "before", "")
-	held.Pass(to)
-	held.Log("info", "x", "last", "")
+	buffer.ForwardTo(to)
+	buffer.Log("info", "x", "last", "")
 	if diff := cmp.Diff([]string{"s before", "s first", "s last"}, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

@@ -16,10 +16,10 @@ const Version = 1
 // Redactor replaces secrets in text.
 type Redactor interface {
 	Text(s string) string
-	Value(v any) any // the same for every string inside a JSON-like value; the original is left alone
+	Value(v any) any // replaces them in every string of a JSON-like value, which it does not change
 }
 
-// Record is an event with its place in the stream.
+// Record is an event with its position in the stream.
 type Record struct {
 	Time    time.Time
 	Seq     int64
@@ -28,18 +28,18 @@ type Record struct {
 	Event   Event
 }
 
-// MarshalJSON writes the record and its event as one flat object.
+// MarshalJSON encodes the record and its event as one flat object.
 func (r Record) MarshalJSON() ([]byte, error) {
 	line := bytes.NewBuffer(make([]byte, 0, 512))
 	line.WriteString(`{"v":` + strconv.Itoa(Version) + `,"type":"` + r.Event.Type() + `","time":"`)
 	line.Write(r.Time.AppendFormat(line.AvailableBuffer(), time.RFC3339Nano))
 	line.WriteString(`","seq":` + strconv.FormatInt(r.Seq, 10))
-	for _, place := range [][2]string{{`,"session":`, r.Session}, {`,"trail":`, r.Trail}} {
-		if place[1] == "" {
+	for _, field := range [][2]string{{`,"session":`, r.Session}, {`,"trail":`, r.Trail}} {
+		if field[1] == "" {
 			continue
 		}
-		line.WriteString(place[0])
-		if err := encode(line, place[1]); err != nil {
+		line.WriteString(field[0])
+		if err := encode(line, field[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -51,7 +51,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	if len(flat) == head+len("{}") {
 		return append(flat[:head], '}'), nil
 	}
-	flat[head] = ',' // where the event's own object begins
+	flat[head] = ',' // instead of the opening brace of the event
 	return flat, nil
 }
 
@@ -70,7 +70,7 @@ func marshal(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Handler renders records. The stream calls handlers one record at a time.
+// Handler receives records. A stream calls its handlers one at a time.
 type Handler interface {
 	Handle(r Record)
 }
@@ -81,10 +81,10 @@ type HandlerFunc func(Record)
 // Handle calls f.
 func (f HandlerFunc) Handle(r Record) { f(r) }
 
-// Stream numbers and times events and hands them to its handlers in order. It may be used from any goroutine. A handler that
-// panics gets nothing more; events come from goroutines that nobody could recover otherwise.
+// Stream numbers and times events and passes them to its handlers in order. It may be used by any goroutine. It recovers panics
+// of handlers; one that has panicked receives no more records.
 type Stream struct {
-	// OnPanic is told of a handler's panic. It may be nil.
+	// OnPanic is called after a handler has panicked. It may be nil.
 	OnPanic func(err error)
 
 	mu       sync.Mutex
@@ -94,20 +94,20 @@ type Stream struct {
 	handlers []Handler
 }
 
-// NewStream makes a stream; every event goes to every handler.
+// NewStream returns a stream that passes every event to every handler.
 func NewStream(now func() time.Time, redactor Redactor, handlers ...Handler) *Stream {
 	return &Stream{now: now, redactor: redactor, handlers: handlers}
 }
 
-// Emit sends an event that belongs to no session, on the terms of Emitter.Emit.
+// Emit emits an event that does not belong to a session; see Emitter.Emit.
 func (s *Stream) Emit(e Event) { s.emit(Record{Event: e}, nil) }
 
-// Session returns an emitter for one session; its records also go to extra, the session's own log.
-func (s *Stream) Session(session, trail string, extra Handler) *Emitter {
-	return &Emitter{stream: s, session: session, trail: trail, extra: extra}
+// Session returns an emitter for one session. Its records are also passed to log, which may be nil.
+func (s *Stream) Session(session, trail string, log Handler) *Emitter {
+	return &Emitter{stream: s, session: session, trail: trail, log: log}
 }
 
-func (s *Stream) emit(r Record, extra Handler) {
+func (s *Stream) emit(r Record, log Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seq++
@@ -119,12 +119,13 @@ func (s *Stream) emit(r Record, extra Handler) {
 			s.handlers[i] = nil
 		}
 	}
-	if extra != nil {
-		s.handle(extra, r)
+	if log != nil {
+		s.handle(log, r)
 	}
 }
 
-func (s *Stream) handle(h Handler, r Record) (sound bool) {
+// handle reports whether the handler returned without a panic.
+func (s *Stream) handle(h Handler, r Record) (ok bool) {
 	defer func() {
 		if p := recover(); p != nil && s.OnPanic != nil {
 			s.OnPanic(fault.Panicked(p))
@@ -134,46 +135,47 @@ func (s *Stream) handle(h Handler, r Record) (sound bool) {
 	return true
 }
 
-// Emitter sends the events of one session.
+// Emitter emits the events of one session.
 type Emitter struct {
-	stream         *Stream // nil for one that holds back
+	stream         *Stream // nil for one that buffers
 	session, trail string
-	extra          Handler
+	log            Handler
 
-	mu      sync.Mutex
-	waiting []Event
-	to      *Emitter
+	mu       sync.Mutex
+	buffered []Event
+	to       *Emitter
 }
 
-// Hold returns an emitter that keeps its events until Pass is called; without that they are lost.
-func Hold() *Emitter { return &Emitter{} }
+// NewBuffer returns an emitter that buffers its events until ForwardTo is called, and loses them otherwise.
+func NewBuffer() *Emitter { return &Emitter{} }
 
-// Pass sends what was held back to another emitter, and everything from now on.
-func (e *Emitter) Pass(to *Emitter) {
+// ForwardTo emits the buffered events, and all later ones, with another emitter.
+func (e *Emitter) ForwardTo(to *Emitter) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, ev := range e.waiting {
+	for _, ev := range e.buffered {
 		to.Emit(ev)
 	}
-	e.waiting, e.to = nil, to
+	e.buffered, e.to = nil, to
 }
 
-// Emit sends an event of the session. What the event refers to, such as arguments, must not change afterwards: handlers may keep it.
+// Emit emits an event of the session. The caller must not change arguments and other values of the event afterwards, because
+// handlers may keep them.
 func (e *Emitter) Emit(ev Event) {
 	if e.stream != nil {
-		e.stream.emit(Record{Session: e.session, Trail: e.trail, Event: ev}, e.extra)
+		e.stream.emit(Record{Session: e.session, Trail: e.trail, Event: ev}, e.log)
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.to == nil {
-		e.waiting = append(e.waiting, ev)
+		e.buffered = append(e.buffered, ev)
 		return
 	}
 	e.to.Emit(ev)
 }
 
-// Log sends a Log event of the session.
+// Log emits a Log event of the session.
 func (e *Emitter) Log(level, source, message, hint string) {
 	e.Emit(Log{Level: level, Source: source, Message: message, Hint: hint})
 }

@@ -1,5 +1,5 @@
-// Package fault describes what can go wrong in words a user can act on: a kind that decides the exit code, a message, a
-// hint, and for files the place. It refuses to print anything and knows no other package of this program.
+// Package fault has the errors that users see: a kind, which decides the exit code, a message, a hint, and for files the
+// position. It prints nothing and imports no other package of this program.
 package fault
 
 import (
@@ -18,7 +18,7 @@ const (
 	Misuse         Kind = "misuse"          // flags or arguments
 	Config         Kind = "config"          // a project, target or toolset file
 	Trail          Kind = "trail"           // a trail file, or arguments recorded in it
-	Scope          Kind = "scope"           // target, driver or agent mode stays open
+	Scope          Kind = "scope"           // target, driver or agent mode is not known
 	NothingMatched Kind = "nothing matched" // no trail for the given paths or tags
 	Registration   Kind = "registration"    // tool names collide
 	Runtime        Kind = "runtime"         // no JavaScript runtime for a script
@@ -26,8 +26,8 @@ const (
 	Timeout        Kind = "timeout"         // --timeout reached
 	Interrupted    Kind = "interrupted"     // SIGINT or SIGHUP
 	Terminated     Kind = "terminated"      // SIGTERM
-	Unavailable    Kind = "not available"   // asked for something this version does not do
-	Bug            Kind = "bug"             // ours; the only kind that asks for a report
+	Unavailable    Kind = "not available"   // this version cannot do what was requested
+	Bug            Kind = "bug"             // a bug in trailblaze, to be reported
 )
 
 // The kinds of a failed call or a failed server (specification, section 7).
@@ -37,22 +37,22 @@ const (
 	PermissionDenied Kind = "permission denied"
 	ProtocolError    Kind = "protocol error"
 	Crashed          Kind = "crashed"
-	ToolFailed       Kind = "tool failed"       // the tool answered isError
-	ToolFatal        Kind = "fatal"             // the tool answered with the FatalError variant
+	ToolFailed       Kind = "tool failed"       // the result has isError
+	ToolFatal        Kind = "fatal"             // the result has the variant FatalError
 	UnknownTool      Kind = "unknown tool"      // no source provides it
 	InvalidArguments Kind = "invalid arguments" // they do not fit the tool's input schema
 	UnknownValue     Kind = "unknown value"     // a {{token}} that nothing defines
-	TooLarge         Kind = "message too large" // a line over the cap
-	Cancelled        Kind = "cancelled"         // the run ended while the call was in flight
+	TooLarge         Kind = "message too large" // a line is longer than the limit
+	Cancelled        Kind = "cancelled"         // the run ended while the call was pending
 )
 
-// Error is a fault with advice. Its text is Message alone; Hint and Details are for the renderer.
+// Error is an error with a hint. Error() is Message alone; packages that print errors print Hint and Details.
 type Error struct {
 	Kind    Kind
 	Message string
 	Hint    string         // what to do about it; may be empty
 	Details map[string]any // machine-readable facts; may be nil
-	Cause   error          // for errors.Is and errors.As; not printed
+	Cause   error          // what Unwrap returns; not printed
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -70,7 +70,7 @@ func Wrap(kind Kind, cause error, hint, what string) *Error {
 	return &Error{Kind: kind, Hint: hint, Message: what + ": " + cause.Error(), Cause: cause}
 }
 
-// Panicked makes a Bug of what recover returned; call it where the stack still shows the panic.
+// Panicked makes a Bug of a value that recover returned. Call it in the deferred function, so that the stack shows the panic.
 func Panicked(p any) *Error {
 	return &Error{
 		Kind: Bug, Message: fmt.Sprintf("internal error: %v", p),
@@ -109,8 +109,8 @@ func Split(err error) []error {
 	return parts
 }
 
-// Hints returns the advice for err and for each error joined into it, none twice. Several problems in files keep theirs to
-// themselves: each is about a place. A bug asks for a report.
+// Hints returns the hints of err and of each error joined into it, each once. Of Problems it returns the hint only when there is
+// one problem, since hints of several are printed with their positions. A bug has the hint to report it.
 func Hints(err error) []string {
 	var hints []string
 	for _, part := range Split(err) {
@@ -150,7 +150,7 @@ const (
 	ExitTerminated  = 143
 )
 
-// ExitCode returns the process exit code that err stands for; several joined errors count as the worst of them.
+// ExitCode returns the exit code of the process for err, the worst one for several joined errors.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitPassed
@@ -178,7 +178,7 @@ func ExitCode(err error) int {
 	}
 }
 
-// Worst returns the code that decides a run: what ended it from outside, then 2 > 3 > 1 > 4 > 0.
+// Worst returns the exit code that takes precedence: that of a timeout or signal, then 2 > 3 > 1 > 4 > 0.
 func Worst(a, b int) int {
 	order := []int{ExitPassed, ExitNothing, ExitFailed, ExitMisuse, ExitInfra, ExitTimeout, ExitInterrupted, ExitTerminated}
 	if slices.Index(order, a) >= slices.Index(order, b) {
@@ -187,7 +187,7 @@ func Worst(a, b int) int {
 	return b
 }
 
-// Problem is one finding in a file. Line and Column count from 1; 0 means the file as a whole.
+// Problem is one error in a file. Line and Column count from 1; 0 means the file as a whole.
 type Problem struct {
 	Kind    Kind   `json:"-"` // Config or Trail
 	File    string `json:"file"`
@@ -198,7 +198,7 @@ type Problem struct {
 	Snippet string `json:"-"` // the source line with a caret under the column, ready to print
 }
 
-// Error is "file:line:column: message".
+// Error returns "file:line:column: message".
 func (p Problem) Error() string {
 	if p.Line == 0 {
 		return p.File + ": " + p.Message
@@ -206,7 +206,7 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
-// Problems is every finding of one or more files, reported together.
+// Problems are all errors of one or more files, reported together.
 type Problems []Problem
 
 func (ps Problems) Error() string {

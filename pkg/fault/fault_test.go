@@ -12,7 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-func TestEveryKindHasItsExitCode(t *testing.T) {
+func TestExitCodesOfKinds(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[fault.Kind]int{
 		fault.Misuse: 3, fault.Config: 3, fault.Trail: 3, fault.Scope: 3, fault.Unavailable: 3, fault.NothingMatched: 4,
@@ -24,20 +24,20 @@ func TestEveryKindHasItsExitCode(t *testing.T) {
 		}
 	}
 	if fault.ExitCode(nil) != 0 || fault.ExitCode(io.EOF) != 2 || fault.KindOf(io.EOF) != fault.Bug {
-		t.Error("no error is 0; an error without a kind is a bug and 2")
+		t.Error("want 0 for no error, and 2 and Bug for an error without a kind")
 	}
 	if got := fault.ExitCode(fault.Problems{{Kind: fault.Trail, File: "f"}}); got != 3 {
 		t.Errorf("problems: exit code %d, want 3", got)
 	}
 }
 
-func TestTheWorstCodeWins(t *testing.T) {
+func TestWorst(t *testing.T) {
 	t.Parallel()
 	order := []int{0, 4, 1, 3, 2, 124, 130, 143}
 	for i, low := range order {
 		for _, high := range order[i:] {
 			if fault.Worst(low, high) != high || fault.Worst(high, low) != high {
-				t.Errorf("%d and %d: want %d", low, high, high)
+				t.Errorf("want %d for %d and %d", high, low, high)
 			}
 		}
 	}
@@ -61,11 +61,11 @@ func TestNearestNames(t *testing.T) {
 		t.Errorf("nothing near: %q", got)
 	}
 	if got := fault.Nearest(strings.Repeat("é", 1<<16), names); len(got) != 0 {
-		t.Errorf("a very long name is near %v", got)
+		t.Errorf("nearest to a very long name: %v", got)
 	}
 }
 
-func TestProblemsAreSortedAndReadable(t *testing.T) {
+func TestProblems(t *testing.T) {
 	t.Parallel()
 	problems := fault.Problems{
 		{File: "b.yaml", Line: 1, Column: 2, Message: "last"},
@@ -79,11 +79,11 @@ func TestProblemsAreSortedAndReadable(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if fault.Problems(nil).Err() != nil {
-		t.Error("no problems are an error")
+		t.Error("Err of no problems is not nil")
 	}
 }
 
-func TestHintsAreThoseOfEveryJoinedErrorEachOnce(t *testing.T) {
+func TestHints(t *testing.T) {
 	t.Parallel()
 	const unreported = "this looks like a bug in trailblaze; please report it"
 	one, other, none := fault.New(fault.Server, "one", "x"), fault.New(fault.Bug, "other", "x"), fault.New(fault.Crashed, "", "x")
@@ -95,9 +95,9 @@ func TestHintsAreThoseOfEveryJoinedErrorEachOnce(t *testing.T) {
 		"no error":         {nil, nil},
 		"a fault":          {one, []string{"one"}},
 		"wrapped":          {fmt.Errorf("around: %w", one), []string{"one"}},
-		"without advice":   {none, nil},
+		"without a hint":   {none, nil},
 		"joined":           {errors.Join(one, errors.Join(none, fmt.Errorf("around: %w", other), one)), []string{"one", "other"}},
-		"no fault":         {io.EOF, []string{unreported}},
+		"another error":    {io.EOF, []string{unreported}},
 		"a bug":            {errors.Join(fault.New(fault.Bug, "", "x"), one), []string{unreported, "one"}},
 		"a problem":        {fault.Problems{problem}, []string{"its own"}},
 		"several problems": {fault.Problems{problem, problem}, nil},

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns the candidates closest to name, best first, at most three; none when nothing is close enough to be
+// Nearest returns up to three candidates that are spelt like name, the closest first; none when none is close enough to be
 // what the user meant.
 func Nearest(name string, candidates []string) []string {
 	type scored struct {
@@ -20,7 +20,7 @@ func Nearest(name string, candidates []string) []string {
 	var close []scored
 	for _, c := range candidates {
 		if apart := utf8.RuneCountInString(c) - length; apart > limit || -apart > limit {
-			continue // spares the distance to a name that is a whole script by mistake
+			continue // the distance to a very long name would take long to compute
 		}
 		if cost := distance(fold, strings.ToLower(c)); cost <= limit {
 			close = append(close, scored{c, cost})
@@ -34,7 +34,7 @@ func Nearest(name string, candidates []string) []string {
 	return names
 }
 
-// DidYouMean is a hint that names the nearest candidates, or lists all of them when none is near and they are few.
+// DidYouMean returns a hint with the nearest candidates, or with all of them when none is near and they are at most 30.
 func DidYouMean(name string, candidates []string) string {
 	if near := Nearest(name, candidates); len(near) > 0 {
 		return fmt.Sprintf("did you mean %s?", quoteList(near, " or "))
@@ -56,7 +56,8 @@ func quoteList(names []string, last string) string {
 	return strings.Join(quoted[:len(quoted)-1], ", ") + last + quoted[len(quoted)-1]
 }
 
-// distance is the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
+// distance returns the optimal string alignment distance: the number of insertions, deletions, substitutions and swaps of
+// neighbouring characters.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	rows := make([][]int, len(s)+1)

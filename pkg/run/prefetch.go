@@ -102,7 +102,7 @@ func (r *runner) canPrefetch(p *plan) bool {
 // at the session's turn.
 func (f *prefetcher) open(p *plan) *earlySession {
 	e := &earlySession{
-		id: f.run.newSessionID(p), emit: event.Hold(),
+		id: f.run.newSessionID(p), emit: event.NewBuffer(),
 		opened: make(chan struct{}), taken: make(chan struct{}), closed: make(chan struct{}),
 	}
 	e.dir = filepath.Join(f.run.Project.LogsDir, e.id)
@@ -162,7 +162,7 @@ func (f *prefetcher) take(c *readyCase, a attempt) (s *session.Session, release 
 	case <-e.taken:
 		e.err = e.session.Err()
 		if e.err == nil {
-			e.emit.Pass(a.emit)
+			e.emit.ForwardTo(a.emit)
 			e.session.StartDevice()
 			return e.session, e.cancel
 		}

@@ -43,12 +43,12 @@ func (e CallStarted) redacted(r Redactor) Event {
 }
 
 func (e CallProgress) redacted(r Redactor) Event {
-	e.Tool, e.Message = r.Text(e.Tool), r.Text(e.Message)
+	e.Tool, e.Message = r.Text(e.Tool), limited(r.Text(e.Message))
 	return e
 }
 
 func (e CallFinished) redacted(r Redactor) Event {
-	e.Tool, e.Text, e.Error = r.Text(e.Tool), r.Text(e.Text), r.Text(e.Error)
+	e.Tool, e.Text, e.Error = r.Text(e.Tool), limited(r.Text(e.Text)), limited(r.Text(e.Error))
 	return e
 }
 

@@ -5,7 +5,7 @@ import "slices"
 // Dialect names a driver block of selectors, and the properties that it matches.
 type Dialect string
 
-// The dialects (mobile.md, section 2.1).
+// The dialects (specification, section 17).
 const (
 	Web                  Dialect = "web"
 	AndroidAccessibility Dialect = "androidAccessibility"
@@ -28,7 +28,7 @@ func (d Dialect) Rules() Rules {
 	return NativeRules
 }
 
-// keyKind says what the value of a key is, and which field of property matches it.
+// keyKind is the type of the value of a key; it decides which field of property matches it.
 type keyKind int
 
 const (
@@ -95,7 +95,7 @@ func propertiesOf(d Dialect) []property {
 
 func webProperties() []property {
 	return []property{
-		exact("cssSelector", func(*Node) *string { return nil }), // only the producer can tell; see Tree.Found
+		exact("cssSelector", func(*Node) *string { return nil }), // only the producer can match it; see Tree.Found
 		exact("dataTestId", func(n *Node) *string { return n.TestID }),
 		exact("ariaRole", func(n *Node) *string { return new(n.RoleName()) }),
 		pattern("ariaNameRegex", func(n *Node) *string { return n.Label }),

@@ -9,9 +9,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// ParseLegacySelector makes a selector of the form that recordings before May 2026 have under "selector" (mobile.md,
-// section 1.6), in the dialect AndroidAccessibility or IOSMaestro. ignored are the paths of keys that mean nothing
-// there. Errors are those of ParseSelector.
+// ParseLegacySelector makes a selector of the form that recordings before May 2026 have under "selector", in the
+// dialect AndroidAccessibility or IOSMaestro. ignored are the paths of keys that mean nothing there. Errors are those
+// of ParseSelector.
 func ParseLegacySelector(value any, d Dialect, o ParseOptions) (s *Selector, ignored []string, err error) {
 	if o.Path == "" {
 		o.Path = "selector"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ResolveMaestro finds what Maestro finds for a selector, best first (mobile.md, section 2.4; Maestro's Filters.kt): of
+// ResolveMaestro finds what Maestro finds for a selector, best first (Filters.kt and Orchestra.kt of Maestro): of
 // elements that match in one another only the deepest, clickable ones before others, then in the order of the tree. An
 // index chooses by top and left. A text may be the text, the hint or the accessibility text, with newlines as spaces;
 // an id also the part after the last slash. A node is below another one when its top is lower than the other's top, and

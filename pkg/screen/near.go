@@ -35,64 +35,64 @@ func Describe(nodes []*Node, ref func(*Node) string) string {
 	return strings.Join(out, ", ")
 }
 
-// want is a text that a near element has, or nearly has.
-type want struct {
+// searchTerm is a text that a near element has, or nearly has.
+type searchTerm struct {
 	text   string
 	of     func(*Node) []string
-	weight int // of an exact match, compared with that of other wants
+	weight int // of an exact match, compared with that of other terms
 }
 
 // Near returns the elements that a selector which matches nothing may have meant, best first, at most five: those whose
-// texts are like the texts that it asks for.
+// texts are like the texts in it.
 func (t *Tree) Near(s *Selector) []*Node {
-	var wants []want
+	var terms []searchTerm
 	if s.Block != nil {
 		for _, c := range s.Block.conditions {
-			wants = append(wants, c.wants()...)
+			terms = append(terms, c.terms()...)
 		}
 	}
-	return t.near(wants)
+	return t.near(terms)
 }
 
 // NearText returns the elements whose name or content is like a text, best first, at most five.
-func (t *Tree) NearText(text string) []*Node { return t.near([]want{{fold(text), allTexts, 10}}) }
+func (t *Tree) NearText(text string) []*Node { return t.near([]searchTerm{{fold(text), allTexts, 10}}) }
 
 // nearNamed returns the elements that are like one with a role and a name.
 func (t *Tree) nearNamed(role, name string) []*Node {
-	return t.near([]want{{name, allTexts, 10}, {role, roleText, 1}})
+	return t.near([]searchTerm{{name, allTexts, 10}, {role, roleText, 1}})
 }
 
 func allTexts(n *Node) []string { return []string{n.caption(), n.Content(), fold(valueOf(n.Hint))} }
 
 func roleText(n *Node) []string { return []string{n.RoleName()} }
 
-// wants returns what a condition wants of a near element.
-func (c *condition) wants() []want {
+// terms returns what to look for in near elements when a condition matches nothing.
+func (c *condition) terms() []searchTerm {
 	of := func(n *Node) []string { return []string{fold(valueOf(c.text(n)))} }
 	switch {
 	case c.name == "ariaRole" || c.name == "role" || c.name == "roleRegex":
-		return []want{{c.value, roleText, 1}}
+		return []searchTerm{{c.value, roleText, 1}}
 	case c.name == "cssSelector" || c.kind == memberKey || c.kind == flagKey || c.kind == numberKey:
 		return nil
 	case c.name == "classNameRegex" || c.name == "typeRegex":
-		return []want{{c.pattern.nearText(), of, 1}}
+		return []searchTerm{{c.pattern.nearText(), of, 1}}
 	case c.name == "resourceIdRegex" || c.kind == textKey:
 		text := c.value
 		if c.pattern != nil {
 			text = c.pattern.nearText()
 		}
-		return []want{{text, of, 10}}
+		return []searchTerm{{text, of, 10}}
 	}
-	return []want{{fold(c.pattern.nearText()), allTexts, 10}}
+	return []searchTerm{{fold(c.pattern.nearText()), allTexts, 10}}
 }
 
-// near returns the shown elements that come nearest to what is wanted, each description once.
-func (t *Tree) near(wants []want) []*Node {
+// near returns the shown elements that come nearest to the terms, each description once.
+func (t *Tree) near(terms []searchTerm) []*Node {
 	type candidate struct {
 		node  *Node
 		score int
 	}
-	wants = slices.DeleteFunc(wants, func(w want) bool { return w.text == "" })
+	terms = slices.DeleteFunc(terms, func(w searchTerm) bool { return w.text == "" })
 	var found []candidate
 	described := map[string]bool{}
 	for _, n := range t.nodes {
@@ -104,7 +104,7 @@ func (t *Tree) near(wants []want) []*Node {
 			continue
 		}
 		described[words] = true
-		if score := scoreOf(n, wants); score > 0 {
+		if score := scoreOf(n, terms); score > 0 {
 			found = append(found, candidate{n, score})
 		}
 	}
@@ -116,11 +116,11 @@ func (t *Tree) near(wants []want) []*Node {
 	return out
 }
 
-// scoreOf returns how near a node comes to what is wanted, 0 when it does not. Wants of little weight only choose among
+// scoreOf returns how near a node comes to the terms, 0 when it does not. Terms of little weight only choose among
 // nodes that others make near, unless there are no others.
-func scoreOf(n *Node, wants []want) int {
+func scoreOf(n *Node, terms []searchTerm) int {
 	score, heavy, heaviest := 0, 0, 0
-	for _, w := range wants {
+	for _, w := range terms {
 		best := 0
 		for _, text := range w.of(n) {
 			best = max(best, likeness(w.text, text))
@@ -163,8 +163,8 @@ func shareWord(a, b string) bool {
 	})
 }
 
-// Explain says why a selector matches nothing in a tree, as in: nothing matches text "Total", which "below" needs. It
-// is empty when something matches.
+// Explain returns why a selector matches nothing in a tree, as in: nothing matches text "Total", which "below" needs.
+// It is empty when something matches.
 func (t *Tree) Explain(s *Selector) string {
 	if err := t.Check(s); err != nil {
 		return err.Error()
@@ -195,7 +195,7 @@ func (t *Tree) Explain(s *Selector) string {
 	return "nothing matches " + s.String()
 }
 
-// explainBlock says which condition keeps a block from matching, when it is a single one.
+// explainBlock returns which condition keeps a block from matching, when it is a single one.
 func (t *Tree) explainBlock(b *Block) string {
 	if index, ok := b.Number("nthIndex"); ok {
 		if count := t.countWithout(b, "nthIndex"); count > 0 {

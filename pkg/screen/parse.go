@@ -11,7 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// ParseOptions say where a selector stands and what its patterns may name.
+// ParseOptions are the place of a selector and the values that its patterns may name.
 type ParseOptions struct {
 	Path   string // of the selector, for messages; "nodeSelector" when empty
 	Target Target
@@ -134,7 +134,7 @@ func (p *parser) block(path string, d Dialect, value any) *Block {
 	properties := propertiesOf(d)
 	for _, prop := range properties {
 		given, ok := object[prop.name]
-		if !ok || d == Web && given == "" { // the JVM Trailblaze writes "" for what a web selector does not say
+		if !ok || d == Web && given == "" { // in a web block an empty text counts as absent
 			continue
 		}
 		if c, ok := p.condition(path+"."+prop.name, d, prop, given); ok {
@@ -241,7 +241,7 @@ func unknownPropertyHint(d Dialect, key string) string {
 	return fault.DidYouMean(key, known)
 }
 
-// typeName says in words what a decoded value is.
+// typeName describes the type of a decoded value.
 func typeName(value any) string {
 	switch value := value.(type) {
 	case nil:

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Rules say how patterns match (mobile.md, section 2.2).
+// Rules are the rules by which patterns match (specification, section 17).
 type Rules int
 
 const (
-	// NativeRules match with case and within a line, as the pattern says.
+	// NativeRules match with case and within a line, unless the pattern has flags.
 	NativeRules Rules = iota
 	// MaestroRules ignore case, let a dot match a newline, and ^ and $ match at lines.
 	MaestroRules
@@ -26,8 +26,8 @@ type Pattern struct {
 	malformed error
 }
 
-// CompilePattern makes a pattern. The error names a construct that other programs know and this one does not, such as a
-// look-ahead. A pattern that is not a regular expression matches what equals it; see Malformed.
+// CompilePattern makes a pattern. The error names a construct of Java's regular expressions that Go's do not have, such
+// as a look-ahead. A pattern that is not a regular expression matches what equals it; see Malformed.
 func CompilePattern(raw string, rules Rules) (*Pattern, error) {
 	if construct := unsupported(raw); construct != "" {
 		return nil, errors.New(construct + " is not supported in patterns")

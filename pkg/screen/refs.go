@@ -112,9 +112,9 @@ func (r *References) ref(n *Node) string {
 // Found is the element of a reference.
 type Found struct {
 	Node *Node
-	// Again says that the element which was shown is gone, and Node is the only one with its role and name.
+	// Again is true when the element that was shown is gone and Node is the only one with its role and name.
 	Again bool
-	// Was says what the element was when it was last seen, as in: button "Save".
+	// Was describes the element as it was when it was last seen, as in: button "Save".
 	Was string
 }
 
@@ -125,7 +125,7 @@ func IsReference(text string) bool { return reference.MatchString(text) }
 
 // Lookup returns the element of a reference in the tree of now. When it is gone, and exactly one element has its role
 // and its name, which was never on the screen together with it, that one is returned with Again. Else the error has the
-// kind StaleRef; it says what the element was and what is near. The tree counts as seen.
+// kind StaleRef; its message describes what the element was and what is near. The tree counts as seen.
 func (r *References) Lookup(ref string, t *Tree) (Found, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -86,7 +86,7 @@ func (t *Tree) dialectNames() string {
 }
 
 // ResolveNative finds what a selector selects in this tree, in the order of the screen, from the top and then from the
-// left; in a web page in document order (mobile.md, section 2.3).
+// left; in a web page in document order (specification, section 17).
 func (t *Tree) ResolveNative(s *Selector) []*Node {
 	r := newResolution(t)
 	return r.nodesAt(r.matches(s, 0))
@@ -187,7 +187,7 @@ func positionsOf(holds []bool) []int {
 	return out
 }
 
-// holds tells for each node whether the block of s and its relations but childOf hold. The caller must not change it.
+// holds returns for each node whether the block of s and its relations but childOf hold. The caller must not change it.
 func (r *resolution) holds(s *Selector, depth int) []bool {
 	if depth > maxNesting {
 		return make([]bool, len(r.tree.nodes))
@@ -213,7 +213,8 @@ func and(out, other []bool) {
 	}
 }
 
-// haveChild tells which nodes have a direct child for which s holds. The childOf and index of s do not count.
+// haveChild returns for each node whether it has a direct child for which s holds. The childOf and index of s do not
+// count.
 func (r *resolution) haveChild(s *Selector, depth int) []bool {
 	out := make([]bool, len(r.tree.nodes))
 	for i, ok := range r.holds(s, depth) {
@@ -224,7 +225,8 @@ func (r *resolution) haveChild(s *Selector, depth int) []bool {
 	return out
 }
 
-// haveDescendant tells which nodes have a node below them for which s holds. The childOf and index of s do not count.
+// haveDescendant returns for each node whether it has a node below them for which s holds. The childOf and index of s
+// do not count.
 func (r *resolution) haveDescendant(s *Selector, depth int) []bool {
 	holds := r.holds(s, depth)
 	before := make([]int, len(holds)+1) // how many hold before a position
@@ -265,7 +267,7 @@ func beside(side string, node, anchor Rect) bool {
 	return false
 }
 
-// block tells for each node whether a driver block holds. The caller must not change it.
+// block returns for each node whether a driver block holds. The caller must not change it.
 func (r *resolution) block(b *Block) []bool {
 	if out, ok := r.blocks[b]; ok {
 		return out
@@ -331,7 +333,7 @@ func (b *Block) deciding() []condition {
 	return slices.DeleteFunc(slices.Clone(b.conditions), func(c condition) bool { return c.name == "nthIndex" })
 }
 
-// holds reports whether a node has what the condition asks for.
+// holds reports whether a node has what the condition requires.
 func (c *condition) holds(n *Node) bool {
 	switch c.kind {
 	case patternKey:

@@ -43,7 +43,7 @@ func IsNumberedControl(role string) bool { return hasWord(numberedControls, role
 // IsTextInput reports whether an element of role takes typed text.
 func IsTextInput(role string) bool { return hasWord(textInputs, role) }
 
-// IsStructural reports whether role says nothing about an element: generic, none or presentation.
+// IsStructural reports whether role has no meaning of its own: generic, none or presentation.
 func IsStructural(role string) bool { return hasWord("generic none presentation", role) }
 
 // hasWord reports whether word is one of the words of list, which are separated by single spaces.

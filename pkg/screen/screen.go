@@ -1,6 +1,6 @@
 // Package screen describes what is on a screen, for every kind of device: a tree of nodes, selectors and the resolver
 // that finds what they select, references for live sessions, and the text form that people and models read
-// (specification, section 17; mobile.md, section 2).
+// (specification, section 17).
 //
 // Data in, data out: the package reads no files and talks to no device. A producer, such as a browser or a phone,
 // builds the nodes and calls NewTree. A Tree and its nodes must not be changed after that; then they may be used by
@@ -15,7 +15,7 @@ import (
 )
 
 // Key is the identity of an element, such as frame, document and node in one string. A producer must never give two
-// elements of one session the same key. The empty key says that the element has no known identity.
+// elements of one session the same key. The empty key stands for an unknown identity.
 type Key string
 
 // Toggle is the state of something that can be on, off or in between.
@@ -29,7 +29,7 @@ const (
 )
 
 // Node is an element of a screen, or a text between elements. A nil *string is a property that the device does not
-// give; selectors tell it from an empty one.
+// give; for selectors it differs from an empty one.
 type Node struct {
 	Key  Key
 	Role string // an ARIA role, or "text"; empty when unknown, then it is derived from Class
@@ -52,7 +52,7 @@ type Node struct {
 // false.
 type States struct {
 	Disabled bool
-	Hidden   bool // the device says that it is not visible to the user
+	Hidden   bool // the device reports that it is not visible to the user
 
 	Clickable, LongClickable, Checkable, Selected, Focused       bool
 	Editable, Scrollable, Password, Heading, MultiLine, Expanded bool
@@ -207,7 +207,7 @@ func (t *Tree) filter() *Tree {
 	return f
 }
 
-// important tells for each node whether the filtered tree keeps it.
+// important returns for each node whether the filtered tree keeps it.
 func (t *Tree) important() []bool {
 	kept := make([]bool, len(t.nodes))
 	for i, n := range t.nodes { // a web view and what is in it

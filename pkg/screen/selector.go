@@ -11,7 +11,7 @@ import (
 // maxNesting is how deep relations may stand in one another.
 const maxNesting = 10
 
-// Selector says which elements are meant. All that it says has to hold; what is nil does not matter.
+// Selector selects elements. All its conditions have to hold; a nil field is not a condition.
 type Selector struct {
 	Block *Block
 
@@ -95,7 +95,7 @@ func (s *Selector) walk(visit func(*Selector)) {
 	}
 }
 
-// Empty reports whether s says nothing, so that it matches every element.
+// Empty reports whether s has no condition, so that it matches every element.
 func (s *Selector) Empty() bool {
 	return (s.Block == nil || len(s.Block.conditions) == 0) && s.Index == nil && len(s.relations()) == 0
 }
@@ -178,7 +178,7 @@ type Target struct {
 
 var appIDToken = regexp.MustCompile(`\{\{\s*target\.appId\s*\}\}`)
 
-// expand replaces {{target.appId}} in a pattern. It stays where the target says nothing.
+// expand replaces {{target.appId}} in a pattern. It stays where the target has no app id.
 func (t Target) expand(pattern string) string {
 	ids := t.AppIDs
 	if t.AppID != "" {

@@ -10,7 +10,7 @@ import (
 // maxIndent is how many levels of nesting are indented; deeper lines stand at that level.
 const maxIndent = 30
 
-// TextOptions say which part of a screen is written, and how.
+// TextOptions are the part of a screen that is written, and how.
 type TextOptions struct {
 	MaxBytes int                // of the text, with the line that counts what is left out; 0: no bound
 	Within   *Node              // the element that is written, with what is below it; nil: the whole screen
@@ -59,7 +59,7 @@ func leftOut(elements int) string {
 	return fmt.Sprintf("… %d more elements", elements)
 }
 
-// Text writes the screen: the elements that say something or take touches, and the texts between them.
+// Text writes the screen: the elements that show something or take touches, and the texts between them.
 func (t *Tree) Text(o TextOptions) Text {
 	from, to := t.span(o.Within)
 	out := writer{options: o, all: to - from}
@@ -172,7 +172,7 @@ func (n *Node) line(ref string) string {
 	return b.String()
 }
 
-// caption returns what tells the element from others of its role: its name, else a content that nobody types.
+// caption returns what distinguishes the element from others of its role: its name, else a content that nobody types.
 func (n *Node) caption() string {
 	if name := n.Name(); name != "" {
 		return name

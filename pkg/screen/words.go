@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String says in words what s selects, as in: button "Save" inside text "Row 2". It is for messages.
+// String describes what s selects, as in: button "Save" inside text "Row 2". It is for messages.
 func (s *Selector) String() string {
 	var words strings.Builder
 	words.WriteString(s.Block.String())
@@ -39,7 +39,7 @@ func relationWords(name string) string {
 	return name
 }
 
-// String says in words what the block selects: what it is, then what has to hold for it.
+// String describes what the block selects: a role or text, then the other conditions.
 func (b *Block) String() string {
 	if b == nil {
 		return "element"
@@ -100,7 +100,7 @@ func (c *condition) words() string {
 	return "with " + c.name + " " + quote(c.value)
 }
 
-// words says what a text has to be.
+// words describes the texts that the pattern matches.
 func (p *Pattern) words() string {
 	if text, ok := p.Literal(); ok {
 		return quote(text)

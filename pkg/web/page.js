@@ -306,16 +306,19 @@
 
   // -------------------------------------------------------------------------------------------------- checking elements
 
-  // nextFrame ends with the next animation frame, or after 200 ms in a page that draws none, such as one in the
-  // background.
-  const nextFrame = () =>
+  // nextFrame ends with the next animation frame, or after limit milliseconds in a page that draws none, such as one in
+  // the background.
+  const nextFrame = (limit = 200) =>
     new Promise((done) => {
-      const timer = setTimeout(done, 200);
+      const timer = setTimeout(done, limit);
       requestAnimationFrame(() => {
         clearTimeout(timer);
         done();
       });
     });
+
+  // stableLimit is how long a frame is awaited to see whether an element moves. A busy machine draws few of them.
+  const stableLimit = 1000;
 
   const sameBox = (a, b) => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
 
@@ -503,7 +506,7 @@
       const now = performance.now();
       if (seen.ready || seen.gone || (now >= end && !again) || (!seen.count && !options.stay))
         return { tries, ...seen };
-      do await nextFrame();
+      do await nextFrame(again ? stableLimit : undefined);
       while (!again && performance.now() < now + 4 * (now - began)); // leave time to a page that is slow to search
     }
   };
@@ -735,7 +738,7 @@
   // something covers it there.
   const pointInParent = async (owner, x, y) => {
     const before = owner.getBoundingClientRect();
-    await nextFrame();
+    await nextFrame(stableLimit);
     const box = owner.getBoundingClientRect();
     if (!sameBox(before, box)) return { reason: "its frame moves" };
     const style = getComputedStyle(owner);

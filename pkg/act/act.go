@@ -45,6 +45,9 @@ type Observation[E any] struct {
 // ErrChanged says that the screen changed while it was read. The element is resolved again.
 var ErrChanged = errors.New("the screen changed while it was read")
 
+// ErrNoResponse says that the device did not respond to any try in time.
+var ErrNoResponse = errors.New("the device did not respond")
+
 // NotReceivedError says that an action did not reach its element, so that nothing happened and it can be tried again.
 type NotReceivedError struct{ Reason string }
 
@@ -53,10 +56,18 @@ func (e *NotReceivedError) Error() string {
 }
 
 // UnconfirmedError says that an action was sent and not confirmed. It may have happened, and must not be repeated.
-type UnconfirmedError struct{ Cause error }
+type UnconfirmedError struct {
+	Target string // the element in words; Do fills it in
+	Cause  error
+}
 
 func (e *UnconfirmedError) Error() string {
 	return fmt.Sprintf("the action was sent and may have happened, but was not confirmed: %v", e.Cause)
+}
+
+// Hint is the advice for the user.
+func (e *UnconfirmedError) Hint() string {
+	return "it is not repeated; check what it changed before doing it again"
 }
 
 // Unwrap returns the cause.
@@ -133,10 +144,9 @@ func (a *Action[E]) performed(o Observation[E], err error) error {
 	if !ok {
 		return err
 	}
+	unconfirmed.Target = o.Found
 	return &fault.Error{
-		Kind:    fault.CallTimeout,
-		Cause:   unconfirmed,
-		Hint:    "it is not repeated; check what it changed before doing it again",
+		Kind: fault.CallTimeout, Cause: unconfirmed, Hint: unconfirmed.Hint(),
 		Message: fmt.Sprintf("%s: %v", o.Found, unconfirmed),
 	}
 }
@@ -195,8 +205,10 @@ const (
 // timeout is the error when the last try did not end in time.
 func (a *Action[E]) timeout(ctx context.Context) error {
 	if silent := time.Since(a.lastAnswer); silent > 2*a.Limits.Response {
-		return fault.New(fault.CallTimeout, "", "%s: %s did not respond within %s", a.Selector, a.place(),
-			round(time.Since(a.start)))
+		return &fault.Error{
+			Kind: fault.CallTimeout, Cause: ErrNoResponse,
+			Message: fmt.Sprintf("%s: %s did not respond within %s", a.Selector, a.place(), round(time.Since(a.start))),
+		}
 	}
 	return a.failure(ctx)
 }

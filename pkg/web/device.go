@@ -2,10 +2,12 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -102,67 +104,73 @@ func withLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	return context.WithTimeout(ctx, limit)
 }
 
-// Call implements tool.Caller.
+// Call implements tool.Caller. A call that names no limit gets one when the page is open.
 func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	run := d.backend.handlers[call.Tool]
 	if run == nil {
 		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
 	}
-	bounded, cancel := withCallLimit(ctx, call)
+	named, cancel := ctx, context.CancelFunc(func() {})
+	if call.Timeout > 0 {
+		named, cancel = context.WithTimeout(context.WithValue(ctx, callHasLimit{}, true), call.Timeout)
+	}
 	defer cancel()
 	select {
 	case d.callSlot <- struct{}{}:
 		defer func() { <-d.callSlot }()
-	case <-bounded.Done():
-		return d.toResult(ctx, bounded, call, nil, tool.Result{}, context.Cause(bounded))
+	case <-named.Done():
+		return d.notStarted(ctx, call, "an earlier call of the session is still running", context.Cause(named))
 	}
-	p, err := d.waitForPage(bounded)
+	p, err := d.waitForPage(named)
 	if err != nil {
-		return d.toResult(ctx, bounded, call, nil, tool.Result{}, err)
+		return d.notStarted(ctx, call, "the browser is still starting", err)
 	}
-	running, stop := context.WithCancelCause(bounded)
-	defer stop(nil)
 	if p.closed() {
-		return d.toResult(ctx, bounded, call, p, tool.Result{}, context.Cause(p.ctx))
+		return tool.Result{}, p.closeError()
 	}
-	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
-	result, err := run(running, p, call.Args)
-	p.keepDownloads()
-	return d.toResult(ctx, bounded, call, p, result, err)
+	return d.run(ctx, named, p, call, run)
 }
 
-// withCallLimit bounds a call by the limit that it names.
-func withCallLimit(ctx context.Context, call tool.Call) (context.Context, context.CancelFunc) {
-	if call.Timeout > 0 {
-		return context.WithTimeout(context.WithValue(ctx, callHasLimit{}, true), call.Timeout)
-	}
-	return context.WithCancel(ctx)
-}
-
-// toResult returns the result of a command that ended with result or err. It returns an error when the session cannot
-// continue. p is nil when no page was opened.
-func (d *webDevice) toResult(
-	ctx, bounded context.Context, call tool.Call, p *page, result tool.Result, err error,
-) (tool.Result, error) {
-	if err == nil {
-		return d.notes.redactResult(result), nil
-	}
-	known := fault.As(err)
-	if p != nil && p.closed() {
-		known = p.closeError()
-	}
-	switch {
+// notStarted is the end of a call whose command did not run.
+func (d *webDevice) notStarted(ctx context.Context, call tool.Call, reason string, err error) (tool.Result, error) {
+	switch known := fault.As(err); {
 	case ctx.Err() != nil:
 		return tool.Result{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", call.Tool)
-	case known != nil && (p == nil || known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
+	case known != nil:
 		return tool.Result{}, known
+	}
+	text := fmt.Sprintf("%s timed out after %s: %s", call.Tool, call.Timeout, reason)
+	return tool.Result{Kind: fault.CallTimeout, Text: text}, nil
+}
+
+// run runs a command within the limit of its call. It returns an error when the session cannot continue.
+func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run handler) (tool.Result, error) {
+	limit := d.limits.of(call)
+	bounded, cancel := context.WithTimeout(named, limit)
+	defer cancel()
+	running, stop := context.WithCancelCause(bounded)
+	defer stop(nil)
+	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
+	p.enableScripts()
+	before := p.activitySoFar()
+	result, err := run(running, p, call.Args)
+	p.keepDownloads()
+	known := fault.As(err)
+	unanswered := errors.Is(err, act.ErrNoResponse)
+	_, unconfirmed := errors.AsType[*act.UnconfirmedError](err)
+	switch {
+	case err == nil:
+		p.slow.Store(false)
+	case ctx.Err() != nil && !p.closed():
+		return tool.Result{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", call.Tool)
+	case p.closed():
+		return tool.Result{}, p.closeError()
+	case known != nil && (known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
+		return tool.Result{}, known
+	case bounded.Err() != nil && (known == nil || unconfirmed) || unanswered:
+		result = p.timeoutResult(call, limit, before, err)
 	case known != nil:
 		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint}
-	case bounded.Err() != nil:
-		result = tool.Result{
-			Kind: fault.CallTimeout,
-			Text: fmt.Sprintf("%s timed out after %s", call.Tool, call.Timeout),
-		}
 	default:
 		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
 	}

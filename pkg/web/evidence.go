@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 )
-
-// evidenceLimit bounds the parts of the evidence, which are collected at the same time.
-const evidenceLimit = 4 * time.Second
 
 // Evidence implements device.Device. It works while a call runs, and returns what a page that does not respond lets it
 // get.
@@ -35,7 +31,11 @@ func (d *webDevice) Evidence(ctx context.Context) []device.Artifact {
 
 func (p *page) evidence(ctx context.Context) []device.Artifact {
 	p.keepDownloads()
-	ctx, cancel := context.WithTimeout(ctx, evidenceLimit)
+	limit := p.limits().evidence
+	if p.slow.Load() { // the session must not end much later because its page is slow
+		limit = p.limits().late
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 	var parts [3]device.Artifact

@@ -110,6 +110,9 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 			p.addFrame(s, params.FrameID, params.ParentFrameID)
 		case "Page.frameNavigated":
 			f := p.addFrame(s, params.Frame.ID, params.Frame.ParentID)
+			if f.parent == nil {
+				p.activity.navigations++
+			}
 			f.removeChildren()
 			f.loader, f.url = params.Frame.LoaderID, params.Frame.URL+params.Frame.URLFragment
 			if params.Frame.UnreachableURL != "" {

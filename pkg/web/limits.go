@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // limits bound what commands wait for (specification, section 15.1). Tests use shorter ones.
@@ -14,13 +15,35 @@ type limits struct {
 	navigation time.Duration // for a page to load
 	response   time.Duration // for an answer that the page is about to give, and for each explanation
 	first      time.Duration // for the first answer of a page, however short the other limits are
+	probe      time.Duration // for a page to show that it responds, after a call timed out
+	evidence   time.Duration // for the parts of the evidence, which are collected at the same time
+	late       time.Duration // the same when the last call timed out
 }
 
 func defaultLimits() limits {
 	return limits{
 		call: 30 * time.Second, action: 10 * time.Second, assertion: 5 * time.Second, navigation: 30 * time.Second,
-		response: time.Second, first: 5 * time.Second,
+		response: time.Second, first: 5 * time.Second, probe: 200 * time.Millisecond,
+		evidence: 4 * time.Second, late: 400 * time.Millisecond,
 	}
+}
+
+// of returns how long a call may take: what the call names, else limits.call, or longer when the command waits for
+// longer.
+func (l limits) of(call tool.Call) time.Duration {
+	if call.Timeout > 0 {
+		return call.Timeout
+	}
+	args := arguments(call.Args)
+	waits := max(timeoutOf(args, 0), time.Duration(min(args.number("seconds", 0), maxWait)*float64(time.Second)))
+	switch call.Tool {
+	case "navigate", "web_navigate", "launchApp", "web_waitForUrl":
+		waits = max(waits, l.navigation)
+	}
+	if waits == 0 {
+		return l.call
+	}
+	return max(l.call, waits+2*l.response)
 }
 
 // within are the limits of an action whose element has to be ready within some time.

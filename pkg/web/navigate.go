@@ -234,21 +234,33 @@ type history struct {
 	}
 }
 
-// history returns the session history. While one page replaces another, the browser has none, and is asked again.
+// history returns the session history.
 func (p *page) history(ctx context.Context) (history, error) {
+	var h history
+	err := p.callAttached(ctx, "Page.getNavigationHistory", nil, &h)
+	return h, err
+}
+
+// callAttached calls a method that needs an attached page. While one page replaces another there is none, and the call
+// is repeated.
+func (p *page) callAttached(ctx context.Context, method string, params, result any) error {
 	for tick := time.Tick(20 * time.Millisecond); ; {
-		var h history
-		err := p.target.Call(ctx, "Page.getNavigationHistory", nil, &h)
-		refused, ok := errors.AsType[*cdp.Error](err)
-		if !ok || !strings.Contains(refused.Message, "Not attached to an active page") {
-			return h, err
+		err := p.target.Call(ctx, method, params, result)
+		if refused, ok := errors.AsType[*cdp.Error](err); !ok || !isDetached(refused.Message) {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return h, err
+			return err
 		case <-tick:
 		}
 	}
+}
+
+// isDetached reports whether an error of the browser says that one page is replacing another.
+func isDetached(message string) bool {
+	return strings.Contains(message, "Not attached to an active page") ||
+		strings.Contains(message, "Unable to capture screenshot")
 }
 
 // goInHistory goes back or forward in the session history.

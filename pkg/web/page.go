@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
@@ -26,11 +27,15 @@ type page struct {
 	cancel    context.CancelCauseFunc
 	watcher   sync.WaitGroup
 
+	slow            atomic.Bool // the page did not respond at the end of the last call
+	scriptsDisabled atomic.Bool
+
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
 	root       *frame
 	framesByID map[string]*frame
 	dialogs    dialogPolicy
+	activity   activity
 }
 
 // waitFunc waits for the response to a call that was sent.
@@ -107,12 +112,14 @@ func (b *browser) openError(cause error) error {
 	}
 }
 
+// maxPopups is how many pages a session may open beside its own. Further ones are closed, because each takes a process.
+const maxPopups = 100
+
 // onAttached sets up the first page of the browser context, which is p, and those that it opens.
 func (p *page) onAttached(s *cdp.Session, a attachedTarget) {
 	defer func() { s.Send("Runtime.runIfWaitingForDebugger", nil) }()
 	if p.target != nil {
-		s.Listen(func(e cdp.Event) { p.onPageEvent(s, e) })
-		p.sendAll(s, "Page.enable", nil, "Runtime.enable", nil, "Log.enable", nil)
+		p.onPopup(s, a.TargetInfo.TargetID)
 		return
 	}
 	p.target = s
@@ -125,6 +132,22 @@ func (p *page) onAttached(s *cdp.Session, a attachedTarget) {
 		"Emulation.setDeviceMetricsOverride", metrics(p.device.Size()),
 	)
 	p.setupSent <- append(calls, p.initSession(s)...)
+}
+
+// onPopup sets up a page that the page opened.
+func (p *page) onPopup(s *cdp.Session, targetID string) {
+	opened := 0
+	p.update(func() {
+		p.activity.popups++
+		opened = p.activity.popups
+	})
+	if opened > maxPopups {
+		p.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": targetID})
+		p.notes.add(noteTab, "closed, because the page had opened %d others", opened-1)
+		return
+	}
+	s.Listen(func(e cdp.Event) { p.onPageEvent(s, e) })
+	p.sendAll(s, "Page.enable", nil, "Runtime.enable", nil, "Log.enable", nil)
 }
 
 // metrics are the parameters that set the size of a page.

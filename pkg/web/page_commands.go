@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -23,9 +24,11 @@ func webResize(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	return success("the page is %d×%d pixels", width, height), nil
 }
 
+// maxWait is the longest time that web_wait waits, in seconds.
+const maxWait = 30
+
 func webWait(ctx context.Context, _ *page, args map[string]any) (tool.Result, error) {
-	const longest = 30
-	seconds := min(arguments(args).number("seconds", 1), longest)
+	seconds := min(arguments(args).number("seconds", 1), maxWait)
 	timer := time.NewTimer(time.Duration(seconds * float64(time.Second)))
 	defer timer.Stop()
 	select {
@@ -59,6 +62,8 @@ func webEvaluate(ctx context.Context, p *page, args map[string]any) (tool.Result
 	switch {
 	case errors.Is(asGone(err), errGone):
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "the page navigated away before the script ended")
+	case ctx.Err() != nil:
+		return tool.Result{}, &waitingError{"a promise of the script to settle", err}
 	case err != nil:
 		return tool.Result{}, err
 	}
@@ -118,11 +123,40 @@ func (p *page) run(ctx context.Context, script string) (remoteObject, error) {
 
 // screenshot returns a PNG of the viewport.
 func (p *page) screenshot(ctx context.Context) ([]byte, error) {
-	var shot struct{ Data string }
-	if err := p.target.Call(ctx, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot); err != nil {
-		return nil, err
+	for {
+		var shot struct{ Data string }
+		try, done := p.untilReplaced(ctx)
+		err := p.callAttached(try, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+		done()
+		switch {
+		case err == nil:
+			return base64.StdEncoding.DecodeString(shot.Data)
+		case ctx.Err() != nil || !errors.Is(err, errGone):
+			return nil, err
+		}
 	}
-	return base64.StdEncoding.DecodeString(shot.Data)
+}
+
+// untilReplaced returns a context that ends with ctx and, with the cause errGone, soon after another document has
+// replaced that of the page: the browser may never answer a call that was about the old one. done must be called.
+func (p *page) untilReplaced(ctx context.Context) (bound context.Context, done func()) {
+	bound, cancel := context.WithCancelCause(ctx)
+	before := p.activitySoFar().navigations
+	var work sync.WaitGroup
+	work.Go(func() {
+		if p.waitUntil(bound, func() bool { return p.activity.navigations != before }) != nil {
+			return
+		}
+		select {
+		case <-time.After(p.limits().probe):
+			cancel(errGone)
+		case <-bound.Done():
+		}
+	})
+	return bound, func() {
+		cancel(nil)
+		work.Wait()
+	}
 }
 
 func captureScreen(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {

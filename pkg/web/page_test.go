@@ -339,7 +339,7 @@ func TestEvidenceOfBusyPage(t *testing.T) {
 	if len(shown) == 0 || !strings.Contains(string(shown[0].Data), "URL: "+url+"/page\n") {
 		t.Errorf("the evidence of a page that hangs is %v", shown)
 	}
-	if took := time.Since(began); took > evidenceLimit+5*time.Second {
+	if took := time.Since(began); took > defaultLimits().evidence+5*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	cancel()

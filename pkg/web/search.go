@@ -469,6 +469,7 @@ func (s *search) Location(ctx context.Context) string { return s.page.location(c
 func (p *page) location(ctx context.Context) string {
 	var at struct{ URL, Title string }
 	if p.main().eval(ctx, "location", &at) != nil {
+		p.slow.Store(true)
 		return "the page does not respond"
 	}
 	return fmt.Sprintf("page %s %q", shorten(at.URL), shorten(at.Title))

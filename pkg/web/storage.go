@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -49,17 +50,29 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 	}
 	known := map[string]bool{}
 	for _, f := range p.frames() {
-		var o originStorage
-		const script = `({origin: location.origin, localStorage: Array.from(localStorage, (_, i) => localStorage.key(i))
-			.map(name => ({name, value: localStorage.getItem(name)}))})`
-		if f.evaluate(ctx, script, &o) == nil && len(o.LocalStorage) > 0 &&
-			!known[o.Origin] { // some documents have no storage
+		o, err := f.localStorage(ctx)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		if len(o.LocalStorage) > 0 && !known[o.Origin] {
 			known[o.Origin] = true
 			state.Origins = append(state.Origins, o)
 		}
 	}
 	data := marshal(state)
 	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
+}
+
+// localStorage returns the local storage of the frame's origin. A frame that is gone, or may not use storage, has none.
+func (f *frame) localStorage(ctx context.Context) (originStorage, error) {
+	const script = `({origin: location.origin, localStorage: Array.from(localStorage, (_, i) => localStorage.key(i))
+		.map(name => ({name, value: localStorage.getItem(name)}))})`
+	var o originStorage
+	err := f.evaluate(ctx, script, &o)
+	if _, thrown := errors.AsType[*scriptError](err); thrown || errors.Is(err, errGone) {
+		return originStorage{}, nil
+	}
+	return o, err
 }
 
 // webApplyCookies sets cookies from a list, or from a result of web_getStorageState.

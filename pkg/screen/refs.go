@@ -109,8 +109,8 @@ func (r *References) ref(n *Node) string {
 	return ""
 }
 
-// Found is the element of a reference.
-type Found struct {
+// LookupResult is the element of a reference.
+type LookupResult struct {
 	Node *Node
 	// Again is true when the element that was shown is gone and Node is the only one with its role and name.
 	Again bool
@@ -126,12 +126,12 @@ func IsReference(text string) bool { return reference.MatchString(text) }
 // Lookup returns the element of a reference in the tree of now. When it is gone, and exactly one element has its role
 // and its name, which was never on the screen together with it, that one is returned with Again. Else the error has the
 // kind StaleRef; its message describes what the element was and what is near. The tree counts as seen.
-func (r *References) Lookup(ref string, t *Tree) (Found, error) {
+func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	match := reference.FindStringSubmatch(strings.TrimSpace(ref))
 	if match == nil {
-		return Found{}, fault.New(fault.InvalidArguments, "take a reference from a snapshot",
+		return LookupResult{}, fault.New(fault.InvalidArguments, "take a reference from a snapshot",
 			"%s is not a reference; a reference looks like e12", quote(ref))
 	}
 	ref = match[0]
@@ -139,11 +139,11 @@ func (r *References) Lookup(ref string, t *Tree) (Found, error) {
 	e := r.given[number]
 	if e == nil {
 		r.see(t)
-		return Found{}, r.unknown(ref, number)
+		return LookupResult{}, r.unknown(ref, number)
 	}
 	was := *e // seeing the tree may change what is remembered
 	r.see(t)
-	found := Found{Was: describe(was.role, was.name)}
+	found := LookupResult{Was: describe(was.role, was.name)}
 	if found.Node = t.ByKey(was.key); found.Node != nil {
 		return found, nil
 	}
@@ -152,7 +152,7 @@ func (r *References) Lookup(ref string, t *Tree) (Found, error) {
 		found.Node, found.Again = same[0], true
 		return found, nil
 	}
-	return Found{}, r.stale(ref, was, same, t)
+	return LookupResult{}, r.stale(ref, was, same, t)
 }
 
 // isNewer reports whether n has been on the screen only since the element was gone.

@@ -310,7 +310,7 @@ func (p *randomPage) check() error {
 }
 
 // again judges an element that was found by role and name.
-func (p *randomPage) again(tree *screen.Tree, owner screen.Key, found screen.Found) error {
+func (p *randomPage) again(tree *screen.Tree, owner screen.Key, found screen.LookupResult) error {
 	same := 0
 	for _, n := range tree.Nodes() {
 		if n.String() == found.Was {

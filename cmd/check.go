@@ -16,15 +16,16 @@ import (
 func (a *app) newCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [TRAIL...]",
-		Short: "Check config and trail files without starting anything",
-		Long: `Check the project's config, targets and toolsets and every trail. Nothing is started, so whether a tool exists and takes the
-recorded arguments is not looked at; ` + "`trailblaze run --dry-run`" + ` does that.`,
+		Short: "Check project and trail files without starting anything",
+		Long: `Check the project file, targets, toolsets and trails. Arguments are trail files, folders or globs, as for run. No
+server is started, so it does not check that the recorded tools exist and accept their arguments;
+` + "`trailblaze run --dry-run`" + ` does.`,
 		Example: "  trailblaze check\n  trailblaze check trails/new.trail.yaml --json",
 		RunE:    func(_ *cobra.Command, args []string) error { return a.check(args) },
 	}
 }
 
-// checkView is the JSON shape of section 10.4.
+// checkView is the JSON output of check.
 type checkView struct {
 	OK       bool           `json:"ok"`
 	Files    int            `json:"files"`
@@ -57,6 +58,7 @@ func (a *app) check(args []string) error {
 	return nil
 }
 
+// addTrail adds the problems and warnings of a trail. name is its path in messages.
 func (v *checkView) addTrail(project *config.Project, name, path string) {
 	data, problems := trail.ReadFile(name, path)
 	if len(problems) > 0 {
@@ -86,6 +88,7 @@ func (a *app) printCheck(v checkView) error {
 	for _, w := range v.Warnings {
 		fmt.Fprintf(a.Stderr, "trailblaze: warning: %s\n", report.Clean(w.Error()))
 	}
-	_, err := fmt.Fprintf(a.Stdout, "%d files: %d problems, %d warnings\n", v.Files, len(v.Problems), len(v.Warnings))
+	_, err := fmt.Fprintf(a.Stdout, "%s: %s, %s\n", count(v.Files, "file"), count(len(v.Problems), "problem"),
+		count(len(v.Warnings), "warning"))
 	return err
 }

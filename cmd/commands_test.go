@@ -24,7 +24,7 @@ func TestInitWritesAProjectWhoseRunPassesAtOnce(t *testing.T) {
 	p.runIn(dir, "check").want(t, 0, "0 problems, 0 warnings")
 	p.runIn(dir, "run").want(t, 0, "1 passed")
 	p.runIn(filepath.Join(dir, "tools"), "run", "--json").want(t, 0)
-	p.run("init", "fresh").want(t, 3, "exists already")
+	p.run("init", "fresh").want(t, 3, "already exists")
 	same(t, "ignored", "logs/\n", p.read(t, "fresh/.gitignore"))
 	p.write("mine/.gitignore", "mine\n")
 	p.run("init", "mine").want(t, 0)

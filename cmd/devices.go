@@ -20,7 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web"
 )
 
-// kinds are the kinds of device that there are; a new one is a line here (docs/decisions/0004).
+// kinds returns the kinds of device that trailblaze has. Add a new kind here (docs/decisions/0004).
 func kinds() []device.Kind {
 	return []device.Kind{
 		web.Kind(),
@@ -50,6 +50,7 @@ func (a *app) bindDevices(c *cobra.Command) {
 	}
 }
 
+// options returns the options of all kinds of device.
 func (a *app) options() []device.Option {
 	var all []device.Option
 	for _, k := range a.Devices {
@@ -58,30 +59,31 @@ func (a *app) options() []device.Option {
 	return all
 }
 
-// deviceValues is what is set of the options for a device: by the project, over that by the environment, over that by flags. c may be
-// nil.
+// deviceValues returns the values of the options that are set for a device, by key. Flags of c win over the
+// environment, the environment over the project file. c and project may be nil.
 func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Command) (map[string]string, error) {
 	values := map[string]string{}
 	if project != nil {
 		values = project.DeviceValues(d)
 	}
-	var wrong []error
+	var errs []error
 	for _, o := range a.options() {
-		from := "device: " + o.Key + " in the project file"
+		source := "device: " + o.Key + " in the project file"
 		if value, ok := a.Getenv(o.Env); ok && o.Env != "" && value != "" {
-			values[o.Key], from = value, o.Env
+			values[o.Key], source = value, o.Env
 		}
 		if c != nil && c.Flags().Changed(o.Flag) {
-			values[o.Key], from = c.Flags().Lookup(o.Flag).Value.String(), "--"+o.Flag
+			values[o.Key], source = c.Flags().Lookup(o.Flag).Value.String(), "--"+o.Flag
 		}
 		if _, err := strconv.ParseBool(values[o.Key]); o.Switch && values[o.Key] != "" && err != nil {
-			wrong = append(wrong, fault.New(fault.Misuse, "write true or false", "%s: %q is neither true nor false", from, values[o.Key]))
+			errs = append(errs, fault.New(fault.Misuse, "write true or false",
+				"%s: %q is neither true nor false", source, values[o.Key]))
 		}
 	}
-	return values, errors.Join(wrong...)
+	return values, errors.Join(errs...)
 }
 
-// deviceProblems are settings of the project that no kind of device knows or takes.
+// deviceProblems returns a problem for each device setting of the project that no kind of device knows or accepts.
 func (a *app) deviceProblems(project *config.Project) fault.Problems {
 	var keys []string
 	for _, o := range a.options() {
@@ -90,7 +92,7 @@ func (a *app) deviceProblems(project *config.Project) fault.Problems {
 	return project.DeviceProblems(keys, func(key, value string) error {
 		var errs []error
 		for _, k := range a.Devices {
-			_, err := k.New(a.host(map[string]string{key: value})) // starts nothing
+			_, err := k.New(a.host(map[string]string{key: value})) // does not start anything
 			errs = append(errs, err)
 		}
 		return errors.Join(errs...)
@@ -101,22 +103,23 @@ func (a *app) host(values map[string]string) device.Host {
 	return device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor}
 }
 
-// backends are those of one set of values.
+// backends are the backends for one set of option values, one for each kind of device.
 type backends struct {
 	values  map[string]string
 	devices []session.Backend
-	wanted  bool // by the run that is next
+	inUse   bool // by the next run
 }
 
-// devices returns the backends for a device with these values; devices with the same values share them. close ends them.
+// devices returns the backends for a device with these option values. Devices with equal values share them.
+// closeDevices closes them.
 func (a *app) devices(values map[string]string) ([]session.Backend, error) {
 	for i, b := range a.backends {
 		if maps.Equal(b.values, values) {
-			a.backends[i].wanted = true
+			a.backends[i].inUse = true
 			return b.devices, nil
 		}
 	}
-	b := backends{values: values, wanted: true}
+	b := backends{values: values, inUse: true}
 	for _, k := range a.Devices {
 		backend, err := k.New(a.host(values))
 		if err != nil {
@@ -128,7 +131,7 @@ func (a *app) devices(values map[string]string) ([]session.Backend, error) {
 	return b.devices, nil
 }
 
-// closeDevices closes the backends that are done. What goes wrong changes no result, and is said.
+// closeDevices closes the backends for which done returns true. An error is only a warning.
 func (a *app) closeDevices(ctx context.Context, done func(backends) bool) {
 	a.backends = slices.DeleteFunc(a.backends, func(b backends) bool {
 		if !done(b) {
@@ -143,7 +146,7 @@ func (a *app) closeDevices(ctx context.Context, done func(backends) bool) {
 	})
 }
 
-// deviceChecks are what doctor looks at.
+// deviceChecks returns the checks of doctor for the kinds of device.
 func (a *app) deviceChecks(project *config.Project) []doctor.Device {
 	values, err := a.deviceValues(project, config.Device{}, nil)
 	var checks []doctor.Device
@@ -155,9 +158,9 @@ func (a *app) deviceChecks(project *config.Project) []doctor.Device {
 			}
 		}
 		if err == nil {
-			backend, broken := k.New(a.host(values))
-			d.Check = func(context.Context) (string, error) { return "", broken }
-			if broken == nil {
+			backend, newErr := k.New(a.host(values))
+			d.Check = func(context.Context) (string, error) { return "", newErr }
+			if newErr == nil {
 				d.Check = func(ctx context.Context) (string, error) {
 					detail, err := backend.Check(ctx)
 					return detail, errors.Join(err, backend.Close(ctx))
@@ -169,7 +172,7 @@ func (a *app) deviceChecks(project *config.Project) []doctor.Device {
 	return checks
 }
 
-// evidenceModes are the values of --evidence.
+// evidenceModes returns the values of --evidence.
 func evidenceModes() []string {
 	return []string{run.EvidenceOnFailure, run.EvidenceAlways, run.EvidenceOff}
 }
@@ -178,5 +181,6 @@ func checkEvidence(mode string) error {
 	if slices.Contains(evidenceModes(), mode) {
 		return nil
 	}
-	return fault.New(fault.Misuse, "write --evidence "+strings.Join(evidenceModes(), ", or --evidence "), "--evidence %q is none of them", mode)
+	return fault.New(fault.Misuse, "write --evidence "+strings.Join(evidenceModes(), ", or --evidence "),
+		"--evidence: unknown value %q", mode)
 }

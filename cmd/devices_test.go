@@ -324,7 +324,7 @@ func TestAReportReplacesNothingThatIsNone(t *testing.T) {
 	files := phoneTrail("tap: {}")
 	files["site/index.html"] = "<h1>mine</h1>"
 	r, project := withPhones(t, &p, files, "run", "--html", "site")
-	r.want(t, 3, "is there already, and is no report")
+	r.want(t, 3, "already exists and is not a report")
 	if got := project.read(t, "site/index.html"); got != "<h1>mine</h1>" {
 		t.Errorf("the file is now %q", got)
 	}

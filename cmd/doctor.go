@@ -20,37 +20,42 @@ func (a *app) newDoctor() *cobra.Command {
 	var deep, clean bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine and project lack",
-		Long: `Look for the runtimes, the project's files, each server's script and packages, and processes that a killed run left (these are
-ended). Exit code 2 when a check fails.`,
+		Short: "Check that this machine and the project are ready",
+		Long: `Check the JavaScript runtimes, the devices, the project's files, and each server's script and packages. Processes
+that a killed run left running are killed. The exit code is 2 when a check fails.`,
 		Example: "  trailblaze doctor\n  trailblaze doctor --deep",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), deep, clean) },
 	}
-	c.Flags().BoolVar(&deep, "deep", false, "also start and list every server")
-	c.Flags().BoolVar(&clean, "clean-cache", false, "empty the cache of bundles")
+	c.Flags().BoolVar(&deep, "deep", false, "also start every server and list its tools")
+	c.Flags().BoolVar(&clean, "clean-cache", false, "delete the cached bundles")
 	return c
 }
 
 func (a *app) doctor(ctx context.Context, deep, clean bool) error {
-	o := doctor.Options{Runtimes: a.runtimes, Getenv: a.Getenv, CacheDir: a.cacheDir(), CleanCache: clean, StateDir: a.stateDir()}
+	o := doctor.Options{
+		Runtimes: a.runtimes, Getenv: a.Getenv, CacheDir: a.cacheDir(), CleanCache: clean, StateDir: a.stateDir(),
+	}
 	o.ProjectNamed = a.project != "" || a.env("TRAILBLAZE_PROJECT") != ""
 	o.Project, o.ProjectErr = a.loadProject()
 	if o.ProjectErr == nil {
 		o.OnDevice = o.Project.Location == string(scope.OnDevice)
 	}
 	if deep && o.ProjectErr == nil {
-		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) { return a.probe(ctx, o.Project, s) }
+		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) {
+			return a.probe(ctx, o.Project, s)
+		}
 	}
 	o.Devices = a.deviceChecks(o.Project)
-	defer whileStopping(ctx, a.tell)()
+	defer logStop(ctx, a.notice)()
 	checks := doctor.Run(ctx, o)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	healthy := true
 	for i, c := range checks {
-		checks[i].Name, checks[i].Detail, checks[i].Hint = a.redactor.Text(c.Name), a.redactor.Text(c.Detail), a.redactor.Text(c.Hint)
+		c.Name, c.Detail, c.Hint = a.redactor.Text(c.Name), a.redactor.Text(c.Detail), a.redactor.Text(c.Hint)
+		checks[i] = c
 		healthy = healthy && c.Status != doctor.Fail
 	}
 	if err := a.printDoctor(checks, healthy); err != nil {
@@ -62,7 +67,7 @@ func (a *app) doctor(ctx context.Context, deep, clean bool) error {
 	return nil
 }
 
-// probe starts one server and lists it.
+// probe starts a server, lists its tools and stops it.
 func (a *app) probe(ctx context.Context, project *config.Project, s config.Server) (doctor.Probed, error) {
 	setup, err := a.newSetup(project, scopeFlags{}, a.redactor)
 	if err != nil {
@@ -71,11 +76,11 @@ func (a *app) probe(ctx context.Context, project *config.Project, s config.Serve
 	var probed doctor.Probed
 	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
 		if l, ok := r.Event.(event.Log); ok && l.Level == "warn" {
-			probed.Warnings = append(probed.Warnings, joinSentences(l.Message, l.Hint))
+			probed.Warnings = append(probed.Warnings, withHint(l.Message, l.Hint))
 		}
 	}))
 	sc, err := scope.Resolve(setup.request)
-	if err != nil { // which scope it is does not matter for a count
+	if err != nil { // any scope will do to count the tools
 		driver, _ := scope.ParseDriver(a.Devices[0].Drivers[0])
 		sc = scope.Scope{Driver: driver, Location: scope.Host}
 	}
@@ -103,10 +108,10 @@ func (a *app) printDoctor(checks []doctor.Check, healthy bool) error {
 		}
 	}
 	report.Table(a.Stdout, style, rows)
-	verdict := "\nready"
+	summary := "\nready"
 	if !healthy {
-		verdict = "\nsomething is missing"
+		summary = "\nnot ready: see the failed checks above"
 	}
-	_, err := fmt.Fprintln(a.Stdout, verdict)
+	_, err := fmt.Fprintln(a.Stdout, summary)
 	return err
 }

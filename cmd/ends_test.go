@@ -63,7 +63,7 @@ func signalled(t *testing.T, c *exec.Cmd, ready func(), signal syscall.Signal, a
 	for {
 		line, err := lines.ReadString('\n')
 		all.WriteString(line)
-		if again && strings.Contains(line, "once more to kill") {
+		if again && strings.Contains(line, "a second signal kills") {
 			_ = c.Process.Signal(signal)
 		}
 		if err != nil {
@@ -132,7 +132,7 @@ func TestASecondInterruptKillsAtOnceAndOneIsPolite(t *testing.T) {
 				})
 				file := strings.Replace(phase, "teardown", "eof", 1)
 				code, output := signalled(t, p.command("run", "-v"), reached(t, p, file), syscall.SIGINT, again)
-				if code != 130 || !strings.Contains(output, "once more to kill") {
+				if code != 130 || !strings.Contains(output, "a second signal kills") {
 					t.Errorf("exit code %d, want 130\n%s", code, output)
 				}
 				log := p.serverLog("fake")
@@ -147,7 +147,7 @@ func TestASecondInterruptKillsAtOnceAndOneIsPolite(t *testing.T) {
 
 func TestNoProcessIsLeftAfterASignalWhereNothingIsReplayed(t *testing.T) {
 	t.Parallel()
-	const told = "once more to kill"
+	const told = "a second signal kills"
 	for args, want := range map[string][]string{
 		"toolbox list":        {told, "trailblaze: error: interrupted\n"},
 		"toolbox list --json": {`{"error":{"kind":"interrupted","message":"interrupted"`},

@@ -2,7 +2,7 @@ package cmd
 
 import "github.com/spf13/cobra"
 
-// helpTopics are pages of help that are no commands.
+// helpTopics returns the help pages that do not describe a command.
 func helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		{

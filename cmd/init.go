@@ -13,7 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// starter is the project that init writes: its server needs no package, so its trail passes wherever bun or node is.
+// starter is the project that init writes. Its server needs no npm packages, so its trail passes with any runtime.
 //
 //go:embed starter
 var starter embed.FS
@@ -21,13 +21,14 @@ var starter embed.FS
 func (a *app) newInit() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Write a small project whose run passes",
-		Long: `Write a project into DIR, or into the working directory: a config, a tool server in plain JavaScript that needs no package,
-a trail that calls it, and a .gitignore for the logs where there is none. No other file may exist: init then writes nothing.`,
+		Short: "Write a small project whose trail passes",
+		Long: `Write a project into DIR, or into the working directory: a project file, a tool server in plain JavaScript that
+needs no packages, a trail that calls it, and a .gitignore for the logs unless there is one. init never overwrites: if one
+of the other files exists, it writes nothing.`,
 		Example: "  trailblaze init\n  trailblaze run",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fault.New(fault.Misuse, "", "%s takes one folder", c.CommandPath())
+				return fault.New(fault.Misuse, "", "%s takes one folder, got %d", c.CommandPath(), len(args))
 			}
 			dir := a.Dir
 			if len(args) == 1 {
@@ -45,7 +46,8 @@ func (a *app) writeStarter(dir string) error {
 	}
 	for _, name := range files {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return fault.New(fault.Misuse, "choose another folder; init never overwrites", "%s exists already", filepath.Join(dir, name))
+			return fault.New(fault.Misuse, "choose another folder; init never overwrites",
+				"%s already exists", filepath.Join(dir, name))
 		}
 	}
 	for _, name := range files {
@@ -67,6 +69,7 @@ func (a *app) writeStarter(dir string) error {
 	return a.starterDone(files)
 }
 
+// writeNew writes a file, and creates its folder if needed.
 func writeNew(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -74,6 +77,7 @@ func writeNew(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
+// starterFiles returns the paths of the starter's files, relative to the project.
 func starterFiles() ([]string, error) {
 	var files []string
 	err := fs.WalkDir(starter, "starter", func(path string, d fs.DirEntry, err error) error {

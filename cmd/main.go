@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
@@ -21,7 +22,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
 
-// app is one invocation: the system, the global flags, and the one place that starts and ends processes.
+// app is one run of the program: the system, the global flags, and what starts and ends processes.
 type app struct {
 	System
 	project string
@@ -30,48 +31,48 @@ type app struct {
 	noColor bool
 	quiet   bool
 	verbose bool
-	parsed  bool // the command line made sense
+	parsed  bool // cobra accepted the command line
 
 	cancel     context.CancelCauseFunc
-	redactor   *redact.Redactor // of --secret, for errors that do not go through the event stream
+	redactor   *redact.Redactor // for errors, which do not go through the event stream
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
-	backends   []backends // of devices, to be closed
+	backends   []backends // open backends of devices
 }
 
-// exitCode ends a command whose result was already reported.
+// exitCode is the error of a command that has already reported its result.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// Main runs the program and returns its exit code. Every process it started is gone when it returns: after a polite end,
-// and at once after a second signal or a panic.
+// Main runs the program and returns its exit code. Every process that it started has exited when it returns: after an
+// orderly stop, or killed after a second signal or a panic.
 func Main(sys System) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	out := &output{w: sys.Stdout, cancel: cancel}
 	sys.Stdout = out
 	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json")}
-	a.redactor = redact.New(a.typedSecrets())
+	a.redactor = redact.New(a.commandLineSecrets())
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
 		PATH: sys.env("PATH"), Env: sys.Env, CacheDir: sys.cacheDir(), Force: force, ForcedBy: forcedBy,
 	})
 	a.supervisor = spawn.NewSupervisor(spawn.Options{StateDir: sys.stateDir(), Runtimes: a.runtimes})
-	hard, stop := a.handleSignals()
+	killed, stop := a.handleSignals()
 	defer stop()
 	done := make(chan int, 1)
 	go func() { done <- a.run(ctx) }()
 	select {
 	case code := <-done:
 		return a.close(ctx, code, out)
-	case code := <-hard:
+	case code := <-killed:
 		a.supervisor.KillAll()
 		return code
 	}
 }
 
-// close ends what is left and owns up to output that could not be written.
+// close stops the remaining processes and reports output that could not be written. It returns the final exit code.
 func (a *app) close(ctx context.Context, code int, out *output) int {
 	a.closeDevices(ctx, func(backends) bool { return true })
 	if err := a.supervisor.Close(); err != nil {
@@ -84,7 +85,8 @@ func (a *app) close(ctx context.Context, code int, out *output) int {
 	return code
 }
 
-// forcedRuntime is --runtime, looked up before cobra parses because detection is set up once, or TRAILBLAZE_RUNTIME.
+// forcedRuntime returns the value of --runtime or else of TRAILBLAZE_RUNTIME, and which of the two it is. It reads the
+// arguments itself because the finder of runtimes is made before cobra parses them.
 func (a *app) forcedRuntime() (name, by string) {
 	for i, arg := range a.Args {
 		if value, ok := strings.CutPrefix(arg, "--runtime="); ok {
@@ -97,21 +99,22 @@ func (a *app) forcedRuntime() (name, by string) {
 	return a.env("TRAILBLAZE_RUNTIME"), "TRAILBLAZE_RUNTIME"
 }
 
-// typedSecrets are the values of --secret that stand on the command line or in the environment, looked up before cobra parses
-// because its errors quote what they are about. Files wait for their turn: some can be read only once.
-func (a *app) typedSecrets() map[string]string {
+// commandLineSecrets returns the values of --secret that are on the command line or in the environment, by name. It
+// reads the arguments itself because cobra's errors quote them. It does not read files, since some can be read only
+// once.
+func (a *app) commandLineSecrets() map[string]string {
 	out := map[string]string{}
 	for i, arg := range a.Args {
-		flag, typed, ok := strings.Cut(arg, "=")
+		flag, secret, ok := strings.Cut(arg, "=")
 		if flag != "--secret" && flag != "-secret" {
 			continue
 		}
 		if !ok && i+1 < len(a.Args) {
-			typed = a.Args[i+1]
+			secret = a.Args[i+1]
 		}
-		name, value, given := strings.Cut(typed, "=")
+		name, value, hasValue := strings.Cut(secret, "=")
 		switch {
-		case !given:
+		case !hasValue:
 			out[name] = a.env(name)
 		case !strings.HasPrefix(value, "@"):
 			out[name] = value
@@ -120,11 +123,13 @@ func (a *app) typedSecrets() map[string]string {
 	return out
 }
 
-// handleSignals cancels with the reason at the first signal and reports the exit code on hard at the second.
-func (a *app) handleSignals() (hard <-chan int, stop func()) {
+// handleSignals cancels the context at the first signal, with the signal as its cause, and sends the exit code on
+// killed at the second.
+func (a *app) handleSignals() (killed <-chan int, stop func()) {
 	signals := make(chan os.Signal, 2)
 	a.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	closed := make(chan os.Signal, 1) // nobody reads it: writing to a closed pipe must fail, not end us with servers running
+	// Never read: a write to a closed pipe then returns an error instead of ending the program while servers run.
+	closed := make(chan os.Signal, 1)
 	a.Notify(closed, syscall.SIGPIPE)
 	exit := make(chan int, 1)
 	quit := make(chan struct{})
@@ -157,28 +162,28 @@ func signalFault(sig os.Signal) *fault.Error {
 	return fault.New(fault.Interrupted, "", "interrupted")
 }
 
-// whileStopping tells, when a signal ends ctx, that a second one kills, and when a change does, that it starts again. The returned
-// function waits for a notice being given.
-func whileStopping(ctx context.Context, tell func(message string)) (done func()) {
-	told := make(chan struct{})
+// logStop calls log when ctx is cancelled, with how to go on: a second signal kills, and a change restarts the run. The
+// returned function stops that, and waits for a call of log in progress.
+func logStop(ctx context.Context, log func(message string)) (done func()) {
+	logged := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		defer close(told)
+		defer close(logged)
 		cause := context.Cause(ctx)
 		switch kind := fault.KindOf(cause); {
-		case replaced(ctx):
-			tell(cause.Error() + "; starting again")
+		case restarting(ctx):
+			log(cause.Error() + "; restarting the run")
 		case kind == fault.Interrupted || kind == fault.Terminated:
-			tell(cause.Error() + ": stopping the servers; once more to kill them")
+			log(cause.Error() + ": stopping the servers; a second signal kills them")
 		}
 	})
 	return func() {
 		if !stop() {
-			<-told
+			<-logged
 		}
 	}
 }
 
-// run executes the command line and renders its error.
+// run executes the command line, prints its error and returns the exit code.
 func (a *app) run(ctx context.Context) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -191,16 +196,16 @@ func (a *app) run(ctx context.Context) (code int) {
 	root.SetArgs(a.Args)
 	err := root.ExecuteContext(ctx)
 	if !a.parsed && err != nil && fault.As(err) == nil {
-		err = fault.Wrap(fault.Misuse, err, "`trailblaze help` shows the commands", "command line") // cobra's own errors
+		err = fault.Wrap(fault.Misuse, err, "`trailblaze help` lists the commands", "command line") // an error of cobra
 	}
 	var reported exitCode
 	if cause := fault.As(context.Cause(ctx)); err != nil && cause != nil && !errors.As(err, &reported) {
-		err = cause // what ended the command, not what came of it
+		err = cause // why the command ended, rather than what failed because of that
 	}
 	return a.fail(err)
 }
 
-// fail prints an error, unless it was reported already, and returns the exit code it stands for.
+// fail prints err, unless it is an exitCode, and returns the exit code that it stands for.
 func (a *app) fail(err error) int {
 	var code exitCode
 	switch {
@@ -225,27 +230,28 @@ func (a *app) fail(err error) int {
 }
 
 func (a *app) style(isTerminal bool) report.Style {
-	// The old Windows console shows escape sequences as they are; Windows Terminal says who it is.
+	// The old Windows console prints escape sequences as text. Windows Terminal, which does not, sets WT_SESSION.
 	plain := a.noColor || goruntime.GOOS == "windows" && a.env("WT_SESSION") == ""
 	style := report.DecideStyle(a.Getenv, isTerminal, a.Width, plain)
 	style.Height = a.Height
 	return style
 }
 
-// Commands is the command line, for those that write about it. It is not to be executed.
+// Commands returns the command tree for the reference and the man pages. Do not execute it.
 func Commands() *cobra.Command { return (&app{}).newRoot() }
 
 func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "trailblaze",
 		Short: "Replay recorded UI tests, with your own tools, without a daemon",
-		Long: `trailblaze replays trails: YAML files that hold a test's steps in plain language and, under each, the tool calls that were
-recorded for it. It starts the tool servers that your project names, makes every recorded call, and leaves evidence.`,
-		Example: `  trailblaze init                    write a project whose run passes
+		Long: `trailblaze replays trails: YAML files that hold a test's steps in plain language and, under each step, the
+recorded tool calls. It starts the tool servers of your project, makes every recorded call, and keeps evidence of
+failures.`,
+		Example: `  trailblaze init                    write a small project whose trail passes
   trailblaze run                     replay every trail of the project
   trailblaze run trails/login.trail.yaml --driver ios-host
   trailblaze toolbox list --target myapp --driver ios-host --why
-  trailblaze doctor                  say what is missing on this machine`,
+  trailblaze doctor                  check what this machine and project need`,
 		SilenceErrors: true, SilenceUsage: true, Version: a.Version,
 		Args: cobra.ArbitraryArgs,
 		RunE: a.helpOrUnknown,
@@ -265,16 +271,13 @@ recorded for it. It starts the tool servers that your project names, makes every
 	if a.json {
 		root.SetVersionTemplate("{\"version\":\"{{.Version}}\"}\n")
 	}
-	flags := root.PersistentFlags()
-	flags.StringVar(&a.project, "project", "", "project root `DIR` (default: the nearest ancestor with a project file; env TRAILBLAZE_PROJECT)")
-	flags.StringVar(&a.runtime, "runtime", "", "JavaScript runtime for scripts: `bun|node|embedded` (default: what is found; env TRAILBLAZE_RUNTIME)")
-	flags.BoolVar(&a.json, "json", a.json, "write JSON only to stdout, errors included")
-	flags.BoolVar(&a.noColor, "no-color", false, "no colour and no live lines (also NO_COLOR, TERM=dumb, CI)")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "only failures and the summary")
-	flags.BoolVarP(&a.verbose, "verbose", "v", false, "every step and call")
+	a.bindGlobals(root.PersistentFlags())
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})
-	for _, c := range []*cobra.Command{a.newRun(), a.newReport(), a.newTool(), a.newToolbox(), a.newSnapshot(), a.newDoctor(), a.newCheck(), a.newInit()} {
+	for _, c := range []*cobra.Command{
+		a.newRun(), a.newReport(), a.newTool(), a.newToolbox(),
+		a.newSnapshot(), a.newDoctor(), a.newCheck(), a.newInit(),
+	} {
 		c.GroupID = "main"
 		root.AddCommand(c)
 	}
@@ -293,12 +296,25 @@ recorded for it. It starts the tool servers that your project names, makes every
 	return root
 }
 
-// How cobra says that flags do not go together, and pflag that a value is none for its flag.
+// bindGlobals adds the flags of every command.
+func (a *app) bindGlobals(flags *pflag.FlagSet) {
+	flags.StringVar(&a.project, "project", "",
+		"project root `DIR` (default: the nearest ancestor with a project file; env TRAILBLAZE_PROJECT)")
+	flags.StringVar(&a.runtime, "runtime", "",
+		"JavaScript runtime for scripts: `bun|node|embedded` (default: the first one found; env TRAILBLAZE_RUNTIME)")
+	flags.BoolVar(&a.json, "json", a.json, "write only JSON to stdout, errors included")
+	flags.BoolVar(&a.noColor, "no-color", false, "no colour and no live lines (also NO_COLOR, TERM=dumb, CI)")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "show only failures and the summary")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "show every step and call")
+}
+
+// The errors of cobra for flags that exclude each other, and of pflag for an invalid value.
 const (
-	exclusive  = `^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`
-	wrongValue = `^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-., )?(--[^"]+)" flag: `
+	exclusive = `^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`
+	invalid   = `^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-., )?(--[^"]+)" flag: `
 )
 
+// flagError returns an error of cobra about flags as a fault of kind Misuse.
 func flagError(c *cobra.Command, err error) error {
 	hint := fmt.Sprintf("`%s --help` lists the flags", c.CommandPath())
 	if _, name, ok := strings.Cut(err.Error(), "unknown flag: --"); ok {
@@ -307,25 +323,26 @@ func flagError(c *cobra.Command, err error) error {
 		}
 	}
 	if m := regexp.MustCompile(exclusive).FindStringSubmatch(err.Error()); m != nil {
-		return fault.New(fault.Misuse, hint, "--%s do not go together", strings.Join(strings.Fields(m[1]), " and --"))
+		names := strings.Join(strings.Fields(m[1]), " and --")
+		return fault.New(fault.Misuse, hint, "--%s cannot be used together", names)
 	}
-	if m := regexp.MustCompile(wrongValue).FindStringSubmatch(err.Error()); m != nil {
+	if m := regexp.MustCompile(invalid).FindStringSubmatch(err.Error()); m != nil {
 		if f := c.Flags().Lookup(m[2][2:]); f != nil {
-			return fault.New(fault.Misuse, hint, "%s: %s is no %s", m[2], m[1], valueName(f.Value.Type()))
+			return fault.New(fault.Misuse, hint, "%s: %s is not %s", m[2], m[1], valueName(f.Value.Type()))
 		}
 	}
 	return fault.New(fault.Misuse, hint, "%v", err)
 }
 
-// valueName is what people call the values of a type of flag.
+// valueName names the values of a type of flag, with an article.
 func valueName(flagType string) string {
 	switch flagType {
 	case "int":
-		return "whole number"
+		return "a whole number"
 	case "bool":
 		return "true or false"
 	default:
-		return flagType
+		return "a " + flagType
 	}
 }
 
@@ -339,7 +356,7 @@ func unknownCommand(c *cobra.Command, name string) error {
 	return fault.New(fault.Misuse, fault.DidYouMean(name, names), "unknown command %q for %q", name, c.CommandPath())
 }
 
-// helpOrUnknown is what a command does that only has commands.
+// helpOrUnknown is run for a command that only groups others.
 func (a *app) helpOrUnknown(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownCommand(c, args[0])
@@ -347,10 +364,11 @@ func (a *app) helpOrUnknown(c *cobra.Command, args []string) error {
 	return a.help(c)
 }
 
-// help shows how a command is used; to a program that asked for JSON it is an error.
+// help prints the help of a command. With --json it returns an error instead, because help is not JSON.
 func (a *app) help(c *cobra.Command) error {
 	if a.json {
-		return fault.New(fault.Misuse, fmt.Sprintf("`%s --help` lists the commands", c.CommandPath()), "%s needs a command", c.CommandPath())
+		hint := fmt.Sprintf("`%s --help` lists the commands", c.CommandPath())
+		return fault.New(fault.Misuse, hint, "%s needs a command", c.CommandPath())
 	}
 	return c.Help()
 }
@@ -370,10 +388,11 @@ func (a *app) newHelp() *cobra.Command {
 	}
 }
 
-// noArgs refuses positional arguments in the words of this program.
+// noArgs is cobra.NoArgs with an error of ours.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fault.New(fault.Misuse, fmt.Sprintf("`%s --help` shows how it is used", c.CommandPath()), "%s takes no argument, found %q", c.CommandPath(), args[0])
+		hint := fmt.Sprintf("`%s --help` shows its usage", c.CommandPath())
+		return fault.New(fault.Misuse, hint, "%s takes no arguments, got %q", c.CommandPath(), args[0])
 	}
 	return nil
 }

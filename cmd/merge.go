@@ -25,9 +25,10 @@ func (a *app) newMerge() *cobra.Command {
 	var f mergeFlags
 	c := &cobra.Command{
 		Use:   "merge [FILE|DIR...]",
-		Short: "Join the results of shards into one report and one exit code",
-		Long: `Join the results of shards, which trailblaze run --shard leaves in logsDir, into one report and one exit code. An argument is such a
-file, a file of what run --json printed, or a folder in which results-*.ndjson is looked for. Without any, it is the project's logsDir.
+		Short: "Merge the results of shards into one report and one exit code",
+		Long: `Merge the results of shards, which trailblaze run --shard writes into logsDir, into one report and one exit code.
+An argument is such a file, a file with the output of run --json, or a folder that is searched for results-*-of-*.ndjson.
+Without arguments, the project's logsDir is searched.
 
 The exit code is the worst one of the shards, and 2 when results are missing or do not belong together.`,
 		Example: `  trailblaze report merge
@@ -38,8 +39,8 @@ The exit code is the worst one of the shards, and 2 when results are missing or 
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
-	flags.StringVar(&f.html, "html", "", "write a page to read to `DIR`: index.html, which needs nothing beside it")
-	flags.StringVar(&f.durations, "durations", "", "add how long trails took to `FILE`, for the next run --shard")
+	flags.StringVar(&f.html, "html", "", "write an HTML report to index.html in `DIR`, a single file")
+	flags.StringVar(&f.durations, "durations", "", "add the durations of trails to `FILE`, for the next run --shard")
 	return c
 }
 
@@ -51,14 +52,14 @@ func (a *app) merge(f mergeFlags, args []string) error {
 	if err := a.checkDurations(f.durations); err != nil {
 		return err
 	}
-	if err := errors.Join(a.prepareReport("--junit", f.junit), a.preparePage(f.html)); err != nil {
+	if err := errors.Join(a.prepareReport("--junit", f.junit), a.prepareHTML(f.html)); err != nil {
 		return err
 	}
-	all, problems := judge(all)
+	all, problems := checkResults(all)
 	if !a.json {
 		a.fail(errors.Join(problems...))
 	}
-	total := sum(all, len(problems) > 0)
+	total := totals(all, len(problems) > 0)
 	if err := a.replayResults(f, all, total); err != nil {
 		return err
 	}
@@ -71,7 +72,8 @@ func (a *app) merge(f mergeFlags, args []string) error {
 	return err
 }
 
-// checkDurations refuses a file of --durations that is something else: it would be replaced.
+// checkDurations returns an error for an existing file of --durations that does not hold durations: it would be
+// overwritten.
 func (a *app) checkDurations(file string) error {
 	if file == "" {
 		return nil
@@ -80,20 +82,21 @@ func (a *app) checkDurations(file string) error {
 		return nil
 	}
 	if _, err := run.ReadDurations(a.abs(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.Wrap(fault.Misuse, err, "choose another file, or remove it", "--durations "+file+" is there already, and is something else")
+		return fault.Wrap(fault.Misuse, err, "choose another file, or remove it",
+			"--durations "+file+" already exists and is not a durations file")
 	}
 	return nil
 }
 
-// results is a file that takes part.
+// results is one of the files that are merged.
 type results struct {
 	*report.Results
-	path, shown string
-	logsDir     string    // where its sessions have left their files
-	shard       run.Shard // zero for a run that is no shard
+	path, shown string    // absolute, and relative to the working directory
+	logsDir     string    // the folder with the files of its sessions
+	shard       run.Shard // zero for a run without --shard
 }
 
-// allResults reads what the arguments stand for; without any, what is in logsDir. All that is wrong is said at once.
+// allResults reads the results that the arguments name, or those in logsDir. It returns all errors joined.
 func (a *app) allResults(args []string) ([]results, error) {
 	logsDir, projectErr := a.logsDir()
 	if len(args) == 0 {
@@ -109,7 +112,7 @@ func (a *app) allResults(args []string) ([]results, error) {
 		if err != nil {
 			errs = append(errs, fault.Wrap(fault.Misuse, err, "", "read "+a.relative([]string{arg})[0]))
 		} else if len(paths) == 0 {
-			errs = append(errs, fault.New(fault.Misuse, "`trailblaze run --shard` leaves one in logsDir",
+			errs = append(errs, fault.New(fault.Misuse, "`trailblaze run --shard` writes such a file into logsDir",
 				"there is no %s in %s", resultsPattern, a.relative([]string{arg})[0]))
 		}
 		for _, path := range paths {
@@ -118,8 +121,8 @@ func (a *app) allResults(args []string) ([]results, error) {
 			}
 			r, err := a.oneResult(path)
 			errs = append(errs, err)
-			if ours, _ := filepath.Match(resultsPattern, filepath.Base(path)); !ours && projectErr == nil {
-				r.logsDir = logsDir // what --json printed can be anywhere
+			if !isResults(path) && projectErr == nil {
+				r.logsDir = logsDir // the output of --json can be in any folder
 			}
 			all = append(all, r)
 		}
@@ -127,6 +130,7 @@ func (a *app) allResults(args []string) ([]results, error) {
 	return all, errors.Join(errs...)
 }
 
+// oneResult reads one file of results.
 func (a *app) oneResult(path string) (results, error) {
 	r := results{path: path, shown: a.relative([]string{path})[0], logsDir: filepath.Dir(path)}
 	var err error
@@ -137,7 +141,13 @@ func (a *app) oneResult(path string) (results, error) {
 	return r, err
 }
 
-// resultFiles are the file itself, or those in a folder and below it.
+// isResults reports whether a file has the name of a shard's results.
+func isResults(path string) bool {
+	ok, _ := filepath.Match(resultsPattern, filepath.Base(path)) // the pattern is valid
+	return ok
+}
+
+// resultFiles returns path if it is a file, else the files of results below it.
 func resultFiles(path string) ([]string, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -148,7 +158,7 @@ func resultFiles(path string) ([]string, error) {
 	}
 	var found []string
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-		if ours, _ := filepath.Match(resultsPattern, filepath.Base(file)); err == nil && ours && !d.IsDir() {
+		if err == nil && isResults(file) && !d.IsDir() {
 			found = append(found, file)
 		}
 		return err
@@ -156,50 +166,53 @@ func resultFiles(path string) ([]string, error) {
 	return found, err
 }
 
-// judge says what is wrong with results, and leaves out those that do not count. They come in order of their shards.
-func judge(all []results) (counted []results, problems []error) {
+// checkResults returns the results that count, in order of their shards, and what is missing or does not belong
+// together.
+func checkResults(all []results) (counted []results, problems []error) {
 	var parts []run.Part
-	var shards []int // of all, one for each part
+	var shards []int // for each part, its index in all
 	for i, r := range all {
-		if what := incomplete(r); what != "" {
-			problems = append(problems, fault.New(fault.Server, "look at the job that ran it", "%s: %s", r.shown, what))
+		if reason := incomplete(r); reason != "" {
+			hint := "look at the output of the job that ran it"
+			problems = append(problems, fault.New(fault.Server, hint, "%s: %s", r.shown, reason))
 		}
 		if r.shard.Of > 0 {
 			parts = append(parts, run.Part{File: r.shown, Shard: r.shard, Plan: r.Started.Plan, Started: r.Began})
 			shards = append(shards, i)
 		}
 	}
-	left, wrong := run.Join(parts)
+	ignored, joinProblems := run.Join(parts)
 	for i, r := range all {
-		if !slices.ContainsFunc(left, func(part int) bool { return shards[part] == i }) {
+		if !slices.ContainsFunc(ignored, func(part int) bool { return shards[part] == i }) {
 			counted = append(counted, r)
 		}
 	}
 	slices.SortStableFunc(counted, func(x, y results) int {
-		return cmp.Or(cmp.Compare(x.Started.Plan, y.Started.Plan), cmp.Compare(x.shard.Index, y.shard.Index), cmp.Compare(x.path, y.path))
+		return cmp.Or(cmp.Compare(x.Started.Plan, y.Started.Plan), cmp.Compare(x.shard.Index, y.shard.Index),
+			cmp.Compare(x.path, y.path))
 	})
-	return counted, append(problems, wrong...)
+	return counted, append(problems, joinProblems...)
 }
 
-// incomplete says what is missing in one file; empty for nothing.
+// incomplete returns why results are not those of exactly one finished run, empty when they are.
 func incomplete(r results) string {
 	var parts []string
 	switch {
 	case r.Runs == 0:
-		parts = append(parts, "the run ended before it began")
+		parts = append(parts, "the run ended before its first trail")
 	case r.Runs > 1:
-		parts = append(parts, fmt.Sprintf("there are %d runs in it; give each a file of its own", r.Runs))
+		parts = append(parts, fmt.Sprintf("the file has %d runs; write each into its own file", r.Runs))
 	case !r.Ended:
-		parts = append(parts, "the run did not come to its end; what it did until then counts")
+		parts = append(parts, "the run did not finish; the trails that finished count")
 	}
 	if r.Lost > 0 {
-		parts = append(parts, fmt.Sprintf("%d of its lines cannot be read", r.Lost))
+		parts = append(parts, fmt.Sprintf("%s of the file cannot be read", count(r.Lost, "line")))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }
 
-// sum counts everything. Shards run at the same time: it takes as long as the longest one.
-func sum(all []results, problems bool) event.RunFinished {
+// totals returns the result of all shards. Its duration is that of the longest one, since shards run at the same time.
+func totals(all []results, problems bool) event.RunFinished {
 	var total event.RunFinished
 	for _, r := range all {
 		f := r.Finished
@@ -218,54 +231,55 @@ func sum(all []results, problems bool) event.RunFinished {
 func (a *app) replayResults(f mergeFlags, all []results, total event.RunFinished) error {
 	junit, html := report.NewJUnit(), report.NewHTML("")
 	console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-		EndOnly: true, Quiet: a.quiet, Now: a.Now, JUnit: f.junit, HTML: pageFile(f.html), Notices: a.Stderr,
+		EndOnly: true, Quiet: a.quiet, Now: a.Now, JUnit: f.junit, HTML: htmlFile(f.html), Notices: a.Stderr,
 	})
 	defer console.Close()
-	tell := func(e event.Event) {
+	show := func(e event.Event) {
 		if !a.json {
 			console.Handle(event.Record{Time: a.Now(), Event: e})
 		}
 	}
 	var measured run.Measured
 	for _, r := range all {
-		page := html.In(r.logsDir)
+		logs := html.In(r.logsDir)
 		_, err := report.ReadResults(r.path, event.HandlerFunc(func(record event.Record) {
 			switch e := record.Event.(type) {
-			case event.RunFinished: // for the others there is one in the end
+			case event.RunFinished: // the console and the HTML report get one for all results at the end
 				junit.Handle(record)
 				return
 			case event.RunStarted:
-				tell(e)
+				show(e)
 			case event.TrailFinished:
-				tell(e)
+				show(e)
 				measured.Add(trailKey(r.Started, e.File), e.Outcome, time.Duration(e.DurationMs)*time.Millisecond)
 			}
 			junit.Handle(record)
-			page.Handle(record)
+			logs.Handle(record)
 		}))
 		if err != nil {
 			return err
 		}
 		for _, e := range r.CutShort {
-			tell(e)
+			show(e)
 		}
 	}
 	html.Handle(event.Record{Time: a.Now(), Event: total})
 	err := a.writeMerged(f, junit, html, measured.Durations())
-	tell(total)
+	show(total)
 	return err
 }
 
+// writeMerged writes the reports and the durations that the flags ask for.
 func (a *app) writeMerged(f mergeFlags, junit *report.JUnit, html *report.HTML, d run.Durations) error {
 	var errs []error
 	if f.junit != "" {
 		errs = append(errs, a.writeReport("the JUnit report", f.junit, junit.Write))
 	}
 	if f.html != "" {
-		errs = append(errs, a.writeReport("the page", pageFile(f.html), html.Write))
+		errs = append(errs, a.writeReport("the HTML report", htmlFile(f.html), html.Write))
 	}
 	if f.durations != "" {
-		root := "" // without the project nobody knows which trails are gone
+		root := "" // without a project, durations of removed trails are kept
 		if project, err := a.loadProject(); err == nil {
 			root = project.Root
 		}
@@ -276,7 +290,7 @@ func (a *app) writeMerged(f mergeFlags, junit *report.JUnit, html *report.HTML, 
 	return errors.Join(errs...)
 }
 
-// trailKey is run.TrailKey for a trail as events name it.
+// trailKey returns run.TrailKey for the path of a trail in events.
 func trailKey(started event.RunStarted, file string) string {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(started.Dir, file)
@@ -284,7 +298,7 @@ func trailKey(started event.RunStarted, file string) string {
 	return run.TrailKey(started.Root, file)
 }
 
-// mergedRun is what report merge --json prints.
+// mergedRun is the JSON output of report merge.
 type mergedRun struct {
 	event.RunFinished
 	Trails    int           `json:"trails"`
@@ -295,10 +309,10 @@ type mergedRun struct {
 	Durations string        `json:"durations,omitempty"`
 }
 
-// mergedShard is one of the files.
+// mergedShard is one of the merged files.
 type mergedShard struct {
 	File  string `json:"file"`
-	Shard string `json:"shard"` // empty for a run that is none
+	Shard string `json:"shard"` // empty for a run without --shard
 	event.RunFinished
 	Trails int  `json:"trails"`
 	Ended  bool `json:"ended"`
@@ -306,7 +320,8 @@ type mergedShard struct {
 
 func mergedJSON(f mergeFlags, all []results, total event.RunFinished, problems []error) mergedRun {
 	m := mergedRun{
-		RunFinished: total, Shards: []mergedShard{}, Problems: []string{}, JUnit: f.junit, HTML: pageFile(f.html), Durations: f.durations,
+		RunFinished: total, Shards: []mergedShard{}, Problems: []string{},
+		JUnit: f.junit, HTML: htmlFile(f.html), Durations: f.durations,
 	}
 	for _, r := range all {
 		m.Trails += r.Started.Trails

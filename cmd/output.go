@@ -11,7 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// output is stdout, remembering whether it could be written. When nobody reads it any more the command ends as if interrupted.
+// output is stdout. It keeps the first error of a write, and cancels the command when the reader has closed the pipe.
 type output struct {
 	w      io.Writer
 	cancel context.CancelCauseFunc
@@ -25,20 +25,22 @@ func (o *output) Write(p []byte) (int, error) {
 	if err != nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.err = err
+		if o.err == nil {
+			o.err = err
+		}
 		if errors.Is(err, syscall.EPIPE) {
-			o.cancel(fault.New(fault.Interrupted, "", "nobody reads the output any more"))
+			o.cancel(fault.New(fault.Interrupted, "", "the reader of stdout has closed it"))
 		}
 	}
 	return n, err
 }
 
-// failure is why output is missing; nil when all was written, or when nobody wanted it.
+// failure returns the error of the first failed write, nil when all was written or the reader closed the pipe.
 func (o *output) failure() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err == nil || errors.Is(o.err, syscall.EPIPE) {
 		return nil
 	}
-	return fmt.Errorf("stdout cannot be written: %w", o.err)
+	return fmt.Errorf("write to stdout: %w", o.err)
 }

@@ -211,7 +211,7 @@ func TestAReportThatCannotBeWrittenIsNotAPass(t *testing.T) {
 	defer full.Close()
 	var errs bytes.Buffer
 	c.Stdout, c.Stderr = full, &errs
-	if err := c.Run(); c.ProcessState.ExitCode() != 2 || !strings.Contains(errs.String(), "stdout cannot be written") {
+	if err := c.Run(); c.ProcessState.ExitCode() != 2 || !strings.Contains(errs.String(), "write to stdout") {
 		t.Errorf("a full disk behind stdout: %v\n%s", err, &errs)
 	}
 }

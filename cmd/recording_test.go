@@ -423,7 +423,7 @@ func TestRecordRefusesBeforeAnyServerStarts(t *testing.T) {
 		"no trail":                {"old.trail.yaml", "target: app\n", nil, "old.trail.yaml:1:1"},
 		"a file that is no YAML":  {"old.trail.yaml", "trail: [\n", nil, "old.trail.yaml:1:8"},
 		"a file with a mistake":   {"old.trail.yaml", webTrail("echo: { text: '{{' }"), nil, "old.trail.yaml:5"},
-		"a value nobody can name": {"new.trail.yaml", "", []string{"--memory", "1x=y"}, `--memory \"1x\" is not a name that a trail can use`},
+		"a value nobody can name": {"new.trail.yaml", "", []string{"--memory", "1x=y"}, `--memory: \"1x\" is not a valid name`},
 		"a folder":                {"trails", "", nil, "is a directory"},
 		"a folder that is a file": {"trailblaze.yaml/new.trail.yaml", "", nil, "not a directory"},
 		"a place for nobody":      {"/proc/self/nowhere/new.trail.yaml", "", nil, "choose a --record file that can be read and written"},

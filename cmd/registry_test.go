@@ -51,7 +51,7 @@ checkout — Buying things (not enabled by default)
   echo   fake  the tool echo
   sleep  fake  the tool sleep (not recorded, delegates)
 
-2 tools, 1 left out (--why says why)
+2 tools, 1 left out (--why lists them)
 `},
 		"with what is left out": {"{}", "--group checkout --why", `app · playwright-native · host agent
 
@@ -70,7 +70,7 @@ checkout — Buying things
   echo   fake  the tool echo
   sleep  fake  the tool sleep (not recorded, delegates)
 
-2 tools, 1 left out (--why says why)
+2 tools, 1 left out (--why lists them)
 `},
 		"several": {"{ tool_sets: [checkout] }", "--group core,checkout --group memory -v", `app · playwright-native · host agent
 
@@ -118,7 +118,7 @@ func TestTheJSONOfAGroup(t *testing.T) {
 func TestAnUnknownGroupIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
-	p.run("toolbox", "list", "--group", "chekout").want(t, 3, `--group: there is no toolset "chekout"`, `did you mean "checkout"?`)
+	p.run("toolbox", "list", "--group", "chekout").want(t, 3, `--group: unknown toolset "chekout"`, `did you mean "checkout"?`)
 	p.run("toolbox", "list", "--group", "").want(t, 3, "--group is empty")
 	p.run("toolbox", "list", "--group", "nothing-like-it").want(t, 3, "known: checkout, core, device, memory")
 	p.run("toolbox", "list", "--group", "chekout", "--json").want(t, 3, `"kind":"misuse"`, `"warnings":[`)
@@ -151,14 +151,14 @@ func TestAToolThatDelegatesByItsRegistryAndDoesItItselfIsRecordedItself(t *testi
 	same(t, "recorded again", once, p.read(t, "new.trail.yaml"))
 	p.run("tool", "echo", "text=hi", "--save", "saved.trail.yaml", "--step", "p").want(t, 0, "saved as a step")
 	p.run("run", "saved.trail.yaml").want(t, 0, "1 passed")
-	p.run("tool", "sleep", "ms=1", "--save", "sleep.trail.yaml", "--step", "p").want(t, 3, `tool "sleep" is not recordable`, "nothing of the call is recordable")
+	p.run("tool", "sleep", "ms=1", "--save", "sleep.trail.yaml", "--step", "p").want(t, 3, `tool "sleep" is not recordable`, "the call is not saved")
 }
 
 func TestARegistryChangesNoToolsetOfOurs(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, `{"groups":{"memory":{"defaultEnabled":false,"description":"mine"},"device":{"defaultEnabled":false}}}`, "{}")
 	r := p.run("toolbox", "list")
-	r.want(t, 0, "groups.memory is a toolset of trailblaze itself", "groups.device is a toolset of trailblaze itself", "assertEquals", "web_click")
+	r.want(t, 0, "groups.memory is a toolset of trailblaze; it is ignored", "groups.device is a toolset of trailblaze; it is ignored", "assertEquals", "web_click")
 	if strings.Contains(r.stdout, "mine") || strings.Contains(r.stdout, "left out") {
 		t.Errorf("stdout\n%s", r.stdout)
 	}

@@ -21,9 +21,10 @@ func (a *app) newReport() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "report [SESSION|DIR...]",
-		Short: "Write a page about sessions of earlier runs",
-		Long: `Write a page about sessions of earlier runs, from what they left. An argument is the name of a session in the project's logsDir,
-` + "`latest`" + `, the folder of a session, or a folder of such folders. Without any, it is the latest session.`,
+		Short: "Write an HTML report about sessions of earlier runs",
+		Long: `Write an HTML report about sessions of earlier runs, from their logs. An argument is the name of a session in the
+project's logsDir, ` + "`latest`" + `, the folder of a session, or a folder of such folders. Without arguments, it is the
+latest session.`,
 		Example: `  trailblaze report --html build/report
   trailblaze report logs --html build/report
   trailblaze report checkout_20261121T091402Z_0f1e2d3c --html build/report`,
@@ -31,16 +32,16 @@ func (a *app) newReport() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return a.report(dir, args) },
 	}
 	c.AddCommand(a.newMerge())
-	c.Flags().StringVar(&dir, "html", "", "write the page to `DIR`: index.html, which needs nothing beside it")
+	c.Flags().StringVar(&dir, "html", "", "write the report to index.html in `DIR`, a single file")
 	return c
 }
 
-// latest is the name under which logsDir has the newest session.
+// latest is the name of the newest session in logsDir.
 const latest = "latest"
 
 func (a *app) report(dir string, args []string) error {
 	if dir == "" {
-		return fault.New(fault.Misuse, "add --html DIR", "report does not know where to write the page")
+		return fault.New(fault.Misuse, "add --html DIR", "report needs a folder to write to")
 	}
 	if len(args) == 0 {
 		args = []string{latest}
@@ -61,38 +62,39 @@ func (a *app) report(dir string, args []string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if err := a.preparePage(dir); err != nil {
+	if err := a.prepareHTML(dir); err != nil {
 		return err
 	}
-	page := pageFile(dir)
-	if err := a.writeReport("the page", page, html.Write); err != nil {
+	file := htmlFile(dir)
+	if err := a.writeReport("the HTML report", file, html.Write); err != nil {
 		return err
 	}
 	if a.json {
-		return report.JSON(a.Stdout, map[string]any{"html": page, "sessions": len(added)})
+		return report.JSON(a.Stdout, map[string]any{"html": file, "sessions": len(added)})
 	}
-	_, err := fmt.Fprintln(a.Stdout, page)
+	_, err := fmt.Fprintln(a.Stdout, file)
 	return err
 }
 
-// pageFile is the page in the folder that --html names; empty without one.
-func pageFile(dir string) string {
+// htmlFile returns the path of the HTML report in the folder that --html names, empty without a folder.
+func htmlFile(dir string) string {
 	if dir == "" {
 		return ""
 	}
 	return filepath.Join(dir, "index.html")
 }
 
-// preparePage is prepareReport for --html. A page that is not ours is never replaced.
-func (a *app) preparePage(dir string) error {
-	page := pageFile(dir)
-	if old, err := os.ReadFile(a.abs(page)); dir != "" && err == nil && len(old) > 0 && !report.IsPage(old) {
-		return fault.New(fault.Misuse, "choose another folder, or remove the file", "%s is there already, and is no report", page)
+// prepareHTML is prepareReport for --html. It never overwrites a file that is not a report of ours.
+func (a *app) prepareHTML(dir string) error {
+	file := htmlFile(dir)
+	if old, err := os.ReadFile(a.abs(file)); dir != "" && err == nil && len(old) > 0 && !report.IsPage(old) {
+		return fault.New(fault.Misuse, "choose another folder, or remove the file",
+			"%s already exists and is not a report of trailblaze", file)
 	}
-	return a.prepareReport("--html", page)
+	return a.prepareReport("--html", file)
 }
 
-// sessions are the folders that an argument of report stands for: a session's own, or those of the sessions in a folder.
+// sessions returns the session folders that an argument of report names: one, or those in a folder.
 func (a *app) sessions(arg string) ([]string, error) {
 	dir, err := a.sessionDir(arg)
 	if err != nil {
@@ -110,40 +112,41 @@ func (a *app) sessions(arg string) ([]string, error) {
 		return nil, fault.Wrap(fault.Misuse, err, "", "read "+arg)
 	}
 	var found []string
-	for _, entry := range entries { // latest is a link, and one of the others
+	for _, entry := range entries {
+		// latest is not a folder but a link to one of the others.
 		if entry.IsDir() && isFile(filepath.Join(inside, entry.Name(), report.EventsFile)) {
 			found = append(found, filepath.Join(inside, entry.Name()))
 		}
 	}
 	if len(found) == 0 {
 		return nil, fault.New(fault.Misuse, "give the folder of a session, or a folder of such folders",
-			"%s is no session's folder: neither it nor a folder in it has an %s", arg, report.EventsFile)
+			"%s is not the folder of a session, and has no such folders: there is no %s", arg, report.EventsFile)
 	}
 	return byTime(found), nil
 }
 
-// byTime puts sessions into the order in which their trails began, by the first event of each: the name of a session has the time at
-// which it was opened, ahead of its trail, and only the second.
+// byTime sorts the folders of sessions by the time of their first event. The name of a session is not precise enough:
+// it has the time at which the session was opened, in seconds, which may be before the previous trail ended.
 func byTime(dirs []string) []string {
-	began := make(map[string]time.Time, len(dirs))
+	started := make(map[string]time.Time, len(dirs))
 	for _, dir := range dirs {
-		began[dir] = firstEvent(dir)
+		started[dir] = firstEvent(dir)
 	}
-	slices.SortStableFunc(dirs, func(x, y string) int { return began[x].Compare(began[y]) })
+	slices.SortStableFunc(dirs, func(x, y string) int { return started[x].Compare(started[y]) })
 	return dirs
 }
 
-// firstEvent is the time of a session's first event; zero when its log cannot be read.
+// firstEvent returns the time of a session's first event, zero when its log cannot be read.
 func firstEvent(dir string) time.Time {
 	var first struct{ Time time.Time }
 	if file, err := os.Open(filepath.Join(dir, report.EventsFile)); err == nil {
 		defer file.Close()
-		_ = json.NewDecoder(file).Decode(&first) // what is wrong with the log, its reader says
+		_ = json.NewDecoder(file).Decode(&first) // AddSession reports an invalid log
 	}
 	return first.Time
 }
 
-// sessionDir is the folder that an argument names: a session of the project comes before a folder of that name.
+// sessionDir returns the folder that an argument names: a session of the project if there is one, else a folder.
 func (a *app) sessionDir(arg string) (string, error) {
 	logsDir, err := a.logsDir()
 	if err == nil && filepath.Base(arg) == arg {
@@ -156,18 +159,20 @@ func (a *app) sessionDir(arg string) (string, error) {
 	case isDir(path):
 		return path, nil
 	case isFile(path):
-		return "", fault.New(fault.Misuse, "give the folder that it is in", "%s is a file, not a session's folder", arg)
+		return "", fault.New(fault.Misuse, "give the folder that it is in",
+			"%s is a file, not the folder of a session", arg)
 	case err != nil:
 		return "", err
 	}
 	shown := a.relative([]string{logsDir})[0]
 	if arg == latest {
-		return "", fault.New(fault.Misuse, "`trailblaze run` leaves one", "there is no session in %s", shown)
+		return "", fault.New(fault.Misuse, "`trailblaze run` writes one", "there is no session in %s", shown)
 	}
-	return "", fault.New(fault.Misuse, nearestSession(arg, logsDir), "there is no session %q in %s, and no folder of that name", arg, shown)
+	return "", fault.New(fault.Misuse, nearestSession(arg, logsDir),
+		"there is no session %q in %s, and no folder of that name", arg, shown)
 }
 
-// logsDir is where the project's sessions are.
+// logsDir returns the folder of the project's sessions.
 func (a *app) logsDir() (string, error) {
 	project, err := a.loadProject()
 	if err != nil {
@@ -176,7 +181,8 @@ func (a *app) logsDir() (string, error) {
 	return project.LogsDir, nil
 }
 
-// followLatest reads the name of a session where links are not allowed and a file stands in for one.
+// followLatest returns the folder that latest names. Where links are not permitted, latest is a file with the session's
+// name.
 func followLatest(path string) string {
 	if name, err := os.ReadFile(path); err == nil && len(name) < 1<<10 && filepath.Base(path) == latest {
 		return filepath.Join(filepath.Dir(path), filepath.Base(strings.TrimSpace(string(name))))
@@ -184,10 +190,10 @@ func followLatest(path string) string {
 	return path
 }
 
-// nearestSession is a hint at what may have been meant: the sessions of that trail, or those with a similar name.
+// nearestSession returns a hint: the last session of the trail with that name, or a session with a similar name.
 func nearestSession(arg, logsDir string) string {
 	var names, ofTrail []string
-	entries, _ := os.ReadDir(logsDir) // without the folder there is nothing to offer
+	entries, _ := os.ReadDir(logsDir) // a folder that cannot be read has no sessions to suggest
 	for _, entry := range entries {
 		if !entry.IsDir() {
 			continue

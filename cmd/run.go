@@ -39,8 +39,8 @@ func (a *app) newRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [TRAIL...]",
 		Short: "Replay trails",
-		Long: `Replay trails. Arguments are trail files, folders or globs; !PATTERN leaves out. Without any, every trail below the
-project's trailsDir is replayed.`,
+		Long: `Replay trails. Arguments are trail files, folders or globs; !PATTERN excludes trails. Without arguments, every
+trail below the project's trailsDir is replayed.`,
 		Example: `  trailblaze run
   trailblaze run trails/checkout --tags smoke --junit build/junit.xml
   trailblaze run --last-failed --retries 1
@@ -49,38 +49,54 @@ project's trailsDir is replayed.`,
   TOKEN=… trailblaze run --secret TOKEN login.trail.yaml`,
 		RunE: func(c *cobra.Command, args []string) error { return a.runTrails(c.Context(), f, args) },
 	}
-	flags := c.Flags()
+	f.bind(a, c)
+	return c
+}
+
+// bind adds the flags of run to c.
+func (f *runFlags) bind(a *app, c *cobra.Command) {
 	f.scopeFlags.bind(a, c)
 	f.deviceFlags.bind(c)
-	flags.StringSliceVar(&f.classifiers, "classifier", nil, "classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
-	flags.StringSliceVar(&f.tags, "tags", nil, "only trails with any of these `TAGS`")
-	flags.StringArrayVar(&f.memory, "memory", nil, "`NAME=VALUE` in the session's memory; wins over the trail's")
-	flags.StringArrayVar(&f.secrets, "secret", nil, "`NAME` from the environment, NAME=@FILE or NAME=VALUE; never printed, logged or recorded")
-	flags.StringArrayVar(&f.args, "arg", nil, "`NAME=VALUE` for a declared argument of the trails")
-	flags.StringVar(&f.argsFile, "args-file", "", "`FILE` with arguments: a mapping, or a list with one case a row (YAML or JSON)")
+	flags := c.Flags()
+	flags.StringSliceVar(&f.classifiers, "classifier", nil,
+		"classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
+	flags.StringSliceVar(&f.tags, "tags", nil, "replay only trails with any of these `TAGS`")
+	flags.StringArrayVar(&f.memory, "memory", nil,
+		"set `NAME=VALUE` in the session's memory (repeatable); wins over the trail's")
+	flags.StringArrayVar(&f.secrets, "secret", nil,
+		"secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed, logged or recorded")
+	flags.StringArrayVar(&f.args, "arg", nil, "`NAME=VALUE` for a declared argument of the trails (repeatable)")
+	flags.StringVar(&f.argsFile, "args-file", "",
+		"`FILE` with arguments, YAML or JSON: a mapping, or a list of mappings to replay each trail with each")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first trail that does not pass")
-	flags.IntVar(&f.retries, "retries", 0, "try a trail `N` more times, each in a fresh session; one that then passes is flaky")
-	flags.DurationVar(&f.timeout, "timeout", 0, "limit for the whole run, such as `10m`; exit code 124")
-	flags.StringVar(&f.unrecorded, "unrecorded", "fail", "what to do with steps that have no recording for the device: `fail|skip`")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "do everything but the calls")
-	flags.BoolVar(&f.lastFailed, "last-failed", false, "only what failed or was not reached in the last run")
-	flags.StringVar(&f.record, "record", "", "record the one trail to `FILE`; of a file that is there only this device's calls are replaced")
-	flags.StringVar(&f.evidence, "evidence", run.EvidenceOnFailure, "when to keep what the device shows: `"+strings.Join(evidenceModes(), "|")+"`")
+	flags.IntVar(&f.retries, "retries", 0,
+		"replay a trail that does not pass up to `N` more times, in fresh sessions; one that then passes is flaky")
+	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for the whole run, such as `10m`; exit code 124")
+	flags.StringVar(&f.unrecorded, "unrecorded", "fail",
+		"what happens at a step that has no recording for the device: `fail|skip`")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "do everything except the calls")
+	flags.BoolVar(&f.lastFailed, "last-failed", false, "replay only trails that failed or did not run in the last run")
+	flags.StringVar(&f.record, "record", "",
+		"record the run of one trail to `FILE`; in an existing file, only the recordings for this device are replaced")
+	flags.StringVar(&f.evidence, "evidence", run.EvidenceOnFailure,
+		"when to keep screenshots and other evidence of the device: `"+strings.Join(evidenceModes(), "|")+"`")
 	complete(c, "evidence", evidenceModes())
-	flags.StringVar(&f.shard, "shard", "", "only a part of the trails: `I/N` is part I, from 1, of N; report merge joins what the parts leave")
-	flags.StringVar(&f.durations, "durations", "", "`FILE` with durations that --shard cuts by, the same for every part (default: durations.json in logsDir)")
+	flags.StringVar(&f.shard, "shard", "",
+		"replay only shard `I/N` of the trails, I from 1 to N; report merge merges the results of all shards")
+	flags.StringVar(&f.durations, "durations", "",
+		"balance the shards by the durations in `FILE`, the same for every shard (default: durations.json in logsDir)")
 	flags.StringVar(&f.junit, "junit", "", "also write a JUnit report to `FILE`")
-	flags.StringVar(&f.html, "html", "", "also write a page to read to `DIR`: index.html, which needs nothing beside it")
-	flags.BoolVar(&f.watch, "watch", false, "run again whenever trails, config or sources of servers change, until Ctrl-C")
+	flags.StringVar(&f.html, "html", "", "also write an HTML report to index.html in `DIR`, a single file")
+	flags.BoolVar(&f.watch, "watch", false,
+		"run again whenever trails, project files or sources of servers change, until Ctrl-C")
 	c.MarkFlagsMutuallyExclusive("record", "dry-run")
 	c.MarkFlagsMutuallyExclusive("watch", "record")
 	c.MarkFlagsMutuallyExclusive("watch", "shard")
-	return c
 }
 
 func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if f.shard != "" {
-		a.forgetResults(f.shard)
+		a.removeResults(f.shard)
 	}
 	secrets, err := a.secrets(f.secrets)
 	a.redactor = redact.New(secrets)
@@ -98,54 +114,55 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	return err
 }
 
-// job is what one run is made from.
+// job is the input of one run.
 type job struct {
 	project *config.Project
 	flags   runFlags
-	args    []string // which trails, as the user says it
-	only    []string // which of them, absolute; nil for all
-	secrets map[string]string
+	args    []string          // arguments of the command: the trails
+	only    []string          // absolute paths of the trails to run, nil for all of args
+	secrets map[string]string // by name
 }
 
-// replay is one run. The error carries its exit code.
+// replay runs the trails of a job once. The error gives the exit code.
 func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
 	project, f := j.project, j.flags
 	for i := range a.backends {
-		a.backends[i].wanted = false
+		a.backends[i].inUse = false
 	}
 	o, err := a.runOptions(project, f, j.secrets)
 	if err != nil {
 		return summary, err
 	}
-	a.closeDevices(ctx, func(b backends) bool { return !b.wanted })
+	a.closeDevices(ctx, func(b backends) bool { return !b.inUse })
 	if o.Paths, err = a.trailPaths(project, f, o.Last, j.args); err != nil {
 		return summary, err
 	}
 	if j.only != nil {
 		o.Paths = slices.DeleteFunc(o.Paths, func(p string) bool { return !slices.Contains(j.only, a.abs(p)) })
 	}
-	warning, err := a.cutBy(project, f, &o)
+	warning, err := a.readShard(project, f, &o)
 	if err != nil {
 		return summary, err
 	}
-	if err := errors.Join(a.prepareReport("--junit", f.junit), a.preparePage(f.html)); err != nil {
+	if err := errors.Join(a.prepareReport("--junit", f.junit), a.prepareHTML(f.html)); err != nil {
 		return summary, err
 	}
 	if f.timeout > 0 {
 		var stop context.CancelFunc
-		late := fault.New(fault.Timeout, "raise --timeout, or run fewer trails", "the run took longer than --timeout %s", f.timeout)
-		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, late)
+		cause := fault.New(fault.Timeout, "raise --timeout, or run fewer trails",
+			"the run took longer than --timeout %s", f.timeout)
+		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, cause)
 		defer stop()
 	}
 	renderers := a.renderers(ctx, project, f)
-	if err := renderers.keepResults(project, o.Shard); err != nil {
+	if err := renderers.writeResults(project, o.Shard); err != nil {
 		return summary, errors.Join(err, renderers.close())
 	}
 	o.Stream = event.NewStream(a.Now, o.Redactor, renderers.handlers...)
 	o.Stream.OnPanic = func(err error) { a.cancel(err) }
-	stopped := whileStopping(ctx, func(message string) {
+	done := logStop(ctx, func(message string) {
 		level := "warn"
-		if replaced(ctx) {
+		if restarting(ctx) {
 			level = "info"
 		}
 		o.Stream.Emit(event.Log{Level: level, Source: "run", Message: message})
@@ -155,13 +172,13 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	}
 	a.reapLeftovers(o.Stream)
 	summary, err = run.Run(ctx, o)
-	stopped()
+	done()
 	return summary, a.endRun(summary, err, renderers.close())
 }
 
-// endRun turns how a run ended into an exit code. What the events have told already is not told again.
+// endRun returns the result of a run as an exitCode, or as an error when the events did not report it.
 func (a *app) endRun(summary run.Summary, err, closeErr error) error {
-	if kind := fault.KindOf(err); err != nil && (kind == fault.NothingMatched || kind == fault.Misuse || kind == fault.Bug) {
+	if err != nil && slices.Contains([]fault.Kind{fault.NothingMatched, fault.Misuse, fault.Bug}, fault.KindOf(err)) {
 		return err
 	}
 	code := summary.ExitCode
@@ -174,17 +191,23 @@ func (a *app) endRun(summary run.Summary, err, closeErr error) error {
 	return nil
 }
 
+// check returns an error for values that are invalid whatever the project.
+func (f *runFlags) check() error {
+	switch {
+	case f.unrecorded != "fail" && f.unrecorded != "skip":
+		return fault.New(fault.Misuse, "write --unrecorded fail or --unrecorded skip",
+			"--unrecorded: unknown value %q", f.unrecorded)
+	case f.retries < 0:
+		return fault.New(fault.Misuse, "leave --retries out for none", "--retries %d is less than 0", f.retries)
+	case f.timeout < 0:
+		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
+	}
+	return checkEvidence(f.evidence)
+}
+
+// runOptions returns the options of a run, without its trails and its stream.
 func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string]string) (run.Options, error) {
-	if f.unrecorded != "fail" && f.unrecorded != "skip" {
-		return run.Options{}, fault.New(fault.Misuse, "write --unrecorded fail or --unrecorded skip", "--unrecorded %q is neither", f.unrecorded)
-	}
-	if f.retries < 0 {
-		return run.Options{}, fault.New(fault.Misuse, "", "--retries %d is less than 0", f.retries)
-	}
-	if f.timeout < 0 {
-		return run.Options{}, fault.New(fault.Misuse, "leave it out for no limit", "--timeout %s is less than 0", f.timeout)
-	}
-	if err := checkEvidence(f.evidence); err != nil {
+	if err := f.check(); err != nil {
 		return run.Options{}, err
 	}
 	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
@@ -195,7 +218,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err != nil {
 		return run.Options{}, err
 	}
-	given, err := pairs("arg", f.args)
+	args, err := pairs("arg", f.args)
 	if err != nil {
 		return run.Options{}, err
 	}
@@ -210,20 +233,21 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err != nil {
 		return run.Options{}, err
 	}
-	f.again(last)
+	f.useLast(last)
 	devices, err := a.runDevices(project, f, setup)
 	if err != nil {
 		return run.Options{}, err
 	}
 	return run.Options{
-		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared, Cwd: a.Dir, LastFailed: f.lastFailed, Last: last,
-		Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
-		Args: given, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun, Retries: f.retries,
-		Evidence: f.evidence, Record: f.record, OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
+		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared, Cwd: a.Dir,
+		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
+		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun,
+		Retries: f.retries, Evidence: f.evidence, Record: f.record,
+		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
 }
 
-// lastRun is what --last-failed runs again; nothing without it.
+// lastRun returns the cases that --last-failed selects, nil without it.
 func lastRun(project *config.Project, f runFlags) ([]run.LastCase, error) {
 	if !f.lastFailed {
 		return nil, nil
@@ -231,7 +255,7 @@ func lastRun(project *config.Project, f runFlags) ([]run.LastCase, error) {
 	return run.LoadLast(project.LogsDir)
 }
 
-// trailPaths are the trails that are meant; with --last-failed only those of last.
+// trailPaths returns the trails that args select; with --last-failed only those of last.
 func (a *app) trailPaths(project *config.Project, f runFlags, last []run.LastCase, args []string) ([]string, error) {
 	var wanted []string
 	for _, c := range last {
@@ -249,18 +273,20 @@ func (a *app) trailPaths(project *config.Project, f runFlags, last []run.LastCas
 	return found, err
 }
 
-// reapLeftovers ends what a trailblaze that was killed left running.
+// reapLeftovers kills the processes that an earlier run, itself killed, left running.
 func (a *app) reapLeftovers(stream *event.Stream) {
 	killed, err := spawn.Reap(a.stateDir())
 	if err != nil {
-		stream.Emit(event.Log{Level: "warn", Source: "leftovers", Message: err.Error(), Hint: "`trailblaze doctor` looks again"})
+		hint := "`trailblaze doctor` tries again"
+		stream.Emit(event.Log{Level: "warn", Source: "leftovers", Message: err.Error(), Hint: hint})
 	}
 	for _, l := range killed {
-		stream.Emit(event.Log{Level: "warn", Source: "leftovers", Message: "ended a process that an earlier, killed run had left: " + l.String()})
+		message := "killed a process that an earlier run left running: " + l.String()
+		stream.Emit(event.Log{Level: "warn", Source: "leftovers", Message: message})
 	}
 }
 
-// relative shows paths below the working directory relative to it.
+// relative returns the paths, those below the working directory relative to it.
 func (a *app) relative(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
@@ -272,7 +298,8 @@ func (a *app) relative(paths []string) []string {
 	return out
 }
 
-// secrets reads --secret values. With an error it returns all that could be read, which must not be in what is said about it.
+// secrets returns the values of --secret, by name. With an error it returns those that could be read, which the caller
+// has to redact from the error.
 func (a *app) secrets(flags []string) (map[string]string, error) {
 	out := map[string]string{}
 	var errs []error
@@ -287,16 +314,17 @@ func (a *app) secrets(flags []string) (map[string]string, error) {
 	return out, errors.Join(errs...)
 }
 
-// secret reads one: from the environment, a file, or the flag itself.
+// secret returns one secret, from the environment, a file, or the flag itself.
 func (a *app) secret(flag string) (name, value string, err error) {
-	name, value, given := strings.Cut(flag, "=")
+	name, value, hasValue := strings.Cut(flag, "=")
 	switch file, fromFile := strings.CutPrefix(value, "@"); {
 	case name == "":
-		return "", "", fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "a --secret has no name")
-	case !given:
+		return "", "", fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "--secret has no name")
+	case !hasValue:
 		v, ok := a.Getenv(name)
 		if !ok {
-			return name, "", fault.New(fault.Misuse, "set the variable, or write --secret "+name+"=@FILE", "--secret %s: the environment has no such variable", name)
+			return name, "", fault.New(fault.Misuse, "set the variable, or write --secret "+name+"=@FILE",
+				"--secret %s: the environment variable is not set", name)
 		}
 		return name, v, nil
 	case fromFile:
@@ -310,6 +338,7 @@ func (a *app) secret(flag string) (name, value string, err error) {
 	}
 }
 
+// abs returns path, made absolute from the working directory.
 func (a *app) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -317,7 +346,8 @@ func (a *app) abs(path string) string {
 	return filepath.Join(a.Dir, path)
 }
 
-// argRows reads --args-file: one mapping is one case, a list has one case a row.
+// argRows returns the rows of --args-file, nil without it. A mapping is one row, a list has a row for each of its
+// mappings.
 func (a *app) argRows(path string) ([]map[string]any, error) {
 	if path == "" {
 		return nil, nil
@@ -328,12 +358,12 @@ func (a *app) argRows(path string) ([]map[string]any, error) {
 	}
 	rows, problems := trail.ParseArgs(path, data)
 	if len(problems) == 0 && len(rows) == 0 {
-		return nil, fault.New(fault.NothingMatched, "add a row, or leave --args-file out", "%s has no row", path)
+		return nil, fault.New(fault.NothingMatched, "add a row, or leave --args-file out", "%s has no rows", path)
 	}
 	return rows, problems.Err()
 }
 
-// renderers are the reports of one run.
+// renderers are the handlers that print and write what happens in one run.
 type renderers struct {
 	handlers []event.Handler
 	closers  []func() error
@@ -349,9 +379,9 @@ func (r *renderers) close() error {
 
 func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags) *renderers {
 	r := &renderers{}
-	writing := func(what, path string, write func(io.Writer) error) func() error {
+	writer := func(what, path string, write func(io.Writer) error) func() error {
 		return func() error {
-			if replaced(ctx) {
+			if restarting(ctx) {
 				return nil
 			}
 			return a.writeReport(what, path, write)
@@ -361,26 +391,27 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
 		console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0], JUnit: f.junit, HTML: pageFile(f.html), Notices: a.Stderr, DryRun: f.dryRun,
+			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0],
+			JUnit: f.junit, HTML: htmlFile(f.html), Notices: a.Stderr, DryRun: f.dryRun,
 		})
-		r.handlers = append(r.handlers, unlessReplaced(ctx, console))
+		r.handlers = append(r.handlers, withoutRestartedEnd(ctx, console))
 		r.closers = append(r.closers, func() error { console.Close(); return nil })
 	}
 	if f.junit != "" {
 		junit := report.NewJUnit()
 		r.handlers = append(r.handlers, junit)
-		r.closers = append(r.closers, writing("the JUnit report", f.junit, junit.Write))
+		r.closers = append(r.closers, writer("the JUnit report", f.junit, junit.Write))
 	}
 	if f.html != "" {
 		html := report.NewHTML(project.LogsDir)
 		r.handlers = append(r.handlers, html)
-		r.closers = append(r.closers, writing("the page", pageFile(f.html), html.Write))
+		r.closers = append(r.closers, writer("the HTML report", htmlFile(f.html), html.Write))
 	}
 	return r
 }
 
-// prepareReport empties a report before the run: a path that cannot be written is known at once, and what is left after a killed
-// run is not the report of an earlier one.
+// prepareReport creates or empties the file of a report before the run. So a path that cannot be written is reported at
+// once, and a run that is killed does not leave the report of an earlier one. flag is the flag that names the path.
 func (a *app) prepareReport(flag, path string) error {
 	if path == "" {
 		return nil
@@ -391,11 +422,13 @@ func (a *app) prepareReport(flag, path string) error {
 		err = os.WriteFile(full, nil, 0o644)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Misuse, err, "choose another "+flag+", which can be written", "write the report of "+flag)
+		hint := "choose a path for " + flag + " that can be written"
+		return fault.Wrap(fault.Misuse, err, hint, "write the report of "+flag)
 	}
 	return nil
 }
 
+// writeReport writes a report into a file. what names the report in an error.
 func (a *app) writeReport(what, path string, write func(io.Writer) error) error {
 	file, err := os.Create(a.abs(path))
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-// deviceFlags say on which devices trails are replayed, and how many sessions may run at once.
+// deviceFlags are the flags for the devices of a run, and for how many sessions run at once.
 type deviceFlags struct {
 	devices []string
 	all     bool
@@ -23,14 +23,14 @@ type deviceFlags struct {
 func (f *deviceFlags) bind(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.devices, "device", nil,
-		"`NAME` of a device of the project, or PLATFORM:NAME for any other, such as web:a; each trail is replayed on each of them")
+		"`NAME` of a device of the project, or PLATFORM:NAME, such as web:a (repeatable); all of them replay each trail")
 	flags.BoolVar(&f.all, "all-devices", false, "replay each trail on each of the project's devices")
-	flags.IntVar(&f.workers, "workers", 0, "at most `N` sessions at once (default: one for each device)")
+	flags.IntVar(&f.workers, "workers", 0, "run at most `N` sessions at once (default: one on each device)")
 	c.MarkFlagsMutuallyExclusive("device", "all-devices")
 }
 
-// again means the devices of the last run, unless others are named.
-func (f *deviceFlags) again(last []run.LastCase) {
+// useLast selects the devices of the last run, unless flags name devices.
+func (f *deviceFlags) useLast(last []run.LastCase) {
 	if len(f.devices) > 0 || f.all {
 		return
 	}
@@ -44,7 +44,8 @@ func (f *deviceFlags) again(last []run.LastCase) {
 // runDevices returns the devices that the flags name, or the one that flags and project describe when they name none.
 func (a *app) runDevices(project *config.Project, f runFlags, setup setup) ([]run.Device, error) {
 	if f.workers < 0 || f.workers == 0 && f.command.Flags().Changed("workers") {
-		return nil, fault.New(fault.Misuse, "leave it out for one session at a time on each device", "--workers %d is less than 1", f.workers)
+		return nil, fault.New(fault.Misuse, "leave --workers out for one session at a time on each device",
+			"--workers %d is less than 1", f.workers)
 	}
 	names, err := f.names(project)
 	if err != nil {
@@ -56,7 +57,7 @@ func (a *app) runDevices(project *config.Project, f runFlags, setup setup) ([]ru
 	devices := make([]run.Device, len(names))
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return nil, fault.New(fault.Misuse, "name it once", "--device %s is given twice", name)
+			return nil, fault.New(fault.Misuse, "name each device once", "--device %s is given twice", name)
 		}
 		if devices[i], err = a.runDevice(project, f, setup, name); err != nil {
 			return nil, err
@@ -69,7 +70,8 @@ func (a *app) runDevices(project *config.Project, f runFlags, setup setup) ([]ru
 func (f runFlags) names(project *config.Project) ([]string, error) {
 	names := f.devices
 	if f.command.Flags().Changed("device") && (len(names) == 0 || slices.Contains(names, "")) {
-		return nil, fault.New(fault.Misuse, "leave the flag out for the project's own platform", "a --device has no name")
+		return nil, fault.New(fault.Misuse, "write --device NAME, or leave --device out for the project's platform",
+			"--device has no name")
 	}
 	if !f.all {
 		return names, nil
@@ -78,20 +80,22 @@ func (f runFlags) names(project *config.Project) ([]string, error) {
 		names = append(names, d.Name)
 	}
 	if len(names) == 0 {
-		return nil, fault.New(fault.Misuse, "list them under devices: in the project file, or name some: --device web:a,web:b",
-			"--all-devices: the project names no device")
+		return nil, fault.New(fault.Misuse,
+			"list devices under devices: in the project file, or name some: --device web:a,web:b",
+			"--all-devices: the project has no devices")
 	}
 	return names, nil
 }
 
-// runDevice returns one device. Flags win over what the project says of it.
+// runDevice returns the device with a name. Flags win over the project file.
 func (a *app) runDevice(project *config.Project, f runFlags, setup setup, name string) (run.Device, error) {
 	d, err := findDevice(project, name)
 	if err != nil {
 		return run.Device{}, err
 	}
 	if f.driver+f.platform != "" {
-		return run.Device{}, fault.New(fault.Misuse, "leave out --driver and --platform", "--device %s says already what the device is", name)
+		return run.Device{}, fault.New(fault.Misuse, "leave out --driver and --platform",
+			"--device %s already determines driver and platform", name)
 	}
 	device := run.Device{
 		Device:  session.Device{Name: name, Width: setup.device.Width, Height: setup.device.Height},
@@ -110,8 +114,8 @@ func (a *app) runDevice(project *config.Project, f runFlags, setup setup, name s
 	return device, err
 }
 
-// onDevice adds the device's platform and driver. Defaults of the project and the environment for another platform do not
-// apply to it.
+// onDevice returns the request for a device: with its platform and driver, without defaults of the project and the
+// environment that are for another platform.
 func onDevice(req scope.Request, d config.Device) scope.Request {
 	if d.Driver != "" {
 		req.FlagDriver = d.Driver
@@ -128,17 +132,17 @@ func onDevice(req scope.Request, d config.Device) scope.Request {
 	return req
 }
 
-// findDevice returns one of the project's devices, or any device of a platform or driver.
+// findDevice returns the device that a --device flag names: one of the project's, or PLATFORM:NAME or DRIVER:NAME.
 func findDevice(project *config.Project, name string) (config.Device, error) {
 	if d, ok := project.FindDevice(name); ok {
 		return d, nil
 	}
-	what, rest, named := strings.Cut(name, ":")
+	prefix, rest, hasName := strings.Cut(name, ":")
 	d := config.Device{Name: name}
-	driver, isDriver := scope.ParseDriver(what)
-	platform, isPlatform := scope.ParsePlatform(what)
+	driver, isDriver := scope.ParseDriver(prefix)
+	platform, isPlatform := scope.ParsePlatform(prefix)
 	switch {
-	case named && rest == "":
+	case hasName && rest == "":
 		return d, fault.New(fault.Misuse, "write PLATFORM:NAME, such as web:a", "--device %q has no name", name)
 	case isDriver:
 		d.Driver = driver.Key
@@ -155,7 +159,7 @@ func unknownDevice(project *config.Project, name string) error {
 	for _, d := range project.Devices {
 		names = append(names, d.Name)
 	}
-	hint := "write PLATFORM:NAME, such as web:a; known are " + strings.Join(names, ", ")
+	hint := "write PLATFORM:NAME, such as web:a, or one of: " + strings.Join(names, ", ")
 	if len(fault.Nearest(name, names)) > 0 {
 		hint = fault.DidYouMean(name, names)
 	}

@@ -102,10 +102,10 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 		{"--device web:a,web:a", "is given twice"},
 		{"--device phone --platform web", "leave out --driver and --platform"},
 		{"--device web:a --driver ios-host", "leave out --driver and --platform"},
-		{"--device phone --all-devices", "--all-devices and --device do not go together"},
+		{"--device phone --all-devices", "--all-devices and --device cannot be used together"},
 		{"--workers 0", "--workers 0"},
-		{"--workers abc", `--workers: "abc" is no whole number`},
-		{"--timeout soon", `--timeout: "soon" is no duration`},
+		{"--workers abc", `--workers: "abc" is not a whole number`},
+		{"--timeout soon", `--timeout: "soon" is not a duration`},
 		{"--workers -2", "--workers -2"},
 		{"--device web:a,web:b --record x.trail.yaml", "one trail and one device"},
 	} {
@@ -115,7 +115,7 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 		}
 	}
 	p.write("trailblaze.yaml", strings.ReplaceAll(okProject, "{{self}}", "x"))
-	p.run("run", "--all-devices").want(t, 3, "the project names no device", "--device web:a,web:b")
+	p.run("run", "--all-devices").want(t, 3, "the project has no devices", "--device web:a,web:b")
 }
 
 func TestLastFailedRunsWhatFailedOnTheDevicesWhereItDid(t *testing.T) {

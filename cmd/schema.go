@@ -14,8 +14,8 @@ func (a *app) newSchema() *cobra.Command {
 	names := append(config.SchemaNames(), "trail")
 	return &cobra.Command{
 		Use:       "schema NAME",
-		Short:     "Print the JSON Schema of a file, for editors",
-		Long:      "Print the JSON Schema (2020-12) of a kind of file, to complete and check it while typing.",
+		Short:     "Print a JSON Schema for editors",
+		Long:      "Print the JSON Schema (2020-12) of a kind of file. Editors use it for completion and validation.",
 		Example:   "  trailblaze schema trail > .trailblaze-trail.schema.json",
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -24,11 +24,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// scopeFlags say which target, driver and agent mode are meant.
+// scopeFlags are the flags that select target, driver and agent mode.
 type scopeFlags struct {
 	target, driver, platform, agent, size string
 
-	command *cobra.Command // that has the flags; nil when no command has them
+	command *cobra.Command // the command with the flags, nil for none
 }
 
 func (f *scopeFlags) bind(a *app, c *cobra.Command) {
@@ -36,8 +36,10 @@ func (f *scopeFlags) bind(a *app, c *cobra.Command) {
 	a.bindDevices(c)
 	flags := c.Flags()
 	flags.StringVar(&f.target, "target", "", "`ID` of the target (env TRAILBLAZE_TARGET)")
-	flags.StringVar(&f.driver, "driver", "", "`KEY` of the driver (env TRAILBLAZE_DRIVER): "+strings.Join(scope.DriverKeys(), ", "))
-	flags.StringVar(&f.platform, "platform", "", "`NAME` of the platform, for its default driver: "+strings.Join(scope.PlatformNames(), ", "))
+	flags.StringVar(&f.driver, "driver", "",
+		"`KEY` of the driver (env TRAILBLAZE_DRIVER): "+strings.Join(scope.DriverKeys(), ", "))
+	flags.StringVar(&f.platform, "platform", "",
+		"`NAME` of the platform, whose default driver is used: "+strings.Join(scope.PlatformNames(), ", "))
 	flags.StringVar(&f.agent, "agent", "", "agent mode: `host|on-device` (default host)")
 	flags.StringVar(&f.size, "device-size", "", "size of the device in pixels, `WIDTHxHEIGHT` (default: unknown)")
 	complete(c, "driver", scope.DriverKeys())
@@ -45,24 +47,27 @@ func (f *scopeFlags) bind(a *app, c *cobra.Command) {
 	complete(c, "agent", scope.LocationNames())
 }
 
-// complete offers values for a flag in shells.
+// complete registers the values of a flag for completion in shells.
 func complete(c *cobra.Command, flag string, values []string) {
-	// The error says that the flag does not exist, and the tests ask for every completion.
+	// It only fails for a flag that does not exist; a test covers every flag that is completed.
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// pixels returns the size of --device-size, 0 without it.
 func (f *scopeFlags) pixels() (width, height int, err error) {
 	if f.size == "" {
 		return 0, 0, nil
 	}
 	width, height, ok := config.ParseSize(f.size)
 	if !ok {
-		return 0, 0, fault.New(fault.Misuse, "write it like 1080x2400", "--device-size %q is not a size", f.size)
+		return 0, 0, fault.New(fault.Misuse, "write it like 1080x2400",
+			"--device-size: %q is not a size in pixels", f.size)
 	}
 	return width, height, nil
 }
 
-// loadProject finds and reads the project. Warnings are for the caller to show.
+// loadProject finds and reads the project. The caller shows the project's warnings. With an error about the content of
+// its files it returns the project as far as it could be read.
 func (a *app) loadProject() (*config.Project, error) {
 	root, err := a.findRoot()
 	if err != nil {
@@ -72,7 +77,7 @@ func (a *app) loadProject() (*config.Project, error) {
 	return project, problems.Err()
 }
 
-// load reads the project and shows the places of what it found relative to the working directory.
+// load reads the project. The files of its problems and warnings are relative to the working directory.
 func (a *app) load(root string) (*config.Project, fault.Problems) {
 	project, problems := config.Load(root, a.Getenv)
 	for _, s := range project.AllServers() {
@@ -82,7 +87,8 @@ func (a *app) load(root string) (*config.Project, fault.Problems) {
 	for _, list := range []fault.Problems{problems, project.Warnings} {
 		for i, p := range list {
 			list[i].File = a.relative([]string{p.File})[0]
-			list[i].Message, list[i].Hint, list[i].Snippet = a.redactor.Text(p.Message), a.redactor.Text(p.Hint), a.redactor.Text(p.Snippet)
+			list[i].Message, list[i].Hint = a.redactor.Text(p.Message), a.redactor.Text(p.Hint)
+			list[i].Snippet = a.redactor.Text(p.Snippet)
 		}
 	}
 	return project, problems
@@ -92,7 +98,7 @@ func (a *app) findRoot() (string, error) {
 	return config.FindRoot(config.Options{Dir: a.Dir, Override: a.project, Env: a.Getenv})
 }
 
-// setup is what a command opens sessions with.
+// setup is the input for opening sessions.
 type setup struct {
 	session.Setup
 	request    scope.Request
@@ -100,10 +106,11 @@ type setup struct {
 	stopShared func(ctx context.Context) error
 }
 
-// newSetup makes a setup of flags, environment and project.
+// newSetup returns the setup of flags, environment and project.
 func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.Redactor) (setup, error) {
 	if force, by := a.forcedRuntime(); force != "" && !slices.Contains(jsruntime.Names(), force) {
-		return setup{}, fault.New(fault.Misuse, "write "+strings.Join(jsruntime.Names(), ", "), "%s: unknown runtime %q", by, force)
+		return setup{}, fault.New(fault.Misuse, "use one of: "+strings.Join(jsruntime.Names(), ", "),
+			"%s: unknown runtime %q", by, force)
 	}
 	width, height, err := f.pixels()
 	if err != nil {
@@ -138,7 +145,8 @@ func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.R
 	}, nil
 }
 
-// launcher starts servers as processes, those of several devices in a pool, and reaches those that have a URL.
+// launcher returns a launcher that starts servers as processes, takes shared ones from pool, and connects to those with
+// a URL.
 func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) session.Launcher {
 	return func(ctx context.Context, l session.Launch) (server.Link, error) {
 		if l.Server.URL != "" {
@@ -148,34 +156,37 @@ func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) session.Lau
 		}
 		process := stdio.Spec{
 			Spec: spawn.Spec{
-				Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args, Dir: l.Server.Dir,
-				Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice, Callback: l.Callback, CallbackURL: l.CallbackURL,
-				Redact: redactor.Writer, Log: l.Log,
+				Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args,
+				Dir: l.Server.Dir, Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice,
+				Callback: l.Callback, CallbackURL: l.CallbackURL, Redact: redactor.Writer, Log: l.Log,
 			},
 			LogPath: l.LogPath, LogFailed: l.Unwritable,
 		}
 		if l.Shared != "" {
-			return pool.Open(ctx, l.Shared, remote.SharedSpec{Process: process, Token: l.Token, StartupTimeout: l.Server.StartupTimeout})
+			return pool.Open(ctx, l.Shared, remote.SharedSpec{
+				Process: process, Token: l.Token, StartupTimeout: l.Server.StartupTimeout,
+			})
 		}
 		return stdio.Start(ctx, a.supervisor, process)
 	}
 }
 
-// tell says something to the person at the terminal.
-func (a *app) tell(message string) {
+// notice prints a message to stderr, nothing with --json.
+func (a *app) notice(message string) {
 	if !a.json {
 		fmt.Fprintf(a.Stderr, "trailblaze: %s\n", message)
 	}
 }
 
-// joinSentences puts a hint behind what it is about.
-func joinSentences(message, hint string) string {
+// withHint appends a hint to a message.
+func withHint(message, hint string) string {
 	if hint == "" {
 		return message
 	}
 	return message + "; " + hint
 }
 
+// flagNames returns the names of all flags of a command, inherited ones included.
 func flagNames(c *cobra.Command) []string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -183,25 +194,27 @@ func flagNames(c *cobra.Command) []string {
 	return names
 }
 
-// memoryValues reads --memory flags.
+// memoryValues returns the values of --memory, by name.
 func memoryValues(flags []string) (map[string]string, error) {
 	values, err := pairs("memory", flags)
 	for name := range values {
 		if !trail.IsValueName(name) {
-			return nil, fault.New(fault.Misuse, "use letters, digits, _, . and -, start with a letter or _, and leave args to the trail's arguments",
-				"--memory %q is not a name that a trail can use", name)
+			return nil, fault.New(fault.Misuse,
+				"use letters, digits, _, . and -, start with a letter or _; args is reserved for the trail's arguments",
+				"--memory: %q is not a valid name", name)
 		}
 	}
 	return values, err
 }
 
-// pairs reads NAME=VALUE flags.
+// pairs returns the values of a flag of the form NAME=VALUE, by name.
 func pairs(flag string, values []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, kv := range values {
 		name, value, ok := strings.Cut(kv, "=")
 		if !ok || name == "" {
-			return nil, fault.New(fault.Misuse, fmt.Sprintf("write --%s NAME=VALUE", flag), "--%s %q has no value", flag, kv)
+			hint := fmt.Sprintf("write --%s NAME=VALUE", flag)
+			return nil, fault.New(fault.Misuse, hint, "--%s: %q is not NAME=VALUE", flag, kv)
 		}
 		out[name] = value
 	}

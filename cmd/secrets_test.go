@@ -124,7 +124,7 @@ func TestErrorsThatAreNoEventsShowNoSecret(t *testing.T) {
 		"unwritable --junit":    {[]string{"--junit", secret + "/junit.xml"}, 3, "--junit"},
 		"unknown trail":         {[]string{"trails/" + secret + ".trail.yaml"}, 4, "does not exist"},
 		"unknown folder":        {[]string{"--project", secret}, 3, ""},
-		"value of another flag": {[]string{"--unrecorded", secret}, 3, "is neither"},
+		"value of another flag": {[]string{"--unrecorded", secret}, 3, "unknown value"},
 		"no value for --memory": {[]string{"--memory", secret}, 3, "NAME=VALUE"},
 		"unknown target":        {[]string{"--target", secret}, 3, "unknown target"},
 	} {

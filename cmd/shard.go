@@ -14,11 +14,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/run"
 )
 
-// cutBy reads --shard and the durations that shards are cut by. A file of durations that cannot be understood is not used, and the warning says so.
-func (a *app) cutBy(project *config.Project, f runFlags, o *run.Options) (warning *event.Log, err error) {
+// readShard sets the shard and the durations of o. It returns a warning when the durations file is invalid; trails are
+// then divided by their number.
+func (a *app) readShard(project *config.Project, f runFlags, o *run.Options) (warning *event.Log, err error) {
 	if f.shard == "" {
 		if f.durations != "" {
-			return nil, fault.New(fault.Misuse, "add --shard, or leave it out", "--durations is what --shard cuts by")
+			return nil, fault.New(fault.Misuse, "add --shard, or leave --durations out",
+				"--durations has no effect without --shard")
 		}
 		return nil, nil
 	}
@@ -36,40 +38,44 @@ func (a *app) cutBy(project *config.Project, f runFlags, o *run.Options) (warnin
 	case errors.Is(err, fs.ErrNotExist) && f.durations == "":
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fault.New(fault.Misuse, "`trailblaze report merge --durations FILE` writes one", "--durations %s does not exist", f.durations)
+		return nil, fault.New(fault.Misuse, "`trailblaze report merge --durations FILE` writes one",
+			"--durations %s does not exist", f.durations)
 	}
 	return &event.Log{
-		Level: "warn", Source: "run", Message: "shards are cut by the number of trails: " + err.Error(),
-		Hint: "every shard must be cut by the same file; remove it, and write it anew with `trailblaze report merge --durations`",
+		Level: "warn", Source: "run",
+		Message: "trails are divided by their number, not by their durations: " + err.Error(),
+		Hint:    "every shard must use the same file; remove it and write one with `trailblaze report merge --durations`",
 	}, nil
 }
 
-// resultsFile is what a shard leaves for `report merge`.
+// resultsFile returns the path of the file that a shard writes for `report merge`.
 func resultsFile(logsDir string, s run.Shard) string {
 	return filepath.Join(logsDir, fmt.Sprintf("results-%d-of-%d.ndjson", s.Index, s.Of))
 }
 
-// resultsPattern are all files of that kind in a folder.
+// resultsPattern matches the names of such files.
 const resultsPattern = "results-*-of-*.ndjson"
 
-// forgetResults removes what an earlier run of the shard left, whatever may be wrong with this one: it would be taken for what this one did.
-func (a *app) forgetResults(shard string) {
+// removeResults removes the results that an earlier run of the shard wrote, also when this run then fails to start:
+// they would be taken for its results.
+func (a *app) removeResults(shard string) {
 	s, err := run.ParseShard(shard)
-	project, _ := a.loadProject() // what is wrong is said where they are used; where logsDir is, a broken project knows as well
+	project, _ := a.loadProject() // both errors are reported later; an invalid project has a LogsDir too
 	if err == nil && project != nil {
-		_ = os.Remove(resultsFile(project.LogsDir, s)) // what cannot be removed cannot be written either
+		_ = os.Remove(resultsFile(project.LogsDir, s)) // if this fails, so does writing the new file, which is reported
 	}
 }
 
-// keepResults writes all events of a shard into a file. One that cannot be written is an error: without it the shard would be missing.
-func (r *renderers) keepResults(project *config.Project, s run.Shard) error {
+// writeResults adds a renderer that writes all events of a shard into its results file, which must be writable. It does
+// nothing without a shard.
+func (r *renderers) writeResults(project *config.Project, s run.Shard) error {
 	if s.Of == 0 {
 		return nil
 	}
 	var failed error
 	err := os.MkdirAll(project.LogsDir, 0o755)
 	log := report.NewSessionLog(resultsFile(project.LogsDir, s), func(err error) { failed = err })
-	const what, hint = "write the results of the shard", "free some space, or set logsDir to a folder that can be written"
+	const what, hint = "write the results of the shard", "free disk space, or set logsDir to a writable folder"
 	if err = errors.Join(err, failed); err != nil {
 		return fault.Wrap(fault.Server, err, hint, what)
 	}

@@ -295,7 +295,7 @@ func TestAProcessThatIsStuckIsReplacedWithinTheSessionThatFindsOut(t *testing.T)
 		webTrail("block: {}"), webTrail("pid: {}"), webTrail("pid: {}"))
 	p.write("stuck.mjs", stuck)
 	r := p.run("run", "--json", "--device", "web:a,web:b")
-	r.want(t, 1, "its process is ended, and a fresh one started")
+	r.want(t, 1, "stopped responding; restarting it")
 	got := map[string]int{}
 	for _, e := range ofType(r.events(t), "trail.finished") {
 		got[fmt.Sprint(filepath.Base(fmt.Sprint(e["file"])), " ", e["outcome"])]++

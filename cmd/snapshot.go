@@ -17,8 +17,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// closeLimit is for a device to end a session that has nothing left to do.
-const closeLimit = 5 * time.Second
+// closeTimeout limits how long closing a session takes; nothing runs in it any more.
+const closeTimeout = 5 * time.Second
 
 type snapshotFlags struct {
 	command  *cobra.Command
@@ -30,10 +30,10 @@ func (a *app) newSnapshot() *cobra.Command {
 	var f snapshotFlags
 	c := &cobra.Command{
 		Use:   "snapshot URL",
-		Short: "List what a web page has, in short",
-		Long: `Open a web page in a fresh session and list its elements: role and name, as a trail may call them, and a number that counts as ref
-until the page changes. A URL without a scheme is a file. With --json the list is the text "snapshot", and "more" counts the
-lines that it has no room for.`,
+		Short: "List the elements of a web page",
+		Long: `Open a web page in a fresh session and list its elements: their role and name, by which trails can find them, and
+a reference that is valid until the page changes. A URL without a scheme is a file. With --json, "snapshot" is the list as
+text, and "more" is the number of lines left out because of --max-bytes.`,
 		Example: `  trailblaze snapshot https://shop.example.com
   trailblaze snapshot https://shop.example.com --within '#cart' --max-bytes 2000
   trailblaze snapshot index.html --json`,
@@ -42,32 +42,34 @@ lines that it has no room for.`,
 			return a.snapshot(c.Context(), f, args)
 		},
 	}
-	c.Flags().StringVar(&f.within, "within", "", "only what is in the first element that fits this `CSS` selector; waits for it")
-	c.Flags().IntVar(&f.maxBytes, "max-bytes", 6000, "how long the list may be, in `BYTES`")
+	c.Flags().StringVar(&f.within, "within", "",
+		"list only the content of the first element that matches the `CSS` selector; waits for it")
+	c.Flags().IntVar(&f.maxBytes, "max-bytes", 6000, "limit the list to `BYTES`")
 	a.bindDevices(c)
 	return c
 }
 
 func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) error {
 	if len(args) != 1 {
-		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…", "snapshot takes one URL, found %d", len(args))
+		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…",
+			"snapshot takes one URL, got %s", count(len(args), "argument"))
 	}
 	if f.maxBytes < 0 {
-		return fault.New(fault.Misuse, "leave it out for 6000", "--max-bytes %d is no length", f.maxBytes)
+		return fault.New(fault.Misuse, "leave --max-bytes out for 6000", "--max-bytes %d is less than 0", f.maxBytes)
 	}
 	d, err := a.webDevice(f.command)
 	if err != nil {
 		return err
 	}
-	defer whileStopping(ctx, a.tell)()
+	defer logStop(ctx, a.notice)()
 	calls := []tool.Call{{Tool: "web_navigate", Args: map[string]any{"url": args[0]}}}
-	look := map[string]any{"maxBytes": f.maxBytes}
+	snapshotArgs := map[string]any{"maxBytes": f.maxBytes}
 	if f.within != "" {
-		look["within"] = f.within
+		snapshotArgs["within"] = f.within
 		calls = append(calls, tool.Call{Tool: "waitForSelector", Args: map[string]any{"selector": f.within}})
 	}
-	result, err := callAll(ctx, d, append(calls, tool.Call{Tool: snapshotCommand, Args: look}))
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	result, err := callAll(ctx, d, append(calls, tool.Call{Tool: snapshotCommand, Args: snapshotArgs}))
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := errors.Join(err, d.Close(closing)); err != nil {
 		return err
@@ -75,15 +77,15 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 	return a.printSnapshot(result)
 }
 
-// snapshotCommand is the command that makes a device one that snapshot can use.
+// snapshotCommand is the device command that lists elements. A kind of device that has it can be used here.
 const snapshotCommand = "web_snapshot"
 
-// webDevice opens a device with pages, for the project around the working directory if there is one.
+// webDevice opens a device that shows web pages. It takes the settings of the project, if there is one.
 func (a *app) webDevice(c *cobra.Command) (device.Device, error) {
 	var project *config.Project
 	session := device.Session{
 		ID: "snapshot", TrailDir: a.Dir,
-		Log:    func(_, message, _ string) { a.tell(report.Clean(message)) },
+		Log:    func(_, message, _ string) { a.notice(report.Clean(message)) },
 		Keep:   func(device.Artifact) (string, error) { return "", nil },
 		Broken: func(error) {},
 	}
@@ -109,10 +111,10 @@ func (a *app) webDevice(c *cobra.Command) (device.Device, error) {
 			return d.Backend.Open(session), nil
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "", "no kind of device here shows web pages")
+	return nil, fault.New(fault.Unavailable, "", "no kind of device shows web pages")
 }
 
-// callAll makes calls one after another and returns the result of the last. One that fails is an error.
+// callAll makes calls in order and returns the result of the last. A failed result is an error.
 func callAll(ctx context.Context, d device.Device, calls []tool.Call) (result tool.Result, err error) {
 	for _, call := range calls {
 		result, err = d.Call(ctx, call)
@@ -143,7 +145,7 @@ func (a *app) printSnapshot(result tool.Result) error {
 		fmt.Fprintln(a.Stdout, report.Clean(page.Snapshot))
 	}
 	if page.More > 0 {
-		fmt.Fprintf(a.Stdout, "… %d more lines; narrow with --within CSS or raise --max-bytes\n", page.More)
+		fmt.Fprintf(a.Stdout, "… %s; narrow with --within CSS or raise --max-bytes\n", count(page.More, "more line"))
 	}
 	return nil
 }

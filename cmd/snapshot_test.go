@@ -43,8 +43,8 @@ func TestSnapshotSaysWhyItShowsNothing(t *testing.T) {
 		want string
 		args []string
 	}{
-		{3, "takes one URL, found 0", nil},
-		{3, "takes one URL, found 2", []string{"a", "b"}},
+		{3, "takes one URL, got 0", nil},
+		{3, "takes one URL, got 2", []string{"a", "b"}},
 		{3, "--max-bytes -1", []string{"about:blank", "--max-bytes", "-1"}},
 		{2, "does not exist", []string{"missing.html"}},
 		{2, "nowhere", []string{"about:blank", "--browser", "/nowhere"}},

@@ -1,6 +1,6 @@
-// Package cmd is the command line: flags, environment, signals, exit codes, and which renderer gets the events. What the
-// commands do lives in the packages below it. Only this package reads the process's arguments, environment and streams,
-// once, into a System, so that tests can run whole commands in process.
+// Package cmd is the command line: flags, environment, signals, exit codes, and the choice of renderers. The packages
+// below it do the work. Only this package reads the process's arguments, environment and streams, once, into a System,
+// so that tests can run whole commands in process.
 package cmd
 
 import (
@@ -20,24 +20,24 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 )
 
-// System is everything the program takes from the operating system.
+// System is what the program reads from the operating system, and the kinds of devices.
 type System struct {
 	Args    []string // without the program's name
-	Env     []string
-	Dir     string // working directory
+	Env     []string // NAME=VALUE; the last of a name counts
+	Dir     string   // working directory, absolute
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	OutTTY  bool // stdout is a terminal
-	ErrTTY  bool
-	Width   int // of the terminal, in columns; 0 when unknown
-	Height  int // and in lines
+	OutTTY  bool // whether stdout is a terminal
+	ErrTTY  bool // whether stderr is a terminal
+	Width   int  // of the terminal in columns, 0 when unknown
+	Height  int  // of the terminal in lines, 0 when unknown
 	Now     func() time.Time
 	Notify  func(c chan<- os.Signal, signals ...os.Signal)
 	Unhook  func(c chan<- os.Signal)
 	Version string
 	Devices []device.Kind
-	Proxy   func(*http.Request) (*url.URL, error) // for servers with a URL; nil means none
+	Proxy   func(*http.Request) (*url.URL, error) // for servers with a URL; nil for none
 }
 
 // NewSystem reads the real process.
@@ -50,13 +50,14 @@ func NewSystem(version string) System {
 	return System{
 		Args: os.Args[1:], Env: os.Environ(), Dir: dir,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())), Width: width, Height: height,
+		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		Width: width, Height: height,
 		Now: time.Now, Notify: notify, Unhook: signal.Stop, Version: version, Devices: kinds(),
 		Proxy: http.ProxyFromEnvironment,
 	}
 }
 
-// notify leaves alone what the parent told us to ignore, as nohup does with SIGHUP.
+// notify is signal.Notify, except that signals which the parent process set to be ignored, as nohup does, stay ignored.
 func notify(c chan<- os.Signal, signals ...os.Signal) {
 	for _, s := range signals {
 		if !signal.Ignored(s) {
@@ -65,10 +66,12 @@ func notify(c chan<- os.Signal, signals ...os.Signal) {
 	}
 }
 
-// Getenv returns a variable of the environment; the last one of a name counts. On Windows names have no case.
+// Getenv returns the value of an environment variable and whether it is set. On Windows the case of names does not
+// matter.
 func (s System) Getenv(name string) (string, bool) {
 	for _, kv := range slices.Backward(s.Env) {
-		if key, value, ok := strings.Cut(kv, "="); ok && (key == name || runtime.GOOS == "windows" && strings.EqualFold(key, name)) {
+		key, value, ok := strings.Cut(kv, "=")
+		if ok && (key == name || runtime.GOOS == "windows" && strings.EqualFold(key, name)) {
 			return value, true
 		}
 	}
@@ -80,7 +83,7 @@ func (s System) env(name string) string {
 	return v
 }
 
-// cacheDir is our folder below the user's cache folder; empty when there is none.
+// cacheDir returns trailblaze's cache folder, empty when the environment names no place for one.
 func (s System) cacheDir() string {
 	for _, name := range []string{"TRAILBLAZE_CACHE_DIR", "XDG_CACHE_HOME", "LocalAppData"} {
 		if dir := s.env(name); dir != "" && filepath.IsAbs(dir) {
@@ -96,7 +99,7 @@ func (s System) cacheDir() string {
 	return ""
 }
 
-// stateDir holds the state file that lets a later run find what a killed one left behind.
+// stateDir returns the folder of the state file, with which a later run finds the processes of a killed one.
 func (s System) stateDir() string {
 	if dir := s.cacheDir(); dir != "" {
 		return filepath.Join(dir, "state")

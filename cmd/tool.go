@@ -36,9 +36,9 @@ func (a *app) newTool() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tool NAME [ARGUMENT=VALUE...]",
 		Short: "Call one tool and print its result",
-		Long: `Call one registered tool in a session of its own and print its result. A VALUE is read as the tool's schema says: text is taken as
-it is, anything else as JSON. {{name}} in it stands for memory and secrets, as in a trail. With --save the call becomes a step of a
-trail; what a delegating tool delegates to is saved in its place.`,
+		Long: `Call one registered tool in a session of its own and print its result. A VALUE is text if the tool's schema
+accepts text, else JSON. {{name}} in it is replaced with memory and secrets, as in a trail. With --save the call becomes a
+step of a trail; for a delegating tool, the calls that it delegates to are saved instead.`,
 		Example: `  trailblaze tool generateTestUser plan=pro
   trailblaze tool addToCart --args '{"sku": "mug", "count": 2}' --json
   trailblaze tool signIn email=a@example.com --save trails/login.trail.yaml --step "Sign in"`,
@@ -46,19 +46,21 @@ trail; what a delegating tool delegates to is saved in its place.`,
 	}
 	flags := c.Flags()
 	f.bind(a, c)
-	flags.StringVar(&f.args, "args", "", "arguments as a `JSON` object; ARGUMENT=VALUE adds to them")
-	flags.StringArrayVar(&f.memory, "memory", nil, "`NAME=VALUE` in the session's memory")
-	flags.StringArrayVar(&f.secrets, "secret", nil, "`NAME` from the environment, NAME=@FILE or NAME=VALUE; never printed or saved")
-	flags.StringSliceVar(&f.classifiers, "classifier", nil, "classifiers of the device, for --save (default: the platform)")
-	flags.StringVar(&f.save, "save", "", "append the call to the trail `FILE`, once it has succeeded")
-	flags.StringVar(&f.step, "step", "", "the step's `TEXT`, with --save")
+	flags.StringVar(&f.args, "args", "", "arguments as a `JSON` object; ARGUMENT=VALUE adds to it")
+	flags.StringArrayVar(&f.memory, "memory", nil, "set `NAME=VALUE` in the session's memory (repeatable)")
+	flags.StringArrayVar(&f.secrets, "secret", nil,
+		"secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed or saved")
+	flags.StringSliceVar(&f.classifiers, "classifier", nil,
+		"classifiers of the device, broad first, such as `android,phone`, for --save (default: the platform)")
+	flags.StringVar(&f.save, "save", "", "append the call to the trail `FILE` when it succeeds")
+	flags.StringVar(&f.step, "step", "", "`TEXT` of the step, with --save")
 	c.MarkFlagsRequiredTogether("save", "step")
 	return c
 }
 
 func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if len(args) == 0 {
-		return fault.New(fault.Misuse, "`trailblaze toolbox list` shows the tools of a scope", "tool needs the name of a tool")
+		return fault.New(fault.Misuse, "`trailblaze toolbox list` lists the tools", "tool needs the name of a tool")
 	}
 	single, values, err := a.single(f, args)
 	if err == nil {
@@ -84,25 +86,26 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 			return err // before the call is made
 		}
 	}
-	var took int64
-	setup.Stream = a.toolStream(project, setup, &took)
-	defer whileStopping(ctx, a.tell)()
+	var durationMs int64
+	setup.Stream = a.toolStream(project, setup, &durationMs)
+	defer logStop(ctx, a.notice)()
 	called, err := single.Call(ctx, session.Options{
 		Setup: setup.Setup, Scope: sc, Device: setup.device, Values: trail.NewValues(values),
 	})
 	if err != nil {
 		return a.withLogs(asMisuse(err), called)
 	}
-	if err := a.printResult(single.Tool, called, took); err != nil || !called.Answer.OK || f.save == "" {
+	if err := a.printResult(single.Tool, called, durationMs); err != nil || !called.Answer.OK || f.save == "" {
 		return err
 	}
-	for _, what := range called.Omitted {
-		a.tell("warning: not saved: " + report.Clean(a.redactor.Text(what)))
+	for _, omitted := range called.Omitted {
+		a.notice("warning: not saved: " + report.Clean(a.redactor.Text(omitted)))
 	}
 	return a.saveStep(f, sc, values.Memory, called.Recorded)
 }
 
-// checkSave refuses, before anything starts, what could not be saved or found again.
+// checkSave returns an error, before anything starts, for a --save file that run would not find and for an empty
+// --step.
 func (f toolFlags) checkSave() error {
 	base := filepath.Base(f.save)
 	switch {
@@ -110,16 +113,17 @@ func (f toolFlags) checkSave() error {
 		return nil
 	case base != "trail.yaml" && !strings.HasSuffix(base, ".trail.yaml"):
 		name := strings.TrimSuffix(filepath.Clean(f.save), filepath.Ext(f.save))
-		return fault.New(fault.Misuse, "write --save "+cmp.Or(name, "NAME")+".trail.yaml", "--save %s is not the name of a trail", f.save)
+		return fault.New(fault.Misuse, "write --save "+cmp.Or(name, "NAME")+".trail.yaml",
+			"--save %s is not the name of a trail", f.save)
 	case strings.TrimSpace(f.step) == "":
-		return fault.New(fault.Misuse, `say what it does: --step "Sign in"`, "--step is empty")
+		return fault.New(fault.Misuse, `describe the step: --step "Sign in"`, "--step is empty")
 	}
 	return nil
 }
 
-// single reads what is to be called, and the values that the session gets.
-func (a *app) single(f toolFlags, args []string) (o session.Single, values trail.Sources, err error) {
-	o = session.Single{Tool: args[0], Save: f.save != ""}
+// single returns the call that the command line describes, and the values of its session.
+func (a *app) single(f toolFlags, words []string) (o session.Single, values trail.Sources, err error) {
+	o = session.Single{Tool: words[0], Save: f.save != ""}
 	values.Secrets, err = a.secrets(f.secrets)
 	a.redactor = redact.New(values.Secrets)
 	if err != nil {
@@ -128,29 +132,30 @@ func (a *app) single(f toolFlags, args []string) (o session.Single, values trail
 	if values.Memory, err = memoryValues(f.memory); err != nil {
 		return o, values, err
 	}
-	given := map[string]any{}
+	args := map[string]any{}
 	if f.args != "" {
 		value, err := trail.DecodeJSON([]byte(f.args))
 		object, ok := value.(map[string]any)
 		if err != nil || !ok {
 			return o, values, fault.New(fault.Misuse, `write --args '{"name": "value"}'`, "--args is not a JSON object")
 		}
-		given = object
+		args = object
 	}
-	words, err := argumentPairs(args[1:])
+	texts, err := argumentPairs(words[1:])
 	if err != nil {
 		return o, values, err
 	}
 	o.Args = func(t *discover.Tool) (map[string]any, error) {
-		for name, text := range words {
-			given[name] = readArg(t, name, text)
+		for name, text := range texts {
+			args[name] = readArg(t, name, text)
 		}
-		return given, nil
+		return args, nil
 	}
 	return o, values, nil
 }
 
-// readArg reads an argument as the tool's schema says: as it is where text may stand, else as JSON if it is any.
+// readArg returns the value of an argument: the text itself where the tool's schema accepts text or it is not valid
+// JSON, else the decoded JSON.
 func readArg(t *discover.Tool, name, text string) any {
 	if t.AcceptsText(name) {
 		return text
@@ -162,46 +167,51 @@ func readArg(t *discover.Tool, name, text string) any {
 	return value
 }
 
+// argumentPairs returns the values of words of the form ARGUMENT=VALUE, by argument.
 func argumentPairs(words []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, word := range words {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok || name == "" {
-			return nil, fault.New(fault.Misuse, "write ARGUMENT=VALUE, or all of them with --args", "%q has no value", word)
+			return nil, fault.New(fault.Misuse, "write ARGUMENT=VALUE, or all arguments with --args",
+				"%q is not ARGUMENT=VALUE", word)
 		}
 		if _, twice := out[name]; twice {
-			return nil, fault.New(fault.Misuse, "give it once", "argument %q is given twice", name)
+			return nil, fault.New(fault.Misuse, "give each argument once", "argument %q is given twice", name)
 		}
 		out[name] = value
 	}
 	return out, nil
 }
 
-// toolStream says what goes on to the person at the terminal, with --verbose every call, and how many milliseconds the call took: of
-// several that finish, the one that all others were made within is the last.
-func (a *app) toolStream(project *config.Project, setup setup, took *int64) *event.Stream {
+// toolStream returns a stream that prints warnings and progress to stderr, with --verbose every call. It sets
+// durationMs to the duration of the last call that finishes, which is the one that contains all nested calls.
+func (a *app) toolStream(project *config.Project, setup setup, durationMs *int64) *event.Stream {
 	for _, w := range project.Warnings {
-		a.tell("warning: " + report.Clean(w.Error()))
+		a.notice("warning: " + report.Clean(w.Error()))
 	}
 	timer := event.HandlerFunc(func(r event.Record) {
 		if e, ok := r.Event.(event.CallFinished); ok {
-			*took = e.DurationMs
+			*durationMs = e.DurationMs
 		}
 	})
 	if a.verbose && !a.json {
 		style := a.style(a.ErrTTY)
 		style.Live = false
-		return event.NewStream(a.Now, setup.Redactor, timer, report.NewConsole(a.Stderr, style, report.ConsoleOptions{Verbose: true, Now: a.Now}))
+		console := report.NewConsole(a.Stderr, style, report.ConsoleOptions{Verbose: true, Now: a.Now})
+		return event.NewStream(a.Now, setup.Redactor, timer, console)
 	}
-	return event.NewStream(a.Now, setup.Redactor, timer, warnings(func(text string) { a.tell("warning: " + report.Clean(text)) }),
-		event.HandlerFunc(func(r event.Record) {
-			if e, ok := r.Event.(event.CallProgress); ok {
-				a.tell(report.Clean(e.Message))
-			}
-		}))
+	progress := event.HandlerFunc(func(r event.Record) {
+		if e, ok := r.Event.(event.CallProgress); ok {
+			a.notice(report.Clean(e.Message))
+		}
+	})
+	warn := func(text string) { a.notice("warning: " + report.Clean(text)) }
+	return event.NewStream(a.Now, setup.Redactor, timer, warnings(warn), progress)
 }
 
-// asMisuse counts a call that cannot be made as it was written as misuse: here the command line is the only one to be wrong.
+// asMisuse returns err with kind Misuse when the call itself is invalid: it comes from the command line, not from a
+// trail.
 func asMisuse(err error) error {
 	e := fault.As(err)
 	if e == nil {
@@ -215,7 +225,7 @@ func asMisuse(err error) error {
 	}
 }
 
-// toolResultView is what `tool --json` prints.
+// toolResultView is the JSON output of tool.
 type toolResultView struct {
 	Tool       string     `json:"tool"`
 	OK         bool       `json:"ok"`
@@ -227,19 +237,21 @@ type toolResultView struct {
 	Logs       []string   `json:"logs,omitempty"`
 }
 
-// printResult prints what a tool answered; one that failed is an error with exit code 1.
-func (a *app) printResult(name string, called session.SingleResult, took int64) error {
+// printResult prints the result of a tool. For a failed one it prints an error and returns exit code 1.
+func (a *app) printResult(name string, called session.SingleResult, durationMs int64) error {
 	failed, result := exitCode(fault.ExitFailed), called.Answer
 	text := a.redactor.Text(result.Text)
 	if a.json {
-		v := toolResultView{Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: took, Logs: logs(called)}
+		v := toolResultView{
+			Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: durationMs, Logs: logPaths(called),
+		}
 		if structured, err := trail.DecodeJSON(result.Structured); err == nil {
 			v.Structured = a.redactor.Value(structured)
 		}
 		if result.OK {
 			v.Text = text
 		} else {
-			v.Error = joinSentences(text, a.redactor.Text(result.Hint))
+			v.Error = withHint(text, a.redactor.Text(result.Hint))
 		}
 		if err := a.writeJSON(v); err != nil || result.OK {
 			return err
@@ -259,16 +271,16 @@ func (a *app) printResult(name string, called session.SingleResult, took int64) 
 	return nil
 }
 
-// logs are the files with what the servers wrote, that of the called tool's first.
-func logs(called session.SingleResult) []string {
+// logPaths returns the paths of the servers' logs, that of the called tool's server first.
+func logPaths(called session.SingleResult) []string {
 	if called.Log == "" {
 		return called.Logs
 	}
 	return append([]string{called.Log}, called.Logs...)
 }
 
-// endOf returns the last lines of a log, as many as fit under an error.
-func endOf(path string) []string {
+// lastLines returns the last lines of a log, few enough to be printed with an error.
+func lastLines(path string) []string {
 	const maxLines, maxBytes = 10, 4 << 10
 	file, err := os.Open(path)
 	if err != nil {
@@ -278,34 +290,35 @@ func endOf(path string) []string {
 	if info, err := file.Stat(); err == nil {
 		_, _ = file.Seek(max(0, info.Size()-maxBytes), io.SeekStart)
 	}
-	data, _ := io.ReadAll(file) // what could be read
+	data, _ := io.ReadAll(file) // after an error, the lines before it
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	return lines[max(0, len(lines)-maxLines):]
 }
 
-// withLogs adds to an error the end of what the called tool's server wrote, and where all of it is, unless it says so itself.
+// withLogs adds the last lines of the called tool's server, and the paths of the logs, to an error that does not name
+// them.
 func (a *app) withLogs(err error, called session.SingleResult) error {
 	e := fault.As(err)
-	if e == nil || len(fault.Split(err)) > 1 { // several servers that did not start, each with its own
+	if e == nil || len(fault.Split(err)) > 1 { // several servers failed to start; each error names its log
 		return err
 	}
 	with := *e
-	for _, path := range logs(called) {
+	for _, path := range logPaths(called) {
 		if strings.Contains(e.Message, path) {
 			continue
 		}
 		if path == called.Log {
-			with.Message += "\n  the end of its server's stderr:\n    " + strings.Join(endOf(path), "\n    ")
+			with.Message += "\n  the end of its server's stderr:\n    " + strings.Join(lastLines(path), "\n    ")
 		}
 		with.Message += "\n  log: " + a.relative([]string{path})[0]
 	}
 	return &with
 }
 
-// saveStep appends the calls to a trail, as a step for this device.
+// saveStep appends the calls to the trail of --save, as a step for this device.
 func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
 	if calls == nil {
-		return fault.New(fault.Misuse, "", "nothing of the call is recordable, so nothing is saved")
+		return fault.New(fault.Misuse, "", "the call is not saved: neither the tool nor what it called can be recorded")
 	}
 	data, err := a.withStep(f, sc, memory, calls)
 	if err != nil {
@@ -314,11 +327,11 @@ func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, ca
 	if err := run.ReplaceFile(a.abs(f.save), data); err != nil {
 		return err
 	}
-	a.tell("saved as a step of " + f.save)
+	a.notice("saved as a step of " + f.save)
 	return nil
 }
 
-// withStep is the trail with one more step, or why there cannot be one. A new trail gets the memory that the call was given.
+// withStep returns the trail of --save with one more step. A new trail gets the memory of the call.
 func (a *app) withStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) ([]byte, error) {
 	lineage := trail.Lineage(f.classifiers)
 	if len(lineage) == 0 {

@@ -24,7 +24,7 @@ import (
 func (a *app) newToolbox() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "toolbox",
-		Short: "See the tools that a scope offers",
+		Short: "Show the tools of a scope",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  a.helpOrUnknown,
 	}
@@ -38,31 +38,32 @@ func (a *app) newToolboxList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the tools of a scope, grouped by toolset",
-		Long: `List the tools that a target, driver and agent mode offer. The servers of the scope are started, listed and stopped; no tool
-is called.`,
+		Long: `List the tools of a scope: of a target, driver and agent mode. The servers of the scope are started, asked for
+their tools and stopped; no tool is called.`,
 		Example: `  trailblaze toolbox list --target myapp --driver ios-host
-  trailblaze toolbox list -v                  # with the arguments that each tool takes
+  trailblaze toolbox list -v                  # with the arguments of each tool
   trailblaze toolbox list --platform web --why
   trailblaze toolbox list --group checkout    # one toolset, enabled or not
   trailblaze toolbox list --json | jq '.tools[].name'`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("group") && len(o.groups) == 0 {
-				return fault.New(fault.Misuse, "`trailblaze toolbox list` shows the toolsets of a scope", "--group is empty")
+				return fault.New(fault.Misuse, "`trailblaze toolbox list` lists the toolsets", "--group is empty")
 			}
 			return a.listTools(c.Context(), f, o)
 		},
 	}
 	f.bind(a, c)
-	c.Flags().BoolVar(&o.why, "why", false, "also list the tools that are left out, with the reason")
-	c.Flags().StringSliceVar(&o.groups, "group", nil, "only tools of the toolset `ID`, enabled or not (repeatable, or comma-separated)")
+	c.Flags().BoolVar(&o.why, "why", false, "also list the tools that the scope leaves out, with the reason")
+	c.Flags().StringSliceVar(&o.groups, "group", nil,
+		"list only the tools of the toolset `ID`, enabled or not (repeatable, or comma-separated)")
 	return c
 }
 
-// listOptions say what of a scope's tools is listed.
+// listOptions select the tools of a scope that are listed.
 type listOptions struct {
 	why    bool
-	groups []string // ids of toolsets; empty for what the scope offers
+	groups []string // ids of toolsets; empty for the tools that the scope offers
 }
 
 func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error {
@@ -81,16 +82,16 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 	var warned []string
 	warn := func(text string) {
 		warned = append(warned, text)
-		a.tell("warning: " + report.Clean(text))
+		a.notice("warning: " + report.Clean(text))
 	}
 	for _, w := range project.Warnings {
 		warn(w.Error())
 	}
 	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn))
-	defer whileStopping(ctx, a.tell)()
+	defer logStop(ctx, a.notice)()
 	registry, err := session.List(ctx, setup.Setup, sc, setup.device)
 	if err == nil && len(o.groups) > 0 {
-		registry, err = ofGroups(registry, o.groups)
+		registry, err = onlyGroups(registry, o.groups)
 	}
 	if err != nil {
 		return a.withWarnings(err, warned)
@@ -106,16 +107,16 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 	return a.printToolbox(project, view, o)
 }
 
-// ofGroups narrows a registry to the registered tools of some toolsets, whether they are offered or not.
-func ofGroups(r *discover.Registry, groups []string) (*discover.Registry, error) {
+// onlyGroups returns a registry with the tools of some toolsets only, whether the scope offers them or not.
+func onlyGroups(r *discover.Registry, groups []string) (*discover.Registry, error) {
 	var known []string
 	for _, ts := range r.Toolsets {
 		known = append(known, ts.ID)
 	}
 	for _, id := range groups {
 		if !slices.Contains(known, id) {
-			hint := cmp.Or(fault.DidYouMean(id, known), "`trailblaze toolbox list` shows the toolsets of a scope")
-			return nil, fault.New(fault.Misuse, hint, "--group: there is no toolset %q", id)
+			hint := cmp.Or(fault.DidYouMean(id, known), "`trailblaze toolbox list` lists the toolsets")
+			return nil, fault.New(fault.Misuse, hint, "--group: unknown toolset %q", id)
 		}
 	}
 	in := func(ids []string) bool {
@@ -140,31 +141,32 @@ func ofGroups(r *discover.Registry, groups []string) (*discover.Registry, error)
 	return &of, nil
 }
 
-// warnings hands on what a session warns of.
+// warnings returns a handler that calls warn for each warning and error that a session logs.
 func warnings(warn func(text string)) event.Handler {
 	return event.HandlerFunc(func(r event.Record) {
 		if l, ok := r.Event.(event.Log); ok && (l.Level == "warn" || l.Level == "error") {
-			warn(l.Source + ": " + joinSentences(l.Message, l.Hint))
+			warn(l.Source + ": " + withHint(l.Message, l.Hint))
 		}
 	})
 }
 
-// withWarnings keeps what was said before a listing failed for those who read JSON; several errors become one.
+// withWarnings returns the error of a listing with the warnings before it as a detail, for JSON output. Joined errors
+// become one.
 func (a *app) withWarnings(err error, warnings []string) error {
 	if !a.json || len(warnings) == 0 {
 		return err
 	}
 	var text bytes.Buffer
 	report.ErrorJSON(&text, err)
-	one := struct{ Error fault.Error }{}
-	if json.Unmarshal(text.Bytes(), &one) != nil {
+	merged := struct{ Error fault.Error }{}
+	if json.Unmarshal(text.Bytes(), &merged) != nil {
 		return err
 	}
-	one.Error.Cause, one.Error.Details["warnings"] = err, warnings
-	return &one.Error
+	merged.Error.Cause, merged.Error.Details["warnings"] = err, warnings
+	return &merged.Error
 }
 
-// toolboxView is the JSON shape of section 10.1.
+// toolboxView is the JSON output of toolbox list.
 type toolboxView struct {
 	Target   string        `json:"target"`
 	Driver   string        `json:"driver"`
@@ -221,8 +223,8 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 			schema = json.RawMessage("{}")
 		}
 		v.Tools = append(v.Tools, toolView{
-			t.Name, t.Description, t.Source, list(t.Toolsets), schema, t.IsForLLM, t.IsRecordable, t.IsDelegating, t.RequiresHost,
-			t.RequiresContext, list(t.SupportedDrivers), list(t.SupportedPlatforms), t.Usage(),
+			t.Name, t.Description, t.Source, list(t.Toolsets), schema, t.IsForLLM, t.IsRecordable, t.IsDelegating,
+			t.RequiresHost, t.RequiresContext, list(t.SupportedDrivers), list(t.SupportedPlatforms), t.Usage(),
 		})
 	}
 	for _, s := range r.Skipped {
@@ -230,7 +232,8 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 	}
 	for _, ts := range r.Toolsets {
 		v.Toolsets = append(v.Toolsets, toolsetView{
-			ts.ID, ts.Description, list(ts.Platforms), list(ts.Drivers), ts.AlwaysEnabled, !ts.OffByDefault, ts.Enabled, list(ts.Tools),
+			ts.ID, ts.Description, list(ts.Platforms), list(ts.Drivers),
+			ts.AlwaysEnabled, !ts.OffByDefault, ts.Enabled, list(ts.Tools),
 		})
 	}
 	return v
@@ -259,7 +262,8 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions
 	case len(o.groups) > 0:
 		fmt.Fprintf(a.Stdout, "\nno tools of %s in this scope\n", report.Clean(strings.Join(o.groups, ", ")))
 	default:
-		fmt.Fprintf(a.Stdout, "\nno tools: %d servers are configured for this target\n", len(project.ServersFor(v.Target)))
+		fmt.Fprintf(a.Stdout, "\nno tools: the project has %s for this target\n",
+			count(len(project.ServersFor(v.Target)), "server"))
 	}
 	if o.why && len(v.Skipped) > 0 {
 		fmt.Fprintf(a.Stdout, "\nleft out\n")
@@ -274,24 +278,24 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions
 }
 
 func (a *app) printToolboxSummary(v toolboxView, why bool) {
-	fmt.Fprintf(a.Stdout, "\n%d tools", len(v.Tools))
+	fmt.Fprintf(a.Stdout, "\n%s", count(len(v.Tools), "tool"))
 	if n := len(v.Skipped); n > 0 {
 		fmt.Fprintf(a.Stdout, ", %d left out", n)
 		if !why {
-			fmt.Fprint(a.Stdout, " (--why says why)")
+			fmt.Fprint(a.Stdout, " (--why lists them)")
 		}
 	}
 	fmt.Fprintln(a.Stdout)
 }
 
-// marks say how a tool is not like most.
+// marks returns how a tool differs from the usual one, in parentheses.
 func (t toolView) marks() string {
 	var marks []string
 	for _, m := range []struct {
-		holds bool
-		text  string
+		is   bool
+		text string
 	}{{!t.IsForLLM, "hidden from agents"}, {!t.IsRecordable, "not recorded"}, {t.IsDelegating, "delegates"}} {
-		if m.holds {
+		if m.is {
 			marks = append(marks, m.text)
 		}
 	}
@@ -301,7 +305,7 @@ func (t toolView) marks() string {
 	return " (" + strings.Join(marks, ", ") + ")"
 }
 
-// title is a toolset's heading.
+// title returns the heading of a toolset.
 func (ts toolsetView) title() string {
 	title := ts.ID
 	if ts.Description != "" {
@@ -322,8 +326,8 @@ type toolGroup struct {
 	tools []toolView
 }
 
-// grouped puts every tool under its first active toolset, or the first that was asked for, in the order of the toolsets; the rest
-// comes last.
+// grouped returns the tools by toolset, in the order of the toolsets. A tool is in its first active toolset, or with
+// --group in its first toolset of those; tools without one come last.
 func grouped(v toolboxView, o listOptions) []toolGroup {
 	var groups []toolGroup
 	left := slices.Clone(v.Tools)

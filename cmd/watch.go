@@ -18,22 +18,22 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/watch"
 )
 
-// watching is run --watch: one run after another, for as long as nobody ends it.
-type watching struct {
+// watchLoop is run --watch: a run, and another one after each change, until it is interrupted.
+type watchLoop struct {
 	*app
-	job   job // of the last run; its project is nil when that could not be read
-	files *watch.Watcher
-	blind error     // why nothing is watched any more
-	tried bool      // that there was a run
-	last  error     // the exit code of the last run
-	stuck bool      // it could not begin
-	ended time.Time // when it was over
+	job      job // of the last run; its project is nil when the project could not be read
+	files    *watch.Watcher
+	watchErr error     // why files are no longer watched
+	ran      bool      // whether there was a run
+	lastErr  error     // of the last run: its exit code
+	unready  bool      // whether the last run could not start
+	endedAt  time.Time // when the last run ended
 }
 
-// watchTrails runs trails, and again whenever what they are made of changes.
+// watchTrails runs trails, and again after each change of their sources.
 func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 	project, err := a.loadProject()
-	if project == nil { // the first run says what else is wrong
+	if project == nil { // an invalid project is reported by the first run
 		return err
 	}
 	files, err := watch.New()
@@ -44,166 +44,167 @@ func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 	if err := files.Watch([]string{project.Root}, []string{project.LogsDir}); err != nil {
 		return err
 	}
-	w := &watching{app: a, job: j, files: files}
-	for next := (due{all: true}); next.any(); {
+	w := &watchLoop{app: a, job: j, files: files}
+	for next := (rerun{all: true}); next.needed(); {
 		if next, err = w.run(ctx, next); err != nil {
 			return err
 		}
 		switch {
 		case ctx.Err() == nil:
-		case next.any(): // it was over before the signal came, to be replaced
+		case next.needed(): // a change ended the run before the signal did, so its result does not count
 			return exitCode(fault.ExitCode(context.Cause(ctx)))
 		default:
-			return w.last
+			return w.lastErr
 		}
-		if !next.any() {
-			a.tell("waiting for changes (Ctrl-C ends)")
+		if !next.needed() {
+			a.notice("waiting for changes (Ctrl-C ends)")
 			next = w.wait(ctx)
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil && fault.KindOf(cause) != fault.Interrupted {
 		return cause
 	}
-	return cmp.Or(w.blind, w.last)
+	return cmp.Or(w.watchErr, w.lastErr)
 }
 
-// run does one run and returns what is to be run again already. The error ends everything.
-func (w *watching) run(ctx context.Context, d due) (next due, err error) {
+// run makes one run and returns what changes during it require to be run again. An error ends the command.
+func (w *watchLoop) run(ctx context.Context, r rerun) (next rerun, err error) {
 	if w.job.project, err = w.loadProject(); err == nil {
-		if err := w.files.Watch(w.sources(), w.reports()); err != nil {
+		if err := w.files.Watch(w.sources(), w.outputs()); err != nil {
 			return next, err
 		}
-		next, err = w.replayUntilChanged(ctx, d)
+		next, err = w.replayUntilChange(ctx, r)
 	} else {
 		w.job.project = nil
 	}
-	first := !w.tried
-	w.tried, w.stuck, w.ended = true, false, w.Now()
+	first := !w.ran
+	w.ran, w.unready, w.endedAt = true, false, w.Now()
 	var code exitCode
 	switch kind := fault.KindOf(err); {
-	case w.blind != nil:
-		return next, w.blind
+	case w.watchErr != nil:
+		return next, w.watchErr
 	case err == nil || errors.As(err, &code):
-		if !next.any() { // else it was replaced, and how it ended says nothing
-			w.last = err
+		if !next.needed() { // the result of a run that is restarted does not count
+			w.lastErr = err
 		}
 	case kind == fault.Bug || kind == fault.Misuse && first:
 		return next, err
-	case kind == fault.NothingMatched && !d.all: // what changed has other tags
+	case kind == fault.NothingMatched && !r.all: // the changed trails do not have the wanted tags
 	default:
-		w.last, w.stuck = exitCode(w.fail(err)), true
-		next.all = next.any()
+		w.lastErr, w.unready = exitCode(w.fail(err)), true
+		next.all = next.needed()
 	}
 	return next, nil
 }
 
-// errChanged is why a run ends that another one replaces.
+// errChanged is the cause that ends a run because files changed.
 var errChanged = errors.New("files changed")
 
-func replaced(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errChanged) }
+// restarting reports whether a change ended the run of ctx, so that another run follows.
+func restarting(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errChanged) }
 
-// replayUntilChanged does a run, and ends it as soon as it is known that another one has to follow.
-func (w *watching) replayUntilChanged(ctx context.Context, d due) (next due, err error) {
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	over := make(chan struct{})
-	var listening sync.WaitGroup
-	listening.Go(func() {
-		for w.blind == nil {
+// replayUntilChange makes a run, and cancels it when a change requires another one.
+func (w *watchLoop) replayUntilChange(ctx context.Context, r rerun) (next rerun, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan struct{})
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for w.watchErr == nil {
 			select {
-			case <-over:
+			case <-ended:
 				return
 			case c := <-w.files.Changes():
-				if next.add(w.due(c, true)); next.any() {
-					end(&fault.Error{Kind: fault.Interrupted, Message: w.told(next), Cause: errChanged})
+				if next.add(w.rerunAfter(c, true)); next.needed() {
+					cancel(&fault.Error{Kind: fault.Interrupted, Message: w.changeMessage(next), Cause: errChanged})
 				}
-				if w.blind = c.Err; w.blind != nil {
-					end(w.blind)
+				if w.watchErr = c.Err; w.watchErr != nil {
+					cancel(w.watchErr)
 				}
 			}
 		}
 	})
 	stop := sync.OnceFunc(func() {
-		close(over)
-		listening.Wait()
+		close(ended)
+		reader.Wait()
 	})
-	defer stop() // whatever happens
+	defer stop() // also after a panic
 	j := w.job
-	if !d.all {
-		j.only = d.trails
+	if !r.all {
+		j.only = r.trails
 	}
 	summary, err := w.replay(ctx, j)
 	stop()
-	if next.any() { // what it has not done, the next one does
+	if next.needed() { // the next run also replays what this one did not pass
 		next.trails = append(next.trails, w.absolute(append(summary.Failed, summary.NotRun...))...)
 	}
 	return next, err
 }
 
-// wait returns what is to be run because of a change; nothing when there is an end.
-func (w *watching) wait(ctx context.Context) due {
+// wait returns what the next change requires to be run, nothing when the command has to end.
+func (w *watchLoop) wait(ctx context.Context) rerun {
 	for {
 		select {
 		case <-ctx.Done():
-			return due{}
+			return rerun{}
 		case c := <-w.files.Changes():
-			if w.blind = c.Err; w.blind != nil {
-				return due{}
+			if w.watchErr = c.Err; w.watchErr != nil {
+				return rerun{}
 			}
-			if d := w.due(c, c.Since.Before(w.ended.Add(watch.Quiet))); d.any() {
-				w.tell(w.told(d))
-				return d
+			if r := w.rerunAfter(c, c.Since.Before(w.endedAt.Add(watch.Quiet))); r.needed() {
+				w.notice(w.changeMessage(r))
+				return r
 			}
 		}
 	}
 }
 
-// due is what a run is for.
-type due struct {
-	all    bool
-	trails []string // absolute
-	files  []string // because of which
+// rerun is what the next run has to replay because of changes.
+type rerun struct {
+	all    bool     // every selected trail
+	trails []string // absolute paths
+	files  []string // absolute paths of the files that changed
 }
 
-func (d *due) any() bool { return d.all || len(d.trails) > 0 }
+func (r *rerun) needed() bool { return r.all || len(r.trails) > 0 }
 
-func (d *due) add(more due) {
-	d.all = d.all || more.all
-	d.trails = append(d.trails, more.trails...)
-	d.files = append(d.files, more.files...)
+func (r *rerun) add(more rerun) {
+	r.all = r.all || more.all
+	r.trails = append(r.trails, more.trails...)
+	r.files = append(r.files, more.files...)
 }
 
-// due judges a change: of a trail, it is for that trail; of anything else, it is for all of them. What changes while trails run is
-// often what their tools write; then only what can be nothing but a source counts.
-func (w *watching) due(c watch.Change, running bool) due {
-	d := due{all: c.All}
+// rerunAfter returns what a change requires to be run: a changed trail only itself, any other file every trail. Tools
+// often write files, so while trails run a change only counts when the file is surely a source.
+func (w *watchLoop) rerunAfter(c watch.Change, running bool) rerun {
+	r := rerun{all: c.All}
 	selected := w.selected()
 	for _, path := range c.Paths {
 		switch {
 		case slices.Contains(selected, path):
-			d.trails = append(d.trails, path)
+			r.trails = append(r.trails, path)
 		case w.job.project != nil && (isTrail(path) || running && !w.isSource(path)):
 			continue
 		default:
-			d.all = true
+			r.all = true
 		}
-		d.files = append(d.files, path)
+		r.files = append(r.files, path)
 	}
-	d.all = d.all || w.stuck && d.any()
-	return d
+	r.all = r.all || w.unready && r.needed()
+	return r
 }
 
-// selected lists the trails that are asked for, as far as they are there.
-func (w *watching) selected() []string {
+// selected returns the absolute paths of the existing trails that the command line selects.
+func (w *watchLoop) selected() []string {
 	if w.job.project == nil {
 		return nil
 	}
-	last, _ := lastRun(w.job.project, w.job.flags) // the run says what is wrong
+	last, _ := lastRun(w.job.project, w.job.flags) // the run reports both errors
 	found, _ := w.trailPaths(w.job.project, w.job.flags, last, w.job.args)
 	return w.absolute(found)
 }
 
-func (w *watching) absolute(paths []string) []string {
+func (w *watchLoop) absolute(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
 		out[i] = w.abs(p)
@@ -211,10 +212,10 @@ func (w *watching) absolute(paths []string) []string {
 	return out
 }
 
-// told says what changed.
-func (w *watching) told(d due) string {
+// changeMessage returns a message that names the changed files.
+func (w *watchLoop) changeMessage(r rerun) string {
 	const most = 3
-	names := w.relative(d.files)
+	names := w.relative(r.files)
 	slices.Sort(names)
 	names = slices.Compact(names)
 	more := ""
@@ -232,8 +233,9 @@ func isTrail(path string) bool {
 	return base == "trail.yaml" || strings.HasSuffix(base, ".trail.yaml")
 }
 
-// isSource tells what decides how trails run and is written by people: the project's files, those that they name, and programs.
-func (w *watching) isSource(path string) bool {
+// isSource reports whether people, not tools, write a file and it affects how trails run: the project's files, the
+// files that they name, and source code.
+func (w *watchLoop) isSource(path string) bool {
 	root := w.job.project.Root
 	if slices.Contains(w.sources(), path) || isBelow(path, filepath.Join(root, "trailblaze-config")) {
 		return true
@@ -243,30 +245,32 @@ func (w *watching) isSource(path string) bool {
 		return filepath.Dir(path) == root
 	}
 	return slices.Contains([]string{
-		".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".py", ".go", ".rb", ".rs", ".java", ".kt", ".kts", ".cs", ".php", ".sh",
+		".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".py", ".go", ".rb", ".rs", ".java", ".kt",
+		".kts", ".cs", ".php", ".sh",
 	}, filepath.Ext(path))
 }
 
-// sources are the files and folders that runs of the project are made of, wherever they are.
-func (w *watching) sources() []string {
+// sources returns the files and folders that determine what a run does, also those outside the project.
+func (w *watchLoop) sources() []string {
 	p := w.job.project
-	places := []string{p.Root, p.TrailsDir}
+	paths := []string{p.Root, p.TrailsDir}
 	for _, arg := range w.job.args {
 		if !strings.HasPrefix(arg, "!") {
-			places = append(places, w.place(arg))
+			paths = append(paths, w.watchPath(arg))
 		}
 	}
 	if file := w.job.flags.argsFile; file != "" {
-		places = append(places, w.abs(file))
+		paths = append(paths, w.abs(file))
 	}
 	for _, s := range p.AllServers() {
-		places = append(places, w.sourcesOf(s)...)
+		paths = append(paths, w.serverSources(s)...)
 	}
-	return places
+	return paths
 }
 
-// sourcesOf are the folder of a server's script, or the files that its command names and that lie with it or in the project.
-func (w *watching) sourcesOf(s config.Server) []string {
+// serverSources returns a server's script and its folder, or the files that its command line names and that are in its
+// folder or the project.
+func (w *watchLoop) serverSources(s config.Server) []string {
 	if s.Script != "" {
 		return []string{filepath.Dir(s.Script), s.Script}
 	}
@@ -283,36 +287,39 @@ func (w *watching) sourcesOf(s config.Server) []string {
 	return files
 }
 
+// isBelow reports whether path is folder or in it.
 func isBelow(path, folder string) bool {
 	below, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(below)
 }
 
-// place is the file or folder that an argument names, for a pattern the folder that it begins with.
-func (w *watching) place(arg string) string {
-	if begin := strings.IndexAny(arg, "*?[{"); begin >= 0 {
+// watchPath returns the file or folder that an argument names, for a glob the folder before its first special
+// character.
+func (w *watchLoop) watchPath(arg string) string {
+	if special := strings.IndexAny(arg, "*?[{"); special >= 0 {
 		if _, err := os.Stat(w.abs(arg)); err != nil {
-			arg = filepath.Dir(arg[:begin] + "*")
+			arg = filepath.Dir(arg[:special] + "*")
 		}
 	}
 	return w.abs(arg)
 }
 
-// reports are what runs write.
-func (w *watching) reports() []string {
-	var written []string
-	for _, path := range []string{w.job.project.LogsDir, w.job.flags.junit, pageFile(w.job.flags.html)} {
-		if path = w.abs(path); path != w.Dir && path != w.job.project.Root { // where an empty one leads, and what would leave nothing
-			written = append(written, path)
+// outputs returns the files and folders that runs write.
+func (w *watchLoop) outputs() []string {
+	var paths []string
+	for _, path := range []string{w.job.project.LogsDir, w.job.flags.junit, htmlFile(w.job.flags.html)} {
+		// An empty path is the working directory. Ignoring it or the root would leave nothing to watch.
+		if path = w.abs(path); path != w.Dir && path != w.job.project.Root {
+			paths = append(paths, path)
 		}
 	}
-	return written
+	return paths
 }
 
-// unlessReplaced is a handler that hears nothing of how a run ended once another one replaces it.
-func unlessReplaced(ctx context.Context, h event.Handler) event.Handler {
+// withoutRestartedEnd returns h without the events about the end of a run that a change restarts.
+func withoutRestartedEnd(ctx context.Context, h event.Handler) event.Handler {
 	return event.HandlerFunc(func(r event.Record) {
-		if replaced(ctx) {
+		if restarting(ctx) {
 			switch e := r.Event.(type) {
 			case event.RunFinished:
 				return

@@ -187,7 +187,7 @@ func TestAChangeInMidCallReplacesTheRun(t *testing.T) {
 	w := p.watch("--junit", "junit.xml", "--html", ".")
 	p.awaitFile("tools/hanging")
 	p.write("trails/b.trail.yaml", webTrail("say: {}"))
-	w.has(w.until("starting again"), "note: files changed: trails/b.trail.yaml; starting again")
+	w.has(w.until("restarting the run"), "note: files changed: trails/b.trail.yaml; restarting the run")
 	part := w.until(idle)
 	w.has(part, "2 passed", "✓ b", "✓ c", "!✗", "!error", "!running a")
 	junit, err := os.ReadFile(filepath.Join(p.dir, "junit.xml"))
@@ -266,7 +266,7 @@ func TestWhatACommandNamesIsASourceWhereverItIs(t *testing.T) {
 	w := p.watch()
 	p.awaitFile("hanging")
 	p.write("dist/words", strings.ReplaceAll(strings.ReplaceAll(wordServer, "./lib", "../tools/lib"), "undefined),", "'done'),"))
-	w.has(w.until(idle), "files changed: dist/words; starting again", "2 passed")
+	w.has(w.until(idle), "files changed: dist/words; restarting the run", "2 passed")
 	w.end(os.Interrupt, 0)
 }
 
@@ -289,7 +289,7 @@ func TestARunThatWasReplacedHasNoExitCode(t *testing.T) {
 	w := p.watch("--tags", "x")
 	p.awaitFile("tools/hanging")
 	p.write("trails/a.trail.yaml", "config: { tags: [y] }\n"+webTrail("hang: {}"))
-	w.has(w.until(idle), "starting again", "!error", "!passed")
+	w.has(w.until(idle), "restarting the run", "!error", "!passed")
 	w.end(os.Interrupt, 0)
 }
 

@@ -120,6 +120,9 @@ func TestInTheSandboxEachDeviceHasAServerOfItsOwn(t *testing.T) {
 			p := sharers(t, tc.entry, webTrail("gather: { n: 3 }", "environment: {}"))
 			r := p.run(append([]string{"run", "--json", "--device", "web:a,web:b", "--agent", "on-device"}, tc.flags...)...)
 			r.want(t, 0, `"remembers 3"`, `"TRAILBLAZE_SESSION_ID":"`+tc.session)
+			if tc.session == "0_" {
+				r.want(t, 0, `"TRAILBLAZE_DEVICE_ID":"web:a"`, `"TRAILBLAZE_DEVICE_NAME":"web:b"`)
+			}
 			spawntest.NoSurvivors(t, p.marker)
 		})
 	}

@@ -60,8 +60,8 @@ func processInfo(e *Engine, _ []any) (any, error) {
 func isSandboxVariable(name string) bool {
 	ours, ok := strings.CutPrefix(name, "TRAILBLAZE_")
 	return ok && slices.Contains([]string{
-		"DEVICE_PLATFORM", "DEVICE_DRIVER", "DEVICE_WIDTH_PX", "DEVICE_HEIGHT_PX", "SESSION_ID", "SESSION_TOKEN", "TOOLSET_FILE",
-		"BASE_URL", "CALLBACK_URL", "PORT", "CLIENT_FETCH_TIMEOUT_MS",
+		"DEVICE_PLATFORM", "DEVICE_DRIVER", "DEVICE_NAME", "DEVICE_ID", "DEVICE_WIDTH_PX", "DEVICE_HEIGHT_PX",
+		"SESSION_ID", "SESSION_TOKEN", "TOOLSET_FILE", "BASE_URL", "CALLBACK_URL", "PORT", "CLIENT_FETCH_TIMEOUT_MS",
 	}, ours)
 }
 

@@ -281,7 +281,7 @@ func TestCapabilitiesAreNowhere(t *testing.T) {
 		p := callers(t, runtime, webTrail("one_noisy: {}\n          saveAs: kept", `one_echo: { key: "{{kept}} {{found}}" }`, "one_noisy: { fail: true }"), nil)
 		for _, format := range []string{"--json", "-v"} {
 			r := p.run("run", format, "--junit", "out.xml")
-			r.want(t, 1, "at {{capability}} {{capability}}", `named "{{capability}}"`)
+			r.want(t, 1, "at {{capability}} {{capability}}", `unknown tool "{{capability}}"`)
 			for where, text := range map[string]string{"stdout": r.stdout, "stderr": r.stderr} {
 				if found := capability.FindString(text); found != "" {
 					t.Errorf("%s has %s", where, found)

@@ -1,55 +1,129 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"strings"
 
-// helpTopics returns the help pages that do not describe a command.
-func helpTopics() []*cobra.Command {
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+)
+
+// helpTopics returns the help pages that do not describe a command. options are those of all kinds of device.
+func helpTopics(options []device.Option) []*cobra.Command {
 	return []*cobra.Command{
+		{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
 		{
-			Use:   "exit-codes",
-			Short: "What the exit codes mean",
-			Long: `Exit codes
+			Use: "environment", Short: "Environment variables that trailblaze reads, and those that servers get",
+			Long: environmentHelp(options),
+		},
+	}
+}
+
+const exitCodesHelp = `Exit codes
 
   0    all trails passed or were skipped
   1    at least one trail failed
   2    infrastructure: a server or device could not be started or broke, a runtime is missing, a trail ended as error
-  3    misuse: flags, config files, trail files
+  3    misuse: flags, project files, trail files
   4    nothing matched
   124  --timeout was reached
   130  interrupted (Ctrl-C, hang-up)
   143  terminated
 
-When several apply the worst wins: 2, then 3, then 1, then 0. What ended the run from outside (124, 130, 143) wins over all.`,
-		},
+When several apply the worst wins: 2, then 3, then 1, then 0. The codes of a run that was stopped (124, 130, 143) win over
+all others.`
+
+// variables is a line about environment variables; text may have several lines.
+type variables struct{ names, text string }
+
+// environmentHelp returns the help about environment variables.
+func environmentHelp(options []device.Option) string {
+	var b strings.Builder
+	b.WriteString("Read by trailblaze. A flag wins over its variable, and a variable over the project file.\n\n")
+	writeVariables(&b, flagVariables(options))
+	writeVariables(&b, otherVariables())
+	b.WriteString("\nThe project file can use any variable as ${NAME}.\n")
+	b.WriteString("\nSet for every server that trailblaze starts. These are a public contract.\n\n")
+	writeVariables(&b, serverVariables())
+	b.WriteString(`
+A server inherits the other variables of trailblaze, and the env: of its entry in the project file wins over all of them.`)
+	return b.String()
+}
+
+// writeVariables writes two columns: the names, and the text that describes them.
+func writeVariables(b *strings.Builder, lines []variables) {
+	const width = 28
+	for _, v := range lines {
+		names := v.names
+		if len(names) > width-2 {
+			fmt.Fprintf(b, "  %s\n", names)
+			names = ""
+		}
+		for text := range strings.SplitSeq(v.text, "\n") {
+			fmt.Fprintf(b, "  %-*s%s\n", width, names, text)
+			names = ""
+		}
+	}
+}
+
+// flagVariables returns the variables that stand for a flag, with those of the devices.
+func flagVariables(options []device.Option) []variables {
+	lines := []variables{
+		{"TRAILBLAZE_PROJECT", "project root (--project)"},
+		{"TRAILBLAZE_TARGET", "target (--target)"},
+		{"TRAILBLAZE_DRIVER", "driver (--driver)"},
+		{"TRAILBLAZE_RUNTIME", "JavaScript runtime: bun, node or embedded (--runtime)"},
+	}
+	for _, o := range options {
+		if o.Env != "" {
+			lines = append(lines, variables{o.Env, strings.ReplaceAll(o.Usage, "`", "") + " (--" + o.Flag + ")"})
+		}
+	}
+	return lines
+}
+
+// otherVariables returns the variables that stand for no flag.
+func otherVariables() []variables {
+	return []variables{
+		{"TRAILBLAZE_CACHE_DIR", "absolute path of the folder for cached bundles and versions of runtimes, and for the list\n" +
+			"of running processes; default: trailblaze in XDG_CACHE_HOME, LocalAppData or HOME/.cache,\n" +
+			"whichever is the first that is set"},
+		{"PATH, PATHEXT", "where runtimes, browsers and the commands of servers are found"},
+		{"HOME, LocalAppData, ProgramFiles, ProgramFiles(x86)", "where else browsers are found on macOS and Windows"},
+		{"TMPDIR", "folder for temporary files, such as browser profiles"},
+		{"NO_COLOR, TERM, CI", "no colour and no live lines when NO_COLOR is not empty, TERM is dumb, or CI is set"},
+		{"LC_ALL, LC_CTYPE, LANG", "only ASCII symbols when the first that is set names another encoding than UTF-8"},
+		{"WT_SESSION", "colour and live lines on Windows: only in Windows Terminal, which sets it"},
+		{"HTTP_PROXY, HTTPS_PROXY, NO_PROXY", "proxy for servers with a url, never for this machine"},
+		{"SSL_CERT_FILE, SSL_CERT_DIR", "certificate authorities to trust for those servers (not on macOS and Windows)"},
 		{
-			Use:   "environment",
-			Short: "Environment variables that are read, and those that servers get",
-			Long: `Read by trailblaze; a flag wins over its variable, a variable over the project file
-
-  TRAILBLAZE_PROJECT     project root (--project)
-  TRAILBLAZE_TARGET      target (--target)
-  TRAILBLAZE_DRIVER      driver (--driver)
-  TRAILBLAZE_RUNTIME     JavaScript runtime: bun, node or embedded (--runtime)
-  TRAILBLAZE_CACHE_DIR   absolute path of the folder for bundles, versions of runtimes and the state file (default: the user's cache folder)
-  NO_COLOR, TERM, CI     no colour and no live lines when NO_COLOR is not empty, TERM is dumb, or CI is set
-  HTTP_PROXY, HTTPS_PROXY, NO_PROXY
-                         proxy for servers with a url, never for this machine
-  SSL_CERT_FILE          certificate authorities to trust there (Linux)
-
-Set for every server that is started; a public contract
-
-  TRAILBLAZE_DEVICE_PLATFORM                       ANDROID, IOS or WEB
-  TRAILBLAZE_DEVICE_DRIVER                         key of the driver
-  TRAILBLAZE_DEVICE_WIDTH_PX, _HEIGHT_PX           size of the device in pixels, 0 when unknown
-  TRAILBLAZE_SESSION_ID                            id of the session
-  TRAILBLAZE_TOOLSET_FILE                          absolute path of the script (scripts only)
-  TRAILBLAZE_BASE_URL, TRAILBLAZE_CALLBACK_URL,    where its tools can call others: http://127.0.0.1:<port>, the same with the path,
-  TRAILBLAZE_PORT                                  and the port; absent in listings, as are the next two
-  TRAILBLAZE_SESSION_TOKEN                         secret of the session, for the Authorization header of such a call
-  TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS               how long to wait for its answer
-  NO_PROXY, no_proxy                               the parent's value with 127.0.0.1,localhost,::1 added
-
-The rest of the environment is inherited, and an entry's own env: comes last.`,
+			"NODE_EXTRA_CA_CERTS, NODE_TLS_REJECT_UNAUTHORIZED, SHELL",
+			"as in Node, for scripts that run in the embedded engine",
 		},
+	}
+}
+
+// serverVariables returns the variables that servers get.
+func serverVariables() []variables {
+	return []variables{
+		{"TRAILBLAZE_DEVICE_PLATFORM", "ANDROID, IOS or WEB"},
+		{"TRAILBLAZE_DEVICE_DRIVER", "key of the driver"},
+		{"TRAILBLAZE_DEVICE_NAME", "name of the device, as after --device; absent when it has none"},
+		{"TRAILBLAZE_DEVICE_ID", "serial or UDID of the device, or else its name; absent when it has neither"},
+		{
+			"TRAILBLAZE_DEVICE_WIDTH_PX, TRAILBLAZE_DEVICE_HEIGHT_PX",
+			"size of the device in pixels, 0 when unknown",
+		},
+		{"TRAILBLAZE_SESSION_ID", "id of the session"},
+		{"TRAILBLAZE_TOOLSET_FILE", "absolute path of the script (scripts only)"},
+		{
+			"TRAILBLAZE_BASE_URL, TRAILBLAZE_CALLBACK_URL, TRAILBLAZE_PORT",
+			"where tools can call other tools: http://127.0.0.1:<port>, the same with its path, and the\n" +
+				"port; absent while servers are only listed, as are the next two",
+		},
+		{"TRAILBLAZE_SESSION_TOKEN", "secret of the session, for the Authorization header of such a call"},
+		{"TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS", "how long to wait for the response to such a call, in milliseconds"},
+		{"NO_PROXY, no_proxy", "the inherited value with 127.0.0.1,localhost,::1 added"},
 	}
 }

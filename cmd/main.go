@@ -238,7 +238,7 @@ func (a *app) style(isTerminal bool) report.Style {
 }
 
 // Commands returns the command tree for the reference and the man pages. Do not execute it.
-func Commands() *cobra.Command { return (&app{}).newRoot() }
+func Commands() *cobra.Command { return (&app{System: System{Devices: kinds()}}).newRoot() }
 
 func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -288,7 +288,7 @@ failures.`,
 	root.SetHelpCommandGroupID("more")
 	root.SetCompletionCommandGroupID("more")
 	root.SetHelpCommand(a.newHelp())
-	root.AddCommand(helpTopics()...)
+	root.AddCommand(helpTopics(a.options())...)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = cobra.ArbitraryArgs, a.helpOrUnknown

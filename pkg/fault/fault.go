@@ -23,7 +23,7 @@ const (
 	Registration   Kind = "registration"    // tool names collide
 	Runtime        Kind = "runtime"         // no JavaScript runtime for a script
 	Server         Kind = "server"          // a tool server could not start, or broke
-	Timeout        Kind = "timeout"         // --timeout reached
+	Timeout        Kind = "run timeout"     // --timeout reached
 	Interrupted    Kind = "interrupted"     // SIGINT or SIGHUP
 	Terminated     Kind = "terminated"      // SIGTERM
 	Unavailable    Kind = "not available"   // this version cannot do what was requested

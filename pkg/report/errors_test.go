@@ -60,7 +60,7 @@ func TestErrorJSONIsTheEnvelopeOfTheSpecification(t *testing.T) {
 	const unreported = "this looks like a bug in trailblaze; please report it"
 	want := map[string]string{
 		"error-fault":        fmt.Sprintf(start, ""),
-		"error-without-hint": `{"kind":"timeout","message":"took too long","hint":"","details":{}}`,
+		"error-without-hint": `{"kind":"run timeout","message":"took too long","hint":"","details":{}}`,
 		"error-wrapped":      `{"kind":"config","message":"read the project: no project","hint":"run trailblaze init","details":{}}`,
 		"error-joined": `{"kind":"server","message":"no such flag\nx: start \"shop\": exit code 1\n  \u001b[31mCannot find module\u001b[0m\n` +
 			`a.trail.yaml:3:5: unknown key \"stpe\"\nb.trail.yaml: is empty","hint":"see help\nrun npm install\nin ./tools","details":{"errors":[` +

@@ -138,7 +138,7 @@ func (a *app) closeDevices(ctx context.Context, done func(backends) bool) {
 			return false
 		}
 		for _, d := range b.devices {
-			if err := d.Backend.Close(context.WithoutCancel(ctx)); err != nil {
+			if err := d.Close(context.WithoutCancel(ctx)); err != nil {
 				fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
 			}
 		}

@@ -108,7 +108,7 @@ func (a *app) webDevice(c *cobra.Command) (device.Device, error) {
 	}
 	for _, d := range devices {
 		if slices.ContainsFunc(d.Commands, func(t tool.Advertised) bool { return t.Name == snapshotCommand }) {
-			return d.Backend.Open(session), nil
+			return d.Open(session), nil
 		}
 	}
 	return nil, fault.New(fault.Unavailable, "", "no kind of device shows web pages")

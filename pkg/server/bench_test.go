@@ -26,6 +26,24 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
+// BenchmarkCallOverhead measures a call without a process: encoding, correlation and decoding. The server responds within
+// the write, so that no time is spent on pipes.
+func BenchmarkCallOverhead(b *testing.B) {
+	m := &memoryServer{echo: true}
+	s, err := Start(b.Context(), Config{Name: "memory", Launch: m.launch})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Stop(b.Context())
+	c := tool.Call{Tool: "echo", InvocationID: tool.NewCapability(), Context: fullContext(), Args: map[string]any{"text": "hello"}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if result, err := s.Call(b.Context(), c); err != nil || result.Text != "hello" {
+			b.Fatal(result, err)
+		}
+	}
+}
+
 func benchmarkServer(b *testing.B, argv []string) {
 	s, err := Start(b.Context(), Config{Name: "bench", Launch: launcher(b, nil, argv...)})
 	if err != nil {

@@ -16,12 +16,14 @@ import (
 
 // pendingCall is a request that was sent, or waits to be sent, to the server: a tools/call, or a tools/list when tool is empty.
 type pendingCall struct {
-	tool     string
-	token    string // of its progress notifications
-	peer     *peer  // the process it is sent to, nil before; guarded by Server.mu
-	cancel   context.CancelFunc
-	progress chan string   // progress messages, all of them received before the response
-	done     chan struct{} // closed when the call has returned
+	tool   string
+	token  string // of its progress notifications
+	peer   *peer  // the process it is sent to, nil before; guarded by Server.mu
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the call has returned
+
+	progressed chan struct{} // has a value when progress was received that the call has not seen
+	progress   []string      // the progress messages that the call has not seen; guarded by Server.mu
 }
 
 // progressBuffer is the number of progress messages kept for a slow reader; later ones are dropped, but still restart the limit.
@@ -63,7 +65,7 @@ func (s *Server) sendWithRetry(ctx context.Context, c *pendingCall, call tool.Ca
 		if notReceived != nil {
 			s.logReconnected(fmt.Sprintf("it did not receive the call of %s: %v", c.phase(), notReceived))
 		}
-		params, err := c.peer.params(callParams(call, c.token, s.listing.Load().strict[call.Tool]))
+		params, err := s.contexts.callParams(call, c.token, s.listing.Load().strict[call.Tool], c.peer.meta)
 		if err != nil {
 			return s.failedResult(call.Tool, fault.InvalidArguments, "", "its arguments cannot be encoded as JSON: %v", err), nil
 		}
@@ -99,7 +101,7 @@ func (s *Server) maybeExecuted(name string, cause *fault.Error) tool.Result {
 // register adds a pending call, or a listing when name is empty, which Stop then cancels. It fails when the server has failed
 // or stopped.
 func (s *Server) register(name string, cancel context.CancelFunc) (*pendingCall, error) {
-	c := &pendingCall{tool: name, cancel: cancel, progress: make(chan string, progressBuffer), done: make(chan struct{})}
+	c := &pendingCall{tool: name, cancel: cancel, done: make(chan struct{}), progressed: make(chan struct{}, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -240,13 +242,17 @@ func (s *Server) restartError(ctx context.Context, c *pendingCall, err error) er
 
 // roundTrip sends a call and waits for its response, its time limit, or the end of the process.
 func (s *Server) roundTrip(ctx context.Context, c *pendingCall, params json.RawMessage, call tool.Call) (tool.Result, error) {
-	t := startTimer(s.callLimit(call), s.cfg.timing.maxExtension)
+	limited, timeout := context.WithCancel(ctx)
+	defer timeout()
+	t := startTimer(s.callLimit(call), s.cfg.timing.maxExtension, func() {
+		if len(c.progressed) == 0 { // else the loop below restarts the limit
+			timeout()
+		}
+	})
 	defer t.timer.Stop()
-	writeCtx, cancel := context.WithDeadline(ctx, t.started.Add(t.duration))
-	defer cancel()
-	req, err := c.peer.send(writeCtx, methodCall, params)
+	req, err := c.peer.send(limited, methodCall, params)
 	switch {
-	case err != nil && writeCtx.Err() != nil && ctx.Err() == nil:
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
 		return s.giveUp(ctx, c, t, call), nil
 	case err != nil:
 		return s.callResult(ctx, c, nil, err)
@@ -254,22 +260,18 @@ func (s *Server) roundTrip(ctx context.Context, c *pendingCall, params json.RawM
 	defer c.peer.finish(ctx, req)
 	for {
 		select {
-		case text := <-c.progress:
+		case <-c.progressed:
 			t.restart()
-			reportProgress(call, text)
+			s.reportProgress(c, call)
 			continue
-		case <-t.timer.C:
-			if req.isDone() || len(c.progress) > 0 {
-				continue
+		case <-limited.Done():
+			if ctx.Err() == nil && !req.isDone() {
+				return s.giveUp(ctx, c, t, call), nil
 			}
-			return s.giveUp(ctx, c, t, call), nil
 		case <-req.done:
-		case <-ctx.Done():
 		}
 		raw, err := c.peer.await(ctx, req)
-		for len(c.progress) > 0 {
-			reportProgress(call, <-c.progress)
-		}
+		s.reportProgress(c, call)
 		return s.callResult(ctx, c, raw, err)
 	}
 }
@@ -292,9 +294,16 @@ func nextCallHint(call tool.Call, remote bool) string {
 	return ": the next call starts a new process"
 }
 
-func reportProgress(call tool.Call, text string) {
-	if call.Progress != nil && text != "" {
-		call.Progress(text)
+// reportProgress reports the progress messages that were received since the last time.
+func (s *Server) reportProgress(c *pendingCall, call tool.Call) {
+	s.mu.Lock()
+	messages := c.progress
+	c.progress = nil
+	s.mu.Unlock()
+	for _, text := range messages {
+		if call.Progress != nil && text != "" {
+			call.Progress(text)
+		}
 	}
 }
 
@@ -384,10 +393,11 @@ type callTimer struct {
 	max     time.Duration // of the call in total
 }
 
-// startTimer starts a limit. maxExtension bounds what progress can extend it to, unless the limit itself is longer.
-func startTimer(limit callLimit, maxExtension time.Duration) *callTimer {
+// startTimer starts a limit, which calls f. maxExtension bounds what progress can extend it to, unless the limit itself is
+// longer.
+func startTimer(limit callLimit, maxExtension time.Duration, f func()) *callTimer {
 	return &callTimer{
-		callLimit: limit, timer: time.NewTimer(limit.duration), started: time.Now(), max: max(limit.duration, maxExtension),
+		callLimit: limit, timer: time.AfterFunc(limit.duration, f), started: time.Now(), max: max(limit.duration, maxExtension),
 	}
 }
 

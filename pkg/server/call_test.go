@@ -332,7 +332,7 @@ func TestProgressExtendsACallUpToAMaximum(t *testing.T) {
 
 func TestTimeoutLongerThanTheMaximumExtensionApplies(t *testing.T) {
 	t.Parallel()
-	c := startTimer(callLimit{duration: 20 * time.Minute}, 10*time.Minute)
+	c := startTimer(callLimit{duration: 20 * time.Minute}, 10*time.Minute, func() {})
 	c.timer.Stop()
 	if c.max != 20*time.Minute {
 		t.Errorf("total %s", c.max)

@@ -27,14 +27,12 @@ type embeddedResource struct {
 	Blob string  `json:"blob"` // in base64
 }
 
-// contentList is the content of a result. Older servers send a single part instead of a list. A malformed part is empty.
+// contentList is the content of a result that may be malformed. Older servers send a single part instead of a list. A malformed
+// part is empty.
 type contentList []content
 
 // UnmarshalJSON implements json.Unmarshaler. It never fails.
 func (l *contentList) UnmarshalJSON(raw []byte) error {
-	if json.Unmarshal(raw, (*[]content)(l)) == nil {
-		return nil
-	}
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {
 		parts = []json.RawMessage{raw}
@@ -50,7 +48,7 @@ func (l *contentList) UnmarshalJSON(raw []byte) error {
 }
 
 // readContent adds the first text and all attachments to a result.
-func (s *Server) readContent(name string, parts contentList, out *tool.Result) {
+func (s *Server) readContent(name string, parts []content, out *tool.Result) {
 	hasText := false
 	for i, c := range parts {
 		var a tool.Attachment

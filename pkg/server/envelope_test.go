@@ -9,7 +9,7 @@ import (
 
 func TestCallAlwaysHasArguments(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(callParams(tool.Call{Tool: "t"}, "1", true))
+	raw, err := (&contextEncoder{}).callParams(tool.Call{Tool: "t"}, "1", true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,12 +30,16 @@ func TestStrictToolIsNotSentTheReservedArgument(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			closed := strictTools([]tool.Advertised{{Name: "t", InputSchema: json.RawMessage(tc.schema)}})
-			req := callParams(tool.Call{Tool: "t", Args: map[string]any{"x": 1}}, "1", closed["t"])
-			if _, sent := req.Arguments[tool.ReservedArg]; sent != tc.sent {
+			strict := strictTools([]tool.Advertised{{Name: "t", InputSchema: json.RawMessage(tc.schema)}})
+			raw, err := (&contextEncoder{}).callParams(tool.Call{Tool: "t", Args: map[string]any{"x": 1}}, "1", strict["t"], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			params := args(t, string(raw))
+			if _, sent := params["arguments"].(map[string]any)[tool.ReservedArg]; sent != tc.sent {
 				t.Errorf("sent: %v, want %v", sent, tc.sent)
 			}
-			if _, ok := req.Meta["trailblaze"]; !ok {
+			if _, ok := params["_meta"].(map[string]any)["trailblaze"]; !ok {
 				t.Error("_meta lacks the context")
 			}
 		})

@@ -59,6 +59,9 @@ type transportError interface {
 
 // asTransportError returns the transportError in err, or nil.
 func asTransportError(err error) transportError {
+	if err == nil {
+		return nil
+	}
 	var failure transportError
 	_ = errors.As(err, &failure)
 	return failure

@@ -21,6 +21,7 @@ type memoryServer struct {
 	mute  string                         // the method that gets no response
 	first *jsonrpc.Request               // sent at start; may be nil
 	links int                            // that were opened
+	echo  bool                           // responds to all calls at once with "hello"
 }
 
 // memoryLink is one run of a memoryServer.
@@ -88,6 +89,10 @@ func (l *memoryLink) Write(_ context.Context, msg jsonrpc.Message) error {
 	case methodList:
 		l.respond(req.ID, `{"tools":[]}`)
 	case methodCall:
+		if l.server.echo {
+			l.respond(req.ID, `{"content":[{"type":"text","text":"hello"}]}`)
+			return nil
+		}
 		var params struct {
 			Name string `json:"name"`
 			Meta struct {

@@ -52,19 +52,22 @@ func (s *Server) handleProgress(params json.RawMessage) {
 	if json.Unmarshal(params, &progress) != nil {
 		return
 	}
-	token, _ := progress.Token.(string)
-	s.mu.Lock()
-	c := s.pending[token]
-	s.mu.Unlock()
-	if c == nil {
-		return // the call has finished
-	}
 	text := progress.Message
 	if text == "" && progress.Total != nil {
 		text = fmt.Sprintf("%g of %g", progress.Done, *progress.Total)
 	}
+	token, _ := progress.Token.(string)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.pending[token]
+	if c == nil {
+		return // the call has finished
+	}
+	if len(c.progress) < progressBuffer {
+		c.progress = append(c.progress, text)
+	}
 	select {
-	case c.progress <- text:
+	case c.progressed <- struct{}{}:
 	default:
 	}
 }

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,6 +37,7 @@ type peer struct {
 	conn    *connection
 	client  *mcp.Implementation
 	session *mcp.ClientSession // set once connected
+	meta    []byte             // members of _meta in every request, without braces; set once connected
 	timing  timing
 
 	mu      sync.Mutex
@@ -154,6 +155,7 @@ func (p *peer) connect(ctx context.Context, protocol string) <-chan error {
 		session, err := client.Connect(context.WithoutCancel(ctx), existing{p.conn}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
 		if err == nil {
 			p.session = session
+			p.meta = metaMembers(session.InitializeResult().ProtocolVersion, p.client)
 			p.advance(peerReady)
 		}
 		connected <- err
@@ -166,34 +168,31 @@ type existing struct{ conn mcp.Connection }
 
 func (e existing) Connect(context.Context) (mcp.Connection, error) { return e.conn, nil }
 
-// requestParams are the parameters of tools/list, tools/call and resources/read.
-type requestParams struct {
-	Cursor    string         `json:"cursor,omitempty"`
-	URI       string         `json:"uri,omitempty"`
-	Name      string         `json:"name,omitempty"`
-	Arguments map[string]any `json:"arguments,omitzero"` // of a call never nil, even if empty
-	Meta      map[string]any `json:"_meta,omitempty"`
+// metaMembers returns the members of _meta that the modern protocol requires in every request, without braces. Older servers
+// receive them in initialize.
+func metaMembers(version string, client *mcp.Implementation) []byte {
+	if version < modern {
+		return nil
+	}
+	meta := mustMarshal(map[string]any{
+		mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientInfo: client, mcp.MetaKeyClientCapabilities: struct{}{},
+	})
+	return meta[1 : len(meta)-1]
 }
 
-// params encodes the parameters of a request. In the modern protocol they also have what older servers receive in initialize.
-func (p *peer) params(req requestParams) (json.RawMessage, error) {
-	if version := p.session.InitializeResult().ProtocolVersion; version >= modern {
-		meta := map[string]any{
-			mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientInfo: p.client, mcp.MetaKeyClientCapabilities: struct{}{},
-		}
-		maps.Copy(meta, req.Meta)
-		req.Meta = meta
-	}
-	return json.Marshal(req)
+// requestParams are the parameters of tools/list and resources/read.
+type requestParams struct {
+	Cursor string          `json:"cursor,omitempty"`
+	URI    string          `json:"uri,omitempty"`
+	Meta   json.RawMessage `json:"_meta,omitempty"`
 }
 
 // request sends a request, calls onSent, and waits for the response.
-func (p *peer) request(ctx context.Context, method string, req requestParams, onSent func()) (json.RawMessage, error) {
-	params, err := p.params(req)
-	if err != nil {
-		return nil, err
+func (p *peer) request(ctx context.Context, method string, params requestParams, onSent func()) (json.RawMessage, error) {
+	if len(p.meta) > 0 {
+		params.Meta = slices.Concat([]byte("{"), p.meta, []byte("}"))
 	}
-	r, err := p.send(ctx, method, params)
+	r, err := p.send(ctx, method, mustMarshal(params))
 	if err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ func (s *Server) rpcErrorResult(name string, err error, rpc *jsonrpc.Error) tool
 }
 
 // toolResult is the part of a tools/call result that is used.
-type toolResult struct {
-	Content    contentList     `json:"content"`
+type toolResult[C ~[]content] struct {
+	Content    C               `json:"content"`
 	Structured json.RawMessage `json:"structuredContent"`
 	IsError    bool            `json:"isError"`
 	ResultType string          `json:"resultType"`
@@ -47,11 +47,11 @@ type toolResult struct {
 
 // decodeResult decodes the result of a call. Malformed parts are ignored with a warning; they do not fail the call.
 func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
-	var result toolResult
 	if isAbsent(raw) {
 		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response has no result")
 	}
-	if err := json.Unmarshal(raw, &result); err != nil {
+	result, err := readResult(raw)
+	if err != nil {
 		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response is not a tool result: %s", explainDecodeError(raw, err))
 	}
 	if result.ResultType == "input_required" {
@@ -78,6 +78,17 @@ func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
 		out.Text = s.failedResult(name, out.Kind, "", "it failed without a message").Text
 	}
 	return s.withChangeHint(name, out)
+}
+
+// readResult decodes a result, also one with malformed content.
+func readResult(raw json.RawMessage) (toolResult[[]content], error) {
+	var result toolResult[[]content]
+	if err := json.Unmarshal(raw, &result); err == nil {
+		return result, nil
+	}
+	var tolerant toolResult[contentList]
+	err := json.Unmarshal(raw, &tolerant)
+	return toolResult[[]content]{tolerant.Content, tolerant.Structured, tolerant.IsError, tolerant.ResultType, tolerant.Meta}, err
 }
 
 // explainDecodeError returns what a response that is not a toolResult is instead, and what was expected.
@@ -123,13 +134,13 @@ type resultMeta struct {
 
 // readResultMeta returns the values of the right type and warns about the others.
 func (s *Server) readResultMeta(name string, raw json.RawMessage) resultMeta {
+	if isAbsent(raw) {
+		return resultMeta{}
+	}
 	var meta struct {
 		Trailblaze map[string]json.RawMessage `json:"trailblaze"`
 	}
 	var out resultMeta
-	if isAbsent(raw) {
-		return out
-	}
 	if err := json.Unmarshal(raw, &meta); err != nil {
 		s.warnIgnored(name, "_meta.trailblaze is not an object")
 		return out

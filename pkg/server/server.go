@@ -127,6 +127,7 @@ type Server struct {
 	toolsChanged atomic.Bool             // a list_changed notification was received since the last listing began
 	started      atomic.Bool             // from then on list_changed is only logged
 	changeLogged sync.Once
+	contexts     contextEncoder
 
 	launching chan struct{} // held while a process is started; guards protocol
 	protocol  string

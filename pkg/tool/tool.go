@@ -68,8 +68,8 @@ type Context struct {
 	SessionID string
 	BaseURL   string // of the callback server; empty when there is none
 	Device    Device
-	Memory    map[string]any
-	Target    *Target // nil when the target has no id
+	Memory    map[string]any // never changed afterwards; a source may recognize the same map and encode it only once
+	Target    *Target        // nil when the target has no id
 }
 
 // Device is the device of a session. Width and height are pixels, 0 when unknown.

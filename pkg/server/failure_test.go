@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -301,6 +303,9 @@ func TestWriteToAServerThatDoesNotReadTimesOut(t *testing.T) {
 	}
 	if took := time.Since(started); took > 5*time.Second {
 		t.Errorf("took %s", took)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "continue"), nil, 0o600); err != nil { // so that it exits
+		t.Fatal(err)
 	}
 	stop(t, r.Server)
 }

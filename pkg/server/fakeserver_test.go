@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -15,7 +16,7 @@ type script struct {
 	Exit          string            // the phase in which it exits: start, initialize, rejection, list, relist, read
 	Code          int               // its exit code
 	Kill          bool              // exits by SIGKILL instead
-	Hang          string            // the phase in which it stops reading and writing
+	Hang          string            // the phase in which it stops responding; in phase calls it does not read either
 	Silent        string            // read: it responds to everything but resources/read
 	Close         string            // the phase in which it closes its output and keeps running
 	Stderr        string            // written to stderr before it exits
@@ -146,11 +147,27 @@ func (f *fakeServer) maybeFail(name string) {
 	case f.Exit:
 		f.exit()
 	case f.Hang:
-		select {}
+		if name == "calls" { // without reading
+			for !exists(f.Dir + "/continue") {
+				<-time.After(5 * time.Millisecond)
+			}
+		}
+		f.ignoreInput()
 	case f.Close:
 		os.Stdout.Close()
-		select {}
+		f.ignoreInput()
 	}
+}
+
+// ignoreInput reads until the end of the input, and exits.
+func (f *fakeServer) ignoreInput() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 func (f *fakeServer) exit() {

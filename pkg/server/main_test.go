@@ -89,6 +89,9 @@ func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *testSer
 		Name: "shop", Version: "1.2.3", Log: r.add,
 		Launch: launcher(t, []string{fakeEnv + "=" + string(raw), "GORACE=atexit_sleep_ms=0", r.marker}, os.Args[0]),
 	}
+	if sc.Close != "" {
+		cfg.timing.exitGrace = 100 * time.Millisecond
+	}
 	if adjust != nil {
 		adjust(&cfg)
 	}

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -363,26 +365,29 @@ func TestLogNotificationsAreLogged(t *testing.T) {
 	}
 }
 
-func TestSlowStartIsLogged(t *testing.T) {
+func TestSlowStartIsLoggedUnlessAMessageWasReceived(t *testing.T) {
 	t.Parallel()
-	cfg, r := fakeConfig(t, script{Hang: "start"}, func(c *Config) {
-		c.StartupTimeout, c.timing.startNotice = 700*time.Millisecond, 100*time.Millisecond
-	})
-	startFailure(t, cfg)
-	if !r.logged("warn", `server "shop"`, "100ms", "700ms", "startupTimeout") {
-		t.Errorf("log:\n%s", r)
-	}
-}
-
-func TestSlowStartIsNotLoggedAfterTheFirstMessage(t *testing.T) {
-	t.Parallel()
-	greeting := json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}`)
-	cfg, r := fakeConfig(t, script{Hang: "initialize", First: greeting}, func(c *Config) {
-		c.timing.startNotice, c.StartupTimeout = 3*time.Second, 4*time.Second
-	})
-	startFailure(t, cfg)
-	if r.logged("sent nothing") || !r.logged("hello") {
-		t.Errorf("log:\n%s", r)
+	greeting := &jsonrpc.Request{Method: "notifications/message", Params: json.RawMessage(`{"level":"info","data":"hello"}`)}
+	for name, tc := range map[string]struct {
+		first *jsonrpc.Request
+		want  bool
+	}{"nothing": {nil, true}, "a notification": {greeting, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				logs := &logRecorder{}
+				m := &memoryServer{mute: methodInitialize, first: tc.first}
+				started := time.Now()
+				err := startFailure(t, Config{Name: "memory", Launch: m.launch, Log: logs.add, StartupTimeout: 8 * time.Second})
+				mustContain(t, err.Message, "no handshake within 8s")
+				if took := time.Since(started); took != 8*time.Second {
+					t.Errorf("took %s", took)
+				}
+				if logs.logged("warn", `server "memory" has sent nothing for 5s; waiting up to 8s`, "startupTimeout") != tc.want {
+					t.Errorf("log:\n%s", logs)
+				}
+			})
+		})
 	}
 }
 

@@ -26,14 +26,31 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-const (
-	// deleteTimeout bounds the request that ends a session.
-	deleteTimeout = 2 * time.Second
-	// messageBuffer is the number of received messages that are kept before reading from the server pauses.
-	messageBuffer = 16
-	// drainTimeout bounds how long a response that was sent before the server ended may take to be received.
-	drainTimeout = time.Second
-)
+// messageBuffer is the number of received messages that are kept before reading from the server pauses.
+const messageBuffer = 16
+
+// timing holds the limits of a link. Tests shorten them.
+type timing struct {
+	connect  time.Duration // for connecting to a server, and for the TLS handshake
+	idle     time.Duration // that a connection is kept for the next request
+	delete   time.Duration // for the request that ends a session
+	drain    time.Duration // for a response that was sent before the server ended
+	endpoint time.Duration // for a stream of HTTP with SSE to send its endpoint
+	resume   time.Duration // before a stream is resumed, unless the server sets another pause
+}
+
+func defaultTiming() timing {
+	return timing{
+		connect: 10 * time.Second,
+		// Shorter than that of servers (5 s in node and uvicorn), because a request that is sent while the server closes the
+		// connection is lost.
+		idle:     2 * time.Second,
+		delete:   2 * time.Second,
+		drain:    time.Second,
+		endpoint: 5 * time.Second,
+		resume:   time.Second,
+	}
+}
 
 // Spec says where a server is.
 type Spec struct {
@@ -45,7 +62,8 @@ type Spec struct {
 	// Log receives messages that are not errors; level is debug, info, warn or error. May be nil.
 	Log func(level, message, hint string)
 
-	shared bool // it is a process of a Pool
+	shared bool    // it is a process of a Pool
+	timing *timing // nil means the default
 }
 
 // Link is one MCP session with a server.
@@ -53,6 +71,7 @@ type Link struct {
 	spec   Spec
 	url    *url.URL // changes only while initialize is sent
 	client *http.Client
+	timing timing
 
 	ctx          context.Context //nolint:containedctx // of all requests, because a stream outlives the call whose request opened it
 	cancel       context.CancelFunc
@@ -89,8 +108,12 @@ func Open(ctx context.Context, spec Spec) (*Link, error) {
 	if spec.Log == nil {
 		spec.Log = func(string, string, string) {}
 	}
+	limits := defaultTiming()
+	if spec.timing != nil {
+		limits = *spec.timing
+	}
 	l := &Link{
-		spec: spec, url: u, client: newClient(u, spec.Proxy),
+		spec: spec, url: u, client: newClient(u, spec.Proxy, limits), timing: limits,
 		messages: make(chan jsonrpc.Message, messageBuffer), firstMessage: make(chan struct{}), done: make(chan struct{}),
 	}
 	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -159,7 +182,7 @@ func (l *Link) fail(failure *fault.Error) {
 	l.closing, l.failure = true, failure
 	go func() { // not here, because close waits for the goroutine of the caller
 		defer l.close()
-		defer time.AfterFunc(drainTimeout, l.cancel).Stop()
+		defer time.AfterFunc(l.timing.drain, l.cancel).Stop()
 		l.requests.Wait() // for responses that the server sent before
 	}()
 }

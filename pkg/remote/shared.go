@@ -35,6 +35,8 @@ type SharedSpec struct {
 	Process        stdio.Spec    // "--transport http --port N" are appended to its arguments
 	Token          string        // sent to it as a bearer token, so that it can reject other clients; empty for none
 	StartupTimeout time.Duration // for its first response; 0 means 60 s
+
+	unresponsiveAfter time.Duration // without a message on a link, when the link is stopped; 0 means StartupTimeout
 }
 
 func (s SharedSpec) startupTimeout() time.Duration {
@@ -331,7 +333,7 @@ func (l *SharedLink) Stop(ctx context.Context) error {
 	select {
 	case <-l.FirstMessage():
 	default:
-		if time.Since(l.opened) >= l.shared.startupTimeout() {
+		if time.Since(l.opened) >= cmp.Or(l.shared.unresponsiveAfter, l.shared.startupTimeout()) {
 			l.pool.stopUnresponsive(ctx, l.shared)
 			l.stoppedProcess.Store(l.shared.responded.Load())
 		}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -71,6 +72,12 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 HTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler).serve_forever()
+`
+
+// exitAtEOF makes a server exit when its stdin is closed.
+const exitAtEOF = `
+import threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
 `
 
 // testPool is a pool whose processes can be identified.
@@ -285,7 +292,7 @@ func TestTimedOutCallReplacesTheLinkAndNotTheProcess(t *testing.T) {
 	f := newTestPool(t)
 	cfg := f.config(f.python("", pidServer))
 	other := f.mustStart(cfg)
-	cfg.CallTimeout = 500 * time.Millisecond
+	cfg.CallTimeout = 200 * time.Millisecond
 	one := f.mustStart(cfg)
 	if result := one.call(t, "hang", nil); result.Kind != fault.CallTimeout {
 		t.Errorf("a call that hangs: %+v", result)
@@ -299,22 +306,25 @@ func TestUnresponsiveProcessIsReplaced(t *testing.T) {
 	t.Parallel()
 	f := newTestPool(t)
 	what := f.python("", pidServer)
-	what.StartupTimeout = 8 * time.Second
+	what.unresponsiveAfter = 3 * time.Second
 	cfg := f.config(what)
-	cfg.StartupTimeout, cfg.CallTimeout = what.StartupTimeout, 2*time.Second
+	cfg.StartupTimeout, cfg.CallTimeout = what.unresponsiveAfter, time.Second
 	one := f.mustStart(cfg)
-	before := one.call(t, "pid", nil).Text
+	before := one.call(t, "pid", nil)
 	if result := one.call(t, "freeze", nil); result.Kind != fault.CallTimeout {
 		t.Errorf("a call that freezes: %+v", result)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	after, err := one.Call(ctx, tool.Call{Tool: "pid"})
-	if err != nil || after.Text == before || !strings.Contains(one.String(), "stopped responding; restarting it") {
+	if err != nil || after.Text == before.Text || !strings.Contains(one.String(), "stopped responding; restarting it") {
 		t.Errorf("the call after it: %+v, %v\n%s", after, err, one)
 	}
 	if other := f.mustStart(cfg).call(t, "pid", nil); other.Text != after.Text {
 		t.Errorf("another link leads to %s, not to %s", other.Text, after.Text)
+	}
+	if pid, err := strconv.Atoi(before.Text); err == nil {
+		_ = syscall.Kill(pid, syscall.SIGCONT) // so that it exits without being killed
 	}
 }
 
@@ -350,7 +360,7 @@ if len(open("ports").readlines()) <= %d:
 
 // sessionServer is a server that counts its sessions, knows only the last one, and forgets it when its tool forget is called. With ONE
 // it accepts only one.
-const sessionServer = `
+const sessionServer = exitAtEOF + `
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -430,7 +440,7 @@ func TestProcessWithOneTransportGetsAHint(t *testing.T) {
 }
 
 // redirectServer redirects all requests to ELSEWHERE.
-const redirectServer = `
+const redirectServer = exitAtEOF + `
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 class Handler(BaseHTTPRequestHandler):
@@ -476,7 +486,7 @@ func TestTerminatedProcessIsLogged(t *testing.T) {
 func TestServerAtTheRootPathIsFound(t *testing.T) {
 	t.Parallel()
 	f := newTestPool(t)
-	what := f.python("", rootServer)
+	what := f.python(exitAtEOF, rootServer)
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	l, err := f.Open(ctx, "key", what)

@@ -8,23 +8,16 @@ import (
 	"time"
 )
 
-const (
-	// connectTimeout bounds connecting to a server, and the TLS handshake.
-	connectTimeout = 10 * time.Second
-	// maxRedirects is the number of redirects that a request follows.
-	maxRedirects = 5
-	// idleTimeout is how long a connection is kept for the next request. It is shorter than that of servers (5 s in node and
-	// uvicorn), because a request that is sent while the server closes the connection is lost.
-	idleTimeout = 2 * time.Second
-)
+// maxRedirects is the number of redirects that a request follows.
+const maxRedirects = 5
 
 // newClient returns the client of one link. It does not share connections, so that they end with the link.
-func newClient(u *url.URL, proxy func(*http.Request) (*url.URL, error)) *http.Client {
-	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}
+func newClient(u *url.URL, proxy func(*http.Request) (*url.URL, error), limits timing) *http.Client {
+	dialer := &net.Dialer{Timeout: limits.connect, KeepAlive: 15 * time.Second}
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy: proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, ForceAttemptHTTP2: true,
-			MaxIdleConnsPerHost: messageBuffer, IdleConnTimeout: idleTimeout,
+			Proxy: proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: limits.connect, ForceAttemptHTTP2: true,
+			MaxIdleConnsPerHost: messageBuffer, IdleConnTimeout: limits.idle,
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error { return checkRedirect(u, r, len(via)) },
 	}

@@ -290,7 +290,7 @@ func (l *Link) connectFailure(err error) (why, hint string) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused", hintRunning
 	case errors.As(err, &deadline) && deadline.Timeout():
-		return fmt.Sprintf("no connection within %s", connectTimeout), hintRunning
+		return fmt.Sprintf("no connection within %s", l.timing.connect), hintRunning
 	}
 	return plainError(err), hintRunning
 }

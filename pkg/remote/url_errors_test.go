@@ -65,7 +65,7 @@ func TestCertificateErrors(t *testing.T) {
 
 func TestConnectFailures(t *testing.T) {
 	t.Parallel()
-	l := &Link{}
+	l := &Link{timing: defaultTiming()}
 	for want, err := range map[string]error{
 		`unknown host "nosuch.example"`: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "nosuch.example", IsNotFound: true}},
 		"connection refused":            &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},

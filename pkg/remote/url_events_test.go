@@ -119,11 +119,13 @@ func TestNotificationStreamIsNotReopenedAtOnce(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		return true
 	}
-	connect(t, Spec{URL: listen(t, f).URL}, nil)
+	limits := defaultTiming()
+	limits.resume = 50 * time.Millisecond
+	connect(t, Spec{URL: listen(t, f).URL, timing: &limits}, nil)
 	waitFor(t, "the second request", func() bool { return f.count("GET") >= 2 })
 	first := time.Now()
 	waitFor(t, "the third request", func() bool { return f.count("GET") >= 3 })
-	if waited := time.Since(first); waited < resumeDelay {
+	if waited := time.Since(first); waited < limits.resume {
 		t.Errorf("the third request came after %s", waited)
 	}
 }

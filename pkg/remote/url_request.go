@@ -26,8 +26,6 @@ const (
 	maxResumes = 5
 	// streamEndTimeout bounds how long a stream may continue after the response that it was opened for.
 	streamEndTimeout = time.Second
-	// resumeDelay is the pause before a stream is resumed, unless the server sets another.
-	resumeDelay = time.Second
 	// defaultPath is tried if a URL has no path.
 	defaultPath = "/mcp"
 	// maxStreamDelay bounds the pause between two attempts to open the stream of notifications.
@@ -197,7 +195,7 @@ func (l *Link) deliverAndMatch(msg jsonrpc.Message, req *jsonrpc.Request) bool {
 // readStream reads the stream that contains the response to req, and resumes it after an interruption if the server supports
 // that.
 func (l *Link) readStream(resp *http.Response, req *jsonrpc.Request) *transportError {
-	pos := streamPosition{delay: resumeDelay}
+	pos := streamPosition{delay: l.timing.resume}
 	for attempts := 0; ; attempts++ {
 		before := pos.lastID
 		answered, err := l.readMessages(resp.Body, req, &pos)
@@ -273,7 +271,7 @@ func (p *streamPosition) update(e sseEvent) {
 
 // readNotifications reads the stream of messages that are not responses, for as long as the server offers it.
 func (l *Link) readNotifications() {
-	pos := streamPosition{delay: resumeDelay}
+	pos := streamPosition{delay: l.timing.resume}
 	for {
 		resp, err := l.get(l.ctx, pos.lastID)
 		if err != nil {
@@ -368,7 +366,7 @@ func (l *Link) deleteSession(ctx context.Context) {
 	if l.currentSessionID() == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, deleteTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.timing.delete)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, l.url.String(), http.NoBody)
 	if err != nil {

@@ -13,15 +13,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// endpointTimeout bounds how long a stream of HTTP with SSE may take to send its endpoint.
-const endpointTimeout = 5 * time.Second
-
 // initializeSSE sends initialize to a server that rejected it over streamable HTTP, over HTTP with SSE: it opens the stream in
 // which all responses arrive, and sends the request to the endpoint that the stream names. rejected is the failure if the
 // server does not support that either, and rpc the JSON-RPC error in its response, which may be nil.
 func (l *Link) initializeSSE(req *jsonrpc.Request, data []byte, rejected *transportError, rpc *jsonrpc.Error) *transportError {
 	ctx, cancel := context.WithCancel(l.ctx)
-	timeout := time.AfterFunc(endpointTimeout, cancel)
+	timeout := time.AfterFunc(l.timing.endpoint, cancel)
 	resp, err := l.get(ctx, "")
 	if err != nil {
 		cancel()
@@ -30,7 +27,7 @@ func (l *Link) initializeSSE(req *jsonrpc.Request, data []byte, rejected *transp
 	body := bufio.NewReaderSize(resp.Body, readSize)
 	endpoint, err := l.readEndpoint(resp, body)
 	if !timeout.Stop() {
-		err = fmt.Errorf("its stream sends nothing for %s", endpointTimeout)
+		err = fmt.Errorf("its stream sends nothing for %s", l.timing.endpoint)
 	}
 	if err != nil {
 		cancel()

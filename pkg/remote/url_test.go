@@ -72,17 +72,23 @@ func TestIdleConnectionIsNotReused(t *testing.T) {
 	}
 	s.Start()
 	t.Cleanup(s.Close)
-	r := connect(t, Spec{URL: s.URL}, nil)
-	r.call(t, "echo", map[string]any{"text": "hi"})
-	before := opened.Load()
-	r.call(t, "echo", map[string]any{"text": "hi"})
-	if again := opened.Load(); again != before {
-		t.Errorf("%d new connections for the next call", again-before)
+	for name, tc := range map[string]struct {
+		idle  time.Duration
+		reuse bool
+	}{"within the limit": {time.Hour, true}, "after the limit": {time.Nanosecond, false}} {
+		limits := defaultTiming()
+		limits.idle = tc.idle
+		r := connect(t, Spec{URL: s.URL, timing: &limits}, nil)
+		r.call(t, "echo", map[string]any{"text": "hi"})
+		before := opened.Load()
+		<-time.After(10 * time.Millisecond)
+		r.call(t, "echo", map[string]any{"text": "hi"})
+		if again := opened.Load(); (again == before) != tc.reuse {
+			t.Errorf("%s: %d new connections for the next call", name, again-before)
+		}
 	}
-	<-time.After(idleTimeout + 100*time.Millisecond)
-	r.call(t, "echo", map[string]any{"text": "hi"})
-	if again := opened.Load(); again == before {
-		t.Errorf("a connection was reused after %s", idleTimeout)
+	if idle := defaultTiming().idle; idle > 4*time.Second {
+		t.Errorf("connections are kept for %s, and servers close theirs after 5 s", idle)
 	}
 }
 

@@ -125,11 +125,13 @@ func TestResults(t *testing.T) {
 		{"structuredContent stays as it is", `{"result":{"content":[],"structuredContent":{"z":1,"a":[1e2]}}}`, tool.Result{OK: true, Text: `{"a":[100],"z":1}`, Structured: json.RawMessage(`{"a":[100],"z":1}`)}, ""},
 		{
 			"structuredContent beside text", `{"result":{"content":[{"type":"text","text":"one"}],"structuredContent":{"a":1}}}`,
-			tool.Result{OK: true, Text: "one", Structured: json.RawMessage(`{"a":1}`)}, "",
+			tool.Result{OK: true, Text: "one", Structured: json.RawMessage(`{"a":1}`)},
+			"",
 		},
 		{
 			"structuredContent of a failure", `{"result":{"content":[],"structuredContent":{"a":1},"isError":true}}`,
-			tool.Result{Text: `{"a":1}`, Kind: fault.ToolFailed, Structured: json.RawMessage(`{"a":1}`)}, "",
+			tool.Result{Text: `{"a":1}`, Kind: fault.ToolFailed, Structured: json.RawMessage(`{"a":1}`)},
+			"",
 		},
 		{
 			"attachments", `{"result":{"content":[
@@ -138,15 +140,18 @@ func TestResults(t *testing.T) {
 				{"type":"resource","resource":{"uri":"file:///b","blob":"Yg=="}},
 				{"type":"resource_link","uri":"https://c","name":"c","mimeType":"text/html"},{"type":"resource"}]}}`,
 			tool.Result{OK: true, Attachments: []tool.Attachment{
-				{Type: "image", MIME: "image/png", Data: []byte("hi")}, {Type: "audio", MIME: "audio/wav", Data: []byte("ho")},
+				{Type: "image", MIME: "image/png", Data: []byte("hi")},
+				{Type: "audio", MIME: "audio/wav", Data: []byte("ho")},
 				{Type: "resource", MIME: "text/plain", URI: "file:///a.txt", Data: []byte("a")},
 				{Type: "resource", URI: "file:///b", Data: []byte("b")},
 				{Type: "resource_link", MIME: "text/html", URI: "https://c", Name: "c"},
-			}}, "",
+			}},
+			"",
 		},
 		{
 			"an attachment that is not base64", `{"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":"?"}]}}`,
-			tool.Result{OK: true, Text: "a"}, "content[1]: the data of the image is not base64",
+			tool.Result{OK: true, Text: "a"},
+			"content[1]: the data of the image is not base64",
 		},
 		{"structuredContent null", `{"result":{"content":[],"structuredContent":null}}`, tool.Result{OK: true}, ""},
 		{"isError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},

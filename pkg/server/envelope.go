@@ -52,16 +52,16 @@ func (e *contextEncoder) encode(c tool.Context) (encodedContext, error) {
 			Platform: strings.ToUpper(c.Device.Platform), Width: c.Device.Width, Height: c.Device.Height,
 			Driver: c.Device.Driver, ID: c.Device.ID, Name: c.Device.Name,
 		}
-		e.upper = mustMarshal(d)
+		e.upper = encode(d)
 		d.Platform = strings.ToLower(d.Platform)
-		e.lower, e.context.Device = mustMarshal(d), c.Device
+		e.lower, e.context.Device = encode(d), c.Device
 	}
 	if !sameTarget(e.context.Target, c.Target) {
 		e.target, e.context.Target = nil, nil
 		if c.Target != nil {
 			target := *c.Target
 			target.AppIDs = append([]string{}, target.AppIDs...) // a list also if there are none
-			e.target, e.context.Target = mustMarshal(target), &target
+			e.target, e.context.Target = encode(target), &target
 		}
 	}
 	return encodedContext{e.memory, e.upper, e.lower, e.target}, nil
@@ -79,12 +79,9 @@ func sameTarget(a, b *tool.Target) bool {
 	return a.ID == b.ID && a.DisplayName == b.DisplayName && a.AppID == b.AppID && slices.Equal(a.AppIDs, b.AppIDs)
 }
 
-// mustMarshal encodes a value that consists of strings and numbers.
-func mustMarshal(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
+// encode returns the JSON of a value that consists of strings and whole numbers, which always have one.
+func encode(v any) json.RawMessage {
+	raw, _ := json.Marshal(v)
 	return raw
 }
 
@@ -150,7 +147,7 @@ func (e *contextEncoder) callParams(call tool.Call, progressToken string, strict
 func appendString(out []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			return append(out, mustMarshal(s)...)
+			return append(out, encode(s)...)
 		}
 	}
 	out = append(out, '"')

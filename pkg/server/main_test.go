@@ -28,7 +28,12 @@ func TestMain(m *testing.M) {
 		runFakeServer(script)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if goSDKServer.dir != "" {
+			_ = os.RemoveAll(goSDKServer.dir)
+		}
+		os.Exit(code)
+	}))
 }
 
 // testTimeout bounds every wait in these tests.

@@ -174,7 +174,7 @@ func metaMembers(version string, client *mcp.Implementation) []byte {
 	if version < modern {
 		return nil
 	}
-	meta := mustMarshal(map[string]any{
+	meta := encode(map[string]any{
 		mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientInfo: client, mcp.MetaKeyClientCapabilities: struct{}{},
 	})
 	return meta[1 : len(meta)-1]
@@ -192,7 +192,7 @@ func (p *peer) request(ctx context.Context, method string, params requestParams,
 	if len(p.meta) > 0 {
 		params.Meta = slices.Concat([]byte("{"), p.meta, []byte("}"))
 	}
-	r, err := p.send(ctx, method, mustMarshal(params))
+	r, err := p.send(ctx, method, encode(params))
 	if err != nil {
 		return nil, err
 	}

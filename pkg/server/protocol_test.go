@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,14 +45,33 @@ func realArgv(tb testing.TB, runtime, script string) []string {
 	return append(argv, filepath.Join(dir, script))
 }
 
-// buildGoSDK builds the server on the Go SDK.
+// goSDK is the server on the Go SDK, built once for all tests.
+type goSDK struct {
+	once sync.Once
+	dir  string // removed by TestMain
+	err  error
+}
+
+var goSDKServer goSDK
+
+func (g *goSDK) build() {
+	if g.dir, g.err = os.MkdirTemp("", "trailblaze-gosdk-"); g.err != nil {
+		return
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(g.dir, "gosdk.exe"), "../../testdata/servers/gosdk").CombinedOutput()
+	if err != nil {
+		g.err = fmt.Errorf("go build: %w\n%s", err, out)
+	}
+}
+
+// buildGoSDK returns the path of the server on the Go SDK.
 func buildGoSDK(tb testing.TB) string {
 	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "gosdk.exe")
-	if out, err := exec.Command("go", "build", "-o", path, "../../testdata/servers/gosdk").CombinedOutput(); err != nil {
-		tb.Fatalf("go build: %v\n%s", err, out)
+	goSDKServer.once.Do(goSDKServer.build)
+	if goSDKServer.err != nil {
+		tb.Fatal(goSDKServer.err)
 	}
-	return path
+	return filepath.Join(goSDKServer.dir, "gosdk.exe")
 }
 
 func TestServersOfEverySDKAreListedAndCalled(t *testing.T) {

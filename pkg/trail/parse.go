@@ -307,11 +307,12 @@ func (r *reader) args(c *Call, tool yamldoc.Entry) {
 			n.Kind())
 		return
 	}
-	args, ok := n.Value().(map[string]any)
+	value, positions := n.ValueWithPositions()
+	args, ok := value.(map[string]any)
 	if !ok {
 		return
 	}
-	c.Args = args
+	c.Args, c.Positions = args, positions
 	if _, reserved := args[envelopeKey]; reserved {
 		n.Errorf("remove it", "the argument %s is reserved; trailblaze sets it", envelopeKey)
 	}

@@ -37,11 +37,11 @@ func (f *File) TargetProblem(hint, format string, args ...any) fault.Problem {
 	}
 }
 
-// WithSnippets sets the snippets of the problems of one file, whose content is data.
+// WithSnippets sets the snippets of the problems of one file, whose content is data. The snippet of a call includes its arguments.
 func WithSnippets(problems fault.Problems, data []byte) fault.Problems {
 	lines := strings.Split(string(data), "\n")
 	for i, p := range problems {
-		problems[i].Snippet = yamldoc.Snippet(lines, p.Line, p.Column)
+		problems[i].Snippet = yamldoc.BlockSnippet(lines, p.Line, p.Column)
 	}
 	return problems
 }
@@ -123,6 +123,18 @@ type Call struct {
 	SaveAs       string        // the name under which the result is saved in memory; empty for none
 	Timeout      time.Duration // 0 for none
 	Line, Column int
+	Positions    yamldoc.Positions // of the arguments; empty for a call that does not come from a file
+}
+
+// ArgPosition returns the line and column of the argument at a path, or of the nearest value around it, at last of the call.
+func (c Call) ArgPosition(path []string) (line, column int) {
+	if len(path) == 0 || len(c.Positions.Fields) == 0 {
+		return c.Line, c.Column
+	}
+	if _, ok := c.Positions.Fields[path[0]]; !ok {
+		return c.Line, c.Column
+	}
+	return c.Positions.At(path)
 }
 
 // Title returns the trail's title, else its id, else its file name.

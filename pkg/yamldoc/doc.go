@@ -191,6 +191,37 @@ func Snippet(lines []string, line, col int) string {
 	return b.String()
 }
 
+// BlockSnippet is Snippet, and for a key with a block below it the lines of that block, at most maxBlockLines of them.
+func BlockSnippet(lines []string, line, col int) string {
+	snippet := Snippet(lines, line, col)
+	if snippet == "" || !opensBlock(lines[line-1]) {
+		return snippet
+	}
+	var b strings.Builder
+	b.WriteString(snippet)
+	for n := line + 1; n <= len(lines); n++ {
+		text := strings.TrimRight(lines[n-1], " \t\r")
+		if text == "" {
+			continue
+		}
+		if indent := len(text) - len(strings.TrimLeft(text, " ")); indent < col {
+			break
+		}
+		if n > line+maxBlockLines {
+			b.WriteString("\n      | …")
+			break
+		}
+		fmt.Fprintf(&b, "\n%5d | %s", n, clip(text))
+	}
+	return b.String()
+}
+
+// opensBlock reports whether a line ends with a key whose value is below it.
+func opensBlock(line string) bool {
+	line, _, _ = strings.Cut(line, " #")
+	return strings.HasSuffix(strings.TrimRight(line, " \t\r"), ":")
+}
+
 // clip shortens a line and removes its control characters, for a terminal.
 func clip(line string) string {
 	line = strings.Map(func(r rune) rune {

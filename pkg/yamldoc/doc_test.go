@@ -2,6 +2,7 @@ package yamldoc_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,52 @@ func TestSnippetPointsAtColumn(t *testing.T) {
 	want := "    1 | a: 1\n    2 | bb: 2\n      | ^"
 	if got := doc.Problems()[0].Snippet; got != want {
 		t.Errorf("snippet:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestBlockSnippetShowsBlock(t *testing.T) {
+	t.Parallel()
+	lines := strings.Split("- tap: # it\n    text: x\r\n\n    index: 1\n- tap: { text: x }\n- tap:\n    text:\n      - a", "\n")
+	for _, tt := range []struct {
+		line, column int
+		want         string
+	}{
+		{1, 3, "    1 | - tap: # it\n      |   ^\n    2 |     text: x\n    4 |     index: 1"},
+		{5, 3, "    4 |     index: 1\n    5 | - tap: { text: x }\n      |   ^"},
+		{7, 5, "    6 | - tap:\n    7 |     text:\n      |     ^\n    8 |       - a"},
+		{9, 1, ""},
+	} {
+		if got := yamldoc.BlockSnippet(lines, tt.line, tt.column); got != tt.want {
+			t.Errorf("line %d:\n%s\nwant:\n%s", tt.line, got, tt.want)
+		}
+	}
+	long := append([]string{"- tap:"}, slices.Repeat([]string{"    a"}, 20)...)
+	if got := strings.Split(yamldoc.BlockSnippet(long, 1, 3), "\n"); len(got) != 11 || got[10] != "      | …" {
+		t.Errorf("a long block:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	const src = "shared: &s { x: 1 }\ncall:\n  customer:\n    name: \"\"\n    tags: [a, {b: c}]\n  again: *s\n  <<: *s\n"
+	_, root := yamldoc.Parse("f.yaml", fault.Config, []byte(src))
+	_, at := root.ValueWithPositions()
+	for path, want := range map[string][2]int{
+		"":                       {1, 1},
+		"call":                   {2, 1},
+		"call customer name":     {4, 5},
+		"call customer tags 0":   {5, 12},
+		"call customer tags 1":   {5, 15},
+		"call customer tags 1 b": {5, 16},
+		"call customer tags 7":   {5, 5},
+		"call customer missing":  {3, 3},
+		"call again x":           {1, 14},
+		"call x":                 {1, 14},
+	} {
+		line, column := at.At(strings.Fields(path))
+		if got := [2]int{line, column}; got != want {
+			t.Errorf("%q: %v, want %v", path, got, want)
+		}
 	}
 }
 

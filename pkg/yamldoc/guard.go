@@ -12,6 +12,7 @@ const (
 	maxValues       = 500_000 // values read, aliases expanded; nested aliases grow exponentially
 	maxProblems     = 100     // reported of one file
 	maxSnippetWidth = 160     // columns of a line in a snippet
+	maxBlockLines   = 8       // of a block in a snippet
 )
 
 // checkLimits reports nesting and mappings that are too large for the parser. It is called before the tokens are

@@ -83,9 +83,41 @@ func (n Node) Duration() time.Duration {
 
 // Value reads any value as plain Go data that JSON can hold: nil, bool, int64, uint64 (when too large for int64),
 // float64, string, []any, map[string]any. An ambiguous number is a problem.
-func (n Node) Value() any { return n.value(0) }
+func (n Node) Value() any {
+	value, _ := n.ValueWithPositions()
+	return value
+}
 
-func (n Node) value(depth int) any {
+// Positions holds the position of a value and of the values in it. The position of a field is that of its key.
+type Positions struct {
+	Line, Column int
+	Fields       map[string]Positions
+	Items        []Positions
+}
+
+// At returns the line and column at a path of fields and list indexes, or of the longest part of the path that exists.
+func (p Positions) At(path []string) (line, column int) {
+	for _, step := range path {
+		next, ok := p.Fields[step]
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(p.Items) {
+			next, ok = p.Items[i], true
+		}
+		if !ok {
+			break
+		}
+		p = next
+	}
+	return p.Line, p.Column
+}
+
+// ValueWithPositions is Value, and the positions of the fields and items in the value.
+func (n Node) ValueWithPositions() (any, Positions) {
+	at := Positions{Line: n.Line(), Column: n.Column()}
+	return n.value(0, &at), at
+}
+
+// value fills in the Fields and Items of at.
+func (n Node) value(depth int, at *Positions) any {
 	if n.ast == nil || n.tooDeep(depth) {
 		return nil
 	}
@@ -99,14 +131,21 @@ func (n Node) value(depth int) any {
 	case *ast.SequenceNode:
 		items := n.Items()
 		out := make([]any, len(items))
+		at.Items = make([]Positions, len(items))
 		for i, item := range items {
-			out[i] = item.value(depth + 1)
+			at.Items[i].Line, at.Items[i].Column = item.position()
+			out[i] = item.value(depth+1, &at.Items[i])
 		}
 		return out
 	case *ast.MappingNode, *ast.MappingValueNode:
-		out := map[string]any{}
-		for _, e := range n.Entries() {
-			out[e.Key] = e.Value.value(depth + 1)
+		entries := n.Entries()
+		out := make(map[string]any, len(entries))
+		at.Fields = make(map[string]Positions, len(entries))
+		for _, e := range entries {
+			var field Positions
+			field.Line, field.Column = e.At.position()
+			out[e.Key] = e.Value.value(depth+1, &field)
+			at.Fields[e.Key] = field
 		}
 		return out
 	case *ast.StringNode:

@@ -73,7 +73,7 @@ func tools() []builtin {
 		},
 		{"dumpMemory", "Shows the memory of the session, without secrets, as JSON.", "", nil, dumpMemory},
 		{
-			"rememberValue",
+			tool.RememberValue,
 			"Puts a value into the memory of the session; later calls write {{name}} for it.",
 			`"name": {"type": "string", "description": "Letters, digits, _ . and -, not beginning with a digit, . or -"},
 			"value": {"description": "Any JSON value"}`,

@@ -39,6 +39,9 @@ type Advertised struct {
 // ReservedArg is the argument in which a tool receives the session's context. Only trailblaze sets it.
 const ReservedArg = "_trailblazeContext"
 
+// RememberValue is the built-in tool that sets the value of a name in memory.
+const RememberValue = "rememberValue"
+
 // Caller runs calls. Implementations document whether they may be called concurrently.
 //
 // A failure that the tool reports is a Result. An error means that the source failed, and is always a *fault.Error.

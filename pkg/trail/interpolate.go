@@ -11,8 +11,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
+// maxArguments is the size in bytes, as JSON without escapes, of the arguments that Interpolate returns.
+const maxArguments = 8 << 20
+
 // Interpolate returns a call's arguments with the tokens in their text replaced by values; keys are unchanged. The
-// error is a *fault.Error of kind UnknownValue that names every token without a value.
+// error is a *fault.Error of kind UnknownValue that names every token without a value, or of kind InvalidArguments when
+// the values make the arguments larger than 8 MiB.
 func Interpolate(args map[string]any, v *Values) (map[string]any, error) {
 	in := interpolation{values: v}
 	out := make(map[string]any, len(args))
@@ -22,9 +26,11 @@ func Interpolate(args map[string]any, v *Values) (map[string]any, error) {
 	return out, in.err()
 }
 
-// interpolation collects the errors in one call's arguments.
+// interpolation collects the size and the errors of one call's arguments.
 type interpolation struct {
 	values   *Values
+	size     int    // of the values so far; see maxArguments
+	tooLarge string // the message about the token that exceeded maxArguments
 	messages []string
 	hints    []string
 	unknown  string // the first name without a value that resembles none that has one
@@ -63,7 +69,7 @@ func (in *interpolation) text(where, s string) any {
 		}
 		e, ok := in.value(where, t)
 		switch {
-		case !ok:
+		case !ok || !in.fits(where, t, e):
 			b.WriteString(t.text)
 		case t.text == s:
 			return e.value
@@ -74,6 +80,43 @@ func (in *interpolation) text(where, s string) any {
 		}
 	}
 	return b.String()
+}
+
+// fits adds the size of a token's value, and reports whether the arguments are small enough with it.
+func (in *interpolation) fits(where string, t token, e memoryEntry) bool {
+	if in.tooLarge != "" {
+		return false
+	}
+	in.size += max(len(e.text), sizeOf(e.value, maxArguments-in.size))
+	if in.size > maxArguments {
+		in.tooLarge = fmt.Sprintf("%s in %s makes the arguments larger than %d MiB", t.text, where, maxArguments>>20)
+	}
+	return in.tooLarge == ""
+}
+
+// sizeOf returns about the size of a value as JSON. It stops counting beyond limit, because values may contain another
+// value many times.
+func sizeOf(value any, limit int) int {
+	size := 8 // a number or a boolean, or the brackets and commas of a collection
+	switch v := value.(type) {
+	case string:
+		return len(v)
+	case []any:
+		for _, item := range v {
+			if size > limit {
+				break
+			}
+			size += sizeOf(item, limit-size)
+		}
+	case map[string]any:
+		for key, item := range v {
+			if size > limit {
+				break
+			}
+			size += len(key) + sizeOf(item, limit-size)
+		}
+	}
+	return size
 }
 
 // value returns the value of a token. ok is false when there is none, which is reported when the token needs one.
@@ -106,7 +149,10 @@ func (in *interpolation) add(where, message, hint string) {
 }
 
 func (in *interpolation) err() error {
-	if len(in.messages) == 0 {
+	switch {
+	case in.tooLarge != "":
+		return fault.New(fault.InvalidArguments, "use a part of the value, such as {{name.field}}", "%s", in.tooLarge)
+	case len(in.messages) == 0:
 		return nil
 	}
 	known := in.values.Names()

@@ -73,6 +73,7 @@ func (r *reader) mapping(root yamldoc.Node) {
 		"config":    r.config,
 		"trailhead": r.trailhead,
 		"trail": func(n yamldoc.Node) {
+			r.file.stepsAt = [2]int{n.Line(), n.Column()}
 			for _, item := range n.Items() {
 				r.step(item)
 			}

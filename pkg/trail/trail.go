@@ -26,6 +26,7 @@ type File struct {
 	List      bool // written in the older list shape
 
 	targetAt [2]int // line and column of config.target
+	stepsAt  [2]int // of trail, 0 in the list shape
 	warnings fault.Problems
 }
 

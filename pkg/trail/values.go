@@ -58,14 +58,24 @@ func NewValues(from Sources) *Values {
 	return v
 }
 
-// Set sets a value in memory.
+// Set sets a value in memory. Text that is a JSON object or list stays text, but has the fields of that JSON.
 func (v *Values) Set(name string, value any) {
-	v.put(name, memoryEntry{value: value, fields: value})
+	e := memoryEntry{value: value, fields: value}
+	if text, ok := value.(string); ok {
+		if fields, ok := decodeCollection([]byte(text)); ok {
+			e.fields = fields
+		}
+	}
+	v.put(name, e)
 }
 
 // SetResult sets a value in memory to the result of a call. Text that is a JSON object or list is that value. Other
 // text stays text, also when it looks like a number; fields are then those of the structured result, if there is one.
+// A result without text is its structured result.
 func (v *Values) SetResult(name, text string, structured json.RawMessage) {
+	if strings.TrimSpace(text) == "" && len(structured) > 0 {
+		text = string(structured)
+	}
 	e := memoryEntry{value: text, fields: text}
 	if value, ok := decodeCollection([]byte(text)); ok {
 		e = memoryEntry{value: value, fields: value, text: strings.TrimSpace(text)}
@@ -208,6 +218,8 @@ func (v *Values) root(name string) (memoryEntry, bool) {
 func reach(name string, value any, path []string) (memoryEntry, error) {
 	for _, step := range path {
 		switch v := value.(type) {
+		case Undetermined:
+			return memoryEntry{value: v, fields: v}, nil
 		case map[string]any:
 			field, ok := v[step]
 			if !ok {
@@ -253,6 +265,9 @@ func describe(value any) string {
 
 // decodeCollection decodes a JSON object or list.
 func decodeCollection(data []byte) (any, bool) {
+	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
+		return nil, false
+	}
 	value, err := DecodeJSON(data)
 	switch value.(type) {
 	case map[string]any, []any:

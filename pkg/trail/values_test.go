@@ -195,6 +195,51 @@ func TestUnknownValueHintsHowToDefineIt(t *testing.T) {
 	}
 }
 
+func TestFieldsOfJSONText(t *testing.T) {
+	t.Parallel()
+	v := trail.NewValues(trail.Sources{Memory: map[string]string{"flag": `[1,2]`}})
+	v.Apply(map[string]any{"o": `{"a": {"b": 1}}`, "n": "1", "broken": `{"a":`}, nil)
+	v.SetResult("silent", "", json.RawMessage(`{"id": 7}`))
+	v.SetResult("both", "done", json.RawMessage(`{"id": 8}`))
+	got, err := trail.Interpolate(map[string]any{
+		"field": "{{o.a.b}}", "whole": "{{o}}", "inside": "x {{o}}", "item": "{{flag.1}}", "n": "{{n}}", "broken": "{{broken}}",
+		"silent": "{{silent}}", "silentID": "{{silent.id}}", "both": "{{both}}", "bothID": "{{both.id}}", "text": "{{silent}}!",
+	}, v)
+	want := map[string]any{
+		"field": int64(1), "whole": `{"a": {"b": 1}}`, "inside": `x {"a": {"b": 1}}`, "item": int64(2), "n": "1", "broken": `{"a":`,
+		"silent": map[string]any{"id": int64(7)}, "silentID": int64(7), "both": "done", "bothID": int64(8), "text": `{"id": 7}!`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("arguments (-want +got):\n%s%v", diff, err)
+	}
+}
+
+func TestArgumentsAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string]map[string]any{
+		"by reference": {"v": []any{"{{a}}", map[string]any{"{{a}}": "{{a}}"}}},
+		"as text":      {"v": "{{a}}{{a}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trail.NewValues(trail.Sources{Trail: map[string]any{"a": "xxxxxxxx"}})
+			var err error
+			for range 40 { // each doubles the value
+				var got map[string]any
+				if got, err = trail.Interpolate(args, v); err != nil {
+					break
+				}
+				v.Set("a", got["v"])
+			}
+			f := fault.As(err)
+			if f == nil || f.Kind != fault.InvalidArguments || !strings.HasPrefix(f.Message, "{{a}} in v") ||
+				!strings.HasSuffix(f.Message, "makes the arguments larger than 8 MiB") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
 func TestSnapshotHoldsNoSecrets(t *testing.T) {
 	t.Parallel()
 	v := sampleValues()

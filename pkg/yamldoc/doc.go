@@ -29,6 +29,7 @@ type Doc struct {
 	tokens   token.Tokens // including comments; their columns count characters of lines
 	anchors  map[string]ast.Node
 	values   int // read so far, against maxValues
+	text     int // bytes of text read so far, against maxText
 	problems fault.Problems
 	warnings fault.Problems
 

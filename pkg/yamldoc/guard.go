@@ -7,12 +7,13 @@ const MaxSize = 4 << 20
 
 // The limits of one file. Beyond them the parser needs quadratic time or a deep stack; real files are far below.
 const (
-	maxDepth        = 200     // levels of nesting
-	maxKeys         = 5_000   // keys of one mapping
-	maxValues       = 500_000 // values read, aliases expanded; nested aliases grow exponentially
-	maxProblems     = 100     // reported of one file
-	maxSnippetWidth = 160     // columns of a line in a snippet
-	maxBlockLines   = 8       // of a block in a snippet
+	maxDepth        = 200      // levels of nesting
+	maxKeys         = 5_000    // keys of one mapping
+	maxValues       = 500_000  // values read, aliases expanded; nested aliases grow exponentially
+	maxText         = 16 << 20 // bytes of text in those values
+	maxProblems     = 100      // reported of one file
+	maxSnippetWidth = 160      // columns of a line in a snippet
+	maxBlockLines   = 8        // of a block in a snippet
 )
 
 // checkLimits reports nesting and mappings that are too large for the parser. It is called before the tokens are

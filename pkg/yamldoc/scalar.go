@@ -152,11 +152,20 @@ func (n Node) value(depth int, at *Positions) any {
 		if v.Token.Type == token.StringType && numberLike.MatchString(v.Value) {
 			return n.number()
 		}
-		return v.Value
+		return n.countedText(v.Value)
 	case *ast.LiteralNode:
-		return v.Value.Value
+		return n.countedText(v.Value.Value)
 	}
 	return nil
+}
+
+// countedText counts text against maxText. When the limit is exceeded, it reports that once, and nothing more is read.
+func (n Node) countedText(text string) string {
+	n.doc.text += len(text)
+	if n.doc.text > maxText && !n.doc.exhausted {
+		n.exhaust("the file holds more than %d MiB of text, aliases expanded", maxText>>20)
+	}
+	return text
 }
 
 // plainInteger and plainFloat are the numbers that are read as such. numberLike is text that other YAML readers take

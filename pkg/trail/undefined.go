@@ -1,0 +1,165 @@
+package trail
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// Undetermined is a value that is defined, but not known before a run: the result of a call, or a secret.
+type Undetermined struct{}
+
+// ValueChecker finds tokens without a value before a trail runs. Call it for the calls of a trail in their order.
+type ValueChecker struct {
+	values *Values
+	any    bool // memory may have values under any name
+}
+
+// NewValueChecker returns a checker for a session that starts with values.
+func NewValueChecker(values *Values) *ValueChecker {
+	values.mu.RLock()
+	defer values.mu.RUnlock()
+	return &ValueChecker{values: &Values{
+		args: values.args, secrets: values.secrets, memory: maps.Clone(values.memory), changed: map[string]int{},
+	}}
+}
+
+// Define records that the calls checked so far define a name.
+func (c *ValueChecker) Define(name string) { c.values.Set(name, Undetermined{}) }
+
+// DefineAny records that the calls checked so far may define any name, as the tools of servers can.
+func (c *ValueChecker) DefineAny() { c.any = true }
+
+// Check returns the tokens in a call's arguments that have no value, each at its position, and defines the name of the call's saveAs.
+func (c *ValueChecker) Check(call Call) []fault.Problem {
+	var problems []fault.Problem
+	if !c.any {
+		problems = c.check(call, nil, call.Args)
+	}
+	if call.SaveAs != "" {
+		c.Define(call.SaveAs)
+	}
+	return problems
+}
+
+func (c *ValueChecker) check(call Call, path []string, value any) []fault.Problem {
+	var problems []fault.Problem
+	switch v := value.(type) {
+	case string:
+		in := interpolation{values: c.values}
+		in.text(strings.Join(path, "."), v)
+		if err := fault.As(in.err()); err != nil {
+			p := fault.Problem{Kind: fault.Trail, Message: call.Tool + ": " + err.Message, Hint: err.Hint}
+			p.Line, p.Column = call.ArgPosition(path)
+			problems = append(problems, p)
+		}
+	case []any:
+		for i, item := range v {
+			problems = append(problems, c.check(call, append(slices.Clip(path), strconv.Itoa(i)), item)...)
+		}
+	case map[string]any:
+		for _, key := range sortedKeys(v) {
+			problems = append(problems, c.check(call, append(slices.Clip(path), key), v[key])...)
+		}
+	}
+	return problems
+}
+
+// CheckReplay returns the problems that let a replay of the trail fail on every device: it has no steps, or a call uses a value that
+// nothing defines. undetermined are the names of values that --memory and --secret will define. fromServer reports whether a tool may be
+// that of a server, whose tools can define any name.
+func (f *File) CheckReplay(undetermined []string, fromServer func(tool string) bool) fault.Problems {
+	if len(f.all()) == 0 {
+		return fault.Problems{{
+			Kind: fault.Trail, File: f.Name, Line: f.stepsAt[0], Column: f.stepsAt[1],
+			Message: "the trail has no steps", Hint: "add steps under trail:",
+		}}
+	}
+	var problems fault.Problems
+	for _, lineage := range f.lineages() {
+		for _, p := range f.checkValues(lineage, undetermined, fromServer) {
+			if !slices.ContainsFunc(problems, func(q fault.Problem) bool { return p.Line == q.Line && p.Column == q.Column }) {
+				problems = append(problems, p)
+			}
+		}
+	}
+	problems.Sort()
+	return problems
+}
+
+// checkValues returns the undefined values in the calls for one kind of device.
+func (f *File) checkValues(lineage, undetermined []string, fromServer func(tool string) bool) fault.Problems {
+	args := map[string]any{}
+	for name := range f.Config.Args {
+		args[name] = Undetermined{}
+	}
+	c := NewValueChecker(NewValues(Sources{Trail: f.Config.Memory, Args: args}))
+	for _, name := range undetermined {
+		c.Define(name)
+	}
+	var problems fault.Problems
+	for _, s := range f.all() {
+		calls, found := s.Lookup(lineage)
+		if !found {
+			c.DefineAny() // by an agent
+		}
+		for _, call := range calls {
+			for _, p := range c.Check(call) {
+				p.File = f.Name
+				problems = append(problems, p)
+			}
+			c.DefineByTool(call, fromServer(call.Tool))
+		}
+	}
+	return problems
+}
+
+// DefineByTool records the names that the tool of a call defines.
+func (c *ValueChecker) DefineByTool(call Call, fromServer bool) {
+	name, isText := call.Args["name"].(string)
+	switch {
+	case fromServer:
+		c.DefineAny()
+	case call.Tool == tool.RememberValue && isText && HasToken(name):
+		c.DefineAny()
+	case call.Tool == tool.RememberValue:
+		c.Define(name)
+	}
+}
+
+// lineages returns the lineage of each classifier that a step has a recording for, without those that skip the trail.
+func (f *File) lineages() [][]string {
+	var lineages [][]string
+	seen := map[string]bool{}
+	for _, s := range f.all() {
+		for _, r := range s.Recording {
+			if seen[r.Classifier] || len(seen) == maxClassifiers {
+				continue
+			}
+			seen[r.Classifier] = true
+			lineage := Lineage([]string{r.Classifier})
+			if _, skipped := f.SkipReason(lineage); !skipped {
+				lineages = append(lineages, lineage)
+			}
+		}
+	}
+	return lineages
+}
+
+// RecordedPlatforms returns the platforms for which the trail has recordings, each once, in the order of the file.
+func (f *File) RecordedPlatforms() []scope.Platform {
+	var platforms []scope.Platform
+	for _, s := range f.all() {
+		for _, classifier := range s.Classifiers() {
+			if p, ok := scope.ParsePlatform(platformOf(classifier)); ok && !slices.Contains(platforms, p) {
+				platforms = append(platforms, p)
+			}
+		}
+	}
+	return platforms
+}

@@ -45,7 +45,7 @@ func mayImport() map[string][]string {
 		},
 		report:   {event, tool, redact, fault, files},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
-		run:      {session, discover, config, scope, trail, event, fault, files},
+		run:      {session, discover, config, scope, trail, event, tool, fault, files},
 		session:  {callback, device, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:  {discover, tool, fault},
 		device:   {spawn, discover, tool, fault},

@@ -3,26 +3,46 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trailblaze/trailblaze/pkg/builtin"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 func (a *app) newCheck() *cobra.Command {
-	return &cobra.Command{
+	var f checkFlags
+	c := &cobra.Command{
 		Use:   "check [TRAIL...]",
 		Short: "Check project and trail files without starting anything",
 		Long: `Check the project file, targets, toolsets and trails. Arguments are trail files, folders or globs, as for run. No
 server is started, so it does not check that the recorded tools exist and accept their arguments;
 ` + "`trailblaze run --dry-run`" + ` does.`,
-		Example: "  trailblaze check\n  trailblaze check trails/new.trail.yaml --json",
-		RunE:    func(_ *cobra.Command, args []string) error { return a.check(args) },
+		Example: "  trailblaze check\n  trailblaze check trails/new.trail.yaml --secret PASSWORD --json",
+		RunE:    func(_ *cobra.Command, args []string) error { return a.check(f, args) },
 	}
+	c.Flags().StringArrayVar(&f.memory, "memory", nil, "`NAME` or NAME=VALUE that run will get; trails may use it")
+	c.Flags().StringArrayVar(&f.secrets, "secret", nil, "`NAME` that run will get; trails may use it")
+	return c
+}
+
+type checkFlags struct{ memory, secrets []string }
+
+// names returns the names of the values that run will get.
+func (f checkFlags) names() []string {
+	var names []string
+	for _, flag := range slices.Concat(f.memory, f.secrets) {
+		name, _, _ := strings.Cut(flag, "=")
+		names = append(names, name)
+	}
+	return names
 }
 
 // checkView is the JSON output of check.
@@ -33,7 +53,7 @@ type checkView struct {
 	Warnings fault.Problems `json:"warnings"`
 }
 
-func (a *app) check(args []string) error {
+func (a *app) check(f checkFlags, args []string) error {
 	root, err := a.findRoot()
 	if err != nil {
 		return err
@@ -44,9 +64,12 @@ func (a *app) check(args []string) error {
 	if err != nil {
 		return errors.Join(problems.Err(), err)
 	}
+	fromServer := a.mayBeFromServer(project)
 	for _, path := range paths {
 		v.Files++
-		v.addTrail(project, path, a.abs(path))
+		v.addTrail(project, path, a.abs(path), func(file *trail.File) fault.Problems {
+			return file.CheckReplay(f.names(), fromServer)
+		})
 	}
 	v.OK = len(v.Problems) == 0
 	if err := a.printCheck(v); err != nil {
@@ -58,8 +81,22 @@ func (a *app) check(args []string) error {
 	return nil
 }
 
+// mayBeFromServer returns a function that reports whether a tool may be that of a server. Nothing is started, so that is every tool but
+// built-in ones and device commands.
+func (a *app) mayBeFromServer(project *config.Project) func(string) bool {
+	known := map[string]bool{session.ReloadTools: true}
+	sources := builtin.Source().Tools
+	for _, k := range a.Devices {
+		sources = slices.Concat(sources, k.Commands)
+	}
+	for _, t := range sources {
+		known[t.Name] = true
+	}
+	return func(name string) bool { return len(project.AllServers()) > 0 && !known[name] }
+}
+
 // addTrail adds the problems and warnings of a trail. name is its path in messages.
-func (v *checkView) addTrail(project *config.Project, name, path string) {
+func (v *checkView) addTrail(project *config.Project, name, path string, replay func(*trail.File) fault.Problems) {
 	data, problems := trail.ReadFile(name, path)
 	if len(problems) > 0 {
 		v.Problems = append(v.Problems, problems...)
@@ -71,6 +108,7 @@ func (v *checkView) addTrail(project *config.Project, name, path string) {
 		return
 	}
 	v.Warnings = append(v.Warnings, file.Warnings()...)
+	v.Problems = append(v.Problems, trail.WithSnippets(replay(file), data)...)
 	if problem, wrong := run.CheckTarget(project, file); wrong {
 		v.Problems = append(v.Problems, trail.WithSnippets(fault.Problems{problem}, data)...)
 	}

@@ -59,6 +59,40 @@ func TestCheckReportsEverythingAndStartsNothing(t *testing.T) {
 	p.run("check").want(t, 3, "trailblaze.yaml:2:1", `did you mean "platform"`, "none.ts", `did you mean "trail"`)
 }
 
+func TestCheckAndDryRunFindUndefinedValues(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":           okProject,
+		"trails/empty.trail.yaml":   "trail: []\n",
+		"trails/given.trail.yaml":   webTrail(`wait: { seconds: "{{pause}}" }`, `assertEquals: { expected: "{{TOKEN}}", actual: x }`),
+		"trails/server.trail.yaml":  webTrail("echo: { text: hi }", `echo: { text: "{{maybe}}" }`),
+		"trails/unknown.trail.yaml": "trail:\n  - step: do it\n    recording:\n      web:\n        - echo:\n            text: \"{{emial}}\"\n",
+	})
+	r := p.run("check")
+	r.want(t, 3, "trails/empty.trail.yaml:1:8: the trail has no steps", "given.trail.yaml:5:19: wait: unknown value {{pause}} in seconds",
+		"{{TOKEN}}", "trails/unknown.trail.yaml:6:13: echo: unknown value {{emial}} in text", "    6 |             text: \"{{emial}}\"\n      |             ^")
+	if strings.Contains(r.stderr, "maybe") {
+		t.Errorf("stderr\n%s", r.stderr)
+	}
+	p.run("check", "trails/given.trail.yaml", "--memory", "pause=0", "--secret", "TOKEN").want(t, 0, "2 files: 0 problems, 0 warnings")
+	p.run("check", "trails/unknown.trail.yaml").want(t, 3, "2 files: 1 problem, 0 warnings")
+	p.run("run", "trails/empty.trail.yaml", "--dry-run").want(t, 2, "no step to execute")
+	p.run("run", "trails/given.trail.yaml", "--dry-run", "--memory", "pause=0").want(t, 1, "assertEquals: unknown value {{TOKEN}} in expected")
+	p.run("run", "trails/unknown.trail.yaml", "--dry-run").want(t, 1, "echo: unknown value {{emial}} in text", "unknown.trail.yaml:6")
+	p.run("run", "trails/server.trail.yaml", "--dry-run").want(t, 0)
+}
+
+func TestArgumentsAreReportedAtTheirPosition(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject,
+		"trails/a.trail.yaml": "trail:\n  - step: do it\n    recording:\n      web:\n        - sleep:\n            ms: soon\n" +
+			"        - wait:\n            seconds: 0\n            sceonds: 1\n        - wait: {}\n",
+	})
+	p.run("run").want(t, 1, "a.trail.yaml:6:13: sleep: ms must be", "      |             ^", `a.trail.yaml:9:13: wait: unknown argument "sceonds"`,
+		`a.trail.yaml:10:11: wait: missing argument "seconds"`)
+}
+
 func TestSchemasAreJSONAndNamed(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)

@@ -250,7 +250,7 @@ func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
 			replay("stale").want(t, 1, "old", "the server announced that its tools changed since they were listed: call reloadTools")
 			replay("behind", "--dry-run").want(t, 1, "behind.trail.yaml", `unknown tool "nobody"`, "wait: unknown argument")
 			r = replay("misfit", "--json")
-			r.want(t, 1, `argument "word"`)
+			r.want(t, 1, `word must be`)
 			if done := ofType(r.events(t), "call.finished"); len(done) != 2 {
 				t.Errorf("calls: %v", done)
 			}

@@ -137,6 +137,7 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	if o.Paths, err = a.trailPaths(project, f, o.Last, j.args); err != nil {
 		return summary, err
 	}
+	o.Searched = trail.Searched(project.TrailsDir, j.args)
 	if j.only != nil {
 		o.Paths = slices.DeleteFunc(o.Paths, func(p string) bool { return !slices.Contains(j.only, a.abs(p)) })
 	}

@@ -75,7 +75,8 @@ func TestOutcomesAndExitCodesWorstWins(t *testing.T) {
 func TestNothingMatchedIs4AndMisuseIs3(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}"), "empty/x.txt": ""})
-	p.run("run", "empty").want(t, 4)
+	p.run("run", "empty").want(t, 4, "looked in empty\n")
+	p.run("run", "!trails").want(t, 4, "looked in "+filepath.Join(p.dir, "trails"))
 	p.run("run", "--tags", "nobody").want(t, 4, "nobody")
 	p.run("run", "--tagz", "x").want(t, 3, "did you mean --tags")
 	p.run("rum").want(t, 3, `did you mean "run"`)
@@ -92,7 +93,7 @@ func TestEveryProblemWithArgumentsIsReportedBeforeTheFirstCall(t *testing.T) {
 		"trails/a.trail.yaml": webTrail("echo: { text: fine }", "echo: { text: 5 }", "ecko: {}", "sleep: { ms: soon }"),
 	})
 	r := p.run("run", "--json")
-	r.want(t, 1, `argument "text"`, "ecko", `did you mean "echo"`, `argument "ms"`, "a.trail.yaml:")
+	r.want(t, 1, `text must be text`, "ecko", `did you mean "echo"`, `ms must be`, "a.trail.yaml:")
 	if calls := ofType(r.events(t), "call.started"); len(calls) != 0 {
 		t.Errorf("%d calls were made", len(calls))
 	}

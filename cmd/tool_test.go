@@ -66,9 +66,9 @@ func TestToolRefusesWhatCannotBeCalled(t *testing.T) {
 		"unknown tool":        {[]string{"ecko"}, []string{`unknown tool "ecko"`, `did you mean "echo"?`}},
 		"missing argument":    {[]string{"needs", "sku=a"}, []string{`missing argument "count"`, "it takes count (integer), sku (string)"}},
 		"unknown argument":    {[]string{"typed", "kount=3"}, []string{`unknown argument "kount"`, `did you mean "count"?`}},
-		"no number":           {[]string{"typed", "count=three"}, []string{`argument "count"`, "integer"}},
-		"not one of them":     {[]string{"typed", "kind=three"}, []string{`argument "kind"`}},
-		"wrong in --args":     {[]string{"echo", "--args", `{"text": 5}`}, []string{`argument "text"`}},
+		"no number":           {[]string{"typed", "count=three"}, []string{`count must be a whole number`}},
+		"not one of them":     {[]string{"typed", "kind=three"}, []string{`kind must be one of`}},
+		"wrong in --args":     {[]string{"echo", "--args", `{"text": 5}`}, []string{`text must be text, not a number`}},
 		"no value":            {[]string{"echo", "text"}, []string{`"text" is not ARGUMENT=VALUE`, "ARGUMENT=VALUE"}},
 		"no argument's name":  {[]string{"echo", "=x"}, []string{`"=x" is not ARGUMENT=VALUE`}},
 		"twice":               {[]string{"echo", "text=a", "text=b"}, []string{`argument "text" is given twice`}},
@@ -259,7 +259,7 @@ func TestBuiltInToolsNeedNoServer(t *testing.T) {
 	p.run("tool", "dumpMemory", "--memory", "who=Ann", "--memory", "n=3", "--secret", "TOKEN=hush-hush").want(t, 0, `{"n":"3","who":"Ann"}`)
 	p.run("tool", "assertNotEquals", `expected=[1]`, `actual=["1"]`).want(t, 0)
 	p.run("tool", "wait", "seconds=0").want(t, 0, "waited 0s")
-	p.run("tool", "wait", "seconds=1h").want(t, 3, `argument "seconds"`)
+	p.run("tool", "wait", "seconds=1h").want(t, 3, `seconds must be a number, not text`)
 	p.run("tool", "rememberValue", "name=args.x", "value=1").want(t, 1, "reserved")
 	p.run("run", "--record", "trails/a.trail.yaml").want(t, 0)
 	p.run("run").want(t, 0, "1 passed")

@@ -114,7 +114,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 		return failure(fault.UnknownTool, "unknown built-in tool %q", call.Tool), nil
 	}
 	var problems []string
-	for _, p := range t.is.CheckArgs(call.Args, func(string) bool { return false }) {
+	for _, p := range t.is.CheckArgs(call.Args, nil) {
 		problems = append(problems, p.Message)
 	}
 	if len(problems) > 0 {

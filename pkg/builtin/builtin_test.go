@@ -59,13 +59,13 @@ func TestInvalidArguments(t *testing.T) {
 			`assertEquals: unknown argument "actuel"; missing argument "actual"`,
 		},
 		{"both are missing", "rememberValue", `{}`, `rememberValue: missing argument "name"; missing argument "value"`},
-		{"a wrong type", "assertMath", `{"expression": true, "expected": 1}`, `assertMath: argument "expression"`},
-		{"text for seconds", "wait", `{"seconds": "1"}`, `wait: argument "seconds"`},
-		{"negative seconds", "wait", `{"seconds": -1}`, `wait: argument "seconds"`},
-		{"milliseconds", "wait", `{"seconds": 5000}`, `wait: argument "seconds"`},
+		{"a wrong type", "assertMath", `{"expression": true, "expected": 1}`, `assertMath: expression must be text or a number, not true or false`},
+		{"text for seconds", "wait", `{"seconds": "1"}`, `wait: seconds must be a number, not text`},
+		{"negative seconds", "wait", `{"seconds": -1}`, `wait: seconds must be at least 0; it is -1`},
+		{"milliseconds", "wait", `{"seconds": 5000}`, `wait: seconds must be at most 3600; it is 5000`},
 		{
 			"no text for the message",
-			"assertEquals", `{"expected": 1, "actual": 1, "message": 1}`, `assertEquals: argument "message"`,
+			"assertEquals", `{"expected": 1, "actual": 1, "message": 1}`, `assertEquals: message must be text, not a number`,
 		},
 		{"a name with a space", "rememberValue", `{"name": "my name", "value": 1}`, `"my name" is not a valid name`},
 		{

@@ -68,16 +68,23 @@ func valueOr(b *bool, absent bool) bool {
 	return *b
 }
 
+const listOfText = "a list of texts"
+
 type metaReader struct {
 	registry *Registry
 	source   tool.Source
 	tool     tool.Advertised
 }
 
+// wrong warns of a value of the wrong type.
 func (m metaReader) wrong(key, want string) {
+	found := jsonType(m.tool.Meta[key])
+	if _, list := m.tool.Meta[key].([]any); list && want == listOfText {
+		found = "a list with other values"
+	}
 	m.registry.Warnings = append(m.registry.Warnings,
 		fmt.Sprintf("%s: tool %q: _meta[%q] should be %s, found %s; it is ignored",
-			m.source, m.tool.Name, key, want, jsonType(m.tool.Meta[key])))
+			m.source, m.tool.Name, key, want, found))
 }
 
 func (m metaReader) bool(key string, absent bool) bool {
@@ -119,7 +126,7 @@ func (m metaReader) strings(key string) []string {
 		out = append(out, s)
 	}
 	if !ok {
-		m.wrong(key, "a list of texts")
+		m.wrong(key, listOfText)
 		return nil
 	}
 	return out
@@ -146,7 +153,7 @@ func jsonType(v any) string {
 	case string:
 		return "text"
 	case []any:
-		return "a list with other things than texts"
+		return "a list"
 	default:
 		return "an object"
 	}

@@ -7,17 +7,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// withoutReserved returns the schema without the reserved argument, which no schema that anybody sees mentions; most do
-// not have it and are kept byte for byte.
+// withoutReserved returns the schema without the reserved argument. Schemas that do not have it are returned unchanged.
 func withoutReserved(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(tool.ReservedArg)) {
 		return raw
@@ -34,7 +29,7 @@ func withoutReserved(raw json.RawMessage) json.RawMessage {
 	return stripped
 }
 
-// strip takes the reserved argument out of a schema and those in it, such as under allOf or $defs.
+// strip removes the reserved argument from a schema and from the schemas in it, such as those under allOf or $defs.
 func strip(schema any) {
 	switch s := schema.(type) {
 	case []any:
@@ -54,53 +49,50 @@ func strip(schema any) {
 	}
 }
 
-// ArgProblem is one way in which arguments do not fit a tool's input schema.
-type ArgProblem struct {
-	Message string
-	Hint    string
-}
-
-// CheckArgs holds arguments against the tool's input schema and reports everything that does not fit. Properties for
-// which open says true have a value that is not known yet and are only checked by name. A schema that cannot be used
-// (another draft, a remote reference) checks nothing: the server itself will say.
-func (t *Tool) CheckArgs(args map[string]any, unresolved func(property string) bool) []ArgProblem {
+// CheckArgs returns all problems of arguments with the tool's input schema. unresolved reports whether a value contains
+// text that is not known yet, which is not checked; nil means that there is none. A schema that cannot be used (another
+// draft, a remote reference) has no problems, because the server checks the arguments, too.
+func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) []ArgProblem {
 	t.compile.Do(func() { t.checker = newChecker(t.InputSchema) })
-	c := t.checker
-	if c == nil {
+	if t.checker == nil {
 		return nil
 	}
 	values, err := plain(args)
 	if err != nil {
 		return []ArgProblem{{Message: err.Error()}}
 	}
-	var misfit error
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(values)), unresolved) {
-		if misfit = c.whole.Validate(values); misfit == nil {
-			return nil // the usual case, and all of it: what follows finds words for what is wrong
+	var invalid error
+	if unresolved == nil || !unresolved(values) {
+		if invalid = t.checker.resolved.Validate(values); invalid == nil {
+			return nil
 		}
 	}
-	usage := t.outlined().usage()
-	problems := slices.Concat(c.unknown(values), c.missing(values, usage), c.values(values, unresolved, usage))
-	if len(problems) == 0 && misfit != nil {
-		problems = append(problems, ArgProblem{Message: lastPart(misfit), Hint: usage})
+	problems := t.checker.check(values, unresolved)
+	if len(problems) == 0 && invalid != nil {
+		problems = append(problems, ArgProblem{Message: "the arguments do not match the input schema: " + lastPart(invalid)})
+	}
+	for i, p := range problems {
+		if p.Hint == "" && len(p.Path) < 2 {
+			problems[i].Hint = t.outlined().usage()
+		}
 	}
 	return problems
 }
 
-// Usage lists the arguments that the tool takes, required ones first, as "name (type), other (type) optional"; empty
-// when it takes none or does not say.
+// Usage returns the arguments that the tool takes, required ones first, as "name (type), other (type) optional". It is
+// empty when the schema has none.
 func (t *Tool) Usage() string {
 	return t.outlined().arguments()
 }
 
-// AcceptsText reports whether the schema says that an argument may be text.
+// AcceptsText reports whether the schema allows text for an argument.
 func (t *Tool) AcceptsText(name string) bool {
 	p := t.outlined().Properties[name]
 	isText := func(value any) bool { _, ok := value.(string); return ok }
 	return slices.Contains(p.types(), "string") || slices.ContainsFunc(p.Enum, isText)
 }
 
-// MaskedArgs returns the arguments as people and logs may see them: what the schema calls writeOnly is hidden.
+// MaskedArgs returns the arguments as people and logs may see them: those that the schema marks as writeOnly are masked.
 func (t *Tool) MaskedArgs(args map[string]any) map[string]any {
 	if !bytes.Contains(t.InputSchema, []byte(`"writeOnly"`)) {
 		return args
@@ -114,26 +106,26 @@ func (t *Tool) MaskedArgs(args map[string]any) map[string]any {
 	return shown
 }
 
-// outline is what people are told of an input schema. Reading it is a small part of the work of making a checker.
+// outline is the part of an input schema that hints need. Reading it is cheaper than compiling a checker.
 type outline struct {
 	Properties map[string]property `json:"properties"`
 	Required   []string            `json:"required"`
 }
 
 type property struct {
-	Type      any   `json:"type"` // a text, or a list of them
+	Type      any   `json:"type"` // text, or a list of texts
 	Enum      []any `json:"enum"`
 	WriteOnly bool  `json:"writeOnly"`
 }
 
-// UnmarshalJSON takes a schema that is no object, which says nothing, for an empty one.
+// UnmarshalJSON reads a schema that is not an object, such as true, as an empty one.
 func (p *property) UnmarshalJSON(data []byte) error {
 	type plain property
 	_ = json.Unmarshal(data, (*plain)(p))
 	return nil
 }
 
-// outlined is empty for a schema that cannot be read.
+// outlined returns the outline of the input schema, an empty one when it cannot be read.
 func (t *Tool) outlined() *outline {
 	t.outline.Do(func() {
 		if json.Unmarshal(t.InputSchema, &t.outlineOf) != nil {
@@ -143,7 +135,7 @@ func (t *Tool) outlined() *outline {
 	return &t.outlineOf
 }
 
-// types are the kinds of value that the schema allows, none for any.
+// types returns the types that the schema allows, none for any.
 func (p property) types() []string {
 	switch kind := p.Type.(type) {
 	case string:
@@ -161,91 +153,13 @@ func (p property) types() []string {
 func (p property) String() string {
 	kinds := p.types()
 	if len(kinds) == 0 && len(p.Enum) > 0 {
-		return fmt.Sprintf("one of %v", p.Enum)
+		choices := make([]string, len(p.Enum))
+		for i, choice := range p.Enum {
+			choices[i] = jsonText(choice)
+		}
+		return "one of " + strings.Join(choices, ", ")
 	}
 	return strings.Join(kinds, " or ")
-}
-
-// checker is an input schema in two forms: whole, and without everything that looks at several properties together, so
-// that each property can be judged alone.
-type checker struct {
-	schema *jsonschema.Schema
-	whole  *jsonschema.Resolved
-	single func() *jsonschema.Resolved // most tools never need it
-}
-
-// newChecker returns nil for a schema that cannot be used.
-func newChecker(raw json.RawMessage) *checker {
-	whole, ok := resolve(raw, func(*jsonschema.Schema) {})
-	if !ok {
-		return nil
-	}
-	single := sync.OnceValue(func() *jsonschema.Resolved {
-		single, _ := resolve(raw, func(s *jsonschema.Schema) { // what resolved as a whole does so in part
-			s.Required, s.AdditionalProperties, s.PropertyNames, s.MinProperties = nil, nil, nil, nil
-			s.AllOf, s.AnyOf, s.OneOf, s.Not, s.If, s.Then, s.Else = nil, nil, nil, nil, nil, nil, nil
-			s.DependentRequired, s.DependentSchemas, s.UnevaluatedProperties = nil, nil, nil
-		})
-		return single
-	})
-	return &checker{whole.Schema(), whole, single}
-}
-
-func resolve(raw json.RawMessage, edit func(*jsonschema.Schema)) (*jsonschema.Resolved, bool) {
-	var s jsonschema.Schema
-	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
-		return nil, false
-	}
-	edit(&s)
-	resolved, err := s.Resolve(nil)
-	return resolved, err == nil
-}
-
-// unknown reports the arguments that a closed schema does not have.
-func (c *checker) unknown(values map[string]any) []ArgProblem {
-	if !forbidsOthers(c.schema) || len(c.schema.PatternProperties) > 0 {
-		return nil
-	}
-	var out []ArgProblem
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if _, ok := c.schema.Properties[name]; !ok {
-			hint := fault.DidYouMean(name, slices.Sorted(maps.Keys(c.schema.Properties)))
-			out = append(out, ArgProblem{fmt.Sprintf("unknown argument %q", name), hint})
-		}
-	}
-	return out
-}
-
-// forbidsOthers reports whether additionalProperties is false.
-func forbidsOthers(s *jsonschema.Schema) bool {
-	if s.AdditionalProperties == nil {
-		return false
-	}
-	text, err := json.Marshal(s.AdditionalProperties)
-	return err == nil && string(text) == "false"
-}
-
-func (c *checker) missing(values map[string]any, usage string) []ArgProblem {
-	var out []ArgProblem
-	for _, name := range c.schema.Required {
-		if _, ok := values[name]; !ok {
-			out = append(out, ArgProblem{fmt.Sprintf("missing argument %q", name), usage})
-		}
-	}
-	return out
-}
-
-func (c *checker) values(values map[string]any, open func(string) bool, usage string) []ArgProblem {
-	var out []ArgProblem
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if open(name) {
-			continue
-		}
-		if err := c.single().Validate(map[string]any{name: values[name]}); err != nil {
-			out = append(out, ArgProblem{fmt.Sprintf("argument %q: %s", name, lastPart(err)), usage})
-		}
-	}
-	return out
 }
 
 func (o *outline) usage() string {
@@ -271,18 +185,7 @@ func (o *outline) arguments() string {
 	return strings.Join(slices.Concat(required, optional), ", ")
 }
 
-// lastPart keeps the last and most specific part of the validator's nested messages.
-func lastPart(err error) string {
-	text := err.Error()
-	if i := strings.LastIndex(text, "validating "); i >= 0 {
-		if _, rest, ok := strings.Cut(text[i:], ": "); ok {
-			return rest
-		}
-	}
-	return text
-}
-
-// plain is the value as a server will read it from JSON.
+// plain returns the arguments as a server decodes them from JSON.
 func plain(args map[string]any) (map[string]any, error) {
 	if values, ok := decoded(args); ok {
 		return values.(map[string]any), nil //nolint:errcheck // a map stays one
@@ -298,7 +201,7 @@ func plain(args map[string]any) (map[string]any, error) {
 	return values, nil
 }
 
-// decoded is v as it comes back from JSON, told without going there; ok is false for what only that can tell.
+// decoded returns v as encoding and decoding it as JSON does, without doing so. ok is false for values of other types.
 func decoded(v any) (out any, ok bool) {
 	switch v := v.(type) {
 	case nil, bool:

@@ -282,7 +282,7 @@ func TestRefusedCallbackExplainsWhy(t *testing.T) {
 		"unknown tool":   {"ohter", nil, `unknown tool "ohter" (did you mean "other"?)`},
 		"missing":        {"wait", map[string]any{}, `missing argument "seconds"`},
 		"unknown":        {"wait", map[string]any{"seconds": 0, "minutes": 1}, `unknown argument "minutes"`},
-		"wrong type":     {"wait", map[string]any{"seconds": "long"}, `argument "seconds"`},
+		"wrong type":     {"wait", map[string]any{"seconds": "long"}, `seconds must be a number, not text`},
 		"it failed":      {"no", nil, "no means no"},
 		"handed on":      {"other", map[string]any{"_trailblazeContext": 1}, ""},
 		"tokens are not": {"echo", map[string]any{"text": "{{nobody}}"}, ""},
@@ -511,7 +511,7 @@ func TestInvalidDelegatesFailTheCall(t *testing.T) {
 		echoes    int
 	}{
 		"an unknown one, before its siblings":     {delegating(to("echo", nil), to("ehco", nil)), `delegate 2 of 2: unknown tool "ehco"`, 0},
-		"arguments that do not fit":               {delegating(to("echo", nil), to("wait", map[string]any{"seconds": "x"})), `delegate 2 of 2: wait: argument "seconds"`, 0},
+		"arguments that do not fit":               {delegating(to("echo", nil), to("wait", map[string]any{"seconds": "x"})), `delegate 2 of 2: wait: seconds must be a number`, 0},
 		"a failure in the middle":                 {delegating(to("echo", nil), to("no", nil), to("echo", nil)), `delegate 2 of 3, tool "no": no means no`, 1},
 		"a value that nobody knows":               {delegating(to("echo", map[string]any{"text": "{{nobody}}"})), "unknown value {{nobody}}", 0},
 		"no list":                                 {func(toolCall) (any, error) { return `{"_trailblaze_delegates": {}}`, nil }, `tool "outer": _trailblaze_delegates in the result is not a list`, 0},

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -40,6 +41,7 @@ func checkCalls(registry *discover.Registry, p *plan, dry bool) (out []callProbl
 			}
 			for _, problem := range session.ArgumentProblems(t, call.Args) {
 				at.Message, at.Hint = fmt.Sprintf("%s: %s", call.Tool, problem.Message), problem.Hint
+				at.Line, at.Column = call.ArgPosition(problem.Path)
 				out = append(out, callProblem{at, st, call.Tool})
 			}
 			reloaded = reloaded || call.Tool == session.ReloadTools
@@ -49,6 +51,26 @@ func checkCalls(registry *discover.Registry, p *plan, dry bool) (out []callProbl
 		}
 	}
 	return out, unknown
+}
+
+// undefinedValues returns the tokens in the calls of a dry run that have no value.
+func (r *runner) undefinedValues(registry *discover.Registry, p *plan) []callProblem {
+	checker := trail.NewValueChecker(r.values(p))
+	var out []callProblem
+	for _, st := range p.steps {
+		if st.needsAgent {
+			checker.DefineAny()
+		}
+		for _, call := range st.calls {
+			for _, problem := range checker.Check(call) {
+				problem.File = p.path
+				out = append(out, callProblem{problem, st, call.Tool})
+			}
+			t, ok := registry.Lookup(call.Tool)
+			checker.DefineByTool(call, !ok || t.Source.Kind == tool.FromServer)
+		}
+	}
+	return out
 }
 
 // invalidCalls returns the result of a trail with calls that the tools cannot take: it failed at the first of them, and
@@ -90,6 +112,7 @@ func (r *runner) dryRun(ctx context.Context, p *plan) trailResult {
 		return errored(cmp.Or(session.Interruption(ctx), l.err)).asFinal()
 	}
 	problems, unknown := checkCalls(l.registry, p, true)
+	problems = append(problems, r.undefinedValues(l.registry, p)...)
 	if len(problems) > 0 {
 		return r.invalidCalls(problems).asFinal()
 	}

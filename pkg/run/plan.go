@@ -92,6 +92,7 @@ func (d *deviceQueue) request(file *trail.File) scope.Request {
 	req := d.Request
 	req.TrailTarget = file.Config.Target
 	req.TrailPlatform = file.Config.Platform
+	req.RecordedPlatforms = file.RecordedPlatforms()
 	classifiers := d.Classifiers
 	if len(classifiers) == 0 {
 		classifiers = likelyPlatform(req, file)

@@ -30,6 +30,7 @@ type Options struct {
 	Devices        []Device  // each trail is replayed on each; at least one
 	Cwd            string    // relative paths are relative to it
 	Paths          []string  // trail files in order
+	Searched       []string  // the files, folders and globs in which they were looked for
 	Tags           []string  // any of; empty: all
 	Workers        int       // sessions at once; 0: one for each device
 	Shard          Shard     // only this part of the trails; zero: all
@@ -195,10 +196,10 @@ func (r *runner) cases() ([]testCase, error) {
 func (r *runner) nothingToRun() error {
 	if len(r.Tags) > 0 && len(r.Paths) > 0 {
 		return fault.New(fault.NothingMatched, "tags are in a trail's config: tags: [smoke]",
-			"none of %d trails has any of the tags %s", len(r.Paths), strings.Join(r.Tags, ", "))
+			"no trail has any of the tags %s; trails found: %d", strings.Join(r.Tags, ", "), len(r.Paths))
 	}
 	return fault.New(fault.NothingMatched, "trails are *.trail.yaml and trail.yaml files; name files or folders, or set trailsDir",
-		"no trail to run; looked in %s", r.Project.TrailsDir)
+		"no trail to run; looked in %s", strings.Join(r.Searched, ", "))
 }
 
 // tagged reports whether a trail has one of the wanted tags. A file that cannot be read counts: its problems must be

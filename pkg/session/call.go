@@ -167,7 +167,7 @@ func (s *Session) prepare(call trail.Call, checked bool) (*discover.Tool, map[st
 	if err != nil {
 		return nil, nil, err
 	}
-	return t, args, argumentError(t, t.CheckArgs(args, noTokens))
+	return t, args, argumentError(t, t.CheckArgs(args, nil))
 }
 
 // judge turns the end of a call into its result. A tool that reports a failure fails the trail, a source that broke is an
@@ -271,11 +271,9 @@ func (s *Session) toolContext(t *discover.Tool) tool.Context {
 	return c
 }
 
-func noTokens(string) bool { return false }
-
-// ArgumentProblems returns what of a recorded call's arguments does not fit the tool. Values with tokens are not judged.
+// ArgumentProblems returns the problems of a recorded call's arguments. Text with tokens is not checked.
 func ArgumentProblems(t *discover.Tool, args map[string]any) []discover.ArgProblem {
-	return t.CheckArgs(args, func(property string) bool { return trail.HasToken(args[property]) })
+	return t.CheckArgs(args, trail.HasToken)
 }
 
 // argumentError joins problems of arguments in one error, nil when there are none.

@@ -68,7 +68,7 @@ func (s *Session) callFromTool(ctx context.Context, caller *level, r callback.Re
 		return notMade(err)
 	}
 	delete(r.Args, tool.ReservedArg) // a tool may pass its own arguments on
-	if err := argumentError(t, t.CheckArgs(r.Args, noTokens)); err != nil {
+	if err := argumentError(t, t.CheckArgs(r.Args, nil)); err != nil {
 		return notMade(err)
 	}
 	defer caller.waitFor(t)()

@@ -41,6 +41,15 @@ func Find(cwd, defaultDir, logsDir string, args []string) ([]string, error) {
 	return f.found, errors.Join(f.errs...)
 }
 
+// Searched returns the arguments that Find searches: those that name files, folders or globs, else defaultDir.
+func Searched(defaultDir string, args []string) []string {
+	named := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "!") })
+	if len(named) == 0 {
+		return []string{defaultDir}
+	}
+	return named
+}
+
 type finder struct {
 	cwd      string
 	logsDir  string

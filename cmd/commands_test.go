@@ -93,6 +93,17 @@ func TestArgumentsAreReportedAtTheirPosition(t *testing.T) {
 		`a.trail.yaml:10:11: wait: missing argument "seconds"`)
 }
 
+func TestToolsOfServersAreRenamedAndExcluded(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject + "  - name: second\n    command: \"{{self}}\"\n    env: { TRAILBLAZE_TEST_SERVER: ok }\n" +
+			"    rename: { echo: second_echo }\n    exclude: [\"[!e]*\", \"e[!c]*\"]\n",
+		"trails/a.trail.yaml": webTrail("echo: { text: one }", "second_echo: { text: two }"),
+	})
+	p.run("run", "--json").want(t, 0, `"tool":"second_echo","source":"second"`, `"call":"2","tool":"second_echo","ok":true,"text":"two"`)
+	p.run("toolbox", "list").want(t, 0, "second_echo   second")
+}
+
 func TestSchemasAreJSONAndNamed(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)

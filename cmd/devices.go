@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/doctor"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/web"
 )
@@ -64,7 +65,9 @@ func (a *app) options() []device.Option {
 func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Command) (map[string]string, error) {
 	values := map[string]string{}
 	if project != nil {
-		values = project.DeviceValues(d)
+		for _, k := range a.Devices {
+			maps.Copy(values, project.DeviceValues(kindName(k), d))
+		}
 	}
 	var errs []error
 	for _, o := range a.options() {
@@ -85,18 +88,24 @@ func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Co
 
 // deviceProblems returns a problem for each device setting of the project that no kind of device knows or accepts.
 func (a *app) deviceProblems(project *config.Project) fault.Problems {
-	var keys []string
-	for _, o := range a.options() {
-		keys = append(keys, o.Key)
-	}
-	return project.DeviceProblems(keys, func(key, value string) error {
-		var errs []error
-		for _, k := range a.Devices {
-			_, err := k.New(a.host(map[string]string{key: value})) // does not start anything
-			errs = append(errs, err)
+	kinds := make([]config.DeviceKind, len(a.Devices))
+	for i, k := range a.Devices {
+		kinds[i].Name = kindName(k)
+		for _, o := range k.Options {
+			kinds[i].Keys = append(kinds[i].Keys, o.Key)
 		}
-		return errors.Join(errs...)
-	})
+		kinds[i].Check = func(key, value string) error {
+			_, err := k.New(a.host(map[string]string{key: value})) // starts nothing
+			return err
+		}
+	}
+	return project.DeviceProblems(kinds)
+}
+
+// kindName is the name of a kind of device under device: in the project file.
+func kindName(k device.Kind) string {
+	d, _ := scope.ParseDriver(k.Drivers[0])
+	return d.Platform.Lower()
 }
 
 func (a *app) host(values map[string]string) device.Host {

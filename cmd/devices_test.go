@@ -247,20 +247,20 @@ func TestOptionsOfDevicesComeFromFlagsEnvironmentAndProject(t *testing.T) {
 		says    string
 	}{
 		"nothing is set":  {"", nil, nil, 0, map[string]string{}, ""},
-		"the project":     {"device: { phone_name: p, loud: true }\n", nil, nil, 0, map[string]string{"phoneName": "p", "loud": "true"}, ""},
-		"the environment": {"device: { phoneName: p }\n", []string{"PHONE_NAME=e"}, nil, 0, map[string]string{"phoneName": "e"}, ""},
+		"the project":     {"device: { ios: { phone_name: p, loud: true } }\n", nil, nil, 0, map[string]string{"phoneName": "p", "loud": "true"}, ""},
+		"the environment": {"device: { ios: { phoneName: p } }\n", []string{"PHONE_NAME=e"}, nil, 0, map[string]string{"phoneName": "e"}, ""},
 		"a flag": {
-			"device: { phoneName: p, loud: true }\n",
+			"device: { ios: { phoneName: p, loud: true } }\n",
 			[]string{"PHONE_NAME=e"},
 			[]string{"--phone-name", "f", "--loud=false"},
 			0,
 			map[string]string{"phoneName": "f", "loud": "false"},
 			"",
 		},
-		"a slip":           {"device: { phonename: p }\n", nil, nil, 3, nil, `no kind of device knows a setting "phonename"`},
-		"no truth value":   {"device: { loud: maybe }\n", nil, nil, 3, nil, `device: loud in the project file: "maybe" is neither true nor false`},
-		"a refused value":  {"device: { phoneName: none }\n", nil, nil, 3, nil, "there is no phone called none"},
-		"a value of a env": {"device: { phoneName: \"${WHO}\" }\n", []string{"WHO=w"}, nil, 0, map[string]string{"phoneName": "w"}, ""},
+		"a slip":           {"device: { ios: { phonename: p } }\n", nil, nil, 3, nil, `unknown setting "phonename" for ios devices`},
+		"no truth value":   {"device: { ios: { loud: maybe } }\n", nil, nil, 3, nil, `device: loud in the project file: "maybe" is neither true nor false`},
+		"a refused value":  {"device: { ios: { phoneName: none } }\n", nil, nil, 3, nil, "there is no phone called none"},
+		"a value of a env": {"device: { ios: { phoneName: \"${WHO}\" } }\n", []string{"WHO=w"}, nil, 0, map[string]string{"phoneName": "w"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -338,7 +338,7 @@ func TestDoctorChecksEveryKindOfDevice(t *testing.T) {
 	p := phones{absent: fault.New(fault.Server, "plug one in", "no phone is plugged in")}
 	r, project := withPhones(t, &p, phoneTrail("tap: {}"), "doctor")
 	r.want(t, 0, "warn  phones", "no phone is plugged in", "only needed to drive phones devices; plug one in")
-	project.write("trailblaze.yaml", "platform: ios\ndevice: { phoneName: p }\n")
+	project.write("trailblaze.yaml", "platform: ios\ndevice: { ios: { phoneName: p } }\n")
 	project.runWith([]device.Kind{p.kind()}, "doctor").want(t, 2, "FAIL  phones")
 	p.absent = nil
 	project.runWith([]device.Kind{p.kind()}, "doctor").want(t, 0, "phone of memory")

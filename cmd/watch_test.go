@@ -317,7 +317,7 @@ func TestDevicesThatNobodyWantsAnyMoreAreClosed(t *testing.T) {
 		name   string
 		closed int
 	}{{"one", 1}, {"two", 2}, {"two", 2}} {
-		p.write("trailblaze.yaml", fmt.Sprintf("# %d\n%sdevice: { phoneName: %s }\n", i, phoneTrail()["trailblaze.yaml"], change.name))
+		p.write("trailblaze.yaml", fmt.Sprintf("# %d\n%sdevice: { ios: { phoneName: %s } }\n", i, phoneTrail()["trailblaze.yaml"], change.name))
 		w.has(w.until(idle), "1 passed")
 		if got := kept.count("close all"); got != change.closed {
 			t.Errorf("%d are closed, want %d", got, change.closed)

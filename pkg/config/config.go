@@ -23,14 +23,15 @@ type Project struct {
 	// The defaults, in their canonical spelling; empty when the file does not set them.
 	Target, Platform, Driver, Location string
 
-	TrailsDir, LogsDir string    // absolute; they need not exist
-	StartAhead         bool      // sessions of the next trails may be opened while one runs
-	Servers            []Server  // of the project file, in its order
-	Device             []Setting // of the project file, in its order
-	Devices            []Device  // of the project file, in its order
-	Targets            []Target  // sorted by id
-	Toolsets           []Toolset // sorted by id
-	Files              int       // the number of files read, also those with problems
+	TrailsDir, LogsDir string            // absolute; they need not exist
+	StartAhead         bool              // sessions of the next trails may be opened while one runs
+	Servers            []Server          // of the project file, in its order
+	Device             []Setting         // of the project file, in its order
+	Devices            []Device          // of the project file, in its order
+	Targets            []Target          // sorted by id
+	Toolsets           []Toolset         // sorted by id
+	Secrets            map[string]string // values of devices that must not be shown, by the name to show instead; may be nil
+	Files              int               // the number of files read, also those with problems
 	Warnings           fault.Problems
 }
 
@@ -52,7 +53,9 @@ type Server struct {
 	MultiDevice     bool              // one process serves all devices of a run
 	URL             string            // of a server that is connected to and not started
 	Headers         map[string]string // sent with every request to URL
-	Secrets         map[string]string // what of URL and Headers must not be shown, by the name to show instead
+	Rename          map[string]string // the names under which its tools are registered, by their own; may be nil
+	Exclude         []string          // names and globs of tools that are not registered
+	Secrets         map[string]string // its values that must not be shown, by the name to show instead; may be nil
 
 	File         string // absolute, with the entry's place in it
 	Line, Column int

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,10 +13,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// Setting is an option of devices in the project file. The kinds of device define what it means.
+// Setting is an option of a kind of device in the project file. The kind defines what it means.
 type Setting struct {
+	Kind  string // the platform of the kind, in lower case: android, ios or web
 	Key   string // in camelCase
-	Value string // as text
+	Value string // text as it is, other scalars as written, lists and mappings as JSON
 
 	at yamldoc.Node // the key
 }
@@ -22,11 +25,13 @@ type Setting struct {
 // Device is a device that the project names, for `run --device NAME` and `run --all-devices`.
 type Device struct {
 	Name          string
-	Platform      string    // lower case; empty when not set
-	Driver        string    // yaml key; empty for the platform's default
-	Classifiers   []string  // broadest first; empty for the platform alone
-	Width, Height int       // in pixels; 0 when not set
-	Settings      []Setting // override those under device:
+	Platform      string            // lower case; empty when not set
+	Driver        string            // yaml key; empty for the platform's default
+	ID            string            // what the platform calls it: a serial or a udid; empty when not set
+	Env           map[string]string // variables for the servers of its sessions; may be nil
+	Classifiers   []string          // broadest first; empty for the platform alone
+	Width, Height int               // in pixels; 0 when not set
+	Settings      []Setting         // override those under device:
 }
 
 // deviceName matches names that can be written in a list of devices and differ from PLATFORM:NAME.
@@ -56,6 +61,8 @@ func (l *loader) device(e yamldoc.Entry) Device {
 	known := map[string]func(yamldoc.Node){
 		"platform":   func(n yamldoc.Node) { d.Platform = readPlatform(n).Lower() },
 		"driver":     func(n yamldoc.Node) { d.Driver = readDriver(n).Key },
+		"id":         func(n yamldoc.Node) { d.ID = l.expanded(n, scalar(n)) },
+		"env":        func(n yamldoc.Node) { d.Env = l.deviceEnv(n) },
 		"classifier": func(n yamldoc.Node) { d.Classifiers = commaSeparated(text(n)) },
 		"size": func(n yamldoc.Node) {
 			var ok bool
@@ -64,18 +71,35 @@ func (l *loader) device(e yamldoc.Entry) Device {
 			}
 		},
 	}
+	var settings []yamldoc.Entry
 	for _, entry := range e.Value.Entries() {
 		if read, ok := known[entry.Key]; ok {
 			read(entry.Value)
-			continue
+		} else {
+			settings = append(settings, entry)
 		}
-		l.setting(&d.Settings, entry)
 	}
-	if driver, ok := scope.ParseDriver(d.Driver); ok && d.Platform != "" && driver.Platform.Lower() != d.Platform {
+	driver, hasDriver := scope.ParseDriver(d.Driver)
+	if hasDriver && d.Platform != "" && driver.Platform.Lower() != d.Platform {
 		e.At.Errorf("remove one of them", "driver %q is for %s, but platform is %s", driver.Key, driver.Platform.Lower(),
 			d.Platform)
 	}
+	l.settings(&d.Settings, settings, cmp.Or(driver.Platform.Lower(), d.Platform, defaultKind))
 	return d
+}
+
+// deviceEnv reads the environment variables of a device.
+func (l *loader) deviceEnv(n yamldoc.Node) map[string]string {
+	env := map[string]string{}
+	for _, v := range n.Entries() {
+		if !isVariable(v.Key) {
+			v.At.Errorf("", "%q is not a valid name", v.Key)
+			continue
+		}
+		env[v.Key] = l.expanded(v.Value, v.Value.Scalar())
+		l.maskDevice(v.Key, v.Value.Scalar())
+	}
+	return env
 }
 
 func commaSeparated(s string) []string {
@@ -97,52 +121,139 @@ func ParseSize(s string) (width, height int, ok bool) {
 	return width, height, true
 }
 
-// deviceSettings reads the settings under device:.
+// defaultKind is the kind of settings that are written without one.
+const defaultKind = "web"
+
+// deviceSettings reads the settings under device:. They are below the name of a kind; those of web may be written
+// without it.
 func (l *loader) deviceSettings(n yamldoc.Node) {
-	for _, e := range n.Entries() {
-		l.setting(&l.project.Device, e)
+	l.settings(&l.project.Device, n.Entries(), defaultKind)
+}
+
+// settings reads settings, some of them below the name of a kind; the others are those of kind.
+func (l *loader) settings(to *[]Setting, entries []yamldoc.Entry, kind string) {
+	for _, e := range entries {
+		if p, ok := scope.ParsePlatform(e.Key); ok {
+			for _, below := range kindEntries(e.Value) {
+				l.setting(to, below, p.Lower())
+			}
+			continue
+		}
+		l.setting(to, e, kind)
 	}
 }
 
-func (l *loader) setting(to *[]Setting, e yamldoc.Entry) {
-	s := Setting{Key: camelCase(e.Key), at: e.At}
-	switch e.Value.Kind() {
-	case yamldoc.Text:
-		s.Value = l.expanded(e.Value, text(e.Value))
-	default:
-		s.Value = e.Value.Scalar()
+// kindEntries returns the settings of a kind, none for a key without a value.
+func kindEntries(n yamldoc.Node) []yamldoc.Entry {
+	if n.Kind() == yamldoc.Null {
+		return nil
 	}
-	if slices.ContainsFunc(*to, func(other Setting) bool { return other.Key == s.Key }) {
+	return n.Entries()
+}
+
+func (l *loader) setting(to *[]Setting, e yamldoc.Entry, kind string) {
+	s := Setting{Kind: kind, Key: camelCase(e.Key), Value: l.settingValue(e), at: e.At}
+	if slices.ContainsFunc(*to, func(other Setting) bool { return other.Kind == s.Kind && other.Key == s.Key }) {
 		e.At.Errorf("remove one of them", "%q is defined twice", s.Key)
 	}
 	*to = append(*to, s)
 }
 
-// DeviceValues returns the settings for a device by key: its own over those under device:.
-func (p *Project) DeviceValues(d Device) map[string]string {
+// settingValue returns the value of a setting as text, with environment variables expanded.
+func (l *loader) settingValue(e yamldoc.Entry) string {
+	switch e.Value.Kind() {
+	case yamldoc.Text:
+		l.maskDevice(e.Key, e.Value.Str())
+		return l.expanded(e.Value, text(e.Value))
+	case yamldoc.List, yamldoc.Mapping:
+		data, err := json.Marshal(l.expandedValue(e.Key, e.Value))
+		if err != nil {
+			e.Value.Errorf("", "the value cannot be written as JSON: %v", err)
+		}
+		return string(data)
+	default:
+		return e.Value.Scalar()
+	}
+}
+
+// expandedValue returns a value with environment variables expanded in its text. key is the key that it belongs to.
+func (l *loader) expandedValue(key string, n yamldoc.Node) any {
+	switch n.Kind() {
+	case yamldoc.Text:
+		l.maskDevice(key, n.Str())
+		return l.expanded(n, n.Str())
+	case yamldoc.List:
+		list := []any{}
+		for _, item := range n.Items() {
+			list = append(list, l.expandedValue(key, item))
+		}
+		return list
+	case yamldoc.Mapping:
+		object := map[string]any{}
+		for _, e := range n.Entries() {
+			object[e.Key] = l.expandedValue(e.Key, e.Value)
+		}
+		return object
+	default:
+		return n.Value()
+	}
+}
+
+// maskDevice adds the secrets in a value to the project's.
+func (l *loader) maskDevice(key, raw string) {
+	for name, value := range l.secrets(key, raw) {
+		if l.project.Secrets == nil {
+			l.project.Secrets = map[string]string{}
+		}
+		l.project.Secrets[name] = value
+	}
+}
+
+// DeviceValues returns the settings of a kind for a device by key: its own and, unless it overrides them, those under
+// device:.
+func (p *Project) DeviceValues(kind string, d Device) map[string]string {
 	values := map[string]string{}
 	for _, s := range slices.Concat(p.Device, d.Settings) {
-		values[s.Key] = s.Value
+		if s.Kind == kind {
+			values[s.Key] = s.Value
+		}
 	}
 	return values
 }
 
-// DeviceProblems are the settings that none of keys names, and those that judge has an error for.
-func (p *Project) DeviceProblems(keys []string, check func(key, value string) error) fault.Problems {
+// DeviceKind is a kind of device with its settings.
+type DeviceKind struct {
+	Name  string                        // see Setting.Kind
+	Keys  []string                      // of its settings
+	Check func(key, value string) error // may be nil
+}
+
+// DeviceProblems returns the settings that kinds do not have, and those for which their Check returns an error.
+func (p *Project) DeviceProblems(kinds []DeviceKind) fault.Problems {
+	problems := settingProblems(p.Device, kinds)
+	for _, d := range p.Devices {
+		problems = append(problems, settingProblems(d.Settings, kinds, "platform", "driver", "id", "env", "classifier",
+			"size")...)
+	}
+	return problems
+}
+
+// settingProblems returns the problems of settings. others are further keys that are allowed beside them.
+func settingProblems(settings []Setting, kinds []DeviceKind, others ...string) fault.Problems {
 	var problems fault.Problems
-	look := func(settings []Setting, more ...string) {
-		for _, s := range settings {
-			if !slices.Contains(keys, s.Key) {
-				problems = append(problems, s.at.Problem(fault.DidYouMean(s.Key, slices.Concat(keys, more)),
-					"no kind of device knows a setting %q", s.Key))
-			} else if err := check(s.Key, s.Value); err != nil {
+	for _, s := range settings {
+		i := slices.IndexFunc(kinds, func(k DeviceKind) bool { return k.Name == s.Kind })
+		switch {
+		case i < 0:
+			problems = append(problems, s.at.Problem("remove it", "this version has no settings for %s devices", s.Kind))
+		case !slices.Contains(kinds[i].Keys, s.Key):
+			problems = append(problems, s.at.Problem(fault.DidYouMean(s.Key, slices.Concat(kinds[i].Keys, others)),
+				"unknown setting %q for %s devices", s.Key, s.Kind))
+		case kinds[i].Check != nil:
+			if err := kinds[i].Check(s.Key, s.Value); err != nil {
 				problems = append(problems, s.at.Problem(strings.Join(fault.Hints(err), "; "), "%v", err))
 			}
 		}
-	}
-	look(p.Device)
-	for _, d := range p.Devices {
-		look(d.Settings, "platform", "driver", "classifier", "size")
 	}
 	return problems
 }

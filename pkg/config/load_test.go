@@ -52,7 +52,16 @@ mcpServers:
     startAhead: false
     multiDevice: http
     restart: on-crash
+    rename: { wait: acme_wait }
+    exclude: [debug_*, ping]
+device:
+  headed: true
+  web: { viewport: 800x600, permissions: [geolocation, "${SET}"] }
+  android: { serial: emulator-5554 }
+  ios:
+startAhead: true
 devices:
+  tablet: { platform: android, id: "${SET}", env: { PORT: 8081, API_TOKEN: "Bearer ${TEAM_TOKEN}" }, serial: x, web: { headed: false } }
   desktop:
   phone: { driver: PLAYWRIGHT_NATIVE, platform: web, classifier: "web,phone", size: 390x844, viewport: 390x844, cdp_url: "${SET}" }
 -- tools/common.ts --
@@ -97,6 +106,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Env:            map[string]string{"API": "https://api", "PORT": "80", "NONE": ""},
 				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true,
 				RestartOnCrash: true, NoPrefetch: true, MultiDevice: true,
+				Rename: map[string]string{"wait": "acme_wait"}, Exclude: []string{"debug_*", "ping"},
 				File: project, Line: 11, Column: 5,
 			},
 		},
@@ -123,12 +133,31 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Drivers: []string{"ios-axe", "revyl-android"}, AlwaysEnabled: true, Tools: []string{"tap", "swipe"},
 			File: in("trailblaze-config/toolsets/core.yaml"), Line: 1,
 		}},
+		StartAhead: true,
+		Device: []config.Setting{
+			{Kind: "web", Key: "headed", Value: "true"},
+			{Kind: "web", Key: "viewport", Value: "800x600"},
+			{Kind: "web", Key: "permissions", Value: `["geolocation","${NOT_AGAIN}"]`},
+			{Kind: "android", Key: "serial", Value: "emulator-5554"},
+		},
+		Secrets: map[string]string{"TEAM_TOKEN": "secret"},
 		Devices: []config.Device{
+			{
+				Name: "tablet", Platform: "android", ID: "${NOT_AGAIN}",
+				Env: map[string]string{"PORT": "8081", "API_TOKEN": "Bearer secret"},
+				Settings: []config.Setting{
+					{Kind: "android", Key: "serial", Value: "x"},
+					{Kind: "web", Key: "headed", Value: "false"},
+				},
+			},
 			{Name: "desktop"},
 			{
 				Name: "phone", Platform: "web", Driver: "playwright-native", Classifiers: []string{"web", "phone"}, Width: 390,
-				Height:   844,
-				Settings: []config.Setting{{Key: "viewport", Value: "390x844"}, {Key: "cdpUrl", Value: "${NOT_AGAIN}"}},
+				Height: 844,
+				Settings: []config.Setting{
+					{Kind: "web", Key: "viewport", Value: "390x844"},
+					{Kind: "web", Key: "cdpUrl", Value: "${NOT_AGAIN}"},
+				},
 			},
 		},
 		Files: 4,
@@ -444,6 +473,74 @@ func TestSecretsOfHeadersAndURLs(t *testing.T) {
 		if got := server.PublicURL(); got != c.shown {
 			t.Errorf("%s is shown as %s", c.url, got)
 		}
+	}
+}
+
+func TestSecretsOfCommands(t *testing.T) {
+	t.Parallel()
+	for entry, want := range map[string]map[string]string{
+		"env: {X: '${TEAM_TOKEN}'}":                         {"TEAM_TOKEN": "secret"},
+		"env: {API_KEY: 'x ${SENTENCE}'}":                   {"SENTENCE": "a b c"},
+		"env: {X: '${SENTENCE}', Y: '${EMPTY:-x}'}":         nil,
+		"env: {TOKEN: '${EMPTY}', SECRET: written}":         nil,
+		"args: ['--token=${TEAM_TOKEN}', '${SENTENCE}']":    {"TEAM_TOKEN": "secret"},
+		"env: {MONKEY: '${SENTENCE}', accessKey: '${SET}'}": {"SET": "${NOT_AGAIN}"},
+	} {
+		server := load(t, "-- trailblaze.yaml --\nmcpServers: [{command: x, "+entry+"}]\n").Servers[0]
+		if diff := cmp.Diff(want, server.Secrets); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", entry, diff)
+		}
+	}
+}
+
+func TestDeviceSettings(t *testing.T) {
+	t.Parallel()
+	project := load(t, everything)
+	tablet, _ := project.FindDevice("tablet")
+	phone, _ := project.FindDevice("phone")
+	for name, tt := range map[string]struct {
+		kind   string
+		device config.Device
+		want   map[string]string
+	}{
+		"project": {"web", config.Device{}, map[string]string{
+			"headed": "true", "viewport": "800x600",
+			"permissions": `["geolocation","${NOT_AGAIN}"]`,
+		}},
+		"overridden": {"android", tablet, map[string]string{"serial": "x"}},
+		"another kind": {"web", tablet, map[string]string{
+			"headed": "false", "viewport": "800x600",
+			"permissions": `["geolocation","${NOT_AGAIN}"]`,
+		}},
+		"without a kind": {"web", phone, map[string]string{
+			"headed": "true", "viewport": "390x844", "cdpUrl": "${NOT_AGAIN}",
+			"permissions": `["geolocation","${NOT_AGAIN}"]`,
+		}},
+		"no settings": {"ios", tablet, map[string]string{}},
+	} {
+		if diff := cmp.Diff(tt.want, project.DeviceValues(tt.kind, tt.device)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	problems := project.DeviceProblems([]config.DeviceKind{{
+		Name: "web", Keys: []string{"headed", "viewport", "cdpUrl"},
+		Check: func(key, value string) error {
+			if value == "390x844" {
+				return fault.New(fault.Config, "larger", "%s is too small", key)
+			}
+			return nil
+		},
+	}})
+	var got []string
+	for _, p := range problems {
+		got = append(got, p.Message)
+	}
+	want := []string{
+		`unknown setting "permissions" for web devices`, "this version has no settings for android devices",
+		"this version has no settings for android devices", "viewport is too small",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
 

@@ -101,7 +101,9 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"mcpServers: [{command: a, startAhead: no way}]", "mcpServers: [{command: a, multiDevice: stdio}]",
 			"mcpServers: [{url: 'http://x', multi_device: http}]", "devices: [a]", "devices: {a: web}", "devices: {'a:b': {}}",
 			"devices: {a: {platform: tv}}",
-			"devices: {a: {size: 10}}", "devices: {a: {classifier: [b]}}", "devices: {a: {viewport: {}}}",
+			"devices: {a: {size: 10}}", "devices: {a: {classifier: [b]}}", "devices: {a: {env: [b]}}", "device: {web: 3}",
+			"mcpServers: [{command: a, rename: [b]}]", "mcpServers: [{command: a, rename: {b: ''}}]",
+			"mcpServers: [{command: a, exclude: b}]", "startAhead: maybe",
 		},
 		"target": {
 			"", "display_name: Shop", "id: 12", "id: shop\nplatform: ios", "id: shop\nplatforms: [ios]",

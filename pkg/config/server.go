@@ -77,7 +77,7 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 		"args":            e.readArgs,
 		"workingDir":      e.readDir,
 		"cwd":             e.readDir,
-		"env":             func(n yamldoc.Node) { e.Env = e.variables(n) },
+		"env":             e.readEnv,
 		"headers":         e.readHeaders,
 		"runtime":         e.readRuntime,
 		"startupTimeout":  func(n yamldoc.Node) { e.StartupTimeout = n.Duration() },
@@ -87,6 +87,8 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 		"startAhead":      func(n yamldoc.Node) { e.NoPrefetch = !n.Bool() },
 		"multiDevice":     func(n yamldoc.Node) { e.MultiDevice = onlyWord(n, "multiDevice", "http") },
 		"restart":         func(n yamldoc.Node) { e.RestartOnCrash = onlyWord(n, "restart", "on-crash") },
+		"rename":          e.readRename,
+		"exclude":         func(n yamldoc.Node) { e.Exclude = globs(n) },
 	}
 }
 
@@ -114,6 +116,9 @@ func scriptExtensions() []string {
 	return []string{".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"}
 }
 
+// maxHinted is the number of files that a hint lists.
+const maxHinted = 10
+
 // nearestFile returns a hint for a script that does not exist.
 func (e *entry) nearestFile() string {
 	entries, err := os.ReadDir(filepath.Dir(e.Script))
@@ -126,8 +131,16 @@ func (e *entry) nearestFile() string {
 			files = append(files, f.Name())
 		}
 	}
-	if hint := fault.DidYouMean(filepath.Base(e.Script), files); hint != "" {
-		return hint
+	base := filepath.Base(e.Script)
+	if near := fault.Nearest(base, files); len(near) > 0 {
+		folder := filepath.Dir(e.Script)
+		for i, name := range near {
+			near[i] = e.l.rel(filepath.Join(folder, name))
+		}
+		return fault.DidYouMean(e.l.rel(e.Script), near)
+	}
+	if len(files) > 0 && len(files) <= maxHinted {
+		return "the scripts in " + e.l.rel(filepath.Dir(e.Script)) + " are " + strings.Join(files, ", ")
 	}
 	return "paths are relative to the project root"
 }
@@ -148,6 +161,39 @@ func (e *entry) readCommand(n yamldoc.Node) {
 func (e *entry) readArgs(n yamldoc.Node) {
 	for _, item := range n.Items() {
 		e.Args = append(e.Args, e.l.expanded(item, item.Scalar()))
+		e.maskSecrets("", item.Scalar())
+	}
+}
+
+// readEnv reads the environment of the process. It masks the values of variables that are secrets by their name.
+func (e *entry) readEnv(n yamldoc.Node) {
+	e.Env = e.variables(n)
+	for _, v := range n.Entries() {
+		e.maskSecrets(v.Key, v.Value.Scalar())
+	}
+}
+
+// maskSecrets masks the secrets in raw, the text of a key.
+func (e *entry) maskSecrets(key, raw string) {
+	for name, value := range e.l.secrets(key, raw) {
+		e.mask(name, value)
+	}
+}
+
+// readRename reads the names under which tools are registered.
+func (e *entry) readRename(n yamldoc.Node) {
+	names := map[string]yamldoc.Node{}
+	for _, v := range n.Entries() {
+		name := text(v.Value)
+		if first, twice := names[name]; twice && name != "" {
+			v.Value.Errorf("write another name", "%q is the name of two tools; first in line %d, column %d", name, first.Line(),
+				first.Column())
+		}
+		names[name] = v.Value
+		if e.Rename == nil {
+			e.Rename = map[string]string{}
+		}
+		e.Rename[v.Key] = name
 	}
 }
 
@@ -166,7 +212,7 @@ func (e *entry) readRuntime(n yamldoc.Node) {
 func (e *entry) variables(n yamldoc.Node) map[string]string {
 	out := map[string]string{}
 	for _, v := range n.Entries() {
-		if v.Key == "" || strings.ContainsAny(v.Key, "=\x00") {
+		if !isVariable(v.Key) {
 			v.At.Errorf("", "%q is not a valid name", v.Key)
 			continue
 		}
@@ -226,7 +272,9 @@ func (e *entry) kind() string {
 
 // keysFor returns the keys that an entry of a kind may have.
 func keysFor(kind string) []string {
-	keys := []string{kind, "name", "transport", "startupTimeout", "callTimeout", "callbackTimeout", "parallel"}
+	keys := []string{
+		kind, "name", "transport", "startupTimeout", "callTimeout", "callbackTimeout", "parallel", "rename", "exclude",
+	}
 	switch kind {
 	case "script":
 		return append(keys, "runtime", "workingDir", "cwd", "env", "startAhead", "multiDevice", "restart")

@@ -52,8 +52,8 @@ func (l *loader) platform(n yamldoc.Node) PlatformConfig {
 	n.Fields(map[string]func(yamldoc.Node){
 		"appIds":        func(n yamldoc.Node) { c.AppIDs = texts(n) },
 		"toolSets":      func(n yamldoc.Node) { c.ToolSets = texts(n) },
-		"tools":         func(n yamldoc.Node) { c.Tools = texts(n) },
-		"excludedTools": func(n yamldoc.Node) { c.ExcludedTools = texts(n) },
+		"tools":         func(n yamldoc.Node) { c.Tools = globs(n) },
+		"excludedTools": func(n yamldoc.Node) { c.ExcludedTools = globs(n) },
 		"baseUrl": func(n yamldoc.Node) {
 			c.BaseURL = l.expanded(n, text(n))
 			if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme == "" || u.Opaque != "") {
@@ -81,7 +81,7 @@ func (l *loader) toolset(path string, n yamldoc.Node) {
 			}
 		},
 		"alwaysEnabled": func(n yamldoc.Node) { t.AlwaysEnabled = n.Bool() },
-		"tools":         func(n yamldoc.Node) { t.Tools = texts(n) },
+		"tools":         func(n yamldoc.Node) { t.Tools = globs(n) },
 	})
 	t.Line = idAt.Line()
 	checkID(path, n, idAt, t.ID)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
@@ -17,6 +19,14 @@ func text(n yamldoc.Node) string {
 		n.Errorf("write a value or remove the key", "the value is empty")
 	}
 	return s
+}
+
+// scalar reads a scalar that is not empty.
+func scalar(n yamldoc.Node) string {
+	if n.Kind() == yamldoc.Text {
+		return text(n)
+	}
+	return n.Scalar()
 }
 
 // texts reads a list of texts that are not empty.
@@ -139,3 +149,36 @@ func (l *loader) environment(raw string) (values map[string]string, complete boo
 	}
 	return values, complete
 }
+
+// secretName matches names of variables and keys whose values must not be shown: API_TOKEN, accessKey, PASSWORD.
+var secretName = regexp.MustCompile(`(?i:(^|[_-])(auth|authorization|token|key|accesskey|apikey|secret|password|passwd|credentials?)([_-]|$))` +
+	`|[a-z](Token|Key|Secret|Password)$`)
+
+// secrets returns the values in raw, the text of a key, that must not be shown, by the name that is shown instead:
+// those of environment variables whose name, or the name of whose key, matches secretName.
+func (l *loader) secrets(key, raw string) map[string]string {
+	secrets := map[string]string{}
+	variables, _ := l.environment(raw)
+	for name, value := range variables {
+		if strings.TrimSpace(value) != "" && (secretName.MatchString(name) || secretName.MatchString(key)) {
+			secrets[name] = value
+		}
+	}
+	return secrets
+}
+
+// globs reads a list of names and globs of tools.
+func globs(n yamldoc.Node) []string {
+	var out []string
+	for _, item := range n.Items() {
+		glob := text(item)
+		if glob != "" && !doublestar.ValidatePattern(glob) {
+			item.Errorf("close its brackets", "%q is not a glob", glob)
+		}
+		out = append(out, glob)
+	}
+	return out
+}
+
+// isVariable reports whether a name can be that of an environment variable.
+func isVariable(name string) bool { return name != "" && !strings.ContainsAny(name, "=\x00") }

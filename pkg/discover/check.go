@@ -50,8 +50,8 @@ func newChecker(raw json.RawMessage) *checker {
 	return &checker{schema: resolved.Schema(), resolved: resolved, value: value}
 }
 
-// check returns the problems of values in words. It knows the usual keywords of JSON Schema; values that only others reject have no
-// problems.
+// check returns the problems of values in words. It knows the usual keywords of JSON Schema; values that only others
+// reject have no problems.
 func (c *checker) check(values map[string]any, unresolved func(any) bool) []ArgProblem {
 	if unresolved == nil {
 		unresolved = func(any) bool { return false }
@@ -78,7 +78,10 @@ type finding struct {
 func (f finding) problem() ArgProblem {
 	switch {
 	case f.missing != "":
-		return ArgProblem{f.path, fmt.Sprintf("missing argument %q", pathText(append(slices.Clip(f.path), f.missing))), f.hint}
+		return ArgProblem{
+			f.path, fmt.Sprintf("missing argument %q", pathText(append(slices.Clip(f.path), f.missing))),
+			f.hint,
+		}
 	case f.unknown != "":
 		path := append(slices.Clip(f.path), f.unknown)
 		return ArgProblem{path, fmt.Sprintf("unknown argument %q", pathText(path)), f.hint}
@@ -351,8 +354,8 @@ func (w *schemaWalk) alternatives(schemas []*jsonschema.Schema, path []string, v
 	}
 }
 
-// distance tells how far a value is from an alternative of which it has findings: farthest when its type is another, and
-// far when a field that must have a fixed value has another.
+// distance tells how far a value is from an alternative of which it has findings: farthest when its type is another,
+// and far when a field that must have a fixed value has another.
 func distance(found []finding, path []string) int {
 	total := 0
 	for _, f := range found {

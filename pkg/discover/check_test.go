@@ -64,7 +64,8 @@ func TestCheckArgs(t *testing.T) {
 		name, args string
 		want       []string // path: message
 	}{
-		{"valid", `{` + customer + `, "lines": [{"sku": "a", "quantity": 2, "x-gift": true, "other": "b"}], "total": null, "version": 1}`, nil},
+		{"valid", `{` + customer +
+			`, "lines": [{"sku": "a", "quantity": 2, "x-gift": true, "other": "b"}], "total": null, "version": 1}`, nil},
 		{"nothing", `{}`, []string{`: missing argument "customer"`}},
 		{
 			"an empty name", `{"customer": {"name": "", "email": "ab", "code": "a", "kind": "busines"}}`,
@@ -101,7 +102,10 @@ func TestCheckArgs(t *testing.T) {
 			},
 		},
 		{"too large", `{` + customer + `, "total": 1e3}`, []string{"total: total must be at most 100.5; it is 1000"}},
-		{"too long", `{"customer": {"name": "Annabelle", "email": "@"}}`, []string{"customer.name: customer.name must have at most 5 characters; it has 9"}},
+		{
+			"too long", `{"customer": {"name": "Annabelle", "email": "@"}}`,
+			[]string{"customer.name: customer.name must have at most 5 characters; it has 9"},
+		},
 		{"an empty list", `{` + customer + `, "lines": []}`, []string{"lines: lines must not be empty"}},
 		{
 			"too many items", `{` + customer + `, "lines": [{"sku": "a"}, {"sku": "b"}, {"sku": "a"}, {"sku": "d"}]}`,
@@ -113,8 +117,10 @@ func TestCheckArgs(t *testing.T) {
 		{
 			"fields of items", `{` + customer + `, "lines": [{"x-gift": 1, "other": 2}, {}]}`,
 			[]string{
-				"lines.0.other: lines.0.other must be text, not a number", "lines.0.x-gift: lines.0.x-gift must be true or false, not a number",
-				`lines.0: missing argument "lines.0.sku"`, "lines.1: lines.1 must not be empty", `lines.1: missing argument "lines.1.sku"`,
+				"lines.0.other: lines.0.other must be text, not a number",
+				"lines.0.x-gift: lines.0.x-gift must be true or false, not a number",
+				`lines.0: missing argument "lines.0.sku"`, "lines.1: lines.1 must not be empty",
+				`lines.1: missing argument "lines.1.sku"`,
 			},
 		},
 		{"a fixed value", `{` + customer + `, "version": 2}`, []string{"version: version must be 1"}},
@@ -179,11 +185,23 @@ func TestCheckArgsOfUnresolvedValues(t *testing.T) {
 func TestCheckArgsOfOtherSchemas(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ schema, args, want string }{
-		"one of two arguments":       {`{"oneOf": [{"required": ["id"]}, {"required": ["text"]}]}`, `{}`, `the arguments must have "id" or "text"`},
-		"both of two arguments":      {`{"oneOf": [{"required": ["id"]}, {"required": ["text"]}]}`, `{"id": 1, "text": 2}`, "the arguments do not match the input schema: oneOf"},
-		"another keyword":            {`{"not": {"required": ["a"]}}`, `{"a": 1}`, "the arguments do not match the input schema: not"},
-		"a dependent argument":       {`{"dependentRequired": {"a": ["b"]}}`, `{"a": 1}`, `missing argument "b"`},
-		"a schema of itself":         {`{"properties": {"a": {"$ref": "#"}}, "required": ["x"]}`, `{"x": 1, "a": {"x": 1, "a": {}}}`, `missing argument "a.a.x"`},
+		"one of two arguments": {
+			`{"oneOf": [{"required": ["id"]}, {"required": ["text"]}]}`, `{}`,
+			`the arguments must have "id" or "text"`,
+		},
+		"both of two arguments": {
+			`{"oneOf": [{"required": ["id"]}, {"required": ["text"]}]}`, `{"id": 1, "text": 2}`,
+			"the arguments do not match the input schema: oneOf",
+		},
+		"another keyword": {
+			`{"not": {"required": ["a"]}}`, `{"a": 1}`,
+			"the arguments do not match the input schema: not",
+		},
+		"a dependent argument": {`{"dependentRequired": {"a": ["b"]}}`, `{"a": 1}`, `missing argument "b"`},
+		"a schema of itself": {
+			`{"properties": {"a": {"$ref": "#"}}, "required": ["x"]}`,
+			`{"x": 1, "a": {"x": 1, "a": {}}}`, `missing argument "a.a.x"`,
+		},
 		"an endless reference":       {`{"$ref": "#", "required": ["x"]}`, `{}`, ""},
 		"an endless chain":           {`{"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}}`, `{}`, ""},
 		"an endless condition":       {`{"if": {"$ref": "#"}, "required": ["x"]}`, `{}`, ""},
@@ -191,11 +209,20 @@ func TestCheckArgsOfOtherSchemas(t *testing.T) {
 		"an anchor":                  {`{"$ref": "#a", "$defs": {"a": {"$anchor": "a", "required": ["x"]}}}`, `{}`, ""},
 		"a reference with an escape": {`{"$defs": {"a/b": {"type": "string"}}, "properties": {"a": {"$ref": "#/$defs/a~1b"}}}`, `{"a": 1}`, "a must be text, not a number"},
 		"draft-07":                   {`{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"n": {"type": "number"}}, "properties": {"a": {"$ref": "#/definitions/n", "minimum": 5}}}`, `{"a": "1"}`, "a must be a number, not text"},
-		"a list of words":            {`{"properties": {"a": {"pattern": "^(?i:UP|DOWN)$"}}}`, `{"a": "sideways"}`, "a must be one of UP, DOWN"},
-		"a tuple":                    {`{"properties": {"a": {"prefixItems": [{"type": "string"}], "items": {"type": "number"}}}}`, `{"a": [1, "b"]}`, "a.0 must be text, not a number; a.1 must be a number, not text"},
-		"no schema":                  {``, `{"x": 1}`, ""},
-		"a remote reference":         {`{"$ref": "https://example.com/x"}`, `{"x": 1}`, ""},
-		"everything of allOf":        {`{"allOf": [{"required": ["a"]}, {"required": ["b"]}]}`, `{}`, `missing argument "a"; missing argument "b"`},
+		"a list of words": {
+			`{"properties": {"a": {"pattern": "^(?i:UP|DOWN)$"}}}`, `{"a": "sideways"}`,
+			"a must be one of UP, DOWN",
+		},
+		"a tuple": {
+			`{"properties": {"a": {"prefixItems": [{"type": "string"}], "items": {"type": "number"}}}}`,
+			`{"a": [1, "b"]}`, "a.0 must be text, not a number; a.1 must be a number, not text",
+		},
+		"no schema":          {``, `{"x": 1}`, ""},
+		"a remote reference": {`{"$ref": "https://example.com/x"}`, `{"x": 1}`, ""},
+		"everything of allOf": {
+			`{"allOf": [{"required": ["a"]}, {"required": ["b"]}]}`, `{}`,
+			`missing argument "a"; missing argument "b"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -228,14 +255,18 @@ func TestCheckArgsOfGoValues(t *testing.T) {
 			t.Errorf("%v: %+v, want %q", tt.value, got, tt.want)
 		}
 	}
-	if got := tool.CheckArgs(map[string]any{"tags": []any(nil)}, nil); len(got) != 1 || got[0].Message != "tags must be a list, not null" {
+	if got := tool.CheckArgs(map[string]any{"tags": []any(nil)}, nil); len(got) != 1 ||
+		got[0].Message != "tags must be a list, not null" {
 		t.Errorf("a nil list: %+v", got)
 	}
 }
 
 // Any schema and arguments can be checked.
 func FuzzCheckArgs(f *testing.F) {
-	for _, args := range []string{`{"customer": {"name": ""}}`, `{"lines": [{}]}`, `{"pay": {"kind": "card"}, "note": null}`, `{"total": 1e400}`} {
+	for _, args := range []string{
+		`{"customer": {"name": ""}}`, `{"lines": [{}]}`,
+		`{"pay": {"kind": "card"}, "note": null}`, `{"total": 1e400}`,
+	} {
 		f.Add(orderSchema, args)
 	}
 	f.Add(`{"anyOf": [{"type": "string"}, false], "properties": {"a": {"enum": [{"b": 1}]}}}`, `{"a": {"b": 1}}`)

@@ -279,3 +279,5 @@ func TestRemovedToolsAreReported(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func hintsOf(err error) []string { return fault.Hints(err) }

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -26,9 +27,9 @@ const (
 func (r *Registry) describe(src Source, adv tool.Advertised, registered toolMetadata) *Tool {
 	m := metaReader{r, src.Source, adv}
 	platforms := m.strings(metaPlatforms)
-	return &Tool{
-		Name: adv.Name, Description: adv.Description, Source: src.Source, InputSchema: withoutReserved(adv.InputSchema),
-		Caller:                src.Caller,
+	t := &Tool{
+		Name: cmp.Or(src.Rename[adv.Name], adv.Name), ownName: adv.Name,
+		Description: adv.Description, Source: src.Source, InputSchema: withoutReserved(adv.InputSchema), Caller: src.Caller,
 		SupportedDrivers:      m.strings(metaDrivers),
 		SupportedPlatforms:    firstSet(platforms, registered.platforms),
 		platformsFromRegistry: platforms == nil,
@@ -39,6 +40,13 @@ func (r *Registry) describe(src Source, adv tool.Advertised, registered toolMeta
 		IsDelegating:          m.bool(metaDelegating, valueOr(registered.delegating, false)),
 		declaredToolsets:      distinct(m.checkTimeout().toolsets(registered.groups)),
 	}
+	if src.Kind == tool.FromDevice {
+		t.aliases = argAliases(src, t.outlined().Properties)
+	}
+	if t.Name != t.ownName || t.aliases != nil {
+		t.Caller = renamedCaller{src.Caller, t.ownName, t.aliases}
+	}
+	return t
 }
 
 // distinct returns the list without empty ids and duplicates.

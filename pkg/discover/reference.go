@@ -33,8 +33,9 @@ func follow(schema any, ref string) (part any, ok bool) {
 	return part, true
 }
 
-// hasEndlessReference reports whether validating a value against a schema may not end, because a reference leads back to itself for the
-// same value, such as {"$ref": "#"}. It is true also for references that follow cannot find, and for dynamic ones.
+// hasEndlessReference reports whether validating a value against a schema may not end, because a reference leads back
+// to itself for the same value, such as {"$ref": "#"}. It is true also for references that follow cannot find, and for
+// dynamic ones.
 func hasEndlessReference(schema any) bool {
 	const visiting, done = 1, 2
 	state := map[string]int{}

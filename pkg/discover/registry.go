@@ -33,8 +33,10 @@ type Tool struct {
 	Toolsets           []string // ids of the toolsets that it belongs to, in the order of their definition
 	Caller             tool.Caller
 
-	declaredToolsets      []string // trailblaze/toolset, or the groups of its source's registry
-	platformsFromRegistry bool     // it is its source's registry that says the platforms, not its _meta
+	ownName               string            // as its source advertises it
+	aliases               map[string]string // other names of arguments, by those in the schema
+	declaredToolsets      []string          // trailblaze/toolset, or the groups of its source's registry
+	platformsFromRegistry bool              // it is its source's registry that says the platforms, not its _meta
 	compile               sync.Once
 	checker               *checker // of InputSchema, compiled at the first check; nil when it cannot be used
 	outline               sync.Once
@@ -47,7 +49,9 @@ type Source struct {
 	Tools    []tool.Advertised
 	Registry string // the text of its resource trailblaze://registry; empty without one
 	Caller   tool.Caller
-	Missing  []string // names of tools that other sources of its kind have
+	Missing  []string          // names of tools that other sources of its kind have
+	Rename   map[string]string // the names under which its tools are registered, by the names it advertises
+	Exclude  []string          // names and globs of tools that are not registered
 }
 
 // Reason is why a tool is not offered.
@@ -144,10 +148,10 @@ func (r *Registry) Find(name string) (*Tool, error) {
 
 // Build filters and registers the tools of the sources and determines which are offered. Its error holds every name
 // that is used by more than one tool.
-func Build(sc Scope, sources []Source, toolsets []Toolset, gate Selection) (*Registry, error) {
+func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) (*Registry, error) {
 	r := &Registry{byName: map[string]*Tool{}, missing: map[string]error{}}
 	var collisions []error
-	advertised := map[string]bool{}
+	var advertised []string
 	var groups []group
 	var filtered []*Tool
 	for _, src := range sources {
@@ -156,9 +160,10 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Selection) (*Reg
 		for _, name := range src.Missing {
 			r.missing[name] = src.missingError(name)
 		}
+		src.Tools = r.selectTools(src)
 		for _, adv := range src.Tools {
-			advertised[adv.Name] = true
 			t := r.describe(src, adv, about.tools[adv.Name])
+			advertised = append(advertised, t.Name)
 			if skip, out := filter(sc, t); out {
 				r.Skipped = append(r.Skipped, skip)
 				filtered = append(filtered, t)
@@ -175,11 +180,11 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, gate Selection) (*Reg
 	if err := errors.Join(collisions...); err != nil {
 		return nil, err
 	}
-	r.defineToolsets(toolsets)
+	r.defineToolsets(toolsets, advertised)
 	r.addGroups(groups, toolsetsOfTrailblaze(append(filtered, r.Tools...)))
 	r.assignToolsets(filtered)
-	r.warnUnknown(gate, advertised)
-	r.offer(sc, gate)
+	r.warnUnknown(toolsets, selection, advertised)
+	r.offer(sc, selection)
 	return r, nil
 }
 
@@ -205,9 +210,20 @@ func collision(a, b *Tool) error {
 	return &fault.Error{
 		Kind:    fault.Registration,
 		Message: fmt.Sprintf("tool %q is defined %s", a.Name, where),
-		Hint:    "rename one of them",
+		Hint:    collisionHint(a, b),
 		Details: map[string]any{"tool": a.Name, "sources": []tool.Source{a.Source, b.Source}},
 	}
+}
+
+// collisionHint says which tool can be renamed: one of a server, in the server's entry.
+func collisionHint(a, b *Tool) string {
+	for _, t := range []*Tool{b, a} {
+		if t.Source.Kind == tool.FromServer && a.Source != b.Source {
+			return fmt.Sprintf("write rename: { %s: ANOTHER_NAME } or exclude: [%s] into the entry of server %s",
+				t.ownName, t.ownName, t.Source.Name)
+		}
+	}
+	return "rename one of them"
 }
 
 // filter applies the filters by driver, platform and host, in this order.

@@ -57,7 +57,7 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) [
 	if t.checker == nil {
 		return nil
 	}
-	values, err := plain(args)
+	values, err := plain(withoutAliases(t.aliases, args))
 	if err != nil {
 		return []ArgProblem{{Message: err.Error()}}
 	}
@@ -75,8 +75,18 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) [
 		if p.Hint == "" && len(p.Path) < 2 {
 			problems[i].Hint = t.outlined().usage()
 		}
+		t.restoreAlias(args, p.Path)
 	}
 	return problems
+}
+
+// restoreAlias changes the path of a problem to the name under which args have the argument.
+func (t *Tool) restoreAlias(args map[string]any, path []string) {
+	for alias, name := range t.aliases {
+		if _, given := args[name]; !given && len(path) > 0 && path[0] == name && args[alias] != nil {
+			path[0] = alias
+		}
+	}
 }
 
 // Usage returns the arguments that the tool takes, required ones first, as "name (type), other (type) optional". It is
@@ -92,7 +102,8 @@ func (t *Tool) AcceptsText(name string) bool {
 	return slices.Contains(p.types(), "string") || slices.ContainsFunc(p.Enum, isText)
 }
 
-// MaskedArgs returns the arguments as people and logs may see them: those that the schema marks as writeOnly are masked.
+// MaskedArgs returns the arguments as people and logs may see them: those that the schema marks as writeOnly are
+// masked.
 func (t *Tool) MaskedArgs(args map[string]any) map[string]any {
 	if !bytes.Contains(t.InputSchema, []byte(`"writeOnly"`)) {
 		return args

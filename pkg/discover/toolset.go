@@ -20,25 +20,28 @@ type Toolset struct {
 	Drivers       []string         // empty: all
 	AlwaysEnabled bool
 	OffByDefault  bool     // offered only when tool_sets names it
-	Tools         []string // the tools that its file names; after Build, all tools that belong to it
+	Tools         []string // the names and globs in its file; after Build, all tools that belong to it
 	Enabled       bool     // set by Build: its tools are offered in this scope
 }
+
+// coreInteraction is another name of the toolset of the device's commands in tool_sets.
+const coreInteraction, deviceToolset = "core_interaction", "device"
 
 // Selection is the selection of tools in a target's platform entry.
 type Selection struct {
 	ToolSets []string // empty: all but those that are off by default
-	Tools    []string
-	Excluded []string
+	Tools    []string // names and globs
+	Excluded []string // names and globs
 }
 
 // offer determines which tools are offered.
-func (r *Registry) offer(sc Scope, gate Selection) {
+func (r *Registry) offer(sc Scope, selection Selection) {
 	for i := range r.Toolsets {
 		ts := &r.Toolsets[i]
-		ts.Enabled = ts.enabled(gate) && ts.applies(sc)
+		ts.Enabled = ts.enabled(selection) && ts.applies(sc)
 	}
 	for _, t := range r.Tools {
-		if why, out := r.excluded(t, gate); out {
+		if why, out := r.excluded(t, selection); out {
 			r.Skipped = append(r.Skipped, Skipped{
 				Name: t.Name, Source: t.Source, Reason: ByToolset, Detail: why,
 				Toolsets: t.Toolsets,
@@ -50,11 +53,11 @@ func (r *Registry) offer(sc Scope, gate Selection) {
 }
 
 // excluded reports whether toolsets exclude a registered tool from the offered ones, and why.
-func (r *Registry) excluded(t *Tool, gate Selection) (why string, out bool) {
-	if slices.Contains(gate.Excluded, t.Name) {
+func (r *Registry) excluded(t *Tool, selection Selection) (why string, out bool) {
+	if matchesAny(selection.Excluded, t.Name) {
 		return "the target's platform excludes it", true
 	}
-	if slices.Contains(gate.Tools, t.Name) {
+	if matchesAny(selection.Tools, t.Name) {
 		return "", false
 	}
 	var off []string
@@ -62,16 +65,16 @@ func (r *Registry) excluded(t *Tool, gate Selection) (why string, out bool) {
 		switch ts := r.toolset(id); {
 		case ts.Enabled:
 			return "", false
-		case !ts.enabled(gate):
+		case !ts.enabled(selection):
 			off = append(off, ts.ID)
 		}
 	}
 	switch {
-	case len(gate.ToolSets) == 0 && len(off) == 0:
+	case len(selection.ToolSets) == 0 && len(off) == 0:
 		return "", false
-	case len(gate.ToolSets) == 0 && len(off) == 1:
+	case len(selection.ToolSets) == 0 && len(off) == 1:
 		return fmt.Sprintf("its group %q is not enabled by default; name it in tool_sets", off[0]), true
-	case len(gate.ToolSets) == 0:
+	case len(selection.ToolSets) == 0:
 		return fmt.Sprintf("its groups %s are not enabled by default; name one of them in tool_sets", quoted(off)), true
 	case len(t.Toolsets) == 0:
 		return "it is not in a toolset, and the target's platform lists tool_sets", true
@@ -91,8 +94,10 @@ func quoted(names []string) string {
 }
 
 // enabled reports whether the target's platform selects a toolset.
-func (ts Toolset) enabled(gate Selection) bool {
-	return ts.AlwaysEnabled || slices.Contains(gate.ToolSets, ts.ID) || len(gate.ToolSets) == 0 && !ts.OffByDefault
+func (ts Toolset) enabled(selection Selection) bool {
+	return ts.AlwaysEnabled || slices.Contains(selection.ToolSets, ts.ID) || len(selection.ToolSets) == 0 &&
+		!ts.OffByDefault ||
+		ts.ID == deviceToolset && slices.Contains(selection.ToolSets, coreInteraction)
 }
 
 func (ts Toolset) applies(sc Scope) bool {
@@ -112,10 +117,10 @@ func toolsetsOfTrailblaze(tools []*Tool) map[string]bool {
 }
 
 // defineToolsets adds the toolsets that files define.
-func (r *Registry) defineToolsets(toolsets []Toolset) {
+func (r *Registry) defineToolsets(toolsets []Toolset, advertised []string) {
 	r.byID = map[string]int{}
 	for _, ts := range toolsets {
-		ts.Tools = slices.Clone(ts.Tools)
+		ts.Tools = expand(ts.Tools, advertised)
 		*r.toolset(ts.ID) = ts
 	}
 }
@@ -161,22 +166,19 @@ func (r *Registry) assignToolsets(filtered []*Tool) {
 	}
 }
 
-func (r *Registry) warnUnknown(gate Selection, advertised map[string]bool) {
-	names := slices.Sorted(maps.Keys(advertised))
-	for _, ts := range r.Toolsets {
-		for _, name := range ts.Tools {
-			if !advertised[name] {
-				r.warnf("toolset %q names the unknown tool %q%s", ts.ID, name, didYouMean(name, names))
-			}
+// warnUnknown warns of names of tools and toolsets that nothing defines.
+func (r *Registry) warnUnknown(toolsets []Toolset, selection Selection, advertised []string) {
+	slices.Sort(advertised)
+	for _, ts := range toolsets {
+		for _, pattern := range ts.Tools {
+			r.warnUnmatched(fmt.Sprintf("toolset %q", ts.ID), pattern, advertised)
 		}
 	}
-	for _, name := range slices.Concat(gate.Tools, gate.Excluded) {
-		if !advertised[name] {
-			r.warnf("the target's platform names the unknown tool %q%s", name, didYouMean(name, names))
-		}
+	for _, pattern := range slices.Concat(selection.Tools, selection.Excluded) {
+		r.warnUnmatched("the target's platform", pattern, advertised)
 	}
-	for _, id := range gate.ToolSets {
-		if _, ok := r.byID[id]; !ok {
+	for _, id := range selection.ToolSets {
+		if _, ok := r.byID[id]; !ok && id != coreInteraction {
 			r.warnf("tool_sets names the unknown toolset %q%s", id, didYouMean(id, slices.Sorted(maps.Keys(r.byID))))
 		}
 	}

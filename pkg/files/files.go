@@ -1,4 +1,5 @@
-// Package files reads files that a user names. It never waits for a pipe or a terminal and never reads more than its caller allows.
+// Package files reads files that a user names. It never waits for a pipe or a terminal and never reads more than its
+// caller allows.
 package files
 
 import (
@@ -28,8 +29,8 @@ func (e TooLargeError) Error() string {
 	return fmt.Sprintf("larger than %d bytes", e.Limit)
 }
 
-// Read returns the content of a regular file of at most limit bytes. It follows links. The error is an *fs.PathError; its cause may be
-// ErrNotRegular or a TooLargeError.
+// Read returns the content of a regular file of at most limit bytes. It follows links. The error is an *fs.PathError;
+// its cause may be ErrNotRegular or a TooLargeError.
 func Read(path string, limit int64) ([]byte, error) {
 	if err := check(os.Stat(path)); err != nil {
 		return nil, pathError(path, err)

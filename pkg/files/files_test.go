@@ -33,7 +33,8 @@ func TestRead(t *testing.T) {
 	if _, err := files.Read(dir, 9); !errors.Is(err, files.ErrNotRegular) {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := files.Read(filepath.Join(dir, "none"), 9); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "read ") {
+	if _, err := files.Read(filepath.Join(dir, "none"), 9); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.HasPrefix(err.Error(), "read ") {
 		t.Errorf("a missing file: %v", err)
 	}
 }

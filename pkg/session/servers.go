@@ -211,7 +211,7 @@ func (s *Session) register(listings []*server.Listing) (*discover.Registry, erro
 	for i, srv := range s.servers {
 		sources = append(sources, discover.Source{
 			Source: tool.Source{Kind: tool.FromServer, Name: srv.Name()}, Tools: listings[i].Tools,
-			Registry: listings[i].Registry, Caller: srv,
+			Registry: listings[i].Registry, Caller: srv, Rename: s.entries[i].Rename, Exclude: s.entries[i].Exclude,
 		})
 	}
 	sc := s.opts.Scope

@@ -38,7 +38,8 @@ func (f *File) TargetProblem(hint, format string, args ...any) fault.Problem {
 	}
 }
 
-// WithSnippets sets the snippets of the problems of one file, whose content is data. The snippet of a call includes its arguments.
+// WithSnippets sets the snippets of the problems of one file, whose content is data. The snippet of a call includes its
+// arguments.
 func WithSnippets(problems fault.Problems, data []byte) fault.Problems {
 	lines := strings.Split(string(data), "\n")
 	for i, p := range problems {
@@ -127,7 +128,8 @@ type Call struct {
 	Positions    yamldoc.Positions // of the arguments; empty for a call that does not come from a file
 }
 
-// ArgPosition returns the line and column of the argument at a path, or of the nearest value around it, at last of the call.
+// ArgPosition returns the line and column of the argument at a path, or of the nearest value around it, at last of the
+// call.
 func (c Call) ArgPosition(path []string) (line, column int) {
 	if len(path) == 0 || len(c.Positions.Fields) == 0 {
 		return c.Line, c.Column

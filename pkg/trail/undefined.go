@@ -35,7 +35,8 @@ func (c *ValueChecker) Define(name string) { c.values.Set(name, Undetermined{}) 
 // DefineAny records that the calls checked so far may define any name, as the tools of servers can.
 func (c *ValueChecker) DefineAny() { c.any = true }
 
-// Check returns the tokens in a call's arguments that have no value, each at its position, and defines the name of the call's saveAs.
+// Check returns the tokens in a call's arguments that have no value, each at its position, and defines the name of the
+// call's saveAs.
 func (c *ValueChecker) Check(call Call) []fault.Problem {
 	var problems []fault.Problem
 	if !c.any {
@@ -70,9 +71,9 @@ func (c *ValueChecker) check(call Call, path []string, value any) []fault.Proble
 	return problems
 }
 
-// CheckReplay returns the problems that let a replay of the trail fail on every device: it has no steps, or a call uses a value that
-// nothing defines. undetermined are the names of values that --memory and --secret will define. fromServer reports whether a tool may be
-// that of a server, whose tools can define any name.
+// CheckReplay returns the problems that let a replay of the trail fail on every device: it has no steps, or a call uses
+// a value that nothing defines. undetermined are the names of values that --memory and --secret will define. fromServer
+// reports whether a tool may be that of a server, whose tools can define any name.
 func (f *File) CheckReplay(undetermined []string, fromServer func(tool string) bool) fault.Problems {
 	if len(f.all()) == 0 {
 		return fault.Problems{{

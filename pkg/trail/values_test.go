@@ -202,12 +202,16 @@ func TestFieldsOfJSONText(t *testing.T) {
 	v.SetResult("silent", "", json.RawMessage(`{"id": 7}`))
 	v.SetResult("both", "done", json.RawMessage(`{"id": 8}`))
 	got, err := trail.Interpolate(map[string]any{
-		"field": "{{o.a.b}}", "whole": "{{o}}", "inside": "x {{o}}", "item": "{{flag.1}}", "n": "{{n}}", "broken": "{{broken}}",
-		"silent": "{{silent}}", "silentID": "{{silent.id}}", "both": "{{both}}", "bothID": "{{both.id}}", "text": "{{silent}}!",
+		"field": "{{o.a.b}}", "whole": "{{o}}", "inside": "x {{o}}", "item": "{{flag.1}}", "n": "{{n}}",
+		"broken": "{{broken}}",
+		"silent": "{{silent}}", "silentID": "{{silent.id}}", "both": "{{both}}", "bothID": "{{both.id}}",
+		"text": "{{silent}}!",
 	}, v)
 	want := map[string]any{
-		"field": int64(1), "whole": `{"a": {"b": 1}}`, "inside": `x {"a": {"b": 1}}`, "item": int64(2), "n": "1", "broken": `{"a":`,
-		"silent": map[string]any{"id": int64(7)}, "silentID": int64(7), "both": "done", "bothID": int64(8), "text": `{"id": 7}!`,
+		"field": int64(1), "whole": `{"a": {"b": 1}}`, "inside": `x {"a": {"b": 1}}`, "item": int64(2), "n": "1",
+		"broken": `{"a":`,
+		"silent": map[string]any{"id": int64(7)}, "silentID": int64(7), "both": "done", "bothID": int64(8),
+		"text": `{"id": 7}!`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("arguments (-want +got):\n%s%v", diff, err)

@@ -56,7 +56,8 @@ func TestSnippetPointsAtColumn(t *testing.T) {
 
 func TestBlockSnippetShowsBlock(t *testing.T) {
 	t.Parallel()
-	lines := strings.Split("- tap: # it\n    text: x\r\n\n    index: 1\n- tap: { text: x }\n- tap:\n    text:\n      - a", "\n")
+	lines := strings.Split("- tap: # it\n    text: x\r\n\n    index: 1\n- tap: { text: x }\n- tap:\n    text:\n      - a",
+		"\n")
 	for _, tt := range []struct {
 		line, column int
 		want         string
@@ -132,11 +133,12 @@ func TestMaliciousFilesAreBounded(t *testing.T) {
 	}
 	const deep = 100_000
 	for name, tt := range map[string]struct{ src, want string }{
-		"aliases":       {bomb.String(), "the file holds more than 500000 values"},
-		"self":          {"a: &a [*a]\n", "aliases nest values deeper"},
-		"self twice":    {"a: &a [*a, *a]\n", "aliases nest values deeper"},
-		"self merged":   {"a: &a {<<: *a}\n", "aliases nest values deeper"},
-		"long aliases":  {"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 1000) + "]\n", "more than 16 MiB of text"},
+		"aliases":     {bomb.String(), "the file holds more than 500000 values"},
+		"self":        {"a: &a [*a]\n", "aliases nest values deeper"},
+		"self twice":  {"a: &a [*a, *a]\n", "aliases nest values deeper"},
+		"self merged": {"a: &a {<<: *a}\n", "aliases nest values deeper"},
+		"long aliases": {"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 1000) + "]\n",
+			"more than 16 MiB of text"},
 		"not utf8":      {"a: \xff\n", "not valid UTF-8"},
 		"binary":        {"a: \x00\n", "a control character"},
 		"escape code":   {"a: \x1b[31mred\n", "a control character"},

@@ -1,0 +1,125 @@
+package discover
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// selectTools returns the tools of a source that are registered: those that Exclude does not name. It warns of names in
+// Exclude and Rename that the source does not have.
+func (r *Registry) selectTools(src Source) []tool.Advertised {
+	var names []string
+	var selected []tool.Advertised
+	for _, adv := range src.Tools {
+		names = append(names, adv.Name)
+		if name, renamed := src.Rename[adv.Name]; renamed {
+			r.missing[adv.Name] = fault.New(fault.UnknownTool, "", "tool %q of %s is registered as %q", adv.Name, src.Source,
+				name)
+		}
+		if matchesAny(src.Exclude, adv.Name) {
+			r.missing[adv.Name] = fault.New(fault.UnknownTool, "change exclude: in the server's entry",
+				"tool %q of %s is excluded", adv.Name, src.Source)
+			continue
+		}
+		selected = append(selected, adv)
+	}
+	for _, name := range slices.Sorted(maps.Keys(src.Rename)) {
+		r.warnUnmatched(src.String()+": rename", name, names)
+	}
+	for _, pattern := range src.Exclude {
+		r.warnUnmatched(src.String()+": exclude", pattern, names)
+	}
+	return selected
+}
+
+// warnUnmatched warns of a name or glob that names no tool. where is the text before it in the message.
+func (r *Registry) warnUnmatched(where, pattern string, names []string) {
+	switch {
+	case slices.ContainsFunc(names, func(name string) bool { return matches(pattern, name) }):
+	case isGlob(pattern):
+		r.warnf("%s: %q matches no tool", where, pattern)
+	default:
+		r.warnf("%s names the unknown tool %q%s", where, pattern, didYouMean(pattern, names))
+	}
+}
+
+func isGlob(pattern string) bool { return strings.ContainsAny(pattern, "*?[{") }
+
+// matches reports whether a name or glob matches the name of a tool.
+func matches(pattern, name string) bool {
+	if pattern == name {
+		return true
+	}
+	ok, err := doublestar.Match(pattern, name)
+	return ok && err == nil
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })
+}
+
+// expand replaces the globs in patterns by the names that they match, each name once. Other names stay, known or not.
+func expand(patterns, names []string) []string {
+	var out []string
+	for _, pattern := range patterns {
+		found := []string{pattern}
+		if isGlob(pattern) {
+			found = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !matches(pattern, name) })
+		}
+		for _, name := range found {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// argAliases returns other names of arguments, by those in the tool's schema: device commands accept packageId for
+// appId.
+func argAliases(src Source, properties map[string]property) map[string]string {
+	const appID, packageID = "appId", "packageId"
+	_, takesApp := properties[appID]
+	_, takesPackage := properties[packageID]
+	if src.Kind != tool.FromDevice || !takesApp || takesPackage {
+		return nil
+	}
+	return map[string]string{packageID: appID}
+}
+
+// withoutAliases returns arguments under the names in the tool's schema.
+func withoutAliases(aliases map[string]string, args map[string]any) map[string]any {
+	out := args
+	for alias, name := range aliases {
+		value, given := args[alias]
+		if _, twice := args[name]; !given || twice {
+			continue
+		}
+		if len(out) == len(args) {
+			out = maps.Clone(args)
+		}
+		delete(out, alias)
+		out[name] = value
+	}
+	return out
+}
+
+// renamedCaller calls a tool by the name that its source advertises, with arguments under the names in its schema.
+type renamedCaller struct {
+	tool.Caller
+	name    string
+	aliases map[string]string
+}
+
+// Call implements tool.Caller.
+func (c renamedCaller) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	call.Tool, call.Args = c.name, withoutAliases(c.aliases, call.Args)
+	return c.Caller.Call(ctx, call) //nolint:wrapcheck // it is a *fault.Error
+}

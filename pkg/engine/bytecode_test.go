@@ -27,11 +27,7 @@ func TestBytecodeKeyCoversAllInputs(t *testing.T) {
 	again := &memoryStore{}
 	g := newTestEngine(t, ``, func(s *Spec) { s.Store, s.Key = again, "" })
 	g.wait()
-	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("out of memory") })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.close()
+	v := newTestVM(t, func() {})
 	e := &Engine{spec: Spec{Store: again}, vm: v}
 	before := len(again.blobs)
 	for _, file := range []string{bundleName, "a"} {

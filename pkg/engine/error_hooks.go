@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"unsafe"
-
 	"modernc.org/libc"
 	lib "modernc.org/libquickjs"
 )
@@ -26,21 +24,16 @@ const (
 	nodeOverflowMessage    = "Maximum call stack size exceeded"
 )
 
-// exoticFlag is the bit that is set in objects whose class has exotic methods.
-const exoticFlag = 0x8
-
 // installErrorHooks makes QuickJS call defineErrorProperty for each property of a new error, until its stack is
 // defined.
 func (v *vm) installErrorHooks() {
-	methods := v.heap.allocate(int(unsafe.Sizeof(lib.TJSClassExoticMethods{})))
+	methods := v.heap.allocate(sizeOf[lib.TJSClassExoticMethods]())
 	*pointerAt[lib.TJSClassExoticMethods](methods) = lib.TJSClassExoticMethods{
 		Fdefine_own_property: cPointer(v, func(_ *libc.TLS, _ uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 {
 			return v.defineErrorProperty(obj, prop, val, getter, setter, flags)
 		}),
 	}
-	classes := pointerAt[lib.TJSRuntime](v.rt).Fclass_array
-	class := pointerAt[lib.TJSClass](classes + lib.EJS_CLASS_ERROR*unsafe.Sizeof(lib.TJSClass{}))
-	class.Fexotic = methods
+	v.setErrorMethods(methods)
 	v.errors.getter = cPointer(v, func(_ *libc.TLS, _ uintptr, this value, _ int32, _ uintptr, _ int32, data uintptr) value {
 		return v.readStack(this, *pointerAt[value](data))
 	})
@@ -55,15 +48,9 @@ func (v *vm) installErrorHooks() {
 	v.free(parser)
 }
 
-// errorPrototypes are the prototypes of the native error classes, indexed by lib.EJS_EVAL_ERROR and the others.
-func (v *vm) errorPrototypes() *[8]value {
-	return &pointerAt[lib.TJSContext](v.ctx).Fnative_error_proto
-}
-
 // defineErrorProperty defines a property of an error. All values are borrowed.
 func (v *vm) defineErrorProperty(obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 {
-	bits := &pointerAt[lib.TJSObject](pointerOf(obj)).F__ccgo16
-	*bits &^= exoticFlag
+	setExotic(obj, false)
 	switch {
 	case prop == lib.EJS_ATOM_stack && tag(val) == lib.EJS_TAG_STRING:
 		return v.defineLazyStack(obj, val)
@@ -74,7 +61,7 @@ func (v *vm) defineErrorProperty(obj value, prop lib.TJSAtom, val, getter, sette
 			defer v.free(val)
 		}
 	}
-	defer func() { *bits |= exoticFlag }()
+	defer setExotic(obj, true)
 	return lib.XJS_DefineProperty(v.tls, v.ctx, obj, prop, val, getter, setter, flags)
 }
 
@@ -88,8 +75,7 @@ func (v *vm) isRangeError(obj, message value) bool {
 	case pointerOf(v.errorPrototypes()[lib.EJS_INTERNAL_ERROR]):
 		return true
 	case pointerOf(v.errorPrototypes()[lib.EJS_SYNTAX_ERROR]):
-		frame := pointerAt[lib.TJSRuntime](v.rt).Fcurrent_stack_frame
-		byScript := frame != 0 && pointerOf(pointerAt[lib.TJSStackFrame](frame).Fcur_func) == v.errors.syntaxErrorConstructor
+		byScript := pointerOf(v.currentFunction()) == v.errors.syntaxErrorConstructor
 		return !byScript && v.stringEquals(message, quickjsOverflowMessage)
 	}
 	return false

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	lib "modernc.org/libquickjs"
 )
 
 func TestHostFaultStopsOnlyItsEngine(t *testing.T) {
@@ -340,12 +339,8 @@ func TestErrorsOfScriptsKeepTheirClass(t *testing.T) {
 
 func TestNestedExtraStack(t *testing.T) {
 	t.Parallel()
-	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("out of memory") })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.close()
-	size := func() int { return int(pointerAt[lib.TJSRuntime](v.rt).Fstack_size) }
+	v := newTestVM(t, func() {})
+	size := func() int { return int(v.stackLimit()) }
 	usual := size()
 	v.withExtraStack(func() {
 		more := size()

@@ -41,28 +41,16 @@ func splitProgram(program []byte) (table, bytecode []byte) {
 	return program[4:][:size], program[4+size:]
 }
 
-// eachFunction visits a function and all functions nested in it, outer functions first.
-func eachFunction(f value, visit func(*lib.TJSFunctionBytecode)) {
-	b := pointerAt[lib.TJSFunctionBytecode](pointerOf(f))
-	visit(b)
-	for _, x := range sliceAt[value](b.Fcpool, b.Fcpool_count) {
-		if tag(x) == lib.EJS_TAG_FUNCTION_BYTECODE {
-			eachFunction(x, visit)
-		}
-	}
-}
-
 // extractSources removes the source texts from the functions of a script, and returns the table of functionSources.
 func (v *vm) extractSources(script value, code []byte) []byte {
 	var table []byte
 	start := 0
-	eachFunction(script, func(b *lib.TJSFunctionBytecode) {
-		text := sliceAt[byte](b.Fdebug.Fsource, b.Fdebug.Fsource_len)
+	eachFunction(script, func(f bytecodeFunction) {
+		text := f.source()
 		start = findSource(code, text, start)
 		table = binary.LittleEndian.AppendUint32(table, uint32(start))
 		table = binary.LittleEndian.AppendUint32(table, uint32(len(text)))
-		lib.Xjs_free(v.tls, v.ctx, b.Fdebug.Fsource)
-		b.Fdebug.Fsource, b.Fdebug.Fsource_len = 0, 0
+		f.removeSource(v, 0)
 	})
 	return table
 }
@@ -83,33 +71,33 @@ func findSource(code, text []byte, near int) int {
 	return 0
 }
 
-// numberFunctions stores the number of each function, counting from 1, in the field for the length of its source text,
-// which is unused as long as the text is missing.
-func numberFunctions(script value) {
+// numberFunctions stores the number of each function, counting from 1.
+func (v *vm) numberFunctions(script value) {
 	n := int32(0)
-	eachFunction(script, func(b *lib.TJSFunctionBytecode) {
+	eachFunction(script, func(f bytecodeFunction) {
 		n++
-		b.Fdebug.Fsource_len = n
+		f.removeSource(v, n)
 	})
 }
 
 // installToString replaces Function.prototype.toString with one that restores the source text first.
 func (v *vm) installToString() {
-	functions := pointerAt[lib.TJSContext](v.ctx).Ffunction_proto
-	original, _ := v.get(functions, "toString")
-	v.defineProperty(functions, "toString", lib.MJS_PROP_WRITABLE|lib.MJS_PROP_CONFIGURABLE, v.newMethod("toString", func(this value, _ []value) (value, error) {
+	prototype := v.functionPrototype()
+	original, _ := v.get(prototype, "toString")
+	replacement := v.newMethod("toString", func(this value, _ []value) (value, error) {
 		v.restoreSource(this)
 		return v.result(lib.XJS_Call(v.tls, v.ctx, original, this, 0, 0))
-	}))
+	})
+	v.defineProperty(prototype, "toString", lib.MJS_PROP_WRITABLE|lib.MJS_PROP_CONFIGURABLE, replacement)
 }
 
 // restoreSource restores the source text of a function of the script.
-func (v *vm) restoreSource(f value) {
-	b := bytecodeOf(f)
-	if b == nil || b.Fdebug.Fsource != 0 || b.Fdebug.Fsource_len == 0 {
+func (v *vm) restoreSource(x value) {
+	f, isFunction := functionOf(x)
+	if !isFunction {
 		return
 	}
-	text := v.sources.text(int(b.Fdebug.Fsource_len) - 1)
-	b.Fdebug.Fsource, b.Fdebug.Fsource_len = lib.Xjs_malloc(v.tls, v.ctx, lib.Tsize_t(len(text))), int32(len(text))
-	copy(sliceAt[byte](b.Fdebug.Fsource, len(text)), text)
+	if n, ok := f.number(); ok {
+		f.setSource(v, v.sources.text(int(n)-1))
+	}
 }

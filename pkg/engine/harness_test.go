@@ -2,7 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -12,7 +14,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := checkVersions(); err != nil {
+		fmt.Fprintln(os.Stderr, err) // first, because a changed layout may crash the tests
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // testTimeout is how long a test waits for something that takes milliseconds, or seconds when QuickJS is compiled with
 // the race detector.

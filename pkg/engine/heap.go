@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"unsafe"
-
 	"modernc.org/libc"
 	lib "modernc.org/libquickjs"
 	"modernc.org/memory"
@@ -20,7 +18,7 @@ type heap struct {
 
 // mallocFunctions returns the C table of functions that QuickJS allocates with.
 func (h *heap) mallocFunctions(v *vm) uintptr {
-	table := h.allocate(int(unsafe.Sizeof(lib.TJSMallocFunctions{})))
+	table := h.allocate(sizeOf[lib.TJSMallocFunctions]())
 	*pointerAt[lib.TJSMallocFunctions](table) = lib.TJSMallocFunctions{
 		Fjs_malloc: cPointer(v, func(_ *libc.TLS, state uintptr, size lib.Tsize_t) uintptr {
 			p := h.allocate(int(size))
@@ -37,7 +35,7 @@ func (h *heap) mallocFunctions(v *vm) uintptr {
 			return h.reallocate(state, p, int(size))
 		}),
 		Fjs_malloc_usable_size: cPointer(v, func(_ *libc.TLS, p uintptr) lib.Tsize_t {
-			return lib.Tsize_t(memory.UintptrUsableSize(p))
+			return lib.Tsize_t(usableSize(p))
 		}),
 	}
 	return table
@@ -45,11 +43,9 @@ func (h *heap) mallocFunctions(v *vm) uintptr {
 
 // updateMallocState updates the counters by which QuickJS decides when to run its cycle collector.
 func (h *heap) updateMallocState(state uintptr, blocks int) {
-	s := pointerAt[lib.TJSMallocState](state)
-	s.Fmalloc_count += lib.Tsize_t(blocks)
-	s.Fmalloc_size = lib.Tsize_t(h.used)
+	setMallocState(state, blocks, h.used)
 	if h.rt != 0 {
-		h.capGCThreshold(&pointerAt[lib.TJSRuntime](h.rt).Fmalloc_gc_threshold)
+		h.capGCThreshold(gcThreshold(h.rt))
 	}
 }
 
@@ -72,12 +68,12 @@ func (h *heap) allocate(size int) uintptr {
 	if err != nil || p == 0 {
 		h.outOfMemory()
 	}
-	h.used += memory.UintptrUsableSize(p)
+	h.used += usableSize(p)
 	return p
 }
 
 func (h *heap) free(p uintptr) {
-	h.used -= memory.UintptrUsableSize(p)
+	h.used -= usableSize(p)
 	_ = h.allocator.UintptrFree(p)
 }
 
@@ -85,7 +81,7 @@ func (h *heap) reallocate(state, p uintptr, size int) uintptr {
 	h.checkStopped()
 	before, blocks := 0, 1
 	if p != 0 {
-		before, blocks = memory.UintptrUsableSize(p), 0
+		before, blocks = usableSize(p), 0
 	}
 	if size == 0 {
 		if p != 0 {
@@ -99,7 +95,7 @@ func (h *heap) reallocate(state, p uintptr, size int) uintptr {
 	if err != nil || q == 0 {
 		h.outOfMemory()
 	}
-	h.used += memory.UintptrUsableSize(q) - before
+	h.used += usableSize(q) - before
 	h.updateMallocState(state, blocks)
 	return q
 }

@@ -115,11 +115,7 @@ func TestFunctionSourceFromStoredBytecode(t *testing.T) {
 func TestLimitsValuesPassedToHost(t *testing.T) {
 	t.Parallel()
 	var got []string
-	v, err := newVM(DefaultMemoryLimit, func() {}, func() { t.Error("out of memory") })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.close()
+	v := newTestVM(t, func() {})
 	for _, code := range []string{
 		`let x = [1]; for (let i = 0; i < 60; i++) x = [x, x]; x`, `const c = {}; c.c = c; c`, `const a = []; a.length = 2 ** 32 - 1; a`,
 		`() => {}`, `Symbol("s")`, `({ get x() { throw new Error("of a getter") } })`,

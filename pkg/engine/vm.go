@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
-	"unsafe"
 
 	"modernc.org/libc"
 	lib "modernc.org/libquickjs"
@@ -35,7 +33,7 @@ func newVM(limit int, check func(), full func()) (*vm, error) {
 		return v, errors.New("not enough memory for a JavaScript runtime")
 	}
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, maxStackSlots)
-	lib.XJS_SetGCThreshold(v.tls, v.rt, lib.Tsize_t(min(gcThreshold, limit/2)))
+	lib.XJS_SetGCThreshold(v.tls, v.rt, lib.Tsize_t(min(firstGCThreshold, limit/2)))
 	v.heap.rt = v.rt
 	if v.ctx = lib.XJS_NewContext(v.tls, v.rt); v.ctx == 0 {
 		return v, errors.New("not enough memory for a JavaScript context")
@@ -51,32 +49,13 @@ func newVM(limit int, check func(), full func()) (*vm, error) {
 	return v, nil
 }
 
-// gcThreshold is the memory in bytes at which the cycle collector first runs. It is more than a server uses after
+// firstGCThreshold is the memory in bytes at which the cycle collector first runs. It is more than a server uses after
 // loading.
-const gcThreshold = 48 << 20
+const firstGCThreshold = 48 << 20
 
 func (v *vm) close() {
 	v.tls.Close()
 	v.heap.close()
-}
-
-// cFunction lists the types of Go functions that QuickJS calls.
-type cFunction interface {
-	func(tls *libc.TLS, rt, opaque uintptr) int32 |
-		func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32) value |
-		func(tls *libc.TLS, ctx uintptr, promise, reason value, handled int32, opaque uintptr) |
-		func(tls *libc.TLS, state uintptr, size lib.Tsize_t) uintptr |
-		func(tls *libc.TLS, state, p uintptr) |
-		func(tls *libc.TLS, state, p uintptr, size lib.Tsize_t) uintptr |
-		func(tls *libc.TLS, p uintptr) lib.Tsize_t |
-		func(tls *libc.TLS, ctx uintptr, obj value, prop lib.TJSAtom, val, getter, setter value, flags int32) int32 |
-		func(tls *libc.TLS, ctx uintptr, this value, argc int32, argv uintptr, magic int32, data uintptr) value
-}
-
-// cPointer returns a C function pointer for f, which is valid until the vm is closed.
-func cPointer[F cFunction](v *vm, f F) uintptr {
-	v.callbacks = append(v.callbacks, f)
-	return *(*uintptr)(unsafe.Pointer(&f))
 }
 
 // setRejectionHandler sets the function that is called for each promise that is rejected without a handler, and again
@@ -157,7 +136,7 @@ func (v *vm) call(f value, args ...value) (value, error) {
 // withExtraStack calls f with a larger stack limit, so that f can run JavaScript after a stack overflow.
 func (v *vm) withExtraStack(f func()) {
 	const headroom = 500
-	before := pointerAt[lib.TJSRuntime](v.rt).Fstack_size // more than usual when f itself came from here
+	before := v.stackLimit() // already larger if calls are nested
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, lib.MaxStackSlots+headroom)
 	defer lib.XJS_SetMaxStackSize(v.tls, v.rt, before)
 	f()
@@ -195,7 +174,7 @@ func (v *vm) compile(code []byte, file string, native bool) ([]byte, error) {
 	if !native {
 		table = v.extractSources(f, code)
 	}
-	size := v.heap.allocate(int(unsafe.Sizeof(lib.Tsize_t(0))))
+	size := v.heap.allocate(sizeOf[lib.Tsize_t]())
 	defer v.heap.free(size)
 	p := lib.XJS_WriteObject(v.tls, v.ctx, size, f, lib.MJS_WRITE_OBJ_BYTECODE)
 	if p == 0 {
@@ -217,7 +196,7 @@ func (v *vm) runProgram(program, code []byte) (value, error) {
 	}
 	if len(table) > 0 {
 		v.sources = functionSources{code, bytes.Clone(table)} // a clone, so that the program can be garbage-collected
-		numberFunctions(f)
+		v.numberFunctions(f)
 	}
 	return v.result(lib.XJS_EvalFunction(v.tls, v.ctx, f))
 }
@@ -261,14 +240,14 @@ func (v *vm) newString(s string) value {
 
 // toString returns String(x). Lone surrogates are three bytes each, see wellFormed.
 func (v *vm) toString(x value) (string, error) {
-	size := v.heap.allocate(int(unsafe.Sizeof(lib.Tsize_t(0))))
+	size := v.heap.allocate(sizeOf[lib.Tsize_t]())
 	defer v.heap.free(size)
 	p := lib.XJS_ToCStringLen2(v.tls, v.ctx, size, x, 0)
 	if p == 0 {
 		return "", &exception{lib.XJS_GetException(v.tls, v.ctx)}
 	}
 	defer lib.XJS_FreeCString(v.tls, v.ctx, p)
-	return string(goBytes(p, int(*pointerAt[lib.Tsize_t](size)))), nil
+	return string(copyBytes(p, int(*pointerAt[lib.Tsize_t](size)))), nil
 }
 
 // newBytes returns a Uint8Array with a copy of b.
@@ -303,14 +282,14 @@ func (v *vm) newSharedFloats(n int) ([]float64, value) {
 
 // bytesOf returns a copy of the bytes of an ArrayBuffer, typed array or DataView; ok is false for other values.
 func (v *vm) bytesOf(x value) ([]byte, bool) {
-	sizes := v.heap.allocate(3 * int(unsafe.Sizeof(lib.Tsize_t(0))))
+	sizes := v.heap.allocate(3 * sizeOf[lib.Tsize_t]())
 	defer v.heap.free(sizes)
 	n := sliceAt[lib.Tsize_t](sizes, 3)
 	if p := lib.XJS_GetArrayBuffer(v.tls, v.ctx, sizes, x); p != 0 {
-		return goBytes(p, int(n[0])), true
+		return copyBytes(p, int(n[0])), true
 	}
 	v.clearException()
-	const word = unsafe.Sizeof(lib.Tsize_t(0))
+	word := uintptr(sizeOf[lib.Tsize_t]())
 	buffer, err := v.result(lib.XJS_GetTypedArrayBuffer(v.tls, v.ctx, x, sizes, sizes+word, 0))
 	if err != nil {
 		v.freeError(err)
@@ -323,18 +302,17 @@ func (v *vm) bytesOf(x value) ([]byte, bool) {
 		v.clearException()
 		return []byte{}, true
 	}
-	return goBytes(p+uintptr(offset), int(length)), true
+	return copyBytes(p+uintptr(offset), int(length)), true
 }
 
 // dataViewBytes returns a copy of the bytes of a DataView; ok is false for other values.
-func (v *vm) dataViewBytes(x value) ([]byte, bool) {
-	if tag(x) != lib.EJS_TAG_OBJECT || pointerAt[lib.TJSObject](pointerOf(x)).Fclass_id != lib.EJS_CLASS_DATAVIEW {
+func (v *vm) dataViewBytes(x value) (b []byte, ok bool) {
+	buffer, start, end, ok := dataView(x)
+	if !ok {
 		return nil, false
 	}
-	view := *(**lib.TJSTypedArray)(unsafe.Pointer(&pointerAt[lib.TJSObject](pointerOf(x)).Fu))
-	all, _ := v.bytesOf(newValue(lib.EJS_TAG_OBJECT, uint64(view.Fbuffer)))
-	start, end := int(view.Foffset), int(view.Foffset)+int(view.Flength)
-	if view.Ftrack_rab != 0 {
+	all, _ := v.bytesOf(buffer)
+	if end < 0 {
 		end = max(start, len(all))
 	}
 	if end > len(all) {
@@ -353,10 +331,10 @@ func (v *vm) isFunction(x value) bool { return lib.XJS_IsFunction(v.tls, v.ctx, 
 
 // keys returns the names of the own enumerable properties of an object.
 func (v *vm) keys(x value) ([]string, error) {
-	out := v.heap.allocate(2 * int(unsafe.Sizeof(uintptr(0))))
+	out := v.heap.allocate(2 * sizeOf[uintptr]())
 	defer v.heap.free(out)
 	const flags = lib.MJS_GPN_STRING_MASK | lib.MJS_GPN_ENUM_ONLY
-	count := out + unsafe.Sizeof(uintptr(0))
+	count := out + uintptr(sizeOf[uintptr]())
 	if lib.XJS_GetOwnPropertyNames(v.tls, v.ctx, out, count, x, flags) < 0 {
 		return nil, &exception{lib.XJS_GetException(v.tls, v.ctx)}
 	}
@@ -395,43 +373,4 @@ func (v *vm) cBytes(b []byte) uintptr {
 	p := v.heap.allocate(max(1, len(b)))
 	copy(sliceAt[byte](p, len(b)), b)
 	return p
-}
-
-func goBytes(p uintptr, n int) []byte {
-	b := make([]byte, n)
-	copy(b, sliceAt[byte](p, n))
-	return b
-}
-
-// pointerAt returns a pointer to the T at an address of C memory, which Go does not manage.
-func pointerAt[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
-
-func sliceAt[T any, N int | int32 | uint32](p uintptr, n N) []T {
-	return unsafe.Slice(pointerAt[T](p), n)
-}
-
-// The layout of a value on 64-bit machines.
-
-const valueSize = int(unsafe.Sizeof(value{}))
-
-func tag(x value) int32         { return int32(x.Ftag) }
-func pointerOf(x value) uintptr { return *(*uintptr)(unsafe.Pointer(&x)) }
-func undefined() value          { return value{Ftag: lib.EJS_TAG_UNDEFINED} }
-func intOf(x value) int32       { return int32(*(*uint64)(unsafe.Pointer(&x))) }
-func floatOf(x value) float64   { return *(*float64)(unsafe.Pointer(&x)) }
-func newBool(b bool) (x value) {
-	return newValue(lib.EJS_TAG_BOOL, uint64(*(*byte)(unsafe.Pointer(&b))))
-}
-
-func newNumber(f float64) value {
-	if i := int32(f); float64(i) == f && (i != 0 || !math.Signbit(f)) {
-		return newValue(lib.EJS_TAG_INT, uint64(uint32(i)))
-	}
-	return newValue(lib.EJS_TAG_FLOAT64, math.Float64bits(f))
-}
-
-func newValue(tag int64, bits uint64) (x value) {
-	*(*uint64)(unsafe.Pointer(&x)) = bits
-	x.Ftag = tag
-	return x
 }

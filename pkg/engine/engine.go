@@ -57,8 +57,8 @@ type Exit struct {
 // Engine is a running bundle.
 type Engine struct {
 	spec     Spec
-	syncOps  map[string]syncOp
-	asyncOps map[string]asyncOp
+	syncOps  opTable
+	asyncOps opTable
 
 	// ctx is cancelled when the engine stops; stop has the exit.
 	ctx  context.Context //nolint:containedctx // the lifetime of the engine

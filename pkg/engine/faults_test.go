@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -16,18 +15,18 @@ func TestHostFaultStopsOnlyItsEngine(t *testing.T) {
 	t.Parallel()
 	var none *Engine
 	for name, c := range map[string]struct {
-		fault syncOp
+		fault op
 		want  string
 	}{
-		"a panic":              {func(*Engine, []any) (any, error) { panic("on purpose") }, "on purpose"},
-		"a missing pointer":    {func(*Engine, []any) (any, error) { return none.spec, nil }, "nil pointer dereference"},
-		"an index":             {func(_ *Engine, args []any) (any, error) { return args[5], nil }, "index out of range"},
-		"an end of goroutines": {func(*Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }, "the engine's goroutine exited unexpectedly"},
-		"an invalid address": {func(e *Engine, _ []any) (any, error) {
-			return float64(*pointerAt[byte](e.vm.heap.allocate(1) + 1<<44)), nil
+		"a panic":              {func(*call) (any, error) { panic("on purpose") }, "on purpose"},
+		"a missing pointer":    {func(*call) (any, error) { return none.spec, nil }, "nil pointer dereference"},
+		"an index":             {func(c *call) (any, error) { return c.args[5], nil }, "index out of range"},
+		"an end of goroutines": {func(*call) (any, error) { runtime.Goexit(); return nil, nil }, "the engine's goroutine exited unexpectedly"},
+		"an invalid address": {func(c *call) (any, error) {
+			return float64(*pointerAt[byte](c.vm.heap.allocate(1) + 1<<44)), nil
 		}, "invalid memory address"},
-		"corrupted memory of the VM": {func(e *Engine, _ []any) (any, error) {
-			clear(sliceAt[byte](e.vm.ctx, 200))
+		"corrupted memory of the VM": {func(c *call) (any, error) {
+			clear(sliceAt[byte](c.vm.ctx, 200))
 			return nil, nil
 		}, "nil pointer dereference"},
 	} {
@@ -43,11 +42,14 @@ func TestHostFaultStopsOnlyItsEngine(t *testing.T) {
 	}
 }
 
+// asyncFault returns a change that replaces the asynchronous operation which callsAsyncOp calls.
+func asyncFault(f op) func(*Engine) { return func(e *Engine) { e.asyncOps["crypto.pbkdf2"] = f } }
+
+const callsAsyncOp = `__trailblaze_require("crypto", "a.ts").pbkdf2("a", "b", 1, 8, "sha1", (e) => console.log(e.message));`
+
 func TestPanicInAsyncOpStopsOnlyItsEngine(t *testing.T) {
 	t.Parallel()
-	g := newTestEngine(t, `await new Promise(() => {})`, func(e *Engine) {
-		e.startAsync(0, func(context.Context, *Engine, []any) (any, error) { panic("in the background") }, nil)
-	})
+	g := newTestEngine(t, callsAsyncOp, asyncFault(func(*call) (any, error) { panic("in the background") }))
 	if exit := g.wait(); exit.Panic != "in the background" || !strings.Contains(g.stderr.String(), "panic: in the background") {
 		t.Errorf("exit %+v, stderr %q", exit, g.stderr)
 	}
@@ -55,9 +57,7 @@ func TestPanicInAsyncOpStopsOnlyItsEngine(t *testing.T) {
 
 func TestGoexitInAsyncOpRejects(t *testing.T) {
 	t.Parallel()
-	got := run(t, `__trailblaze_require("crypto", "a.ts").pbkdf2("a", "b", 1, 8, "sha1", (e) => console.log(e.message))`, func(e *Engine) {
-		e.asyncOps["crypto.pbkdf2"] = func(context.Context, *Engine, []any) (any, error) { runtime.Goexit(); return nil, nil }
-	})
+	got := run(t, callsAsyncOp, asyncFault(func(*call) (any, error) { runtime.Goexit(); return nil, nil }))
 	if got != "the operation ended without a result\n" {
 		t.Errorf("stdout %q", got)
 	}
@@ -66,14 +66,12 @@ func TestGoexitInAsyncOpRejects(t *testing.T) {
 func TestAsyncOpsEndWithEngine(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan bool), false
-	g := newTestEngine(t, `await new Promise(() => {})`, func(e *Engine) {
-		e.startAsync(0, func(ctx context.Context, _ *Engine, _ []any) (any, error) {
-			close(begun)
-			<-ctx.Done()
-			ended = true
-			return nil, ctx.Err()
-		}, nil)
-	})
+	g := newTestEngine(t, callsAsyncOp, asyncFault(func(c *call) (any, error) {
+		close(begun)
+		<-c.ctx.Done()
+		ended = true
+		return nil, c.ctx.Err()
+	}))
 	<-begun
 	g.Kill()
 	if exit := g.wait(); exit.Signal != "SIGKILL" || !ended {
@@ -460,7 +458,7 @@ func TestPanickedEnginesReleaseMemory(t *testing.T) {
 		return
 	}
 	const code = `const a = []; for (let i = 0; i < 200; i++) a.push("x".repeat(1e5) + i); process.memoryUsage.rss()`
-	crash := func(e *Engine) { e.syncOps["process.memory"] = func(*Engine, []any) (any, error) { panic("now") } }
+	crash := func(e *Engine) { e.syncOps["process.memory"] = func(*call) (any, error) { panic("now") } }
 	once := func() { newTestEngine(t, code, crash).wait() }
 	once()
 	before := residentMemory(t)

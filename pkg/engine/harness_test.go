@@ -18,6 +18,10 @@ func TestMain(m *testing.M) {
 	if err := checkVersions(); err != nil {
 		fmt.Fprintln(os.Stderr, err) // first, because a changed layout may crash the tests
 	}
+	if os.Getenv("TRAILBLAZE_TEST_MEMORY_ATTACKS") != "" {
+		attackMain()
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

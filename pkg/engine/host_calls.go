@@ -2,7 +2,7 @@ package engine
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -10,46 +10,41 @@ import (
 // hostCall implements host.call(name, ...args), which runs a synchronous operation.
 func (e *Engine) hostCall(args []value) (value, error) {
 	e.stop.check()
-	name, list, err := e.convertArgs(args)
+	c := &call{Engine: e, ctx: e.ctx}
+	f, err := c.prepare(e.syncOps, args)
 	if err != nil {
 		return undefined(), err
 	}
-	f, ok := e.syncOps[name]
-	if !ok {
-		return undefined(), e.unavailableError(name)
-	}
-	r, err := f(e, list)
+	r, err := f(c)
 	e.stop.check()
 	if err != nil {
 		return undefined(), err
 	}
-	return e.vm.fromGo(r)
+	x, err := e.vm.fromGo(r)
+	c.finish()
+	return x, err
 }
 
-// hostStart implements host.startAsync(id, name, ...args), which starts an asynchronous operation. When it ends,
-// the bootstrap's settle is called with the id.
+// hostStart implements host.startAsync(id, name, ...args), which starts an asynchronous operation. When it ends, the
+// bootstrap's settle is called with the id.
 func (e *Engine) hostStart(args []value) (value, error) {
 	e.stop.check()
-	id := args[0]
-	name, list, err := e.convertArgs(args[1:])
+	c := &call{Engine: e, ctx: e.ctx, async: true}
+	f, err := c.prepare(e.asyncOps, args[1:])
 	if err != nil {
 		return undefined(), err
 	}
-	f, ok := e.asyncOps[name]
-	if !ok {
-		return undefined(), e.unavailableError(name)
-	}
-	e.startAsync(int(intOf(id)), f, list)
+	e.startAsync(int(intOf(args[0])), f, c)
 	return undefined(), nil
 }
 
-// startAsync runs an asynchronous operation on a goroutine of its own. A panic in it stops the engine. Its arguments
-// count as memory of the script until it ends.
-func (e *Engine) startAsync(id int, f asyncOp, args []any) {
-	size := argsSize(args)
-	if size > 0 {
-		e.vm.heap.reserve(size)
-	}
+// asyncOpSize is what an asynchronous operation needs besides its arguments and its result, mostly for its goroutine.
+const asyncOpSize = 16 << 10
+
+// startAsync runs an asynchronous operation on a goroutine of its own. A panic in it stops the engine. What the call has
+// reserved is released when its result has been passed to the script.
+func (e *Engine) startAsync(id int, f op, c *call) {
+	e.vm.heap.reserve(asyncOpSize)
 	e.ref()
 	e.goroutines.Go(func() {
 		var r any
@@ -57,39 +52,26 @@ func (e *Engine) startAsync(id int, f asyncOp, args []any) {
 		defer func() {
 			e.tasks.add(func() {
 				e.unref()
-				e.vm.heap.used -= size
 				e.settle(id, r, err)
+				e.vm.heap.release(asyncOpSize)
+				c.finish()
 			})
 		}()
 		defer e.recoverPanic()
-		r, err = f(e.ctx, e, args)
+		r, err = f(c)
 	})
 }
 
-// argsSize returns the bytes of strings and binary data among arguments.
-func argsSize(args []any) int {
-	n := 0
-	for _, arg := range args {
-		switch arg := arg.(type) {
-		case []byte:
-			n += len(arg)
-		case string:
-			n += len(arg)
-		}
-	}
-	return n
-}
-
 // withComputeSlot limits how many operations that compute run at the same time.
-func withComputeSlot(f asyncOp) asyncOp {
-	return func(ctx context.Context, e *Engine, args []any) (any, error) {
+func withComputeSlot(f op) op {
+	return func(c *call) (any, error) {
 		select {
-		case e.computeSlots <- struct{}{}:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for a compute slot: %w", ctx.Err())
+		case c.computeSlots <- struct{}{}:
+		case <-c.ctx.Done():
+			return nil, fmt.Errorf("wait for a compute slot: %w", c.ctx.Err())
 		}
-		defer func() { <-e.computeSlots }()
-		return f(ctx, e, args)
+		defer func() { <-c.computeSlots }()
+		return f(c)
 	}
 }
 
@@ -121,22 +103,35 @@ func (e *Engine) hostRunMicrotasks([]value) (value, error) {
 	}
 }
 
-// convertArgs converts the arguments of host.call: the name of an operation, and the operation's arguments.
-func (e *Engine) convertArgs(args []value) (string, []any, error) {
+// prepare converts the arguments of host.call: the name of an operation, and its arguments. It returns the operation.
+func (c *call) prepare(ops opTable, args []value) (op, error) {
 	if len(args) == 0 {
-		return "", nil, fmt.Errorf("the name of an operation is missing")
+		return nil, errors.New("the name of an operation is missing")
 	}
-	name, err := e.vm.toString(args[0])
+	name, err := c.vm.toString(args[0])
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	list := make([]any, len(args)-1)
+	f, ok := ops[name]
+	if !ok {
+		return nil, c.unavailableError(name)
+	}
+	converter := copier{vm: c.vm, left: maxValues, borrow: !c.async, reserve: c.reserveArgument}
+	c.args = make([]any, len(args)-1)
 	for i, arg := range args[1:] {
-		if list[i], err = e.vm.toGo(arg); err != nil {
-			return "", nil, err
+		if c.args[i], err = converter.copy(arg, 0); err != nil {
+			c.finish()
+			return nil, err
 		}
 	}
-	return name, list, nil
+	c.reserveArgument((maxValues - converter.left) * convertedSize)
+	return f, nil
+}
+
+// reserveArgument is reserve on the main goroutine.
+func (c *call) reserveArgument(size int) {
+	c.vm.heap.reserve(size)
+	c.reserved += size
 }
 
 // unavailableError returns the error of an operation that the engine does not have; it names the module that scripts

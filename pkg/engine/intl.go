@@ -33,23 +33,29 @@ const intlCall = `globalThis.intlCall = ((cache) => (text) => {
   }
 })(new Map())`
 
-func intlOps() (map[string]syncOp, map[string]asyncOp) {
-	return map[string]syncOp{
-		"intl.call": func(e *Engine, args []any) (any, error) { return e.intl.call(args[0]) },
-		"intl.collator": func(e *Engine, args []any) (any, error) {
-			return e.intl.collators.id(arg[string](args, 0), arg[string](args, 1), arg[bool](args, 2), arg[bool](args, 3), arg[string](args, 4))
-		},
-		"intl.compare": func(e *Engine, args []any) (any, error) {
-			return float64(e.intl.collators.list[intArg(args, 0)].compare(arg[string](args, 1), arg[string](args, 2))), nil
-		},
-		"intl.locale": func(_ *Engine, args []any) (any, error) {
-			name, collates, err := describeLocale(arg[string](args, 0))
+func intlOps() (syncOps, asyncOps opTable) {
+	return opTable{
+		"intl.call":     func(c *call) (any, error) { return c.intl.call(arg[string](c.args, 0)) },
+		"intl.collator": newCollatorNumber,
+		"intl.compare":  compareStrings,
+		"intl.locale": func(c *call) (any, error) {
+			name, collates, err := describeLocale(arg[string](c.args, 0))
 			return map[string]any{"name": name, "collates": collates}, err
 		},
 	}, nil
 }
 
-func (i *intlVM) call(request any) (any, error) {
+// maxIntlRequest is the size limit of a request in bytes, of which the VM stores up to 100. intlMemoryLimit is the memory
+// limit of the VM in bytes.
+const (
+	maxIntlRequest  = 64 << 10
+	intlMemoryLimit = 64 << 20
+)
+
+func (i *intlVM) call(request string) (any, error) {
+	if len(request) > maxIntlRequest {
+		return nil, tooLargeError("the size of the options", maxIntlRequest)
+	}
 	i.once.Do(func() { i.err = i.start() })
 	if i.err != nil {
 		return nil, i.err
@@ -63,6 +69,7 @@ func (i *intlVM) start() error {
 		return fmt.Errorf("start the VM of Intl: %w", err)
 	}
 	i.vm = vm
+	vm.SetMemoryLimit(intlMemoryLimit)
 	if err := intl.Register(vm); err != nil {
 		return fmt.Errorf("load Intl: %w", err)
 	}

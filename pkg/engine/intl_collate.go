@@ -27,23 +27,38 @@ type collator struct {
 	full       *collate.Collator // nil: nothing is compared after case
 }
 
-// id implements intl.collator(locale, sensitivity, numeric, ignorePunctuation, caseFirst): it returns the number of a
-// collator for intl.compare.
-func (c *collators) id(locale, sensitivity string, numeric, ignorePunctuation bool, caseFirst string) (int, error) {
-	key := fmt.Sprint(locale, sensitivity, numeric, ignorePunctuation, caseFirst)
-	if id, ok := c.ids[key]; ok {
+const (
+	collatorSize    = 16 << 10 // about the memory of a collator in bytes
+	collationFactor = 24       // bytes that a comparison needs at most for each byte of the strings
+)
+
+// newCollatorNumber implements intl.collator(locale, sensitivity, numeric, ignorePunctuation, caseFirst): it returns the
+// number of a collator for intl.compare, which exists as long as the engine.
+func newCollatorNumber(c *call) (any, error) {
+	all := &c.intl.collators
+	key := fmt.Sprintf("%q", c.args)
+	if id, ok := all.ids[key]; ok {
 		return id, nil
 	}
-	tag, err := languageTag(locale)
+	tag, err := languageTag(arg[string](c.args, 0))
 	if err != nil {
 		return 0, err
 	}
-	if c.ids == nil {
-		c.ids = map[string]int{}
+	c.vm.heap.reserve(collatorSize)
+	if all.ids == nil {
+		all.ids = map[string]int{}
 	}
-	c.list = append(c.list, newCollator(tag, sensitivity, numeric, ignorePunctuation, caseFirst))
-	c.ids[key] = len(c.list) - 1
-	return c.ids[key], nil
+	made := newCollator(tag, arg[string](c.args, 1), arg[bool](c.args, 2), arg[bool](c.args, 3), arg[string](c.args, 4))
+	all.list = append(all.list, made)
+	all.ids[key] = len(all.list) - 1
+	return all.ids[key], nil
+}
+
+// compareStrings implements intl.compare(collator, a, b): it returns -1, 0 or 1.
+func compareStrings(c *call) (any, error) {
+	a, b := arg[string](c.args, 1), arg[string](c.args, 2)
+	c.reserve(collationFactor * (len(a) + len(b)))
+	return c.intl.collators.list[intArg(c.args, 0)].compare(a, b), nil
 }
 
 func newCollator(tag language.Tag, sensitivity string, numeric, ignorePunctuation bool, caseFirst string) *collator {
@@ -117,8 +132,12 @@ func uppercasePositions(text string) string {
 var errLocale = &hostError{Name: "RangeError", Message: "Incorrect locale information provided"}
 
 // languageTag parses a locale. A well-formed tag of an unknown language is valid.
-func languageTag(locale string) (language.Tag, error) {
-	tag, err := language.Parse(locale)
+func languageTag(locale string) (tag language.Tag, err error) {
+	const maxSize = 256 // bytes
+	if len(locale) > maxSize {
+		return tag, errLocale
+	}
+	tag, err = language.Parse(locale)
 	var unknown language.ValueError
 	if err != nil && !errors.As(err, &unknown) || strings.Contains(locale, "_") {
 		return tag, errLocale

@@ -1,6 +1,9 @@
 package engine
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // maxValueBytes is the largest value that an operation returns: a file, a body or random bytes. It is more than the
 // largest result of a tool, and a quarter of DefaultMemoryLimit.
@@ -31,4 +34,15 @@ func intArg(args []any, i int) int64 {
 		return math.MinInt64
 	}
 	return int64(v)
+}
+
+// tooLargeError is the error of a value that exceeds a limit in bytes.
+func tooLargeError(what string, limit int) error {
+	size := fmt.Sprintf("%d MiB", limit>>20)
+	if limit < 1<<20 {
+		size = fmt.Sprintf("%d KiB", limit>>10)
+	}
+	return &hostError{
+		Code: "ERR_OUT_OF_RANGE", Name: "RangeError", Message: what + " exceeds " + size + ", the limit of the embedded engine",
+	}
 }

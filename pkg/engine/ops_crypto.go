@@ -24,8 +24,8 @@ const maxIterations = 20_000_000
 
 // cryptoOps returns the operations for hashes, derived keys and random bytes. An incremental hash is passed as its
 // serialized state, so that it needs no handle.
-func cryptoOps() (map[string]syncOp, map[string]asyncOp) {
-	ops := map[string]syncOp{
+func cryptoOps() (syncOps, asyncOps opTable) {
+	ops := opTable{
 		"crypto.hash":     hashBytes,
 		"crypto.describe": describeHash,
 		"crypto.update":   updateHash,
@@ -33,10 +33,10 @@ func cryptoOps() (map[string]syncOp, map[string]asyncOp) {
 		"crypto.random":   randomBytes,
 		"crypto.uuid":     randomUUID,
 		"crypto.equal":    equalBytes,
-		"crypto.pbkdf2":   func(e *Engine, args []any) (any, error) { return derivePBKDF2(e.ctx, e, args) },
+		"crypto.pbkdf2":   derivePBKDF2,
 		"crypto.hkdf":     deriveHKDF,
 	}
-	jobs := map[string]asyncOp{
+	jobs := opTable{
 		"crypto.pbkdf2": withComputeSlot(derivePBKDF2),
 	}
 	return ops, jobs
@@ -72,20 +72,20 @@ func newHash(name string) func() hash.Hash {
 }
 
 // hashBytes implements crypto.hash(algorithm, data); it returns nil when the algorithm is unknown.
-func hashBytes(_ *Engine, args []any) (any, error) {
-	algorithm := newHash(arg[string](args, 0))
+func hashBytes(c *call) (any, error) {
+	algorithm := newHash(arg[string](c.args, 0))
 	if algorithm == nil {
 		return nil, nil
 	}
 	h := algorithm()
-	h.Write(arg[[]byte](args, 1))
+	h.Write(arg[[]byte](c.args, 1))
 	return h.Sum(nil), nil
 }
 
 // describeHash implements crypto.describe(algorithm): it returns [block size, digest size] in bytes, nil when the
 // algorithm is unknown.
-func describeHash(_ *Engine, args []any) (any, error) {
-	algorithm := newHash(arg[string](args, 0))
+func describeHash(c *call) (any, error) {
+	algorithm := newHash(arg[string](c.args, 0))
 	if algorithm == nil {
 		return nil, nil
 	}
@@ -94,22 +94,22 @@ func describeHash(_ *Engine, args []any) (any, error) {
 }
 
 // updateHash implements crypto.update(algorithm, state or nil, data): it returns the new state.
-func updateHash(_ *Engine, args []any) (any, error) {
-	h, err := resumeHash(args)
+func updateHash(c *call) (any, error) {
+	h, err := resumeHash(c.args)
 	if err != nil {
 		return nil, err
 	}
-	h.Write(arg[[]byte](args, 2))
+	h.Write(arg[[]byte](c.args, 2))
 	return h.(encoding.BinaryMarshaler).MarshalBinary() //nolint:errcheck // every hash of newHash implements it
 }
 
 // digestHash implements crypto.digest(algorithm, state or nil, data): it returns the digest after data.
-func digestHash(_ *Engine, args []any) (any, error) {
-	h, err := resumeHash(args)
+func digestHash(c *call) (any, error) {
+	h, err := resumeHash(c.args)
 	if err != nil {
 		return nil, err
 	}
-	h.Write(arg[[]byte](args, 2))
+	h.Write(arg[[]byte](c.args, 2))
 	return h.Sum(nil), nil
 }
 
@@ -129,17 +129,18 @@ func resumeHash(args []any) (hash.Hash, error) {
 }
 
 // randomBytes implements crypto.random(count).
-func randomBytes(_ *Engine, args []any) (any, error) {
-	n := intArg(args, 0)
+func randomBytes(c *call) (any, error) {
+	n := intArg(c.args, 0)
 	if n < 0 || n > maxValueBytes {
-		return nil, tooManyBytesError("size", maxValueBytes)
+		return nil, tooLargeError("size", maxValueBytes)
 	}
+	c.reserve(int(n))
 	data := make([]byte, n)
 	_, _ = rand.Read(data) // it never fails
 	return data, nil
 }
 
-func randomUUID(*Engine, []any) (any, error) {
+func randomUUID(*call) (any, error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	b[6] = b[6]&0x0F | 0x40
@@ -147,29 +148,30 @@ func randomUUID(*Engine, []any) (any, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 }
 
-func equalBytes(_ *Engine, args []any) (any, error) {
-	return subtle.ConstantTimeCompare(arg[[]byte](args, 0), arg[[]byte](args, 1)) == 1, nil
+func equalBytes(c *call) (any, error) {
+	return subtle.ConstantTimeCompare(arg[[]byte](c.args, 0), arg[[]byte](c.args, 1)) == 1, nil
 }
 
 // derivePBKDF2 implements crypto.pbkdf2(algorithm, password, salt, iterations, size).
-func derivePBKDF2(ctx context.Context, _ *Engine, args []any) (any, error) {
-	algorithm := newHash(arg[string](args, 0))
+func derivePBKDF2(c *call) (any, error) {
+	algorithm := newHash(arg[string](c.args, 0))
 	if algorithm == nil {
 		return nil, nil
 	}
-	iterations, size := intArg(args, 3), intArg(args, 4)
+	iterations, size := intArg(c.args, 3), intArg(c.args, 4)
 	if iterations < 1 || size < 0 || size > maxValueBytes || iterations > maxIterations/(1+size/int64(algorithm().Size())) {
 		return nil, &hostError{Code: "ERR_OUT_OF_RANGE", Name: "RangeError", Message: fmt.Sprintf(
 			"PBKDF2 with %d iterations for %d bytes exceeds the limit of the embedded engine; install bun (https://bun.sh) or node",
 			iterations, size)}
 	}
-	mac := hmac.New(algorithm, arg[[]byte](args, 1))
-	var key []byte
+	mac := hmac.New(algorithm, arg[[]byte](c.args, 1))
+	c.reserve(int(size) + mac.Size())
+	key := make([]byte, 0, int(size)+mac.Size())
 	for block := uint32(1); len(key) < int(size); block++ {
 		mac.Reset()
-		mac.Write(arg[[]byte](args, 2))
+		mac.Write(arg[[]byte](c.args, 2))
 		mac.Write(binary.BigEndian.AppendUint32(nil, block))
-		sum, err := pbkdf2Block(ctx, mac, mac.Sum(nil), int(iterations))
+		sum, err := pbkdf2Block(c.ctx, mac, mac.Sum(nil), int(iterations))
 		if err != nil {
 			return nil, err
 		}
@@ -194,19 +196,14 @@ func pbkdf2Block(ctx context.Context, mac hash.Hash, last []byte, iterations int
 }
 
 // deriveHKDF implements crypto.hkdf(algorithm, key, salt, info, size).
-func deriveHKDF(_ *Engine, args []any) (any, error) {
-	algorithm := newHash(arg[string](args, 0))
+func deriveHKDF(c *call) (any, error) {
+	algorithm := newHash(arg[string](c.args, 0))
 	if algorithm == nil {
 		return nil, nil
 	}
-	size := intArg(args, 4)
+	size := intArg(c.args, 4)
 	if size < 0 || size > 255*int64(algorithm().Size()) {
 		return nil, &hostError{Code: "ERR_CRYPTO_INVALID_KEYLEN", Name: "RangeError", Message: "Invalid key length"}
 	}
-	return hkdf.Key(algorithm, arg[[]byte](args, 1), arg[[]byte](args, 2), string(arg[[]byte](args, 3)), int(size))
-}
-
-func tooManyBytesError(what string, limit int64) error {
-	return &hostError{Code: "ERR_OUT_OF_RANGE", Name: "RangeError", Message: fmt.Sprintf(
-		"%s exceeds %d MiB, the limit of the embedded engine", what, limit>>20)}
+	return hkdf.Key(algorithm, arg[[]byte](c.args, 1), arg[[]byte](c.args, 2), string(arg[[]byte](c.args, 3)), int(size))
 }

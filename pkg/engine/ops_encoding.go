@@ -1,77 +1,115 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
+// byteOrderMark is U+FEFF as UTF-8.
+const byteOrderMark = "\xEF\xBB\xBF"
+
 // encodingOps returns the operations that convert between bytes and text. Lone surrogates in a text have already been
 // replaced with U+FFFD.
-func encodingOps() (map[string]syncOp, map[string]asyncOp) {
-	text := func(decode func([]byte) string) syncOp {
-		return func(_ *Engine, args []any) (any, error) { return decode(arg[[]byte](args, 0)), nil }
-	}
-	bytes := func(encode func(string) []byte) syncOp {
-		return func(_ *Engine, args []any) (any, error) { return encode(arg[string](args, 0)), nil }
-	}
-	return map[string]syncOp{
-		"utf8.encode":      bytes(func(s string) []byte { return []byte(s) }),
-		"utf8.length":      func(_ *Engine, args []any) (any, error) { return float64(len(arg[string](args, 0))), nil },
-		"utf8.decode":      text(decodeUTF8),
-		"text.decode":      decodeText,
-		"latin1.encode":    bytes(encodeLatin1),
-		"latin1.decode":    text(decodeLatin1),
-		"base64.encode":    text(base64.StdEncoding.EncodeToString),
-		"base64url.encode": text(base64.RawURLEncoding.EncodeToString),
-		"base64.decode":    bytes(decodeBase64),
-		"hex.encode":       text(hex.EncodeToString),
-		"hex.decode":       bytes(decodeHex),
+func encodingOps() (syncOps, asyncOps opTable) {
+	return opTable{
+		"utf8.encode":   func(c *call) (any, error) { return textBytes(arg[string](c.args, 0)), nil },
+		"utf8.length":   func(c *call) (any, error) { return float64(len(arg[string](c.args, 0))), nil },
+		"utf8.decode":   func(c *call) (any, error) { return c.decodeUTF8(arg[[]byte](c.args, 0)), nil },
+		"text.decode":   decodeText,
+		"latin1.encode": encoder(encodeLatin1),
+		"latin1.decode": func(c *call) (any, error) { return c.decodeSingleBytes(arg[[]byte](c.args, 0), nil), nil },
+		"base64.encode": func(c *call) (any, error) {
+			return c.encodeBase64(base64.StdEncoding, arg[[]byte](c.args, 0)), nil
+		},
+		"base64url.encode": func(c *call) (any, error) {
+			return c.encodeBase64(base64.RawURLEncoding, arg[[]byte](c.args, 0)), nil
+		},
+		"base64.decode": encoder(decodeBase64),
+		"hex.encode": func(c *call) (any, error) {
+			data := arg[[]byte](c.args, 0)
+			c.reserve(2 * hex.EncodedLen(len(data)))
+			return hex.EncodeToString(data), nil
+		},
+		"hex.decode": encoder(decodeHex),
 	}, nil
+}
+
+// encoder returns an operation that makes of a text at most as many bytes.
+func encoder(encode func(string) []byte) op {
+	return func(c *call) (any, error) {
+		text := arg[string](c.args, 0)
+		c.reserve(len(text))
+		return encode(text), nil
+	}
+}
+
+func (c *call) encodeBase64(encoding *base64.Encoding, data []byte) string {
+	c.reserve(2 * encoding.EncodedLen(len(data))) // as bytes and as a string
+	return encoding.EncodeToString(data)
 }
 
 // decodeText implements text.decode(encoding, bytes, last), one step of a TextDecoder. It returns [text, rest, valid]:
 // rest is the number of bytes at the end that begin a character and must be passed again with the next bytes.
-func decodeText(_ *Engine, args []any) (any, error) {
-	data, last := arg[[]byte](args, 1), arg[bool](args, 2)
+func decodeText(c *call) (any, error) {
+	data, last := arg[[]byte](c.args, 1), arg[bool](c.args, 2)
 	whole, valid := len(data), true
-	var text string
-	switch arg[string](args, 0) {
+	var text any
+	switch arg[string](c.args, 0) {
 	case "utf-16le":
-		text, whole, valid = decodeUTF16(data, last, false)
+		text, whole, valid = c.decodeUTF16(data, last, binary.LittleEndian)
 	case "utf-16be":
-		text, whole, valid = decodeUTF16(data, last, true)
+		text, whole, valid = c.decodeUTF16(data, last, binary.BigEndian)
 	case "windows-1252":
-		text = decodeWindows1252(data)
+		text = c.decodeSingleBytes(data, []rune(windows1252))
 	default:
 		if !last {
 			whole -= incompleteSuffixUTF8(data)
 		}
 		valid = utf8.Valid(data[:whole])
-		text = decodeUTF8(data[:whole])
+		text = c.decodeUTF8(data[:whole])
 	}
 	return []any{text, float64(len(data) - whole), valid}, nil
+}
+
+// decodeUTF8 returns binary data of the script as a result.
+func (c *call) decodeUTF8(data []byte) any {
+	if utf8.Valid(data) {
+		return scriptText(data)
+	}
+	c.reserve(decodedUTF8Size(data))
+	return decodeUTF8(data)
 }
 
 // decodeUTF8 decodes as the Encoding Standard requires: each maximal prefix of a valid character becomes one U+FFFD,
 // where Go's conversion has one for each byte.
 func decodeUTF8(data []byte) string {
-	if utf8.Valid(data) {
-		return string(data)
-	}
 	var b strings.Builder
-	b.Grow(len(data) + utf8.UTFMax)
+	b.Grow(decodedUTF8Size(data))
+	eachRune(data, func(r rune) { b.WriteRune(r) })
+	return b.String()
+}
+
+// decodedUTF8Size returns the size of what decodeUTF8 returns.
+func decodedUTF8Size(data []byte) int {
+	size := 0
+	eachRune(data, func(r rune) { size += utf8.RuneLen(r) })
+	return size
+}
+
+func eachRune(data []byte, visit func(r rune)) {
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
 		if r == utf8.RuneError && size == 1 {
 			size = max(1, validPrefixUTF8(data))
 		}
-		b.WriteRune(r)
+		visit(r)
 		data = data[size:]
 	}
-	return b.String()
 }
 
 // incompleteSuffixUTF8 returns the number of bytes at the end of data that are the beginning of an incomplete
@@ -123,58 +161,85 @@ func validPrefixUTF8(data []byte) int {
 
 // decodeUTF16 returns the text and the number of bytes that it decoded. Unless this is the last step, it leaves out an
 // incomplete character at the end; in the last step that becomes U+FFFD.
-func decodeUTF16(data []byte, last, bigEndian bool) (text string, whole int, valid bool) {
-	units := make([]uint16, 0, len(data)/2+1)
-	for i := 0; i+1 < len(data); i += 2 {
-		unit := uint16(data[i]) | uint16(data[i+1])<<8
-		if bigEndian {
-			unit = unit>>8 | unit<<8
-		}
-		units = append(units, unit)
-	}
-	odd := len(data)%2 != 0
-	if n := len(units); !last && n > 0 && isHighSurrogate(units[n-1]) {
-		units = units[:n-1]
-	}
-	runes := utf16.Decode(units)
+func (c *call) decodeUTF16(data []byte, last bool, order binary.ByteOrder) (text string, whole int, valid bool) {
+	size := 0
 	valid = true
-	for i, at := 0, 0; i < len(runes); i++ {
-		if runes[i] == utf8.RuneError && units[at] != utf8.RuneError {
-			valid = false
+	for whole < len(data) {
+		r, n, ok := decodeRuneUTF16(data[whole:], order)
+		if n == 0 && !last {
+			break
 		}
-		at += utf16.RuneLen(runes[i])
+		whole += cmp.Or(n, len(data)-whole)
+		size += utf8.RuneLen(r)
+		valid = valid && ok
 	}
-	if !last {
-		return string(runes), 2 * len(units), valid
+	c.reserve(size)
+	var b strings.Builder
+	b.Grow(size)
+	for at := 0; at < whole; {
+		r, n, _ := decodeRuneUTF16(data[at:whole], order)
+		at += cmp.Or(n, whole-at)
+		b.WriteRune(r)
 	}
-	if odd && (len(runes) == 0 || !isHighSurrogate(units[len(units)-1])) {
-		runes = append(runes, utf8.RuneError)
-	}
-	return string(runes), len(data), valid && !odd
+	return b.String(), whole, valid
 }
 
-func isHighSurrogate(unit uint16) bool { return unit >= 0xD800 && unit < 0xDC00 }
+// decodeRuneUTF16 returns the first character of data and its size; U+FFFD and false for an error. The size is 0 when the
+// character is incomplete.
+func decodeRuneUTF16(data []byte, order binary.ByteOrder) (r rune, size int, ok bool) {
+	if len(data) < 2 {
+		return utf8.RuneError, 0, false
+	}
+	first := rune(order.Uint16(data))
+	switch {
+	case !utf16.IsSurrogate(first):
+		return first, 2, true
+	case !isHighSurrogate(first):
+		return utf8.RuneError, 2, false
+	case len(data) < 4:
+		return utf8.RuneError, 0, false
+	}
+	if r = utf16.DecodeRune(first, rune(order.Uint16(data[2:]))); r == utf8.RuneError {
+		return r, 2, false
+	}
+	return r, 4, true
+}
+
+func isHighSurrogate(unit rune) bool { return unit >= 0xD800 && unit < 0xDC00 }
 
 // windows1252 has the characters of bytes 0x80 to 0x9F; every other byte is the character with the same number.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
-func decodeWindows1252(data []byte) string {
-	table := []rune(windows1252)
-	runes := make([]rune, len(data))
-	for i, b := range data {
-		runes[i] = rune(b)
-		if b >= 0x80 && b < 0xA0 {
-			runes[i] = table[b-0x80]
+// decodeSingleBytes decodes each byte as a character: bytes from 0x80 as in table, others as the character with the same
+// number.
+func (c *call) decodeSingleBytes(data []byte, table []rune) any {
+	decode := func(b byte) rune {
+		if i := int(b) - 0x80; i >= 0 && i < len(table) {
+			return table[i]
 		}
+		return rune(b)
 	}
-	return string(runes)
+	size := 0
+	for _, b := range data {
+		size += utf8.RuneLen(decode(b))
+	}
+	if size == len(data) {
+		return scriptText(data) // ASCII
+	}
+	c.reserve(size)
+	var text strings.Builder
+	text.Grow(size)
+	for _, b := range data {
+		text.WriteRune(decode(b))
+	}
+	return text.String()
 }
 
-// decodeLatin1 decodes each byte as the character with the same number, as Buffer and HTTP headers do.
-func decodeLatin1(data []byte) string {
+// decodeLatin1 decodes each byte as the character with the same number, as HTTP headers do.
+func decodeLatin1(data string) string {
 	runes := make([]rune, len(data))
-	for i, b := range data {
-		runes[i] = rune(b)
+	for i := range len(data) {
+		runes[i] = rune(data[i])
 	}
 	return string(runes)
 }

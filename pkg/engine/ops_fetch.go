@@ -29,15 +29,17 @@ const chunkSize = 64 << 10
 
 // fetchOps returns the operations for HTTP requests. fetch.open creates an exchange, fetch.send sends its request,
 // fetch.read reads the body of its response, and fetch.close ends it.
-func fetchOps() (map[string]syncOp, map[string]asyncOp) {
-	ops := map[string]syncOp{"fetch.open": openExchange, "fetch.close": closeExchange}
-	return ops, map[string]asyncOp{
+func fetchOps() (syncOps, asyncOps opTable) {
+	ops := opTable{"fetch.open": openExchange, "fetch.close": closeExchange}
+	return ops, opTable{
 		"fetch.send": sendRequest, "fetch.write": writeRequest, "fetch.read": readResponse, "fetch.readAll": readResponseWhole,
 	}
 }
 
 // exchange is a request and its response.
 type exchange struct {
+	heap         *heap
+	size         int // bytes that are reserved for the body of the request
 	cancel       context.CancelFunc
 	ctx          context.Context //nolint:containedctx // the exchange outlives the operation that opens it
 	upload       *io.PipeWriter  // for fetch.write
@@ -52,6 +54,8 @@ func (x *exchange) Close() error {
 	x.mu.Lock()
 	body := x.body
 	x.closed = true
+	x.heap.releaseShared(x.size)
+	x.size = 0
 	x.mu.Unlock()
 	_ = x.uploadReader.CloseWithError(context.Canceled)
 	if body != nil {
@@ -70,18 +74,28 @@ func (x *exchange) setResponseBody(body io.ReadCloser) {
 	}
 }
 
+// reserve counts memory until the exchange is closed.
+func (x *exchange) reserve(size int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.closed {
+		x.heap.reserveShared(size)
+		x.size += size
+	}
+}
+
 // openExchange implements fetch.open(): it returns the number of an exchange.
-func openExchange(e *Engine, _ []any) (any, error) {
-	x := &exchange{}
-	x.ctx, x.cancel = context.WithCancel(e.ctx)
+func openExchange(c *call) (any, error) {
+	x := &exchange{heap: &c.vm.heap}
+	x.ctx, x.cancel = context.WithCancel(c.ctx)
 	x.uploadReader, x.upload = io.Pipe()
-	return float64(e.handles.add(x)), nil
+	return float64(c.handles.add(x)), nil
 }
 
 // closeExchange implements fetch.close(number). The exchange may be closed already.
-func closeExchange(e *Engine, args []any) (any, error) {
-	if x, ok := lookupHandle[*exchange](&e.handles, intArg(args, 0)); ok {
-		e.handles.remove(int(intArg(args, 0)))
+func closeExchange(c *call) (any, error) {
+	if x, ok := lookupHandle[*exchange](&c.handles, intArg(c.args, 0)); ok {
+		c.handles.remove(int(intArg(c.args, 0)))
 		return nil, x.Close()
 	}
 	return nil, nil
@@ -98,36 +112,37 @@ func (e *Engine) exchange(args []any) (*exchange, error) {
 // sendRequest implements fetch.send(number, method, URL, headers, body, raw). headers is a list of alternating names
 // and values. body is bytes, true if it is sent with fetch.write, or nil. With raw, a compressed response is not
 // decompressed. It returns [status, status text, headers].
-func sendRequest(_ context.Context, e *Engine, args []any) (any, error) {
-	x, err := e.exchange(args)
+func sendRequest(c *call) (any, error) {
+	x, err := c.exchange(c.args)
 	if err != nil {
 		return nil, err
 	}
-	target, err := requestURL(arg[string](args, 2))
+	target, err := requestURL(arg[string](c.args, 2))
 	if err != nil {
 		return nil, err
 	}
-	r := (&http.Request{Method: arg[string](args, 1), URL: target, Host: target.Host, Header: http.Header{}, ProtoMajor: 1, ProtoMinor: 1}).
+	r := (&http.Request{Method: arg[string](c.args, 1), URL: target, Host: target.Host, Header: http.Header{}, ProtoMajor: 1, ProtoMinor: 1}).
 		WithContext(x.ctx)
-	setHeaders(r, arg[[]any](args, 3))
-	switch body := args[4].(type) {
+	setHeaders(r, arg[[]any](c.args, 3))
+	switch body := c.args[4].(type) {
 	case []byte:
+		x.reserve(len(body)) // net/http may hold it longer than the operation takes
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	case bool:
-		r.Body, r.ContentLength = x.uploadReader, declaredLength(arg[[]any](args, 3))
+		r.Body, r.ContentLength = x.uploadReader, declaredLength(arg[[]any](c.args, 3))
 	}
-	response, err := e.transport(target).RoundTrip(r)
+	response, err := c.transport(target).RoundTrip(r)
 	if err != nil {
 		return nil, networkError(err, target)
 	}
 	body := response.Body
-	if !arg[bool](args, 5) && r.Method != http.MethodHead {
+	if !arg[bool](c.args, 5) && r.Method != http.MethodHead {
 		body = decompressBody(response)
 	}
 	x.setResponseBody(body)
 	_, text, _ := strings.Cut(response.Status, " ")
-	return []any{float64(response.StatusCode), decodeLatin1([]byte(text)), flatHeaders(response.Header)}, nil
+	return []any{float64(response.StatusCode), decodeLatin1(text), flatHeaders(response.Header)}, nil
 }
 
 // requestURL parses a URL. It accepts URLs that are valid by the URL Standard and invalid for net/url.
@@ -180,7 +195,7 @@ func flatHeaders(h http.Header) []any {
 	flat := []any{}
 	for _, name := range sortedNames(h) {
 		for _, value := range h[name] {
-			flat = append(flat, name, decodeLatin1([]byte(value)))
+			flat = append(flat, name, decodeLatin1(value))
 		}
 	}
 	return flat
@@ -188,12 +203,12 @@ func flatHeaders(h http.Header) []any {
 
 // writeRequest implements fetch.write(number, bytes): it returns when the bytes were sent. Without bytes it ends the
 // body.
-func writeRequest(_ context.Context, e *Engine, args []any) (any, error) {
-	x, err := e.exchange(args)
+func writeRequest(c *call) (any, error) {
+	x, err := c.exchange(c.args)
 	if err != nil {
 		return nil, err
 	}
-	data := arg[[]byte](args, 1)
+	data := arg[[]byte](c.args, 1)
 	if data == nil {
 		return nil, x.upload.Close()
 	}
@@ -202,11 +217,12 @@ func writeRequest(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // readResponse implements fetch.read(number): it returns the next bytes of the body, nil at the end.
-func readResponse(_ context.Context, e *Engine, args []any) (any, error) {
-	x, err := e.exchange(args)
+func readResponse(c *call) (any, error) {
+	x, err := c.exchange(c.args)
 	if err != nil {
 		return nil, err
 	}
+	c.reserve(chunkSize)
 	data, err := readChunk(x.body)
 	switch {
 	case errors.Is(err, io.EOF):
@@ -231,22 +247,20 @@ func readChunk(r io.Reader) ([]byte, error) {
 	}
 }
 
-// readResponseWhole implements fetch.readAll(number, asText).
-func readResponseWhole(ctx context.Context, e *Engine, args []any) (any, error) {
-	x, err := e.exchange(args)
+// readResponseWhole implements fetch.readAll(number).
+func readResponseWhole(c *call) (any, error) {
+	x, err := c.exchange(c.args)
 	if err != nil {
 		return nil, err
 	}
-	data, err := readAllLimited(ctx, x.body, chunkSize)
+	chunks, err := c.readChunks(x.body, chunkSize)
 	switch {
 	case errors.Is(err, errTooLarge):
-		return nil, tooManyBytesError("the body of the response", maxValueBytes)
+		return nil, tooLargeError("the body of the response", maxValueBytes)
 	case err != nil:
 		return nil, bodyError(err)
-	case arg[bool](args, 1):
-		return decodeUTF8(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))), nil
 	}
-	return data, nil
+	return byteChunks(chunks), nil
 }
 
 // decompressBody returns the body of a response, decompressed according to its Content-Encoding. It leaves the headers

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -19,8 +20,8 @@ import (
 const maxReadBytes = 16 << 20
 
 // fileOps returns the operations of the file system, each synchronous and asynchronous.
-func fileOps() (map[string]syncOp, map[string]asyncOp) {
-	jobs := map[string]asyncOp{
+func fileOps() (syncOps, asyncOps opTable) {
+	asyncOps = opTable{
 		"fs.open": openFile, "fs.close": closeFile, "fs.read": readFile, "fs.write": writeFile, "fs.sync": syncFile,
 		"fs.readAll": readWholeFile, "fs.writeAll": writeWholeFile, "fs.copy": copyFile,
 		"fs.stat": statFile(os.Stat, "stat"), "fs.lstat": statFile(os.Lstat, "lstat"), "fs.fstat": statOpen,
@@ -29,11 +30,7 @@ func fileOps() (map[string]syncOp, map[string]asyncOp) {
 		"fs.symlink": symlink, "fs.readlink": readLink, "fs.realpath": realPath, "fs.access": accessFile,
 		"fs.chmod": changeMode, "fs.utimes": changeTimes, "fs.truncate": truncate,
 	}
-	ops := map[string]syncOp{}
-	for name, job := range jobs {
-		ops[name] = func(e *Engine, args []any) (any, error) { return job(e.ctx, e, args) }
-	}
-	return ops, jobs
+	return asyncOps, asyncOps
 }
 
 // openedFile is a file that a script has opened.
@@ -42,20 +39,26 @@ type openedFile struct {
 	appends bool
 }
 
-// path returns a path argument as the system needs it, and as the script wrote it. A relative path is relative to the
-// engine's working directory. It is not cleaned, because "link/.." may be another directory than ".".
-func (e *Engine) path(args []any, i int) (name, written string) {
-	written = arg[string](args, i)
-	if written == "" || filepath.IsAbs(written) {
-		return written, written
-	}
-	return e.spec.Dir + string(filepath.Separator) + written, written
+// path returns the i-th argument as a path that the system needs, and as the script wrote it. A relative path is relative
+// to the engine's working directory. It is not cleaned, because "link/.." may be another directory than ".".
+func (c *call) path(i int) (name, written string) {
+	written = arg[string](c.args, i)
+	c.reserve(4 * len(written)) // for the absolute path and an error message
+	return c.absolute(written), written
 }
 
-func (e *Engine) file(args []any, call string) (*openedFile, error) {
-	f, ok := lookupHandle[*openedFile](&e.handles, intArg(args, 0))
+func (e *Engine) absolute(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return e.spec.Dir + string(filepath.Separator) + path
+}
+
+// file returns the open file of the first argument; syscall is the name of the operation in an error.
+func (c *call) file(syscallName string) (*openedFile, error) {
+	f, ok := lookupHandle[*openedFile](&c.handles, intArg(c.args, 0))
 	if !ok {
-		return nil, fsError(syscall.EBADF, call)
+		return nil, fsError(syscall.EBADF, syscallName)
 	}
 	return f, nil
 }
@@ -119,37 +122,39 @@ func mayBlock(name string, info fs.FileInfo) bool {
 }
 
 // openFile implements fs.open(path, flags, mode): it returns a number.
-func openFile(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
-	flags := intArg(args, 1)
-	f, err := openPath(name, written, flags, permissions(args, 2))
+func openFile(c *call) (any, error) {
+	name, written := c.path(0)
+	flags := intArg(c.args, 1)
+	f, err := openPath(name, written, flags, permissions(c.args, 2))
 	if err != nil {
 		return nil, err
 	}
-	return float64(e.handles.add(&openedFile{f, flags&flagAppend != 0})), nil
+	return float64(c.handles.add(&openedFile{f, flags&flagAppend != 0})), nil
 }
 
 func permissions(args []any, i int) fs.FileMode { return fs.FileMode(intArg(args, i)) & fs.ModePerm }
 
 // closeFile implements fs.close(number).
-func closeFile(_ context.Context, e *Engine, args []any) (any, error) {
-	f, err := e.file(args, "close")
+func closeFile(c *call) (any, error) {
+	f, err := c.file("close")
 	if err != nil {
 		return nil, err
 	}
-	e.handles.remove(int(intArg(args, 0)))
+	c.handles.remove(int(intArg(c.args, 0)))
 	return nil, fsError(f.Close(), "close")
 }
 
 // readFile implements fs.read(number, length, position or nil). It may return fewer bytes, and none at the end.
-func readFile(_ context.Context, e *Engine, args []any) (any, error) {
-	f, err := e.file(args, "read")
+func readFile(c *call) (any, error) {
+	f, err := c.file("read")
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, max(0, min(intArg(args, 1), maxReadBytes)))
+	size := max(0, min(intArg(c.args, 1), maxReadBytes))
+	c.reserve(int(size))
+	data := make([]byte, size)
 	var n int
-	if position, ok := args[2].(float64); ok {
+	if position, ok := c.args[2].(float64); ok {
 		n, err = f.ReadAt(data, int64(position))
 	} else {
 		n, err = f.Read(data)
@@ -161,30 +166,34 @@ func readFile(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // writeFile implements fs.write(number, bytes or text, position or nil): it returns the number of bytes written.
-func writeFile(_ context.Context, e *Engine, args []any) (any, error) {
-	f, err := e.file(args, "write")
+func writeFile(c *call) (any, error) {
+	f, err := c.file("write")
 	if err != nil {
 		return nil, err
 	}
 	var n int
-	if position, ok := args[2].(float64); ok && !f.appends {
-		n, err = f.WriteAt(contentArg(args, 1), int64(position))
+	if position, ok := c.args[2].(float64); ok && !f.appends {
+		n, err = c.writeContent(1, io.NewOffsetWriter(f, int64(position)))
 	} else {
-		n, err = f.Write(contentArg(args, 1))
+		n, err = c.writeContent(1, f)
 	}
 	return float64(n), fsError(err, "write")
 }
 
-// contentArg returns an argument as bytes; text is encoded as UTF-8.
-func contentArg(args []any, i int) []byte {
-	if text, ok := args[i].(string); ok {
-		return []byte(text)
+// writeContent writes the i-th argument, bytes or text.
+func (c *call) writeContent(i int, w io.Writer) (int, error) {
+	text, ok := c.args[i].(string)
+	if !ok {
+		return w.Write(arg[[]byte](c.args, i))
 	}
-	return arg[[]byte](args, i)
+	if _, ok := w.(io.StringWriter); !ok {
+		c.reserve(len(text))
+	}
+	return io.WriteString(w, text)
 }
 
-func syncFile(_ context.Context, e *Engine, args []any) (any, error) {
-	f, err := e.file(args, "fsync")
+func syncFile(c *call) (any, error) {
+	f, err := c.file("fsync")
 	if err != nil {
 		return nil, err
 	}
@@ -192,8 +201,8 @@ func syncFile(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // readWholeFile implements fs.readAll(path or number, flags, asText): it reads to the end of the file.
-func readWholeFile(ctx context.Context, e *Engine, args []any) (any, error) {
-	f, err := e.fileOrPath(args, "read", 0)
+func readWholeFile(c *call) (any, error) {
+	f, err := c.fileOrPath("read", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -204,47 +213,63 @@ func readWholeFile(ctx context.Context, e *Engine, args []any) (any, error) {
 			return nil, fileTooLargeError(size)
 		}
 	}
-	data, err := readAllLimited(ctx, f, size+1)
+	chunks, err := c.readChunks(f, size+1)
 	if errors.Is(err, errTooLarge) {
 		return nil, fileTooLargeError(maxValueBytes + 1)
 	}
 	if err != nil {
 		return nil, fsError(err, "read")
 	}
-	if arg[bool](args, 2) {
-		return decodeUTF8(data), nil
+	if arg[bool](c.args, 2) {
+		return textChunks(chunks), nil
 	}
-	return data, nil
+	return byteChunks(chunks), nil
 }
 
 var errTooLarge = errors.New("more than maxValueBytes")
 
-// readAllLimited reads to the end of r. size is the expected number of bytes; it fails with errTooLarge above
-// maxValueBytes.
-func readAllLimited(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
-	data := make([]byte, 0, size)
-	for {
-		if len(data) == cap(data) {
-			data = slices.Grow(data, len(data)) // append grows by a quarter only
+// readChunks reads to the end of r, and reserves the memory that it needs. size is the expected number of bytes; more
+// than maxValueBytes is errTooLarge.
+func (c *call) readChunks(r io.Reader, size int64) ([][]byte, error) {
+	const maxChunk = 1 << 20 // besides the first
+	var chunks [][]byte
+	for left := maxValueBytes + 1; left > 0; size = min(2*size, maxChunk) {
+		size = min(size, int64(left))
+		c.reserve(int(size))
+		chunk := make([]byte, size)
+		n, err := readFull(c.ctx, r, chunk)
+		chunks = append(chunks, chunk[:n])
+		left -= n
+		if errors.Is(err, io.EOF) && left > 0 {
+			return chunks, nil
 		}
-		n, err := r.Read(data[len(data):min(cap(data), len(data)+maxReadBytes)])
-		data = data[:len(data)+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			return data, nil
-		case err != nil:
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
-		case len(data) > maxValueBytes:
-			return nil, errTooLarge
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
 		}
 	}
+	return nil, errTooLarge
+}
+
+// readFull reads until b is full, or to the end, which is io.EOF.
+func readFull(ctx context.Context, r io.Reader, b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var more int
+		more, err = r.Read(b[n:min(len(b), n+maxReadBytes)])
+		n += more
+		err = cmp.Or(err, ctx.Err())
+	}
+	return n, err
 }
 
 func fileTooLargeError(size int64) error {
 	return &hostError{Code: "ERR_FS_FILE_TOO_LARGE", Name: "RangeError", Message: fmt.Sprintf(
 		"File size (%d) exceeds %d MiB, the limit of the embedded engine; read the file in parts", size, maxValueBytes>>20)}
+}
+
+// hasNumber reports whether the first argument is the number of an open file, not a path.
+func (c *call) hasNumber() bool {
+	_, ok := c.args[0].(float64)
+	return ok
 }
 
 // fileArg is a file that an operation got by its number, or that it opened by its path and closes with release.
@@ -259,28 +284,28 @@ func (f fileArg) release() {
 	}
 }
 
-// fileOrPath returns the open file of a number, or opens a path with the flags of the next argument.
-func (e *Engine) fileOrPath(args []any, call string, perm fs.FileMode) (fileArg, error) {
-	if _, ok := args[0].(float64); ok {
-		f, err := e.file(args, call)
+// fileOrPath returns the open file of the first argument, or opens its path with the flags of the second.
+func (c *call) fileOrPath(syscallName string, perm fs.FileMode) (fileArg, error) {
+	if c.hasNumber() {
+		f, err := c.file(syscallName)
 		if err != nil {
 			return fileArg{}, err
 		}
 		return fileArg{f.File, false}, nil
 	}
-	name, written := e.path(args, 0)
-	f, err := openPath(name, written, intArg(args, 1), perm)
+	name, written := c.path(0)
+	f, err := openPath(name, written, intArg(c.args, 1), perm)
 	return fileArg{f, true}, err
 }
 
 // writeWholeFile implements fs.writeAll(path or number, flags, mode, bytes or text, flush).
-func writeWholeFile(_ context.Context, e *Engine, args []any) (any, error) {
-	f, err := e.fileOrPath(args, "write", permissions(args, 2))
+func writeWholeFile(c *call) (any, error) {
+	f, err := c.fileOrPath("write", permissions(c.args, 2))
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.Write(contentArg(args, 3))
-	if err == nil && arg[bool](args, 4) {
+	_, err = c.writeContent(3, f)
+	if err == nil && arg[bool](c.args, 4) {
 		err = f.Sync()
 	}
 	if f.closeAfterUse {
@@ -290,9 +315,9 @@ func writeWholeFile(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // copyFile implements fs.copy(from, to, exclusive).
-func copyFile(ctx context.Context, e *Engine, args []any) (any, error) {
-	from, writtenFrom := e.path(args, 0)
-	to, writtenTo := e.path(args, 1)
+func copyFile(c *call) (any, error) {
+	from, writtenFrom := c.path(0)
+	to, writtenTo := c.path(1)
 	fail := func(err error) (any, error) { return nil, fsError(err, "copyfile", writtenFrom, writtenTo) }
 	info, err := os.Stat(from)
 	if err != nil {
@@ -302,7 +327,7 @@ func copyFile(ctx context.Context, e *Engine, args []any) (any, error) {
 		return fail(syscall.EISDIR)
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if arg[bool](args, 2) {
+	if arg[bool](c.args, 2) {
 		flags |= os.O_EXCL
 	} else if other, err := os.Stat(to); err == nil && os.SameFile(info, other) {
 		return nil, nil
@@ -316,7 +341,7 @@ func copyFile(ctx context.Context, e *Engine, args []any) (any, error) {
 	if err != nil {
 		return fail(err)
 	}
-	_, err = io.Copy(out, &contextReader{ctx, in})
+	_, err = io.Copy(out, &contextReader{c.ctx, in})
 	return fail(errors.Join(err, out.Close()))
 }
 
@@ -340,20 +365,20 @@ type systemStat struct {
 }
 
 // statFile implements fs.stat and fs.lstat(path).
-func statFile(stat func(string) (os.FileInfo, error), call string) asyncOp {
-	return func(_ context.Context, e *Engine, args []any) (any, error) {
-		name, written := e.path(args, 0)
+func statFile(stat func(string) (os.FileInfo, error), syscallName string) op {
+	return func(c *call) (any, error) {
+		name, written := c.path(0)
 		info, err := stat(name)
 		if err != nil {
-			return nil, fsError(err, call, written)
+			return nil, fsError(err, syscallName, written)
 		}
 		return statValues(info), nil
 	}
 }
 
 // statOpen implements fs.fstat(number).
-func statOpen(_ context.Context, e *Engine, args []any) (any, error) {
-	f, err := e.file(args, "fstat")
+func statOpen(c *call) (any, error) {
+	f, err := c.file("fstat")
 	if err != nil {
 		return nil, err
 	}
@@ -417,10 +442,10 @@ func fileType(mode fs.FileMode) int {
 
 // makeDir implements fs.mkdir(path, recursive, mode): when recursive, it returns the first directory that it created,
 // or nil.
-func makeDir(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
-	mode := permissions(args, 2)
-	if !arg[bool](args, 1) {
+func makeDir(c *call) (any, error) {
+	name, written := c.path(0)
+	mode := permissions(c.args, 2)
+	if !arg[bool](c.args, 1) {
 		return nil, fsError(os.Mkdir(name, mode), "mkdir", written)
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
@@ -428,8 +453,7 @@ func makeDir(_ context.Context, e *Engine, args []any) (any, error) {
 	}
 	var first any
 	for dir := filepath.Clean(written); ; dir = filepath.Dir(dir) {
-		whole, _ := e.path([]any{dir}, 0)
-		if _, err := os.Lstat(whole); err == nil || dir == filepath.Dir(dir) {
+		if _, err := os.Lstat(c.absolute(dir)); err == nil || dir == filepath.Dir(dir) {
 			break
 		}
 		first = dir
@@ -438,11 +462,11 @@ func makeDir(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // makeTempDir implements fs.mkdtemp(prefix): it returns the path.
-func makeTempDir(_ context.Context, e *Engine, args []any) (any, error) {
+func makeTempDir(c *call) (any, error) {
 	const letters, attempts = 6, 100
-	name, written := e.path(args, 0)
+	name, written := c.path(0)
 	if written == "" {
-		name = e.spec.Dir + string(filepath.Separator)
+		name = c.spec.Dir + string(filepath.Separator)
 	}
 	for range attempts {
 		random := rand.Text()[:letters]
@@ -458,9 +482,9 @@ func makeTempDir(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // listDir implements fs.readdir(path): it returns alternating names and types, sorted by name.
-func listDir(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
-	entries, err := os.ReadDir(name)
+func listDir(c *call) (any, error) {
+	name, written := c.path(0)
+	entries, err := c.directoryEntries(name)
 	if err != nil {
 		return nil, fsError(err, "scandir", written)
 	}
@@ -471,9 +495,35 @@ func listDir(_ context.Context, e *Engine, args []any) (any, error) {
 	return out, nil
 }
 
+// directoryEntries returns the entries of a directory, sorted by name.
+func (c *call) directoryEntries(name string) ([]fs.DirEntry, error) {
+	const batch, entrySize = 1024, 256 // bytes of an entry and of what is returned for it
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return nil, cmp.Or(err, error(syscall.ENOTDIR)) // opening a pipe would block
+	}
+	dir, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	var entries []fs.DirEntry
+	for err == nil {
+		c.reserve(batch * entrySize)
+		var more []fs.DirEntry
+		more, err = dir.ReadDir(batch)
+		entries = append(entries, more...)
+		err = cmp.Or(err, c.ctx.Err())
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return entries, err
+}
+
 // removeDir implements fs.rmdir(path).
-func removeDir(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
+func removeDir(c *call) (any, error) {
+	name, written := c.path(0)
 	info, err := os.Lstat(name)
 	if err == nil && !info.IsDir() {
 		err = syscall.ENOTDIR
@@ -485,8 +535,8 @@ func removeDir(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // unlink implements fs.unlink(path).
-func unlink(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
+func unlink(c *call) (any, error) {
+	name, written := c.path(0)
 	info, err := os.Lstat(name)
 	if err == nil && info.IsDir() {
 		err = syscall.EISDIR
@@ -498,40 +548,40 @@ func unlink(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // removeAll implements fs.removeAll(path).
-func removeAll(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
+func removeAll(c *call) (any, error) {
+	name, written := c.path(0)
 	return nil, fsError(os.RemoveAll(name), "rm", written)
 }
 
-// twoPathOp returns an operation (from, to); syscall is its name in errors.
-func twoPathOp(name string, do func(from, to string) error) asyncOp {
-	return func(_ context.Context, e *Engine, args []any) (any, error) {
-		from, writtenFrom := e.path(args, 0)
-		to, writtenTo := e.path(args, 1)
-		return nil, fsError(do(from, to), name, writtenFrom, writtenTo)
+// twoPathOp returns an operation (from, to).
+func twoPathOp(syscallName string, do func(from, to string) error) op {
+	return func(c *call) (any, error) {
+		from, writtenFrom := c.path(0)
+		to, writtenTo := c.path(1)
+		return nil, fsError(do(from, to), syscallName, writtenFrom, writtenTo)
 	}
 }
 
 // symlink implements fs.symlink(target, path). The target stays as the script wrote it, because it is relative to the
 // directory of the link.
-func symlink(_ context.Context, e *Engine, args []any) (any, error) {
-	target := arg[string](args, 0)
-	name, written := e.path(args, 1)
+func symlink(c *call) (any, error) {
+	target := arg[string](c.args, 0)
+	name, written := c.path(1)
 	return nil, fsError(os.Symlink(target, name), "symlink", target, written)
 }
 
 // readLink implements fs.readlink(path).
-func readLink(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
+func readLink(c *call) (any, error) {
+	name, written := c.path(0)
 	target, err := os.Readlink(name)
 	return target, fsError(err, "readlink", written)
 }
 
 // realPath implements fs.realpath(path).
-func realPath(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
+func realPath(c *call) (any, error) {
+	name, written := c.path(0)
 	if written == "" {
-		name = e.spec.Dir
+		name = c.spec.Dir
 	}
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -541,37 +591,37 @@ func realPath(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // accessFile implements fs.access(path, mode).
-func accessFile(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
-	return nil, fsError(access(name, uint32(intArg(args, 1)&0o7)), "access", written)
+func accessFile(c *call) (any, error) {
+	name, written := c.path(0)
+	return nil, fsError(access(name, uint32(intArg(c.args, 1)&0o7)), "access", written)
 }
 
 // changeMode implements fs.chmod(path or number, mode).
-func changeMode(_ context.Context, e *Engine, args []any) (any, error) {
-	mode := fs.FileMode(intArg(args, 1)) & fs.ModePerm
-	if _, ok := args[0].(float64); ok {
-		f, err := e.file(args, "fchmod")
+func changeMode(c *call) (any, error) {
+	mode := fs.FileMode(intArg(c.args, 1)) & fs.ModePerm
+	if c.hasNumber() {
+		f, err := c.file("fchmod")
 		if err != nil {
 			return nil, err
 		}
 		return nil, fsError(f.Chmod(mode), "fchmod")
 	}
-	name, written := e.path(args, 0)
+	name, written := c.path(0)
 	return nil, fsError(os.Chmod(name, mode), "chmod", written)
 }
 
 // changeTimes implements fs.utimes(path or number, accessed, modified), with times in milliseconds.
-func changeTimes(_ context.Context, e *Engine, args []any) (any, error) {
-	name, written := e.path(args, 0)
+func changeTimes(c *call) (any, error) {
+	name, written := c.path(0)
 	call := "utime"
-	if _, ok := args[0].(float64); ok {
-		f, err := e.file(args, "futime")
+	if c.hasNumber() {
+		f, err := c.file("futime")
 		if err != nil {
 			return nil, err
 		}
 		name, call = f.Name(), "futime"
 	}
-	at := func(i int) time.Time { return time.UnixMicro(int64(arg[float64](args, i) * 1e3)) }
+	at := func(i int) time.Time { return time.UnixMicro(int64(arg[float64](c.args, i) * 1e3)) }
 	err := os.Chtimes(name, at(1), at(2))
 	if call == "futime" {
 		return nil, fsError(err, call)
@@ -580,16 +630,16 @@ func changeTimes(_ context.Context, e *Engine, args []any) (any, error) {
 }
 
 // truncate implements fs.truncate(path or number, length).
-func truncate(_ context.Context, e *Engine, args []any) (any, error) {
-	size := intArg(args, 1)
-	if _, ok := args[0].(float64); ok {
-		f, err := e.file(args, "ftruncate")
+func truncate(c *call) (any, error) {
+	size := intArg(c.args, 1)
+	if c.hasNumber() {
+		f, err := c.file("ftruncate")
 		if err != nil {
 			return nil, err
 		}
 		return nil, fsError(f.Truncate(size), "ftruncate")
 	}
-	name, written := e.path(args, 0)
+	name, written := c.path(0)
 	f, err := openPath(name, written, flagBoth, 0)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -20,7 +21,7 @@ import (
 // newBareEngine returns an engine without a VM, for operations that do not need one.
 func newBareEngine(tb testing.TB) *Engine {
 	tb.Helper()
-	e := &Engine{spec: Spec{Dir: tb.TempDir()}, tasks: newTaskQueue()}
+	e := &Engine{spec: Spec{Dir: tb.TempDir()}, tasks: newTaskQueue(), vm: &vm{heap: heap{limit: math.MaxInt}}}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	e.ctx = ctx
 	tb.Cleanup(func() {
@@ -31,7 +32,13 @@ func newBareEngine(tb testing.TB) *Engine {
 	return e
 }
 
+// newTestCall returns a call with arguments.
+func newTestCall(e *Engine, args ...any) *call {
+	return &call{Engine: e, ctx: e.ctx, args: args, async: true}
+}
+
 func FuzzURL(f *testing.F) {
+	e := newBareEngine(f)
 	for _, seed := range []string{
 		"http://user:pass@example.com:8080/a/../b?q#h", "file:///C:/x", "mailto:a@b", "http://[::1]/", "http://%zz", "http://x/\xff", "x://",
 		"http://`/%zz#%", "http:\\\\x", "//", "data:,\x00", "http://0x7f.1", "a:/..//b", "http://[1::2::3]", "http://x:65536", "?", "file:C|/",
@@ -44,7 +51,7 @@ func FuzzURL(f *testing.F) {
 		if base != "" {
 			from = base
 		}
-		first, _ := parseURL(nil, []any{input, from})
+		first, _ := parseURL(newTestCall(e, input, from))
 		if first == nil {
 			return
 		}
@@ -52,11 +59,11 @@ func FuzzURL(f *testing.F) {
 		if len(parts) != 10 {
 			t.Fatalf("%q on %q has %d parts: %q", input, base, len(parts), parts)
 		}
-		if again, _ := parseURL(nil, []any{parts[0], nil}); again != first && !strings.HasPrefix(parts[1], "file") {
+		if again, _ := parseURL(newTestCall(e, parts[0], nil)); again != first && !strings.HasPrefix(parts[1], "file") {
 			t.Errorf("%q with base %q is %q, which parses to %q", input, base, first, again)
 		}
 		for _, part := range []string{"protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"} {
-			changed, _ := setURL(nil, []any{parts[0], part, input})
+			changed, _ := setURL(newTestCall(e, parts[0], part, input))
 			if n := strings.Count(changed.(string), "\n"); n != 9 {
 				t.Errorf("%s of %q set to %q: %q", part, parts[0], input, changed)
 			}
@@ -71,6 +78,7 @@ func FuzzURL(f *testing.F) {
 
 // Decoding in pieces gives the same valid text as decoding at once.
 func FuzzTextDecoder(f *testing.F) {
+	e := newBareEngine(f)
 	for _, seed := range []string{"", "a", "h\u00e9", "\xff", "\xe2\x82", "\xf0\x9f\x98\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x00\xd8", "\x3d\xd8\x00\xde"} {
 		for _, encoding := range []string{"utf-8", "utf-16le", "utf-16be", "windows-1252"} {
 			f.Add([]byte(seed), encoding, 1)
@@ -78,12 +86,12 @@ func FuzzTextDecoder(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, encoding string, at int) {
 		decode := func(data []byte, last bool) (string, int, bool) {
-			out, err := decodeText(nil, []any{encoding, data, last})
+			out, err := decodeText(newTestCall(e, encoding, data, last))
 			if err != nil {
 				t.Fatal(err)
 			}
 			parts := out.([]any)
-			return parts[0].(string), int(parts[1].(float64)), parts[2].(bool)
+			return textOf(parts[0]), int(parts[1].(float64)), parts[2].(bool)
 		}
 		whole, left, valid := decode(data, true)
 		if left != 0 || !utf8.ValidString(whole) {
@@ -100,6 +108,14 @@ func FuzzTextDecoder(f *testing.F) {
 	})
 }
 
+// textOf returns a text that is the result of an operation.
+func textOf(x any) string {
+	if text, ok := x.(scriptText); ok {
+		return string(text)
+	}
+	return x.(string)
+}
+
 func FuzzBinaryEncodings(f *testing.F) {
 	for _, seed := range []string{"", "a", "\x00\xff", "hello", "\xfb\xff\xfe"} {
 		f.Add([]byte(seed), seed)
@@ -109,7 +125,7 @@ func FuzzBinaryEncodings(f *testing.F) {
 			"base64":    decodeBase64(base64.StdEncoding.EncodeToString(data)),
 			"base64url": decodeBase64(base64.RawURLEncoding.EncodeToString(data)),
 			"hex":       decodeHex(hex.EncodeToString(data)),
-			"latin1":    encodeLatin1(decodeLatin1(data)),
+			"latin1":    encodeLatin1(decodeLatin1(string(data))),
 		} {
 			if !bytes.Equal(back, data) {
 				t.Errorf("%x encoded and decoded as %s is %x", data, name, back)
@@ -140,7 +156,7 @@ func FuzzPaths(f *testing.F) {
 			"fs.copy": {path, path + "2", false}, "fs.rename": {path, path + "3"}, "fs.unlink": {path}, "fs.open": {path, 577.0, 438.0},
 			"fs.utimes": {path, 1e300, -1e300}, "fs.truncate": {path, 1e300}, "fs.symlink": {path, path + "4"}, "fs.access": {path, 7.0},
 		} {
-			_, err := jobs[name](t.Context(), e, args)
+			_, err := jobs[name](newTestCall(e, args...))
 			if h, ok := errors.AsType[*hostError](err); err != nil && (!ok || h.Code == "" || h.Message == "") {
 				t.Errorf("%s %q: %#v", name, path, err)
 			}
@@ -165,17 +181,17 @@ func FuzzHTTPResponses(f *testing.F) {
 		e := newBareEngine(t)
 		e.handles.transport = newTransport(nil)
 		e.handles.transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return respondingConn(answer), nil }
-		id, err := openExchange(e, nil)
+		id, err := openExchange(newTestCall(e))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _, _ = closeExchange(e, []any{id}) }()
-		head, err := sendRequest(e.ctx, e, []any{id, "GET", "http://x/", []any{"X-A", "b"}, nil, false})
+		defer func() { _, _ = closeExchange(newTestCall(e, id)) }()
+		head, err := sendRequest(newTestCall(e, id, "GET", "http://x/", []any{"X-A", "b"}, nil, false))
 		if err == nil {
 			if len(head.([]any)) != 3 {
 				t.Errorf("%q: result %v", answer, head)
 			}
-			_, err = readResponseWhole(e.ctx, e, []any{id, true})
+			_, err = readResponseWhole(newTestCall(e, id))
 		}
 		if h, ok := errors.AsType[*hostError](err); err != nil && (!ok || h.Code == "") {
 			t.Errorf("%q: %#v", answer, err)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -23,8 +24,8 @@ const maxRequestHeader = 16 << 10
 
 // serverOps returns the operations for HTTP servers. Events of a server are sent to one listener, whose first argument
 // is "request", "drain", "finish", "aborted", "disconnect" or "close".
-func serverOps() (map[string]syncOp, map[string]asyncOp) {
-	ops := map[string]syncOp{
+func serverOps() (syncOps, asyncOps opTable) {
+	ops := opTable{
 		"http.ref":         refServer,
 		"http.close":       closeServer,
 		"http.disconnect":  closeConnections,
@@ -32,7 +33,7 @@ func serverOps() (map[string]syncOp, map[string]asyncOp) {
 		"http.send":        sendResponse,
 		"http.abort":       abortRequest,
 	}
-	return ops, map[string]asyncOp{"http.listen": listen, "http.read": readRequest}
+	return ops, opTable{"http.listen": listen, "http.read": readRequest}
 }
 
 // httpServer is a server that a script has started.
@@ -61,27 +62,27 @@ type connKey struct{}
 
 // listen implements http.listen(listener, host or nil, port, idle timeout, header timeout), with timeouts in
 // milliseconds. It returns the server's number, and its address, family and port.
-func listen(ctx context.Context, e *Engine, args []any) (any, error) {
-	host, port := arg[string](args, 1), int(intArg(args, 2))
+func listen(c *call) (any, error) {
+	host, port := arg[string](c.args, 1), int(intArg(c.args, 2))
 	address := net.JoinHostPort(host, strconv.Itoa(port))
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	l, err := (&net.ListenConfig{}).Listen(c.ctx, "tcp", address)
 	if err != nil {
 		return nil, listenError(err, host, port)
 	}
-	s := &httpServer{e: e, listenerID: int(intArg(args, 0)), listener: l, hasRef: true, conns: map[net.Conn]*serverConn{}}
+	s := &httpServer{e: c.Engine, listenerID: int(intArg(c.args, 0)), listener: l, hasRef: true, conns: map[net.Conn]*serverConn{}}
 	s.server = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
-		IdleTimeout:       time.Duration(intArg(args, 3)) * time.Millisecond,
-		ReadHeaderTimeout: time.Duration(intArg(args, 4)) * time.Millisecond,
+		IdleTimeout:       time.Duration(intArg(c.args, 3)) * time.Millisecond,
+		ReadHeaderTimeout: time.Duration(intArg(c.args, 4)) * time.Millisecond,
 		MaxHeaderBytes:    maxRequestHeader,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-		BaseContext:       func(net.Listener) context.Context { return e.ctx },
+		BaseContext:       func(net.Listener) context.Context { return c.ctx },
 		ConnContext:       s.connContext,
 		ConnState:         s.connStateChanged,
 	}
-	s.id = e.handles.add(s)
-	e.ref()
-	e.goroutines.Go(func() { _ = s.server.Serve(l) })
+	s.id = c.handles.add(s)
+	c.ref()
+	c.goroutines.Go(func() { _ = s.server.Serve(l) })
 	at := l.Addr().(*net.TCPAddr) //nolint:errcheck // of a TCP listener
 	return []any{float64(s.id), at.IP.String(), family(at.IP), float64(at.Port)}, nil
 }
@@ -181,11 +182,11 @@ func (e *Engine) lookupServer(args []any) *httpServer {
 }
 
 // refServer implements http.ref(number, wanted): it sets whether the server keeps the engine running.
-func refServer(e *Engine, args []any) (any, error) {
-	if s := e.lookupServer(args); s != nil {
+func refServer(c *call) (any, error) {
+	if s := c.lookupServer(c.args); s != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.setRef(arg[bool](args, 1))
+		s.setRef(arg[bool](c.args, 1))
 	}
 	return nil, nil
 }
@@ -204,8 +205,8 @@ func (s *httpServer) setRef(wanted bool) {
 }
 
 // closeServer implements http.close(number): it stops accepting connections, and closes idle ones.
-func closeServer(e *Engine, args []any) (any, error) {
-	s := e.lookupServer(args)
+func closeServer(c *call) (any, error) {
+	s := c.lookupServer(c.args)
 	if s == nil {
 		return nil, nil
 	}
@@ -220,28 +221,28 @@ func closeServer(e *Engine, args []any) (any, error) {
 }
 
 // closeConnections implements http.disconnect(number, connection or nil for all, idleOnly).
-func closeConnections(e *Engine, args []any) (any, error) {
-	s := e.lookupServer(args)
+func closeConnections(c *call) (any, error) {
+	s := c.lookupServer(c.args)
 	if s == nil {
 		return nil, nil
 	}
 	s.mu.Lock()
 	var chosen []net.Conn
-	for c, known := range s.conns {
-		if id, one := args[1].(float64); (!one || int(id) == known.id) && (known.idle || !arg[bool](args, 2)) {
-			chosen = append(chosen, c)
+	for conn, known := range s.conns {
+		if id, one := c.args[1].(float64); (!one || int(id) == known.id) && (known.idle || !arg[bool](c.args, 2)) {
+			chosen = append(chosen, conn)
 		}
 	}
 	s.mu.Unlock()
-	for _, c := range chosen {
-		_ = c.Close()
+	for _, conn := range chosen {
+		_ = conn.Close()
 	}
 	return nil, nil
 }
 
 // countConnections implements http.connections(number).
-func countConnections(e *Engine, args []any) (any, error) {
-	s := e.lookupServer(args)
+func countConnections(c *call) (any, error) {
+	s := c.lookupServer(c.args)
 	if s == nil {
 		return 0.0, nil
 	}
@@ -253,13 +254,15 @@ func countConnections(e *Engine, args []any) (any, error) {
 // serverRequest is a request and its response. JavaScript queues pieces of the response; the goroutine of the
 // connection writes them.
 type serverRequest struct {
+	heap      *heap
 	body      io.Reader
-	bodyEnded atomic.Bool // the body
+	bodyEnded atomic.Bool
 	abort     context.CancelFunc
 
 	mu         sync.Mutex
+	over       bool // no more pieces are written
 	pieces     []responsePiece
-	queued     int           // bytes
+	queued     int           // bytes, which are reserved
 	wantsDrain bool          // JavaScript waits for "drain"
 	changed    chan struct{} // has an element when a piece was queued
 }
@@ -282,7 +285,8 @@ func (s *httpServer) serve(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).EnableFullDuplex() // as in node
 	ctx, abort := context.WithCancel(r.Context())
 	defer abort()
-	request := &serverRequest{body: r.Body, abort: abort, changed: make(chan struct{}, 1)}
+	request := &serverRequest{heap: &s.e.vm.heap, body: r.Body, abort: abort, changed: make(chan struct{}, 1)}
+	defer request.finish()
 	body, err := request.readSmallBody(r)
 	if err != nil {
 		return
@@ -336,14 +340,14 @@ func (s *serverRequest) readSmallBody(r *http.Request) (any, error) {
 func describeRequest(r *http.Request) []any {
 	headers := []any{}
 	if r.Host != "" {
-		headers = append(headers, "Host", decodeLatin1([]byte(r.Host)))
+		headers = append(headers, "Host", decodeLatin1(r.Host))
 	}
 	headers = append(headers, flatHeaders(r.Header)...)
 	for _, coding := range r.TransferEncoding {
 		headers = append(headers, "Transfer-Encoding", coding)
 	}
 	version := strconv.Itoa(r.ProtoMajor) + "." + strconv.Itoa(r.ProtoMinor)
-	return []any{r.Method, decodeLatin1([]byte(r.RequestURI)), version, headers}
+	return []any{r.Method, decodeLatin1(r.RequestURI), version, headers}
 }
 
 // connAddresses returns host, family and port of the remote and of the local end.
@@ -382,6 +386,14 @@ func (s *serverRequest) write(ctx context.Context, w http.ResponseWriter, draine
 	}
 }
 
+// finish drops pieces that were not written.
+func (s *serverRequest) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heap.releaseShared(s.queued)
+	s.over, s.pieces, s.queued = true, nil, 0
+}
+
 func (s *serverRequest) takeQueue() []responsePiece {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -395,6 +407,7 @@ func (s *serverRequest) written(size int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queued -= size
+	s.heap.releaseShared(size)
 	if !s.wantsDrain || s.queued > lowWaterMark {
 		return false
 	}
@@ -431,14 +444,18 @@ func setResponseHeaders(h http.Header, p responsePiece) {
 
 // sendResponse implements http.send(number, status or 0 after the first piece, headers, data, last). It returns the
 // number of queued bytes, or -1 when the request is over.
-func sendResponse(e *Engine, args []any) (any, error) {
-	s, ok := lookupHandle[*serverRequest](&e.handles, intArg(args, 0))
+func sendResponse(c *call) (any, error) {
+	s, ok := lookupHandle[*serverRequest](&c.handles, intArg(c.args, 0))
 	if !ok {
 		return -1.0, nil
 	}
-	p := responsePiece{status: int(intArg(args, 1)), headers: arg[[]any](args, 2), data: contentArg(args, 3), last: arg[bool](args, 4)}
+	p := responsePiece{status: int(intArg(c.args, 1)), headers: arg[[]any](c.args, 2), last: arg[bool](c.args, 4)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.over {
+		return -1.0, nil
+	}
+	p.data = s.copyContent(c.args[3])
 	s.pieces = append(s.pieces, p)
 	s.queued += len(p.data)
 	s.wantsDrain = s.queued > lowWaterMark
@@ -449,17 +466,30 @@ func sendResponse(e *Engine, args []any) (any, error) {
 	return float64(s.queued), nil
 }
 
+// copyContent copies bytes or text, and reserves their memory.
+func (s *serverRequest) copyContent(content any) []byte {
+	switch content := content.(type) {
+	case string:
+		s.heap.reserveShared(len(content))
+		return []byte(content)
+	case []byte:
+		s.heap.reserveShared(len(content))
+		return bytes.Clone(content)
+	}
+	return nil
+}
+
 // abortRequest implements http.abort(number): it closes the connection of a request.
-func abortRequest(e *Engine, args []any) (any, error) {
-	if s, ok := lookupHandle[*serverRequest](&e.handles, intArg(args, 0)); ok {
+func abortRequest(c *call) (any, error) {
+	if s, ok := lookupHandle[*serverRequest](&c.handles, intArg(c.args, 0)); ok {
 		s.abort()
 	}
 	return nil, nil
 }
 
 // readRequest implements http.read(number): it returns the next bytes of the body, nil at the end.
-func readRequest(_ context.Context, e *Engine, args []any) (any, error) {
-	s, ok := lookupHandle[*serverRequest](&e.handles, intArg(args, 0))
+func readRequest(c *call) (any, error) {
+	s, ok := lookupHandle[*serverRequest](&c.handles, intArg(c.args, 0))
 	if !ok {
 		return nil, abortedError()
 	}

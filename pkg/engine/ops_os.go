@@ -10,12 +10,12 @@ import (
 )
 
 // osOps returns the operations of node:os.
-func osOps() (map[string]syncOp, map[string]asyncOp) {
-	return map[string]syncOp{"os.facts": osFacts}, nil
+func osOps() (syncOps, asyncOps opTable) {
+	return opTable{"os.facts": osFacts}, nil
 }
 
 // osFacts implements os.facts(). What the system does not provide is 0 or "".
-func osFacts(e *Engine, _ []any) (any, error) {
+func osFacts(c *call) (any, error) {
 	name, err := os.Hostname()
 	if err != nil {
 		name = "localhost"
@@ -24,7 +24,7 @@ func osFacts(e *Engine, _ []any) (any, error) {
 	facts := map[string]any{
 		"hostname": name, "cpus": float64(runtime.NumCPU()),
 		"release": m.release, "version": m.version, "totalmem": float64(m.total), "freemem": float64(m.free), "uptime": float64(m.uptime),
-		"username": "", "uid": -1.0, "gid": -1.0, "home": "", "shell": cmp.Or(shell(os.Getuid(), "/etc/passwd"), lookupEnv(e.spec.Env, "SHELL")),
+		"username": "", "uid": -1.0, "gid": -1.0, "home": "", "shell": cmp.Or(shell(os.Getuid(), "/etc/passwd"), lookupEnv(c.spec.Env, "SHELL")),
 	}
 	if u, err := user.Current(); err == nil {
 		facts["username"], facts["home"] = u.Username, u.HomeDir

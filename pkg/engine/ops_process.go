@@ -14,17 +14,17 @@ import (
 // nodeVersion is the version of node that the engine is compatible with.
 const nodeVersion = "20.19.0"
 
-func processOps() (map[string]syncOp, map[string]asyncOp) {
-	return map[string]syncOp{
+func processOps() (syncOps, asyncOps opTable) {
+	return opTable{
 		"process.info":   processInfo,
 		"process.exit":   processExit,
 		"process.kill":   processKill,
 		"process.signal": processSignal,
-		"process.memory": func(e *Engine, _ []any) (any, error) { return float64(e.vm.usedMemory()), nil },
+		"process.memory": func(c *call) (any, error) { return float64(c.vm.usedMemory()), nil },
 		"process.write":  processWrite,
-		"time.now":       func(e *Engine, _ []any) (any, error) { return e.now(), nil },
+		"time.now":       func(c *call) (any, error) { return c.now(), nil },
 		"time.hr":        timeHR,
-		"time.origin":    func(e *Engine, _ []any) (any, error) { return float64(e.started.UnixMicro()) / 1000, nil },
+		"time.origin":    func(c *call) (any, error) { return float64(c.started.UnixMicro()) / 1000, nil },
 		"stdin.start":    stdinStart,
 		"stdin.pause":    stdinPause,
 		"stdin.close":    stdinClose,
@@ -33,24 +33,24 @@ func processOps() (map[string]syncOp, map[string]asyncOp) {
 }
 
 // processInfo implements process.info().
-func processInfo(e *Engine, _ []any) (any, error) {
+func processInfo(c *call) (any, error) {
 	env := map[string]any{}
-	for _, entry := range e.spec.Env {
+	for _, entry := range c.spec.Env {
 		name, text, ok := strings.Cut(entry, "=")
-		if ok && name != "" && (!e.spec.Sandbox || isSandboxVariable(name)) {
+		if ok && name != "" && (!c.spec.Sandbox || isSandboxVariable(name)) {
 			env[name] = text
 		}
 	}
-	argv := []any{"trailblaze", e.spec.Script}
-	for _, arg := range e.spec.Args {
+	argv := []any{"trailblaze", c.spec.Script}
+	for _, arg := range c.spec.Args {
 		argv = append(argv, arg)
 	}
 	pid, parent := os.Getpid(), os.Getppid()
-	if e.spec.Sandbox {
+	if c.spec.Sandbox {
 		pid, parent = 1, 0
 	}
 	return map[string]any{
-		"argv": argv, "env": env, "cwd": e.spec.Dir, "pid": pid, "ppid": parent,
+		"argv": argv, "env": env, "cwd": c.spec.Dir, "pid": pid, "ppid": parent,
 		"platform": nodePlatform(runtime.GOOS), "arch": nodeArch(runtime.GOARCH),
 		"node": nodeVersion, "quickjs": lib.MCONFIG_VERSION,
 	}, nil
@@ -83,45 +83,45 @@ func nodeArch(goarch string) string {
 }
 
 // processExit implements process.exit(code). It does not return.
-func processExit(e *Engine, args []any) (any, error) {
-	code, _ := args[0].(float64)
-	e.stop.now(Exit{Code: int(uint8(int64(code)))})
+func processExit(c *call) (any, error) {
+	code, _ := c.args[0].(float64)
+	c.stop.now(Exit{Code: int(uint8(int64(code)))})
 	return nil, nil
 }
 
 // processKill implements process.kill(signal): the effect of a signal without a listener.
-func processKill(e *Engine, args []any) (any, error) {
-	signal, _ := args[0].(string)
+func processKill(c *call) (any, error) {
+	signal, _ := c.args[0].(string)
 	for number, name := range map[string]string{"1": "SIGHUP", "2": "SIGINT", "3": "SIGQUIT", "6": "SIGABRT", "9": "SIGKILL", "15": "SIGTERM"} {
 		if signal == number || signal == name {
-			e.stop.now(Exit{Code: -1, Signal: name})
+			c.stop.now(Exit{Code: -1, Signal: name})
 		}
 	}
 	return nil, &hostError{Name: "TypeError", Code: "ERR_UNKNOWN_SIGNAL", Message: "Unknown signal: " + signal}
 }
 
 // processSignal implements process.signal(listens): whether the script listens to SIGTERM.
-func processSignal(e *Engine, args []any) (any, error) {
-	heeds, _ := args[0].(bool)
-	e.handlesSIGTERM.Store(heeds)
+func processSignal(c *call) (any, error) {
+	heeds, _ := c.args[0].(bool)
+	c.handlesSIGTERM.Store(heeds)
 	return nil, nil
 }
 
 // processWrite implements process.write(fd, data). It blocks while the reader does not read, as node does with pipes.
-func processWrite(e *Engine, args []any) (any, error) {
-	pipe := e.spec.Stdout
-	if fd, _ := args[0].(float64); fd == 2 {
-		pipe = e.spec.Stderr
+func processWrite(c *call) (any, error) {
+	pipe := c.spec.Stdout
+	if fd, _ := c.args[0].(float64); fd == 2 {
+		pipe = c.spec.Stderr
 	}
-	if _, err := pipe.Write(contentArg(args, 1)); err != nil {
+	if _, err := c.writeContent(1, pipe); err != nil {
 		return nil, &hostError{Code: "EPIPE", Message: "write EPIPE", Props: map[string]any{"syscall": "write"}}
 	}
 	return nil, nil
 }
 
 // timeHR implements time.hr(): it returns the monotonic clock as [seconds, nanoseconds].
-func timeHR(e *Engine, _ []any) (any, error) {
-	now := time.Since(e.started) + time.Hour
+func timeHR(c *call) (any, error) {
+	now := time.Since(c.started) + time.Hour
 	return []any{float64(now / time.Second), float64(now % time.Second)}, nil
 }
 
@@ -138,28 +138,28 @@ type stdin struct {
 
 // stdinStart implements stdin.start(listener): the listener is called with each piece of the input, and without one at
 // the end.
-func stdinStart(e *Engine, args []any) (any, error) {
-	id, _ := args[0].(float64)
-	s := &e.stdin
+func stdinStart(c *call) (any, error) {
+	id, _ := c.args[0].(float64)
+	s := &c.stdin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.started {
 		s.started = true
-		e.goroutines.Go(func() { e.readStdin(int(id)) })
+		c.goroutines.Go(func() { c.readStdin(int(id)) })
 	}
 	if !s.flowing && !s.stopped {
 		s.flowing = true
-		e.ref()
+		c.ref()
 		s.changed.Signal()
 	}
 	return nil, nil
 }
 
 // stdinPause implements stdin.pause().
-func stdinPause(e *Engine, _ []any) (any, error) {
-	e.stdin.mu.Lock()
-	defer e.stdin.mu.Unlock()
-	e.pauseStdin()
+func stdinPause(c *call) (any, error) {
+	c.stdin.mu.Lock()
+	defer c.stdin.mu.Unlock()
+	c.pauseStdin()
 	return nil, nil
 }
 
@@ -172,10 +172,10 @@ func (e *Engine) pauseStdin() {
 }
 
 // stdinClose implements stdin.close().
-func stdinClose(e *Engine, _ []any) (any, error) {
-	_, _ = stdinPause(e, nil)
-	_ = e.spec.Stdin.Close()
-	e.stdin.stop()
+func stdinClose(c *call) (any, error) {
+	_, _ = stdinPause(c)
+	_ = c.spec.Stdin.Close()
+	c.stdin.stop()
 	return nil, nil
 }
 

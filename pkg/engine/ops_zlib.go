@@ -5,7 +5,6 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
-	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -15,11 +14,12 @@ import (
 )
 
 const (
-	// maxZlibStreams is the number of streams that may be open at once: each uses about 1 MB that the engine does not
-	// count.
-	maxZlibStreams = 128
-	// maxInflatedChunk is the largest number of bytes that one step of a decompression returns.
-	maxInflatedChunk = 64 << 10
+	maxZlibStreams   = 128      // number of streams that may be open at once
+	maxInflatedChunk = 64 << 10 // bytes that one step of a decompression returns at most
+
+	// The memory of a stream in bytes, measured with the default level.
+	deflaterSize = 900 << 10
+	inflaterSize = 192 << 10
 )
 
 // zlib's constants for flushing.
@@ -37,16 +37,16 @@ const (
 )
 
 // zlibOps returns the operations of node:zlib: at once up to a limit, or in steps.
-func zlibOps() (map[string]syncOp, map[string]asyncOp) {
-	ops := map[string]syncOp{
-		"zlib.all":   func(e *Engine, args []any) (any, error) { return processZlib(e.ctx, e, args) },
+func zlibOps() (syncOps, asyncOps opTable) {
+	ops := opTable{
+		"zlib.all":   processZlib,
 		"zlib.open":  openZlibStream,
 		"zlib.close": closeZlibStream,
-		"zlib.crc32": func(_ *Engine, args []any) (any, error) {
-			return float64(crc32.Update(uint32(intArg(args, 1)), crc32.IEEETable, arg[[]byte](args, 0))), nil
+		"zlib.crc32": func(c *call) (any, error) {
+			return float64(crc32.Update(uint32(intArg(c.args, 1)), crc32.IEEETable, arg[[]byte](c.args, 0))), nil
 		},
 	}
-	jobs := map[string]asyncOp{
+	jobs := opTable{
 		"zlib.all":  withComputeSlot(processZlib),
 		"zlib.step": withComputeSlot(stepZlibStream),
 	}
@@ -56,85 +56,136 @@ func zlibOps() (map[string]syncOp, map[string]asyncOp) {
 // A zlibStream compresses or decompresses in steps. It may be used from any goroutine. Close releases its memory.
 type zlibStream interface {
 	io.Closer
-	step(data []byte, flush int64, end bool) (out []byte, state int, err error)
+	// step reserves the output with reserve. It does not keep data after it has consumed it, or after Close.
+	step(data []byte, flush int64, end bool, reserve func(size int)) (out [][]byte, state int, err error)
 }
 
 // newZlibStream returns a stream for (format, level, strategy, dictionary), the first arguments of zlib.all and
-// zlib.open.
-func newZlibStream(args []any) (zlibStream, error) {
-	format, level, dictionary := arg[string](args, 0), int(intArg(args, 1)), arg[[]byte](args, 3)
+// zlib.open, and reserves its memory.
+func newZlibStream(args []any, reserve func(size int)) (zlibStream, error) {
+	format, level, dictionary := arg[string](args, 0), int(intArg(args, 1)), bytes.Clone(arg[[]byte](args, 3))
 	switch format {
 	case "gunzip", "inflate", "inflateRaw", "unzip":
+		reserve(inflaterSize + len(dictionary))
 		return newInflater(format, dictionary), nil
 	}
+	reserve(deflaterSize + len(dictionary))
 	if intArg(args, 2) == 2 && level != 0 { // Z_HUFFMAN_ONLY
 		level = flate.HuffmanOnly
 	}
 	return newDeflater(format, level, dictionary)
 }
 
+// openedZlibStream is a stream that a script has opened. Its memory is reserved until Close.
+type openedZlibStream struct {
+	zlibStream
+	heap *heap
+
+	mu     sync.Mutex
+	size   int // reserved bytes of the stream
+	input  int // reserved bytes of the input that it has not yet consumed
+	closed bool
+}
+
+func (s *openedZlibStream) Close() error {
+	err := s.zlibStream.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heap.releaseShared(s.size + s.input)
+	s.size, s.input, s.closed = 0, 0, true
+	return err
+}
+
+// setInput reserves size bytes of input instead of the input before.
+func (s *openedZlibStream) setInput(size int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.heap.releaseShared(s.input)
+	s.input = 0
+	s.heap.reserveShared(size)
+	s.input = size
+}
+
 // openZlibStream implements zlib.open(format, level, strategy, dictionary): it returns a number.
-func openZlibStream(e *Engine, args []any) (any, error) {
-	if n := countHandles[zlibStream](&e.handles); n >= maxZlibStreams {
+func openZlibStream(c *call) (any, error) {
+	if n := countHandles[*openedZlibStream](&c.handles); n >= maxZlibStreams {
 		return nil, &hostError{Code: "Z_MEM_ERROR", Props: map[string]any{"errno": -4.0}, Message: fmt.Sprintf(
 			"more than %d zlib streams are open; end or destroy those that are no longer used", maxZlibStreams)}
 	}
-	c, err := newZlibStream(args)
+	s := &openedZlibStream{heap: &c.vm.heap}
+	var err error
+	s.zlibStream, err = newZlibStream(c.args, func(size int) {
+		s.heap.reserveShared(size)
+		s.size += size
+	})
 	if err != nil {
+		s.heap.releaseShared(s.size)
 		return nil, err
 	}
-	return float64(e.handles.add(c)), nil
+	return float64(c.handles.add(s)), nil
 }
 
 // stepZlibStream implements zlib.step(number, data, flush, last): it returns [output, state].
-func stepZlibStream(_ context.Context, e *Engine, args []any) (any, error) {
-	c, ok := lookupHandle[zlibStream](&e.handles, intArg(args, 0))
+func stepZlibStream(c *call) (any, error) {
+	s, ok := lookupHandle[*openedZlibStream](&c.handles, intArg(c.args, 0))
 	if !ok {
 		return nil, errZlibClosed
 	}
-	out, state, err := c.step(arg[[]byte](args, 1), intArg(args, 2), arg[bool](args, 3))
+	data := arg[[]byte](c.args, 1)
+	if data != nil {
+		s.setInput(len(data))
+	}
+	out, state, err := s.step(data, intArg(c.args, 2), arg[bool](c.args, 3), c.reserve)
 	if err != nil {
 		return nil, zlibError(err)
 	}
-	return []any{out, float64(state)}, nil
+	if state != zlibHasMore {
+		s.setInput(0)
+	}
+	return []any{byteChunks(out), float64(state)}, nil
 }
 
 // closeZlibStream implements zlib.close(number).
-func closeZlibStream(e *Engine, args []any) (any, error) {
-	id := intArg(args, 0)
-	if c, ok := lookupHandle[zlibStream](&e.handles, id); ok {
-		e.handles.remove(int(id))
-		return nil, c.Close()
+func closeZlibStream(c *call) (any, error) {
+	id := intArg(c.args, 0)
+	if s, ok := lookupHandle[*openedZlibStream](&c.handles, id); ok {
+		c.handles.remove(int(id))
+		return nil, s.Close()
 	}
 	return nil, nil
 }
 
 // processZlib implements zlib.all(format, level, strategy, dictionary, data, flush, limit): it returns the whole
 // output.
-func processZlib(ctx context.Context, _ *Engine, args []any) (any, error) {
-	c, err := newZlibStream(args)
+func processZlib(c *call) (any, error) {
+	s, err := newZlibStream(c.args, c.reserve)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = c.Close() }()
-	data, flush, limit := arg[[]byte](args, 4), intArg(args, 5), min(intArg(args, 6), maxValueBytes)
-	var all []byte
+	defer func() { _ = s.Close() }()
+	data, flush, limit := arg[[]byte](c.args, 4), intArg(c.args, 5), min(intArg(c.args, 6), maxValueBytes)
+	var all [][]byte
+	size := 0
 	for state := zlibHasMore; state == zlibHasMore; data = nil {
-		var out []byte
-		if out, state, err = c.step(data, flush, true); err != nil {
+		var out [][]byte
+		if out, state, err = s.step(data, flush, true, c.reserve); err != nil {
 			return nil, zlibError(err)
 		}
-		if all = append(all, out...); int64(len(all)) > limit {
+		all = append(all, out...)
+		if size += totalSize(out); int64(size) > limit {
 			return nil, &hostError{
 				Code: "ERR_BUFFER_TOO_LARGE", Name: "RangeError",
 				Message: fmt.Sprintf("Cannot create a Buffer larger than %d bytes", limit),
 			}
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if c.ctx.Err() != nil {
+			return nil, c.ctx.Err()
 		}
 	}
-	return all, nil
+	return byteChunks(all), nil
 }
 
 type flushWriter interface {
@@ -142,11 +193,44 @@ type flushWriter interface {
 	Flush() error
 }
 
-// A deflater compresses. The output of a step is not larger than all input that it has not yet returned, apart from
-// headers.
+// A chunkWriter collects what is written in chunks, and reserves their memory.
+type chunkWriter struct {
+	chunks  [][]byte
+	reserve func(size int)
+}
+
+func (w *chunkWriter) Write(p []byte) (int, error) {
+	const minChunk, maxChunk = 1 << 10, 64 << 10
+	for rest := p; len(rest) > 0; {
+		last := len(w.chunks) - 1
+		if last < 0 || len(w.chunks[last]) == cap(w.chunks[last]) {
+			size := minChunk
+			if last >= 0 {
+				size = min(2*cap(w.chunks[last]), maxChunk)
+			}
+			w.reserve(size)
+			w.chunks = append(w.chunks, make([]byte, 0, size))
+			last++
+		}
+		chunk := w.chunks[last]
+		n := min(len(rest), cap(chunk)-len(chunk))
+		w.chunks[last] = append(chunk, rest[:n]...)
+		rest = rest[n:]
+	}
+	return len(p), nil
+}
+
+// take returns the chunks and removes them.
+func (w *chunkWriter) take() [][]byte {
+	chunks := w.chunks
+	w.chunks = nil
+	return chunks
+}
+
+// A deflater compresses.
 type deflater struct {
 	mu   sync.Mutex
-	out  bytes.Buffer
+	out  chunkWriter
 	w    flushWriter
 	done bool
 }
@@ -170,12 +254,13 @@ func newDeflater(format string, level int, dictionary []byte) (_ *deflater, err 
 	return d, err
 }
 
-func (d *deflater) step(data []byte, flush int64, _ bool) ([]byte, int, error) {
+func (d *deflater) step(data []byte, flush int64, _ bool, reserve func(size int)) ([][]byte, int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.done {
 		return nil, zlibEnded, nil
 	}
+	d.out.reserve = reserve
 	_, err := d.w.Write(data)
 	state := zlibNeedsInput
 	switch {
@@ -185,9 +270,7 @@ func (d *deflater) step(data []byte, flush int64, _ bool) ([]byte, int, error) {
 	case flush == zlibFinish:
 		err, d.done, state = d.w.Close(), true, zlibEnded
 	}
-	out := bytes.Clone(d.out.Bytes())
-	d.out.Reset()
-	return out, state, err
+	return d.out.take(), state, err
 }
 
 func (d *deflater) Close() error {
@@ -223,7 +306,7 @@ func newInflater(format string, dictionary []byte) *inflater {
 	return d
 }
 
-func (d *inflater) step(data []byte, flush int64, end bool) ([]byte, int, error) {
+func (d *inflater) step(data []byte, flush int64, end bool, reserve func(size int)) ([][]byte, int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -242,7 +325,8 @@ func (d *inflater) step(data []byte, flush int64, end bool) ([]byte, int, error)
 	case out == nil:
 		return nil, zlibNeedsInput, nil
 	}
-	return out, zlibHasMore, nil
+	reserve(len(out))
+	return [][]byte{out}, zlibHasMore, nil
 }
 
 func (d *inflater) Close() error {

@@ -79,8 +79,8 @@ func FuzzInflate(f *testing.F) {
 		}
 		at = int(uint(at) % uint(len(data)))
 		e := newBareEngine(t)
-		whole, wrong := processZlib(t.Context(), e, []any{format, -1.0, 0.0, nil, data, 4.0, float64(maxValueBytes)})
-		id, err := openZlibStream(e, []any{format, -1.0, 0.0, nil})
+		whole, wrong := processZlib(newTestCall(e, format, -1.0, 0.0, nil, data, 4.0, float64(maxValueBytes)))
+		id, err := openZlibStream(newTestCall(e, format, -1.0, 0.0, nil))
 		if err != nil {
 			return
 		}
@@ -89,12 +89,12 @@ func FuzzInflate(f *testing.F) {
 		for i, part := range [][]byte{data[:at], data[at:]} {
 			for state := float64(zlibHasMore); state == zlibHasMore && failure == nil; part = nil {
 				var r any
-				if r, failure = stepZlibStream(t.Context(), e, []any{id, part, float64(i * zlibFinish), i == 1}); failure == nil {
-					pieces, state = append(pieces, r.([]any)[0].([]byte)...), r.([]any)[1].(float64)
+				if r, failure = stepZlibStream(newTestCall(e, id, part, float64(i*zlibFinish), i == 1)); failure == nil {
+					pieces, state = append(pieces, bytes.Join(r.([]any)[0].(byteChunks), nil)...), r.([]any)[1].(float64)
 				}
 			}
 		}
-		if (wrong == nil) != (failure == nil) || wrong == nil && !bytes.Equal(whole.([]byte), pieces) {
+		if (wrong == nil) != (failure == nil) || wrong == nil && !bytes.Equal(bytes.Join(whole.(byteChunks), nil), pieces) {
 			t.Errorf("at once %v (%v), in steps %v (%v)", whole, wrong, pieces, failure)
 		}
 	})

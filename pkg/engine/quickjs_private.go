@@ -33,12 +33,8 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(x))
 }
 
-// copyBytes returns a copy of n bytes of C memory.
-func copyBytes(p uintptr, n int) []byte {
-	b := make([]byte, n)
-	copy(b, sliceAt[byte](p, n))
-	return b
-}
+// addressOf returns the address of C memory, given a slice of sliceAt.
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // usableSize returns the size in bytes of a block of a memory.Allocator.
 func usableSize(p uintptr) int { return memory.UintptrUsableSize(p) }

@@ -66,17 +66,18 @@ func (p *sourcePositions) parseStack(raw string) []rawFrame {
 
 // stackFrames implements stack.frames(raw, limit): it returns the frames of QuickJS's stack that belong to the script,
 // described as V8 does.
-func stackFrames(e *Engine, args []any) (any, error) {
-	raw, _ := args[0].(string)
-	limit, _ := args[1].(float64)
-	all := e.positions.parseStack(raw)
+func stackFrames(c *call) (any, error) {
+	raw := arg[string](c.args, 0)
+	c.reserve(4 * len(raw)) // names of functions, which scripts choose, are copied
+	limit, _ := c.args[1].(float64)
+	all := c.positions.parseStack(raw)
 	frames := []any{}
 	for i, f := range all {
 		calledByHost := f.isNative() && (i+1 == len(all) || all[i+1].internal())
 		if f.internal() || calledByHost || f.file == jsonParseName || float64(len(frames)) >= limit {
 			continue
 		}
-		frames = append(frames, e.describeFrame(f))
+		frames = append(frames, c.describeFrame(f))
 	}
 	return frames, nil
 }

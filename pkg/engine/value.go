@@ -18,16 +18,21 @@ const (
 	maxValues = 1 << 18
 )
 
+// convertedSize is about what a converted value needs in Go besides the bytes of strings and binary data.
+const convertedSize = 64
+
 // toGo converts a JavaScript value to nil, bool, float64, string, []byte, []any or map[string]any. x is borrowed.
 func (v *vm) toGo(x value) (any, error) {
-	c := copier{vm: v, left: maxValues}
+	c := copier{vm: v, left: maxValues, reserve: func(int) {}}
 	return c.copy(x, 0)
 }
 
-// A copier converts one value.
+// A copier converts values of JavaScript.
 type copier struct {
 	*vm
-	left int
+	left    int            // number of values that it may still convert
+	borrow  bool           // whether binary data is not copied
+	reserve func(size int) // called before strings and binary data are copied
 }
 
 func (v *copier) copy(x value, depth int) (any, error) {
@@ -48,8 +53,21 @@ func (v *copier) copy(x value, depth int) (any, error) {
 	case lib.EJS_TAG_SYMBOL:
 		return nil, unsupportedValueError("a symbol")
 	}
-	s, err := v.toString(x)
-	return wellFormed(s), err
+	return v.string(x)
+}
+
+func (v *copier) string(x value) (string, error) {
+	text, p, err := v.toUTF8(x)
+	if err != nil {
+		return "", err
+	}
+	defer lib.XJS_FreeCString(v.tls, v.ctx, p)
+	size := len(text)
+	if !utf8.Valid(text) {
+		size *= 2 // for the copy that wellFormed makes
+	}
+	v.reserve(size)
+	return wellFormed(string(text)), nil
 }
 
 func unsupportedValueError(what string) error {
@@ -58,6 +76,10 @@ func unsupportedValueError(what string) error {
 
 func (v *copier) object(x value, depth int) (any, error) {
 	if b, ok := v.bytesOf(x); ok {
+		if !v.borrow {
+			v.reserve(len(b))
+			b = slices.Concat([]byte{}, b)
+		}
 		return b, nil
 	}
 	if v.isFunction(x) {
@@ -108,6 +130,14 @@ func (v *copier) array(x value, depth int) (any, error) {
 	return out, nil
 }
 
+// Results of operations that are converted without copies in Go.
+type (
+	scriptText []byte   // valid UTF-8 in memory of the script; becomes a string
+	textBytes  string   // becomes a Uint8Array
+	byteChunks [][]byte // becomes a Uint8Array
+	textChunks [][]byte // UTF-8, perhaps invalid; becomes a string
+)
+
 // fromGo converts a Go value; nil becomes undefined, []byte a Uint8Array, and a type that is not listed is converted as
 // JSON.
 func (v *vm) fromGo(x any) (value, error) {
@@ -126,8 +156,18 @@ func (v *vm) fromGo(x any) (value, error) {
 		return newNumber(x), nil
 	case string:
 		return v.result(v.newString(x))
+	case scriptText:
+		return v.result(v.newStringAt(x))
+	case textChunks:
+		return v.newStringOf(x)
 	case []byte:
-		return v.result(v.newBytes(x))
+		return v.newBytes(x)
+	case textBytes:
+		array, content, err := v.newUint8Array(len(x))
+		copy(content, x)
+		return array, err
+	case byteChunks:
+		return v.newBytes(x...)
 	case []any:
 		out := v.newArray()
 		for i, item := range x {
@@ -207,12 +247,13 @@ func (v *vm) classPrototype(class string) (value, bool) {
 	return proto, tag(proto) == lib.EJS_TAG_OBJECT
 }
 
-// wellFormed replaces lone surrogates, which QuickJS encodes as three bytes each, with U+FFFD.
+// wellFormed replaces lone surrogates, which QuickJS encodes as three bytes each, with U+FFFD, which has as many.
 func wellFormed(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
 	var b strings.Builder
+	b.Grow(len(s))
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		if r == utf8.RuneError && n == 1 && len(s) >= 3 && s[0] == 0xED {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"modernc.org/libc"
 	lib "modernc.org/libquickjs"
@@ -35,6 +36,7 @@ func newVM(limit int, check func(), full func()) (*vm, error) {
 	lib.XJS_SetMaxStackSize(v.tls, v.rt, maxStackSlots)
 	lib.XJS_SetGCThreshold(v.tls, v.rt, lib.Tsize_t(min(firstGCThreshold, limit/2)))
 	v.heap.rt = v.rt
+	v.heap.collect = func() { lib.XJS_RunGC(v.tls, v.rt) }
 	if v.ctx = lib.XJS_NewContext(v.tls, v.rt); v.ctx == 0 {
 		return v, errors.New("not enough memory for a JavaScript context")
 	}
@@ -240,25 +242,84 @@ func (v *vm) newString(s string) value {
 
 // toString returns String(x). Lone surrogates are three bytes each, see wellFormed.
 func (v *vm) toString(x value) (string, error) {
-	size := v.heap.allocate(sizeOf[lib.Tsize_t]())
-	defer v.heap.free(size)
-	p := lib.XJS_ToCStringLen2(v.tls, v.ctx, size, x, 0)
-	if p == 0 {
-		return "", &exception{lib.XJS_GetException(v.tls, v.ctx)}
+	text, p, err := v.toUTF8(x)
+	if err != nil {
+		return "", err
 	}
 	defer lib.XJS_FreeCString(v.tls, v.ctx, p)
-	return string(copyBytes(p, int(*pointerAt[lib.Tsize_t](size)))), nil
+	return string(text), nil
 }
 
-// newBytes returns a Uint8Array with a copy of b.
-func (v *vm) newBytes(b []byte) value {
-	p := v.cBytes(b)
-	defer v.heap.free(p)
-	buffer := lib.XJS_NewArrayBufferCopy(v.tls, v.ctx, p, lib.Tsize_t(len(b)))
-	if tag(buffer) == lib.EJS_TAG_EXCEPTION {
-		return buffer
+// toUTF8 returns String(x) as UTF-8 in memory of the vm, which the caller frees with JS_FreeCString(p).
+func (v *vm) toUTF8(x value) (text []byte, p uintptr, err error) {
+	size := v.heap.allocate(sizeOf[lib.Tsize_t]())
+	defer v.heap.free(size)
+	if p = lib.XJS_ToCStringLen2(v.tls, v.ctx, size, x, 0); p == 0 {
+		return nil, 0, &exception{lib.XJS_GetException(v.tls, v.ctx)}
 	}
-	return v.newTypedArray(buffer, lib.EJS_TYPED_ARRAY_UINT8)
+	return sliceAt[byte](p, int(*pointerAt[lib.Tsize_t](size))), p, nil
+}
+
+// newBytes returns a Uint8Array with a copy of chunks.
+func (v *vm) newBytes(chunks ...[]byte) (value, error) {
+	array, content, err := v.newUint8Array(totalSize(chunks))
+	if err != nil {
+		return array, err
+	}
+	joinTo(content, chunks)
+	return array, nil
+}
+
+func totalSize(chunks [][]byte) int {
+	size := 0
+	for _, chunk := range chunks {
+		size += len(chunk)
+	}
+	return size
+}
+
+func joinTo(b []byte, chunks [][]byte) {
+	for _, chunk := range chunks {
+		b = b[copy(b, chunk):]
+	}
+}
+
+// newUint8Array returns a Uint8Array and its content, which is in memory of the vm.
+func (v *vm) newUint8Array(size int) (array value, content []byte, err error) {
+	argv := v.heap.allocate(3 * valueSize)
+	defer v.heap.free(argv)
+	args := sliceAt[value](argv, 3)
+	args[0], args[1], args[2] = newNumber(float64(size)), undefined(), undefined()
+	array, err = v.result(lib.XJS_NewTypedArray(v.tls, v.ctx, 1, argv, lib.EJS_TYPED_ARRAY_UINT8))
+	if err != nil {
+		return array, nil, err
+	}
+	content, _ = v.bytesOf(array)
+	return array, content, nil
+}
+
+// newStringAt returns a string of valid UTF-8 in memory of the vm.
+func (v *vm) newStringAt(text []byte) value {
+	if len(text) == 0 {
+		return v.newString("")
+	}
+	return lib.XJS_NewStringLen(v.tls, v.ctx, addressOf(text), lib.Tsize_t(len(text)))
+}
+
+// newStringOf returns a string of UTF-8 text, in which errors are replaced with U+FFFD, without a byte order mark.
+func (v *vm) newStringOf(chunks [][]byte) (value, error) {
+	size := totalSize(chunks)
+	p := v.heap.allocate(size)
+	defer v.heap.free(p)
+	text := sliceAt[byte](p, size)
+	joinTo(text, chunks)
+	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+	if utf8.Valid(text) {
+		return v.result(v.newStringAt(text))
+	}
+	v.heap.reserve(decodedUTF8Size(text))
+	defer v.heap.release(decodedUTF8Size(text))
+	return v.result(v.newString(decodeUTF8(text)))
 }
 
 // newTypedArray returns a view of an ArrayBuffer, which it takes ownership of.
@@ -280,13 +341,13 @@ func (v *vm) newSharedFloats(n int) ([]float64, value) {
 	return floats, v.newTypedArray(buffer, lib.EJS_TYPED_ARRAY_FLOAT64)
 }
 
-// bytesOf returns a copy of the bytes of an ArrayBuffer, typed array or DataView; ok is false for other values.
-func (v *vm) bytesOf(x value) ([]byte, bool) {
+// bytesOf returns the bytes of an ArrayBuffer, typed array or DataView, in memory of the vm; ok is false for other values.
+func (v *vm) bytesOf(x value) (b []byte, ok bool) {
 	sizes := v.heap.allocate(3 * sizeOf[lib.Tsize_t]())
 	defer v.heap.free(sizes)
 	n := sliceAt[lib.Tsize_t](sizes, 3)
 	if p := lib.XJS_GetArrayBuffer(v.tls, v.ctx, sizes, x); p != 0 {
-		return copyBytes(p, int(n[0])), true
+		return sliceAt[byte](p, int(n[0])), true
 	}
 	v.clearException()
 	word := uintptr(sizeOf[lib.Tsize_t]())
@@ -302,10 +363,10 @@ func (v *vm) bytesOf(x value) ([]byte, bool) {
 		v.clearException()
 		return []byte{}, true
 	}
-	return copyBytes(p+uintptr(offset), int(length)), true
+	return sliceAt[byte](p+uintptr(offset), int(length)), true
 }
 
-// dataViewBytes returns a copy of the bytes of a DataView; ok is false for other values.
+// dataViewBytes returns the bytes of a DataView, in memory of the vm; ok is false for other values.
 func (v *vm) dataViewBytes(x value) (b []byte, ok bool) {
 	buffer, start, end, ok := dataView(x)
 	if !ok {
@@ -324,7 +385,7 @@ func (v *vm) dataViewBytes(x value) (b []byte, ok bool) {
 // clearException clears a pending exception.
 func (v *vm) clearException() { v.free(lib.XJS_GetException(v.tls, v.ctx)) }
 
-func (v *vm) usedMemory() int { return v.heap.used }
+func (v *vm) usedMemory() int { return v.heap.total() }
 
 func (v *vm) isArray(x value) bool    { return lib.XJS_IsArray(v.tls, v.ctx, x) == 1 }
 func (v *vm) isFunction(x value) bool { return lib.XJS_IsFunction(v.tls, v.ctx, x) != 0 }

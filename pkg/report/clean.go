@@ -9,95 +9,84 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-const escape = 0x1b
-
-// Clean returns s without what a terminal would obey: escape sequences (CSI, OSC, DCS and their like) and control
-// characters, old (C0, DEL) and new (C1), but for newline and tab. Line ends become \n, invalid UTF-8 becomes U+FFFD.
-// A sequence without its end loses only its beginning, so that no text is lost with it.
+// Clean returns s for a terminal: without escape sequences (CSI, OSC, DCS and others) and control characters other than newline
+// and tab, and with characters that are invisible or change the order of others as ‹U+202E›. Line ends become \n, invalid UTF-8
+// becomes U+FFFD. Of a sequence without an end only the introducer is removed, so that the text behind it is not lost.
 func Clean(s string) string {
-	if !needsCleaning(s) {
+	if !strings.ContainsFunc(s, needsCleaning) {
 		return s
 	}
+	s = sevenBit(s)
 	var b strings.Builder
+	var written rune
 	for i := 0; i < len(s); {
 		c, size := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case c == escape:
-			i += sequence(s[i:], size)
-			continue
-		case c == 0x9b: // one-character CSI
-			i += size + controlSequence(s[i+size:])
-			continue
-		case c == '\r':
-			if !strings.HasPrefix(s[i+size:], "\n") {
-				b.WriteByte('\n')
-			}
-		case c == '\n' || c == '\t' || c >= 0x20 && !isControl(c):
+		case c == ansi.ESC:
+			size = sequenceLength(s[i:])
+		case isInvisible(c) && !isJoiner(written, c):
+			fmt.Fprintf(&b, "‹U+%04X›", c)
+			written = '›'
+		case c == '\n' || c == '\t' || !isControl(c):
 			b.WriteRune(c)
+			written = c
 		}
 		i += size
 	}
 	return b.String()
 }
 
-func needsCleaning(s string) bool {
-	for _, c := range s {
-		if c == utf8.RuneError || c != '\n' && c != '\t' && isControl(c) {
-			return true
-		}
-	}
-	return false
+func needsCleaning(c rune) bool {
+	return c == utf8.RuneError || c != '\n' && c != '\t' && isControl(c) || isInvisible(c)
 }
 
 func isControl(c rune) bool { return c < 0x20 || 0x7f <= c && c < 0xa0 }
 
-// sequence returns the length of the escape sequence at the start of s; esc is the length of the escape itself.
-func sequence(s string, esc int) int {
-	rest := s[esc:]
-	if rest == "" {
-		return esc
+// isInvisible reports whether c has no width, or changes the order of the characters around it.
+func isInvisible(c rune) bool {
+	switch {
+	case c < 0xad:
+		return false
+	case c == 0xad, c == 0x61c, c == 0x180e, c == 0xfeff, 0x115f <= c && c <= 0x1160: // soft hyphen, marks, fillers
+		return true
+	case 0x200b <= c && c <= 0x200f, 0x202a <= c && c <= 0x202e, 0x2060 <= c && c <= 0x206f: // spaces, joiners, bidi controls
+		return true
 	}
-	switch rest[0] {
-	case '[':
-		return esc + 1 + controlSequence(rest[1:])
-	case ']', 'P', 'X', '^', '_':
-		return esc + 1 + stringBody(rest[1:])
-	}
-	n := 0
-	for n < len(rest) && 0x20 <= rest[n] && rest[n] < 0x30 {
-		n++
-	}
-	if n < len(rest) && 0x30 <= rest[n] && rest[n] < 0x7f {
-		n++
-	}
-	return esc + n
+	return 0xfff9 <= c && c <= 0xfffb || 0xe0000 <= c && c <= 0xe007f // annotations, tags
 }
 
-// controlSequence returns the length of a CSI sequence's parameters and final byte.
-func controlSequence(s string) int {
-	n := 0
-	for n < len(s) && 0x20 <= s[n] && s[n] < 0x40 {
-		n++
-	}
-	if n < len(s) && 0x40 <= s[n] && s[n] < 0x7f {
-		n++
-	}
-	return n
-}
+// isJoiner reports whether c joins characters as scripts and emoji need it, after the character before it. Text in Latin, Greek or
+// Cyrillic letters needs no joiners.
+func isJoiner(before, c rune) bool { return (c == 0x200c || c == 0x200d) && before >= 0x590 }
 
-// stringBody returns the length of what an OSC or DCS holds, with its end: BEL, ESC \ or ST. 0 when another sequence starts
-// before it ends, which also keeps Clean linear.
-func stringBody(s string) int {
-	body := strings.IndexAny(s, "\a\u009c\x1b")
-	if body < 0 {
-		return 0
-	}
-	for _, end := range []string{"\a", "\u009c", "\x1b\\"} {
-		if strings.HasPrefix(s[body:], end) {
-			return body + len(end)
+// sevenBit replaces one-character control sequences (C1) by those that begin with an escape, line ends by \n, and bytes that are
+// not UTF-8 by U+FFFD.
+func sevenBit(s string) string {
+	var b strings.Builder
+	for i, c := range s {
+		switch {
+		case c == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+		case c == '\r':
+			b.WriteByte('\n')
+		case 0x80 <= c && c < 0xa0:
+			b.WriteString("\x1b" + string(c-0x40))
+		default:
+			b.WriteRune(c)
 		}
 	}
-	return 0
+	return b.String()
+}
+
+// sequenceLength returns the length of the escape sequence at the beginning of s. Of OSC, DCS and similar sequences without an
+// end it is that of the introducer.
+func sequenceLength(s string) int {
+	seq, _, n, state := ansi.DecodeSequence(s, ansi.NormalState, nil)
+	hasString := len(s) > 1 && strings.IndexByte("]PX^_", s[1]) >= 0
+	ended := strings.HasSuffix(seq, "\x1b\\") || strings.HasSuffix(seq, "\a")
+	if hasString && (state != ansi.NormalState || !ended) {
+		return len("\x1b]")
+	}
+	return n
 }
 
 // head returns at most the first n bytes of s, and what says so if there are more. What tools print can be megabytes.

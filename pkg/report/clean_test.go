@@ -29,6 +29,12 @@ func cleanTests() map[string][2]string {
 		"invalid UTF-8 and nothing":     {"\xff", "\ufffd"},
 		"a replacement character":       {"\ufffd", "\ufffd"},
 		"control in control parameters": {"\x1b[3\x071mx", "1mx"},
+		"bidi controls":                 {"a\u202eb\u2066c\u2069\u200e\u061c", "a‹U+202E›b‹U+2066›c‹U+2069›‹U+200E›‹U+061C›"},
+		"zero width":                    {"a\u200bb\u2060c\ufeff\u00ad", "a‹U+200B›b‹U+2060›c‹U+FEFF›‹U+00AD›"},
+		"tags":                          {"a\U000e0061", "a‹U+E0061›"},
+		"joiners between Latin letters": {"a\u200db\u200cc", "a‹U+200D›b‹U+200C›c"},
+		"joiners of scripts and emoji":  {"می\u200cخواهم क्\u200dष 👩\u200d💻 ❤\ufe0f", "می\u200cخواهم क्\u200dष 👩\u200d💻 ❤\ufe0f"},
+		"right-to-left text":            {"שלום עולם", "שלום עולם"},
 	}
 }
 
@@ -59,7 +65,7 @@ func FuzzClean(f *testing.F) {
 	f.Add(hostile()[:2000])
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Clean(s)
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(c rune) bool { return c != '\n' && c != '\t' && isControl(c) }) {
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(c rune) bool { return c != '\n' && c != '\t' && isControl(c) || c == '\u202e' }) {
 			t.Errorf("Clean(%q) = %q", s, got)
 		}
 		if again := Clean(got); again != got {

@@ -25,7 +25,7 @@ const attack = "</script></style></textarea></pre><img src=x onerror=hacked=1><s
 
 // attackShown is how people should see it.
 const attackShown = "</script></style></textarea></pre><img src=x onerror=hacked=1><script>hacked=1</script>'\"><svg onload=hacked=1>" +
-	"{{.Style}} ${hacked=1} javascript:hacked=1 red \\u202eback\\u202c \\u2066apart\\u2069 <!-- ]]> &lt;b&gt;"
+	"{{.Style}} ${hacked=1} javascript:hacked=1 red ‹U+202E›back‹U+202C› ‹U+2066›apart‹U+2069› <!-- ]]> &lt;b&gt;"
 
 // hostileRun has the attack wherever text can come from, and two pictures.
 func hostileRun(t *testing.T, logs string, s *event.Stream) {

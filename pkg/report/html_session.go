@@ -119,7 +119,7 @@ func (h *HTML) readText(kept *keptFile, file io.ReadSeeker, size int64) {
 		return
 	}
 	h.files += int64(len(data))
-	kept.Text.Text = shown(Clean(string(data)))
+	kept.Text.Text = Clean(string(data))
 	if size > int64(len(data)) {
 		kept.Text.Note = fmt.Sprintf("The %s %s of %s.", part, bytesText(int64(len(data))), bytesText(size))
 	}

@@ -22,36 +22,17 @@ func (h *HTML) excerpt(s string, limit int) excerpt {
 	}
 	if len(s) <= limit {
 		h.text += len(s)
-		return excerpt{Text: shown(Clean(s))}
+		return excerpt{Text: Clean(s)}
 	}
 	h.text += limit
 	return excerpt{
-		Text: shown(Clean(head(s, limit))),
+		Text: Clean(head(s, limit)),
 		Note: fmt.Sprintf("The first %s of %s; all of it is in the session's events.ndjson.", bytesText(int64(limit)), bytesText(int64(len(s)))),
 	}
 }
 
-// shown makes visible what would make a browser show the rest of a text in another order than it is written in.
-func shown(s string) string {
-	if !strings.ContainsFunc(s, reorders) {
-		return s
-	}
-	var b strings.Builder
-	for _, c := range s {
-		if reorders(c) {
-			fmt.Fprintf(&b, `\u%04x`, c)
-			continue
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
 // line is text for a place that has one line.
-func line(s string) string { return shown(oneLine(head(s, maxLine))) }
-
-// reorders is true of embeddings, overrides and isolates; marks and letters of scripts that run from right to left are text.
-func reorders(c rune) bool { return 0x202a <= c && c <= 0x202e || 0x2066 <= c && c <= 0x2069 }
+func line(s string) string { return oneLine(head(s, maxLine)) }
 
 // bytesText writes a size for people.
 func bytesText(n int64) string {
@@ -145,5 +126,5 @@ func writeValue(b *strings.Builder, value any) {
 
 // brief is text in one line.
 func brief(s string) string {
-	return shown(clip(oneLine(head(s, 4*previewColumns)), previewColumns, "…"))
+	return clip(oneLine(head(s, 4*previewColumns)), previewColumns, "…")
 }

@@ -47,7 +47,7 @@ func (a *attempt) On() string { return line(a.Device) }
 func (a *attempt) which() which { return which{a.File, a.Device, a.Title} }
 
 // Path is the trail's file.
-func (a *attempt) Path() string { return shown(pathText(head(a.File, maxLine))) }
+func (a *attempt) Path() string { return pathText(head(a.File, maxLine)) }
 
 // Took is how long it took; nothing for what did not happen.
 func (a *attempt) Took() string {
@@ -67,14 +67,14 @@ func (a *attempt) duration() time.Duration {
 // Reason is why the trail ended as it did: what to read first, and the rest of it.
 func (a *attempt) Reason() [2]string {
 	first, rest, _ := strings.Cut(strings.Join(textLines(a.Finished.Reason), "\n"), "\n")
-	return [2]string{shown(first), shown(rest)}
+	return [2]string{first, rest}
 }
 
 // Hint is what to do about it.
-func (a *attempt) Hint() string { return shown(strings.Join(textLines(a.Finished.Hint), "\n")) }
+func (a *attempt) Hint() string { return strings.Join(textLines(a.Finished.Hint), "\n") }
 
 // Place is where in the trail it ended.
-func (a *attempt) Place() string { return shown(head(place(*a.Finished)[0], maxLine)) }
+func (a *attempt) Place() string { return head(place(*a.Finished)[0], maxLine) }
 
 // Step is the text of the step that decided.
 func (a *attempt) Step() string { return line(a.Finished.StepText) }
@@ -105,7 +105,7 @@ func (a *attempt) Snippet() []snippetLine {
 		lines = append(lines, snippetLine{Number: number, Text: text, Hit: n == a.Finished.Line})
 	}
 	for i, l := range lines {
-		lines[i].Text = shown(l.Text[min(max(common, 0), len(l.Text)):])
+		lines[i].Text = l.Text[min(max(common, 0), len(l.Text)):]
 	}
 	return lines
 }
@@ -142,7 +142,7 @@ func (a *attempt) Artifacts() []string {
 	}
 	var paths []string
 	for _, p := range a.Finished.Artifacts[:min(len(a.Finished.Artifacts), maxFiles)] {
-		paths = append(paths, shown(pathText(head(p, maxLine))))
+		paths = append(paths, pathText(head(p, maxLine)))
 	}
 	return paths
 }

@@ -107,7 +107,7 @@ func (a *app) printDoctor(checks []doctor.Check, healthy bool) error {
 			rows = append(rows, []string{"", "", "hint: " + c.Hint})
 		}
 	}
-	report.Table(a.Stdout, style, rows)
+	report.StatusTable(a.Stdout, style, rows)
 	summary := "\nready"
 	if !healthy {
 		summary = "\nnot ready: see the failed checks above"

@@ -52,6 +52,21 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestStatusTableHasColors(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"ok", "bun", "1.2"}, {"FAIL", "ok", "FAIL"}, {"", "", "hint: install it"}, {"warn", "a", "b"}}
+	for color, want := range map[bool]string{
+		false: "ok    bun  1.2\nFAIL  ok   FAIL\n           hint: install it\nwarn  a    b\n",
+		true:  "\x1b[32mok\x1b[0m    bun  1.2\n\x1b[31mFAIL\x1b[0m  ok   FAIL\n           hint: install it\n\x1b[33mwarn\x1b[0m  a    b\n",
+	} {
+		var out bytes.Buffer
+		StatusTable(&out, Style{Color: color, Width: 80}, rows)
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("color %v (-want +got):\n%s", color, diff)
+		}
+	}
+}
+
 func TestTableFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for width := 40; width < 120; width += 7 {

@@ -52,7 +52,11 @@ func Main(sys System) int {
 	defer cancel(nil)
 	out := &output{w: sys.Stdout, cancel: cancel}
 	sys.Stdout = out
-	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json")}
+	isJSON := slices.Contains(sys.Args, "--json")
+	if sys.inCI() {
+		sys.Stdout, sys.Stderr = report.NewCIWriter(out, isJSON), report.NewCIWriter(sys.Stderr, false)
+	}
+	a := &app{System: sys, cancel: cancel, json: isJSON}
 	a.redactor = redact.New(a.commandLineSecrets())
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{

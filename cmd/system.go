@@ -83,6 +83,16 @@ func (s System) env(name string) string {
 	return v
 }
 
+// inCI reports whether a CI runner may read the output, and take lines of it for commands.
+func (s System) inCI() bool {
+	for _, name := range []string{"CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"} {
+		if value := strings.ToLower(s.env(name)); value != "" && value != "0" && value != "false" {
+			return true
+		}
+	}
+	return false
+}
+
 // cacheDir returns trailblaze's cache folder, empty when the environment names no place for one.
 func (s System) cacheDir() string {
 	for _, name := range []string{"TRAILBLAZE_CACHE_DIR", "XDG_CACHE_HOME", "LocalAppData"} {

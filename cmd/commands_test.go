@@ -104,6 +104,23 @@ func TestToolsOfServersAreRenamedAndExcluded(t *testing.T) {
 	p.run("toolbox", "list").want(t, 0, "second_echo   second")
 }
 
+func TestSecretsOfServerEnvironmentAreMasked(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{self}}\"\n" +
+			"    env: { TRAILBLAZE_TEST_SERVER: ok, X: \"${SHOP_TOKEN}\" }\n",
+		"trails/a.trail.yaml": webTrail("echo: { text: s3same }"),
+	})
+	p.env = append(p.env, "SHOP_TOKEN=s3same")
+	r := p.run("run", "--json")
+	r.want(t, 0, "{{SHOP_TOKEN}}")
+	if strings.Contains(r.stdout+r.stderr, "s3same") {
+		t.Errorf("the secret is shown:\n%s%s", r.stdout, r.stderr)
+	}
+	p.env[len(p.env)-1] = "SHOP_TOKEN=tool echo"
+	p.run("toolbox", "list").want(t, 0, "the {{SHOP_TOKEN}}")
+}
+
 func TestSchemasAreJSONAndNamed(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)

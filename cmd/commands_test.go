@@ -104,6 +104,17 @@ func TestToolsOfServersAreRenamedAndExcluded(t *testing.T) {
 	p.run("toolbox", "list").want(t, 0, "second_echo   second")
 }
 
+func TestOnlyRecordedPlatformChoosesDriver(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":      strings.Replace(okProject, "platform: web\n", "", 1),
+		"trails/a.trail.yaml":  webTrail("echo: {}"),
+		"both/both.trail.yaml": "trail:\n  - step: do it\n    recording: { web: [], ios: [] }\n",
+	})
+	p.run("run").want(t, 0, "app, playwright-native")
+	p.run("run", "both").want(t, 3, "no driver is set")
+}
+
 func TestSecretsOfServerEnvironmentAreMasked(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

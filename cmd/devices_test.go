@@ -117,7 +117,7 @@ func (p *phone) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 		}
 		return tool.Result{OK: true, Text: path}, nil
 	case "typeSecret":
-		if call.Args["value"] == "wrong-horse" {
+		if text, _ := call.Args["value"].(string); strings.HasPrefix(text, "wrong-horse") {
 			return tool.Result{Kind: fault.ToolFailed, Text: "no"}, nil
 		}
 	case "unplug":
@@ -315,6 +315,12 @@ func TestTheLineOfAFailureDoesNotShowAValueThatIsWriteOnly(t *testing.T) {
 	r.want(t, 1, "- typeSecret: { value: {{hidden}} }")
 	if strings.Contains(r.stdout+r.stderr, "wrong-horse") {
 		t.Error("the value is shown")
+	}
+	const lines = "typeSecret:\n            value: |\n              wrong-horse\n              wrong-cart"
+	r, _ = withPhones(t, &p, phoneTrail(lines), "run")
+	r.want(t, 1, "value: |", "{{hidden}}")
+	if strings.Contains(r.stdout+r.stderr, "wrong-") {
+		t.Errorf("a line of the value is shown:\n%s", r.stdout)
 	}
 }
 

@@ -172,8 +172,13 @@ func (r *runner) snippet(path string, res trailResult) string {
 	}
 	text := r.withSnippets(path, fault.Problems{{Line: res.line, Column: res.column}})[0].Snippet
 	for _, hidden := range res.hidden {
-		if hidden != "" && !trail.HasToken(hidden) {
-			text = strings.ReplaceAll(text, hidden, "{{hidden}}")
+		if trail.HasToken(hidden) {
+			continue
+		}
+		for line := range strings.Lines(hidden) {
+			if line = strings.TrimSpace(line); line != "" {
+				text = strings.ReplaceAll(text, line, "{{hidden}}")
+			}
 		}
 	}
 	return text

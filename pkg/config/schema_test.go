@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,13 +31,25 @@ func schema(t *testing.T, name string) *jsonschema.Schema {
 	return &s
 }
 
-// validate checks a YAML file against the schema of its kind.
-func validate(t *testing.T, kind string, file []byte) error {
+var compiledSchemas sync.Map // *jsonschema.Resolved by kind
+
+func compiled(t *testing.T, kind string) *jsonschema.Resolved {
 	t.Helper()
+	if s, ok := compiledSchemas.Load(kind); ok {
+		return s.(*jsonschema.Resolved)
+	}
 	resolved, err := schema(t, kind).Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	compiledSchemas.Store(kind, resolved)
+	return resolved
+}
+
+// validate checks a YAML file against the schema of its kind.
+func validate(t *testing.T, kind string, file []byte) error {
+	t.Helper()
+	resolved := compiled(t, kind)
 	_, root := yamldoc.Parse("f.yaml", fault.Config, file)
 	data, err := json.Marshal(root.Value())
 	if err != nil {

@@ -12,6 +12,7 @@ const (
 	maxValues       = 500_000  // values read, aliases expanded; nested aliases grow exponentially
 	maxText         = 16 << 20 // bytes of text in those values
 	maxProblems     = 100      // reported of one file
+	maxNumber       = 400      // bytes of text that is checked for being a number
 	maxSnippetWidth = 160      // columns of a line in a snippet
 	maxBlockLines   = 8        // of a block in a snippet
 )

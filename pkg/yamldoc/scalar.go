@@ -149,7 +149,7 @@ func (n Node) value(depth int, at *Positions) any {
 		}
 		return out
 	case *ast.StringNode:
-		if v.Token.Type == token.StringType && numberLike.MatchString(v.Value) {
+		if v.Token.Type == token.StringType && len(v.Value) <= maxNumber && numberLike.MatchString(v.Value) {
 			return n.number()
 		}
 		return n.countedText(v.Value)

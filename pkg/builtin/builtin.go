@@ -43,11 +43,13 @@ type builtin struct {
 }
 
 func tools() []builtin {
-	const message = `, "message": {"type": "string", "description": "What is checked, in words; it begins the report of a failure"}`
+	const message = `, "message": {"type": "string", "description": "What is checked, in words; it begins the ` +
+		`report of a failure"}`
 	return []builtin{
 		{
 			"assertEquals",
-			"Checks that two values are the same JSON. Numbers are compared by value, and a text equals a number or a truth value " +
+			"Checks that two values are the same JSON. Numbers are compared by value, and a text equals a number or a " +
+				"truth value " +
 				"that is written like it: \"3\" equals 3.",
 			`"expected": {"description": "Any JSON value"}, "actual": {"description": "Any JSON value, usually a {{token}}"}` +
 				message,
@@ -221,7 +223,8 @@ func wait(ctx context.Context, call tool.Call, args map[string]any) (tool.Result
 	}
 	length := time.Duration(seconds * float64(time.Second))
 	if call.Timeout > 0 && length > call.Timeout {
-		return failure(fault.CallTimeout, "wait: %s is longer than the timeout of the recorded call, %s; change its `timeout:` in the trail",
+		return failure(fault.CallTimeout, "wait: %s is longer than the timeout of the recorded call, %s; change its "+
+			"`timeout:` in the trail",
 			length, call.Timeout), nil
 	}
 	timer := time.NewTimer(length)

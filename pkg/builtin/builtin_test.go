@@ -59,7 +59,10 @@ func TestInvalidArguments(t *testing.T) {
 			`assertEquals: unknown argument "actuel"; missing argument "actual"`,
 		},
 		{"both are missing", "rememberValue", `{}`, `rememberValue: missing argument "name"; missing argument "value"`},
-		{"a wrong type", "assertMath", `{"expression": true, "expected": 1}`, `assertMath: expression must be text or a number, not true or false`},
+		{
+			"a wrong type", "assertMath",
+			`{"expression": true, "expected": 1}`, `assertMath: expression must be text or a number, not true or false`,
+		},
 		{"text for seconds", "wait", `{"seconds": "1"}`, `wait: seconds must be a number, not text`},
 		{"negative seconds", "wait", `{"seconds": -1}`, `wait: seconds must be at least 0; it is -1`},
 		{"milliseconds", "wait", `{"seconds": 5000}`, `wait: seconds must be at most 3600; it is 5000`},
@@ -84,7 +87,8 @@ func TestInvalidArguments(t *testing.T) {
 	if got := call(t, tool.Call{Tool: "assertEqual"}); got.Kind != fault.UnknownTool {
 		t.Errorf("%+v", got)
 	}
-	if got := call(t, tool.Call{Tool: "wait", Args: map[string]any{"seconds": math.NaN()}}); got.Kind != fault.InvalidArguments {
+	nan := map[string]any{"seconds": math.NaN()}
+	if got := call(t, tool.Call{Tool: "wait", Args: nan}); got.Kind != fault.InvalidArguments {
 		t.Errorf("%+v", got)
 	}
 }

@@ -61,9 +61,20 @@ device:
   ios:
 startAhead: true
 devices:
-  tablet: { platform: android, id: "${SET}", env: { PORT: 8081, API_TOKEN: "Bearer ${TEAM_TOKEN}" }, serial: x, web: { headed: false } }
+  tablet:
+    platform: android
+    id: "${SET}"
+    env: { PORT: 8081, API_TOKEN: "Bearer ${TEAM_TOKEN}" }
+    serial: x
+    web: { headed: false }
   desktop:
-  phone: { driver: PLAYWRIGHT_NATIVE, platform: web, classifier: "web,phone", size: 390x844, viewport: 390x844, cdp_url: "${SET}" }
+  phone:
+    driver: PLAYWRIGHT_NATIVE
+    platform: web
+    classifier: "web,phone"
+    size: 390x844
+    viewport: 390x844
+    cdp_url: "${SET}"
 -- tools/common.ts --
 -- tools/login.mjs --
 -- trailblaze-config/targets/shop.yaml --
@@ -169,12 +180,18 @@ func TestEveryKeyIsRead(t *testing.T) {
 
 // spellings are the ways to write one and the same project file.
 var spellings = map[string]string{
-	"camel case":    "trailsDir: e2e\npreferHostAgent: false\nmcpServers: [{name: a, command: b, workingDir: tools, startupTimeout: 1s, callTimeout: 2s}]\n",
-	"snake case":    "trails_dir: e2e\nprefer_host_agent: false\nmcp_servers: [{name: a, command: b, working_dir: tools, startup_timeout: 1s, call_timeout: 2s}]\n",
-	"agent, cwd":    "trailsDir: ./e2e\nagent: on-device\nmcpServers: [{name: a, command: b, cwd: ./tools, startupTimeout: 1s, callTimeout: 2000ms}]\n",
-	"mapping":       "trailsDir: e2e/\nagent: on-device\nmcpServers: {a: {command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
-	"mapping, name": "trailsDir: e2e/\nagent: on-device\nmcpServers: {a: {name: a, command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
-	"old name":      "trailsDir: e2e\nagent: on-device\ntrailblazeSubprocessToolsets: [{name: a, command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}]\n",
+	"camel case": "trailsDir: e2e\npreferHostAgent: false\n" +
+		"mcpServers: [{name: a, command: b, workingDir: tools, startupTimeout: 1s, callTimeout: 2s}]\n",
+	"snake case": "trails_dir: e2e\nprefer_host_agent: false\n" +
+		"mcp_servers: [{name: a, command: b, working_dir: tools, startup_timeout: 1s, call_timeout: 2s}]\n",
+	"agent, cwd": "trailsDir: ./e2e\nagent: on-device\n" +
+		"mcpServers: [{name: a, command: b, cwd: ./tools, startupTimeout: 1s, callTimeout: 2000ms}]\n",
+	"mapping": "trailsDir: e2e/\nagent: on-device\n" +
+		"mcpServers: {a: {command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
+	"mapping, name": "trailsDir: e2e/\nagent: on-device\n" +
+		"mcpServers: {a: {name: a, command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
+	"old name": "trailsDir: e2e\nagent: on-device\n" +
+		"trailblazeSubprocessToolsets: [{name: a, command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}]\n",
 	"old name, snake case": "trailsDir: e2e\nagent: on-device\n" +
 		"trailblaze_subprocess_toolsets: {a: {command: b, cwd: tools, startupTimeout: 1s, callTimeout: 2s}}\n",
 }
@@ -552,7 +569,8 @@ func TestServerNameContainsNoSecrets(t *testing.T) {
 		"https://h/s/${TEAM_TOKEN}/mcp?k=${SET}": "https://h/s/${TEAM_TOKEN}/mcp",
 		"https://${TEAM_TOKEN}@h/mcp":            "https://h/mcp",
 	} {
-		project := load(t, fmt.Sprintf("-- trailblaze.yaml --\nmcpServers: [{url: '%s'}, {url: '%[1]s', name: 'as ? @ written'}]\n", url))
+		project := load(t, fmt.Sprintf("-- trailblaze.yaml --\n"+
+			"mcpServers: [{url: '%s'}, {url: '%[1]s', name: 'as ? @ written'}]\n", url))
 		if got := project.Servers[0].Name; got != want {
 			t.Errorf("%s is called %s, want %s", url, got, want)
 		}

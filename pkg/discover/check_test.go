@@ -45,8 +45,14 @@ const orderSchema = `{
 		"version": {"const": 1},
 		"note": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
 		"pay": {"oneOf": [
-			{"type": "object", "required": ["kind", "iban"], "properties": {"kind": {"const": "transfer"}, "iban": {"type": "string"}}},
-			{"type": "object", "required": ["kind", "card"], "properties": {"kind": {"const": "card"}, "card": {"type": "string"}}}
+			{
+				"type": "object", "required": ["kind", "iban"],
+				"properties": {"kind": {"const": "transfer"}, "iban": {"type": "string"}}
+			},
+			{
+				"type": "object", "required": ["kind", "card"],
+				"properties": {"kind": {"const": "card"}, "card": {"type": "string"}}
+			}
 		]}
 	},
 	"$defs": {"line": {
@@ -145,7 +151,8 @@ func TestCheckArgs(t *testing.T) {
 func TestCheckArgsHints(t *testing.T) {
 	t.Parallel()
 	order := &discover.Tool{InputSchema: json.RawMessage(orderSchema)}
-	const usage = "it takes customer (object), express (boolean) optional, lines (array) optional, note optional, pay optional, " +
+	const usage = "it takes customer (object), express (boolean) optional, lines (array) optional, note optional, " +
+		"pay optional, " +
 		"total (number or null) optional, version optional"
 	for args, want := range map[string]string{
 		`{}`:              usage,
@@ -166,11 +173,16 @@ func TestCheckArgsOfUnresolvedValues(t *testing.T) {
 	t.Parallel()
 	order := &discover.Tool{InputSchema: json.RawMessage(orderSchema)}
 	for args, want := range map[string]string{
-		`{"customer": "{{customer}}", "lines": "{{lines}}", "pay": "{{pay}}"}`:                                                "",
-		`{"customer": {"name": "{{name}}", "email": "{{email}}", "kind": "{{kind}}"}, "lines": ["{{l}}"]}`:                    "",
-		`{"customer": {"name": "{{name}}", "emial": "{{email}}"}}`:                                                            `unknown argument "customer.emial"; missing argument "customer.email"`,
-		`{"customer": {"name": "{{name}}", "email": ""}, "total": 0, "pay": {"kind": "{{kind}}", "iban": "1"}}`:               "customer.email must match the regular expression @; total must be more than 0; it is 0",
-		`{"customer": {"name": "{{a}}", "email": "@"}, "lines": [{"sku": "{{a}}"}, {"sku": "{{a}}"}], "note": "{{n}} {{m}}"}`: "",
+		`{"customer": "{{customer}}", "lines": "{{lines}}", "pay": "{{pay}}"}`:                             "",
+		`{"customer": {"name": "{{name}}", "email": "{{email}}", "kind": "{{kind}}"}, "lines": ["{{l}}"]}`: "",
+		`{"customer": {"name": "{{name}}", "emial": "{{email}}"}}`: `unknown argument "customer.emial"; ` +
+			`missing argument "customer.email"`,
+		`{"customer": {"name": "{{name}}", "email": ""}, ` +
+			`"total": 0}`: "customer.email must match the regular expression @; " +
+			"total must be more than 0; it is 0",
+		`{"customer": {"name": "{{a}}", "email": "@"}, "pay": {"kind": "{{kind}}", "iban": "1"}}`:      "",
+		`{"customer": {"name": "{{a}}", "email": "@"}, "lines": [{"sku": "{{a}}"}, {"sku": "{{a}}"}]}`: "",
+		`{"customer": {"name": "{{a}}", "email": "@"}, "note": "{{n}} {{m}}"}`:                         "",
 	} {
 		var got []string
 		for _, p := range order.CheckArgs(object(t, args), hasToken) {
@@ -202,13 +214,17 @@ func TestCheckArgsOfOtherSchemas(t *testing.T) {
 			`{"properties": {"a": {"$ref": "#"}}, "required": ["x"]}`,
 			`{"x": 1, "a": {"x": 1, "a": {}}}`, `missing argument "a.a.x"`,
 		},
-		"an endless reference":       {`{"$ref": "#", "required": ["x"]}`, `{}`, ""},
-		"an endless chain":           {`{"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}}`, `{}`, ""},
-		"an endless condition":       {`{"if": {"$ref": "#"}, "required": ["x"]}`, `{}`, ""},
-		"a dynamic reference":        {`{"$dynamicAnchor": "a", "$dynamicRef": "#a", "required": ["x"]}`, `{}`, ""},
-		"an anchor":                  {`{"$ref": "#a", "$defs": {"a": {"$anchor": "a", "required": ["x"]}}}`, `{}`, ""},
-		"a reference with an escape": {`{"$defs": {"a/b": {"type": "string"}}, "properties": {"a": {"$ref": "#/$defs/a~1b"}}}`, `{"a": 1}`, "a must be text, not a number"},
-		"draft-07":                   {`{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"n": {"type": "number"}}, "properties": {"a": {"$ref": "#/definitions/n", "minimum": 5}}}`, `{"a": "1"}`, "a must be a number, not text"},
+		"an endless reference": {`{"$ref": "#", "required": ["x"]}`, `{}`, ""},
+		"an endless chain": {`{"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": ` +
+			`"#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}}`, `{}`, ""},
+		"an endless condition": {`{"if": {"$ref": "#"}, "required": ["x"]}`, `{}`, ""},
+		"a dynamic reference":  {`{"$dynamicAnchor": "a", "$dynamicRef": "#a", "required": ["x"]}`, `{}`, ""},
+		"an anchor":            {`{"$ref": "#a", "$defs": {"a": {"$anchor": "a", "required": ["x"]}}}`, `{}`, ""},
+		"a reference with an escape": {`{"$defs": {"a/b": {"type": "string"}}, "properties": {"a": {"$ref": ` +
+			`"#/$defs/a~1b"}}}`, `{"a": 1}`, "a must be text, not a number"},
+		"draft-07": {`{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"n": ` +
+			`{"type": "number"}}, "properties": {"a": {"$ref": "#/definitions/n", ` +
+			`"minimum": 5}}}`, `{"a": "1"}`, "a must be a number, not text"},
 		"a list of words": {
 			`{"properties": {"a": {"pattern": "^(?i:UP|DOWN)$"}}}`, `{"a": "sideways"}`,
 			"a must be one of UP, DOWN",
@@ -240,7 +256,8 @@ func TestCheckArgsOfOtherSchemas(t *testing.T) {
 
 func TestCheckArgsOfGoValues(t *testing.T) {
 	t.Parallel()
-	tool := &discover.Tool{InputSchema: json.RawMessage(`{"properties": {"count": {"type": "integer"}, "tags": {"type": "array"}}}`)}
+	tool := &discover.Tool{InputSchema: json.RawMessage(`{"properties": {"count": {"type": "integer"}, "tags": ` +
+		`{"type": "array"}}}`)}
 	for _, tt := range []struct {
 		value any
 		want  string

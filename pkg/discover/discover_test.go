@@ -218,7 +218,8 @@ func TestFindExplainsUnknownAndSkippedTools(t *testing.T) {
 
 func TestSchemasDoNotContainReservedArgument(t *testing.T) {
 	t.Parallel()
-	const with = `"properties":{"_trailblazeContext":{"type":"object"},"x":{"type":"string"}},"required":["_trailblazeContext","x"]`
+	const with = `"properties":{"_trailblazeContext":{"type":"object"},"x":{"type":"string"}},` +
+		`"required":["_trailblazeContext","x"]`
 	const without = `"properties":{"x":{"type":"string"}},"required":["x"]`
 	for name, pattern := range map[string]string{
 		"at the top":      `{%s,"type":"object"}`,

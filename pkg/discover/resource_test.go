@@ -34,7 +34,8 @@ func TestMetaOverridesRegistry(t *testing.T) {
 			flags{false, true, true, true},
 			[]string{"a", "b"},
 		},
-		"nulls are ignored":          {nil, `{"platforms":null,"exposedToLlm":null,"isRecordable":null,"isDelegating":null,"groups":null}`, flags{}, nil},
+		"nulls are ignored": {nil, `{"platforms":null,"exposedToLlm":null,"isRecordable":null,` +
+			`"isDelegating":null,"groups":null}`, flags{}, nil},
 		"another platform":           {nil, `{"platforms":["ios","web"]}`, flags{Skipped: true}, nil},
 		"this platform, in any case": {nil, `{"platforms":["ios","Android"]}`, flags{}, nil},
 		"desktop has no driver":      {nil, `{"platforms":["desktop"]}`, flags{Skipped: true}, nil},
@@ -157,7 +158,8 @@ func TestRegistryIsReadWithProblems(t *testing.T) {
 			[]string{"a"},
 		},
 		"wrong flags": {
-			`{"tools":{"t":{"exposedToLlm":"no","isRecordable":0,"isDelegating":[],"groups":"a"}},"groups":{"g":{"description":1,"defaultEnabled":"no"}}}`,
+			`{"tools":{"t":{"exposedToLlm":"no","isRecordable":0,"isDelegating":[],"groups":"a"}},` +
+				`"groups":{"g":{"description":1,"defaultEnabled":"no"}}}`,
 			[]string{
 				"tools.t.groups is text, not a list", "tools.t.exposedToLlm is text, not true or false",
 				"tools.t.isRecordable is a number, not true or false",
@@ -240,10 +242,12 @@ func sets(r *discover.Registry) map[string]string {
 func TestGroupsOfSeveralServersAreCombined(t *testing.T) {
 	t.Parallel()
 	one := withRegistry("one", `{"tools":{"a":{"groups":["login","pay"]}},"groups":{
-		"login":{"description":"Signing in"},"pay":{"description":"Paying","defaultEnabled":false},"empty":{"description":"Nothing yet"}}}`,
+		"login":{"description":"Signing in"},"pay":{"description":"Paying","defaultEnabled":false},
+		"empty":{"description":"Nothing yet"}}}`,
 		named("a", nil))
 	two := withRegistry("two", `{"tools":{"b":{"groups":["login","pay","minimal"]}},"groups":{
-		"login":{"description":"Sign-in tools","defaultEnabled":true},"pay":{"description":"Paying","defaultEnabled":true},"filed":{"description":"of a server"}}}`,
+		"login":{"description":"Sign-in tools","defaultEnabled":true},"pay":{"description":"Paying","defaultEnabled":true},
+		"filed":{"description":"of a server"}}}`,
 		named("b", nil), named("c", map[string]any{"trailblaze/toolset": "login"}))
 	files := []discover.Toolset{
 		{ID: "filed", Description: "of a file", Tools: []string{"a"}},
@@ -278,9 +282,11 @@ func TestGroupsOfSeveralServersAreCombined(t *testing.T) {
 
 func TestGroupsDisabledByDefault(t *testing.T) {
 	t.Parallel()
-	src := withRegistry("s", `{"tools":{"pay":{"groups":["checkout"]},"both":{"groups":["checkout","core"]},"rare":{"groups":["checkout","lab"]},
+	src := withRegistry("s", `{"tools":{"pay":{"groups":["checkout"]},"both":{"groups":["checkout","core"]},
+		"rare":{"groups":["checkout","lab"]},
 		"gated":{"groups":["lab","ios"]},"always":{"groups":["base"]},"direct":{"groups":["lab"]}},
-		"groups":{"checkout":{"defaultEnabled":false},"lab":{"defaultEnabled":false},"base":{"defaultEnabled":false},"core":{"defaultEnabled":true}}}`,
+		"groups":{"checkout":{"defaultEnabled":false},"lab":{"defaultEnabled":false},
+		"base":{"defaultEnabled":false},"core":{"defaultEnabled":true}}}`,
 		named("pay", nil), named("both", nil), named("rare", nil), named("gated", nil), named("always", nil),
 		named("direct", nil), named("free", nil))
 	files := []discover.Toolset{{ID: "base", AlwaysEnabled: true}, {ID: "ios", Platforms: []scope.Platform{scope.IOS}}}
@@ -351,7 +357,8 @@ func TestToolsetOfFilteredToolsIsKnown(t *testing.T) {
 // For any resource, tools are registered unless a platform filters them, and the number of warnings is bounded.
 func FuzzRegistry(f *testing.F) {
 	for _, seed := range []string{
-		`{"tools":{"t":{"platforms":["android",1],"groups":["a"],"exposedToLlm":false}},"groups":{"a":{"description":"d","defaultEnabled":false}}}`,
+		`{"tools":{"t":{"platforms":["android",1],"groups":["a"],"exposedToLlm":false}},` +
+			`"groups":{"a":{"description":"d","defaultEnabled":false}}}`,
 		` [1, 2] `, `{"tools": {"t": {"groups": [ null, {} ]}}}`, `{"groups":{"":{},"a":[]},"groups":null}`, "\ufeff{}",
 		`{"tools":`,
 	} {

@@ -112,7 +112,8 @@ func TestCoreInteractionIsTheDevicesToolset(t *testing.T) {
 
 func TestPackageIDIsAnAliasOfAppID(t *testing.T) {
 	t.Parallel()
-	const schema = `{"type": "object", "additionalProperties": false, "required": ["appId"], "properties": {"appId": {"type": "string"}}}`
+	const schema = `{"type": "object", "additionalProperties": false, "required": ["appId"], "properties": ` +
+		`{"appId": {"type": "string"}}}`
 	launch := tool.Advertised{Name: "launchApp", InputSchema: json.RawMessage(schema)}
 	caller := &lastCall{}
 	src := device(launch)

@@ -10,7 +10,8 @@ import (
 )
 
 func BenchmarkParse(b *testing.B) {
-	step := "  - step: Type the address\n    recording:\n      android:\n        - inputText: { text: \"{{email}}\" }\n          timeout: 10s\n"
+	step := "  - step: Type the address\n    recording:\n      android:\n" +
+		"        - inputText: { text: \"{{email}}\" }\n          timeout: 10s\n"
 	data := []byte("config: { id: a, memory: { email: a@example.com } }\ntrail:\n" + strings.Repeat(step, 20))
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()

@@ -62,7 +62,8 @@ func TestMergeRejectsUnsupportedChanges(t *testing.T) {
 	const recorded = "trail:\n- step: one\n  recording: { android: [ press: {} ] }\n- verify: two\n"
 	tests := []struct{ name, data, want, hint string }{
 		{
-			"a step less", "trail:\n- step: one\n", "f.yaml does not have the recorded steps: its number of steps is 1, that of the recording 2",
+			"a step less", "trail:\n- step: one\n", "f.yaml does not have the recorded steps: its number of steps is 1, " +
+				"that of the recording 2",
 			"record into a new file",
 		},
 		{
@@ -147,7 +148,8 @@ func TestMergeRejectsCallsThatNoTrailCanHold(t *testing.T) {
 // Both files may have the other's shape, and calls from JSON are the same as calls from YAML.
 func TestMergeKeepsEqualCalls(t *testing.T) {
 	t.Parallel()
-	args, err := trail.DecodeJSON([]byte(`{"i": 1, "f": 1.50, "e": 1e3, "big": 18446744073709551615, "list": [null, true, "x"], "o": {}}`))
+	args, err := trail.DecodeJSON([]byte(`{"i": 1, "f": 1.50, "e": 1e3, "big": 18446744073709551615, "list": ` +
+		`[null, true, "x"], "o": {}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +158,8 @@ func TestMergeKeepsEqualCalls(t *testing.T) {
 	recorded := &trail.File{List: true, Steps: []trail.Step{step}}
 	const data = "trail:\n" +
 		"- step: 'one' # c\n" +
-		"  recording: {android: [{tap: {f: 1.5, i: 0x1, e: 1e+3, big: 18446744073709551615, 'list': [~, true, x], o: {}}, timeout: 90s}]}"
+		"  recording: {android: [{tap: {f: 1.5, i: 0x1, e: 1e+3, big: 18446744073709551615, 'list': [~, true, x], o: " +
+		"{}}, timeout: 90s}]}"
 	if out := merge(t, []byte(data), "android", recorded); string(out) != data {
 		t.Errorf("changed to\n%s", out)
 	}
@@ -266,7 +269,8 @@ func TestAppendAddsMissingMemory(t *testing.T) {
 		},
 		"in a list too": {
 			"- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n",
-			"- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n  - step: one\n    recording:\n      tools: []\n",
+			"- config: { memory: { who: Ann, count: 3 } }\n- prompts:\n  - step: x\n  - step: one\n    recording:\n" +
+				"      tools: []\n",
 		},
 	} {
 		out, err := trail.Append("f.yaml", []byte(tt.data), step, trail.Config{Memory: given})

@@ -308,7 +308,8 @@ func TestFormatRejectsWhatParseRejects(t *testing.T) {
 //nolint:paralleltest // it measures the heap
 func TestParsedFilesHoldNoSourceText(t *testing.T) {
 	comment := strings.Repeat("# "+strings.Repeat("x", 100)+"\n", 100)
-	src := []byte("config: { id: a }\n" + comment + "trail:\n  - step: s\n    recording: { web: [{ tap: { text: hello } }] }\n")
+	src := []byte("config: { id: a }\n" + comment + "trail:\n  - step: s\n" +
+		"    recording: { web: [{ tap: { text: hello } }] }\n")
 	const count = 500
 	heap := func() uint64 {
 		runtime.GC()

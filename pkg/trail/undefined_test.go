@@ -23,7 +23,8 @@ func TestCheckReplay(t *testing.T) {
 		{"only a trailhead", "trailhead: { step: go, recording: { web: [] } }\n", nil},
 		{"no-ops", "trail: [{ step: a, recording: { web: [] } }]\n", nil},
 		{
-			"an undefined value", "trail:\n- step: a\n  recording:\n    web:\n    - tap:\n        at: [{ text: \"{{emial}}\" }]\n",
+			"an undefined value", "trail:\n- step: a\n  recording:\n    web:\n    - tap:\n" +
+				"        at: [{ text: \"{{emial}}\" }]\n",
 			[]string{"6:16: tap: unknown value {{emial}} in at.0.text"},
 		},
 		{
@@ -57,7 +58,8 @@ trail:
 			},
 		},
 		{
-			"saved too late", "trail:\n- step: a\n  recording:\n    web:\n    - tap: { a: \"{{x}}\" }\n      saveAs: x\n    - tap: { a: \"{{x}}\" }\n",
+			"saved too late", "trail:\n- step: a\n  recording:\n    web:\n    - tap: { a: \"{{x}}\" }\n      saveAs: x\n" +
+				"    - tap: { a: \"{{x}}\" }\n",
 			[]string{"5:14: tap: unknown value {{x}} in a"},
 		},
 		{
@@ -72,10 +74,12 @@ trail:
 `, []string{"6:14: tap: unknown value {{x}} in a", "7:21: serverTool: unknown value {{x}} in a"},
 		},
 		{
-			"a name that is computed", "trail:\n- step: a\n  recording:\n    web:\n    - rememberValue: { name: \"n{{given}}\", value: 1 }\n    - tap: { a: \"{{n1}}\" }\n", nil,
+			"a name that is computed", "trail:\n- step: a\n  recording:\n    web:\n" +
+				"    - rememberValue: { name: \"n{{given}}\", value: 1 }\n    - tap: { a: \"{{n1}}\" }\n", nil,
 		},
 		{
-			"an agent may define any name", "trail:\n- step: a\n  recordable: false\n- step: b\n  recording: { web: [{ tap: { a: \"{{x}}\" } }] }\n", nil,
+			"an agent may define any name", "trail:\n- step: a\n  recordable: false\n- step: b\n" +
+				"  recording: { web: [{ tap: { a: \"{{x}}\" } }] }\n", nil,
 		},
 		{
 			"each device on its own", `

@@ -137,8 +137,10 @@ func TestMaliciousFilesAreBounded(t *testing.T) {
 		"self":        {"a: &a [*a]\n", "aliases nest values deeper"},
 		"self twice":  {"a: &a [*a, *a]\n", "aliases nest values deeper"},
 		"self merged": {"a: &a {<<: *a}\n", "aliases nest values deeper"},
-		"long aliases": {"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 1000) + "]\n",
-			"more than 16 MiB of text"},
+		"long aliases": {
+			"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 1000) + "]\n",
+			"more than 16 MiB of text",
+		},
 		"not utf8":      {"a: \xff\n", "not valid UTF-8"},
 		"binary":        {"a: \x00\n", "a control character"},
 		"escape code":   {"a: \x1b[31mred\n", "a control character"},

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,7 +60,7 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 	if f.maxBytes < 0 {
 		return fault.New(fault.Misuse, "leave --max-bytes out for 6000", "--max-bytes %d is less than 0", f.maxBytes)
 	}
-	d, err := a.webDevice(f.command)
+	d, err := a.webDevice(f.command, args[0])
 	if err != nil {
 		return err
 	}
@@ -81,7 +84,7 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 const snapshotCommand = "web_snapshot"
 
 // webDevice opens a device that shows web pages. It takes the settings of the project, if there is one.
-func (a *app) webDevice(c *cobra.Command) (device.Device, error) {
+func (a *app) webDevice(c *cobra.Command, url string) (device.Device, error) {
 	var project *config.Project
 	session := device.Session{
 		ID: "snapshot", TrailDir: a.Dir,
@@ -102,6 +105,7 @@ func (a *app) webDevice(c *cobra.Command) (device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	session.Root = folderFor(url, a.Dir, session.Root)
 	devices, err := a.devices(values)
 	if err != nil {
 		return nil, err
@@ -112,6 +116,22 @@ func (a *app) webDevice(c *cobra.Command) (device.Device, error) {
 		}
 	}
 	return nil, fault.New(fault.Unavailable, "", "no kind of device shows web pages")
+}
+
+// folderFor returns the folder below which files may be opened: root, or the folder of the file that the user named when
+// it is outside of root.
+func folderFor(url, dir, root string) string {
+	path := strings.TrimPrefix(url, "file://")
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return root
+	}
+	if below, err := filepath.Rel(root, path); root != "" && err == nil && filepath.IsLocal(below) {
+		return root
+	}
+	return filepath.Dir(path)
 }
 
 // callAll makes calls in order and returns the result of the last. A failed result is an error.

@@ -4,6 +4,8 @@ package cmd_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -52,5 +54,10 @@ func TestSnapshotSaysWhyItShowsNothing(t *testing.T) {
 		p.run(append([]string{"snapshot"}, tc.args...)...).want(t, tc.code, tc.want)
 	}
 	p.runIn(t.TempDir(), "snapshot", "about:blank").want(t, 0)
+	outside := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(outside, []byte("<h1>Outside"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.run("snapshot", outside).want(t, 0, `heading "Outside"`)
 	p.run("snapshot", "about:blank", "--project", "nowhere").want(t, 3)
 }

@@ -28,6 +28,8 @@ func TestNewValidatesOptions(t *testing.T) {
 		{"viewport", "1280", `"1280" is not a size in pixels; write it like 1280x800`},
 		{"viewport", "0x5", "is not a size"},
 		{"viewport", "1x2x3", "is not a size"},
+		{"allowFile", `["../shared", "/srv"]`, ""},
+		{"allowFile", `[1]`, "allowFile: [1] is not a list of folders"},
 		{"cdpUrl", "http://127.0.0.1:9222", ""},
 		{"cdpUrl", "wss://grid.example/?token=x", ""},
 		{"cdpUrl", "127.0.0.1:9222", "is not a URL with one of the schemes http://, https://, ws://, wss://"},

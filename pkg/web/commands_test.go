@@ -58,8 +58,16 @@ func TestArgumentsAreValidated(t *testing.T) {
 			"web":                  element["web"],
 			"androidAccessibility": map[string]any{}, "iosMaestro": nil,
 		}}, ""},
-		{"web_click", map[string]any{"nodeSelector": map[string]any{"below": element}}, `unknown argument "nodeSelector.below"`},
-		{"web_click", map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"css": "a"}}}, `unknown argument "nodeSelector.web.css"`},
+		{
+			"web_click",
+			map[string]any{"nodeSelector": map[string]any{"below": element}},
+			`unknown argument "nodeSelector.below"`,
+		},
+		{
+			"web_click",
+			map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"css": "a"}}},
+			`unknown argument "nodeSelector.web.css"`,
+		},
 		{
 			"web_click",
 			map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"nthIndex": -1}}},
@@ -72,7 +80,11 @@ func TestArgumentsAreValidated(t *testing.T) {
 		{"web_scroll", map[string]any{"direction": "lEfT", "amount": 2.5}, ""},
 		{"web_scroll", map[string]any{"direction": "sideways"}, "direction must be one of DOWN, UP, LEFT, RIGHT"},
 		{"web_scroll", map[string]any{"amount": -1}, "amount"},
-		{"web_verifyValue", map[string]any{"expected": "x", "type": "textual"}, "type must be one of TEXT, VALUE, ATTRIBUTE"},
+		{
+			"web_verifyValue",
+			map[string]any{"expected": "x", "type": "textual"},
+			"type must be one of TEXT, VALUE, ATTRIBUTE",
+		},
 		{"web_verifyListVisible", map[string]any{"items": []any{}}, "items"},
 		{"web_verifyListVisible", map[string]any{"items": []any{"a", 2}}, ""},
 		{"web_verifyTextVisible", map[string]any{"text": ""}, "text"},

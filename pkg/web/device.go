@@ -19,6 +19,7 @@ type webDevice struct {
 	session  device.Session
 	notes    *notes
 	limits   limits
+	files    fileAccess
 	callSlot chan struct{}   // holds a value while a call runs
 	ctx      context.Context //nolint:containedctx // ends when the device is closed
 	cancel   context.CancelFunc

@@ -121,6 +121,9 @@ func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 	start := time.Now()
 	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
+	if err := p.allowFiles(ctx, address); err != nil {
+		return tool.Result{}, err
+	}
 	before := p.main().loaderID()
 	var answer struct {
 		LoaderID, ErrorText string

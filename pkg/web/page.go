@@ -29,6 +29,7 @@ type page struct {
 
 	slow            atomic.Bool // the page did not respond at the end of the last call
 	scriptsDisabled atomic.Bool
+	filesChecked    atomic.Bool // requests for files are paused
 
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
@@ -147,6 +148,9 @@ func (p *page) onPopup(s *cdp.Session, targetID string) {
 		return
 	}
 	s.Listen(func(e cdp.Event) { p.onPageEvent(s, e) })
+	if p.filesChecked.Load() {
+		s.Send("Fetch.enable", fileRequests())
+	}
 	p.sendAll(s, "Page.enable", nil, "Runtime.enable", nil, "Log.enable", nil)
 }
 
@@ -175,6 +179,9 @@ func (p *page) sendAll(s *cdp.Session, pairs ...any) []waitFunc {
 // initSession enables the events of a page, or of a frame in a process of its own, and registers page.js for every
 // document.
 func (p *page) initSession(s *cdp.Session) []waitFunc {
+	if p.filesChecked.Load() {
+		s.Send("Fetch.enable", fileRequests())
+	}
 	script := map[string]any{"source": p.device.backend.script, "worldName": worldName, "runImmediately": true}
 	return p.sendAll(s,
 		"Inspector.enable", nil,
@@ -296,6 +303,8 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 		}
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		p.notes.console(e)
+	case "Fetch.requestPaused":
+		p.onFileRequest(s, e)
 	}
 }
 

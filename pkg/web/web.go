@@ -41,6 +41,10 @@ func Kind() device.Kind {
 				Usage: "`URL` of a browser that runs already: http://HOST:PORT or ws://…",
 			},
 			{Key: "headed", Flag: "headed", Usage: "show the browser", Switch: true},
+			{
+				Key: "allowFile", Flag: "allow-file",
+				Usage: "`FOLDERS` outside of the project whose files pages may be read from, separated as in PATH",
+			},
 			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: defaultViewport},
 		},
 	}
@@ -61,6 +65,7 @@ type options struct {
 	browser, cdpURL string
 	headed          bool
 	width, height   int
+	allowFile       []string // folders
 	env             []string
 	root            bool // we run as root, and Chromium's sandbox does not work for root
 }
@@ -70,6 +75,10 @@ func newOptions(host device.Host) (options, error) {
 	o := options{
 		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true",
 		env: host.Env, root: os.Geteuid() == 0,
+	}
+	var err error
+	if o.allowFile, err = readFolders(v["allowFile"]); err != nil {
+		return o, err
 	}
 	size := cmp.Or(v["viewport"], defaultViewport)
 	w, h, _ := strings.Cut(strings.ToLower(size), "x")
@@ -145,6 +154,7 @@ func (b *backend) Open(session device.Session) device.Device {
 	d := &webDevice{
 		backend: b, session: session, notes: &notes{files: map[string]string{}}, callSlot: make(chan struct{}, 1),
 		width: b.options.width, height: b.options.height, limits: defaultLimits(),
+		files: newFileAccess(session, b.options.allowFile),
 	}
 	if session.Width > 0 && session.Height > 0 {
 		d.width, d.height = session.Width, session.Height

@@ -1,0 +1,179 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// fileAccess says which files pages may be read from: those below some folders.
+type fileAccess struct {
+	folders []string // absolute, without symbolic links
+}
+
+// newFileAccess allows the folder of the project, or without a project that of the trail, and the folders that the user
+// allows. Relative ones start at the project's folder.
+func newFileAccess(session device.Session, allowed []string) fileAccess {
+	base := session.Root
+	if base == "" {
+		base = session.TrailDir
+	}
+	var a fileAccess
+	if base != "" {
+		a.folders = append(a.folders, resolvePath(base))
+	}
+	for _, folder := range allowed {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(base, folder)
+		}
+		a.folders = append(a.folders, resolvePath(folder))
+	}
+	return a
+}
+
+// resolvePath returns a path without symbolic links, as far as it exists.
+func resolvePath(path string) string {
+	path = filepath.Clean(path)
+	resolved, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return resolved
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(resolvePath(parent), filepath.Base(path))
+}
+
+// allows reports whether the file of a file: URL may be read.
+func (a fileAccess) allows(address string) bool {
+	path, err := pathOf(address)
+	if err != nil {
+		return false
+	}
+	path = resolvePath(path)
+	return slices.ContainsFunc(a.folders, func(folder string) bool {
+		below, err := filepath.Rel(folder, path)
+		return err == nil && filepath.IsLocal(below)
+	})
+}
+
+// pathOf returns the path of a file: URL.
+func pathOf(address string) (string, error) {
+	u, err := url.Parse(plainURL(address))
+	if err != nil {
+		return "", err
+	}
+	if !strings.EqualFold(u.Scheme, "file") || u.Host != "" && u.Host != "localhost" {
+		return "", fmt.Errorf("%s is not a local file", address)
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/") // /C:/
+	}
+	path = filepath.FromSlash(path)
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("%s has no absolute path", address)
+	}
+	return path, nil
+}
+
+// plainURL returns a URL without the characters that browsers ignore, and without prefixes that show the same page in
+// another way.
+func plainURL(address string) string {
+	address = strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r == '\r' {
+			return -1
+		}
+		return r
+	}, strings.TrimFunc(address, func(r rune) bool { return r <= ' ' }))
+	for {
+		scheme, rest, ok := strings.Cut(address, ":")
+		if !ok || !slices.Contains([]string{"view-source", "filesystem"}, strings.ToLower(scheme)) {
+			return address
+		}
+		address = rest
+	}
+}
+
+// reachesFiles reports whether a page with this URL may be a file, or may open one. Browsers keep other pages from
+// doing so.
+func reachesFiles(address string) bool {
+	scheme, _, _ := strings.Cut(plainURL(address), ":")
+	return !slices.Contains([]string{"http", "https", "about", "data"}, strings.ToLower(scheme))
+}
+
+// allowFiles makes the page read only files that the session may read. It must be called before a page is opened.
+func (p *page) allowFiles(ctx context.Context, address string) error {
+	if !reachesFiles(address) {
+		return nil
+	}
+	if strings.HasPrefix(strings.ToLower(plainURL(address)), "file:") && !p.device.files.allows(address) {
+		return fault.New(fault.ToolFailed,
+			"device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
+			"%s may not be opened: it is not below %s", address, p.device.files)
+	}
+	if p.filesChecked.Swap(true) {
+		return nil
+	}
+	for _, f := range p.frames() {
+		if s := f.session.to.Load(); s != nil {
+			if err := s.Call(ctx, "Fetch.enable", fileRequests(), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fileRequests are the parameters of Fetch.enable that pause requests for files.
+func fileRequests() map[string]any {
+	return map[string]any{"patterns": []map[string]any{{"urlPattern": "file:*"}}}
+}
+
+// String lists the folders.
+func (a fileAccess) String() string {
+	if len(a.folders) == 0 {
+		return "a folder of a project"
+	}
+	return strings.Join(a.folders, " or ")
+}
+
+// onFileRequest handles a request of a page for a file.
+func (p *page) onFileRequest(s *cdp.Session, e cdp.Event) {
+	var paused struct {
+		RequestID string
+		Request   struct{ URL string }
+	}
+	if e.Decode(&paused) != nil {
+		return
+	}
+	if p.device.files.allows(paused.Request.URL) {
+		s.Send("Fetch.continueRequest", map[string]any{"requestId": paused.RequestID})
+		return
+	}
+	p.notes.add(noteRequest, "%s: blocked, because it is not below %s", paused.Request.URL, p.device.files)
+	s.Send("Fetch.failRequest", map[string]any{"requestId": paused.RequestID, "errorReason": "BlockedByClient"})
+}
+
+// readFolders reads the value of the option allowFile: a list of folders in JSON, or folders separated as in PATH.
+func readFolders(value string) ([]string, error) {
+	var folders []string
+	if strings.HasPrefix(value, "[") {
+		if err := json.Unmarshal([]byte(value), &folders); err != nil {
+			return nil, fault.New(fault.Misuse, "write a list of folders, such as [../shared]",
+				"allowFile: %s is not a list of folders", value)
+		}
+		return folders, nil
+	}
+	return slices.DeleteFunc(filepath.SplitList(value), func(folder string) bool { return folder == "" }), nil
+}

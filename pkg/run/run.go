@@ -111,7 +111,7 @@ func (r *runner) info(message string) {
 
 func (r *runner) startedEvent(cases int, plan string) event.RunStarted {
 	e := event.RunStarted{Trails: cases, Shard: r.Shard.String(), Plan: plan, Root: r.Project.Root, Dir: r.Cwd}
-	if n := r.workers(); n > 1 {
+	if n := r.workers(cases); n > 1 {
 		e.Workers = n
 	}
 	return e

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -34,21 +35,18 @@ func (q *queue) next(n int) []testCase {
 	return slices.Clone(q.cases[:min(n, len(q.cases))])
 }
 
-// workers returns how many sessions there may be at once.
-func (r *runner) workers() int {
-	if r.Workers > 0 {
-		return r.Workers
-	}
-	return len(r.devices)
+// workers returns how many of so many cases are replayed at once.
+func (r *runner) workers(cases int) int {
+	return min(cmp.Or(r.Workers, len(r.devices)), max(cases, 1))
 }
 
 // replayAll replays the cases, and notes those that are not started because the run ends early.
 func (r *runner) replayAll(ctx context.Context, cases []testCase) {
 	todo := &queue{cases: slices.Clone(cases)}
-	if r.workers() == 1 {
+	if workers := r.workers(len(cases)); workers == 1 {
 		r.replayInOrder(ctx, todo)
 	} else {
-		r.replayConcurrently(ctx, todo)
+		r.replayConcurrently(ctx, todo, workers)
 	}
 	for _, rest := range todo.cases {
 		r.noteNotRun(rest)
@@ -74,10 +72,10 @@ func (r *runner) replayInOrder(ctx context.Context, todo *queue) {
 }
 
 // replayConcurrently spreads the workers evenly over the devices, each of which takes its own cases. A panic ends the run.
-func (r *runner) replayConcurrently(ctx context.Context, todo *queue) {
+func (r *runner) replayConcurrently(ctx context.Context, todo *queue, workers int) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	slots := make(chan struct{}, r.workers())
+	slots := make(chan struct{}, workers)
 	replayOne := func(d *deviceQueue) (more bool) {
 		slots <- struct{}{}
 		defer func() { <-slots }()
@@ -90,7 +88,7 @@ func (r *runner) replayConcurrently(ctx context.Context, todo *queue) {
 		}
 		return ok
 	}
-	perDevice := (r.workers() + len(r.devices) - 1) / len(r.devices)
+	perDevice := (workers + len(r.devices) - 1) / len(r.devices)
 	var wg sync.WaitGroup
 	for _, d := range r.devices {
 		for range perDevice {

@@ -187,6 +187,22 @@ func TestFailFastStartsNoMoreTrailsAndListsThem(t *testing.T) {
 	}
 }
 
+func TestThereAreNoMoreWorkersThanCases(t *testing.T) {
+	t.Parallel()
+	var seen records
+	o := trails(t, &seen, 3, "counts", "one")
+	o.Workers = 1_000_000
+	o.Builtins = builtins("counts", func(tool.Call) tool.Result { return tool.Result{OK: true} })
+	if summary, err := run.Run(t.Context(), o); err != nil || summary.Passed != 3 {
+		t.Errorf("%v, %+v", err, summary)
+	}
+	for _, r := range seen.events {
+		if e, ok := r.Event.(event.RunStarted); ok && e.Workers != 3 {
+			t.Errorf("%d workers, want 3", e.Workers)
+		}
+	}
+}
+
 func TestPanicOfAWorkerEndsTheRunAsABug(t *testing.T) {
 	t.Parallel()
 	var seen records

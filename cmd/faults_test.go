@@ -75,6 +75,19 @@ func TestFaultsOfAServer(t *testing.T) {
 	}
 }
 
+func TestHintNamesRetriesOnlyWhenTheRunHasNone(t *testing.T) {
+	t.Parallel()
+	p := faultyProject(t, "call:exit3", "bad: {}", "")
+	p.run("run").want(t, 2, "--retries")
+	for _, args := range [][]string{{"run", "--retries", "1"}, {"tool", "bad", "--target", "bad"}} {
+		r := p.run(args...)
+		r.want(t, 2, "hint: look for the reason in what it wrote")
+		if strings.Contains(r.stdout+r.stderr, "--retries") {
+			t.Errorf("%v names --retries:\n%s%s", args, r.stdout, r.stderr)
+		}
+	}
+}
+
 // explained fails the test unless the reason of an error names the server, has a hint and, if the server wrote anything, says
 // where its log is; the log is there and among the artifacts.
 func explained(t *testing.T, finished map[string]any, wrote bool) {

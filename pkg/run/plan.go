@@ -179,7 +179,7 @@ func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) se
 	return session.Options{
 		Setup: r.Setup, Scope: p.scope, Device: p.device.Device.Device, ID: id, Dir: dir,
 		TrailDir: filepath.Dir(r.resolve(p.path)), Emit: emit, Values: r.values(p), Tools: p.tools(),
-		Shared: r.shared, Unwritable: r.warnUnwritable,
+		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 	}
 }
 

@@ -180,9 +180,9 @@ func (s *Session) judge(end callEnd) Result {
 	case cause != nil:
 		return Errored(cause)
 	case end.err != nil:
-		return Errored(withHint(end.err, crashHint))
+		return Errored(withHint(end.err, s.crashHint()))
 	case serverFailed(end.result.Kind):
-		return Errored(withHint(resultError(end.result), crashHint))
+		return Errored(withHint(resultError(end.result), s.crashHint()))
 	}
 	return Failed(resultError(end.result))
 }
@@ -238,7 +238,7 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 	end()
 	switch {
 	case err != nil && fault.KindOf(err) != fault.Cancelled:
-		s.cancel(withHint(err, crashHint))
+		s.cancel(withHint(err, s.crashHint()))
 	case result.Fatal:
 		s.cancel(withHint(resultError(result),
 			fmt.Sprintf("tool %q of %s reported a FatalError; its log may say why", t.Name, t.Source)))

@@ -132,15 +132,19 @@ func serverConfig(entry config.Server) server.Config {
 func (s *Session) watchServer(srv *server.Server) {
 	select {
 	case <-srv.Failed():
-		s.cancel(withHint(srv.Err(), crashHint))
+		s.cancel(withHint(srv.Err(), s.crashHint()))
 	case <-s.ctx.Done():
 	}
 }
 
-const (
-	logHint   = "look for the reason in what it wrote"
-	crashHint = logHint + "; --retries gives the trail a fresh session"
-)
+// crashHint returns the hint for a server that broke.
+func (s *Session) crashHint() string {
+	const hint = "look for the reason in what it wrote"
+	if s.opts.SuggestRetries {
+		return hint + "; --retries 1 replays the trail once more in a fresh session"
+	}
+	return hint
+}
 
 // withHint adds a hint to an error that has none. A cancellation gets none.
 func withHint(err error, hint string) error {

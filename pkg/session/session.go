@@ -91,8 +91,10 @@ type Options struct {
 	Tools    []string       // tools that will be called, as far as that is known
 	// DelayDevice leaves the device alone until [Session.StartDevice], for a session that is opened before its turn.
 	DelayDevice  bool
-	WithoutTrail bool     // calls are made by hand, so advice about trails is left out
-	Shared       *Servers // server processes shared with other sessions; nil for none
+	WithoutTrail bool // calls are made by hand, so advice about trails is left out
+	// SuggestRetries adds --retries to the hint for a server that broke.
+	SuggestRetries bool
+	Shared         *Servers // server processes shared with other sessions; nil for none
 	// Unwritable is called, from any goroutine, when evidence cannot be written. May be nil.
 	Unwritable func(error)
 }

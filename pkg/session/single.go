@@ -100,18 +100,7 @@ func (c Single) call(ctx context.Context, o Options) (out SingleResult, own stri
 	done := s.Call(ctx, call)
 	own = s.logName(t.Source.Name)
 	if done.Outcome == event.Error {
-		return SingleResult{}, own, withoutTrailHint(done.Cause)
+		return SingleResult{}, own, done.Cause
 	}
 	return SingleResult{Answer: done.Answer, Recorded: done.Recorded, Omitted: s.Recording().Omitted}, own, nil
-}
-
-// withoutTrailHint replaces a hint about trails.
-func withoutTrailHint(err error) error {
-	e := fault.As(err)
-	if e == nil || e.Hint != crashHint {
-		return err
-	}
-	hinted := *e
-	hinted.Hint = logHint
-	return &hinted
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/trailblaze/trailblaze/cmd"
 )
 
-// version is set by the release build.
-var version = "dev"
+// version is set by the linker in a release build.
+var version string
 
 func main() {
 	// We wait for pipes nearly all the time. On one thread a message goes from the pipe to whoever waits for it without waking

@@ -256,7 +256,7 @@ failures.`,
   trailblaze run trails/login.trail.yaml --driver ios-host
   trailblaze toolbox list --target myapp --driver ios-host --why
   trailblaze doctor                  check what this machine and project need`,
-		SilenceErrors: true, SilenceUsage: true, Version: a.Version,
+		SilenceErrors: true, SilenceUsage: true, Version: a.Build.Version,
 		Args: cobra.ArbitraryArgs,
 		RunE: a.helpOrUnknown,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {

@@ -111,7 +111,7 @@ func (p *project) runIn(dir string, args ...string) result {
 func (p *project) system(dir string, out, errs io.Writer, args ...string) cmd.System {
 	return cmd.System{
 		Args: args, Env: p.env, Dir: dir, Stdin: strings.NewReader(""), Stdout: out, Stderr: errs,
-		Now: time.Now, Notify: func(chan<- os.Signal, ...os.Signal) {}, Unhook: signal.Stop, Version: "test", Devices: cmd.NewSystem("").Devices,
+		Now: time.Now, Notify: func(chan<- os.Signal, ...os.Signal) {}, Unhook: signal.Stop, Build: cmd.Build{Version: "test"}, Devices: cmd.NewSystem("").Devices,
 	}
 }
 

@@ -65,7 +65,7 @@ func TestTheJSONOfDoctorCheckVersionAndInit(t *testing.T) {
 	for _, list := range []string{"problems", "warnings"} {
 		each(t, check[list], func(c any) { hasKeys(t, list, c, "file line column message hint") })
 	}
-	hasKeys(t, "version", p.run("version", "--json").object(t), "version go os arch")
+	hasKeys(t, "version", p.run("version", "--json").object(t), "version commit date modified go os arch")
 	hasKeys(t, "init", p.run("init", "new", "--json").object(t), "files")
 	failed := p.run("run", "--json").object(t)
 	hasKeys(t, "an error", failed, "error")

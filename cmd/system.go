@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -35,24 +36,25 @@ type System struct {
 	Now     func() time.Time
 	Notify  func(c chan<- os.Signal, signals ...os.Signal)
 	Unhook  func(c chan<- os.Signal)
-	Version string
+	Build   Build
 	Devices []device.Kind
 	Proxy   func(*http.Request) (*url.URL, error) // for servers with a URL; nil for none
 }
 
-// NewSystem reads the real process.
+// NewSystem reads the real process. version is the version that the linker set, empty for none.
 func NewSystem(version string) System {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."
 	}
+	info, _ := debug.ReadBuildInfo()
 	width, height, _ := term.GetSize(int(os.Stdout.Fd()))
 	return System{
 		Args: os.Args[1:], Env: os.Environ(), Dir: dir,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Width: width, Height: height,
-		Now: time.Now, Notify: notify, Unhook: signal.Stop, Version: version, Devices: kinds(),
+		Now: time.Now, Notify: notify, Unhook: signal.Stop, Build: NewBuild(version, info), Devices: kinds(),
 		Proxy: http.ProxyFromEnvironment,
 	}
 }

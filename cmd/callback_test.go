@@ -279,7 +279,7 @@ func TestCapabilitiesAreNowhere(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, webTrail("one_noisy: {}\n          saveAs: kept", `one_echo: { key: "{{kept}} {{found}}" }`, "one_noisy: { fail: true }"), nil)
-		for _, format := range []string{"--json", "-v"} {
+		for _, format := range []string{"--json", "-vv"} {
 			r := p.run("run", format, "--junit", "out.xml")
 			r.want(t, 1, "at {{capability}} {{capability}}", `unknown tool "{{capability}}"`)
 			for where, text := range map[string]string{"stdout": r.stdout, "stderr": r.stderr} {

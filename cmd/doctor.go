@@ -78,7 +78,7 @@ func (a *app) probe(ctx context.Context, project *config.Project, s config.Serve
 		if l, ok := r.Event.(event.Log); ok && l.Level == "warn" {
 			probed.Warnings = append(probed.Warnings, withHint(l.Message, l.Hint))
 		}
-	}))
+	}), a.debugLogs())
 	sc, err := scope.Resolve(setup.request)
 	if err != nil { // any scope will do to count the tools
 		driver, _ := scope.ParseDriver(a.Devices[0].Drivers[0])

@@ -75,6 +75,28 @@ func TestFaultsOfAServer(t *testing.T) {
 	}
 }
 
+func TestVerboseTwiceShowsStderrOfServersAsTheyWriteIt(t *testing.T) {
+	t.Parallel()
+	p := faultyProject(t, "call:hang", "bad: {}", "    callTimeout: 1s\n")
+	const line = "fake stderr: fake: about to hang in call"
+	r := p.run("run", "-vv", "--json")
+	r.want(t, 1)
+	shown, timedOut := strings.Index(r.stdout, line), strings.Index(r.stdout, `"kind":"timeout"`)
+	if shown < 0 || shown > timedOut {
+		t.Errorf("the line is at %d, the end of the call at %d:\n%s", shown, timedOut, r.stdout)
+	}
+	p.run("run", "--verbose", "--verbose").want(t, 1, "debug: "+line)
+	p.run("tool", "bad", "--target", "bad", "-vv").want(t, 1, "debug: "+line)
+	if r := p.run("run", "-v"); r.code != 1 || strings.Contains(r.stdout+r.stderr, "fake stderr") {
+		t.Errorf("-v: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+
+	p = newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("list:exit3")})
+	const listing = "debug: fake stderr: fake: about to exit3 in list"
+	p.run("toolbox", "list", "-vv").want(t, 2, listing)
+	p.run("doctor", "--deep", "-vv").want(t, 2, listing)
+}
+
 func TestHintNamesRetriesOnlyWhenTheRunHasNone(t *testing.T) {
 	t.Parallel()
 	p := faultyProject(t, "call:exit3", "bad: {}", "")

@@ -30,7 +30,7 @@ type app struct {
 	json    bool
 	noColor bool
 	quiet   bool
-	verbose bool
+	verbose int  // how often --verbose is given
 	parsed  bool // cobra accepted the command line
 
 	cancel     context.CancelCauseFunc
@@ -225,7 +225,7 @@ func (a *app) fail(err error) int {
 		report.ErrorJSON(&text, err)
 	} else {
 		report.Error(&text, a.style(a.ErrTTY), err)
-		if e := fault.As(err); e != nil && e.Kind == fault.Bug && a.verbose {
+		if e := fault.As(err); e != nil && e.Kind == fault.Bug && a.verbose > 0 {
 			fmt.Fprintln(&text, e.Details["stack"])
 		}
 	}
@@ -309,7 +309,8 @@ func (a *app) bindGlobals(flags *pflag.FlagSet) {
 	flags.BoolVar(&a.json, "json", a.json, "write only JSON to stdout, errors included")
 	flags.BoolVar(&a.noColor, "no-color", false, "no colour and no live lines (also NO_COLOR, TERM=dumb, CI)")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "show only failures and the summary")
-	flags.BoolVarP(&a.verbose, "verbose", "v", false, "show every step and call")
+	flags.CountVarP(&a.verbose, "verbose", "v",
+		"show every step and call; given twice (-vv), also what servers write to stderr")
 }
 
 // The errors of cobra for flags that exclude each other, and of pflag for an invalid value.

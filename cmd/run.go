@@ -392,7 +392,7 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
 		console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-			Verbose: a.verbose, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0],
+			Verbose: a.verbose > 0, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0],
 			JUnit: f.junit, HTML: htmlFile(f.html), Notices: a.Stderr, DryRun: f.dryRun,
 		})
 		r.handlers = append(r.handlers, withoutRestartedEnd(ctx, console))

@@ -161,7 +161,7 @@ func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) session.Lau
 				Dir: l.Server.Dir, Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice,
 				Callback: l.Callback, CallbackURL: l.CallbackURL, Redact: redactor.Writer, Log: l.Log,
 			},
-			LogPath: l.LogPath, LogFailed: l.Unwritable,
+			LogPath: l.LogPath, LogFailed: l.Unwritable, StderrLine: a.stderrLine(l),
 		}
 		if l.Shared != "" {
 			return pool.Open(ctx, l.Shared, remote.SharedSpec{
@@ -170,6 +170,14 @@ func (a *app) launcher(redactor *redact.Redactor, pool *remote.Pool) session.Lau
 		}
 		return stdio.Start(ctx, a.supervisor, process)
 	}
+}
+
+// stderrLine returns a function that logs each line of a server's stderr for -vv, nil without it.
+func (a *app) stderrLine(l session.Launch) func(line string) {
+	if a.verbose < 2 {
+		return nil
+	}
+	return func(line string) { l.Log("debug", l.Server.Name+" stderr: "+line, "") }
 }
 
 // notice prints a message to stderr, nothing with --json.

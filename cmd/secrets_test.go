@@ -49,7 +49,7 @@ func TestASecretIsNowhereInAnyOfItsForms(t *testing.T) {
 			})
 			p.env = append(p.env, "TOKEN="+secret)
 			for _, given := range [][]string{{"--secret", "TOKEN"}, {"--secret", "TOKEN=@token.txt"}, {"--secret", "TOKEN=" + secret}} {
-				for _, format := range [][]string{{"--json"}, {"-v"}} {
+				for _, format := range [][]string{{"--json"}, {"-vv"}} {
 					r := p.run(append(append([]string{"run", "--junit", "out.xml"}, given...), format...)...)
 					if !strings.Contains(r.stdout, "{{TOKEN}}") {
 						t.Errorf("the placeholder is missing, so the secret was not used:\n%s", r.stdout)
@@ -91,7 +91,7 @@ func noFormBelow(t *testing.T, root string, forms map[string]string) {
 // TestWhatAServerWritesIsRedactedInItsLogAndInErrors: the server writes its forms a few bytes at a time, then crashes.
 func TestWhatAServerWritesIsRedactedInItsLogAndInErrors(t *testing.T) {
 	t.Parallel()
-	for _, format := range []string{"--json", "-v"} {
+	for _, format := range []string{"--json", "-vv"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{

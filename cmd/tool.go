@@ -195,7 +195,7 @@ func (a *app) toolStream(project *config.Project, setup setup, durationMs *int64
 			*durationMs = e.DurationMs
 		}
 	})
-	if a.verbose && !a.json {
+	if a.verbose > 0 && !a.json {
 		style := a.style(a.ErrTTY)
 		style.Live = false
 		console := report.NewConsole(a.Stderr, style, report.ConsoleOptions{Verbose: true, Now: a.Now})

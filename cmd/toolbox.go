@@ -87,7 +87,7 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 	for _, w := range project.Warnings {
 		warn(w.Error())
 	}
-	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn))
+	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn), a.debugLogs())
 	defer logStop(ctx, a.notice)()
 	registry, err := session.List(ctx, setup.Setup, sc, setup.device)
 	if err == nil && len(o.groups) > 0 {
@@ -146,6 +146,15 @@ func warnings(warn func(text string)) event.Handler {
 	return event.HandlerFunc(func(r event.Record) {
 		if l, ok := r.Event.(event.Log); ok && (l.Level == "warn" || l.Level == "error") {
 			warn(l.Source + ": " + withHint(l.Message, l.Hint))
+		}
+	})
+}
+
+// debugLogs returns a handler that prints the debug messages of a session, for -vv.
+func (a *app) debugLogs() event.Handler {
+	return event.HandlerFunc(func(r event.Record) {
+		if l, ok := r.Event.(event.Log); ok && l.Level == "debug" && a.verbose > 1 {
+			a.notice("debug: " + report.Clean(l.Message))
 		}
 	})
 }
@@ -251,7 +260,7 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions
 		rows := make([][]string, len(group.tools))
 		for i, t := range group.tools {
 			rows[i] = []string{"  " + t.Name, t.Source.Name, strings.TrimSpace(firstLine(t.Description) + t.marks())}
-			if a.verbose {
+			if a.verbose > 0 {
 				rows[i][0] += "(" + report.Clean(t.usage) + ")"
 			}
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 // othersGrace is how long the other servers may go on starting after one has failed, so that a second failure with a
-// reason of its own is reported with the first.
+// reason of its own is reported with the first. After a permanent failure they only finish launching.
 const othersGrace = 5 * time.Second
 
 // startServers starts the servers and waits for all of them; every failure is reported. With listOnly each one is
@@ -35,13 +35,19 @@ func (s *Session) startServers(listOnly bool) error {
 	started := make([]*server.Server, len(s.entries))
 	failures := make([]error, len(s.entries))
 	var wg sync.WaitGroup
+	var launching sync.WaitGroup // the servers that are not launched yet
+	launching.Add(len(s.entries))
 	var first sync.Once
 	for i, entry := range s.entries {
 		wg.Go(func() {
-			started[i], failures[i] = s.startServer(ctx, entry, logs[i])
+			started[i], failures[i] = s.startServer(ctx, entry, logs[i], launching.Done)
 			switch {
 			case failures[i] != nil:
 				first.Do(func() { time.AfterFunc(othersGrace, stopOthers) })
+				if isPermanent(failures[i]) {
+					launching.Wait() // others may fail to launch, too
+					stopOthers()
+				}
 			case listOnly:
 				failures[i] = errors.Join(started[i].FinishStart(ctx), started[i].Stop(context.WithoutCancel(ctx)))
 			default:
@@ -59,6 +65,16 @@ func (s *Session) startServers(listOnly bool) error {
 		return err
 	}
 	return s.listChangedServers()
+}
+
+// isPermanent reports whether a server cannot start before something is corrected, so that waiting for others only delays
+// the error.
+func isPermanent(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.CommandNotFound, fault.PermissionDenied, fault.Runtime, fault.Config, fault.Unavailable:
+		return true
+	}
+	return false
 }
 
 // joinFailures joins errors. Servers that were only stopped because another one failed are left out.
@@ -79,7 +95,10 @@ func joinFailures(failures []error) error {
 	return errors.Join(own...)
 }
 
-func (s *Session) startServer(ctx context.Context, entry config.Server, logName string) (srv *server.Server, err error) {
+// startServer starts one server. It calls launched once, when the server was launched or failed to.
+func (s *Session) startServer(ctx context.Context, entry config.Server, logName string, launched func()) (srv *server.Server, err error) {
+	launched = sync.OnceFunc(launched)
+	defer launched()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.Panicked(p)
@@ -88,7 +107,10 @@ func (s *Session) startServer(ctx context.Context, entry config.Server, logName 
 	launch := s.launch(entry, logName)
 	started := s.opts.Now()
 	cfg := serverConfig(entry)
-	cfg.Launch = func(ctx context.Context) (server.Link, error) { return s.opts.Launch(ctx, launch) }
+	cfg.Launch = func(ctx context.Context) (server.Link, error) {
+		defer launched()
+		return s.opts.Launch(ctx, launch)
+	}
 	cfg.Version, cfg.Calls = s.opts.Version, &s.graph
 	cfg.Log = func(level, message, hint string) { s.opts.Emit.Log(level, entry.Name, message, hint) }
 	srv, err = server.Start(ctx, cfg)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,6 +151,90 @@ func TestSessionMakesCallsKeepsMemoryAndRecords(t *testing.T) {
 	}
 	if err := s.Err(); err != nil {
 		t.Errorf("the session ended: %v", err)
+	}
+}
+
+// silentLink is a link to a server that never responds.
+type silentLink struct {
+	link
+	end mcp.Connection
+}
+
+func (l *silentLink) Stop(context.Context) error {
+	close(l.done)
+	return l.end.Close()
+}
+
+func newSilentLink(ctx context.Context) (server.Link, error) {
+	client, end := mcp.NewInMemoryTransports()
+	conn, err := end.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		for err == nil {
+			_, err = conn.Read(context.WithoutCancel(ctx))
+		}
+	}()
+	return &silentLink{link{transport: client, started: make(chan struct{}), done: make(chan struct{})}, conn}, nil
+}
+
+// TestFailuresOfSeveralServers: a permanent failure is reported without waiting for slow servers, but with those of others.
+func TestFailuresOfSeveralServers(t *testing.T) {
+	t.Parallel()
+	failure := func(kind fault.Kind) func(context.Context) (server.Link, error) {
+		return func(context.Context) (server.Link, error) { return nil, fault.New(kind, "", "no") }
+	}
+	for name, tc := range map[string]struct {
+		launches map[string]func(context.Context) (server.Link, error)
+		took     time.Duration
+		want     []string
+	}{
+		"permanent": {
+			map[string]func(context.Context) (server.Link, error){
+				"one": failure(fault.CommandNotFound), "two": failure(fault.PermissionDenied), "slow": newSilentLink,
+			}, 0, []string{`server "one": start: no`, `server "two": start: no`},
+		},
+		"temporary": {
+			map[string]func(context.Context) (server.Link, error){"one": failure(fault.Server), "slow": newSilentLink},
+			5 * time.Second, []string{`server "one": start: no`},
+		},
+		"permanent, while another one launches": {
+			map[string]func(context.Context) (server.Link, error){
+				"one": failure(fault.CommandNotFound),
+				"two": func(ctx context.Context) (server.Link, error) {
+					<-time.After(time.Second)
+					return nil, fault.New(fault.Runtime, "", "no runtime")
+				},
+				"slow": newSilentLink,
+			}, time.Second, []string{`server "one": start: no`, `server "two": start: no runtime`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				o := options(t, &fakes{})
+				for name := range tc.launches {
+					o.Project.Servers = append(o.Project.Servers, config.Server{Name: name, URL: "http://tools.example.com"})
+				}
+				o.Launch = func(ctx context.Context, l session.Launch) (server.Link, error) {
+					return tc.launches[l.Server.Name](ctx)
+				}
+				started := time.Now()
+				_, err := session.Open(t.Context(), o)
+				if took := time.Since(started); took != tc.took {
+					t.Errorf("took %s, want %s", took, tc.took)
+				}
+				for _, want := range tc.want {
+					if err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("error %v, want %s", err, want)
+					}
+				}
+				if err != nil && strings.Contains(err.Error(), "slow") {
+					t.Errorf("the stopped server is in the error: %v", err)
+				}
+			})
+		})
 	}
 }
 

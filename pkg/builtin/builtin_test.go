@@ -192,7 +192,7 @@ func TestExamplesInDocs(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		replay(t, file, called)
+		synctest.Test(t, func(t *testing.T) { replay(t, file, called) })
 	}
 	for _, tl := range builtin.Source().Tools {
 		if !called[tl.Name] || !strings.Contains(text, "\n## "+tl.Name+"\n") {

@@ -57,7 +57,7 @@ type Server struct {
 	Exclude         []string          // names and globs of tools that are not registered
 	Secrets         map[string]string // its values that must not be shown, by the name to show instead; may be nil
 
-	File         string // absolute, with the entry's place in it
+	File         string // absolute; Line and Column are the entry's position in it
 	Line, Column int
 }
 
@@ -71,7 +71,7 @@ func (s Server) PublicURL() string {
 	return shown.String()
 }
 
-// IsRemote reports whether the server is reached on another machine, as far as its URL says.
+// IsRemote reports whether the URL of the server names another machine.
 func (s Server) IsRemote() bool {
 	u, err := url.Parse(s.URL)
 	if err != nil || s.URL == "" {

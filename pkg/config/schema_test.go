@@ -62,7 +62,7 @@ func validate(t *testing.T, kind string, file []byte) error {
 	return resolved.Validate(value)
 }
 
-// kindOf says which schema describes a file of a project; none for files that are no configuration.
+// kindOf returns the schema of a file of a project, none for other files.
 func kindOf(file string) string {
 	switch dir := path.Dir(file); {
 	case path.Ext(file) != ".yaml":
@@ -146,7 +146,7 @@ func TestSchemasRejectMistakes(t *testing.T) {
 	}
 }
 
-// properties collects the names that a schema knows, except where a place takes any name.
+// properties returns the keys of a schema, except those of objects that allow any key.
 func properties(s *jsonschema.Schema) map[string]bool {
 	names := map[string]bool{}
 	for _, part := range append(slices.Collect(maps.Values(s.Defs)), s) {
@@ -179,7 +179,7 @@ func TestSchemasHaveEveryKeyInBothSpellings(t *testing.T) {
 	}
 }
 
-// knownKeys makes Load list the keys it knows where an unknown one stands.
+// knownKeys returns the known keys from the hint of an unknown one.
 func knownKeys(t *testing.T, file, content string) []string {
 	t.Helper()
 	root := t.TempDir()

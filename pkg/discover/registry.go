@@ -36,7 +36,7 @@ type Tool struct {
 	ownName               string            // as its source advertises it
 	aliases               map[string]string // other names of arguments, by those in the schema
 	declaredToolsets      []string          // trailblaze/toolset, or the groups of its source's registry
-	platformsFromRegistry bool              // it is its source's registry that says the platforms, not its _meta
+	platformsFromRegistry bool              // SupportedPlatforms come from the source's registry, not from _meta
 	compile               sync.Once
 	checker               *checker // of InputSchema, compiled at the first check; nil when it cannot be used
 	outline               sync.Once
@@ -73,7 +73,7 @@ type Skipped struct {
 	Detail   string   // the reason in words
 	Toolsets []string // ids of the toolsets it belongs to
 
-	declaredIn string // the place that says so, of a tool that is not registered
+	declaredIn string // where the filter is declared, for a tool that is not registered
 }
 
 // Scope is the scope for which tools are filtered.
@@ -215,7 +215,7 @@ func collision(a, b *Tool) error {
 	}
 }
 
-// collisionHint says which tool can be renamed: one of a server, in the server's entry.
+// collisionHint returns a hint that names the tool of a server, which can be renamed in the server's entry.
 func collisionHint(a, b *Tool) string {
 	for _, t := range []*Tool{b, a} {
 		if t.Source.Kind == tool.FromServer && a.Source != b.Source {

@@ -246,10 +246,10 @@ func rawType(raw json.RawMessage) string {
 
 // addGroups adds the groups of resources to the toolsets. A toolset that a file defines keeps what the file sets. The
 // first resource counts when several differ. Resources cannot change the toolsets of trailblaze's own tools.
-func (r *Registry) addGroups(groups []group, ours map[string]bool) {
+func (r *Registry) addGroups(groups []group, own map[string]bool) {
 	describedBy, enabledBy := map[string]group{}, map[string]group{}
 	for _, g := range groups {
-		if ours[g.id] {
+		if own[g.id] {
 			r.warnf("%s: trailblaze://registry: groups.%s is a toolset of trailblaze; it is ignored", g.source, g.id)
 			continue
 		}

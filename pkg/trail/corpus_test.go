@@ -87,7 +87,7 @@ func TestMessagesOfBadFiles(t *testing.T) {
 	}
 }
 
-// sameFile compares what files say, not where they say it.
+// sameFile compares files without positions.
 var sameFile = cmp.Options{
 	cmpopts.IgnoreUnexported(trail.File{}),
 	cmpopts.IgnoreFields(trail.Step{}, "Line", "Column"),

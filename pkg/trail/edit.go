@@ -39,9 +39,9 @@ func Merge(name string, data []byte, classifier string, recorded *File) ([]byte,
 		return data, nil
 	}
 	edit := r.doc.Edit()
-	for i, place := range r.allPlaces() {
+	for i, node := range r.allStepNodes() {
 		if !sameCalls(r.file.all()[i], want.all()[i], to) {
-			setCalls(edit, place, want.all()[i], to)
+			setCalls(edit, node, want.all()[i], to)
 		}
 	}
 	return r.finish(edit, want)
@@ -146,19 +146,19 @@ func appendToList(edit *yamldoc.Editor, root yamldoc.Node, step Step) {
 	edit.Append(root, formatList([]Step{step}, nil, nil)[0])
 }
 
-// setCalls writes the calls of step for a classifier into place, the step's mapping in the document.
-func setCalls(edit *yamldoc.Editor, place yamldoc.Node, step *Step, classifier string) {
+// setCalls writes the calls of step for a classifier into stepNode, the step's mapping in the document.
+func setCalls(edit *yamldoc.Editor, stepNode yamldoc.Node, step *Step, classifier string) {
 	calls, _ := step.Recording.calls(classifier)
 	value, key := each(calls, formatCall), cmp.Or(classifier, "tools")
 	if step.Kind == KindTools {
-		edit.Set(place, key, value)
+		edit.Set(stepNode, key, value)
 		return
 	}
-	if recording, ok := field(place, "recording"); ok && len(recording.Entries()) > 0 {
+	if recording, ok := field(stepNode, "recording"); ok && len(recording.Entries()) > 0 {
 		edit.Set(recording, key, value)
 		return
 	}
-	edit.Set(place, "recording", yamldoc.Map{{Key: key, Value: value}})
+	edit.Set(stepNode, "recording", yamldoc.Map{{Key: key, Value: value}})
 }
 
 func sameCalls(a, b *Step, classifier string) bool {

@@ -111,16 +111,16 @@ func changes(before, after *trail.File) []bool {
 	return out
 }
 
-// writer writes a file in a random style and knows where a merge may change it.
+// writer writes a file in a random style, and records which parts a merge may change.
 type writer struct {
 	*builder
 	classifier string
 	steps      []bool // which steps a merge changes
 
 	text    strings.Builder
-	fixed   []string // what must stay; between any two is what a merge may change
-	changes bool     // what is written now is no part of fixed
-	grows   bool     // a mapping that a merge may add to has just ended: before the next comments, or after
+	fixed   []string // the parts that must not change; a merge may change the text between any two
+	changes bool     // the text being written is not part of fixed
+	grows   bool     // a mapping to which a merge may add has just ended: before or after the next comments
 	literal bool     // a block of text has just ended, which needs its line end
 	indent  int
 	lists   int
@@ -135,7 +135,7 @@ func (w *writer) write(parts ...any) {
 	}
 }
 
-// open lets a merge write here.
+// open allows a merge to write here.
 func (w *writer) open(here bool) {
 	if here {
 		w.fixed = append(w.fixed, "")
@@ -168,7 +168,7 @@ func (w *writer) comment() string {
 	return pick(w.builder, "why", "- tap: {}", "a: b", "'", `"`, "{", "]", "é#")
 }
 
-// beside may put a comment beside what ends a line.
+// beside may write a comment at the end of a line.
 func (w *writer) beside() {
 	if w.IntN(5) == 0 {
 		w.write(pick(w.builder, " # ", "  #"), w.comment())
@@ -235,14 +235,14 @@ func (w *writer) listShape(f *trail.File) {
 	}
 }
 
-// next says whether the next step changes.
+// next returns whether the next step changes.
 func (w *writer) next() bool {
 	changed := w.steps[0]
 	w.steps = w.steps[1:]
 	return changed
 }
 
-// stepAt writes a step, whose first line is there already.
+// stepAt writes a step. Its first line is indented already.
 func (w *writer) stepAt(indent int, s trail.Step) {
 	changed := w.next()
 	kind := s.Kind
@@ -269,7 +269,7 @@ func (w *writer) stepAt(indent int, s trail.Step) {
 	w.mayGrow(changed && len(s.Recording) == 0)
 }
 
-// mayGrow ends a mapping that a merge may add to.
+// mayGrow ends a mapping to which a merge may add.
 func (w *writer) mayGrow(here bool) {
 	w.open(here)
 	w.grows = w.grows || here
@@ -300,7 +300,7 @@ func (w *writer) recording(indent int, recording trail.Recording, changed bool) 
 	w.mayGrow(changed && !has)
 }
 
-// change writes what a merge replaces.
+// change writes text that a merge replaces.
 func (w *writer) change(here bool, write func()) {
 	w.open(here)
 	w.changes = here
@@ -366,7 +366,7 @@ func (w *writer) items(indent int, items []any) {
 	}
 }
 
-// mapping writes a mapping whose first line is there already.
+// mapping writes a mapping. Its first line is indented already.
 func (w *writer) mapping(indent int, v any) {
 	for i, pair := range pairs(v) {
 		if i > 0 {
@@ -419,7 +419,7 @@ func (w *writer) scalar(v any) string {
 	return strings.TrimSpace(quoted.String())
 }
 
-// pairs is a mapping as a list; nil for anything else.
+// pairs returns the pairs of a mapping, nil for other values.
 func pairs(v any) yamldoc.Map {
 	switch v := v.(type) {
 	case yamldoc.Map:
@@ -439,7 +439,7 @@ func collection(v any) bool {
 	return len(items)+len(pairs(v)) > 0
 }
 
-// list is what calls look like in a file.
+// list returns calls as they are in a file.
 func list(calls []trail.Call) []any {
 	out := []any{}
 	for _, c := range calls {

@@ -165,7 +165,7 @@ func TestMergeKeepsEqualCalls(t *testing.T) {
 	}
 }
 
-// merge merges and checks what always holds: merging again, or what is there, changes nothing.
+// merge merges, and checks that merging again, or merging what the file has, changes nothing.
 func merge(t *testing.T, data []byte, classifier string, recorded *trail.File) []byte {
 	t.Helper()
 	out, err := trail.Merge("f.trail.yaml", data, classifier, recorded)

@@ -62,7 +62,7 @@ type builder struct{ *rand.Rand }
 
 func pick[T any](b *builder, from ...T) T { return from[b.IntN(len(from))] }
 
-// some makes up to n items.
+// some returns up to n items.
 func some[T any](b *builder, n int, item func(i int) T) []T {
 	var out []T
 	for i := range b.IntN(n + 1) {

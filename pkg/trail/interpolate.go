@@ -169,7 +169,7 @@ func (in *interpolation) err() error {
 	}
 }
 
-// definingHint returns a hint that says how to define a name.
+// definingHint returns a hint how to define a name.
 func definingHint(name string) string {
 	if arg, ok := strings.CutPrefix(name, argsPrefix); ok {
 		arg, _, _ = strings.Cut(arg, ".")

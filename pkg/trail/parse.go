@@ -54,12 +54,12 @@ func read(name string, data []byte) (*reader, fault.Problems) {
 
 // reader fills a File from a document.
 type reader struct {
-	file   *File
-	doc    *yamldoc.Doc
-	root   yamldoc.Node
-	head   yamldoc.Node   // the mapping that is the trailhead
-	places []yamldoc.Node // the mappings that are the steps
-	tokens []argToken
+	file      *File
+	doc       *yamldoc.Doc
+	root      yamldoc.Node
+	head      yamldoc.Node   // the mapping that is the trailhead
+	stepNodes []yamldoc.Node // the mappings that are the steps
+	tokens    []argToken
 }
 
 // argToken is a use of a declared argument, whose declaration may be further down in the file.
@@ -129,10 +129,10 @@ func (r *reader) oneKey(item yamldoc.Node) {
 	}
 }
 
-func (r *reader) add(place, at yamldoc.Node, s Step) {
+func (r *reader) add(node, at yamldoc.Node, s Step) {
 	s.Line, s.Column = at.Line(), at.Column()
 	r.file.Steps = append(r.file.Steps, s)
-	r.places = append(r.places, place)
+	r.stepNodes = append(r.stepNodes, node)
 }
 
 func (r *reader) step(n yamldoc.Node) {

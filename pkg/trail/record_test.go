@@ -81,7 +81,7 @@ trail:
 	}
 }
 
-// A list of calls of which nothing is recorded must not pass for a no-op.
+// A list of calls without a recording must not become a no-op.
 func TestNewRecordingOfListWithoutCalls(t *testing.T) {
 	t.Parallel()
 	file := parse(t, "f.yaml", []byte("- tools:\n  - tap: {}\n- tools:\n  - look: {}\n- tools: []\n"))
@@ -160,7 +160,7 @@ func TestRandomAppendsChangeNothingElse(t *testing.T) {
 	}
 }
 
-// What is written as literal text comes back as it was; only ${known} has no escape.
+// Escaped text is restored; only ${known} cannot be escaped.
 func TestEscapedTextIsRestored(t *testing.T) {
 	t.Parallel()
 	values := trail.NewValues(trail.Sources{Trail: map[string]any{"x": "value"}})

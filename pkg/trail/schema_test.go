@@ -70,7 +70,7 @@ func TestSchemaAcceptsEveryGoodFile(t *testing.T) {
 
 func TestSchemaRejectsBadStructure(t *testing.T) {
 	t.Parallel()
-	// What a schema cannot say: the meaning of texts, and relations between parts of a file.
+	// A schema cannot check the meaning of text and relations between parts of a file.
 	beyond := []string{"driver-of-another-platform", "malformed-tokens", "undeclared-argument", "undeclared-argument-none"}
 	var accepted []string
 	for name, data := range files(t, "bad") {

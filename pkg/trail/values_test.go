@@ -66,13 +66,13 @@ func TestInterpolateReplacesTokens(t *testing.T) {
 		{"{{user.ratio}}", json.Number("1.10")},
 		{"{{user.tags.1.b}}", nil},
 		{"{{empty}}", ""},
-		// A result that is a number or a code stays the text it was; its fields come from the structured result.
+		// A result that looks like a number stays text; its fields are those of the structured result.
 		{"{{code}}", "123456"},
 		{"{{code.code}}", int64(123456)},
 		{"{{said}}", "Created Ann"},
 		{"{{said.name}}", "Ann"},
 		{"{{plain}}", "not {json"},
-		// Later layers win.
+		// Later sources override earlier ones.
 		{"{{overridden}}", "flag"},
 		{"{{password}}", "s3cret"},
 		{"{{zip}}", "0123"},
@@ -87,7 +87,7 @@ func TestInterpolateReplacesTokens(t *testing.T) {
 		{"${email}!", "a@example.com!"},
 		{"${ email }!", "a@example.com!"},
 		{"${user.name}!", "Ann!"},
-		// ${…} that is not known, or no name, is JavaScript.
+		// ${…} that is not known, or not a name, is JavaScript.
 		{"`${x} ${a.b()} ${email2} ${user.nope} ${} ${`", "`${x} ${a.b()} ${email2} ${user.nope} ${} ${`"},
 		{"$", "$"},
 		{"$5 and {x} and }}", "$5 and {x} and }}"},
@@ -100,7 +100,7 @@ func TestInterpolateReplacesTokens(t *testing.T) {
 		{"${{price}}", "$9.5"},
 		{`{"user":{{n}}}`, `{"user":1000000}`},
 		{"é{{n}}日", "é1000000日"},
-		// What was inserted is not looked at again.
+		// Values are not searched for tokens again.
 		{"{{braces}}", "{{email}} ${email}"},
 		{"{{braces}}!", "{{email}} ${email}!"},
 		{"{{plain}}}}", "not {json}}"},

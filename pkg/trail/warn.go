@@ -17,7 +17,7 @@ func (r *reader) warn() {
 	wanted := map[string][]string{} // classifier to lineage
 	var order []string
 	unnamed := false // the list shape's recordings
-	steps, places := r.file.all(), r.allPlaces()
+	steps, nodes := r.file.all(), r.allStepNodes()
 	for i, s := range steps {
 		for _, recorded := range s.Recording {
 			c := recorded.Classifier
@@ -25,7 +25,7 @@ func (r *reader) warn() {
 				continue
 			}
 			wanted[c] = Lineage([]string{c})
-			r.checkPlatform(places[i], c)
+			r.checkPlatform(nodes[i], c)
 			if _, skipped := r.file.SkipReason(wanted[c]); !skipped {
 				order = append(order, c)
 			}
@@ -41,22 +41,22 @@ func (r *reader) warn() {
 		})
 		switch {
 		case len(missing) > 0:
-			r.gap(places[i], "no recording for "+strings.Join(missing, ", ")+"; other steps have one")
+			r.warnMissing(nodes[i], "no recording for "+strings.Join(missing, ", ")+"; other steps have one")
 		case unnamed && len(s.Recording) == 0:
-			r.gap(places[i], "no recording; other steps have one")
+			r.warnMissing(nodes[i], "no recording; other steps have one")
 		}
 	}
 }
 
-// allPlaces returns the mappings of the steps that File.all returns.
-func (r *reader) allPlaces() []yamldoc.Node {
+// allStepNodes returns the mappings of the steps that File.all returns.
+func (r *reader) allStepNodes() []yamldoc.Node {
 	if r.file.Trailhead == nil {
-		return r.places
+		return r.stepNodes
 	}
-	return slices.Insert(slices.Clone(r.places), 0, r.head)
+	return slices.Insert(slices.Clone(r.stepNodes), 0, r.head)
 }
 
-func (r *reader) gap(at yamldoc.Node, message string) {
+func (r *reader) warnMissing(at yamldoc.Node, message string) {
 	noOp := "android: []"
 	if r.file.List {
 		noOp = "tools: []"

@@ -21,16 +21,16 @@ type Editor struct {
 	doc     *Doc
 	text    string // the document as it was parsed: line ends are \n, no byte order mark
 	lines   []lineStart
-	index   map[place]int // tokens by their position
-	depth   []int         // how many brackets are open before each token
+	index   map[tokenPosition]int // tokens by their position
+	depth   []int                 // how many brackets are open before each token
 	json    bool
 	splices []splice
 	err     error
 }
 
 type (
-	place     struct{ line, column int }
-	lineStart struct{ text, source int } // offsets in the text that was parsed, and in the file
+	tokenPosition struct{ line, column int }
+	lineStart     struct{ text, source int } // offsets in the text that was parsed, and in the file
 )
 
 // splice replaces a part of the text.
@@ -41,7 +41,7 @@ type splice struct {
 
 // Edit returns an editor of a document that was parsed without problems.
 func (d *Doc) Edit() *Editor {
-	e := &Editor{doc: d, text: strings.Join(d.lines, "\n"), lines: d.lineStarts(), index: map[place]int{}}
+	e := &Editor{doc: d, text: strings.Join(d.lines, "\n"), lines: d.lineStarts(), index: map[tokenPosition]int{}}
 	e.json = json.Valid([]byte(e.text))
 	depth := 0
 	for i, t := range d.tokens {
@@ -53,7 +53,7 @@ func (d *Doc) Edit() *Editor {
 			depth--
 		}
 		if !e.blockText(i) { // its position is that of another token
-			e.index[place{t.Position.Line, t.Position.Column}] = i
+			e.index[tokenPosition{t.Position.Line, t.Position.Column}] = i
 		}
 	}
 	if strings.Contains(e.text, "\r") {

@@ -48,10 +48,10 @@ func (n Node) unwrap() Node {
 }
 
 // find returns the index of the token that a node starts with.
-func (e *Editor) find(n Node) int { return e.findPlace(n.position()) }
+func (e *Editor) find(n Node) int { return e.findAt(n.position()) }
 
-func (e *Editor) findPlace(line, column int) int {
-	i, ok := e.index[place{line, column}]
+func (e *Editor) findAt(line, column int) int {
+	i, ok := e.index[tokenPosition{line, column}]
 	if !ok {
 		e.fail("write it in a simpler way", "the value in line %d, column %d cannot be edited", line, column)
 	}
@@ -63,7 +63,7 @@ func (e *Editor) keyOf(n Node) (key int, ok bool) {
 	if n.at == nil || n.at.Type == token.SequenceEntryType || n.at.Type == token.SequenceStartType {
 		return 0, false
 	}
-	return e.findPlace(position(n.at)), true
+	return e.findAt(position(n.at)), true
 }
 
 func (e *Editor) line(i int) int { return e.doc.tokens[i].Position.Line }

@@ -239,17 +239,19 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		"tools/a.ts":      "",
 	}
 	notRunnable := t.TempDir()
-	for _, name := range []string{"chromium", "adb"} {
-		if err := os.WriteFile(filepath.Join(notRunnable, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(filepath.Join(notRunnable, "chromium"), nil, 0o644); err != nil {
+		t.Fatal(err)
 	}
 	oddState := t.TempDir()
 	if err := os.WriteFile(filepath.Join(oddState, "state"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	oldNode := t.TempDir()
+	if err := os.WriteFile(filepath.Join(oldNode, "node"), []byte("#!/bin/sh\necho v16.20.2\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	runnable := bin(t, "sh")
-	for _, name := range []string{"chromium", "adb", "bun"} {
+	for _, name := range []string{"chromium", "bun"} {
 		if err := os.Symlink("sh", filepath.Join(runnable, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +263,7 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		want  map[string]string
 	}{
 		"all there": {scripts, []string{"PATH=" + bin(t, bunPath, "node", tsxPath)}, nil, map[string]string{
-			"bun": "ok", "node": "ok", "tsx": "ok", "project files": "ok", "server ts": "ok", "leftover processes": "ok", "cache": "ok", "adb": "warn",
+			"bun": "ok", "node": "ok", "tsx": "ok", "project files": "ok", "server ts": "ok", "leftover processes": "ok", "cache": "ok",
 		}},
 		"bun alone":   {scripts, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"bun": "ok", "node": "ok", "tsx": "ok", "server ts": "ok"}},
 		"no runtime":  {scripts, []string{"PATH=" + t.TempDir()}, nil, map[string]string{"bun": "ok", "node": "ok", "embedded engine": "ok", "server ts": "ok"}},
@@ -271,11 +273,14 @@ func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
 		"bad project": {map[string]string{"trailblaze.yaml": "x: 1\n"}, nil, nil, map[string]string{"project files": "fail"}},
 		"no modules": {map[string]string{
 			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "", "tools/package.json": `{"dependencies":{"zod":"*"}}`,
-		}, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"server ts": "warn"}},
-		"not executable": {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"adb": "fail"}},
-		"programs there": {scripts, []string{"PATH=" + runnable}, nil, map[string]string{"adb": "ok"}},
-		"no cache":       {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "adb", "cache")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
-		"odd cache":      {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "adb")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
+		}, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"server ts": "fail"}},
+		"old node": {map[string]string{
+			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "",
+			"tools/node_modules/@modelcontextprotocol/sdk/package.json": `{"version":"1.20.0","engines":{"node":">=18"}}`,
+		}, []string{"PATH=" + oldNode}, nil, map[string]string{"node": "ok", "server ts": "fail"}},
+		"not executable": {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"browser": "fail"}},
+		"no cache":       {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium", "cache")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
+		"odd cache":      {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
 		"odd state":      {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + oddState}, nil, map[string]string{"cache": "ok", "leftover processes": "fail"}},
 		"deep":           {map[string]string{"trailblaze.yaml": okProject}, nil, []string{"--deep"}, map[string]string{"server fake": "ok"}},
 		"deep, noisy":    {map[string]string{"trailblaze.yaml": noisyProject}, nil, []string{"--deep"}, map[string]string{"server fake": "warn"}},

@@ -163,7 +163,7 @@ func (a *app) deviceChecks(project *config.Project) []doctor.Device {
 		d := doctor.Device{Name: k.Check, Kind: k.Name, Check: func(context.Context) (string, error) { return "", err }}
 		for _, o := range k.Options {
 			if value := values[o.Key]; value != "" {
-				d.Asked = append(d.Asked, o.Key+" "+value)
+				d.Settings = append(d.Settings, o.Key+" "+value)
 			}
 		}
 		if err == nil {

@@ -335,7 +335,7 @@ func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
 				p.run("run", "trails/none").want(t, 0, "left")
 			case "doctor":
 				left := doctorChecks(t, p.run("doctor", "--json"))["leftover processes"]
-				if left.Status != "warn" || !strings.Contains(left.Detail, "ended now: fake (") {
+				if left.Status != "warn" || !strings.Contains(left.Detail, "killed processes that an earlier run left running: fake (") {
 					t.Errorf("the first doctor: %+v", left)
 				}
 				if left = doctorChecks(t, p.run("doctor", "--json"))["leftover processes"]; left.Status != "ok" {

@@ -18,12 +18,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Every check against the real program is in cmd; these are the ones that a command line cannot bring about.
+// The tests of most checks are in cmd, with the real program; these are of what a command line cannot cause.
 
 func options(project *config.Project, err error) doctor.Options {
 	return doctor.Options{
-		Runtimes: jsruntime.NewFinder(jsruntime.Options{}), Getenv: func(string) (string, bool) { return "", false },
-		Project: project, ProjectErr: err,
+		Runtimes: jsruntime.NewFinder(jsruntime.Options{}),
+		Project:  project, ProjectErr: err,
 	}
 }
 
@@ -38,7 +38,7 @@ func find(t *testing.T, checks []doctor.Check, name string) doctor.Check {
 	return doctor.Check{}
 }
 
-func TestServersAreProbedAtOnceAndEachAnswerIsItsOwn(t *testing.T) {
+func TestServersAreProbedConcurrently(t *testing.T) {
 	t.Parallel()
 	o := options(&config.Project{Root: "/p", Servers: []config.Server{{Name: "a", Command: "a"}, {Name: "b", Command: "b"}, {Name: "c", Command: "c"}}}, nil)
 	all := make(chan struct{}, 3)
@@ -69,7 +69,7 @@ func TestServersAreProbedAtOnceAndEachAnswerIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestTheProjectIsJudgedByItsProblems(t *testing.T) {
+func TestProjectFilesFailOrWarnByTheirProblems(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		project *config.Project
@@ -91,7 +91,7 @@ func TestTheProjectIsJudgedByItsProblems(t *testing.T) {
 	}
 }
 
-func TestAStateFolderThatCannotBeReadIsAFailureThatNamesIt(t *testing.T) {
+func TestUnreadableStateFolderIsAFailure(t *testing.T) {
 	t.Parallel()
 	o := options(&config.Project{Root: "/p"}, nil)
 	o.StateDir = filepath.Join(t.TempDir(), "state")

@@ -14,7 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/bundle"
 )
 
-// LookPath finds the executable name in path, a list of folders as in PATH. Folders that are not absolute are passed over:
+// LookPath finds the executable name in path, a list of folders as in PATH. Folders that are not absolute are skipped, because
 // what runs must not depend on the working directory. On Windows pathext lists the extensions to try, "" means the usual
 // ones. The error is fs.ErrNotExist, or fs.ErrPermission when all that was found is not executable.
 func LookPath(name, path, pathext string) (string, error) {
@@ -59,7 +59,7 @@ func executableFile(file string) error {
 	switch {
 	case err != nil:
 		return fs.ErrNotExist
-	case info.IsDir() || goruntime.GOOS != "windows" && info.Mode()&0o111 == 0:
+	case !info.Mode().IsRegular() || goruntime.GOOS != "windows" && info.Mode()&0o111 == 0:
 		return fs.ErrPermission
 	}
 	return nil
@@ -69,7 +69,7 @@ func findBun(path string) string {
 	if bun, err := LookPath(executable(Bun), path, ""); err == nil {
 		return bun
 	}
-	// On Windows npm installs a batch file, which must not be started with arguments that are not ours.
+	// On Windows npm installs a batch file, whose arguments cmd.exe would interpret.
 	if shim, err := LookPath("bun.cmd", path, ""); err == nil {
 		bun := filepath.Join(filepath.Dir(shim), "node_modules", "bun", "bin", "bun.exe")
 		if executableFile(bun) == nil {
@@ -79,7 +79,7 @@ func findBun(path string) string {
 	return ""
 }
 
-// localLoader looks for tsx as node would for a script in dir.
+// localLoader returns the loader of the tsx that node would find for a script in dir, "" when there is none.
 func localLoader(dir string) string {
 	for at := range bundle.AncestorDirs(dir) {
 		if loader := packageLoader(filepath.Join(at, "node_modules", "tsx")); loader != "" {
@@ -89,7 +89,7 @@ func localLoader(dir string) string {
 	return ""
 }
 
-// globalLoader looks behind the tsx on PATH, which is a link into its package, or a script that npm or pnpm wrote.
+// globalLoader returns the loader of the tsx on PATH, which is a link into its package or a script that npm or pnpm wrote.
 func globalLoader(path string) string {
 	bin, err := LookPath("tsx", path, "")
 	if err != nil {
@@ -111,13 +111,9 @@ func globalLoader(path string) string {
 	return ""
 }
 
-// shimTarget returns what a script written by npm or pnpm runs, relative to itself; "" when bin is no such script.
+// shimTarget returns the path that a script written by npm or pnpm runs; "" when bin is not such a script.
 func shimTarget(bin string) string {
-	const longest = 16 << 10 // such scripts are below 2 KiB
-	if info, err := os.Stat(bin); err != nil || info.Size() > longest {
-		return ""
-	}
-	text, err := os.ReadFile(bin)
+	text, err := readFile(bin, 16<<10) // such scripts are below 2 KiB
 	if err != nil {
 		return ""
 	}
@@ -128,7 +124,7 @@ func shimTarget(bin string) string {
 	return filepath.Join(filepath.Dir(bin), filepath.FromSlash(strings.ReplaceAll(string(m[1]), `\`, "/")))
 }
 
-// packageLoader returns what `import "tsx"` would load if tsx were the package in dir, "" when it is not.
+// packageLoader returns the file that `import "tsx"` loads from the package in dir, "" when that is not tsx.
 func packageLoader(dir string) string {
 	pkg, ok := readPackage(dir)
 	if !ok || pkg.Name != "tsx" {
@@ -141,7 +137,7 @@ func packageLoader(dir string) string {
 	return loader
 }
 
-// mainExport reads "exports" of a package.json: a path, or conditions under ".".
+// mainExport returns the path of "." in the exports of a package.json: a path, or conditions.
 func mainExport(exports json.RawMessage) string {
 	const usual = "dist/loader.mjs"
 	var entries map[string]json.RawMessage
@@ -162,18 +158,15 @@ func mainExport(exports json.RawMessage) string {
 	return usual
 }
 
-// packageJSON is what we need of a package.json.
-type packageJSON struct {
-	Name    string          `json:"name"`
-	Version string          `json:"version"`
-	Exports json.RawMessage `json:"exports"`
-}
-
-func readPackage(dir string) (packageJSON, bool) {
-	var pkg packageJSON
-	data, err := os.ReadFile(filepath.Join(dir, "package.json"))
+// readFile returns the content of a file, unless it is a pipe or a device, from which reading may never end, or larger than
+// limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
 	if err != nil {
-		return pkg, false
+		return nil, err
 	}
-	return pkg, json.Unmarshal(data, &pkg) == nil
+	if !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file, or too large")}
+	}
+	return os.ReadFile(path)
 }

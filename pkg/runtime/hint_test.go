@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestADeadScriptGetsAHint runs real scripts to their death in real runtimes.
-func TestADeadScriptGetsAHint(t *testing.T) {
+// TestHintForFailedScripts runs real scripts that fail in real runtimes.
+func TestHintForFailedScripts(t *testing.T) {
 	t.Parallel()
 	bun, old, newer := []string{realBun(t), "run", "--no-install"}, []string{node20(t)}, []string{node22(t)}
 	tsx := []string{"--import", "file://" + installed(t, "tsx", "dist", "loader.mjs")}

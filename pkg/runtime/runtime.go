@@ -1,10 +1,10 @@
 // Package runtime finds what can run a script: bun, node with tsx, node with a bundle, node alone, or the engine inside trailblaze. It is
 // imported as jsruntime.
 //
-// It refuses to keep anything running: all it ever starts is "--version", and that only when the answer decides something and
-// is not remembered from an earlier run. It installs nothing.
+// It starts nothing but "--version", and that only when the answer decides something and is not cached from an earlier run. It
+// installs nothing.
 //
-// A [Finder] may be used from any goroutine. What it finds, it finds once.
+// A [Finder] may be used from any goroutine. It looks for each runtime once.
 package runtime
 
 import (
@@ -21,26 +21,26 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// The runtimes that may be forced.
+// The runtimes that can be selected.
 const (
 	Bun      = "bun"
 	Node     = "node"
 	Embedded = "embedded" // the engine inside trailblaze
 )
 
-// Names are the runtimes that may be forced.
+// Names returns the runtimes that can be selected.
 func Names() []string { return []string{Bun, Node, Embedded} }
 
 // Options says where to look. The zero value finds nothing.
 type Options struct {
 	PATH     string   // as in the variable of that name
 	Env      []string // environment of the version probes
-	CacheDir string   // where versions and bundles are remembered between runs; "" for nowhere
-	Force    string   // one of Names for every script, whatever its entry says; "" leaves the choice
-	ForcedBy string   // who set Force, for messages: "--runtime"
+	CacheDir string   // of versions and bundles that are kept between runs; "" for none
+	Force    string   // one of Names for every script, whatever its entry says; "" for none
+	ForcedBy string   // where Force comes from, for messages: "--runtime"
 }
 
-// Finder knows the runtimes of this machine.
+// Finder finds the runtimes of this machine.
 type Finder struct {
 	opts     Options
 	bun      func() string // path, "" when there is none
@@ -48,16 +48,14 @@ type Finder struct {
 	tsx      func() string // loader of a global tsx
 	versions *versions
 	bundles  *bundle.Cache
-	spread   func() // has the program use every core: it no longer only waits for others
 
 	mu      sync.Mutex
 	loaders map[string]string // loader of the nearest tsx, by folder
 }
 
-// NewFinder returns a finder that has not looked yet.
+// NewFinder returns a finder. It looks for a runtime when it is first needed.
 func NewFinder(opts Options) *Finder {
 	f := &Finder{opts: opts, bundles: openBundles(opts.CacheDir), versions: newVersions(opts.CacheDir, opts.Env), loaders: map[string]string{}}
-	f.spread = sync.OnceFunc(goruntime.SetDefaultGOMAXPROCS)
 	f.bun = sync.OnceValue(func() string { return findBun(opts.PATH) })
 	f.node = sync.OnceValue(func() string {
 		path, _ := LookPath(executable(Node), opts.PATH, "")
@@ -74,14 +72,14 @@ func openBundles(cacheDir string) *bundle.Cache {
 	return bundle.Open(filepath.Join(cacheDir, "bundles"))
 }
 
-// Bundles is the cache of what is made of scripts.
+// Bundles returns the cache of the bundles of scripts.
 func (f *Finder) Bundles() *bundle.Cache { return f.bundles }
 
 // Script is a script that is to be run.
 type Script struct {
 	Path     string // absolute
-	Runtime  string // that its entry asks for; "" for any
-	OnDevice bool   // it is part of an agent on the device, so that only the engine inside trailblaze stands for what will run it
+	Runtime  string // that its entry selects; "" for any
+	OnDevice bool   // the agent will run it on the device, for which only the engine inside trailblaze can stand in
 }
 
 // Command is how to start a script.
@@ -89,35 +87,35 @@ type Command struct {
 	Argv    []string       // the first is an absolute path, but for Embedded
 	Runtime string         // "bun", "node+tsx", "node+bundle", "node" or Embedded
 	Why     string         // it was chosen
-	Bundle  *bundle.Bundle // of Embedded and "node+bundle", to be closed when the script has ended
+	Bundle  *bundle.Bundle // of Embedded and "node+bundle", else nil
 }
 
-// Release gives back what the command keeps outside the cache. It is called when the script has ended.
+// Release frees what the command keeps outside the cache. It must be called when the script has ended.
 func (c Command) Release() {
 	if c.Bundle != nil {
 		_ = c.Bundle.Close() // a file that stays in the system's temporary folder is not worth a failure
 	}
 }
 
-// Sandboxes reports whether a script of an agent on the device runs in the sandbox, where nothing can serve others.
+// Sandboxes reports whether a script of an agent on the device runs in the sandbox, where it cannot listen for connections.
 func (f *Finder) Sandboxes(s Script) bool {
-	force, _ := f.asked(s)
+	force, _ := f.selected(s)
 	return s.OnDevice && (force == "" || force == Embedded)
 }
 
-// Command chooses what runs a script. In the common cases nothing is started to find out. The error is a *fault.Error.
+// Command chooses what runs a script. In the common cases it starts nothing to find out. The error is a *fault.Error.
 func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
-	force, by := f.asked(s)
-	why := by + " asks for it"
+	force, by := f.selected(s)
+	why := by + " selects it"
 	bun, node := f.bun(), f.node()
 	switch {
 	case force != "" && !slices.Contains(Names(), force):
-		return Command{}, fault.New(fault.Unavailable, "there are "+strings.Join(Names(), ", "),
-			"%s asks for the runtime %q, which is not available", by, force)
+		return Command{}, fault.New(fault.Unavailable, "write one of "+strings.Join(Names(), ", "),
+			"%s selects the runtime %q, which is unknown", by, force)
 	case force == Embedded:
 		return f.embedded(ctx, s.Path, why)
 	case force == "" && s.OnDevice:
-		return f.embedded(ctx, s.Path, "the agent is on the device, and no runtime is asked for")
+		return f.embedded(ctx, s.Path, "the agent is on the device, and no runtime is selected")
 	case force == Bun && bun == "":
 		return Command{}, missing(Bun, by, "https://bun.sh")
 	case force == Node && node == "":
@@ -136,26 +134,25 @@ func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 	return f.embedded(ctx, s.Path, "neither bun nor node is on PATH")
 }
 
-// asked is the runtime that somebody asks for, "" for none, and who.
-func (f *Finder) asked(s Script) (name, by string) {
+// selected returns the runtime that the user or the entry selects, "" for none, and which of them does, for messages.
+func (f *Finder) selected(s Script) (name, by string) {
 	if f.opts.Force != "" {
 		return f.opts.Force, f.opts.ForcedBy
 	}
-	return s.Runtime, "the entry's runtime:"
+	return s.Runtime, "the entry's runtime key"
 }
 
 func missing(name, by, site string) error {
-	return fault.New(fault.Runtime, fmt.Sprintf("install it (%s), or leave the choice to trailblaze", site),
-		"%s asks for %s, which is not on PATH", by, name)
+	return fault.New(fault.Runtime, fmt.Sprintf("install it (%s), or let trailblaze choose", site),
+		"%s selects %s, which is not on PATH", by, name)
 }
 
 func (f *Finder) embedded(ctx context.Context, script, why string) (Command, error) {
-	f.spread()
-	made, err := f.bundles.Bundle(ctx, script, bundle.Embedded)
-	return Command{Argv: []string{Embedded, script}, Runtime: Embedded, Why: why, Bundle: made}, err
+	b, err := f.bundles.Bundle(ctx, script, bundle.Embedded)
+	return Command{Argv: []string{Embedded, script}, Runtime: Embedded, Why: why, Bundle: b}, err
 }
 
-// nodeCommand has node run a script. forced says who asked for node, "" for nobody.
+// nodeCommand returns the command for node. forced says why node was selected, "" if it was not.
 func (f *Finder) nodeCommand(ctx context.Context, node, script, forced string) (Command, error) {
 	c := Command{Argv: []string{node, script}, Runtime: Node, Why: cmp.Or(forced, "node is on PATH, and bun is not")}
 	ext := strings.ToLower(filepath.Ext(script))
@@ -177,12 +174,11 @@ func (f *Finder) nodeCommand(ctx context.Context, node, script, forced string) (
 			return c, nil
 		}
 	}
-	f.spread()
-	made, err := f.bundles.Bundle(ctx, script, bundle.Node)
+	b, err := f.bundles.Bundle(ctx, script, bundle.Node)
 	if err != nil {
 		return Command{}, err
 	}
-	c.Argv, c.Runtime, c.Bundle = []string{node, "--enable-source-maps", made.File}, "node+bundle", made
+	c.Argv, c.Runtime, c.Bundle = []string{node, "--enable-source-maps", b.File}, "node+bundle", b
 	c.Why += ", without a loader for TypeScript"
 	return c, nil
 }
@@ -196,7 +192,7 @@ func stripsTypes(version string) bool {
 	return major > 23 || major == 23 && minor >= 6 || major == 22 && minor >= 18
 }
 
-// Found is a runtime on this machine.
+// Found is a program or package on this machine.
 type Found struct {
 	Path    string
 	Version string
@@ -230,7 +226,7 @@ func (f *Finder) TSX(dir string) (Found, error) {
 		"tsx is neither in a node_modules from %s upwards nor on PATH", dir)
 }
 
-// loader returns the module that teaches node TypeScript for scripts in dir, "" when there is none.
+// loader returns the module with which node runs the TypeScript of scripts in dir, "" when there is none.
 func (f *Finder) loader(dir string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

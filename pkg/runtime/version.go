@@ -12,29 +12,29 @@ import (
 	"time"
 )
 
-// probeLimit is for a cold start from a slow disk; an answer takes 5 to 50 ms.
-const probeLimit = 10 * time.Second
+// versionTimeout allows for a cold start from a slow disk; usually "--version" takes 5 to 50 ms.
+const versionTimeout = 10 * time.Second
 
-// versions asks executables for their version and remembers the answers, also between runs. A file of answers that cannot be
-// read or written only costs the memory.
+// versions gets the versions of executables and caches them, also between runs. Without a cache file that can be read and
+// written, they are only cached in memory.
 type versions struct {
 	file string // "" for none
 	env  []string
 
-	mu      sync.Mutex
-	loaded  bool
-	answers map[string]answer // by path
+	mu     sync.Mutex
+	loaded bool
+	cached map[string]cachedVersion // by path
 }
 
-// answer holds as long as the executable's size and time stay the same.
-type answer struct {
+// cachedVersion is valid as long as the executable's size and time stay the same.
+type cachedVersion struct {
 	Size    int64     `json:"size"`
 	Time    time.Time `json:"mtime"`
 	Version string    `json:"version"`
 }
 
 func newVersions(dir string, env []string) *versions {
-	v := &versions{env: env, answers: map[string]answer{}}
+	v := &versions{env: env, cached: map[string]cachedVersion{}}
 	if dir != "" {
 		v.file = filepath.Join(dir, "runtimes.json")
 	}
@@ -49,20 +49,20 @@ func (v *versions) of(ctx context.Context, path string) (string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.load()
-	if a, ok := v.answers[path]; ok && a.Version != "" && a.Size == info.Size() && a.Time.Equal(info.ModTime()) {
-		return a.Version, nil
+	if c, ok := v.cached[path]; ok && c.Version != "" && c.Size == info.Size() && c.Time.Equal(info.ModTime()) {
+		return c.Version, nil
 	}
-	version, err := v.ask(ctx, path)
+	version, err := v.run(ctx, path)
 	if err != nil {
 		return "", err
 	}
-	v.answers[path] = answer{info.Size(), info.ModTime(), version}
+	v.cached[path] = cachedVersion{info.Size(), info.ModTime(), version}
 	v.save()
 	return version, nil
 }
 
-func (v *versions) ask(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+func (v *versions) run(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = v.env
@@ -73,7 +73,7 @@ func (v *versions) ask(ctx context.Context, path string) (string, error) {
 	}
 	version, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	if version == "" {
-		return "", errors.New("no answer")
+		return "", errors.New("it printed no version")
 	}
 	return version, nil
 }
@@ -83,9 +83,9 @@ func (v *versions) load() {
 		return
 	}
 	v.loaded = true
-	answers := map[string]answer{}
-	if data, err := os.ReadFile(v.file); err == nil && json.Unmarshal(data, &answers) == nil && answers != nil {
-		v.answers = answers
+	cached := map[string]cachedVersion{}
+	if data, err := readFile(v.file, 1<<20); err == nil && json.Unmarshal(data, &cached) == nil && cached != nil {
+		v.cached = cached
 	}
 }
 
@@ -93,7 +93,7 @@ func (v *versions) save() {
 	if v.file == "" {
 		return
 	}
-	data, err := json.Marshal(v.answers)
+	data, err := json.Marshal(v.cached)
 	if err != nil || os.MkdirAll(filepath.Dir(v.file), 0o700) != nil {
 		return
 	}

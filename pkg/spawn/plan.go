@@ -40,7 +40,7 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 		p.dir = filepath.Dir(spec.Script)
 	}
 	if spec.Script != "" {
-		if err := checkScript(spec.Script); err != nil {
+		if err := jsruntime.CheckScript(spec.Script); err != nil {
 			return p, err
 		}
 	}
@@ -71,22 +71,6 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 
 // bundleNotice is shorter than the time after which a server that has not answered yet is reported.
 const bundleNotice = 4 * time.Second
-
-// checkScript returns an error unless script is a file that a runtime can read to an end.
-func checkScript(script string) error {
-	info, err := os.Stat(script)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.Server, "the entry's script: is looked up from the project's folder", "the script %s does not exist", script)
-	case err != nil:
-		return fault.Wrap(fault.Server, err, "", "the script cannot be read")
-	case info.IsDir():
-		return fault.New(fault.Server, "name the script's file", "the script %s is a folder", script)
-	case !info.Mode().IsRegular():
-		return fault.New(fault.Server, "name a regular file", "the script %s is not a file but a pipe or a device", script)
-	}
-	return nil
-}
 
 // findCommand resolves a command as a shell in dir would, with the PATH of env.
 func findCommand(name, dir string, env []string) (string, error) {

@@ -82,7 +82,7 @@ func TestStartExplainsWhatCannotBeStarted(t *testing.T) {
 			"a runtime that is not there",
 			Spec{Script: filepath.Join(dir, "shop.ts"), Runtime: "bun"},
 			fault.Runtime,
-			"the entry's runtime: asks for bun, which is not on PATH", "install it (https://bun.sh), or leave the choice to trailblaze",
+			"the entry's runtime key selects bun, which is not on PATH", "install it (https://bun.sh), or let trailblaze choose",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -116,6 +116,7 @@ func serverVariables() []variables {
 			"size of the device in pixels, 0 when unknown",
 		},
 		{"TRAILBLAZE_SESSION_ID", "id of the session"},
+		{"TRAILBLAZE_RUN_ID", "id of the run, by which a later run finds what a killed one left running"},
 		{"TRAILBLAZE_TOOLSET_FILE", "absolute path of the script (scripts only)"},
 		{
 			"TRAILBLAZE_BASE_URL, TRAILBLAZE_CALLBACK_URL, TRAILBLAZE_PORT",

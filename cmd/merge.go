@@ -231,7 +231,7 @@ func totals(all []results, problems bool) event.RunFinished {
 func (a *app) replayResults(f mergeFlags, all []results, total event.RunFinished) error {
 	junit, html := report.NewJUnit(), report.NewHTML("")
 	console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-		EndOnly: true, Quiet: a.quiet, Now: a.Now, JUnit: f.junit, HTML: htmlFile(f.html), Notices: a.Stderr,
+		EndOnly: true, Quiet: a.quiet, Now: a.Now, Notices: a.Stderr,
 	})
 	defer console.Close()
 	show := func(e event.Event) {
@@ -264,19 +264,21 @@ func (a *app) replayResults(f mergeFlags, all []results, total event.RunFinished
 		}
 	}
 	html.Handle(event.Record{Time: a.Now(), Event: total})
-	err := a.writeMerged(f, junit, html, measured.Durations())
+	err := a.writeMerged(f, console, junit, html, measured.Durations())
 	show(total)
 	return err
 }
 
 // writeMerged writes the reports and the durations that the flags ask for.
-func (a *app) writeMerged(f mergeFlags, junit *report.JUnit, html *report.HTML, d run.Durations) error {
+func (a *app) writeMerged(
+	f mergeFlags, console *report.Console, junit *report.JUnit, html *report.HTML, d run.Durations,
+) error {
 	var errs []error
 	if f.junit != "" {
-		errs = append(errs, a.writeReport("the JUnit report", f.junit, junit.Write))
+		errs = append(errs, a.writeReport(console, "JUnit", f.junit, junit.Write))
 	}
 	if f.html != "" {
-		errs = append(errs, a.writeReport("the HTML report", htmlFile(f.html), html.Write))
+		errs = append(errs, a.writeReport(console, "HTML", htmlFile(f.html), html.Write))
 	}
 	if f.durations != "" {
 		root := "" // without a project, durations of removed trails are kept

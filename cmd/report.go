@@ -66,7 +66,7 @@ func (a *app) report(dir string, args []string) error {
 		return err
 	}
 	file := htmlFile(dir)
-	if err := a.writeReport("the HTML report", file, html.Write); err != nil {
+	if err := a.writeReport(nil, "HTML", file, html.Write); err != nil {
 		return err
 	}
 	if a.json {

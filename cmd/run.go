@@ -380,33 +380,36 @@ func (r *renderers) close() error {
 
 func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags) *renderers {
 	r := &renderers{}
-	writer := func(what, path string, write func(io.Writer) error) func() error {
+	var console *report.Console
+	writer := func(kind, path string, write func(io.Writer) error) func() error {
 		return func() error {
 			if restarting(ctx) {
 				return nil
 			}
-			return a.writeReport(what, path, write)
+			return a.writeReport(console, kind, path, write)
 		}
 	}
 	if a.json {
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
-		console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
+		console = report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
 			Verbose: a.verbose > 0, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0],
-			JUnit: f.junit, HTML: htmlFile(f.html), Notices: a.Stderr, DryRun: f.dryRun,
+			Notices: a.Stderr, DryRun: f.dryRun,
 		})
 		r.handlers = append(r.handlers, withoutRestartedEnd(ctx, console))
-		r.closers = append(r.closers, func() error { console.Close(); return nil })
 	}
 	if f.junit != "" {
 		junit := report.NewJUnit()
 		r.handlers = append(r.handlers, junit)
-		r.closers = append(r.closers, writer("the JUnit report", f.junit, junit.Write))
+		r.closers = append(r.closers, writer("JUnit", f.junit, junit.Write))
 	}
 	if f.html != "" {
 		html := report.NewHTML(project.LogsDir)
 		r.handlers = append(r.handlers, html)
-		r.closers = append(r.closers, writer("the HTML report", htmlFile(f.html), html.Write))
+		r.closers = append(r.closers, writer("HTML", htmlFile(f.html), html.Write))
+	}
+	if console != nil { // last, since its summary names the reports that were written
+		r.closers = append(r.closers, func() error { console.Close(); return nil })
 	}
 	return r
 }
@@ -429,14 +432,17 @@ func (a *app) prepareReport(flag, path string) error {
 	return nil
 }
 
-// writeReport writes a report into a file. what names the report in an error.
-func (a *app) writeReport(what, path string, write func(io.Writer) error) error {
+// writeReport writes a report of a kind, JUnit or HTML, into a file, and adds it to the summary of the console, which may be nil.
+func (a *app) writeReport(console *report.Console, kind, path string, write func(io.Writer) error) error {
 	file, err := os.Create(a.abs(path))
 	if err == nil {
 		err = errors.Join(write(file), file.Close())
 	}
 	if err != nil {
-		return fault.Wrap(fault.Server, err, "", "write "+what)
+		return fault.Wrap(fault.Server, err, "", "write the "+kind+" report")
+	}
+	if console != nil {
+		console.AddReport(kind, path)
 	}
 	return nil
 }

@@ -2,23 +2,13 @@ package callback
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 )
-
-// otherUserEnv makes the test binary send requests as the user it runs as: the server's address, a line feed, and a request.
-const otherUserEnv = "TRAILBLAZE_TEST_OTHER_USER"
-
-// otherUserConnections is how many connections the other user opens. Each gets two requests and is closed at once.
-const otherUserConnections = 20
 
 // TestOtherUserCannotCallWithoutToken sends pipelined requests from another user's process, which closes each connection
 // without reading: the kernel then reports the socket as one of user 0.
@@ -61,22 +51,4 @@ func TestOtherUserCannotCallWithoutToken(t *testing.T) {
 	if n := calls.Load(); n > 0 {
 		t.Errorf("%d requests of another user ran a tool", n)
 	}
-}
-
-// sendAsOtherUser sends the request in the environment, if there is one, and reports whether there was.
-func sendAsOtherUser() bool {
-	address, request, given := strings.Cut(os.Getenv(otherUserEnv), "\n")
-	if !given {
-		return false
-	}
-	for range otherUserConnections {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		_, _ = io.WriteString(c, request+request)
-		_ = c.Close()
-	}
-	return true
 }

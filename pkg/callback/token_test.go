@@ -1,6 +1,10 @@
 package callback
 
 import (
+	"fmt"
+	"io"
+	"net"
+	"os"
 	"strings"
 	"testing"
 )
@@ -25,4 +29,28 @@ func TestRequiresTokenWithoutInvocationID(t *testing.T) {
 			t.Errorf("with the token: %s", got.text)
 		}
 	}
+}
+
+// otherUserEnv makes the test binary send requests as the user it runs as: the server's address, a line feed, and a request.
+const otherUserEnv = "TRAILBLAZE_TEST_OTHER_USER"
+
+// otherUserConnections is how many connections the other user opens. Each gets two requests and is closed at once.
+const otherUserConnections = 20
+
+// sendAsOtherUser sends the request in the environment, if there is one, and reports whether there was.
+func sendAsOtherUser() bool {
+	address, request, given := strings.Cut(os.Getenv(otherUserEnv), "\n")
+	if !given {
+		return false
+	}
+	for range otherUserConnections {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		_, _ = io.WriteString(c, request+request)
+		_ = c.Close()
+	}
+	return true
 }

@@ -18,13 +18,11 @@ type ConsoleOptions struct {
 	EndOnly bool             // only how it ended: what happened is over
 	Now     func() time.Time // for how long something takes
 	LogsDir string           // where sessions leave their files, to refer to; may be empty
-	JUnit   string           // the JUnit file that will be written; may be empty
-	HTML    string           // the page that will be written; may be empty
 	DryRun  bool             // nothing is called: what passes was only checked
 	Notices io.Writer        // where warnings and the like go; nil: to the same writer
 }
 
-// Console writes a run for people, by the rules of the package comment. Close ends its goroutine and takes live lines away.
+// Console writes a run for people, by the rules of the package comment. Close writes the summary of the run.
 type Console struct {
 	opts    ConsoleOptions
 	style   Style
@@ -42,6 +40,8 @@ type Console struct {
 	failures []failure // the first ones
 	failed   int       // all of them
 	flaky    []event.TrailFinished
+	finished *event.RunFinished // nil until then
+	reports  []string           // lines about the files that were written
 }
 
 type failure struct {
@@ -86,7 +86,15 @@ func (c *Console) tick() {
 	}
 }
 
-// Close ends the live lines.
+// AddReport adds a file that was written, such as JUnit: build/junit.xml, to the summary.
+func (c *Console) AddReport(kind, path string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reports = append(c.reports, kind+": "+pathText(path))
+}
+
+// Close removes the live lines, and writes the summary when the run has finished. It waits for the console's goroutine, and may be
+// called again.
 func (c *Console) Close() {
 	c.end.Do(func() { close(c.stop) })
 	<-c.stopped
@@ -97,6 +105,10 @@ func (c *Console) Close() {
 		lines = append(lines, c.block(p)...)
 	}
 	c.live = nil
+	if c.finished != nil {
+		lines = append(lines, c.summary(*c.finished)...)
+		c.finished = nil
+	}
 	c.print(lines...)
 }
 
@@ -129,7 +141,7 @@ func (c *Console) Handle(r event.Record) {
 	case event.TrailFinished:
 		c.trailFinished(r, e)
 	case event.RunFinished:
-		c.print(c.summary(e)...)
+		c.finished = &e
 	case event.Log:
 		c.log(r, e)
 	}

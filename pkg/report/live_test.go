@@ -17,7 +17,7 @@ import (
 func liveConsole(t *testing.T, width int) (*terminal, *clock, *Console, *event.Stream) {
 	t.Helper()
 	v, c := newTerminal(t, width), newClock()
-	console := NewConsole(v, Style{Live: true, Width: width}, consoleOptions(c))
+	console := newConsole(v, Style{Live: true, Width: width}, consoleOptions(c))
 	return v, c, console, event.NewStream(c.now, redact.New(nil), console)
 }
 
@@ -104,7 +104,7 @@ func TestLiveLinesNeverWrap(t *testing.T) {
 func TestAWholeRunLeavesOnAScreenWhatPlainLinesSay(t *testing.T) {
 	t.Parallel()
 	v, c := newTerminal(t, 80), newClock()
-	console := NewConsole(v, Style{Live: true, Width: 80}, consoleOptions(c))
+	console := newConsole(v, Style{Live: true, Width: 80}, consoleOptions(c))
 	play(c, console)
 	console.Close()
 	golden(t, "console-live", []byte(v.screen()))

@@ -67,7 +67,7 @@ func TestLinesOfParallelTrailsNeverMix(t *testing.T) {
 			var out bytes.Buffer
 			opts := consoleOptions(newClock())
 			opts.Verbose = true
-			console := NewConsole(&out, style, opts)
+			console := newConsole(&out, style, opts)
 			playMixed(seed, 12, 5, console)
 			console.Close()
 			text, _, _ := strings.Cut(out.String(), "\n\n") // up to the summary
@@ -107,7 +107,7 @@ func TestTwoTrailsAtOnceOnTheConsole(t *testing.T) {
 		var out bytes.Buffer
 		opts := consoleOptions(newClock())
 		opts.Verbose = verbose
-		console := NewConsole(&out, Style{}, opts)
+		console := newConsole(&out, Style{}, opts)
 		playMixed(1, 3, 2, console)
 		console.Close()
 		golden(t, name, out.Bytes())
@@ -119,7 +119,7 @@ func TestWhatIsHeldBackOfATrailIsBounded(t *testing.T) {
 	var out bytes.Buffer
 	opts := consoleOptions(newClock())
 	opts.Verbose = true
-	console := NewConsole(&out, Style{}, opts)
+	console := newConsole(&out, Style{}, opts)
 	defer console.Close()
 	s := event.NewStream(newClock().now, redact.New(nil), console)
 	s.Emit(event.RunStarted{Trails: 2, Workers: 2})
@@ -145,7 +145,7 @@ func TestARetryStandsInTheBlockOfItsTrailAndAnEndWithoutOneIsShown(t *testing.T)
 	var out bytes.Buffer
 	opts := consoleOptions(newClock())
 	opts.Verbose = true
-	console := NewConsole(&out, Style{}, opts)
+	console := newConsole(&out, Style{}, opts)
 	s := event.NewStream(newClock().now, redact.New(nil), console)
 	s.Emit(event.RunStarted{Trails: 2, Workers: 2})
 	for _, device := range []string{"web:a", "web:b"} {
@@ -185,7 +185,7 @@ func TestAsManyLiveLinesAsTheTerminalIsHigh(t *testing.T) {
 	t.Parallel()
 	for height, want := range map[int]string{0: "8 lines, 12 more", 1: "1 lines, 19 more", 3: "1 lines, 19 more", 10: "8 lines, 12 more", 21: "19 lines, 1 more", 24: "20 lines"} {
 		v := newTerminal(t, 80)
-		console := NewConsole(v, Style{Live: true, Width: 80, Height: height}, consoleOptions(newClock()))
+		console := newConsole(v, Style{Live: true, Width: 80, Height: height}, consoleOptions(newClock()))
 		s := event.NewStream(newClock().now, redact.New(nil), console)
 		for i := range 20 {
 			s.Session(fmt.Sprint(i), fmt.Sprint(i), nil).Emit(event.TrailStarted{File: fmt.Sprint(i)})
@@ -205,8 +205,7 @@ func TestAsManyLiveLinesAsTheTerminalIsHigh(t *testing.T) {
 func TestFailuresOfParallelTrailsStandInOrderOfTheirFilesDevicesAndRows(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	console := NewConsole(&out, Style{}, consoleOptions(newClock()))
-	defer console.Close()
+	console := newConsole(&out, Style{}, consoleOptions(newClock()))
 	s := event.NewStream(newClock().now, redact.New(nil), console)
 	s.Emit(event.RunStarted{Trails: 5, Workers: 4})
 	for _, w := range []which{{"b", "", "b"}, {"a", "web:b", "a [2]"}, {"a", "web:b", "a [10]"}, {"a", "web:a", "a [3]"}, {"a", "web:b", "a [1]"}} {
@@ -214,6 +213,7 @@ func TestFailuresOfParallelTrailsStandInOrderOfTheirFilesDevicesAndRows(t *testi
 	}
 	out.Reset()
 	s.Emit(event.RunFinished{Failed: 5})
+	console.Close()
 	var got []string
 	for line := range strings.Lines(out.String()) {
 		if title, ok := strings.CutPrefix(strings.TrimSuffix(line, " (failed)\n"), "✗ "); ok {

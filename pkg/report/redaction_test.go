@@ -46,7 +46,7 @@ func TestNoReportHoldsASecret(t *testing.T) {
 	log := NewSessionLog(file, func(err error) { t.Error(err) })
 	var plain, live, lines, xml, page bytes.Buffer
 	verbose := ConsoleOptions{Now: clock.now, Verbose: true, LogsDir: "logs"}
-	console, liveConsole := NewConsole(&plain, Style{}, verbose), NewConsole(&live, Style{Live: true, Color: true, Width: 5000}, verbose)
+	console, liveConsole := newConsole(&plain, Style{}, verbose), newConsole(&live, Style{Live: true, Color: true, Width: 5000}, verbose)
 	junit, pages := NewJUnit(), NewHTML(t.TempDir())
 	s := event.NewStream(clock.now, redact.New(map[string]string{"TOKEN": canary}), console, liveConsole, NewJSONLines(&lines), log, junit, pages)
 	e := s.Session("session "+x, "trail "+x, nil)

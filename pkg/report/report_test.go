@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -45,7 +46,14 @@ func (c *clock) now() time.Time       { return c.t }
 func (c *clock) pass(d time.Duration) { c.t = c.t.Add(d) }
 
 func consoleOptions(c *clock) ConsoleOptions {
-	return ConsoleOptions{Now: c.now, LogsDir: "logs", JUnit: "build/junit.xml"}
+	return ConsoleOptions{Now: c.now, LogsDir: "logs"}
+}
+
+// newConsole returns a console for a run that writes a JUnit file.
+func newConsole(w io.Writer, style Style, opts ConsoleOptions) *Console {
+	c := NewConsole(w, style, opts)
+	c.AddReport("JUnit", "build/junit.xml")
+	return c
 }
 
 // play sends a run with every kind of event and outcome.
@@ -131,7 +139,7 @@ func TestConsoleForEveryStyleWithoutLiveLines(t *testing.T) {
 			c := newClock()
 			opts := consoleOptions(c)
 			opts.Verbose, opts.Quiet = tt.verbose, tt.quiet
-			console := NewConsole(&out, tt.style, opts)
+			console := newConsole(&out, tt.style, opts)
 			play(c, console)
 			console.Close()
 			golden(t, name, out.Bytes())

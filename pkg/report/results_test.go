@@ -123,8 +123,7 @@ func TestOnlyTheEndIsShownOfWhatIsOver(t *testing.T) {
 	var out bytes.Buffer
 	opts := consoleOptions(newClock())
 	opts.EndOnly, opts.LogsDir = true, ""
-	console := NewConsole(&out, Style{}, opts)
-	defer console.Close()
+	console := newConsole(&out, Style{}, opts)
 	for i := range 12 {
 		console.Handle(event.Record{Event: event.RunStarted{Trails: 2}})
 		console.Handle(event.Record{Event: failedTrail(11-i, "no")})
@@ -133,6 +132,7 @@ func TestOnlyTheEndIsShownOfWhatIsOver(t *testing.T) {
 		t.Errorf("before the end there is\n%s", out.String())
 	}
 	console.Handle(event.Record{Event: event.RunFinished{Failed: 12}})
+	console.Close()
 	got := out.String()
 	for _, want := range []string{"✗ trail 2 (failed)\n", "\n… 2 more did not pass\n", "JUnit: build/junit.xml\n12 failed, 12 not run in 0.0s\n"} {
 		if !strings.Contains(got, want) {

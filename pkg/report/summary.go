@@ -47,12 +47,7 @@ func (c *Console) summary(e event.RunFinished) []string {
 	if c.sessions && c.opts.LogsDir != "" {
 		lines = append(lines, "logs: "+c.opts.LogsDir)
 	}
-	if c.opts.JUnit != "" {
-		lines = append(lines, "JUnit: "+c.opts.JUnit)
-	}
-	if c.opts.HTML != "" {
-		lines = append(lines, "HTML: "+c.opts.HTML)
-	}
+	lines = append(lines, c.reports...)
 	if !c.opts.EndOnly {
 		lines = append([]string{""}, lines...)
 	}

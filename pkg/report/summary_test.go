@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -17,14 +18,14 @@ func summaryOf(t *testing.T, failures ...event.TrailFinished) []string {
 	t.Helper()
 	var out bytes.Buffer
 	clock := newClock()
-	console := NewConsole(&out, Style{}, consoleOptions(clock))
-	defer console.Close()
+	console := newConsole(&out, Style{}, consoleOptions(clock))
 	s := event.NewStream(clock.now, redact.New(nil), console)
 	for i, f := range failures {
 		s.Session(fmt.Sprintf("session_%d", i), f.File, nil).Emit(f)
 	}
 	out.Reset()
 	s.Emit(event.RunFinished{Failed: len(failures)})
+	console.Close()
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
@@ -128,7 +129,7 @@ func TestTheLastLineIsTheCounts(t *testing.T) {
 				clock := newClock()
 				opts := consoleOptions(clock)
 				opts.Quiet = quiet
-				console := NewConsole(&out, Style{}, opts)
+				console := newConsole(&out, Style{}, opts)
 				s := event.NewStream(clock.now, redact.New(nil), console)
 				s.Emit(event.RunStarted{Trails: tt.total})
 				s.Emit(tt.end)
@@ -145,13 +146,13 @@ func TestManyFlakyTrailsAreListedUpToALimit(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	clock := newClock()
-	console := NewConsole(&out, Style{}, consoleOptions(clock))
-	defer console.Close()
+	console := newConsole(&out, Style{}, consoleOptions(clock))
 	s := event.NewStream(clock.now, redact.New(nil), console)
 	for i := range 15 {
 		s.Emit(event.TrailFinished{Title: fmt.Sprint("trail ", i), Outcome: event.Passed, Flaky: true, Attempts: 3})
 	}
 	s.Emit(event.RunFinished{Passed: 15, Flaky: 15})
+	console.Close()
 	if strings.Count(out.String(), "flaky: trail") != 10 || !strings.Contains(out.String(), "flaky: trail 0 passed at attempt 3\n") || !strings.Contains(out.String(), "… 5 more flaky\n") {
 		t.Errorf("got\n%s", out.String())
 	}
@@ -163,7 +164,7 @@ func TestCallsWithinACallStandBelowIt(t *testing.T) {
 	clock := newClock()
 	opts := consoleOptions(clock)
 	opts.Verbose = true
-	console := NewConsole(&out, Style{}, opts)
+	console := newConsole(&out, Style{}, opts)
 	defer console.Close()
 	s := event.NewStream(clock.now, redact.New(nil), console).Session("1", "a", nil)
 	s.Emit(event.TrailStarted{File: "a", Title: "one"})
@@ -175,5 +176,24 @@ func TestCallsWithinACallStandBelowIt(t *testing.T) {
 	want := "    outer\n      inner\n      ✓ inner (0ms) yes\n    ✓ outer (0ms) done\n"
 	if got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+func TestSummaryIsWrittenByCloseWithReportsThatWereWritten(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	console := NewConsole(&out, Style{}, ConsoleOptions{Now: time.Now})
+	console.Handle(event.Record{Event: event.RunStarted{Trails: 1}})
+	console.Handle(event.Record{Event: event.RunFinished{Passed: 1}})
+	console.Handle(event.Record{Event: event.Log{Level: "warn", Message: "a warning after the run"}})
+	if got := out.String(); strings.Contains(got, "passed") {
+		t.Errorf("before Close: %s", got)
+	}
+	console.AddReport("JUnit", "a\x1b[31m.xml")
+	console.AddReport("HTML", "b.html")
+	console.Close()
+	console.Close()
+	if got, want := out.String(), "warning: a warning after the run\n\nJUnit: a.xml\nHTML: b.html\n1 passed in 0.0s\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -151,7 +151,7 @@ func (w *watchLoop) wait(ctx context.Context) rerun {
 			if w.watchErr = c.Err; w.watchErr != nil {
 				return rerun{}
 			}
-			if r := w.rerunAfter(c, c.Since.Before(w.endedAt.Add(watch.Quiet))); r.needed() {
+			if r := w.rerunAfter(c, c.Since.Before(w.endedAt.Add(watch.Debounce))); r.needed() {
 				w.notice(w.changeMessage(r))
 				return r
 			}

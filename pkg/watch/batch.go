@@ -6,56 +6,58 @@ import (
 	"time"
 )
 
-// batch gathers changes until nothing changes for a while.
+// batch collects changes until none has come for a while.
 type batch struct {
-	seen        map[string]bool // by path: whether it has appeared since the batch began
+	paths       map[string]bool // whether the path has appeared since the batch began
 	all         bool
-	first, last time.Time // the zero time while nothing has changed
-	late        time.Time // when it is told though more changes
-	ripe        *Change   // what is told until something changes again; looked up once, it can be much
+	first, last time.Time // of the changes; the zero time while there are none
+	deadline    time.Time // when it is reported although more changes come
+	due         *Change   // what is reported until something changes again; computed once, since it may be large
 }
 
-// see adds a path; appeared says that it was not there before.
-func (b *batch) see(path string, appeared bool) {
-	if b.seen == nil {
-		b.seen = map[string]bool{}
+// add adds a path. appeared says that it did not exist before.
+func (b *batch) add(path string, appeared bool) {
+	if b.paths == nil {
+		b.paths = map[string]bool{}
 	}
-	if _, known := b.seen[path]; !known {
-		b.seen[path] = appeared
+	if _, known := b.paths[path]; !known {
+		b.paths[path] = appeared
 	}
-	b.note(time.Now())
+	b.extend(time.Now())
 }
 
-func (b *batch) note(now time.Time) {
+// extend records the time of a change.
+func (b *batch) extend(now time.Time) {
 	if b.first.IsZero() {
 		b.first = now
 	}
-	if b.late.IsZero() || b.ripe != nil {
-		b.late = now.Add(patience)
+	if b.deadline.IsZero() || b.due != nil {
+		b.deadline = now.Add(maxDelay)
 	}
-	b.last, b.ripe = now, nil
+	b.last, b.due = now, nil
 }
 
-// change returns what has changed and how long to wait before it is told: 0 when it is ripe, less when there is nothing to tell.
-func (b *batch) change(now time.Time) (c Change, wait time.Duration) {
+// change returns the changes and how long to wait before they are reported: 0 when they are due, which is when none has come for
+// the time of debounce, and negative when there are none.
+func (b *batch) change(now time.Time, debounce time.Duration) (c Change, wait time.Duration) {
 	if b.first.IsZero() {
 		return Change{}, -1
 	}
-	if b.ripe != nil {
-		return *b.ripe, 0
+	if b.due != nil {
+		return *b.due, 0
 	}
-	ripe := b.last.Add(Quiet)
-	if b.late.Before(ripe) {
-		ripe = b.late
+	at := b.last.Add(debounce)
+	if b.deadline.Before(at) {
+		at = b.deadline
 	}
-	if wait = ripe.Sub(now); wait > 0 {
+	if wait = at.Sub(now); wait > 0 {
 		return Change{}, wait
 	}
 	c = Change{All: b.all, Since: b.first}
-	for path, appeared := range b.seen {
+	for path, appeared := range b.paths {
 		info, err := os.Lstat(path)
-		isFile, cameAndWent := err == nil && !info.IsDir(), err != nil && appeared
-		if isFile || err != nil && !cameAndWent {
+		isFile, appearedAndWasRemoved := err == nil && !info.IsDir(), err != nil && appeared
+		if isFile || err != nil && !appearedAndWasRemoved {
 			c.Paths = append(c.Paths, path)
 		}
 	}
@@ -63,6 +65,6 @@ func (b *batch) change(now time.Time) (c Change, wait time.Duration) {
 		*b = batch{}
 		return Change{}, -1
 	}
-	b.ripe = &c
+	b.due = &c
 	return c, 0
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// isLimit tells that the system refuses to watch more.
+// isLimit reports whether the system refuses to watch more.
 func isLimit(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// onlyLimit is limit for what matters only then: other folders cannot be watched because they are gone, or not ours to read.
+// onlyLimit explains an error if it is a limit, and else returns nil: a folder that has been removed or cannot be read is not watched.
 func onlyLimit(err error) error {
 	if !isLimit(err) {
 		return nil
 	}
-	return limit(err)
+	return explain(err)
 }
 
-// limit explains why the system does not watch.
-func limit(err error) error {
+// explain returns a *fault.Error that says why the system does not watch, and what to do.
+func explain(err error) error {
 	const what = "watch for changes"
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

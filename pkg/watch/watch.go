@@ -1,9 +1,9 @@
-// Package watch tells that files changed: files that are named, and whatever lies below named folders, also what appears there
-// later. It refuses to know what the files are for. Folders called like those that tools fill (node_modules, build and the like) or
-// with a dot in front are left out, unless they are named themselves; so are the files that editors write beside those they edit.
-// Links are not followed, but for those that are named.
+// Package watch reports changes of files: of named ones, and of all below named folders, including those that are created later. It
+// does not know what the files are for. Folders with the names of those that tools fill (node_modules, build and the like) or with
+// a leading dot are ignored, unless they are named themselves; so are the files that editors write beside the edited ones.
+// Symbolic links are followed only if they are named.
 //
-// A Watcher may be used from any goroutine. Nothing of it is left after Close.
+// A Watcher may be used from any goroutine. Close leaves no goroutine and no open file.
 package watch
 
 import (
@@ -23,82 +23,85 @@ import (
 )
 
 const (
-	// Quiet is how long nothing may change before a change is told: editors and version control write several files at once.
-	Quiet = 100 * time.Millisecond
-	// patience is the longest that a change is held back while more follow.
-	patience = time.Second
+	// Debounce is how long nothing may change before changes are reported: editors and version control write several files in
+	// a row.
+	Debounce = 100 * time.Millisecond
+	// maxDelay is how long changes are held back at most while more come.
+	maxDelay = time.Second
 )
 
-// Change is what changed since the one before.
+// Change is what changed since the previous Change.
 type Change struct {
-	Paths []string  // absolute, sorted; of files that changed, appeared or went, and of folders that went with what was in them
-	All   bool      // the system could not keep up: anything may have changed
-	Since time.Time // when the first of them was seen
-	Err   error     // nothing is watched any more, and why: a limit, or a mistake of ours; the last change
+	Paths []string  // absolute, sorted: files that changed, appeared or were removed, and folders that were removed with their content
+	All   bool      // events were lost: anything may have changed
+	Since time.Time // time of the first change
+	Err   error     // why nothing is watched any more: a limit of the system, or a bug; set only in the last Change
 }
 
 // Watcher watches files and folders.
 type Watcher struct {
-	system  notifier
-	changes chan Change
-	orders  chan order
-	quit    chan struct{}
-	running sync.WaitGroup
-	ended   chan struct{} // closed when nothing is watched any more
-	why     error         // of that; for all when ended is closed
+	system   notifier
+	changes  chan Change
+	requests chan request
+	quit     chan struct{}
+	debounce time.Duration
+	running  sync.WaitGroup
+	done     chan struct{} // closed when nothing is watched any more
+	err      error         // why; set before done is closed
 
-	// What follows belongs to one goroutine.
-	named  map[string]bool // paths that were asked for
-	whole  map[string]bool // folders in which everything counts
-	except []string
-	batch  batch
-	broken error // why it has to end
+	// The rest belongs to one goroutine.
+	named   map[string]bool // paths that were passed to Watch
+	folders map[string]bool // folders that are watched with their content
+	ignored []string
+	batch   batch
+	failure error // why the loop has to end
 }
 
-// notifier is what the system tells of single folders.
+// notifier watches single folders. [fsnotify.Watcher] implements it.
 type notifier interface {
 	Add(folder string) error
 	Remove(folder string) error
 	Close() error
 }
 
-// heard is what a notifier says: an event, or an error.
-type heard struct {
+// notification is what a notifier sends: an event, or an error.
+type notification struct {
 	event fsnotify.Event
 	err   error
 }
 
-type order struct {
-	paths, except []string
-	err           chan<- error
+// request is a call of Watch.
+type request struct {
+	paths, ignored []string
+	err            chan<- error
 }
 
-// New starts to watch nothing; see Watch.
+// New returns a Watcher that watches nothing yet.
 func New() (*Watcher, error) {
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, limit(err)
+		return nil, explain(err)
 	}
-	return start(system, system.Events, system.Errors), nil
+	return start(system, system.Events, system.Errors, Debounce), nil
 }
 
-func start(system notifier, events <-chan fsnotify.Event, errs <-chan error) *Watcher {
+func start(system notifier, events <-chan fsnotify.Event, errs <-chan error, debounce time.Duration) *Watcher {
 	w := &Watcher{
-		system: system, changes: make(chan Change), orders: make(chan order),
-		quit: make(chan struct{}), ended: make(chan struct{}), named: map[string]bool{}, whole: map[string]bool{},
+		system: system, debounce: debounce, changes: make(chan Change), requests: make(chan request),
+		quit: make(chan struct{}), done: make(chan struct{}), named: map[string]bool{}, folders: map[string]bool{},
 	}
-	queued := make(chan heard)
-	w.running.Go(func() { w.listen(events, errs, queued) })
+	queued := make(chan notification)
+	w.running.Go(func() { w.queue(events, errs, queued) })
 	w.running.Go(func() { w.run(queued) })
 	return w
 }
 
-// listen takes what the system says at once: it may have to say it before it watches another folder.
-func (w *Watcher) listen(events <-chan fsnotify.Event, errs <-chan error, to chan<- heard) {
-	var queue []heard
+// queue receives notifications without delay and passes them on: a notifier may have to send some before it can add a folder.
+func (w *Watcher) queue(events <-chan fsnotify.Event, errs <-chan error, to chan<- notification) {
+	var queue []notification
 	for {
-		var out chan<- heard
-		var first heard
+		var out chan<- notification
+		var first notification
 		if len(queue) > 0 {
 			out, first = to, queue[0]
 		}
@@ -106,48 +109,48 @@ func (w *Watcher) listen(events <-chan fsnotify.Event, errs <-chan error, to cha
 		case <-w.quit:
 			return
 		case e := <-events:
-			queue = append(queue, heard{event: e})
+			queue = append(queue, notification{event: e})
 		case err := <-errs:
-			queue = append(queue, heard{err: err})
+			queue = append(queue, notification{err: err})
 		case out <- first:
 			queue = queue[1:]
 		}
 	}
 }
 
-// Changes tells of changes. Those that nobody has taken yet become one.
+// Changes returns the channel of changes. Changes that are not received yet are combined into one.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
 
-// Watch watches more absolute paths, files and folders with all that is below them, but for those of except, in place of what was left
-// out before. What does not exist is watched for as long as the folder that it would be in exists. The error, a *fault.Error, says which
-// limit of the system is reached and how to raise it.
-func (w *Watcher) Watch(paths, except []string) error {
+// Watch adds absolute paths of files, and of folders with all that is below them. ignored replaces the paths that are ignored. A
+// path that does not exist is watched as long as its parent folder exists. The error is a *fault.Error, which says which limit of the
+// system is reached and how to raise it.
+func (w *Watcher) Watch(paths, ignored []string) error {
 	err := make(chan error, 1)
 	select {
-	case w.orders <- order{paths, except, err}:
-	case <-w.ended:
-		return w.why
+	case w.requests <- request{paths, ignored, err}:
+	case <-w.done:
+		return w.err
 	}
 	select {
 	case e := <-err:
 		return e
-	case <-w.ended:
-		return w.why
+	case <-w.done:
+		return w.err
 	}
 }
 
-// Close ends everything and waits for it. It must be called once.
+// Close stops watching and waits for its goroutines. It must be called once.
 func (w *Watcher) Close() error {
 	close(w.quit)
 	w.running.Wait()
 	return w.system.Close()
 }
 
-// run works until there is an end, and tells why.
-func (w *Watcher) run(queued <-chan heard) {
-	err := w.work(queued)
-	w.why = cmp.Or(err, errClosed)
-	close(w.ended)
+// run runs the loop to its end and reports why it ended.
+func (w *Watcher) run(queued <-chan notification) {
+	err := w.loop(queued)
+	w.err = cmp.Or(err, errClosed)
+	close(w.done)
 	if err == nil {
 		return
 	}
@@ -157,78 +160,78 @@ func (w *Watcher) run(queued <-chan heard) {
 	}
 }
 
-// work is all that is done with the system's news, until Close. The error is why no more can be done.
-func (w *Watcher) work(queued <-chan heard) (err error) {
+// loop handles notifications and requests until Close. It returns an error when it cannot go on.
+func (w *Watcher) loop(queued <-chan notification) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.Panicked(p)
 		}
 	}()
-	for w.broken == nil {
+	for w.failure == nil {
 		var out chan<- Change
-		var ripe <-chan time.Time
-		change, wait := w.batch.change(time.Now())
+		var due <-chan time.Time
+		change, wait := w.batch.change(time.Now(), w.debounce)
 		switch {
 		case wait == 0:
 			out = w.changes
 		case wait > 0:
-			ripe = time.After(wait)
+			due = time.After(wait)
 		}
 		select {
 		case <-w.quit:
 			return nil
-		case o := <-w.orders:
-			o.err <- w.obey(o)
-		case h := <-queued:
-			w.hear(h)
-		case <-ripe:
+		case r := <-w.requests:
+			r.err <- w.watch(r)
+		case n := <-queued:
+			w.handle(n)
+		case <-due:
 		case out <- change:
 			w.batch = batch{}
 		}
 	}
-	return w.broken
+	return w.failure
 }
 
-var errClosed = errors.New("nothing is watched any more")
+var errClosed = errors.New("the watcher is closed")
 
-func (w *Watcher) hear(h heard) {
+func (w *Watcher) handle(n notification) {
 	switch {
-	case h.err == nil:
-		w.fail(w.happened(h.event))
-	case errors.Is(h.err, fsnotify.ErrEventOverflow):
+	case n.err == nil:
+		w.fail(w.handleEvent(n.event))
+	case errors.Is(n.err, fsnotify.ErrEventOverflow):
 		w.batch.all = true
-		w.batch.note(time.Now())
-		for folder := range w.named { // folders may have come unheard
+		w.batch.extend(time.Now())
+		for folder := range w.named { // the events of new folders may be among the lost ones
 			w.fail(w.watchTree(folder, nil))
 		}
 	default:
-		w.fail(limit(h.err))
+		w.fail(explain(n.err))
 	}
 }
 
 func (w *Watcher) fail(err error) {
-	if w.broken == nil {
-		w.broken = err
+	if w.failure == nil {
+		w.failure = err
 	}
 }
 
-func (w *Watcher) obey(o order) error {
-	before := w.except
-	w.except = nil
-	for _, path := range o.except {
-		w.except = append(w.except, filepath.Clean(path))
+func (w *Watcher) watch(r request) error {
+	before := w.ignored
+	w.ignored = nil
+	for _, path := range r.ignored {
+		w.ignored = append(w.ignored, filepath.Clean(path))
 	}
-	for _, path := range w.except {
-		w.forget(path)
+	for _, path := range w.ignored {
+		w.unwatch(path)
 	}
-	for _, path := range before { // it may count now
-		if w.whole[filepath.Dir(path)] && !w.ignored(path, true) {
+	for _, path := range before { // it may no longer be ignored
+		if w.folders[filepath.Dir(path)] && !w.ignores(path, true) {
 			if err := w.watchTree(path, nil); err != nil {
 				return err
 			}
 		}
 	}
-	for _, path := range o.paths {
+	for _, path := range r.paths {
 		path = filepath.Clean(path)
 		if w.named[path] {
 			continue
@@ -241,8 +244,8 @@ func (w *Watcher) obey(o order) error {
 	return nil
 }
 
-// watchNamed watches a path, and the folder that it is in: files are replaced by others of their name more often than they are
-// written, and folders removed and made anew.
+// watchNamed watches a path and its parent folder: files are more often replaced than written to, and folders are removed and
+// created again.
 func (w *Watcher) watchNamed(path string) error {
 	if err := w.watchTree(path, nil); err != nil {
 		return err
@@ -250,8 +253,8 @@ func (w *Watcher) watchNamed(path string) error {
 	return onlyLimit(w.system.Add(filepath.Dir(path)))
 }
 
-// watchTree watches a folder and those below it, and tells found of the files in them. Other paths, and what cannot be read, are
-// left alone.
+// watchTree watches a folder and those below it, and calls found, unless it is nil, with the files in them. It ignores other paths and
+// what cannot be read.
 func (w *Watcher) watchTree(folder string, found func(file string)) error {
 	if !isFolder(folder) {
 		return nil
@@ -259,11 +262,11 @@ func (w *Watcher) watchTree(folder string, found func(file string)) error {
 	if err := w.system.Add(folder); err != nil {
 		return onlyLimit(err)
 	}
-	w.whole[folder] = true
+	w.folders[folder] = true
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		switch path := filepath.Join(folder, e.Name()); {
-		case w.ignored(path, e.IsDir()):
+		case w.ignores(path, e.IsDir()):
 		case e.IsDir():
 			if err := w.watchTree(path, found); err != nil {
 				return err
@@ -285,61 +288,60 @@ func isLink(path string) bool {
 	return err == nil && info.Mode().Type() == fs.ModeSymlink
 }
 
-// happened takes in an event.
-func (w *Watcher) happened(e fsnotify.Event) error {
+func (w *Watcher) handleEvent(e fsnotify.Event) error {
 	path := filepath.Clean(e.Name)
 	if !e.Has(fsnotify.Create) && !e.Has(fsnotify.Write) && !e.Has(fsnotify.Remove) && !e.Has(fsnotify.Rename) {
-		return nil // another owner, date or mode
+		return nil // another owner, time or mode
 	}
-	if !w.counts(path) || w.whole[path] && e.Op == fsnotify.Write {
+	if !w.watches(path) || w.folders[path] && e.Op == fsnotify.Write {
 		return nil
 	}
 	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-		w.forget(path)
+		w.unwatch(path)
 	}
-	folder, gone := isFolder(path) && (w.named[path] || !isLink(path)), !e.Has(fsnotify.Create) && !e.Has(fsnotify.Write)
-	if w.ignored(path, folder) || gone && w.ignored(path, true) { // nobody knows what it was
+	folder, removed := isFolder(path) && (w.named[path] || !isLink(path)), !e.Has(fsnotify.Create) && !e.Has(fsnotify.Write)
+	if w.ignores(path, folder) || removed && w.ignores(path, true) { // whether a removed path was a folder is unknown
 		return nil
 	}
-	w.batch.see(path, e.Has(fsnotify.Create))
+	w.batch.add(path, e.Has(fsnotify.Create))
 	if !folder {
 		return nil
 	}
-	return w.watchTree(path, func(file string) { w.batch.see(file, true) })
+	return w.watchTree(path, func(file string) { w.batch.add(file, true) })
 }
 
-// counts tells whether a path is watched, as a file or a folder.
-func (w *Watcher) counts(path string) bool {
-	return w.named[path] || w.whole[path] || w.whole[filepath.Dir(path)] && !w.ignored(path, false)
+// watches reports whether changes of a path are reported.
+func (w *Watcher) watches(path string) bool {
+	return w.named[path] || w.folders[path] || w.folders[filepath.Dir(path)] && !w.ignores(path, false)
 }
 
-// forget stops watching a folder that is gone, or has another name now.
-func (w *Watcher) forget(folder string) {
-	for below := range w.whole {
+// unwatch stops watching a folder that was removed or renamed, and those below it.
+func (w *Watcher) unwatch(folder string) {
+	for below := range w.folders {
 		if within(below, folder) {
-			delete(w.whole, below)
-			_ = w.system.Remove(below) // gone already, most of the time
+			delete(w.folders, below)
+			_ = w.system.Remove(below) // mostly the system has removed it already
 		}
 	}
 }
 
-func (w *Watcher) ignored(path string, isFolder bool) bool {
+func (w *Watcher) ignores(path string, isFolder bool) bool {
 	if w.named[path] {
 		return false
 	}
 	name := filepath.Base(path)
-	if isFolder && ignoredFolder(name) || !isFolder && ofEditor(name) {
+	if isFolder && isToolFolder(name) || !isFolder && isEditorFile(name) {
 		return true
 	}
-	return slices.ContainsFunc(w.except, func(left string) bool { return within(path, left) })
+	return slices.ContainsFunc(w.ignored, func(folder string) bool { return within(path, folder) })
 }
 
 func within(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// ignoredFolder tells the folders that tools fill.
-func ignoredFolder(name string) bool {
+// isToolFolder reports whether tools fill folders of this name.
+func isToolFolder(name string) bool {
 	switch name {
 	case "node_modules", "build", "dist", "__pycache__":
 		return true
@@ -347,8 +349,8 @@ func ignoredFolder(name string) bool {
 	return strings.HasPrefix(name, ".") // .git, .gradle, .venv, .cache
 }
 
-// ofEditor tells the files that editors write beside those they edit: of vim, emacs, JetBrains and others.
-func ofEditor(name string) bool {
+// isEditorFile reports whether vim, emacs, JetBrains or other editors write files of this name beside the edited ones.
+func isEditorFile(name string) bool {
 	switch filepath.Ext(name) {
 	case ".swp", ".swx", ".swo", ".tmp":
 		return true

@@ -20,50 +20,54 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// place is a folder for files, and beside it one that is watched.
-type place struct {
+// testDir is a temporary folder.
+type testDir struct {
 	t   *testing.T
 	dir string
 }
 
-func newPlace(t *testing.T, files ...string) place {
+func newTestDir(t *testing.T, files ...string) testDir {
 	t.Helper()
-	p := place{t, t.TempDir()}
+	p := testDir{t, t.TempDir()}
 	for _, f := range files {
 		p.write(f)
 	}
 	return p
 }
 
-func (p place) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+func (p testDir) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
-func (p place) must(err error) {
+func (p testDir) must(err error) {
 	p.t.Helper()
 	if err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-func (p place) write(name string) {
+func (p testDir) write(name string) {
 	p.t.Helper()
 	p.must(os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
 	p.must(os.WriteFile(p.path(name), []byte(time.Now().String()), 0o644))
 }
 
-func (p place) rename(from, to string) { p.t.Helper(); p.must(os.Rename(p.path(from), p.path(to))) }
-func (p place) remove(name string)     { p.t.Helper(); p.must(os.RemoveAll(p.path(name))) }
+func (p testDir) rename(from, to string) { p.t.Helper(); p.must(os.Rename(p.path(from), p.path(to))) }
+func (p testDir) remove(name string)     { p.t.Helper(); p.must(os.RemoveAll(p.path(name))) }
 
-// watch watches paths below the place until the test ends.
-func (p place) watch(except []string, names ...string) *Watcher {
+// shortDebounce keeps the tests fast.
+const shortDebounce = 10 * time.Millisecond
+
+// watch watches paths below the folder until the test ends.
+func (p testDir) watch(except []string, names ...string) *Watcher {
 	p.t.Helper()
-	w, err := New()
+	system, err := fsnotify.NewWatcher()
 	p.must(err)
+	w := start(system, system.Events, system.Errors, shortDebounce)
 	p.t.Cleanup(func() { p.must(w.Close()) })
 	p.add(w, except, names...)
 	return w
 }
 
-func (p place) add(w *Watcher, except []string, names ...string) {
+func (p testDir) add(w *Watcher, except []string, names ...string) {
 	p.t.Helper()
 	paths := make([]string, len(names))
 	for i, name := range names {
@@ -78,13 +82,13 @@ func next(t *testing.T, w *Watcher) Change {
 	case c := <-w.Changes():
 		return c
 	case <-time.After(30 * time.Second):
-		t.Fatal("no change is told")
+		t.Fatal("no change is reported")
 		return Change{}
 	}
 }
 
-// until gathers what changes until a path is among it, as names relative to the place: on a busy machine one change may be told in parts.
-func (p place) until(w *Watcher, name string) []string {
+// until collects changed paths, relative to the folder, until one of them is name: on a busy machine a change may be reported in parts.
+func (p testDir) until(w *Watcher, name string) []string {
 	p.t.Helper()
 	var names []string
 	for !slices.Contains(names, name) {
@@ -98,32 +102,32 @@ func (p place) until(w *Watcher, name string) []string {
 	return slices.Compact(names)
 }
 
-func TestWhatChangesIsTold(t *testing.T) {
+func TestChangesAreReported(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		do   func(p place)
+		do   func(p testDir)
 		want []string
 	}{
-		"written":              {func(p place) { p.write("in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
-		"new":                  {func(p place) { p.write("in/a/new.ts") }, []string{"in/a/new.ts"}},
-		"removed":              {func(p place) { p.remove("in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
-		"renamed":              {func(p place) { p.rename("in/a/b/old.ts", "in/a/x.ts") }, []string{"in/a/b/old.ts", "in/a/x.ts"}},
-		"moved away":           {func(p place) { p.rename("in/a/b/old.ts", "x.ts") }, []string{"in/a/b/old.ts"}},
-		"moved in":             {func(p place) { p.rename("out/other.ts", "in/a/x.ts") }, []string{"in/a/x.ts"}},
-		"replaced by a rename": {func(p place) { p.write("in/a/b/new.tmp"); p.rename("in/a/b/new.tmp", "in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
-		"put aside and written anew": {func(p place) {
+		"written":              {func(p testDir) { p.write("in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
+		"new":                  {func(p testDir) { p.write("in/a/new.ts") }, []string{"in/a/new.ts"}},
+		"removed":              {func(p testDir) { p.remove("in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
+		"renamed":              {func(p testDir) { p.rename("in/a/b/old.ts", "in/a/x.ts") }, []string{"in/a/b/old.ts", "in/a/x.ts"}},
+		"moved away":           {func(p testDir) { p.rename("in/a/b/old.ts", "x.ts") }, []string{"in/a/b/old.ts"}},
+		"moved in":             {func(p testDir) { p.rename("out/other.ts", "in/a/x.ts") }, []string{"in/a/x.ts"}},
+		"replaced by a rename": {func(p testDir) { p.write("in/a/b/new.tmp"); p.rename("in/a/b/new.tmp", "in/a/b/old.ts") }, []string{"in/a/b/old.ts"}},
+		"renamed and written again": {func(p testDir) {
 			p.rename("in/a/b/old.ts", "in/a/b/old.ts~")
 			p.write("in/a/b/old.ts")
 			p.remove("in/a/b/old.ts~")
 		}, []string{"in/a/b/old.ts"}},
-		"in new folders":  {func(p place) { p.write("in/n/e/w/x.ts") }, []string{"in/n/e/w/x.ts"}},
-		"a folder":        {func(p place) { p.rename("out", "in/out") }, []string{"in/out/other.ts"}},
-		"a folder's name": {func(p place) { p.rename("in/a/b", "in/c") }, []string{"in/a/b", "in/c/old.ts"}},
-		"a folder's end":  {func(p place) { p.rename("in/a", "away") }, []string{"in/a"}},
+		"in new folders":  {func(p testDir) { p.write("in/n/e/w/x.ts") }, []string{"in/n/e/w/x.ts"}},
+		"a folder":        {func(p testDir) { p.rename("out", "in/out") }, []string{"in/out/other.ts"}},
+		"a folder's name": {func(p testDir) { p.rename("in/a/b", "in/c") }, []string{"in/a/b", "in/c/old.ts"}},
+		"a folder's end":  {func(p testDir) { p.rename("in/a", "away") }, []string{"in/a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t, "in/a/b/old.ts", "out/other.ts")
+			p := newTestDir(t, "in/a/b/old.ts", "out/other.ts")
 			w := p.watch(nil, "in")
 			tc.do(p)
 			p.write("in/z.ts")
@@ -134,24 +138,24 @@ func TestWhatChangesIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatChangedPlacesIsStillWatched(t *testing.T) {
+func TestReplacedFilesAndFoldersAreStillWatched(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		do   func(p place)
+		do   func(p testDir)
 		file string
 	}{
-		"a new folder":                   {func(p place) { p.must(os.Mkdir(p.path("in/n"), 0o755)) }, "in/n/x.ts"},
-		"folders in a new one":           {func(p place) { p.must(os.MkdirAll(p.path("in/n/e/w"), 0o755)) }, "in/n/e/w/x.ts"},
-		"a renamed folder":               {func(p place) { p.rename("in/a", "in/c") }, "in/c/b/old.ts"},
-		"a folder made anew":             {func(p place) { p.remove("in/a"); p.write("in/a/b/old.ts") }, "in/a/b/old.ts"},
-		"the named folder made anew":     {func(p place) { p.remove("in"); p.write("in/a/b/old.ts") }, "in/a/b/old.ts"},
-		"a named folder in ignored ones": {func(p place) { p.remove("in/dist"); p.write("in/dist/js/main.js") }, "in/dist/js/main.js"},
-		"a named file":                   {func(p place) { p.remove("tools/server"); p.write("tools/server") }, "tools/server"},
-		"a named file that is new":       {func(p place) { p.write("tools/args.yaml") }, "tools/args.yaml"},
+		"a new folder":                   {func(p testDir) { p.must(os.Mkdir(p.path("in/n"), 0o755)) }, "in/n/x.ts"},
+		"folders in a new one":           {func(p testDir) { p.must(os.MkdirAll(p.path("in/n/e/w"), 0o755)) }, "in/n/e/w/x.ts"},
+		"a renamed folder":               {func(p testDir) { p.rename("in/a", "in/c") }, "in/c/b/old.ts"},
+		"a folder created again":         {func(p testDir) { p.remove("in/a"); p.write("in/a/b/old.ts") }, "in/a/b/old.ts"},
+		"the named folder created again": {func(p testDir) { p.remove("in"); p.write("in/a/b/old.ts") }, "in/a/b/old.ts"},
+		"a named folder in ignored ones": {func(p testDir) { p.remove("in/dist"); p.write("in/dist/js/main.js") }, "in/dist/js/main.js"},
+		"a named file":                   {func(p testDir) { p.remove("tools/server"); p.write("tools/server") }, "tools/server"},
+		"a named file that is new":       {func(p testDir) { p.write("tools/args.yaml") }, "tools/args.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t, "in/a/b/old.ts", "tools/server", "in/dist/js/main.js")
+			p := newTestDir(t, "in/a/b/old.ts", "tools/server", "in/dist/js/main.js")
 			w := p.watch(nil, "in", "tools/server", "tools/args.yaml", "in/dist")
 			tc.do(p)
 			p.write("in/z.ts")
@@ -162,9 +166,9 @@ func TestWhatChangedPlacesIsStillWatched(t *testing.T) {
 	}
 }
 
-func TestAFolderThatWasMovedAwayIsNotWatched(t *testing.T) {
+func TestFolderThatWasMovedAwayIsNotWatched(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "in/a/b/old.ts", "out/x")
+	p := newTestDir(t, "in/a/b/old.ts", "out/x")
 	w := p.watch(nil, "in")
 	p.rename("in/a", "out/a")
 	p.until(w, "in/a")
@@ -172,13 +176,13 @@ func TestAFolderThatWasMovedAwayIsNotWatched(t *testing.T) {
 	p.write("out/a/new.ts")
 	p.write("in/z.ts")
 	if got := p.until(w, "in/z.ts"); len(got) != 1 {
-		t.Errorf("told of %v", got)
+		t.Errorf("reported %v", got)
 	}
 }
 
-func TestOnlyLinksThatAreNamedAreFollowed(t *testing.T) {
+func TestOnlyNamedLinksAreFollowed(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "in/x.ts", "out/other.ts", "named/other.ts")
+	p := newTestDir(t, "in/x.ts", "out/other.ts", "named/other.ts")
 	link := func(to, name string) { p.must(os.Symlink(p.path(to), p.path(name))) }
 	link("out", "in/before")
 	link("named", "way")
@@ -192,17 +196,17 @@ func TestOnlyLinksThatAreNamedAreFollowed(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOut(t *testing.T) {
+func TestIgnoredPathsAreNotReported(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"in/node_modules/x/index.js", "in/build/x", "in/a/dist/x.js", "in/.git/HEAD", "in/.venv/lib/x.py", "in/a/__pycache__/x.pyc",
 		"in/a/.x.ts.swp", "in/a/x.ts~", "in/a/.#x.ts", "in/a/#x.ts#", "in/a/4913", "in/a/x.ts___jb_tmp___", "in/a/x.tmp",
 		"in/logs/1/events.ndjson", "in/junit.xml", "beside.ts", "tools/beside",
 	} {
-		for state, before := range map[string]func(p place){"there": func(p place) { p.write(name) }, "new": func(place) {}} {
+		for state, before := range map[string]func(p testDir){"there": func(p testDir) { p.write(name) }, "new": func(testDir) {}} {
 			t.Run(state+" "+name, func(t *testing.T) {
 				t.Parallel()
-				p := newPlace(t, "in/a/x.ts", "tools/server")
+				p := newTestDir(t, "in/a/x.ts", "tools/server")
 				before(p)
 				w := p.watch([]string{p.path("in/logs"), p.path("in/junit.xml")}, "in", "tools/server")
 				p.write(name)
@@ -214,33 +218,33 @@ func TestWhatIsLeftOut(t *testing.T) {
 				}
 				p.write("in/z.ts")
 				if got := p.until(w, "in/z.ts"); len(got) != 1 {
-					t.Errorf("told of %v", got)
+					t.Errorf("reported %v", got)
 				}
 			})
 		}
 	}
 }
 
-func TestWhatCameAndWentIsNothing(t *testing.T) {
+func TestFileThatAppearedAndWasRemovedIsNotReported(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "here")
+	p := newTestDir(t, "here")
 	for name, tc := range map[string]struct {
 		seen map[string]bool // whether it appeared
 		want []string
 	}{
-		"came and went": {map[string]bool{"brief": true}, nil},
-		"went":          {map[string]bool{"gone": false, "brief": true}, []string{p.path("gone")}},
-		"came":          {map[string]bool{"here": true}, []string{p.path("here")}},
-		"changed":       {map[string]bool{"here": false}, []string{p.path("here")}},
+		"appeared and was removed": {map[string]bool{"brief": true}, nil},
+		"removed":                  {map[string]bool{"gone": false, "brief": true}, []string{p.path("gone")}},
+		"appeared":                 {map[string]bool{"here": true}, []string{p.path("here")}},
+		"changed":                  {map[string]bool{"here": false}, []string{p.path("here")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b batch
 			for path, appeared := range tc.seen {
-				b.see(p.path(path), appeared)
-				b.see(p.path(path), !appeared)
+				b.add(p.path(path), appeared)
+				b.add(p.path(path), !appeared)
 			}
-			c, wait := b.change(b.last.Add(Quiet))
+			c, wait := b.change(b.last.Add(Debounce), Debounce)
 			if diff := cmp.Diff(tc.want, c.Paths); diff != "" || (wait == 0) != (len(tc.want) > 0) || c.Since != b.first {
 				t.Errorf("wait %v, since %v, -want +got:\n%s", wait, c.Since, diff)
 			}
@@ -248,9 +252,9 @@ func TestWhatCameAndWentIsNothing(t *testing.T) {
 	}
 }
 
-func TestChangesThatNobodyTakesBecomeOne(t *testing.T) {
+func TestChangesThatAreNotReceivedAreCombined(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "in/x.ts")
+	p := newTestDir(t, "in/x.ts")
 	w := p.watch(nil, "in")
 	p.add(w, nil, "in", "other") // once more, and what is not there
 	var want []string
@@ -271,31 +275,31 @@ func TestChangesThatNobodyTakesBecomeOne(t *testing.T) {
 	}
 }
 
-func TestAChangeIsToldThoughMoreFollow(t *testing.T) {
+func TestChangeIsReportedWhileMoreFollow(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "in/x.ts")
+	p := newTestDir(t, "in/x.ts")
 	w := p.watch(nil, "in")
-	told, stopped := make(chan struct{}), make(chan struct{})
+	reported, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
 		for {
 			select {
-			case <-told:
+			case <-reported:
 				return
-			case <-time.After(Quiet / 20):
+			case <-time.After(shortDebounce / 20):
 				p.write("in/x.ts")
 			}
 		}
 	}()
 	next(t, w)
-	close(told)
+	close(reported)
 	<-stopped
 }
 
-func TestABatchWaitsForQuietButNotForever(t *testing.T) {
+func TestBatchIsDueAfterTheDebounceOrTheDeadline(t *testing.T) {
 	t.Parallel()
-	begun := time.Now()
-	at := func(ms int) time.Time { return begun.Add(time.Duration(ms) * time.Millisecond) }
+	begin := time.Now()
+	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
 	for name, tc := range map[string]struct {
 		notes []int
 		now   int
@@ -312,74 +316,74 @@ func TestABatchWaitsForQuietButNotForever(t *testing.T) {
 			t.Parallel()
 			b := batch{all: true}
 			for _, ms := range tc.notes {
-				b.note(at(ms))
+				b.extend(at(ms))
 			}
-			if _, wait := b.change(at(tc.now)); wait != tc.want {
+			if _, wait := b.change(at(tc.now), Debounce); wait != tc.want {
 				t.Errorf("wait %v, want %v", wait, tc.want)
 			}
 		})
 	}
 }
 
-func TestMoreChangesWhileNobodyTakesAreGatheredToo(t *testing.T) {
+func TestDueBatchTakesMoreChanges(t *testing.T) {
 	t.Parallel()
 	var b batch
 	b.all = true
-	b.note(time.Now())
-	ripe := b.last.Add(Quiet)
-	b.change(ripe)
-	if b.ripe == nil {
-		t.Fatal("it is not kept")
+	b.extend(time.Now())
+	due := b.last.Add(Debounce)
+	b.change(due, Debounce)
+	if b.due == nil {
+		t.Fatal("there is no due change")
 	}
-	begun := b.last
-	for at, want := range map[time.Duration]time.Duration{Quiet: 0, 50 * time.Millisecond: Quiet / 2} {
-		b.note(begun)
-		if _, wait := b.change(begun.Add(at)); wait != want || (b.ripe != nil) != (want == 0) {
+	begin := b.last
+	for at, want := range map[time.Duration]time.Duration{Debounce: 0, 50 * time.Millisecond: Debounce / 2} {
+		b.extend(begin)
+		if _, wait := b.change(begin.Add(at), Debounce); wait != want || (b.due != nil) != (want == 0) {
 			t.Errorf("%s after another change: wait %v, want %v", at, wait, want)
 		}
 	}
-	b.change(b.last.Add(Quiet))
-	for b.note(begun); b.last.Sub(begun) < 10*patience; b.note(b.last.Add(Quiet / 2)) { // it never ends
-		if _, wait := b.change(b.last); wait == 0 {
+	b.change(b.last.Add(Debounce), Debounce)
+	for b.extend(begin); b.last.Sub(begin) < 10*maxDelay; b.extend(b.last.Add(Debounce / 2)) { // it never ends
+		if _, wait := b.change(b.last, Debounce); wait == 0 {
 			return
 		}
 	}
-	t.Error("it is never told")
+	t.Error("it is never reported")
 }
 
-func TestWhatIsLeftOutAnyMoreCountsAgain(t *testing.T) {
+func TestPathThatIsNoLongerIgnoredIsReported(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "in/logs/deep/x.ts", "in/other/x.ts")
+	p := newTestDir(t, "in/logs/deep/x.ts", "in/other/x.ts")
 	w := p.watch([]string{p.path("in/logs")}, "in")
 	p.add(w, []string{p.path("in/other")}, "in")
 	p.write("in/other/x.ts")
 	p.write("in/logs/deep/x.ts")
 	if got := p.until(w, "in/logs/deep/x.ts"); len(got) != 1 {
-		t.Errorf("told of %v", got)
+		t.Errorf("reported %v", got)
 	}
 }
 
-// panicking is a notifier with a mistake in it.
+// panicking is a notifier with a bug in it.
 type panicking struct{ fakeNotifier }
 
 func (n panicking) Add(folder string) error {
 	if filepath.Base(folder) == n.refuse {
-		panic("a mistake")
+		panic("a bug")
 	}
 	return nil
 }
 
-func TestAMistakeOfOursIsToldAndNothingWaitsForever(t *testing.T) {
+func TestPanicIsReportedAndBlocksNobody(t *testing.T) {
 	t.Parallel()
 	isBug := func(err error) {
-		if e := fault.As(err); e == nil || e.Kind != fault.Bug || !strings.Contains(e.Message, "a mistake") {
+		if e := fault.As(err); e == nil || e.Kind != fault.Bug || !strings.Contains(e.Message, "a bug") {
 			t.Errorf("error %v, want the panic", err)
 		}
 	}
-	p := newPlace(t, "in/x.ts")
-	for _, ordered := range []bool{false, true} {
+	p := newTestDir(t, "in/x.ts")
+	for _, requested := range []bool{false, true} {
 		w, events, _ := p.scripted(panicking{fakeNotifier{refuse: "bad"}})
-		if ordered {
+		if requested {
 			isBug(w.Watch([]string{p.path("in")}, nil))
 		} else {
 			p.add(w, nil, "in")
@@ -406,30 +410,30 @@ func (f fakeNotifier) Add(folder string) error {
 func (fakeNotifier) Remove(string) error { return nil }
 func (fakeNotifier) Close() error        { return nil }
 
-// scripted is a Watcher of a place that hears what the test says.
-func (p place) scripted(system notifier) (w *Watcher, events chan<- fsnotify.Event, errs chan<- error) {
+// scripted returns a Watcher whose notifications the test sends.
+func (p testDir) scripted(system notifier) (w *Watcher, events chan<- fsnotify.Event, errs chan<- error) {
 	p.t.Helper()
 	e, r := make(chan fsnotify.Event), make(chan error)
-	w = start(system, e, r)
+	w = start(system, e, r, shortDebounce)
 	p.t.Cleanup(func() { p.must(w.Close()) })
 	return w, e, r
 }
 
-func TestAfterAnOverflowAnythingMayHaveChanged(t *testing.T) {
+func TestOverflowReportsThatAnythingMayHaveChanged(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "in/x.ts")
+	p := newTestDir(t, "in/x.ts")
 	w, events, errs := p.scripted(fakeNotifier{})
 	p.add(w, nil, "in")
-	p.write("in/unheard/y.ts")
+	p.write("in/lost/y.ts")
 	errs <- fmt.Errorf("read: %w", fsnotify.ErrEventOverflow)
 	if c := next(t, w); !c.All || c.Err != nil {
 		t.Errorf("%+v", c)
 	}
-	events <- fsnotify.Event{Name: p.path("in/unheard/y.ts"), Op: fsnotify.Write}
-	p.until(w, "in/unheard/y.ts")
+	events <- fsnotify.Event{Name: p.path("in/lost/y.ts"), Op: fsnotify.Write}
+	p.until(w, "in/lost/y.ts")
 }
 
-func TestALimitIsNamedWithTheWayToRaiseIt(t *testing.T) {
+func TestLimitIsReportedWithAHint(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		why  error
@@ -440,7 +444,7 @@ func TestALimitIsNamedWithTheWayToRaiseIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t, "in/ok/x.ts", "in/much/x.ts")
+			p := newTestDir(t, "in/ok/x.ts", "in/much/x.ts")
 			w, events, _ := p.scripted(fakeNotifier{"much", tc.why})
 			p.explained(w.Watch([]string{p.path("in")}, nil), tc.why, tc.want)
 			p.add(w, nil, "in/ok")
@@ -452,7 +456,7 @@ func TestALimitIsNamedWithTheWayToRaiseIt(t *testing.T) {
 	}
 }
 
-func (p place) explained(err, cause error, texts []string) {
+func (p testDir) explained(err, cause error, texts []string) {
 	p.t.Helper()
 	e := fault.As(err)
 	if e == nil || e.Kind != fault.Server || !errors.Is(err, cause) {
@@ -465,10 +469,10 @@ func (p place) explained(err, cause error, texts []string) {
 	}
 }
 
-func TestACloseLeavesNothingWhateverIsPending(t *testing.T) {
+func TestCloseLeavesNothingWithPendingChanges(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		p := newPlace(t, "in/x.ts")
+		p := newTestDir(t, "in/x.ts")
 		w, err := New()
 		p.must(err)
 		p.add(w, nil, "in")

@@ -47,6 +47,7 @@ type Conn struct {
 // pendingCall is a call that was not answered yet. result and err are set before done is closed.
 type pendingCall struct {
 	session *Session
+	limit   int // of the response, in bytes
 	done    chan struct{}
 	result  json.RawMessage
 	err     error
@@ -168,7 +169,11 @@ func (c *Conn) write() {
 // read handles messages until the connection fails, and then ends all sessions and calls.
 func (c *Conn) read() {
 	for {
-		data, err := c.transport.Read()
+		data, err := c.transport.Read(c.limitOf)
+		if tooLarge, ok := errors.AsType[*TooLargeError](err); ok {
+			c.receiveTooLarge(tooLarge)
+			continue
+		}
 		if err != nil {
 			_ = c.fail(fmt.Errorf("reading from the browser: %w", err))
 			break
@@ -212,6 +217,32 @@ func (c *Conn) receive(data []byte) {
 	if e.Method == "Target.detachedFromTarget" {
 		c.detached(e)
 	}
+}
+
+// limitOf returns how large a message may be that starts so.
+func (c *Conn) limitOf(start []byte) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.pending[responseID(start)]; p != nil {
+		return p.limit
+	}
+	return maxEvent
+}
+
+// responseID returns the id of the call that a message responds to, 0 for an event.
+func responseID(start []byte) int64 {
+	var id int64
+	if _, err := fmt.Sscanf(string(start), `{"id":%d`, &id); err != nil {
+		return 0
+	}
+	return id
+}
+
+// receiveTooLarge fails the call that a message was the response to. An event is dropped.
+func (c *Conn) receiveTooLarge(err *TooLargeError) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.complete(responseID(err.start), nil, err)
 }
 
 // complete ends a pending call; c.mu is held.

@@ -1,11 +1,13 @@
 package cdp_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -36,7 +38,7 @@ func connect(t *testing.T) (*fakeBrowser, *cdp.Conn) {
 	return b, conn
 }
 
-func (b *fakeBrowser) Read() ([]byte, error) {
+func (b *fakeBrowser) Read(func([]byte) int) ([]byte, error) {
 	select {
 	case data, ok := <-b.out:
 		if !ok {
@@ -205,7 +207,7 @@ type unwritable struct {
 	endRead chan struct{}
 }
 
-func (s *unwritable) Read() ([]byte, error) {
+func (s *unwritable) Read(func([]byte) int) ([]byte, error) {
 	<-s.endRead
 	return nil, io.EOF
 }
@@ -313,6 +315,44 @@ func TestLoneSurrogatesBecomeReplacementCharacters(t *testing.T) {
 	}
 }
 
+func unlimited([]byte) int { return math.MaxInt }
+
+func TestTooLargeMessagesAreDiscarded(t *testing.T) {
+	t.Parallel()
+	r, theirs := io.Pipe()
+	ours, w := io.Pipe()
+	conn := cdp.NewConn(cdp.Pipes(r, w))
+	defer func() { _ = conn.Close() }()
+	events := make(chan string, 10)
+	conn.Browser().Listen(func(e cdp.Event) { events <- e.Method })
+	requests := bufio.NewReader(ours)
+	one, two := make(chan error, 1), make(chan error, 1)
+	var got struct{ V string }
+	go func() { one <- conn.Browser().CallLimited(t.Context(), 1000, "A.one", nil, nil) }()
+	_, _ = requests.ReadString(0)
+	go func() { two <- conn.Browser().Call(t.Context(), "A.two", nil, &got) }()
+	_, _ = requests.ReadString(0)
+	long := strings.Repeat("x", 9<<20)
+	for _, message := range []string{
+		`{"method":"A.large","params":{"v":"` + long + `"}}`, `{"id":1,"result":{"v":"` + long + `"}}`,
+		`{"method":"A.small"}`, `{"id":2,"result":{"v":"` + long + `"}}`,
+	} {
+		if _, err := io.WriteString(theirs, message+"\x00"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tooLarge, ok := errors.AsType[*cdp.TooLargeError](<-one)
+	if !ok || tooLarge.Size <= int64(len(long)) || tooLarge.Limit != 1000 {
+		t.Errorf("got %+v", tooLarge)
+	}
+	if err := <-two; err != nil || got.V != long {
+		t.Errorf("got %d bytes, %v", len(got.V), err)
+	}
+	if first := <-events; first != "A.small" {
+		t.Errorf("received %s", first)
+	}
+}
+
 func TestPipesReadMessagesInAnyChunks(t *testing.T) {
 	t.Parallel()
 	r, theirs := io.Pipe()
@@ -326,11 +366,11 @@ func TestPipesReadMessagesInAnyChunks(t *testing.T) {
 		_ = theirs.Close()
 	}()
 	for _, want := range []string{"a", "bc", large, ""} {
-		if got, err := transport.Read(); err != nil || string(got) != want {
+		if got, err := transport.Read(unlimited); err != nil || string(got) != want {
 			t.Errorf("read %d bytes, want %d; %v", len(got), len(want), err)
 		}
 	}
-	if got, err := transport.Read(); err == nil {
+	if got, err := transport.Read(unlimited); err == nil {
 		t.Errorf("read %q, of a message without an end", got)
 	}
 	go func() { _ = transport.Write([]byte("hello")) }()

@@ -37,15 +37,25 @@ func (s *Session) Done() <-chan struct{} { return s.done }
 
 // Call calls a method and waits for its response, which is decoded into result unless that is nil. params may be nil.
 // The error names the method and wraps an *Error when the browser answered with one, ErrDetached when the session ended
-// first, Conn.Err when the connection ended, and the cause when ctx did.
+// first, a *TooLargeError when the response has more than 256 MiB, Conn.Err when the connection ended, and the cause
+// when ctx did.
 func (s *Session) Call(ctx context.Context, method string, params, result any) error {
 	return s.Send(method, params)(ctx, result)
+}
+
+// CallLimited is Call with a limit for the response, in bytes. The error for a larger one wraps a *TooLargeError.
+func (s *Session) CallLimited(ctx context.Context, limit int, method string, params, result any) error {
+	return s.send(limit, method, params)(ctx, result)
 }
 
 // Send sends a call and returns at once; calls are sent in order. The function that it returns waits for the response
 // as Call does. It may be called once, or not at all.
 func (s *Session) Send(method string, params any) (wait func(ctx context.Context, result any) error) {
-	id, p := s.conn.send(s, method, params)
+	return s.send(maxResponse, method, params)
+}
+
+func (s *Session) send(limit int, method string, params any) (wait func(ctx context.Context, result any) error) {
+	id, p := s.conn.send(s, limit, method, params)
 	return func(ctx context.Context, result any) error {
 		select {
 		case <-p.done:
@@ -68,8 +78,8 @@ func (s *Session) Send(method string, params any) (wait func(ctx context.Context
 }
 
 // send registers a call and queues its message.
-func (c *Conn) send(s *Session, method string, params any) (int64, *pendingCall) {
-	p := &pendingCall{session: s, done: make(chan struct{})}
+func (c *Conn) send(s *Session, limit int, method string, params any) (int64, *pendingCall) {
+	p := &pendingCall{session: s, limit: limit, done: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lastID++

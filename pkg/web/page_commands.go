@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -53,11 +54,18 @@ func webHandleDialog(_ context.Context, p *page, args map[string]any) (tool.Resu
 	return success("dialogs are dismissed from now on"), nil
 }
 
+// maxResult bounds the result of a script, in bytes of JSON.
+const maxResult = 8 << 20
+
 // webEvaluate runs web_evaluate and evaluateJs.
 func webEvaluate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	value, err := p.evaluate(ctx, arguments(args).text("script"))
 	if thrown, ok := errors.AsType[*scriptError](err); ok {
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "the script failed: %s", thrown.text)
+	}
+	if tooLarge, ok := errors.AsType[*cdp.TooLargeError](err); ok {
+		return tool.Result{}, fault.New(fault.ToolFailed, "return less, such as a part of it or its length",
+			"the script returned %d MiB, and at most %d MiB are allowed", tooLarge.Size>>20, tooLarge.Limit>>20)
 	}
 	switch {
 	case errors.Is(asGone(err), errGone):
@@ -96,7 +104,7 @@ func (p *page) evaluate(ctx context.Context, script string) (value string, err e
 	defer func() { p.target.Send("Runtime.releaseObject", map[string]any{"objectId": r.ObjectID}) }()
 	const body = `async function() { return JSON.stringify(await (typeof this === "function" ? this() : this)) }`
 	var called evalResult
-	err = p.target.Call(ctx, "Runtime.callFunctionOn", map[string]any{
+	err = p.target.CallLimited(ctx, maxResult, "Runtime.callFunctionOn", map[string]any{
 		"functionDeclaration": body,
 		"objectId":            r.ObjectID,
 		"returnByValue":       true,
@@ -112,7 +120,7 @@ func (p *page) evaluate(ctx context.Context, script string) (value string, err e
 // run evaluates a script without waiting for the promise that it may return.
 func (p *page) run(ctx context.Context, script string) (remoteObject, error) {
 	var r evalResult
-	err := p.target.Call(ctx, "Runtime.evaluate", map[string]any{
+	err := p.target.CallLimited(ctx, maxResult, "Runtime.evaluate", map[string]any{
 		"expression": script, "userGesture": true, "replMode": true, // allows await, and repeated declarations
 	}, &r)
 	if err == nil {

@@ -147,3 +147,18 @@ func TestCookiesAndStorage(t *testing.T) {
 		b.mustFail("web_applyCookies", []any{"cookiesJson", given}, want)
 	}
 }
+
+func TestEvaluateLimitsResult(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "about:blank")
+	for _, script := range []string{
+		"'x'.repeat(20 << 20)", "() => ['x'.repeat(20 << 20)]",
+		"Promise.resolve('x'.repeat(20 << 20))",
+	} {
+		u.mustFail("web_evaluate", []any{"script", script}, "the script returned 20 MiB, and at most 8 MiB are allowed")
+	}
+	if got := len(u.mustEval("'x'.repeat(7 << 20)")); got != 7<<20 {
+		t.Errorf("%d bytes", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -32,38 +33,43 @@ func (j *JSONLines) Handle(r event.Record) {
 // Err returns the error of the write that failed, if one did.
 func (j *JSONLines) Err() error { return j.err }
 
-// SessionLog keeps the records of one session in a file, the same lines as JSONLines. A goroutine of its own writes them, all that
-// are there at once: no call waits for the disk, and a process that is killed loses what came in its last moment.
+// SessionLog writes the records of one session to a file, as the same lines as JSONLines. Its goroutine writes them, so that no
+// call waits for the disk: in one write when a call has finished, or when no record has come for flushDelay. A process that is
+// killed loses the records of that time.
 type SessionLog struct {
-	file    *os.File
+	file    io.WriteCloser
 	onError func(error)
-	written chan error // the first one, or nil, when all is written
+	written chan error // receives the first error, or nil, when all is written
 
 	mu      sync.Mutex
 	records chan event.Record // nil when closed
 }
 
 const (
-	maxUnwritten = 256      // records; then the session waits for the disk after all
-	maxWrite     = 64 << 10 // bytes, about
+	maxUnwritten = 256      // records; with more, calls wait for the disk
+	maxWrite     = 64 << 10 // bytes in one write, approximately
+	flushDelay   = 50 * time.Millisecond
 )
 
-// NewSessionLog creates the file at path. A log that cannot be written is told to onError once and the run goes on. onError
-// is called from here or from Close, never from Handle: there the stream is busy, and whoever wants to send an event about
-// the error would wait for ever.
+// NewSessionLog creates the file at path. When the log cannot be written, onError is called once and the run continues. It is
+// called from here or from Close, never from Handle: the stream is locked there, so that onError could not emit an event.
 func NewSessionLog(path string, onError func(error)) *SessionLog {
 	file, err := os.Create(path)
 	if err != nil {
 		onError(err)
 		return &SessionLog{}
 	}
+	return startSessionLog(file, onError)
+}
+
+func startSessionLog(file io.WriteCloser, onError func(error)) *SessionLog {
 	records := make(chan event.Record, maxUnwritten)
 	l := &SessionLog{file: file, onError: onError, written: make(chan error, 1), records: records}
 	go func() { l.written <- l.write(records) }()
 	return l
 }
 
-// Handle implements event.Handler. Records that come after Close are dropped.
+// Handle implements event.Handler. It drops records after Close.
 func (l *SessionLog) Handle(r event.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,27 +78,42 @@ func (l *SessionLog) Handle(r event.Record) {
 	}
 }
 
-// write takes records until there are no more, also when they cannot be written: somebody may wait for room.
+// write receives records until the channel is closed, also after an error, because Handle may wait for room.
 func (l *SessionLog) write(records <-chan event.Record) error {
 	var lines []byte
 	var failed error
-	for r := range records {
-		lines = append(lines, recordLine(r)...)
-		if len(records) > 0 && len(lines) < maxWrite {
-			continue
-		}
-		if failed == nil {
+	flush := func() {
+		if len(lines) > 0 && failed == nil {
 			_, failed = l.file.Write(lines)
 		}
 		lines = lines[:0]
 	}
-	if err := l.file.Close(); failed == nil {
-		failed = err
+	idle := time.NewTimer(flushDelay)
+	defer idle.Stop()
+	for {
+		select {
+		case <-idle.C:
+			flush()
+			continue
+		case r, ok := <-records:
+			if !ok {
+				flush()
+				if err := l.file.Close(); failed == nil {
+					failed = err
+				}
+				return failed
+			}
+			lines = append(lines, recordLine(r)...)
+			_, callFinished := r.Event.(event.CallFinished)
+			if callFinished && len(records) == 0 || len(lines) >= maxWrite {
+				flush()
+			}
+			idle.Reset(flushDelay)
+		}
 	}
-	return failed
 }
 
-// Close writes what is left and closes the file. It returns what it tells onError.
+// Close writes the remaining records and closes the file. It returns the error that it passes to onError.
 func (l *SessionLog) Close() error {
 	l.mu.Lock()
 	records := l.records

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -161,6 +162,63 @@ func TestASessionLogIsWrittenWhileItIsOpen(t *testing.T) {
 			<-time.After(time.Millisecond)
 		}
 	}
+}
+
+// countingFile counts writes.
+type countingFile struct {
+	bytes.Buffer
+	writes int
+}
+
+func (c *countingFile) Write(p []byte) (int, error) {
+	c.writes++
+	return c.Buffer.Write(p)
+}
+
+func (c *countingFile) Close() error { return nil }
+
+func TestSessionLogWritesOncePerCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file := &countingFile{}
+		log := startSessionLog(file, func(err error) { t.Error(err) })
+		const calls = 100
+		for range calls {
+			log.Handle(event.Record{Event: event.CallStarted{Call: "1"}})
+			synctest.Wait()
+			log.Handle(event.Record{Event: event.CallFinished{Call: "1"}})
+			synctest.Wait()
+		}
+		if lines := bytes.Count(file.Bytes(), []byte("\n")); lines != 2*calls || file.writes != calls {
+			t.Errorf("%d lines in %d writes for %d calls", lines, file.writes, calls)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSessionLogWritesWhenIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file := &countingFile{}
+		log := startSessionLog(file, func(err error) { t.Error(err) })
+		log.Handle(event.Record{Event: event.StepStarted{}})
+		log.Handle(event.Record{Event: event.CallStarted{}})
+		time.Sleep(flushDelay - 1) //nolint:forbidigo // the time of the test bubble
+		synctest.Wait()
+		if file.writes != 0 {
+			t.Errorf("%d writes before %s", file.writes, flushDelay)
+		}
+		time.Sleep(1) //nolint:forbidigo // the time of the test bubble
+		synctest.Wait()
+		if lines := bytes.Count(file.Bytes(), []byte("\n")); lines != 2 || file.writes != 1 {
+			t.Errorf("%d lines in %d writes", lines, file.writes)
+		}
+		if err := log.Close(); err != nil || file.writes != 1 {
+			t.Errorf("%v, %d writes", err, file.writes)
+		}
+	})
 }
 
 func TestASessionLogThatCannotBeWrittenIsToldOfOnceAndNeverFromHandle(t *testing.T) {

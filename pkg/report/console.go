@@ -310,7 +310,7 @@ func (c *Console) block(p *progress) []string {
 	}
 	lines := append([]string{c.p.strong(p.title) + ":"}, p.held.lines...)
 	if p.held.left > 0 {
-		lines = append(lines, joinNonEmpty(" in ", fmt.Sprintf("  %s %d more lines", c.p.more, p.held.left), c.sessionLog(p.session)))
+		lines = append(lines, joinNonEmpty(" in ", fmt.Sprintf("  %s %d more %s", c.p.more, p.held.left, plural(p.held.left, "line")), c.sessionLog(p.session)))
 	}
 	return lines
 }

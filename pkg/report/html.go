@@ -23,6 +23,7 @@ const (
 	maxAllInner  = 50_000    // and in all
 	maxServerLog = 64 << 10  // bytes at the end of a server's log, or at the beginning of another text file
 	maxPicture   = 8 << 20   // bytes of a picture
+	maxLinked    = 8 << 20   // bytes of another file that can be saved from the page
 	maxFiles     = 400       // kept files of one session that are shown
 	maxAllFiles  = 100 << 20 // bytes of all files, after that none is shown
 )

@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -48,11 +49,16 @@ func (h *HTML) AddSession(dir string) error {
 // keptFile is a file of a session, on a page.
 type keptFile struct {
 	event.Evidence
-	Picture       template.URL // empty for what is none
+	Size          string       // empty when the file cannot be read
+	Picture       template.URL // empty for other files
 	Width, Height int          // of a picture, in pixels
-	Text          excerpt      // empty for what is none
-	Missing       string       // why there is neither
+	Text          excerpt      // empty for other files
+	Link          template.URL // the content of a file that is not shown, or not wholly; may be empty
+	Missing       string       // why nothing of it is shown
 }
+
+// Name returns the name for saving the file.
+func (k keptFile) Name() string { return path.Base(k.File) }
 
 // load reads what there is to show of a file in the session's folder, and of nothing outside of it.
 func (h *HTML) load(dir string, e event.Evidence) keptFile {
@@ -77,16 +83,18 @@ func (h *HTML) load(dir string, e event.Evidence) keptFile {
 	info, err := file.Stat()
 	switch {
 	case err != nil || !info.Mode().IsRegular():
-		kept.Missing = "this is no file"
+		kept.Missing = "this is not a file"
 	case h.files > maxAllFiles:
-		kept.Missing = "the page is full; it is " + bytesText(info.Size()) + " long"
+		kept.Missing = "not shown, because the page is full"
+		kept.Size = bytesText(info.Size())
 	default:
+		kept.Size = bytesText(info.Size())
 		h.read(&kept, file, info.Size())
 	}
 	return kept
 }
 
-// read fills in the picture or the text. What a file is, its content says.
+// read fills in the picture, the text or the link. The content of a file decides, not its name.
 func (h *HTML) read(kept *keptFile, file io.ReadSeeker, size int64) {
 	config, format, err := image.DecodeConfig(file)
 	if err != nil {
@@ -94,7 +102,7 @@ func (h *HTML) read(kept *keptFile, file io.ReadSeeker, size int64) {
 		return
 	}
 	if size > maxPicture {
-		kept.Missing = fmt.Sprintf("a picture of %s is too large for this page", bytesText(size))
+		kept.Missing = "a picture that is too large for this page"
 		return
 	}
 	data, err := readAt(file, 0, size)
@@ -115,14 +123,29 @@ func (h *HTML) readText(kept *keptFile, file io.ReadSeeker, size int64) {
 	}
 	data, err := readAt(file, from, min(size, maxServerLog))
 	if err != nil || bytes.IndexByte(data, 0) >= 0 {
-		kept.Missing = fmt.Sprintf("neither a picture nor a text, %s", bytesText(size))
+		kept.Missing = "neither a picture nor a text"
+		h.link(kept, file, size)
 		return
 	}
 	h.files += int64(len(data))
 	kept.Text.Text = Clean(string(data))
 	if size > int64(len(data)) {
 		kept.Text.Note = fmt.Sprintf("The %s %s of %s.", part, bytesText(int64(len(data))), bytesText(size))
+		h.link(kept, file, size)
 	}
+}
+
+// link fills in the link to a file that is not shown wholly, unless it is too large for the page.
+func (h *HTML) link(kept *keptFile, file io.ReadSeeker, size int64) {
+	if size > maxLinked || h.files+size > maxAllFiles {
+		return
+	}
+	data, err := readAt(file, 0, size)
+	if err != nil {
+		return
+	}
+	h.files += size
+	kept.Link = template.URL("data:application/octet-stream;base64," + base64.StdEncoding.EncodeToString(data))
 }
 
 func readAt(file io.ReadSeeker, from, n int64) ([]byte, error) {

@@ -154,31 +154,34 @@ func TestAPageShowsFilesOfTheSessionsFolderOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := NewHTML(logs)
-	for name, tt := range map[string]struct{ missing, text, note string }{
+	for name, tt := range map[string]struct{ missing, text, note, link string }{
 		"a.png":                   {},
 		"a.txt":                   {text: "a text"},
-		"a.bin":                   {missing: "neither a picture nor a text, 8 bytes"},
+		"a.bin":                   {missing: "neither a picture nor a text", link: "AAFiaW5hcnk="},
 		"page.html":               {text: "<script>hacked</script>"},
-		"large.png":               {missing: "a picture of 8.0 MB is too large for this page"},
-		"large.txt":               {text: strings.Repeat("begin ", 20_000)[:maxServerLog], note: "The first 64 KB of 117 KB."},
-		"subprocess_stderr_a.log": {text: strings.Repeat("x", maxServerLog-7) + "the end", note: "The last 64 KB of 64 KB."},
+		"large.png":               {missing: "a picture that is too large for this page"},
+		"large.txt":               {text: strings.Repeat("begin ", 20_000)[:maxServerLog], note: "The first 64 KB of 117 KB.", link: "…"},
+		"subprocess_stderr_a.log": {text: strings.Repeat("x", maxServerLog-7) + "the end", note: "The last 64 KB of 64 KB.", link: "…"},
 		"../secret.txt":           {missing: "the file is not there, or cannot be read"},
 		"link.txt":                {missing: "the file is not there, or cannot be read"},
 		"/etc/hostname":           {missing: "the file is not there, or cannot be read"},
 		"gone.png":                {missing: "the file is not there, or cannot be read"},
-		".":                       {missing: "this is no file"},
+		".":                       {missing: "this is not a file"},
 		"":                        {missing: "the file is not there, or cannot be read"},
 	} {
 		got := h.load(dir, event.Evidence{File: name})
 		if got.Missing != tt.missing || got.Text.Text != tt.text || got.Text.Note != tt.note || (name == "a.png") != (got.Picture != "") {
 			t.Errorf("%q: missing %q, text %.80q, note %q, picture %.20q", name, got.Missing, got.Text.Text, got.Text.Note, got.Picture)
 		}
+		if link, ok := strings.CutPrefix(string(got.Link), "data:application/octet-stream;base64,"); ok != (tt.link != "") || tt.link != "…" && link != tt.link {
+			t.Errorf("%q: link %.80q, want %s", name, got.Link, tt.link)
+		}
 	}
 	if got := h.load("", event.Evidence{File: "a.txt"}); got.Missing == "" {
 		t.Error("a session without a folder has a file")
 	}
 	h.files = maxAllFiles + 1
-	if got := h.load(dir, event.Evidence{File: "a.txt"}); got.Missing != "the page is full; it is 6 bytes long" {
+	if got := h.load(dir, event.Evidence{File: "a.txt"}); got.Missing != "not shown, because the page is full" || got.Size != "6 bytes" {
 		t.Errorf("a full page: %+v", got)
 	}
 }
@@ -337,4 +340,41 @@ func FuzzAnyLogOfASessionMakesAPageOrAnError(f *testing.F) {
 			t.Error("the page has no end")
 		}
 	})
+}
+
+func TestPageShowsFilesOfCalls(t *testing.T) {
+	t.Parallel()
+	logs := t.TempDir()
+	writeFile(t, filepath.Join(logs, "s", "calls", "shot.png"), picture(t, 3, 2))
+	writeFile(t, filepath.Join(logs, "s", "calls", "data.bin"), []byte("\x00\x01binary"))
+	writeFile(t, filepath.Join(logs, "s", "calls", "result.txt"), []byte(strings.Repeat("all of it ", 10_000)))
+	h := NewHTML(logs)
+	e := event.NewStream(newClock().now, nothingSecret(), h).Session("s", "a.trail.yaml", nil)
+	e.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A"})
+	e.Emit(event.StepStarted{Index: 1, Of: 1, Text: "look", Kind: "step"})
+	for _, call := range []string{"1", "1.1"} {
+		e.Emit(event.CallStarted{Call: call, Tool: "look" + call})
+		for _, file := range []string{"calls/shot.png", "calls/data.bin", "calls/result.txt"} {
+			e.Emit(event.Evidence{File: file, Title: call + " " + file, Step: 1, Call: call})
+		}
+	}
+	e.Emit(event.CallFinished{Call: "1.1", Tool: "look1.1", OK: true})
+	e.Emit(event.CallFinished{Call: "1", Tool: "look1", OK: true})
+	page := string(pageBytes(t, h))
+	outer, inner := strings.Index(page, ">look1<"), strings.Index(page, ">look1.1<")
+	if outer < 0 || inner < outer {
+		t.Fatalf("calls at %d and %d", outer, inner)
+	}
+	for call, part := range map[string]string{"1": page[outer:inner], "1.1": page[inner:]} {
+		for _, want := range []string{
+			`<img src="data:image/png;base64,`, "<figcaption>" + call + " calls/shot.png</figcaption>",
+			`<p class="file">` + call + ` calls/data.bin <a href="data:application/octet-stream;base64,AAFiaW5hcnk=" download="data.bin">` +
+				`calls/data.bin</a> <span class="dim">8 bytes</span></p>`,
+			call + ` calls/result.txt <span class="dim">calls/result.txt, 98 KB</span>`, "The first 64 KB of 98 KB.", `download="result.txt">`,
+		} {
+			if strings.Count(part, want) != 1 {
+				t.Errorf("call %s: %d times %s", call, strings.Count(part, want), want)
+			}
+		}
+	}
 }

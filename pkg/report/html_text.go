@@ -37,6 +37,8 @@ func line(s string) string { return oneLine(head(s, maxLine)) }
 // bytesText writes a size for people.
 func bytesText(n int64) string {
 	switch {
+	case n == 1:
+		return "1 byte"
 	case n < 1000:
 		return fmt.Sprintf("%d bytes", n)
 	case n < 1000<<10:

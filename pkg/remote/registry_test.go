@@ -14,9 +14,10 @@ func registryHandler(t *testing.T) http.Handler {
 	t.Helper()
 	srv := goTools(t)
 	const uri = "trailblaze://registry"
-	srv.AddResource(&mcp.Resource{URI: uri, Name: "registry"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, Text: `{"tools":{}}`}}}, nil
-	})
+	srv.AddResource(&mcp.Resource{URI: uri, Name: "registry"},
+		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, Text: `{"tools":{}}`}}}, nil
+		})
 	return mcp.NewStreamableHTTPHandler(always(srv), nil)
 }
 
@@ -29,9 +30,15 @@ func TestFailedRegistryReadIsAWarning(t *testing.T) {
 		"nothing is wrong":          {nil, ""},
 		"dropped":                   {dropConnection, " was lost: it was closed before the response"},
 		"dropped within a response": {dropStream, " was lost: it was closed before the response"},
-		"the session is unknown":    {status(404, "session not found"), "the server does not know the session any more"},
-		"500":                       {status(500, "out of luck"), "500 Internal Server Error: out of luck"},
-		"a page":                    {respond(200, "text/html", "<title>Sorry</title>").ServeHTTP, "is not an MCP server"},
+		"the session is unknown": {
+			status(404, "session not found"),
+			"the server does not know the session any more",
+		},
+		"500": {status(500, "out of luck"), "500 Internal Server Error: out of luck"},
+		"a page": {
+			respond(200, "text/html", "<title>Sorry</title>").ServeHTTP,
+			"is not an MCP server",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +51,9 @@ func TestFailedRegistryReadIsAWarning(t *testing.T) {
 			if tt.warning != "" {
 				want = ""
 			}
-			if got != want || strings.Contains(r.String(), "did not provide trailblaze://registry: ") != (tt.warning != "") || !strings.Contains(r.String(), tt.warning) {
+			if got != want || strings.Contains(r.String(),
+				"did not provide trailblaze://registry: ") != (tt.warning != "") ||
+				!strings.Contains(r.String(), tt.warning) {
 				t.Errorf("registry %q, log:\n%s", got, r)
 			}
 			if echoed := r.call(t, "echo", map[string]any{"text": "one"}); echoed.Text != "one" {
@@ -62,10 +71,13 @@ func TestListReconnects(t *testing.T) {
 		want        string // of the error; empty when it works
 		connections int
 	}{
-		"the session is unknown":       {status(404, "session not found"), 1, "", 2},
-		"dropped":                      {dropConnection, 1, "", 2},
-		"the session is unknown twice": {status(404, "session not found"), 2, `server "team": tools/list: the server does not know the session any more`, 3},
-		"500":                          {status(500, "out of luck"), 1, "500 Internal Server Error: out of luck", 1},
+		"the session is unknown": {status(404, "session not found"), 1, "", 2},
+		"dropped":                {dropConnection, 1, "", 2},
+		"the session is unknown twice": {
+			status(404, "session not found"), 2,
+			`server "team": tools/list: the server does not know the session any more`, 3,
+		},
+		"500": {status(500, "out of luck"), 1, "500 Internal Server Error: out of luck", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

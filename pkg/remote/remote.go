@@ -1,11 +1,11 @@
-// Package remote connects to tool servers over HTTP: one with a URL that others run, or one process of ours that several
-// sessions share. It provides a link, as pkg/spawn does for a child process.
+// Package remote connects to tool servers over HTTP: one with a URL that others run, or one process of ours that
+// several sessions share. It provides a link, as pkg/stdio does for a child process.
 //
-// It supports streamable HTTP, and the older HTTP with SSE for servers that do not. docs/decisions/0005-shared-remote-many.md
-// says why it does not use the SDK's client transports.
+// It supports streamable HTTP, and the older HTTP with SSE for servers that do not.
+// docs/decisions/0005-shared-remote-many.md says why it does not use the SDK's client transports.
 //
-// It does not know what messages mean, apart from the handshake, whose results HTTP repeats in headers, and it does not know
-// sessions of trails. It never starts or stops the server behind a URL, and sends its headers to no other host.
+// It does not know what messages mean, apart from the handshake, whose results HTTP repeats in headers, and it does not
+// know sessions of trails. It never starts or stops the server behind a URL, and sends its headers to no other host.
 //
 // A [Link] may be used from any goroutine. When [Link.Stop] returns, its connections are closed.
 package remote
@@ -42,8 +42,8 @@ type timing struct {
 func defaultTiming() timing {
 	return timing{
 		connect: 10 * time.Second,
-		// Shorter than that of servers (5 s in node and uvicorn), because a request that is sent while the server closes the
-		// connection is lost.
+		// Shorter than that of servers (5 s in node and uvicorn), because a request that is sent while the server
+		// closes the connection is lost.
 		idle:     2 * time.Second,
 		delete:   2 * time.Second,
 		drain:    time.Second,
@@ -87,22 +87,25 @@ type Link struct {
 	failure   *fault.Error // how it ended by itself
 	sessionID string       // assigned by the server; may be empty
 	version   string       // of the protocol, from the handshake
-	endpoint  *url.URL     // of HTTP with SSE: where messages are sent, while all responses arrive in one stream; else nil
+	// endpoint is where messages are sent in HTTP with SSE, while all responses arrive in one stream; nil in streamable HTTP.
+	endpoint *url.URL
 }
 
-// Open returns a link. It sends nothing before the first message is written, so an unreachable server fails the handshake.
-// The error is a *fault.Error about the URL or the headers.
+// Open returns a link. It sends nothing before the first message is written, so an unreachable server fails the
+// handshake. The error is a *fault.Error about the URL or the headers.
 func Open(ctx context.Context, spec Spec) (*Link, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.Wrap(fault.Cancelled, err, "", "cancelled")
 	}
 	u, err := url.Parse(spec.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fault.New(fault.Config, "write http://HOST:PORT/PATH or https://HOST/PATH", "its url is not the URL of a server")
+		return nil, fault.New(fault.Config, "write http://HOST:PORT/PATH or https://HOST/PATH",
+			"its url is not the URL of a server")
 	}
 	for name, value := range spec.Headers {
 		if strings.ContainsAny(name+value, "\r\n\x00") {
-			return nil, fault.New(fault.Config, "does a variable in it contain a line break?", "its header %q cannot be sent", name)
+			return nil, fault.New(fault.Config, "does a variable in it contain a line break?",
+				"its header %q cannot be sent", name)
 		}
 	}
 	if spec.Log == nil {
@@ -114,7 +117,8 @@ func Open(ctx context.Context, spec Spec) (*Link, error) {
 	}
 	l := &Link{
 		spec: spec, url: u, client: newClient(u, spec.Proxy, limits), timing: limits,
-		messages: make(chan jsonrpc.Message, messageBuffer), firstMessage: make(chan struct{}), done: make(chan struct{}),
+		messages: make(chan jsonrpc.Message, messageBuffer), firstMessage: make(chan struct{}),
+		done: make(chan struct{}),
 	}
 	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return l, nil

@@ -38,7 +38,11 @@ func serve(t *testing.T, file, path string, env ...string) *program {
 	if _, err := os.Stat(bun); err != nil {
 		t.Fatalf("%v: run make deps", err)
 	}
-	p := &program{logRecorder: &logRecorder{}, cmd: exec.CommandContext(context.WithoutCancel(t.Context()), bun, "run", "--no-install", file), exited: make(chan struct{})}
+	p := &program{
+		logRecorder: &logRecorder{},
+		cmd:         exec.CommandContext(context.WithoutCancel(t.Context()), bun, "run", "--no-install", file),
+		exited:      make(chan struct{}),
+	}
 	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
 	p.cmd.Stderr = p
 	out, err := p.cmd.StdoutPipe()
@@ -91,7 +95,9 @@ func goTools(t *testing.T) *mcp.Server {
 			_ = session.Close()
 		}
 	})
-	add := func(name string, run func(ctx context.Context, req *mcp.CallToolRequest, args map[string]any) (*mcp.CallToolResult, error)) {
+	add := func(name string, run func(ctx context.Context, req *mcp.CallToolRequest,
+		args map[string]any) (*mcp.CallToolResult, error),
+	) {
 		advertised := &mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}
 		srv.AddTool(advertised, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			var args map[string]any
@@ -112,7 +118,10 @@ func goTools(t *testing.T) *mcp.Server {
 				headers[strings.ToLower(name)] = values[0]
 			}
 		}
-		out.StructuredContent = map[string]any{"context": args["_trailblazeContext"], "meta": req.Params.Meta, "headers": headers}
+		out.StructuredContent = map[string]any{
+			"context": args["_trailblazeContext"], "meta": req.Params.Meta,
+			"headers": headers,
+		}
 		return out, nil
 	})
 	add("fail", func(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallToolResult, error) {
@@ -123,7 +132,8 @@ func goTools(t *testing.T) *mcp.Server {
 	add("crawl", func(ctx context.Context, req *mcp.CallToolRequest, _ map[string]any) (*mcp.CallToolResult, error) {
 		for step := 1; step <= 3; step++ {
 			err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-				ProgressToken: req.Params.GetProgressToken(), Progress: float64(step), Total: 3, Message: fmt.Sprintf("step %d", step),
+				ProgressToken: req.Params.GetProgressToken(), Progress: float64(step), Total: 3,
+				Message: fmt.Sprintf("step %d", step),
 			})
 			if err != nil {
 				return nil, err

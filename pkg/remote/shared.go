@@ -43,7 +43,8 @@ func (s SharedSpec) startupTimeout() time.Duration {
 	return cmp.Or(s.StartupTimeout, defaultStartupTimeout)
 }
 
-// Pool starts processes that serve HTTP, and opens links to them. It may be used from any goroutine, and must be closed.
+// Pool starts processes that serve HTTP, and opens links to them. It may be used from any goroutine, and must be
+// closed.
 type Pool struct {
 	supervisor *spawn.Supervisor
 	wg         sync.WaitGroup // every goroutine of the pool; added to only under mu, while not closed
@@ -71,8 +72,8 @@ func NewPool(supervisor *spawn.Supervisor) *Pool {
 	return &Pool{supervisor: supervisor, processes: map[string]*sharedProcess{}}
 }
 
-// Open returns a link to the process with a key. The process is started if there is none that runs; ctx bounds only this
-// caller's wait for that. The error is a *fault.Error that says why the process does not respond.
+// Open returns a link to the process with a key. The process is started if there is none that runs; ctx bounds only
+// this caller's wait for that. The error is a *fault.Error that says why the process does not respond.
 func (p *Pool) Open(ctx context.Context, key string, spec SharedSpec) (*SharedLink, error) {
 	sp, err := p.get(ctx, key, spec)
 	if err != nil {
@@ -89,7 +90,8 @@ func (p *Pool) Open(ctx context.Context, key string, spec SharedSpec) (*SharedLi
 	return p.link(ctx, sp)
 }
 
-// Close stops all processes at once. Nothing is started any more. The error is a *fault.Error: a process cannot be stopped.
+// Close stops all processes at once. Nothing is started any more. The error is a *fault.Error: a process cannot be
+// stopped.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -116,7 +118,8 @@ func (p *Pool) Close(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// get returns the process with a key, and begins to start it if needed. All callers share the start, so ctx does not end it.
+// get returns the process with a key, and begins to start it if needed. All callers share the start, so ctx does not
+// end it.
 func (p *Pool) get(ctx context.Context, key string, spec SharedSpec) (*sharedProcess, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +161,8 @@ func (p *Pool) stopUnresponsive(ctx context.Context, sp *sharedProcess) {
 		return
 	}
 	sp.unresponsive = true
-	p.wg.Go(func() { _ = sp.process.Stop(context.WithoutCancel(ctx)) }) // the supervisor reports processes that cannot be stopped
+	// the supervisor reports processes that cannot be stopped
+	p.wg.Go(func() { _ = sp.process.Stop(context.WithoutCancel(ctx)) })
 }
 
 // unusable reports whether another process has to be started. The caller holds Pool.mu.
@@ -253,24 +257,28 @@ func (sp *sharedProcess) awaitResponse(ctx context.Context) *fault.Error {
 		case sp.url = <-responses:
 			return nil
 		case <-stdio:
-			return fault.New(fault.Server, flagsHint, "it does not support %s: it responds on stdout, like a server for one device", flags)
+			return fault.New(fault.Server, flagsHint,
+				"it does not support %s: it responds on stdout, like a server for one device", flags)
 		case <-sp.process.Done():
-			return fault.New(fault.Server, "", "started with %s, it exited before it responded: %s", flags, sp.exitError().Message)
+			return fault.New(fault.Server, "", "started with %s, it exited before it responded: %s", flags,
+				sp.exitError().Message)
 		case <-ctx.Done():
 			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for it to respond")
 			}
 			return fault.New(fault.Server, flagsHint+"; startupTimeout in its entry sets the limit",
-				"timeout: started with %s, it does not respond at %s within %s, the limit for starting", flags, sp.port.base()+"/mcp", sp.startupTimeout())
+				"timeout: started with %s, it does not respond at %s within %s, the limit for starting", flags,
+				sp.port.base()+"/mcp", sp.startupTimeout())
 		case <-notice.C:
-			sp.Process.Log("warn", fmt.Sprintf("has not responded at %s/mcp for %s; waiting up to %s", sp.port.base(), startNotice, sp.startupTimeout()),
+			sp.Process.Log("warn", fmt.Sprintf("has not responded at %s/mcp for %s; waiting up to %s", sp.port.base(),
+				startNotice, sp.startupTimeout()),
 				"startupTimeout in its entry sets the limit")
 		}
 	}
 }
 
-// respondsOnStdio sends initialize over stdio, and reports whether the process responds there. One that serves HTTP does not
-// read its stdin.
+// respondsOnStdio sends initialize over stdio, and reports whether the process responds there. One that serves HTTP
+// does not read its stdin.
 func respondsOnStdio(ctx context.Context, process *stdio.Link) bool {
 	conn, err := process.Transport().Connect(ctx)
 	if err != nil {
@@ -327,8 +335,8 @@ type SharedLink struct {
 // StoppedServer reports whether Stop has stopped a process that had responded to others before.
 func (l *SharedLink) StoppedServer() bool { return l.stoppedProcess.Load() }
 
-// Stop ends the session. If the process has sent nothing for as long as a start may take, it is stopped as well, because it
-// would not respond to anyone.
+// Stop ends the session. If the process has sent nothing for as long as a start may take, it is stopped as well,
+// because it would not respond to anyone.
 func (l *SharedLink) Stop(ctx context.Context) error {
 	select {
 	case <-l.FirstMessage():
@@ -371,12 +379,12 @@ type sharedConnection struct {
 	deadline time.Time // until when an exit is waited for; zero before the first lost connection
 }
 
-// exitTimeout is how long a process that closed its connections may take to exit: node frees its memory first, which takes
-// seconds on a busy machine.
+// exitTimeout is how long a process that closed its connections may take to exit: node frees its memory first, which
+// takes seconds on a busy machine.
 const exitTimeout = 10 * time.Second
 
-// Read implements mcp.Connection. If the process exits, it does not return the errors of requests whose connection was lost,
-// but io.EOF.
+// Read implements mcp.Connection. If the process exits, it does not return the errors of requests whose connection was
+// lost, but io.EOF.
 func (c *sharedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
 	select {
@@ -384,7 +392,8 @@ func (c *sharedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.l.shared.responded.Store(true)
 	default:
 	}
-	if response, isResponse := msg.(*jsonrpc.Response); err == nil && isResponse && hasNoConnection(response) && c.awaitExit() {
+	if response, isResponse := msg.(*jsonrpc.Response); err == nil && isResponse && hasNoConnection(response) &&
+		c.awaitExit() {
 		return c.Read(ctx)
 	}
 	return msg, err

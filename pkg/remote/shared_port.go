@@ -12,8 +12,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// The range of ports is below those that systems assign (Linux from 32768, others from 49152), so that no other process is
-// assigned one of ours before the server listens on it.
+// The range of ports is below those that systems assign (Linux from 32768, others from 49152), so that no other process
+// is assigned one of ours before the server listens on it.
 const (
 	firstPort = 20000
 	lastPort  = 32767
@@ -39,8 +39,8 @@ func reservePort(ctx context.Context) (*port, error) {
 	return nil, fault.Wrap(fault.Server, last, "is the loopback interface up?", "finding a free port")
 }
 
-// tryPort reserves a port if any server can listen on it. It checks without SO_REUSEADDR, because without it a server cannot
-// use a port whose last connection was closed within a minute.
+// tryPort reserves a port if any server can listen on it. It checks without SO_REUSEADDR, because without it a server
+// cannot use a port whose last connection was closed within a minute.
 func tryPort(ctx context.Context, number int) (*port, error) {
 	reservation, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
 	if err != nil {
@@ -69,12 +69,13 @@ const (
 	maxPause = 50 * time.Millisecond
 )
 
-// awaitServer sends requests until an HTTP server responds at the port, and returns the URL of MCP. It returns "" if ctx ends
-// first.
+// awaitServer sends requests until an HTTP server responds at the port, and returns the URL of MCP. It returns "" if
+// ctx ends first.
 func (p *port) awaitServer(ctx context.Context, token string) string {
 	client := &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this process
+		Transport: &http.Transport{DisableKeepAlives: true},
+		// the token is for this process
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	base := p.base()
 	for pause := minPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
@@ -95,7 +96,8 @@ func (p *port) awaitServer(ctx context.Context, token string) string {
 	return ""
 }
 
-// ping sends a ping. responded reports whether a server responds at all; accepted, whether it accepts messages at the URL.
+// ping sends a ping. responded reports whether a server responds at all; accepted, whether it accepts messages at the
+// URL.
 func ping(ctx context.Context, client *http.Client, url, token string) (accepted, responded bool) {
 	message := strings.NewReader(`{"jsonrpc":"2.0","id":"trailblaze","method":"ping"}`)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, message)

@@ -118,8 +118,12 @@ func (f *testPool) python(first, program string) SharedSpec {
 	if err := os.WriteFile(file, []byte("import os, signal, sys, time\n"+first+program), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
-	env := append(os.Environ(), "PYTHONPATH="+sdk, "PYTHONDONTWRITEBYTECODE=1", "TRAILBLAZE_SESSION_ID=shared", f.marker)
-	return SharedSpec{Process: stdio.Spec{Spec: spawn.Spec{Name: "hosted", Command: "python3", Args: []string{file}, Dir: f.dir, Env: env}}}
+	env := append(os.Environ(), "PYTHONPATH="+sdk, "PYTHONDONTWRITEBYTECODE=1", "TRAILBLAZE_SESSION_ID=shared",
+		f.marker)
+	return SharedSpec{Process: stdio.Spec{Spec: spawn.Spec{
+		Name: "hosted", Command: "python3", Args: []string{file},
+		Dir: f.dir, Env: env,
+	}}}
 }
 
 // start opens a link to a program and completes the handshake.
@@ -174,7 +178,8 @@ func TestConcurrentOpensShareOneProcess(t *testing.T) {
 		})
 	}
 	all.Wait()
-	pids = append(pids, f.mustStart(f.config(what)).call(t, "pid", nil).Text) // stopping a link does not stop the process
+	// stopping a link does not stop the process
+	pids = append(pids, f.mustStart(f.config(what)).call(t, "pid", nil).Text)
 	if slices.Sort(pids); len(slices.Compact(pids)) != 1 {
 		t.Errorf("process ids %q", pids)
 	}
@@ -192,7 +197,8 @@ func TestExitOfTheProcessEndsItsLinks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err := one.Call(ctx, tool.Call{Tool: "die"})
-	if err == nil || fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), `crashed during tool "die": exited with code 7`) {
+	if err == nil || fault.KindOf(err) != fault.Crashed ||
+		!strings.Contains(err.Error(), `crashed during tool "die": exited with code 7`) {
 		t.Errorf("the pending call: %v", err)
 	}
 	select {
@@ -358,8 +364,8 @@ if len(open("ports").readlines()) <= %d:
 	}
 }
 
-// sessionServer is a server that counts its sessions, knows only the last one, and forgets it when its tool forget is called. With ONE
-// it accepts only one.
+// sessionServer is a server that counts its sessions, knows only the last one, and forgets it when its tool forget is
+// called. With ONE it accepts only one.
 const sessionServer = exitAtEOF + `
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -431,7 +437,8 @@ func TestProcessWithOneTransportGetsAHint(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err := f.start(ctx, what)
-	if err == nil || !strings.Contains(err.Error(), "Server already initialized") || !strings.Contains(err.Error(), "its url is http://127.0.0.1:") {
+	if err == nil || !strings.Contains(err.Error(), "Server already initialized") ||
+		!strings.Contains(err.Error(), "its url is http://127.0.0.1:") {
 		t.Fatalf("a second session: %v", err)
 	}
 	if hint := fault.As(err).Hint; !strings.Contains(hint, "one transport for all clients") {
@@ -456,13 +463,18 @@ HTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler).serve_forever()
 func TestTokenIsNotSentToAnotherHost(t *testing.T) {
 	t.Parallel()
 	f := newTestPool(t)
-	elsewhere := listen(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) }))
+	elsewhere := listen(t, http.HandlerFunc(func(_ http.ResponseWriter,
+		r *http.Request,
+	) {
+		t.Errorf("%s %s", r.Method, r.URL)
+	}))
 	what := f.python(fmt.Sprintf("ELSEWHERE = %q\n", elsewhere.URL), redirectServer)
 	what.Token = "sesame"
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err := f.start(ctx, what)
-	if err == nil || !strings.Contains(err.Error(), "which is another host") || strings.Contains(fault.As(err).Hint, "url:") {
+	if err == nil || !strings.Contains(err.Error(), "which is another host") ||
+		strings.Contains(fault.As(err).Hint, "url:") {
 		t.Errorf("Start: %v", err)
 	}
 }

@@ -57,9 +57,10 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write implements mcp.Connection. It does not wait for the response to a request, which is read like any other message; a
-// failure to send the request is read as a response, too. Notifications and responses have been received by the server when
-// it returns, so that the next message does not overtake them; if the server rejects one, the session continues.
+// Write implements mcp.Connection. It does not wait for the response to a request, which is read like any other
+// message; a failure to send the request is read as a response, too. Notifications and responses have been received by
+// the server when it returns, so that the next message does not overtake them; if the server rejects one, the session
+// continues.
 func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {

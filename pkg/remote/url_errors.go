@@ -35,7 +35,8 @@ func (e *transportError) Unwrap() error { return e.cause }
 // Disconnected reports whether the session cannot be used any more, so that a new one is worth trying.
 func (e *transportError) Disconnected() bool { return e.disconnected }
 
-// MaybeExecuted reports whether the server may have executed the request. Otherwise it has not received or has rejected it.
+// MaybeExecuted reports whether the server may have executed the request. Otherwise it has not received or has rejected
+// it.
 func (e *transportError) MaybeExecuted() bool { return e.maybeExecuted }
 
 const (
@@ -67,7 +68,8 @@ func (l *Link) unreachable(err error) *transportError {
 	why, hint := l.connectFailure(err)
 	hint = l.hint(hint, hintLost)
 	return &transportError{
-		cause:        fault.New(fault.Server, hint, "%s cannot be reached at %s: %s", withoutSecrets(l.url), address(l.url), why),
+		cause: fault.New(fault.Server, hint, "%s cannot be reached at %s: %s", withoutSecrets(l.url),
+			address(l.url), why),
 		disconnected: true, noConnection: true,
 	}
 }
@@ -101,7 +103,8 @@ func (l *Link) connectionLost(err error) *transportError {
 		hint = "if the server expects HTTPS, " + hintHTTPS
 	}
 	return &transportError{
-		cause:        fault.New(fault.Server, hint, "the connection to %s was lost: %s", withoutSecrets(l.url), plainError(err)),
+		cause: fault.New(fault.Server, hint, "the connection to %s was lost: %s", withoutSecrets(l.url),
+			plainError(err)),
 		disconnected: true, maybeExecuted: true, noConnection: true,
 	}
 }
@@ -112,7 +115,8 @@ func (l *Link) redirected(err error) *transportError {
 		return nil
 	}
 	return &transportError{
-		cause: fault.New(fault.Server, l.hint("write the final URL into url in its entry; its headers are sent to that host only", hintShared),
+		cause: fault.New(fault.Server,
+			l.hint("write the final URL into url in its entry; its headers are sent to that host only", hintShared),
 			"%s %s", withoutSecrets(l.url), redirect),
 		disconnected: true,
 	}
@@ -126,7 +130,8 @@ func (l *Link) statusError(resp *http.Response, text string) *transportError {
 		return l.expectsHTTPS()
 	case l.isSessionUnknown(resp, text):
 		return &transportError{
-			cause:        fault.New(fault.Server, hintLost, "the server does not know the session any more: it answers %s", status),
+			cause: fault.New(fault.Server, hintLost,
+				"the server does not know the session any more: it answers %s", status),
 			disconnected: true,
 		}
 	case isUnauthorized(resp):
@@ -138,12 +143,14 @@ func (l *Link) statusError(resp *http.Response, text string) *transportError {
 		}
 	case resp.StatusCode == http.StatusProxyAuthRequired:
 		return &transportError{
-			cause:        fault.New(fault.PermissionDenied, "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY", "a proxy answers %s", status),
+			cause: fault.New(fault.PermissionDenied, "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY",
+				"a proxy answers %s", status),
 			disconnected: true,
 		}
 	}
 	return &transportError{
-		cause:         fault.New(fault.Server, statusHint(resp), "%s answers %s%s", withoutSecrets(l.url), status, excerpt(resp, text)),
+		cause: fault.New(fault.Server, statusHint(resp), "%s answers %s%s", withoutSecrets(l.url), status,
+			excerpt(resp, text)),
 		maybeExecuted: true,
 	}
 }
@@ -171,8 +178,8 @@ func statusHint(resp *http.Response) string {
 	return hint
 }
 
-// noMCP returns the error of a server that supports neither transport, or of one that rejected the session with a JSON-RPC
-// error. sseErr is why HTTP with SSE failed.
+// noMCP returns the error of a server that supports neither transport, or of one that rejected the session with a
+// JSON-RPC error. sseErr is why HTTP with SSE failed.
 func (l *Link) noMCP(rejected *transportError, sseErr error, rpc *jsonrpc.Error) *transportError {
 	if rpc != nil || rejected.cause.Hint == hintHTTPS {
 		if rpc != nil {
@@ -199,18 +206,21 @@ func (l *Link) unexpectedType(resp *http.Response) *transportError {
 	text := readStart(resp)
 	switch kind := mediaType(resp); {
 	case isPage(resp, text):
-		return l.notMCP(statusText(resp) + " with a web page instead of a message, such as a login page" + excerpt(resp, text))
+		return l.notMCP(statusText(resp) + " with a web page instead of a message, such as a login page" +
+			excerpt(resp, text))
 	case text == "":
 		return l.notMCP("its response is empty (" + statusText(resp) + ")")
 	default:
-		return l.notMCP(fmt.Sprintf("its response has the type %q, and is not a JSON-RPC message%s", kind, excerpt(resp, text)))
+		return l.notMCP(fmt.Sprintf("its response has the type %q, and is not a JSON-RPC message%s", kind,
+			excerpt(resp, text)))
 	}
 }
 
 // notMCP returns the error of a response that violates the protocol.
 func (l *Link) notMCP(what string) *transportError {
 	return &transportError{
-		cause:         fault.New(fault.ProtocolError, l.hint(hintPath, hintShared), "%s is not an MCP server: %s", withoutSecrets(l.url), what),
+		cause: fault.New(fault.ProtocolError, l.hint(hintPath, hintShared), "%s is not an MCP server: %s",
+			withoutSecrets(l.url), what),
 		maybeExecuted: true,
 	}
 }
@@ -254,7 +264,8 @@ func excerpt(resp *http.Response, text string) string {
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.TrimSpace(line)
-	repeatsStatus := strings.EqualFold(line, statusText(resp)) || strings.EqualFold(line, http.StatusText(resp.StatusCode))
+	repeatsStatus := strings.EqualFold(line, statusText(resp)) ||
+		strings.EqualFold(line, http.StatusText(resp.StatusCode))
 	if line == "" || !isSuccess(resp) && repeatsStatus {
 		return ""
 	}
@@ -279,10 +290,12 @@ func (l *Link) connectFailure(err error) (why, hint string) {
 		return "its certificate is signed by an authority that this machine does not trust",
 			"SSL_CERT_FILE names a file with additional trusted authorities"
 	case errors.As(err, &name):
-		return fmt.Sprintf("its certificate is for another name (%s)", plainError(name)), "use the name in the certificate in url in its entry"
+		return fmt.Sprintf("its certificate is for another name (%s)", plainError(name)),
+			"use the name in the certificate in url in its entry"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Sprintf("its certificate is not valid now (%s to %s)",
-			invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly)), "renew it, or correct the clock"
+				invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly)),
+			"renew it, or correct the clock"
 	case errors.As(err, &noTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not use TLS", "use http:// in url if that is intended"
 	case errors.As(err, &dns) && dns.IsNotFound:

@@ -36,10 +36,19 @@ func TestCertificateErrors(t *testing.T) {
 		tls  *tls.Config
 		want string // empty when it works
 	}{
-		"trusted":      {s.URL, &tls.Config{RootCAs: trusted}, ""},
-		"another name": {strings.Replace(s.URL, "127.0.0.1", "localhost", 1), &tls.Config{RootCAs: trusted}, "its certificate is for another name"},
-		"expired":      {s.URL, &tls.Config{RootCAs: trusted, Time: later}, "its certificate is not valid now (1970-01-01 to 2084-01-29)"},
-		"not trusted":  {s.URL, &tls.Config{RootCAs: x509.NewCertPool()}, "its certificate is signed by an authority that this machine does not trust"},
+		"trusted": {s.URL, &tls.Config{RootCAs: trusted}, ""},
+		"another name": {
+			strings.Replace(s.URL, "127.0.0.1", "localhost", 1), &tls.Config{RootCAs: trusted},
+			"its certificate is for another name",
+		},
+		"expired": {
+			s.URL, &tls.Config{RootCAs: trusted, Time: later},
+			"its certificate is not valid now (1970-01-01 to 2084-01-29)",
+		},
+		"not trusted": {
+			s.URL, &tls.Config{RootCAs: x509.NewCertPool()},
+			"its certificate is signed by an authority that this machine does not trust",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,10 +76,13 @@ func TestConnectFailures(t *testing.T) {
 	t.Parallel()
 	l := &Link{timing: defaultTiming()}
 	for want, err := range map[string]error{
-		`unknown host "nosuch.example"`: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "nosuch.example", IsNotFound: true}},
-		"connection refused":            &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
-		"no connection within 10s":      &net.OpError{Op: "dial", Err: context.DeadlineExceeded},
-		"out of luck":                   errors.New("out of luck"),
+		`unknown host "nosuch.example"`: &net.OpError{
+			Op:  "dial",
+			Err: &net.DNSError{Err: "no such host", Name: "nosuch.example", IsNotFound: true},
+		},
+		"connection refused":       &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+		"no connection within 10s": &net.OpError{Op: "dial", Err: context.DeadlineExceeded},
+		"out of luck":              errors.New("out of luck"),
 	} {
 		got, hint := l.connectFailure(err)
 		if got != want || hint == "" {

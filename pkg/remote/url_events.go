@@ -20,8 +20,8 @@ type sseEvent struct {
 	retry    time.Duration
 }
 
-// readEvents yields the events of a stream, and last the error that ended it, unless that was io.EOF. An incomplete event at
-// the end is dropped, as the standard requires.
+// readEvents yields the events of a stream, and last the error that ended it, unless that was io.EOF. An incomplete
+// event at the end is dropped, as the standard requires.
 func readEvents(r io.Reader) iter.Seq2[sseEvent, error] {
 	return func(yield func(sseEvent, error) bool) {
 		in := bufio.NewReaderSize(r, readSize)

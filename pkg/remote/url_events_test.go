@@ -64,7 +64,8 @@ func FuzzEvents(f *testing.F) {
 	f.Add("event: message\nid: 7\nretry: 50\ndata: a\ndata: b\n\n")
 	f.Add("data\n\r\n:\n\n\x00: \n\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		whole, bytewise := eventStrings(strings.NewReader(in)), eventStrings(iotest.OneByteReader(strings.NewReader(in)))
+		whole, bytewise := eventStrings(strings.NewReader(in)),
+			eventStrings(iotest.OneByteReader(strings.NewReader(in)))
 		if diff := cmp.Diff(whole, bytewise); diff != "" {
 			t.Errorf("%q depends on how it is split into reads:\n%s", in, diff)
 		}
@@ -91,7 +92,8 @@ func TestTooLargeResponseFailsOnlyItsCall(t *testing.T) {
 		}
 	}
 	for name, how := range map[string]http.HandlerFunc{
-		"JSON": huge("application/json", `{"jsonrpc":"2.0","id":1,"result":"`), "stream": huge("text/event-stream", "data: "),
+		"JSON":   huge("application/json", `{"jsonrpc":"2.0","id":1,"result":"`),
+		"stream": huge("text/event-stream", "data: "),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +104,8 @@ func TestTooLargeResponseFailsOnlyItsCall(t *testing.T) {
 			if got := r.call(t, "echo", nil); got.Kind != fault.TooLarge || got.Text != want || got.Hint == "" {
 				t.Errorf("%+v, want %s", got, want)
 			}
-			if got := r.call(t, "echo", map[string]any{"text": "two"}); got.Text != "two" || f.count("POST initialize") != 1 {
+			if got := r.call(t, "echo", map[string]any{"text": "two"}); got.Text != "two" ||
+				f.count("POST initialize") != 1 {
 				t.Errorf("the next call: %+v", got)
 			}
 		})

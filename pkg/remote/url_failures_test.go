@@ -75,7 +75,8 @@ func TestConnectErrors(t *testing.T) {
 			`server "team": initialize: URL answers 401 Unauthorized: no token`, "check headers",
 		},
 		{
-			"403", overHTTP(respond(403, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"not for you"}}`)), fault.PermissionDenied,
+			"403", overHTTP(respond(403, "application/json",
+				`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"not for you"}}`)), fault.PermissionDenied,
 			`server "team": initialize: URL answers 403 Forbidden: not for you`, "check headers",
 		},
 		{
@@ -102,12 +103,15 @@ func TestConnectErrors(t *testing.T) {
 			`server "team": initialize: URL answers 429 Too Many Requests`, "(Retry-After: 7 s)",
 		},
 		{
-			"a session that is not there", overHTTP(respond(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)),
+			"a session that is not there", overHTTP(respond(404, "application/json",
+				`{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)),
 			fault.Server, `server "team": initialize: URL answers 404 Not Found: Session not found`, "it supports MCP",
 		},
 		{
-			"one session for all", overHTTP(respond(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Server already initialized"}}`)),
-			fault.ProtocolError, `server "team": initialize: protocol error -32600: Server already initialized`, "one client at a time",
+			"one session for all", overHTTP(respond(400, "application/json",
+				`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Server already initialized"}}`)),
+			fault.ProtocolError, `server "team": initialize: protocol error -32600: Server already initialized`,
+			"one client at a time",
 		},
 		{
 			"a TLS alert", tlsAlertURL, fault.Server,
@@ -141,7 +145,8 @@ func TestConnectErrors(t *testing.T) {
 			`server "team": initialize: URL is not an MCP server: its response is empty (200 OK)`, "/mcp",
 		},
 		{
-			"JSON that is no message", overHTTP(respond(200, "application/json", `{"status":"ok"}`)), fault.ProtocolError,
+			"JSON that is no message", overHTTP(respond(200, "application/json", `{"status":"ok"}`)),
+			fault.ProtocolError,
 			`server "team": initialize: URL is not an MCP server: its response is not a JSON-RPC message`, "/mcp",
 		},
 		{
@@ -154,7 +159,8 @@ func TestConnectErrors(t *testing.T) {
 		},
 		{
 			"another host", overHTTP(redirect(307, "http://tools.example.com/mcp?key=sesame")), fault.Server,
-			`server "team": initialize: URL redirects to http://tools.example.com/mcp, which is another host`, "the final URL into url",
+			`server "team": initialize: URL redirects to http://tools.example.com/mcp, which is another host`,
+			"the final URL into url",
 		},
 		{
 			"a redirect that drops the message", overHTTP(redirect(301, "/other")), fault.Server,
@@ -255,10 +261,13 @@ func TestURLWithoutAPath(t *testing.T) {
 		want    string // of the error; empty if it connects
 		logs    bool
 	}{
-		"at /mcp":           {at("/mcp"), "", "", true},
-		"at the root":       {at("/{$}"), "", "", false},
-		"at neither":        {at("/other"), "", "no MCP server at URL: streamable HTTP: answers 404 Not Found", false},
-		"a url with a path": {at("/mcp"), "/tools", "no MCP server at URL/tools: streamable HTTP: answers 404 Not Found", false},
+		"at /mcp":     {at("/mcp"), "", "", true},
+		"at the root": {at("/{$}"), "", "", false},
+		"at neither":  {at("/other"), "", "no MCP server at URL: streamable HTTP: answers 404 Not Found", false},
+		"a url with a path": {
+			at("/mcp"), "/tools",
+			"no MCP server at URL/tools: streamable HTTP: answers 404 Not Found", false,
+		},
 		"another error at /mcp": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(map[string]int{"/mcp": 401}[r.URL.Path] + map[string]int{"/": 404}[r.URL.Path])
 		}), "", "URL/mcp answers 401 Unauthorized", true},
@@ -276,7 +285,8 @@ func TestURLWithoutAPath(t *testing.T) {
 					t.Errorf("echo: %+v", got)
 				}
 			}
-			if want := strings.ReplaceAll(tc.want, "URL", url); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			if want := strings.ReplaceAll(tc.want, "URL", url); (err == nil) != (want == "") || err != nil &&
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("Start: %v, want %q", err, want)
 			}
 			note := `info: server "team" answers 404 Not Found at ` + url + "; using " + url + "/mcp"
@@ -306,7 +316,8 @@ func TestSlowServerTimesOut(t *testing.T) {
 	launch := cfg.Launch
 	cfg.Launch = func(ctx context.Context) (l server.Link, err error) { link, err = launch(ctx); return link, err }
 	_, err := server.Start(t.Context(), cfg)
-	if err == nil || !strings.Contains(err.Error(), "no handshake within 300ms") || !strings.Contains(err.Error(), "the server's url is "+s.URL) {
+	if err == nil || !strings.Contains(err.Error(), "no handshake within 300ms") ||
+		!strings.Contains(err.Error(), "the server's url is "+s.URL) {
 		t.Errorf("Start: %v", err)
 	}
 	select {
@@ -348,7 +359,8 @@ func TestEndpointOnAnotherHostIsRefused(t *testing.T) {
 	}))
 	cfg, _ := config(t, Spec{URL: s.URL}, nil)
 	_, err := server.Start(t.Context(), cfg)
-	if err == nil || !strings.Contains(err.Error(), "HTTP with SSE: its endpoint is on another host, http://tools.example.com/messages") {
+	if err == nil || !strings.Contains(err.Error(),
+		"HTTP with SSE: its endpoint is on another host, http://tools.example.com/messages") {
 		t.Errorf("Start: %v", err)
 	}
 }
@@ -449,21 +461,43 @@ func TestFailedCallIsReportedAndTheNextOneWorks(t *testing.T) {
 		kind        fault.Kind
 		connections int // in all, after the next call
 	}{
-		{"dropped before a response", dropConnection, 1, "the connection to URL was lost: it was closed before the response" + maybeExecuted, fault.Server, 2},
-		{"dropped within a response", dropStream, 1, "the connection to URL was lost: it was closed before the response" + maybeExecuted, fault.Server, 2},
+		{
+			"dropped before a response", dropConnection, 1,
+			"the connection to URL was lost: it was closed before the response" + maybeExecuted, fault.Server, 2,
+		},
+		{
+			"dropped within a response", dropStream, 1,
+			"the connection to URL was lost: it was closed before the response" + maybeExecuted, fault.Server, 2,
+		},
 		{"the session is unknown", status(404, "session not found"), 1, "", "", 2},
 		{"the session is unknown, 400", status(400, "Bad Request: No valid session ID provided"), 1, "", "", 2},
-		{"the session is unknown, 400 with other words", status(400, "Bad Request: Server not initialized"), 1, "", "", 2},
-		{"the session is unknown twice", status(404, "session not found"), 2, "the server does not know the session any more: it answers 404 Not Found", fault.Server, 3},
-		{"500", status(500, "out of luck"), 1, "URL answers 500 Internal Server Error: out of luck" + maybeExecuted, fault.Server, 1},
-		{"503", status(503, ""), 1, "URL answers 503 Service Unavailable" + maybeExecuted, fault.Server, 1},
-		{"a page", respond(200, "text/html", "<title>Sorry</title>").ServeHTTP, 1, "URL is not an MCP server: 200 OK with a web page", fault.ProtocolError, 1},
 		{
-			"a JSON-RPC error with a status", respond(500, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"oh no"}}`).ServeHTTP,
+			"the session is unknown, 400 with other words", status(400, "Bad Request: Server not initialized"), 1, "", "",
+			2,
+		},
+		{
+			"the session is unknown twice", status(404, "session not found"), 2,
+			"the server does not know the session any more: it answers 404 Not Found", fault.Server, 3,
+		},
+		{
+			"500", status(500, "out of luck"), 1, "URL answers 500 Internal Server Error: out of luck" + maybeExecuted,
+			fault.Server, 1,
+		},
+		{"503", status(503, ""), 1, "URL answers 503 Service Unavailable" + maybeExecuted, fault.Server, 1},
+		{
+			"a page", respond(200, "text/html", "<title>Sorry</title>").ServeHTTP, 1,
+			"URL is not an MCP server: 200 OK with a web page", fault.ProtocolError, 1,
+		},
+		{
+			"a JSON-RPC error with a status",
+			respond(500, "application/json",
+				`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"oh no"}}`).ServeHTTP,
 			1, "protocol error -32603: oh no", fault.ProtocolError, 1,
 		},
 		{
-			"a method that is not found, with 404", respond(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no such method"}}`).ServeHTTP,
+			"a method that is not found, with 404",
+			respond(404, "application/json",
+				`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no such method"}}`).ServeHTTP,
 			1, "protocol error -32601: no such method", fault.ProtocolError, 1,
 		},
 	}
@@ -476,7 +510,8 @@ func TestFailedCallIsReportedAndTheNextOneWorks(t *testing.T) {
 			f.breaks("tools/call", tt.times, tt.how)
 			got := r.call(t, "echo", map[string]any{"text": "one"})
 			want := strings.ReplaceAll(`server "team", tool "echo": `+tt.want, "URL", s.URL)
-			if tt.want == "" && got.Text != "one" || tt.want != "" && (got.OK || got.Kind != tt.kind || !strings.HasPrefix(got.Text, want)) {
+			if tt.want == "" && got.Text != "one" || tt.want != "" &&
+				(got.OK || got.Kind != tt.kind || !strings.HasPrefix(got.Text, want)) {
 				t.Errorf("call: %+v\nwant %s: %s", got, tt.kind, want)
 			}
 			if again := r.call(t, "echo", map[string]any{"text": "two"}); again.Text != "two" {
@@ -485,7 +520,8 @@ func TestFailedCallIsReportedAndTheNextOneWorks(t *testing.T) {
 			if n := f.count("POST initialize"); n != tt.connections {
 				t.Errorf("connected %d times, want %d: %s", n, tt.connections, f.seen())
 			}
-			if tt.want == "" && !strings.Contains(r.String(), "warn: server \"team\" reconnected: it did not receive the call of tool \"echo\": the server does not know the session any more") {
+			if tt.want == "" && !strings.Contains(r.String(),
+				"warn: server \"team\" reconnected: it did not receive the call of tool \"echo\": the server does not know the session any more") {
 				t.Errorf("log: %s", r)
 			}
 		})
@@ -506,7 +542,12 @@ func TestServerFailsIfItCannotReconnect(t *testing.T) {
 		}, "initialize: URL cannot be reached at", fault.Server},
 		{"it wants another token", func(f *faultyServer, _ *httptest.Server) {
 			f.mu.Lock()
-			f.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool { status(401, "expired")(w, r); return true }
+			f.fault = func(w http.ResponseWriter, r *http.Request,
+				_ string,
+			) bool {
+				status(401, "expired")(w, r)
+				return true
+			}
 			f.mu.Unlock()
 		}, "initialize: URL answers 401 Unauthorized: expired", fault.PermissionDenied},
 	}
@@ -556,7 +597,8 @@ func TestLinkReconnectsToARestartedServer(t *testing.T) {
 				t.Errorf("after a restart between calls: %+v", got)
 			}
 			got := r.call(t, "die", nil)
-			if want := `server "team", tool "die": the connection to ` + second.url + ` was lost: `; got.OK || got.Kind != fault.Server || !strings.HasPrefix(got.Text, want) ||
+			if want := `server "team", tool "die": the connection to ` + second.url + ` was lost: `; got.OK ||
+				got.Kind != fault.Server || !strings.HasPrefix(got.Text, want) ||
 				!strings.HasSuffix(got.Text, "; the call may have executed") {
 				t.Errorf("a call that it dies of: %+v", got)
 			}
@@ -591,7 +633,8 @@ func TestLostCallDoesNotFailOthers(t *testing.T) {
 	r := connect(t, Spec{URL: listen(t, f).URL}, func(c *server.Config) { c.Parallel = true })
 	first := make(chan tool.Result, 1)
 	go func() {
-		got, err := r.Call(context.WithoutCancel(t.Context()), tool.Call{Tool: "echo", Args: map[string]any{"text": "slow"}})
+		got, err := r.Call(context.WithoutCancel(t.Context()),
+			tool.Call{Tool: "echo", Args: map[string]any{"text": "slow"}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -647,7 +690,10 @@ func TestRedirectsOnTheSameHostAreFollowed(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp/", goHandler(t))
 	mux.Handle("/mcp", redirect(http.StatusTemporaryRedirect, "/mcp/"))
-	r := connect(t, Spec{URL: listen(t, mux).URL + "/mcp", Headers: map[string]string{"Authorization": "Bearer sesame"}}, nil)
+	r := connect(t, Spec{
+		URL:     listen(t, mux).URL + "/mcp",
+		Headers: map[string]string{"Authorization": "Bearer sesame"},
+	}, nil)
 	checkEcho(t, r, "2025-11-25", map[string]string{"Authorization": "Bearer sesame"})
 }
 
@@ -661,7 +707,10 @@ func TestRequestsGoThroughAProxy(t *testing.T) {
 		r.Host = "localhost" // the SDK accepts only names of its own machine
 		f.ServeHTTP(w, r)
 	}))
-	r := connect(t, Spec{URL: "http://tools.example.com/mcp", Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }}, nil)
+	r := connect(t, Spec{
+		URL:   "http://tools.example.com/mcp",
+		Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) },
+	}, nil)
 	if got := r.call(t, "echo", map[string]any{"text": "through"}); got.Text != "through" {
 		t.Errorf("echo: %+v", got)
 	}
@@ -723,7 +772,11 @@ func TestStopReturnsIfTheServerHangs(t *testing.T) {
 
 func TestInvalidSpec(t *testing.T) {
 	t.Parallel()
-	for _, spec := range []Spec{{URL: "tools.example.com"}, {URL: "ftp://x/"}, {URL: "http://x", Headers: map[string]string{"A": "b\n"}}} {
+	for _, spec := range []Spec{
+		{URL: "tools.example.com"},
+		{URL: "ftp://x/"},
+		{URL: "http://x", Headers: map[string]string{"A": "b\n"}},
+	} {
 		if _, err := Open(t.Context(), spec); fault.KindOf(err) != fault.Config {
 			t.Errorf("%+v: %v", spec, err)
 		}

@@ -68,14 +68,15 @@ func (l *Link) handleResponse(resp *http.Response, req *jsonrpc.Request, data []
 		}
 		return l.readResponse(resp, req)
 	}
-	if req.Method == methodInitialize && resp.StatusCode == http.StatusNotFound && l.url.Path == "" && l.sseEndpoint() == nil {
+	if req.Method == methodInitialize && resp.StatusCode == http.StatusNotFound && l.url.Path == "" &&
+		l.sseEndpoint() == nil {
 		return l.requestAtDefaultPath(req, data, resp)
 	}
 	return l.requestFailed(resp, req, data)
 }
 
-// requestAtDefaultPath sends initialize once more, to defaultPath, because its URL has no path and the response was 404. If
-// that is 404 too, the first response counts.
+// requestAtDefaultPath sends initialize once more, to defaultPath, because its URL has no path and the response was
+// 404. If that is 404 too, the first response counts.
 func (l *Link) requestAtDefaultPath(req *jsonrpc.Request, data []byte, first *http.Response) *transportError {
 	original := l.url
 	l.url = original.JoinPath(defaultPath)
@@ -98,7 +99,8 @@ func (l *Link) requestFailed(resp *http.Response, req *jsonrpc.Request, data []b
 	if l.deliverRPCError(resp, text, req) {
 		return nil
 	}
-	if req.Method == methodInitialize && l.sseEndpoint() == nil && (isWrongPath(resp) || resp.StatusCode == http.StatusBadRequest) {
+	if req.Method == methodInitialize && l.sseEndpoint() == nil &&
+		(isWrongPath(resp) || resp.StatusCode == http.StatusBadRequest) {
 		return l.initializeSSE(req, data, l.statusError(resp, text), rpcErrorIn(text))
 	}
 	return l.statusError(resp, text)
@@ -115,19 +117,20 @@ func isUnauthorized(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
 }
 
-// isSessionUnknown reports whether the server rejected a request because it does not know the session any more. Some servers
-// send 400 instead of 404.
+// isSessionUnknown reports whether the server rejected a request because it does not know the session any more. Some
+// servers send 400 instead of 404.
 func (l *Link) isSessionUnknown(resp *http.Response, text string) bool {
 	if l.currentSessionID() == "" && l.sseEndpoint() == nil {
 		return false
 	}
 	lower := strings.ToLower(text)
 	return resp.StatusCode == http.StatusNotFound ||
-		resp.StatusCode == http.StatusBadRequest && (strings.Contains(lower, "session") || strings.Contains(lower, "not initialized"))
+		resp.StatusCode == http.StatusBadRequest &&
+			(strings.Contains(lower, "session") || strings.Contains(lower, "not initialized"))
 }
 
-// deliverRPCError delivers the JSON-RPC error in the body of a failed request, and reports whether it did. It does not if the
-// error concerns the session or the path rather than the request.
+// deliverRPCError delivers the JSON-RPC error in the body of a failed request, and reports whether it did. It does not
+// if the error concerns the session or the path rather than the request.
 func (l *Link) deliverRPCError(resp *http.Response, text string, req *jsonrpc.Request) bool {
 	rpc := rpcErrorIn(text)
 	switch {
@@ -192,8 +195,8 @@ func (l *Link) deliverAndMatch(msg jsonrpc.Message, req *jsonrpc.Request) bool {
 	return matches
 }
 
-// readStream reads the stream that contains the response to req, and resumes it after an interruption if the server supports
-// that.
+// readStream reads the stream that contains the response to req, and resumes it after an interruption if the server
+// supports that.
 func (l *Link) readStream(resp *http.Response, req *jsonrpc.Request) *transportError {
 	pos := streamPosition{delay: l.timing.resume}
 	for attempts := 0; ; attempts++ {

@@ -13,10 +13,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// initializeSSE sends initialize to a server that rejected it over streamable HTTP, over HTTP with SSE: it opens the stream in
-// which all responses arrive, and sends the request to the endpoint that the stream names. rejected is the failure if the
-// server does not support that either, and rpc the JSON-RPC error in its response, which may be nil.
-func (l *Link) initializeSSE(req *jsonrpc.Request, data []byte, rejected *transportError, rpc *jsonrpc.Error) *transportError {
+// initializeSSE sends initialize to a server that rejected it over streamable HTTP, over HTTP with SSE: it opens the
+// stream in which all responses arrive, and sends the request to the endpoint that the stream names. rejected is the
+// failure if the server does not support that either, and rpc the JSON-RPC error in its response, which may be nil.
+func (l *Link) initializeSSE(req *jsonrpc.Request, data []byte, rejected *transportError,
+	rpc *jsonrpc.Error,
+) *transportError {
 	ctx, cancel := context.WithCancel(l.ctx)
 	timeout := time.AfterFunc(l.timing.endpoint, cancel)
 	resp, err := l.get(ctx, "")

@@ -99,7 +99,8 @@ func TestServersOfEverySDK(t *testing.T) {
 			t.Parallel()
 			headers := map[string]string{"Authorization": "Bearer sesame", "X-Team": "shop"}
 			r := connect(t, Spec{URL: k.serve(t), Headers: headers}, nil)
-			if got := toolNames(r.Tools()); !strings.HasPrefix(got, "echo fail crawl remember big hang") && got != "big crawl echo fail hang remember" {
+			if got := toolNames(r.Tools()); !strings.HasPrefix(got, "echo fail crawl remember big hang") &&
+				got != "big crawl echo fail hang remember" {
 				t.Errorf("tools: %s", got)
 			}
 			checkEcho(t, r, k.version, headers)
@@ -131,7 +132,10 @@ func checkEcho(t *testing.T, r *testServer, version string, headers map[string]s
 	t.Helper()
 	got, err := r.Call(t.Context(), tool.Call{
 		Tool: "echo", Args: map[string]any{"text": "hi ☃"}, InvocationID: "inv",
-		Context: tool.Context{SessionID: "s1", BaseURL: "http://127.0.0.1:1", Device: tool.Device{Platform: "web", Width: 3}},
+		Context: tool.Context{
+			SessionID: "s1", BaseURL: "http://127.0.0.1:1",
+			Device: tool.Device{Platform: "web", Width: 3},
+		},
 	})
 	if err != nil || got.Text != "hi ☃" {
 		t.Fatalf("echo: %+v, %v\n%s", got, err, r)
@@ -147,7 +151,8 @@ func checkEcho(t *testing.T, r *testServer, version string, headers map[string]s
 	if err := json.Unmarshal(got.Structured, &seen); err != nil {
 		t.Fatal(err)
 	}
-	if seen.Context.Device.Platform != "WEB" || seen.Meta.ID != "inv" || seen.Meta.Trailblaze.BaseURL != "http://127.0.0.1:1" {
+	if seen.Context.Device.Platform != "WEB" || seen.Meta.ID != "inv" ||
+		seen.Meta.Trailblaze.BaseURL != "http://127.0.0.1:1" {
 		t.Errorf("envelope: %s", got.Structured)
 	}
 	if len(seen.Headers) == 0 {
@@ -165,7 +170,10 @@ func checkEcho(t *testing.T, r *testServer, version string, headers map[string]s
 func checkProgress(t *testing.T, r *testServer, k kind) {
 	t.Helper()
 	var progress []string
-	got, err := r.Call(t.Context(), tool.Call{Tool: "crawl", Progress: func(text string) { progress = append(progress, text) }})
+	got, err := r.Call(t.Context(), tool.Call{
+		Tool:     "crawl",
+		Progress: func(text string) { progress = append(progress, text) },
+	})
 	if err != nil || got.Text != "done" {
 		t.Fatalf("crawl: %+v, %v", got, err)
 	}
@@ -187,7 +195,9 @@ func TestTimedOutCallIsCancelledAndTheNextOneWorks(t *testing.T) {
 			if want := "trying again can help: the next call reconnects"; got.Hint != want {
 				t.Errorf("hint %q, want %q", got.Hint, want)
 			}
-			if got, err := r.Call(t.Context(), tool.Call{Tool: "echo", Args: map[string]any{"text": "again"}, Timeout: testTimeout}); err != nil || got.Text != "again" {
+			if got, err := r.Call(t.Context(),
+				tool.Call{Tool: "echo", Args: map[string]any{"text": "again"}, Timeout: testTimeout}); err != nil ||
+				got.Text != "again" {
 				t.Errorf("the next call: %+v, %v", got, err)
 			}
 		})
@@ -206,9 +216,11 @@ func TestServerReceivesCancellationAndEndOfSession(t *testing.T) {
 			if _, err := r.Call(ctx, tool.Call{Tool: "hang"}); fault.KindOf(err) != fault.Cancelled {
 				t.Errorf("hang: %v", err)
 			}
-			waitFor(t, "the tool receives the cancellation", func() bool { return strings.Contains(p.String(), "cancelled") })
+			waitFor(t, "the tool receives the cancellation",
+				func() bool { return strings.Contains(p.String(), "cancelled") })
 			r.stop(t)()
-			waitFor(t, "the server receives the end of the session", func() bool { return strings.Contains(p.String(), "closed") })
+			waitFor(t, "the server receives the end of the session",
+				func() bool { return strings.Contains(p.String(), "closed") })
 		})
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// BenchmarkCall compares a call with the least that a round trip to the same server can cost: a line written, a line read.
+// BenchmarkCall compares a call with the least that a round trip to the same server can cost: a line written, a line
+// read.
 func BenchmarkCall(b *testing.B) {
 	servers := []struct {
 		name string
@@ -26,8 +27,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkCallOverhead measures a call without a process: encoding, correlation and decoding. The server responds within
-// the write, so that no time is spent on pipes.
+// BenchmarkCallOverhead measures a call without a process: encoding, correlation and decoding. The server responds
+// within the write, so that no time is spent on pipes.
 func BenchmarkCallOverhead(b *testing.B) {
 	m := &memoryServer{echo: true}
 	s, err := Start(b.Context(), Config{Name: "memory", Launch: m.launch})
@@ -35,7 +36,10 @@ func BenchmarkCallOverhead(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Stop(b.Context())
-	c := tool.Call{Tool: "echo", InvocationID: tool.NewCapability(), Context: fullContext(), Args: map[string]any{"text": "hello"}}
+	c := tool.Call{
+		Tool: "echo", InvocationID: tool.NewCapability(), Context: fullContext(),
+		Args: map[string]any{"text": "hello"},
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		if result, err := s.Call(b.Context(), c); err != nil || result.Text != "hello" {
@@ -75,7 +79,8 @@ func benchmarkBare(b *testing.B, argv []string) {
 	defer in.Close()
 	out := bufio.NewReaderSize(stdout, 64<<10)
 	exchange := func(id int, method, params string) string {
-		if _, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params); err != nil {
+		if _, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method,
+			params); err != nil {
 			b.Fatal(err)
 		}
 		line, err := out.ReadString('\n')
@@ -84,7 +89,8 @@ func benchmarkBare(b *testing.B, argv []string) {
 		}
 		return line
 	}
-	exchange(1, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bare","version":"1"}}`)
+	exchange(1, "initialize",
+		`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bare","version":"1"}}`)
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	const params = `{"name":"fail","arguments":{"_trailblazeContext":{"memory":{"n":1,"who":"ada"},"device":{"platform":"ANDROID",` +
 		`"widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"}}},"_meta":{"progressToken":"1",` +

@@ -14,7 +14,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// pendingCall is a request that was sent, or waits to be sent, to the server: a tools/call, or a tools/list when tool is empty.
+// pendingCall is a request that was sent, or waits to be sent, to the server: a tools/call, or a tools/list when tool
+// is empty.
 type pendingCall struct {
 	tool   string
 	token  string // of its progress notifications
@@ -26,16 +27,18 @@ type pendingCall struct {
 	progress   []string      // the progress messages that the call has not seen; guarded by Server.mu
 }
 
-// progressBuffer is the number of progress messages kept for a slow reader; later ones are dropped, but still restart the limit.
+// progressBuffer is the number of progress messages kept for a slow reader; later ones are dropped, but still restart
+// the limit.
 const progressBuffer = 64
 
-// Call runs a tool. It satisfies tool.Caller and may be called concurrently: calls then run one after another in the order in
-// which they were made, unless the server is parallel. A nested call does not wait for calls that wait for it. A call's limit
-// does not include the time that it waits for its turn or for a new process. The error is a *fault.Error: the server failed,
-// or ctx ended.
+// Call runs a tool. It satisfies tool.Caller and may be called concurrently: calls then run one after another in the
+// order in which they were made, unless the server is parallel. A nested call does not wait for calls that wait for it.
+// A call's limit does not include the time that it waits for its turn or for a new process. The error is a
+// *fault.Error: the server failed, or ctx ended.
 func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if _, found := call.Args[tool.ReservedArg]; found {
-		return s.failedResult(call.Tool, fault.InvalidArguments, "remove it from the recording; trailblaze sets it itself",
+		return s.failedResult(call.Tool, fault.InvalidArguments,
+			"remove it from the recording; trailblaze sets it itself",
 			"the argument %q is reserved", tool.ReservedArg), nil
 	}
 	if !s.cfg.Parallel {
@@ -67,7 +70,8 @@ func (s *Server) sendWithRetry(ctx context.Context, c *pendingCall, call tool.Ca
 		}
 		params, err := s.contexts.callParams(call, c.token, s.listing.Load().strict[call.Tool], c.peer.meta)
 		if err != nil {
-			return s.failedResult(call.Tool, fault.InvalidArguments, "", "its arguments cannot be encoded as JSON: %v", err), nil
+			return s.failedResult(call.Tool, fault.InvalidArguments, "", "its arguments cannot be encoded as JSON: %v",
+				err), nil
 		}
 		result, err := s.roundTrip(ctx, c, params, call)
 		failure := asTransportError(err)
@@ -98,8 +102,8 @@ func (s *Server) maybeExecuted(name string, cause *fault.Error) tool.Result {
 	return s.failedResult(name, cause.Kind, cause.Hint, "%s; the call may have executed", cause.Message)
 }
 
-// register adds a pending call, or a listing when name is empty, which Stop then cancels. It fails when the server has failed
-// or stopped.
+// register adds a pending call, or a listing when name is empty, which Stop then cancels. It fails when the server has
+// failed or stopped.
 func (s *Server) register(name string, cancel context.CancelFunc) (*pendingCall, error) {
 	c := &pendingCall{tool: name, cancel: cancel, done: make(chan struct{}), progressed: make(chan struct{}, 1)}
 	s.mu.Lock()
@@ -123,8 +127,8 @@ func (s *Server) unregister(c *pendingCall) {
 	close(c.done)
 }
 
-// acquirePeer sets c.peer to the running process, and starts one if needed. A nested call does not wait for the previous
-// process to exit, because its caller may be a call of that process.
+// acquirePeer sets c.peer to the running process, and starts one if needed. A nested call does not wait for the
+// previous process to exit, because its caller may be a call of that process.
 func (s *Server) acquirePeer(ctx context.Context, c *pendingCall, nested bool) error {
 	for {
 		stopping, err := s.useOrStartPeer(ctx, c, nested)
@@ -139,8 +143,8 @@ func (s *Server) acquirePeer(ctx context.Context, c *pendingCall, nested bool) e
 	}
 }
 
-// useOrStartPeer sets c.peer, or returns the previous process, which the call has to wait for: two processes at once could
-// need the same port or device.
+// useOrStartPeer sets c.peer, or returns the previous process, which the call has to wait for: two processes at once
+// could need the same port or device.
 func (s *Server) useOrStartPeer(ctx context.Context, c *pendingCall, nested bool) (stopping *peer, err error) {
 	select {
 	case s.launching <- struct{}{}:
@@ -241,7 +245,9 @@ func (s *Server) restartError(ctx context.Context, c *pendingCall, err error) er
 }
 
 // roundTrip sends a call and waits for its response, its time limit, or the end of the process.
-func (s *Server) roundTrip(ctx context.Context, c *pendingCall, params json.RawMessage, call tool.Call) (tool.Result, error) {
+func (s *Server) roundTrip(
+	ctx context.Context, c *pendingCall, params json.RawMessage, call tool.Call,
+) (tool.Result, error) {
 	limited, timeout := context.WithCancel(ctx)
 	defer timeout()
 	t := startTimer(s.callLimit(call), s.cfg.timing.maxExtension, func() {
@@ -336,8 +342,8 @@ func (s *Server) callResult(ctx context.Context, c *pendingCall, raw json.RawMes
 	return tool.Result{Kind: failure.Kind, Text: failure.Message, Hint: failure.Hint}, nil
 }
 
-// contextError returns the error of a call whose ctx ended: that of the server if it failed or was stopped, since that ends
-// the contexts of calls too.
+// contextError returns the error of a call whose ctx ended: that of the server if it failed or was stopped, since that
+// ends the contexts of calls too.
 func (s *Server) contextError(ctx context.Context, c *pendingCall) error {
 	if err := s.Err(); err != nil {
 		return err
@@ -382,7 +388,10 @@ func (s *Server) callLimit(call tool.Call) callLimit {
 	case s.cfg.CallTimeout > 0:
 		return callLimit{s.cfg.CallTimeout, "the server's callTimeout", "change that key in its entry" + orInTrail}
 	}
-	return callLimit{defaultCallTimeout, "the default limit of a call", "set `callTimeout` in the server's entry" + orInTrail}
+	return callLimit{
+		defaultCallTimeout, "the default limit of a call",
+		"set `callTimeout` in the server's entry" + orInTrail,
+	}
 }
 
 // callTimer is a running call limit, which progress restarts up to a maximum in total.
@@ -393,11 +402,12 @@ type callTimer struct {
 	max     time.Duration // of the call in total
 }
 
-// startTimer starts a limit, which calls f. maxExtension bounds what progress can extend it to, unless the limit itself is
-// longer.
+// startTimer starts a limit, which calls f. maxExtension bounds what progress can extend it to, unless the limit itself
+// is longer.
 func startTimer(limit callLimit, maxExtension time.Duration, f func()) *callTimer {
 	return &callTimer{
-		callLimit: limit, timer: time.AfterFunc(limit.duration, f), started: time.Now(), max: max(limit.duration, maxExtension),
+		callLimit: limit, timer: time.AfterFunc(limit.duration, f), started: time.Now(),
+		max: max(limit.duration, maxExtension),
 	}
 }
 
@@ -410,7 +420,8 @@ func (t *callTimer) left() time.Duration { return t.max - time.Since(t.started) 
 func (s *Server) timeoutResult(name string, t *callTimer, next string) tool.Result {
 	what := fmt.Sprintf("no response within %s, %s (%s)", t.duration, t.source, t.change)
 	if t.max > t.duration && t.left() <= 0 {
-		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", t.max, t.source, t.change)
+		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", t.max,
+			t.source, t.change)
 	}
 	return s.failedResult(name, fault.CallTimeout, "trying again can help"+next,
 		"timeout: %s; the call may have executed", what)

@@ -117,14 +117,29 @@ func TestResults(t *testing.T) {
 		warns    string
 	}{
 		{"text", `{"result":{"content":[{"type":"text","text":"hi"}]}}`, tool.Result{OK: true, Text: "hi"}, ""},
-		{"the first of several texts", `{"result":{"content":[{"type":"image","data":"AA=="},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}`, tool.Result{OK: true, Text: "a", Attachments: []tool.Attachment{{Type: "image", Data: []byte{0}}}}, ""},
-		{"an unknown content type", `{"result":{"content":[{"type":"hologram","x":1},null,7,{"type":"text","text":"a"}]}}`, tool.Result{OK: true, Text: "a"}, ""},
+		{
+			"the first of several texts",
+			`{"result":{"content":[{"type":"image","data":"AA=="},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}`,
+			tool.Result{OK: true, Text: "a", Attachments: []tool.Attachment{{Type: "image", Data: []byte{0}}}},
+			"",
+		},
+		{
+			"an unknown content type",
+			`{"result":{"content":[{"type":"hologram","x":1},null,7,{"type":"text","text":"a"}]}}`,
+			tool.Result{OK: true, Text: "a"},
+			"",
+		},
 		{"a single content", `{"result":{"content":{"type":"text","text":"a"}}}`, tool.Result{OK: true, Text: "a"}, ""},
 		{"no content", `{"result":{}}`, tool.Result{OK: true}, ""},
 		{"isError false", `{"result":{"content":[],"isError":false}}`, tool.Result{OK: true}, ""},
-		{"structuredContent stays as it is", `{"result":{"content":[],"structuredContent":{"z":1,"a":[1e2]}}}`, tool.Result{OK: true, Text: `{"a":[100],"z":1}`, Structured: json.RawMessage(`{"a":[100],"z":1}`)}, ""},
 		{
-			"structuredContent beside text", `{"result":{"content":[{"type":"text","text":"one"}],"structuredContent":{"a":1}}}`,
+			"structuredContent stays as it is", `{"result":{"content":[],"structuredContent":{"z":1,"a":[1e2]}}}`,
+			tool.Result{OK: true, Text: `{"a":[100],"z":1}`, Structured: json.RawMessage(`{"a":[100],"z":1}`)},
+			"",
+		},
+		{
+			"structuredContent beside text",
+			`{"result":{"content":[{"type":"text","text":"one"}],"structuredContent":{"a":1}}}`,
 			tool.Result{OK: true, Text: "one", Structured: json.RawMessage(`{"a":1}`)},
 			"",
 		},
@@ -149,29 +164,67 @@ func TestResults(t *testing.T) {
 			"",
 		},
 		{
-			"an attachment that is not base64", `{"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":"?"}]}}`,
+			"an attachment that is not base64",
+			`{"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":"?"}]}}`,
 			tool.Result{OK: true, Text: "a"},
 			"content[1]: the data of the image is not base64",
 		},
 		{"structuredContent null", `{"result":{"content":[],"structuredContent":null}}`, tool.Result{OK: true}, ""},
-		{"isError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},
-		{"isError without a text", `{"result":{"content":[],"isError":true}}`, tool.Result{Text: `server "shop", tool "raw": it failed without a message`, Kind: fault.ToolFailed}, ""},
-		{"FatalError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"variant":"FatalError"}}}}`, tool.Result{Text: "no", Kind: fault.ToolFatal, Fatal: true}, ""},
-		{"FatalError without isError", `{"result":{"content":[],"_meta":{"trailblaze":{"variant":"FatalError"}}}}`, tool.Result{OK: true}, ""},
 		{
-			"memory", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":"1","b":""},"memoryDeletions":["c","d"]}}}}`,
+			"isError", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true}}`,
+			tool.Result{Text: "no", Kind: fault.ToolFailed},
+			"",
+		},
+		{
+			"isError without a text", `{"result":{"content":[],"isError":true}}`,
+			tool.Result{Text: `server "shop", tool "raw": it failed without a message`, Kind: fault.ToolFailed},
+			"",
+		},
+		{
+			"FatalError",
+			`{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"variant":"FatalError"}}}}`,
+			tool.Result{Text: "no", Kind: fault.ToolFatal, Fatal: true},
+			"",
+		},
+		{
+			"FatalError without isError", `{"result":{"content":[],"_meta":{"trailblaze":{"variant":"FatalError"}}}}`,
+			tool.Result{OK: true},
+			"",
+		},
+		{
+			"memory",
+			`{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":"1","b":""},"memoryDeletions":["c","d"]}}}}`,
 			tool.Result{OK: true, MemoryDelta: map[string]any{"a": "1", "b": ""}, MemoryDeletions: []string{"c", "d"}},
 			"",
 		},
-		{"no memory on failure", `{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"memoryDelta":{"a":"1"},"memoryDeletions":["c"]}}}}`, tool.Result{Text: "no", Kind: fault.ToolFailed}, ""},
 		{
-			"memory of other types", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":1,"b":null,"c":"3"},"memoryDeletions":["d",5]}}}}`,
+			"no memory on failure",
+			`{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"memoryDelta":{"a":"1"},"memoryDeletions":["c"]}}}}`,
+			tool.Result{Text: "no", Kind: fault.ToolFailed},
+			"",
+		},
+		{
+			"memory of other types",
+			`{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":{"a":1,"b":null,"c":"3"},"memoryDeletions":["d",5]}}}}`,
 			tool.Result{OK: true, MemoryDelta: map[string]any{"c": "3"}, MemoryDeletions: []string{"d"}},
 			`memoryDelta["a"]`,
 		},
-		{"memoryDelta that is not an object", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":["a"]}}}}`, tool.Result{OK: true}, "memoryDelta is not an object"},
-		{"memoryDeletions that is not a list", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDeletions":"a"}}}}`, tool.Result{OK: true}, "memoryDeletions is not a list"},
-		{"trailblaze that is not an object", `{"result":{"content":[],"_meta":{"trailblaze":[]}}}`, tool.Result{OK: true}, "_meta.trailblaze"},
+		{
+			"memoryDelta that is not an object", `{"result":{"content":[],"_meta":{"trailblaze":{"memoryDelta":["a"]}}}}`,
+			tool.Result{OK: true},
+			"memoryDelta is not an object",
+		},
+		{
+			"memoryDeletions that is not a list",
+			`{"result":{"content":[],"_meta":{"trailblaze":{"memoryDeletions":"a"}}}}`,
+			tool.Result{OK: true},
+			"memoryDeletions is not a list",
+		},
+		{
+			"trailblaze that is not an object", `{"result":{"content":[],"_meta":{"trailblaze":[]}}}`,
+			tool.Result{OK: true},
+			"_meta.trailblaze",
+		},
 		{"_meta null", `{"result":{"content":[],"_meta":null}}`, tool.Result{OK: true}, ""},
 		{
 			"a permanent error", `{"error":{"code":-32602,"message":"no such tool"}}`, tool.Result{
@@ -181,7 +234,8 @@ func TestResults(t *testing.T) {
 		},
 		{
 			"a temporary error", `{"error":{"code":-32603,"message":"busy"}}`, tool.Result{
-				Kind: fault.ProtocolError, Text: `server "shop", tool "raw": protocol error -32603: busy`, Hint: "trying again can help",
+				Kind: fault.ProtocolError, Text: `server "shop", tool "raw": protocol error -32603: busy`,
+				Hint: "trying again can help",
 			}, "",
 		},
 	}
@@ -255,9 +309,21 @@ func TestMostSpecificTimeoutAppliesAndIsNamed(t *testing.T) {
 		want   []string
 	}{
 		{"the server's", quick, tool.Call{Tool: "hang"}, []string{`tool "hang"`, "120ms", "callTimeout"}},
-		{"the tool's before the server's", time.Hour, tool.Call{Tool: "quick"}, []string{`tool "quick"`, "150ms", "trailblaze/timeoutMs"}},
-		{"the call's before the tool's", time.Hour, tool.Call{Tool: "quick", Timeout: quick}, []string{`tool "quick"`, "120ms", "recorded call", "timeout:"}},
-		{"the call's before the server's", time.Hour, tool.Call{Tool: "hang", Timeout: quick}, []string{`tool "hang"`, "120ms", "recorded call"}},
+		{
+			"the tool's before the server's", time.Hour,
+			tool.Call{Tool: "quick"},
+			[]string{`tool "quick"`, "150ms", "trailblaze/timeoutMs"},
+		},
+		{
+			"the call's before the tool's", time.Hour,
+			tool.Call{Tool: "quick", Timeout: quick},
+			[]string{`tool "quick"`, "120ms", "recorded call", "timeout:"},
+		},
+		{
+			"the call's before the server's", time.Hour,
+			tool.Call{Tool: "hang", Timeout: quick},
+			[]string{`tool "hang"`, "120ms", "recorded call"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -289,7 +355,8 @@ func TestDefaultLimits(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	got := s.cfg.timing
-	if s.cfg.StartupTimeout != time.Minute || got.startNotice != 5*time.Second || got.list != 30*time.Second || got.maxExtension != 10*time.Minute ||
+	if s.cfg.StartupTimeout != time.Minute || got.startNotice != 5*time.Second || got.list != 30*time.Second ||
+		got.maxExtension != 10*time.Minute ||
 		got.registry != 5*time.Second {
 		t.Errorf("%s, %+v", s.cfg.StartupTimeout, got)
 	}
@@ -298,7 +365,10 @@ func TestDefaultLimits(t *testing.T) {
 func TestInvalidTimeoutMsIsIgnored(t *testing.T) {
 	t.Parallel()
 	var tools []tool.Advertised
-	for name, value := range map[string]any{"text": "150", "zero": 0.0, "negative": -1.0, "endless": 1e300, "list": []any{1.0}, "good": 1.5} {
+	for name, value := range map[string]any{
+		"text": "150", "zero": 0.0, "negative": -1.0, "endless": 1e300,
+		"list": []any{1.0}, "good": 1.5,
+	} {
 		tools = append(tools, tool.Advertised{Name: name, Meta: map[string]any{"trailblaze/timeoutMs": value}})
 	}
 	if diff := cmp.Diff(map[string]time.Duration{"good": 1500 * time.Microsecond}, toolTimeouts(tools)); diff != "" {
@@ -351,7 +421,8 @@ func TestProgressExtendsACallUpToAMaximum(t *testing.T) {
 		if took := time.Since(started); took < 10*time.Minute || took > 10*time.Minute+time.Second {
 			t.Errorf("took %s", took)
 		}
-		mustContain(t, result.Text, `server "memory"`, `tool "crawl"`, "progress", "10m0s", "callTimeout", "may have executed")
+		mustContain(t, result.Text, `server "memory"`, `tool "crawl"`, "progress", "10m0s", "callTimeout",
+			"may have executed")
 	})
 }
 
@@ -398,7 +469,10 @@ func TestTimedOutCallIsCancelledBeforeTheProcessIsStopped(t *testing.T) {
 func TestLateResponseIsNotUsedForALaterCall(t *testing.T) {
 	t.Parallel()
 	r := startFakeServer(t, script{}, nil)
-	if result := call(t, r.Server, tool.Call{Tool: "late", Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
+	if result := call(t, r.Server, tool.Call{
+		Tool:    "late",
+		Timeout: 100 * time.Millisecond,
+	}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
 	for range 3 {
@@ -436,7 +510,8 @@ func TestInterruptedCallReturnsPromptlyAndIsCancelled(t *testing.T) {
 		t.Errorf("result %+v, error %v", result, err)
 	}
 	mustContain(t, err.Error(), `server "shop"`, `tool "hang"`, "ctrl-c")
-	waitFor(t, "the server receives the cancellation", func() bool { return len(r.lines("notifications/cancelled")) == 1 })
+	waitFor(t, "the server receives the cancellation",
+		func() bool { return len(r.lines("notifications/cancelled")) == 1 })
 	if result := call(t, r.Server, tool.Call{Tool: "echo"}); result.Text != "process 2" {
 		t.Errorf("the next call: %+v", result)
 	}
@@ -562,7 +637,10 @@ func TestNestedCallDoesNotWaitForTheProcessOfItsCaller(t *testing.T) {
 		_, _ = r.Call(ctx, tool.Call{Tool: "hang", InvocationID: "outer"})
 	}()
 	waitFor(t, "the outer call is sent", func() bool { return len(r.lines("tools/call")) == 1 })
-	if result := call(t, r.Server, tool.Call{Tool: "hang", Ancestors: []string{"outer"}, Timeout: 100 * time.Millisecond}); result.Kind != fault.CallTimeout {
+	if result := call(t, r.Server, tool.Call{
+		Tool: "hang", Ancestors: []string{"outer"},
+		Timeout: 100 * time.Millisecond,
+	}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
 	result := call(t, r.Server, tool.Call{Tool: "echo", Ancestors: []string{"outer"}, Timeout: testTimeout})

@@ -49,19 +49,20 @@ func (r *pendingRequest) isDone() bool {
 	}
 }
 
-// connection wraps the mcp.Connection of a peer. The SDK reads from it, completes the handshake, and answers the server's
-// requests. Requests for listings and calls bypass the SDK, because its types reject a whole response for one unknown part
-// (an unknown content type, a null tool) and lose the order of a schema's keys.
+// connection wraps the mcp.Connection of a peer. The SDK reads from it, completes the handshake, and answers the
+// server's requests. Requests for listings and calls bypass the SDK, because its types reject a whole response for one
+// unknown part (an unknown content type, a null tool) and lose the order of a schema's keys.
 //
 // It also passes on notifications in their order among the responses, which the SDK does not keep, and detects that the
 // connection is lost.
 type connection struct {
 	mcp.Connection
 	onNotification func(method string, params json.RawMessage)
-	onLost         func()        // called when a read or write failed that we did not interrupt; may be called more than once
-	closed         atomic.Bool   // Close was called
-	eof            chan struct{} // closed when nothing more will be read
-	eofOnce        sync.Once
+	// called when a read or write failed that we did not interrupt; may be called more than once
+	onLost  func()
+	closed  atomic.Bool   // Close was called
+	eof     chan struct{} // closed when nothing more will be read
+	eofOnce sync.Once
 
 	mu      sync.Mutex
 	pending map[jsonrpc.ID]*pendingRequest // nil when no response will be received any more
@@ -148,8 +149,8 @@ func (c *connection) deliver(response *jsonrpc.Response) bool {
 	return found
 }
 
-// failPending fails the pending requests with errLost, after the responses that were already sent have been delivered or
-// drainTimeout is over. Later requests fail at once.
+// failPending fails the pending requests with errLost, after the responses that were already sent have been delivered
+// or drainTimeout is over. Later requests fail at once.
 func (c *connection) failPending(drainTimeout time.Duration) {
 	select {
 	case <-c.eof:

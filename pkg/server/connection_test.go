@@ -15,7 +15,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// fastExit is a link, and its connection, to a server that responds to a call and exits before the write of that call returns.
+// fastExit is a link, and its connection, to a server that responds to a call and exits before the write of that call
+// returns.
 type fastExit struct {
 	stopErr   error // what Stop returns, without ending anything
 	out       chan jsonrpc.Message
@@ -62,7 +63,8 @@ func (h *fastExit) Write(_ context.Context, msg jsonrpc.Message) error {
 	}
 	switch req.Method {
 	case "initialize":
-		h.out <- h.response(req.ID, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"fastExit","version":"1"}}`)
+		h.out <- h.response(req.ID,
+			`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"fastExit","version":"1"}}`)
 	case methodList:
 		h.out <- h.response(req.ID, `{"tools":[{"name":"bye"}]}`)
 	case methodCall:
@@ -90,7 +92,10 @@ func TestStopReturnsIfTheServerCannotBeStopped(t *testing.T) {
 	t.Parallel()
 	h := newFastExit()
 	h.stopErr = errors.New("it cannot be stopped")
-	s, err := Start(t.Context(), Config{Name: "fastExit", Launch: func(context.Context) (Link, error) { return h, nil }})
+	s, err := Start(t.Context(), Config{
+		Name:   "fastExit",
+		Launch: func(context.Context) (Link, error) { return h, nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

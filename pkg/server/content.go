@@ -27,8 +27,8 @@ type embeddedResource struct {
 	Blob string  `json:"blob"` // in base64
 }
 
-// contentList is the content of a result that may be malformed. Older servers send a single part instead of a list. A malformed
-// part is empty.
+// contentList is the content of a result that may be malformed. Older servers send a single part instead of a list. A
+// malformed part is empty.
 type contentList []content
 
 // UnmarshalJSON implements json.Unmarshaler. It never fails.

@@ -20,7 +20,8 @@ type device struct {
 	Name     string `json:"deviceName,omitempty"`
 }
 
-// contextEncoder encodes the parts of the session's context that calls have in common, and keeps them until they change.
+// contextEncoder encodes the parts of the session's context that calls have in common, and keeps them until they
+// change.
 type contextEncoder struct {
 	mu      sync.Mutex
 	context tool.Context // what the fields below were made of
@@ -85,9 +86,11 @@ func encode(v any) json.RawMessage {
 	return raw
 }
 
-// callParams returns the parameters of a tools/call. call.Args does not have the reserved argument, and a strict tool is not
-// sent it. extraMeta are members of _meta to add, without braces; it may be empty.
-func (e *contextEncoder) callParams(call tool.Call, progressToken string, strict bool, extraMeta []byte) (json.RawMessage, error) {
+// callParams returns the parameters of a tools/call. call.Args does not have the reserved argument, and a strict tool
+// is not sent it. extraMeta are members of _meta to add, without braces; it may be empty.
+func (e *contextEncoder) callParams(call tool.Call, progressToken string, strict bool,
+	extraMeta []byte,
+) (json.RawMessage, error) {
 	c, err := e.encode(call.Context)
 	if err != nil {
 		return nil, err

@@ -22,16 +22,20 @@ func TestStrictToolIsNotSentTheReservedArgument(t *testing.T) {
 		schema string
 		sent   bool
 	}{
-		"open":           {`{"type":"object","properties":{"x":{}}}`, true},
-		"closed":         {`{"type":"object","properties":{"x":{}},"additionalProperties":false}`, false},
-		"closed, names":  {`{"type":"object","properties":{"_trailblazeContext":{}},"additionalProperties":false}`, true},
+		"open":   {`{"type":"object","properties":{"x":{}}}`, true},
+		"closed": {`{"type":"object","properties":{"x":{}},"additionalProperties":false}`, false},
+		"closed, names": {
+			`{"type":"object","properties":{"_trailblazeContext":{}},"additionalProperties":false}`,
+			true,
+		},
 		"typed":          {`{"type":"object","additionalProperties":{"type":"string"}}`, true},
 		"without schema": {``, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			strict := strictTools([]tool.Advertised{{Name: "t", InputSchema: json.RawMessage(tc.schema)}})
-			raw, err := (&contextEncoder{}).callParams(tool.Call{Tool: "t", Args: map[string]any{"x": 1}}, "1", strict["t"], nil)
+			raw, err := (&contextEncoder{}).callParams(tool.Call{Tool: "t", Args: map[string]any{"x": 1}}, "1",
+				strict["t"], nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,8 @@ func (s *Server) newError(kind fault.Kind, hint, format string, args ...any) *fa
 
 // startTimeout returns the error of a phase of the start that exceeded its limit.
 func (s *Server) startTimeout(format string, args ...any) *fault.Error {
-	return s.newError(fault.Server, "trying again can help on a busy machine; startupTimeout in its entry sets the limit", format, args...)
+	return s.newError(fault.Server,
+		"trying again can help on a busy machine; startupTimeout in its entry sets the limit", format, args...)
 }
 
 // cancelledError returns the error of a phase that ended because ctx did.
@@ -67,7 +68,8 @@ func asTransportError(err error) transportError {
 	return failure
 }
 
-// phaseError returns the error of a phase that failed with err on p, not explained yet. If p ended, the message says how.
+// phaseError returns the error of a phase that failed with err on p, not explained yet. If p ended, the message says
+// how.
 func (s *Server) phaseError(p *peer, phase string, err error) *fault.Error {
 	known := fault.As(err)
 	if asTransportError(err) != nil {

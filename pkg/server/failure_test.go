@@ -53,7 +53,8 @@ func TestScriptThatEndsWithoutServingGetsAHint(t *testing.T) {
 	if err.Kind != fault.Crashed {
 		t.Errorf("kind %q", err.Kind)
 	}
-	mustContain(t, err.Message, `server "shop": exited with code 0 during initialize, without serving MCP`, "tools defined")
+	mustContain(t, err.Message, `server "shop": exited with code 0 during initialize, without serving MCP`,
+		"tools defined")
 	mustContain(t, err.Hint, "await trailblaze.run()")
 }
 
@@ -120,7 +121,10 @@ func TestLaunchErrorKeepsItsKindAndNamesTheServer(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			err := startFailure(t, Config{Name: "shop", Launch: func(context.Context) (Link, error) { return nil, tt.cause }})
+			err := startFailure(t, Config{
+				Name:   "shop",
+				Launch: func(context.Context) (Link, error) { return nil, tt.cause },
+			})
 			if err.Kind != tt.kind || !errors.Is(err, tt.cause) {
 				t.Errorf("kind %q, error %v", err.Kind, err)
 			}
@@ -176,7 +180,10 @@ func TestCrashDuringALargeWriteIsDetected(t *testing.T) {
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, err := r.Call(ctx, tool.Call{Tool: "exit", Args: map[string]any{"code": 1, "fill": strings.Repeat("x", 1<<20)}})
+		_, err := r.Call(ctx, tool.Call{
+			Tool: "exit",
+			Args: map[string]any{"code": 1, "fill": strings.Repeat("x", 1<<20)},
+		})
 		if fault.KindOf(err) != fault.Crashed {
 			t.Errorf("error %v", err)
 		}
@@ -189,7 +196,10 @@ func TestCrashBetweenCallsFailsTheServerAtOnce(t *testing.T) {
 	t.Parallel()
 	r := startFakeServer(t, script{Stderr: "out of pizza"}, nil)
 	// It responds and exits.
-	result := call(t, r.Server, tool.Call{Tool: "exit", Args: args(t, `{"code":7,"result":{"content":[{"type":"text","text":"bye"}]}}`)})
+	result := call(t, r.Server, tool.Call{
+		Tool: "exit",
+		Args: args(t, `{"code":7,"result":{"content":[{"type":"text","text":"bye"}]}}`),
+	})
 	if !result.OK || result.Text != "bye" {
 		t.Errorf("result %+v", result)
 	}
@@ -246,7 +256,10 @@ func TestStopCancelsPendingAndWaitingCalls(t *testing.T) {
 func TestStopDuringARestartLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	r := startFakeServer(t, script{Hang: "initialize", OnlyRun: 2}, nil)
-	if result := call(t, r.Server, tool.Call{Tool: "hang", Timeout: 50 * time.Millisecond}); result.Kind != fault.CallTimeout {
+	if result := call(t, r.Server, tool.Call{
+		Tool:    "hang",
+		Timeout: 50 * time.Millisecond,
+	}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
 	var wg sync.WaitGroup
@@ -266,7 +279,10 @@ func TestStopDuringARestartLeavesNoProcess(t *testing.T) {
 func TestServerFailsIfItCannotBeRestarted(t *testing.T) {
 	t.Parallel()
 	r := startFakeServer(t, script{Exit: "start", Code: 9, OnlyRun: 2}, nil)
-	if result := call(t, r.Server, tool.Call{Tool: "hang", Timeout: 50 * time.Millisecond}); result.Kind != fault.CallTimeout {
+	if result := call(t, r.Server, tool.Call{
+		Tool:    "hang",
+		Timeout: 50 * time.Millisecond,
+	}); result.Kind != fault.CallTimeout {
 		t.Fatalf("result %+v", result)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
@@ -283,7 +299,10 @@ func TestTimeoutsDoNotCountAsCrashes(t *testing.T) {
 	t.Parallel()
 	r := startFakeServer(t, script{}, nil)
 	for n := 1; n <= maxRestarts+2; n++ {
-		if result := call(t, r.Server, tool.Call{Tool: "hang", Timeout: 20 * time.Millisecond}); result.Kind != fault.CallTimeout {
+		if result := call(t, r.Server, tool.Call{
+			Tool:    "hang",
+			Timeout: 20 * time.Millisecond,
+		}); result.Kind != fault.CallTimeout {
 			t.Fatalf("process %d: %+v", n, result)
 		}
 	}
@@ -297,7 +316,10 @@ func TestWriteToAServerThatDoesNotReadTimesOut(t *testing.T) {
 	r := startFakeServer(t, script{Hang: "calls"}, nil)
 	big := strings.Repeat("x", 4<<20)
 	started := time.Now()
-	result := call(t, r.Server, tool.Call{Tool: "echo", Args: map[string]any{"fill": big}, Timeout: 200 * time.Millisecond})
+	result := call(t, r.Server, tool.Call{
+		Tool: "echo", Args: map[string]any{"fill": big},
+		Timeout: 200 * time.Millisecond,
+	})
 	if result.Kind != fault.CallTimeout {
 		t.Errorf("result %+v", result)
 	}

@@ -13,29 +13,30 @@ import (
 
 // script says how the test binary behaves as a server.
 type script struct {
-	Exit          string            // the phase in which it exits: start, initialize, rejection, list, relist, read
-	Code          int               // its exit code
-	Kill          bool              // exits by SIGKILL instead
-	Hang          string            // the phase in which it stops responding; in phase calls it does not read either
-	Silent        string            // read: it responds to everything but resources/read
-	Close         string            // the phase in which it closes its output and keeps running
-	Stderr        string            // written to stderr before it exits
-	Reject        *rpcError         // the response to initialize
-	Protocol      string            // the version it chooses; default: the requested one
-	Modern        bool              // supports server/discover
-	Unknown       string            // unknown methods: "" rejects, ignore, exit
-	Pages         []json.RawMessage // the responses to tools/list, in order
-	EndlessPages  bool              // every response to tools/list has another cursor
-	NoTools       bool              // does not support tools/list
-	OnlyRun       int               // fails as above only in this run, counted from 1; 0 means always
-	Before        []json.RawMessage // messages sent before the response to tools/list
-	After         []json.RawMessage // messages sent after the first response to tools/list
-	Registry      json.RawMessage   // the response to resources/read; with it or one of the next two, the server has resources
-	RegistrySize  int               // the response to resources/read is a text of so many spaces
-	RegistryError *rpcError         // the response to resources/read, an error
-	ExitDelayMs   int               // delays its exit after the end of its input
-	First         json.RawMessage   // a message sent at start
-	Dir           string            // where it writes its log
+	Exit         string            // the phase in which it exits: start, initialize, rejection, list, relist, read
+	Code         int               // its exit code
+	Kill         bool              // exits by SIGKILL instead
+	Hang         string            // the phase in which it stops responding; in phase calls it does not read either
+	Silent       string            // read: it responds to everything but resources/read
+	Close        string            // the phase in which it closes its output and keeps running
+	Stderr       string            // written to stderr before it exits
+	Reject       *rpcError         // the response to initialize
+	Protocol     string            // the version it chooses; default: the requested one
+	Modern       bool              // supports server/discover
+	Unknown      string            // unknown methods: "" rejects, ignore, exit
+	Pages        []json.RawMessage // the responses to tools/list, in order
+	EndlessPages bool              // every response to tools/list has another cursor
+	NoTools      bool              // does not support tools/list
+	OnlyRun      int               // fails as above only in this run, counted from 1; 0 means always
+	Before       []json.RawMessage // messages sent before the response to tools/list
+	After        []json.RawMessage // messages sent after the first response to tools/list
+	// the response to resources/read; with it or one of the next two, the server has resources
+	Registry      json.RawMessage
+	RegistrySize  int             // the response to resources/read is a text of so many spaces
+	RegistryError *rpcError       // the response to resources/read, an error
+	ExitDelayMs   int             // delays its exit after the end of its input
+	First         json.RawMessage // a message sent at start
+	Dir           string          // where it writes its log
 }
 
 type rpcError struct {
@@ -240,7 +241,8 @@ func (f *fakeServer) initialize(m message) {
 	if !isAbsent(f.Registry) || f.RegistrySize > 0 || f.RegistryError != nil {
 		capabilities = `{"tools":{},"resources":{}}`
 	}
-	f.respond(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}}`, version, capabilities))
+	f.respond(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}}`,
+		version, capabilities))
 }
 
 func (f *fakeServer) read(m message) {
@@ -297,7 +299,8 @@ func (f *fakeServer) call(m message) {
 		}
 		fmt.Println(`"}]}}`)
 	case "echo":
-		f.respond(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":"process %d"}],"structuredContent":%s}`, f.starts(), m.Params))
+		f.respond(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":"process %d"}],"structuredContent":%s}`,
+			f.starts(), m.Params))
 	case "hang", "quick":
 	case "late":
 		f.mu.Lock()

@@ -34,8 +34,8 @@ func (s *Server) Listing() *Listing { return s.listing.Load() }
 // SetListing makes l the listing in use.
 func (s *Server) SetListing(l *Listing) { s.listing.Store(l) }
 
-// FinishStart lists the tools once more if the server announced a change since they were listed. Later announcements are
-// only logged. The error is a *fault.Error.
+// FinishStart lists the tools once more if the server announced a change since they were listed. Later announcements
+// are only logged. The error is a *fault.Error.
 func (s *Server) FinishStart(ctx context.Context) error {
 	defer s.started.Store(true)
 	if !s.toolsChanged.Load() {
@@ -67,7 +67,8 @@ func (s *Server) debounceChanges(ctx context.Context) {
 }
 
 // List lists the server again, starting a process if there is none, and does not change the listing in use: see
-// [Server.SetListing]. It does not wait for calls; nested has the meaning of tool.Call.Nested. The error is a *fault.Error.
+// [Server.SetListing]. It does not wait for calls; nested has the meaning of tool.Call.Nested. The error is a
+// *fault.Error.
 func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -99,7 +100,8 @@ func (s *Server) List(ctx context.Context, nested bool) (*Listing, error) {
 	}
 }
 
-// listError returns the error of a listing of p that failed with err. If p ended, the server fails unless it may be restarted.
+// listError returns the error of a listing of p that failed with err. If p ended, the server fails unless it may be
+// restarted.
 func (s *Server) listError(p *peer, phase string, err error) error {
 	failure := s.phaseError(p, phase, err)
 	if p.current() < peerLost {
@@ -113,7 +115,8 @@ func (s *Server) listError(p *peer, phase string, err error) error {
 	return p.failure
 }
 
-// readListing reads the tools and the registry at the same time. The error is not explained yet; phase says what failed.
+// readListing reads the tools and the registry at the same time. The error is not explained yet; phase says what
+// failed.
 func (s *Server) readListing(ctx context.Context, p *peer) (l *Listing, phase string, err error) {
 	s.toolsChanged.Store(false)
 	var registryRead *registryRead
@@ -126,11 +129,12 @@ func (s *Server) readListing(ctx context.Context, p *peer) (l *Listing, phase st
 	if err != nil {
 		return nil, methodRead, err
 	}
-	return &Listing{Tools: tools, Registry: registry, timeouts: toolTimeouts(tools), strict: strictTools(tools)}, "", nil
+	return &Listing{Tools: tools, Registry: registry, timeouts: toolTimeouts(tools), strict: strictTools(tools)}, "",
+		nil
 }
 
-// listTools reads all pages of tools/list; onSent is called when the request for the first one has been sent. The error is
-// not explained yet.
+// listTools reads all pages of tools/list; onSent is called when the request for the first one has been sent. The error
+// is not explained yet.
 func (s *Server) listTools(ctx context.Context, p *peer, onSent func()) ([]tool.Advertised, error) {
 	limit := s.cfg.timing.list
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, s.startTimeout(
@@ -161,10 +165,12 @@ func (s *Server) listTools(ctx context.Context, p *peer, onSent func()) ([]tool.
 		case cursor == "":
 			return tools, nil
 		case seen[cursor]:
-			s.log("warn", fmt.Sprintf("repeats the cursor %.100q in tools/list; the pages after it are not read", cursor), "")
+			s.log("warn", fmt.Sprintf("repeats the cursor %.100q in tools/list; the pages after it are not read",
+				cursor), "")
 			return tools, nil
 		case len(seen) == maxPages:
-			s.log("warn", fmt.Sprintf("has more than %d pages of tools; the pages after them are not read", maxPages), "")
+			s.log("warn", fmt.Sprintf("has more than %d pages of tools; the pages after them are not read", maxPages),
+				"")
 			return tools, nil
 		}
 		seen[cursor] = true
@@ -248,7 +254,8 @@ func readTool(raw json.RawMessage) (t tool.Advertised, warning string, err error
 // isAbsent reports whether a member of a JSON object is missing or null.
 func isAbsent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// toolTimeouts returns the limits that tools set for their own calls. A wrong type counts as absent; discover warns about it.
+// toolTimeouts returns the limits that tools set for their own calls. A wrong type counts as absent; discover warns
+// about it.
 func toolTimeouts(tools []tool.Advertised) map[string]time.Duration {
 	timeouts := map[string]time.Duration{}
 	for _, t := range tools {
@@ -260,8 +267,8 @@ func toolTimeouts(tools []tool.Advertised) map[string]time.Duration {
 	return timeouts
 }
 
-// strictTools returns the tools whose schema forbids arguments that it does not name, as schemas that the Go SDK infers do.
-// They are not sent the reserved argument, which they would reject; _meta has the same content.
+// strictTools returns the tools whose schema forbids arguments that it does not name, as schemas that the Go SDK infers
+// do. They are not sent the reserved argument, which they would reject; _meta has the same content.
 func strictTools(tools []tool.Advertised) map[string]bool {
 	strict := map[string]bool{}
 	for _, t := range tools {

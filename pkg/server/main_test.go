@@ -114,7 +114,8 @@ func launcher(tb testing.TB, env []string, argv ...string) func(context.Context)
 	})
 	env = append(os.Environ(), env...)
 	return func(ctx context.Context) (Link, error) {
-		p, err := stdio.Start(ctx, supervisor, stdio.Spec{Spec: spawn.Spec{Name: "shop", Command: argv[0], Args: argv[1:], Env: env}})
+		p, err := stdio.Start(ctx, supervisor,
+			stdio.Spec{Spec: spawn.Spec{Name: "shop", Command: argv[0], Args: argv[1:], Env: env}})
 		if err != nil {
 			return nil, err
 		}

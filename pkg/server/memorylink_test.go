@@ -44,7 +44,10 @@ type memoryCall struct {
 
 func (m *memoryServer) launch(context.Context) (Link, error) {
 	m.links++
-	l := &memoryLink{server: m, run: m.links, out: make(chan jsonrpc.Message, 100), firstMessage: make(chan struct{}), closed: make(chan struct{})}
+	l := &memoryLink{
+		server: m, run: m.links, out: make(chan jsonrpc.Message, 100), firstMessage: make(chan struct{}),
+		closed: make(chan struct{}),
+	}
 	if m.first != nil {
 		l.out <- m.first
 	}
@@ -85,7 +88,8 @@ func (l *memoryLink) Write(_ context.Context, msg jsonrpc.Message) error {
 	}
 	switch req.Method {
 	case methodInitialize:
-		l.respond(req.ID, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"memory","version":"1"}}`)
+		l.respond(req.ID,
+			`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"memory","version":"1"}}`)
 	case methodList:
 		l.respond(req.ID, `{"tools":[]}`)
 	case methodCall:

@@ -8,8 +8,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// handleNotification is called with every notification of the server, in the order in which they were received among its
-// responses. It does not block.
+// handleNotification is called with every notification of the server, in the order in which they were received among
+// its responses. It does not block.
 func (s *Server) handleNotification(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
@@ -21,13 +21,14 @@ func (s *Server) handleNotification(method string, params json.RawMessage) {
 	}
 }
 
-// handleToolsChanged notes that the listing in use is out of date. The session keeps its tools unless a trail asks for others,
-// so that a replay does not depend on when a server changes.
+// handleToolsChanged notes that the listing in use is out of date. The session keeps its tools unless a trail asks for
+// others, so that a replay does not depend on when a server changes.
 func (s *Server) handleToolsChanged() {
 	s.toolsChanged.Store(true)
 	if s.started.Load() {
 		s.changeLogged.Do(func() {
-			s.log("debug", "announced that its tools changed; this session keeps the tools it started with; call reloadTools to list them again", "")
+			s.log("debug",
+				"announced that its tools changed; this session keeps the tools it started with; call reloadTools to list them again", "")
 		})
 	}
 }

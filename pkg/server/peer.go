@@ -73,8 +73,8 @@ func newPeer(ctx context.Context, link Link, cfg Config, onNotification func(str
 	return p, nil
 }
 
-// advance changes to a later state, closes the channel that belongs to it, and returns the state before. It does nothing if
-// that is not an earlier one.
+// advance changes to a later state, closes the channel that belongs to it, and returns the state before. It does
+// nothing if that is not an earlier one.
 func (p *peer) advance(to peerState) (from peerState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,13 +146,14 @@ func (p *peer) watch(ctx context.Context) {
 	}
 }
 
-// connect starts the handshake in the given protocol version and returns a channel that receives its error. It ends when the
-// peer is stopped, not with ctx, because a client must not cancel initialize.
+// connect starts the handshake in the given protocol version and returns a channel that receives its error. It ends
+// when the peer is stopped, not with ctx, because a client must not cancel initialize.
 func (p *peer) connect(ctx context.Context, protocol string) <-chan error {
 	client := mcp.NewClient(p.client, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	connected := make(chan error, 1)
 	p.goroutines.Go(func() {
-		session, err := client.Connect(context.WithoutCancel(ctx), existing{p.conn}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+		session, err := client.Connect(context.WithoutCancel(ctx), existing{p.conn},
+			&mcp.ClientSessionOptions{ProtocolVersion: protocol})
 		if err == nil {
 			p.session = session
 			p.meta = metaMembers(session.InitializeResult().ProtocolVersion, p.client)
@@ -168,8 +169,8 @@ type existing struct{ conn mcp.Connection }
 
 func (e existing) Connect(context.Context) (mcp.Connection, error) { return e.conn, nil }
 
-// metaMembers returns the members of _meta that the modern protocol requires in every request, without braces. Older servers
-// receive them in initialize.
+// metaMembers returns the members of _meta that the modern protocol requires in every request, without braces. Older
+// servers receive them in initialize.
 func metaMembers(version string, client *mcp.Implementation) []byte {
 	if version < modern {
 		return nil
@@ -188,7 +189,9 @@ type requestParams struct {
 }
 
 // request sends a request, calls onSent, and waits for the response.
-func (p *peer) request(ctx context.Context, method string, params requestParams, onSent func()) (json.RawMessage, error) {
+func (p *peer) request(
+	ctx context.Context, method string, params requestParams, onSent func(),
+) (json.RawMessage, error) {
 	if len(p.meta) > 0 {
 		params.Meta = slices.Concat([]byte("{"), p.meta, []byte("}"))
 	}
@@ -220,7 +223,8 @@ func (p *peer) send(ctx context.Context, method string, params json.RawMessage) 
 		p.finish(ctx, r)
 		return nil, context.Cause(ctx)
 	}
-	return r, nil // after another write error there may still be a response: a server may respond and exit before the write returns
+	// after another write error there may still be a response: a server may respond and exit before the write returns
+	return r, nil
 }
 
 // finish ends a request. If there is no response yet, the request is cancelled at the server, in a goroutine, because a
@@ -250,8 +254,8 @@ func cancellation(id jsonrpc.ID, reason string) *jsonrpc.Request {
 	return &jsonrpc.Request{Method: methodCancelled, Params: params}
 }
 
-// await waits for the response to a request. The error is errLost if there will be none, the cause of ctx if it ended first,
-// or the error in the response.
+// await waits for the response to a request. The error is errLost if there will be none, the cause of ctx if it ended
+// first, or the error in the response.
 func (p *peer) await(ctx context.Context, r *pendingRequest) (json.RawMessage, error) {
 	select {
 	case <-r.done:
@@ -261,8 +265,8 @@ func (p *peer) await(ctx context.Context, r *pendingRequest) (json.RawMessage, e
 	}
 }
 
-// stop stops the server and waits for all goroutines of the peer. A second call waits for the first. Unless the server has
-// ended, all requests are finished or cancelled.
+// stop stops the server and waits for all goroutines of the peer. A second call waits for the first. Unless the server
+// has ended, all requests are finished or cancelled.
 func (p *peer) stop(ctx context.Context) error {
 	switch from := p.advance(peerStopping); {
 	case from >= peerStopping:

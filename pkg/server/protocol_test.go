@@ -40,7 +40,8 @@ func realArgv(tb testing.TB, runtime, script string) []string {
 	argv := map[string][]string{
 		"bun":  {filepath.Join(dir, "node_modules", ".bin", "bun"), "run", "--no-install"},
 		"node": {"node"},
-		"tsx":  {"node", "--import", "file://" + filepath.ToSlash(filepath.Join(dir, "node_modules", "tsx", "dist", "loader.mjs"))},
+		"tsx": {"node", "--import", "file://" +
+			filepath.ToSlash(filepath.Join(dir, "node_modules", "tsx", "dist", "loader.mjs"))},
 	}[runtime]
 	return append(argv, filepath.Join(dir, script))
 }
@@ -58,7 +59,8 @@ func (g *goSDK) build() {
 	if g.dir, g.err = os.MkdirTemp("", "trailblaze-gosdk-"); g.err != nil {
 		return
 	}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(g.dir, "gosdk.exe"), "../../testdata/servers/gosdk").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(g.dir, "gosdk.exe"),
+		"../../testdata/servers/gosdk").CombinedOutput()
 	if err != nil {
 		g.err = fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -86,7 +88,10 @@ func TestServersOfEverySDKAreListedAndCalled(t *testing.T) {
 		{"SDK v2 on bun", realArgv(t, "bun", "sdk2.mts"), nil},
 		{"SDK v2 on node with tsx", realArgv(t, "tsx", "sdk2.mts"), nil},
 		{"SDK v2 that speaks only 2026-07-28, on bun", realArgv(t, "bun", "sdk2.mts"), []string{"LEGACY=reject"}},
-		{"SDK v2 that speaks only 2026-07-28, on node with tsx", realArgv(t, "tsx", "sdk2.mts"), []string{"LEGACY=reject"}},
+		{
+			"SDK v2 that speaks only 2026-07-28, on node with tsx", realArgv(t, "tsx", "sdk2.mts"),
+			[]string{"LEGACY=reject"},
+		},
 		{"hand-written on bun", realArgv(t, "bun", "hand.mjs"), nil},
 		{"hand-written on node", realArgv(t, "node", "hand.mjs"), nil},
 		{"go-sdk", []string{buildGoSDK(t)}, nil},
@@ -103,13 +108,17 @@ func TestServersOfEverySDKAreListedAndCalled(t *testing.T) {
 					echo = one
 				}
 			}
-			if len(names) != 3 || echo.Description != "answers what it was sent" || echo.Meta["trailblaze/toolset"] != "sdk" {
+			if len(names) != 3 || echo.Description != "answers what it was sent" ||
+				echo.Meta["trailblaze/toolset"] != "sdk" {
 				t.Errorf("tools %v, echo %+v", names, echo)
 			}
 			mustContain(t, string(echo.InputSchema), `"text"`)
 
 			var progress []string
-			echoed := call(t, s, tool.Call{Tool: "echo", InvocationID: "i-1", Args: map[string]any{"text": "hi"}, Context: fullContext()})
+			echoed := call(t, s, tool.Call{
+				Tool: "echo", InvocationID: "i-1", Args: map[string]any{"text": "hi"},
+				Context: fullContext(),
+			})
 			if !echoed.OK || echoed.Text != "hi" {
 				t.Errorf("echo: %+v", echoed)
 			}
@@ -118,7 +127,10 @@ func TestServersOfEverySDKAreListedAndCalled(t *testing.T) {
 			if failed.OK || failed.Kind != fault.ToolFailed || failed.Text != "no, on purpose" {
 				t.Errorf("fail: %+v", failed)
 			}
-			crawled := call(t, s, tool.Call{Tool: "crawl", Progress: func(text string) { progress = append(progress, text) }})
+			crawled := call(t, s, tool.Call{
+				Tool:     "crawl",
+				Progress: func(text string) { progress = append(progress, text) },
+			})
 			if !crawled.OK || crawled.Text != "done" {
 				t.Errorf("crawl: %+v", crawled)
 			}
@@ -213,7 +225,10 @@ func TestServerThatRejectsInitializeIsRestartedWithTheModernProtocol(t *testing.
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r := startFakeServer(t, script{Modern: true, Reject: &tt.reject, Exit: tt.exit}, nil)
-			if result := call(t, r.Server, tool.Call{Tool: "echo", Context: fullContext()}); result.Text != "process 2" {
+			if result := call(t, r.Server, tool.Call{
+				Tool:    "echo",
+				Context: fullContext(),
+			}); result.Text != "process 2" {
 				t.Errorf("echo: %+v", result)
 			}
 			lines := strings.Join(r.lines(""), "\n")
@@ -287,20 +302,53 @@ func TestToolLists(t *testing.T) {
 	}{
 		{
 			"tools over several pages",
-			pages(`{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"2"}`, `{"tools":[],"nextCursor":"3"}`, `{"tools":[{"name":"c"}],"nextCursor":null}`),
+			pages(`{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"2"}`, `{"tools":[],"nextCursor":"3"}`,
+				`{"tools":[{"name":"c"}],"nextCursor":null}`),
 			[]string{"a", "b", "c"},
 			nil,
 		},
 		{"an empty cursor ends the list", pages(`{"tools":[{"name":"a"}],"nextCursor":""}`), []string{"a"}, nil},
-		{"a cursor that repeats", pages(`{"tools":[{"name":"a"}],"nextCursor":"2"}`), []string{"a"}, []string{"warn", `cursor "2"`}},
-		{"a cursor that is not a string", pages(`{"tools":[{"name":"a"}],"nextCursor":7}`), []string{"a"}, []string{"warn", "nextCursor"}},
-		{"a null tool among good ones", pages(`{"tools":[{"name":"a"},null,{"name":"b"}]}`), []string{"a", "b"}, []string{"warn", "tools[1]", "null"}},
-		{"a tool without a name", pages(`{"tools":[{"Name":"x"},{"name":""},{"name":"b"}]}`), []string{"b"}, []string{"warn", "tools[0]", "no name"}},
-		{"a tool whose name is not a string", pages(`{"tools":[{"name":5},{"name":"b"}]}`), []string{"b"}, []string{"warn", "tools[0]"}},
-		{"a schema that is not an object", pages(`{"tools":[{"name":"x","inputSchema":true},{"name":"b"}]}`), []string{"b"}, []string{"warn", `"x"`, "inputSchema"}},
+		{
+			"a cursor that repeats", pages(`{"tools":[{"name":"a"}],"nextCursor":"2"}`),
+			[]string{"a"},
+			[]string{"warn", `cursor "2"`},
+		},
+		{
+			"a cursor that is not a string", pages(`{"tools":[{"name":"a"}],"nextCursor":7}`),
+			[]string{"a"},
+			[]string{"warn", "nextCursor"},
+		},
+		{
+			"a null tool among good ones", pages(`{"tools":[{"name":"a"},null,{"name":"b"}]}`),
+			[]string{"a", "b"},
+			[]string{"warn", "tools[1]", "null"},
+		},
+		{
+			"a tool without a name", pages(`{"tools":[{"Name":"x"},{"name":""},{"name":"b"}]}`),
+			[]string{"b"},
+			[]string{"warn", "tools[0]", "no name"},
+		},
+		{
+			"a tool whose name is not a string", pages(`{"tools":[{"name":5},{"name":"b"}]}`),
+			[]string{"b"},
+			[]string{"warn", "tools[0]"},
+		},
+		{
+			"a schema that is not an object", pages(`{"tools":[{"name":"x","inputSchema":true},{"name":"b"}]}`),
+			[]string{"b"},
+			[]string{"warn", `"x"`, "inputSchema"},
+		},
 		{"no schema", pages(`{"tools":[{"name":"a"},{"name":"b","inputSchema":null}]}`), []string{"a", "b"}, nil},
-		{"a description that is not a string", pages(`{"tools":[{"name":"a","description":[1]}]}`), []string{"a"}, []string{"warn", `"a"`, "description"}},
-		{"a _meta that is not an object", pages(`{"tools":[{"name":"a","_meta":"x"}]}`), []string{"a"}, []string{"warn", `"a"`, "_meta"}},
+		{
+			"a description that is not a string", pages(`{"tools":[{"name":"a","description":[1]}]}`),
+			[]string{"a"},
+			[]string{"warn", `"a"`, "description"},
+		},
+		{
+			"a _meta that is not an object", pages(`{"tools":[{"name":"a","_meta":"x"}]}`),
+			[]string{"a"},
+			[]string{"warn", `"a"`, "_meta"},
+		},
 		{"one name twice", pages(`{"tools":[{"name":"a"},{"name":"a"}]}`), []string{"a", "a"}, nil},
 		{"no tools", pages(`{"tools":[]}`), nil, nil},
 	}
@@ -311,7 +359,8 @@ func TestToolLists(t *testing.T) {
 			if diff := cmp.Diff(tt.want, names(r.Tools())); diff != "" {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}
-			if tt.warns == nil && r.logged("warn") || tt.warns != nil && !r.logged(append(tt.warns, `server "shop"`)...) {
+			if tt.warns == nil && r.logged("warn") || tt.warns != nil &&
+				!r.logged(append(tt.warns, `server "shop"`)...) {
 				t.Errorf("want a warning with %q, got:\n%s", tt.warns, r)
 			}
 		})
@@ -321,7 +370,8 @@ func TestToolLists(t *testing.T) {
 func TestSchemaKeepsItsBytes(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","properties":{"z":{"type":"string"},"a":true,"m":{"enum":[1e2,2.0]}},"required":["z"]}`
-	r := startFakeServer(t, script{Pages: pages(`{"tools":[{"name":"a","inputSchema":` + schema + `,"_meta":{"k":[1,"x"]}}]}`)}, nil)
+	r := startFakeServer(t, script{Pages: pages(`{"tools":[{"name":"a","inputSchema":` + schema +
+		`,"_meta":{"k":[1,"x"]}}]}`)}, nil)
 	got := r.Tools()[0]
 	if string(got.InputSchema) != schema {
 		t.Errorf("got %s\nwant %s", got.InputSchema, schema)
@@ -388,7 +438,10 @@ func TestLogNotificationsAreLogged(t *testing.T) {
 
 func TestSlowStartIsLoggedUnlessAMessageWasReceived(t *testing.T) {
 	t.Parallel()
-	greeting := &jsonrpc.Request{Method: "notifications/message", Params: json.RawMessage(`{"level":"info","data":"hello"}`)}
+	greeting := &jsonrpc.Request{
+		Method: "notifications/message",
+		Params: json.RawMessage(`{"level":"info","data":"hello"}`),
+	}
 	for name, tc := range map[string]struct {
 		first *jsonrpc.Request
 		want  bool
@@ -399,12 +452,16 @@ func TestSlowStartIsLoggedUnlessAMessageWasReceived(t *testing.T) {
 				logs := &logRecorder{}
 				m := &memoryServer{mute: methodInitialize, first: tc.first}
 				started := time.Now()
-				err := startFailure(t, Config{Name: "memory", Launch: m.launch, Log: logs.add, StartupTimeout: 8 * time.Second})
+				err := startFailure(t, Config{
+					Name: "memory", Launch: m.launch, Log: logs.add,
+					StartupTimeout: 8 * time.Second,
+				})
 				mustContain(t, err.Message, "no handshake within 8s")
 				if took := time.Since(started); took != 8*time.Second {
 					t.Errorf("took %s", took)
 				}
-				if logs.logged("warn", `server "memory" has sent nothing for 5s; waiting up to 8s`, "startupTimeout") != tc.want {
+				if logs.logged("warn", `server "memory" has sent nothing for 5s; waiting up to 8s`,
+					"startupTimeout") != tc.want {
 					t.Errorf("log:\n%s", logs)
 				}
 			})

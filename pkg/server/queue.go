@@ -8,9 +8,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// CallGraph knows which calls of a session wait for which others. Its servers share one, so that a call never waits for its
-// turn at a server if the calls that run there wait, directly or through calls to other servers, for that call. The zero
-// value is ready to use, from any goroutine.
+// CallGraph knows which calls of a session wait for which others. Its servers share one, so that a call never waits for
+// its turn at a server if the calls that run there wait, directly or through calls to other servers, for that call. The
+// zero value is ready to use, from any goroutine.
 type CallGraph struct {
 	mu    sync.Mutex
 	turns []*turn // of the calls that run or wait, in the order in which they were made
@@ -25,8 +25,8 @@ type turn struct {
 	granted   chan struct{} // closed when the call may run; nil if it did not have to wait
 }
 
-// acquireTurn waits until no other call runs at the server, apart from calls that wait for this one. The caller must release
-// the turn. Turns are granted in the order of the calls.
+// acquireTurn waits until no other call runs at the server, apart from calls that wait for this one. The caller must
+// release the turn. Turns are granted in the order of the calls.
 func (s *Server) acquireTurn(ctx context.Context, call tool.Call) (*turn, error) {
 	g := s.cfg.Calls
 	t := &turn{server: s, id: call.InvocationID, ancestors: call.Ancestors}
@@ -91,8 +91,8 @@ func (g *CallGraph) mayRun(t *turn) bool {
 	return true
 }
 
-// waitsFor reports whether the running call a waits for t: t is a descendant of a, or a descendant of a waits for its turn
-// behind a call that waits for t. visited are the running calls that were looked at before. The caller holds g.mu.
+// waitsFor reports whether the running call a waits for t: t is a descendant of a, or a descendant of a waits for its
+// turn behind a call that waits for t. visited are the running calls that were looked at before. The caller holds g.mu.
 func (g *CallGraph) waitsFor(a, t *turn, visited []*turn) bool {
 	if a.id == "" || slices.Contains(visited, a) {
 		return false

@@ -59,7 +59,10 @@ func TestCallsRunOneAtATime(t *testing.T) {
 				var wg sync.WaitGroup
 				for i, ancestors := range tc.ids {
 					wg.Go(func() {
-						mustCall(t, s, tool.Call{Tool: "busy", InvocationID: fmt.Sprintf("call %d", i), Ancestors: ancestors})
+						mustCall(t, s, tool.Call{
+							Tool: "busy", InvocationID: fmt.Sprintf("call %d", i),
+							Ancestors: ancestors,
+						})
 					})
 				}
 				wg.Wait()
@@ -71,7 +74,8 @@ func TestCallsRunOneAtATime(t *testing.T) {
 	}
 }
 
-// TestNestedCallDoesNotWaitForItsAncestors: the tool outer calls busy at the same server three times at once, and then responds.
+// TestNestedCallDoesNotWaitForItsAncestors: the tool outer calls busy at the same server three times at once, and then
+// responds.
 func TestNestedCallDoesNotWaitForItsAncestors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +87,10 @@ func TestNestedCallDoesNotWaitForItsAncestors(t *testing.T) {
 				var wg sync.WaitGroup
 				for i := range 3 {
 					id := fmt.Sprintf("inner %d", i)
-					wg.Go(func() { mustCall(t, s, tool.Call{Tool: "busy", InvocationID: id, Ancestors: []string{"outer"}}) })
+					wg.Go(func() {
+						mustCall(t, s,
+							tool.Call{Tool: "busy", InvocationID: id, Ancestors: []string{"outer"}})
+					})
 				}
 				wg.Wait()
 				c.respond("done")
@@ -100,8 +107,8 @@ func TestNestedCallDoesNotWaitForItsAncestors(t *testing.T) {
 	})
 }
 
-// TestCallsThatWaitForEachOtherDoNotDeadlock: at server A runs a tool that calls B, and at server B one that calls A, both
-// started by one call. Each inner call waits for the other outer one.
+// TestCallsThatWaitForEachOtherDoNotDeadlock: at server A runs a tool that calls B, and at server B one that calls A,
+// both started by one call. Each inner call waits for the other outer one.
 func TestCallsThatWaitForEachOtherDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,8 +205,8 @@ func TestWaitingForATurnIsNotPartOfTheTimeoutAndEndsWithTheContext(t *testing.T)
 	})
 }
 
-// TestNestedCallDoesNotWaitBehindOneThatWaitsForTheProcess: a recorded call waits for the previous process to stop, which
-// waits for the outer call, which waits for the nested one.
+// TestNestedCallDoesNotWaitBehindOneThatWaitsForTheProcess: a recorded call waits for the previous process to stop,
+// which waits for the outer call, which waits for the nested one.
 func TestNestedCallDoesNotWaitBehindOneThatWaitsForTheProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// The resource in which a server describes its tools (specification, section 14), and the most bytes of it that are used.
+// The resource in which a server describes its tools (specification, section 14), and the most bytes of it that are
+// used.
 const (
 	registryURI = "trailblaze://registry"
 	maxRegistry = 1 << 20
@@ -33,8 +34,9 @@ type registryRead struct {
 // errRegistryTimeout cancels a read that exceeded its limit.
 var errRegistryTimeout = errors.New("no response within the limit")
 
-// startRegistryRead reads the registry of a server that declares resources, because other servers may exit on an unknown
-// method. It is called after the first tools/list was sent, which a server that hangs in the read can then still answer.
+// startRegistryRead reads the registry of a server that declares resources, because other servers may exit on an
+// unknown method. It is called after the first tools/list was sent, which a server that hangs in the read can then
+// still answer.
 func (s *Server) startRegistryRead(ctx context.Context, p *peer) *registryRead {
 	caps := p.session.InitializeResult().Capabilities
 	if caps == nil || caps.Resources == nil {
@@ -74,8 +76,8 @@ func (r *registryRead) abort(cause error) {
 	}
 }
 
-// readRegistry returns the text of the registry, or "" and a log message when it cannot be read. The error means that the
-// server ended, or ctx did.
+// readRegistry returns the text of the registry, or "" and a log message when it cannot be read. The error means that
+// the server ended, or ctx did.
 func (s *Server) readRegistry(ctx context.Context, p *peer) (string, error) {
 	raw, err := p.request(ctx, methodRead, requestParams{URI: registryURI}, func() {})
 	var rpc *jsonrpc.Error
@@ -89,7 +91,8 @@ func (s *Server) readRegistry(ctx context.Context, p *peer) (string, error) {
 		s.warnNoRegistry(failure.Error())
 	case !errors.As(err, &rpc):
 		return "", s.listingError(ctx, methodRead, err)
-	case slices.Contains([]int64{codeResourceNotFound, jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound}, rpc.Code):
+	case slices.Contains([]int64{codeResourceNotFound, jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound},
+		rpc.Code):
 		s.log("debug", fmt.Sprintf("has no %s: %.200s", registryURI, rpc.Message), "")
 	default:
 		s.warnNoRegistry(fmt.Sprintf("protocol error %d: %.200s", rpc.Code, rpc.Message))

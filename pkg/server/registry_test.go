@@ -33,13 +33,19 @@ func TestRegistryOfServersOfEverySDK(t *testing.T) {
 		{"SDK v1 on bun", realArgv(t, "bun", "registry1.ts"), nil},
 		{"SDK v1 on node with tsx", realArgv(t, "tsx", "registry1.ts"), nil},
 		{"SDK v2 on bun", realArgv(t, "bun", "registry2.mts"), nil},
-		{"SDK v2 that speaks only 2026-07-28, on node with tsx", realArgv(t, "tsx", "registry2.mts"), []string{"LEGACY=reject"}},
+		{
+			"SDK v2 that speaks only 2026-07-28, on node with tsx", realArgv(t, "tsx", "registry2.mts"),
+			[]string{"LEGACY=reject"},
+		},
 		{"go-sdk", []string{buildGoSDK(t)}, []string{"REGISTRY=" + sdkRegistry}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			logs := &logRecorder{}
-			s := start(t, Config{Name: "real", Version: "1.2.3", Log: logs.add, Launch: launcher(t, tt.env, tt.argv...)})
+			s := start(t, Config{
+				Name: "real", Version: "1.2.3", Log: logs.add,
+				Launch: launcher(t, tt.env, tt.argv...),
+			})
 			var got, want any
 			if err := json.Unmarshal([]byte(s.Listing().Registry), &got); err != nil {
 				t.Fatalf("registry %q: %v\n%s", s.Listing().Registry, err, logs)
@@ -65,8 +71,12 @@ func TestServersOfEverySDKWithOtherResourcesHaveNoRegistry(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			logs := &logRecorder{}
-			s := start(t, Config{Name: "real", Log: logs.add, Launch: launcher(t, []string{"REGISTRY=elsewhere"}, tt.argv...)})
-			if s.Listing().Registry != "" || logs.logged("warn") || !logs.logged("debug", "has no trailblaze://registry") {
+			s := start(t, Config{
+				Name: "real", Log: logs.add,
+				Launch: launcher(t, []string{"REGISTRY=elsewhere"}, tt.argv...),
+			})
+			if s.Listing().Registry != "" || logs.logged("warn") ||
+				!logs.logged("debug", "has no trailblaze://registry") {
 				t.Errorf("registry %q, log:\n%s", s.Listing().Registry, logs)
 			}
 		})
@@ -81,22 +91,61 @@ func TestUnreadableRegistryIsAWarning(t *testing.T) {
 		warning  string // empty for none
 		debug    string
 	}{
-		"a text":                       {script{Registry: resource("{}")}, "{}", "", ""},
-		"any type":                     {script{Registry: json.RawMessage(`{"contents":[{"uri":1,"mimeType":7,"text":"no JSON"}]}`)}, "no JSON", "", ""},
-		"the first text":               {script{Registry: json.RawMessage(`{"contents":[null,{"blob":"e30="},{"text":5},{"text":"one"},{"text":"two"}]}`)}, "one", "", ""},
-		"an empty text":                {script{Registry: resource("")}, "", "", ""},
-		"only a blob":                  {script{Registry: json.RawMessage(`{"contents":[{"blob":"e30="}]}`)}, "", "the response has no text", ""},
-		"no contents":                  {script{Registry: json.RawMessage(`{}`)}, "", "the response has no text", ""},
-		"contents that are not a list": {script{Registry: json.RawMessage(`{"contents":"x"}`)}, "", "the response has no contents", ""},
-		"not an object":                {script{Registry: json.RawMessage(`[]`)}, "", "the response has no contents", ""},
-		"the maximum size":             {script{RegistrySize: 1 << 20}, strings.Repeat(" ", 1<<20), "", ""},
-		"over the maximum size":        {script{RegistrySize: 3 << 19}, "", "it has 1536 KiB, over the limit of 1024 KiB", ""},
-		"no such resource, older":      {script{RegistryError: &rpcError{-32002, "Registry not found"}}, "", "", "Registry not found"},
-		"no such resource, newer":      {script{RegistryError: &rpcError{-32602, "Registry trailblaze://registry not found"}}, "", "", "not found"},
-		"no such method":               {script{RegistryError: &rpcError{-32601, "Method not found"}}, "", "", "Method not found"},
-		"an error":                     {script{RegistryError: &rpcError{-32603, "ENOENT: groups.json"}}, "", "protocol error -32603: ENOENT: groups.json", ""},
-		"no response":                  {script{Registry: resource("{}"), Silent: "read"}, "", "no response within 200ms", ""},
-		"it hangs":                     {script{Registry: resource("{}"), Hang: "read"}, "", "no response within 200ms", ""},
+		"a text":         {script{Registry: resource("{}")}, "{}", "", ""},
+		"any type":       {script{Registry: json.RawMessage(`{"contents":[{"uri":1,"mimeType":7,"text":"no JSON"}]}`)}, "no JSON", "", ""},
+		"the first text": {script{Registry: json.RawMessage(`{"contents":[null,{"blob":"e30="},{"text":5},{"text":"one"},{"text":"two"}]}`)}, "one", "", ""},
+		"an empty text":  {script{Registry: resource("")}, "", "", ""},
+		"only a blob": {
+			script{Registry: json.RawMessage(`{"contents":[{"blob":"e30="}]}`)},
+			"",
+			"the response has no text", "",
+		},
+		"no contents": {script{Registry: json.RawMessage(`{}`)}, "", "the response has no text", ""},
+		"contents that are not a list": {
+			script{Registry: json.RawMessage(`{"contents":"x"}`)},
+			"",
+			"the response has no contents", "",
+		},
+		"not an object": {
+			script{Registry: json.RawMessage(`[]`)},
+			"", "the response has no contents",
+			"",
+		},
+		"the maximum size": {script{RegistrySize: 1 << 20}, strings.Repeat(" ", 1<<20), "", ""},
+		"over the maximum size": {
+			script{RegistrySize: 3 << 19},
+			"",
+			"it has 1536 KiB, over the limit of 1024 KiB", "",
+		},
+		"no such resource, older": {
+			script{RegistryError: &rpcError{-32002, "Registry not found"}},
+			"", "",
+			"Registry not found",
+		},
+		"no such resource, newer": {script{RegistryError: &rpcError{
+			-32602,
+			"Registry trailblaze://registry not found",
+		}}, "", "", "not found"},
+		"no such method": {
+			script{RegistryError: &rpcError{-32601, "Method not found"}},
+			"", "",
+			"Method not found",
+		},
+		"an error": {
+			script{RegistryError: &rpcError{-32603, "ENOENT: groups.json"}},
+			"",
+			"protocol error -32603: ENOENT: groups.json", "",
+		},
+		"no response": {
+			script{Registry: resource("{}"), Silent: "read"},
+			"",
+			"no response within 200ms", "",
+		},
+		"it hangs": {
+			script{Registry: resource("{}"), Hang: "read"},
+			"", "no response within 200ms",
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +160,8 @@ func TestUnreadableRegistryIsAWarning(t *testing.T) {
 			if r.logged("warn") != (tc.warning != "") || !r.logged(tc.debug) && tc.debug != "" {
 				t.Errorf("log:\n%s", r)
 			}
-			if tc.warning != "" && !r.logged("warn", `server "shop" did not provide trailblaze://registry: `+tc.warning) {
+			if tc.warning != "" && !r.logged("warn",
+				`server "shop" did not provide trailblaze://registry: `+tc.warning) {
 				t.Errorf("log:\n%s", r)
 			}
 			if tc.script.Hang == "" && !call(t, r.Server, tool.Call{Tool: "echo"}).OK {
@@ -123,17 +173,22 @@ func TestUnreadableRegistryIsAWarning(t *testing.T) {
 
 func TestExitDuringTheRegistryReadIsReported(t *testing.T) {
 	t.Parallel()
-	cfg, _ := fakeConfig(t, script{Registry: resource("{}"), Exit: "read", Code: 9, Stderr: "registry.json is missing"}, nil)
+	cfg, _ := fakeConfig(t, script{Registry: resource("{}"), Exit: "read", Code: 9, Stderr: "registry.json is missing"},
+		nil)
 	err := startFailure(t, cfg)
 	if err.Kind != fault.Crashed {
 		t.Errorf("kind %q", err.Kind)
 	}
-	mustContain(t, err.Message, `server "shop"`, "crashed during resources/read", "exited with code 9", "registry.json is missing")
+	mustContain(t, err.Message, `server "shop"`, "crashed during resources/read", "exited with code 9",
+		"registry.json is missing")
 }
 
 func TestRegistryIsRequestedAfterTheFirstPageAndOnlyIfThereAreResources(t *testing.T) {
 	t.Parallel()
-	r := startFakeServer(t, script{Registry: resource("{}"), Pages: pages(`{"tools":[],"nextCursor":"2"}`, `{"tools":[]}`)}, nil)
+	r := startFakeServer(t, script{
+		Registry: resource("{}"),
+		Pages:    pages(`{"tools":[],"nextCursor":"2"}`, `{"tools":[]}`),
+	}, nil)
 	var methods []string
 	for _, line := range r.lines(`"id"`) {
 		var m message
@@ -173,10 +228,14 @@ func TestListingTakesEffectWhenItIsSet(t *testing.T) {
 	echoed := call(t, r.Server, tool.Call{Tool: "echo", Context: fullContext()})
 	mustContain(t, string(echoed.Structured), tool.ReservedArg)
 	r.SetListing(l)
-	if echoed = call(t, r.Server, tool.Call{Tool: "echo", Context: fullContext()}); strings.Contains(string(echoed.Structured), tool.ReservedArg) {
+	if echoed = call(t, r.Server, tool.Call{
+		Tool:    "echo",
+		Context: fullContext(),
+	}); strings.Contains(string(echoed.Structured), tool.ReservedArg) {
 		t.Errorf("a strict tool was sent the reserved argument: %s", echoed.Structured)
 	}
-	if quick := call(t, r.Server, tool.Call{Tool: "quick"}); quick.Kind != fault.CallTimeout || !strings.Contains(quick.Text, "50ms") {
+	if quick := call(t, r.Server, tool.Call{Tool: "quick"}); quick.Kind != fault.CallTimeout ||
+		!strings.Contains(quick.Text, "50ms") {
 		t.Errorf("quick: %+v", quick)
 	}
 }
@@ -220,10 +279,20 @@ func TestFailedListKeepsTheListing(t *testing.T) {
 		want   []string
 		failed bool
 	}{
-		"no list":        {script{}, nil, []string{"tools/list", "no list of tools"}, false},
-		"it hangs":       {script{Hang: "relist"}, nil, []string{"tools/list: timeout", "300ms"}, false},
-		"it exits":       {script{Exit: "relist", Code: 7, Stderr: "out of tools"}, nil, []string{"crashed", "during tools/list", "code 7", "out of tools"}, true},
-		"it was stopped": {script{}, func(t *testing.T, r *testServer) { stop(t, r.Server) }, []string{"tools/list", "being stopped"}, false},
+		"no list":  {script{}, nil, []string{"tools/list", "no list of tools"}, false},
+		"it hangs": {script{Hang: "relist"}, nil, []string{"tools/list: timeout", "300ms"}, false},
+		"it exits": {
+			script{Exit: "relist", Code: 7, Stderr: "out of tools"},
+			nil,
+			[]string{"crashed", "during tools/list", "code 7", "out of tools"},
+			true,
+		},
+		"it was stopped": {
+			script{},
+			func(t *testing.T, r *testServer) { stop(t, r.Server) },
+			[]string{"tools/list", "being stopped"},
+			false,
+		},
 		"it has exited": {script{}, func(t *testing.T, r *testServer) {
 			if _, err := r.Call(t.Context(), tool.Call{Tool: "exit"}); err == nil {
 				t.Error("it starts on")

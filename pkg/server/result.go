@@ -22,8 +22,8 @@ func (s *Server) failedResult(name string, kind fault.Kind, hint, format string,
 	return tool.Result{Kind: kind, Text: text, Hint: hint}
 }
 
-// rpcErrorResult returns the result of a call whose response is a JSON-RPC error. A link that had to replace a response wraps
-// it in a *fault.Error with the reason.
+// rpcErrorResult returns the result of a call whose response is a JSON-RPC error. A link that had to replace a response
+// wraps it in a *fault.Error with the reason.
 func (s *Server) rpcErrorResult(name string, err error, rpc *jsonrpc.Error) tool.Result {
 	if known := fault.As(err); known != nil {
 		return s.failedResult(name, known.Kind, hintNoRetry+": "+known.Hint, "%s", known.Message)
@@ -33,7 +33,8 @@ func (s *Server) rpcErrorResult(name string, err error, rpc *jsonrpc.Error) tool
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidRequest, jsonrpc.CodeMethodNotFound, jsonrpc.CodeParseError:
 		hint = hintNoRetry + ": the server rejects the call as it is"
 	}
-	return s.withChangeHint(name, s.failedResult(name, fault.ProtocolError, hint, "protocol error %d: %s", rpc.Code, rpc.Message))
+	return s.withChangeHint(name, s.failedResult(name, fault.ProtocolError, hint, "protocol error %d: %s", rpc.Code,
+		rpc.Message))
 }
 
 // toolResult is the part of a tools/call result that is used.
@@ -52,10 +53,12 @@ func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
 	}
 	result, err := readResult(raw)
 	if err != nil {
-		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response is not a tool result: %s", explainDecodeError(raw, err))
+		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "its response is not a tool result: %s",
+			explainDecodeError(raw, err))
 	}
 	if result.ResultType == "input_required" {
-		return s.failedResult(name, fault.ProtocolError, hintNoRetry, "it asks for input while it runs (input_required), which is not supported")
+		return s.failedResult(name, fault.ProtocolError, hintNoRetry,
+			"it asks for input while it runs (input_required), which is not supported")
 	}
 	out := tool.Result{OK: !result.IsError}
 	s.readContent(name, result.Content, &out)
@@ -88,7 +91,10 @@ func readResult(raw json.RawMessage) (toolResult[[]content], error) {
 	}
 	var tolerant toolResult[contentList]
 	err := json.Unmarshal(raw, &tolerant)
-	return toolResult[[]content]{tolerant.Content, tolerant.Structured, tolerant.IsError, tolerant.ResultType, tolerant.Meta}, err
+	return toolResult[[]content]{
+		tolerant.Content, tolerant.Structured, tolerant.IsError, tolerant.ResultType,
+		tolerant.Meta,
+	}, err
 }
 
 // explainDecodeError returns what a response that is not a toolResult is instead, and what was expected.
@@ -99,7 +105,8 @@ func explainDecodeError(raw json.RawMessage, err error) string {
 	case isType && wrong.Field == "":
 		return fmt.Sprintf("it is %s %s; expected an object such as %s", article(wrong.Value), excerpt(raw), example)
 	case isType:
-		return fmt.Sprintf("its %s is %s; expected %s", wrong.Field, article(wrong.Value), article(wrong.Type.Kind().String()))
+		return fmt.Sprintf("its %s is %s; expected %s", wrong.Field, article(wrong.Value),
+			article(wrong.Type.Kind().String()))
 	}
 	return err.Error()
 }

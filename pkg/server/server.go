@@ -1,9 +1,9 @@
-// Package server runs one tool server of a session: it starts the server, completes the MCP handshake, lists the tools, and
-// calls them with their time limits, one at a time unless the server is parallel. It replaces a process that must not be
-// used again.
+// Package server runs one tool server of a session: it starts the server, completes the MCP handshake, lists the tools,
+// and calls them with their time limits, one at a time unless the server is parallel. It replaces a process that must
+// not be used again.
 //
-// It does not know how the server is reached (pipes, a URL, the embedded engine: see [Link]), which other servers there are,
-// or whether a trail may continue after a failure.
+// It does not know how the server is reached (pipes, a URL, the embedded engine: see [Link]), which other servers there
+// are, or whether a trail may continue after a failure.
 //
 // A [Server] may be used from any goroutine. Everything that it started has ended when [Server.Stop] returns.
 package server
@@ -29,14 +29,15 @@ import (
 
 // Link is a connection to one run of a server.
 type Link interface {
-	// Transport returns the transport of the server. It is connected once. A write returns when its context ends, even if
-	// the server does not read.
+	// Transport returns the transport of the server. It is connected once. A write returns when its context ends, even
+	// if the server does not read.
 	Transport() mcp.Transport
 	// FirstMessage is closed when the first protocol message has been received.
 	FirstMessage() <-chan struct{}
 	// Done is closed when the server has ended and everything that it wrote has been read.
 	Done() <-chan struct{}
-	// ExitError returns, once Done is closed, how the server ended by itself ("exited with code 3"); nil if we stopped it.
+	// ExitError returns, once Done is closed, how the server ended by itself ("exited with code 3"); nil if we stopped
+	// it.
 	ExitError() *fault.Error
 	// Explain returns cause with what is known about the server: exit code, last output, the log's path, a hint.
 	Explain(cause *fault.Error) *fault.Error
@@ -47,8 +48,8 @@ type Link interface {
 // RemoteLink is a Link to a server that continues to run when the link is stopped.
 type RemoteLink interface {
 	Link
-	// StoppedServer reports, once the link is stopped, whether that also ended the server, because it had stopped responding.
-	// The next link then leads to a new process.
+	// StoppedServer reports, once the link is stopped, whether that also ended the server, because it had stopped
+	// responding. The next link then leads to a new process.
 	StoppedServer() bool
 }
 
@@ -62,8 +63,10 @@ type Config struct {
 	CallTimeout    time.Duration // for a call that has no limit of its own; 0 means 30 s
 	Parallel       bool          // calls run concurrently
 	RestartOnCrash bool          // a crash fails the pending calls, not the session; at most three times
-	Reconnect      bool          // the server outlives its links: a lost link fails the pending calls, and the next call opens another link
-	Calls          *CallGraph    // shared by the servers of a session; nil if there are no others
+	// Reconnect says that the server outlives its links: a lost link fails the pending calls, and the next call opens
+	// another one.
+	Reconnect bool
+	Calls     *CallGraph // shared by the servers of a session; nil if there are no others
 	// Log receives messages that are not errors; level is debug, info, warn or error. May be nil.
 	Log func(level, message, hint string)
 
@@ -149,8 +152,8 @@ type Server struct {
 	err           *fault.Error // why it failed
 }
 
-// Start starts the server, completes the handshake and lists its tools. On failure everything that was started is stopped,
-// and the error is a *fault.Error that names the server and the phase.
+// Start starts the server, completes the handshake and lists its tools. On failure everything that was started is
+// stopped, and the error is a *fault.Error that names the server and the phase.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg.withDefaults(), protocol: classic, launching: make(chan struct{}, 1),
@@ -214,8 +217,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.stopErr
 }
 
-// startPeer starts a process and completes the handshake. A server that rejects initialize is started again, because its
-// state after the rejection is unknown, and from then on addressed in the modern protocol.
+// startPeer starts a process and completes the handshake. A server that rejects initialize is started again, because
+// its state after the rejection is unknown, and from then on addressed in the modern protocol.
 func (s *Server) startPeer(ctx context.Context) (*peer, error) {
 	for replaced := false; ; {
 		link, err := s.cfg.Launch(ctx)
@@ -259,14 +262,16 @@ func (s *Server) handshake(ctx context.Context, p *peer) error {
 			_ = p.conn.Close() // so that connected receives a value, whatever the link does
 			return <-connected
 		case <-limit.C:
-			return s.startTimeout("initialize: timeout: no handshake within %s, the limit for starting", s.cfg.StartupTimeout)
+			return s.startTimeout("initialize: timeout: no handshake within %s, the limit for starting",
+				s.cfg.StartupTimeout)
 		case <-ctx.Done():
 			return s.cancelledError(ctx, methodInitialize)
 		case <-notice.C:
 			select {
 			case <-p.link.FirstMessage():
 			default:
-				s.log("warn", fmt.Sprintf("has sent nothing for %s; waiting up to %s", s.cfg.timing.startNotice, s.cfg.StartupTimeout),
+				s.log("warn", fmt.Sprintf("has sent nothing for %s; waiting up to %s", s.cfg.timing.startNotice,
+					s.cfg.StartupTimeout),
 					"startupTimeout in its entry sets the limit")
 			}
 		}
@@ -293,8 +298,8 @@ func (s *Server) setPeer(ctx context.Context, p *peer) {
 	})
 }
 
-// dropPeer takes p out of use after a call on it was given up, because the tool may still be running. It is stopped when
-// its other pending calls have finished.
+// dropPeer takes p out of use after a call on it was given up, because the tool may still be running. It is stopped
+// when its other pending calls have finished.
 func (s *Server) dropPeer(ctx context.Context, p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -321,8 +326,8 @@ func (s *Server) handleExit(p *peer) {
 	}
 }
 
-// recordExit sets p.failure, and fails the server unless it may be started again. It returns a warning to log, or "". The
-// caller holds s.mu.
+// recordExit sets p.failure, and fails the server unless it may be started again. It returns a warning to log, or "".
+// The caller holds s.mu.
 func (s *Server) recordExit(p *peer) (warning string) {
 	if p.failure != nil {
 		return ""
@@ -347,7 +352,8 @@ func (s *Server) recordExit(p *peer) (warning string) {
 	}
 	s.crashes++
 	if p.exitErr != nil && s.cfg.RestartOnCrash && s.crashes <= maxRestarts {
-		return fmt.Sprintf("crashed (%d of at most %d times); the next call restarts it: %s", s.crashes, maxRestarts, p.failure.Message)
+		return fmt.Sprintf("crashed (%d of at most %d times); the next call restarts it: %s", s.crashes, maxRestarts,
+			p.failure.Message)
 	}
 	s.fail(p.failure)
 	return ""

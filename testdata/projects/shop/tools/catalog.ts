@@ -30,7 +30,7 @@ function json(value: Record<string, unknown>) {
 
 const meta = {
   "trailblaze/toolset": "catalog",
-  "trailblaze/requiresHost": true, // it needs a disk, which a server that runs on a device does not have
+  "trailblaze/requiresHost": true, // it writes a file, which a server in on-device mode cannot do
 };
 
 function build(): McpServer {
@@ -95,4 +95,4 @@ function build(): McpServer {
   return server;
 }
 
-serveStdio(build); // it ends by itself when its input ends
+serveStdio(build); // it exits when its input ends

@@ -1,6 +1,6 @@
-// Shopping by one call at a time, each made of tools of other servers.
+// The steps of an order. Each tool calls tools of other servers.
 //
-// Copy this file for @trailblaze/scripting: tools that call others, that leave the work to others, and one for any MCP client.
+// Copy this file for @trailblaze/scripting: tools that call others, that delegate, and one for any MCP client.
 import { delegate, trailblaze, type TrailblazeClient, type TrailblazeContext } from "@trailblaze/scripting";
 import { z } from "zod";
 
@@ -12,7 +12,7 @@ interface Order {
 
 type Request = { method?: string; path: string; body?: object; expectStatus: number };
 
-/** Asks the shop's API. What fails there fails the tool that asked, with the reason. */
+/** Sends a request to the shop's API. If it fails, the tool fails with the same reason. */
 async function ask(ctx: TrailblazeContext, client: TrailblazeClient, { path, ...request }: Request) {
   if (!ctx.memory.has("shopUrl")) throw new Error("the shop is closed; call openShop first");
   const answer = await client.callTool("apiRequest", { url: ctx.memory.get("shopUrl") + path, ...request });
@@ -67,7 +67,7 @@ trailblaze.tool(
 trailblaze.tool(
   "refillCart",
   {
-    description: "Puts into the cart what an order had.",
+    description: "Puts the items of an order into the cart.",
     inputSchema: { orderId: z.string() },
     meta: { toolset: "checkout", isDelegating: true },
   },
@@ -80,14 +80,14 @@ trailblaze.tool(
 trailblaze.tool(
   "reorder",
   { description: "Orders the same again. Returns the new order.", meta: { toolset: "checkout", isDelegating: true } },
-  // refillCart delegates in its turn.
+  // refillCart delegates too.
   () => delegate([{ tool: "refillCart", args: { orderId: "{{orderId}}" } }, { tool: "placeOrder" }]),
 );
 
 trailblaze.tool(
   "thankYou",
   {
-    description: "What the shop says below an order.",
+    description: "The text that the shop shows below an order.",
     inputSchema: { total: z.string() },
     meta: { toolset: "checkout", requiresContext: false }, // in any other MCP client, ctx is undefined
   },

@@ -1,4 +1,4 @@
-// Dates as the shop promises and shows them.
+// Dates of delivery, as the shop computes and shows them.
 //
 // Copy this file for a server without any dependency: MCP over stdio is one JSON object per line, and a server of tools needs to
 // answer three methods.
@@ -105,13 +105,13 @@ function answer(method: string, params: any) {
   return undefined;
 }
 
-// The loop ends with the input, and with it the process.
+// The loop, and with it the process, ends at the end of the input.
 for await (const line of createInterface({ input: process.stdin })) {
   if (line.trim() === "") continue;
   const { id, method, params } = JSON.parse(line);
-  if (id === undefined) continue; // a notification wants no answer
+  if (id === undefined) continue; // a notification has no response
   const result = answer(method, params);
   const error = { code: -32601, message: `no ${method}${params?.name ? ` of ${params.name}` : ""} here` };
-  // Only protocol lines may go to stdout; use console.error for anything else.
+  // Write only protocol lines to stdout; use console.error for everything else.
   process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) }) + "\n");
 }

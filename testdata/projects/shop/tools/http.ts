@@ -1,6 +1,6 @@
-// Talks to an HTTP API and checks what it said. A check that does not hold is a result with isError: the trail fails with its text.
+// Sends requests to an HTTP API and checks the responses. A check that fails is a result with isError: the trail fails with its text.
 //
-// Copy this file for tools that can be cancelled, that assert, and that can tell "the answer is wrong" from "nothing works".
+// Copy this file for tools that can be cancelled, that assert, and that distinguish a wrong response from an unreachable API.
 import { isDeepStrictEqual } from "node:util";
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -9,10 +9,10 @@ import { z } from "zod";
 const success = (text: string) => ({ content: [{ type: "text" as const, text }] });
 const failure = (why: string) => ({ ...success(why), isError: true });
 
-/** No later call can work either, so the trail ends with outcome "error" instead of "failed". */
+/** No later call can work, so the trail ends with outcome "error" instead of "failed". */
 const fatal = (why: string) => ({ ...failure(why), _meta: { trailblaze: { variant: "FatalError" } } });
 
-/** Walks `body.items.0.sku`, the way a trail's {{tokens}} do. */
+/** Returns the value at a path such as `body.items.0.sku`, as {{tokens}} of a trail do. */
 function reach(value: unknown, path: string): unknown {
   for (const key of path === "" ? [] : path.split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) {
@@ -45,7 +45,7 @@ function build(): McpServer {
           method,
           headers: { "content-type": "application/json" },
           body: body === undefined ? undefined : JSON.stringify(body),
-          signal: ctx.mcpReq.signal, // a call over its limit stops here, not when the API feels like answering
+          signal: ctx.mcpReq.signal, // stops the request when the call exceeds its limit
         });
       } catch (error) {
         return fatal(`${method} ${url}: the API cannot be reached (${(error as Error).message})`);
@@ -63,7 +63,7 @@ function build(): McpServer {
   server.registerTool(
     "expectJson",
     {
-      description: "Fails unless the value at `path` equals `equals`, type and all.",
+      description: "Fails unless the value at `path` equals `equals`, type included.",
       inputSchema: z.object({
         json: z.unknown().describe("a JSON value, or text that holds one"),
         path: z.string().default("").describe("such as body.items.0.sku; the whole value when empty"),
@@ -86,7 +86,7 @@ function build(): McpServer {
     async ({ text, equals, matches }) => {
       if (equals !== undefined && text !== equals) return failure(`the text is "${text}", expected "${equals}"`);
       if (matches !== undefined && !new RegExp(matches).test(text)) return failure(`"${text}" does not match /${matches}/`);
-      if (equals === undefined && matches === undefined) return failure("nothing to compare with: give equals or matches");
+      if (equals === undefined && matches === undefined) return failure("nothing to compare with: set equals or matches");
       return success("as expected");
     },
   );

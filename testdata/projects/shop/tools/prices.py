@@ -1,6 +1,6 @@
 """Reports on the prices in the catalogue, which belongs to another server.
 
-Copy this file for a server in Python. It needs no MCP SDK: MCP over stdio is one JSON object per line, and a server of tools needs
+Copy this file for a server in Python. It does not need an MCP SDK: MCP over stdio is one JSON object per line, and a server of tools needs
 to answer three methods. The package trailblaze, which PYTHONPATH in the server's entry names, lets its tools call others.
 """
 
@@ -55,11 +55,11 @@ TOOLS = {
 
 def call(name, arguments, meta):
     client = TrailblazeClient.from_meta(meta)
-    arguments.pop("_trailblazeContext", None)  # an older form of what the client has
+    arguments.pop("_trailblazeContext", None)  # an older form of the context, which the client has too
     try:
         return success(TOOLS[name]["run"](client, **arguments), client.result_meta())
-    except Exception as e:  # whatever went wrong, the trail fails with it
-        traceback.print_exc()  # on stderr, which is the log
+    except Exception as e:  # the trail fails with this message
+        traceback.print_exc()  # goes to stderr, which is the log
         return error(str(e))
 
 
@@ -76,12 +76,12 @@ def answer(method, params):
     return None
 
 
-# The loop ends with the input, and with it the process. It takes one call after the other: a tool that calls its own server, or an
-# entry with parallel: true, would need a thread for each.
+# The loop, and with it the process, ends at the end of the input. It runs one call after the other. A tool that calls its own
+# server, or an entry with parallel: true, needs a thread for each call.
 for line in sys.stdin:
     message = json.loads(line)
     if "id" not in message:
-        continue  # a notification wants no answer
+        continue  # a notification has no response
     result = answer(message["method"], message.get("params", {}))
     outcome = {"error": {"code": -32601, "message": f"no {message['method']} here"}} if result is None else {"result": result}
     # Only protocol lines may go to stdout.

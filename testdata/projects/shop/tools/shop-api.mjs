@@ -1,6 +1,6 @@
-// The shop's API, served on this machine by the tool server itself: every session has its own, on a port of its own, gone with it.
+// The shop's API, served on this machine by the tool server itself. Every session has an API of its own, at a port of its own.
 //
-// Copy this file for plain JavaScript, which node runs without any loader, and for a server that holds something open.
+// Copy this file for plain JavaScript, which node runs without a loader, and for a server with an open port.
 import { createServer } from "node:http";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -17,7 +17,7 @@ const total = (items) => {
   return (cents / 100).toFixed(2);
 };
 
-/** The shop's state and rules: a request in, [status, body] out. */
+/** The shop's state and rules. It takes a request and returns [status, body]. */
 class Shop {
   carts = [];
   orders = [];
@@ -29,7 +29,7 @@ class Shop {
         const category = searchParams.get("category");
         return [200, products.filter((p) => !category || p.category === category)];
       }
-      case "GET delivery-quote": // carriers are slow; so is this
+      case "GET delivery-quote": // slow, as the API of a carrier is
         await new Promise((resolve) => setTimeout(resolve, 200));
         return [200, { carrier: "Tortoise Parcel", price: "4.90", businessDays: 3 }];
       case "POST carts":
@@ -109,7 +109,7 @@ server.registerTool(
     if (api) throw new Error("the shop is open already");
     await start();
     const result = { baseUrl: `http://127.0.0.1:${api.address().port}` };
-    console.error(`shop: listening on ${result.baseUrl}`); // stderr is the log; stdout belongs to the protocol
+    console.error(`shop: listening on ${result.baseUrl}`); // stderr goes to the log; stdout is only for the protocol
     return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
   },
 );
@@ -123,6 +123,6 @@ server.registerTool("stopShopApi", { description: "Closes the shop.", _meta: met
   return { content: [{ type: "text", text: "closed" }] };
 });
 
-// An open port keeps a process alive, so the end of the input has to end it.
+// An open port keeps the process running, so it exits explicitly at the end of the input.
 process.stdin.once("end", () => process.exit(0));
 await server.connect(new StdioServerTransport());

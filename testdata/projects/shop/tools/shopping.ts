@@ -1,6 +1,6 @@
-// What one does in the shop's web pages, by name: each tool is a few commands to the browser.
+// Actions in the shop's web pages. Each tool sends a few commands to the browser.
 //
-// Copy this file for steps that many trails share, and for what depends on what the page shows.
+// Copy this file for steps that many trails share, and for steps that depend on what the page shows.
 import { trailblaze } from "@trailblaze/scripting";
 import { z } from "zod";
 
@@ -53,7 +53,7 @@ trailblaze.tool(
   { description: "Removes everything from the cart. Returns how many lines it had.", meta: { toolset: "shopping", supportedPlatforms: ["WEB"] } },
   async (_, ctx, client) => {
     await client.callTool("web_navigate", { url: `${ctx.memory.get("shopUrl")}cart.html` });
-    await client.callTool("waitForSelector", { selector: ":is(#empty, #full):not([hidden])" }); // one of both, when the page knows what is in the cart
+    await client.callTool("waitForSelector", { selector: ":is(#empty, #full):not([hidden])" }); // one of the two, once the page has loaded the cart
     let lines = 0;
     while ((await client.callTool("isVisible", { text: "Check out" })).json().value) {
       await client.callTool("web_click", { nodeSelector: { web: { ariaRole: "button", ariaNameRegex: "Remove .*", nthIndex: 0 } } });

@@ -1,7 +1,7 @@
-// The shop's web pages, served on this machine by the tool server itself: every session has its own, at a port of its own.
+// The shop's web pages, served on this machine by the tool server itself. Every session has a shop of its own, at a port of its own.
 //
-// Copy this file for pages that trails open in a browser, for tools that look behind what the browser shows, and for a server that is
-// started once for several devices: trailblaze-config/targets/storefront.yaml says so.
+// Copy this file for pages that trails open in a browser, for tools that check the state behind the pages, and for a server that
+// trailblaze starts once for several devices (multiDevice in trailblaze-config/targets/storefront.yaml).
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,7 +31,7 @@ interface Shop {
   orders: Order[]; // from its web pages
 }
 
-/** The sessions' shops, by session: one process may serve those of several devices, so a plain variable belongs to all of them. */
+/** The shops by session id: one process may serve the sessions of several devices, which share its variables. */
 const shops = new Map<string, Shop>();
 
 async function page(path: string, response: ServerResponse) {
@@ -47,7 +47,7 @@ async function order(orders: Order[], request: IncomingMessage, response: Server
   const { items, ...customer } = JSON.parse(sent);
   const made: Order = { id: `T-${1001 + orders.length}`, ...customer, items: [] };
   for (const { sku, option, quantity } of items) {
-    const { name, price } = products.find((p) => p.sku === sku)!; // the browser's word does not count for prices
+    const { name, price } = products.find((p) => p.sku === sku)!; // prices that the browser sends are ignored
     made.items.push({ sku, name: option ? `${name}, ${option}` : name, price, quantity });
   }
   orders.push(made);
@@ -74,7 +74,7 @@ async function openShop(): Promise<Shop> {
 trailblaze.tool(
   "startShop",
   {
-    description: "Opens the shop's web pages, and remembers where as {{shopUrl}}.",
+    description: "Opens the shop's web pages. Remembers their URL as {{shopUrl}}.",
     meta: { toolset: "storefront", requiresHost: true },
   },
   async (_, ctx) => {
@@ -88,16 +88,16 @@ trailblaze.tool(
 trailblaze.tool(
   "lastOrder",
   {
-    description: "What the shop was last ordered through its web pages.",
+    description: "The last order from the shop's web pages.",
     inputSchema: { email: z.email().describe("the customer's") },
     meta: { toolset: "storefront", requiresHost: true },
   },
   ({ email }, ctx) => {
     const orders = shops.get(ctx.sessionId)?.orders ?? [];
     const found = orders.findLast((o) => o.email === email);
-    if (!found) throw new Error(`nobody ordered as ${email}; there are ${orders.length} orders`);
+    if (!found) throw new Error(`there is no order of ${email}; there are ${orders.length} orders`);
     return found;
   },
 );
 
-await trailblaze.run(); // the port does not keep the process alive when its input ends
+await trailblaze.run(); // it exits when its input ends, although the port is open

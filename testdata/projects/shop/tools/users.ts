@@ -16,7 +16,7 @@ const firstNames = ["Ada", "Bashir", "Chidi", "Dolores", "Emre", "Freya", "Goran
 const lastNames = ["Aalto", "Baptiste", "Castro", "Diallo", "Eriksen", "Fujimoto", "Gupta", "Haddad"];
 const cities = { DE: "Bremen", JP: "Sapporo", NO: "Bergen", US: "Portland" } as const;
 
-/** FNV-1a: short, and no runtime has an opinion about it. */
+/** FNV-1a: short, and the same on every runtime. */
 function hash(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
@@ -36,7 +36,7 @@ function makeUser(seed: string, country: keyof typeof cities): User {
   };
 }
 
-/** JSON in the text lets a trail reach into it after `saveAs`; structuredContent is the same for MCP clients that prefer it. */
+/** After `saveAs`, a trail can use fields of JSON in the text. structuredContent has the same value for other MCP clients. */
 function json(value: Record<string, unknown>) {
   return { content: [{ type: "text" as const, text: JSON.stringify(value) }], structuredContent: value };
 }
@@ -83,16 +83,16 @@ server.registerTool(
 server.registerTool(
   "listTestUsers",
   {
-    description: "The customers made so far in this session. For whoever debugs a trail.",
+    description: "The customers made so far in this session. For debugging a trail.",
     _meta: {
       "trailblaze/toolset": "shop_users",
-      "trailblaze/isForLlm": false, // an agent needs no help with debugging
-      "trailblaze/isRecordable": false, // looking changes nothing, so there is nothing to replay
+      "trailblaze/isForLlm": false, // an agent does not need it
+      "trailblaze/isRecordable": false, // it changes nothing, so a replay does not need it
     },
   },
   async () => json({ users }),
 );
 
-// The SDK does not notice the end of its input; without this line the process would wait to be killed.
+// The SDK does not exit at the end of its input. Without this line, the process runs until it is killed.
 process.stdin.once("end", () => process.exit(0));
 await server.connect(new StdioServerTransport());

@@ -1,4 +1,4 @@
-// Ledger adds up money without losing a cent.
+// Ledger adds up amounts of money exactly.
 //
 // Copy this file for a server in Go: the project starts the built program with `command:` in a target or in trailblaze.yaml.
 package main
@@ -14,7 +14,7 @@ import (
 )
 
 type line struct {
-	// What is sold; the sum needs none of it, but carts and catalogues have it.
+	// The product. The sum does not need it, but carts and catalogues contain it.
 	SKU      string `json:"sku,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Category string `json:"category,omitempty"`

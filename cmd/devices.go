@@ -60,18 +60,30 @@ func (a *app) options() []device.Option {
 	return all
 }
 
-// deviceValues returns the values of the options that are set for a device, by key. Flags of c win over the
-// environment, the environment over the project file. c and project may be nil.
-func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Command) (map[string]string, error) {
-	values := map[string]string{}
-	if project != nil {
-		for _, k := range a.Devices {
-			maps.Copy(values, project.DeviceValues(kindName(k), d))
-		}
-	}
+// optionValues are the values of options, by the name of their kind of device and their key.
+type optionValues map[string]map[string]string
+
+// deviceValues returns the options that are set for a device. Flags of c win over the environment, the environment over
+// the project file. c and project may be nil.
+func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Command) (optionValues, error) {
+	all := optionValues{}
 	var errs []error
-	for _, o := range a.options() {
-		source := "device: " + o.Key + " in the project file"
+	for _, k := range a.Devices {
+		values := map[string]string{}
+		if project != nil {
+			values = project.DeviceValues(kindName(k), d)
+		}
+		errs = append(errs, a.overrideOptions(values, k, c))
+		all[k.Name] = values
+	}
+	return all, errors.Join(errs...)
+}
+
+// overrideOptions replaces values of a kind's options by those of the environment and of the flags of c.
+func (a *app) overrideOptions(values map[string]string, k device.Kind, c *cobra.Command) error {
+	var errs []error
+	for _, o := range k.Options {
+		source := fmt.Sprintf("device.%s.%s in the project file", kindName(k), o.Key)
 		if value, ok := a.Getenv(o.Env); ok && o.Env != "" && value != "" {
 			values[o.Key], source = value, o.Env
 		}
@@ -83,7 +95,7 @@ func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Co
 				"%s: %q is neither true nor false", source, values[o.Key]))
 		}
 	}
-	return values, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // deviceProblems returns a problem for each device setting of the project that no kind of device knows or accepts.
@@ -114,23 +126,23 @@ func (a *app) host(values map[string]string) device.Host {
 
 // backends are the backends for one set of option values, one for each kind of device.
 type backends struct {
-	values  map[string]string
+	values  optionValues
 	devices []session.Backend
 	inUse   bool // by the next run
 }
 
 // devices returns the backends for a device with these option values. Devices with equal values share them.
 // closeDevices closes them.
-func (a *app) devices(values map[string]string) ([]session.Backend, error) {
+func (a *app) devices(values optionValues) ([]session.Backend, error) {
 	for i, b := range a.backends {
-		if maps.Equal(b.values, values) {
+		if maps.EqualFunc(b.values, values, maps.Equal[map[string]string, map[string]string]) {
 			a.backends[i].inUse = true
 			return b.devices, nil
 		}
 	}
 	b := backends{values: values, inUse: true}
 	for _, k := range a.Devices {
-		backend, err := k.New(a.host(values))
+		backend, err := k.New(a.host(values[k.Name]))
 		if err != nil {
 			return nil, err
 		}
@@ -162,12 +174,12 @@ func (a *app) deviceChecks(project *config.Project) []doctor.Device {
 	for _, k := range a.Devices {
 		d := doctor.Device{Name: k.Check, Kind: k.Name, Check: func(context.Context) (string, error) { return "", err }}
 		for _, o := range k.Options {
-			if value := values[o.Key]; value != "" {
+			if value := values[k.Name][o.Key]; value != "" {
 				d.Settings = append(d.Settings, o.Key+" "+value)
 			}
 		}
 		if err == nil {
-			backend, newErr := k.New(a.host(values))
+			backend, newErr := k.New(a.host(values[k.Name]))
 			d.Check = func(context.Context) (string, error) { return "", newErr }
 			if newErr == nil {
 				d.Check = func(ctx context.Context) (string, error) {

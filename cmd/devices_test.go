@@ -258,7 +258,7 @@ func TestOptionsOfDevicesComeFromFlagsEnvironmentAndProject(t *testing.T) {
 			"",
 		},
 		"a slip":           {"device: { ios: { phonename: p } }\n", nil, nil, 3, nil, `unknown setting "phonename" for ios devices`},
-		"no truth value":   {"device: { ios: { loud: maybe } }\n", nil, nil, 3, nil, `device: loud in the project file: "maybe" is neither true nor false`},
+		"no truth value":   {"device: { ios: { loud: maybe } }\n", nil, nil, 3, nil, `device.ios.loud in the project file: "maybe" is neither true nor false`},
 		"a refused value":  {"device: { ios: { phoneName: none } }\n", nil, nil, 3, nil, "there is no phone called none"},
 		"a value of a env": {"device: { ios: { phoneName: \"${WHO}\" } }\n", []string{"WHO=w"}, nil, 0, map[string]string{"phoneName": "w"}, ""},
 	} {

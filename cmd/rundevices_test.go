@@ -32,7 +32,7 @@ func TestATrailRunsOnEveryDeviceThatIsNamed(t *testing.T) {
 	// The page counts its visits in a cookie and in storage: a second one in the same profile would be number 2.
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject + "devices:\n  desktop: { platform: web }\n  phone: { platform: web, viewport: 390x844, classifier: web-phone }\n" +
-			"  pixel: { driver: android-ondevice-accessibility, size: 1080x2400 }\n",
+			"  pixel: { driver: android-ondevice-accessibility, size: 1080x2400, id: emulator-5554, env: { APP_PORT: \"8081\" } }\n",
 		"trails/visit.trail.yaml": "trail:\n  - step: visit\n    recording:\n" +
 			"      web:\n        - web_navigate: { url: visits.html }\n        - web_verifyTextVisible: { text: \"visit 1, 1280 wide\" }\n" +
 			"      web-phone:\n        - web_navigate: { url: visits.html }\n        - web_verifyTextVisible: { text: \"visit 1, 390 wide\" }\n" +
@@ -52,6 +52,14 @@ func TestATrailRunsOnEveryDeviceThatIsNamed(t *testing.T) {
 	env := r.contextEnv(t)
 	if env["TRAILBLAZE_DEVICE_PLATFORM"] != "ANDROID" || env["TRAILBLAZE_DEVICE_WIDTH_PX"] != "1080" || env["TRAILBLAZE_DEVICE_HEIGHT_PX"] != "2400" {
 		t.Errorf("pixel's server was told %v", env)
+	}
+	if env["TRAILBLAZE_DEVICE_NAME"] != "pixel" || env["TRAILBLAZE_DEVICE_ID"] != "emulator-5554" || env["APP_PORT"] != "8081" {
+		t.Errorf("pixel's server does not know its device: %v", env)
+	}
+	for _, e := range ofType(r.events(t), "trail.started") {
+		if want := map[any]any{"pixel": "emulator-5554"}[e["device"]]; e["deviceId"] != want {
+			t.Errorf("trail.started on %v has the id %v", e["device"], e["deviceId"])
+		}
 	}
 
 	r = p.run("run", "--device", "web:a,web:b", "--device", "desktop", "--workers", "2", "--json")

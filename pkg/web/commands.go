@@ -90,23 +90,24 @@ func selectorCommands() []command {
 
 // elementCommands are the recorded commands that act on an element.
 func elementCommands() []command {
+	element := elementProperties()
 	return []command{
-		newCommand("web_click", "Clicks an element once, when it is ready.", elementProperties, webClick),
-		newCommand("web_hover", "Moves the mouse over the only element that matches.", elementProperties, webHover),
+		newCommand("web_click", "Clicks an element once, when it is ready.", element, webClick),
+		newCommand("web_hover", "Moves the mouse over the only element that matches.", element, webHover),
 		newCommand("web_type", "Enters text into the only field that matches.",
 			`"text": {"type": "string"}, "clearFirst": {"type": "boolean", "default": true,
-			"description": "Replace the content; false types at its end, key by key"}, `+elementProperties,
+			"description": "Replace the content; false types at its end, key by key"}, `+element,
 			webType, "text"),
 		newCommand("web_fillSecret",
 			"Replaces the content of the only field that matches; the value is never logged.",
 			refProperty+`, "value": {"type": "string", "writeOnly": true}`, webFillSecret, "ref", "value"),
 		newCommand("web_selectOption", "Selects options of the only drop-down list that matches.",
 			`"values": {"type": ["array", "string"], "items": {"type": ["string", "number"]},
-			"description": "Values or labels of options"}, `+elementProperties, webSelectOption, "values"),
+			"description": "Values or labels of options"}, `+element, webSelectOption, "values"),
 		newCommand("web_scroll", "Scrolls the page, or inside an element.",
 			enum("direction", "The direction", "DOWN", "UP", "LEFT", "RIGHT")+
 				`, "amount": {"type": "number", "minimum": 0, "default": 500, "description": "Pixels"}, `+
-				elementProperties,
+				element,
 			webScroll),
 		newCommand("web_pressKey", "Presses a key, with modifiers held down, as in Control+A.",
 			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}`,
@@ -116,20 +117,21 @@ func elementCommands() []command {
 
 // verifications are the recorded commands that fail unless something holds.
 func verifications() []command {
+	element := elementProperties()
 	return []command{
 		newCommand("web_verifyTextVisible",
 			"Fails unless the page shows a text, as part of another and in any case.",
 			`"text": {"type": "string", "minLength": 1}`, webVerifyTextVisible, "text"),
 		newCommand("web_verifyElementVisible", "Fails unless the first element that matches is visible.",
-			elementProperties, webVerifyElementVisible),
+			element, webVerifyElementVisible),
 		newCommand("web_verifyValue",
 			"Fails unless the first element that matches has a text, a value or an attribute.",
 			`"expected": {"type": "string"}, `+enum("type", "What to compare", "TEXT", "VALUE", "ATTRIBUTE")+
 				`, "attribute": {"type": "string", "description": "The name of the attribute, for type ATTRIBUTE"}, `+
-				elementProperties,
+				element,
 			webVerifyValue, "expected"),
 		newCommand("web_verifyListVisible", "Fails unless the first element that matches shows every item.",
 			`"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]},
-			"description": "Texts that must be visible"}, `+elementProperties, webVerifyListVisible, "items"),
+			"description": "Texts that must be visible"}, `+element, webVerifyListVisible, "items"),
 	}
 }

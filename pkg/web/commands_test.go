@@ -54,14 +54,12 @@ func TestArgumentsAreValidated(t *testing.T) {
 	}{
 		{"web_click", map[string]any{"ref": "e1"}, ""},
 		{"web_click", map[string]any{"nodeSelector": element, "reasoning": "x"}, ""},
-		{"web_click", map[string]any{"nodeSelector": map[string]any{
-			"web":                  element["web"],
-			"androidAccessibility": map[string]any{}, "iosMaestro": nil,
-		}}, ""},
+		{"web_click", map[string]any{"ref": "e1", "nodeSelector": map[string]any{"index": 2}}, ""},
+		{"web_click", map[string]any{"nodeSelector": map[string]any{"androidAccessibility": map[string]any{}}}, ""},
 		{
 			"web_click",
-			map[string]any{"nodeSelector": map[string]any{"below": element}},
-			`unknown argument "nodeSelector.below"`,
+			map[string]any{"nodeSelector": map[string]any{"beneath": element}},
+			`unknown argument "nodeSelector.beneath"`,
 		},
 		{
 			"web_click",

@@ -7,29 +7,24 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 // Properties of input schemas.
 const (
 	refProperty = `"ref": {"type": "string",
 		"description": "The element: css=SELECTOR, e12 of the page's snapshot, role \"name\", a role, or its text"}`
-	selectorProperty = `"nodeSelector": {"type": "object", "description": "The element; used instead of ref",
-		"properties": {"web": {"type": "object", "additionalProperties": false, "properties": {
-			"cssSelector": {"type": "string"},
-			"dataTestId": {"type": "string", "description": "Value of data-testid"},
-			"ariaRole": {"type": "string", "description": "Role in the accessibility tree"},
-			"ariaNameRegex": {"type": "string",
-				"description": "The whole name in the accessibility tree, or a regular expression that matches it"},
-			"nthIndex": {"type": "integer", "minimum": 0, "description": "Which of several, counting from 0"}}}},
-		"patternProperties": {"^(android|ios|compose|desktop)": {"description": "For other platforms; ignored"}},
-		"additionalProperties": false}`
-	elementProperties = refProperty + ", " + selectorProperty
-	cssProperty       = `"selector": {"type": "string", "minLength": 1, "description": "A CSS selector"}`
-	scriptProperty    = `"script": {"type": "string", "minLength": 1,
+	cssProperty    = `"selector": {"type": "string", "minLength": 1, "description": "A CSS selector"}`
+	scriptProperty = `"script": {"type": "string", "minLength": 1,
 		"description": "An expression, or a function that is called"}`
 	timeoutProperty = `"timeoutMs": {"type": "integer", "minimum": 0, "maximum": 600000,
 		"description": "How long to wait"` // without the closing brace, for a default
 )
+
+// elementProperties are the arguments that say which element is meant.
+func elementProperties() string {
+	return refProperty + `, "nodeSelector": ` + screen.SelectorSchema(screen.Web)
+}
 
 // enum is the schema of a word out of a list, in any case. The first is the default.
 func enum(name, description string, values ...string) string {
@@ -97,10 +92,4 @@ func (a arguments) word(key string, values ...string) (string, error) {
 			given, strings.Join(values, ", "))
 	}
 	return values[i], nil
-}
-
-// object returns an object inside the arguments, nil when it is absent.
-func (a arguments) object(key string) arguments {
-	value, _ := a[key].(map[string]any)
-	return value
 }

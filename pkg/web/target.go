@@ -33,29 +33,96 @@ func newTarget(format string, args ...any) target {
 	return target{selector: act.Selector{Text: fmt.Sprintf(format, args...)}}
 }
 
-// elementOf reads ref and nodeSelector.
+// elementOf reads nodeSelector and ref. Errors are about the arguments; nothing has been waited for.
 func elementOf(args arguments) (target, error) {
-	web := args.object("nodeSelector").object("web")
-	index := int(web.number("nthIndex", -1))
-	switch {
-	case web.text("cssSelector") != "":
-		return byCSS(web.text("cssSelector")).at(index, "nthIndex"), nil
-	case web.text("dataTestId") != "":
-		t := newTarget("element with data-testid %q", web.text("dataTestId"))
-		t.spec = map[string]string{"testId": web.text("dataTestId")}
-		return t.at(index, "nthIndex"), nil
-	case web.text("ariaRole") != "" || web.text("ariaNameRegex") != "":
-		t := newTarget("%s", strings.ToLower(web.text("ariaRole")))
-		t.role = t.selector.Text
-		if pattern := web.text("ariaNameRegex"); pattern != "" {
-			t.name = newName(pattern)
-			t.selector.Text = strings.TrimSpace(fmt.Sprintf("%s %q", t.role, t.name.text))
+	selector := &screen.Selector{}
+	if args.has("nodeSelector") {
+		var err error
+		if selector, err = screen.ParseSelector(args["nodeSelector"], screen.ParseOptions{}); err != nil {
+			return target{}, err
 		}
-		return t.at(index, "nthIndex"), nil
+	}
+	t, ok, err := bySelector(selector)
+	switch {
+	case ok || err != nil:
+		return t, err
 	case args.text("ref") != "":
-		return byRef(args.text("ref")), nil
+		return byRef(args.text("ref"))
+	case selector.Block != nil && selector.Block.Dialect != screen.Web:
+		return target{}, errNoElement(fmt.Sprintf("nodeSelector.%s matches nothing on a web page; give nodeSelector.web or ref",
+			selector.Block.Dialect))
 	}
 	return target{}, errNoElement("give ref, or nodeSelector.web with cssSelector, dataTestId or ariaRole")
+}
+
+// bySelector returns the target of a selector; ok is false for one that says nothing about a web page.
+func bySelector(s *screen.Selector) (t target, ok bool, err error) {
+	if relation := relationOf(s); relation != "" {
+		return target{}, false, fault.New(fault.InvalidArguments,
+			"use cssSelector, which can name related elements: li:has(b) > button",
+			"nodeSelector.%s is not supported on web pages", relation)
+	}
+	web := s.Block
+	if web == nil || web.Dialect != screen.Web {
+		return target{}, false, nil
+	}
+	switch {
+	case web.Text("cssSelector") != "":
+		t = byCSS(web.Text("cssSelector"))
+	case web.Text("dataTestId") != "":
+		t = newTarget("element with data-testid %q", web.Text("dataTestId"))
+		t.spec = map[string]string{"testId": web.Text("dataTestId")}
+	case web.Text("ariaRole") != "" || web.Pattern("ariaNameRegex") != nil:
+		if t, err = byRoleAndName(web.Text("ariaRole"), web.Pattern("ariaNameRegex")); err != nil {
+			return target{}, false, err
+		}
+	default:
+		return target{}, false, nil
+	}
+	if index, ok := web.Number("nthIndex"); ok {
+		return t.at(index, "nthIndex"), true, nil
+	}
+	if s.Index != nil {
+		return t.at(*s.Index, "index"), true, nil
+	}
+	return t, true, nil
+}
+
+// relationOf returns the name of a relation in a selector, empty without one.
+func relationOf(s *screen.Selector) string {
+	switch {
+	case s.Below != nil:
+		return "below"
+	case s.Above != nil:
+		return "above"
+	case s.LeftOf != nil:
+		return "leftOf"
+	case s.RightOf != nil:
+		return "rightOf"
+	case s.ChildOf != nil:
+		return "childOf"
+	case s.ContainsChild != nil:
+		return "containsChild"
+	case s.ContainsDescendants != nil:
+		return "containsDescendants"
+	}
+	return ""
+}
+
+// byRoleAndName returns the target with an ARIA role, a name, or both.
+func byRoleAndName(role string, pattern *screen.Pattern) (target, error) {
+	role = strings.ToLower(role)
+	if role != "" && !screen.IsRole(role) {
+		return target{}, fault.New(fault.InvalidArguments, fault.DidYouMean(role, screen.Roles()),
+			"nodeSelector.web.ariaRole: %q is not an ARIA role", role)
+	}
+	t := newTarget("%s", role)
+	t.role = role
+	if pattern != nil {
+		t.name = newName(pattern)
+		t.selector.Text = strings.TrimSpace(fmt.Sprintf("%s %q", role, t.name.text))
+	}
+	return t, nil
 }
 
 func errNoElement(hint string) error {
@@ -95,48 +162,46 @@ func byText(text string) target {
 }
 
 var (
-	refNumber  = regexp.MustCompile(`^e[0-9]+$`)
-	roleName   = regexp.MustCompile(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
-	escapeRune = regexp.MustCompile(`\\(.)`)
+	roleName    = regexp.MustCompile(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
+	escapedRune = regexp.MustCompile(`\\(.)`)
+	foreignRef  = regexp.MustCompile(`^(xpath|text|role|id|internal:[a-z]+)=|^\(?//`)
 )
 
 // byRef reads the forms of ref.
-func byRef(ref string) target {
+func byRef(ref string) (target, error) {
 	ref = strings.TrimSpace(ref)
 	t := newTarget("%s", ref)
 	role := roleName.FindStringSubmatch(ref)
 	switch {
 	case strings.HasPrefix(ref, "css="):
-		return byCSS(ref)
-	case refNumber.MatchString(ref):
+		return byCSS(ref), nil
+	case foreignRef.MatchString(ref):
+		return target{}, fault.New(fault.InvalidArguments, "write css=SELECTOR, role \"name\", a role, or a text",
+			"ref: %q is the syntax of another tool", ref)
+	case screen.IsReference(ref):
 		t.ref = ref
 	case screen.IsRole(ref):
 		t.role = ref
 	case role != nil && screen.IsRole(role[1]):
-		t.role, t.name = role[1], &name{text: escapeRune.ReplaceAllString(role[2], "$1")}
+		t.role, t.name = role[1], &name{text: escapedRune.ReplaceAllString(role[2], "$1")}
 	default:
-		return byText(ref)
+		return byText(ref), nil
 	}
-	return t
+	return t, nil
 }
 
 // name is what the accessible name of an element has to be.
 type name struct {
 	text    string
-	pattern *regexp.Regexp // nil when only text matches
+	pattern *screen.Pattern // nil when only text matches
 }
 
-// newName reads ariaNameRegex. A text that is not a regular expression of Go matches itself.
-func newName(pattern string) *name {
-	n := &name{text: pattern}
-	if inner, ok := strings.CutPrefix(pattern, `\Q`); ok && strings.Index(inner, `\E`) == len(inner)-2 {
-		n.text = strings.TrimSuffix(inner, `\E`)
+// newName returns the name for ariaNameRegex.
+func newName(pattern *screen.Pattern) *name {
+	if literal, ok := pattern.Literal(); ok {
+		return &name{text: strings.Join(strings.Fields(literal), " ")}
 	}
-	if regexp.QuoteMeta(n.text) != n.text && n.text == pattern {
-		n.pattern, _ = regexp.Compile(`^(?s:` + pattern + `)$`)
-	}
-	n.text = strings.Join(strings.Fields(n.text), " ")
-	return n
+	return &name{text: pattern.String(), pattern: pattern}
 }
 
 // matches compares with an accessible name. Browsers return names as a style sheet changed them (PAY for Pay), so a
@@ -146,7 +211,7 @@ func (n *name) matches(name string) (exactly, inAnotherCase bool) {
 		return true, true
 	}
 	name = strings.Join(strings.Fields(name), " ")
-	if name == n.text || n.pattern != nil && n.pattern.MatchString(name) {
+	if name == n.text || n.pattern != nil && n.pattern.Matches(name) {
 		return true, true
 	}
 	return false, strings.EqualFold(name, n.text)

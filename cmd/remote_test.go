@@ -247,3 +247,17 @@ func TestAServerThatCrashesInEveryThirdCallIsStartedAgainThreeTimes(t *testing.T
 	}
 	spawntest.NoSurvivors(t, p.marker)
 }
+
+func TestRunWarnsOfCredentialsThatAreNotEncrypted(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": fakeConfig("ok"), "trails/a.trail.yaml": webTrail("echo: {}"),
+		"trailblaze-config/targets/app.yaml": "id: app\nplatforms:\n  web: {}\n",
+		"trailblaze-config/targets/other.yaml": "id: other\nplatforms:\n  web: {}\nmcp_servers:\n  - name: team\n" +
+			"    url: http://tools.example.com/mcp\n    headers: { Authorization: Bearer hush-hush-hush }\n",
+	})
+	const warning = "targets/other.yaml:7:16: header Authorization is sent unencrypted to another machine"
+	p.run("run").want(t, 0, "warning: trailblaze-config/"+warning, "hint: write https:// in url:")
+	p.run("run", "--json").want(t, 0, `"level":"warn","source":"run","message":"trailblaze-config/`+warning)
+	p.run("tool", "echo").want(t, 0, warning)
+}

@@ -168,6 +168,9 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		}
 		o.Stream.Emit(event.Log{Level: level, Source: "run", Message: message})
 	})
+	for _, w := range project.Warnings {
+		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: w.Error(), Hint: w.Hint})
+	}
 	if warning != nil {
 		o.Stream.Emit(*warning)
 	}

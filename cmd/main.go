@@ -103,30 +103,6 @@ func (a *app) forcedRuntime() (name, by string) {
 	return a.env("TRAILBLAZE_RUNTIME"), "TRAILBLAZE_RUNTIME"
 }
 
-// commandLineSecrets returns the values of --secret that are on the command line or in the environment, by name. It
-// reads the arguments itself because cobra's errors quote them. It does not read files, since some can be read only
-// once.
-func (a *app) commandLineSecrets() map[string]string {
-	out := map[string]string{}
-	for i, arg := range a.Args {
-		flag, secret, ok := strings.Cut(arg, "=")
-		if flag != "--secret" && flag != "-secret" {
-			continue
-		}
-		if !ok && i+1 < len(a.Args) {
-			secret = a.Args[i+1]
-		}
-		name, value, hasValue := strings.Cut(secret, "=")
-		switch {
-		case !hasValue:
-			out[name] = a.env(name)
-		case !strings.HasPrefix(value, "@"):
-			out[name] = value
-		}
-	}
-	return out
-}
-
 // handleSignals cancels the context at the first signal, with the signal as its cause, and sends the exit code on
 // killed at the second.
 func (a *app) handleSignals() (killed <-chan int, stop func()) {

@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
@@ -98,7 +99,7 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if f.shard != "" {
 		a.removeResults(f.shard)
 	}
-	secrets, err := a.secrets(f.secrets)
+	secrets, err := a.secrets(ctx, f.secrets)
 	a.redactor = redact.New(secrets)
 	if err != nil {
 		return err
@@ -302,46 +303,6 @@ func (a *app) relative(paths []string) []string {
 	return out
 }
 
-// secrets returns the values of --secret, by name. With an error it returns those that could be read, which the caller
-// has to redact from the error.
-func (a *app) secrets(flags []string) (map[string]string, error) {
-	out := map[string]string{}
-	var errs []error
-	for _, flag := range flags {
-		name, value, err := a.secret(flag)
-		if err == nil && value == "" {
-			err = fault.New(fault.Misuse, "", "--secret %s is empty", name)
-		}
-		out[name] = value
-		errs = append(errs, err)
-	}
-	return out, errors.Join(errs...)
-}
-
-// secret returns one secret, from the environment, a file, or the flag itself.
-func (a *app) secret(flag string) (name, value string, err error) {
-	name, value, hasValue := strings.Cut(flag, "=")
-	switch file, fromFile := strings.CutPrefix(value, "@"); {
-	case name == "":
-		return "", "", fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "--secret has no name")
-	case !hasValue:
-		v, ok := a.Getenv(name)
-		if !ok {
-			return name, "", fault.New(fault.Misuse, "set the variable, or write --secret "+name+"=@FILE",
-				"--secret %s: the environment variable is not set", name)
-		}
-		return name, v, nil
-	case fromFile:
-		data, err := os.ReadFile(a.abs(file))
-		if err != nil {
-			return name, "", fault.Wrap(fault.Misuse, err, "", "--secret "+name)
-		}
-		return name, strings.TrimRight(string(data), "\r\n"), nil
-	default:
-		return name, value, nil
-	}
-}
-
 // abs returns path, made absolute from the working directory.
 func (a *app) abs(path string) string {
 	if filepath.IsAbs(path) {
@@ -356,9 +317,9 @@ func (a *app) argRows(path string) ([]map[string]any, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(a.abs(path))
+	data, err := files.Read(a.abs(path), trail.MaxSize)
 	if err != nil {
-		return nil, fault.Wrap(fault.Misuse, err, "", "--args-file")
+		return nil, fault.Wrap(fault.Misuse, err, "name a YAML or JSON file", "--args-file")
 	}
 	rows, problems := trail.ParseArgs(path, data)
 	if len(problems) == 0 && len(rows) == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
@@ -62,7 +63,7 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if len(args) == 0 {
 		return fault.New(fault.Misuse, "`trailblaze toolbox list` lists the tools", "tool needs the name of a tool")
 	}
-	single, values, err := a.single(f, args)
+	single, values, err := a.single(ctx, f, args)
 	if err == nil {
 		err = f.checkSave()
 	}
@@ -122,9 +123,9 @@ func (f toolFlags) checkSave() error {
 }
 
 // single returns the call that the command line describes, and the values of its session.
-func (a *app) single(f toolFlags, words []string) (o session.Single, values trail.Sources, err error) {
+func (a *app) single(ctx context.Context, f toolFlags, words []string) (o session.Single, values trail.Sources, err error) {
 	o = session.Single{Tool: words[0], Save: f.save != ""}
-	values.Secrets, err = a.secrets(f.secrets)
+	values.Secrets, err = a.secrets(ctx, f.secrets)
 	a.redactor = redact.New(values.Secrets)
 	if err != nil {
 		return o, values, err
@@ -345,7 +346,7 @@ func (a *app) withStep(f toolFlags, sc scope.Scope, memory map[string]string, ca
 	for name, value := range memory {
 		config.Memory[name] = a.redactor.Text(value)
 	}
-	data, err := os.ReadFile(a.abs(f.save))
+	data, err := files.Read(a.abs(f.save), trail.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

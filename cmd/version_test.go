@@ -12,8 +12,10 @@ import (
 func TestBuildIsWhatLinkerAndToolchainRecorded(t *testing.T) {
 	t.Parallel()
 	commit := []debug.BuildSetting{
-		{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "0123456789abcdef"},
-		{Key: "vcs.time", Value: "2026-11-22T10:40:36Z"}, {Key: "vcs.modified", Value: "true"},
+		{Key: "vcs", Value: "git"},
+		{Key: "vcs.revision", Value: "0123456789abcdef"},
+		{Key: "vcs.time", Value: "2026-11-22T10:40:36Z"},
+		{Key: "vcs.modified", Value: "true"},
 	}
 	module := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}

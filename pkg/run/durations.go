@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // Durations is how long trails took, in milliseconds, by TrailKey.
@@ -37,9 +38,12 @@ func TrailKey(root, path string) string {
 	return filepath.ToSlash(path)
 }
 
+// maxDurations is the size in bytes of the largest file of durations: about a hundred thousand trails.
+const maxDurations = 16 << 20
+
 // ReadDurations reads a file that WriteDurations wrote. A file that does not exist is fs.ErrNotExist.
 func ReadDurations(file string) (Durations, error) {
-	data, err := os.ReadFile(file)
+	data, err := files.Read(file, maxDurations)
 	if err != nil {
 		return nil, err
 	}

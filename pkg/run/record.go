@@ -12,6 +12,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -116,7 +117,7 @@ func (r *runner) checkRecord(p *plan) error {
 // replaced.
 func (r *runner) recordContent(p *plan, steps []trail.StepRecording) ([]byte, error) {
 	file := r.recording(p, steps)
-	data, err := os.ReadFile(r.resolve(r.Record))
+	data, err := files.Read(r.resolve(r.Record), trail.MaxSize)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return trail.Format(r.redacted(file))

@@ -197,6 +197,9 @@ func (f *finder) shown(name string) string {
 	return name
 }
 
+// MaxSize is the size in bytes of the largest file of a trail or of arguments.
+const MaxSize = yamldoc.MaxSize
+
 // ReadFile returns the content of a trail file. name is its name in the problems.
 func ReadFile(name, path string) ([]byte, fault.Problems) {
 	data, err := files.Read(path, yamldoc.MaxSize)

@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+)
+
+// commandLineSecrets returns the values of --secret that are on the command line or in the environment, by name. It
+// reads the arguments itself because cobra's errors quote them. It does not read files, since some can be read only
+// once.
+func (a *app) commandLineSecrets() map[string]string {
+	out := map[string]string{}
+	for i, arg := range a.Args {
+		flag, secret, ok := strings.Cut(arg, "=")
+		if flag != "--secret" && flag != "-secret" {
+			continue
+		}
+		if !ok && i+1 < len(a.Args) {
+			secret = a.Args[i+1]
+		}
+		name, value, hasValue := strings.Cut(secret, "=")
+		switch {
+		case !hasValue:
+			out[name] = a.env(name)
+		case !strings.HasPrefix(value, "@"):
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// secrets returns the values of --secret, by name. With an error it returns those that could be read, which the caller
+// has to redact from the error.
+func (a *app) secrets(ctx context.Context, flags []string) (map[string]string, error) {
+	out := map[string]string{}
+	var errs []error
+	for _, flag := range flags {
+		name, value, err := a.secret(ctx, flag)
+		if err == nil && value == "" {
+			err = fault.New(fault.Misuse, "", "--secret %s is empty", name)
+		}
+		out[name] = value
+		errs = append(errs, err)
+	}
+	return out, errors.Join(errs...)
+}
+
+// secret returns one secret, from the environment, a file, or the flag itself.
+func (a *app) secret(ctx context.Context, flag string) (name, value string, err error) {
+	name, value, hasValue := strings.Cut(flag, "=")
+	switch file, fromFile := strings.CutPrefix(value, "@"); {
+	case name == "":
+		return "", "", fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "--secret has no name")
+	case !hasValue:
+		v, ok := a.Getenv(name)
+		if !ok {
+			return name, "", fault.New(fault.Misuse, "set the variable, or write --secret "+name+"=@FILE",
+				"--secret %s: the environment variable is not set", name)
+		}
+		return name, v, nil
+	case fromFile:
+		data, err := readSecretFile(ctx, a.abs(file))
+		if err != nil {
+			return name, "", fault.Wrap(fault.Misuse, err, "", "--secret "+name)
+		}
+		return name, strings.TrimRight(string(data), "\r\n"), nil
+	default:
+		return name, value, nil
+	}
+}
+
+// maxSecret is the size in bytes of the largest secret in a file.
+const maxSecret = 1 << 20
+
+// readSecretFile returns the content of a file of at most maxSecret bytes. Unlike other files that flags name, it may be a
+// pipe, as in --secret TOKEN=@<(command): that is read until its writer closes it or ctx ends. A pipe without a writer is
+// empty.
+func readSecretFile(ctx context.Context, path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	// This fails for a regular file, which never makes a reader wait.
+	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })
+	defer stop()
+	data, err := io.ReadAll(io.LimitReader(file, maxSecret+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, err
+	case len(data) > maxSecret:
+		return nil, &os.PathError{Op: "read", Path: path, Err: files.TooLargeError{Limit: maxSecret}}
+	}
+	return data, nil
+}

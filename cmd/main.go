@@ -297,10 +297,11 @@ const (
 
 // flagError returns an error of cobra about flags as a fault of kind Misuse.
 func flagError(c *cobra.Command, err error) error {
-	hint := fmt.Sprintf("`%s --help` lists the flags", c.CommandPath())
+	listed := fmt.Sprintf("`%s --help` lists the flags", c.CommandPath())
+	hint := listed
 	if _, name, ok := strings.Cut(err.Error(), "unknown flag: --"); ok {
 		if near := fault.Nearest(name, flagNames(c)); len(near) > 0 {
-			hint = "did you mean --" + strings.Join(near, " or --") + "?"
+			hint = "did you mean --" + strings.Join(near, " or --") + "? " + listed
 		}
 	}
 	if m := regexp.MustCompile(exclusive).FindStringSubmatch(err.Error()); m != nil {
@@ -334,7 +335,8 @@ func unknownCommand(c *cobra.Command, name string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return fault.New(fault.Misuse, fault.DidYouMean(name, names), "unknown command %q for %q", name, c.CommandPath())
+	hint := fault.DidYouMeanListed(name, names, fmt.Sprintf("`%s --help` lists the commands", c.CommandPath()))
+	return fault.New(fault.Misuse, hint, "unknown command %q for %q", name, c.CommandPath())
 }
 
 // helpOrUnknown is run for a command that only groups others.

@@ -118,7 +118,7 @@ func TestTheJSONOfAGroup(t *testing.T) {
 func TestAnUnknownGroupIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
-	p.run("toolbox", "list", "--group", "chekout").want(t, 3, `--group: unknown toolset "chekout"`, `did you mean "checkout"?`)
+	p.run("toolbox", "list", "--group", "chekout").want(t, 3, `--group: unknown toolset "chekout"`, "did you mean \"checkout\"? `trailblaze toolbox list` lists the toolsets")
 	p.run("toolbox", "list", "--group", "").want(t, 3, "--group is empty")
 	p.run("toolbox", "list", "--group", "nothing-like-it").want(t, 3, "known: checkout, core, device, memory")
 	p.run("toolbox", "list", "--group", "chekout", "--json").want(t, 3, `"kind":"misuse"`, `"warnings":[`)

@@ -207,7 +207,7 @@ func nearestSession(arg, logsDir string) string {
 		return "the last session of that trail is " + slices.Max(ofTrail)
 	}
 	if near := fault.Nearest(arg, names); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
+		return "did you mean " + near[0] + "? Each folder in " + filepath.Base(logsDir) + " is a session"
 	}
 	return "`trailblaze report latest` takes the newest one"
 }

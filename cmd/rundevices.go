@@ -163,7 +163,7 @@ func unknownDevice(project *config.Project, name string) error {
 	}
 	hint := "write PLATFORM:NAME, such as web:a, or one of: " + strings.Join(names, ", ")
 	if len(fault.Nearest(name, names)) > 0 {
-		hint = fault.DidYouMean(name, names)
+		hint = fault.DidYouMeanListed(name, names, "devices: in the project file lists the devices")
 	}
 	return fault.New(fault.Misuse, hint, "--device %q is neither one of the project's devices nor a platform", name)
 }

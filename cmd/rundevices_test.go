@@ -103,7 +103,7 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 		"trails/a.trail.yaml": webTrail("echo: {}"),
 	})
 	for _, tc := range []struct{ args, want string }{
-		{"--device fone", `did you mean "phone"`},
+		{"--device fone", `did you mean "phone"? devices: in the project file lists`},
 		{"--device nokia:1", "PLATFORM:NAME"},
 		{"--device web:", "has no name"},
 		{"--device=", "has no name"},

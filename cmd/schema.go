@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,17 +15,19 @@ import (
 func (a *app) newSchema() *cobra.Command {
 	names := append(config.SchemaNames(), "trail")
 	return &cobra.Command{
-		Use:       "schema NAME",
-		Short:     "Print a JSON Schema for editors",
-		Long:      "Print the JSON Schema (2020-12) of a kind of file. Editors use it for completion and validation.",
+		Use:   "schema NAME",
+		Short: "Print a JSON Schema for editors",
+		Long: "Print the JSON Schema (2020-12) of a kind of file. Editors use it for completion and validation. NAME is one " +
+			"of: " + strings.Join(names, ", ") + ".",
 		Example:   "  trailblaze schema trail > .trailblaze-trail.schema.json",
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(names, args[0]) {
-				hint := fault.DidYouMean("", names)
+				name := ""
 				if len(args) == 1 {
-					hint = fault.DidYouMean(args[0], names)
+					name = args[0]
 				}
+				hint := fault.DidYouMeanListed(name, names, fmt.Sprintf("`%s --help` lists the names", c.CommandPath()))
 				return fault.New(fault.Misuse, hint, "%s takes the name of one schema", c.CommandPath())
 			}
 			schema, ok := config.Schema(args[0])

@@ -133,7 +133,8 @@ func TestToolSaysHowTheCallEnded(t *testing.T) {
 			1, "", `did you mean "echo"?`,
 			map[string]any{
 				"tool": "delegate", "ok": false, "text": "", "kind": "unknown tool",
-				"error": `delegate 2 of 2: unknown tool "ehco"; did you mean "echo"?`,
+				"error": `delegate 2 of 2: unknown tool "ehco"; did you mean "echo"? ` +
+					"`trailblaze toolbox list` lists the tools of a scope",
 			},
 		},
 		"the last of the delegates": {

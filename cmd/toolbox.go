@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -115,7 +114,7 @@ func onlyGroups(r *discover.Registry, groups []string) (*discover.Registry, erro
 	}
 	for _, id := range groups {
 		if !slices.Contains(known, id) {
-			hint := cmp.Or(fault.DidYouMean(id, known), "`trailblaze toolbox list` lists the toolsets")
+			hint := fault.DidYouMeanListed(id, known, "`trailblaze toolbox list` lists the toolsets")
 			return nil, fault.New(fault.Misuse, hint, "--group: unknown toolset %q", id)
 		}
 	}

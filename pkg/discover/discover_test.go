@@ -207,7 +207,8 @@ func TestFindExplainsUnknownAndSkippedTools(t *testing.T) {
 	r := build(t, android, nil, discover.Selection{}, server("s", named("generateTestUser", nil),
 		named("tapIOS", map[string]any{"trailblaze/supportedPlatforms": []any{"IOS"}})))
 	_, err := r.Find("generateTestUsr")
-	if e := fault.As(err); e == nil || e.Kind != fault.UnknownTool || e.Hint != `did you mean "generateTestUser"?` {
+	const hint = "did you mean \"generateTestUser\"? `trailblaze toolbox list` lists the tools of a scope"
+	if e := fault.As(err); e == nil || e.Kind != fault.UnknownTool || e.Hint != hint {
 		t.Errorf("unknown: %+v", e)
 	}
 	_, err = r.Find("tapIOS")

@@ -139,10 +139,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	for i, t := range r.Tools {
 		names[i] = t.Name
 	}
-	hint := fault.DidYouMean(name, names)
-	if hint == "" {
-		hint = "`trailblaze toolbox list` shows every tool of a scope"
-	}
+	hint := fault.DidYouMeanListed(name, names, "`trailblaze toolbox list` lists the tools of a scope")
 	return nil, fault.New(fault.UnknownTool, hint, "unknown tool %q", name)
 }
 

@@ -60,6 +60,17 @@ func TestNearestNames(t *testing.T) {
 	if got := fault.DidYouMean("zzzzzzzz", names); got != "known: assertVisible, generateTestUser, inputText, tap, swipe" {
 		t.Errorf("nothing near: %q", got)
 	}
+	const listed = "`list` lists them"
+	for name, want := range map[string]string{
+		"tpa": `did you mean "tap"? ` + listed, "zzzzzzzz": "known: " + strings.Join(names, ", ") + "; " + listed,
+	} {
+		if got := fault.DidYouMeanListed(name, names, listed); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if got := fault.DidYouMeanListed("tap", nil, listed); got != listed {
+		t.Errorf("no candidates: %q", got)
+	}
 	if got := fault.Nearest(strings.Repeat("é", 1<<16), names); len(got) != 0 {
 		t.Errorf("nearest to a very long name: %v", got)
 	}

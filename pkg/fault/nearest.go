@@ -45,6 +45,18 @@ func DidYouMean(name string, candidates []string) string {
 	return "known: " + strings.Join(candidates, ", ")
 }
 
+// DidYouMeanListed is DidYouMean followed by listed, which says where all candidates are listed.
+func DidYouMeanListed(name string, candidates []string, listed string) string {
+	hint := DidYouMean(name, candidates)
+	switch {
+	case hint == "":
+		return listed
+	case strings.HasSuffix(hint, "?"):
+		return hint + " " + listed
+	}
+	return hint + "; " + listed
+}
+
 func quoteList(names []string, last string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {

@@ -279,7 +279,7 @@ func TestRefusedCallbackExplainsWhy(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		"unknown tool":   {"ohter", nil, `unknown tool "ohter" (did you mean "other"?)`},
+		"unknown tool":   {"ohter", nil, `unknown tool "ohter" (did you mean "other"? `},
 		"missing":        {"wait", map[string]any{}, `missing argument "seconds"`},
 		"unknown":        {"wait", map[string]any{"seconds": 0, "minutes": 1}, `unknown argument "minutes"`},
 		"wrong type":     {"wait", map[string]any{"seconds": "long"}, `seconds must be a number, not text`},

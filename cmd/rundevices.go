@@ -98,7 +98,7 @@ func (a *app) runDevice(project *config.Project, f runFlags, setup setup, name s
 			"--device %s already determines driver and platform", name)
 	}
 	device := run.Device{
-		Device:  session.Device{
+		Device: session.Device{
 			Name: name, ID: d.ID, Env: d.Env, Width: setup.device.Width, Height: setup.device.Height,
 		},
 		Request: onDevice(setup.request, d), Classifiers: f.classifiers,

@@ -3,7 +3,6 @@ package main
 
 import (
 	"os"
-	"runtime"
 
 	"github.com/trailblaze/trailblaze/cmd"
 )
@@ -12,8 +11,5 @@ import (
 var version string
 
 func main() {
-	// We wait for pipes nearly all the time. On one thread a message goes from the pipe to whoever waits for it without waking
-	// another one, which costs more than all the work on it: a call takes a third less (docs/performance.md).
-	runtime.GOMAXPROCS(1)
 	os.Exit(cmd.Main(cmd.NewSystem(version)))
 }

@@ -208,6 +208,7 @@ func (b *bench) all(only string) error {
 		{"crowd", b.crowd},
 		{"earlier", b.earlier},
 		{"version", b.version},
+		{"threads", b.threads},
 		{"manyTrails", b.manyTrails},
 		{"prefetch", b.prefetch},
 		{"workers", b.workers},

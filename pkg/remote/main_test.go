@@ -96,9 +96,20 @@ func (r *testServer) stop(t *testing.T) func() {
 
 func (r *testServer) call(t *testing.T, name string, args map[string]any) tool.Result {
 	t.Helper()
+	return r.makeCall(t, tool.Call{Tool: name, Args: args})
+}
+
+// callWithin calls a tool with a time limit.
+func (r *testServer) callWithin(t *testing.T, name string, limit time.Duration) tool.Result {
+	t.Helper()
+	return r.makeCall(t, tool.Call{Tool: name, Timeout: limit})
+}
+
+func (r *testServer) makeCall(t *testing.T, call tool.Call) tool.Result {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
-	result, err := r.Call(ctx, tool.Call{Tool: name, Args: args})
+	result, err := r.Call(ctx, call)
 	if err != nil {
 		t.Fatalf("Call: %v\n%s", err, r)
 	}

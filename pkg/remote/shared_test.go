@@ -298,9 +298,8 @@ func TestTimedOutCallReplacesTheLinkAndNotTheProcess(t *testing.T) {
 	f := newTestPool(t)
 	cfg := f.config(f.python("", pidServer))
 	other := f.mustStart(cfg)
-	cfg.CallTimeout = 200 * time.Millisecond
 	one := f.mustStart(cfg)
-	if result := one.call(t, "hang", nil); result.Kind != fault.CallTimeout {
+	if result := one.callWithin(t, "hang", 200*time.Millisecond); result.Kind != fault.CallTimeout {
 		t.Errorf("a call that hangs: %+v", result)
 	}
 	if first, second := one.call(t, "pid", nil), other.call(t, "pid", nil); !first.OK || first.Text != second.Text {
@@ -314,10 +313,10 @@ func TestUnresponsiveProcessIsReplaced(t *testing.T) {
 	what := f.python("", pidServer)
 	what.unresponsiveAfter = 3 * time.Second
 	cfg := f.config(what)
-	cfg.StartupTimeout, cfg.CallTimeout = what.unresponsiveAfter, time.Second
+	cfg.StartupTimeout = what.unresponsiveAfter
 	one := f.mustStart(cfg)
 	before := one.call(t, "pid", nil)
-	if result := one.call(t, "freeze", nil); result.Kind != fault.CallTimeout {
+	if result := one.callWithin(t, "freeze", time.Second); result.Kind != fault.CallTimeout {
 		t.Errorf("a call that freezes: %+v", result)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)

@@ -248,8 +248,8 @@ func TestStopCancelsPendingAndWaitingCalls(t *testing.T) {
 	}
 	stops.Wait()
 	wg.Wait()
-	if told := len(r.lines("notifications/cancelled")); told != 1 {
-		t.Errorf("%d cancellations", told)
+	if n := len(r.lines("notifications/cancelled")); n != 1 {
+		t.Errorf("%d cancellations", n)
 	}
 }
 

@@ -62,30 +62,35 @@ func kinds() []kind {
 
 func TestIdleConnectionIsNotReused(t *testing.T) {
 	t.Parallel()
-	var opened atomic.Int32
-	options := &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}
-	s := httptest.NewUnstartedServer(mcp.NewStreamableHTTPHandler(always(goTools(t)), options))
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			opened.Add(1)
-		}
-	}
-	s.Start()
-	t.Cleanup(s.Close)
 	for name, tc := range map[string]struct {
 		idle  time.Duration
 		reuse bool
 	}{"within the limit": {time.Hour, true}, "after the limit": {time.Nanosecond, false}} {
-		limits := defaultTiming()
-		limits.idle = tc.idle
-		r := connect(t, Spec{URL: s.URL, timing: &limits}, nil)
-		r.call(t, "echo", map[string]any{"text": "hi"})
-		before := opened.Load()
-		<-time.After(10 * time.Millisecond)
-		r.call(t, "echo", map[string]any{"text": "hi"})
-		if again := opened.Load(); (again == before) != tc.reuse {
-			t.Errorf("%s: %d new connections for the next call", name, again-before)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var opened atomic.Int32
+			options := &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}
+			f := &faultyServer{Handler: mcp.NewStreamableHTTPHandler(always(goTools(t)), options)}
+			s := httptest.NewUnstartedServer(f)
+			s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+				if state == http.StateNew {
+					opened.Add(1)
+				}
+			}
+			s.Start()
+			t.Cleanup(s.Close)
+			limits := defaultTiming()
+			limits.idle = tc.idle
+			r := connect(t, Spec{URL: s.URL, timing: &limits}, nil)
+			waitFor(t, "the request for notifications", func() bool { return f.count("GET") == 1 })
+			r.call(t, "echo", map[string]any{"text": "hi"})
+			before := opened.Load()
+			<-time.After(10 * time.Millisecond)
+			r.call(t, "echo", map[string]any{"text": "hi"})
+			if again := opened.Load(); (again == before) != tc.reuse {
+				t.Errorf("%d new connections for the next call", again-before)
+			}
+		})
 	}
 	if idle := defaultTiming().idle; idle > 4*time.Second {
 		t.Errorf("connections are kept for %s, and servers close theirs after 5 s", idle)

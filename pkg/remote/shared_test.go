@@ -311,7 +311,7 @@ func TestUnresponsiveProcessIsReplaced(t *testing.T) {
 	t.Parallel()
 	f := newTestPool(t)
 	what := f.python("", pidServer)
-	what.unresponsiveAfter = 3 * time.Second
+	what.unresponsiveAfter = 5 * time.Second
 	cfg := f.config(what)
 	cfg.StartupTimeout = what.unresponsiveAfter
 	one := f.mustStart(cfg)

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 // testTimeout bounds every wait in these tests.
-const testTimeout = 20 * time.Second
+const testTimeout = 2 * time.Minute
 
 // testServer is a server under test, with what its processes wrote to their log and its messages.
 type testServer struct {

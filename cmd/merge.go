@@ -259,7 +259,7 @@ func (a *app) replayResults(f mergeFlags, all []results, total event.RunFinished
 		if err != nil {
 			return err
 		}
-		for _, e := range r.CutShort {
+		for _, e := range r.Interrupted {
 			show(e)
 		}
 	}

@@ -127,9 +127,9 @@ func TestReportSaysWhatIsNoSession(t *testing.T) {
 		"the trail's name": {[]string{"report", "good", "--html", "out"}, []string{`no session "good" in logs`, "the last session of that trail is good_"}},
 		"another folder":   {[]string{"report", "trails", "--html", "out"}, []string{"trails is not the folder of a session"}},
 		"a file":           {[]string{"report", "trailblaze.yaml", "--html", "out"}, []string{"is a file"}},
-		"no events":        {[]string{"report", "empty", "--html", "out"}, []string{"tells of no trail"}},
-		"half a line":      {[]string{"report", "torn", "--html", "out"}, []string{"tells of no trail"}},
-		"several":          {[]string{"report", "nope", "empty", "--html", "out"}, []string{`"nope"`, "tells of no trail"}},
+		"no events":        {[]string{"report", "empty", "--html", "out"}, []string{"has no events of a trail"}},
+		"half a line":      {[]string{"report", "torn", "--html", "out"}, []string{"has no events of a trail"}},
+		"several":          {[]string{"report", "nope", "empty", "--html", "out"}, []string{`"nope"`, "has no events of a trail"}},
 	} {
 		p.run(tt.args...).want(t, 3, tt.want...)
 		if _, err := os.Stat(filepath.Join(p.dir, "out")); err == nil {

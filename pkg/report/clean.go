@@ -89,8 +89,8 @@ func sequenceLength(s string) int {
 	return n
 }
 
-// head returns at most the first n bytes of s, and what says so if there are more. What tools print can be megabytes.
-func head(s string, n int) string {
+// truncate returns at most the first n bytes of s, followed by " ..." when there are more.
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -100,17 +100,17 @@ func head(s string, n int) string {
 	return s[:n] + " ..."
 }
 
-// oneLine is Clean for a place that has one line.
+// oneLine is Clean for text that must be on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
-// pathText is Clean for a path, of which every space counts.
+// pathText is Clean for a path, whose spaces are all kept.
 func pathText(s string) string { return strings.ReplaceAll(Clean(s), "\n", " ") }
 
-// clip cuts s to width columns, with tail as its end when something is missing.
-func clip(s string, width int, tail string) string { return ansi.Truncate(s, width, tail) }
+// fitWidth truncates s to width columns, with tail at its end when it was truncated.
+func fitWidth(s string, width int, tail string) string { return ansi.Truncate(s, width, tail) }
 
-// seconds writes a duration for people.
-func seconds(d time.Duration) string {
+// formatDuration formats a duration in tenths of seconds, in minutes or in hours.
+func formatDuration(d time.Duration) string {
 	switch d = d.Round(100 * time.Millisecond); {
 	case d < time.Minute:
 		return fmt.Sprintf("%.1fs", d.Seconds())
@@ -120,10 +120,10 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// millis writes how long something took, which may be next to nothing.
-func millis(ms int64) string {
+// formatMillis formats milliseconds, as such below 100.
+func formatMillis(ms int64) string {
 	if ms < 100 {
 		return fmt.Sprintf("%dms", ms)
 	}
-	return seconds(time.Duration(ms) * time.Millisecond)
+	return formatDuration(time.Duration(ms) * time.Millisecond)
 }

@@ -47,7 +47,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-func TestCleanIsLinear(t *testing.T) {
+func TestCleanTakesLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, hostile := range []string{"\x1b]", "\x1bP", "\x1b[", "\x1b", "\x1b]\x07", "\u009b"} {
 		began := time.Now()
@@ -74,13 +74,13 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-func TestSeconds(t *testing.T) {
+func TestFormatDuration(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		0: "0.0s", 49 * time.Millisecond: "0.0s", 1250 * time.Millisecond: "1.3s", 59940 * time.Millisecond: "59.9s", 59960 * time.Millisecond: "1m00s",
 		61 * time.Second: "1m01s", time.Hour - 1: "1h00m", 90 * time.Minute: "1h30m", 26 * time.Hour: "26h00m",
 	} {
-		if got := seconds(d); got != want {
+		if got := formatDuration(d); got != want {
 			t.Errorf("seconds(%v) = %q, want %q", d, got, want)
 		}
 	}

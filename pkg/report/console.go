@@ -11,15 +11,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// ConsoleOptions says what a run tells people.
+// ConsoleOptions are the options of a Console.
 type ConsoleOptions struct {
-	Verbose bool             // steps and calls too
-	Quiet   bool             // failures, warnings and counts only
-	EndOnly bool             // only how it ended: what happened is over
-	Now     func() time.Time // for how long something takes
-	LogsDir string           // where sessions leave their files, to refer to; may be empty
-	DryRun  bool             // nothing is called: what passes was only checked
-	Notices io.Writer        // where warnings and the like go; nil: to the same writer
+	Verbose bool             // also steps and calls
+	Quiet   bool             // only failures, warnings and counts
+	EndOnly bool             // only the summary, for a run that is over
+	Now     func() time.Time // the current time
+	LogsDir string           // the folder of the sessions' folders, for references; may be empty
+	DryRun  bool             // no tool is called; trails that pass were only checked
+	Notices io.Writer        // for warnings and notes; nil means the same writer
 }
 
 // Console writes a run for people, by the rules of the package comment. Close writes the summary of the run.
@@ -31,17 +31,17 @@ type Console struct {
 	stop    chan struct{}
 	stopped chan struct{}
 
-	mu       sync.Mutex // guards what follows; the stream and the ticker use it
-	screen   screen
-	live     []*progress
-	total    int  // trails that the run set out to do
-	several  bool // trails run at once
-	sessions bool
-	failures []failure // the first ones
-	failed   int       // all of them
-	flaky    []event.TrailFinished
-	finished *event.RunFinished // nil until then
-	reports  []string           // lines about the files that were written
+	mu           sync.Mutex // guards the fields below
+	screen       screen
+	live         []*progress
+	total        int  // number of trails of the run
+	parallel     bool // several trails run at once
+	sessions     bool
+	failures     []failure // the first ones
+	failureCount int       // all of them
+	flaky        []event.TrailFinished
+	finished     *event.RunFinished // nil until then
+	reports      []string           // lines about the files that were written
 }
 
 type failure struct {
@@ -49,13 +49,13 @@ type failure struct {
 	session string
 }
 
-// refresh is how often live lines are redrawn.
+// refresh is the interval in which live lines are redrawn.
 const refresh = 100 * time.Millisecond
 
-// verboseText is how much of a call's arguments or result --verbose shows, in columns; the session's log has all of it.
+// verboseText is the number of columns of a call's arguments or result that --verbose shows.
 const verboseText = 200
 
-// NewConsole writes to w.
+// NewConsole returns a console that writes to w.
 func NewConsole(w io.Writer, style Style, opts ConsoleOptions) *Console {
 	style.Live = style.Live && !opts.Quiet
 	c := &Console{
@@ -119,19 +119,19 @@ func (c *Console) Handle(r event.Record) {
 	switch e := r.Event.(type) {
 	case event.RunStarted:
 		c.total += e.Trails
-		c.several = e.Workers > 1 && e.Trails > 1
+		c.parallel = e.Workers > 1 && e.Trails > 1
 	case event.TrailStarted:
 		c.sessions = c.sessions || r.Session != ""
 		c.trailStarted(r.Session, e)
 	case event.ServerStarted:
-		c.doing(r, "started "+oneLine(e.Server))
-		c.verbose(r, "  server %s: %d %s (%s)", oneLine(e.Server), e.Tools, plural(e.Tools, "tool"), millis(e.DurationMs))
+		c.setStep(r, "started "+oneLine(e.Server))
+		c.verbose(r, "  server %s: %d %s (%s)", oneLine(e.Server), e.Tools, plural(e.Tools, "tool"), formatMillis(e.DurationMs))
 	case event.StepStarted:
 		c.stepStarted(r, e)
 	case event.CallStarted:
 		c.callStarted(r, e)
 	case event.CallProgress:
-		c.progressing(r, oneLine(e.Tool), c.excerpt(e.Message))
+		c.setMessage(r, oneLine(e.Tool), c.excerpt(e.Message))
 	case event.CallFinished:
 		c.callFinished(r, e)
 	case event.StepFinished:
@@ -149,9 +149,9 @@ func (c *Console) Handle(r event.Record) {
 
 func (c *Console) trailStarted(session string, e event.TrailStarted) {
 	p := &progress{
-		session: session, file: e.File, title: called(e.Title, e.File, e.Device), driver: e.Driver, step: "starting", since: c.opts.Now(),
+		session: session, file: e.File, title: displayName(e.Title, e.File, e.Device), driver: e.Driver, step: "starting", since: c.opts.Now(),
 	}
-	old := c.take(func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver })
+	old := c.removeProgress(func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver })
 	if old != nil { // this is a retry
 		p.held = old.held
 	}
@@ -163,9 +163,9 @@ func (c *Console) trailStarted(session string, e event.TrailStarted) {
 	c.note("running %s (%s)", p.title, joinNonEmpty(", ", fmt.Sprint(e.Steps, " ", plural(e.Steps, "step")), oneLine(e.Target), oneLine(e.Driver)))
 }
 
-// take removes the first trail that runs and fits; nil when none does.
-func (c *Console) take(fits func(*progress) bool) *progress {
-	i := slices.IndexFunc(c.live, fits)
+// removeProgress removes the first running trail that matches and returns it, nil when none does.
+func (c *Console) removeProgress(matches func(*progress) bool) *progress {
+	i := slices.IndexFunc(c.live, matches)
 	if i < 0 {
 		return nil
 	}
@@ -176,47 +176,47 @@ func (c *Console) take(fits func(*progress) bool) *progress {
 
 func (c *Console) stepStarted(r event.Record, e event.StepStarted) {
 	step := fmt.Sprintf("step %d/%d %s", e.Index, e.Of, oneLine(e.Text))
-	c.doing(r, step)
+	c.setStep(r, step)
 	c.verbose(r, "  %s", step)
 }
 
-// The live line shows the trail's own calls; those made within them only stand below them under --verbose.
+// callStarted shows the trail's own calls in its live line, and nested calls only with --verbose.
 func (c *Console) callStarted(r event.Record, e event.CallStarted) {
 	if depth(e.Call) == 0 {
-		c.calling(r, oneLine(e.Tool))
+		c.setCall(r, oneLine(e.Tool))
 	}
 	if c.opts.Verbose {
 		c.verbose(r, "%s%s %s", indent(e.Call), oneLine(e.Tool), c.argsText(e.Args))
 	}
 }
 
-// depth is how many calls a call is made within: 3.1 is made within 3.
+// depth returns the number of calls that a call is nested in: 1 for 3.1, which is nested in 3.
 func depth(call string) int { return strings.Count(call, ".") }
 
 func indent(call string) string { return strings.Repeat("  ", 2+depth(call)) }
 
 func (c *Console) callFinished(r event.Record, e event.CallFinished) {
 	if depth(e.Call) == 0 {
-		c.calling(r, "")
+		c.setCall(r, "")
 	}
 	symbol, text := c.p.good(c.p.passed), e.Text
 	if !e.OK {
 		symbol, text = c.p.bad(c.p.failed), e.Error
 	}
-	c.verbose(r, "%s%s %s (%s) %s", indent(e.Call), symbol, oneLine(e.Tool), millis(e.DurationMs), c.excerpt(text))
+	c.verbose(r, "%s%s %s (%s) %s", indent(e.Call), symbol, oneLine(e.Tool), formatMillis(e.DurationMs), c.excerpt(text))
 }
 
 func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
-	title := called(e.Title, e.File, e.Device)
+	title := displayName(e.Title, e.File, e.Device)
 	var lines []string
-	p := c.take(func(p *progress) bool {
+	p := c.removeProgress(func(p *progress) bool {
 		return p.session == r.Session && p.file == e.File && (r.Session != "" || p.title == title)
 	})
 	if p != nil {
 		lines = c.block(p)
 	}
-	e.Reason = head(e.Reason, maxReason)
-	facts := []string{millis(e.DurationMs)}
+	e.Reason = truncate(e.Reason, maxReason)
+	facts := []string{formatMillis(e.DurationMs)}
 	if e.Attempts > 1 {
 		facts = append(facts, fmt.Sprintf("%d attempts", e.Attempts))
 	}
@@ -227,15 +227,15 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 			facts = append(facts, "flaky")
 			c.flaky = append(c.flaky, e)
 		}
-		if e.Reason != "" { // passed, but not all of it
+		if e.Reason != "" { // why it did not run completely
 			facts = append(facts, c.p.warn(oneLine(e.Reason)))
 		}
 	case event.Skipped:
 		symbol, facts = c.p.dim(c.p.skipped), []string{joinNonEmpty(": ", "skipped", oneLine(e.Reason))}
 	case event.Failed, event.Error:
 		symbol = c.p.bad(c.p.failed)
-		c.failed++
-		if len(c.failures) < maxDetail/minDetail { // what the summary shows; the rest is only counted
+		c.failureCount++
+		if len(c.failures) < maxDetail/minDetail { // as many as the summary shows
 			c.failures = append(c.failures, failure{e, r.Session})
 		}
 	}
@@ -248,7 +248,7 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	}
 }
 
-// log prints at once; when trails run at once, the line says which one it is about.
+// log prints a message at once, with the name of its trail when several run.
 func (c *Console) log(r event.Record, e event.Log) {
 	word := map[string]string{"warn": c.p.warn("warning:"), "error": c.p.bad("error:"), "info": "note:", "debug": c.p.dim("debug:")}[e.Level]
 	if e.Level == "debug" && !c.opts.Verbose || e.Level == "info" && c.opts.Quiet {
@@ -256,9 +256,9 @@ func (c *Console) log(r event.Record, e event.Log) {
 	}
 	source, message := oneLine(e.Source), Clean(e.Message)
 	if source == "run" || strings.Contains(message, source) {
-		source = "" // ours, or said already
+		source = "" // trailblaze itself, or named in the message
 	}
-	lines := []string{joinNonEmpty(" ", word, joinNonEmpty(": ", c.about(r), source, message))}
+	lines := []string{joinNonEmpty(" ", word, joinNonEmpty(": ", c.trailPrefix(r), source, message))}
 	if e.Hint != "" {
 		lines = append(lines, "  hint: "+Clean(e.Hint))
 	}
@@ -266,23 +266,23 @@ func (c *Console) log(r event.Record, e event.Log) {
 		c.print(lines...)
 		return
 	}
-	c.screen.update(nil, nil) // on a terminal both writers end up on the same screen
+	c.screen.update(nil, nil) // remove the live lines, since both writers may be the same terminal
 	fmt.Fprintln(c.opts.Notices, strings.Join(lines, "\n"))
 	c.draw()
 }
 
-// note prints what --quiet leaves out.
+// note prints a line unless --quiet is set.
 func (c *Console) note(format string, args ...any) {
 	if !c.opts.Quiet {
 		c.print(fmt.Sprintf(format, args...))
 	}
 }
 
-// about is the trail of a record, when there is more than one that it can be about.
-func (c *Console) about(r event.Record) string {
-	p := c.find(r)
+// trailPrefix returns the name of a record's trail when several run, otherwise "".
+func (c *Console) trailPrefix(r event.Record) string {
+	p := c.progressOf(r)
 	switch {
-	case !c.several:
+	case !c.parallel:
 		return ""
 	case p == nil:
 		return oneLine(r.Trail)
@@ -290,44 +290,44 @@ func (c *Console) about(r event.Record) string {
 	return p.title
 }
 
-// verbose prints what only --verbose shows: at once, or with the trail's result when several run at once.
+// verbose prints a line with --verbose: at once, or with the result of its trail when several run.
 func (c *Console) verbose(r event.Record, format string, args ...any) {
 	if !c.opts.Verbose || c.opts.Quiet {
 		return
 	}
 	line := fmt.Sprintf(format, args...)
-	if p := c.find(r); p != nil && c.several {
+	if p := c.progressOf(r); p != nil && c.parallel {
 		p.held.add(line)
 		return
 	}
 	c.print(line)
 }
 
-// block is what was held back of a trail, below its name.
+// block returns the held lines of a trail, below its name.
 func (c *Console) block(p *progress) []string {
 	if len(p.held.lines) == 0 {
 		return nil
 	}
 	lines := append([]string{c.p.strong(p.title) + ":"}, p.held.lines...)
-	if p.held.left > 0 {
-		lines = append(lines, joinNonEmpty(" in ", fmt.Sprintf("  %s %d more %s", c.p.more, p.held.left, plural(p.held.left, "line")), c.sessionLog(p.session)))
+	if p.held.dropped > 0 {
+		lines = append(lines, joinNonEmpty(" in ", fmt.Sprintf("  %s %d more %s", c.p.more, p.held.dropped, plural(p.held.dropped, "line")), c.sessionLog(p.session)))
 	}
 	return lines
 }
 
-// held are lines of one trail that wait for its end, so that no line of another one stands between them.
-type held struct {
-	lines []string
-	bytes int
-	left  int // lines that are not kept
+// heldLines are the lines of one trail until its end, so that lines of several trails are not mixed.
+type heldLines struct {
+	lines   []string
+	bytes   int
+	dropped int // number of lines over the limit
 }
 
-// maxHeld is how much of a trail waits, in bytes.
+// maxHeld is the number of bytes of the lines that are held for a trail.
 const maxHeld = 1 << 20
 
-func (h *held) add(line string) {
+func (h *heldLines) add(line string) {
 	if h.bytes += len(line) + 1; h.bytes > maxHeld {
-		h.left++
+		h.dropped++
 		return
 	}
 	h.lines = append(h.lines, line)
@@ -345,11 +345,11 @@ func (c *Console) argsText(args map[string]any) string {
 }
 
 func (c *Console) excerpt(text string) string {
-	return clip(oneLine(head(text, 10*verboseText)), verboseText, c.p.more)
+	return fitWidth(oneLine(truncate(text, 10*verboseText)), verboseText, c.p.more)
 }
 
-// name is what a trail is called.
-func name(title, file string) string {
+// titleOrFile returns the title of a trail, or its file when it has none.
+func titleOrFile(title, file string) string {
 	if title = oneLine(title); title != "" {
 		return title
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Error writes err for people: "trailblaze: error: …", what is wrong in which file, "trailblaze: hint: …". Joined errors are
-// written one after the other.
+// Error writes err as "trailblaze: error: …", problems with their positions, and "trailblaze: hint: …". It writes joined errors one
+// after the other.
 func Error(w io.Writer, style Style, err error) {
 	p := newPalette(w, style)
 	var b strings.Builder
 	for _, e := range fault.Split(err) {
 		fmt.Fprintf(&b, "%s %s\n", p.bad("trailblaze: error:"), Clean(message(e)))
-		for _, problem := range several(problems(e)) {
+		for _, problem := range ifMany(problems(e)) {
 			fmt.Fprintf(&b, "\n%s\n", Clean(problem.Error()))
 			writeSnippet(&b, p, problem)
 			if problem.Hint != "" {
@@ -49,8 +49,8 @@ type errorJSON struct {
 	Details map[string]any `json:"details"`
 }
 
-// ErrorJSON writes err as one line of JSON. Problems in files are in details.problems; of several errors, the one that
-// decides the exit code gives the kind, and all are in details.errors.
+// ErrorJSON writes err as one line of JSON, with problems in details.problems. Joined errors are in details.errors, and the kind
+// is that of the error that decides the exit code.
 func ErrorJSON(w io.Writer, err error) {
 	body := describe(err)
 	if parts := fault.Split(err); len(parts) > 1 {
@@ -59,7 +59,7 @@ func ErrorJSON(w io.Writer, err error) {
 	line, encodeErr := jsonLine(map[string]errorJSON{"error": body})
 	if encodeErr != nil {
 		body.Details = map[string]any{"omitted": encodeErr.Error()}
-		line, _ = jsonLine(map[string]errorJSON{"error": body}) // strings alone always encode
+		line, _ = jsonLine(map[string]errorJSON{"error": body}) // encoding strings cannot fail
 	}
 	_, _ = w.Write(line)
 }
@@ -89,7 +89,7 @@ func joined(err error, parts []error) errorJSON {
 	return errorJSON{fault.KindOf(worst), strings.Join(messages, "\n"), strings.Join(fault.Hints(err), "\n"), map[string]any{"errors": all}}
 }
 
-// problems returns what err says about files; nil for an error that is about something else.
+// problems returns the problems of err, nil for another error.
 func problems(err error) fault.Problems {
 	var ps fault.Problems
 	if fault.As(err) == nil && errors.As(err, &ps) {
@@ -98,15 +98,15 @@ func problems(err error) fault.Problems {
 	return nil
 }
 
-// several returns ps unless the headline has room for it.
-func several(ps fault.Problems) fault.Problems {
+// ifMany returns ps when there are several; a single one is in the headline.
+func ifMany(ps fault.Problems) fault.Problems {
 	if len(ps) == 1 {
 		return nil
 	}
 	return ps
 }
 
-// message is the headline of err.
+// message returns the headline of err.
 func message(err error) string {
 	ps := problems(err)
 	if len(ps) < 2 {

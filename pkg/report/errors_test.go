@@ -40,7 +40,7 @@ func errorCases() map[string]error {
 	}
 }
 
-func TestErrorForPeople(t *testing.T) {
+func TestError(t *testing.T) {
 	t.Parallel()
 	for name, err := range errorCases() {
 		var out bytes.Buffer
@@ -52,7 +52,7 @@ func TestErrorForPeople(t *testing.T) {
 	golden(t, "error-color", out.Bytes())
 }
 
-func TestErrorJSONIsTheEnvelopeOfTheSpecification(t *testing.T) {
+func TestErrorJSON(t *testing.T) {
 	t.Parallel()
 	problems := `[{"file":"a.trail.yaml","line":3,"column":5,"message":"unknown key \"stpe\"","hint":"did you mean \"step\"?"}`
 	both := problems + `,{"file":"b.trail.yaml","line":0,"column":0,"message":"is empty","hint":""}]`
@@ -80,7 +80,7 @@ func TestErrorJSONIsTheEnvelopeOfTheSpecification(t *testing.T) {
 	}
 }
 
-func TestErrorJSONSurvivesDetailsWithoutAJSONForm(t *testing.T) {
+func TestErrorJSONOmitsDetailsThatCannotBeEncoded(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	ErrorJSON(&out, &fault.Error{Kind: fault.Server, Message: "no", Details: map[string]any{"f": func() {}}})

@@ -11,61 +11,61 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// What a page holds is bounded, or no browser opens the page of a large run. Whatever is left out says so where it would stand.
+// Limits of a page, so that browsers can open that of a large run. The page says where something was left out.
 const (
-	maxText      = 16 << 10  // bytes of an argument list, a result or a message; what explains a failure gets maxReason
-	maxAllText   = 24 << 20  // of all of them together; after that each gets lessText
+	maxText      = 16 << 10  // bytes of arguments, a result or a message; an error may have maxReason
+	maxAllText   = 24 << 20  // bytes of all of them; beyond it each may have lessText
 	lessText     = 256       // bytes
 	maxLine      = 1000      // bytes of a name, a path or a step
-	maxSnippet   = 8 << 10   // bytes of the part of a trail that a failure is about
+	maxSnippet   = 8 << 10   // bytes of the snippet of a failure
 	maxLog       = 300       // lines of a trail's log
-	maxInner     = 500       // calls that are made within calls, in one session
-	maxAllInner  = 50_000    // and in all
+	maxInner     = 500       // nested calls of one session
+	maxAllInner  = 50_000    // of all sessions
 	maxServerLog = 64 << 10  // bytes at the end of a server's log, or at the beginning of another text file
 	maxPicture   = 8 << 20   // bytes of a picture
 	maxLinked    = 8 << 20   // bytes of another file that can be saved from the page
-	maxFiles     = 400       // kept files of one session that are shown
-	maxAllFiles  = 100 << 20 // bytes of all files, after that none is shown
+	maxFiles     = 400       // files of one session
+	maxAllFiles  = 100 << 20 // bytes of all files; beyond it no more are shown
 )
 
-// HTML collects a run, or sessions of earlier runs, for one page that needs nothing beside it. It keeps a bounded part of what it
-// is told. As a handler it belongs to one stream.
+// HTML collects a run, or sessions of earlier runs, for a page without external resources. Its memory is bounded. It must be a
+// handler of one stream only.
 type HTML struct {
 	logsDir  string
 	attempts []*attempt
 	open     map[attemptKey]*attempt
-	log      []logLine // of no session
+	log      []logLine // outside of sessions
 	run      *event.RunFinished
-	planned  int // trails that the run set out to do; 0 when that is not known
+	planned  int // number of trails of the run; 0 when it is unknown
 	from     time.Time
 	text     int   // bytes kept
-	inner    int   // calls within calls kept
+	inner    int   // nested calls kept
 	files    int64 // bytes written to the page
 }
 
-// attemptKey tells what is told of one attempt from the rest: by its session, or by the trail's name and device when it has none.
+// attemptKey identifies an attempt by its session, or by the trail when it has none.
 type attemptKey struct {
 	session string
-	which
+	trailID
 }
 
-// attempt is one session of a trail, or what is told of a trail without a session.
+// attempt is one session of a trail, or the events of a trail without a session.
 type attempt struct {
 	event.TrailStarted
 	Session       string
-	Finished      *event.TrailFinished // nil for one that did not end, or that a later attempt followed
+	Finished      *event.TrailFinished // nil when it did not end, or when another attempt followed
 	Earlier       []*attempt
 	Servers       []event.ServerStarted
 	Steps         []*pageStep
 	Log           []logLine
-	MoreLog       int // lines that are left out
-	Lost          int // lines of the session's log that could not be read
-	MoreFiles     int // kept files that are left out
+	MoreLog       int // number of lines that are left out
+	Lost          int // number of lines of the session's log that could not be decoded
+	MoreFiles     int // number of files that are left out
 	page          *HTML
-	dir           string // of the session; empty without one
+	dir           string // the session's folder; empty without a session
 	retried       bool
 	failure, kept []event.Evidence
-	files         int // kept files, those of steps and calls among them
+	files         int // number of files, including those of steps and calls
 	calls         map[string]*pageCall
 	inner         int
 	from, to      time.Time
@@ -82,14 +82,14 @@ type pageStep struct {
 
 type pageCall struct {
 	event.CallStarted
-	Done      *event.CallFinished // nil for one that did not end
+	Done      *event.CallFinished // nil when it did not end
 	Preview   string              // of the arguments, in one line
 	Arguments excerpt
 	Result    excerpt
 	Brief     string // of the result, in one line
-	Said      []excerpt
+	Progress  []excerpt
 	Calls     []*pageCall
-	Left      int // calls within it that are left out
+	MoreCalls int // number of nested calls that are left out
 	kept      []event.Evidence
 	attempt   *attempt
 	from, to  time.Time
@@ -98,21 +98,21 @@ type pageCall struct {
 type logLine struct {
 	Level, Source string
 	Message       excerpt
-	After         string // how long after the beginning
+	After         string // time since the beginning
 }
 
-// IsPage tells whether a file is a page that HTML wrote, and may therefore be replaced by the next one.
+// IsPage reports whether a file was written by HTML, so that it may be overwritten.
 func IsPage(text []byte) bool {
 	return bytes.Contains(text[:min(len(text), 64<<10)], []byte(`<meta name="generator" content="trailblaze">`))
 }
 
-// NewHTML returns an empty page of a run whose sessions leave their files below logsDir.
+// NewHTML returns an empty page of a run whose sessions have their folders in logsDir.
 func NewHTML(logsDir string) *HTML { return &HTML{logsDir: logsDir, open: map[attemptKey]*attempt{}} }
 
 // Handle implements event.Handler.
 func (h *HTML) Handle(r event.Record) { h.In(h.logsDir).Handle(r) }
 
-// In is h for records of sessions that have left their files below another folder.
+// In returns a handler for sessions whose folders are in another logsDir.
 func (h *HTML) In(logsDir string) event.Handler {
 	return event.HandlerFunc(func(r event.Record) {
 		dir := ""
@@ -123,7 +123,7 @@ func (h *HTML) In(logsDir string) event.Handler {
 	})
 }
 
-// handle takes a record of a session whose files are in dir.
+// handle adds a record of a session whose folder is dir.
 func (h *HTML) handle(r event.Record, dir string) {
 	if h.from.IsZero() || r.Time.Before(h.from) {
 		h.from = r.Time
@@ -143,24 +143,24 @@ func (h *HTML) handle(r event.Record, dir string) {
 	}
 }
 
-// attempt finds what a record belongs to; nil for the run as a whole. A trail may end without a beginning, when its file cannot be read.
+// attempt returns the attempt of a record, nil for a record of the whole run. A trail whose file cannot be read ends without a start.
 func (h *HTML) attempt(r event.Record, dir string) *attempt {
-	key := attemptKey{r.Session, which{file: r.Trail}}
+	key := attemptKey{r.Session, trailID{file: r.Trail}}
 	begins := false
 	switch e := r.Event.(type) {
 	case event.TrailStarted:
 		begins = true
 		if r.Session == "" {
-			key.which = which{e.File, e.Device, e.Title}
+			key.trailID = trailID{e.File, e.Device, e.Title}
 		}
 	case event.TrailFinished:
 		if r.Session == "" {
-			key.which = whichOf(e)
+			key.trailID = trailIDOf(e)
 			defer delete(h.open, key)
 		}
 	default:
 		if r.Session == "" {
-			return h.without(r.Trail)
+			return h.attemptWithoutSession(r.Trail)
 		}
 	}
 	if a := h.open[key]; a != nil && !begins {
@@ -173,8 +173,8 @@ func (h *HTML) attempt(r event.Record, dir string) *attempt {
 	return a
 }
 
-// without is the attempt without a session at a trail that began last; nil when there is none.
-func (h *HTML) without(file string) *attempt {
+// attemptWithoutSession returns the latest attempt without a session at a trail, nil when there is none.
+func (h *HTML) attemptWithoutSession(file string) *attempt {
 	for _, a := range slices.Backward(h.attempts) {
 		if file != "" && a.Session == "" && a.File == file && a.Finished == nil {
 			return a
@@ -189,10 +189,10 @@ func (h *HTML) add(a *attempt, r event.Record) {
 	case event.TrailStarted:
 		a.TrailStarted = e
 	case event.ServerStarted:
-		e.Server = line(e.Server)
+		e.Server = lineText(e.Server)
 		a.Servers = append(a.Servers, e)
 	case event.StepStarted:
-		e.Kind = line(e.Kind)
+		e.Kind = lineText(e.Kind)
 		a.Steps = append(a.Steps, &pageStep{StepStarted: e, attempt: a, from: r.Time})
 	case event.StepFinished:
 		if s := a.step(); s != nil {
@@ -201,8 +201,8 @@ func (h *HTML) add(a *attempt, r event.Record) {
 	case event.CallStarted:
 		h.callStarted(a, e, r.Time)
 	case event.CallProgress:
-		if c := a.calls[e.Call]; c != nil && len(c.Said) < maxLog {
-			c.Said = append(c.Said, h.excerpt(e.Message, maxText))
+		if c := a.calls[e.Call]; c != nil && len(c.Progress) < maxLog {
+			c.Progress = append(c.Progress, h.excerpt(e.Message, maxText))
 		}
 	case event.CallFinished:
 		h.callFinished(a, e, r.Time)
@@ -219,7 +219,7 @@ func (h *HTML) add(a *attempt, r event.Record) {
 	}
 }
 
-// step is the one that is on its way, or was last; nil when none has begun.
+// step returns the current or last step, nil when none has started.
 func (a *attempt) step() *pageStep {
 	if len(a.Steps) == 0 {
 		return nil
@@ -231,17 +231,17 @@ func (h *HTML) callStarted(a *attempt, e event.CallStarted, at time.Time) {
 	outer := a.calls[e.Call[:max(0, strings.LastIndexByte(e.Call, '.'))]]
 	if depth(e.Call) > 0 {
 		switch {
-		case outer == nil: // left out itself
+		case outer == nil: // it was left out
 			return
 		case a.inner == maxInner || h.inner == maxAllInner:
-			outer.Left++
+			outer.MoreCalls++
 			return
 		}
 		a.inner++
 		h.inner++
 	}
 	c := &pageCall{CallStarted: e, attempt: a, from: at, Preview: preview(e.Args), Arguments: h.excerpt(argumentText(e.Args), maxText)}
-	c.Args = nil // they may be large
+	c.Args = nil // may be large
 	a.calls[e.Call] = c
 	if outer != nil {
 		outer.Calls = append(outer.Calls, c)
@@ -262,12 +262,12 @@ func (h *HTML) callFinished(a *attempt, e event.CallFinished, at time.Time) {
 	if !e.OK {
 		text, limit = e.Error, maxReason
 	}
-	c.Brief, c.Result, c.to = brief(text), h.excerpt(readable(text), limit), at
-	e.Text, e.Error = "", "" // they may be large
+	c.Brief, c.Result, c.to = shortLine(text), h.excerpt(indentJSON(text), limit), at
+	e.Text, e.Error = "", "" // may be large
 	c.Done = &e
 }
 
-// keep puts a file where it was made; what shows a failure stands with the failure.
+// keep adds a file to its call, its step or the session. Files of a failure are shown with the failure.
 func (a *attempt) keep(e event.Evidence) {
 	if a.files == maxFiles {
 		a.MoreFiles++
@@ -285,9 +285,9 @@ func (a *attempt) keep(e event.Evidence) {
 	*to = append(*to, e)
 }
 
-// trailFinished closes a trail; attempts that came before its last one belong to it.
+// trailFinished adds the result of a trail, and assigns it the earlier attempts.
 func (h *HTML) trailFinished(a *attempt, e event.TrailFinished) {
-	e.Reason, e.Hint, e.Snippet = head(e.Reason, maxReason), head(e.Hint, maxReason), head(e.Snippet, maxSnippet)
+	e.Reason, e.Hint, e.Snippet = truncate(e.Reason, maxReason), truncate(e.Hint, maxReason), truncate(e.Snippet, maxSnippet)
 	a.Finished = &e
 	a.File, a.Title, a.Device = e.File, cmp.Or(e.Title, a.Title), cmp.Or(e.Device, a.Device)
 	for i := len(h.attempts) - 1; i >= 0 && len(a.Earlier) < e.Attempts-1; i-- {
@@ -304,5 +304,5 @@ func (h *HTML) logLine(e event.Log, after time.Duration) logLine {
 	if e.Hint != "" {
 		message += "\nhint: " + e.Hint
 	}
-	return logLine{Level: e.Level, Source: line(e.Source), Message: h.excerpt(message, maxText), After: millis(after.Milliseconds())}
+	return logLine{Level: e.Level, Source: lineText(e.Source), Message: h.excerpt(message, maxText), After: formatMillis(after.Milliseconds())}
 }

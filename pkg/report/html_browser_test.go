@@ -19,15 +19,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// attack is what a tool can print to become part of the page.
+// attack is text of a tool that tries to become part of the page.
 const attack = "</script></style></textarea></pre><img src=x onerror=hacked=1><script>hacked=1</script>'\"><svg onload=hacked=1>" +
 	"{{.Style}} ${hacked=1} javascript:hacked=1 \x1b[31mred\x1b]0;title\a \u202eback\u202c \u2066apart\u2069 <!-- ]]> &lt;b&gt; "
 
-// attackShown is how people should see it.
+// attackShown is that text as the page shows it.
 const attackShown = "</script></style></textarea></pre><img src=x onerror=hacked=1><script>hacked=1</script>'\"><svg onload=hacked=1>" +
 	"{{.Style}} ${hacked=1} javascript:hacked=1 red ‹U+202E›back‹U+202C› ‹U+2066›apart‹U+2069› <!-- ]]> &lt;b&gt;"
 
-// hostileRun has the attack wherever text can come from, and two pictures.
+// hostileRun emits a run with the attack in every text, and two pictures.
 func hostileRun(t *testing.T, logs string, s *event.Stream) {
 	t.Helper()
 	writeFile(t, filepath.Join(logs, "hostile_1", "failure", "screen.png"), picture(t, 640, 400))
@@ -54,7 +54,7 @@ func hostileRun(t *testing.T, logs string, s *event.Stream) {
 	})
 }
 
-// found is what the browser found; the names are those of the script.
+// found is the output of the script in the browser.
 type found struct {
 	Complaints, Requests, Titles, Opened, Failed, OnDevice, WithText []string
 	Heading, Light, Dark, Text, NextPicture                          string
@@ -93,7 +93,7 @@ func browse(t *testing.T, page string) found {
 	return f
 }
 
-func TestInARealBrowserThePageIsReadAndFilteredAndRunsNothingOfATool(t *testing.T) {
+func TestPageInBrowser(t *testing.T) {
 	t.Parallel()
 	logs := t.TempDir()
 	h := NewHTML(logs)

@@ -3,7 +3,7 @@ package report
 import (
 	"bufio"
 	"crypto/sha256"
-	_ "embed" // the page's template, style and script
+	_ "embed" // for the template, the style and the script
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -23,13 +23,13 @@ var pageStyle string
 //go:embed page/page.js
 var pageScript string
 
-// The outcome of a trail that has no end, and of one that passed after a retry, on a page.
+// Outcomes on a page of a trail that did not end, and of one that passed after a retry.
 const (
 	unfinished event.Outcome = "unfinished"
 	flaky      event.Outcome = "flaky"
 )
 
-// page is what the template sees.
+// page is the data of the template.
 type page struct {
 	*HTML
 	Style    template.CSS
@@ -37,16 +37,16 @@ type page struct {
 	Policy   string
 	Outcomes []tally
 	Groups   []group
-	Devices  []string // when there are several
+	Devices  []string // empty when there is only one
 	trails   []*attempt
 }
 
-// tally is how many trails ended in the same way.
+// tally is the number of trails with an outcome.
 type tally struct {
 	Outcome event.Outcome
 	Word    string
 	Count   int
-	At      int // how many there are before them, for the bar
+	Before  int // number of trails before them in the bar
 }
 
 type group struct {
@@ -54,7 +54,7 @@ type group struct {
 	Trails []*attempt
 }
 
-// Write writes the page. It reads the files of the sessions meanwhile.
+// Write writes the page. It reads the files of the sessions.
 func (h *HTML) Write(w io.Writer) error {
 	t, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
@@ -71,14 +71,14 @@ func (h *HTML) Write(w io.Writer) error {
 func (h *HTML) page() *page {
 	p := &page{
 		HTML: h, Style: template.CSS(pageStyle), Script: template.JS(pageScript),
-		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(pageStyle), digest(pageScript)),
+		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", cspHash(pageStyle), cspHash(pageScript)),
 	}
 	for _, a := range h.attempts {
 		if !a.retried {
 			p.trails = append(p.trails, a)
 		}
 	}
-	slices.SortStableFunc(p.trails, func(a, b *attempt) int { return inOrder(a.which(), b.which()) })
+	slices.SortStableFunc(p.trails, func(a, b *attempt) int { return compareTrails(a.which(), b.which()) })
 	if p.Devices = devices(p.trails, (*attempt).On); len(p.Devices) == 1 {
 		p.Devices = nil
 	}
@@ -97,7 +97,7 @@ func (h *HTML) page() *page {
 		}
 		if len(p.Outcomes) > 0 {
 			last := p.Outcomes[len(p.Outcomes)-1]
-			o.At = last.At + last.Count
+			o.Before = last.Before + last.Count
 		}
 		if o.Count > 0 {
 			p.Outcomes = append(p.Outcomes, o)
@@ -124,16 +124,16 @@ func (p *page) group(name string, outcomes ...event.Outcome) {
 	}
 }
 
-// digest is how a content security policy names a style or a script.
-func digest(s string) string {
+// cspHash returns the hash of a style or script for a content security policy.
+func cspHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Total is how many trails the page tells of.
+// Total returns the number of trails.
 func (p *page) Total() int { return len(p.trails) }
 
-// Headline says how it ended.
+// Headline returns the result of all trails in words.
 func (p *page) Headline() string {
 	bad := 0
 	for _, o := range p.Outcomes {
@@ -166,14 +166,14 @@ func (p *page) count(outcome event.Outcome) int {
 	return 0
 }
 
-// Good reports whether nothing went wrong.
+// Good reports whether no trail failed.
 func (p *page) Good() bool { return len(p.Groups) > 0 && p.Groups[0].Name != "Did not pass" }
 
-// Facts are when it was and how it went, in words.
+// Facts returns duration, exit code and the number of trails that were not run, in words.
 func (p *page) Facts() []string {
 	var facts []string
 	if p.run != nil {
-		facts = append(facts, millis(p.run.DurationMs), fmt.Sprintf("exit code %d", p.run.ExitCode))
+		facts = append(facts, formatMillis(p.run.DurationMs), fmt.Sprintf("exit code %d", p.run.ExitCode))
 	} else if p.planned > 0 {
 		facts = append(facts, "the run did not end")
 	}
@@ -183,13 +183,13 @@ func (p *page) Facts() []string {
 	return facts
 }
 
-// Began is when the first event was.
+// Began returns the time of the first event.
 func (p *page) Began() time.Time { return p.from }
 
-// Log is what was said outside of sessions.
+// Log returns the messages outside of sessions.
 func (p *page) Log() []logLine { return p.log }
 
-// When writes a time for people.
+// When formats a time.
 func (p *page) When(t time.Time) string {
 	if _, offset := t.Zone(); offset == 0 {
 		return t.UTC().Format("2 January 2006, 15:04:05 UTC")

@@ -23,12 +23,12 @@ import (
 // EventsFile is the name of a session's log in the session's folder.
 const EventsFile = "events.ndjson"
 
-// AddSession adds what the log in a session's folder tells. Lines that cannot be read are counted and said: the log of a run that was killed
-// ends in the middle of one. A folder that has no log, or one without an event, is an error.
+// AddSession adds the events of the log in a session's folder. It counts lines that cannot be decoded, such as the last one of a run
+// that was killed. A folder without a log, or with a log without events, is an error.
 func (h *HTML) AddSession(dir string) error {
 	file, err := os.Open(filepath.Join(dir, EventsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.Misuse, "give a folder below the project's logsDir, or `latest`", "%s is no session's folder: it has no %s", dir, EventsFile)
+		return fault.New(fault.Misuse, "give a folder below the project's logsDir, or `latest`", "%s is not a session's folder: it has no %s", dir, EventsFile)
 	}
 	if err != nil {
 		return fault.Wrap(fault.Misuse, err, "", "read a session")
@@ -40,7 +40,7 @@ func (h *HTML) AddSession(dir string) error {
 		return fault.Wrap(fault.Misuse, err, "", "read a session")
 	}
 	if len(h.attempts) == before {
-		return fault.New(fault.Misuse, "run the trail again", "%s tells of no trail", file.Name())
+		return fault.New(fault.Misuse, "run the trail again", "%s has no events of a trail", file.Name())
 	}
 	h.attempts[len(h.attempts)-1].Lost = lost
 	return nil
@@ -60,10 +60,10 @@ type keptFile struct {
 // Name returns the name for saving the file.
 func (k keptFile) Name() string { return path.Base(k.File) }
 
-// load reads what there is to show of a file in the session's folder, and of nothing outside of it.
+// load reads a file for the page, from the session's folder only.
 func (h *HTML) load(dir string, e event.Evidence) keptFile {
 	kept := keptFile{Evidence: e}
-	kept.Title, kept.File = line(e.Title), line(e.File)
+	kept.Title, kept.File = lineText(e.Title), lineText(e.File)
 	if dir == "" {
 		kept.Missing = "the session has no folder"
 		return kept
@@ -115,10 +115,10 @@ func (h *HTML) read(kept *keptFile, file io.ReadSeeker, size int64) {
 	kept.Width, kept.Height = config.Width, config.Height
 }
 
-// readText fills in the beginning of a text, of a server's log its end.
+// readText fills in the beginning of a text, or the end of a server's log.
 func (h *HTML) readText(kept *keptFile, file io.ReadSeeker, size int64) {
 	from, part := int64(0), "first"
-	if size > maxServerLog && serverLog(kept.File) {
+	if size > maxServerLog && isServerLog(kept.File) {
 		from, part = size-maxServerLog, "last"
 	}
 	data, err := readAt(file, from, min(size, maxServerLog))
@@ -155,13 +155,13 @@ func readAt(file io.ReadSeeker, from, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, n))
 }
 
-const serverLogPrefix, serverLogEnd = "subprocess_stderr_", ".log"
+const serverLogPrefix, serverLogSuffix = "subprocess_stderr_", ".log"
 
-func serverLog(name string) bool {
-	return strings.HasPrefix(name, serverLogPrefix) && strings.HasSuffix(name, serverLogEnd)
+func isServerLog(name string) bool {
+	return strings.HasPrefix(name, serverLogPrefix) && strings.HasSuffix(name, serverLogSuffix)
 }
 
-// serverLogs are the files that the session's servers wrote to.
+// serverLogs returns the logs of the session's servers.
 func (a *attempt) serverLogs() []event.Evidence {
 	entries, err := os.ReadDir(a.dir)
 	if a.dir == "" || err != nil {
@@ -169,8 +169,8 @@ func (a *attempt) serverLogs() []event.Evidence {
 	}
 	var found []event.Evidence
 	for _, entry := range entries {
-		if name := entry.Name(); serverLog(name) {
-			found = append(found, event.Evidence{File: name, Title: strings.TrimSuffix(strings.TrimPrefix(name, serverLogPrefix), serverLogEnd)})
+		if name := entry.Name(); isServerLog(name) {
+			found = append(found, event.Evidence{File: name, Title: strings.TrimSuffix(strings.TrimPrefix(name, serverLogPrefix), serverLogSuffix)})
 		}
 	}
 	return found

@@ -47,12 +47,12 @@ func picture(t *testing.T, width, height int) []byte {
 	return b.Bytes()
 }
 
-// text is what a page says, without tags.
+// text returns the text of a page, without tags.
 func text(page []byte) string {
 	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(page), " "))
 }
 
-func TestThePageOfARun(t *testing.T) {
+func TestPage(t *testing.T) {
 	t.Parallel()
 	h := NewHTML(t.TempDir())
 	play(newClock(), h)
@@ -72,8 +72,8 @@ func pageBytes(t *testing.T, h *HTML) []byte {
 	return b.Bytes()
 }
 
-// TestThePageOfSessionsIsThatOfTheRun writes the page of a run, and again from what the sessions left.
-func TestThePageOfSessionsIsThatOfTheRun(t *testing.T) {
+// TestPageOfSessionsEqualsPageOfRun writes the page of a run, and again from what the sessions left.
+func TestPageOfSessionsEqualsPageOfRun(t *testing.T) {
 	t.Parallel()
 	logs := t.TempDir()
 	of, from := NewHTML(logs), NewHTML("")
@@ -92,7 +92,7 @@ func TestThePageOfSessionsIsThatOfTheRun(t *testing.T) {
 	}
 }
 
-func TestAPageIsBoundedAndSaysWhatIsLeftOut(t *testing.T) {
+func TestPageIsBounded(t *testing.T) {
 	t.Parallel()
 	h := NewHTML(t.TempDir())
 	s := event.NewStream(newClock().now, nothingSecret(), h).Session("s", "a.trail.yaml", nil)
@@ -126,7 +126,7 @@ func TestAPageIsBoundedAndSaysWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestAFullPageKeepsLessOfEverythingButFailures(t *testing.T) {
+func TestFullPageTruncatesTextButNotErrors(t *testing.T) {
 	t.Parallel()
 	h := NewHTML("")
 	h.text = maxAllText + 1
@@ -138,7 +138,7 @@ func TestAFullPageKeepsLessOfEverythingButFailures(t *testing.T) {
 	}
 }
 
-func TestAPageShowsFilesOfTheSessionsFolderOnly(t *testing.T) {
+func TestPageShowsOnlyFilesOfSessionFolder(t *testing.T) {
 	t.Parallel()
 	logs := t.TempDir()
 	dir := filepath.Join(logs, "s")
@@ -186,7 +186,7 @@ func TestAPageShowsFilesOfTheSessionsFolderOnly(t *testing.T) {
 	}
 }
 
-func TestAttemptsBelongToTheTrailThatTheyWereOf(t *testing.T) {
+func TestAttemptsAreAssignedToTheirTrail(t *testing.T) {
 	t.Parallel()
 	h := NewHTML("")
 	s := event.NewStream(newClock().now, nothingSecret(), h)
@@ -212,7 +212,7 @@ func TestAttemptsBelongToTheTrailThatTheyWereOf(t *testing.T) {
 	}
 }
 
-func TestAKilledSessionIsReadAsFarAsItGoes(t *testing.T) {
+func TestPageOfKilledSession(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var lines []byte
@@ -235,15 +235,15 @@ func TestAKilledSessionIsReadAsFarAsItGoes(t *testing.T) {
 	}
 }
 
-func TestAddSessionSaysWhatIsWrongWithAFolder(t *testing.T) {
+func TestAddSessionErrors(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		content *string
 		want    string
 	}{
-		"no log":      {nil, "is no session's folder: it has no events.ndjson"},
-		"empty":       {new(""), "tells of no trail"},
-		"other lines": {new("{\"a\":1}\nx\n"), "tells of no trail"},
+		"no log":      {nil, "is not a session's folder: it has no events.ndjson"},
+		"empty":       {new(""), "has no events of a trail"},
+		"other lines": {new("{\"a\":1}\nx\n"), "has no events of a trail"},
 	} {
 		dir := t.TempDir()
 		if tt.content != nil {
@@ -275,7 +275,7 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
-func TestASnippetOfATrailStandsAtTheLeftWithItsLineMarked(t *testing.T) {
+func TestSnippetOnPage(t *testing.T) {
 	t.Parallel()
 	const snippet = "    9 |       - tap:\n> 10 |           text: a | b\n   11 |\n      |         ^"
 	a := &attempt{Finished: &event.TrailFinished{Line: 10, Snippet: snippet}}
@@ -291,7 +291,7 @@ func TestASnippetOfATrailStandsAtTheLeftWithItsLineMarked(t *testing.T) {
 	}
 }
 
-func TestAPreviewIsOneShortLineOfAnyArguments(t *testing.T) {
+func TestPreview(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string]map[string]any{
 		"": nil,
@@ -306,7 +306,7 @@ func TestAPreviewIsOneShortLineOfAnyArguments(t *testing.T) {
 	}
 }
 
-func TestBarsStandWithinTheTimeOfTheTrail(t *testing.T) {
+func TestBars(t *testing.T) {
 	t.Parallel()
 	at := func(ms int) time.Time { return newClock().t.Add(time.Duration(ms) * time.Millisecond) }
 	a := &attempt{from: at(0), to: at(1000)}
@@ -326,7 +326,7 @@ func TestBarsStandWithinTheTimeOfTheTrail(t *testing.T) {
 	}
 }
 
-func FuzzAnyLogOfASessionMakesAPageOrAnError(f *testing.F) {
+func FuzzAddSession(f *testing.F) {
 	var lines []byte
 	play(newClock(), event.HandlerFunc(func(r event.Record) { lines = append(lines, recordLine(r)...) }))
 	f.Add(lines)

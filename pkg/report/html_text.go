@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// excerpt is text for a page, and what is missing of it.
+// excerpt is a text for the page, with a note when it was truncated.
 type excerpt struct {
 	Text string
-	Note string // empty when nothing is missing
+	Note string // empty when the text is complete
 }
 
-// excerpt keeps at most limit bytes of s, less when the page is full.
+// excerpt returns at most limit bytes of s, fewer when the page is full.
 func (h *HTML) excerpt(s string, limit int) excerpt {
 	if h.text > maxAllText && limit < maxReason {
 		limit = lessText
@@ -26,15 +26,15 @@ func (h *HTML) excerpt(s string, limit int) excerpt {
 	}
 	h.text += limit
 	return excerpt{
-		Text: Clean(head(s, limit)),
+		Text: Clean(truncate(s, limit)),
 		Note: fmt.Sprintf("The first %s of %s; all of it is in the session's events.ndjson.", bytesText(int64(limit)), bytesText(int64(len(s)))),
 	}
 }
 
-// line is text for a place that has one line.
-func line(s string) string { return oneLine(head(s, maxLine)) }
+// lineText returns s as one line of limited length.
+func lineText(s string) string { return oneLine(truncate(s, maxLine)) }
 
-// bytesText writes a size for people.
+// bytesText formats a size in bytes.
 func bytesText(n int64) string {
 	switch {
 	case n == 1:
@@ -47,7 +47,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-// argumentText is args as JSON for reading; empty when there are none.
+// argumentText returns args as indented JSON, "" when there are none.
 func argumentText(args map[string]any) string {
 	if len(args) == 0 {
 		return ""
@@ -57,13 +57,13 @@ func argumentText(args map[string]any) string {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(args); err != nil {
-		return "arguments without a JSON form: " + err.Error()
+		return "arguments that JSON cannot encode: " + err.Error()
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// readable is s, indented when it is JSON on a single line.
-func readable(s string) string {
+// indentJSON returns s, indented when it is JSON on a single line.
+func indentJSON(s string) string {
 	text := strings.TrimSpace(s)
 	if text == "" || text[0] != '{' && text[0] != '[' || strings.Contains(text, "\n") || len(text) > maxText {
 		return s
@@ -75,14 +75,14 @@ func readable(s string) string {
 	return b.String()
 }
 
-// columns of a preview; the page cuts it to fit.
+// previewColumns is the length of a preview, of which the page shows as much as fits.
 const previewColumns = 160
 
-// preview is arguments in one line, in order of their names and without the quotes of JSON.
+// preview returns arguments in one line, in order of their names and without the quotation marks of JSON.
 func preview(args map[string]any) string {
 	var b strings.Builder
 	writeMembers(&b, args)
-	return brief(b.String())
+	return shortLine(b.String())
 }
 
 func writeMembers(b *strings.Builder, members map[string]any) {
@@ -93,12 +93,12 @@ func writeMembers(b *strings.Builder, members map[string]any) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(head(key, previewColumns) + ": ")
+		b.WriteString(truncate(key, previewColumns) + ": ")
 		writeValue(b, members[key])
 	}
 }
 
-// writeValue stops where a preview ends anyway.
+// writeValue writes a value, and nothing once the preview is long enough.
 func writeValue(b *strings.Builder, value any) {
 	if b.Len() > 4*previewColumns {
 		return
@@ -107,7 +107,7 @@ func writeValue(b *strings.Builder, value any) {
 	case nil:
 		b.WriteString("null")
 	case string:
-		b.WriteString(head(v, 4*previewColumns))
+		b.WriteString(truncate(v, 4*previewColumns))
 	case map[string]any:
 		b.WriteString("{")
 		writeMembers(b, v)
@@ -126,7 +126,7 @@ func writeValue(b *strings.Builder, value any) {
 	}
 }
 
-// brief is text in one line.
-func brief(s string) string {
-	return clip(oneLine(head(s, 4*previewColumns)), previewColumns, "…")
+// shortLine returns s as one line of a preview's length.
+func shortLine(s string) string {
+	return fitWidth(oneLine(truncate(s, 4*previewColumns)), previewColumns, "…")
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// What the template of the page asks of trails, steps and calls.
+// Methods that the template of the page calls.
 
-// Outcome is how the trail ended, as the page has it.
+// Outcome returns the outcome on the page.
 func (a *attempt) Outcome() event.Outcome {
 	switch {
 	case a.Finished == nil:
@@ -22,10 +22,10 @@ func (a *attempt) Outcome() event.Outcome {
 	case event.Passed, event.Failed, event.Error, event.Skipped:
 		return o
 	}
-	return unfinished // a word of a later version
+	return unfinished // an outcome of a later version
 }
 
-// Word is the outcome for people.
+// Word returns the outcome in words.
 func (a *attempt) Word() string {
 	if a.Outcome() == unfinished {
 		return "did not end"
@@ -33,28 +33,30 @@ func (a *attempt) Word() string {
 	return string(a.Outcome())
 }
 
-// Bad reports whether there is something to explain.
+// Bad reports whether the trail failed or ended with an error.
 func (a *attempt) Bad() bool {
 	return a.Finished != nil && (a.Finished.Outcome == event.Failed || a.Finished.Outcome == event.Error)
 }
 
-// Name is what the trail is called.
-func (a *attempt) Name() string { return line(name(head(a.Title, maxLine), head(a.File, maxLine))) }
+// Name returns the title of the trail, or its file.
+func (a *attempt) Name() string {
+	return lineText(titleOrFile(truncate(a.Title, maxLine), truncate(a.File, maxLine)))
+}
 
-// On is the name of the device; empty when there is only one.
-func (a *attempt) On() string { return line(a.Device) }
+// On returns the name of the device, empty when there is only one.
+func (a *attempt) On() string { return lineText(a.Device) }
 
-func (a *attempt) which() which { return which{a.File, a.Device, a.Title} }
+func (a *attempt) which() trailID { return trailID{a.File, a.Device, a.Title} }
 
-// Path is the trail's file.
-func (a *attempt) Path() string { return pathText(head(a.File, maxLine)) }
+// Path returns the trail's file.
+func (a *attempt) Path() string { return pathText(truncate(a.File, maxLine)) }
 
-// Took is how long it took; nothing for what did not happen.
+// Took returns the duration, empty for a skipped trail.
 func (a *attempt) Took() string {
 	if a.Outcome() == event.Skipped {
 		return ""
 	}
-	return millis(a.duration().Milliseconds())
+	return formatMillis(a.duration().Milliseconds())
 }
 
 func (a *attempt) duration() time.Duration {
@@ -64,31 +66,31 @@ func (a *attempt) duration() time.Duration {
 	return a.to.Sub(a.from)
 }
 
-// Reason is why the trail ended as it did: what to read first, and the rest of it.
+// Reason returns the first line of the reason, and the others.
 func (a *attempt) Reason() [2]string {
 	first, rest, _ := strings.Cut(strings.Join(textLines(a.Finished.Reason), "\n"), "\n")
 	return [2]string{first, rest}
 }
 
-// Hint is what to do about it.
+// Hint returns the hint of the failure.
 func (a *attempt) Hint() string { return strings.Join(textLines(a.Finished.Hint), "\n") }
 
-// Place is where in the trail it ended.
-func (a *attempt) Place() string { return head(place(*a.Finished)[0], maxLine) }
+// Place returns the position of the failed call in the trail.
+func (a *attempt) Place() string { return truncate(location(*a.Finished)[0], maxLine) }
 
-// Step is the text of the step that decided.
-func (a *attempt) Step() string { return line(a.Finished.StepText) }
+// Step returns the text of the step that decided the outcome.
+func (a *attempt) Step() string { return lineText(a.Finished.StepText) }
 
-// Tool is the tool that decided.
-func (a *attempt) Tool() string { return line(a.Finished.Tool) }
+// Tool returns the tool that failed.
+func (a *attempt) Tool() string { return lineText(a.Finished.Tool) }
 
 // snippetLine is a line of a trail.
 type snippetLine struct {
 	Number, Text string
-	Hit          bool // the one that it is about
+	Hit          bool // the line of the failed call
 }
 
-// Snippet is the part of the trail that it is about, as far to the left as its lines allow.
+// Snippet returns the lines of the trail around the failed call, without their common indentation.
 func (a *attempt) Snippet() []snippetLine {
 	var lines []snippetLine
 	common := -1
@@ -97,7 +99,7 @@ func (a *attempt) Snippet() []snippetLine {
 		number, text = strings.TrimLeft(strings.TrimSpace(number), "> "), strings.TrimRight(text, " ")
 		n, err := strconv.Atoi(number)
 		if err != nil {
-			continue // the caret under a line
+			continue // the line with the caret
 		}
 		if indent := len(text) - len(strings.TrimLeft(text, " ")); text != "" && (common < 0 || indent < common) {
 			common = indent
@@ -110,7 +112,7 @@ func (a *attempt) Snippet() []snippetLine {
 	return lines
 }
 
-// Unreached is how many steps come after the last one that began.
+// Unreached returns the number of steps that did not start.
 func (a *attempt) Unreached() int {
 	last := a.step()
 	if last == nil {
@@ -119,11 +121,11 @@ func (a *attempt) Unreached() int {
 	return last.Of - last.Index
 }
 
-// Facts are what is good to know of the session.
+// Facts returns names and values about the session.
 func (a *attempt) Facts() [][2]string {
 	var facts [][2]string
 	add := func(what, value string) {
-		if value = line(value); value != "" {
+		if value = lineText(value); value != "" {
 			facts = append(facts, [2]string{what, value})
 		}
 	}
@@ -135,19 +137,19 @@ func (a *attempt) Facts() [][2]string {
 	return facts
 }
 
-// Artifacts are the paths of what the session left.
+// Artifacts returns the paths of the session's files.
 func (a *attempt) Artifacts() []string {
 	if a.Finished == nil {
 		return nil
 	}
 	var paths []string
 	for _, p := range a.Finished.Artifacts[:min(len(a.Finished.Artifacts), maxFiles)] {
-		paths = append(paths, pathText(head(p, maxLine)))
+		paths = append(paths, pathText(truncate(p, maxLine)))
 	}
 	return paths
 }
 
-// State is how the step ended, for a class and a word.
+// State returns the outcome of the step, for a CSS class and a label.
 func (s *pageStep) State() event.Outcome {
 	if s.Outcome == "" {
 		return unfinished
@@ -155,16 +157,16 @@ func (s *pageStep) State() event.Outcome {
 	return s.Outcome
 }
 
-// Text is what the step says.
-func (s *pageStep) Text() string { return line(s.StepStarted.Text) }
+// Text returns the text of the step.
+func (s *pageStep) Text() string { return lineText(s.StepStarted.Text) }
 
-// Took is how long it took.
-func (s *pageStep) Took() string { return between(s.from, s.to) }
+// Took returns the duration.
+func (s *pageStep) Took() string { return formatInterval(s.from, s.to) }
 
-// Bar is where the step stands in the time of its trail.
+// Bar returns the part of the trail's time that the step took.
 func (s *pageStep) Bar() bar { return s.attempt.bar(s.from, s.to) }
 
-// State is how the call ended, for a class and a word.
+// State returns the outcome of the call, for a CSS class and a label.
 func (c *pageCall) State() event.Outcome {
 	switch {
 	case c.Done == nil:
@@ -175,42 +177,42 @@ func (c *pageCall) State() event.Outcome {
 	return event.Failed
 }
 
-// Name is the tool's name.
-func (c *pageCall) Name() string { return line(c.Tool) }
+// Name returns the tool's name.
+func (c *pageCall) Name() string { return lineText(c.Tool) }
 
-// From is the name of who has the tool.
-func (c *pageCall) From() string { return line(c.Source) }
+// From returns the name of the tool's source.
+func (c *pageCall) From() string { return lineText(c.Source) }
 
-// Took is how long it took.
+// Took returns the duration.
 func (c *pageCall) Took() string {
 	if c.Done == nil {
 		return ""
 	}
-	return millis(c.Done.DurationMs)
+	return formatMillis(c.Done.DurationMs)
 }
 
-// Bar is where the call stands in the time of its trail.
+// Bar returns the part of the trail's time that the call took.
 func (c *pageCall) Bar() bar { return c.attempt.bar(c.from, c.to) }
 
-// Inner is how many calls are made within the call, those within them not counted.
-func (c *pageCall) Inner() int { return len(c.Calls) + c.Left }
+// Inner returns the number of calls that are nested directly in the call.
+func (c *pageCall) Inner() int { return len(c.Calls) + c.MoreCalls }
 
-// Many reports whether the calls within would hide what comes after them.
+// Many reports whether the nested calls are collapsed because of their number.
 func (c *pageCall) Many() bool { return len(c.Calls) > 12 }
 
-// Failure are the files that show how things stood when the trail ended.
+// Failure returns the files that show the state when the trail failed.
 func (a *attempt) Failure() []keptFile { return a.load(a.failure) }
 
-// Kept are the other files of the session, but for those of its steps and calls.
+// Kept returns the other files of the session that belong to no step or call.
 func (a *attempt) Kept() []keptFile { return a.load(a.kept) }
 
-// ServerLogs are what the session's servers wrote.
+// ServerLogs returns the logs of the session's servers.
 func (a *attempt) ServerLogs() []keptFile { return a.load(a.serverLogs()) }
 
-// Kept are files that were kept during the step.
+// Kept returns the files of the step.
 func (s *pageStep) Kept() []keptFile { return s.attempt.load(s.kept) }
 
-// Kept are files that were kept during the call.
+// Kept returns the files of the call.
 func (c *pageCall) Kept() []keptFile { return c.attempt.load(c.kept) }
 
 func (a *attempt) load(files []event.Evidence) []keptFile {
@@ -221,7 +223,7 @@ func (a *attempt) load(files []event.Evidence) []keptFile {
 	return loaded
 }
 
-// bar is a part of a trail's time, in thousandths.
+// bar is a part of a trail's time, in thousandths of it.
 type bar struct{ At, Length int64 }
 
 func (a *attempt) bar(from, to time.Time) bar {
@@ -234,15 +236,15 @@ func (a *attempt) bar(from, to time.Time) bar {
 	return bar{At: min(max(at, 0), 992), Length: min(max(length, 8), 1000)}
 }
 
-func between(from, to time.Time) string {
+func formatInterval(from, to time.Time) string {
 	if to.IsZero() {
 		return ""
 	}
-	return millis(to.Sub(from).Milliseconds())
+	return formatMillis(to.Sub(from).Milliseconds())
 }
 
-// Millis writes a duration for people.
-func (a *attempt) Millis(ms int64) string { return millis(ms) }
+// Millis formats milliseconds.
+func (a *attempt) Millis(ms int64) string { return formatMillis(ms) }
 
-// Number is which attempt the nth earlier one was, counted from the last one: those before may not be known.
+// Number returns the number of the nth earlier attempt. Attempts before those may be missing.
 func (a *attempt) Number(n int) int { return a.Finished.Attempts - len(a.Earlier) + n }

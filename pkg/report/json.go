@@ -2,7 +2,7 @@ package report
 
 import "io"
 
-// JSON writes v as one line of JSON in which a terminal finds nothing to obey.
+// JSON writes v as one line of JSON without control characters.
 func JSON(w io.Writer, v any) error {
 	line, err := jsonLine(v)
 	if err != nil {

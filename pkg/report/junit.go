@@ -14,15 +14,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// JUnit collects a run for a JUnit file: a suite per trail file, a case per trail.finished. It keeps only what is written.
+// JUnit collects a run for a JUnit file, with a suite for each trail file and a case for each trail.finished.
 type JUnit struct {
 	suites map[string]*suite // by file
-	open   []started         // trails without their end
+	open   []openTrail       // trails that have not finished
 	last   time.Time
-	shard  string // that the records are of; may be empty
+	shard  string // of the current run; may be empty
 }
 
-type started struct {
+type openTrail struct {
 	event.TrailStarted
 	at time.Time
 }
@@ -65,7 +65,7 @@ type testCase struct {
 	Failure   *detail `xml:"failure"`
 	Output    string  `xml:"system-out,omitempty"`
 
-	which which
+	which trailID
 }
 
 type detail struct {
@@ -80,16 +80,16 @@ func NewJUnit() *JUnit { return &JUnit{suites: map[string]*suite{}} }
 // Handle implements event.Handler.
 func (j *JUnit) Handle(r event.Record) {
 	if e, ok := r.Event.(event.RunStarted); ok {
-		j.abandon() // what an earlier run left open
+		j.closeOpen() // trails of an earlier run that did not end
 		j.shard = e.Shard
 	}
 	j.last = r.Time
 	switch e := r.Event.(type) {
 	case event.TrailStarted:
-		j.open = without(j.open, which{e.File, e.Device, e.Title}) // an earlier attempt
-		j.open = append(j.open, started{e, r.Time})
+		j.open = withoutTrail(j.open, trailID{e.File, e.Device, e.Title}) // of an earlier attempt
+		j.open = append(j.open, openTrail{e, r.Time})
 	case event.TrailFinished:
-		j.open = without(j.open, whichOf(e))
+		j.open = withoutTrail(j.open, trailIDOf(e))
 		j.add(e, r.Time)
 	case event.RunFinished:
 		for _, n := range e.NotRun {
@@ -100,9 +100,9 @@ func (j *JUnit) Handle(r event.Record) {
 	}
 }
 
-// without takes a trail off those that have no end yet.
-func without(open []started, w which) []started {
-	return slices.DeleteFunc(open, func(s started) bool { return which{s.File, s.Device, s.Title} == w })
+// withoutTrail removes a trail from open.
+func withoutTrail(open []openTrail, w trailID) []openTrail {
+	return slices.DeleteFunc(open, func(s openTrail) bool { return trailID{s.File, s.Device, s.Title} == w })
 }
 
 func (j *JUnit) add(e event.TrailFinished, at time.Time) {
@@ -113,22 +113,22 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time) {
 	}
 	s.took += took
 	s.Tests++
-	c := testCase{Classname: classname(e.File), Time: surefire(took), which: whichOf(e)}
+	c := testCase{Classname: classname(e.File), Time: formatSeconds(took), which: trailIDOf(e)}
 	switch e.Outcome {
 	case event.Passed:
 		if e.Flaky {
 			s.flaky++
-			c.Output = fmt.Sprintf("flaky: passed at attempt %d", e.Attempts)
+			c.Output = fmt.Sprintf("flaky: passed on attempt %d", e.Attempts)
 		}
 	case event.Skipped:
 		s.Skipped++
-		c.Skipped = &detail{Message: oneLine(head(e.Reason, maxReason))}
+		c.Skipped = &detail{Message: oneLine(truncate(e.Reason, maxReason))}
 	case event.Failed:
 		s.Failures++
-		c.Failure = explain(e)
+		c.Failure = failureDetail(e)
 	case event.Error:
 		s.Errors++
-		c.Error = explain(e)
+		c.Error = failureDetail(e)
 	}
 	s.Cases = append(s.Cases, c)
 }
@@ -143,12 +143,12 @@ func (j *JUnit) suite(file string) *suite {
 	return s
 }
 
-// finish puts the cases in order and names them: no two of a suite alike, or readers would take them for one.
+// finish sorts the cases and gives them names that are unique in the suite, as readers expect.
 func (s *suite) finish() {
-	slices.SortStableFunc(s.Cases, func(a, b testCase) int { return inOrder(a.which, b.which) })
+	slices.SortStableFunc(s.Cases, func(a, b testCase) int { return compareTrails(a.which, b.which) })
 	used := map[string]bool{}
 	for i := range s.Cases {
-		title := called(s.Cases[i].which.title, s.Cases[i].which.file, s.Cases[i].which.device)
+		title := displayName(s.Cases[i].which.title, s.Cases[i].which.file, s.Cases[i].which.device)
 		unused := title
 		for n := 2; used[unused]; n++ {
 			unused = fmt.Sprintf("%s #%d", title, n)
@@ -156,11 +156,11 @@ func (s *suite) finish() {
 		used[unused] = true
 		s.Cases[i].Name = unused
 	}
-	s.Time, s.Timestamp = surefire(s.took), s.began.UTC().Format("2006-01-02T15:04:05")
+	s.Time, s.Timestamp = formatSeconds(s.took), s.began.UTC().Format("2006-01-02T15:04:05")
 	s.Properties = s.properties()
 }
 
-// properties are what there is to say of all cases together; nil for nothing.
+// properties returns the properties of the suite, nil for none.
 func (s *suite) properties() *properties {
 	var list []property
 	if s.flaky > 0 {
@@ -178,44 +178,44 @@ func (s *suite) properties() *properties {
 	return &properties{List: list}
 }
 
-// classname is the trail's folder.
+// classname returns the trail's folder.
 func classname(file string) string { return path.Dir(filepath.ToSlash(pathText(file))) }
 
-func explain(e event.TrailFinished) *detail {
-	e.Reason = head(e.Reason, maxReason)
-	body := slices.Concat(place(e), textLines(e.Reason), snippetLines(e.Snippet), advice(e))
+func failureDetail(e event.TrailFinished) *detail {
+	e.Reason = truncate(e.Reason, maxReason)
+	body := slices.Concat(location(e), textLines(e.Reason), snippetLines(e.Snippet), hintsAndArtifacts(e))
 	return &detail{Message: firstLine(e.Reason), Type: string(e.Outcome), Body: xmlText(strings.Join(body, "\n"))}
 }
 
-// xmlText is s as XML, with the line ends and quotes that encoding/xml would escape for no need.
+// xmlText escapes s for XML, but for line ends and quotation marks, which encoding/xml escapes without need.
 func xmlText(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // writing to a Builder cannot fail
 	return strings.NewReplacer("&#xA;", "\n", "&#x9;", "\t", "&#34;", `"`, "&#39;", "'").Replace(b.String())
 }
 
-// surefire is a duration in the form that the schema asks for.
-func surefire(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+// formatSeconds formats a duration as the schema requires.
+func formatSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// abandon ends the trails that are open, with an error: the run ended before they did.
-func (j *JUnit) abandon() {
+// closeOpen adds the trails that have not finished, as errors.
+func (j *JUnit) closeOpen() {
 	for _, t := range j.open {
-		j.add(cutShort(t.TrailStarted, j.last.Sub(t.at)), j.last)
+		j.add(interrupted(t.TrailStarted, j.last.Sub(t.at)), j.last)
 	}
 	j.open = nil
 }
 
-// cutShort is the end of a trail that has none.
-func cutShort(e event.TrailStarted, took time.Duration) event.TrailFinished {
+// interrupted returns the result of a trail that did not finish.
+func interrupted(e event.TrailStarted, took time.Duration) event.TrailFinished {
 	return event.TrailFinished{
 		File: e.File, Title: e.Title, Device: e.Device, Outcome: event.Error, Reason: "the run ended before this trail did",
 		DurationMs: took.Milliseconds(), Attempts: 1, Artifacts: []string{},
 	}
 }
 
-// Write writes what was collected. A trail that has started and not ended is an error.
+// Write writes the file. A trail that has started and not finished is an error in it.
 func (j *JUnit) Write(w io.Writer) error {
-	j.abandon()
+	j.closeOpen()
 	all := struct {
 		XMLName  xml.Name `xml:"testsuites"`
 		Name     string   `xml:"name,attr"`
@@ -232,7 +232,7 @@ func (j *JUnit) Write(w io.Writer) error {
 		all.Suites = append(all.Suites, s)
 		all.Tests, all.Failures, all.Errors, took = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, took+s.took
 	}
-	all.Time = surefire(took)
+	all.Time = formatSeconds(took)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

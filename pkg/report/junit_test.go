@@ -19,7 +19,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
-// written is what j writes, after xmllint and encoding/xml have read it.
+// written returns the file of j, after xmllint and encoding/xml have parsed it.
 func written(t *testing.T, j *JUnit) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -61,7 +61,7 @@ func TestJUnitFollowsTheSchema(t *testing.T) {
 	golden(t, "junit-empty", []byte(written(t, NewJUnit())))
 }
 
-// hostile is what a tool can print.
+// hostile returns text that XML, HTML or terminals may interpret.
 func hostile() string {
 	var b strings.Builder
 	for c := range rune(0x100) {
@@ -74,7 +74,7 @@ func hostile() string {
 		strings.Repeat("long ", 100_000)
 }
 
-func TestJUnitIsValidWhateverAToolPrinted(t *testing.T) {
+func TestJUnitIsValidXML(t *testing.T) {
 	t.Parallel()
 	text := hostile()
 	j := NewJUnit()
@@ -94,7 +94,7 @@ func TestJUnitIsValidWhateverAToolPrinted(t *testing.T) {
 	}
 }
 
-func TestARunThatStoppedHalfWayIsAnErrorInJUnit(t *testing.T) {
+func TestJUnitOfInterruptedRun(t *testing.T) {
 	t.Parallel()
 	j := NewJUnit()
 	clock := newClock()
@@ -112,7 +112,7 @@ func TestARunThatStoppedHalfWayIsAnErrorInJUnit(t *testing.T) {
 	}
 }
 
-func TestCasesOfOneNameAreToldApart(t *testing.T) {
+func TestJUnitNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	j := NewJUnit()
 	s := event.NewStream(newClock().now, redact.New(nil), j)
@@ -130,7 +130,7 @@ func TestCasesOfOneNameAreToldApart(t *testing.T) {
 	}
 }
 
-func TestJUnitKeepsNothingOfCalls(t *testing.T) {
+func TestJUnitDoesNotKeepCalls(t *testing.T) {
 	t.Parallel()
 	quiet, busy := NewJUnit(), NewJUnit()
 	for j, calls := range map[*JUnit]int{quiet: 0, busy: 10_000} {
@@ -157,7 +157,7 @@ func deref(j *JUnit) []any {
 	return all[1:]
 }
 
-func TestJUnitReportsAFailedWrite(t *testing.T) {
+func TestJUnitReturnsWriteErrors(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")
 	if err := NewJUnit().Write(&failingWriter{err: full}); !errors.Is(err, full) {

@@ -14,16 +14,16 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// JSONLines writes one record per line, each as soon as it happens.
+// JSONLines writes each record as a line, at once.
 type JSONLines struct {
 	w   io.Writer
 	err error
 }
 
-// NewJSONLines writes to w.
+// NewJSONLines returns a handler that writes to w.
 func NewJSONLines(w io.Writer) *JSONLines { return &JSONLines{w: w} }
 
-// Handle implements event.Handler. After a failed write it writes no more.
+// Handle implements event.Handler. It writes nothing after a failed write.
 func (j *JSONLines) Handle(r event.Record) {
 	if j.err == nil {
 		_, j.err = j.w.Write(recordLine(r))
@@ -130,19 +130,19 @@ func (l *SessionLog) Close() error {
 	return err
 }
 
-// recordLine is a record as JSON, or a log record that says why there is none.
+// recordLine returns a record as a line of JSON, or a log record with the error when it cannot be encoded.
 func recordLine(r event.Record) []byte {
 	line, err := encode(r)
 	if err == nil {
 		return escapeControls(append(line, '\n'))
 	}
-	r.Event = event.Log{Level: "error", Source: "events", Message: fmt.Sprintf("a %s record has no JSON form: %v", r.Event.Type(), err)}
-	line, _ = jsonLine(r) // strings alone always encode
+	r.Event = event.Log{Level: "error", Source: "events", Message: fmt.Sprintf("a %s record cannot be encoded: %v", r.Event.Type(), err)}
+	line, _ = jsonLine(r) // encoding strings cannot fail
 	return line
 }
 
-// encode does not go through an encoder, which would go over the record's JSON once more. A session log has nobody above it
-// who would recover a panic.
+// encode encodes a record without json.Marshal, which would check the JSON again. It recovers panics, which would otherwise end the
+// process from the goroutine of a session log.
 func encode(r event.Record) (line []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -152,7 +152,7 @@ func encode(r event.Record) (line []byte, err error) {
 	return r.MarshalJSON()
 }
 
-// jsonLine is v as one line. Control characters that JSON allows in a string, but a terminal would obey, are escaped.
+// jsonLine encodes v as one line. It escapes the control characters that JSON allows in strings.
 func jsonLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -164,7 +164,7 @@ func jsonLine(v any) ([]byte, error) {
 }
 
 func escapeControls(line []byte) []byte {
-	if !slices.ContainsFunc(line, func(b byte) bool { return b >= 0x7f }) { // quickly told, and the usual case
+	if !slices.ContainsFunc(line, func(b byte) bool { return b >= 0x7f }) { // a quick check for the usual case
 		return line
 	}
 	var safe bytes.Buffer

@@ -17,7 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-func TestJSONLinesAreTheRecordsOnePerLine(t *testing.T) {
+func TestJSONLines(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	var records []event.Record
@@ -39,7 +39,7 @@ func TestJSONLinesAreTheRecordsOnePerLine(t *testing.T) {
 	}
 }
 
-func TestJSONHoldsControlCharactersThatATerminalCannotObey(t *testing.T) {
+func TestJSONEscapesControlCharacters(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	const message = "\x1b[31m \u009b31m \x7f \u0085 <&> ü \xff"
@@ -58,18 +58,18 @@ func TestJSONHoldsControlCharactersThatATerminalCannotObey(t *testing.T) {
 	}
 }
 
-func TestARecordWithoutAJSONFormIsToldOf(t *testing.T) {
+func TestRecordThatCannotBeEncodedIsLogged(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	NewJSONLines(&out).Handle(event.Record{Seq: 7, Session: "s", Event: event.CallStarted{Args: map[string]any{"f": func() {}}}})
 	const want = `{"v":1,"type":"log","time":"0001-01-01T00:00:00Z","seq":7,"session":"s","level":"error","source":"events",` +
-		`"message":"a call.started record has no JSON form: json: `
+		`"message":"a call.started record cannot be encoded: json: `
 	if !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got %s", out.String())
 	}
 }
 
-func TestARecordThatPanicsIsToldOf(t *testing.T) {
+func TestRecordWhoseEncodingPanicsIsLogged(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "events.ndjson")
 	log := NewSessionLog(file, func(err error) { t.Error(err) })
@@ -77,7 +77,7 @@ func TestARecordThatPanicsIsToldOf(t *testing.T) {
 	log.Handle(event.Record{Seq: 8, Event: event.Log{Message: "goes on"}})
 	_ = log.Close()
 	got, err := os.ReadFile(file)
-	if err != nil || !bytes.Contains(got, []byte("a call.started record has no JSON form: internal error: oops")) || !bytes.Contains(got, []byte("goes on")) {
+	if err != nil || !bytes.Contains(got, []byte("a call.started record cannot be encoded: internal error: oops")) || !bytes.Contains(got, []byte("goes on")) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -86,7 +86,7 @@ type panicking struct{}
 
 func (panicking) MarshalJSON() ([]byte, error) { panic("oops") }
 
-func TestJSONLinesStopAtTheFirstFailedWrite(t *testing.T) {
+func TestJSONLinesStopAfterFailedWrite(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")
 	w := &failingWriter{err: full}
@@ -107,7 +107,7 @@ func (f *failingWriter) Write([]byte) (int, error) {
 	return 0, f.err
 }
 
-func TestSessionLogHasTheLinesOfJSONLines(t *testing.T) {
+func TestSessionLogEqualsJSONLines(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "events.ndjson")
 	var want bytes.Buffer
@@ -126,7 +126,7 @@ func TestSessionLogHasTheLinesOfJSONLines(t *testing.T) {
 	}
 }
 
-func TestASessionLogThatCannotBeWrittenHoldsNobodyUp(t *testing.T) {
+func TestSessionLogDoesNotBlockAfterError(t *testing.T) {
 	t.Parallel()
 	var told []error
 	log := NewSessionLog(filepath.Join(t.TempDir(), "events.ndjson"), func(err error) { told = append(told, err) })
@@ -139,7 +139,7 @@ func TestASessionLogThatCannotBeWrittenHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-func TestASessionLogIsWrittenWhileItIsOpen(t *testing.T) {
+func TestSessionLogIsWrittenBeforeClose(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "events.ndjson")
 	log := NewSessionLog(file, func(err error) { t.Error(err) })
@@ -210,7 +210,7 @@ func TestSessionLogWritesWhenIdle(t *testing.T) {
 		if file.writes != 0 {
 			t.Errorf("%d writes before %s", file.writes, flushDelay)
 		}
-		time.Sleep(1) //nolint:forbidigo // the time of the test bubble
+		time.Sleep(time.Nanosecond) //nolint:forbidigo // the time of the test bubble
 		synctest.Wait()
 		if lines := bytes.Count(file.Bytes(), []byte("\n")); lines != 2 || file.writes != 1 {
 			t.Errorf("%d lines in %d writes", lines, file.writes)
@@ -221,7 +221,7 @@ func TestSessionLogWritesWhenIdle(t *testing.T) {
 	})
 }
 
-func TestASessionLogThatCannotBeWrittenIsToldOfOnceAndNeverFromHandle(t *testing.T) {
+func TestSessionLogReportsErrorOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		path   func(dir string) string

@@ -12,29 +12,29 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// maxLive is how many live lines are shown at once when the terminal does not say how high it is. What scrolled away cannot be redrawn.
+// maxLive is the number of live lines when the height of the terminal is unknown. Lines that have scrolled off cannot be redrawn.
 const maxLive = 8
 
-// progress is a trail on its way.
+// progress is the state of a running trail.
 type progress struct {
 	session, file, title, driver string
-	held                         held
+	held                         heldLines
 
-	step    string // or what comes before the steps
-	call    string // the tool being called; may be empty
-	message string // what the call says of itself; may be empty
+	step    string // or what happens before the steps
+	call    string // the tool that is called; may be empty
+	message string // the call's last progress message; may be empty
 	since   time.Time
 }
 
-// line is what is shown of p; it fits, and how long it takes is always visible.
+// line returns the live line of p, truncated to the width of the terminal before its duration.
 func (c *Console) line(p *progress, symbol string, now time.Time) string {
 	doing := joinNonEmpty(c.p.dot, p.step, joinNonEmpty(": ", p.call, p.message))
-	took := " " + seconds(now.Sub(p.since))
+	took := " " + formatDuration(now.Sub(p.since))
 	room := c.style.Width - 1
-	return clip(clip(symbol+" "+p.title+c.p.dash+doing, room-ansi.StringWidth(took), c.p.more)+took, room, "")
+	return fitWidth(fitWidth(symbol+" "+p.title+c.p.dash+doing, room-ansi.StringWidth(took), c.p.more)+took, room, "")
 }
 
-func (c *Console) find(r event.Record) *progress {
+func (c *Console) progressOf(r event.Record) *progress {
 	i := slices.IndexFunc(c.live, func(p *progress) bool { return p.session == r.Session && p.file == r.Trail })
 	if i < 0 {
 		return nil
@@ -42,20 +42,20 @@ func (c *Console) find(r event.Record) *progress {
 	return c.live[i]
 }
 
-func (c *Console) doing(r event.Record, step string) {
-	if p := c.find(r); p != nil {
+func (c *Console) setStep(r event.Record, step string) {
+	if p := c.progressOf(r); p != nil {
 		p.step, p.call, p.message, p.since = step, "", "", c.opts.Now()
 	}
 }
 
-func (c *Console) calling(r event.Record, tool string) {
-	if p := c.find(r); p != nil {
+func (c *Console) setCall(r event.Record, tool string) {
+	if p := c.progressOf(r); p != nil {
 		p.call, p.message, p.since = tool, "", c.opts.Now()
 	}
 }
 
-func (c *Console) progressing(r event.Record, tool, message string) {
-	if p := c.find(r); p != nil {
+func (c *Console) setMessage(r event.Record, tool, message string) {
+	if p := c.progressOf(r); p != nil {
 		p.message = message
 	}
 	if !c.style.Live {
@@ -63,10 +63,10 @@ func (c *Console) progressing(r event.Record, tool, message string) {
 	}
 }
 
-// draw brings the live lines up to date.
+// draw redraws the live lines.
 func (c *Console) draw() { c.print() }
 
-// print writes lines that stay, above the live ones.
+// print writes lines above the live lines.
 func (c *Console) print(lines ...string) {
 	var frame []string
 	if c.style.Live {
@@ -81,24 +81,24 @@ func (c *Console) frame() []string {
 	var lines []string
 	fit := maxLive
 	if c.style.Height > 0 {
-		fit = max(1, c.style.Height-2) // below them what says how many more there are, and the cursor
+		fit = max(1, c.style.Height-2) // room for the number of other trails, and for the cursor
 	}
 	for _, p := range c.live[:min(len(c.live), fit)] {
 		lines = append(lines, c.line(p, symbol, now))
 	}
 	if rest := len(c.live) - fit; rest > 0 {
-		lines = append(lines, clip(fmt.Sprintf("%s %d more", c.p.more, rest), c.style.Width-1, ""))
+		lines = append(lines, fitWidth(fmt.Sprintf("%s %d more", c.p.more, rest), c.style.Width-1, ""))
 	}
 	return lines
 }
 
-// screen keeps a frame of live lines below what was written for good.
+// screen shows a frame of live lines below the lines that were written.
 type screen struct {
 	w     io.Writer
 	frame []string
 }
 
-// update writes lines and replaces the frame, in one write so that nothing flickers.
+// update writes lines and replaces the frame, in one write to avoid flicker.
 func (s *screen) update(lines, frame []string) {
 	if len(lines) == 0 && slices.Equal(frame, s.frame) {
 		return
@@ -111,7 +111,7 @@ func (s *screen) update(lines, frame []string) {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(frame) > 0 {
-		// Without automatic wrapping a line stays one even when the terminal has been made narrower.
+		// Without automatic wrapping, the number of lines is right also after the terminal was made narrower.
 		b.WriteString("\x1b[?7l" + strings.Join(frame, "\n") + "\n\x1b[?7h")
 	}
 	s.frame = frame

@@ -13,7 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
-// liveConsole is a console on a virtual terminal, with a clock that only the test moves. Ticks change nothing then.
+// liveConsole returns a console on a virtual terminal, with a clock that only the test advances.
 func liveConsole(t *testing.T, width int) (*terminal, *clock, *Console, *event.Stream) {
 	t.Helper()
 	v, c := newTerminal(t, width), newClock()
@@ -21,7 +21,7 @@ func liveConsole(t *testing.T, width int) (*terminal, *clock, *Console, *event.S
 	return v, c, console, event.NewStream(c.now, redact.New(nil), console)
 }
 
-// look draws and returns the screen.
+// look redraws and returns the screen.
 func look(c *Console, v *terminal) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,7 +29,7 @@ func look(c *Console, v *terminal) string {
 	return v.screen()
 }
 
-func TestOneLiveLinePerTrailSaysWhatItIsDoingAndForHowLong(t *testing.T) {
+func TestLiveLine(t *testing.T) {
 	t.Parallel()
 	v, clock, console, stream := liveConsole(t, 80)
 	defer console.Close()
@@ -56,7 +56,7 @@ func TestOneLiveLinePerTrailSaysWhatItIsDoingAndForHowLong(t *testing.T) {
 		"warning: ./shop.ts: wrote to stdout\n✓ checkout (1.3s)\n")
 }
 
-func TestSeveralTrailsHaveALineEachAndARetryTakesOverItsOwn(t *testing.T) {
+func TestLiveLinesOfSeveralTrails(t *testing.T) {
 	t.Parallel()
 	v, _, console, stream := liveConsole(t, 80)
 	for i := range 10 {
@@ -79,7 +79,7 @@ func TestSeveralTrailsHaveALineEachAndARetryTakesOverItsOwn(t *testing.T) {
 	}
 }
 
-func TestLiveLinesNeverWrap(t *testing.T) {
+func TestLiveLinesDoNotWrap(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{1, 5, 20, 40, 79} {
 		for _, text := range []string{"Benutzerin anlegen und anschließend", "日本語のとても長い手順の説明です、はい", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦 family", "a\nb\r\n\tc\x1b[31m d"} {
@@ -101,7 +101,7 @@ func TestLiveLinesNeverWrap(t *testing.T) {
 	}
 }
 
-func TestAWholeRunLeavesOnAScreenWhatPlainLinesSay(t *testing.T) {
+func TestScreenAfterRun(t *testing.T) {
 	t.Parallel()
 	v, c := newTerminal(t, 80), newClock()
 	console := newConsole(v, Style{Live: true, Width: 80}, consoleOptions(c))
@@ -110,7 +110,7 @@ func TestAWholeRunLeavesOnAScreenWhatPlainLinesSay(t *testing.T) {
 	golden(t, "console-live", []byte(v.screen()))
 }
 
-func TestEventsAloneDoNotRedraw(t *testing.T) {
+func TestEventsDoNotRedraw(t *testing.T) {
 	t.Parallel()
 	v, _, console, stream := liveConsole(t, 80)
 	e := stream.Session("s1", "a", nil)
@@ -120,7 +120,7 @@ func TestEventsAloneDoNotRedraw(t *testing.T) {
 		e.Emit(event.CallFinished{Tool: "tool", OK: true})
 	}
 	console.Close()
-	// Ticks draw too, ten times a second; ten thousand calls take nowhere near a hundred seconds.
+	// The ticker draws ten times a second, and ten thousand calls take far less than a hundred seconds.
 	if v.writes > 1000 {
 		t.Errorf("%d writes for 10000 calls", v.writes)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
-// TestTheLiveLineMovesByItselfOnARealTerminal uses the clock, the ticker and the kernel's terminal as they are.
-func TestTheLiveLineMovesByItselfOnARealTerminal(t *testing.T) {
+// TestLiveLineOnTerminal uses the real clock, the ticker and a pseudo-terminal.
+func TestLiveLineOnTerminal(t *testing.T) {
 	t.Parallel()
 	master, tty, err := pty.Open()
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// which tells the trails of a run apart.
-type which struct{ file, device, title string }
+// trailID identifies a trail within a run.
+type trailID struct{ file, device, title string }
 
-func whichOf(e event.TrailFinished) which { return which{e.File, e.Device, e.Title} }
+func trailIDOf(e event.TrailFinished) trailID { return trailID{e.File, e.Device, e.Title} }
 
-// inOrder compares trails by file, then device, then row: the order in which they end is another one in every run.
-func inOrder(a, b which) int {
+// compareTrails orders trails by file, device and row, since the order in which they end differs between runs.
+func compareTrails(a, b trailID) int {
 	x, m := splitRow(a.title)
 	y, n := splitRow(b.title)
 	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.device, b.device), cmp.Compare(x, y), cmp.Compare(m, n))
@@ -23,7 +23,7 @@ func inOrder(a, b which) int {
 
 var rowEnding = regexp.MustCompile(` \[([0-9]{1,9})\]$`)
 
-// splitRow takes the number of a row off a title; 0 without one.
+// splitRow separates a title from the number of its row, which is 0 without one.
 func splitRow(title string) (rest string, row int) {
 	at := rowEnding.FindStringSubmatchIndex(title)
 	if at == nil {
@@ -33,15 +33,15 @@ func splitRow(title string) (rest string, row int) {
 	return title[:at[0]], row
 }
 
-// called is what a trail is called, with its device when it has one.
-func called(title, file, device string) string {
+// displayName returns the title of a trail, or its file, with its device when it has one.
+func displayName(title, file, device string) string {
 	if device = oneLine(device); device != "" {
-		return name(title, file) + " [" + device + "]"
+		return titleOrFile(title, file) + " [" + device + "]"
 	}
-	return name(title, file)
+	return titleOrFile(title, file)
 }
 
-// devices are the names of the devices, in order.
+// devices returns the sorted names of the devices.
 func devices[T any](all []T, of func(T) string) []string {
 	var names []string
 	for _, one := range all {

@@ -16,7 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
-// parallelTrail are the events of one trail on one device; every one but its notes has the mark in it.
+// parallelTrail returns the events of one trail on one device, with the mark in all of them but the notes.
 func parallelTrail(mark, file, device string) []event.Event {
 	events := []event.Event{event.TrailStarted{File: file, Title: "title " + mark, Device: device, Steps: 3}, event.ServerStarted{Server: mark, Tools: 1}}
 	for i := range 3 {
@@ -32,7 +32,7 @@ func parallelTrail(mark, file, device string) []event.Event {
 	return append(events, event.TrailFinished{File: file, Title: "title " + mark, Device: device, Outcome: event.Failed, Reason: "reason of " + mark, Attempts: 1})
 }
 
-// playMixed plays trails at once, in an order that the seed decides.
+// playMixed emits the events of several trails in an order that depends on the seed.
 func playMixed(seed uint64, trails, workers int, handlers ...event.Handler) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := event.NewStream(newClock().now, redact.New(nil), handlers...)
@@ -58,8 +58,8 @@ func playMixed(seed uint64, trails, workers int, handlers ...event.Handler) {
 	s.Emit(event.RunFinished{Failed: trails, ExitCode: 1})
 }
 
-// TestLinesOfParallelTrailsNeverMix looks at every line: it says which trail it belongs to, or stands in a block of one trail.
-func TestLinesOfParallelTrailsNeverMix(t *testing.T) {
+// TestLinesOfParallelTrailsAreNotMixed checks that every line names its trail or is in a block of one trail.
+func TestLinesOfParallelTrailsAreNotMixed(t *testing.T) {
 	t.Parallel()
 	marked := regexp.MustCompile(`<\d+>`)
 	for seed := range uint64(50) {
@@ -101,7 +101,7 @@ func TestLinesOfParallelTrailsNeverMix(t *testing.T) {
 	}
 }
 
-func TestTwoTrailsAtOnceOnTheConsole(t *testing.T) {
+func TestConsoleWithParallelTrails(t *testing.T) {
 	t.Parallel()
 	for name, verbose := range map[string]bool{"console-parallel": false, "console-parallel-verbose": true} {
 		var out bytes.Buffer
@@ -114,7 +114,7 @@ func TestTwoTrailsAtOnceOnTheConsole(t *testing.T) {
 	}
 }
 
-func TestWhatIsHeldBackOfATrailIsBounded(t *testing.T) {
+func TestHeldLinesAreBounded(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	opts := consoleOptions(newClock())
@@ -140,7 +140,7 @@ func TestWhatIsHeldBackOfATrailIsBounded(t *testing.T) {
 	}
 }
 
-func TestARetryStandsInTheBlockOfItsTrailAndAnEndWithoutOneIsShown(t *testing.T) {
+func TestBlocksOfRetriedAndUnfinishedTrails(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	opts := consoleOptions(newClock())
@@ -165,7 +165,7 @@ func TestARetryStandsInTheBlockOfItsTrailAndAnEndWithoutOneIsShown(t *testing.T)
 	}
 }
 
-func TestTrailsWithoutASessionAreToldApartByTheirDevice(t *testing.T) {
+func TestTrailsWithoutSessionAreIdentifiedByDevice(t *testing.T) {
 	t.Parallel()
 	v, clock, console, s := liveConsole(t, 80)
 	defer console.Close()
@@ -181,7 +181,7 @@ func TestTrailsWithoutASessionAreToldApartByTheirDevice(t *testing.T) {
 	}
 }
 
-func TestAsManyLiveLinesAsTheTerminalIsHigh(t *testing.T) {
+func TestNumberOfLiveLines(t *testing.T) {
 	t.Parallel()
 	for height, want := range map[int]string{0: "8 lines, 12 more", 1: "1 lines, 19 more", 3: "1 lines, 19 more", 10: "8 lines, 12 more", 21: "19 lines, 1 more", 24: "20 lines"} {
 		v := newTerminal(t, 80)
@@ -202,13 +202,13 @@ func TestAsManyLiveLinesAsTheTerminalIsHigh(t *testing.T) {
 	}
 }
 
-func TestFailuresOfParallelTrailsStandInOrderOfTheirFilesDevicesAndRows(t *testing.T) {
+func TestFailuresOfParallelTrailsAreSorted(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	console := newConsole(&out, Style{}, consoleOptions(newClock()))
 	s := event.NewStream(newClock().now, redact.New(nil), console)
 	s.Emit(event.RunStarted{Trails: 5, Workers: 4})
-	for _, w := range []which{{"b", "", "b"}, {"a", "web:b", "a [2]"}, {"a", "web:b", "a [10]"}, {"a", "web:a", "a [3]"}, {"a", "web:b", "a [1]"}} {
+	for _, w := range []trailID{{"b", "", "b"}, {"a", "web:b", "a [2]"}, {"a", "web:b", "a [10]"}, {"a", "web:a", "a [3]"}, {"a", "web:b", "a [1]"}} {
 		s.Session("", w.file, nil).Emit(event.TrailFinished{File: w.file, Title: w.title, Device: w.device, Outcome: event.Failed})
 	}
 	out.Reset()
@@ -225,8 +225,8 @@ func TestFailuresOfParallelTrailsStandInOrderOfTheirFilesDevicesAndRows(t *testi
 	}
 }
 
-// TestReportsOfAParallelRunAreTheSameWheneverTrailsEnd compares them byte by byte: the clock stands still.
-func TestReportsOfAParallelRunAreTheSameWheneverTrailsEnd(t *testing.T) {
+// TestReportsDoNotDependOnOrderOfEnds compares them byte by byte, with a clock that does not advance.
+func TestReportsDoNotDependOnOrderOfEnds(t *testing.T) {
 	t.Parallel()
 	var firstXML, firstPage string
 	for seed := range uint64(10) {
@@ -257,7 +257,7 @@ func TestReportsOfAParallelRunAreTheSameWheneverTrailsEnd(t *testing.T) {
 	}
 }
 
-func TestTheSameTrailOnTwoDevicesIsToldApartInEveryReport(t *testing.T) {
+func TestReportsOfOneTrailOnTwoDevices(t *testing.T) {
 	t.Parallel()
 	junit, page := NewJUnit(), NewHTML("")
 	s := event.NewStream(newClock().now, redact.New(nil), junit, page)

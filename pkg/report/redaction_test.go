@@ -17,7 +17,7 @@ import (
 
 const canary = `c4nary "<pass>"/+&`
 
-// canaryForms are the forms of the specification, section 8.4, and the colours that Clean takes away.
+// canaryForms are the encodings of the specification, section 8.4, and the one with colours that Clean removes.
 func canaryForms(t *testing.T) map[string]string {
 	t.Helper()
 	quoted, err := json.Marshal(canary)
@@ -32,8 +32,8 @@ func canaryForms(t *testing.T) map[string]string {
 	}
 }
 
-// TestNoReportHoldsASecret puts every form of a secret into every text of every event, and reads what each renderer wrote.
-func TestNoReportHoldsASecret(t *testing.T) {
+// TestReportsContainNoSecret puts every encoding of a secret into every text of every event, and searches what each renderer wrote.
+func TestReportsContainNoSecret(t *testing.T) {
 	t.Parallel()
 	forms := canaryForms(t)
 	var text strings.Builder

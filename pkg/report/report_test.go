@@ -38,7 +38,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// clock is a time that the test moves.
+// clock is a time that the test advances.
 type clock struct{ t time.Time }
 
 func newClock() *clock                { return &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)} }
@@ -56,7 +56,7 @@ func newConsole(w io.Writer, style Style, opts ConsoleOptions) *Console {
 	return c
 }
 
-// play sends a run with every kind of event and outcome.
+// play emits a run with every kind of event and outcome.
 func play(c *clock, handlers ...event.Handler) {
 	s := event.NewStream(c.now, redact.New(nil), handlers...)
 	s.Emit(event.RunStarted{Trails: 7})
@@ -121,7 +121,7 @@ func playFailing(c *clock, s *event.Stream) {
 	})
 }
 
-func TestConsoleForEveryStyleWithoutLiveLines(t *testing.T) {
+func TestConsole(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		style          Style

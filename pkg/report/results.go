@@ -15,22 +15,22 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Results is what a file with the events of a run tells: of a shard, or of any run with --json.
+// Results are read from a file with the events of a run: of a shard, or of a run with --json.
 type Results struct {
-	Started  event.RunStarted // the first one
-	Runs     int              // how many there are; 1 unless somebody put files together, 0 for a run that ended before it began
-	Ended    bool             // the run came to its end
-	Finished event.RunFinished
-	CutShort []event.TrailFinished // trails that began and did not end; they are counted as errors
-	Began    time.Time
-	Lost     int // lines that could not be read
+	Started     event.RunStarted // the first one
+	Runs        int              // number of runs; more than 1 for concatenated files, 0 for a run that ended before it started
+	Ended       bool             // the last run has finished
+	Finished    event.RunFinished
+	Interrupted []event.TrailFinished // trails that started and did not finish, which count as errors
+	Began       time.Time
+	Lost        int // number of lines that could not be decoded
 
 	last time.Time
-	open []started
+	open []openTrail
 }
 
-// ReadResults reads a file and hands its records to handlers. Counts are those of the trails that ended, and for a run that came to no end
-// the exit code is that of a breakdown. A file in which nothing is an event is an error of kind Misuse.
+// ReadResults reads a file and passes its records to handlers. The counts are those of the trails in it. The exit code of a run that
+// did not finish is ExitInfra at least. A file without events is an error of kind Misuse.
 func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -41,8 +41,8 @@ func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	dir := filepath.Dir(path)
 	res.Lost, err = readRecords(file, func(r event.Record) {
 		read++
-		r.Event = moved(r, dir)
-		res.take(r)
+		r.Event = withMovedArtifacts(r, dir)
+		res.add(r)
 		for _, h := range handlers {
 			h.Handle(r)
 		}
@@ -51,14 +51,14 @@ func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	case err != nil:
 		return nil, fault.Wrap(fault.Misuse, err, "", "read results")
 	case read == 0 && res.Lost > 1:
-		return nil, fault.New(fault.Misuse, "give what `run --shard` leaves in logsDir, or what `run --json` prints", "%s holds no events", path)
+		return nil, fault.New(fault.Misuse, "give a file that `run --shard` leaves in logsDir, or the output of `run --json`", "%s has no events", path)
 	}
-	res.end()
+	res.finish()
 	return res, nil
 }
 
-// moved says where the files of a session are now: beside the results, if somebody has carried them there together.
-func moved(r event.Record, dir string) event.Event {
+// withMovedArtifacts returns the event of a record with the paths of artifacts that were moved together with the results.
+func withMovedArtifacts(r event.Record, dir string) event.Event {
 	e, ok := r.Event.(event.TrailFinished)
 	if !ok || r.Session == "" {
 		return r.Event
@@ -81,7 +81,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (res *Results) take(r event.Record) {
+func (res *Results) add(r event.Record) {
 	if res.Began.IsZero() {
 		res.Began = r.Time
 	}
@@ -93,10 +93,10 @@ func (res *Results) take(r event.Record) {
 		}
 		res.Ended = false
 	case event.TrailStarted:
-		res.open = without(res.open, which{e.File, e.Device, e.Title})
-		res.open = append(res.open, started{e, r.Time})
+		res.open = withoutTrail(res.open, trailID{e.File, e.Device, e.Title})
+		res.open = append(res.open, openTrail{e, r.Time})
 	case event.TrailFinished:
-		res.open = without(res.open, whichOf(e))
+		res.open = withoutTrail(res.open, trailIDOf(e))
 		res.Finished.Count(e.Outcome, e.Flaky)
 	case event.RunFinished:
 		res.Ended = true
@@ -105,11 +105,11 @@ func (res *Results) take(r event.Record) {
 	}
 }
 
-// end regards what did not come to its end.
-func (res *Results) end() {
+// finish adds trails and runs that did not finish.
+func (res *Results) finish() {
 	for _, t := range res.open {
-		e := cutShort(t.TrailStarted, res.last.Sub(t.at))
-		res.CutShort = append(res.CutShort, e)
+		e := interrupted(t.TrailStarted, res.last.Sub(t.at))
+		res.Interrupted = append(res.Interrupted, e)
 		res.Finished.Count(e.Outcome, e.Flaky)
 	}
 	if !res.Ended {
@@ -118,7 +118,7 @@ func (res *Results) end() {
 	}
 }
 
-// readRecords reads lines of events and counts those that it cannot read: the file of a run that was killed ends in the middle of one.
+// readRecords decodes lines of events and counts those that are invalid, such as the last line of a run that was killed.
 func readRecords(r io.Reader, each func(event.Record)) (lost int, err error) {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for {

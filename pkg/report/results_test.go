@@ -15,7 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
-// resultsText is what a run with every kind of event and outcome leaves.
+// resultsText returns the JSON lines of a run with every kind of event and outcome.
 func resultsText(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -30,7 +30,7 @@ func resultsFile(t *testing.T, text string) string {
 	return path
 }
 
-func TestResultsAreReadFromEveryKindOfFile(t *testing.T) {
+func TestReadResults(t *testing.T) {
 	t.Parallel()
 	whole := resultsText(t)
 	beforeEnd := whole[:strings.LastIndex(strings.TrimSpace(whole), "\n")+1]
@@ -61,8 +61,8 @@ func TestResultsAreReadFromEveryKindOfFile(t *testing.T) {
 			continue
 		}
 		has := Results{Runs: got.Runs, Ended: got.Ended, Finished: got.Finished, Lost: got.Lost}
-		if diff := cmp.Diff(fmt.Sprintf("%+v", tt.want), fmt.Sprintf("%+v", has)); diff != "" || len(got.CutShort) != tt.cut || (records == 0) != (tt.want.Runs == 0) {
-			t.Errorf("%s: %d records, cut short %v (-want +got):\n%s", name, records, got.CutShort, diff)
+		if diff := cmp.Diff(fmt.Sprintf("%+v", tt.want), fmt.Sprintf("%+v", has)); diff != "" || len(got.Interrupted) != tt.cut || (records == 0) != (tt.want.Runs == 0) {
+			t.Errorf("%s: %d records, cut short %v (-want +got):\n%s", name, records, got.Interrupted, diff)
 		}
 	}
 	for name, text := range map[string]string{"a trail": "trail:\n  - step: x\n", "a report": "<?xml?>\n<testsuites/>\n"} {
@@ -75,7 +75,7 @@ func TestResultsAreReadFromEveryKindOfFile(t *testing.T) {
 	}
 }
 
-func TestReportsOfResultsAreThoseOfTheRun(t *testing.T) {
+func TestReportsOfResultsEqualThoseOfRun(t *testing.T) {
 	t.Parallel()
 	logs := t.TempDir()
 	var lines bytes.Buffer
@@ -96,7 +96,7 @@ func TestReportsOfResultsAreThoseOfTheRun(t *testing.T) {
 	}
 }
 
-func TestWhatAnEarlierRunLeftOpenIsAnErrorOfThatRun(t *testing.T) {
+func TestResultsOfSeveralRuns(t *testing.T) {
 	t.Parallel()
 	j := NewJUnit()
 	clock := newClock()
@@ -118,7 +118,7 @@ func TestWhatAnEarlierRunLeftOpenIsAnErrorOfThatRun(t *testing.T) {
 	}
 }
 
-func TestOnlyTheEndIsShownOfWhatIsOver(t *testing.T) {
+func TestConsoleWithEndOnly(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	opts := consoleOptions(newClock())
@@ -144,7 +144,7 @@ func TestOnlyTheEndIsShownOfWhatIsOver(t *testing.T) {
 	}
 }
 
-func TestFilesOfSessionsAreFoundWhereTheResultsWereCarriedTo(t *testing.T) {
+func TestArtifactsMovedWithResults(t *testing.T) {
 	t.Parallel()
 	path := resultsFile(t, `{"v":1,"type":"trail.finished","time":"2026-11-20T12:00:00Z","seq":1,"session":"cart_1","trail":"a.trail.yaml","file":"a.trail.yaml",`+
 		`"outcome":"failed","artifacts":["/ci/logs/cart_1/failure/screen.png","/ci/logs/cart_1/gone.png","/elsewhere/x.png"]}`+"\n")

@@ -1,20 +1,17 @@
-// Package report renders what a run does and what went wrong: the console, JSON lines, the session's log, JUnit, errors and
-// small tables. It knows events and faults and writers; it refuses to know where events come from, and it never asks a
-// terminal or the environment anything: a Style says it all, and cmd decides it.
+// Package report renders events and errors: on the console, as JSON lines, session logs, JUnit and HTML; and small tables. It does
+// not know where events come from, and reads neither the terminal nor the environment: cmd decides the Style.
 //
-// The rules of the human output:
-//   - The result line of a trail starts with a symbol, everything else with words. Colour only repeats what a symbol or a
-//     word says already.
-//   - Symbols are ✓ ✗ – and a spinner; ok FAIL skip and | / - \ for a terminal or locale that has no UTF-8.
-//   - Nothing moves and nothing is coloured unless the Style says so; then only what is on its way is redrawn, in place, at
-//     most ten times a second, and it is gone before the result is printed.
-//   - Lines of trails that run at once never stand between each other: a line that stands alone names its trail, and what belongs
-//     together is written as one block with the trail's result.
-//   - Failures come last but for the counts, where the eye is when a run ends. They get forty lines in all; the rest is
-//     referred to by path. The last line is the counts.
-//   - Text of tools, trails and servers goes through Clean before it is printed.
+// Rules of the console:
+//   - The result line of a trail starts with a symbol, other lines with words. Colour only repeats the meaning of a symbol or word.
+//   - The symbols are ✓ ✗ – and a spinner, or ok FAIL skip and | / - \ for a terminal or locale without UTF-8.
+//   - Colour and live lines are used only if the Style allows them. Live lines show the running trails; they are redrawn at most ten
+//     times a second, and removed before the result is printed.
+//   - Lines of trails that run at once are not mixed: a single line names its trail, and the steps and calls of a trail are written as
+//     a block with its result.
+//   - Failures are printed at the end, in forty lines altogether, with paths to the rest. The counts are the last line.
+//   - Text of tools, trails and servers goes through Clean.
 //
-// Handlers are called by one stream, one record at a time; Console alone has a goroutine, which Close ends.
+// A stream calls its handlers one record at a time. Console and SessionLog have a goroutine each, which Close joins.
 package report
 
 import (
@@ -25,17 +22,17 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// Style says how to write for people.
+// Style describes the terminal that text is written to.
 type Style struct {
 	Color  bool
 	Live   bool // lines may be redrawn in place
-	Width  int  // columns of the terminal; 0 for none, nothing is cut or broken to fit
+	Width  int  // columns of the terminal; 0 without one: nothing is truncated or wrapped
 	Height int  // lines of the terminal; 0 when unknown
-	ASCII  bool // symbols beyond ASCII do not arrive
+	ASCII  bool // only ASCII symbols can be shown
 }
 
-// DecideStyle decides from the environment, whether the stream is a terminal, the terminal's width in columns (0 for unknown),
-// and --no-color. Colour and live lines need a terminal and none of NO_COLOR, TERM=dumb, CI and --no-color.
+// DecideStyle returns the style for an environment, a stream that may be a terminal of some width in columns (0 when unknown), and
+// --no-color. Colour and live lines need a terminal and none of NO_COLOR, TERM=dumb, CI and --no-color.
 func DecideStyle(env func(string) (string, bool), isTerminal bool, width int, noColor bool) Style {
 	get := func(name string) string { value, _ := env(name); return value }
 	ci := strings.ToLower(get("CI"))
@@ -52,8 +49,7 @@ func DecideStyle(env func(string) (string, bool), isTerminal bool, width int, no
 	return s
 }
 
-// unicodeLocale is false when the locale names another character set. Without a locale, as in most containers, whoever reads
-// the output still reads UTF-8.
+// unicodeLocale reports whether the locale does not name another character set than UTF-8. Most containers have no locale.
 func unicodeLocale(get func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(get(name)); locale != "" {
@@ -63,11 +59,11 @@ func unicodeLocale(get func(string) string) bool {
 	return true
 }
 
-// paint colours a word.
-type paint func(...string) string
+// colorFunc returns words with a colour.
+type colorFunc func(...string) string
 
 type palette struct {
-	good, bad, warn, dim, strong  paint
+	good, bad, warn, dim, strong  colorFunc
 	passed, failed, skipped, more string
 	dash, dot                     string // between the parts of a live line
 	spinner                       []string
@@ -87,8 +83,8 @@ func newPalette(w io.Writer, style Style) palette {
 		return p
 	}
 	r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.ANSI))
-	r.SetColorProfile(termenv.ANSI) // or it looks at the terminal
-	color := func(c string) paint { return r.NewStyle().Foreground(lipgloss.Color(c)).Render }
+	r.SetColorProfile(termenv.ANSI) // otherwise it inspects the terminal
+	color := func(c string) colorFunc { return r.NewStyle().Foreground(lipgloss.Color(c)).Render }
 	p.good, p.bad, p.warn = color("2"), color("1"), color("3")
 	p.dim, p.strong = r.NewStyle().Faint(true).Render, r.NewStyle().Bold(true).Render
 	return p

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// maxDetail is how many lines all failures get together, minDetail what one of them gets at least. Who reads them, a
-	// person or an agent, does better with a path than with more.
+	// maxDetail is the number of lines for all failures together, minDetail the least for one of them. Readers, people or agents,
+	// are better served by a path than by more lines.
 	maxDetail = 40
 	minDetail = 4
-	// minReason is how many lines of a reason are worth more than what stands below it: its message, its last words and a log's path.
+	// minReason is the number of lines of a reason that take precedence over the lines below it.
 	minReason = 4
-	// maxColumns is where a line of detail ends; a reason can be one line of megabytes.
+	// maxColumns is the length of a line; a reason can be one line of megabytes.
 	maxColumns = 400
 	maxFlaky   = 10
-	// maxSeen is how many files are named; of more only their folder.
-	maxSeen = 8
-	// maxReason is how much of a reason is kept for the end of the run, in bytes. The session's log has all of it.
+	// maxArtifacts is the number of files that are listed; of more, only the folder is.
+	maxArtifacts = 8
+	// maxReason is the number of bytes of a reason that are kept until the end of the run.
 	maxReason = 64 << 10
 )
 
-// summary is what a run ends with.
+// summary returns the last lines of a run.
 func (c *Console) summary(e event.RunFinished) []string {
-	if c.several || c.opts.EndOnly {
-		slices.SortStableFunc(c.failures, func(a, b failure) int { return inOrder(whichOf(a.TrailFinished), whichOf(b.TrailFinished)) })
-		slices.SortStableFunc(c.flaky, func(a, b event.TrailFinished) int { return inOrder(whichOf(a), whichOf(b)) })
+	if c.parallel || c.opts.EndOnly {
+		slices.SortStableFunc(c.failures, func(a, b failure) int { return compareTrails(trailIDOf(a.TrailFinished), trailIDOf(b.TrailFinished)) })
+		slices.SortStableFunc(c.flaky, func(a, b event.TrailFinished) int { return compareTrails(trailIDOf(a), trailIDOf(b)) })
 	}
 	lines := c.failureLines()
 	for i, f := range c.flaky {
@@ -39,7 +39,7 @@ func (c *Console) summary(e event.RunFinished) []string {
 			lines = append(lines, fmt.Sprintf("%s %d more flaky", c.p.more, len(c.flaky)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%s %s passed at attempt %d", c.p.warn("flaky:"), called(f.Title, f.File, f.Device), f.Attempts))
+		lines = append(lines, fmt.Sprintf("%s %s passed on attempt %d", c.p.warn("flaky:"), displayName(f.Title, f.File, f.Device), f.Attempts))
 	}
 	if c.opts.Quiet {
 		return append(lines, c.counts(e))
@@ -58,14 +58,14 @@ func (c *Console) failureLines() []string {
 	shown := len(c.failures)
 	var lines []string
 	for _, f := range c.failures {
-		for i, line := range c.fit(f, maxDetail/shown) {
+		for i, line := range c.failureBlock(f, maxDetail/shown) {
 			if i > 0 {
 				line = "  " + line
 			}
-			lines = append(lines, clip(line, maxColumns, c.p.more))
+			lines = append(lines, fitWidth(line, maxColumns, c.p.more))
 		}
 	}
-	if rest := c.failed - shown; rest > 0 {
+	if rest := c.failureCount - shown; rest > 0 {
 		where := ", see their lines above"
 		if c.opts.EndOnly {
 			where = ""
@@ -78,16 +78,16 @@ func (c *Console) failureLines() []string {
 	return lines
 }
 
-// fit describes a failure in at most limit lines: what, where, why, the place in the trail, then what to do and to look at. What is too long
-// loses the names of single files first, then what is around the line of the trail, that line, the middle of the reason and in the end the hint.
-func (c *Console) fit(f failure, limit int) []string {
-	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(called(f.Title, f.File, f.Device)), f.Outcome)}, place(f.TrailFinished)...)
-	reason, hints, folder := textLines(f.Reason), hints(f.TrailFinished), seen(f.Artifacts, 1)
-	around, line := c.snippet(f, false), c.snippet(f, true)
+// failureBlock describes a failure in at most limit lines: title, position, reason, snippet, hints and artifacts. When there are more
+// lines, it leaves out the list of files, the lines around the call, that line, the middle of the reason and the hints, in this order.
+func (c *Console) failureBlock(f failure, limit int) []string {
+	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(displayName(f.Title, f.File, f.Device)), f.Outcome)}, location(f.TrailFinished)...)
+	reason, hints, folder := textLines(f.Reason), hintLines(f.TrailFinished), artifactLines(f.Artifacts, 1)
+	around, line := c.snippetOf(f, false), c.snippetOf(f, true)
 	tails := [][]string{
-		slices.Concat(around, hints, seen(f.Artifacts, maxSeen)), slices.Concat(around, hints, folder),
+		slices.Concat(around, hints, artifactLines(f.Artifacts, maxArtifacts)), slices.Concat(around, hints, folder),
 		slices.Concat(line, hints, folder), slices.Concat(hints, folder),
-		hints[:max(0, min(len(hints), limit-len(head)-min(len(reason), 2)))], // what the first and the last line of the reason leave
+		hints[:max(0, min(len(hints), limit-len(head)-min(len(reason), 2)))], // besides the first and the last line of the reason
 	}
 	fitting := slices.IndexFunc(tails, func(tail []string) bool { return limit-len(head)-len(tail) >= min(len(reason), minReason) })
 	if fitting < 0 {
@@ -99,7 +99,7 @@ func (c *Console) fit(f failure, limit int) []string {
 	return lines[:min(len(lines), limit)]
 }
 
-// shorten takes lines out of the middle: how it begins is the message, and how it ends what a server said last and where its log is.
+// shorten leaves out lines in the middle. The first ones are the message, the last ones the end of a server's log and its path.
 func (c *Console) shorten(lines []string, room int, log string) []string {
 	if len(lines) <= room {
 		return lines
@@ -120,8 +120,8 @@ func (c *Console) shorten(lines []string, room int, log string) []string {
 	return slices.Concat(lines[:begin], []string{left}, lines[end:])
 }
 
-// snippet is the place in the trail, or the one line of it that decided.
-func (c *Console) snippet(f failure, only bool) []string {
+// snippetOf returns the lines around the failed call, or only its line.
+func (c *Console) snippetOf(f failure, only bool) []string {
 	var lines []string
 	for _, line := range snippetLines(f.Snippet) {
 		number, _, _ := strings.Cut(line, "|")
@@ -132,7 +132,7 @@ func (c *Console) snippet(f failure, only bool) []string {
 	return lines
 }
 
-// sessionLog is where all of a session is; empty when it is nowhere.
+// sessionLog returns the path of a session's log, empty when there is none.
 func (c *Console) sessionLog(session string) string {
 	if c.opts.LogsDir == "" || session == "" {
 		return ""
@@ -140,8 +140,8 @@ func (c *Console) sessionLog(session string) string {
 	return filepath.Join(c.opts.LogsDir, session, "events.ndjson")
 }
 
-// place says where a trail ended: file and line, step and tool.
-func place(e event.TrailFinished) []string {
+// location returns file and line, step and tool of a failure.
+func location(e event.TrailFinished) []string {
 	file := pathText(e.File)
 	if e.Line > 0 {
 		file = fmt.Sprintf("%s:%d", file, e.Line)
@@ -159,10 +159,12 @@ func place(e event.TrailFinished) []string {
 	return []string{file}
 }
 
-// advice is what to do about a failure and what to look at.
-func advice(e event.TrailFinished) []string { return append(hints(e), seen(e.Artifacts, maxSeen)...) }
+// hintsAndArtifacts returns the last lines of a failure.
+func hintsAndArtifacts(e event.TrailFinished) []string {
+	return append(hintLines(e), artifactLines(e.Artifacts, maxArtifacts)...)
+}
 
-func hints(e event.TrailFinished) []string {
+func hintLines(e event.TrailFinished) []string {
 	var lines []string
 	for _, line := range textLines(e.Hint) {
 		lines = append(lines, "hint: "+line)
@@ -170,10 +172,10 @@ func hints(e event.TrailFinished) []string {
 	return lines
 }
 
-// seen names files, of more than so many only their folder.
-func seen(files []string, most int) []string {
+// artifactLines lists files, or only their folder when there are more than most.
+func artifactLines(files []string, most int) []string {
 	if len(files) > most {
-		return []string{fmt.Sprintf("see %s (%d files)", pathText(folder(files)), len(files))}
+		return []string{fmt.Sprintf("see %s (%d files)", pathText(commonDir(files)), len(files))}
 	}
 	var lines []string
 	for _, f := range files {
@@ -182,8 +184,8 @@ func seen(files []string, most int) []string {
 	return lines
 }
 
-// folder is where the outermost of the files is.
-func folder(files []string) string {
+// commonDir returns the folder of the outermost file.
+func commonDir(files []string) string {
 	outermost := filepath.Dir(files[0])
 	for _, f := range files {
 		if dir := filepath.Dir(f); len(dir) < len(outermost) {
@@ -193,7 +195,7 @@ func folder(files []string) string {
 	return outermost
 }
 
-// textLines returns the lines of s, none for no text.
+// textLines returns the lines of s, nil when it is blank.
 func textLines(s string) []string {
 	if s = strings.TrimSpace(Clean(s)); s == "" {
 		return nil
@@ -201,7 +203,7 @@ func textLines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-// snippetLines returns the lines of a snippet, none for no snippet. Its indentation counts.
+// snippetLines returns the lines of a snippet with their indentation, nil when it is empty.
 func snippetLines(s string) []string {
 	if s = strings.Trim(Clean(s), "\n"); s == "" {
 		return nil
@@ -209,18 +211,18 @@ func snippetLines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-// firstLine is the first line of a reason that says something.
+// firstLine returns the first line of a reason that is not blank.
 func firstLine(reason string) string {
 	lines := textLines(reason)
 	if len(lines) == 0 {
 		return ""
 	}
-	return clip(oneLine(lines[0]), maxColumns, "...")
+	return fitWidth(oneLine(lines[0]), maxColumns, "...")
 }
 
 func (c *Console) counts(e event.RunFinished) string {
 	var parts []string
-	add := func(n int, what string, color paint) {
+	add := func(n int, what string, color colorFunc) {
 		if n > 0 {
 			parts = append(parts, color(fmt.Sprintf("%d %s", n, what)))
 		}
@@ -240,5 +242,5 @@ func (c *Console) counts(e event.RunFinished) string {
 	if len(parts) == 0 {
 		parts = []string{"no trails"}
 	}
-	return strings.Join(parts, ", ") + " in " + seconds(time.Duration(e.DurationMs)*time.Millisecond)
+	return strings.Join(parts, ", ") + " in " + formatDuration(time.Duration(e.DurationMs)*time.Millisecond)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
-// summaryOf is what a run with these failures ends with.
+// summaryOf returns the last lines of a run with these failures.
 func summaryOf(t *testing.T, failures ...event.TrailFinished) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -36,7 +36,7 @@ func failedTrail(n int, reason string) event.TrailFinished {
 	}
 }
 
-func TestFailuresGetAtMostFortyLinesAndTheirBeginningAlways(t *testing.T) {
+func TestFailuresAreBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line of the reason\n", 500)
 	wide := strings.Repeat("wide ", 1<<20)
@@ -70,7 +70,7 @@ func TestFailuresGetAtMostFortyLinesAndTheirBeginningAlways(t *testing.T) {
 	}
 }
 
-// crashed is a failure whose reason ends with what a server said last.
+// crashed returns a failure whose reason ends with the last lines of a server's log.
 func crashed(n int) event.TrailFinished {
 	f := failedTrail(n, "server \"boom\": crashed\n  the process ran for 1s\n  the end of its stderr:\n"+strings.Repeat("    a line\n\n", 30)+"    no database\n  log: logs/boom.log")
 	f.Snippet = "    6 | before\n    7 | - tool: {}\n      | ^"
@@ -78,7 +78,7 @@ func crashed(n int) event.TrailFinished {
 	return f
 }
 
-func TestALongReasonKeepsItsBeginningAndItsEnd(t *testing.T) {
+func TestLongReasonIsShortenedInTheMiddle(t *testing.T) {
 	t.Parallel()
 	const (
 		place = "\n  trails/0.trail.yaml:7\n  step 2: A step, tool tool\n  server \"boom\": crashed\n"
@@ -109,7 +109,7 @@ func TestALongReasonKeepsItsBeginningAndItsEnd(t *testing.T) {
 	}
 }
 
-func TestTheLastLineIsTheCounts(t *testing.T) {
+func TestCountsAreLastLine(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		total int
@@ -142,7 +142,7 @@ func TestTheLastLineIsTheCounts(t *testing.T) {
 	}
 }
 
-func TestManyFlakyTrailsAreListedUpToALimit(t *testing.T) {
+func TestListOfFlakyTrailsIsBounded(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	clock := newClock()
@@ -153,12 +153,12 @@ func TestManyFlakyTrailsAreListedUpToALimit(t *testing.T) {
 	}
 	s.Emit(event.RunFinished{Passed: 15, Flaky: 15})
 	console.Close()
-	if strings.Count(out.String(), "flaky: trail") != 10 || !strings.Contains(out.String(), "flaky: trail 0 passed at attempt 3\n") || !strings.Contains(out.String(), "… 5 more flaky\n") {
+	if strings.Count(out.String(), "flaky: trail") != 10 || !strings.Contains(out.String(), "flaky: trail 0 passed on attempt 3\n") || !strings.Contains(out.String(), "… 5 more flaky\n") {
 		t.Errorf("got\n%s", out.String())
 	}
 }
 
-func TestCallsWithinACallStandBelowIt(t *testing.T) {
+func TestNestedCallsAreIndented(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	clock := newClock()

@@ -21,7 +21,7 @@ func Table(w io.Writer, style Style, rows [][]string) { writeTable(w, style, row
 // StatusTable is Table for rows whose first cell is a status: ok, warn or FAIL. It has the colour of its meaning.
 func StatusTable(w io.Writer, style Style, rows [][]string) {
 	p := newPalette(w, style)
-	colors := map[string]paint{"ok": p.good, "warn": p.warn, "FAIL": p.bad}
+	colors := map[string]colorFunc{"ok": p.good, "warn": p.warn, "FAIL": p.bad}
 	writeTable(w, style, rows, func(cell string, column int) string {
 		if color := colors[cell]; column == 0 && color != nil {
 			return color(cell)

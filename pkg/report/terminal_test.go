@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// terminal is as much of a terminal as the console needs. What it does not know, and text that would wrap, fails the test.
+// terminal interprets the control sequences that the console uses. Others, and text that would wrap, fail the test.
 type terminal struct {
 	t        *testing.T
 	width    int
@@ -87,7 +87,7 @@ func (v *terminal) obey(sequence string) {
 	}
 }
 
-// screen is what there is to see.
+// screen returns the visible text.
 func (v *terminal) screen() string {
 	return strings.TrimRight(strings.Join(v.lines, "\n"), "\n") + "\n"
 }

@@ -15,9 +15,9 @@ var (
 	authorizes = regexp.MustCompile(`(?i)auth|cookie|token|key|secret|password`)
 )
 
-// minSecretLength is the length in bytes from which a part of a URL that is written in the file is masked: masking a
+// minSecretLength is the length in bytes from which a part of a URL that is written in the file is a secret: masking a
 // shorter one, such as the 1 of "?v=1", would mask much other text. Values of environment variables and credentials are
-// masked whatever their length.
+// secrets whatever their length; pkg/redact does not mask those that are very short.
 const minSecretLength = 6
 
 // protocolHeaders returns the headers that the protocol sets, in lower case.

@@ -80,7 +80,7 @@ func TestHintForFailedScripts(t *testing.T) {
 	}
 }
 
-func TestTheHintNamesTheProjectsPackageManagerAndFolder(t *testing.T) {
+func TestHintHasTheCommandOfTheProjectsPackageManager(t *testing.T) {
 	t.Parallel()
 	for lock, want := range map[string]string{
 		"bun.lock": "bun add zod", "bun.lockb": "bun add zod", "pnpm-lock.yaml": "pnpm add zod",
@@ -98,7 +98,7 @@ func TestTheHintNamesTheProjectsPackageManagerAndFolder(t *testing.T) {
 	}
 }
 
-func TestHintsThatNeedNoRealDeath(t *testing.T) {
+func TestHintForRecordedMessages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cases := []struct{ name, stderr, want string }{

@@ -26,6 +26,7 @@ func TestTextOfCallsIsLimited(t *testing.T) {
 	} {
 		for _, e := range []event.Event{
 			event.CallFinished{Call: "1", Text: tt.text}, event.CallFinished{Call: "1", Error: tt.text}, event.CallProgress{Call: "1", Message: tt.text},
+			event.TrailFinished{Reason: tt.text},
 		} {
 			var got string
 			switch e := record(map[string]string{"S": secret}, "", "", e).Event.(type) {
@@ -33,6 +34,8 @@ func TestTextOfCallsIsLimited(t *testing.T) {
 				got = e.Text + e.Error
 			case event.CallProgress:
 				got = e.Message
+			case event.TrailFinished:
+				got = e.Reason
 			}
 			redacted := strings.ReplaceAll(tt.text, secret, "{{S}}")
 			want := redacted

@@ -58,7 +58,7 @@ func (e Evidence) redacted(r Redactor) Event {
 }
 
 func (e TrailFinished) redacted(r Redactor) Event {
-	e.File, e.Title, e.Reason, e.Hint = r.Text(e.File), r.Text(e.Title), r.Text(e.Reason), r.Text(e.Hint)
+	e.File, e.Title, e.Reason, e.Hint = r.Text(e.File), r.Text(e.Title), limited(r.Text(e.Reason)), r.Text(e.Hint)
 	e.StepText, e.Tool, e.Snippet, e.Device = r.Text(e.StepText), r.Text(e.Tool), r.Text(e.Snippet), r.Text(e.Device)
 	artifacts := make([]string, len(e.Artifacts))
 	for i, a := range e.Artifacts {

@@ -216,6 +216,7 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 	} else {
 		done.Error, done.Kind = r.Reason, fault.KindOf(r.Cause)
 	}
+	s.keepLongText(l.id, done.Text+done.Error)
 	s.opts.Emit.Emit(done)
 	return end
 }

@@ -100,6 +100,26 @@ func (s *Session) keepAttachments(callID string, attachments []tool.Attachment) 
 	}
 }
 
+// maxLongText is the number of bytes of a call's text that are kept; a note says how many more there were.
+const maxLongText = 8 << 20
+
+// keepLongText writes the text or error of a call into the session's folder when events have only its beginning.
+func (s *Session) keepLongText(callID, text string) {
+	if s.opts.Dir == "" {
+		return
+	}
+	text = s.opts.Redactor.Text(text)
+	if len(text) <= event.MaxText {
+		return
+	}
+	artifact := device.Artifact{
+		Name: "call-" + callID + ".txt", Title: "complete result", Data: []byte(event.Limit(text, maxLongText)),
+	}
+	if _, err := s.keepFor(callID, "calls", artifact); err != nil {
+		s.unwritable(err)
+	}
+}
+
 // attachmentTitle returns what an attachment is: its name, else its URI, else its type.
 func attachmentTitle(a tool.Attachment) string { return cmp.Or(a.Name, a.URI, a.Type) }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -356,23 +357,93 @@ func TestFileNamesAreSafe(t *testing.T) {
 	}
 }
 
-func TestWhatACallReturnsBesidesTextIsKept(t *testing.T) {
-	t.Parallel()
-	o := options(t, &fakes{})
+// withDir gives a session a folder. The returned function returns its events so far.
+func withDir(t *testing.T, o *session.Options) (events func() []event.Event) {
+	t.Helper()
 	o.Dir = filepath.Join(o.Project.LogsDir, "one")
 	if err := session.MakeDir(o.Dir); err != nil {
 		t.Fatal(err)
 	}
-	var kept []event.Evidence
-	var warnings []string
+	var mu sync.Mutex
+	var all []event.Event
 	o.Emit = event.NewStream(time.Now, o.Redactor, event.HandlerFunc(func(r event.Record) {
-		switch e := r.Event.(type) {
-		case event.Evidence:
-			kept = append(kept, e)
-		case event.Log:
-			warnings = append(warnings, e.Message)
-		}
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, r.Event)
 	})).Session("one", "", nil)
+	return func() []event.Event {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+}
+
+// eventsOf returns the events of one type.
+func eventsOf[E event.Event](events []event.Event) []E {
+	var out []E
+	for _, e := range events {
+		if e, ok := e.(E); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func TestKeepsLongResultsOfCallsAsFiles(t *testing.T) {
+	t.Parallel()
+	const most = 8 << 20
+	for name, tt := range map[string]struct {
+		result tool.Result
+		kept   string // empty for no file
+	}{
+		"as long as in events": {tool.Result{OK: true, Text: strings.Repeat("x", event.MaxText)}, ""},
+		"longer": {
+			tool.Result{OK: true, Text: strings.Repeat("x", event.MaxText) + "98761234"}, strings.Repeat("x", event.MaxText) + "{{PIN}}",
+		},
+		"short enough when redacted": {tool.Result{OK: true, Text: strings.Repeat("x", event.MaxText-7) + "98761234"}, ""},
+		"over the limit of the file": {
+			tool.Result{OK: true, Text: strings.Repeat("x", most+10)}, strings.Repeat("x", most) + "… [10 bytes left out]",
+		},
+		"a failure": {
+			tool.Result{Kind: fault.ToolFailed, Text: strings.Repeat("no", event.MaxText)}, strings.Repeat("no", event.MaxText),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, &fakes{})
+			events := withDir(t, &o)
+			o.Builtins = []discover.Source{{
+				Source: tool.Source{Kind: tool.FromBuiltin, Name: "test"}, Tools: []tool.Advertised{{Name: "dump"}},
+				Caller: resultFunc(func() tool.Result { return tt.result }),
+			}}
+			s := open(t, o)
+			s.Call(t.Context(), trail.Call{Tool: "dump", SaveAs: "dump"})
+			if memory, _ := s.Memory().Get("dump"); tt.result.OK && memory != tt.result.Text {
+				t.Error("memory does not have the complete text")
+			}
+			for _, e := range eventsOf[event.CallFinished](events()) {
+				if size := len(e.Text + e.Error); size > event.MaxText+100 {
+					t.Errorf("the event has %d bytes", size)
+				}
+			}
+			var want []event.Evidence
+			if tt.kept != "" {
+				want = []event.Evidence{{File: "calls/call-1.txt", Title: "complete result", Call: "1"}}
+			}
+			if diff := cmp.Diff(want, eventsOf[event.Evidence](events())); diff != "" {
+				t.Errorf("evidence (-want +got):\n%s", diff)
+			}
+			if text, _ := os.ReadFile(filepath.Join(o.Dir, "calls", "call-1.txt")); string(text) != tt.kept {
+				t.Errorf("the file has %d bytes, …%q; want %d", len(text), text[max(0, len(text)-40):], len(tt.kept))
+			}
+		})
+	}
+}
+
+func TestWhatACallReturnsBesidesTextIsKept(t *testing.T) {
+	t.Parallel()
+	o := options(t, &fakes{})
+	events := withDir(t, &o)
 	attachments := []tool.Attachment{
 		{Type: "image", MIME: "image/png", Data: []byte("png")},
 		{Type: "resource", MIME: "text/html; charset=utf-8", URI: "page://x", Data: []byte("<script>98761234</script>")},
@@ -389,8 +460,12 @@ func TestWhatACallReturnsBesidesTextIsKept(t *testing.T) {
 	want := []event.Evidence{
 		{File: "calls/call-1.png", Title: "image", Call: "1"}, {File: "calls/call-1.txt", Title: "page://x", Call: "1"},
 	}
-	if diff := cmp.Diff(want, kept); diff != "" {
+	if diff := cmp.Diff(want, eventsOf[event.Evidence](events())); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
+	}
+	var warnings []string
+	for _, e := range eventsOf[event.Log](events()) {
+		warnings = append(warnings, e.Message)
 	}
 	if diff := cmp.Diff([]string{"call 1: image was not kept: 12.0 MiB, over the limit of 8 MiB"}, warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)

@@ -36,7 +36,7 @@ func (a *app) newSnapshot() *cobra.Command {
 		Short: "List the elements of a web page",
 		Long: `Open a web page in a fresh session and list its elements: their role and name, by which trails can find them, and
 a reference that is valid until the page changes. A URL without a scheme is a file. With --json, "snapshot" is the list as
-text, and "more" is the number of lines left out because of --max-bytes.`,
+text, and "more" is the number of elements left out because of --max-bytes.`,
 		Example: `  trailblaze snapshot https://shop.example.com
   trailblaze snapshot https://shop.example.com --within '#cart' --max-bytes 2000
   trailblaze snapshot index.html --json`,
@@ -161,11 +161,10 @@ func (a *app) printSnapshot(result tool.Result) error {
 	if a.json {
 		return a.writeJSON(page)
 	}
-	if page.Snapshot != "" {
-		fmt.Fprintln(a.Stdout, report.Clean(page.Snapshot))
-	}
+	text := report.Clean(page.Snapshot)
 	if page.More > 0 {
-		fmt.Fprintf(a.Stdout, "… %s; narrow with --within CSS or raise --max-bytes\n", count(page.More, "more line"))
+		text += "; narrow with --within CSS or raise --max-bytes"
 	}
+	fmt.Fprintln(a.Stdout, text)
 	return nil
 }

@@ -16,13 +16,13 @@ func TestSnapshotListsAPageInShort(t *testing.T) {
 		"site/index.html": "<title>Shop</title><h1>Mugs</h1><nav><a href=/>Home</a></nav>" + strings.Repeat("<button>Pay</button>", 50),
 	})
 	r := p.run("snapshot", "site/index.html")
-	r.want(t, 0, "e1 heading \"Mugs\" [level=1]\ne2 link \"Home\"\ne3 button \"Pay\"\n")
-	if lines := strings.Count(r.stdout, "\n"); lines != 52 {
+	r.want(t, 0, "- heading \"Mugs\" [ref=e1] [level=1]\n- navigation\n  - link \"Home\" [ref=e2]\n- button \"Pay\" [ref=e3]\n")
+	if lines := strings.Count(r.stdout, "\n"); lines != 53 {
 		t.Errorf("%d lines", lines)
 	}
 
-	r = p.run("snapshot", "site/index.html", "--max-bytes", "50")
-	r.want(t, 0, "e1 heading \"Mugs\" [level=1]\ne2 link \"Home\"\n… 50 more lines; narrow with --within CSS or raise --max-bytes\n")
+	r = p.run("snapshot", "site/index.html", "--max-bytes", "60")
+	r.want(t, 0, "- heading \"Mugs\" [ref=e1] [level=1]\n… 52 more elements; narrow with --within CSS or raise --max-bytes\n")
 
 	var page struct {
 		URL, Title, Snapshot string
@@ -32,7 +32,7 @@ func TestSnapshotListsAPageInShort(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &page); err != nil || r.code != 0 {
 		t.Fatalf("%v: %s %s", err, r.stdout, r.stderr)
 	}
-	if page.Title != "Shop" || page.Snapshot != `e2 link "Home"` || page.More != 0 || !strings.HasSuffix(page.URL, "/site/index.html") {
+	if page.Title != "Shop" || page.Snapshot != "- navigation\n  - link \"Home\" [ref=e2]" || page.More != 0 || !strings.HasSuffix(page.URL, "/site/index.html") {
 		t.Errorf("%+v", page)
 	}
 }

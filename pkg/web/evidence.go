@@ -49,8 +49,11 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 	work.Go(func() {
 		tree, err := p.tree(ctx)
 		if failed[1] = err; err == nil {
-			shown := p.notes.redact(tree.String()) + "\n"
-			parts[2] = device.Artifact{Name: "page.yaml", Title: "what is on the page", Data: []byte(shown), Text: true}
+			shown := p.notes.redact(p.text(tree, keptBytes).String()) + "\n"
+			parts[2] = device.Artifact{
+				Name: "screen.txt", Title: "what is on the page", Data: []byte(shown),
+				Text: true,
+			}
 		}
 	})
 	title := p.title(ctx)

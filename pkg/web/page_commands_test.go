@@ -96,7 +96,7 @@ func TestScreenshotsAreKept(t *testing.T) {
 	u.mustCall("navigate", "url", url)
 	u.mustCall("captureScreen")
 	if got := u.mustCall("web_snapshot", "screenName",
-		"start"); got != "kept start.png and start.yaml of "+url+"\ne1 heading \"Hello\" [level=1]" {
+		"start"); got != "kept start.png and start.txt of "+url+"\n- heading \"Hello\" [ref=e1] [level=1]" {
 		t.Error(got)
 	}
 	for _, name := range []string{"screenshot.png", "start.png"} {
@@ -104,7 +104,7 @@ func TestScreenshotsAreKept(t *testing.T) {
 			t.Errorf("%s is no picture", name)
 		}
 	}
-	if got := string(u.kept["start.yaml"]); !strings.Contains(got, `heading "Hello"`) {
+	if got := string(u.kept["start.txt"]); !strings.Contains(got, `heading "Hello"`) {
 		t.Errorf("the page is %s", got)
 	}
 }

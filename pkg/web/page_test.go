@@ -311,11 +311,11 @@ func TestEvidenceOfBusyPage(t *testing.T) {
 		if a.Name == "screenshot.png" && !strings.HasPrefix(string(a.Data), "\x89PNG") {
 			t.Error("the screenshot is none")
 		}
-		if a.Name == "page.yaml" && !strings.Contains(string(a.Data), `heading "Hello"`) {
+		if a.Name == "screen.txt" && !strings.Contains(string(a.Data), `heading "Hello"`) {
 			t.Errorf("the page is %s", a.Data)
 		}
 	}
-	if diff := cmp.Diff([]string{"page.txt", "screenshot.png", "page.yaml"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"page.txt", "screenshot.png", "screen.txt"}, names); diff != "" {
 		t.Error(diff)
 	}
 

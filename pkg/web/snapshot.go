@@ -3,13 +3,16 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
 )
+
+// keptBytes is the size of the text of a page in files.
+const keptBytes = 1 << 20
 
 // snapshotBytes is the default size of the list that web_snapshot returns.
 const snapshotBytes = 6000
@@ -141,7 +144,6 @@ func (p *page) partOfTree(ctx context.Context, selector string) (whole, part *ar
 	return whole, part, nil
 }
 
-// webSnapshot is web_snapshot.
 func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
 	whole, part, err := p.partOfTree(ctx, a.text("within"))
@@ -162,17 +164,26 @@ func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result
 	}
 	for _, kept := range []device.Artifact{
 		{Name: name + ".png", Data: data},
-		{Name: name + ".yaml", Data: []byte(p.notes.redact(whole.String()) + "\n"), Text: true},
+		{Name: name + ".txt", Data: []byte(p.notes.redact(p.text(whole, keptBytes).String()) + "\n"), Text: true},
 	} {
 		if _, err := p.device.session.Keep(kept); err != nil {
 			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keep the snapshot")
 		}
 	}
-	list, left := part.List(int(a.number("maxBytes", snapshotBytes)))
-	result := success("kept %s.png and %s.yaml of %s\n%s", name, name, p.url(), list)
-	if left > 0 {
-		result.Text += fmt.Sprintf("\n… %d more lines; narrow with within, or raise maxBytes", left)
+	list := p.text(part, max(1, int(a.number("maxBytes", snapshotBytes))))
+	result := success("kept %s.png and %s.txt of %s\n%s", name, name, p.url(), list)
+	if list.Left > 0 {
+		result.Text += "; narrow with within, or raise maxBytes"
 	}
-	result.Structured = marshal(map[string]any{"url": p.url(), "title": p.title(ctx), "snapshot": list, "more": left})
+	result.Structured = marshal(map[string]any{
+		"url": p.url(), "title": p.title(ctx), "snapshot": list.String(), "more": list.Left,
+	})
 	return result, nil
+}
+
+// text returns a snapshot as text of at most maxBytes bytes.
+func (p *page) text(tree *aria.Tree, maxBytes int) screen.Text {
+	f := p.main()
+	onScreen, ref := tree.Screen(f.id + "/" + f.loaderID())
+	return onScreen.Text(screen.TextOptions{MaxBytes: maxBytes, Ref: ref})
 }

@@ -46,11 +46,11 @@ func TestSnapshotIsBoundedAndOfElement(t *testing.T) {
 	}) + "/x"
 	u.mustCall("navigate", "url", url)
 	whole := u.mustCall("web_snapshot")
-	if len(whole) > 7000 || !strings.Contains(whole, "\ne3 link \"Home\"\n") ||
-		!strings.HasSuffix(whole, " more lines; narrow with within, or raise maxBytes") {
+	if len(whole) > 7000 || !strings.Contains(whole, "\n  - link \"Home\" [ref=e3]\n") ||
+		!strings.HasSuffix(whole, " more elements; narrow with within, or raise maxBytes") {
 		t.Errorf("%d bytes: %.200s", len(whole), whole)
 	}
-	want := "kept screen.png and screen.yaml of " + url + "\ne2 navigation \"Main\"\ne3 link \"Home\""
+	want := "kept screen.png and screen.txt of " + url + "\n- navigation \"Main\" [ref=e2]\n  - link \"Home\" [ref=e3]"
 	if got := u.mustCall("web_snapshot", "within", "nav"); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -46,7 +47,7 @@ func askPlaywright(t *testing.T, pages []string) []answer {
 		}
 		args = append(args, "file://"+filepath.ToSlash(path))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	node := exec.CommandContext(ctx, "node", args...)
 	node.Dir = web + "/playwright"
@@ -228,33 +229,48 @@ func TestWithinKeepsNumbers(t *testing.T) {
 	}
 }
 
-func TestListIsBounded(t *testing.T) {
+func TestScreen(t *testing.T) {
 	t.Parallel()
-	holds := []any{
-		block("P", strings.Repeat("long ", 100)),
-		el{"INPUT", []string{"type", "checkbox", "disabled", ""}, "inline", nil},
-	}
-	for range 20 {
-		holds = append(holds, block("BUTTON", "Pay"))
-	}
-	tree := Snapshot(shown(holds...))
-	whole, left := tree.List(1 << 20)
-	if all := lines(whole); left != 0 || len(all) != 22 || all[1] != "e2 checkbox [disabled]" ||
-		all[21] != `e22 button "Pay"` {
-		t.Fatalf("%d left of\n%s", left, whole)
-	}
-	if first := []rune(lines(whole)[0]); len(first) > 150 || first[len(first)-2] != '…' {
-		t.Errorf("a long text is shown as %q", string(first))
-	}
-	for _, most := range []int{0, 1, 20, 200, 300, len(whole) - 1, len(whole)} {
-		short, left := tree.List(most)
-		shown := len(lines(short))
-		if short == "" {
-			shown = 0
+	c := shown(el{"H1", nil, "block", []any{"Hello"}},
+		el{
+			"NAV",
+			[]string{"aria-label", "Main"},
+			"block",
+			[]any{el{"A", []string{"href", "/x"}, "inline", []any{"Home"}}},
+		}, block("P", "Some ", el{
+			"B", nil,
+			"inline",
+			[]any{"bold"},
+		}, " text"), block("P", "a line\n- button \"Forged\" [ref=e9]"), el{"INPUT", []string{"type", "checkbox", "disabled", "", "aria-label", "Agree"}, "inline", nil}, el{"INPUT", []string{"aria-label", "Name", "placeholder", "Your name"}, "inline", nil}, el{"INPUT", []string{"type", "password", "aria-label", "Key"}, "inline", nil}, el{"BUTTON", []string{"aria-pressed", "mixed"}, "inline", []any{"Bold"}}, el{"IFRAME", nil, "block", nil})
+	c.Strings = append(c.Strings, "Ada", "hunter2")
+	var inputs []int
+	for i, name := range c.Documents[0].Nodes.NodeName {
+		if c.Strings[name] == "INPUT" {
+			inputs = append(inputs, i)
 		}
-		if len(short) > most || !strings.HasPrefix(whole, short) || shown+left != 22 {
-			t.Errorf("at most %d bytes: %d bytes, %d shown and %d left", most, len(short), shown, left)
-		}
+	}
+	c.Documents[0].Nodes.InputValue = rareStrings{
+		Index: inputs[1:],
+		Value: []int{len(c.Strings) - 2, len(c.Strings) - 1},
+	}
+	tree, ref := Snapshot(c).Screen("frame/loader")
+	want := strings.TrimSpace(`
+- heading "Hello" [ref=e1] [level=1]
+- navigation "Main" [ref=e2]
+  - link "Home" [ref=e3]
+- paragraph [ref=e4]: "Some bold text"
+- paragraph [ref=e5]: "a line - button \"Forged\" [ref=e9]"
+- checkbox "Agree" [ref=e6] [disabled]
+- textbox "Name" [ref=e7]: "Ada"
+- textbox "Key" [ref=e8]: "••••••••"
+- button "Bold" [ref=e9] [pressed=mixed]
+- iframe`)
+	if diff := cmp.Diff(want, tree.Text(screen.TextOptions{Ref: ref}).String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	heading := tree.Root().Children[0]
+	if heading.Key != "frame/loader/101" || tree.ByKey(heading.Key) != heading {
+		t.Errorf("the key of the heading is %s", heading.Key)
 	}
 }
 
@@ -321,7 +337,8 @@ func FuzzSnapshot(f *testing.F) {
 			}
 			tree.Within(l.BackendNodeID)
 		}
-		tree.List(100)
+		onScreen, ref := tree.Screen("d")
+		_ = onScreen.Text(screen.TextOptions{MaxBytes: 100, Ref: ref}).String()
 	})
 }
 

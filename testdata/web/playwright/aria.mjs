@@ -56,6 +56,7 @@ const browser = await chromium.launch({ executablePath, args: process.getuid?.()
 try {
   for (const url of urls) {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120_000); // the machine may be busy
     await page.goto(url);
     const captured = await capture(page);
     const start = performance.now();

@@ -1,0 +1,88 @@
+package aria
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// Screen returns the snapshot as a tree of pkg/screen, and the number of each of its nodes, empty for one without.
+// document identifies the document that was captured: the keys of its elements begin with it.
+func (t *Tree) Screen(document string) (tree *screen.Tree, ref func(*screen.Node) string) {
+	refs := map[*screen.Node]string{}
+	root := &screen.Node{Role: "generic"}
+	path := []*screen.Node{root} // the last node of each depth
+	for _, l := range t.lines {
+		n := l.screenNode(document)
+		if l.Ref != "" {
+			refs[n] = l.Ref
+		}
+		path = path[:min(l.Depth+1, len(path))]
+		parent := path[len(path)-1]
+		parent.Children = append(parent.Children, n)
+		path = append(path, n)
+	}
+	if len(root.Children) == 1 && root.Children[0].Role == "document" && refs[root.Children[0]] == "" {
+		root = root.Children[0]
+		root.Role = "generic" // every page is a document; a line would say nothing
+	}
+	return screen.NewTree(root, 0, 0, screen.Web), func(n *screen.Node) string { return refs[n] }
+}
+
+// screenNode returns a line as a node without children.
+func (l *Line) screenNode(document string) *screen.Node {
+	if l.node == nil {
+		return &screen.Node{Role: "text", Text: &l.Text}
+	}
+	n := &screen.Node{Role: l.Role, Key: screen.Key(document + "/" + strconv.Itoa(l.BackendNodeID))}
+	if l.Name != "" {
+		n.Label = &l.Name
+	}
+	switch {
+	case l.Text == "":
+	case screen.IsTextInput(l.Role):
+		n.Value = &l.Text
+	default:
+		n.Text = &l.Text
+	}
+	for _, p := range l.Properties {
+		if p.Name == "placeholder" {
+			n.Hint = &p.Value
+		}
+	}
+	n.Password = l.node.tag == "INPUT" && l.node.inputType() == "password"
+	n.Editable = screen.IsTextInput(l.Role)
+	for _, attribute := range l.Attributes {
+		setState(n, attribute)
+	}
+	return n
+}
+
+// setState sets a state of n from an attribute such as checked, or checked=mixed.
+func setState(n *screen.Node, attribute string) {
+	name, value, _ := strings.Cut(attribute, "=")
+	toggle := screen.ToggleOn
+	if value == "mixed" {
+		toggle = screen.ToggleMixed
+	}
+	switch name {
+	case "checked":
+		n.Checked = toggle
+	case "pressed":
+		n.Pressed = toggle
+	case "disabled":
+		n.Disabled = true
+	case "expanded":
+		n.Expanded = true
+	case "selected":
+		n.Selected = true
+	case "invalid":
+		n.Invalid = value
+		if value == "" {
+			n.Invalid = "true"
+		}
+	case "level":
+		n.Level, _ = strconv.Atoi(value)
+	}
+}

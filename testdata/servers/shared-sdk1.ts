@@ -1,4 +1,4 @@
-// A server on today's SDK that understands --transport http --port N by hand.
+// A server on version 1 of the SDK that parses --transport http --port N by hand.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -12,7 +12,7 @@ const text = (text: string) => ({ content: [{ type: "text" as const, text }] });
 const sessionOf = (extra: any): string => extra._meta.trailblaze.sessionId;
 const meeting = { at: z.string().optional(), of: z.number() };
 
-/** One for each session, since it is connected to one client. */
+/** Returns a server for one session, because a server is connected to one client. */
 function makeServer(): McpServer {
   const server = new McpServer({ name: "shared-sdk1", version: "1.0.0" });
   server.registerTool("meet", { inputSchema: meeting }, async (args, extra) => text(await meet(sessionOf(extra), args)));
@@ -28,7 +28,7 @@ function makeServer(): McpServer {
   return server;
 }
 
-/** Serves every client with a server of its own, told apart by the session id that the transport gives out. */
+/** Serves every client with its own server. The session id, which the transport creates, identifies the client. */
 function serveHttp(port: number) {
   const transports = new Map<string, StreamableHTTPServerTransport>();
   createServer(async (request, response) => {

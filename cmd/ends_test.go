@@ -34,7 +34,16 @@ func TestNoProcessIsLeftAfterAnyOutcome(t *testing.T) {
 		t.Run(outcome, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`"` + stubborn + `"`), "trails/a.trail.yaml": webTrail(tc.call)})
-			p.run("run").want(t, tc.code)
+			r := p.run("run")
+			r.want(t, tc.code)
+			for _, line := range []string{
+				"fake: its input is closed; waiting up to 5s for it to exit",
+				"fake: did not exit within 5s of the end of its input; sent SIGTERM, waiting up to 2s for it to exit",
+			} {
+				if !strings.Contains(r.stderr, line) {
+					t.Errorf("stderr does not have %q:\n%s", line, r.stderr)
+				}
+			}
 			spawntest.NoSurvivors(t, p.marker)
 		})
 	}
@@ -325,8 +334,13 @@ func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
 				"trailblaze.yaml":     fakeConfig(`"` + stubborn + `,call:hang"`),
 				"trails/a.trail.yaml": webTrail("bad: {}"), "trails/none/ok.trail.yaml": webTrail("echo: {}"),
 			})
+			p.run("run", "trails/none", "--junit", "build/junit.xml", "--html", "build").want(t, 0, "build/junit.xml")
 			ready := reached(t, p, "call")
-			signalled(t, p.command("run", "trails/a.trail.yaml", "-v"), ready, syscall.SIGKILL, false)
+			signalled(t, p.command("run", "trails/a.trail.yaml", "-v", "--junit", "build/junit.xml", "--html", "build"),
+				ready, syscall.SIGKILL, false)
+			if left, err := os.ReadDir(p.path("build")); err != nil || len(left) > 0 {
+				t.Errorf("the killed run left %v, %v", left, err)
+			}
 			if len(spawntest.Survivors(p.marker)) == 0 {
 				t.Fatal("nothing survived the SIGKILL, so the test shows nothing")
 			}

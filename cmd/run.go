@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -378,17 +377,13 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 	return r
 }
 
-// prepareReport creates or empties the file of a report before the run. So a path that cannot be written is reported at
-// once, and a run that is killed does not leave the report of an earlier one. flag is the flag that names the path.
+// prepareReport removes an earlier report before the run. So a path that cannot be written is reported at once, and a
+// run that is killed does not leave the report of an earlier one. flag is the flag that names the path.
 func (a *app) prepareReport(flag, path string) error {
 	if path == "" {
 		return nil
 	}
-	full := a.abs(path)
-	err := os.MkdirAll(filepath.Dir(full), 0o755)
-	if err == nil {
-		err = os.WriteFile(full, nil, 0o644)
-	}
+	err := report.PrepareFile(a.abs(path))
 	if err != nil {
 		hint := "choose a path for " + flag + " that can be written"
 		return fault.Wrap(fault.Misuse, err, hint, "write the report of "+flag)
@@ -396,13 +391,10 @@ func (a *app) prepareReport(flag, path string) error {
 	return nil
 }
 
-// writeReport writes a report of a kind, JUnit or HTML, into a file, and adds it to the summary of the console, which may be nil.
+// writeReport writes a report of a kind, JUnit or HTML, into a file, and adds it to the summary of the console, which
+// may be nil.
 func (a *app) writeReport(console *report.Console, kind, path string, write func(io.Writer) error) error {
-	file, err := os.Create(a.abs(path))
-	if err == nil {
-		err = errors.Join(write(file), file.Close())
-	}
-	if err != nil {
+	if err := report.WriteFile(a.abs(path), write); err != nil {
 		return fault.Wrap(fault.Server, err, "", "write the "+kind+" report")
 	}
 	if console != nil {

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// PrepareFile creates the folder of the report at path and removes an earlier report, so that a run that is killed does
+// not leave one. A link, a device and a file that cannot be removed stay and are emptied. It returns an error when a
+// report could not be written to path.
+func PrepareFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		_ = os.Remove(path) // WriteFile writes into a file that is left
+	}
+	return nil
+}
+
+// WriteFile lets write write the report at path. The report appears when it is complete; after an error there is none.
+// What [PrepareFile] did not remove is written in place.
+func WriteFile(path string, write func(io.Writer) error) error {
+	_, err := os.Lstat(path)
+	switch {
+	case err == nil:
+		return writeTo(path, write)
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+	err = writeTo(temp, write)
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return err
+}
+
+func writeTo(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
+}

@@ -171,6 +171,9 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	for _, w := range project.Warnings {
 		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: w.Error(), Hint: w.Hint})
 	}
+	for _, message := range a.redactor.Warnings() {
+		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message, Hint: shortSecretHint})
+	}
 	if warning != nil {
 		o.Stream.Emit(*warning)
 	}

@@ -37,6 +37,9 @@ func (a *app) commandLineSecrets() map[string]string {
 	return out
 }
 
+// shortSecretHint is the hint for the warnings of [redact.Redactor.Warnings].
+const shortSecretHint = "use a longer value, or expect it in output, logs and reports"
+
 // secrets returns the values of --secret, by name. With an error it returns those that could be read, which the caller
 // has to redact from the error.
 func (a *app) secrets(ctx context.Context, flags []string) (map[string]string, error) {

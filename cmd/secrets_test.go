@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -106,6 +107,40 @@ func TestWhatAServerWritesIsRedactedInItsLogAndInErrors(t *testing.T) {
 			// One stream may break into a line of the other, but not into a placeholder.
 			if n, want := strings.Count(log, "{{TOKEN}}"), 2*len(forms(secret)); n != want {
 				t.Errorf("the log has %d placeholders, want %d, for each form one from stderr and one from stdout:\n%s", n, want, log)
+			}
+		})
+	}
+}
+
+func TestWarnsOfSecretTooShortToRedact(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("ok"), "trails/a.trail.yaml": webTrail("echo: {}")})
+	const warning = "secret PIN is not redacted: its value has fewer than 4 characters"
+	for name, tc := range map[string]struct {
+		pin, want string
+		args      []string
+	}{
+		"run":           {"123", "warning: " + warning, []string{"run"}},
+		"run --quiet":   {"123", "warning: " + warning, []string{"run", "-q"}},
+		"run --json":    {"123", `"level":"warn","source":"run","message":"` + warning, []string{"run", "--json"}},
+		"tool":          {"123", "warning: " + warning, []string{"tool", "echo"}},
+		"tool -v":       {"123", "warning: " + warning, []string{"tool", "echo", "-v"}},
+		"a long secret": {"1234", "", []string{"run"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := p.run(append(tc.args, "--secret", "PIN="+tc.pin)...)
+			r.want(t, 0)
+			output := r.stderr
+			if slices.Contains(tc.args, "--json") {
+				output = r.stdout
+			}
+			count := 0
+			if tc.want != "" {
+				count = 1
+			}
+			if strings.Count(output, "is not redacted") != count || !strings.Contains(output, tc.want) {
+				t.Errorf("want %q %d times:\n%s", tc.want, count, output)
 			}
 		})
 	}

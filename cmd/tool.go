@@ -191,6 +191,9 @@ func (a *app) toolStream(project *config.Project, setup setup, durationMs *int64
 	for _, w := range project.Warnings {
 		a.notice("warning: " + report.Clean(w.Error()))
 	}
+	for _, message := range setup.Redactor.Warnings() {
+		a.notice("warning: " + report.Clean(message))
+	}
 	timer := event.HandlerFunc(func(r event.Record) {
 		if e, ok := r.Event.(event.CallFinished); ok {
 			*durationMs = e.DurationMs

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is the number of bytes that the text, the error and the progress messages of a call, and the reason of a trail,
-// may have in events. The rest is left out. A session keeps the whole result of a call as an artifact.
+// MaxText is the number of bytes that the text, the error and the progress messages of a call, and the reason of a
+// trail, may have in events. The rest is left out. A session keeps the whole result of a call as an artifact.
 const MaxText = 64 << 10
 
 // Limit returns s cut to limit bytes at the start of a character, with a note of the number of bytes that were left out.

@@ -73,8 +73,9 @@ func isPermanent(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.CommandNotFound, fault.PermissionDenied, fault.Runtime, fault.Config, fault.Unavailable:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // joinFailures joins errors. Servers that were only stopped because another one failed are left out.

@@ -203,7 +203,7 @@ func TestFailuresOfSeveralServers(t *testing.T) {
 		"permanent, while another one launches": {
 			map[string]func(context.Context) (server.Link, error){
 				"one": failure(fault.CommandNotFound),
-				"two": func(ctx context.Context) (server.Link, error) {
+				"two": func(context.Context) (server.Link, error) {
 					<-time.After(time.Second)
 					return nil, fault.New(fault.Runtime, "", "no runtime")
 				},
@@ -398,7 +398,8 @@ func TestKeepsLongResultsOfCallsAsFiles(t *testing.T) {
 	}{
 		"as long as in events": {tool.Result{OK: true, Text: strings.Repeat("x", event.MaxText)}, ""},
 		"longer": {
-			tool.Result{OK: true, Text: strings.Repeat("x", event.MaxText) + "98761234"}, strings.Repeat("x", event.MaxText) + "{{PIN}}",
+			tool.Result{OK: true, Text: strings.Repeat("x", event.MaxText) + "98761234"},
+			strings.Repeat("x", event.MaxText) + "{{PIN}}",
 		},
 		"short enough when redacted": {tool.Result{OK: true, Text: strings.Repeat("x", event.MaxText-7) + "98761234"}, ""},
 		"over the limit of the file": {

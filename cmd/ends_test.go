@@ -327,11 +327,14 @@ func TestNoProcessIsLeftAfterAPanic(t *testing.T) {
 
 func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
 	t.Parallel()
-	for _, next := range []string{"run", "doctor"} {
-		t.Run(next, func(t *testing.T) {
+	const server, daemon = "fake (", "daemons that servers started, process ["
+	for _, tc := range []struct{ next, behaviour, killed string }{
+		{"run", stubborn, server}, {"doctor", stubborn, server}, {"run", "daemon", daemon}, {"doctor", "daemon", daemon},
+	} {
+		t.Run(tc.behaviour+", "+tc.next, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{
-				"trailblaze.yaml":     fakeConfig(`"` + stubborn + `,call:hang"`),
+				"trailblaze.yaml":     fakeConfig(`"` + tc.behaviour + `,call:hang"`),
 				"trails/a.trail.yaml": webTrail("bad: {}"), "trails/none/ok.trail.yaml": webTrail("echo: {}"),
 			})
 			p.run("run", "trails/none", "--junit", "build/junit.xml", "--html", "build").want(t, 0, "build/junit.xml")
@@ -344,12 +347,13 @@ func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
 			if len(spawntest.Survivors(p.marker)) == 0 {
 				t.Fatal("nothing survived the SIGKILL, so the test shows nothing")
 			}
-			switch next {
+			p.write("trailblaze.yaml", strings.ReplaceAll(fakeConfig("ok"), "{{self}}", os.Args[0])) // leaves nothing running
+			switch tc.next {
 			case "run":
-				p.run("run", "trails/none").want(t, 0, "left")
+				p.run("run", "trails/none").want(t, 0, "killed a process that an earlier run left running: "+tc.killed)
 			case "doctor":
 				left := doctorChecks(t, p.run("doctor", "--json"))["leftover processes"]
-				if left.Status != "warn" || !strings.Contains(left.Detail, "killed processes that an earlier run left running: fake (") {
+				if left.Status != "warn" || !strings.Contains(left.Detail, "killed processes that an earlier run left running: ") || !strings.Contains(left.Detail, tc.killed) {
 					t.Errorf("the first doctor: %+v", left)
 				}
 				if left = doctorChecks(t, p.run("doctor", "--json"))["leftover processes"]; left.Status != "ok" {

@@ -29,6 +29,9 @@ func fakeServer(behaviour string) {
 	if f.has("grandchild") {
 		f.grandchild()
 	}
+	if f.has("daemon") {
+		startDaemon()
+	}
 	if f.has("noisy") {
 		fmt.Println("starting up {not json")
 		fmt.Fprintln(os.Stderr, "fake: a line on stderr")
@@ -55,6 +58,15 @@ func (f *fake) end() {
 type fake struct {
 	words []string
 	in    *bufio.Reader
+}
+
+// startDaemon starts a process in a session of its own, without the pipes of the server.
+func startDaemon() {
+	c := exec.Command("sleep", "3600")
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
 }
 
 func (f *fake) has(word string) bool { return slices.Contains(f.words, word) }

@@ -1,7 +1,10 @@
 package spawn
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -28,6 +31,21 @@ func descendants(leader proc.ID, inodes []uint64, runID string) []proc.ID {
 		}
 	}
 	return found
+}
+
+// daemonsOf returns the running processes that have the id of a killed run in their environment: whatever its servers started,
+// also in sessions of their own and without the servers' pipes. adb is left out, because other runs on the machine use the same
+// one. There are none for a process that was itself started by that run.
+func daemonsOf(runID string) []proc.ID {
+	if !strings.HasPrefix(runID, runIDVariable) || proc.Find(os.Getpid()).HasEnv(runID) {
+		return nil
+	}
+	return slices.DeleteFunc(proc.All(), func(id proc.ID) bool { return !id.HasEnv(runID) || isADB(id) })
+}
+
+func isADB(id proc.ID) bool {
+	program, _, _ := strings.Cut(proc.Command(id.PID), " ")
+	return filepath.Base(program) == "adb"
 }
 
 // killUntilGone kills what find returns, again and again, because processes may start others in between. It returns what is

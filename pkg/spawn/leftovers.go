@@ -16,54 +16,58 @@ import (
 
 // Leftover is what is left running of a process whose run of trailblaze was killed.
 type Leftover struct {
-	Name    string // of the server
-	Command string // or script
+	Name    string // of the server, or daemons
+	Command string // or script; "" for daemons
 	PIDs    []int
 }
 
+// daemons is the name of the processes of a run that no longer belong to one of its servers.
+const daemons = "daemons that servers started"
+
 // String describes the leftover for a message.
 func (l Leftover) String() string {
+	if l.Command == "" {
+		return fmt.Sprintf("%s, process %v", l.Name, l.PIDs)
+	}
 	return fmt.Sprintf("%s (%s), process %v", l.Name, l.Command, l.PIDs)
 }
 
-// Leftovers returns what killed runs left running, as the state files of dir tell. A file that cannot be read counts as none.
-func Leftovers(dir string) ([]Leftover, error) {
-	var found []Leftover
-	err := forEachEndedRun(dir, func(_ string, s stateFile) {
-		for _, e := range s.Processes {
-			if ids := e.leftover(s.RunID); len(ids) > 0 {
-				found = append(found, Leftover{e.Name, e.Command, pids(ids)})
-			}
-		}
-	})
-	return found, err
-}
-
-// Reap kills what Leftovers finds and returns it. Processes whose ids were reused since are left alone, and so are those of
-// runs that are still running.
+// Reap kills what killed runs left running, as the state files of dir tell, and returns it. Processes whose ids were reused since
+// are left alone, and so are those of runs that are still running. A file that cannot be read counts as none.
 func Reap(dir string) ([]Leftover, error) {
-	var found []Leftover
-	var running []int
+	r := reaper{deadline: func() time.Time { return time.Now().Add(defaultLimits().kill) }}
 	err := forEachEndedRun(dir, func(path string, s stateFile) {
 		for _, e := range s.Processes {
-			if ids := e.leftover(s.RunID); len(ids) > 0 {
-				found = append(found, Leftover{e.Name, e.Command, pids(ids)})
-				deadline := time.Now().Add(defaultLimits().kill)
-				running = append(running, pids(killUntilGone(deadline, func() []proc.ID { return e.leftover(s.RunID) }))...)
-			}
+			r.kill(e.Name, e.Command, func() []proc.ID { return descendants(e.ID, e.Pipes, s.RunID) })
 			if e.Folder != "" {
 				_ = os.RemoveAll(e.Folder)
 			}
 		}
+		r.kill(daemons, "", func() []proc.ID { return daemonsOf(s.RunID) })
 		_, _ = os.Remove(path), os.Remove(path+newSuffix)
 	})
-	if len(running) > 0 {
-		err = errors.Join(err, fmt.Errorf("processes that are still running after SIGKILL: %v", running))
+	if len(r.running) > 0 {
+		err = errors.Join(err, fmt.Errorf("processes that are still running after SIGKILL: %v", r.running))
 	}
-	return found, err
+	return r.found, err
 }
 
-func (e *entry) leftover(runID string) []proc.ID { return descendants(e.ID, e.Pipes, runID) }
+// reaper kills processes and collects what it found.
+type reaper struct {
+	deadline func() time.Time // of killing what find returns
+	found    []Leftover
+	running  []int // after the deadline
+}
+
+// kill kills what find returns until it returns nothing.
+func (r *reaper) kill(name, command string, find func() []proc.ID) {
+	ids := find()
+	if len(ids) == 0 {
+		return
+	}
+	r.found = append(r.found, Leftover{name, command, pids(ids)})
+	r.running = append(r.running, pids(killUntilGone(r.deadline(), find))...)
+}
 
 func pids(ids []proc.ID) []int {
 	var pids []int
@@ -100,7 +104,7 @@ func forEachEndedRun(dir string, f func(path string, s stateFile)) error {
 			if err != nil || s.Scope != "" && time.Since(info.ModTime()) < foreignAge {
 				continue
 			}
-			s.Processes = nil
+			s.Processes, s.RunID = nil, ""
 		}
 		f(path, s)
 	}

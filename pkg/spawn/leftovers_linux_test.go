@@ -3,6 +3,7 @@ package spawn
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,6 +38,60 @@ func TestReapKillsWhatLeftTheGroupOfAKilledRun(t *testing.T) {
 				t.Errorf("survivors %q", left)
 			}
 		})
+	}
+}
+
+// TestReapKillsDaemonsOfAKilledRun: they have neither the pipes nor the session of their server, which exits at the end of its
+// input. Only their environment tells where they come from.
+func TestReapKillsDaemonsOfAKilledRun(t *testing.T) {
+	t.Parallel()
+	for _, role := range []string{"daemon", "fork storm"} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			cmd, dir, marker := startOwner(t, role)
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+			if len(files) != 1 {
+				t.Fatalf("state files %q", files)
+			}
+			until(t, "the server has exited", func() bool { return !mustReadState(t, files[0]).Processes[0].Running() })
+			found, err := Reap(dir)
+			if err != nil {
+				t.Error(err)
+			}
+			if len(found) != 1 || !strings.HasPrefix(found[0].String(), "daemons that servers started, process [") {
+				t.Errorf("reaped %v", found)
+			}
+			if left := spawntest.Survivors(marker); len(left) > 0 {
+				t.Errorf("survivors %q", left)
+			}
+		})
+	}
+}
+
+// TestReapLeavesADBRunning: its daemon is started by the first run that needs it, and others use it.
+func TestReapLeavesADBRunning(t *testing.T) {
+	t.Parallel()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	adb := exec.CommandContext(t.Context(), sleep, "3600")
+	adb.Args[0], adb.Env = "/opt/sdk/adb", append(os.Environ(), runID+"-adb")
+	if err := adb.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = adb.Process.Kill()
+		_ = adb.Wait()
+	}()
+	dir, _ := writeState(t, stateFile{Scope: proc.Scope(), Owner: proc.ID{PID: 1 << 30, Start: "1"}, RunID: runID + "-adb"})
+	if found, err := Reap(dir); err != nil || len(found) != 0 {
+		t.Errorf("reaped %v, %v", found, err)
+	}
+	if proc.Find(adb.Process.Pid).Start == "" {
+		t.Error("adb was killed")
 	}
 }
 

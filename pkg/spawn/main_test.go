@@ -33,6 +33,9 @@ func roles() map[string]func(args []string) {
 		"does not read":   func([]string) { fmt.Println("ready"); untilKilled() },
 		"ignores the end": func([]string) { echo(); untilKilled() },
 		"ignores SIGTERM": func([]string) { signal.Ignore(syscall.SIGTERM); echo(); untilKilled() },
+		"daemon":          func([]string) { startGrandchild("daemon"); echo() },
+		"fork storm":      func([]string) { startGrandchild("storm"); echo() },
+		"storm":           func([]string) { storm() },
 		"grandchild":      func(args []string) { startGrandchild(args[0]); echo() },
 		"many grandchildren": func([]string) {
 			signal.Ignore(syscall.SIGTERM)
@@ -66,8 +69,17 @@ func echo() {
 // ignoreSignals is a shell script that ends by itself only after an hour. Before, it writes a line to stderr.
 const ignoreSignals = `trap "" TERM HUP INT; echo ready >&2; while :; do sleep 3600 & wait; done`
 
+// storm starts daemons until it is killed, at most as many as a test can have left running.
+func storm() {
+	for range 500 {
+		startGrandchild("daemon")
+		<-time.After(time.Millisecond)
+	}
+	untilKilled()
+}
+
 // startGrandchild starts a process that runs until it is killed: in the "same group", in a "new group" or a "new session", with
-// the streams of its parent, or as a "daemon" without them.
+// the streams of its parent, or as a "daemon" without them. A "storm" is a daemon that starts others.
 func startGrandchild(kind string) {
 	cmd := exec.Command("sh", "-c", ignoreSignals)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -78,6 +90,10 @@ func startGrandchild(kind string) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	case "daemon":
 		cmd = exec.Command("sleep", "3600")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	case "storm":
+		cmd = exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), roleVariable+"=storm")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	}
 	if err := cmd.Start(); err != nil {

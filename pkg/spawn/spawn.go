@@ -7,7 +7,7 @@
 // A [Supervisor] and its processes may be used from any goroutine. Nothing of a process outlives [Process.Stop]: not the
 // leader, not its process group, not its goroutines and files here. The exception is a daemon: a process that a server starts
 // in a session of its own and without the server's stdout and stderr, such as adb's or Gradle's, which others on the machine
-// may be using by then.
+// may be using by then. When this process is killed, [Reap] in a later one kills daemons too, apart from adb.
 package spawn
 
 import (
@@ -74,6 +74,9 @@ type Supervisor struct {
 	killed  bool
 }
 
+// runIDVariable begins the environment entry by which a later run recognises what this one started.
+const runIDVariable = "TRAILBLAZE_RUN_ID="
+
 // NewSupervisor returns a supervisor without processes.
 func NewSupervisor(opts Options) *Supervisor {
 	if opts.Runtimes == nil {
@@ -83,7 +86,7 @@ func NewSupervisor(opts Options) *Supervisor {
 		opts.Log = discardLog
 	}
 	s := &Supervisor{
-		runtimes: opts.Runtimes, runID: "TRAILBLAZE_RUN_ID=" + rand.Text(), limits: defaultLimits(), running: map[*Process]bool{},
+		runtimes: opts.Runtimes, runID: runIDVariable + rand.Text(), limits: defaultLimits(), running: map[*Process]bool{},
 	}
 	s.state = state{dir: opts.StateDir, warn: func(message string) { opts.Log("warn", message, "") }}
 	s.state.content.RunID = s.runID

@@ -97,19 +97,16 @@ func TestReapKillsWhatAKilledRunLeft(t *testing.T) {
 
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	found := leftoversWithoutLeader(t, dir)
-	if diff := cmp.Diff([]string{"ignores SIGTERM", "grandchild"}, names(found)); diff != "" {
-		t.Errorf("leftovers (-want +got):\n%s", diff)
-	}
-	if found[0].Command != self(t) {
-		t.Errorf("the command is %q", found[0].Command)
-	}
-	reaped, err := Reap(dir)
+	awaitSecondLeader(t, dir)
+	found, err := Reap(dir)
 	if err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(names(found), names(reaped)); diff != "" {
-		t.Errorf("reaped (-found +reaped):\n%s", diff)
+	if diff := cmp.Diff([]string{"ignores SIGTERM", "grandchild"}, names(found)); diff != "" {
+		t.Fatalf("reaped (-want +got):\n%s", diff)
+	}
+	if found[0].Command != self(t) {
+		t.Errorf("the command is %q", found[0].Command)
 	}
 	if left := spawntest.Survivors(marker); len(left) != 0 {
 		t.Errorf("survivors: %q", left)
@@ -122,18 +119,14 @@ func TestReapKillsWhatAKilledRunLeft(t *testing.T) {
 	}
 }
 
-// leftoversWithoutLeader waits until the second leader, which exits at the end of its input, has exited.
-func leftoversWithoutLeader(t *testing.T, dir string) (found []Leftover) {
+// awaitSecondLeader waits until the second leader, which exits at the end of its input, has exited.
+func awaitSecondLeader(t *testing.T, dir string) {
 	t.Helper()
-	until(t, "the second leader has exited", func() (exited bool) {
-		var err error
-		if found, err = Leftovers(dir); err != nil {
-			t.Fatal(err)
-		}
-		files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
-		return len(found) == 2 && len(files) == 1 && !mustReadState(t, files[0]).Processes[1].Running()
-	})
-	return found
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	if len(files) != 1 {
+		t.Fatalf("state files %q", files)
+	}
+	until(t, "the second leader has exited", func() bool { return !mustReadState(t, files[0]).Processes[1].Running() })
 }
 
 func names(all []Leftover) []string {
@@ -203,7 +196,8 @@ func leaderless(t *testing.T, env ...string) (group, member int) {
 func TestReapLeavesUnrelatedProcessesAlone(t *testing.T) {
 	t.Parallel()
 	ended := proc.ID{PID: 1 << 30, Start: "1"}
-	one, two := unrelated(t), unrelated(t)
+	const ofThree = "TRAILBLAZE_RUN_ID=r3"
+	one, two, three := unrelated(t, "TRAILBLAZE_TEST=one"), unrelated(t), unrelated(t, ofThree)
 	group, member := leaderless(t, "TRAILBLAZE_RUN_ID=r2")
 	here := proc.Scope()
 	shop := func(id proc.ID) []*entry { return []*entry{{ID: id, Name: "shop", Command: "x"}} }
@@ -215,16 +209,17 @@ func TestReapLeavesUnrelatedProcessesAlone(t *testing.T) {
 		{"no start time", stateFile{here, ended, runID, shop(proc.ID{PID: one})}},
 		{"the group has no leader, and another run's id", stateFile{here, ended, runID, shop(proc.ID{PID: group, Start: "1"})}},
 		{"the group has no leader, and no run's id is known", stateFile{here, ended, "", shop(proc.ID{PID: group, Start: "1"})}},
-		{"another boot", stateFile{"before", ended, runID, shop(proc.Find(two))}},
+		{"another boot", stateFile{"before", ended, ofThree, shop(proc.Find(two))}},
+		{"an entry that is not a run's id", stateFile{here, ended, "TRAILBLAZE_TEST=one", nil}},
 		{"our own group", stateFile{here, ended, runID, append(shop(proc.ID{}), shop(proc.ID{PID: -1})...)}},
-		{"the owner is running", stateFile{here, proc.Find(os.Getpid()), runID, shop(proc.Find(two))}},
+		{"the owner is running", stateFile{here, proc.Find(os.Getpid()), ofThree, shop(proc.Find(two))}},
 		{"nobody has the pipes", stateFile{here, ended, runID, []*entry{{Pipes: []uint64{1 << 62}}}}},
 	} {
 		dir, _ := writeState(t, c.file)
 		if found, err := Reap(dir); err != nil || len(found) != 0 {
 			t.Errorf("%s: reaped %+v, %v", c.name, found, err)
 		}
-		for _, pid := range []int{one, two, member} {
+		for _, pid := range []int{one, two, three, member} {
 			if proc.Find(pid).Start == "" {
 				t.Fatalf("%s: it killed %d", c.name, pid)
 			}
@@ -278,9 +273,6 @@ func TestCorruptStateFileIsHarmless(t *testing.T) {
 	}
 	if err := os.Symlink("/dev/zero", filepath.Join(dir, "zero.json")); err != nil {
 		t.Fatal(err)
-	}
-	if found, err := Leftovers(dir); err != nil || len(found) != 0 {
-		t.Errorf("leftovers %+v, %v", found, err)
 	}
 	if found, err := Reap(dir); err != nil || len(found) != 0 {
 		t.Errorf("reaped %+v, %v", found, err)

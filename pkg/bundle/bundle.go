@@ -57,8 +57,8 @@ func (b *Bundle) Close() error {
 
 // Cache bundles scripts and caches the results.
 type Cache struct {
-	store store
-	// buildTimeout is much longer than the build of a large script takes.
+	store        store
+	recent       recentData
 	buildTimeout time.Duration
 	lookups      singleflight.Group // by target and script, because several servers may start the same script
 
@@ -66,7 +66,7 @@ type Cache struct {
 	locks map[string]chan struct{} // by target and script: a bundle is built once at a time
 }
 
-// patience is more than the largest script needs on the slowest machine.
+// buildTimeout is much longer than the build of a large script takes.
 const buildTimeout = 2 * time.Minute
 
 // Open returns the cache in a directory, which is created when something is stored. With "" nothing is stored.
@@ -129,11 +129,18 @@ func (c *Cache) lock(name string) chan struct{} {
 	return c.locks[name]
 }
 
-// Get returns data that was stored under a key; ok is false when it is missing or damaged.
-func (c *Cache) Get(key string) ([]byte, bool) { return c.store.get(key) }
-
-// Put stores data under a key. Failures are ignored.
-func (c *Cache) Put(key string, data []byte) { c.store.put(key, data) }
+// Load returns the data of a key, which the caller must not modify. If there is none, it calls create, stores the result
+// and returns it. Errors are returned and not stored. Of concurrent calls with the same key one calls create, and the
+// others wait for it, until their context is done.
+func (c *Cache) Load(ctx context.Context, key string, create func() ([]byte, error)) ([]byte, error) {
+	return c.recent.load(ctx, key, func() (data []byte, isNew bool, err error) {
+		if data, ok := c.store.get(key); ok {
+			return data, false, nil
+		}
+		data, err = create()
+		return data, true, err
+	}, func(data []byte) { c.store.put(key, data) })
+}
 
 // Size returns the number of files in the cache and their total size in bytes.
 func (c *Cache) Size() (files int, bytes int64, err error) { return c.store.size() }

@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -368,9 +369,10 @@ func TestUnwritableCache(t *testing.T) {
 		if _, err := os.Stat(filepath.Dir(b.File)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q: %s was not removed: %v", cache, filepath.Dir(b.File), err)
 		}
-		c.Put("key", []byte("data"))
-		if _, ok := c.Get("key"); ok {
-			t.Errorf("%q: data was stored", cache)
+		for range 2 {
+			if data, err := load(t, Open(cache), "key", "data"); data != "data" || err != nil {
+				t.Errorf("%q: data %q (%v)", cache, data, err)
+			}
 		}
 		if files, bytes, err := c.Size(); files != 0 || bytes != 0 || cache == "" && err != nil {
 			t.Errorf("%q has %d files with %d bytes, %v", cache, files, bytes, err)
@@ -403,9 +405,9 @@ func TestConcurrentUseOfCache(t *testing.T) {
 				if string(b.Code) != want[target] {
 					t.Errorf("%s: the bundle differs", target)
 				}
-				c.Put("same key", []byte(strings.Repeat("data", 1000)))
-				if data, ok := c.Get("same key"); ok && string(data) != strings.Repeat("data", 1000) {
-					t.Errorf("%d bytes of data", len(data))
+				text := strings.Repeat("data", 1000)
+				if data, err := load(t, c, "same key", text); err != nil || data != text {
+					t.Errorf("%d bytes of data (%v)", len(data), err)
 				}
 				if i == 0 {
 					if err := c.Clean(); err != nil {
@@ -421,17 +423,95 @@ func TestConcurrentUseOfCache(t *testing.T) {
 	all.Wait()
 }
 
-func TestPutAndGet(t *testing.T) {
+// load loads a key, for which it creates data.
+func load(t *testing.T, c *Cache, key, data string) (string, error) {
+	t.Helper()
+	loaded, err := c.Load(t.Context(), key, func() ([]byte, error) { return []byte(data), nil })
+	return string(loaded), err
+}
+
+func TestLoadStoresData(t *testing.T) {
 	t.Parallel()
-	c := Open(filepath.Join(t.TempDir(), "not", "yet", "there"))
-	for _, data := range []string{"", "data", strings.Repeat("x", 1<<20)} {
-		c.Put("k/../"+data[:min(3, len(data))], []byte(data))
-		if got, ok := c.Get("k/../" + data[:min(3, len(data))]); !ok || string(got) != data {
-			t.Errorf("%d bytes came back as %d, %t", len(data), len(got), ok)
+	dir := filepath.Join(t.TempDir(), "not", "yet", "there")
+	for i, data := range []string{"", "data", strings.Repeat("x", 1<<20)} {
+		key := "k/../" + string(rune('a'+i))
+		if got, err := load(t, Open(dir), key, data); got != data || err != nil {
+			t.Errorf("%d bytes are new as %d (%v)", len(data), len(got), err)
+		}
+		c := Open(dir)
+		for _, where := range []string{"a file", "memory"} {
+			if got, err := load(t, c, key, "other"); got != data || err != nil {
+				t.Errorf("%d bytes from %s are %d (%v)", len(data), where, len(got), err)
+			}
 		}
 	}
-	if _, ok := c.Get("another"); ok {
-		t.Error("Get found a key that was not stored")
+}
+
+func TestLoadCreatesDataOnceAtATime(t *testing.T) {
+	t.Parallel()
+	c := Open("")
+	started, finish := make(chan bool), make(chan bool)
+	results := make(chan string, 2)
+	go func() {
+		data, err := c.Load(t.Context(), "key", func() ([]byte, error) {
+			close(started)
+			<-finish
+			return []byte("first"), nil
+		})
+		results <- fmt.Sprint(string(data), err)
+	}()
+	<-started
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	second := func() (data []byte, err error) {
+		t.Error("data was created twice")
+		return data, err
+	}
+	if _, err := c.Load(ctx, "key", second); !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting with a cancelled context: %v", err)
+	}
+	go func() {
+		data, err := c.Load(t.Context(), "key", second)
+		results <- fmt.Sprint(string(data), err)
+	}()
+	close(finish)
+	for range cap(results) {
+		if got := <-results; got != "first<nil>" {
+			t.Errorf("loaded %s", got)
+		}
+	}
+}
+
+func TestLoadContinuesAfterFailures(t *testing.T) {
+	t.Parallel()
+	c := Open("")
+	failed := errors.New("failed")
+	if _, err := c.Load(t.Context(), "key", func() ([]byte, error) { return nil, failed }); !errors.Is(err, failed) {
+		t.Errorf("error %v, want %v", err, failed)
+	}
+	func() {
+		defer func() {
+			if p := recover(); p != "on purpose" {
+				t.Errorf("panic %v", p)
+			}
+		}()
+		_, _ = c.Load(t.Context(), "key", func() ([]byte, error) { panic("on purpose") })
+	}()
+	if data, err := load(t, c, "key", "data"); data != "data" || err != nil {
+		t.Errorf("data %q (%v)", data, err)
+	}
+}
+
+func TestLoadLimitsMemory(t *testing.T) {
+	t.Parallel()
+	c := Open("")
+	for i := range 5 {
+		if _, err := load(t, c, string(rune('a'+i)), strings.Repeat("x", maxRecentSize/3)); err != nil {
+			t.Fatal(err)
+		}
+		if c.recent.size > maxRecentSize || len(c.recent.entries) > 3 {
+			t.Errorf("%d entries with %d bytes are held", len(c.recent.entries), c.recent.size)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func TestDependenciesOfBundle(t *testing.T) {
 	c := Open(t.TempDir())
 	b := buildBundle(t, c, servers(t, "sdk1.ts"), Embedded)
 	for _, want := range []string{"@modelcontextprotocol/sdk/dist/esm/server/mcp.js", "zod/package.json", "servers/tsconfig.json"} {
-		index, _ := c.Get(indexKey(servers(t, "sdk1.ts"), Embedded))
+		index, _ := c.store.get(indexKey(servers(t, "sdk1.ts"), Embedded))
 		if !strings.Contains(string(index), want) {
 			t.Errorf("the dependencies lack %s", want)
 		}

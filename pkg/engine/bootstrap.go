@@ -31,15 +31,15 @@ func (e *Engine) startVM() (err error) {
 	}
 	v, k := e.vm, &e.bootstrap
 	k.e = e
-	door := v.newObject()
+	hostObject := v.newObject()
 	var state value
 	k.state, state = v.newSharedFloats(stateSize)
-	v.set(door, "state", state)
-	v.set(door, "sandbox", newBool(e.spec.Sandbox))
+	v.set(hostObject, "state", state)
+	v.set(hostObject, "sandbox", newBool(e.spec.Sandbox))
 	for name, f := range map[string]func([]value) (value, error){
 		"call": e.hostCall, "startAsync": e.hostStart, "load": e.hostLoad, "runMicrotasks": e.hostRunMicrotasks,
 	} {
-		v.set(door, name, v.newFunction(name, f))
+		v.set(hostObject, name, v.newFunction(name, f))
 	}
 	chunk, err := e.loadChunk("internal/bootstrap")
 	if err != nil {
@@ -48,7 +48,7 @@ func (e *Engine) startVM() (err error) {
 	module := v.newObject()
 	v.set(module, "exports", v.newObject())
 	exports, _ := v.get(module, "exports")
-	if _, err := v.call(chunk, module, exports, undefined(), door); err != nil {
+	if _, err := v.call(chunk, module, exports, undefined(), hostObject); err != nil {
 		return fmt.Errorf("run the engine's own JavaScript: %s", e.describeException(err))
 	}
 	k.exports, _ = v.get(module, "exports")
@@ -131,27 +131,20 @@ const bytecodeFormat = "3"
 // key disables the store.
 func (e *Engine) runScript(key, file string, code []byte) (value, error) {
 	native := file != bundleName
-	if key != "" {
-		key = fmt.Sprintf("engine-%s-%x-%t-%s-%s", bytecodeFormat, compileFlags, native, engineVersion(), key)
+	compile := func() ([]byte, error) { return e.vm.compile(code, file, native) }
+	var program []byte
+	var err error
+	if key == "" || e.spec.Store == nil {
+		program, err = compile()
+	} else {
+		key = fmt.Sprintf("engine-%s-%x-%t-%s-%s", bytecodeFormat, compileFlags, native, e.version, key)
+		program, err = e.spec.Store.Load(e.ctx, key, compile)
+		e.stop.check()
 	}
-	program, ok := e.storedProgram(key)
-	if !ok {
-		var err error
-		if program, err = e.vm.compile(code, file, native); err != nil {
-			return undefined(), err
-		}
-		if key != "" && e.spec.Store != nil {
-			e.spec.Store.Put(key, program)
-		}
+	if err != nil {
+		return undefined(), err
 	}
 	return e.vm.runProgram(program, code)
-}
-
-func (e *Engine) storedProgram(key string) ([]byte, bool) {
-	if key == "" || e.spec.Store == nil {
-		return nil, false
-	}
-	return e.spec.Store.Get(key)
 }
 
 // loadChunk returns the function that defines a module of the engine's own; undefined when there is no such module.

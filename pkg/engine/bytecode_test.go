@@ -28,7 +28,9 @@ func TestBytecodeKeyCoversAllInputs(t *testing.T) {
 	g := newTestEngine(t, ``, func(s *Spec) { s.Store, s.Key = again, "" })
 	g.wait()
 	v := newTestVM(t, func() {})
-	e := &Engine{spec: Spec{Store: again}, vm: v}
+	e := &Engine{spec: Spec{Store: again}, vm: v, version: engineVersion()}
+	e.ctx, e.stop = newStopState()
+	defer e.Kill()
 	before := len(again.blobs)
 	for _, file := range []string{bundleName, "a"} {
 		x, err := e.runScript("same", file, []byte("1"))

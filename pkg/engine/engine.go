@@ -16,10 +16,12 @@ import (
 	"time"
 )
 
-// Store is a cache of small blobs, such as bytecode. A miss only costs time. It must be safe for concurrent use.
+// Store caches bytecode. It must be safe for concurrent use.
 type Store interface {
-	Get(key string) ([]byte, bool)
-	Put(key string, data []byte)
+	// Load returns the data of a key, which is not modified. If there is none, it calls create, which may panic, and
+	// stores and returns the result. Of concurrent calls with the same key one calls create, and the others wait for
+	// it, until ctx is done.
+	Load(ctx context.Context, key string, create func() ([]byte, error)) ([]byte, error)
 }
 
 // Spec describes what an engine runs, and its environment.
@@ -81,7 +83,8 @@ type Engine struct {
 	positions sourcePositions
 	intl      intlVM
 
-	done chan struct{}
+	version string // see engineVersion
+	done    chan struct{}
 }
 
 // shutdownTimeout is how long the goroutines of a stopped engine may take to end.
@@ -102,7 +105,10 @@ func newEngine(spec Spec) *Engine {
 	if spec.MemoryLimit == 0 {
 		spec.MemoryLimit = DefaultMemoryLimit
 	}
-	e := &Engine{spec: spec, tasks: newTaskQueue(), started: time.Now(), done: make(chan struct{}), shutdownTimeout: shutdownTimeout}
+	e := &Engine{
+		spec: spec, tasks: newTaskQueue(), started: time.Now(), version: engineVersion(), done: make(chan struct{}),
+		shutdownTimeout: shutdownTimeout,
+	}
 	e.computeSlots = make(chan struct{}, maxComputeJobs)
 	e.syncOps, e.asyncOps = operations(spec.Sandbox)
 	e.ctx, e.stop = newStopState()

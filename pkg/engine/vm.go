@@ -197,7 +197,7 @@ func (v *vm) runProgram(program, code []byte) (value, error) {
 		return undefined(), err
 	}
 	if len(table) > 0 {
-		v.sources = functionSources{code, bytes.Clone(table)} // a clone, so that the program can be garbage-collected
+		v.sources = functionSources{code, table}
 		v.numberFunctions(f)
 	}
 	return v.result(lib.XJS_EvalFunction(v.tls, v.ctx, f))

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"io"
 	"os"
@@ -115,15 +116,16 @@ func compare(t *testing.T, want, got string) {
 // memoryStore is the engine.Store that the tests share, because compiling chunks takes longer than running them.
 type memoryStore struct{ blobs sync.Map }
 
-func (m *memoryStore) Get(key string) ([]byte, bool) {
-	blob, ok := m.blobs.Load(key)
-	if !ok {
-		return nil, false
+func (m *memoryStore) Load(_ context.Context, key string, create func() ([]byte, error)) ([]byte, error) {
+	if blob, ok := m.blobs.Load(key); ok {
+		return blob.([]byte), nil
 	}
-	return blob.([]byte), true
+	blob, err := create()
+	if err == nil {
+		m.blobs.Store(key, blob)
+	}
+	return blob, err
 }
-
-func (m *memoryStore) Put(key string, blob []byte) { m.blobs.Store(key, blob) }
 
 var chunks memoryStore
 

@@ -71,7 +71,7 @@ func BenchmarkStartServers(b *testing.B) {
 	}
 	spec := Spec{
 		Script: script, Dir: filepath.Dir(script), Code: server.Code, Key: server.Key,
-		Store: bundle.Open(b.TempDir()), Stdout: discard{io.Discard}, Stderr: discard{io.Discard},
+		Store: bundle.Open(b.TempDir()), Limiter: &Limiter{}, Stdout: discard{io.Discard}, Stderr: discard{io.Discard},
 	}
 	start := func(count int) {
 		var all sync.WaitGroup

@@ -31,6 +31,7 @@ type Spec struct {
 	Key       string        // identifies Code in the Store; empty: its bytecode is not stored
 	SourceMap func() []byte // returns the source map of Code; called when a stack is formatted; may be nil, or return nil
 	Store     Store         // caches bytecode; may be nil
+	Limiter   *Limiter      // limits how many engines start at the same time; may be nil
 
 	Args, Env []string // process.argv after the script; "NAME=value", the last value of a name counts
 	Dir       string   // the working directory

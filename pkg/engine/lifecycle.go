@@ -56,6 +56,9 @@ func (e *Engine) shutdown() {
 
 // run loads the bundle, runs the event loop until it is empty, and returns the exit code.
 func (e *Engine) run() int {
+	started := e.spec.Limiter.acquire(e.ctx)
+	defer started()
+	e.stop.check()
 	if err := e.startVM(); err != nil {
 		e.stop.now(Exit{Code: -1, Panic: err.Error()})
 	}
@@ -64,6 +67,7 @@ func (e *Engine) run() int {
 		e.exitWithError(err)
 	}
 	e.bootstrap.call("main", main)
+	started()
 	e.runLoop()
 	return e.bootstrap.exit()
 }

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/engine"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 )
@@ -68,6 +69,7 @@ type Supervisor struct {
 	state    state
 	runID    string // environment entry that everything started from here inherits
 	limits   limits
+	starting engine.Limiter // of embedded engines
 
 	mu      sync.Mutex
 	running map[*Process]bool
@@ -142,7 +144,7 @@ func (s *Supervisor) launch(ctx context.Context, plan plan) (*Process, error) {
 // before it exists, so that a later run finds it whenever this one is killed.
 func (s *Supervisor) startBackend(p *Process, pipes pipes) (err error) {
 	if p.runtime == jsruntime.Embedded {
-		p.backend = startEngine(p.plan, s.runtimes.Bundles(), pipes.theirs)
+		p.backend = startEngine(p.plan, s.runtimes.Bundles(), &s.starting, pipes.theirs)
 		return nil
 	}
 	defer pipes.closeTheirs()

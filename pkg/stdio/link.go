@@ -6,6 +6,7 @@
 package stdio
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -36,7 +37,17 @@ type Spec struct {
 	// StderrLine is called with each line of stderr, without its newline and without secrets, from one goroutine that reads no
 	// further until it returns. A line over 4 KiB comes in pieces. May be nil.
 	StderrLine func(line string)
+
+	limits limits // those that are 0 are the default ones
 }
+
+// limits are the sizes that nobody configures, in bytes. Tests shorten them.
+type limits struct {
+	line int   // of a line on stdout: maxLine
+	log  int64 // of the log file: maxLog
+}
+
+func (l limits) orDefault() limits { return limits{cmp.Or(l.line, maxLine), cmp.Or(l.log, maxLog)} }
 
 // Link is a running server and the connection to it. Its methods may be called from any goroutine. Stop ends both.
 type Link struct {
@@ -117,7 +128,7 @@ func (l *Link) readStdout(ctx context.Context, stdout io.Reader) {
 	defer stray.Close()
 	defer close(l.messages)
 	f := framer{
-		maxLine: maxLine,
+		maxLine: l.spec.limits.orDefault().line,
 		message: func(msg jsonrpc.Message) {
 			if !l.sentMessage() {
 				close(l.firstMessage)

@@ -18,6 +18,7 @@ const (
 // what cannot be written to the file is reported once.
 type outputLog struct {
 	path      string // "" for no file
+	max       int64  // size of the file
 	logStdout bool
 	notify    func(level, message, hint string)
 	failed    func(err error)
@@ -41,7 +42,9 @@ const (
 )
 
 func newOutputLog(spec Spec) *outputLog {
-	return &outputLog{path: spec.LogPath, logStdout: spec.LogStdout, notify: spec.Log, failed: spec.LogFailed, sources: 2}
+	return &outputLog{
+		path: spec.LogPath, max: spec.limits.orDefault().log, logStdout: spec.LogStdout, notify: spec.Log, failed: spec.LogFailed, sources: 2,
+	}
 }
 
 // writer returns a writer for what comes from a source; it always succeeds. It is used by one goroutine.
@@ -117,7 +120,7 @@ func (l *outputLog) append(p []byte) {
 	}
 	var err error
 	if l.file == nil {
-		l.file, err = openLogFile(l.path, maxLog)
+		l.file, err = openLogFile(l.path, l.max)
 	}
 	if err == nil {
 		err = l.file.write(p)

@@ -69,17 +69,20 @@ func TestServerWithoutStrayTextCausesNoWarningAndNoLog(t *testing.T) {
 
 func TestStderrIsReadWhateverItsVolumeAndLineLength(t *testing.T) {
 	t.Parallel()
+	const maxLog = 128 << 10
 	for _, c := range []struct {
 		name, shape string
 		bytes       int
-	}{{"a hundred megabytes", "lines", 100 << 20}, {"ten megabytes without a newline", "bytes", 10 << 20}} {
+	}{{"many times the limit of the log", "lines", 100 * maxLog}, {"without a newline", "bytes", 10 * maxLog}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, "floods stderr", c.shape, fmt.Sprint(c.bytes))
+			spec := roleSpec(t, "floods stderr", c.shape, fmt.Sprint(c.bytes))
+			spec.limits.log = maxLog
+			s := startSpec(t, spec)
 			s.call("hello", "{}")
 			s.mustStop()
 			info, err := os.Stat(s.log)
-			if err != nil || info.Size() < int64(min(c.bytes, maxLog/2)) || info.Size() > maxLog {
+			if err != nil || info.Size() < maxLog/2 || info.Size() > maxLog {
 				t.Errorf("the log has %v, %v", info, err)
 			}
 			end := s.Stderr()
@@ -100,9 +103,20 @@ func TestLargeResultArrivesWhole(t *testing.T) {
 	}
 }
 
-func TestAnswerOver64MiBFailsOnlyItsCall(t *testing.T) {
+// TestDefaultLimits: a line may have 64 MiB (specification, section 5), and a log 16 MiB.
+func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
-	s := start(t, "big")
+	if got := (limits{}).orDefault(); got != (limits{line: 64 << 20, log: 16 << 20}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnswerOverTheLimitFailsOnlyItsCall(t *testing.T) {
+	t.Parallel()
+	const maxLine = 1 << 20
+	spec := roleSpec(t, "big")
+	spec.limits.line = maxLine
+	s := startSpec(t, spec)
 	const frame = len(`{"result":"","jsonrpc":"2.0","id":1}`)
 	if got := len(s.call("big", fmt.Sprint(maxLine-frame)).Result); got != maxLine-frame+2 {
 		t.Errorf("at the limit: %d bytes", got)
@@ -114,7 +128,7 @@ func TestAnswerOver64MiBFailsOnlyItsCall(t *testing.T) {
 		t.Errorf("afterwards: %s", got)
 	}
 	s.mustStop()
-	if log := s.logged(); !strings.HasPrefix(log, "[stdout] (a line of 67108865 bytes, over the limit of 67108864, was dropped) {\"result\":\"0123") {
+	if log := s.logged(); !strings.HasPrefix(log, "[stdout] (a line of 1048577 bytes, over the limit of 1048576, was dropped) {\"result\":\"0123") {
 		t.Errorf("the log says %.300q", log)
 	}
 }

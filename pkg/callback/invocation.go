@@ -24,12 +24,10 @@ type invocation struct {
 // invalid, cancels the callbacks that run for it and waits for them; it may be called again, but not from Dispatch.
 func (s *Server) Register(ctx context.Context, inv Invocation) (id string, unregister func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	limit := cmp.Or(inv.Limit, DefaultLimit)
-	timedOut := fault.New(fault.CallTimeout, "",
-		"no response within %s, the limit of a callback (`callbackTimeout` of entry %q changes it)", limit, inv.Entry)
+	inv.Limit = cmp.Or(inv.Limit, DefaultLimit)
 	i := &invocation{session: cmp.Or(inv.Session, s.id), cancel: cancel}
 	i.run = func(client context.Context, r Request, done func()) Response {
-		return s.dispatch(ctx, client, limit, timedOut, done, func(ctx context.Context) Response { return inv.Dispatch(ctx, r) })
+		return s.dispatch(ctx, client, inv, r, done)
 	}
 	id = tool.NewCapability()
 	key := sha256.Sum256([]byte(id))
@@ -40,7 +38,7 @@ func (s *Server) Register(ctx context.Context, inv Invocation) (id string, unreg
 		s.mu.Lock()
 		delete(s.invocations, key)
 		s.mu.Unlock()
-		cancel(cancelled("the call that the callback belongs to has ended"))
+		cancel(errCallEnded)
 		i.running.Wait()
 	}
 }
@@ -90,11 +88,9 @@ func (s *Server) find(m message) (i *invocation, problem string) {
 	return i, ""
 }
 
-// dispatch makes a call in ctx and calls done when it has returned. When it is cancelled, dispatch waits limits.cancel for its
-// error and then returns one in its place.
-func (s *Server) dispatch(
-	ctx, client context.Context, limit time.Duration, timedOut error, done func(), call func(context.Context) Response,
-) Response {
+// dispatch makes the call of inv in ctx and calls done when it has returned. When it is cancelled, dispatch waits
+// limits.cancel for its error and then returns one in its place.
+func (s *Server) dispatch(ctx, client context.Context, inv Invocation, r Request, done func()) Response {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	responses := make(chan Response, 1)
@@ -107,15 +103,16 @@ func (s *Server) dispatch(
 			}
 			responses <- response
 		}()
-		response = call(ctx)
+		response = inv.Dispatch(ctx, r)
 	}()
-	timer := time.NewTimer(limit)
+	timer := time.NewTimer(inv.Limit)
 	defer timer.Stop()
 	select {
 	case response := <-responses:
 		return response
 	case <-timer.C:
-		cancel(timedOut)
+		cancel(fault.New(fault.CallTimeout, "",
+			"no response within %s, the limit of a callback (`callbackTimeout` of entry %q changes it)", inv.Limit, inv.Entry))
 	case <-client.Done():
 		cancel(cancelled("the client closed its connection"))
 	case <-ctx.Done():
@@ -128,5 +125,7 @@ func (s *Server) dispatch(
 		return Response{Error: context.Cause(ctx).Error()}
 	}
 }
+
+var errCallEnded = cancelled("the call that the callback belongs to has ended")
 
 func cancelled(why string) error { return fault.New(fault.Cancelled, "", "%s", why) }

@@ -199,6 +199,9 @@ func (c *Console) callFinished(r event.Record, e event.CallFinished) {
 	if depth(e.Call) == 0 {
 		c.setCall(r, "")
 	}
+	if !c.opts.Verbose {
+		return // without formatting what is not shown
+	}
 	symbol, text := c.p.good(c.p.passed), e.Text
 	if !e.OK {
 		symbol, text = c.p.bad(c.p.failed), e.Error

@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -247,15 +248,32 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 	return callEnd{result: result, err: err}
 }
 
-// toolContext returns what a server learns of the session with each call. Secrets are redacted from memory, also where a
-// tool put them there.
+// toolMemory is the memory as tools receive it. It is the same map until memory changes, so that servers encode it once.
+type toolMemory struct {
+	mu      sync.Mutex
+	values  map[string]any // nil before the first call
+	version int            // of trail.Values
+}
+
+// current returns the memory without secrets, also where a tool put them there.
+func (m *toolMemory) current(values *trail.Values, redactor *redact.Redactor) map[string]any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	version := values.Version() // before the values, which may change meanwhile
+	if m.values == nil || m.version != version {
+		m.values, _ = redactor.Value(values.Snapshot()).(map[string]any)
+		m.version = version
+	}
+	return m.values
+}
+
+// toolContext returns what a server learns of the session with each call.
 func (s *Session) toolContext(t *discover.Tool) tool.Context {
 	width, height := s.Size()
-	memory, _ := s.opts.Redactor.Value(s.opts.Values.Snapshot()).(map[string]any)
 	sc := s.opts.Scope
 	c := tool.Context{
 		SessionID: s.opts.ID,
-		Memory:    memory,
+		Memory:    s.memory.current(s.opts.Values, s.opts.Redactor),
 		Device: tool.Device{
 			ID: s.opts.Device.id(), Name: s.opts.Device.Name, Platform: string(sc.Driver.Platform), Driver: sc.Driver.Key,
 			Width: width, Height: height,

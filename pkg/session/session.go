@@ -113,6 +113,7 @@ type Session struct {
 	needed    bool             // Options.Tools names a command of the device
 	step      atomic.Int32     // the running step, from 1; 0 outside of one
 
+	memory   toolMemory
 	calls    level
 	graph    server.CallGraph      // of the calls to its servers
 	recorded []trail.StepRecording // of the steps that were started

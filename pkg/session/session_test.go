@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -322,6 +323,31 @@ func TestToolsLearnNameAndIDOfTheDevice(t *testing.T) {
 				t.Errorf("environment (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestToolsReceiveOneMapOfMemoryUntilItChanges(t *testing.T) {
+	t.Parallel()
+	o := options(t, &fakes{})
+	o.Values = trail.NewValues(trail.Sources{Memory: map[string]string{"who": "Ada"}})
+	var received []map[string]any
+	o.Builtins = []discover.Source{{
+		Source: tool.Source{Kind: tool.FromBuiltin, Name: "test"}, Tools: []tool.Advertised{{Name: "look"}},
+		Caller: callerFunc(func(c tool.Call) { received = append(received, c.Context.Memory) }),
+	}}
+	s := open(t, o)
+	for _, saveAs := range []string{"", "seen", ""} {
+		if done := s.Call(t.Context(), trail.Call{Tool: "look", SaveAs: saveAs}); !done.OK() {
+			t.Fatal(done.Reason)
+		}
+	}
+	before := map[string]any{"who": "Ada"}
+	want := []map[string]any{before, before, {"who": "Ada", "seen": ""}}
+	if diff := cmp.Diff(want, received); diff != "" {
+		t.Fatalf("memory (-want +got):\n%s", diff)
+	}
+	if address := func(i int) uintptr { return reflect.ValueOf(received[i]).Pointer() }; address(0) != address(1) {
+		t.Error("unchanged memory is copied for the second call")
 	}
 }
 

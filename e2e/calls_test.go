@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"encoding/json"
@@ -122,7 +122,7 @@ func TestAListThatRepeatsItsCursorIsReadOnceWithAWarning(t *testing.T) {
 	}
 	err := json.Unmarshal([]byte(r.stdout), &v)
 	v.Tools = slices.DeleteFunc(v.Tools, func(t struct{ Source struct{ Kind string } }) bool { return t.Source.Kind != "server" })
-	if err != nil || len(v.Tools) != len(fakeTools) || len(v.Warnings) != 1 {
-		t.Errorf("%v: %d tools, want %d; warnings %q", err, len(v.Tools), len(fakeTools), v.Warnings)
+	if err != nil || len(v.Tools) != fakeTools || len(v.Warnings) != 1 {
+		t.Errorf("%v: %d tools, want %d; warnings %q", err, len(v.Tools), fakeTools, v.Warnings)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"encoding/json"
@@ -96,7 +96,7 @@ func TestArgumentsAreReportedAtTheirPosition(t *testing.T) {
 func TestToolsOfServersAreRenamedAndExcluded(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
-		"trailblaze.yaml": okProject + "  - name: second\n    command: \"{{self}}\"\n    env: { TRAILBLAZE_TEST_SERVER: ok }\n" +
+		"trailblaze.yaml": okProject + "  - name: second\n    command: \"{{fake}}\"\n    env: { FAKE_SERVER: ok }\n" +
 			"    rename: { echo: second_echo }\n    exclude: [\"[!e]*\", \"e[!c]*\"]\n",
 		"trails/a.trail.yaml": webTrail("echo: { text: one }", "second_echo: { text: two }"),
 	})
@@ -118,8 +118,8 @@ func TestOnlyRecordedPlatformChoosesDriver(t *testing.T) {
 func TestSecretsOfServerEnvironmentAreMasked(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
-		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{self}}\"\n" +
-			"    env: { TRAILBLAZE_TEST_SERVER: ok, X: \"${SHOP_TOKEN}\" }\n",
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{fake}}\"\n" +
+			"    env: { FAKE_SERVER: ok, X: \"${SHOP_TOKEN}\" }\n",
 		"trails/a.trail.yaml": webTrail("echo: { text: s3same }"),
 	})
 	p.env = append(p.env, "SHOP_TOKEN=s3same")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"encoding/json"
@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
 // teamConfig is a project file with the server whose tools delegate and ask.
@@ -305,8 +306,8 @@ func TestDelegatesTakeTokensAndSecretsLikeRecordedCalls(t *testing.T) {
 	))
 	r := p.run("run", "--json", "--secret", "TOKEN="+secret)
 	r.want(t, 0)
-	noForm(t, "stdout", r.stdout, forms(secret))
-	noFormBelow(t, filepath.Join(p.dir, "logs"), forms(secret))
+	noForm(t, "stdout", r.stdout, encodings.Of(secret))
+	noFormBelow(t, filepath.Join(p.dir, "logs"), encodings.Of(secret))
 	answers := r.answered(t)
 	same(t, "answers", map[string]string{
 		"1.1": "hi Ann, b", "1.2": `[{"items":["a","b"]},{"deep":"Ann {{x}} Ann"}]`, "1.3": "{{TOKEN}}", "1": "{{TOKEN}}", "2": "Ann {{x}} Ann",

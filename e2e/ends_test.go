@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"bufio"
@@ -347,7 +347,7 @@ func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
 			if len(spawntest.Survivors(p.marker)) == 0 {
 				t.Fatal("nothing survived the SIGKILL, so the test shows nothing")
 			}
-			p.write("trailblaze.yaml", strings.ReplaceAll(fakeConfig("ok"), "{{self}}", os.Args[0])) // leaves nothing running
+			p.write("trailblaze.yaml", strings.ReplaceAll(fakeConfig("ok"), "{{fake}}", fake)) // leaves nothing running
 			switch tc.next {
 			case "run":
 				p.run("run", "trails/none").want(t, 0, "killed a process that an earlier run left running: "+tc.killed)

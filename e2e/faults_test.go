@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"os"
@@ -16,10 +16,10 @@ import (
 func faultyProject(t *testing.T, behaviour string, call string, extra ...string) *project {
 	return newProject(t, map[string]string{
 		"trailblaze.yaml": "target: good\nplatform: web\n",
-		"trailblaze-config/targets/bad.yaml": "id: bad\nmcp_servers:\n  - name: fake\n    command: \"{{self}}\"\n" + strings.Join(extra, "") +
-			"    env: { TRAILBLAZE_TEST_SERVER: \"" + behaviour + "\" }\nplatforms:\n  web: {}\n",
-		"trailblaze-config/targets/good.yaml": "id: good\nmcp_servers:\n  - name: fine\n    command: \"{{self}}\"\n" +
-			"    env: { TRAILBLAZE_TEST_SERVER: ok }\nplatforms:\n  web: {}\n",
+		"trailblaze-config/targets/bad.yaml": "id: bad\nmcp_servers:\n  - name: fake\n    command: \"{{fake}}\"\n" + strings.Join(extra, "") +
+			"    env: { FAKE_SERVER: \"" + behaviour + "\" }\nplatforms:\n  web: {}\n",
+		"trailblaze-config/targets/good.yaml": "id: good\nmcp_servers:\n  - name: fine\n    command: \"{{fake}}\"\n" +
+			"    env: { FAKE_SERVER: ok }\nplatforms:\n  web: {}\n",
 		"trails/1-bad.trail.yaml":  "config: { target: bad }\n" + webTrail("echo: { text: before }", call, "echo: { text: after }"),
 		"trails/2-good.trail.yaml": webTrail("echo: { text: fine }"),
 	})
@@ -136,8 +136,8 @@ func TestAServerThatExitsWhileAnotherWorksEndsTheSessionAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n" +
-			"  - { name: fake, command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: \"prefix,after:slow,after:exit3\" } }\n" +
-			"  - { name: other, command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: ok } }\n",
+			"  - { name: fake, command: \"{{fake}}\", env: { FAKE_SERVER: \"prefix,after:slow,after:exit3\" } }\n" +
+			"  - { name: other, command: \"{{fake}}\", env: { FAKE_SERVER: ok } }\n",
 		"trails/a.trail.yaml": webTrail("my_exitAfter: {}", "sleep: { ms: 60000 }"),
 	})
 	p.run("run", "--timeout", "50s").want(t, 2, `"fake"`, "code 3")
@@ -158,19 +158,18 @@ func TestTwoServersThatFailAreBothReported(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n" +
-			"  - { name: first, command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: \"initialize:exit3\" } }\n" +
-			"  - { name: second, command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: \"list:exit0\" } }\n" +
-			"  - { name: third, command: no-such-program }\n",
+			"  - { name: first, command: \"{{fake}}\", env: { FAKE_SERVER: \"initialize:exit3\" } }\n" +
+			"  - { name: second, command: \"{{fake}}\", env: { FAKE_SERVER: \"list:exit0\" } }\n",
 		"trails/a.trail.yaml": webTrail("echo: {}"),
 	})
-	p.run("run").want(t, 2, `"first"`, "code 3", `"second"`, "code 0", `"third"`, "no-such-program")
+	p.run("run").want(t, 2, `"first"`, "code 3", `"second"`, "code 0")
 	spawntest.NoSurvivors(t, p.marker)
 }
 
 func TestCollidingNamesAreReportedTogetherAndEverythingIsShutDown(t *testing.T) {
 	t.Parallel()
 	entry := func(name string) string {
-		return "  - { name: " + name + ", command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: ok } }\n"
+		return "  - { name: " + name + ", command: \"{{fake}}\", env: { FAKE_SERVER: ok } }\n"
 	}
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     "target: app\nplatform: web\nmcpServers:\n" + entry("one") + entry("two"),

@@ -1,11 +1,12 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -22,21 +23,40 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// The test binary plays three parts: the tests, the whole program (so that signals reach a real process, under the race
-// detector), and a tool server that misbehaves on demand.
+// fake is the path of the server in testdata/fakeserver, which misbehaves on demand. TestMain builds it without the race
+// detector, so that it starts at once.
+var fake string
+
+// The test binary is also the whole program, as a process that signals reach, when E2E_MAIN is set.
 func TestMain(m *testing.M) {
-	switch {
-	case os.Getenv("TRAILBLAZE_TEST_SERVER") != "":
-		fakeServer(os.Getenv("TRAILBLAZE_TEST_SERVER"))
-		os.Exit(0)
-	case os.Getenv("TRAILBLAZE_TEST_MAIN") != "":
-		os.Unsetenv("TRAILBLAZE_TEST_MAIN")
+	if os.Getenv("E2E_MAIN") != "" {
+		os.Unsetenv("E2E_MAIN")
 		os.Exit(cmd.Main(cmd.NewSystem("test")))
 	}
-	if signal.Ignored(syscall.SIGHUP) { // under nohup, and so would be by what the tests start; what is caught is not
+	if signal.Ignored(syscall.SIGHUP) { // under nohup, and then also by what the tests start; a handled signal is not
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
-	goleak.VerifyTestMain(m)
+	dir, err := os.MkdirTemp("", "e2e-")
+	if err == nil {
+		fake = filepath.Join(dir, "fakeserver")
+		err = buildFake()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
+}
+
+func buildFake() error {
+	out, err := exec.Command("go", "build", "-o", fake, "../testdata/fakeserver").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build the fake server: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // project is a folder with a project in it.
@@ -47,16 +67,12 @@ type project struct {
 	marker string // in the environment of everything that the project starts
 }
 
-// newProject writes files; a server entry that names {{self}} starts this test binary as a fake server.
+// newProject writes files. {{fake}} in them is the path of the fake server.
 func newProject(t *testing.T, files map[string]string) *project {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &project{t: t, dir: t.TempDir(), marker: spawntest.Marker()}
 	for name, text := range files {
-		p.write(name, strings.ReplaceAll(text, "{{self}}", self))
+		p.write(name, strings.ReplaceAll(text, "{{fake}}", fake))
 	}
 	p.env = append(os.Environ(), "TRAILBLAZE_CACHE_DIR="+filepath.Join(t.TempDir(), "cache"), p.marker, "GORACE=atexit_sleep_ms=0", "CI=", "NO_COLOR=1")
 	return p
@@ -124,7 +140,7 @@ func (p *project) command(args ...string) *exec.Cmd {
 	}
 	c := exec.Command(self, args...)
 	c.Dir = p.dir
-	c.Env = append(append([]string{}, p.env...), "TRAILBLAZE_TEST_MAIN=1")
+	c.Env = append(append([]string{}, p.env...), "E2E_MAIN=1")
 	c.WaitDelay = 30 * time.Second
 	return c
 }
@@ -161,6 +177,13 @@ func (r result) events(t *testing.T) []map[string]any {
 	return out
 }
 
+// await waits for something that is sure to happen.
+func await(happened func() bool) {
+	for deadline := time.Now().Add(time.Minute); !happened() && time.Now().Before(deadline); {
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
 // ofType returns the events of one type.
 func ofType(events []map[string]any, kind string) []map[string]any {
 	var out []map[string]any
@@ -174,7 +197,7 @@ func ofType(events []map[string]any, kind string) []map[string]any {
 
 // fakeEntry is a server entry, in one line, of a fake server with a behaviour.
 func fakeEntry(name, behaviour string) string {
-	return "  - { name: " + name + ", command: \"{{self}}\", env: { TRAILBLAZE_TEST_SERVER: \"" + behaviour + "\" } }\n"
+	return "  - { name: " + name + ", command: \"{{fake}}\", env: { FAKE_SERVER: \"" + behaviour + "\" } }\n"
 }
 
 // contextEnv is the environment of the fake server whose tool "context" was called.
@@ -200,10 +223,13 @@ func (r result) contextEnv(t *testing.T) map[string]string {
 	return nil
 }
 
+// fakeTools is the number of tools of the fake server.
+const fakeTools = 15
+
 // fakeConfig is a project file with one fake server of a behaviour.
 func fakeConfig(behaviour string) string {
-	return "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{self}}\"\n" +
-		"    env: { TRAILBLAZE_TEST_SERVER: " + behaviour + " }\n"
+	return "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{fake}}\"\n" +
+		"    env: { FAKE_SERVER: " + behaviour + " }\n"
 }
 
 // webTrail is a trail with the given calls, one step each.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"bytes"
@@ -325,7 +325,7 @@ func TestMergingWhatIsNoResultIsMisuse(t *testing.T) {
 	p.write("empty/file", "")
 	p.run("report", "merge").want(t, 3, "logs")
 	p.run("report", "merge", "nowhere", "empty", "trails/0.trail.yaml", "--html", "out").want(t, 3,
-		"nowhere", "there is no results-*-of-*.ndjson in empty", "trails/0.trail.yaml has no events", "`run --json` prints")
+		"nowhere", "there is no results-*-of-*.ndjson in empty", "trails/0.trail.yaml has no events", "the output of `run --json`")
 	if _, err := os.Stat(filepath.Join(p.dir, "out")); err == nil {
 		t.Error("a page is there all the same")
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/creack/pty"
 )
 
-const noisyProject = "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{self}}\"\n    env: { TRAILBLAZE_TEST_SERVER: noisy }\n"
+const noisyProject = "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{fake}}\"\n    env: { FAKE_SERVER: noisy }\n"
 
 func TestStdoutIsPureUnderNoisyServers(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"encoding/json"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
 // session is the folder of the newest session.
@@ -199,7 +200,7 @@ func TestARecordingIsATrailThatDoesTheSame(t *testing.T) {
 func TestNoSecretIsInARecording(t *testing.T) {
 	t.Parallel()
 	const braces = "pa{{ss"
-	forms := forms(secret)
+	forms := encodings.Of(secret)
 	var calls strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(forms)) {
 		quoted, _ := json.Marshal("a " + forms[name] + " z")
@@ -424,7 +425,7 @@ func TestRecordRefusesBeforeAnyServerStarts(t *testing.T) {
 		"a file that is no YAML":  {"old.trail.yaml", "trail: [\n", nil, "old.trail.yaml:1:8"},
 		"a file with a mistake":   {"old.trail.yaml", webTrail("echo: { text: '{{' }"), nil, "old.trail.yaml:5"},
 		"a value nobody can name": {"new.trail.yaml", "", []string{"--memory", "1x=y"}, `--memory: \"1x\" is not a valid name`},
-		"a folder":                {"trails", "", nil, "is a directory"},
+		"a folder":                {"trails", "", nil, "not a regular file"},
 		"a folder that is a file": {"trailblaze.yaml/new.trail.yaml", "", nil, "not a directory"},
 		"a place for nobody":      {"/proc/self/nowhere/new.trail.yaml", "", nil, "choose a --record file that can be read and written"},
 	} {

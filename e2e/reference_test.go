@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"cmp"
@@ -154,14 +154,14 @@ func sourceVariables(t *testing.T) []string {
 		}
 		return true
 	}
-	for _, root := range []string{".", "../pkg"} {
+	for _, root := range []string{"../cmd", "../pkg"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
 			case d.IsDir() && slices.Contains([]string{"node_modules", "testdata", "spawntest"}, d.Name()):
 				return filepath.SkipDir
-			case d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || path == "help.go":
+			case d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || path == "../cmd/help.go":
 				return nil
 			}
 			file, err := parser.ParseFile(gotoken.NewFileSet(), path, nil, parser.SkipObjectResolution)

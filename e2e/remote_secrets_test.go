@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
 // gossip is a server that tells in every place what it was sent. As long as it works, that is; otherwise its refusals do.
@@ -56,7 +57,7 @@ func gossip(works bool) http.HandlerFunc {
 
 func TestWhatVariablesPutIntoAURLIsNowhere(t *testing.T) {
 	t.Parallel()
-	canaries := map[string]string{"KEY": "can4ry-key", "USER_TOKEN": "can4ry user", "PASS": "can4ry/pass", "SHORT": "q7Z", "WORDS": "open can4ry sesame"}
+	canaries := map[string]string{"KEY": "can4ry-key", "USER_TOKEN": "can4ry user", "PASS": "can4ry/pass", "SHORT": "q7Zx", "WORDS": "open can4ry sesame"}
 	for name, entry := range map[string]string{
 		"path":     "url: 'http://HOST/s/${KEY}/mcp'",
 		"user":     "url: 'http://can4ry%20user@HOST/mcp'",
@@ -78,7 +79,7 @@ func TestWhatVariablesPutIntoAURLIsNowhere(t *testing.T) {
 				for name, value := range canaries {
 					p.env = append(p.env, name+"="+value)
 				}
-				p.env = append(p.env, "WHOLE=http://"+host+"/s/can4ry-key/mcp?k=q7Z")
+				p.env = append(p.env, "WHOLE=http://"+host+"/s/can4ry-key/mcp?k=q7Zx")
 				for _, args := range [][]string{
 					{"check"},
 					{"check", "--json"},
@@ -95,8 +96,8 @@ func TestWhatVariablesPutIntoAURLIsNowhere(t *testing.T) {
 				} {
 					r := p.run(args...)
 					for _, canary := range canaries {
-						noForm(t, fmt.Sprintf("%q stdout", args), r.stdout, forms(canary))
-						noForm(t, fmt.Sprintf("%q stderr", args), r.stderr, forms(canary))
+						noForm(t, fmt.Sprintf("%q stdout", args), r.stdout, encodings.Of(canary))
+						noForm(t, fmt.Sprintf("%q stderr", args), r.stderr, encodings.Of(canary))
 					}
 					if args[0] == "tool" && !strings.Contains(r.stdout+r.stderr, "{{") {
 						t.Errorf("nothing was hidden:\n%s%s", r.stdout, r.stderr)
@@ -104,7 +105,7 @@ func TestWhatVariablesPutIntoAURLIsNowhere(t *testing.T) {
 				}
 				for _, canary := range canaries {
 					for _, where := range []string{"logs", "out.xml", "page"} {
-						noFormBelow(t, filepath.Join(p.dir, where), forms(canary))
+						noFormBelow(t, filepath.Join(p.dir, where), encodings.Of(canary))
 					}
 				}
 			})

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"bufio"
@@ -21,6 +21,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/cmd"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
 // elsewhere is a server that somebody else runs.
@@ -176,7 +177,7 @@ func TestWhatGoesIntoAHeaderIsNowhere(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)
 	var calls []string
-	for _, form := range forms(token) {
+	for _, form := range encodings.Of(token) {
 		calls = append(calls, fmt.Sprintf("echo: { text: %q }", form))
 	}
 	for name, more := range map[string][]string{"passed": nil, "failed": {"fail: {}"}, "lost": {"die: {}"}} {
@@ -196,15 +197,15 @@ func TestWhatGoesIntoAHeaderIsNowhere(t *testing.T) {
 				{"run", "--json", "--junit", "out.xml"},
 			} {
 				r := p.run(args...)
-				noForm(t, args[0]+" stdout", r.stdout, forms(token))
-				noForm(t, args[0]+" stderr", r.stderr, forms(token))
+				noForm(t, args[0]+" stdout", r.stdout, encodings.Of(token))
+				noForm(t, args[0]+" stderr", r.stderr, encodings.Of(token))
 				shows := args[0] == "tool" || args[0] == "run" && name != "lost" // of a run before, the server is gone
 				if shows && !strings.Contains(r.stdout+r.stderr, "{{TEAM_TOKEN}}") {
 					t.Errorf("%q: the placeholder is missing:\n%s%s", args, r.stdout, r.stderr)
 				}
 			}
 			for _, where := range []string{"logs", "out.xml", "page"} {
-				noFormBelow(t, filepath.Join(p.dir, where), forms(token))
+				noFormBelow(t, filepath.Join(p.dir, where), encodings.Of(token))
 			}
 		})
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const okProject = "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{self}}\"\n    env: { TRAILBLAZE_TEST_SERVER: ok }\n"
+const okProject = "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{fake}}\"\n    env: { FAKE_SERVER: ok }\n"
 
 func outcomes(t *testing.T, r result) map[string]string {
 	t.Helper()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
 	"fmt"
@@ -122,7 +122,7 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 			t.Errorf("%s: exit %d, stderr lacks %q:\n%s", tc.args, r.code, tc.want, r.stderr)
 		}
 	}
-	p.write("trailblaze.yaml", strings.ReplaceAll(okProject, "{{self}}", "x"))
+	p.write("trailblaze.yaml", strings.ReplaceAll(okProject, "{{fake}}", "x"))
 	p.run("run", "--all-devices").want(t, 3, "the project has no devices", "--device web:a,web:b")
 }
 

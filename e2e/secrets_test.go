@@ -1,35 +1,25 @@
 //go:build unix
 
-package cmd_test
+package e2e_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
 // secret has what every encoding changes.
 const secret = `s3cr"et/+ä&x=1`
 
-// forms are the ways to write a secret in which nobody may see it.
-func forms(secret string) map[string]string {
-	escaped, _ := json.Marshal(secret)
-	return map[string]string{
-		"plain": secret, "JSON-escaped": strings.Trim(string(escaped), `"`), "URL-encoded": url.QueryEscape(secret),
-		"path-encoded": url.PathEscape(secret), "base64": base64.StdEncoding.EncodeToString([]byte(secret)),
-		"base64url": base64.RawURLEncoding.EncodeToString([]byte(secret)),
-	}
-}
-
 func TestASecretIsNowhereInAnyOfItsForms(t *testing.T) {
 	t.Parallel()
-	forms := forms(secret)
+	forms := encodings.Of(secret)
 	var leaks strings.Builder
 	for _, form := range forms {
 		quoted, _ := json.Marshal(form)
@@ -100,12 +90,12 @@ func TestWhatAServerWritesIsRedactedInItsLogAndInErrors(t *testing.T) {
 			})
 			r := p.run("run", format, "--secret", "TOKEN="+secret)
 			r.want(t, 2, "code 3", "the end of its stderr", "base64url: <{{TOKEN}}>", "about to exit3 in call")
-			noForm(t, "stdout", r.stdout, forms(secret))
-			noForm(t, "stderr", r.stderr, forms(secret))
-			noFormBelow(t, filepath.Join(p.dir, "logs"), forms(secret))
+			noForm(t, "stdout", r.stdout, encodings.Of(secret))
+			noForm(t, "stderr", r.stderr, encodings.Of(secret))
+			noFormBelow(t, filepath.Join(p.dir, "logs"), encodings.Of(secret))
 			log := p.serverLog("fake")
 			// One stream may break into a line of the other, but not into a placeholder.
-			if n, want := strings.Count(log, "{{TOKEN}}"), 2*len(forms(secret)); n != want {
+			if n, want := strings.Count(log, "{{TOKEN}}"), 2*len(encodings.Of(secret)); n != want {
 				t.Errorf("the log has %d placeholders, want %d, for each form one from stderr and one from stdout:\n%s", n, want, log)
 			}
 		})
@@ -174,8 +164,8 @@ func TestErrorsThatAreNoEventsShowNoSecret(t *testing.T) {
 			human.want(t, tc.code, tc.want, "{{TOKEN}}")
 			machine.want(t, tc.code, tc.want)
 			for _, r := range []result{human, machine} {
-				noForm(t, "stdout", r.stdout, forms(secret))
-				noForm(t, "stderr", r.stderr, forms(secret))
+				noForm(t, "stdout", r.stdout, encodings.Of(secret))
+				noForm(t, "stderr", r.stderr, encodings.Of(secret))
 			}
 		})
 	}
@@ -205,8 +195,8 @@ func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
 			human.want(t, 3, tc.want)
 			machine.want(t, 3)
 			for _, r := range []result{human, machine} {
-				noForm(t, "stdout", r.stdout, forms(secret))
-				noForm(t, "stderr", r.stderr, forms(secret))
+				noForm(t, "stdout", r.stdout, encodings.Of(secret))
+				noForm(t, "stderr", r.stderr, encodings.Of(secret))
 			}
 		})
 	}
@@ -223,13 +213,13 @@ func TestNoFolderIsNamedAfterASecret(t *testing.T) {
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/hunter2.trail.yaml": webTrail("fail: {}", "context: {}")})
 	r := p.run("run", "--json", "--secret", "TOKEN=hunter2", "--junit", "out.xml")
 	r.want(t, 1)
-	noForm(t, "stdout", r.stdout, forms("hunter2"))
+	noForm(t, "stdout", r.stdout, encodings.Of("hunter2"))
 	sessions, err := filepath.Glob(filepath.Join(p.dir, "logs", "*_*"))
 	if err != nil || len(sessions) != 1 || strings.Contains(sessions[0], "hunter2") {
 		t.Errorf("%v: sessions %q", err, sessions)
 	}
-	noFormBelow(t, sessions[0], forms("hunter2"))
-	noFormBelow(t, filepath.Join(p.dir, "out.xml"), forms("hunter2"))
+	noFormBelow(t, sessions[0], encodings.Of("hunter2"))
+	noFormBelow(t, filepath.Join(p.dir, "out.xml"), encodings.Of("hunter2"))
 }
 
 func TestSecretsAreInNeitherEnvelope(t *testing.T) {

@@ -1,6 +1,7 @@
 //go:build unix
 
-package cmd_test
+// Command fakeserver is an MCP server that misbehaves on demand.
+package main
 
 import (
 	"bufio"
@@ -16,13 +17,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
-// fakeServer is a hand-written MCP server on stdin and stdout. Its behaviour is a comma-separated list of words, each a phase
+// main serves MCP on stdin and stdout. The variable FAKE_SERVER is a comma-separated list of words, each a phase
 // and what goes wrong there, such as "call:exit3" or "list:hang"; words without a phase hold for its whole life. The file
 // reached-<phase> in its working directory, the project, says that it is about to misbehave.
-func fakeServer(behaviour string) {
-	f := &fake{words: strings.Split(behaviour, ","), in: bufio.NewReaderSize(os.Stdin, 1<<20)}
+func main() {
+	f := &fake{words: strings.Split(os.Getenv("FAKE_SERVER"), ","), in: bufio.NewReaderSize(os.Stdin, 1<<20)}
 	if f.has("ignore-term") {
 		f.ignoreTerm()
 	}
@@ -284,7 +287,7 @@ func (f *fake) call(r request) {
 // leak writes every form of a text to stderr and, as noise, to stdout, a few bytes at a time.
 func leak(secret string) {
 	var all strings.Builder
-	for name, form := range forms(secret) {
+	for name, form := range encodings.Of(secret) {
 		fmt.Fprintf(&all, "%s: <%s>\n", name, form)
 	}
 	for piece := range slices.Chunk([]byte(all.String()), 3) {

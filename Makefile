@@ -16,7 +16,7 @@ SHOP := testdata/projects/shop
 HOST := pkg/engine/host
 NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
 # Programs that "./..." does not reach.
-PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./$(SHOP)/tools/ledger
+PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./testdata/fakeserver/... ./$(SHOP)/tools/ledger
 
 # The race detector needs a C compiler; go turns cgo off where there is none. It does not watch what was translated from C, which
 # uses memory of its own from one goroutine and would be ten times slower, nor the bundler.
@@ -64,11 +64,23 @@ demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## r
 demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## the same trails where there is neither bun nor node
 	.ci/no-runtime bin/trailblaze
 
-# One package at a time: several start browsers, or open more connections than two may at once.
+# Packages whose tests start browsers, or open more connections than two may at once, run one after the other.
+BROWSERS := /e2e$$|/pkg/web|/pkg/report$$
+
+# run-tests runs all packages, also when some fail; $(1) are flags of go test.
+run-tests = @failed=; \
+	go test $(1) -timeout 15m $$(go list ./... | grep -vE '$(BROWSERS)') || failed=1; \
+	go test $(1) -p 1 -parallel 6 -timeout 15m $$(go list ./... | grep -E '$(BROWSERS)') || failed=1; \
+	[ -z "$$failed" ]
+
 .PHONY: test
-test: deps ## run every test, with the race detector
+test: deps ## run every test
+	$(call run-tests)
+
+.PHONY: test-race
+test-race: deps ## run every test, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	go test $(RACE) -p 1 -parallel 6 -timeout 15m ./...
+	$(call run-tests,$(RACE))
 
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports and browsers

@@ -1,10 +1,10 @@
 /**
  * Tools for trailblaze, in TypeScript.
  *
- * Import this package before others: from then on, what is logged goes to stderr, because stdout carries the protocol.
+ * Import this package before others. From then on, the console writes to stderr, because stdout is used for MCP messages.
  */
 
-/** Any schema library's schema: zod from 3.25 on, valibot, arktype. See https://standardschema.dev. */
+/** A schema of a schema library: zod 3.25 or later, valibot, arktype. See https://standardschema.dev. */
 export interface StandardSchema<Input = any, Output = any> {
   readonly "~standard": {
     readonly version: 1;
@@ -27,8 +27,8 @@ interface StandardIssue {
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * What a tool takes: schemas by the name of the argument, one schema for all arguments, or a JSON Schema. Arguments are
- * checked against the first two; with a JSON Schema they arrive as they were sent.
+ * The arguments of a tool: schemas by the name of the argument, one schema for all arguments, or a JSON Schema. Arguments are
+ * checked with the first two. With a JSON Schema, they are passed as they were sent.
  */
 export type InputSchema = { readonly [name: string]: StandardSchema } | StandardSchema | JsonSchema;
 
@@ -38,39 +38,39 @@ type OptionalKeys<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[ke
 type Flat<T> = { [K in keyof T]: T[K] } & {};
 type WithOptional<T> = Flat<Omit<T, OptionalKeys<T>> & Partial<Pick<T, OptionalKeys<T>>>>;
 
-/** The arguments that a handler gets. With a JSON Schema they are `any`: write down their type yourself. */
+/** The arguments that a handler receives. With a JSON Schema they are `any`, and you declare their type. */
 export type Args<S> = S extends StandardSchema
   ? OutputOf<S>
   : S extends { readonly [name: string]: StandardSchema }
     ? WithOptional<{ -readonly [K in keyof Shaped<S>]: Shaped<S>[K] }>
     : any;
 
-/** What trailblaze wants to know of a tool. */
+/** Metadata of a tool for trailblaze. */
 export interface ToolMeta {
-  /** The keys of the drivers it works with, such as `ios-host`. All of them if left out. */
+  /** The keys of the drivers that the tool supports, such as `ios-host`. Default: all. */
   supportedDrivers?: readonly string[];
-  /** All of them if left out. */
+  /** The platforms that the tool supports. Default: all. */
   supportedPlatforms?: readonly ("ANDROID" | "IOS" | "WEB" | "android" | "ios" | "web")[];
-  /** It needs files, network or processes, so it is not offered in on-device mode. */
+  /** The tool needs files, network or processes, so it is not offered in on-device mode. Default: false. */
   requiresHost?: boolean;
   /**
-   * true: it works only in a session, and calls from elsewhere are answered with an error. false: it also works elsewhere,
-   * and `ctx` has a type that says so.
+   * true: the tool works only in a session, and other calls return an error. false: it also works outside of sessions, and the
+   * type of `ctx` includes undefined.
    */
   requiresContext?: boolean;
-  /** Shown to agents; true if left out. */
+  /** The tool is offered to agents. Default: true. */
   isForLlm?: boolean;
-  /** Written into recordings; true if left out. */
+  /** Calls of the tool are written to recordings. Default: true. */
   isRecordable?: boolean;
-  /** It hands its work to other tools; see {@link delegate}. */
+  /** The tool delegates to other tools; see {@link delegate}. Default: false. */
   isDelegating?: boolean;
-  /** The toolset it joins, made if no file defines it. */
+  /** The toolset that the tool belongs to. It is created if no file defines it. */
   toolset?: string;
-  /** Its limit in milliseconds, in place of the server's. */
+  /** The time limit of calls in milliseconds, in place of the server's. */
   timeoutMs?: number;
 }
 
-/** The same by their full names, and whatever other keys a client knows. */
+/** The same metadata by full names, and any other keys. */
 export type RawToolMeta = { [K in keyof ToolMeta as `trailblaze/${K}`]?: ToolMeta[K] } & { [key: string]: unknown };
 
 export interface ToolAnnotations {
@@ -91,7 +91,7 @@ export interface ToolDefinition<S extends InputSchema, M extends ToolMeta = Tool
   _meta?: RawToolMeta;
 }
 
-/** A result as MCP has it. */
+/** The result of `tools/call` in MCP. */
 export interface ToolResult {
   content: ({ type: string; text?: string } & { [key: string]: unknown })[];
   structuredContent?: Record<string, unknown>;
@@ -103,14 +103,14 @@ export interface ToolResult {
   [key: string]: unknown;
 }
 
-/** The session's memory as it was when the call was sent, with this call's changes and those that came back from other tools. */
+/** The session's memory at the time the call was sent, with the changes of this call and of the tools that it called. */
 export interface TrailblazeMemory {
-  /** Values are texts, or what a trail's `saveAs` kept. */
+  /** Returns a value: a text, or a result that `saveAs` of a trail stored. undefined if the name is not set. */
   get<T = any>(name: string): T | undefined;
   has(name: string): boolean;
-  /** Keeps a text. Numbers and booleans become one, objects and lists become JSON. Throws for undefined and null. */
+  /** Sets a text. Numbers and booleans become text, objects and lists become JSON. Throws a TypeError for undefined and null. */
   set(name: string, value: string | number | boolean | object): this;
-  /** Whether it was there. */
+  /** Deletes a name. Returns whether it was set. */
   delete(name: string): boolean;
   keys(): IterableIterator<string>;
   entries(): IterableIterator<[string, any]>;
@@ -118,14 +118,14 @@ export interface TrailblazeMemory {
 
 export interface TrailblazeDevice {
   platform: "android" | "ios" | "web" | (string & {});
-  /** 0 when unknown, like the height. */
+  /** The size in pixels; 0 if unknown. */
   widthPixels: number;
   heightPixels: number;
-  /** The driver's key, such as `playwright-native`. */
+  /** The key of the driver, such as `playwright-native`. */
   driverType: string;
-  /** What the platform calls the device (a serial, a UDID), else its name; absent when the run has one device without a name. */
+  /** The platform's identifier of the device (a serial, a UDID), else its name. Absent if the run has one device without a name. */
   deviceId?: string;
-  /** The device's name in the project file or after --device; absent when it has none. */
+  /** The name of the device in the project file or after --device. Absent if it has none. */
   deviceName?: string;
 }
 
@@ -136,78 +136,81 @@ export interface TrailblazeTarget {
   appId?: string;
 }
 
-/** What a tool knows of the session and of the call that it answers. */
+/** The context of a call: its session, device, target and memory. */
 export interface TrailblazeContext {
   sessionId: string;
-  /** Whoever holds it may act for this call: do not print it. */
+  /** Whoever has this id can make callbacks for this call, so do not print it. */
   invocationId: string;
+  /** The address of the callback server. undefined if callbacks are not possible. */
   baseUrl: string | undefined;
   device: TrailblazeDevice;
   target: TrailblazeTarget | undefined;
-  /** What a call changes here reaches the session with its next `callTool`, or with its result if it succeeds. */
+  /** Changes are sent to the session with the next `callTool`, or with the result of the call if it succeeds. */
   memory: TrailblazeMemory;
-  /** Aborted when the call is over its limit or its session ends. */
+  /** Aborted when the call exceeds its time limit or its session ends. */
   signal: AbortSignal;
-  /** Says what the tool is doing, and starts the call's limit anew. */
+  /** Sends a progress message, which restarts the time limit of the call. */
   progress(message: string): void;
 }
 
 export interface ToolReply {
-  /** The first text of the answer, `""` if there is none. */
+  /** The first text of the result, `""` without one. */
   text: string;
+  /** The structured content of the result, undefined without one. */
   structured: Record<string, unknown> | undefined;
-  /** The structured content, else the text read as JSON. Throws if it is none. */
+  /** Returns the structured content, else the text parsed as JSON. Throws an Error if the text is not JSON. */
   json<T = any>(): T;
 }
 
-/** Calls the session's other tools. */
+/** Calls other tools of the session. */
 export class TrailblazeClient {
   private constructor();
 
   /**
-   * The client of a call, in a server written on the MCP SDK.
-   * @param extra what the SDK hands to a tool's callback besides the arguments, in its version 1 as well as 2
+   * Returns the client of a call, in a server on the MCP SDK.
+   * @param extra what version 1 or 2 of the SDK passes to a tool's callback besides the arguments
    */
   static fromContext(extra: unknown): TrailblazeClient;
 
   /**
-   * Calls a tool. Arguments are values: `{{name}}` in them means itself.
-   * @throws {TrailblazeToolError} The tool said no.
-   * @throws {TrailblazeCallbackError} The call did not get there, always so outside a session.
+   * Calls a tool and waits for its result. `{{name}}` in arguments is not replaced.
+   * @throws {TrailblazeToolError} The tool failed.
+   * @throws {TrailblazeCallbackError} The call did not reach the tool, or its response was not received. Always thrown outside a
+   * session.
    */
   callTool(tool: string, args?: object): Promise<ToolReply>;
 }
 
-/** A tool that was called and said no. */
+/** The tool was called and failed. */
 export class TrailblazeToolError extends Error {
   constructor(tool: string, reason: string);
   readonly tool: string;
-  /** What the tool said; the message names the tool as well. */
+  /** The error text of the tool. The message of the error also names the tool. */
   readonly reason: string;
 }
 
-/** A call that did not get through to the tool, or whose answer did not get back. */
+/** The call did not reach the tool, or its response was not received. The tool may have run. */
 export class TrailblazeCallbackError extends Error {
   constructor(tool: string, reason: string, cause?: unknown);
   readonly tool: string;
-  /** Why; the message names the tool as well. */
+  /** The reason. The message of the error also names the tool. */
   readonly reason: string;
 }
 
 export interface ServerInfo {
-  /** The script's name if left out. */
+  /** Default: the name of the script. */
   name?: string;
   version?: string;
 }
 
-/** The context of a tool: there is none outside a session, which a tool that says `requiresContext: false` has to expect. */
+/** The type of `ctx`. It is undefined outside a session, and the type of tools with `requiresContext: false` includes that. */
 type ContextFor<M> = M extends { requiresContext: false } ? TrailblazeContext | undefined : TrailblazeContext;
 
 export interface Trailblaze {
   /**
-   * Registers a tool. What its handler returns becomes the result: a text as it is, an object as JSON and as structured
-   * content, a result of {@link success}, {@link error}, {@link fatalError}, {@link delegate} or of MCP as it is. What it throws
-   * becomes a failure.
+   * Registers a tool. What its handler returns becomes the result: a text unchanged, an object as JSON and as structured
+   * content, and a result of MCP, {@link success}, {@link error}, {@link fatalError} or {@link delegate} unchanged. What it
+   * throws becomes an error result. Throws an Error if the name is in use, and a TypeError for a wrong schema or `meta`.
    *
    * Outside a session `ctx` is undefined, and `client.callTool` throws.
    */
@@ -218,24 +221,25 @@ export interface Trailblaze {
   ): void;
 
   /**
-   * Serves the tools on stdin and stdout, and ends the process when stdin ends. Resolves as soon as it serves. Where the main
-   * program is a test, `*.test.ts` or the like, it serves nothing and says so on stderr: tests may import a file that calls it.
+   * Serves the tools on stdin and stdout, and exits at the end of stdin. Resolves when it has started. If the main program is a
+   * test (`*.test.ts`, `*.spec.ts` and the like), it serves nothing and logs that to stderr, so that tests can import a file
+   * that calls it.
    *
-   * A program that was started with `--transport http --port N`, as trailblaze does it for an entry with `multiDevice: http`,
-   * serves them at `http://127.0.0.1:N/mcp` instead, to several clients at once.
+   * If the program was started with `--transport http --port N`, as trailblaze does for an entry with `multiDevice: http`, it
+   * serves the tools at `http://127.0.0.1:N/mcp` for several clients.
    */
   run(info?: ServerInfo): Promise<void>;
 }
 
 export const trailblaze: Trailblaze;
 
-/** A success: a text, or a value as JSON and, if it is an object, as structured content. */
+/** Returns a successful result: a text, or another value as JSON. An object is also the structured content. */
 export function success(value?: unknown): ToolResult;
 
-/** A failure, which fails the trail with this message. */
+/** Returns an error result. The trail fails with this message. */
 export function error(message: string): ToolResult;
 
-/** A failure after which no call can work: it ends the trail as an error, which points at the environment and not at the app. */
+/** Returns an error result after which the session cannot continue. The trail ends as an error, not as failed. */
 export function fatalError(message: string): ToolResult;
 
 export interface Delegate {
@@ -243,7 +247,7 @@ export interface Delegate {
   args?: object;
 }
 
-/** Hands over to other tools: trailblaze calls them, in order, in place of this one, and the last one's result is the result. */
+/** Returns a result that delegates: trailblaze makes these calls, in order, in place of this one. The last one has the result. */
 export function delegate(calls: Delegate[]): ToolResult;
 
 export interface MockContextOptions {
@@ -256,24 +260,24 @@ export interface MockContextOptions {
 }
 
 export interface MockContext extends TrailblazeContext {
-  /** What the tool told about its progress. */
+  /** The progress messages of the tool, in order. */
   messages: string[];
 }
 
-/** A context for unit tests. */
+/** Returns a context for unit tests. */
 export function createMockContext(options?: MockContextOptions): MockContext;
 
 export interface MockClientOptions {
-  /** What each tool answers, in any form that a handler may return, or a function of its arguments that returns such. */
+  /** The result of each tool, in any form that a handler may return, or a function that gets the arguments and returns it. */
   tools?: Record<string, MockTool>;
 }
 
 type MockTool = ((args: any) => unknown) | object | string | number | boolean | null | undefined;
 
 export interface MockClient extends TrailblazeClient {
-  /** What was called, in order. */
+  /** The calls, in order. */
   calls: { tool: string; args: Record<string, any> }[];
 }
 
-/** A client for unit tests, with tools of its own. */
+/** Returns a client for unit tests, with its own tools. */
 export function createMockClient(options?: MockClientOptions): MockClient;

@@ -49,7 +49,7 @@ class Case(unittest.TestCase):
 
 
 class Contexts(Case):
-    def test_every_form_of_a_context_leads_to_the_session(self):
+    def test_from_context_accepts_every_kind_of_context(self):
         meta = {"trailblaze": {"sessionId": "s", "invocationId": "tbk_1"}}
         model = Model({"progressToken": "1"}, meta)
         for name, ctx in {
@@ -63,7 +63,7 @@ class Contexts(Case):
             with self.subTest(name):
                 self.assertEqual(TrailblazeClient.from_context(ctx).session_id, "s")
 
-    def test_every_form_of_meta_leads_to_the_session(self):
+    def test_from_meta_accepts_every_kind_of_meta(self):
         given = {"sessionId": "s"}
         for meta in (
             {"trailblaze": given},
@@ -72,7 +72,7 @@ class Contexts(Case):
         ):
             self.assertEqual(TrailblazeClient.from_meta(meta).session_id, "s")
 
-    def test_outside_a_session_everything_but_calls_works(self):
+    def test_only_calls_fail_outside_a_session(self):
         outside = types.SimpleNamespace(request_context=types.SimpleNamespace(meta=None))
         clients = [TrailblazeClient.from_context(ctx) for ctx in (NoRequest(), outside, None, {}, Model({}, {}))]
         for meta in (None, {}, {"trailblaze": None}, {"trailblaze": "x"}, {"trailblaze": {"baseUrl": "http://127.0.0.1:1"}}):
@@ -83,7 +83,7 @@ class Contexts(Case):
             self.assertEqual(client.memory["name"], "value")
             self.assertIn("not made by a trailblaze session", self.refused(client))
 
-    def test_it_says_where_it_is(self):
+    def test_device_target_and_session_id(self):
         device = {"platform": "web", "widthPixels": 0, "heightPixels": 0, "driverType": "playwright-native"}
         client = TrailblazeClient.from_meta({"trailblaze": {"sessionId": "s", "device": device, "target": {"id": "shop"}}})
         self.assertEqual((client.session_id, client.device, client.target), ("s", device, {"id": "shop"}))
@@ -100,7 +100,7 @@ class Calls(Case):
         self.assertEqual(request["headers"]["Host"], session.url[len("http://") :])
         self.assertEqual(request["body"]["action"]["arguments_json"], "{}")
 
-    def test_proxies_are_not_asked(self):
+    def test_proxies_are_not_used(self):
         proxies = {name: "http://127.0.0.1:9" for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")}
         with environment(**proxies):
             self.assertEqual(self.client(lambda _: answer("direct")).call_tool("greet").text, "direct")
@@ -112,19 +112,19 @@ class Calls(Case):
             self.assertIn(f"refused with status {status}", self.refused(client))
         self.assertEqual(elsewhere.requests, [])
 
-    def test_text_arrives_as_it_is(self):
+    def test_text_is_not_changed(self):
         text = 'Zoë 🚀 "{{name}}" \u2028 \\'
         client = self.client(lambda body: answer(json.loads(body["action"]["arguments_json"])["text"]))
         self.assertEqual(client.call_tool("echo", {"text": text}).text, text)
         self.assertEqual(client.call_tool("echo", {"text": "half \ud83d"}).text, "half \ud83d")
 
-    def test_arguments_that_are_no_json_are_the_callers_mistake(self):
+    def test_arguments_that_are_not_json_raise(self):
         client = self.client(lambda _: answer())
         for value, kind in ((float("nan"), ValueError), (object(), TypeError)):
             with self.assertRaises(kind):
                 client.call_tool("echo", {"value": value})
 
-    def test_a_tool_that_says_no_raises(self):
+    def test_a_tool_that_fails_raises(self):
         client = self.client(lambda _: answer(success=False, error_message="card declined"))
         with self.assertRaises(TrailblazeToolError) as raised:
             client.call_tool("pay")
@@ -132,13 +132,13 @@ class Calls(Case):
         self.assertEqual((raised.exception.tool, raised.exception.reason), ("pay", "card declined"))
         self.assertIsInstance(raised.exception, TrailblazeError)
 
-    def test_a_tool_that_says_no_is_named_once(self):
+    def test_message_names_the_tool_once(self):
         for reason in ("pay: argument amount is missing", 'unknown tool "pay"; did you mean "play"?'):
             with self.assertRaises(TrailblazeToolError) as raised:
                 self.client(lambda _, reason=reason: answer(success=False, error_message=reason)).call_tool("pay")
             self.assertEqual((str(raised.exception), raised.exception.reason), (reason, reason))
 
-    def test_json_of_something_else_raises(self):
+    def test_json_of_other_text_raises(self):
         for result in (answer("plain"), answer("")):
             with self.assertRaises(TrailblazeError) as raised:
                 self.client(lambda _, result=result: result).call_tool("list").json()
@@ -146,7 +146,7 @@ class Calls(Case):
         self.assertEqual(self.client(lambda _: answer("plain", structured_content=[0])).call_tool("list").json(), [0])
         self.assertEqual(self.client(lambda _: answer(" 0 ")).call_tool("list").json(), 0)
 
-    def test_strange_answers_are_errors(self):
+    def test_unknown_responses_are_errors(self):
         for given, want in (
             ((200, "<html>"), 'unknown kind; this package speaks version 1 of the protocol, upgrade it if trailblaze is newer: "<html>"'),
             ((200, "[]"), "unknown kind"),
@@ -165,31 +165,31 @@ class Calls(Case):
         self.assertIn("at most 1048576 are allowed", reason)
         self.assertEqual(session.requests, [])
 
-    def test_nobody_there(self):
+    def test_connection_refused(self):
         with socket.socket() as taken:  # bound, but nobody listens
             taken.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{taken.getsockname()[1]}"
             client = TrailblazeClient.from_meta({"trailblaze": {"sessionId": "s", "baseUrl": url}})
             self.assertIn(f"{url} does not answer", self.refused(client))
 
-    def test_a_base_url_that_is_none(self):
+    def test_invalid_base_url(self):
         for url in ("https://127.0.0.1", "127.0.0.1:80", "http://", "http://127.0.0.1:port", "http://[::1", "http://a b"):
             client = TrailblazeClient.from_meta({"trailblaze": {"sessionId": "s", "baseUrl": url}})
             self.assertIn("does not answer", self.refused(client))
 
-    def test_no_answer_in_time(self):
+    def test_timeout(self):
         over = threading.Event()
         self.addCleanup(over.set)
         client = self.client(lambda _: answer(str(over.wait(30))))
         with environment(TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS="50"):
             self.assertIn("no answer within 0.05 s", self.refused(client))
 
-    def test_a_limit_that_is_none_is_ignored(self):
+    def test_invalid_limit_is_ignored(self):
         for limit in ("", "soon", "0", "-1", "nan", "inf"):
             with environment(TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS=limit):
                 self.assertEqual(self.client(lambda _: answer("in time")).call_tool("greet").text, "in time")
 
-    def test_many_calls_at_once(self):
+    def test_parallel_calls(self):
         count = 40  # more than any shared pool of threads would run together
         together = threading.Barrier(count)
 
@@ -204,7 +204,7 @@ class Calls(Case):
 
         self.assertEqual([r.text for r in asyncio.run(all_of_them())], [str(i) for i in range(count)])
 
-    def test_errors_reach_whoever_awaits(self):
+    def test_errors_are_raised_to_the_awaiting_caller(self):
         client = self.client(lambda _: answer(success=False, error_message="no"))
         with self.assertRaises(TrailblazeToolError):
             asyncio.run(client.call_tool_async("pay"))
@@ -218,7 +218,7 @@ class Memories(Case):
         with self.assertRaises(KeyError):
             memory["c"]
 
-    def test_values_become_the_texts_of_json(self):
+    def test_values_become_json(self):
         client = TrailblazeClient.from_meta(None)
         for value, text in (("x", "x"), (1, "1"), (True, "true"), (1.5, "1.5"), ({"é": [None]}, '{"é": [null]}')):
             client.memory.set("it", value)
@@ -226,7 +226,7 @@ class Memories(Case):
         with self.assertRaises(TypeError):
             client.memory.set("it", None)
 
-    def test_what_nobody_was_told_goes_with_the_result(self):
+    def test_changes_not_sent_are_in_the_result(self):
         client = self.client(lambda _: answer(), memory={"old": "1", "gone": "2"})
         self.assertEqual(client.result_meta(), {})
         client.memory.set("a", "1")
@@ -239,20 +239,20 @@ class Memories(Case):
         client.memory.delete("a")
         self.assertEqual(client.result_meta(), {"trailblaze": {"memoryDeletions": ["a"]}})
 
-    def test_what_did_not_arrive_is_told_again(self):
+    def test_changes_of_a_lost_request_are_sent_again(self):
         client = self.client(lambda _: (403, "no"))
         client.memory.set("a", "1")
         self.refused(client)
         self.assertEqual(client.result_meta(), {"trailblaze": {"memoryDelta": {"a": "1"}}})
 
-    def test_a_failed_tool_was_told_nevertheless(self):
+    def test_changes_are_sent_once_if_the_tool_fails(self):
         client = self.client(lambda _: answer(success=False, error_message="no", memory_delta={"b": "2"}))
         client.memory.set("a", "1")
         with self.assertRaises(TrailblazeToolError):
             client.call_tool("greet")
         self.assertEqual((client.result_meta(), dict(client.memory)), ({}, {"a": "1", "b": "2"}))
 
-    def test_what_was_set_meanwhile_is_newer(self):
+    def test_values_set_during_a_call_are_kept(self):
         def respond(_):
             client.memory.set("a", "newer")
             client.memory.delete("b")
@@ -264,7 +264,7 @@ class Memories(Case):
         self.assertEqual(dict(client.memory), {"a": "newer", "c": "theirs"})
         self.assertEqual(client.result_meta(), {"trailblaze": {"memoryDelta": {"a": "newer"}, "memoryDeletions": ["b"]}})
 
-    def test_it_is_shared_between_threads(self):
+    def test_memory_is_thread_safe(self):
         session = self.session(lambda _: answer(memory_delta={"theirs": "1"}))
         client = TrailblazeClient.from_meta(session.meta())
 

@@ -7,14 +7,14 @@ ROOT = Path(__file__).parent.parent
 
 
 class Package(unittest.TestCase):
-    def test_it_is_written_for_the_oldest_python_that_it_names(self):
+    def test_syntax_is_that_of_the_oldest_supported_python(self):
         self.assertIn('requires-python = ">=3.9"', (ROOT / "pyproject.toml").read_text("utf-8"))
         files = sorted((ROOT / "src" / "trailblaze").glob("*.py"))
         self.assertGreater(len(files), 3)
         for file in files:
             ast.parse(file.read_text("utf-8"), str(file), feature_version=(3, 9))
 
-    def test_the_examples_of_the_readme_can_be_read(self):
+    def test_examples_of_the_readme_parse(self):
         blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
         self.assertGreater(len(blocks), 2)
         for block in blocks:

@@ -19,7 +19,7 @@ class Results(unittest.TestCase):
         ):
             self.assertEqual(success(value), want)
 
-    def test_memory_goes_along(self):
+    def test_result_with_memory(self):
         client = TrailblazeClient.from_meta(None)
         self.assertEqual(success("done", client.result_meta()), text("done"))
         client.memory.set("a", "1")

@@ -32,7 +32,7 @@ def free_port():
 
 
 class Flags(unittest.TestCase):
-    def test_they_are_found_among_others(self):
+    def test_flags_are_found_among_others(self):
         for argv, want in [
             ([], ("stdio", None)),
             (["--verbose", "--port", "8080"], ("stdio", None)),
@@ -44,12 +44,12 @@ class Flags(unittest.TestCase):
         with mock.patch.object(sys, "argv", ["server.py", "--transport", "http", "--port", "1"]):
             self.assertEqual(transport(), Transport("http", 1))
 
-    def test_wrong_ones_end_the_program_and_say_why(self):
+    def test_wrong_flags_end_the_program_with_a_message(self):
         for argv, why in [
             (["--transport", "http"], "goes with --port NUMBER"),
-            (["--transport", "http", "--port"], "--port  is no port"),
-            (["--transport", "http", "--port", "70000"], "--port 70000 is no port"),
-            (["--transport", "http", "--port", "٣"], "is no port"),
+            (["--transport", "http", "--port"], "--port  is not a port"),
+            (["--transport", "http", "--port", "70000"], "--port 70000 is not a port"),
+            (["--transport", "http", "--port", "٣"], "is not a port"),
             (["--transport", "sse", "--port", "8080"], "--transport sse is not known"),
         ]:
             with redirect_stderr(StringIO()) as said, self.assertRaises(SystemExit) as raised:
@@ -101,7 +101,7 @@ class Http(unittest.TestCase):
         self.process.stdin.close()
         self.assertEqual(self.process.wait(30), 0)
 
-    def test_hundreds_of_calls_of_several_sessions_run_at_once(self):
+    def test_hundreds_of_calls_of_several_sessions_run_in_parallel(self):
         together = threading.Barrier(200)
 
         def respond(body):
@@ -119,7 +119,7 @@ class Http(unittest.TestCase):
             list(clients.map(lambda n: one(session, n % 4, n // 4), range(200)))
         self.end()
 
-    def test_messages_of_all_kinds_get_the_answers_that_http_wants(self):
+    def test_status_for_each_kind_of_message(self):
         self.start(TRAILBLAZE_SESSION_ID="shared")
         initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
         status, message = self.send("POST", initialize)
@@ -135,7 +135,7 @@ class Http(unittest.TestCase):
         self.assertEqual((status, message["error"]), (200, {"code": -32603, "message": "KeyError: 'protocolVersion'"}))
         self.end()
 
-    def test_who_has_no_business_here_is_refused(self):
+    def test_rejects_unauthorized_requests(self):
         self.start(TRAILBLAZE_SESSION_ID="shared", TRAILBLAZE_SESSION_TOKEN="secret")
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         token = {"Authorization": "Bearer secret"}
@@ -157,7 +157,7 @@ class Http(unittest.TestCase):
             self.assertEqual(self.send(method, **token)[0], 405, method)
         self.end()
 
-    def test_who_writes_all_before_reading_is_told_why_it_is_refused(self):
+    def test_client_that_sends_all_before_reading_gets_the_rejection(self):
         self.start(TRAILBLAZE_SESSION_ID="shared", TRAILBLAZE_SESSION_TOKEN="secret")
         much = b"x" * ((64 << 20) + 1)
         for status, more, body in [
@@ -168,7 +168,7 @@ class Http(unittest.TestCase):
             self.assertEqual(self.send("POST", body, **more)[0], status)
         self.end()
 
-    def test_it_ends_with_stdin_and_lets_calls_finish(self):
+    def test_end_of_stdin_waits_for_calls_and_exits(self):
         def respond(_):
             self.process.stdin.close()
             time.sleep(0.2)
@@ -179,19 +179,19 @@ class Http(unittest.TestCase):
             self.assertEqual(self.call("greetAll", {"names": ["Ann"]}, session.meta())["content"][0]["text"], "hello")
         self.assertEqual(self.process.wait(30), 0)
 
-    def test_signals_end_it(self):
+    def test_signals_end_the_process(self):
         for sent, code in (signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 0):
             self.start(TRAILBLAZE_SESSION_ID="shared")
             self.process.send_signal(sent)
             self.assertEqual(self.process.wait(30), code)
 
-    def test_started_by_hand_it_does_not_mind_the_end_of_stdin(self):
+    def test_end_of_stdin_is_ignored_without_trailblaze(self):
         self.start()
         self.process.stdin.close()
         self.assertEqual(self.call("greet", {"name": "Ann"}, None)["content"][0]["text"], "hello Ann")
         self.process.terminate()
 
-    def test_a_port_that_is_taken_is_an_error_that_names_it(self):
+    def test_port_in_use_is_an_error_that_names_the_port(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
@@ -203,7 +203,7 @@ class Http(unittest.TestCase):
         self.assertIn(f"cannot serve at 127.0.0.1:{port}: ", done.stderr)
         self.assertIn("Address already in use", done.stderr)
 
-    def test_it_serves_again_at_the_port_of_one_that_has_just_ended(self):
+    def test_reuses_the_port_of_a_process_that_has_just_ended(self):
         self.start()
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as client:
             client.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
@@ -214,7 +214,7 @@ class Http(unittest.TestCase):
 
 
 class Stdio(unittest.TestCase):
-    def test_what_was_asked_before_the_end_is_answered(self):
+    def test_requests_before_the_end_of_stdin_get_responses(self):
         lines = [{"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": {"name": "greet", "arguments": {"name": f"Ann {i}"}}} for i in range(50)]
         given = "\n".join(["", "rubbish", "1", *map(json.dumps, lines)]) + "\n"
         done = subprocess.run([sys.executable, str(SERVER)], input=given, capture_output=True, text=True, timeout=60)

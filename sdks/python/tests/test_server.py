@@ -61,7 +61,7 @@ class Server(unittest.TestCase):
         first = session.requests[0]["body"]["action"]
         self.assertEqual((first["memory_delta"], first["memory_deletions"]), ({"plan": "pro"}, ["obsolete"]))
 
-    def test_a_tool_makes_calls_at_once(self):
+    def test_a_tool_makes_parallel_calls(self):
         names = [f"user {i}" for i in range(12)]
         together = threading.Barrier(len(names))
 
@@ -75,7 +75,7 @@ class Server(unittest.TestCase):
         self.end()
         self.assertEqual(result["content"][0]["text"], ", ".join("hello " + name for name in names))
 
-    def test_an_error_fails_the_tool_and_the_server_goes_on(self):
+    def test_an_error_fails_only_the_call(self):
         with Session(lambda _: answer(success=False, error_message="expected 1, found 2")) as session:
             self.send(1, "insist", {"goOn": False}, session.meta())
             _, failed = self.receive()

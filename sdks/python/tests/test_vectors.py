@@ -60,7 +60,7 @@ class Vectors(unittest.TestCase):
             body["action"]["arguments"] = json.loads(body["action"].pop("arguments_json"))
         self.assertEqual(got["body"], want["body"])
 
-    def test_refusals(self):
+    def test_rejections(self):
         self.assertGreater(len(VECTORS["refusals"]), 2)
         for vector in VECTORS["refusals"]:
             with self.subTest(vector["name"]), environment(**VECTORS["env"]):

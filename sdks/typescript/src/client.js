@@ -1,4 +1,4 @@
-// Calls to the session's other tools, over the runner's callback channel.
+// Calls other tools of the session through the callback server of trailblaze.
 
 import { contextOf, split } from "./context.js";
 import { messageOf } from "./results.js";
@@ -6,14 +6,14 @@ import { messageOf } from "./results.js";
 /** @import { ToolReply, TrailblazeContext } from "../index.d.ts" */
 /** @import { Memory } from "./context.js" */
 
-// What this package speaks. The runner answers another version with an error that says which side to upgrade.
+// The protocol version of this package. trailblaze rejects another version with an error that says which side to upgrade.
 const PROTOCOL = 1;
-// The runner's own default of 30 s, and 2 s for its answer to arrive.
+// The default limit of trailblaze, 30 s, and 2 s for its response to arrive.
 const DEFAULT_TIMEOUT_MS = 32_000;
-// The runner's limit. It answers 413 above it, which a fetch that is still sending does not always get to read.
+// The limit of trailblaze. We check it too, because a fetch that is still sending may not read the 413 response.
 const MAX_BODY_BYTES = 1 << 20;
 
-/** A tool that was called and said no. */
+/** The tool was called and failed. */
 export class TrailblazeToolError extends Error {
   /**
    * @param {string} tool
@@ -28,7 +28,7 @@ export class TrailblazeToolError extends Error {
   }
 }
 
-/** A call that did not get through to the tool, or whose answer did not get back. */
+/** The call did not reach the tool, or its response was not received. */
 export class TrailblazeCallbackError extends Error {
   /**
    * @param {string} tool
@@ -44,7 +44,7 @@ export class TrailblazeCallbackError extends Error {
 }
 
 /**
- * What a tool answered.
+ * Returns the reply of a tool. Its json() throws an Error if the text is not JSON.
  * @param {string} tool
  * @param {string} text
  * @param {Record<string, unknown>} [structured]
@@ -66,14 +66,14 @@ export function reply(tool, text, structured) {
 }
 
 /**
- * A failed call that nobody awaits must not end the server, and so fail the call that happens to run then. All other rejections
- * stay what they are without us.
+ * Logs a failed call that is not awaited, which would otherwise end the server and fail the calls that are pending. Other
+ * rejections are thrown again, as without this listener.
  * @param {unknown} reason
  */
-function tellForgotten(reason) {
+function reportUnhandled(reason) {
   if (reason instanceof TrailblazeToolError || reason instanceof TrailblazeCallbackError) {
-    const advice = "write await client.callTool(…), or await what calls it";
-    console.error(`${reason.tool} was called and nobody waited for it: ${advice}; ${reason.message}`);
+    const advice = "write await client.callTool(…), or await the function that calls it";
+    console.error(`${reason.tool} was called without await: ${advice}; ${reason.message}`);
   } else if (process.listenerCount("unhandledRejection") === 1) {
     throw reason;
   }
@@ -88,7 +88,7 @@ export class TrailblazeClient {
     this.#ctx = ctx;
   }
 
-  /** @param {any} extra what the MCP SDK hands to a tool: `_meta` and `signal` in version 1, both in `mcpReq` in version 2 */
+  /** @param {any} extra what the MCP SDK passes to a tool: `_meta` and `signal` in version 1, both in `mcpReq` in version 2 */
   static fromContext(extra) {
     const { _meta, signal } = extra?.mcpReq ?? extra ?? {};
     return new TrailblazeClient(contextOf(_meta, signal ?? new AbortController().signal, () => {}));
@@ -100,7 +100,7 @@ export class TrailblazeClient {
    * @returns {Promise<ToolReply>}
    */
   async callTool(tool, args = {}) {
-    if (!TrailblazeClient.#listens) process.on("unhandledRejection", tellForgotten);
+    if (!TrailblazeClient.#listens) process.on("unhandledRejection", reportUnhandled);
     TrailblazeClient.#listens = true;
     const ctx = this.#ctx;
     if (!ctx) {
@@ -132,6 +132,7 @@ export class TrailblazeClient {
 }
 
 /**
+ * Sends a callback request and returns its response, whatever its status is.
  * @param {string} tool
  * @param {TrailblazeContext} ctx
  * @param {string} body
@@ -194,7 +195,7 @@ function parseAnswer(tool, { status, text }) {
   try {
     result = JSON.parse(text).result;
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (result?.type === "error") throw new TrailblazeCallbackError(tool, String(result.message));
   if (result?.type !== "call_tool_result" || typeof result.success !== "boolean") {

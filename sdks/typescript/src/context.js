@@ -1,15 +1,15 @@
-// What a tool knows of the session that calls it.
+// The context of a call: session, device, target and memory.
 
 /** @import { TrailblazeContext, TrailblazeMemory } from "../index.d.ts" */
 
 /**
- * The session's memory as it was when the call was sent, and what this call has changed since.
+ * The session's memory at the time the call was sent, with the changes of this call.
  * @implements {TrailblazeMemory}
  */
 export class Memory {
   /** @type {Map<string, any>} */
   #values;
-  /** @type {Map<string, string | undefined>} what the runner has not been told yet; undefined is a deletion */
+  /** @type {Map<string, string | undefined>} not sent to trailblaze yet; undefined is a deletion */
   #changes = new Map();
 
   /** @param {Record<string, unknown> | null} [values] */
@@ -33,7 +33,7 @@ export class Memory {
    */
   set(name, value) {
     if (value === undefined || value === null) {
-      throw new TypeError(`memory.set(${JSON.stringify(name)}, ${value}): there is no value; memory.delete takes a name out`);
+      throw new TypeError(`memory.set(${JSON.stringify(name)}, ${value}): a value is required; memory.delete removes a name`);
     }
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
     this.#values.set(name, text);
@@ -43,7 +43,7 @@ export class Memory {
 
   /** @param {string} name */
   delete(name) {
-    this.#changes.set(name, undefined); // even if it is not there: another tool may be setting it now
+    this.#changes.set(name, undefined); // even if it does not exist: another tool may be setting it now
     return this.#values.delete(name);
   }
 
@@ -55,23 +55,23 @@ export class Memory {
     return this.#values.entries();
   }
 
-  /** The changes that the runner has not been told yet, as they are now. */
+  /** Returns a copy of the changes that were not sent to trailblaze yet. */
   changes() {
     return new Map(this.#changes);
   }
 
   /**
-   * The runner knows these changes; what was set again meanwhile it does not.
-   * @param {Map<string, string | undefined>} told
+   * Removes changes that were sent, except values that were set again since.
+   * @param {Map<string, string | undefined>} sent
    */
-  acknowledge(told) {
-    for (const [name, value] of told) {
+  acknowledge(sent) {
+    for (const [name, value] of sent) {
       if (this.#changes.has(name) && this.#changes.get(name) === value) this.#changes.delete(name);
     }
   }
 
   /**
-   * Takes over what other tools changed, except where this call has something newer.
+   * Applies the changes of other tools, except to names that this call has changed since.
    * @param {Record<string, unknown> | null} [delta]
    * @param {string[] | null} [deletions]
    */
@@ -86,7 +86,7 @@ export class Memory {
 }
 
 /**
- * Splits changes into what the protocol calls delta and deletions; each is undefined when empty.
+ * Splits changes into delta and deletions (see the protocol). Each is undefined if it is empty.
  * @param {Map<string, string | undefined>} changes
  */
 export function split(changes) {
@@ -101,7 +101,7 @@ export function split(changes) {
 }
 
 /**
- * The context of a call, undefined when no trailblaze session made it.
+ * Returns the context of a call, undefined if the call was not made by a trailblaze session.
  * @param {any} meta the request's _meta
  * @param {AbortSignal} signal
  * @param {(message: string) => void} progress

@@ -1,4 +1,4 @@
-// MCP over HTTP, for several clients at once: what a script does that is started with --transport http --port N.
+// MCP over HTTP for several clients, for scripts that are started with --transport http --port N.
 
 import { Conversation, VERSIONS } from "./server.js";
 import { whenStdinEnds } from "./stdio.js";
@@ -8,13 +8,13 @@ import { whenStdinEnds } from "./stdio.js";
 
 const PATH = "/mcp";
 const HOST = "127.0.0.1";
-// As much as a line over stdio may have.
+// The same limit as for a line over stdio.
 const MAX_BODY_BYTES = 64 << 20;
-const LINGER_MS = 2000; // to write the rest of a request that is refused already
+const CLOSE_GRACE_MS = 2000; // for a client to send the rest of a request that was rejected
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
-/** An answer by status. */
+/** A request that is rejected with an HTTP status. */
 class Refusal extends Error {
   /**
    * @param {number} status
@@ -34,7 +34,8 @@ const TOO_LARGE = new Refusal(413, `the body is over ${MAX_BODY_BYTES} bytes`);
 const CUT_SHORT = new Refusal(400, "the request could not be read to its end");
 
 /**
- * The port that the arguments of a program ask to serve HTTP at; undefined when they do not. Other arguments are the author's.
+ * Returns the port at which to serve HTTP, from the flags in argv; undefined without them. Other arguments are ignored. Throws an
+ * Error for wrong flags.
  * @param {string[]} argv
  */
 export function portOf(argv) {
@@ -43,7 +44,7 @@ export function portOf(argv) {
   if (transport !== "http") throw new Error(`--transport ${transport} is not known; there are stdio and http`);
   const port = flag(argv, "--port");
   if (port === undefined) throw new Error("--transport http goes with --port NUMBER");
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) throw new Error(`--port ${port} is no port; write a number up to 65535`);
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) throw new Error(`--port ${port} is not a port; write a number up to 65535`);
   return Number(port);
 }
 
@@ -58,13 +59,13 @@ function flag(argv, name) {
 }
 
 /**
- * Serves tools at http://127.0.0.1:port/mcp. A process that trailblaze has started ends when stdin does.
+ * Serves tools at http://127.0.0.1:port/mcp. A process that trailblaze started exits at the end of stdin.
  * @param {Map<string, Tool>} tools
  * @param {ServerInfo} serverInfo
  * @param {number} port
  */
 export async function serveHttp(tools, serverInfo, port) {
-  const { createServer } = await import("node:http"); // not needed over stdio, where every millisecond of a start counts
+  const { createServer } = await import("node:http"); // not imported for stdio, to start faster
   /** @type {Map<string, Conversation>} by session id */
   const conversations = new Map();
   const open = () => {
@@ -74,12 +75,12 @@ export async function serveHttp(tools, serverInfo, port) {
     return { id, conversation };
   };
   const server = createServer((request, response) => {
-    response.on("error", () => {}); // the client has gone
+    response.on("error", () => {}); // the client has disconnected
     answer(request, response, conversations, open).catch((thrown) => refuse(request, response, thrown));
   });
-  server.keepAliveTimeout = 0; // a connection that a client uses again must not vanish under its request
+  server.keepAliveTimeout = 0; // a client may reuse a connection at any time, so none is closed when idle
   await listen(server, port);
-  if (process.env.TRAILBLAZE_SESSION_ID === undefined) return; // somebody else's stdin may have ended long ago
+  if (process.env.TRAILBLAZE_SESSION_ID === undefined) return; // the stdin of a process that we did not start may be closed already
   process.stdin.resume();
   whenStdinEnds(async () => {
     await Promise.all([...conversations.values()].map((conversation) => conversation.finish()));
@@ -128,7 +129,7 @@ async function answer(request, response, conversations, open) {
 }
 
 /**
- * Answers as events, so that a tool can say how it gets on.
+ * Responds with server-sent events, so that a tool can report progress.
  * @param {ServerResponse} response
  * @param {Record<string, string>} headers
  */
@@ -143,7 +144,7 @@ function stream(response, headers) {
 }
 
 /**
- * Answers as one JSON document.
+ * Responds with one JSON document.
  * @param {ServerResponse} response
  * @param {Record<string, string>} headers
  * @param {boolean} batch
@@ -154,7 +155,7 @@ function collect(response, headers, batch) {
   return {
     /** @param {Record<string, unknown>} message */
     send: (message) => {
-      if (message.id !== undefined) answers.push({ jsonrpc: "2.0", ...message }); // the rest has no place here
+      if (message.id !== undefined) answers.push({ jsonrpc: "2.0", ...message }); // only responses can be sent here
     },
     end: () => {
       if (answers.length === 0) return void response.writeHead(202, headers).end(); // all were cancelled
@@ -165,8 +166,8 @@ function collect(response, headers, batch) {
 }
 
 /**
- * Refuses who has no business here: a web page, by the Host and Origin that browsers send, and other users of the machine, by the
- * token that only our environment has.
+ * Throws a Refusal for requests of web pages, by the Host and Origin that browsers send, and of other users of the machine, by the
+ * token, which is only in our environment.
  * @param {IncomingMessage} request
  */
 function check({ method, url, headers, socket }) {
@@ -205,7 +206,7 @@ function accepts({ headers }, type) {
 }
 
 /**
- * Takes the body. It listens for pieces, since leaving a loop over them would end the connection before a refusal is sent.
+ * Reads the body. It uses events, because leaving a loop over the chunks would close the connection before a response is sent.
  * @param {IncomingMessage} request
  * @returns {Promise<string>}
  */
@@ -258,10 +259,10 @@ function refuse(request, response, thrown) {
   const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
   const head = { ...headers, "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
   if (request.complete) return void response.writeHead(status, head).end(body);
-  // Many clients write all before they read, and to close on one that writes takes the answer from it.
+  // Many clients send the whole request before they read. If we closed the connection before that, they would lose the response.
   response.writeHead(status, { ...head, connection: "close" }).write(body);
   const end = () => void response.end();
-  const patience = setTimeout(end, LINGER_MS);
-  request.on("close", () => clearTimeout(patience));
+  const timer = setTimeout(end, CLOSE_GRACE_MS);
+  request.on("close", () => clearTimeout(timer));
   request.on("end", end).resume();
 }

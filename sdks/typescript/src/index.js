@@ -1,4 +1,4 @@
-import "./stdout.js"; // first, before anything can log
+import "./stdout.js"; // first, so that nothing is logged to stdout
 import { portOf, serveHttp } from "./http.js";
 import { inputOf } from "./schema.js";
 import { serveStdio } from "./stdio.js";
@@ -29,13 +29,13 @@ function prefixed(tool, meta = {}) {
   return Object.fromEntries(Object.entries(meta).map(([key, value]) => [`trailblaze/${key}`, value]));
 }
 
-/** The name of the author's script, for a client that shows the server's name. */
+/** Returns the name of the script, which is the default name of the server. */
 function scriptName() {
   const file = process.argv?.[1]?.split(/[\\/]/).at(-1);
   return file?.replace(/\.\w+$/, "") || "trailblaze-scripting";
 }
 
-/** The main program if it is a test, in the way that test runners name them. */
+/** Returns the name of the main program if it is that of a test; undefined otherwise. */
 function testFile() {
   const file = process.argv?.[1]?.split(/[\\/]/).at(-1);
   return file && /[._](test|spec)\.[cm]?[jt]sx?$/.test(file) ? file : undefined;

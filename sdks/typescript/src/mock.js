@@ -1,4 +1,4 @@
-// Stand-ins for a session, for the unit tests of a tool's author.
+// Mocks of a session for unit tests of tools.
 
 import { reply, TrailblazeToolError } from "./client.js";
 import { Memory } from "./context.js";

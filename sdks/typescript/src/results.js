@@ -1,4 +1,4 @@
-// What a handler returns, as the result that MCP wants.
+// Results of MCP, made from what a handler returns.
 
 /** @import { Delegate, ToolResult } from "../index.d.ts" */
 
@@ -16,7 +16,7 @@ export function success(value) {
   if (value === undefined || value === null) return textResult("");
   if (typeof value !== "object") return textResult(String(value));
   const text = JSON.stringify(value);
-  const json = JSON.parse(text); // what is left of a Date, a Map or whatever else it is
+  const json = JSON.parse(text); // a Date becomes a string, a Map an empty object
   const isRecord = typeof json === "object" && json !== null && !Array.isArray(json);
   return isRecord ? { ...textResult(text), structuredContent: json } : textResult(text);
 }
@@ -47,20 +47,21 @@ export function delegate(calls) {
 }
 
 /**
- * Results stay as they are, anything else becomes one.
+ * Returns a result unchanged, and any other value as the result of success.
  * @param {any} returned
  * @returns {ToolResult}
  */
 export const toResult = (returned) => (Array.isArray(returned?.content) ? returned : success(returned));
 
 /**
- * The first text of a result.
+ * Returns the first text of a result, empty without one.
  * @param {ToolResult} result
  * @returns {string}
  */
 export const textOf = (result) => result.content.find((part) => part.type === "text")?.text ?? "";
 
 /**
+ * Returns the message of a thrown value.
  * @param {unknown} thrown
  * @returns {string}
  */

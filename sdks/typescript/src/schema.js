@@ -1,11 +1,11 @@
-// Input schemas: as JSON Schema for the listing, and as a check of arguments. Any Standard Schema will do. Nothing here
-// imports zod: an import would be looked up from this package, and so find another zod than the author's.
+// Input schemas: as JSON Schema for the listing, and as a check of arguments. Any Standard Schema is supported. This
+// file does not import zod: the import would be resolved from this package, and could find another zod than the author's.
 
 /** @import { InputSchema, JsonSchema, StandardSchema } from "../index.d.ts" */
 /** @typedef {{ value: any } | { problems: string }} Checked */
 /** @typedef {{ json: JsonSchema, check: (args: Record<string, unknown>) => Checked | Promise<Checked> }} Input */
 
-// Keywords that tell a JSON Schema from schemas by name.
+// Keywords by which a JSON Schema is distinguished from a mapping from names to schemas.
 const JSON_SCHEMA = ["type", "properties", "$schema", "$ref", "anyOf", "oneOf", "allOf"];
 
 /**
@@ -29,7 +29,7 @@ export function inputOf(schema = {}) {
   for (const [name, field] of Object.entries(fields)) {
     if (!isSchema(field)) {
       const advice = "write z.string() or the like (zod 3.25 or later), or one JSON Schema for all arguments";
-      throw new TypeError(`inputSchema.${name} is no schema; ${advice}`);
+      throw new TypeError(`inputSchema.${name} is not a schema; ${advice}`);
     }
   }
   return {
@@ -78,7 +78,7 @@ function objectJson(shape, strict) {
 const pointer = (name) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 
 /**
- * A schema whose references within itself hold where it is put.
+ * Returns a schema whose references to itself are correct at another place of a document.
  * @param {any} json
  * @param {string} place
  * @returns {any}
@@ -92,7 +92,7 @@ function moved(json, place) {
 }
 
 /**
- * Whether an argument may be left out.
+ * Reports whether an argument is optional.
  * @param {StandardSchema} schema
  */
 function isOptional(schema) {
@@ -116,13 +116,13 @@ function jsonSchema(schema) {
       return json;
     }
   } catch {
-    // Part of it, such as a date, cannot be said in JSON Schema. The conversion below says the rest.
+    // JSON Schema cannot express a part of it, such as a date. The conversion below leaves that part out.
   }
   return convert(schema);
 }
 
 /**
- * The schema of a zod that does not convert itself: 3.25, 4.0 and 4.1. What it leaves out is still checked when the tool is called.
+ * Converts a schema of zod 3.25, 4.0 and 4.1, which cannot convert it. What is left out is still checked when the tool is called.
  * @param {any} schema
  * @returns {JsonSchema}
  */

@@ -1,4 +1,4 @@
-// The part of MCP that a server of tools needs, whatever carries its messages.
+// The part of MCP that a server of tools needs, for any transport.
 
 import { TrailblazeClient } from "./client.js";
 import { contextOf, split } from "./context.js";
@@ -10,16 +10,16 @@ import { error, messageOf, toResult } from "./results.js";
 /** @typedef {{ name: string, version: string }} ServerInfo */
 /** @typedef {(message: Record<string, unknown>) => void} Send */
 
-/** Newest first; a client that asks for another one is offered the newest. */
+/** The supported versions of MCP, the newest first. A client that requests another version gets the newest. */
 export const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 const UNKNOWN_METHOD = -32601;
 const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 
-/** When a server is told to end, calls may still finish. The runner waits 5 s before it uses force. */
+/** How long pending calls may take to finish at the end of stdin. trailblaze sends SIGTERM after 5 s. */
 const GRACE_MS = 3000;
 
-/** An answer to a request that is an error of the protocol. */
+/** An error of the protocol, which is the response to a request. */
 class ProtocolError extends Error {
   /**
    * @param {number} code
@@ -31,10 +31,10 @@ class ProtocolError extends Error {
   }
 }
 
-/** What is spoken with one client. */
+/** The messages exchanged with one client. */
 export class Conversation {
-  /** @type {Map<unknown, { abort: AbortController, done: Promise<void> }>} not answered and not cancelled, by request id */
-  #inFlight = new Map();
+  /** @type {Map<unknown, { abort: AbortController, done: Promise<void> }>} requests that are not done, by id */
+  #pending = new Map();
   /** @type {Record<string, (params: any, signal: AbortSignal, send: Send) => unknown>} */
   #methods;
 
@@ -56,17 +56,17 @@ export class Conversation {
   }
 
   /**
-   * Takes a message. Settles when it wants no answer any more.
+   * Handles a message. The promise settles when the response was sent or the request was cancelled.
    * @param {any} message
-   * @param {Send} send takes the answer, and before it what the tool says meanwhile
+   * @param {Send} send sends the progress messages of the tool, and then the response
    * @returns {Promise<void> | undefined}
    */
   receive({ id, method, params }, send) {
-    if (typeof method !== "string") return; // an answer, though nothing was asked
+    if (typeof method !== "string") return; // a response, though nothing was requested
     if (id !== undefined) return this.#answer(id, method, params, send);
     if (method !== "notifications/cancelled") return;
-    this.#inFlight.get(params?.requestId)?.abort.abort();
-    this.#inFlight.delete(params?.requestId);
+    this.#pending.get(params?.requestId)?.abort.abort();
+    this.#pending.delete(params?.requestId);
   }
 
   /**
@@ -80,7 +80,7 @@ export class Conversation {
     const work = async () => {
       if (!Object.hasOwn(this.#methods, method)) throw new ProtocolError(UNKNOWN_METHOD, `unknown method ${method}`);
       const result = await this.#methods[method](params ?? {}, abort.signal, send);
-      if (!abort.signal.aborted) send({ id, result }); // a cancelled request wants no answer
+      if (!abort.signal.aborted) send({ id, result }); // a cancelled request gets no response
     };
     const given = new Promise((resolve) => abort.signal.addEventListener("abort", resolve));
     const done = work()
@@ -89,22 +89,22 @@ export class Conversation {
         if (!abort.signal.aborted) send({ id, error: { code, message: messageOf(thrown) } });
       })
       .then(() => {
-        if (this.#inFlight.get(id)?.abort === abort) this.#inFlight.delete(id);
+        if (this.#pending.get(id)?.abort === abort) this.#pending.delete(id);
       });
-    this.#inFlight.set(id, { abort, done });
+    this.#pending.set(id, { abort, done });
     return Promise.race([done, given]);
   }
 
-  /** Waits for what runs, for as long as there is time when a server ends. */
+  /** Waits for pending requests, for GRACE_MS at most. */
   async finish() {
     const limit = new Promise((resolve) => setTimeout(resolve, GRACE_MS));
-    await Promise.race([Promise.all([...this.#inFlight.values()].map(({ done }) => done)), limit]);
+    await Promise.race([Promise.all([...this.#pending.values()].map(({ done }) => done)), limit]);
   }
 
-  /** Aborts what runs. */
+  /** Cancels pending requests. */
   end() {
-    for (const { abort } of this.#inFlight.values()) abort.abort();
-    this.#inFlight.clear();
+    for (const { abort } of this.#pending.values()) abort.abort();
+    this.#pending.clear();
   }
 }
 
@@ -124,7 +124,7 @@ async function call(tools, { name, arguments: given, _meta }, signal, send) {
 }
 
 /**
- * What the tool makes of the call; whatever it throws is a result as well.
+ * Returns the result of a tool. What it throws becomes an error result.
  * @param {string} name
  * @param {Tool} tool
  * @param {any} given
@@ -160,7 +160,7 @@ function reporter(progressToken, send) {
 }
 
 /**
- * The result with the changes of memory that no callback took along.
+ * Returns the result with the changes of memory that no callback has sent.
  * @param {ToolResult} result
  * @param {import("./context.js").Memory} memory
  * @returns {ToolResult}

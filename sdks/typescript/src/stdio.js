@@ -1,28 +1,27 @@
-// MCP over stdin and stdout: one JSON object a line.
+// MCP over stdin and stdout: one JSON object per line.
 
 import { Conversation } from "./server.js";
 import { takeStdout, writeStdout } from "./stdout.js";
 
 /** @import { ServerInfo, Tool } from "./server.js" */
 
-// A reader that reads no more must not keep the process.
+// How long to wait for a client that does not read stdout, in milliseconds.
 const FLUSH_MS = 1000;
 
 /** @param {Record<string, unknown>} message */
 const send = (message) => writeStdout(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
 
 /**
- * Serves tools on stdin and stdout, and ends the process when stdin ends, whatever timers live.
+ * Serves tools on stdin and stdout, and exits at the end of stdin, even if timers are active.
  *
- * There is no handler for SIGTERM on purpose: in bun one does not run while stdin is receiving, and would only keep the
- * process alive.
+ * There is no handler for SIGTERM: in bun, it would not run while stdin is read, and would only keep the process running.
  * @param {Map<string, Tool>} tools
  * @param {ServerInfo} serverInfo
  */
 export function serveStdio(tools, serverInfo) {
   takeStdout();
   const conversation = new Conversation(tools, serverInfo);
-  process.stdout.on("error", () => process.exit()); // nobody reads any more
+  process.stdout.on("error", () => process.exit()); // the client no longer reads
   readLines(
     (message) => void conversation.receive(message, send),
     async () => {
@@ -58,7 +57,7 @@ function readLines(receive, end) {
 }
 
 /**
- * stdin has to be read for that.
+ * Calls end once at the end of stdin. The caller must read stdin.
  * @param {() => void} end
  */
 export function whenStdinEnds(end) {
@@ -81,9 +80,9 @@ function parse(line, receive) {
   try {
     message = JSON.parse(text);
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (typeof message === "object" && message !== null && !Array.isArray(message)) return receive(message);
-  console.error(`@trailblaze/scripting: ignored a line on stdin that is no message: ${text.slice(0, 200)}`);
+  console.error(`@trailblaze/scripting: ignored a line on stdin that is not a message: ${text.slice(0, 200)}`);
 }
 

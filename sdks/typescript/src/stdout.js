@@ -1,6 +1,6 @@
-// stdout carries the protocol. Importing this module moves the console to stderr, so that a console.log cannot corrupt a
-// message even while the author's modules load. process.stdout itself stays as it is until we serve: before, it may be the way
-// out of somebody else's server, such as one that only wants TrailblazeClient.fromContext, or of a test runner's reports.
+// stdout is used for MCP messages. Importing this module makes the console write to stderr, so that a console.log cannot corrupt a
+// message, even while the author's modules load. process.stdout itself stays unchanged until we serve, because another server that
+// only uses TrailblazeClient.fromContext, or a test runner, may write to it.
 
 const METHODS = (
   "log info debug warn error trace dir dirxml table assert count countReset " +
@@ -10,7 +10,7 @@ const METHODS = (
 const target = /** @type {any} */ (console);
 const error = target.error;
 /** @type {any} */
-let onStderr; // made by the first line that is logged: most servers log none
+let onStderr; // created for the first logged line, because most servers log nothing
 for (const method of METHODS) {
   target[method] = (/** @type {any[]} */ ...args) => {
     onStderr ??= target.Console ? new target.Console(process.stderr, process.stderr) : {};
@@ -21,14 +21,14 @@ for (const method of METHODS) {
 /** @type {(text: string) => void} */
 let write;
 
-/** Makes stdout ours: what others write to it goes to stderr from now on. */
+/** Reserves stdout for writeStdout. What other code writes to it goes to stderr from now on. */
 export function takeStdout() {
   write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);
 }
 
 /**
- * Writes to stdout, once it is ours.
+ * Writes to stdout. takeStdout must have been called.
  * @param {string} text
  */
 export const writeStdout = (text) => write(text);

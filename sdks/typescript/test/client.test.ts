@@ -184,5 +184,5 @@ test("memory is like a Map whose values are text", () => {
   );
   assert.deepEqual([...memory.keys()], ["count", "n", "b", "o", "t"]);
   for (const nothing of [undefined, null])
-    assert.throws(() => memory.set("x", nothing), /memory.set\("x", (undefined|null)\): there is no value/);
+    assert.throws(() => memory.set("x", nothing), /memory.set\("x", (undefined|null)\): a value is required/);
 });

@@ -296,9 +296,9 @@ test("a server that somebody started by hand does not mind the end of stdin", as
 
 for (const [args, says] of [
   [["--transport", "http"], "--transport http goes with --port NUMBER"],
-  [["--transport", "http", "--port"], "--port  is no port"],
-  [["--transport", "http", "--port", "70000"], "--port 70000 is no port"],
-  [["--transport", "http", "--port", "8080x"], "--port 8080x is no port"],
+  [["--transport", "http", "--port"], "--port  is not a port"],
+  [["--transport", "http", "--port", "70000"], "--port 70000 is not a port"],
+  [["--transport", "http", "--port", "8080x"], "--port 8080x is not a port"],
   [["--transport", "sse", "--port", "8080"], "--transport sse is not known"],
 ] as const) {
   test(`${args.join(" ")} is an error`, async (t) => {

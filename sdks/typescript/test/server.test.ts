@@ -79,7 +79,7 @@ test("what is unknown or unreadable is answered, and harms nothing", async (t) =
   peer.notify("notifications/unheardOf");
   peer.notify("notifications/cancelled", { requestId: 4711 });
   assert.deepEqual((await peer.request("ping")).result, {});
-  assert.match(peer.stderr, /ignored a line on stdin that is no message: no json/);
+  assert.match(peer.stderr, /ignored a line on stdin that is not a message: no json/);
 });
 
 test("what a handler returns or throws becomes a result", async (t) => {
@@ -306,7 +306,7 @@ test("a failed call that nobody awaits is told, and harms no later call", async 
   }));
   const peer = start(t);
   await peer.call("forget", { tool: "findUser" }, meta({ baseUrl }));
-  const told = /findUser was called and nobody waited for it: write await client\.callTool.*; findUser: no such user\n/g;
+  const told = /findUser was called without await: write await client\.callTool.*; findUser: no such user\n/g;
   await until("both are told", () => peer.stderr.match(told)?.length === 2);
   assert.equal(received.length, 2);
   assert.equal(text(await peer.call("greet", { name: "you" })), "hello you");

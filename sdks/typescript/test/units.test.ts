@@ -132,7 +132,7 @@ test("mistakes of a registration are told at once", () => {
   assert.throws(() => tool("twice", {}), /tool twice is there already/);
   assert.throws(
     () => tool("a", { inputSchema: { plan: "string" } }),
-    /inputSchema\.plan is no schema; write z\.string\(\) or the like \(zod 3\.25 or later\)/,
+    /inputSchema\.plan is not a schema; write z\.string\(\) or the like \(zod 3\.25 or later\)/,
   );
   assert.throws(
     () => tool("a", { meta: { supportedPlatform: ["WEB"] } }),

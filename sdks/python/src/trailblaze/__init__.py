@@ -1,8 +1,8 @@
-"""Call a trailblaze session's other tools from a tool written in Python.
+"""Call other tools of a trailblaze session from a tool written in Python.
 
-It works with any MCP server: hand the request's context to ``TrailblazeClient.from_context``, or its ``_meta`` to
-``TrailblazeClient.from_meta``. ``serve`` serves tools that are written without an MCP SDK, for one device or for several.
-There are no dependencies, and everything may be used from several threads at once.
+The package works with any MCP server: pass the context of a request to ``TrailblazeClient.from_context``, or its ``_meta``
+to ``TrailblazeClient.from_meta``. ``serve`` serves tools that are written without an MCP SDK, for one device or several.
+The package has no dependencies and is thread-safe.
 """
 
 from ._client import Result, TrailblazeClient

@@ -13,24 +13,24 @@ from urllib.parse import urlsplit
 from ._errors import TrailblazeCallbackError, TrailblazeError, TrailblazeToolError
 from ._memory import Memory, split
 
-# What this package speaks. trailblaze answers another version with an error that says which side to upgrade.
+# The protocol version of this package. trailblaze rejects another version with an error that says which side to upgrade.
 _PROTOCOL = 1
-# Seconds: trailblaze's own limit is 30 unless set, and its answer takes a moment to arrive.
+# In seconds: the default limit of trailblaze is 30, and its response needs some time to arrive.
 _DEFAULT_TIMEOUT = 32.0
-# trailblaze's limit. It answers 413 above it, which a client that is still sending does not always get to read.
+# The limit of trailblaze. We check it too, because a client that is still sending may not read the 413 response.
 _MAX_BODY_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a tool answered."""
+    """The result of a tool."""
 
     tool: str
-    text: str
-    structured: Any = None  # None when it gave none
+    text: str  # the first text, "" without one
+    structured: Any = None  # the structured content, None without one
 
     def json(self) -> Any:
-        """The structured content, or else the text read as JSON."""
+        """Returns the structured content, else the text parsed as JSON. Raises TrailblazeError if the text is not JSON."""
         if self.structured is not None:
             return self.structured
         try:
@@ -41,45 +41,49 @@ class Result:
 
 
 class TrailblazeClient:
-    """Calls the other tools of the session that a tool call belongs to. Make one for each call of your tool.
+    """Calls other tools of the session that a tool call belongs to. Create one client for each call of your tool.
 
-    Outside a session, in any other MCP client, ``session_id`` is None, memory is empty and ``call_tool`` raises.
+    Outside a session, in another MCP client, ``session_id`` is None, the memory is empty and ``call_tool`` raises.
     """
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        """Use ``from_context`` or ``from_meta``; ``given`` is what stands under ``trailblaze`` in a request's ``_meta``."""
+        """Use ``from_context`` or ``from_meta``. ``given`` is the value of ``trailblaze`` in the ``_meta`` of a request."""
         in_session = isinstance(given.get("sessionId"), str)
         self._given = given if in_session else {}
         self.memory = Memory(self._given.get("memory") or {})
 
     @classmethod
     def from_context(cls, ctx: Any) -> TrailblazeClient:
-        """The client for a call, from FastMCP's Context, a low-level server's request context, or anything with ``meta``."""
+        """Returns the client of a call, from FastMCP's Context, a request context, or an object with ``meta``."""
         return cls.from_meta(_meta_of(ctx))
 
     @classmethod
     def from_meta(cls, meta: Any) -> TrailblazeClient:
-        """The client for a call, from the request's ``_meta``: a dict, or the MCP SDK's model of it, or None."""
+        """Returns the client of a call, from the ``_meta`` of the request: a dict, the MCP SDK's model of it, or None."""
         given = _look(meta, "trailblaze")
         return cls(given if isinstance(given, Mapping) else {})
 
     @property
     def session_id(self) -> Optional[str]:
+        """The id of the session; None outside a session."""
         return self._given.get("sessionId")
 
     @property
     def device(self) -> Optional[Mapping[str, Any]]:
-        """platform (lower case), widthPixels, heightPixels (0 when unknown), driverType; deviceId and deviceName when known."""
+        """platform (lower case), widthPixels, heightPixels (0 if unknown), driverType, and if known deviceId, deviceName."""
         return self._given.get("device")
 
     @property
     def target(self) -> Optional[Mapping[str, Any]]:
-        """id, displayName, appIds, appId of the app under test; None when there is none."""
+        """The app under test: id, displayName, appIds, appId. None if there is none."""
         return self._given.get("target")
 
     def call_tool(self, name: str, args: Optional[Mapping[str, Any]] = None) -> Result:
-        """Calls a tool of the session and waits for it. Raises TrailblazeToolError if the tool says no, TrailblazeCallbackError
-        if the call did not get through."""
+        """Calls a tool of the session and waits for its result. ``{{name}}`` in ``args`` is not replaced.
+
+        Raises TrailblazeToolError if the tool fails, and TrailblazeCallbackError if the call does not reach the tool or its
+        response is not received.
+        """
         base = self._given.get("baseUrl")
         if self.session_id is None:
             raise TrailblazeCallbackError(
@@ -90,15 +94,15 @@ class TrailblazeClient:
         changes = self.memory._pending()
         status, text = _post(name, str(base), self._request(name, args or {}, changes))
         result = _read(name, status, text)
-        self.memory._told(changes)
-        self.memory._learn(result.get("memory_delta") or {}, result.get("memory_deletions") or [])
+        self.memory._sent(changes)
+        self.memory._apply(result.get("memory_delta") or {}, result.get("memory_deletions") or [])
         if not result["success"]:
-            raise TrailblazeToolError(name, result.get("error_message") or "it failed and did not say why")
+            raise TrailblazeToolError(name, result.get("error_message") or "it failed without a reason")
         return Result(name, result.get("text_content") or "", result.get("structured_content"))
 
     async def call_tool_async(self, name: str, args: Optional[Mapping[str, Any]] = None) -> Result:
-        """The same in a thread, for code on an event loop, which has to go on meanwhile."""
-        # A thread of its own: in a shared pool, tools of one server that call each other could wait for each other's threads.
+        """``call_tool`` in a thread, for code on an event loop."""
+        # Each call has its own thread, because nested calls of one server could block each other in a shared pool.
         thread = ThreadPoolExecutor(1, "trailblaze-call")
         try:
             return await asyncio.get_running_loop().run_in_executor(thread, self.call_tool, name, args)
@@ -106,7 +110,7 @@ class TrailblazeClient:
             thread.shutdown(wait=False)
 
     def result_meta(self) -> Dict[str, Any]:
-        """What the result's ``_meta`` has to carry for the session to learn the changes of memory; empty when it knows them."""
+        """Returns the ``_meta`` for the result, with the changes of memory that were not sent yet; empty without changes."""
         delta, deletions = split(self.memory._pending())
         notes: Dict[str, Any] = {}
         if delta:
@@ -128,7 +132,7 @@ class TrailblazeClient:
             "invocation_id": self._given.get("invocationId"),
             "action": action,
         }
-        # Half a surrogate pair has no UTF-8, but a JSON escape.
+        # A lone surrogate cannot be encoded in UTF-8, so it becomes a JSON escape.
         return _dump(request).encode("utf-8", "backslashreplace")
 
 
@@ -141,7 +145,7 @@ def _excerpt(text: str) -> str:
 
 
 def _look(place: Any, name: str) -> Any:
-    """What a dict, a pydantic model with extra fields, or any object has under a name."""
+    """Returns the value of a name in a dict, a pydantic model or another object; None if it has none."""
     if isinstance(place, Mapping):
         return place.get(name)
     extra = getattr(place, "model_extra", None)
@@ -153,7 +157,7 @@ def _look(place: Any, name: str) -> Any:
 def _meta_of(ctx: Any) -> Any:
     try:
         inner = _look(ctx, "request_context")
-    except (ValueError, LookupError):  # the MCP SDK says so that there is no request
+    except (ValueError, LookupError):  # raised by the MCP SDK if there is no request
         return None
     place = ctx if inner is None else inner
     meta = _look(place, "meta")
@@ -161,7 +165,7 @@ def _meta_of(ctx: Any) -> Any:
 
 
 def _post(tool: str, base: str, body: bytes) -> Tuple[int, str]:
-    """Sends a request. http.client knows no proxies and follows no redirects, as it should be here."""
+    """Sends a request and returns status and text of the response. http.client uses no proxies, follows no redirects."""
     if len(body) > _MAX_BODY_BYTES:
         raise TrailblazeCallbackError(
             tool, f"the request has {len(body)} bytes, at most {_MAX_BODY_BYTES} are allowed; hand over a file's path"
@@ -174,7 +178,7 @@ def _post(tool: str, base: str, body: bytes) -> Tuple[int, str]:
     try:
         url = urlsplit(base)
         if url.scheme != "http" or not url.hostname:
-            raise ValueError("it is no http URL")
+            raise ValueError("it is not an http URL")
         connection = http.client.HTTPConnection(url.hostname, url.port, timeout=limit)
         try:
             connection.request("POST", url.path.rstrip("/") + "/scripting/callback", body, headers)
@@ -182,7 +186,7 @@ def _post(tool: str, base: str, body: bytes) -> Tuple[int, str]:
             return response.status, response.read().decode("utf-8", "replace")
         finally:
             connection.close()
-    except socket.timeout as e:  # an OSError too; TimeoutError since Python 3.10
+    except socket.timeout as e:  # a subclass of OSError; TimeoutError since Python 3.10
         raise TrailblazeCallbackError(
             tool,
             f"no answer within {limit:g} s; it may or may not have run; callbackTimeout in the server's entry changes the limit",
@@ -200,7 +204,7 @@ def _timeout() -> float:
 
 
 def _read(tool: str, status: int, text: str) -> Dict[str, Any]:
-    """The call_tool_result in an answer."""
+    """Returns the call_tool_result in a response. Raises TrailblazeCallbackError if there is none."""
     if status != 200:
         raise TrailblazeCallbackError(tool, f"refused with status {status}: {_excerpt(text)}")
     try:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 
 class TrailblazeError(Exception):
-    """Whatever went wrong with a call to another tool."""
+    """An error of a call to another tool. ``tool`` is its name, and ``reason`` the reason without the name."""
 
     def __init__(self, message: str, tool: str, reason: str) -> None:
         super().__init__(message)
@@ -11,7 +11,7 @@ class TrailblazeError(Exception):
 
 
 class TrailblazeToolError(TrailblazeError):
-    """The tool was called and said no; ``reason`` has its words."""
+    """The tool was called and failed. ``reason`` is its error text."""
 
     def __init__(self, tool: str, reason: str) -> None:
         named = reason.startswith(f"{tool}: ") or f'"{tool}"' in reason
@@ -19,7 +19,7 @@ class TrailblazeToolError(TrailblazeError):
 
 
 class TrailblazeCallbackError(TrailblazeError):
-    """The call did not get through to the tool, or its answer did not get back."""
+    """The call did not reach the tool, or its response was not received. The tool may have run."""
 
     def __init__(self, tool: str, reason: str) -> None:
         super().__init__(f"cannot call {tool}: {reason}", tool, reason)

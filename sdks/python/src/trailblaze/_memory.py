@@ -6,16 +6,16 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 
 class Memory(Mapping[str, Any]):
-    """The session's memory as it was when the call was sent, with what this call has changed and learnt since.
+    """The session's memory at the time the call was sent, with the changes of this call and of the tools that it called.
 
-    Reading is like reading a dict. Changes go to the session with the next call of another tool, or with the result, if it
-    carries ``client.result_meta()``.
+    It reads like a dict. Changes are sent to the session with the next call of another tool, or with the result, if its
+    ``_meta`` contains ``client.result_meta()``.
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._lock = threading.Lock()
         self._values: Dict[str, Any] = dict(values)
-        self._changes: Dict[str, Optional[str]] = {}  # what the session has not been told yet; None is a deletion
+        self._changes: Dict[str, Optional[str]] = {}  # changes that were not sent yet; None is a deletion
 
     def __getitem__(self, name: str) -> Any:
         with self._lock:
@@ -34,15 +34,15 @@ class Memory(Mapping[str, Any]):
             return f"Memory({self._values!r})"
 
     def set(self, name: str, value: Any) -> None:
-        """Remembers a value. Values are texts; anything else becomes the text that JSON has for it."""
+        """Sets a value. Values are text, and other values become JSON. Raises TypeError for None."""
         if value is None:
-            raise TypeError(f"memory.set({name!r}, None): there is no value; memory.delete takes a name out")
+            raise TypeError(f"memory.set({name!r}, None): a value is required; memory.delete removes a name")
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
         with self._lock:
             self._values[name] = self._changes[name] = text
 
     def delete(self, name: str) -> None:
-        """Takes a name out, also one that is not known here: another tool may be setting it now."""
+        """Deletes a name, even if it is not set here, because another tool may be setting it now."""
         with self._lock:
             self._values.pop(name, None)
             self._changes[name] = None
@@ -51,15 +51,15 @@ class Memory(Mapping[str, Any]):
         with self._lock:
             return dict(self._changes)
 
-    def _told(self, changes: Mapping[str, Optional[str]]) -> None:
-        """The session knows these changes; what was set again meanwhile it does not."""
+    def _sent(self, changes: Mapping[str, Optional[str]]) -> None:
+        """Removes changes that were sent, except values that were set again since."""
         with self._lock:
             for name, value in changes.items():
                 if name in self._changes and self._changes[name] == value:
                     del self._changes[name]
 
-    def _learn(self, delta: Mapping[str, Any], deletions: List[str]) -> None:
-        """Takes over what other tools changed, except where this call has something newer."""
+    def _apply(self, delta: Mapping[str, Any], deletions: List[str]) -> None:
+        """Applies the changes of other tools, except to names that this call has changed since."""
         with self._lock:
             for name, value in delta.items():
                 if name not in self._changes:
@@ -70,6 +70,6 @@ class Memory(Mapping[str, Any]):
 
 
 def split(changes: Mapping[str, Optional[str]]) -> Tuple[Dict[str, str], List[str]]:
-    """What the protocol calls delta and deletions."""
+    """Splits changes into delta and deletions (see the protocol)."""
     delta = {name: value for name, value in changes.items() if value is not None}
     return delta, [name for name, value in changes.items() if value is None]

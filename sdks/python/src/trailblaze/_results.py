@@ -5,9 +5,9 @@ from typing import Any, Dict, Iterable, Mapping, Optional
 
 
 def success(value: Any = None, meta: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
-    """The MCP result of a tool that worked: text as it is, anything else as JSON, a dict also as structured content.
+    """Returns a successful MCP result: text unchanged, other values as JSON. A dict is also the structured content.
 
-    ``meta`` is for ``client.result_meta()``.
+    ``meta`` is the ``_meta`` of the result, such as ``client.result_meta()``.
     """
     text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
     result = _text(text)
@@ -19,17 +19,20 @@ def success(value: Any = None, meta: Optional[Mapping[str, Any]] = None) -> Dict
 
 
 def error(message: str) -> Dict[str, Any]:
-    """The MCP result of a tool that failed: the trail fails with this message."""
+    """Returns an MCP error result. The trail fails with this message."""
     return {**_text(message), "isError": True}
 
 
 def fatal_error(message: str) -> Dict[str, Any]:
-    """The MCP result of a tool after which nothing can go on: the trail ends as an error."""
+    """Returns an MCP error result after which the session cannot continue. The trail ends as an error."""
     return {**error(message), "_meta": {"trailblaze": {"variant": "FatalError"}}}
 
 
 def delegate(calls: Iterable[Mapping[str, Any]], meta: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
-    """The MCP result of a tool that leaves the work to trailblaze: calls like ``{"tool": "tap", "args": {"text": "OK"}}``."""
+    """Returns an MCP result that delegates: trailblaze makes these calls, in order, in place of this one.
+
+    A call is a dict such as ``{"tool": "tap", "args": {"text": "OK"}}``. Raises TypeError for a call without a tool.
+    """
     delegates = [dict(call) for call in calls]
     for i, call in enumerate(delegates, 1):
         if not isinstance(call.get("tool"), str):

@@ -16,27 +16,27 @@ Handle = Callable[[Message], Optional[Message]]
 
 _HOST = "127.0.0.1"
 _PATH = "/mcp"
-# As much as a line over stdio may have.
+# The same limit as for a line over stdio.
 _MAX_BODY_BYTES = 64 << 20
-# When a server is told to end, calls may still finish. trailblaze waits 5 s before it uses force.
+# How long pending calls may take to finish at the end of stdin, in seconds. trailblaze sends SIGTERM after 5 s.
 _GRACE = 3.0
-# Seconds that a client may write on a request which is refused already.
-_LINGER = 2.0
+# How long a client may continue to send a request that was rejected, in seconds.
+_CLOSE_GRACE = 2.0
 _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
 
 
 class Transport(NamedTuple):
-    """How a server was asked to serve: ``kind`` is "stdio" or "http", ``port`` is None for stdio."""
+    """The transport of a server: ``kind`` is "stdio" or "http", and ``port`` is None for stdio."""
 
     kind: str
     port: Optional[int]
 
 
 def transport(argv: Optional[Sequence[str]] = None) -> Transport:
-    """What ``--transport`` and ``--port`` among a program's arguments say; all other arguments are left alone.
+    """Returns the transport that ``--transport`` and ``--port`` in the arguments select. Other arguments are ignored.
 
-    trailblaze starts a server with ``--transport http --port N`` when its entry says ``multiDevice: http``. Wrong flags end the
-    program, as those of argparse do.
+    trailblaze starts a server with ``--transport http --port N`` if its entry has ``multiDevice: http``. Wrong flags end the
+    program with a message and exit code 2, as in argparse.
     """
     args = sys.argv[1:] if argv is None else list(argv)
     kind, port = _flag(args, "--transport"), _flag(args, "--port")
@@ -47,7 +47,7 @@ def transport(argv: Optional[Sequence[str]] = None) -> Transport:
     if port is None:
         _misused("--transport http goes with --port NUMBER")
     if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
-        _misused(f"--port {port} is no port; write a number up to 65535")
+        _misused(f"--port {port} is not a port; write a number up to 65535")
     return Transport("http", int(port))
 
 
@@ -67,10 +67,10 @@ def _misused(why: str) -> NoReturn:
 
 
 def end_with_stdin(end: Optional[Callable[[], None]] = None) -> None:
-    """Has a server that serves HTTP end when trailblaze does, also when that is killed: with its stdin. For servers of other packages.
+    """Ends an HTTP server of another package at the end of stdin, which closes when trailblaze exits or is killed.
 
-    It does nothing in a process that trailblaze did not start, whose stdin may have ended long ago. ``end`` is called in a thread;
-    without one the process exits at once.
+    It does nothing in a process that trailblaze did not start, whose stdin may be closed already. ``end`` is called in a thread.
+    Without ``end``, the process exits at once.
     """
     if "TRAILBLAZE_SESSION_ID" not in os.environ:
         return
@@ -84,10 +84,10 @@ def end_with_stdin(end: Optional[Callable[[], None]] = None) -> None:
 
 
 def serve(handle: Handle, argv: Optional[Sequence[str]] = None) -> None:
-    """Serves MCP with a function, over stdio, or over HTTP when the program's arguments ask for that. Returns when stdin ends.
+    """Serves MCP with a function, over stdio, or over HTTP if the program's arguments select it. Returns at the end of stdin.
 
-    ``handle`` gets a message of JSON-RPC and returns the answer to it, a message too, or None for one that wants none. Each message
-    is handled in a thread of its own, so that a tool may wait for another one of its server.
+    ``handle`` gets a JSON-RPC message and returns the response message, or None for a notification. An exception that it raises
+    becomes an error response. Each message is handled in its own thread, so that a tool may wait for another tool of its server.
     """
     asked = transport(argv)
     try:
@@ -141,7 +141,7 @@ def _serve_stdio(handle: Handle) -> None:
         except ValueError:
             message = None
         if not isinstance(message, dict):
-            print(f"trailblaze: ignored a line on stdin that is no message: {line[:200]!r}", file=sys.stderr)
+            print(f"trailblaze: ignored a line on stdin that is not a message: {line[:200]!r}", file=sys.stderr)
             continue
         running.begin()
         threading.Thread(target=work, args=[message], daemon=True).start()
@@ -149,7 +149,7 @@ def _serve_stdio(handle: Handle) -> None:
 
 
 class _Running:
-    """Counts what runs."""
+    """Counts pending requests."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -171,8 +171,8 @@ class _Running:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    allow_reuse_address = os.name == "posix"  # a port that is free again; on Windows it would be one that another has
-    request_queue_size = 128  # of the usual 5, many calls at once would make a second's wait each
+    allow_reuse_address = os.name == "posix"  # to reuse a free port; on Windows this option would take a port in use
+    request_queue_size = 128  # with the default of 5, many parallel calls would wait a second each
 
     def __init__(self, handle: Handle, port: int) -> None:
         self.handle = handle
@@ -182,12 +182,12 @@ class _Server(ThreadingHTTPServer):
         except OSError as e:
             raise SystemExit(f"trailblaze: cannot serve at {_HOST}:{port}: {e}") from None
 
-    def server_bind(self) -> None:  # HTTPServer's looks for the name of our address, which may take long
+    def server_bind(self) -> None:  # that of HTTPServer looks up the name of our address, which may take long
         TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client that has given up
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # the client has disconnected
             super().handle_error(request, client_address)
 
 
@@ -199,14 +199,14 @@ def _serve_http(handle: Handle, port: int) -> None:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers every request by itself: there are no sessions, since all that a call needs to know comes with it."""
+    """Handles each request on its own. There are no sessions, because each call contains all that it needs."""
 
     server: _Server
-    protocol_version = "HTTP/1.1"  # clients use a connection again
+    protocol_version = "HTTP/1.1"  # clients reuse connections
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        if not self._welcome():
+        if not self._accepts():
             return
         length = self.headers.get("Content-Length", "")
         if not length.isdigit():
@@ -230,13 +230,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.running.end()
 
     def do_GET(self) -> None:
-        if self._welcome():
+        if self._accepts():
             self._refuse(405, "there is POST")
 
     do_DELETE = do_PUT = do_HEAD = do_OPTIONS = do_GET
 
-    def _welcome(self) -> bool:
-        """Refuses web pages, by the Host and Origin that browsers send, and other users, by the token in our environment."""
+    def _accepts(self) -> bool:
+        """Rejects web pages, by the Host and Origin that browsers send, and other users, by the token in our environment."""
         hosts = [f"{host}:{self.server.server_port}" for host in (_HOST, "localhost", "[::1]")]
         token = os.environ.get("TRAILBLAZE_SESSION_TOKEN")
         given = self.headers.get("Authorization", "").encode()
@@ -255,9 +255,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: int, why: str, code: int = _INVALID_REQUEST) -> None:
         self.close_connection = True
         self._send(status, _encode(_wrong(None, code, why)))
-        # Many clients write all before they read, and to close on one that writes takes the answer from it.
-        self.connection.settimeout(_LINGER)
-        deadline = time.monotonic() + _LINGER
+        # Many clients send the whole request before they read. If we closed the connection before that, they would lose
+        # the response.
+        self.connection.settimeout(_CLOSE_GRACE)
+        deadline = time.monotonic() + _CLOSE_GRACE
         with contextlib.suppress(OSError):
             while time.monotonic() < deadline and self.rfile.read1(1 << 16):
                 pass
@@ -278,4 +279,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        pass  # stderr is for what is worth saying
+        pass  # requests are not logged to stderr

@@ -71,9 +71,9 @@ func waitingFor(err error) string {
 
 // busyReason says what kept the page from answering, empty when it answers. It takes at most a few times limits.probe.
 func (p *page) busyReason(before activity) string {
-	now := p.activitySoFar()
 	responds := p.responds()
 	stopped := responds || p.stopScripts()
+	now := p.activitySoFar()
 	switch {
 	case now.popups-before.popups >= manyPopups:
 		return fmt.Sprintf("%d popups were opened", now.popups-before.popups)

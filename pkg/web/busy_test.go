@@ -2,22 +2,56 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// busyTime is the limit of calls that must time out.
-const busyTime = 3 * time.Second
+// callUntilTimeout makes a call that must time out, on a page in a session of its own, which it returns. The limit
+// grows until the result contains all parts: on a busy machine, a short one may pass before the page does anything.
+func callUntilTimeout(t *testing.T, url string, call tool.Call, parts ...string) *testSession {
+	t.Helper()
+	named := call.Timeout > 0
+	for limit := 500 * time.Millisecond; ; limit *= 2 {
+		u := openSession(t)
+		u.mustCall("navigate", "url", url)
+		d := u.device.(*webDevice)
+		before := d.limits
+		d.limits.probe, d.limits.response = min(limit/2, time.Second), limit/8
+		if named {
+			call.Timeout = limit
+		} else {
+			d.limits.call = limit
+		}
+		result, err := d.Call(t.Context(), call)
+		d.limits = before
+		if err != nil || result.OK {
+			t.Fatalf("%s %v: got %+v, %v", call.Tool, call.Args, result, err)
+		}
+		missing := slices.DeleteFunc(slices.Clone(parts), func(part string) bool {
+			return strings.Contains(result.Text, part)
+		})
+		if result.Kind == fault.CallTimeout && len(missing) == 0 {
+			return u
+		}
+		if limit > testLimit/8 {
+			t.Fatalf("%s %v: got %s %q, which does not contain %q", call.Tool, call.Args, result.Kind, result.Text,
+				missing)
+		}
+	}
+}
 
 // busyPages are pages whose scripts do not end, or that do not rest.
 func busyPages(t *testing.T) string {
 	t.Helper()
 	return serve(t, map[string]http.HandlerFunc{
 		"/busy": htmlPage(`<title>busy</title><script>const spin = () => { for (;;); }</script>
-			<button onclick="spin()">Spin</button><div id=hover onmouseenter="spin()">Hover</div>
+			<body onkeydown="spin()"><button onclick="spin()">Spin</button>
+<div id=hover onmouseenter="spin()">Hover</div>
 			<input id=field onkeydown="spin()" onbeforeinput="spin()">
 			<select id=list onchange="spin()"><option>a<option>b</select>
 			<div id=box style="height:50px;overflow:auto"><p style="height:900px">Inner</div>`),
@@ -32,51 +66,60 @@ func TestCallsOnBusyPagesTimeOut(t *testing.T) {
 	const busy, sent = "busy", "the action was sent and may have happened"
 	for name, tt := range map[string]struct {
 		page, tool string
-		args       []any
+		args       map[string]any
 		says       []string
 	}{
-		"click": {"/busy", "web_click", []any{"ref", "Spin"}, []string{busy, `button "Spin"`, sent}},
-		"tap":   {"/busy", "tap", []any{"text", "Spin"}, []string{busy, sent}},
-		"hover": {"/busy", "web_hover", []any{"ref", "css=#hover"}, []string{busy, sent}},
-		"type":  {"/busy", "web_type", []any{"ref", "css=#field", "text", "x"}, []string{busy, sent}},
+		"click": {"/busy", "web_click", map[string]any{"ref": "Spin"}, []string{busy, `button "Spin"`, sent}},
+		"tap":   {"/busy", "tap", map[string]any{"text": "Spin"}, []string{busy, sent}},
+		"hover": {"/busy", "web_hover", map[string]any{"ref": "css=#hover"}, []string{busy, sent}},
+		"type":  {"/busy", "web_type", map[string]any{"ref": "css=#field", "text": "x"}, []string{busy, sent}},
 		"type keys": {
 			"/busy", "web_type",
-			[]any{"ref", "css=#field", "text", "x", "clearFirst", false},
+			map[string]any{"ref": "css=#field", "text": "x", "clearFirst": false},
 			[]string{busy, sent},
 		},
-		"select":   {"/busy", "web_selectOption", []any{"ref", "css=#list", "values", "b"}, []string{busy, sent}},
-		"evaluate": {"/busy", "web_evaluate", []any{"script", "for (;;);"}, []string{busy}},
+		"select":   {"/busy", "web_selectOption", map[string]any{"ref": "css=#list", "values": "b"}, []string{busy, sent}},
+		"key":      {"/busy", "web_pressKey", map[string]any{"key": "Tab"}, []string{busy}},
+		"evaluate": {"/busy", "web_evaluate", map[string]any{"script": "for (;;);"}, []string{busy}},
 		"promise": {
 			"/busy", "web_evaluate",
-			[]any{"script", "new Promise(() => {})"},
+			map[string]any{"script": "new Promise(() => {})"},
 			[]string{"it was waiting for a promise of the script to settle"},
 		},
 		"await": {
 			"/busy", "evaluateJs",
-			[]any{"script", "await new Promise(() => {})"},
+			map[string]any{"script": "await new Promise(() => {})"},
 			[]string{"it was waiting for a promise of the script to settle"},
 		},
-		"storage": {"/always", "web_getStorageState", nil, []string{busy}},
+		"popups": {
+			"/busy", "web_evaluate",
+			map[string]any{"script": "for (let i = 0; i < 7; i++) open('about:blank'); new Promise(() => {})"},
+			[]string{"7 popups were opened"},
+		},
+		"storage":    {"/always", "web_getStorageState", nil, []string{busy}},
+		"scroll":     {"/always", "web_scroll", nil, []string{busy}},
+		"snapshot":   {"/always", "web_snapshot", nil, []string{busy}},
+		"screenshot": {"/always", "captureScreen", nil, []string{busy}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := openSession(t)
-			u.device.(*webDevice).limits.call = busyTime
-			u.device.(*webDevice).limits.probe = time.Second
-			if _, err := u.call("navigate", "url", url+tt.page); err != nil {
-				t.Fatal(err)
-			}
-			result, err := u.call(tt.tool, tt.args...)
-			if err != nil || result.OK || result.Kind != fault.CallTimeout {
-				t.Fatalf("got %+v, %v", result, err)
-			}
-			for _, want := range append(tt.says, tt.tool+" timed out after 3s: ") {
-				if !strings.Contains(result.Text, want) {
-					t.Errorf("got %q, which does not contain %q", result.Text, want)
-				}
-			}
+			callUntilTimeout(t, url+tt.page, tool.Call{Tool: tt.tool, Args: tt.args}, tt.says...)
 		})
 	}
+}
+
+func TestTimeoutNamesNavigations(t *testing.T) {
+	t.Parallel()
+	wait := tool.Call{Tool: "web_wait", Args: map[string]any{"seconds": 30}, Timeout: 1}
+	callUntilTimeout(t, busyPages(t)+"/refresh", wait, "web_wait timed out after ", "the page keeps navigating (")
+}
+
+// Cookies are kept by the browser, which does not ask the page.
+func TestCookiesAreAppliedWhilePageIsBusy(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", busyPages(t)+"/always")
+	u.mustCall("web_applyCookies", "cookiesJson", `[{"name": "a", "value": "b", "url": "https://shop.example"}]`)
 }
 
 func TestScreenshotOfPageThatIsReplaced(t *testing.T) {
@@ -87,23 +130,6 @@ func TestScreenshotOfPageThatIsReplaced(t *testing.T) {
 		if got := u.mustCall("captureScreen"); !strings.HasSuffix(got, "screenshot.png") {
 			t.Error(got)
 		}
-	}
-}
-
-func TestTimeoutsNamePopupsAndNavigations(t *testing.T) {
-	t.Parallel()
-	u := openSession(t)
-	u.device.(*webDevice).limits.call = busyTime
-	u.mustCall("navigate", "url", "about:blank")
-	result, err := u.call("web_evaluate", "script",
-		"for (let i = 0; i < 7; i++) open('about:blank'); new Promise(() => {})")
-	if err != nil || !strings.Contains(result.Text, "7 popups were opened") {
-		t.Errorf("got %q, %v", result.Text, err)
-	}
-	u.mustCall("navigate", "url", busyPages(t)+"/refresh")
-	result, err = u.callWithin(busyTime, "web_wait", map[string]any{"seconds": 30})
-	if err != nil || !strings.Contains(result.Text, "web_wait timed out after 3s: the page keeps navigating (") {
-		t.Errorf("got %q, %v", result.Text, err)
 	}
 }
 
@@ -125,7 +151,7 @@ func TestSessionEndsSoonAfterTimeout(t *testing.T) {
 	u.mustCall("navigate", "url", busyPages(t)+"/busy")
 	d := u.device.(*webDevice)
 	d.limits.evidence, d.limits.late = 2*testLimit, 100*time.Millisecond
-	if result, err := u.callWithin(busyTime, "web_evaluate", map[string]any{"script": "for (;;);"}); err != nil ||
+	if result, err := u.callWithin(500*time.Millisecond, "web_evaluate", map[string]any{"script": "for (;;);"}); err != nil ||
 		result.OK {
 		t.Fatalf("got %+v, %v", result, err)
 	}
@@ -144,16 +170,38 @@ func TestSessionEndsSoonAfterTimeout(t *testing.T) {
 
 func TestPageWorksAfterTimeout(t *testing.T) {
 	t.Parallel()
-	u := openSession(t)
-	url := busyPages(t)
-	u.mustCall("navigate", "url", url+"/busy")
+	click := tool.Call{Tool: "web_click", Args: map[string]any{"ref": "Spin"}}
+	u := callUntilTimeout(t, busyPages(t)+"/busy", click, "sent")
 	for range 2 {
-		result, err := u.callWithin(busyTime, "web_click", map[string]any{"ref": "Spin"})
-		if err != nil || result.Kind != fault.CallTimeout {
-			t.Fatalf("got %+v, %v", result, err)
-		}
 		if got := u.mustEval("document.title"); got != "busy" {
 			t.Errorf("the title is %s", got)
 		}
+		if result, err := u.callWithin(200*time.Millisecond, click.Tool, click.Args); err != nil ||
+			result.Kind != fault.CallTimeout {
+			t.Fatalf("got %+v, %v", result, err)
+		}
+	}
+}
+
+// A navigation that times out says so itself. Evidence must not wait longer for its page, either.
+func TestEvidenceOfPageThatDidNotLoadEndsSoon(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	url := serve(t, map[string]http.HandlerFunc{"/late": func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}})
+	u := openSession(t)
+	u.mustCall("navigate", "url", busyPages(t)+"/busy")
+	u.device.(*webDevice).limits.navigation = 100 * time.Millisecond
+	result, err := u.call("navigate", "url", url+"/late")
+	if err != nil || result.Kind != fault.CallTimeout || !strings.Contains(result.Text, "did not respond within") {
+		t.Fatalf("got %+v, %v", result, err)
+	}
+	if !u.page().slow.Load() {
+		t.Error("the page does not count as slow")
 	}
 }

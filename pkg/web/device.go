@@ -171,6 +171,9 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run
 	case bounded.Err() != nil && (known == nil || unconfirmed) || unanswered:
 		result = p.timeoutResult(call, limit, before, err)
 	case known != nil:
+		if known.Kind == fault.CallTimeout {
+			p.slow.Store(true)
+		}
 		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint}
 	default:
 		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}

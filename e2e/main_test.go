@@ -67,24 +67,25 @@ type project struct {
 	marker string // in the environment of everything that the project starts
 }
 
-// newProject writes files. {{fake}} in them is the path of the fake server.
+// newProject returns a project with files; see project.write.
 func newProject(t *testing.T, files map[string]string) *project {
 	t.Helper()
 	p := &project{t: t, dir: t.TempDir(), marker: spawntest.Marker()}
 	for name, text := range files {
-		p.write(name, strings.ReplaceAll(text, "{{fake}}", fake))
+		p.write(name, text)
 	}
 	p.env = append(os.Environ(), "TRAILBLAZE_CACHE_DIR="+filepath.Join(t.TempDir(), "cache"), p.marker, "GORACE=atexit_sleep_ms=0", "CI=", "NO_COLOR=1")
 	return p
 }
 
+// write writes a file. {{fake}} in it is the path of the fake server.
 func (p *project) write(name, text string) {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "{{fake}}", fake)), 0o644); err != nil {
 		p.t.Fatal(err)
 	}
 }

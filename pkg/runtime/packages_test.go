@@ -50,7 +50,7 @@ func TestCheckPackages(t *testing.T) {
 				write(t, filepath.Join(dir, name), text)
 			}
 			path, _ := fake(t, "node", c.node)
-			f := NewFinder(Options{PATH: path})
+			f := NewFinder(Options{VersionTimeout: limit, PATH: path})
 			err := f.CheckPackages(t.Context(), filepath.Join(dir, "tools", "a.ts"), Command{Runtime: c.runtime})
 			message, hint := "", ""
 			if e := fault.As(err); e != nil {

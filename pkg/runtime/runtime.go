@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/bundle"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -38,6 +39,8 @@ type Options struct {
 	CacheDir string   // of versions and bundles that are kept between runs; "" for none
 	Force    string   // one of Names for every script, whatever its entry says; "" for none
 	ForcedBy string   // where Force comes from, for messages: "--runtime"
+	// VersionTimeout is how long an executable may take to print its version; 0 is 10 seconds.
+	VersionTimeout time.Duration
 }
 
 // Finder finds the runtimes of this machine.
@@ -55,7 +58,7 @@ type Finder struct {
 
 // NewFinder returns a finder. It looks for a runtime when it is first needed.
 func NewFinder(opts Options) *Finder {
-	f := &Finder{opts: opts, bundles: openBundles(opts.CacheDir), versions: newVersions(opts.CacheDir, opts.Env), loaders: map[string]string{}}
+	f := &Finder{opts: opts, bundles: openBundles(opts.CacheDir), versions: newVersions(opts), loaders: map[string]string{}}
 	f.bun = sync.OnceValue(func() string { return findBun(opts.PATH) })
 	f.node = sync.OnceValue(func() string {
 		path, _ := LookPath(executable(Node), opts.PATH, "")

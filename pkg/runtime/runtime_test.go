@@ -25,6 +25,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// limit bounds the start of a real runtime on a busy machine.
+const limit = 2 * time.Minute
+
 // installed returns a file of the npm packages that tests use.
 func installed(t *testing.T, elem ...string) string {
 	t.Helper()
@@ -241,7 +244,7 @@ func TestCommandChoosesARuntimeThatRunsTheScript(t *testing.T) {
 			t.Parallel()
 			script := project(t, c.script, "", c.local)
 			path := bin(t, c.path)
-			f := NewFinder(Options{PATH: path, Force: c.force, ForcedBy: "--runtime", Env: os.Environ()})
+			f := NewFinder(Options{VersionTimeout: limit, PATH: path, Force: c.force, ForcedBy: "--runtime", Env: os.Environ()})
 			got, err := f.Command(t.Context(), Script{Path: script, Runtime: c.entry, OnDevice: c.device})
 			if err != nil {
 				t.Fatal(err)
@@ -283,7 +286,7 @@ func TestLoaderInAFolderWithSpecialCharactersIsPassedAsURL(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "50% off #1 ünïcode")
 	write(t, filepath.Join(dir, "x.ts"), "const n: number = 42; console.log(n)")
 	link(t, installed(t, "tsx"), filepath.Join(dir, "node_modules", "tsx"))
-	f := NewFinder(Options{PATH: bin(t, map[string]string{"node": node20(t)})})
+	f := NewFinder(Options{VersionTimeout: limit, PATH: bin(t, map[string]string{"node": node20(t)})})
 	got, err := f.Command(t.Context(), Script{Path: filepath.Join(dir, "x.ts")})
 	if err != nil {
 		t.Fatal(err)
@@ -308,7 +311,7 @@ func TestTSXFindsEveryKindOfGlobalInstall(t *testing.T) {
 				t.Fatal(err)
 			}
 			link(t, installed(t, "tsx"), filepath.Join(dir, c.target))
-			f := NewFinder(Options{PATH: dir})
+			f := NewFinder(Options{VersionTimeout: limit, PATH: dir})
 			found, err := f.TSX(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -379,7 +382,7 @@ func TestMissingRuntimeIsAnErrorWithAHint(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			script := project(t, c.script, "", false)
-			f := NewFinder(Options{PATH: bin(t, c.path), Force: c.force, ForcedBy: "--runtime", Env: os.Environ()})
+			f := NewFinder(Options{VersionTimeout: limit, PATH: bin(t, c.path), Force: c.force, ForcedBy: "--runtime", Env: os.Environ()})
 			_, err := f.Command(t.Context(), Script{Path: script, Runtime: c.entry})
 			e := fault.As(err)
 			if e == nil {
@@ -402,7 +405,7 @@ func TestCommandStartsNothingInTheCommonCases(t *testing.T) {
 		t.Run(c.name+" "+c.script, func(t *testing.T) {
 			t.Parallel()
 			path, starts := fake(t, c.name, "v20.0.0")
-			if _, err := NewFinder(Options{PATH: path}).Command(t.Context(), Script{Path: project(t, c.script, "", c.local)}); err != nil {
+			if _, err := NewFinder(Options{VersionTimeout: limit, PATH: path}).Command(t.Context(), Script{Path: project(t, c.script, "", c.local)}); err != nil {
 				t.Fatal(err)
 			}
 			if n := starts(); n != 0 {
@@ -418,7 +421,7 @@ func TestVersionsAreCachedWithinAndBetweenRuns(t *testing.T) {
 	path, starts := fake(t, "node", "v22.18.0")
 	script := project(t, "typed.ts", "", false)
 	var wg sync.WaitGroup
-	f := NewFinder(Options{PATH: path, CacheDir: cache})
+	f := NewFinder(Options{VersionTimeout: limit, PATH: path, CacheDir: cache})
 	for range 8 {
 		wg.Go(func() {
 			if _, err := f.Command(t.Context(), Script{Path: script, Runtime: Node}); err != nil {
@@ -430,7 +433,7 @@ func TestVersionsAreCachedWithinAndBetweenRuns(t *testing.T) {
 	if n := starts(); n != 1 {
 		t.Errorf("%d starts in one run, want 1", n)
 	}
-	later := NewFinder(Options{PATH: path, CacheDir: cache})
+	later := NewFinder(Options{VersionTimeout: limit, PATH: path, CacheDir: cache})
 	if found, err := later.Node(t.Context()); err != nil || found.Version != "v22.18.0" {
 		t.Errorf("found %+v, %v", found, err)
 	}
@@ -479,7 +482,7 @@ func TestBadCacheIsHarmless(t *testing.T) {
 			cache := t.TempDir()
 			c.spoil(t, cache)
 			path, _ := fake(t, "node", "v24.1.0")
-			found, err := NewFinder(Options{PATH: path, CacheDir: cache}).Node(t.Context())
+			found, err := NewFinder(Options{VersionTimeout: limit, PATH: path, CacheDir: cache}).Node(t.Context())
 			if err != nil || found.Version != "v24.1.0" {
 				t.Errorf("found %+v, %v", found, err)
 			}
@@ -496,7 +499,9 @@ func TestVersionThatIsNotPrintedIsCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err := NewFinder(Options{PATH: path, Env: os.Environ()}).Command(ctx, Script{Path: project(t, "typed.ts", "", false), Runtime: Node})
+	f := NewFinder(Options{PATH: path, Env: os.Environ()})
+	f.versions.pipeGrace = 10 * time.Millisecond
+	_, err := f.Command(ctx, Script{Path: project(t, "typed.ts", "", false), Runtime: Node})
 	if kind := fault.KindOf(err); kind != fault.Cancelled {
 		t.Errorf("error %v of kind %q, want %q", err, kind, fault.Cancelled)
 	}
@@ -536,7 +541,7 @@ func TestLookPathSkipsWhatCannotBeStarted(t *testing.T) {
 func TestBunNodeAndTSXReturnPathsAndVersions(t *testing.T) {
 	t.Parallel()
 	path := bin(t, map[string]string{"bun": realBun(t), "node": node22(t)})
-	f := NewFinder(Options{PATH: path, Env: os.Environ()})
+	f := NewFinder(Options{VersionTimeout: limit, PATH: path, Env: os.Environ()})
 	bun, err := f.Bun(t.Context())
 	if err != nil || bun.Path != filepath.Join(path, "bun") || !strings.Contains(bun.Version, ".") {
 		t.Errorf("bun %+v, %v", bun, err)
@@ -568,7 +573,7 @@ func TestBunNeverInstallsAnything(t *testing.T) {
 	defer registry.Close()
 	env := []string{"BUN_CONFIG_REGISTRY=" + registry.URL, "NPM_CONFIG_REGISTRY=" + registry.URL, "BUN_INSTALL_CACHE_DIR=" + t.TempDir()}
 	script := project(t, "missing.js", "", false)
-	f := NewFinder(Options{PATH: bin(t, map[string]string{"bun": realBun(t)})})
+	f := NewFinder(Options{VersionTimeout: limit, PATH: bin(t, map[string]string{"bun": realBun(t)})})
 	command, err := f.Command(t.Context(), Script{Path: script})
 	if err != nil {
 		t.Fatal(err)

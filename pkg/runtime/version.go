@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,14 +13,20 @@ import (
 	"time"
 )
 
-// versionTimeout allows for a cold start from a slow disk; usually "--version" takes 5 to 50 ms.
-const versionTimeout = 10 * time.Second
+const (
+	// defaultVersionTimeout allows for a cold start from a slow disk; usually "--version" takes 5 to 50 ms.
+	defaultVersionTimeout = 10 * time.Second
+	// pipeGrace is how long a descendant of an executable that was killed may hold its stdout open.
+	pipeGrace = time.Second
+)
 
 // versions gets the versions of executables and caches them, also between runs. Without a cache file that can be read and
 // written, they are only cached in memory.
 type versions struct {
-	file string // "" for none
-	env  []string
+	file      string // "" for none
+	env       []string
+	timeout   time.Duration // of an executable
+	pipeGrace time.Duration // pipeGrace; tests shorten it
 
 	mu     sync.Mutex
 	loaded bool
@@ -33,10 +40,13 @@ type cachedVersion struct {
 	Version string    `json:"version"`
 }
 
-func newVersions(dir string, env []string) *versions {
-	v := &versions{env: env, cached: map[string]cachedVersion{}}
-	if dir != "" {
-		v.file = filepath.Join(dir, "runtimes.json")
+func newVersions(opts Options) *versions {
+	v := &versions{
+		env: opts.Env, timeout: cmp.Or(opts.VersionTimeout, defaultVersionTimeout), pipeGrace: pipeGrace,
+		cached: map[string]cachedVersion{},
+	}
+	if opts.CacheDir != "" {
+		v.file = filepath.Join(opts.CacheDir, "runtimes.json")
 	}
 	return v
 }
@@ -62,11 +72,11 @@ func (v *versions) of(ctx context.Context, path string) (string, error) {
 }
 
 func (v *versions) run(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = v.env
-	cmd.WaitDelay = time.Second // a descendant may hold the pipe
+	cmd.WaitDelay = v.pipeGrace
 	out, err := cmd.Output()
 	if err != nil {
 		return "", err

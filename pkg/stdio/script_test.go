@@ -53,7 +53,7 @@ func finder(t testing.TB, names ...string) *jsruntime.Finder {
 			t.Fatal(err)
 		}
 	}
-	return jsruntime.NewFinder(jsruntime.Options{PATH: dir, Env: os.Environ()})
+	return jsruntime.NewFinder(jsruntime.Options{PATH: dir, Env: os.Environ(), VersionTimeout: limit})
 }
 
 // project copies a script of testdata into a folder with the given packages.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -174,13 +175,11 @@ func inputText(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 // enterText puts a text into a field, once.
 func (p *page) enterText(ctx context.Context, t target, e textEntry) (tool.Result, error) {
 	s := p.search(t, check{
-		name:    "focus",
-		want:    "ready for text",
-		unique:  true,
-		options: map[string]any{"clear": e.clear, "text": e.text, "secret": e.secret},
-		preferredRoles: []string{
-			"textbox", "searchbox", "combobox", "spinbutton", "Date", "DateTime", "InputTime", "ColorWell", "slider",
-		},
+		name:           "focus",
+		want:           "ready for text",
+		unique:         true,
+		options:        map[string]any{"clear": e.clear, "text": e.text, "secret": e.secret},
+		preferredRoles: fieldRoles(),
 	})
 	var r inputResult
 	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) (err error) {
@@ -202,6 +201,17 @@ func (p *page) enterText(ctx context.Context, t target, e textEntry) (tool.Resul
 		return tool.Result{}, err
 	}
 	return e.result(o, r)
+}
+
+// fieldRoles returns what the browser's accessibility tree calls fields: those that take text, and sliders.
+func fieldRoles() []string {
+	var names []string
+	for _, role := range screen.Roles() {
+		if screen.IsTextInput(role) || role == "slider" {
+			names = append(names, screen.BrowserRoles(role)...)
+		}
+	}
+	return names
 }
 
 // writeText writes into the field that has the focus.

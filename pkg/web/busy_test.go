@@ -151,8 +151,8 @@ func TestSessionEndsSoonAfterTimeout(t *testing.T) {
 	u.mustCall("navigate", "url", busyPages(t)+"/busy")
 	d := u.device.(*webDevice)
 	d.limits.evidence, d.limits.late = 2*testLimit, 100*time.Millisecond
-	if result, err := u.callWithin(500*time.Millisecond, "web_evaluate", map[string]any{"script": "for (;;);"}); err != nil ||
-		result.OK {
+	result, err := u.callWithin(500*time.Millisecond, "web_evaluate", map[string]any{"script": "for (;;);"})
+	if err != nil || result.OK {
 		t.Fatalf("got %+v, %v", result, err)
 	}
 	u.page().target.Send("Runtime.evaluate", map[string]any{"expression": "for (;;);"}) // nothing stops this one
@@ -188,7 +188,7 @@ func TestEvidenceOfPageThatDidNotLoadEndsSoon(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	url := serve(t, map[string]http.HandlerFunc{"/late": func(w http.ResponseWriter, r *http.Request) {
+	url := serve(t, map[string]http.HandlerFunc{"/late": func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-release:
 		case <-r.Context().Done():

@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 func TestCommandsOfSpecification(t *testing.T) {
@@ -120,5 +122,26 @@ func TestCoreCommandsAreDeviceCommands(t *testing.T) {
 		if !slices.Contains(device.Commands(), c.Name) {
 			t.Errorf("%s is a command of every device, and not among those that devices may have", c.Name)
 		}
+	}
+}
+
+func TestPageScriptUsesRolesOfScreen(t *testing.T) {
+	t.Parallel()
+	_, line, _ := strings.Cut(pageScript(), "const controls = ")
+	line, _, _ = strings.Cut(line, "\n")
+	selector, err := strconv.Unquote(strings.SplitN(line, ";", 2)[0])
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	for _, role := range screen.Roles() {
+		if strings.Contains(selector+",", "[role="+role+"],") != screen.IsControl(role) {
+			t.Errorf("%s is a control: %v, and the script has %s", role, screen.IsControl(role), selector)
+		}
+	}
+	want := []string{
+		"textbox", "Date", "DateTime", "InputTime", "ColorWell", "combobox", "searchbox", "slider", "spinbutton",
+	}
+	if diff := cmp.Diff(want, fieldRoles()); diff != "" {
+		t.Errorf("the roles of fields (-want +got)\n%s", diff)
 	}
 }

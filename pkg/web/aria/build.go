@@ -178,10 +178,10 @@ func (p *page) attributes(n *node, role string) []string {
 		}
 	}
 	add("checked", n.checkedState(role))
-	if takesDisabled(role) && (n.nativelyDisabled() || n.ariaDisabled()) {
+	if withDisabled.has(role) && (n.nativelyDisabled() || n.ariaDisabled()) {
 		add("disabled", "true")
 	}
-	if takesExpanded(role) && (n.tag == "DETAILS" && n.has("open") || n.tag != "DETAILS" && n.is("aria-expanded")) {
+	if withExpanded.has(role) && (n.tag == "DETAILS" && n.has("open") || n.tag != "DETAILS" && n.is("aria-expanded")) {
 		add("expanded", "true")
 	}
 	add("invalid", n.invalidState(role))
@@ -199,9 +199,7 @@ func (p *page) attributes(n *node, role string) []string {
 }
 
 func (n *node) checkedState(role string) string {
-	switch role {
-	case "checkbox", "menuitemcheckbox", "option", "radio", "switch", "menuitemradio", "treeitem":
-	default:
+	if !withChecked.has(role) {
 		return ""
 	}
 	if n.tag == "INPUT" {
@@ -216,72 +214,6 @@ func (n *node) checkedState(role string) string {
 		return checked
 	}
 	return ""
-}
-
-func takesDisabled(role string) bool {
-	switch role {
-	case "application",
-		"button",
-		"composite",
-		"gridcell",
-		"group",
-		"input",
-		"link",
-		"menuitem",
-		"scrollbar",
-		"separator",
-		"tab",
-		"checkbox",
-		"columnheader",
-		"combobox",
-		"grid",
-		"listbox",
-		"menu",
-		"menubar",
-		"menuitemcheckbox",
-		"menuitemradio",
-		"option",
-		"radio",
-		"radiogroup",
-		"row",
-		"rowheader",
-		"searchbox",
-		"select",
-		"slider",
-		"spinbutton",
-		"switch",
-		"tablist",
-		"textbox",
-		"toolbar",
-		"tree",
-		"treegrid",
-		"treeitem":
-		return true
-	}
-	return false
-}
-
-func takesExpanded(role string) bool {
-	switch role {
-	case "application",
-		"button",
-		"checkbox",
-		"combobox",
-		"gridcell",
-		"link",
-		"listbox",
-		"menuitem",
-		"row",
-		"rowheader",
-		"tab",
-		"treeitem",
-		"columnheader",
-		"menuitemcheckbox",
-		"menuitemradio",
-		"switch":
-		return true
-	}
-	return false
 }
 
 func (n *node) nativelyDisabled() bool {
@@ -321,22 +253,7 @@ func (n *node) ariaDisabled() bool {
 }
 
 func (n *node) invalidState(role string) string {
-	switch role {
-	case "application",
-		"checkbox",
-		"columnheader",
-		"combobox",
-		"gridcell",
-		"listbox",
-		"radiogroup",
-		"rowheader",
-		"searchbox",
-		"slider",
-		"spinbutton",
-		"switch",
-		"textbox",
-		"tree":
-	default:
+	if !withInvalid.has(role) {
 		return ""
 	}
 	switch invalid := strings.ToLower(n.attr("aria-invalid")); {
@@ -349,9 +266,7 @@ func (n *node) invalidState(role string) string {
 }
 
 func (n *node) level(role string) int {
-	switch role {
-	case "heading", "listitem", "row", "treeitem":
-	default:
+	if !withLevel.has(role) {
 		return 0
 	}
 	if len(n.tag) == 2 && n.tag[0] == 'H' && n.tag[1] >= '1' && n.tag[1] <= '6' {
@@ -361,9 +276,7 @@ func (n *node) level(role string) int {
 }
 
 func (n *node) selectedState(role string) bool {
-	switch role {
-	case "gridcell", "option", "row", "tab", "rowheader", "columnheader", "treeitem":
-	default:
+	if !withSelected.has(role) {
 		return false
 	}
 	if n.tag == "OPTION" {

@@ -24,23 +24,7 @@ func (c naming) below() naming {
 
 // name is the accessible name of an element.
 func (p *page) name(n *node) string {
-	switch p.role(n) {
-	case "caption",
-		"code",
-		"definition",
-		"deletion",
-		"emphasis",
-		"generic",
-		"insertion",
-		"mark",
-		"paragraph",
-		"presentation",
-		"strong",
-		"subscript",
-		"suggestion",
-		"superscript",
-		"term",
-		"time":
+	if withoutName.has(p.role(n)) {
 		return ""
 	}
 	p.turn++
@@ -69,7 +53,7 @@ func (p *page) alternative(n *node, c naming) string {
 	}
 	role := p.role(n)
 	silent := role == "presentation" || role == "none"
-	if c.labelledBy || c.label || c.native || namedByContent(role) || c.descendant && namesByContent(role) ||
+	if c.labelledBy || c.label || c.native || namedByContent.has(role) || c.descendant && (role == "" || namesByContent.has(role)) ||
 		n.tag == "SUMMARY" && !silent {
 		text := p.content(n, c.below())
 		if !c.target && text != "" || trim(text) != "" {
@@ -109,63 +93,6 @@ func (p *page) joined(list []*node, c naming) string {
 		}
 	}
 	return strings.Join(texts, " ")
-}
-
-func namedByContent(role string) bool {
-	switch role {
-	case "button",
-		"cell",
-		"checkbox",
-		"columnheader",
-		"gridcell",
-		"heading",
-		"link",
-		"menuitem",
-		"menuitemcheckbox",
-		"menuitemradio",
-		"option",
-		"radio",
-		"row",
-		"rowheader",
-		"switch",
-		"tab",
-		"tooltip",
-		"treeitem":
-		return true
-	}
-	return false
-}
-
-// namesByContent is for what is inside an element that is named by its content.
-func namesByContent(role string) bool {
-	switch role {
-	case "",
-		"caption",
-		"code",
-		"contentinfo",
-		"definition",
-		"deletion",
-		"emphasis",
-		"insertion",
-		"list",
-		"listitem",
-		"mark",
-		"none",
-		"paragraph",
-		"presentation",
-		"region",
-		"row",
-		"rowgroup",
-		"section",
-		"strong",
-		"subscript",
-		"superscript",
-		"table",
-		"term",
-		"time":
-		return true
-	}
-	return false
 }
 
 // embedded is what a control inside a label or a name says: its value.

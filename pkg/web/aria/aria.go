@@ -1,18 +1,19 @@
-// Package aria writes a page the way Playwright's ARIA snapshot does, and says which element a reference e1, e2, … in a
-// recording means (specification, section 15.1). Data in, lines out: it knows no browser and a Tree belongs to one
-// goroutine.
+// Package aria formats a page like Playwright's ARIA snapshot, and resolves references e1, e2, … in recordings to
+// elements (specification, section 15.1). Its input is a DOM capture, and its output are lines; it does not use a
+// browser. A Tree may be used by one goroutine.
 //
-// It follows Playwright's rules for what gets a line, under which role, name and state, because these decide what e12
-// is. It reads a DOM capture and not the browser's accessibility tree: that one leaves out rows' names, table sections
-// and whatever is scrolled far out of view under content-visibility, writes names as they are styled (PAY for Pay),
-// says nothing of where text ends, and is ten times slower to get. What a capture cannot tell, and Playwright could:
+// The package follows Playwright's rules for which elements have a line, and for their role, name and state, because
+// these determine which element e12 is. It does not use the browser's accessibility tree. That tree has no names of
+// rows, no table sections, and nothing that is far out of view under content-visibility. It has names as a style sheet
+// shows them (PAY for Pay), does not show where text ends, and is ten times slower to get. A capture lacks some
+// information that Playwright has:
 //
 //   - options of a closed drop-down count as hidden by their hidden attribute or own style only, not by a style sheet;
-//   - aria-*Elements set from a script without the attribute that belongs to it are not seen;
-//   - the tree that an id is looked up in is a guess where one shadow tree hosts another;
-//   - ::before and ::after do not count where they are not shown, as in a text field, though Playwright reads their style.
+//   - aria-*Elements that a script sets without the corresponding attribute are ignored;
+//   - the tree in which an id is looked up is only estimated where one shadow tree contains another;
+//   - ::before and ::after are ignored where they are not shown, as in a text field. Playwright reads their style.
 //
-// What stands in a password field is dots, as the browser shows it; Playwright tells it.
+// The value of a password field is written as dots, as the browser shows it. Playwright writes the value.
 package aria
 
 import (
@@ -21,15 +22,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
-// Line is an element, or a text between elements. Its fields are as Playwright writes them.
+// Line is an element, or a text between elements. Its fields have Playwright's format.
 type Line struct {
 	Ref           string // e1, e2, …; empty for a line that has no number
 	Role          string // "text" for a text between elements
 	Name          string
 	Depth         int
-	Attributes    []string // what stands in brackets: checked, level=2
+	Attributes    []string // the states in brackets: checked, level=2
 	Properties    []Property
-	Text          string // the text, or the whole content of an element that has no other
+	Text          string // the text of a line, or of an element with no other content
 	BackendNodeID int    // of the element in the DevTools protocol; 0 for a text
 
 	node *node
@@ -45,7 +46,7 @@ type Tree struct {
 	page  *page
 }
 
-// Snapshot writes the main document of a capture.
+// Snapshot returns the tree of the main document of a capture.
 func Snapshot(c *Capture) *Tree {
 	p := newPage(c)
 	t := &Tree{page: p, refs: map[string]int{}, lines: p.lines(p.root)}
@@ -60,8 +61,8 @@ func Snapshot(c *Capture) *Tree {
 	return t
 }
 
-// Within is the snapshot of an element alone; its lines keep the numbers that they have in t. It is false for a node
-// that t has not seen.
+// Within returns the snapshot of one element. Its lines have the same numbers as in t. It returns false if t does not
+// contain the element.
 func (t *Tree) Within(backendNodeID int) (*Tree, bool) {
 	n := t.page.byID[backendNodeID]
 	if n == nil {
@@ -81,10 +82,10 @@ func (t *Tree) Within(backendNodeID int) (*Tree, bool) {
 	return part, true
 }
 
-// Lines are the lines in order. They are the tree's own.
+// Lines returns the lines in order. The caller must not change them.
 func (t *Tree) Lines() []Line { return t.lines }
 
-// Ref is the line that a reference like e12 means.
+// Ref returns the line of a reference such as e12.
 func (t *Tree) Ref(ref string) (Line, bool) {
 	i, ok := t.refs[ref]
 	if !ok {
@@ -93,7 +94,7 @@ func (t *Tree) Ref(ref string) (Line, bool) {
 	return t.lines[i], true
 }
 
-// numbered is the rule of section 15.1.
+// numbered implements the rule of section 15.1 of the specification for which lines have a number.
 func (l *Line) numbered() bool {
 	switch {
 	case l.node == nil || screen.IsStructural(l.Role):

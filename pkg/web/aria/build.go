@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxName is how long a name may be, as JavaScript counts; a longer one is not written.
+// maxName is the maximum length of a name in UTF-16 units. Longer names are not written.
 const maxName = 900
 
-// entry is an element of the snapshot with what it holds, or a text.
+// entry is an element of the snapshot with its content, or a text.
 type entry struct {
 	Line
 	holds []*entry
@@ -20,7 +20,7 @@ func (e *entry) add(text string) {
 	}
 }
 
-// lines writes the snapshot of an element.
+// lines returns the snapshot of an element.
 func (p *page) lines(root *node) []Line {
 	if root == nil {
 		return nil
@@ -38,7 +38,7 @@ type builder struct {
 	seen map[*node]bool
 }
 
-// visit adds n to what e holds, and what n holds to n, or to e when n has no role.
+// visit adds n to the content of e. The content of n is added to n, or to e if n has no role.
 func (b *builder) visit(e *entry, n *node) {
 	if b.seen[n] {
 		return
@@ -70,7 +70,7 @@ func (b *builder) visit(e *entry, n *node) {
 	}
 }
 
-// fill adds to e what n holds. Around a block there is room between texts.
+// fill adds the content of n to e. Texts before and after a block are separated by a space.
 func (b *builder) fill(e *entry, n *node) {
 	room := ""
 	if !n.inline() || n.tag == "BR" {
@@ -88,7 +88,7 @@ func (b *builder) fill(e *entry, n *node) {
 	e.add(n.after.generated() + room)
 }
 
-// entry is the line of an element, nil when it has no role.
+// entry returns the entry of an element, nil if it has no role.
 func (p *page) entry(n *node) *entry {
 	if n.tag == "IFRAME" || n.tag == "FRAME" {
 		return &entry{Line: Line{Role: "iframe", BackendNodeID: n.id, node: n}}
@@ -127,7 +127,7 @@ func (e *entry) addProperties(n *node) {
 	}
 }
 
-// merge joins neighbouring texts. A single text is the element's own; one that repeats the name goes.
+// merge joins adjacent texts. A single text becomes the text of the element, unless it is equal to its name.
 func (e *entry) merge() {
 	var held []*entry
 	var text strings.Builder
@@ -155,7 +155,7 @@ func (e *entry) merge() {
 	}
 }
 
-// flatten appends what e holds as lines.
+// flatten appends the content of e as lines.
 func (e *entry) flatten(lines []Line, depth int) []Line {
 	for _, h := range e.holds {
 		h.Depth = depth
@@ -165,7 +165,7 @@ func (e *entry) flatten(lines []Line, depth int) []Line {
 	return lines
 }
 
-// attributes are the states of an element as they stand in brackets, in Playwright's order.
+// attributes returns the states of an element as they are written in brackets, in Playwright's order.
 func (p *page) attributes(n *node, role string) []string {
 	var out []string
 	add := func(name, value string) {
@@ -239,7 +239,7 @@ func (n *node) nativelyDisabled() bool {
 	return legend == nil || n.closest(func(e *node) bool { return e == legend }) == nil
 }
 
-// ariaDisabled is what the nearest element says that says anything.
+// ariaDisabled reports whether aria-disabled is true at the nearest element that has it, from n upwards.
 func (n *node) ariaDisabled() bool {
 	for e := n; e != nil; e = e.up() {
 		switch strings.ToLower(e.attr("aria-disabled")) {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Capture is what DOMSnapshot.captureSnapshot answers to CaptureParams, as far as it is read here.
+// Capture is the result of DOMSnapshot.captureSnapshot with CaptureParams. It has only the fields that are used here.
 type Capture struct {
 	Documents []document `json:"documents"`
 	Strings   []string   `json:"strings"`
 
-	// Mixed are the backend node ids of the check boxes that a script made indeterminate, which no attribute says. May
-	// be nil.
+	// Mixed holds the backend node ids of check boxes that a script made indeterminate, for which there is no attribute.
+	// May be nil.
 	Mixed []int `json:"mixed,omitempty"`
 }
 
@@ -28,8 +28,8 @@ const (
 	styleContentVisibility
 )
 
-// document is one document in the order of its flat tree: slots hold what is assigned to them. Numbers are places in
-// Strings.
+// document is one document in the order of its flat tree: slots contain the nodes that are assigned to them. Numbers
+// are indexes of Strings.
 type document struct {
 	Nodes struct {
 		ParentIndex    []int       `json:"parentIndex"`
@@ -61,9 +61,9 @@ type rareBools struct {
 	Index []int `json:"index"`
 }
 
-// Skipped are the elements of the main document whose contents the browser has not laid out, because they are far from
-// view and have content-visibility: auto. Playwright sees them; lay them out and capture again. One that holds nothing
-// to show stays in the list.
+// Skipped returns the backend node ids of elements of the main document whose content the browser has not laid out,
+// because they are far out of view and have content-visibility: auto. Playwright includes them, so the caller lays them
+// out and captures again. An element without visible content stays in the list.
 func (c *Capture) Skipped() []int {
 	if len(c.Documents) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func (c *Capture) Skipped() []int {
 	return ids
 }
 
-// skips is the content-visibility that takes effect: on text that flows and on tables it has none.
+// skips returns the value of content-visibility, empty where it has no effect: on inline elements and parts of tables.
 func (c *Capture) skips(styles []int) string {
 	display := strings.TrimPrefix(c.text(at(styles, styleDisplay, -1)), "inline-")
 	if display == "inline" || strings.HasPrefix(display, "ruby") ||
@@ -105,7 +105,7 @@ func (c *Capture) skips(styles []int) string {
 	return c.text(at(styles, styleContentVisibility, -1))
 }
 
-// HasCheckBox says whether Mixed may matter.
+// HasCheckBox reports whether the page may have a check box, for which Mixed is needed.
 func (c *Capture) HasCheckBox() bool {
 	return slices.ContainsFunc(c.Strings, func(s string) bool { return strings.EqualFold(s, "checkbox") })
 }

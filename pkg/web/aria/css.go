@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// generated is the text of ::before or ::after; n may be nil.
+// generated returns the text of ::before or ::after. n may be nil.
 func (n *node) generated() string {
 	if n == nil || n.visibility == "hidden" || n.display == "none" {
 		return ""
@@ -18,7 +18,7 @@ func (n *node) generated() string {
 	return text
 }
 
-// ownContent is the text that replaces what an element holds.
+// ownContent returns the text that replaces the content of an element.
 func (n *node) ownContent() (string, bool) {
 	if n.visibility == "hidden" || n.display == "none" {
 		return "", false
@@ -26,8 +26,8 @@ func (n *node) ownContent() (string, bool) {
 	return n.cssText(n.content, false)
 }
 
-// cssText reads the content property: strings and attributes, of which those after a slash are meant to be read out.
-// Without a slash only a pseudo-element has a text. Anything else in it makes it none.
+// cssText parses the content property: strings and attributes. Those after a slash are the alternative text. Without a
+// slash, only a pseudo-element has a text. ok is false if the property contains anything else.
 func (n *node) cssText(content string, pseudo bool) (string, bool) {
 	if content == "" || content == "none" || content == "normal" {
 		return "", false
@@ -56,7 +56,7 @@ func (n *node) cssText(content string, pseudo bool) (string, bool) {
 	return b.String(), true
 }
 
-// cutSlash cuts at the first slash that is not in a string or a url.
+// cutSlash splits s at the first slash that is not in a string or a url.
 func cutSlash(s string) (before, after string, found bool) {
 	for i := 0; i < len(s); {
 		switch s[i] {
@@ -72,7 +72,7 @@ func cutSlash(s string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// cssString reads the quoted string that s begins with, and returns what follows it.
+// cssString parses the quoted string at the start of s, and returns the rest of s.
 func cssString(s string) (text, rest string) {
 	quote := s[0]
 	var b strings.Builder
@@ -92,7 +92,7 @@ func cssString(s string) (text, rest string) {
 	return b.String(), ""
 }
 
-// cssEscape reads what follows a backslash: up to six hexadecimal digits and a space, or the character itself.
+// cssEscape parses an escape after its backslash: up to six hexadecimal digits and a space, or a character.
 func cssEscape(s string) (text string, size int) {
 	for size < len(s) && size < 6 && strings.IndexByte("0123456789abcdefABCDEF", s[size]) >= 0 {
 		size++

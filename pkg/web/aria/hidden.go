@@ -2,9 +2,9 @@ package aria
 
 import "strings"
 
-// hidden says whether an element is left out, with all that it holds.
+// hidden reports whether an element is left out, with its content.
 func (p *page) hidden(n *node) bool {
-	if !n.speaks() {
+	if !n.mayShow() {
 		return true
 	}
 	inSelect := n.tag == "OPTION" && n.closestTag("SELECT") != nil
@@ -19,8 +19,8 @@ func (p *page) hidden(n *node) bool {
 	return p.coveredUp(n)
 }
 
-// speaks says that an element is not one that never shows anything.
-func (n *node) speaks() bool {
+// mayShow reports whether elements with this tag can show anything.
+func (n *node) mayShow() bool {
 	switch n.tag {
 	case "STYLE", "SCRIPT", "NOSCRIPT", "TEMPLATE":
 		return false
@@ -28,7 +28,7 @@ func (n *node) speaks() bool {
 	return true
 }
 
-// contentsHidden is for an element with display: contents.
+// contentsHidden reports whether all content of an element with display: contents is hidden.
 func (p *page) contentsHidden(n *node) bool {
 	for _, c := range n.children {
 		if c.tag == "" && c.boxed || c.tag != "" && !p.hidden(c) {
@@ -38,7 +38,7 @@ func (p *page) contentsHidden(n *node) bool {
 	return true
 }
 
-// coveredUp says whether n or something around it has display: none or is hidden from assistive technology.
+// coveredUp reports whether n or one of its ancestors has display: none or aria-hidden.
 func (p *page) coveredUp(n *node) bool {
 	if n.covered == unknown {
 		n.covered = no
@@ -50,7 +50,7 @@ func (p *page) coveredUp(n *node) bool {
 	return n.covered == yes
 }
 
-// displayNone says whether n has display: none. A capture says nothing of the style of what has no box.
+// displayNone reports whether n has display: none. A capture has no styles of elements without a box.
 func (n *node) displayNone() bool {
 	switch {
 	case n.rendered || n.holdsRendered:
@@ -65,7 +65,7 @@ func (n *node) displayNone() bool {
 	return true
 }
 
-// inline says whether n flows with the text around it.
+// inline reports whether n is laid out inline with the text around it.
 func (n *node) inline() bool {
 	switch {
 	case n.rendered:
@@ -75,7 +75,7 @@ func (n *node) inline() bool {
 	case n.parent != nil && (n.parent.rendered || n.parent.holdsRendered):
 		return false // display: none
 	}
-	switch n.tag { // inside what is hidden; only names by aria-labelledby come here
+	switch n.tag { // inside a hidden element; only reached for names by aria-labelledby
 	case "ADDRESS",
 		"ARTICLE",
 		"ASIDE",
@@ -137,7 +137,7 @@ func (n *node) inline() bool {
 	return true
 }
 
-// notRendered says of a text that it is folded away.
+// notRendered reports whether a text is collapsed, such as in a closed details element.
 func (n *node) notRendered() bool {
 	return n.parent != nil && n.parent.tag == "DETAILS" && !n.parent.has("open")
 }

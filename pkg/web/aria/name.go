@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// naming is why the text of an element is asked for.
+// naming is the context in which the text of an element is computed.
 type naming struct {
-	target     bool // the element's own name is
-	descendant bool // it is inside the element whose name is
-	labelledBy bool // it was named by aria-labelledby
-	label      bool // it is in a label element
-	native     bool // it is the legend, caption or title of another
-	hidden     bool // it was reached by way of something hidden, so that hidden counts
+	target     bool // for the name of the element itself
+	descendant bool // the element is inside the one that is named
+	labelledBy bool // the element is referenced by aria-labelledby
+	label      bool // the element is in a label element
+	native     bool // the element is the legend, caption or title of another
+	hidden     bool // the element was reached through a hidden one, so hidden text counts
 }
 
-// below is the same for what the element holds.
+// below returns the context for the content of the element.
 func (c naming) below() naming {
 	c.descendant = c.descendant || c.target
 	c.target = false
 	return c
 }
 
-// name is the accessible name of an element.
+// name returns the accessible name of an element.
 func (p *page) name(n *node) string {
 	if withoutName.has(p.role(n)) {
 		return ""
@@ -31,12 +31,12 @@ func (p *page) name(n *node) string {
 	return normalize(p.alternative(n, naming{target: true}))
 }
 
-// alternative is the text that stands for an element. Within one name every element counts once.
+// alternative returns the text alternative of an element. Each element counts once in a name.
 func (p *page) alternative(n *node, c naming) string {
 	if n.turn == p.turn {
 		return ""
 	}
-	if !n.speaks() || !c.hidden && p.hidden(n) {
+	if !n.mayShow() || !c.hidden && p.hidden(n) {
 		n.turn = p.turn
 		return ""
 	}
@@ -46,7 +46,7 @@ func (p *page) alternative(n *node, c naming) string {
 			return text
 		}
 	}
-	text, ok := p.told(n, labels, c)
+	text, ok := p.explicitText(n, labels, c)
 	n.turn = p.turn
 	if ok {
 		return text
@@ -66,8 +66,9 @@ func (p *page) alternative(n *node, c naming) string {
 	return ""
 }
 
-// told is the text that something else than what an element holds gives it: its value, its aria-label, or HTML.
-func (p *page) told(n *node, labelledBy []*node, c naming) (text string, ok bool) {
+// explicitText returns the text of an element that does not come from its content: its value, its aria-label, or the
+// name that HTML defines.
+func (p *page) explicitText(n *node, labelledBy []*node, c naming) (text string, ok bool) {
 	role := p.role(n)
 	if (c.label || c.labelledBy || c.descendant) && !slices.Contains(labelledBy, n) {
 		if text, ok := p.embedded(n, role, c); ok {
@@ -83,7 +84,7 @@ func (p *page) told(n *node, labelledBy []*node, c naming) (text string, ok bool
 	return p.native(n, labelledBy, c)
 }
 
-// joined is the text of several elements that were named together; each may be hidden itself.
+// joined returns the text of several elements, such as those of aria-labelledby. Each of them may be hidden.
 func (p *page) joined(list []*node, c naming) string {
 	texts := make([]string, 0, len(list))
 	for _, n := range list {
@@ -95,7 +96,7 @@ func (p *page) joined(list []*node, c naming) string {
 	return strings.Join(texts, " ")
 }
 
-// embedded is what a control inside a label or a name says: its value.
+// embedded returns the value of a control that is inside a label or a name.
 func (p *page) embedded(n *node, role string, c naming) (string, bool) {
 	switch role {
 	case "textbox", "searchbox":
@@ -127,7 +128,7 @@ func (p *page) embedded(n *node, role string, c naming) (string, bool) {
 	return "", false
 }
 
-// chosen are the selected options of a list.
+// chosen returns the selected options of a list.
 func (p *page) chosen(n *node, role string) []*node {
 	isOption := func(e *node) bool { return e.tag == "OPTION" }
 	if n.tag == "SELECT" {
@@ -148,7 +149,7 @@ func (p *page) chosen(n *node, role string) []*node {
 	return p.owned(list, func(e *node) bool { return e.is("aria-selected") && p.role(e) == "option" })
 }
 
-// owned are the descendants that fit, those by aria-owns too.
+// owned returns the descendants for which fits returns true, those by aria-owns included.
 func (p *page) owned(n *node, fits func(*node) bool) []*node {
 	found := n.findAll(nil, fits)
 	for _, e := range p.refs(n, "aria-owns") {
@@ -160,7 +161,7 @@ func (p *page) owned(n *node, fits func(*node) bool) []*node {
 	return found
 }
 
-// native is the name that HTML gives an element; not ok when HTML says nothing.
+// native returns the name that HTML defines for an element. ok is false if it defines none.
 func (p *page) native(n *node, labelledBy []*node, c naming) (text string, ok bool) {
 	if n.tag == "INPUT" {
 		switch t := n.inputType(); t {
@@ -204,7 +205,7 @@ func (p *page) native(n *node, labelledBy []*node, c naming) (text string, ok bo
 	return "", false
 }
 
-// labelled is the name by label elements, a legend or a caption.
+// labelled returns the name by label elements, a legend or a caption.
 func (p *page) labelled(n *node, c naming) (text string, ok bool) {
 	switch n.tag {
 	case "BUTTON", "OUTPUT", "TEXTAREA", "SELECT", "INPUT", "METER", "PROGRESS":
@@ -237,7 +238,7 @@ func (p *page) partOr(n *node, tag string, c naming) string {
 	return n.attr("title")
 }
 
-// part is the text of a part that names the whole.
+// part returns the text of a part that names its parent, such as a legend.
 func (p *page) part(n *node, c naming) string {
 	within := c.below()
 	within.native, within.hidden = true, c.hidden || p.hidden(n)
@@ -273,7 +274,7 @@ func firstText(texts ...string) string {
 	return ""
 }
 
-// content is the text that an element holds.
+// content returns the text of the content of an element.
 func (p *page) content(n *node, c naming) string {
 	var b strings.Builder
 	b.WriteString(n.before.generated())

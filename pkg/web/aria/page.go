@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// page is the flat tree of a document: what is assigned to a slot is below it, and a shadow tree below its host.
+// page is the flat tree of a document: the nodes assigned to a slot are below it, and a shadow tree is below its host.
 type page struct {
 	root   *node
 	byID   map[int]*node
 	ids    map[scopedID]*node
 	labels map[*node][]*node // of a control
-	turn   int               // counts the walks that visit a node once; see node.turn
+	turn   int               // number of the current walk that visits each node once; see node.turn
 }
 
 type scopedID struct {
@@ -19,7 +19,7 @@ type scopedID struct {
 	id    string
 }
 
-// node is an element, or a text when it has no tag.
+// node is an element, or a text if it has no tag.
 type node struct {
 	tag           string // upper case
 	text          string
@@ -28,12 +28,12 @@ type node struct {
 	parent        *node
 	children      []*node
 	before, after *node
-	scope         *node  // host of the shadow tree that it is in, nil in the document
+	scope         *node  // the host of its shadow tree, nil in the document
 	shadow        string // kind of that shadow tree
 	svg           bool   // is inside an svg element
 
-	rendered, holdsRendered, boxed      bool // has a layout, a descendant that has, and one of a size
-	locked                              bool // is never shown, whatever its style
+	rendered, holdsRendered, boxed      bool // has a layout; has a descendant with one; has a layout with a size
+	locked                              bool // is not shown, whatever its style is
 	display, visibility, content, skips string
 	value                               string
 	checked, selected, mixed            bool
@@ -57,7 +57,7 @@ const (
 	textNode    = 3
 )
 
-// newPage reads the first document of a capture.
+// newPage returns the page of the first document of a capture.
 func newPage(c *Capture) *page {
 	p := &page{byID: map[int]*node{}, ids: map[scopedID]*node{}, labels: map[*node][]*node{}}
 	if len(c.Documents) == 0 {
@@ -84,7 +84,7 @@ func newPage(c *Capture) *page {
 	return p
 }
 
-// read makes the nodes of the first document, parents first.
+// read creates the nodes of the first document, parents first.
 func (p *page) read(c *Capture) []*node {
 	d := &c.Documents[0]
 	store := make([]node, len(d.Nodes.NodeType))
@@ -105,7 +105,7 @@ func (p *page) read(c *Capture) []*node {
 	return nodes
 }
 
-// place puts a node below its parent. A closed shadow tree is no part of the page: what is assigned to its slots stays.
+// place adds a node to its parent. A closed shadow tree is left out, except the nodes that are assigned to its slots.
 func (p *page) place(n *node) {
 	up := n.parent
 	n.scope = n.findScope()
@@ -149,8 +149,8 @@ func (p *page) place(n *node) {
 	}
 }
 
-// findScope guesses where one shadow tree is inside another: there an element with a name of its own is taken for a
-// host, and what a slot shows for something assigned to it.
+// findScope estimates the scope of a node where one shadow tree is inside another: a custom element counts as a host,
+// and the content of a slot as assigned to it.
 func (n *node) findScope() *node {
 	up := n.parent
 	switch {
@@ -164,7 +164,7 @@ func (n *node) findScope() *node {
 	return up.scope
 }
 
-// facts fills in what does not depend on other nodes.
+// facts sets the fields that do not depend on other nodes.
 func (c *Capture) facts(d *document, store []node) {
 	for i := range store {
 		n := &store[i]
@@ -181,10 +181,10 @@ func (c *Capture) facts(d *document, store []node) {
 			}
 		}
 	}
-	var nobody node // what a place that does not exist is said of
+	var absent node // receives values for indexes that do not exist
 	who := func(i int) *node {
 		if i < 0 || i >= len(store) {
-			return &nobody
+			return &absent
 		}
 		return &store[i]
 	}
@@ -208,10 +208,10 @@ func (c *Capture) facts(d *document, store []node) {
 	}
 }
 
-// styles fills in how nodes are shown.
+// styles sets the layout and styles of nodes.
 func (c *Capture) styles(d *document, store []node) {
 	for k, i := range d.Layout.NodeIndex {
-		if i < 0 || i >= len(store) || store[i].rendered { // or a further box of the same node
+		if i < 0 || i >= len(store) || store[i].rendered { // or another box of the same node
 			continue
 		}
 		n := &store[i]
@@ -229,7 +229,7 @@ func (c *Capture) styles(d *document, store []node) {
 
 func (c *Capture) text(i int) string { return at(c.Strings, i, "") }
 
-// at is list[i], or other where there is none: what a browser answers is not ours to trust.
+// at returns list[i], or other if there is none. Indexes in a response of the browser are not trusted.
 func at[T any](list []T, i int, other T) T {
 	if i < 0 || i >= len(list) {
 		return other
@@ -237,7 +237,7 @@ func at[T any](list []T, i int, other T) T {
 	return list[i]
 }
 
-// attr is the value of an attribute, empty without it.
+// attr returns the value of an attribute, empty without it.
 func (n *node) attr(name string) string {
 	for i := 0; i+1 < len(n.attrs); i += 2 {
 		if n.attrs[i] == name {
@@ -256,10 +256,10 @@ func (n *node) has(name string) bool {
 	return false
 }
 
-// is says whether an attribute is true, in any case.
+// is reports whether the value of an attribute is true, in upper or lower case.
 func (n *node) is(name string) bool { return strings.EqualFold(n.attr(name), "true") }
 
-// child is the first child with a tag, nil without one.
+// child returns the first child with a tag, nil without one.
 func (n *node) child(tag string) *node {
 	for _, c := range n.children {
 		if c.tag == tag {
@@ -269,7 +269,7 @@ func (n *node) child(tag string) *node {
 	return nil
 }
 
-// up is the parent in the DOM, or the host of the shadow tree whose child n is.
+// up returns the parent in the DOM, or the host of the shadow tree if n is at its top.
 func (n *node) up() *node {
 	if up := n.parent; up != nil && up.tag == "SLOT" && up.scope != n.scope {
 		return up.scope
@@ -277,7 +277,7 @@ func (n *node) up() *node {
 	return n.parent
 }
 
-// closest is n or its nearest ancestor in the same tree that fits.
+// closest returns n or its nearest ancestor in the same tree for which fits returns true.
 func (n *node) closest(fits func(*node) bool) *node {
 	for e := n; e != nil && e.scope == n.scope; e = e.up() {
 		if fits(e) {
@@ -291,7 +291,7 @@ func (n *node) closestTag(tag string) *node {
 	return n.closest(func(e *node) bool { return e.tag == tag })
 }
 
-// find returns the first descendant that fits, in the order of the tree.
+// find returns the first descendant for which fits returns true, in the order of the tree.
 func (n *node) find(fits func(*node) bool) *node {
 	for _, c := range n.children {
 		if c.tag != "" && fits(c) {
@@ -304,7 +304,7 @@ func (n *node) find(fits func(*node) bool) *node {
 	return nil
 }
 
-// findAll appends the descendants that fit.
+// findAll appends the descendants for which fits returns true.
 func (n *node) findAll(found []*node, fits func(*node) bool) []*node {
 	for _, c := range n.children {
 		if c.tag != "" && fits(c) {
@@ -315,7 +315,7 @@ func (n *node) findAll(found []*node, fits func(*node) bool) []*node {
 	return found
 }
 
-// sibling is the next element beside n, or the one before it.
+// sibling returns the nearest sibling of n that is an element: the next one for step 1, the previous one for -1.
 func (n *node) sibling(step int) *node {
 	if n.parent == nil {
 		return nil
@@ -329,7 +329,7 @@ func (n *node) sibling(step int) *node {
 	return nil
 }
 
-// textContent is all text in n, shown or not.
+// textContent returns all text in n, visible or not.
 func (n *node) textContent() string {
 	if n.tag == "" {
 		return n.text
@@ -341,7 +341,7 @@ func (n *node) textContent() string {
 	return b.String()
 }
 
-// refs are the elements that an attribute of n names by id.
+// refs returns the elements whose ids are in an attribute of n.
 func (p *page) refs(n *node, attribute string) []*node {
 	var found []*node
 	for _, id := range strings.FieldsFunc(n.attr(attribute), isHTMLSpace) {
@@ -352,7 +352,8 @@ func (p *page) refs(n *node, attribute string) []*node {
 	return found
 }
 
-// lookUp finds an element by its id in the tree of n; where that tree is a guess, also around it.
+// lookUp returns the element with an id in the tree of n. Where that tree is estimated, it also searches
+// the trees around it.
 func (p *page) lookUp(n *node, id string) *node {
 	for scope := n.scope; ; scope = scope.scope {
 		if e := p.ids[scopedID{scope, id}]; e != nil {
@@ -364,7 +365,7 @@ func (p *page) lookUp(n *node, id string) *node {
 	}
 }
 
-// control is what a label labels.
+// control returns the control of a label.
 func (p *page) control(label *node) *node {
 	if label.has("for") {
 		if e := p.lookUp(label, label.attr("for")); e != nil && e.labelable() {
@@ -383,7 +384,7 @@ func (n *node) labelable() bool {
 	return n.tag == "INPUT" && n.inputType() != "hidden"
 }
 
-// inputType is the type of an input element as the browser sees it.
+// inputType returns the type of an input element as the browser interprets it.
 func (n *node) inputType() string {
 	switch t := strings.ToLower(n.attr("type")); t {
 	case "button",

@@ -6,7 +6,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
-// role is an element's role, empty when it has none.
+// role returns the role of an element, empty if it has none.
 func (p *page) role(n *node) string {
 	if !n.hasRole {
 		n.ariaRole, n.hasRole = p.findRole(n), true
@@ -20,14 +20,14 @@ func (p *page) findRole(n *node) string {
 	case "":
 		return p.implicitRole(n)
 	case "none", "presentation":
-		if implicit := p.implicitRole(n); n.refusesPresentation(implicit) {
+		if implicit := p.implicitRole(n); n.ignoresPresentation(implicit) {
 			return implicit
 		}
 	}
 	return explicit
 }
 
-// explicitRole is the first word of the role attribute that is a role.
+// explicitRole returns the first word of the role attribute that is a role.
 func (n *node) explicitRole() string {
 	for word := range strings.SplitSeq(strings.ToLower(n.attr("role")), " ") {
 		if word = trim(word); screen.IsRole(word) {
@@ -37,9 +37,9 @@ func (n *node) explicitRole() string {
 	return ""
 }
 
-// refusesPresentation says whether an element keeps its role although it was told to have none: it can be focused, or
-// is named.
-func (n *node) refusesPresentation(role string) bool {
+// ignoresPresentation reports whether an element keeps its role although its role attribute is presentation: it can be
+// focused, or has a name.
+func (n *node) ignoresPresentation(role string) bool {
 	return n.hasGlobalAttribute(role) || n.focusable()
 }
 
@@ -104,7 +104,7 @@ func (n *node) nativelyFocusable() bool {
 	return false
 }
 
-// implicitRole is the role that HTML gives; parts of a table or list that have lost theirs have none either.
+// implicitRole returns the role that HTML defines. Parts of a table or list without a role have none either.
 func (p *page) implicitRole(n *node) string {
 	role := p.htmlRole(n)
 	if role == "" {
@@ -116,7 +116,7 @@ func (p *page) implicitRole(n *node) string {
 			break
 		}
 		explicit := up.explicitRole()
-		if (explicit == "none" || explicit == "presentation") && !up.refusesPresentation(explicit) {
+		if (explicit == "none" || explicit == "presentation") && !up.ignoresPresentation(explicit) {
 			return explicit
 		}
 		e = up
@@ -142,7 +142,7 @@ func belongsTo(tag, parent string) bool {
 	return false
 }
 
-// htmlRole is the role of an element by its tag and attributes.
+// htmlRole returns the role of an element by its tag and attributes.
 func (p *page) htmlRole(n *node) string {
 	switch n.tag {
 	case "A", "AREA":
@@ -281,10 +281,10 @@ func (p *page) inputRole(n *node) string {
 	return "textbox"
 }
 
-// listBox says of a select element that its options are always open.
+// listBox reports whether a select element always shows its options.
 func (n *node) listBox() bool { return n.has("multiple") || leadingInt(n.attr("size")) > 1 }
 
-// inSection says that a header or footer is one of a section and not of the page.
+// inSection reports whether a header or footer belongs to a section and not to the page.
 func (n *node) inSection() bool {
 	for e := n; e != nil; e = e.up() {
 		switch e.tag {
@@ -301,7 +301,7 @@ func (n *node) inSection() bool {
 	return false
 }
 
-// table is the table around n; an empty node without one.
+// table returns the table around n, an empty node without one.
 func (n *node) table() *node {
 	for e := n; e != nil; e = e.up() {
 		if e.tag == "TABLE" {
@@ -338,7 +338,7 @@ func (n *node) filledCell() bool {
 	return n != nil && n.tag == "TD" && (trim(n.textContent()) != "" || n.find(func(*node) bool { return true }) != nil)
 }
 
-// rows counts the rows of a table.
+// rows returns the number of rows of a table.
 func (n *node) rows() int {
 	count := 0
 	for _, c := range n.children {

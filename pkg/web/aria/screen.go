@@ -25,7 +25,7 @@ func (t *Tree) Screen(document string) (tree *screen.Tree, ref func(*screen.Node
 	}
 	if len(root.Children) == 1 && root.Children[0].Role == "document" && refs[root.Children[0]] == "" {
 		root = root.Children[0]
-		root.Role = "generic" // every page is a document; a line would say nothing
+		root.Role = "generic" // every page is a document, so its line has no information
 	}
 	return screen.NewTree(root, 0, 0, screen.Web), func(n *screen.Node) string { return refs[n] }
 }

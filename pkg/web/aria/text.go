@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// isSpace is \s of JavaScript.
+// isSpace reports whether \s of JavaScript matches r.
 func isSpace(r rune) bool {
 	switch {
 	case r >= '\t' && r <= '\r', r == ' ', r == '\u00a0', r == '\u1680', r >= '\u2000' && r <= '\u200a':
@@ -19,7 +19,7 @@ func isSpace(r rune) bool {
 
 func trim(s string) string { return strings.TrimFunc(s, isSpace) }
 
-// normalize leaves out what is not seen, and makes one space of many.
+// normalize removes invisible characters, and replaces each run of spaces by one.
 func normalize(s string) string {
 	if plain(s) {
 		return s
@@ -43,7 +43,7 @@ func normalize(s string) string {
 	return b.String()
 }
 
-// plain says that normalize would change nothing, as for most texts.
+// plain reports whether normalize returns s unchanged, as it does for most texts.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') {
@@ -53,7 +53,7 @@ func plain(s string) bool {
 	return true
 }
 
-// isNumber says whether Number of JavaScript makes a number of s.
+// isNumber reports whether Number(s) of JavaScript is a number.
 func isNumber(s string) bool {
 	s = trim(s)
 	if s == "" {
@@ -89,7 +89,7 @@ func allDigits(s string, base int) bool {
 	return s != ""
 }
 
-// leadingInt is the whole number at the start of s, 0 without one.
+// leadingInt returns the integer at the start of s, 0 without one.
 func leadingInt(s string) int {
 	s = strings.TrimLeftFunc(s, isHTMLSpace)
 	end := 0
@@ -100,7 +100,7 @@ func leadingInt(s string) int {
 	return n
 }
 
-// level is a heading level as aria-level gives it, 0 when it gives none.
+// level returns the heading level of an aria-level attribute, 0 if it has none.
 func level(s string) int {
 	n, err := strconv.ParseFloat(trim(s), 64)
 	if err != nil || n < 1 || n > 1<<31 || n != float64(int(n)) {
@@ -109,7 +109,7 @@ func level(s string) int {
 	return int(n)
 }
 
-// utf16Len is the length of s as JavaScript counts it.
+// utf16Len returns the length of s in UTF-16 units, as in JavaScript.
 func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {

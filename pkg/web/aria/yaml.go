@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// String is the tree in YAML, as Playwright writes it.
+// String returns the tree in YAML, in Playwright's format.
 func (t *Tree) String() string {
 	var b strings.Builder
 	for i, l := range t.lines {
@@ -41,7 +41,7 @@ func (l *Line) write(b *strings.Builder, hasMore bool) {
 	}
 }
 
-// key is role, name and states.
+// key returns role, name and states in Playwright's format.
 func (l *Line) key() string {
 	words := []string{l.Role}
 	if l.Name != "" {
@@ -57,7 +57,7 @@ func quoted(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string always encodes
+	_ = e.Encode(s) // a string can always be encoded
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
@@ -96,7 +96,7 @@ func yamlValue(s string) string {
 
 func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f }
 
-// needsQuotes says whether YAML would read s as something else.
+// needsQuotes reports whether YAML would parse s as something else than this text.
 func needsQuotes(s string) bool {
 	if s == "" || trim(s) != s || strings.ContainsAny(s, "{}`\n\r") || strings.ContainsAny(s[:1], `&*],?!>|@"'#%[-`) {
 		return true
@@ -113,7 +113,7 @@ func needsQuotes(s string) bool {
 	return isNumber(s)
 }
 
-// endsKey says whether s has a colon before a space or its end, or a space before a hash.
+// endsKey reports whether s has a colon before a space or its end, or a space before a hash.
 func endsKey(s string) bool {
 	last := 'x'
 	for _, r := range s {

@@ -1,6 +1,6 @@
 // Package cdp is a client of the Chrome DevTools Protocol over two pipes or a WebSocket: calls, events, and the error
 // that a connection ended with. It decodes only the fields that callers ask for, because browser versions add fields
-// and values, and it refuses to know what a page is. Everything in it may be used from any goroutine.
+// and values, and it does not know what a page is. Everything in it may be used from any goroutine.
 package cdp
 
 import (
@@ -183,7 +183,7 @@ func (c *Conn) read() {
 	c.writer.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	close(c.done) // first: whoever sees a session or a call end may call Err
+	close(c.done) // first, because callers may call Err when a session or a call has ended
 	for _, s := range c.sessions {
 		close(s.done)
 	}
@@ -219,7 +219,7 @@ func (c *Conn) receive(data []byte) {
 	}
 }
 
-// limitOf returns how large a message may be that starts so.
+// limitOf returns the size limit of a message, in bytes, from its first bytes.
 func (c *Conn) limitOf(start []byte) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

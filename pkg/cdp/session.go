@@ -108,7 +108,7 @@ func (s *Session) closed() bool {
 	}
 }
 
-// unregister removes a pending call whose response nobody waits for.
+// unregister removes a pending call whose response is not awaited.
 func (c *Conn) unregister(id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Transport carries whole messages. One goroutine reads and one writes; Close may be called from another, ends both,
-// and may be called again.
+// Transport sends and receives whole messages. One goroutine reads and one writes; Close may be called from another,
+// ends both, and may be called again.
 type Transport interface {
-	// Read returns the next message. limit returns how large a message may be, in bytes, from its first bytes. The
+	// Read returns the next message. limit returns the size limit of a message, in bytes, from its first bytes. The
 	// error for a larger one is a *TooLargeError, after which the next message can be read.
 	Read(limit func(start []byte) int) ([]byte, error)
 	Write(data []byte) error

@@ -9,8 +9,8 @@ import (
 // Toolset is the toolset that the commands of a device belong to.
 const Toolset = "device"
 
-// Command describes a command. properties are the members of "properties" in its input schema, as JSON without the braces; they are
-// all that it takes, besides reasoning, which agents record with every command and nothing reads.
+// Command describes a command. properties are the members of "properties" in its input schema, as JSON without the
+// braces. The command also accepts reasoning, which agents record with every command and which is ignored.
 func Command(name, description, properties string, required ...string) tool.Advertised {
 	if properties != "" {
 		properties += ", "
@@ -18,7 +18,7 @@ func Command(name, description, properties string, required ...string) tool.Adve
 	schema := `{"type": "object", "properties": {` + properties +
 		`"reasoning": {"type": "string", "description": "Why the call is made, for people; ignored"}}, "additionalProperties": false`
 	if len(required) > 0 {
-		names, _ := json.Marshal(required) // texts always can be
+		names, _ := json.Marshal(required) // strings can always be encoded
 		schema += `, "required": ` + string(names)
 	}
 	return tool.Advertised{
@@ -36,8 +36,8 @@ const (
 	looksOnce = timeLimit + `, "default": 0}`
 )
 
-// Core describes the commands that every kind of device has, whatever it is (specification, section 15): actions do and report,
-// queries never fail because something is not there, assertions fail when it is not there in time.
+// Core describes the commands that every kind of device has (specification, section 15): actions, queries, which do not
+// fail if an element is missing, and assertions, which fail if their condition does not hold in time.
 func Core() []tool.Advertised {
 	return []tool.Advertised{
 		Command("tap", "Taps the first element with a text or an id, or with index the one at that place among them, from 0.",

@@ -1,5 +1,6 @@
-// Package device is what every kind of device has in common: the commands that it offers as tools, what the user may set, and the
-// evidence it gives when a trail fails. It knows no platform; a kind of device is a package of its own (docs/decisions/0004).
+// Package device has the interface of a kind of device: its commands, which are tools, its options, its sessions, and
+// the evidence of a failed trail. It does not depend on a platform. Each kind of device is a separate package
+// (docs/decisions/0004).
 package device
 
 import (
@@ -9,20 +10,21 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// Kind is a kind of device: static facts, and how to get a backend.
+// Kind describes a kind of device, and creates its backends.
 type Kind struct {
 	Name     string   // the name of its source in listings
 	Drivers  []string // yaml keys of the drivers it serves
-	Check    string   // what doctor calls its check, such as browser
+	Check    string   // the name of its check in doctor, such as browser
 	Commands []tool.Advertised
 	Options  []Option
-	// OneSession says that a device of this kind serves one session at a time: a phone, not a browser.
+	// OneSession is true if a device of this kind serves one session at a time, like a phone and unlike a browser.
 	OneSession bool
-	// New returns the backend of a run. It starts nothing; its error is about the options.
+	// New returns the backend of a run. It starts nothing. Its error is about the options.
 	New func(Host) (Backend, error)
 }
 
-// Option is something that the user may set, with a flag, an environment variable, or a key under device: in the project file.
+// Option is a setting of a kind of device: a flag, an environment variable, and a key under device: in the project
+// file.
 type Option struct {
 	Key     string // under device:, camelCase
 	Flag    string
@@ -32,59 +34,60 @@ type Option struct {
 	Switch  bool   // a flag without a value; true or false elsewhere
 }
 
-// Host is what a backend gets from the program.
+// Host has the settings of a backend, and what it may use of the program.
 type Host struct {
 	Values     map[string]string // of the options that are set, by key
 	Env        []string          // of our process
 	Supervisor *spawn.Supervisor // of every process that a backend starts
 }
 
-// Backend is what a run has of one kind: a browser, a connection to a device farm. It may be used from any goroutine.
+// Backend serves the devices of one kind in a run: a browser, or a connection to a device farm. It may be used from any
+// goroutine.
 type Backend interface {
-	// Open returns the device of a session. It starts nothing yet, so that a session which never needs its device pays nothing.
+	// Open returns the device of a session. It starts nothing, because a session may not need its device.
 	Open(Session) Device
-	// Classifiers say what kind of device a session gets, broad first and without the platform, which they follow: phone, tablet. They
-	// decide which recordings are replayed, before a session is opened. Empty when there is nothing to tell apart.
+	// Classifiers returns the classifiers after the platform, the broadest first, such as phone. They determine which
+	// recordings are replayed. It is called before a session is opened.
 	Classifiers(ctx context.Context) ([]string, error)
-	// Check says for doctor what a session would use, or why none can begin. It may start things and ends them.
+	// Check returns what a session would use, for doctor, or an error if no session can start. It stops what it starts.
 	Check(ctx context.Context) (detail string, err error)
-	// Close ends what the devices of the run shared, when every device has been closed.
+	// Close stops what the devices of the run share. Every device must be closed before.
 	Close(ctx context.Context) error
 }
 
-// Session is what a device is told of the session it belongs to.
+// Session describes the session of a device.
 type Session struct {
 	ID       string
 	TrailDir string // absolute folder of the trail; empty without a trail
 	Root     string // absolute folder of the project
 	BaseURL  string // base_url of the target, may be empty
-	Width    int    // what the user asked for, in pixels, 0 for the device's own
+	Width    int    // as configured, in pixels; 0 for the device's default
 	Height   int
 	Log      func(level, message, hint string)
 	Keep     func(Artifact) (path string, err error) // writes a file into the session's folder
-	Broken   func(err error)                         // ends the session: the device is gone and nothing can go on
+	Broken   func(err error)                         // ends the session, because the device cannot be used any more
 }
 
-// Device is one device for the length of one session. Call may be used from any goroutine; Prepare and Close from one.
+// Device is one device during one session. Call may be used from any goroutine, Prepare and Close from one.
 //
-// Actions do and report. Queries return a value and never fail because something is not there. Assertions fail when what they
-// assert does not hold within their limit (specification, section 15).
+// Actions act and report. Queries return a value and do not fail if an element is missing. Assertions fail if their
+// condition does not hold within their limit (specification, section 15).
 type Device interface {
 	tool.Caller
-	// Prepare begins to start what the first call will need, and returns at once. What goes wrong is the first call's to tell.
+	// Prepare starts what the first call needs, in the background. The first call reports errors of it.
 	Prepare()
-	// Size is that of the screen in pixels; 0 before it is known.
+	// Size returns the size of the screen in pixels; 0 if it is not known yet.
 	Size() (width, height int)
-	// Evidence is what the device shows at this moment. It gives what it can get, within ctx.
+	// Evidence returns what the device shows, such as a screenshot: what can be collected before ctx ends.
 	Evidence(ctx context.Context) []Artifact
-	// Close ends the device's part of the session. It works whatever state the device is in.
+	// Close ends the device's part of the session, in any state of the device.
 	Close(ctx context.Context) error
 }
 
-// Artifact is a file that belongs into the session's folder.
+// Artifact is a file for the session's folder.
 type Artifact struct {
 	Name  string // with its extension, without a folder
-	Title string // what it shows; empty where the name says it
+	Title string // what it shows; empty if the name is sufficient
 	Data  []byte
-	Text  bool // is UTF-8 text, and gets redacted
+	Text  bool // is UTF-8 text, which is redacted
 }

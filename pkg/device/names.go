@@ -1,7 +1,7 @@
 package device
 
-// Commands are the names of all commands that some kind of device may have (specification, section 15). A call to one that a device
-// lacks is told so, with what the device has.
+// Commands are the names of all commands that some kind of device may have (specification, section 15). The error of a
+// call to one that a device lacks lists the commands of the device.
 func Commands() []string {
 	names := []string{
 		"adbShell", "grantPermission", "pressBack", "pressHome", "swipe", "scroll", "pinch",

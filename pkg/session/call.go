@@ -19,7 +19,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// maxDepth is how many levels of calls within calls there may be below a recorded one (specification, sections 12 and 13).
+// maxDepth is the number of levels of nested calls below a recorded one (specification, sections 12 and 13).
 const maxDepth = 16
 
 // level is a pending call, or the session itself, with the calls that are made within it.
@@ -49,7 +49,7 @@ func (l *level) chain() []string {
 	return append(slices.Clip(l.ancestors), l.invocation)
 }
 
-// waitFor notes that the tool of the call waits for another one; done takes that back.
+// waitFor notes that the tool of the call waits for another one. done removes the note.
 func (l *level) waitFor(t *discover.Tool) (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,8 +111,8 @@ func notMade(err error) callEnd {
 // CallResult is how a call ended.
 type CallResult struct {
 	Result
-	Answer   tool.Result  // what the tool said; zero when the call was not made
-	Recorded []trail.Call // what a trail records of it; nil when that is nothing
+	Answer   tool.Result  // the result of the tool; zero when the call was not made
+	Recorded []trail.Call // the calls to record; nil for none
 }
 
 // Call replaces the tokens in a call's arguments, checks them, makes the call and keeps what saveAs names. It adds the
@@ -121,7 +121,7 @@ func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
 	return s.call(ctx, call, false)
 }
 
-// call implements Call. checked says that the arguments were validated with [ArgumentProblems].
+// call implements Call. checked is true if the arguments were validated with [ArgumentProblems].
 func (s *Session) call(ctx context.Context, call trail.Call, checked bool) CallResult {
 	if err := s.Err(); err != nil {
 		return CallResult{Result: Errored(err)}
@@ -133,7 +133,7 @@ func (s *Session) call(ctx context.Context, call trail.Call, checked bool) CallR
 	ctx, cancel := s.callContext(ctx)
 	defer cancel()
 	end := s.makeCall(ctx, s.calls.next(false), t, args, call)
-	done := CallResult{Result: s.judge(end), Answer: end.result, Recorded: end.calls}
+	done := CallResult{Result: s.resultOf(end), Answer: end.result, Recorded: end.calls}
 	if done.OK() {
 		s.recordCalls(end.calls)
 		if call.SaveAs != "" {
@@ -171,9 +171,9 @@ func (s *Session) prepare(call trail.Call, checked bool) (*discover.Tool, map[st
 	return t, args, argumentError(t, t.CheckArgs(args, nil))
 }
 
-// judge turns the end of a call into its result. A tool that reports a failure fails the trail, a source that broke is an
-// error. What ended the session counts before what came of the call.
-func (s *Session) judge(end callEnd) Result {
+// resultOf returns the result of a call that has ended. A tool that reports a failure fails the trail, and a source
+// that broke is an error. If the session has ended, its cause counts.
+func (s *Session) resultOf(end callEnd) Result {
 	cause := s.Err()
 	switch {
 	case end.ok():
@@ -188,8 +188,8 @@ func (s *Session) judge(end callEnd) Result {
 	return Failed(resultError(end.result))
 }
 
-// serverFailed reports whether a call failed because its server did: it crashed, its connection was lost, or it refuses
-// to talk to us.
+// serverFailed reports whether a call failed because its server did: it crashed, its connection was lost, or it rejects
+// requests.
 func serverFailed(kind fault.Kind) bool {
 	return kind == fault.Crashed || kind == fault.Server || kind == fault.PermissionDenied
 }
@@ -198,7 +198,7 @@ func resultError(result tool.Result) error {
 	return &fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}
 }
 
-// makeCall makes a call, whoever asked for it, and the calls that it delegates to, and applies what it changed in memory.
+// makeCall makes a call and the calls that it delegates to, and applies the changes of memory in the result.
 func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args map[string]any, call trail.Call) callEnd {
 	s.opts.Emit.Emit(event.CallStarted{Call: l.id, Tool: t.Name, Source: t.Source.Name, Args: t.MaskedArgs(args)})
 	started, changes := s.opts.Now(), s.opts.Values.Version()
@@ -208,7 +208,7 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 		s.opts.Values.Apply(end.result.MemoryDelta, end.result.MemoryDeletions)
 		end = s.followDelegates(ctx, l, t, call, end, changes)
 	}
-	r := s.judge(end)
+	r := s.resultOf(end)
 	done := event.CallFinished{
 		Call: l.id, Tool: t.Name, OK: r.OK(), DurationMs: s.opts.Now().Sub(started).Milliseconds(),
 	}
@@ -223,8 +223,8 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 }
 
 // send makes one call. Its tool may send callbacks until it has returned; callbacks that still run then are cancelled
-// and waited for. A source that breaks, and a fatal result, end the session here, because whoever waits for the answer
-// might treat it as an ordinary failure.
+// and waited for. A source that breaks, and a fatal result, end the session here, because a caller that waits for
+// the response might treat it as an ordinary failure.
 func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) callEnd {
 	call := tool.Call{
 		Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, WithoutTrail: s.opts.WithoutTrail, Context: s.toolContext(t),
@@ -248,14 +248,15 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 	return callEnd{result: result, err: err}
 }
 
-// toolMemory is the memory as tools receive it. It is the same map until memory changes, so that servers encode it once.
+// toolMemory is the memory as tools receive it. It is the same map until memory changes, so that servers encode it
+// once.
 type toolMemory struct {
 	mu      sync.Mutex
 	values  map[string]any // nil before the first call
 	version int            // of trail.Values
 }
 
-// current returns the memory without secrets, also where a tool put them there.
+// current returns the memory without secrets, also those that a tool has set.
 func (m *toolMemory) current(values *trail.Values, redactor *redact.Redactor) map[string]any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -267,7 +268,7 @@ func (m *toolMemory) current(values *trail.Values, redactor *redact.Redactor) ma
 	return m.values
 }
 
-// toolContext returns what a server learns of the session with each call.
+// toolContext returns the context that a server receives with each call.
 func (s *Session) toolContext(t *discover.Tool) tool.Context {
 	width, height := s.Size()
 	sc := s.opts.Scope
@@ -310,7 +311,7 @@ func argumentError(t *discover.Tool, problems []discover.ArgProblem) error {
 	return fault.New(fault.InvalidArguments, strings.Join(hints, "; "), "%s: %s", t.Name, strings.Join(messages, "; "))
 }
 
-// mergeErrors makes one error of several, of the first one's kind.
+// mergeErrors returns one error for several, with the kind of the first one.
 func mergeErrors(errs []error) error {
 	if len(errs) < 2 {
 		return errors.Join(errs...)

@@ -25,7 +25,7 @@ func (s *Session) beginInvocation(ctx context.Context, l *level, t *discover.Too
 	})
 }
 
-// dispatch makes the call that a running tool asks for, and answers what it changed in memory.
+// dispatch makes the call that a running tool requests. The response has the changes of memory.
 func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Request) callback.Response {
 	delta := make(map[string]any, len(r.MemoryDelta))
 	for name, value := range r.MemoryDelta {

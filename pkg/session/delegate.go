@@ -58,7 +58,7 @@ func (s *Session) delegate(
 		}
 		if !end.ok() {
 			place := fmt.Sprintf("delegate %d of %d, tool %q: ", i+1, len(delegates), d.Tool)
-			if !strings.Contains(end.result.Text, place) { // said once where tools delegate in a circle
+			if !strings.Contains(end.result.Text, place) { // once, if tools delegate in a circle
 				end.result.Text = place + end.result.Text
 			}
 			return end

@@ -17,7 +17,7 @@ type Backend struct {
 	device.Backend
 }
 
-// id returns what tools tell devices apart by: the platform's id of the device, else its name.
+// id returns the identifier of the device for tools: the platform's id of it, else its name.
 func (d Device) id() string { return cmp.Or(d.ID, d.Name) }
 
 // BackendFor returns the backend that serves a driver; ok is false when none does.
@@ -83,7 +83,7 @@ func (s *Session) targetBaseURL() string {
 	return t.Platforms[s.opts.Scope.Driver.Platform].BaseURL
 }
 
-// Size returns the size of the screen in pixels: what the user said, else what the device reports, else 0.
+// Size returns the size of the screen in pixels: as configured, else as the device reports it, else 0.
 func (s *Session) Size() (width, height int) {
 	if s.opts.Device.Width > 0 || s.device == nil {
 		return s.opts.Device.Width, s.opts.Device.Height

@@ -56,8 +56,8 @@ func MakeDir(dir string) error {
 	return os.MkdirAll(dir, 0o700)
 }
 
-// evidenceTimeout is what a device may take to hand over its evidence; one that does not respond must not delay the next
-// trail for long.
+// evidenceTimeout is the time limit for collecting the evidence of a device; one that does not respond must not delay
+// the next trail for long.
 const evidenceTimeout = 10 * time.Second
 
 // CollectEvidence keeps what the device shows, in a folder of the session. A device that no call reached has nothing to

@@ -9,7 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Result says how a call, a step or a whole trail ended, and why.
+// Result is how a call, a step or a whole trail ended, and why.
 type Result struct {
 	Outcome event.Outcome
 	Cause   error  // of failed and error; its kind decides the exit code of an error
@@ -17,16 +17,16 @@ type Result struct {
 	Hint    string
 }
 
-// Passed is the result of what held.
+// Passed is the result of a call, step or trail that succeeded.
 func Passed() Result { return Result{Outcome: event.Passed} }
 
-// Skipped is the result of what was not run.
+// Skipped is the result of a step or trail that was not run.
 func Skipped(reason string) Result { return Result{Outcome: event.Skipped, Reason: reason} }
 
-// Failed is the result of what did not hold: a tool reported a failure, or the trail is wrong.
+// Failed is the result if a tool reported a failure, or the trail is wrong.
 func Failed(err error) Result { return newResult(event.Failed, err) }
 
-// Errored is the result of what could not be judged: a server, the device or the configuration broke.
+// Errored is the result if a server, the device or the configuration failed, so that nothing is known about the app.
 func Errored(err error) Result { return newResult(event.Error, err) }
 
 // OK reports whether it passed.
@@ -57,7 +57,8 @@ func listProblems(problems fault.Problems) string {
 // Hint returns every hint in err's tree, one a line.
 func Hint(err error) string { return strings.Join(fault.Hints(err), "\n") }
 
-// Interruption returns what ended ctx from outside: a signal or a time limit. It is nil while ctx has not ended.
+// Interruption returns the cause that ended ctx from outside: a signal or a time limit. It is nil while ctx has not
+// ended.
 func Interruption(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil

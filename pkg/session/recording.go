@@ -43,7 +43,7 @@ func (s *Session) omit(format string, args ...any) {
 }
 
 // recordMemory returns calls that set what a delegating call put into memory, since its count of changes was the given
-// one. The replay does not make that call, so whatever else it did is not repeated.
+// one. The replay does not make that call, so its other effects are not repeated.
 func (s *Session) recordMemory(l *level, call trail.Call, changes int) []trail.Call {
 	set, deleted := s.opts.Values.ChangedSince(changes)
 	for _, name := range deleted {
@@ -68,8 +68,8 @@ func (s *Session) rememberCall(name string, value any) trail.Call {
 	return trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": safe}}
 }
 
-// recordSaved records what saveAs left in memory, unless the recorded call has that saveAs itself: the last delegate, but
-// not a call that delegated to nothing.
+// recordSaved records what saveAs left in memory, unless the recorded call has that saveAs itself: the last delegate,
+// but not a call that delegated to nothing.
 func (s *Session) recordSaved(name string) {
 	if len(s.recorded) == 0 {
 		return

@@ -67,8 +67,8 @@ func (s *Session) startServers(listOnly bool) error {
 	return s.listChangedServers()
 }
 
-// isPermanent reports whether a server cannot start before something is corrected, so that waiting for others only delays
-// the error.
+// isPermanent reports whether a server cannot start before something is corrected, so that waiting for others only
+// delays the error.
 func isPermanent(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.CommandNotFound, fault.PermissionDenied, fault.Runtime, fault.Config, fault.Unavailable:
@@ -124,7 +124,7 @@ func (s *Session) startServer(ctx context.Context, entry config.Server, logName 
 	return srv, nil
 }
 
-// launch says how to start the server of an entry.
+// launch returns how to start the server of an entry.
 func (s *Session) launch(entry config.Server, logName string) Launch {
 	var l Launch
 	if s.shares(entry) {
@@ -266,7 +266,7 @@ func toolsets(p *config.Project) []discover.Toolset {
 	return sets
 }
 
-// gate returns what the target's entry for the scope's platform says about tools.
+// gate returns the selection of tools in the target's entry for the scope's platform.
 func gate(p *config.Project, sc scope.Scope) discover.Selection {
 	for _, t := range p.Targets {
 		if t.ID == sc.Target.ID {

@@ -25,7 +25,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// Launch says how to start, or to reach, one server of a session.
+// Launch is how to start, or to reach, one server of a session.
 type Launch struct {
 	Server  config.Server
 	Env     []string // the complete environment

@@ -14,20 +14,22 @@ import (
 )
 
 // Servers are the server processes that several sessions share: those of entries with `multiDevice: http`. Their tools
-// send callbacks to one callback server. The methods may be called from any goroutine, and on nil, which shares nothing.
+// send callbacks to one callback server. The methods may be called from any goroutine, and on nil, which shares
+// nothing.
 type Servers struct {
 	setup      Setup
 	stop       func(ctx context.Context) error
 	unwritable func(error)
-	id         string            // stands for a session id where no single session is meant
+	id         string            // used in place of a session id for all sessions
 	logs       map[string]string // names of log files by shared key
 
 	listen    sync.Once
 	callbacks *callback.Server // nil until the first process starts, and when it cannot listen
 }
 
-// ShareServers returns what the sessions of a setup share; nil when no entry is shared. It starts nothing. stop ends the
-// processes that were launched with [Launch.Shared]; it may be nil. unwritable is called when a log cannot be written.
+// ShareServers returns what the sessions of a setup share; nil when no entry is shared. It starts nothing. stop ends
+// the processes that were launched with [Launch.Shared]; it may be nil. unwritable is called when a log cannot be
+// written.
 func ShareServers(setup Setup, stop func(ctx context.Context) error, unwritable func(error)) *Servers {
 	entries := setup.Project.AllServers()
 	if !slices.ContainsFunc(entries, func(e config.Server) bool { return e.MultiDevice }) {
@@ -54,7 +56,7 @@ func sharedKey(entry config.Server) string {
 	return entry.Name + "\x00" + entry.File + ":" + strconv.Itoa(entry.Line) + ":" + strconv.Itoa(entry.Column)
 }
 
-// launch says how to reach the process of an entry, and how to start it if it does not run.
+// launch returns how to reach the process of an entry, and how to start it if it does not run.
 func (s *Servers) launch(entry config.Server) Launch {
 	callbacks := s.callbackServer()
 	launch := Launch{

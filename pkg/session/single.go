@@ -21,15 +21,15 @@ type Single struct {
 
 // SingleResult is how a single call ended.
 type SingleResult struct {
-	Answer   tool.Result  // what the tool said
+	Answer   tool.Result  // the result of the tool
 	Recorded []trail.Call // what a trail records of it; nil when that is nothing
-	Omitted  []string     // what is not in Recorded though it happened, for people
+	Omitted  []string     // calls that are not in Recorded although they were made, as text for people
 	Log      string       // path of the log of the tool's server; empty unless the call did not succeed and it wrote some
 	Logs     []string     // the same of the other servers
 }
 
-// Call opens a session, makes the call and closes the session again. The error says why there is no answer. Files of the
-// device stay below logsDir, and so do the servers' logs when the call did not succeed.
+// Call opens a session, makes the call and closes the session again. The error is the reason why there is no answer.
+// Files of the device stay below logsDir, and so do the servers' logs when the call did not succeed.
 func (c Single) Call(ctx context.Context, o Options) (SingleResult, error) {
 	o.ID = NewID(c.Tool, o.Now())
 	o.Dir = filepath.Join(o.Project.LogsDir, o.ID)

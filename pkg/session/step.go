@@ -14,7 +14,7 @@ type Step struct {
 	Text  string // in plain language
 	Kind  string // step, verify, trailhead or tools
 	Calls []trail.Call
-	// NeedsAgent says that the step has no recording for the device; it is skipped.
+	// NeedsAgent is true if the step has no recording for the device; it is skipped.
 	NeedsAgent bool
 }
 
@@ -24,8 +24,8 @@ type StepResult struct {
 	Call *trail.Call
 }
 
-// Replay makes the recorded calls of a step in order, up to the first that does not pass. Their arguments were validated
-// with [ArgumentProblems].
+// Replay makes the recorded calls of a step in order, up to the first that does not pass. Their arguments were
+// validated with [ArgumentProblems].
 func (s *Session) Replay(ctx context.Context, st Step) StepResult {
 	s.StartStep(st)
 	done := s.replay(ctx, st)
@@ -55,8 +55,8 @@ func (s *Session) StartStep(st Step) {
 	s.step.Store(int32(st.Index)) //nolint:gosec // no trail has so many
 }
 
-// FinishStep ends the step that was started last. The calls of one that did not pass are not recorded: half a step must
-// not be taken for a whole one.
+// FinishStep ends the step that was started last. The calls of one that did not pass are not recorded, because the
+// recording would be incomplete.
 func (s *Session) FinishStep(st Step, outcome event.Outcome) {
 	if outcome == event.Failed || outcome == event.Error {
 		s.recorded[len(s.recorded)-1] = trail.StepRecording{}

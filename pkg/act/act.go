@@ -1,8 +1,8 @@
 // Package act performs one action on one element of a screen, or checks one condition of it, for every kind of device:
-// it resolves the element anew on every try, waits until it is ready, acts exactly once, and explains why when it gives
-// up (specification, sections 15.1 and 15.3).
+// it resolves the element anew on every try, waits until it is ready, acts exactly once, and explains a
+// failure (specification, sections 15.1 and 15.3).
 //
-// It refuses to know any platform: a kind of device implements Screen. An Action belongs to one goroutine.
+// It does not depend on a platform: a kind of device implements Screen. An Action belongs to one goroutine.
 package act
 
 import (
@@ -24,11 +24,12 @@ type Screen[E any] interface {
 	// Similar returns the names of elements that may have been meant, when none was found. It is called to explain a
 	// failure.
 	Similar(ctx context.Context) []string
-	// Location says where the device is, such as `page https://shop.example "Cart"`. It is called to explain a failure.
+	// Location returns where the device is, such as `page https://shop.example "Cart"`. It is called to explain a
+	// failure.
 	Location(ctx context.Context) string
 }
 
-// Observation is what a try saw.
+// Observation is the result of one try.
 type Observation[E any] struct {
 	Element E        // the element, when it is ready
 	Count   int      // how many elements match; with Selector.Index, how many there are to choose from
@@ -37,7 +38,7 @@ type Observation[E any] struct {
 	Held    []string // the conditions that held, in the order in which they were checked
 	Reason  string   // why the next condition did not hold; empty when there is no element, or it is ready
 	Ready   bool     // all conditions held
-	Missing string   // says that there is no such element, where "… was not found" does not; may be empty
+	Missing string   // replaces the message of a missing element, where "… was not found" does not; may be empty
 	Tries   int      // how many times the element was resolved; 0 counts as 1
 	Waited  bool     // Observe has waited for a change itself, so that the next try may follow at once
 }

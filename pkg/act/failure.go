@@ -9,7 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Failure says why an action was given up before anything happened.
+// Failure is the reason why an action was not performed.
 type Failure struct {
 	Selector Selector
 	Want     string        // what the element should have been
@@ -26,7 +26,7 @@ type Failure struct {
 	Location string        // where the device was
 }
 
-// failure explains why the action is given up.
+// failure returns the error of an action that is not performed, with its explanation.
 func (a *Action[E]) failure(ctx context.Context) error {
 	f := &Failure{
 		Selector: a.Selector,
@@ -50,7 +50,8 @@ func (a *Action[E]) failure(ctx context.Context) error {
 	return &fault.Error{Kind: fault.ToolFailed, Message: f.Error(), Hint: f.hint(), Details: f.details(), Cause: f}
 }
 
-// Error says what was asked and what was wrong, then what was seen, how often and how long was tried, and where.
+// Error returns what was requested and what was wrong, then what was found, the number of tries, their duration, and
+// the location.
 func (f *Failure) Error() string {
 	var details []string
 	if f.Found != "" && f.Reason != "" {

@@ -1,9 +1,10 @@
-// Package callback serves the HTTP endpoint through which tools that run in processes of their own call other tools of their
-// session: an HTTP server on 127.0.0.1 that lives as long as the session, and the invocations that may use it (specification,
-// section 12). Sessions that share a process share a server: the invocation id tells which session a request belongs to.
+// Package callback serves the HTTP endpoint through which tools that run in processes of their own call other tools of
+// their session: an HTTP server on 127.0.0.1 that lives as long as the session, and the invocations that may use it
+// (specification, section 12). Sessions that share a process share a server: the invocation id identifies the session
+// of a request.
 //
-// The package does not know which tools there are, what memory is, or how a call is made: an Invocation brings the function that
-// does. A Server may be used by any goroutine.
+// The package does not know which tools there are, what memory is, or how a call is made: an Invocation brings the
+// function that does. A Server may be used by any goroutine.
 package callback
 
 import (
@@ -35,8 +36,8 @@ type Invocation struct {
 	Session string        // id of the session that made the call; empty for the server's own
 	Entry   string        // name of the tool's server, for messages
 	Limit   time.Duration // for each callback; 0 means DefaultLimit
-	// Dispatch makes a requested call. Its context ends with the limit, with the client's connection and with the invocation;
-	// context.Cause says which. Several goroutines may call it at once.
+	// Dispatch makes a requested call. Its context ends with the limit, with the client's connection and with the
+	// invocation; context.Cause says which. Several goroutines may call it at once.
 	Dispatch func(ctx context.Context, r Request) Response
 }
 

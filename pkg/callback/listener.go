@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// How many connections a server keeps open. Any program on the machine can connect; a connection is unauthenticated until a
-// request on it has named a pending invocation.
+// How many connections a server keeps open. Any program on the machine can connect; a connection is unauthenticated
+// until a request on it has named a pending invocation.
 const (
-	// maxUnauthenticated is more than the tools of one session open at once, and a small part of the files that a process may
-	// open.
+	// maxUnauthenticated is more than the tools of one session open at once, and a small part of the files that a process
+	// may open.
 	maxUnauthenticated = 1024
 	// maxKeptAlive is how many authenticated connections may stay open between requests, approximately.
 	maxKeptAlive = 256
 )
 
-// listener closes the oldest unauthenticated connection to accept a new one, so that a flood of connections uses a fixed number
-// of files and cannot lock the tools of a session out. It never closes authenticated connections.
+// listener closes the oldest unauthenticated connection to accept a new one, so that a flood of connections uses a
+// fixed number of files and cannot lock the tools of a session out. It never closes authenticated connections.
 //
-// A listener that makes new connections wait for a free place, such as golang.org/x/net/netutil.LimitListener, would let a
-// program that only holds connections open keep everybody else waiting.
+// A listener that makes new connections wait for a free place, such as golang.org/x/net/netutil.LimitListener, would
+// let a program that only holds connections open block other clients.
 type listener struct {
 	*net.TCPListener
 	grace  time.Duration  // see limits.unauthenticated

@@ -14,7 +14,7 @@ const (
 	configDir      = "trailblaze-config"
 )
 
-// Options tell FindRoot where to look for a project.
+// Options are where FindRoot searches for a project.
 type Options struct {
 	Dir      string                      // the working directory, absolute
 	Override string                      // the folder given with --project, absolute or relative to Dir; may be empty

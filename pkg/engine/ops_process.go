@@ -131,7 +131,7 @@ type stdin struct {
 	mu         sync.Mutex
 	changed    *sync.Cond
 	started    bool
-	flowing    bool // JavaScript wants input; this keeps the engine running
+	flowing    bool // JavaScript reads input; this keeps the engine running
 	delivering bool // a piece was queued for JavaScript
 	stopped    bool
 }
@@ -186,7 +186,7 @@ func (s *stdin) stop() {
 	s.changed.Broadcast()
 }
 
-// readStdin passes pieces of the input to JavaScript while it wants them.
+// readStdin passes chunks of the input to JavaScript while it reads.
 func (e *Engine) readStdin(id int) {
 	defer e.recoverPanic()
 	buf := make([]byte, 64<<10)
@@ -213,7 +213,7 @@ func (e *Engine) readStdin(id int) {
 	})
 }
 
-// waitUntilFlowing waits until JavaScript wants input. It returns false when input is stopped.
+// waitUntilFlowing waits until JavaScript reads input. It returns false when input is stopped.
 func (s *stdin) waitUntilFlowing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +223,7 @@ func (s *stdin) waitUntilFlowing() bool {
 	return !s.stopped
 }
 
-// waitForDelivery waits until JavaScript wants input and has received the previous piece. It returns false when input
+// waitForDelivery waits until JavaScript reads input and has received the previous piece. It returns false when input
 // is stopped.
 func (s *stdin) waitForDelivery() bool {
 	s.mu.Lock()

@@ -8,9 +8,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// scanner finds secrets and capabilities in a text that arrives in pieces. It reads the text in several layers at once: as it
-// stands, with one kind of escape decoded, with another kind decoded in that, and so on. Layers in which nothing is pending
-// cost nothing, and every layer takes a bounded time for each byte.
+// scanner finds secrets and capabilities in a text that arrives in pieces. It reads the text in several layers at once:
+// as it stands, with one kind of escape decoded, with another kind decoded in that, and so on. Layers in which nothing
+// is pending cost nothing, and every layer takes a bounded time for each byte.
 type scanner struct {
 	r        *Redactor
 	read     int // bytes so far
@@ -190,7 +190,7 @@ func (r *Redactor) open(l *layer) int {
 	return max(int(r.matcher.nodes[l.state].open), l.capability)
 }
 
-// remember keeps where a byte begins, for as many bytes as needed.
+// remember stores where a byte begins, for the last needed bytes.
 func (l *layer) remember(start, needed int) {
 	if n := len(l.starts); n == cap(l.starts) && needed <= n/2 {
 		l.starts = l.starts[:copy(l.starts, l.starts[n-needed:])]
@@ -254,8 +254,8 @@ func (s *scanner) add(m match) {
 	s.matches = slices.Insert(s.matches, at, m)
 }
 
-// replace appends to out what the source becomes until to, which is not after settled, and forgets what was appended. b is the
-// part of the source that was not appended yet, and begins at from.
+// replace appends the redacted source until to, which is not after settled, to out, and removes what was appended. b is
+// the part of the source that was not appended yet, and begins at from.
 func (s *scanner) replace(out, b []byte, from, to int) []byte {
 	done := 0
 	for _, m := range s.matches {

@@ -364,7 +364,7 @@ func (l *Link) get(ctx context.Context, after string) (*http.Response, error) {
 	return l.client.Do(r)
 }
 
-// deleteSession tells the server that the session has ended. The server may ignore it.
+// deleteSession notifies the server that the session has ended. The server may ignore it.
 func (l *Link) deleteSession(ctx context.Context) {
 	if l.currentSessionID() == "" {
 		return

@@ -18,7 +18,7 @@ import (
 // Durations is how long trails took, in milliseconds, by TrailKey.
 type Durations map[string]int64
 
-// DurationsFile is where a run remembers durations, below logsDir.
+// DurationsFile is the name of the file with durations, below logsDir.
 const DurationsFile = "durations.json"
 
 const durationsVersion = 1
@@ -110,7 +110,7 @@ type Measured struct {
 	broken map[string]bool
 }
 
-// Add adds a trail that has ended. The duration of one that broke says nothing about the next run.
+// Add adds a trail that has ended. The duration of one that broke is not added.
 func (m *Measured) Add(key string, outcome event.Outcome, took time.Duration) {
 	if m.took == nil {
 		m.took, m.broken = Durations{}, map[string]bool{}
@@ -126,8 +126,8 @@ func (m *Measured) Durations() Durations {
 	return d
 }
 
-// saveDurations writes how long the trails took. A shard does not, because the next shard of the same run, which may use
-// the same folder, must be balanced by the same durations.
+// saveDurations writes how long the trails took. A shard does not, because the next shard of the same run, which may
+// use the same folder, must be balanced by the same durations.
 func (r *runner) saveDurations() error {
 	d := r.measured.Durations()
 	if r.Shard.Of > 0 || len(d) == 0 {

@@ -101,8 +101,8 @@ func (d *deviceQueue) request(file *trail.File) scope.Request {
 	return req
 }
 
-// likelyPlatform returns the platform whose driver pin counts while the driver is still open: the one that the strongest
-// source names, or the only one that the trail pins.
+// likelyPlatform returns the platform whose driver pin counts if the driver is not determined yet: the one that the
+// strongest source names, or the only one that the trail pins.
 func likelyPlatform(req scope.Request, file *trail.File) []string {
 	ofDriver := func(name string) string {
 		d, _ := scope.ParseDriver(name)

@@ -14,8 +14,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-// prefetchCount is how many sessions are opened while a trail runs. One would hide the start of its servers only behind a
-// trail that takes as long; more than two slow each other down.
+// prefetchCount is how many sessions are opened while a trail runs. One would hide the start of its servers only behind
+// a trail that takes as long; more than two slow each other down.
 const prefetchCount = 2
 
 // prefetcher opens the sessions of the next cases while one runs, if the project asks for it (`startAhead: true`): two
@@ -66,7 +66,7 @@ func (r *runner) ready(ctx context.Context, c testCase) *readyCase {
 	return &readyCase{plan: p, err: err}
 }
 
-// forget drops what is kept of a case that had its turn.
+// forget removes what is stored for a case that was replayed.
 func (f *prefetcher) forget(c testCase) {
 	if f != nil {
 		delete(f.cases, c)

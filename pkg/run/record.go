@@ -143,7 +143,8 @@ func (r *runner) writeRecord(a attempt, steps []trail.StepRecording, res trailRe
 	return res
 }
 
-// ReplaceFile writes a file in one step: whoever reads it sees the old content or the new one. Its mode stays, a link is followed.
+// ReplaceFile writes a file in one step, so that readers see either the old or the new content. It keeps the mode of an
+// existing file, and follows a link.
 func ReplaceFile(path string, data []byte) error {
 	path = followed(path)
 	mode := os.FileMode(0o644)

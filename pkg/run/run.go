@@ -1,6 +1,6 @@
 // Package run replays trails: it plans which trail is replayed on which device, replays the plans with as many workers
-// as asked for, retries, and counts. Each attempt at a trail has a session of its own ([session.Open]); what happens is
-// sent as events. It refuses to know flags, terminals, processes and YAML. Two runs share nothing.
+// as requested, retries, and counts. Each attempt at a trail has a session of its own ([session.Open]); what happens is
+// sent as events. It does not depend on flags, terminals, processes and YAML. Two runs share nothing.
 package run
 
 import (

@@ -1,8 +1,8 @@
-// Package runtime finds what can run a script: bun, node with tsx, node with a bundle, node alone, or the engine inside trailblaze. It is
-// imported as jsruntime.
+// Package runtime finds what can run a script: bun, node with tsx, node with a bundle, node alone, or the engine inside
+// trailblaze. It is imported as jsruntime.
 //
-// It starts nothing but "--version", and that only when the answer decides something and is not cached from an earlier run. It
-// installs nothing.
+// It starts nothing but "--version", and that only when the answer decides something and is not cached from an earlier
+// run. It installs nothing.
 //
 // A [Finder] may be used from any goroutine. It looks for each runtime once.
 package runtime
@@ -82,7 +82,7 @@ func (f *Finder) Bundles() *bundle.Cache { return f.bundles }
 type Script struct {
 	Path     string // absolute
 	Runtime  string // that its entry selects; "" for any
-	OnDevice bool   // the agent will run it on the device, for which only the engine inside trailblaze can stand in
+	OnDevice bool   // the agent runs it on the device, which only the embedded engine can emulate
 }
 
 // Command is how to start a script.
@@ -100,13 +100,14 @@ func (c Command) Release() {
 	}
 }
 
-// Sandboxes reports whether a script of an agent on the device runs in the sandbox, where it cannot listen for connections.
+// Sandboxes reports whether a script of an agent on the device runs in the sandbox, where it cannot listen for
+// connections.
 func (f *Finder) Sandboxes(s Script) bool {
 	force, _ := f.selected(s)
 	return s.OnDevice && (force == "" || force == Embedded)
 }
 
-// Command chooses what runs a script. In the common cases it starts nothing to find out. The error is a *fault.Error.
+// Command selects what runs a script. In most cases it starts no process for that. The error is a *fault.Error.
 func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 	force, by := f.selected(s)
 	why := by + " selects it"
@@ -201,10 +202,10 @@ type Found struct {
 	Version string
 }
 
-// Bun returns the bun that would be used. It may start it to learn its version. The error is a *fault.Error.
+// Bun returns the bun that would be used. It may start it to read its version. The error is a *fault.Error.
 func (f *Finder) Bun(ctx context.Context) (Found, error) { return f.found(ctx, Bun, f.bun()) }
 
-// Node returns the node that would be used. It may start it to learn its version. The error is a *fault.Error.
+// Node returns the node that would be used. It may start it to read its version. The error is a *fault.Error.
 func (f *Finder) Node(ctx context.Context) (Found, error) { return f.found(ctx, Node, f.node()) }
 
 func (f *Finder) found(ctx context.Context, name, path string) (Found, error) {

@@ -44,7 +44,7 @@ func legacyOnly() []string { return []string{"size", "traits", "css", "enabled",
 func (p *parser) legacy(path string, value any, d Dialect, ignored *[]string, depth int) map[string]any {
 	object, ok := p.object(path, value)
 	if !ok || depth > maxNesting+1 {
-		return nil // ParseSelector refuses the depth
+		return nil // ParseSelector rejects the depth
 	}
 	out, block := map[string]any{}, map[string]any{}
 	keys := legacyKeys(d)
@@ -75,7 +75,7 @@ func (p *parser) legacy(path string, value any, d Dialect, ignored *[]string, de
 func (p *parser) legacyList(path string, value any, d Dialect, ignored *[]string, depth int) any {
 	list, ok := value.([]any)
 	if !ok {
-		return value // ParseSelector refuses it
+		return value // ParseSelector rejects it
 	}
 	out := make([]any, len(list))
 	for i, item := range list {

@@ -25,9 +25,9 @@ func (o ParseOptions) parser() *parser {
 	return p
 }
 
-// ParseSelector makes a selector of decoded YAML or JSON. It refuses unknown keys, two driver blocks, values of a wrong
-// type, patterns that are not regular expressions, and relations more than ten deep. The error is a *fault.Error of the
-// kind invalid arguments whose message begins with the path of what is wrong, or several of them joined.
+// ParseSelector returns a selector from decoded YAML or JSON. It rejects unknown keys, two driver blocks, values of a
+// wrong type, patterns that are not regular expressions, and relations more than ten deep. The error is a *fault.Error
+// of the kind invalid arguments whose message begins with the path of what is wrong, or several of them joined.
 func ParseSelector(value any, o ParseOptions) (*Selector, error) {
 	p := o.parser()
 	s := p.selector(p.path, value, 0)

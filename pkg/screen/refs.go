@@ -15,15 +15,15 @@ import (
 // StaleRef is the kind of the error for a reference whose element is gone.
 const StaleRef fault.Kind = "stale_ref"
 
-// defaultRemembered is how many elements References remembers: those of 20 pages with 10,000 elements, or 50 MB.
+// defaultRemembered is the number of elements that References keeps: those of 20 pages with 10,000 elements, or 50 MB.
 const defaultRemembered = 200_000
 
 // References gives the elements of a live session numbers, which people and models refer to as e1, e2, … An element
 // keeps its number as long as it has its key, however the screen changes; a number is never given to another element.
 // Several goroutines may use References at once.
 type References struct {
-	// MaxRemembered is how many elements are remembered; those that were not seen for longest are forgotten. 0 means
-	// 200,000.
+	// MaxRemembered is the number of elements that are kept. Those that were not seen for the longest time are removed. 0
+	// means 200,000.
 	MaxRemembered int
 
 	mu     sync.Mutex
@@ -33,7 +33,7 @@ type References struct {
 	given  map[int]*element
 }
 
-// element is what is remembered of an element of a screen.
+// element is the stored data of an element of a screen.
 type element struct {
 	key         Key
 	number      int // 0 while it has none
@@ -73,7 +73,7 @@ func (r *References) see(t *Tree) {
 	r.forget()
 }
 
-// forget drops the elements that were not seen for longest, until half of what is remembered at most stays.
+// forget removes the elements that were not seen for the longest time, until at most half of the limit is kept.
 func (r *References) forget() {
 	limit := cmp.Or(r.MaxRemembered, defaultRemembered)
 	if len(r.keys) <= limit {
@@ -123,9 +123,9 @@ var reference = regexp.MustCompile(`^e([0-9]{1,9})$`)
 // IsReference reports whether text has the form of a reference, such as e12.
 func IsReference(text string) bool { return reference.MatchString(text) }
 
-// Lookup returns the element of a reference in the tree of now. When it is gone, and exactly one element has its role
-// and its name, which was never on the screen together with it, that one is returned with Again. Else the error has the
-// kind StaleRef; its message describes what the element was and what is near. The tree counts as seen.
+// Lookup returns the element of a reference in the current tree. If it is no longer there, and exactly one element has
+// its role and its name, which was never on the screen together with it, that one is returned with Again. Else the
+// error has the kind StaleRef; its message describes what the element was and what is near. The tree counts as seen.
 func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +141,7 @@ func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 		r.see(t)
 		return LookupResult{}, r.unknown(ref, number)
 	}
-	was := *e // seeing the tree may change what is remembered
+	was := *e // see may change the stored element
 	r.see(t)
 	found := LookupResult{Was: describe(was.role, was.name)}
 	if found.Node = t.ByKey(was.key); found.Node != nil {

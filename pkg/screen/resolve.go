@@ -92,7 +92,7 @@ func (t *Tree) ResolveNative(s *Selector) []*Node {
 	return r.nodesAt(r.matches(s, 0))
 }
 
-// resolution is one search of a tree. It keeps what it found for the selectors in relations.
+// resolution is one search of a tree. It caches the results of selectors in relations.
 type resolution struct {
 	tree    *Tree
 	matched map[*Selector][]int

@@ -2,9 +2,9 @@
 // that finds what they select, references for live sessions, and the text form that people and models read
 // (specification, section 17).
 //
-// Data in, data out: the package reads no files and talks to no device. A producer, such as a browser or a phone,
+// Data in, data out: the package does not use files and devices. A producer, such as a browser or a phone,
 // builds the nodes and calls NewTree. A Tree and its nodes must not be changed after that; then they may be used by
-// several goroutines at once. References has a lock of its own.
+// several goroutines at once. References has its own lock.
 package screen
 
 import (
@@ -88,7 +88,7 @@ type Tree struct {
 	// Width and Height are the size of the screen in the unit of the bounds; 0 when unknown.
 	Width, Height int
 	// Unavailable holds keys of selectors that this tree cannot answer, such as "androidAccessibility.uniqueId", with
-	// the reason. Check refuses a selector that uses one. The producer sets it before it hands out the tree.
+	// the reason. Check returns an error for a selector that uses one. The producer sets it before it passes the tree on.
 	Unavailable map[string]string
 	// Found holds the elements of blocks that the producer has looked up itself, in document order, such as those of a
 	// CSS selector. Other blocks are matched against the properties of the nodes. The producer sets it before

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxNesting is how deep relations may stand in one another.
+// maxNesting is how deep relations may be nested.
 const maxNesting = 10
 
 // Selector selects elements. All its conditions have to hold; a nil field is not a condition.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxIndent is how many levels of nesting are indented; deeper lines stand at that level.
+// maxIndent is how many levels of nesting are indented; deeper lines are at that level.
 const maxIndent = 30
 
 // TextOptions are the part of a screen that is written, and how.
@@ -172,7 +172,8 @@ func (n *Node) line(ref string) string {
 	return b.String()
 }
 
-// caption returns what distinguishes the element from others of its role: its name, else a content that nobody types.
+// caption returns what distinguishes the element from others of its role: its name, else content that a user cannot
+// edit.
 func (n *Node) caption() string {
 	if name := n.Name(); name != "" {
 		return name

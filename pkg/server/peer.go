@@ -53,7 +53,7 @@ type peer struct {
 	stopWatch  context.CancelFunc
 
 	failure   *fault.Error   // exitErr for the calls that it fails, see Server.recordExit; guarded by Server.mu
-	lastCalls []*pendingCall // those that were pending when one of them was given up; guarded by Server.mu
+	lastCalls []*pendingCall // those that were pending when one of them timed out or was cancelled; guarded by Server.mu
 }
 
 // newPeer connects to a link that was just launched, and takes ownership of it. On failure the link is stopped.

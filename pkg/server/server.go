@@ -195,7 +195,7 @@ func (s *Server) Err() error {
 	return s.err
 }
 
-// Stop cancels the pending calls, tells the server so, and stops it. Later calls fail. It may be called more than once.
+// Stop cancels the pending calls, notifies the server, and stops it. Later calls fail. It may be called more than once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopOnce.Do(func() {
 		s.mu.Lock()
@@ -298,8 +298,8 @@ func (s *Server) setPeer(ctx context.Context, p *peer) {
 	})
 }
 
-// dropPeer takes p out of use after a call on it was given up, because the tool may still be running. It is stopped
-// when its other pending calls have finished.
+// dropPeer takes p out of use after a call on it was cancelled or timed out, because the tool may still be running. It
+// is stopped when its other pending calls have finished.
 func (s *Server) dropPeer(ctx context.Context, p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -335,7 +335,7 @@ func (s *Server) recordExit(p *peer) (warning string) {
 	when := "between calls"
 	if calls := s.pendingOn(p); len(calls) > 0 {
 		if p.lastCalls != nil {
-			calls = p.lastCalls // the call that hung may have been given up before the process ended
+			calls = p.lastCalls // the call that hung may have timed out before the process ended
 		}
 		when = "during " + describe(calls)
 	}

@@ -5,8 +5,8 @@ import (
 	"os/exec"
 )
 
-// backend is what runs behind a Process's pipes: a process of the system with its group, or an engine inside this process. Its
-// ends of the pipes are closed when it is reaped.
+// backend is what runs behind a Process's pipes: a process of the system with its group, or an engine inside this
+// process. Its ends of the pipes are closed when it is reaped.
 type backend interface {
 	// wait returns when the backend has ended. Its id may still be taken.
 	wait()
@@ -61,7 +61,7 @@ func startOSProcess(cmd *exec.Cmd) (backend, error) {
 	return &osProcess{cmd: cmd, group: group}, nil
 }
 
-// wait implements backend. Where the system can tell of the exit without reaping, the group is killed before the leader is
+// wait implements backend. Where the system reports the exit without reaping, the group is killed before the leader is
 // reaped: its id cannot be reused as long as the leader is a zombie. Elsewhere the group is killed right after.
 func (b *osProcess) wait() {
 	b.zombie = b.group.awaitExit()

@@ -11,10 +11,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 )
 
-// descendants returns the running processes that certainly belong to what was started as leader: its process group, on Linux
-// also its session, and on Linux whoever has one of the pipes behind its stdout and stderr open. As long as the leader
-// runs, the ids of its group and session are its own. When it is gone they may belong to others by now, unless a member has
-// the run's id in its environment. leader may be the zero value.
+// descendants returns the running processes that certainly belong to what was started as leader: its process group, on
+// Linux also its session, and on Linux the processes that have a pipe of its stdout and stderr open. As long as the
+// leader runs, the ids of its group and session are its own. After that, they may belong to other processes, unless a
+// member has the run's id in its environment. leader may be the zero value.
 func descendants(leader proc.ID, inodes []uint64, runID string) []proc.ID {
 	found := proc.Holders(inodes)
 	if leader.PID <= 1 {
@@ -33,9 +33,9 @@ func descendants(leader proc.ID, inodes []uint64, runID string) []proc.ID {
 	return found
 }
 
-// daemonsOf returns the running processes that have the id of a killed run in their environment: whatever its servers started,
-// also in sessions of their own and without the servers' pipes. adb is left out, because other runs on the machine use the same
-// one. There are none for a process that was itself started by that run.
+// daemonsOf returns the running processes that have the id of a killed run in their environment: whatever its servers
+// started, also in sessions of their own and without the servers' pipes. adb is left out, because other runs on the
+// machine use the same one. There are none for a process that was itself started by that run.
 func daemonsOf(runID string) []proc.ID {
 	if !strings.HasPrefix(runID, runIDVariable) || proc.Find(os.Getpid()).HasEnv(runID) {
 		return nil
@@ -48,8 +48,8 @@ func isADB(id proc.ID) bool {
 	return filepath.Base(program) == "adb"
 }
 
-// killUntilGone kills what find returns, again and again, because processes may start others in between. It returns what is
-// left at the deadline.
+// killUntilGone kills what find returns, repeatedly, because processes may start others meanwhile. It returns the
+// processes that are left at the deadline.
 func killUntilGone(deadline time.Time, find func() []proc.ID) []proc.ID {
 	const pause = time.Millisecond
 	for {

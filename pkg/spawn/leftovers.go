@@ -14,7 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 )
 
-// Leftover is what is left running of a process whose run of trailblaze was killed.
+// Leftover describes processes that are still running although their run of trailblaze was killed.
 type Leftover struct {
 	Name    string // of the server, or daemons
 	Command string // or script; "" for daemons
@@ -32,8 +32,9 @@ func (l Leftover) String() string {
 	return fmt.Sprintf("%s (%s), process %v", l.Name, l.Command, l.PIDs)
 }
 
-// Reap kills what killed runs left running, as the state files of dir tell, and returns it. Processes whose ids were reused since
-// are left alone, and so are those of runs that are still running. A file that cannot be read counts as none.
+// Reap kills the processes that killed runs left running, according to the state files in dir, and returns them. It
+// does not kill processes whose ids were reused since, and those of runs that are still running. A file that cannot be
+// read counts as none.
 func Reap(dir string) ([]Leftover, error) {
 	r := reaper{deadline: func() time.Time { return time.Now().Add(defaultLimits().kill) }}
 	err := forEachEndedRun(dir, func(path string, s stateFile) {
@@ -111,7 +112,7 @@ func forEachEndedRun(dir string, f func(path string, s stateFile)) error {
 	return nil
 }
 
-// readState reads a state file. One that makes no sense is that of a run without processes.
+// readState reads a state file. An invalid one counts as that of a run without processes.
 func readState(path string) (stateFile, error) {
 	const longest = 16 << 20 // far more than any number of servers needs
 	file, err := os.Open(path)

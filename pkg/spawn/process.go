@@ -17,14 +17,14 @@ import (
 // section 5).
 const ExitGrace = 5 * time.Second
 
-// limits are the durations that nobody configures. Tests shorten them.
+// limits are durations that cannot be configured. Tests shorten them.
 type limits struct {
-	notice    time.Duration // after which Stop says what it is waiting for
+	notice    time.Duration // after which Stop logs what it waits for
 	exit      time.Duration // ExitGrace
 	terminate time.Duration // after SIGTERM, before SIGKILL
-	kill      time.Duration // after SIGKILL, until Stop gives up: the kernel may have to finish a transfer first
+	kill      time.Duration // after SIGKILL, until Stop returns an error: the kernel may have to finish a transfer first
 	holders   time.Duration // after the exit, before processes that left the group and hold a pipe open are killed
-	drain     time.Duration // after the exit, until what is left in the pipes is given up
+	drain     time.Duration // after the exit, until unread data in the pipes is dropped
 	killAll   time.Duration // for KillAll
 }
 
@@ -73,21 +73,21 @@ func (p *Process) Stdin() *os.File { return p.stdin }
 // Stderr returns the last lines that the process wrote to stderr.
 func (p *Process) Stderr() string { return lastBytes(p.stderr.lines()) }
 
-// Done is closed when the process has exited and been reaped, nothing of its group is left, and its output has been read to
-// the end.
+// Done is closed when the process has exited and been reaped, nothing of its group is left, and its output has been
+// read to the end.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// ExitError returns, once Done is closed, how the process ended by itself: an error of kind fault.Crashed like "exited with code 3".
-// It returns nil before, and when Stop or the supervisor ended the process.
+// ExitError returns, once Done is closed, how the process ended by itself: an error of kind fault.Crashed like "exited
+// with code 3". It returns nil before, and when Stop or the supervisor ended the process.
 func (p *Process) ExitError() *fault.Error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.crash
 }
 
-// Stop closes the input of the process; after five seconds its group gets SIGTERM, after two more SIGKILL. It returns as
-// soon as Done is closed. When ctx ends first, the process is killed at once. It may be called again and concurrently. The
-// error is a *fault.Error: the process cannot be killed.
+// Stop closes the input of the process; after five seconds its group gets SIGTERM, after two more SIGKILL. It returns
+// as soon as Done is closed. When ctx ends first, the process is killed at once. It may be called again and
+// concurrently. The error is a *fault.Error: the process cannot be killed.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stopOnce.Do(func() {
 		p.stopRequested.Store(true)
@@ -109,7 +109,8 @@ func (p *Process) Stop(ctx context.Context) error {
 	}
 }
 
-// stopUnresponsive terminates and kills a process that does not exit when its input is closed. It says what it waits for.
+// stopUnresponsive terminates and kills a process that does not exit when its input is closed. It logs what it waits
+// for.
 func (p *Process) stopUnresponsive() {
 	l := p.limits
 	const hint = "let the server exit at the end of its standard input, and sessions end sooner"
@@ -221,8 +222,8 @@ func (p *Process) reap() {
 	}
 }
 
-// drain waits until both pipes have ended. When they do not, it kills the processes that hold them open, and at last closes
-// them.
+// drain waits until both pipes have ended. When they do not, it kills the processes that hold them open, and at last
+// closes them.
 func (p *Process) drain(drained <-chan struct{}, giveUp func(), stdout, stderr *os.File) {
 	defer func() { _, _ = stdout.Close(), stderr.Close() }()
 	holders, limit := time.NewTimer(p.limits.holders), time.NewTimer(p.limits.drain)

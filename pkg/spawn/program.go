@@ -10,7 +10,7 @@ import (
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 )
 
-// Program says what to start that is not a server: a program that is spoken with over two pipes of its own, such as a browser.
+// Program describes a program to start that is not a server and communicates over two extra pipes, such as a browser.
 type Program struct {
 	Name string // only for lists of processes
 	Path string // absolute
@@ -28,9 +28,9 @@ type PipedProcess struct {
 	Out *os.File // the program's file 4
 }
 
-// StartProgram starts a program. ctx bounds the start. Unlike a server, a program may end by itself when its pipes close, also
-// when that is because this process was killed; the shell that started it then removes its folder. The error is a
-// *fault.Error, as of Start.
+// StartProgram starts a program. ctx bounds the start. Unlike a server, a program may end by itself when its pipes
+// close, also when that is because this process was killed; the shell that started it then removes its folder. The
+// error is a *fault.Error, as of Start.
 func (s *Supervisor) StartProgram(ctx context.Context, spec Program) (PipedProcess, error) {
 	p := plan{
 		spec: Spec{Name: spec.Name, Env: spec.Env, Log: discardLog},
@@ -64,8 +64,8 @@ func (s *Supervisor) StartProgram(ctx context.Context, spec Program) (PipedProce
 	return PipedProcess{process, in, out}, nil
 }
 
-// LookPath finds a program as a shell with that environment would. The error is fs.ErrNotExist, or fs.ErrPermission when what
-// is there may not be executed.
+// LookPath finds a program as a shell with that environment would. The error is fs.ErrNotExist, or fs.ErrPermission
+// when what is there may not be executed.
 func LookPath(name string, env []string) (string, error) {
 	return jsruntime.LookPath(name, variable(env, "PATH"), variable(env, "PATHEXT"))
 }

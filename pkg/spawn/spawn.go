@@ -1,13 +1,13 @@
-// Package spawn starts and stops processes: tool servers, browsers, and what runs in the embedded engine as if it were a
-// process. It reads their output to the end, stops them with everything that they started, and finds and kills what an
-// earlier run left behind when it was killed.
+// Package spawn starts and stops processes: tool servers, browsers, and what runs in the embedded engine as if it were
+// a process. It reads their output to the end, stops them with everything that they started, and finds and kills what
+// an earlier run left behind when it was killed.
 //
 // It does not know what the processes write, and never restarts one.
 //
-// A [Supervisor] and its processes may be used from any goroutine. Nothing of a process outlives [Process.Stop]: not the
-// leader, not its process group, not its goroutines and files here. The exception is a daemon: a process that a server starts
-// in a session of its own and without the server's stdout and stderr, such as adb's or Gradle's, which others on the machine
-// may be using by then. When this process is killed, [Reap] in a later one kills daemons too, apart from adb.
+// A [Supervisor] and its processes may be used from any goroutine. After [Process.Stop], nothing of a process is left:
+// not the leader, not its process group, not its goroutines and files here. The exception is a daemon: a process that a
+// server starts in a session of its own and without the server's stdout and stderr, such as adb's or Gradle's, which
+// other programs may be using. When this process is killed, [Reap] in a later one kills daemons too, apart from adb.
 package spawn
 
 import (
@@ -42,24 +42,25 @@ type Spec struct {
 	Command string   // a command: looked up in Dir if it has a separator, else in the PATH of Env
 	Args    []string // of the script or the command
 	Dir     string   // working directory; "" is the script's folder
-	// Env is the complete environment, but for the variable TRAILBLAZE_RUN_ID, which is added. Of two entries with one name
-	// the last counts.
+	// Env is the complete environment, but for the variable TRAILBLAZE_RUN_ID, which is added. Of two entries with one
+	// name the last counts.
 	Env     []string
 	Runtime string // the runtime that the entry asks for; "" for any
-	// OnDevice runs a script in the sandbox of the embedded engine, unless another runtime is asked for.
+	// OnDevice runs a script in the sandbox of the embedded engine, unless another runtime is requested.
 	OnDevice bool
 	// Callback answers what an embedded engine sends to CallbackURL, without a socket. Nil for none.
 	Callback    http.Handler
 	CallbackURL string
 
-	// Stdout reads the process's stdout to its end. ctx is cancelled when the process has exited and no more can be waited for;
-	// reading fails from then on. Nil discards stdout.
+	// Stdout reads the process's stdout to its end. ctx is cancelled when the process has exited and no more can be
+	// waited for; reading fails from then on. Nil discards stdout.
 	Stdout func(ctx context.Context, stdout io.Reader)
-	// Stderr gets what the process writes to stderr, without secrets, and is closed at the end. Its errors are ignored. May be nil.
+	// Stderr gets what the process writes to stderr, without secrets, and is closed at the end. Its errors are ignored.
+	// May be nil.
 	Stderr io.WriteCloser
 	// Redact takes secrets out of everything that is kept of stderr. May be nil.
 	Redact func(io.Writer) io.WriteCloser
-	// Log is called, from any goroutine, with the runtime that was chosen and with what is being waited for. May be nil.
+	// Log is called, from any goroutine, with the selected runtime and with what is waited for. May be nil.
 	Log func(level, message, hint string)
 }
 
@@ -140,8 +141,8 @@ func (s *Supervisor) launch(ctx context.Context, plan plan) (*Process, error) {
 	return p, nil
 }
 
-// startBackend starts the engine or the process of the system that p stands for. A process of the system is in the state file
-// before it exists, so that a later run finds it whenever this one is killed.
+// startBackend starts the engine or the process of the system that p stands for. A process of the system is in the
+// state file before it exists, so that a later run finds it whenever this one is killed.
 func (s *Supervisor) startBackend(p *Process, pipes pipes) (err error) {
 	if p.runtime == jsruntime.Embedded {
 		p.backend = startEngine(p.plan, s.runtimes.Bundles(), &s.starting, pipes.theirs)
@@ -185,8 +186,8 @@ func (s *Supervisor) all() []*Process {
 	return all
 }
 
-// KillAll kills every process with everything that it started, and every process that is started later. It returns when they
-// are gone, and after a second in any case.
+// KillAll kills every process with everything that it started, and every process that is started later. It returns when
+// they are gone, and after a second in any case.
 func (s *Supervisor) KillAll() {
 	s.mu.Lock()
 	s.killed = true
@@ -205,8 +206,8 @@ func (s *Supervisor) KillAll() {
 	}
 }
 
-// Close ends the supervisor, whose processes should have been stopped by now; those that were not are killed, and the error
-// names them.
+// Close ends the supervisor, whose processes should have been stopped by now; those that were not are killed, and the
+// error names them.
 func (s *Supervisor) Close() error {
 	left := s.all()
 	s.KillAll()

@@ -11,8 +11,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 )
 
-// stateFile is what a run of trailblaze leaves for later ones in case it is killed: its processes, and its own id, so that
-// nobody kills the processes of a run that is still running.
+// stateFile is what a run of trailblaze leaves for later ones in case it is killed: its processes, and its own id, so
+// that processes of a run that is still running are not killed.
 type stateFile struct {
 	Scope     string   `json:"scope"` // of all ids in it
 	Owner     proc.ID  `json:"owner"`

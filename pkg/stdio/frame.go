@@ -20,8 +20,8 @@ const (
 	readSize = 64 << 10
 )
 
-// CodeTooLarge is the code of the error in the response that replaces one over the limit for a line. The error in the response
-// is a *fault.Error of kind fault.TooLarge with the *jsonrpc.Error as its cause.
+// CodeTooLarge is the code of the error in the response that replaces one over the limit for a line. The error in the
+// response is a *fault.Error of kind fault.TooLarge with the *jsonrpc.Error as its cause.
 const CodeTooLarge = -32064
 
 // framer splits a server's stdout into messages and stray text. It never fails on what it reads.
@@ -43,7 +43,7 @@ func (f *framer) run(r io.Reader) {
 	}
 }
 
-// line returns the next line in memory of its own. A line over the limit it discards, and returns nothing.
+// line returns the next line, in newly allocated memory. It discards a line over the limit and returns nothing.
 func (f *framer) line(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -91,8 +91,8 @@ func tooLarge(size, limit int) error {
 	}
 }
 
-// accept delivers the messages in a line, normally the line as a whole, and what is around them as stray text: a program that
-// prints without a newline prints into the line of the next message.
+// accept delivers the messages in a line, normally the line as a whole, and what is around them as stray text: a
+// program that prints without a newline prints into the line of the next message.
 func (f *framer) accept(line []byte) {
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	if isBatch(line) {
@@ -131,7 +131,8 @@ func (f *framer) reject(text []byte) {
 	}})
 }
 
-// isBatch reports whether line begins like an array of objects, which is no longer part of the protocol. "[info] {…}" does not.
+// isBatch reports whether line begins like an array of objects, which the protocol no longer has. "[info] {…}" does
+// not.
 func isBatch(line []byte) bool {
 	rest, array := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("["))
 	return array && bytes.HasPrefix(bytes.TrimLeft(rest, " \t"), []byte("{"))

@@ -1,6 +1,6 @@
 // Package stdio carries MCP over the standard streams of a process, as the protocol's stdio transport describes it: one
-// message a line on stdin and stdout, and a log on stderr. It finds the messages among other text on stdout, and survives
-// lines that are too long.
+// message per line on stdin and stdout, and a log on stderr. It finds the messages among other text on stdout, and
+// survives lines that are too long.
 //
 // It does not know what the messages are for, nor how the process was started; package spawn starts and stops it.
 package stdio
@@ -21,27 +21,27 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
 
-// Spec says what server to start and what becomes of its output. Start sets Stdout and Stderr of the spawn.Spec; Redact also
-// applies to what is kept of stdout.
+// Spec says what server to start and what becomes of its output. Start sets Stdout and Stderr of the spawn.Spec; Redact
+// also applies to what is kept of stdout.
 type Spec struct {
 	spawn.Spec
-	// LogPath is the file that stderr and stray text on stdout are appended to, without secrets. It is created with its folder
-	// and the first byte. It keeps the beginning and the end, at most 16 MiB. "" for none.
+	// LogPath is the file that stderr and stray text on stdout are appended to, without secrets. It is created with its
+	// folder and the first byte. It keeps the beginning and the end, at most 16 MiB. "" for none.
 	LogPath string
-	// LogFailed is called, at most once and from any goroutine, with why the file at LogPath, which the error names, cannot be
-	// written; the server runs on. Nil leaves it to Log.
+	// LogFailed is called, at most once and from any goroutine, with why the file at LogPath, which the error names,
+	// cannot be written; the server runs on. Nil leaves it to Log.
 	LogFailed func(err error)
-	// LogStdout is for a server that does not use stdout for the protocol: what it writes there is logged like stderr, without a
-	// warning.
+	// LogStdout is for a server that does not use stdout for the protocol: what it writes there is logged like stderr,
+	// without a warning.
 	LogStdout bool
-	// StderrLine is called with each line of stderr, without its newline and without secrets, from one goroutine that reads no
-	// further until it returns. A line over 4 KiB comes in pieces. May be nil.
+	// StderrLine is called with each line of stderr, without its newline and without secrets, from one goroutine that
+	// reads no further until it returns. A line over 4 KiB comes in pieces. May be nil.
 	StderrLine func(line string)
 
 	limits limits // those that are 0 are the default ones
 }
 
-// limits are the sizes that nobody configures, in bytes. Tests shorten them.
+// limits are sizes in bytes that cannot be configured. Tests shorten them.
 type limits struct {
 	line int   // of a line on stdout: maxLine
 	log  int64 // of the log file: maxLog
@@ -59,10 +59,11 @@ type Link struct {
 	firstMessage chan struct{}
 	writing      chan struct{} // held while a message is written
 	connected    atomic.Bool
-	readerClosed chan struct{} // closed when nobody reads messages any more
+	readerClosed chan struct{} // closed when the reader of messages is closed
 }
 
-// Start starts a server. ctx bounds the start, not the life, of the process. The error is that of [spawn.Supervisor.Start].
+// Start starts a server. ctx bounds the start, not the life, of the process. The error is that of
+// [spawn.Supervisor.Start].
 func Start(ctx context.Context, supervisor *spawn.Supervisor, spec Spec) (*Link, error) {
 	if spec.Log == nil {
 		spec.Log = func(_, _, _ string) {}
@@ -85,14 +86,14 @@ func Start(ctx context.Context, supervisor *spawn.Supervisor, spec Spec) (*Link,
 	return l, nil
 }
 
-// Transport is how to speak with the server. It can be connected once.
+// Transport returns the transport to the server. It can be connected once.
 func (l *Link) Transport() mcp.Transport { return transport{l} }
 
 // FirstMessage is closed at the first protocol message.
 func (l *Link) FirstMessage() <-chan struct{} { return l.firstMessage }
 
-// Explain returns cause with what is known about the process, as [spawn.Process.Explain] does, what it wrote to stdout if it
-// never sent a message, and where its log is. cause is not changed.
+// Explain returns cause with what is known about the process, as [spawn.Process.Explain] does, what it wrote to stdout
+// if it never sent a message, and where its log is. cause is not changed.
 func (l *Link) Explain(cause *fault.Error) *fault.Error {
 	e := l.Process.Explain(cause)
 	strays := l.log.strayLines()
@@ -121,7 +122,7 @@ func (l *Link) sentMessage() bool {
 	}
 }
 
-// readStdout delivers the messages on stdout until it ends. ctx ends when nobody may be waited for to read them.
+// readStdout delivers the messages on stdout until it ends. After ctx has ended, it does not wait for a reader.
 func (l *Link) readStdout(ctx context.Context, stdout io.Reader) {
 	stray := spawn.Redacted(l.log.writer(fromStdout), l.spec.Redact)
 	defer l.log.closeSource()

@@ -14,8 +14,8 @@ const (
 	strayMark  = "[stdout] "
 )
 
-// outputLog keeps what a server writes beside the protocol: the log file, and the first stray lines of stdout. It never fails:
-// what cannot be written to the file is reported once.
+// outputLog keeps what a server writes beside the protocol: the log file, and the first stray lines of stdout. It never
+// fails: what cannot be written to the file is reported once.
 type outputLog struct {
 	path      string // "" for no file
 	max       int64  // size of the file
@@ -153,7 +153,7 @@ func (l *outputLog) closeSource() {
 // stderrWriter gives stderr to the log and to a function that takes lines.
 type stderrWriter struct {
 	log  *outputLog
-	emit func(line string) // nil for nobody
+	emit func(line string) // may be nil
 	line []byte            // incomplete
 }
 

@@ -13,14 +13,15 @@ import (
 // maxLog is the size that a log file may have, in bytes.
 const maxLog = 16 << 20
 
-// leftOut is the line that stands in a log file for what was removed from its middle.
+// leftOut is the line in a log file that replaces what was removed from its middle.
 const (
 	leftOut      = leftOutStart + "%d bytes are left out here]\n"
 	leftOutStart = "[trailblaze: "
 )
 
-// logFile is a file that is appended to and keeps its beginning and its end: when it is full, half of it stays as it is, of the
-// other half the last quarter of the file. All that it remembers is in the file, so that another process may go on with it.
+// logFile is a file that is appended to and keeps its beginning and its end: when it is full, half of it stays as it
+// is, of the other half the last quarter of the file. It has no other state than the file, so another process may
+// continue to write it.
 type logFile struct {
 	file *os.File
 	max  int64
@@ -65,7 +66,8 @@ func (f *logFile) write(p []byte) error {
 	return nil
 }
 
-// shorten removes the middle of the file: what is between its first half and its last quarter, each up to the end of a line.
+// shorten removes the middle of the file: what is between its first half and its last quarter, each up to the end of a
+// line.
 func (f *logFile) shorten() error {
 	head, before, err := f.head()
 	if err != nil {

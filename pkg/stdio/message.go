@@ -20,8 +20,9 @@ type wireMessage struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-// nextMessage finds the first message in text, which may have other text before it. Without one, start is the length of text.
-// Objects inside an object that is not a message are not searched: a logger may well print messages inside its own.
+// nextMessage finds the first message in text, which may have other text before it. Without one, start is the length of
+// text. Objects inside an object that is not a message are not searched: a logger may well print messages inside its
+// own.
 func nextMessage(text []byte) (msg jsonrpc.Message, start, end int) {
 	last := len(text)             // no message begins after it
 	budget := 4*len(text) + 1<<20 // text that opens many braces must not take time in proportion to its square
@@ -44,8 +45,8 @@ func nextMessage(text []byte) (msg jsonrpc.Message, start, end int) {
 	return nil, len(text), len(text)
 }
 
-// parse returns the message that text begins with, and the length of the object that it begins with; nil or 0 when it begins
-// with none. The message shares the memory of text.
+// parse returns the message that text begins with, and the length of the object that it begins with; nil or 0 when it
+// begins with none. The message shares the memory of text.
 func parse(text []byte) (msg jsonrpc.Message, length int) {
 	if mayRecurseTooDeep(text) {
 		var err error
@@ -61,8 +62,8 @@ func parse(text []byte) (msg jsonrpc.Message, length int) {
 	return w.message(), len(text) - len(rest)
 }
 
-// mayRecurseTooDeep reports whether text has so many brackets that json.Parse, which recurses for each level and has no limit,
-// could run out of stack.
+// mayRecurseTooDeep reports whether text has so many brackets that json.Parse, which recurses for each level and has no
+// limit, could run out of stack.
 func mayRecurseTooDeep(text []byte) bool {
 	const safe = 100_000 // levels, in some 50 MB of stack
 	return len(text) > safe && bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > safe
@@ -75,7 +76,7 @@ func firstValue(text []byte) (stdjson.RawMessage, error) {
 	return value, err
 }
 
-// syntaxError says what is wrong with text that is not JSON.
+// syntaxError returns what is wrong with text that is not JSON.
 func syntaxError(text []byte) error {
 	_, err := firstValue(text)
 	return err

@@ -12,7 +12,7 @@ const (
 	CapabilityDigits = 64
 )
 
-// NewCapability returns a random capability of 256 bits. It authorizes whoever knows it to act for a session or a call
+// NewCapability returns a random capability of 256 bits. It authorizes its holder to act for a session or a call
 // until that ends, and must not be logged.
 func NewCapability() string {
 	var random [CapabilityDigits / 2]byte

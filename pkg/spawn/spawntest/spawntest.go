@@ -1,5 +1,5 @@
-// Package spawntest finds the browser for tests, and processes that a test left running, whoever started them. It is for tests of any
-// package that starts processes, directly or through the program.
+// Package spawntest finds the browser for tests, and processes that a test left running, directly or indirectly. It is
+// for tests of any package that starts processes, directly or through the program.
 //
 // A test puts a marker into the environment of what it starts; everything started from there inherits it.
 package spawntest
@@ -39,8 +39,8 @@ func Chromium(t TB) string {
 // Marker returns a unique environment entry, NAME=value.
 func Marker() string { return "TRAILBLAZE_TEST_MARKER=" + rand.Text() }
 
-// Survivors returns the running processes that have marker in their environment, each as "pid command". Zombies do not count.
-// Processes of other users are not seen. On Windows there are never any: a job leaves none.
+// Survivors returns the running processes that have marker in their environment, each as "pid command". Zombies do not
+// count. Processes of other users are not seen. On Windows there are never any: a job leaves none.
 func Survivors(marker string) []string {
 	var found []string
 	for _, id := range proc.All() {

@@ -1,5 +1,6 @@
-// Package proc reads from the operating system what it knows of processes, children of this process or not. An answer may be
-// out of date when it arrives, so a process is named by an [ID], which a later process with the same pid does not have.
+// Package proc reads information about processes from the operating system, also about processes that are not children
+// of this one. The information may be out of date, so an [ID] identifies a process, which a later process with the same
+// pid does not have.
 //
 // The package holds no state and may be used from any goroutine.
 package proc
@@ -30,20 +31,20 @@ func (id ID) Kill() {
 	_ = p.Release()
 }
 
-// HasEnv reports whether the environment that the process was started with has an entry, as in "NAME=value". It is false
-// when the environment cannot be read.
+// HasEnv reports whether the environment that the process was started with has an entry, as in "NAME=value". It is
+// false when the environment cannot be read.
 func (id ID) HasEnv(entry string) bool { return hasEnv(id.PID, entry) }
 
-// Scope names what process ids and start times are relative to: this boot of this machine, and the namespace of processes
-// where the system has several.
+// Scope names what process ids and start times are relative to: this boot of this machine, and the namespace of
+// processes where the system has several.
 func Scope() string { return scope() }
 
-// Members returns the running members of the process group of an id and, on Linux, of the session of that id. It returns
-// none on Windows.
+// Members returns the running members of the process group of an id and, on Linux, of the session of that id. It
+// returns none on Windows.
 func Members(id int) []ID { return members(id) }
 
 // Holders returns the running processes, other than this one, that have open a pipe with one of the inode numbers. It
-// returns none where the system does not tell, which is everywhere but on Linux.
+// returns none except on Linux.
 func Holders(inodes []uint64) []ID { return holders(inodes) }
 
 // All returns the running processes that this one can see. It returns none on Windows.

@@ -38,7 +38,7 @@ type Observation[E any] struct {
 	Held    []string // the conditions that held, in the order in which they were checked
 	Reason  string   // why the next condition did not hold; empty when there is no element, or it is ready
 	Ready   bool     // all conditions held
-	Missing string   // replaces the message of a missing element, where "… was not found" does not; may be empty
+	Missing string   // the message for a missing element in place of "… was not found"; may be empty
 	Tries   int      // how many times the element was resolved; 0 counts as 1
 	Waited  bool     // Observe has waited for a change itself, so that the next try may follow at once
 }

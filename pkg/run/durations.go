@@ -110,7 +110,7 @@ type Measured struct {
 	broken map[string]bool
 }
 
-// Add adds a trail that has ended. The duration of one that broke is not added.
+// Add adds a trail that has ended. Durations leaves out trails that broke.
 func (m *Measured) Add(key string, outcome event.Outcome, took time.Duration) {
 	if m.took == nil {
 		m.took, m.broken = Durations{}, map[string]bool{}

@@ -26,7 +26,7 @@ import (
 )
 
 // limit bounds every wait of these tests; none comes near it unless something hangs.
-const limit = 60 * time.Second
+const limit = 3 * time.Minute
 
 // child is a process under test.
 type child struct {

@@ -205,7 +205,7 @@ func (f *filler) Read(p []byte) (int, error) {
 //
 //nolint:paralleltest // see above
 func TestLineOverTheLimitUsesNoMemoryBeyondTheLimit(t *testing.T) {
-	const limit, size = 1 << 20, 256 << 20
+	const limit, size = 256 << 10, 64 << 20
 	in := io.MultiReader(
 		strings.NewReader(`{"result":"`), &filler{size},
 		strings.NewReader(`","jsonrpc":"2.0","id":5}`+"\n"),
@@ -216,7 +216,7 @@ func TestLineOverTheLimitUsesNoMemoryBeyondTheLimit(t *testing.T) {
 	goruntime.ReadMemStats(&before)
 	f.run(in)
 	goruntime.ReadMemStats(&after)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "5 error the answer is a line of 256.0 MiB") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "5 error the answer is a line of 64.0 MiB") {
 		t.Errorf("got %q", got)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 32*limit {
@@ -228,7 +228,7 @@ func TestLineOverTheLimitUsesNoMemoryBeyondTheLimit(t *testing.T) {
 func TestTextThatOpensManyBracesIsSearchedForABoundedTime(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{`{`, `{"`, `{"a":`, `{"a":[`, `{"jsonrpc":`, `{"a":"`, `{x`} {
-		text := strings.Repeat(unit, 1<<20/len(unit)) + `"jsonrpc"`
+		text := strings.Repeat(unit, 512<<10/len(unit)) + `"jsonrpc"`
 		if got := pieces(text + "\n"); got != 1 {
 			t.Errorf("%d pieces from repeated %s", got, unit)
 		}
@@ -247,7 +247,7 @@ func pieces(text string) int {
 func TestDeepNestingIsStrayText(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"[", `{"a":`} {
-		line := `{"jsonrpc":"2.0","id":1,"x":` + strings.Repeat(unit, 32<<20/len(unit)) + "\n"
+		line := `{"jsonrpc":"2.0","id":1,"x":` + strings.Repeat(unit, 16<<20/len(unit)) + "\n"
 		if got := pieces(line); got != 1 {
 			t.Errorf("%d pieces from repeated %s", got, unit)
 		}

@@ -370,7 +370,7 @@ func TestUnwritableCache(t *testing.T) {
 			t.Errorf("%q: %s was not removed: %v", cache, filepath.Dir(b.File), err)
 		}
 		for range 2 {
-			if data, err := load(t, Open(cache), "key", "data"); data != "data" || err != nil {
+			if data, err := load(t.Context(), Open(cache), "key", "data"); data != "data" || err != nil {
 				t.Errorf("%q: data %q (%v)", cache, data, err)
 			}
 		}
@@ -406,7 +406,7 @@ func TestConcurrentUseOfCache(t *testing.T) {
 					t.Errorf("%s: the bundle differs", target)
 				}
 				text := strings.Repeat("data", 1000)
-				if data, err := load(t, c, "same key", text); err != nil || data != text {
+				if data, err := load(t.Context(), c, "same key", text); err != nil || data != text {
 					t.Errorf("%d bytes of data (%v)", len(data), err)
 				}
 				if i == 0 {
@@ -424,9 +424,8 @@ func TestConcurrentUseOfCache(t *testing.T) {
 }
 
 // load loads a key, for which it creates data.
-func load(t *testing.T, c *Cache, key, data string) (string, error) {
-	t.Helper()
-	loaded, err := c.Load(t.Context(), key, func() ([]byte, error) { return []byte(data), nil })
+func load(ctx context.Context, c *Cache, key, data string) (string, error) {
+	loaded, err := c.Load(ctx, key, func() ([]byte, error) { return []byte(data), nil })
 	return string(loaded), err
 }
 
@@ -435,12 +434,12 @@ func TestLoadStoresData(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "yet", "there")
 	for i, data := range []string{"", "data", strings.Repeat("x", 1<<20)} {
 		key := "k/../" + string(rune('a'+i))
-		if got, err := load(t, Open(dir), key, data); got != data || err != nil {
+		if got, err := load(t.Context(), Open(dir), key, data); got != data || err != nil {
 			t.Errorf("%d bytes are new as %d (%v)", len(data), len(got), err)
 		}
 		c := Open(dir)
 		for _, where := range []string{"a file", "memory"} {
-			if got, err := load(t, c, key, "other"); got != data || err != nil {
+			if got, err := load(t.Context(), c, key, "other"); got != data || err != nil {
 				t.Errorf("%d bytes from %s are %d (%v)", len(data), where, len(got), err)
 			}
 		}
@@ -463,16 +462,12 @@ func TestLoadCreatesDataOnceAtATime(t *testing.T) {
 	<-started
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	second := func() (data []byte, err error) {
-		t.Error("data was created twice")
-		return data, err
-	}
-	if _, err := c.Load(ctx, "key", second); !errors.Is(err, context.Canceled) {
+	if _, err := load(ctx, c, "key", "second"); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting with a cancelled context: %v", err)
 	}
 	go func() {
-		data, err := c.Load(t.Context(), "key", second)
-		results <- fmt.Sprint(string(data), err)
+		data, err := load(t.Context(), c, "key", "second")
+		results <- fmt.Sprint(data, err)
 	}()
 	close(finish)
 	for range cap(results) {
@@ -497,7 +492,7 @@ func TestLoadContinuesAfterFailures(t *testing.T) {
 		}()
 		_, _ = c.Load(t.Context(), "key", func() ([]byte, error) { panic("on purpose") })
 	}()
-	if data, err := load(t, c, "key", "data"); data != "data" || err != nil {
+	if data, err := load(t.Context(), c, "key", "data"); data != "data" || err != nil {
 		t.Errorf("data %q (%v)", data, err)
 	}
 }
@@ -506,7 +501,7 @@ func TestLoadLimitsMemory(t *testing.T) {
 	t.Parallel()
 	c := Open("")
 	for i := range 5 {
-		if _, err := load(t, c, string(rune('a'+i)), strings.Repeat("x", maxRecentSize/3)); err != nil {
+		if _, err := load(t.Context(), c, string(rune('a'+i)), strings.Repeat("x", maxRecentSize/3)); err != nil {
 			t.Fatal(err)
 		}
 		if c.recent.size > maxRecentSize || len(c.recent.entries) > 3 {

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -151,13 +149,8 @@ func runAttacks(t *testing.T, scripts map[string]string, env ...string) map[stri
 	data := make([]byte, attackLimit/2)
 	constants := []string{"AT", "'http://127.0.0.1:9'", "LIMIT", strconv.Itoa(attackLimit)}
 	for _, name := range []string{"BOMB", "NESTED"} {
-		var packed bytes.Buffer
-		w := gzip.NewWriter(&packed)
-		if _, err := w.Write(data); err != nil || w.Close() != nil {
-			t.Fatal(err)
-		}
-		data = packed.Bytes()
-		constants = append(constants, name, "Buffer.from('"+base64.StdEncoding.EncodeToString(data)+"', 'base64')")
+		data = pack(t, data)
+		constants = append(constants, name, base64Buffer(data))
 	}
 	replaced := map[string]string{}
 	for name, script := range scripts {

@@ -10,6 +10,7 @@ const written = `(id) => { const e = document.getElementById(id); return (e.valu
 
 func TestTypeReplacesOrAppends(t *testing.T) {
 	t.Parallel()
+	pool := newSessionPool(t)
 	at := serve(t, nil)
 	for name, tt := range map[string]struct {
 		field, text string
@@ -48,7 +49,7 @@ func TestTypeReplacesOrAppends(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := openSession(t)
+			u := pool.session(t)
 			u.mustCall("web_navigate", "url", at+"/act-form.html")
 			says := u.mustCall("web_type", "ref", "css=#"+tt.field, "text", tt.text, "clearFirst", !tt.keys)
 			got := u.mustEval("(" + written + `)("` + tt.field + `")`)

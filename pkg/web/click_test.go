@@ -8,12 +8,13 @@ import (
 
 func TestClickWaitsUntilElementIsReady(t *testing.T) {
 	t.Parallel()
+	pool := newSessionPool(t)
 	at := serve(t, nil)
 	for name := range strings.FieldsSeq(`plain late hidden moving covered replaced disabled offscreen smooth scroller sticky vanishes nested label
 		contents wrapped busy blocked`) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := openSession(t)
+			u := pool.session(t)
 			u.mustCall("web_navigate", "url", at+"/act-ready.html?case="+name)
 			u.mustCall("web_click", "ref", "css=#target")
 			if got := u.mustEval("[n, other].join()"); got != "1,0" && name != "wrapped" && name != "label" ||
@@ -26,6 +27,7 @@ func TestClickWaitsUntilElementIsReady(t *testing.T) {
 
 func TestClickFailsWithReason(t *testing.T) {
 	t.Parallel()
+	pool := newSessionPool(t)
 	at := serve(t, nil)
 	for name, parts := range map[string][]string{
 		"coveredForever": {
@@ -42,7 +44,7 @@ func TestClickFailsWithReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := openSession(t)
+			u := pool.session(t)
 			u.mustCall("web_navigate", "url", at+"/act-ready.html?case="+name)
 			u.mustFail("web_click", []any{"ref", "css=#target"}, append(parts, "#target is not ready to be clicked")...)
 			if got := u.mustEval("[n, other].join()"); got != "0,0" {
@@ -76,6 +78,7 @@ func TestClickNeverReachesReplacement(t *testing.T) {
 
 func TestClickThatNavigatesSucceedsOnce(t *testing.T) {
 	t.Parallel()
+	pool := newSessionPool(t)
 	at := serve(t, nil)
 	for ref, script := range map[string]string{
 		"Navigate":              "heading.textContent === 'next'",
@@ -92,7 +95,7 @@ func TestClickThatNavigatesSucceedsOnce(t *testing.T) {
 	} {
 		t.Run(ref, func(t *testing.T) {
 			t.Parallel()
-			u := openSession(t)
+			u := pool.session(t)
 			u.mustCall("web_navigate", "url", at+"/act-leaves.html")
 			u.mustCall("web_click", "ref", ref)
 			waitFor(t, script, func() bool {
@@ -156,6 +159,7 @@ func TestClickNeverReachesNextPage(t *testing.T) {
 
 func TestNumberNeverMeansAnotherElement(t *testing.T) {
 	t.Parallel()
+	pool := newSessionPool(t)
 	at := serve(t, nil)
 	for name, tt := range map[string]struct {
 		ref, found, fails string
@@ -168,7 +172,7 @@ func TestNumberNeverMeansAnotherElement(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := openSession(t)
+			u := pool.session(t)
 			u.mustCall("web_navigate", "url", at+"/act-numbers.html?case="+name)
 			target, err := byRef(tt.ref)
 			if err != nil {

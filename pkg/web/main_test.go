@@ -141,6 +141,36 @@ func openSession(t *testing.T) *testSession {
 	return openSessionIn(t, b, device.Session{})
 }
 
+// sessionPool lends sessions to the subtests of a test, each of which opens a page of its own in them. Opening a session
+// takes longer than most subtests.
+type sessionPool struct {
+	parent *testing.T
+	idle   chan *testSession
+}
+
+func newSessionPool(t *testing.T) *sessionPool {
+	t.Helper()
+	return &sessionPool{t, make(chan *testSession, 100)}
+}
+
+// session lends a session to a subtest until its end, unless it fails. The parent closes all sessions.
+func (p *sessionPool) session(t *testing.T) *testSession {
+	t.Helper()
+	var u *testSession
+	select {
+	case u = <-p.idle:
+	default:
+		u = openSession(p.parent)
+	}
+	u.t = t
+	t.Cleanup(func() {
+		if u.t = p.parent; !t.Failed() {
+			p.idle <- u
+		}
+	})
+	return u
+}
+
 // openSessionIn opens a session in a backend, and fills in the functions of session.
 func openSessionIn(t *testing.T, b device.Backend, session device.Session) *testSession {
 	t.Helper()

@@ -153,10 +153,10 @@ func TestEvaluateLimitsResult(t *testing.T) {
 	u := openSession(t)
 	u.mustCall("navigate", "url", "about:blank")
 	for _, script := range []string{
-		"'x'.repeat(20 << 20)", "() => ['x'.repeat(20 << 20)]",
-		"Promise.resolve('x'.repeat(20 << 20))",
+		"'x'.repeat(9 << 20)", "() => ['x'.repeat(9 << 20)]",
+		"Promise.resolve('x'.repeat(9 << 20))",
 	} {
-		u.mustFail("web_evaluate", []any{"script", script}, "the script returned 20 MiB, and at most 8 MiB are allowed")
+		u.mustFail("web_evaluate", []any{"script", script}, "the script returned 9 MiB, and at most 8 MiB are allowed")
 	}
 	if got := len(u.mustEval("'x'.repeat(7 << 20)")); got != 7<<20 {
 		t.Errorf("%d bytes", got)

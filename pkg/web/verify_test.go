@@ -9,6 +9,7 @@ import (
 
 func TestVerificationsWait(t *testing.T) {
 	t.Parallel()
+	pool := newSessionPool(t)
 	at := serve(t, nil)
 	for name, tt := range map[string]struct {
 		tool string
@@ -52,7 +53,7 @@ func TestVerificationsWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := openSession(t)
+			u := pool.session(t)
 			u.mustCall("web_navigate", "url", at+"/act-late.html")
 			if got := u.mustCall(tt.tool, tt.args...); !strings.Contains(got, tt.says) {
 				t.Errorf("%q, want %q", got, tt.says)
@@ -63,6 +64,7 @@ func TestVerificationsWait(t *testing.T) {
 
 func TestVerificationsFailWithReason(t *testing.T) {
 	t.Parallel()
+	pool := newSessionPool(t)
 	at := serve(t, nil) + "/act-form.html"
 	where := "page " + at + ` "Form")`
 	for _, tt := range []struct {
@@ -151,7 +153,7 @@ func TestVerificationsFailWithReason(t *testing.T) {
 	} {
 		t.Run(tt.tool, func(t *testing.T) {
 			t.Parallel()
-			u := openSession(t)
+			u := pool.session(t)
 			u.mustCall("web_navigate", "url", at)
 			u.mustFail(tt.tool, tt.args, tt.says...)
 		})

@@ -135,7 +135,7 @@ func (s *siege) raw(request string) (status int, header http.Header, body string
 	return resp.StatusCode, resp.Header, string(answer)
 }
 
-func TestOnlyAnHonestRequestIsAnswered(t *testing.T) {
+func TestCallbackServerRejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		s := besiege(t, runtime)
@@ -197,7 +197,7 @@ func TestOnlyAnHonestRequestIsAnswered(t *testing.T) {
 	})
 }
 
-func TestAnInvocationThatHasReturnedIsOfNoUse(t *testing.T) {
+func TestInvocationIsInvalidAfterReturn(t *testing.T) {
 	t.Parallel()
 	s := besiege(t, bunPath)
 	s.write("first.go", "")
@@ -211,7 +211,7 @@ func TestAnInvocationThatHasReturnedIsOfNoUse(t *testing.T) {
 	s.relieve(t, 1)
 }
 
-func TestSessionsAreStrangersToEachOther(t *testing.T) {
+func TestSessionsRejectCallbacksOfEachOther(t *testing.T) {
 	t.Parallel()
 	both := []*siege{besiege(t, bunPath), besiege(t, "node")}
 	for i, s := range both {
@@ -237,7 +237,7 @@ func TestSessionsAreStrangersToEachOther(t *testing.T) {
 	}
 }
 
-func TestABodyThatDripsIsCutOff(t *testing.T) {
+func TestSlowBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := besiege(t, bunPath)
 	conn, err := net.Dial("tcp", "127.0.0.1:"+s.port)
@@ -261,9 +261,9 @@ func TestABodyThatDripsIsCutOff(t *testing.T) {
 	s.relieve(t, 0)
 }
 
-// TestAFloodOfConnectionsKeepsNobodyFromCallingBack: connections that ask for nothing, or never finish asking, stay open while the
+// TestManyConnectionsDoNotBlockCallbacks: connections that ask for nothing, or never finish asking, stay open while the
 // test and real tools ask honestly.
-func TestAFloodOfConnectionsKeepsNobodyFromCallingBack(t *testing.T) {
+func TestManyConnectionsDoNotBlockCallbacks(t *testing.T) {
 	t.Parallel()
 	s := besiege(t, bunPath)
 	var limit syscall.Rlimit // of files; the Go runtime has raised it as far as it may
@@ -323,7 +323,7 @@ func TestAFloodOfConnectionsKeepsNobodyFromCallingBack(t *testing.T) {
 	}
 }
 
-func TestNoOtherAddressOfTheMachineAnswers(t *testing.T) {
+func TestCallbackServerListensOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	s := besiege(t, bunPath)
 	addresses := []string{"::1"}
@@ -503,7 +503,7 @@ var fallen = []string{
 	"fetch json", "fetch text", "fetch text, no-cors", "fetch no referrer", "beacon text", "xhr json", "xhr text", "form text", "form redirected",
 }
 
-func TestAWebPageInABrowserGetsNothing(t *testing.T) {
+func TestCallbackServerRejectsWebPages(t *testing.T) {
 	t.Parallel()
 	s := besiege(t, bunPath)
 	a := newArena(t, s)

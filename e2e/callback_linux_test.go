@@ -63,7 +63,7 @@ func address(t *testing.T, kernels string) string {
 	return fmt.Sprintf("%s:%d", ip, n)
 }
 
-func TestASessionListensAtOnePortOfTheLoopbackInterfaceAndNowhereElse(t *testing.T) {
+func TestSessionListensOnOneLoopbackPort(t *testing.T) {
 	t.Parallel()
 	s := besiege(t, bunPath)
 	if diff := cmp.Diff([]string{"127.0.0.1:" + s.port}, listeners(t, s.cmd.Process.Pid)); diff != "" {
@@ -72,8 +72,8 @@ func TestASessionListensAtOnePortOfTheLoopbackInterfaceAndNowhereElse(t *testing
 	s.relieve(t, 0)
 }
 
-// TestNothingListensWhereNothingRuns: the server is asked what it has, and waits while the test looks.
-func TestNothingListensWhereNothingRuns(t *testing.T) {
+// TestNoCallbackServerWithoutCalls: the server is asked what it has, and waits while the test looks.
+func TestNoCallbackServerWithoutCalls(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"toolbox list", "run --dry-run", "doctor --deep"} {
 		t.Run(args, func(t *testing.T) {

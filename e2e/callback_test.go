@@ -87,7 +87,7 @@ func (p *project) seen(file string) (s seen) {
 	return s
 }
 
-func TestEveryCallBringsItsEnvelope(t *testing.T) {
+func TestEveryCallHasEnvelope(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, "config: { memory: { who: Ann } }\n"+webTrail(
@@ -123,7 +123,7 @@ func TestEveryCallBringsItsEnvelope(t *testing.T) {
 	})
 }
 
-func TestTheEnvironmentOfASessionWhoseToolsMayCallBack(t *testing.T) {
+func TestEnvironmentForCallbacks(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, webTrail("one_look: { file: one }", "two_look: { file: two }"), map[string]string{"two": "callbackTimeout: 5s"})
@@ -159,7 +159,7 @@ func TestTheEnvironmentOfASessionWhoseToolsMayCallBack(t *testing.T) {
 	})
 }
 
-func TestToolsCallAnotherServersTheirOwnAndTheBuiltIn(t *testing.T) {
+func TestToolsCallOtherOwnAndBuiltInTools(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, webTrail(
@@ -182,7 +182,7 @@ func TestToolsCallAnotherServersTheirOwnAndTheBuiltIn(t *testing.T) {
 	})
 }
 
-func TestSixteenLevelsAcrossTwoServers(t *testing.T) {
+func TestSixteenLevelsOfCallbacks(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, webTrail("one_down: { left: 16 }", "two_down: { left: 17 }"), nil)
@@ -194,7 +194,7 @@ func TestSixteenLevelsAcrossTwoServers(t *testing.T) {
 	})
 }
 
-func TestMemoryOfToolsThatCallEachOtherIsThatOfTheTrail(t *testing.T) {
+func TestCallbacksShareMemoryOfTrail(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, "config: { memory: { old: o, older: p } }\n"+webTrail(
@@ -210,8 +210,8 @@ func TestMemoryOfToolsThatCallEachOtherIsThatOfTheTrail(t *testing.T) {
 	})
 }
 
-// TestEveryAnswerReachesItsAsker: every tool answers with its key, and every asker checks it.
-func TestEveryAnswerReachesItsAsker(t *testing.T) {
+// TestEveryCallbackGetsItsResponse: every tool answers with its key, and every asker checks it.
+func TestEveryCallbackGetsItsResponse(t *testing.T) {
 	t.Parallel()
 	const patient = "callTimeout: 3m\n    callbackTimeout: 3m"
 	for name, more := range map[string]string{"one at a time": patient, "parallel": patient + "\n    parallel: true"} {
@@ -248,7 +248,7 @@ func TestCallbacksToOneServerRunOneAtATime(t *testing.T) {
 	}
 }
 
-func TestACallThatHasReturnedIsNotAnsweredAnyMore(t *testing.T) {
+func TestCallbackAfterReturnIsRejected(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, webTrail("one_late: {}", "one_replay: {}\n          saveAs: outcome",
@@ -274,8 +274,8 @@ func TestACallThatHasReturnedIsNotAnsweredAnyMore(t *testing.T) {
 
 var capability = regexp.MustCompile(`tbk_[0-9a-f]{64}`)
 
-// TestCapabilitiesAreNowhere: the tool prints its invocation id and the session's token wherever it can.
-func TestCapabilitiesAreNowhere(t *testing.T) {
+// TestCapabilitiesAreRedacted: the tool prints its invocation id and the session's token wherever it can.
+func TestCapabilitiesAreRedacted(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, webTrail("one_noisy: {}\n          saveAs: kept", `one_echo: { key: "{{kept}} {{found}}" }`, "one_noisy: { fail: true }"), nil)
@@ -311,7 +311,7 @@ func TestCapabilitiesAreNowhere(t *testing.T) {
 	})
 }
 
-func TestWhatBreaksWhileAToolAsks(t *testing.T) {
+func TestFaultsDuringCallback(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		call, more string // more is in the entry of two
@@ -351,7 +351,7 @@ func TestWhatBreaksWhileAToolAsks(t *testing.T) {
 	}
 }
 
-func TestACrashWhileAskedDoesNotEndASessionThatMayRestart(t *testing.T) {
+func TestCrashDuringCallbackWithRestart(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		p := callers(t, runtime, webTrail("one_tolerate: { tool: two_crash }\n          saveAs: outcome",
@@ -362,7 +362,7 @@ func TestACrashWhileAskedDoesNotEndASessionThatMayRestart(t *testing.T) {
 	})
 }
 
-func TestASignalWhileAToolAsks(t *testing.T) {
+func TestSignalDuringCallback(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		signal syscall.Signal
@@ -391,8 +391,8 @@ func TestASignalWhileAToolAsks(t *testing.T) {
 	}
 }
 
-// TestCallbacksDoNotGoThroughAProxy: the last entry shows that they would, if the servers were not told.
-func TestCallbacksDoNotGoThroughAProxy(t *testing.T) {
+// TestCallbacksDoNotUseProxy: the last entry shows that they would, if the servers were not told.
+func TestCallbacksDoNotUseProxy(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		runtime string

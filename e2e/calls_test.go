@@ -11,7 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-func TestTheTimeoutOfARecordedCallBeatsTheOthersAndIsNamed(t *testing.T) {
+func TestTimeoutOfRecordedCallTakesPrecedence(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     fakeConfig(`"call:hang"`) + "    callTimeout: 50s\n",
@@ -21,7 +21,7 @@ func TestTheTimeoutOfARecordedCallBeatsTheOthersAndIsNamed(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestTheLimitsOfAnEntryAreNamedWhenTheyAreReached(t *testing.T) {
+func TestTimeoutNamesLimitOfEntry(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		behaviour, limit, want string
@@ -40,8 +40,8 @@ func TestTheLimitsOfAnEntryAreNamedWhenTheyAreReached(t *testing.T) {
 	}
 }
 
-// TestRestartOnCrashSurvivesACrashBetweenCalls: the other server waits until the crash was noticed.
-func TestRestartOnCrashSurvivesACrashBetweenCalls(t *testing.T) {
+// TestRestartOnCrashBetweenCalls: the other server waits until the crash was noticed.
+func TestRestartOnCrashBetweenCalls(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": fakeConfig(`"prefix,after:exit3"`) + "    restart: on-crash\n" + fakeEntry("other", "ok"),
@@ -55,7 +55,7 @@ func TestRestartOnCrashSurvivesACrashBetweenCalls(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestStructuredContentIsReachedBySavedPaths(t *testing.T) {
+func TestSavedPathsInStructuredContent(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -64,7 +64,7 @@ func TestStructuredContentIsReachedBySavedPaths(t *testing.T) {
 	p.run("run", "--json").want(t, 0, `"text":"Ada y"`)
 }
 
-func TestProgressIsALogRecordAndShownOnATerminal(t *testing.T) {
+func TestProgressInLogAndOnTerminal(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("progress: {}")})
 	r := p.run("run", "--json")
@@ -83,8 +83,8 @@ func TestProgressIsALogRecordAndShownOnATerminal(t *testing.T) {
 	}
 }
 
-// TestProgressRestartsTheLimitOfACall: the tool answers long after its limit, which it would not be given without progress.
-func TestProgressRestartsTheLimitOfACall(t *testing.T) {
+// TestProgressRestartsCallLimit: the tool answers long after its limit, which it would not be given without progress.
+func TestProgressRestartsCallLimit(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -97,7 +97,7 @@ func TestProgressRestartsTheLimitOfACall(t *testing.T) {
 	}
 }
 
-func TestAToolThatRequiresTheContextIsCalledAndShownWithoutIt(t *testing.T) {
+func TestReservedArgumentIsHiddenInListings(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("needsContext: {}")})
 	p.run("run", "--json").want(t, 0, `{"_trailblazeContext":{"device":`)
@@ -110,7 +110,7 @@ func TestAToolThatRequiresTheContextIsCalledAndShownWithoutIt(t *testing.T) {
 	}
 }
 
-func TestAListThatRepeatsItsCursorIsReadOnceWithAWarning(t *testing.T) {
+func TestRepeatedCursorEndsListingWithWarning(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("same-cursor"), "trails/a.trail.yaml": webTrail("echo: {}")})
 	p.run("run").want(t, 0, "repeats the cursor", "1 passed")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestToolsCannotSendCommandsToCI prints results and errors of a tool that look like commands of CI runners.
-func TestToolsCannotSendCommandsToCI(t *testing.T) {
+// TestToolOutputCannotContainCICommands prints results and errors of a tool that look like commands of CI runners.
+func TestToolOutputCannotContainCICommands(t *testing.T) {
 	t.Parallel()
 	commands := regexp.MustCompile(`(?m)^\s*::|##(vso|teamcity)?\[`)
 	const text = "one\n::set-output name=x::1\n \u00a0::stop-commands::y\n##[error]bad\nsee ##vso[task.setvariable variable=PATH]/tmp"

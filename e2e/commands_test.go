@@ -16,7 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-func TestInitWritesAProjectWhoseRunPassesAtOnce(t *testing.T) {
+func TestInitWritesProjectThatPasses(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)
 	p.run("init", "fresh").want(t, 0, "trailblaze run")
@@ -32,7 +32,7 @@ func TestInitWritesAProjectWhoseRunPassesAtOnce(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestCheckReportsEverythingAndStartsNothing(t *testing.T) {
+func TestCheckReportsAllProblemsAndStartsNothing(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     "target: app\nplatfrom: web\nmcpServers:\n  - { script: ./tools/none.ts }\n",
@@ -132,7 +132,7 @@ func TestSecretsOfServerEnvironmentAreMasked(t *testing.T) {
 	p.run("toolbox", "list").want(t, 0, "the {{SHOP_TOKEN}}")
 }
 
-func TestSchemasAreJSONAndNamed(t *testing.T) {
+func TestSchemasAreJSON(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)
 	for _, name := range []string{"project", "target", "toolset", "trail"} {
@@ -159,7 +159,7 @@ func TestVersionCompletionAndHelpTopics(t *testing.T) {
 	p.run("__complete", "run", "--driver", "ios").want(t, 0, "ios-host")
 }
 
-func TestTheCommandReferenceIsUpToDate(t *testing.T) {
+func TestCommandReferenceIsUpToDate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	root := cmd.Commands()
@@ -232,7 +232,7 @@ const (
 	tsxPath = "../testdata/servers/node_modules/.bin/tsx"
 )
 
-func TestDoctorEachCheckInOKWarnAndFail(t *testing.T) {
+func TestDoctorChecksWithEveryResult(t *testing.T) {
 	t.Parallel()
 	scripts := map[string]string{
 		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - { name: ts, script: tools/a.ts }\n",

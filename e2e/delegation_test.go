@@ -62,7 +62,7 @@ func same(t *testing.T, what string, want, got any) {
 	}
 }
 
-func TestToolsSayWhatTheyAreInTheListing(t *testing.T) {
+func TestListingHasMetadataOfTools(t *testing.T) {
 	t.Parallel()
 	var list struct {
 		Tools []struct {
@@ -100,7 +100,7 @@ func TestToolsSayWhatTheyAreInTheListing(t *testing.T) {
 	p.run("toolbox", "list").want(t, 0, "memory\n", "assertMath       trailblaze", "dumpMemory")
 }
 
-func TestAServerThatTakesTheNameOfABuiltInIsARegistrationErrorThatNamesBoth(t *testing.T) {
+func TestCollisionWithBuiltInTool(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"a run": {"run", "--json"}, "a listing": {"toolbox", "list", "--json"}, "a call": {"tool", "echo"}, "a dry run": {"run", "--dry-run", "--json"},
@@ -118,8 +118,8 @@ func TestAServerThatTakesTheNameOfABuiltInIsARegistrationErrorThatNamesBoth(t *t
 	}
 }
 
-// TestDelegatesAreMadeWhereverAResultNamesThem: with the flag in the listing and without, in structured content, text and both.
-func TestDelegatesAreMadeWhereverAResultNamesThem(t *testing.T) {
+// TestDelegatesInEveryPlaceOfResult: with the flag in the listing and without, in structured content, text and both.
+func TestDelegatesInEveryPlaceOfResult(t *testing.T) {
 	t.Parallel()
 	var calls, want []string
 	for _, tool := range []string{"delegate", "sometimes"} {
@@ -135,7 +135,7 @@ func TestDelegatesAreMadeWhereverAResultNamesThem(t *testing.T) {
 	same(t, "answer of the delegating call", "{}", r.answered(t)["1"])
 }
 
-func TestDelegatesAreShownBelowTheCallThatMadeThem(t *testing.T) {
+func TestDelegatesAreShownBelowTheirCall(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, webTrail(
 		`delegate: { to: [ { tool: echo, args: { text: first } }, { tool: deeper, args: { levels: 2 } }, { tool: assertEquals, args: { expected: 1, actual: 1 } } ] }`,
@@ -179,7 +179,7 @@ func TestDelegatesAreShownBelowTheCallThatMadeThem(t *testing.T) {
 	}
 }
 
-func TestSixteenLevelsOfDelegationAndNotOneMore(t *testing.T) {
+func TestSixteenLevelsOfDelegation(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, webTrail("deeper: { levels: 16 }"))
 	r := p.run("run", "--json")
@@ -199,8 +199,8 @@ func TestSixteenLevelsOfDelegationAndNotOneMore(t *testing.T) {
 	}
 }
 
-// TestDelegatesAreCheckedTogetherBeforeTheFirstOneRuns: each list begins with a call that could be made.
-func TestDelegatesAreCheckedTogetherBeforeTheFirstOneRuns(t *testing.T) {
+// TestDelegatesAreCheckedBeforeFirstRuns: each list begins with a call that could be made.
+func TestDelegatesAreCheckedBeforeFirstRuns(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		rest string
@@ -226,8 +226,8 @@ func TestDelegatesAreCheckedTogetherBeforeTheFirstOneRuns(t *testing.T) {
 	}
 }
 
-// TestADelegateThatFailsFailsTheCall: and whatever stands after it is not called, at whatever level it failed.
-func TestADelegateThatFailsFailsTheCall(t *testing.T) {
+// TestFailedDelegateFailsCall: and whatever stands after it is not called, at whatever level it failed.
+func TestFailedDelegateFailsCall(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		to, outcome string
@@ -269,7 +269,7 @@ func TestADelegateThatFailsFailsTheCall(t *testing.T) {
 	}
 }
 
-func TestADelegatingToolThatIsAskedAnswersWithItsLastDelegate(t *testing.T) {
+func TestCallbackToDelegatingToolReturnsLastDelegate(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, webTrail(
 		"ask: { tool: delegate, args: { to: [ { tool: remember, args: { name: seen, value: by Ann } }, { tool: echo, args: { text: '\\{{seen}}' } } ] } }",
@@ -295,7 +295,7 @@ func TestADelegatingToolThatIsAskedAnswersWithItsLastDelegate(t *testing.T) {
 	same(t, "the depth counts calls and delegates", "the bottom", r.answered(t)["1"])
 }
 
-func TestDelegatesTakeTokensAndSecretsLikeRecordedCalls(t *testing.T) {
+func TestTokensAndSecretsInDelegates(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, "config: { memory: { who: Ann, order: { items: [ a, b ] } } }\n"+webTrail(
 		`delegate: { remember: { found: "{{who}} \\{{x}} ${who}" }, to: [
@@ -334,7 +334,7 @@ func inOrder(t *testing.T, r result) []string {
 	return out
 }
 
-func TestWhatADelegatingCallSavesAndLeavesOut(t *testing.T) {
+func TestMemoryOfDelegatingCall(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		calls []string
@@ -375,7 +375,7 @@ func TestWhatADelegatingCallSavesAndLeavesOut(t *testing.T) {
 	}
 }
 
-func TestNoCapabilityIsInWhatARunLeaves(t *testing.T) {
+func TestFilesOfRunHaveNoCapability(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, webTrail("ask: { tool: tell }", "tell: {}", "delegate: { to: [ { tool: tell } ] }"))
 	r := p.run("run", "--json")

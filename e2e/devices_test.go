@@ -151,7 +151,7 @@ func phoneTrail(calls ...string) map[string]string {
 	}
 }
 
-func TestACommandOfADeviceIsAToolLikeAnyOther(t *testing.T) {
+func TestDeviceCommandIsTool(t *testing.T) {
 	t.Parallel()
 	var p phones
 	r, _ := withPhones(t, &p, phoneTrail("assertVisible: { text: Buy }", "isVisible: { text: Thanks }\n          saveAs: before", "tap: { text: Buy }",
@@ -163,7 +163,7 @@ func TestACommandOfADeviceIsAToolLikeAnyOther(t *testing.T) {
 	}
 }
 
-func TestADeviceThatNoCallNeedsIsNotPrepared(t *testing.T) {
+func TestUnusedDeviceIsNotPrepared(t *testing.T) {
 	t.Parallel()
 	var p phones
 	r, _ := withPhones(t, &p, phoneTrail("wait: { seconds: 0 }"), "run")
@@ -173,7 +173,7 @@ func TestADeviceThatNoCallNeedsIsNotPrepared(t *testing.T) {
 	}
 }
 
-func TestCommandsOfDevicesAreListedAndCalledAlone(t *testing.T) {
+func TestDeviceCommandsInToolboxListAndTool(t *testing.T) {
 	t.Parallel()
 	var p phones
 	r, project := withPhones(t, &p, phoneTrail("tap: {}"), "toolbox", "list", "--json")
@@ -182,7 +182,7 @@ func TestCommandsOfDevicesAreListedAndCalledAlone(t *testing.T) {
 	project.runWith([]device.Kind{p.kind()}, "run", "--help").want(t, 0, "--phone-name NAME", "env PHONE_NAME; default any", "--loud")
 }
 
-func TestACallToACommandThatADeviceLacksListsWhatItHas(t *testing.T) {
+func TestUnknownDeviceCommandListsTheOthers(t *testing.T) {
 	t.Parallel()
 	var p phones
 	r, project := withPhones(t, &p, phoneTrail("pressBack: {}"), "run")
@@ -190,7 +190,7 @@ func TestACallToACommandThatADeviceLacksListsWhatItHas(t *testing.T) {
 	project.runWith(nil, "run").want(t, 1, `"pressBack" is a device command, and this version does not support the device of ios-host`)
 }
 
-func TestWhatADeviceShowsIsKeptOfAFailure(t *testing.T) {
+func TestFailureKeepsDeviceEvidence(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		call string
@@ -227,7 +227,7 @@ func TestWhatADeviceShowsIsKeptOfAFailure(t *testing.T) {
 	}
 }
 
-func TestADeviceThatBreaksIsAnErrorAndTheNextTrailHasANewOne(t *testing.T) {
+func TestBrokenDeviceIsErrorAndNextTrailGetsNewOne(t *testing.T) {
 	t.Parallel()
 	var p phones
 	files := phoneTrail("unplug: {}", "tap: {}")
@@ -236,7 +236,7 @@ func TestADeviceThatBreaksIsAnErrorAndTheNextTrailHasANewOne(t *testing.T) {
 	r.want(t, 2, "the phone is gone", "1 passed", "1 error")
 }
 
-func TestOptionsOfDevicesComeFromFlagsEnvironmentAndProject(t *testing.T) {
+func TestDeviceOptionsFromFlagsEnvironmentAndProject(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		project string
@@ -277,7 +277,7 @@ func TestOptionsOfDevicesComeFromFlagsEnvironmentAndProject(t *testing.T) {
 	}
 }
 
-func TestADeviceSaysWhichRecordingIsItsOwn(t *testing.T) {
+func TestDeviceClassifiersSelectRecording(t *testing.T) {
 	t.Parallel()
 	var p phones
 	files := phoneTrail("assertVisible: { text: Gone }")
@@ -286,7 +286,7 @@ func TestADeviceSaysWhichRecordingIsItsOwn(t *testing.T) {
 	r.want(t, 0)
 }
 
-func TestADeviceIsSeenByServers(t *testing.T) {
+func TestServersGetDevice(t *testing.T) {
 	t.Parallel()
 	var p phones
 	files := phoneTrail("context: {}")
@@ -298,7 +298,7 @@ func TestADeviceIsSeenByServers(t *testing.T) {
 	}
 }
 
-func TestAValueThatIsWriteOnlyIsNeverLogged(t *testing.T) {
+func TestWriteOnlyValueIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var p phones
 	r, _ := withPhones(t, &p, phoneTrail("typeSecret: { value: correct-horse }"), "run", "--json")
@@ -308,7 +308,7 @@ func TestAValueThatIsWriteOnlyIsNeverLogged(t *testing.T) {
 	}
 }
 
-func TestTheLineOfAFailureDoesNotShowAValueThatIsWriteOnly(t *testing.T) {
+func TestFailureSnippetMasksWriteOnlyValue(t *testing.T) {
 	t.Parallel()
 	var p phones
 	r, _ := withPhones(t, &p, phoneTrail("typeSecret: { value: wrong-horse }"), "run")
@@ -324,7 +324,7 @@ func TestTheLineOfAFailureDoesNotShowAValueThatIsWriteOnly(t *testing.T) {
 	}
 }
 
-func TestAReportReplacesNothingThatIsNone(t *testing.T) {
+func TestReportReplacesOnlyReports(t *testing.T) {
 	t.Parallel()
 	var p phones
 	files := phoneTrail("tap: {}")
@@ -350,7 +350,7 @@ func TestDoctorChecksEveryKindOfDevice(t *testing.T) {
 	project.runWith([]device.Kind{p.kind()}, "doctor").want(t, 0, "phone of memory")
 }
 
-func TestADeviceIsClosedWhenTheRunIsOver(t *testing.T) {
+func TestDeviceIsClosedAtEndOfRun(t *testing.T) {
 	t.Parallel()
 	var p phones
 	begun := time.Now()

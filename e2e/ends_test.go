@@ -25,7 +25,7 @@ import (
 // stubborn is a server that ends by nothing but SIGKILL and has such a grandchild.
 const stubborn = "grandchild,ignore-eof,ignore-term"
 
-func TestNoProcessIsLeftAfterAnyOutcome(t *testing.T) {
+func TestNoProcessLeftAfterAnyOutcome(t *testing.T) {
 	t.Parallel()
 	for outcome, tc := range map[string]struct {
 		call string
@@ -87,7 +87,7 @@ func signalled(t *testing.T, c *exec.Cmd, ready func(), signal syscall.Signal, a
 	return c.ProcessState.ExitCode(), all.String()
 }
 
-func TestNoProcessIsLeftAfterASignalInEveryPhase(t *testing.T) {
+func TestNoProcessLeftAfterSignalInEveryPhase(t *testing.T) {
 	t.Parallel()
 	for phase, tc := range map[string]struct{ behaviour, call string }{
 		"start":      {"start:hang", "echo: {}"},
@@ -127,7 +127,7 @@ func reached(t *testing.T, p *project, phase string) func() {
 	}
 }
 
-func TestASecondInterruptKillsAtOnceAndOneIsPolite(t *testing.T) {
+func TestFirstInterruptStopsAndSecondKills(t *testing.T) {
 	t.Parallel()
 	for phase, tc := range map[string]struct{ behaviour, call string }{
 		"call":     {stubborn + ",call:hang", "bad: {}"},
@@ -154,7 +154,7 @@ func TestASecondInterruptKillsAtOnceAndOneIsPolite(t *testing.T) {
 	}
 }
 
-func TestNoProcessIsLeftAfterASignalWhereNothingIsReplayed(t *testing.T) {
+func TestNoProcessLeftAfterSignalInOtherCommands(t *testing.T) {
 	t.Parallel()
 	const told = "a second signal kills"
 	for args, want := range map[string][]string{
@@ -193,7 +193,7 @@ func (h *hook) Write(p []byte) (int, error) {
 	return h.all.Write(p)
 }
 
-func TestASignalBetweenTrailsEndsTheRun(t *testing.T) {
+func TestSignalBetweenTrailsEndsRun(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": fakeConfig(`"call:hang"`), "trails/1.trail.yaml": webTrail("echo: {}"),
@@ -229,7 +229,7 @@ func TestASignalBetweenTrailsEndsTheRun(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestAHangUpThatOurParentIgnoresIsIgnored(t *testing.T) {
+func TestIgnoresHangUpThatParentIgnores(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": fakeConfig(`"call:wait"`), "trails/a.trail.yaml": webTrail("bad: {}", "sleep: { ms: 300 }"),
@@ -253,7 +253,7 @@ func TestAHangUpThatOurParentIgnoresIsIgnored(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestTheTimeoutOfARunEndsItWith124WhateverFailedBefore(t *testing.T) {
+func TestRunTimeoutHasExitCode124(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": fakeConfig(`"grandchild,call:hang"`), "trails/0.trail.yaml": webTrail("echo: {}"),
@@ -275,7 +275,7 @@ func TestTheTimeoutOfARunEndsItWith124WhateverFailedBefore(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestNoProcessIsLeftWhenNobodyReadsTheOutput(t *testing.T) {
+func TestNoProcessLeftWhenOutputIsNotRead(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": fakeConfig(`"grandchild"`), "trails/a.trail.yaml": webTrail("sleep: { ms: 300 }", "sleep: { ms: 60000 }"),
@@ -299,7 +299,7 @@ func TestNoProcessIsLeftWhenNobodyReadsTheOutput(t *testing.T) {
 }
 
 // Of these writes only the first is in the command's own goroutine: servers start, and are listened to, in others.
-func TestNoProcessIsLeftAfterAPanic(t *testing.T) {
+func TestNoProcessLeftAfterPanic(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		behaviour, text string
@@ -325,7 +325,7 @@ func TestNoProcessIsLeftAfterAPanic(t *testing.T) {
 	}
 }
 
-func TestAfterSIGKILLTheNextRunOrDoctorReaps(t *testing.T) {
+func TestNextRunOrDoctorKillsLeftoversAfterSIGKILL(t *testing.T) {
 	t.Parallel()
 	const server, daemon = "fake (", "daemons that servers started, process ["
 	for _, tc := range []struct{ next, behaviour, killed string }{

@@ -53,7 +53,7 @@ func faultsOfScripts() map[string]mishap {
 	}
 }
 
-func TestAScriptThatGoesWrongIsReportedAlikeOnEveryRuntime(t *testing.T) {
+func TestScriptFaultsAreReportedAlikeOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	for name, f := range faultsOfScripts() {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func (p *project) alike(finished map[string]any) map[string]any {
 }
 
 // What cannot be loaded is known before the engine starts, and to a process only after it did. Both name it, and say what to do.
-func TestAScriptThatCannotBeLoadedIsAnErrorOnEveryRuntime(t *testing.T) {
+func TestScriptThatCannotBeLoadedIsErrorOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		script string
@@ -178,7 +178,7 @@ func TestAScriptThatCannotBeLoadedIsAnErrorOnEveryRuntime(t *testing.T) {
 }
 
 // A server that takes more and more memory ends as node ends, at its limit, and takes nobody along.
-func TestMemoryWithoutEnd(t *testing.T) {
+func TestScriptThatExceedsMemoryLimit(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"node+tsx", "embedded"} {
 		t.Run(way, func(t *testing.T) {

@@ -22,7 +22,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `
 
-func TestARuntimeIsForcedByTheEnvironmentAndByTheFlagBeforeIt(t *testing.T) {
+func TestRuntimeFlagTakesPrecedenceOverEnvironment(t *testing.T) {
 	t.Parallel()
 	both := bin(t, "node", bunPath)
 	for name, tc := range map[string]struct {
@@ -49,7 +49,7 @@ func TestARuntimeIsForcedByTheEnvironmentAndByTheFlagBeforeIt(t *testing.T) {
 	}
 }
 
-func TestScriptsKnowTheirFileAndCommandsHaveNone(t *testing.T) {
+func TestToolsetFileIsSetForScriptsOnly(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - script: ./tools/which.mjs\n" + fakeEntry("fake", "ok"),
@@ -63,7 +63,7 @@ func TestScriptsKnowTheirFileAndCommandsHaveNone(t *testing.T) {
 	}
 }
 
-func TestServersDoNotInheritTheSessionOfOurParent(t *testing.T) {
+func TestServersDoNotInheritSessionVariables(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("context: {}")})
 	for _, name := range []string{
@@ -82,7 +82,7 @@ func TestServersDoNotInheritTheSessionOfOurParent(t *testing.T) {
 	}
 }
 
-func TestTheEntrysEnvironmentWins(t *testing.T) {
+func TestEnvironmentOfEntryTakesPrecedence(t *testing.T) {
 	t.Parallel()
 	mine := map[string]string{
 		"TRAILBLAZE_DEVICE_PLATFORM": "mine", "TRAILBLAZE_SESSION_ID": "mine", "NO_PROXY": "mine", "INHERITED": "mine", "NEW": "mine",

@@ -44,8 +44,8 @@ func exampleProject(t *testing.T, programs ...string) *project {
 	return p
 }
 
-// TestTheDemoNeedsNoRuntime runs every trail on the embedded engine.
-func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
+// TestDemoNeedsNoRuntime runs every trail on the embedded engine.
+func TestExamplePassesOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	smoke := []string{"--tags", "smoke"}
 	for name, tc := range map[string]struct {
@@ -75,7 +75,7 @@ func TestTheExamplePassesOnEveryRuntime(t *testing.T) {
 	}
 }
 
-func TestTheRuntimeOfTheExample(t *testing.T) {
+func TestRuntimeOfExample(t *testing.T) {
 	t.Parallel()
 	p := exampleProject(t, "node", bunPath)
 	p.runsOn(t, "bun")
@@ -115,7 +115,7 @@ func (p *project) withoutLoader() {
 }
 
 // The whole demo, by the script that make demo-no-runtime runs.
-func TestTheDemoNeedsNoRuntime(t *testing.T) {
+func TestDemoNeedsNoRuntime(t *testing.T) {
 	t.Parallel()
 	p := exampleProject(t) // what the script needs is there
 	self, err := os.Executable()
@@ -133,7 +133,7 @@ func TestTheDemoNeedsNoRuntime(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestTheExampleOnOtherDevices(t *testing.T) {
+func TestExampleOnOtherDevices(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"ios":           {"trails/shop", "--platform", "ios"},
@@ -151,7 +151,7 @@ func TestTheExampleOnOtherDevices(t *testing.T) {
 	}
 }
 
-func TestTheExampleOffersItsTools(t *testing.T) {
+func TestExampleListsItsTools(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string][]string{
 		"shop":       {"checkout", "addToCart", "openShop", "placeOrder", "refillCart", "reorder", "thankYou", "./tools/checkout.ts"},
@@ -166,7 +166,7 @@ func TestTheExampleOffersItsTools(t *testing.T) {
 	}
 }
 
-func TestSingleCallsOfTheExample(t *testing.T) {
+func TestSingleCallsOfExample(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
 		for _, tc := range []struct {
@@ -185,7 +185,7 @@ func TestSingleCallsOfTheExample(t *testing.T) {
 	})
 }
 
-func TestTheExamplesRecordingIsWhatRecordWrites(t *testing.T) {
+func TestRecordingOfExampleIsUpToDate(t *testing.T) {
 	t.Parallel()
 	const trails = "trails/shop/"
 	kept, err := os.ReadFile(filepath.Join(shop, trails, "reorder-recorded.trail.yaml"))
@@ -208,7 +208,7 @@ func TestTheExamplesRecordingIsWhatRecordWrites(t *testing.T) {
 }
 
 // Whatever a guide shows of a program stands in a file of the example that the guide names, line by line, but for indentation.
-func TestGuidesQuoteTheExample(t *testing.T) {
+func TestGuidesQuoteExample(t *testing.T) {
 	t.Parallel()
 	program := regexp.MustCompile("(?ms)^ *```(?:ts|js|go|python)\n(.*?)^ *```$")
 	link := regexp.MustCompile(`\]\(\.\./testdata/projects/shop/(tools/[^)]+)\)`)

@@ -25,7 +25,7 @@ func faultyProject(t *testing.T, behaviour string, call string, extra ...string)
 	})
 }
 
-func TestFaultsOfAServer(t *testing.T) {
+func TestServerFaults(t *testing.T) {
 	t.Parallel()
 	const short, shortCall = "    startupTimeout: 1s\n", "    callTimeout: 1s\n"
 	for name, tc := range map[string]struct {
@@ -75,7 +75,7 @@ func TestFaultsOfAServer(t *testing.T) {
 	}
 }
 
-func TestVerboseTwiceShowsStderrOfServersAsTheyWriteIt(t *testing.T) {
+func TestVerboseTwiceShowsStderrOfServers(t *testing.T) {
 	t.Parallel()
 	p := faultyProject(t, "call:hang", "bad: {}", "    callTimeout: 1s\n")
 	const line = "fake stderr: fake: about to hang in call"
@@ -132,7 +132,7 @@ func explained(t *testing.T, finished map[string]any, wrote bool) {
 	}
 }
 
-func TestAServerThatExitsWhileAnotherWorksEndsTheSessionAtOnce(t *testing.T) {
+func TestServerExitDuringCallOfAnotherEndsSession(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n" +
@@ -144,7 +144,7 @@ func TestAServerThatExitsWhileAnotherWorksEndsTheSessionAtOnce(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestACrashWhileAnotherServerIsStillStartingEndsTheSessionAtOnce(t *testing.T) {
+func TestCrashDuringStartOfAnotherEndsSession(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{ // the other one could start for a minute, twice the limit of the run
 		"trailblaze.yaml":     fakeConfig(`"listed:up,listed:exit3"`) + fakeEntry("other", "prefix,start:hang"),
@@ -154,7 +154,7 @@ func TestACrashWhileAnotherServerIsStillStartingEndsTheSessionAtOnce(t *testing.
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestTwoServersThatFailAreBothReported(t *testing.T) {
+func TestAllServerFailuresAreReported(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n" +
@@ -166,7 +166,7 @@ func TestTwoServersThatFailAreBothReported(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestCollidingNamesAreReportedTogetherAndEverythingIsShutDown(t *testing.T) {
+func TestCollidingNamesAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	entry := func(name string) string {
 		return "  - { name: " + name + ", command: \"{{fake}}\", env: { FAKE_SERVER: ok } }\n"

@@ -76,7 +76,7 @@ func (p *project) cases(t *testing.T, file string) (names []string, tests, failu
 
 func all7() []string { return []string{"0", "1", "2", "3", "4", "5", "6"} }
 
-func TestShardsAreMergedIntoOneReportAndOneExitCode(t *testing.T) {
+func TestMergeShards(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	if got := p.shards(t, 1, 2, 3); !cmp.Equal(got, []int{0, 0, 1}) { // 0 3 6, 1 4, 2 5
@@ -118,7 +118,7 @@ func TestShardsAreMergedIntoOneReportAndOneExitCode(t *testing.T) {
 	p.run("report", "merge").want(t, 1, "1 failed, 6 passed")
 }
 
-func TestWhatNoShardRanIsInTheMergedReports(t *testing.T) {
+func TestMergedReportsContainTrailsNotRun(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	p.shards(t, 1, 2)
@@ -157,7 +157,7 @@ func TestMergedResultsAsJSON(t *testing.T) {
 	}
 }
 
-func TestAnEmptyShardPasses(t *testing.T) {
+func TestEmptyShardPasses(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}")})
 	p.run("run", "--shard", "3/3").want(t, 0, "fewer trails than shards, and shard 3/3 has none", "no trails")
@@ -168,7 +168,7 @@ func TestAnEmptyShardPasses(t *testing.T) {
 	p.run("run", "--shard", "2/3", "--tags", "none").want(t, 4)
 }
 
-func TestShardFlagsThatMakeNoSense(t *testing.T) {
+func TestInvalidShardFlags(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	for _, shard := range []string{"0/3", "4/3", "x", "1"} {
@@ -184,7 +184,7 @@ func TestShardFlagsThatMakeNoSense(t *testing.T) {
 	p.run("run", "--shard", "1/2").want(t, 2, "write the results of the shard")
 }
 
-func TestARunRemembersDurationsAndShardsAreCutByThem(t *testing.T) {
+func TestRunStoresDurationsForShards(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	remembered := func() map[string]int64 {
@@ -231,7 +231,7 @@ func TestARunRemembersDurationsAndShardsAreCutByThem(t *testing.T) {
 	}
 }
 
-func TestMergingSaysEverythingThatIsMissing(t *testing.T) {
+func TestMergeReportsAllThatIsMissing(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	p.shards(t, 1, 2, 3)
@@ -261,7 +261,7 @@ func TestMergingSaysEverythingThatIsMissing(t *testing.T) {
 		"results-3-of-3.ndjson: the run ended before its first trail", "1 of 3 shards is missing: shard 3", "5 passed")
 }
 
-func TestResultsHaveNoSecret(t *testing.T) {
+func TestResultsAreRedacted(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	p.write("trails/0.trail.yaml", webTrail("echo: { text: I am 0 }", "fail: {}"))
@@ -275,7 +275,7 @@ func TestResultsHaveNoSecret(t *testing.T) {
 	}
 }
 
-func TestWhatFailsBeforeItBeginsLeavesNoResultsOfAnEarlierRun(t *testing.T) {
+func TestFailedStartRemovesEarlierResults(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	for name, broken := range map[string]func() result{
@@ -300,7 +300,7 @@ func TestWhatFailsBeforeItBeginsLeavesNoResultsOfAnEarlierRun(t *testing.T) {
 	}
 }
 
-func TestMergingReplacesNoFileThatIsSomethingElse(t *testing.T) {
+func TestMergeReplacesOnlyReports(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	p.shards(t, 1, 2, 3)
@@ -319,7 +319,7 @@ func TestMergingReplacesNoFileThatIsSomethingElse(t *testing.T) {
 	p.run("report", "merge", "--durations", "empty.json").want(t, 1, "6 passed")
 }
 
-func TestMergingWhatIsNoResultIsMisuse(t *testing.T) {
+func TestMergeOfOtherFilesIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	p.write("empty/file", "")
@@ -332,7 +332,7 @@ func TestMergingWhatIsNoResultIsMisuse(t *testing.T) {
 	p.runIn(t.TempDir(), "report", "merge").want(t, 3, "no project")
 }
 
-func TestWhatJSONPrintedIsMergedToo(t *testing.T) {
+func TestMergeOutputOfJSON(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	p.write("build/one.ndjson", p.run("run", "trails/0.trail.yaml", "--json").stdout)
@@ -350,8 +350,8 @@ func TestWhatJSONPrintedIsMergedToo(t *testing.T) {
 	p.run("report", "merge", "build/both.ndjson").want(t, 2, "the file has 2 runs", "1 failed, 2 passed")
 }
 
-// TestAKilledShardCountsAsFarAsItCame kills a shard while its second trail waits.
-func TestAKilledShardCountsAsFarAsItCame(t *testing.T) {
+// TestMergeKilledShard kills a shard while its second trail waits.
+func TestMergeKilledShard(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	p.write("trails/3.trail.yaml", webTrail("wait: { seconds: 600 }"))

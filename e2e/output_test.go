@@ -20,7 +20,7 @@ import (
 
 const noisyProject = "target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: \"{{fake}}\"\n    env: { FAKE_SERVER: noisy }\n"
 
-func TestStdoutIsPureUnderNoisyServers(t *testing.T) {
+func TestServersDoNotWriteToStdout(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": noisyProject, "trails/a.trail.yaml": webTrail("echo: { text: hi }"), "trails/b.trail.yaml": webTrail("fail: {}"),
@@ -41,7 +41,7 @@ func TestStdoutIsPureUnderNoisyServers(t *testing.T) {
 	}
 }
 
-func TestWarningsOfARunGoToStderr(t *testing.T) {
+func TestRunWarningsGoToStderr(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": noisyProject, "trails/a.trail.yaml": webTrail("echo: { text: hi }", "context: {}"),
@@ -55,7 +55,7 @@ func TestWarningsOfARunGoToStderr(t *testing.T) {
 	}
 }
 
-func TestJSONErrorsHaveTheEnvelopeAlsoForMisuse(t *testing.T) {
+func TestJSONErrorEnvelopeForMisuse(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": "targget: x\n"})
 	for _, args := range [][]string{
@@ -86,7 +86,7 @@ func TestJSONErrorsHaveTheEnvelopeAlsoForMisuse(t *testing.T) {
 	}
 }
 
-func TestToolboxListJSONHasTheShapeOfTheSpecification(t *testing.T) {
+func TestToolboxListJSON(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":                          okProject,
@@ -141,7 +141,7 @@ func onTerminal(t *testing.T, c *exec.Cmd) string {
 
 var escape = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 
-func TestALiveLineOnATerminalAndPlainLinesElsewhere(t *testing.T) {
+func TestLiveLineOnTerminalOnly(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject, "trails/a.trail.yaml": "config: { title: Slow one }\n" + webTrail("sleep: { ms: 700 }"),
@@ -175,7 +175,7 @@ func TestALiveLineOnATerminalAndPlainLinesElsewhere(t *testing.T) {
 	}
 }
 
-func TestWithoutATerminalThereIsNoEscapeSequence(t *testing.T) {
+func TestNoEscapeSequencesWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail(`echo: { text: "\u001b[31mred\u0007" }`)})
 	c := p.command("run", "-v")
@@ -186,7 +186,7 @@ func TestWithoutATerminalThereIsNoEscapeSequence(t *testing.T) {
 	}
 }
 
-func TestJUnitIsWrittenWhateverAToolPrinted(t *testing.T) {
+func TestJUnitWithAnyToolOutput(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -199,7 +199,7 @@ func TestJUnitIsWrittenWhateverAToolPrinted(t *testing.T) {
 	}
 }
 
-func TestAReportThatCannotBeWrittenIsNotAPass(t *testing.T) {
+func TestUnwritableReportFailsRun(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}"), "file": ""})
 	p.run("run", "--junit", "file/junit.xml").want(t, 3, "--junit")

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOutputOfTrailsThatRunAtOnceDoesNotMix runs real servers that write wherever they can, and knows of every line whose it is.
-func TestOutputOfTrailsThatRunAtOnceDoesNotMix(t *testing.T) {
+// TestOutputOfParallelTrailsIsNotMixed runs real servers that write wherever they can, and knows of every line whose it is.
+func TestOutputOfParallelTrailsIsNotMixed(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"trailblaze.yaml": noisyProject}
 	var want []string

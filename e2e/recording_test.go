@@ -176,7 +176,7 @@ trail:
     recordable: false
 `
 
-func TestARecordingIsATrailThatDoesTheSame(t *testing.T) {
+func TestRecordingReplaysTheSameCalls(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, richTrail)
 	r := p.run("run", "--json", "--unrecorded", "skip", "--memory", "who=Bob", "--arg", "count=3")
@@ -196,8 +196,8 @@ func TestARecordingIsATrailThatDoesTheSame(t *testing.T) {
 	p.run("check", recording).want(t, 0)
 }
 
-// TestNoSecretIsInARecording: whoever wrote it, and in whatever disguise.
-func TestNoSecretIsInARecording(t *testing.T) {
+// TestRecordingIsRedacted: whoever wrote it, and in whatever disguise.
+func TestRecordingIsRedacted(t *testing.T) {
 	t.Parallel()
 	const braces = "pa{{ss"
 	forms := encodings.Of(secret)
@@ -256,7 +256,7 @@ CALLS
 	noFormBelow(t, filepath.Join(p.dir, "logs"), forms)
 }
 
-func TestARecordingHasWhatSucceeded(t *testing.T) {
+func TestRecordingHasSuccessfulCalls(t *testing.T) {
 	t.Parallel()
 	const head, body = "trail:\n", "\n    recording:\n      web:\n"
 	for name, tc := range map[string]struct {
@@ -287,7 +287,7 @@ func TestARecordingHasWhatSucceeded(t *testing.T) {
 	}
 }
 
-func TestEveryAttemptLeavesARecordingAndTheLastOneCounts(t *testing.T) {
+func TestRecordingOfLastAttemptCounts(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, webTrail("echo: {}", "failFirst: {}"))
 	r := p.run("run", "--json", "--retries", "2", "--record", "new.trail.yaml")
@@ -337,7 +337,7 @@ func recordedInto() string {
 	).Replace(delegated)
 }
 
-func TestRecordReplacesTheCallsOfOneDeviceAndNoOtherByte(t *testing.T) {
+func TestRecordReplacesOnlyCallsOfDevice(t *testing.T) {
 	t.Parallel()
 	crlf := strings.NewReplacer("\n", "\r\n")
 	for name, tc := range map[string]struct{ before, after string }{
@@ -360,7 +360,7 @@ func TestRecordReplacesTheCallsOfOneDeviceAndNoOtherByte(t *testing.T) {
 	}
 }
 
-func TestRecordMakesAFileAndItsFoldersAndAddsOtherDevices(t *testing.T) {
+func TestRecordCreatesFileAndAddsDevices(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, webTrail("delegate: { to: [ { tool: echo, args: { text: hi } } ] }"))
 	p.run("run", "--record", "new/and/deep/a.trail.yaml", "--classifier", "web,phone").want(t, 0)
@@ -371,7 +371,7 @@ func TestRecordMakesAFileAndItsFoldersAndAddsOtherDevices(t *testing.T) {
 	p.run("run", "new").want(t, 0)
 }
 
-func TestRecordKeepsTheModeOfAFileAndFollowsALink(t *testing.T) {
+func TestRecordKeepsFileModeAndFollowsLink(t *testing.T) {
 	t.Parallel()
 	p := teamProject(t, delegated)
 	link := p.path("linked.trail.yaml")
@@ -409,7 +409,7 @@ func below(t *testing.T, root, folder string) []string {
 	return out
 }
 
-func TestRecordRefusesBeforeAnyServerStarts(t *testing.T) {
+func TestRecordErrorsBeforeServersStart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		file, content string
@@ -451,7 +451,7 @@ func TestRecordRefusesBeforeAnyServerStarts(t *testing.T) {
 	}
 }
 
-func TestATrailThatDoesNotPassRecordsNothingAndSaysSo(t *testing.T) {
+func TestFailedTrailRecordsNothing(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		trail string
@@ -476,7 +476,7 @@ func TestATrailThatDoesNotPassRecordsNothingAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedRunLeavesTheFileAsItWas(t *testing.T) {
+func TestInterruptedRunDoesNotChangeFile(t *testing.T) {
 	t.Parallel()
 	trail := strings.Replace(delegated, "sometimes: { to: [ { tool: echo } ] }", "hang: {}", 1)
 	p := teamProject(t, trail)
@@ -624,9 +624,9 @@ func (g *generator) trail(t *testing.T) string {
 	return strings.ReplaceAll(string(data), "\x7f", `\x7f`) + "\n" // YAML forbids this one as it is
 }
 
-// TestARecordingOfARecordingIsTheSame: for trails nobody would write, a recording replays with the same calls, and what the replay
+// TestRecordingOfRecordingIsTheSame: for trails nobody would write, a recording replays with the same calls, and what the replay
 // records is the recording, byte for byte; so is what is written into the recording itself.
-func TestARecordingOfARecordingIsTheSame(t *testing.T) {
+func TestRecordingOfRecordingIsTheSame(t *testing.T) {
 	t.Parallel()
 	const first, trails, lists = 1, 30, 2 // in two runs, for two processors
 	for part := range lists {

@@ -21,9 +21,9 @@ import (
 	"github.com/trailblaze/trailblaze/cmd"
 )
 
-// TestEveryFlagAndCommandIsInTheReference compares docs/commands with the help that each command really prints: the
+// TestReferenceHasEveryFlagAndCommand compares docs/commands with the help that each command really prints: the
 // reference is made from a command tree of its own.
-func TestEveryFlagAndCommandIsInTheReference(t *testing.T) {
+func TestReferenceHasEveryFlagAndCommand(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)
 	pages, err := filepath.Glob("../docs/commands/*.md")
@@ -70,9 +70,9 @@ func matches(pattern *regexp.Regexp, text string) []string {
 	return slices.Compact(found)
 }
 
-// TestHelpNamesEveryVariableThatTheSourcesUse reads the sources, so that a variable which is read or set somewhere below
+// TestHelpNamesEveryVariable reads the sources, so that a variable which is read or set somewhere below
 // and which nobody documents is found.
-func TestHelpNamesEveryVariableThatTheSourcesUse(t *testing.T) {
+func TestHelpNamesEveryVariable(t *testing.T) {
 	t.Parallel()
 	used := sourceVariables(t)
 	for _, k := range cmd.NewSystem("").Devices {

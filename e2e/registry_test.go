@@ -38,7 +38,7 @@ func registryProject(t *testing.T, registry, platform string) *project {
 const warnedOfNobody = `trailblaze: warning: registry: server fake: trailblaze://registry: it names the tool "nobody", which the server does not list
 `
 
-func TestTheToolsOfAGroupAreListedEnabledOrNot(t *testing.T) {
+func TestToolboxListOfGroup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		platform string
@@ -96,7 +96,7 @@ memory (not enabled here)
 	}
 }
 
-func TestTheJSONOfAGroup(t *testing.T) {
+func TestJSONOfGroup(t *testing.T) {
 	t.Parallel()
 	r := registryProject(t, shopRegistry, "{}").run("toolbox", "list", "--group", "checkout", "--json")
 	r.want(t, 0)
@@ -115,7 +115,7 @@ func TestTheJSONOfAGroup(t *testing.T) {
 	same(t, "stdout", want, r.stdout)
 }
 
-func TestAnUnknownGroupIsMisuse(t *testing.T) {
+func TestUnknownGroupIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
 	p.run("toolbox", "list", "--group", "chekout").want(t, 3, `--group: unknown toolset "chekout"`, "did you mean \"checkout\"? `trailblaze toolbox list` lists the toolsets")
@@ -124,13 +124,13 @@ func TestAnUnknownGroupIsMisuse(t *testing.T) {
 	p.run("toolbox", "list", "--group", "chekout", "--json").want(t, 3, `"kind":"misuse"`, `"warnings":[`)
 }
 
-func TestAGroupWithoutAToolHereSaysSo(t *testing.T) {
+func TestGroupWithoutTools(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, `{"tools":{"tick":{"platforms":["desktop"],"groups":["windows"]}},"groups":{"empty":{}}}`, "{}")
 	p.run("toolbox", "list", "--group", "windows,empty", "--why").want(t, 0, "no tools of windows, empty in this scope", "tick", "supports the platforms DESKTOP", "0 tools, 1 left out")
 }
 
-func TestAGroupThatIsNotEnabledIsLeftOutAndCanBeCalled(t *testing.T) {
+func TestToolsOfDisabledGroupCanBeCalled(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
 	list := p.run("toolbox", "list", "--why")
@@ -138,7 +138,7 @@ func TestAGroupThatIsNotEnabledIsLeftOutAndCanBeCalled(t *testing.T) {
 	p.run("run").want(t, 0, "1 passed")
 }
 
-func TestAToolThatDelegatesByItsRegistryAndDoesItItselfIsRecordedItself(t *testing.T) {
+func TestDelegatingToolWithoutDelegatesIsRecorded(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, `{"tools":{"echo":{"isDelegating":true},"sleep":{"isDelegating":true,"isRecordable":false}}}`, "{}")
 	p.write("trails/a.trail.yaml", webTrail("echo: { text: hi }\n        - sleep: { ms: 1 }"))
@@ -154,7 +154,7 @@ func TestAToolThatDelegatesByItsRegistryAndDoesItItselfIsRecordedItself(t *testi
 	p.run("tool", "sleep", "ms=1", "--save", "sleep.trail.yaml", "--step", "p").want(t, 3, `tool "sleep" is not recordable`, "the call is not saved")
 }
 
-func TestARegistryChangesNoToolsetOfOurs(t *testing.T) {
+func TestRegistryCannotChangeToolsetsOfTrailblaze(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, `{"groups":{"memory":{"defaultEnabled":false,"description":"mine"},"device":{"defaultEnabled":false}}}`, "{}")
 	r := p.run("toolbox", "list")
@@ -164,13 +164,13 @@ func TestARegistryChangesNoToolsetOfOurs(t *testing.T) {
 	}
 }
 
-func TestWhatARegistryLeavesOutSaysSo(t *testing.T) {
+func TestRegistryThatExcludesTools(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
 	p.run("tool", "tick").want(t, 3, "supports the platforms IOS, not WEB", "change its entry in trailblaze://registry")
 }
 
-func TestABadRegistryNeverBreaksASession(t *testing.T) {
+func TestInvalidRegistryDoesNotBreakSession(t *testing.T) {
 	t.Parallel()
 	for name, registry := range map[string]string{
 		"no JSON": "{", "a list": "[]", "wrong types": `{"tools":{"echo":{"platforms":"web","groups":{}},"fail":7},"groups":[]}`,
@@ -211,7 +211,7 @@ func changing(t *testing.T) map[string]string {
 
 const changed = `{"added":["fresh"],"removed":["old"],"total":`
 
-func TestATrailTakesUpToolsThatChangedWithReloadTools(t *testing.T) {
+func TestReloadToolsRegistersChangedTools(t *testing.T) {
 	t.Parallel()
 	for name, config := range changing(t) {
 		t.Run(name, func(t *testing.T) {

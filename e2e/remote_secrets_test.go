@@ -55,7 +55,7 @@ func gossip(works bool) http.HandlerFunc {
 	}
 }
 
-func TestWhatVariablesPutIntoAURLIsNowhere(t *testing.T) {
+func TestVariablesInURLAreRedacted(t *testing.T) {
 	t.Parallel()
 	canaries := map[string]string{"KEY": "can4ry-key", "USER_TOKEN": "can4ry user", "PASS": "can4ry/pass", "SHORT": "q7Zx", "WORDS": "open can4ry sesame"}
 	for name, entry := range map[string]string{
@@ -113,7 +113,7 @@ func TestWhatVariablesPutIntoAURLIsNowhere(t *testing.T) {
 	}
 }
 
-func TestAVariableThatIsNotSetIsNamedWhereItStands(t *testing.T) {
+func TestUnsetVariableIsReportedAtItsPosition(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - url: https://tools.example.com/mcp?key=${TEAM_TOKEN}\n" +
@@ -128,7 +128,7 @@ func TestAVariableThatIsNotSetIsNamedWhereItStands(t *testing.T) {
 	p.run("check").want(t, 0, "warning: trailblaze.yaml:5:31: header Authorization is empty after expanding environment variables")
 }
 
-func TestARefusalInALaterCallIsAnError(t *testing.T) {
+func TestRejectionOfLaterCallIsError(t *testing.T) {
 	t.Parallel()
 	for status, kind := range map[int]string{500: "server", 401: "permission denied"} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {

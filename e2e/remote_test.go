@@ -81,7 +81,7 @@ func team(t *testing.T, url string, calls ...string) *project {
 	return p
 }
 
-func TestATrailRunsOnAServerBehindAURL(t *testing.T) {
+func TestTrailUsesServerWithURL(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)
 	p := team(t, there.url, "echo: { text: one }", "crawl: {}", "remember: {}", "echo: { text: \"{{code}}\" }")
@@ -101,7 +101,7 @@ func TestATrailRunsOnAServerBehindAURL(t *testing.T) {
 	}
 }
 
-func TestDoctorNamesAURLAndConnectsWithDeep(t *testing.T) {
+func TestDoctorNamesURLAndConnectsWithDeep(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)
 	p := team(t, there.url)
@@ -132,7 +132,7 @@ func checked(t *testing.T, r result) map[string]string {
 	return out
 }
 
-func TestFaultsOfAServerBehindAURL(t *testing.T) {
+func TestFaultsOfServerWithURL(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)
 	there.stop()
@@ -141,7 +141,7 @@ func TestFaultsOfAServerBehindAURL(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatIsLostInACallIsAnError(t *testing.T) {
+func TestConnectionLostDuringCallIsError(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)
 	p := team(t, there.url, "die: {}")
@@ -153,7 +153,7 @@ func TestAConnectionThatIsLostInACallIsAnError(t *testing.T) {
 	}
 }
 
-func TestAServerBehindAURLCallsBackFromThisMachineOnly(t *testing.T) {
+func TestOnlyLocalServersWithURLGetCallbackServer(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)
 	team(t, there.url, "relay: { tool: echo }").run("tool", "relay", "tool=echo").want(t, 0, "called back")
@@ -172,8 +172,8 @@ func TestAServerBehindAURLCallsBackFromThisMachineOnly(t *testing.T) {
 	}
 }
 
-// TestWhatGoesIntoAHeaderIsNowhere: the server answers with the headers that it got, and tools with the value in every form.
-func TestWhatGoesIntoAHeaderIsNowhere(t *testing.T) {
+// TestHeaderValuesAreRedacted: the server answers with the headers that it got, and tools with the value in every form.
+func TestHeaderValuesAreRedacted(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)
 	var calls []string
@@ -211,7 +211,7 @@ func TestWhatGoesIntoAHeaderIsNowhere(t *testing.T) {
 	}
 }
 
-func TestAServerThatCrashesInEveryThirdCallIsStartedAgainThreeTimes(t *testing.T) {
+func TestCrashingServerIsRestartedThreeTimes(t *testing.T) {
 	t.Parallel()
 	servers, err := filepath.Abs("../testdata/servers")
 	if err != nil {
@@ -249,7 +249,7 @@ func TestAServerThatCrashesInEveryThirdCallIsStartedAgainThreeTimes(t *testing.T
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestRunWarnsOfCredentialsThatAreNotEncrypted(t *testing.T) {
+func TestRunWarnsOfUnencryptedCredentials(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": fakeConfig("ok"), "trails/a.trail.yaml": webTrail("echo: {}"),

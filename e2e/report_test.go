@@ -29,7 +29,7 @@ func (p *project) page(t *testing.T, name string) string {
 	return string(page)
 }
 
-func TestRunWritesAPageOfWhatHappened(t *testing.T) {
+func TestRunWritesHTMLReport(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
 	p.run("run", "--html", "build/page").want(t, 1, "HTML: build/page/index.html")
@@ -48,7 +48,7 @@ func TestRunWritesAPageOfWhatHappened(t *testing.T) {
 	}
 }
 
-func TestAPageThatCannotBeWrittenIsKnownBeforeTheRun(t *testing.T) {
+func TestUnwritableHTMLReportIsReportedBeforeRun(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
 	p.write("file", "")
@@ -60,7 +60,7 @@ func TestAPageThatCannotBeWrittenIsKnownBeforeTheRun(t *testing.T) {
 	p.run("report", "--html", "file/page").want(t, 3, "--html")
 }
 
-func TestReportWritesAPageOfSessions(t *testing.T) {
+func TestReportWritesHTMLOfSessions(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
 	p.run("run").want(t, 1)
@@ -95,7 +95,7 @@ func TestReportWritesAPageOfSessions(t *testing.T) {
 	p.runIn(outside, "report", bad[0], "--html", "out").want(t, 0, "out")
 }
 
-func TestReportFollowsLatestWhereItIsAFile(t *testing.T) {
+func TestReportFollowsLatestFile(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
 	p.run("run", "trails/good.trail.yaml").want(t, 0)
@@ -111,7 +111,7 @@ func TestReportFollowsLatestWhereItIsAFile(t *testing.T) {
 	p.run("report", "--html", "out").want(t, 0, "out")
 }
 
-func TestReportSaysWhatIsNoSession(t *testing.T) {
+func TestReportRejectsFoldersWithoutSession(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
 	p.run("report", "--html", "out").want(t, 3, "there is no session in logs", "`trailblaze run` writes one")
@@ -139,7 +139,7 @@ func TestReportSaysWhatIsNoSession(t *testing.T) {
 	p.runIn(t.TempDir(), "report", "latest", "--html", "out").want(t, 3, "no project")
 }
 
-func TestSessionsStandInTheOrderInWhichTheirTrailsBegan(t *testing.T) {
+func TestSessionsAreSortedByStartOfTrails(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
 	p.write("kept/.keep", "")

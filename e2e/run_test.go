@@ -22,7 +22,7 @@ func outcomes(t *testing.T, r result) map[string]string {
 	return out
 }
 
-func TestOutcomesAndExitCodesWorstWins(t *testing.T) {
+func TestWorstOutcomeDeterminesExitCode(t *testing.T) {
 	t.Parallel()
 	const (
 		pass     = "trail:\n  - step: s\n    recording: { web: [ { echo: {} } ] }\n"
@@ -72,7 +72,7 @@ func TestOutcomesAndExitCodesWorstWins(t *testing.T) {
 	}
 }
 
-func TestNothingMatchedIs4AndMisuseIs3(t *testing.T) {
+func TestExitCodesOfNothingMatchedAndMisuse(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}"), "empty/x.txt": ""})
 	p.run("run", "empty").want(t, 4, "looked in empty\n")
@@ -86,7 +86,7 @@ func TestNothingMatchedIs4AndMisuseIs3(t *testing.T) {
 	p.runIn(t.TempDir(), "run").want(t, 3, "trailblaze.yaml", "trailblaze init")
 }
 
-func TestEveryProblemWithArgumentsIsReportedBeforeTheFirstCall(t *testing.T) {
+func TestArgumentProblemsAreReportedBeforeFirstCall(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -99,7 +99,7 @@ func TestEveryProblemWithArgumentsIsReportedBeforeTheFirstCall(t *testing.T) {
 	}
 }
 
-func TestFailFastStopsAndLastFailedRunsWhatFailedOrWasNotReached(t *testing.T) {
+func TestFailFastAndLastFailed(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject, "trails/1.trail.yaml": webTrail("echo: {}"),
@@ -121,7 +121,7 @@ func TestFailFastStopsAndLastFailedRunsWhatFailedOrWasNotReached(t *testing.T) {
 	p.run("run", "--last-failed", "--json").want(t, 0, `"type":"run.finished"`)
 }
 
-func TestLastFailedLeavesOutFilesThatAreGone(t *testing.T) {
+func TestLastFailedIgnoresDeletedFiles(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject, "trails/1.trail.yaml": webTrail("fail: {}"), "trails/2.trail.yaml": webTrail("fail: {}"),
@@ -142,7 +142,7 @@ func TestLastFailedLeavesOutFilesThatAreGone(t *testing.T) {
 	p.run("run", "--last-failed").want(t, 0, "nothing to do")
 }
 
-func TestFailFastEndsTheRowsOfATrailAndLastFailedTakesAllOfThem(t *testing.T) {
+func TestFailFastAndLastFailedWithRows(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -172,7 +172,7 @@ func TestFailFastEndsTheRowsOfATrailAndLastFailedTakesAllOfThem(t *testing.T) {
 	}
 }
 
-func TestRetriesTakeAFreshSessionAndReportFlaky(t *testing.T) {
+func TestRetriesUseNewSessionAndReportFlaky(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("count: {}")})
 	r := p.run("run", "--retries", "2", "--json")
@@ -193,7 +193,7 @@ func TestRetriesTakeAFreshSessionAndReportFlaky(t *testing.T) {
 	}
 }
 
-func TestDryRunDoesEverythingButTheCalls(t *testing.T) {
+func TestDryRunMakesNoCalls(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("fail: {}"), "trails/b.trail.yaml": webTrail("ecko: {}"),
@@ -211,7 +211,7 @@ func TestDryRunDoesEverythingButTheCalls(t *testing.T) {
 	}
 }
 
-func TestTagsSelectAnyOf(t *testing.T) {
+func TestTagsSelectTrailsWithAnyOfThem(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -250,7 +250,7 @@ func TestUnrecordedStepsFailOrAreSkipped(t *testing.T) {
 	}
 }
 
-func TestMemoryArgsAndSavedResultsReachTheCalls(t *testing.T) {
+func TestMemoryArgumentsAndSavedResultsInCalls(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject,
@@ -279,7 +279,7 @@ trail:
 	}
 }
 
-func TestArgsFileRunsOneCaseARow(t *testing.T) {
+func TestArgsFileRunsOneCasePerRow(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -292,7 +292,7 @@ func TestArgsFileRunsOneCaseARow(t *testing.T) {
 	p.run("run", "--arg", "whom=x").want(t, 3, "whom", "who")
 }
 
-func TestBothEnvelopesAndTheEnvironmentContract(t *testing.T) {
+func TestEnvelopesAndEnvironment(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":                    "target: app\nagent: host\n" + strings.TrimPrefix(okProject, "target: app\nplatform: web\n"),
@@ -339,13 +339,13 @@ func TestBothEnvelopesAndTheEnvironmentContract(t *testing.T) {
 	}
 }
 
-func TestAReservedArgumentIsRefused(t *testing.T) {
+func TestReservedArgumentIsRejected(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: { _trailblazeContext: {} }")})
 	p.run("run").want(t, 3, "_trailblazeContext", "reserved")
 }
 
-func TestUnwritableLogsAreOneWarningAndTheRunGoesOn(t *testing.T) {
+func TestUnwritableLogsAreOneWarning(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject + "logsDir: ./file/logs\n", "file": "in the way",
@@ -366,7 +366,7 @@ func TestUnwritableLogsAreOneWarningAndTheRunGoesOn(t *testing.T) {
 	}
 }
 
-func TestTheSessionLogIsTheSameLines(t *testing.T) {
+func TestSessionLogEqualsJSONOutput(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: { text: hi }")})
 	r := p.run("run", "--json")

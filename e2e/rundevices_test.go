@@ -27,7 +27,7 @@ func byDevice(t *testing.T, r result) []string {
 	return out
 }
 
-func TestATrailRunsOnEveryDeviceThatIsNamed(t *testing.T) {
+func TestTrailRunsOnEveryNamedDevice(t *testing.T) {
 	t.Parallel()
 	// The page counts its visits in a cookie and in storage: a second one in the same profile would be number 2.
 	p := newProject(t, map[string]string{
@@ -73,7 +73,7 @@ func TestATrailRunsOnEveryDeviceThatIsNamed(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestDevicesWithoutABackendAreDevicesToo(t *testing.T) {
+func TestDevicesWithoutBackend(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -126,7 +126,7 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 	p.run("run", "--all-devices").want(t, 3, "the project has no devices", "--device web:a,web:b")
 }
 
-func TestLastFailedRunsWhatFailedOnTheDevicesWhereItDid(t *testing.T) {
+func TestLastFailedUsesDevicesOfFailures(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject + "devices:\n  one: { platform: web }\n  two: { platform: ios }\n  three: { platform: android }\n",
@@ -148,7 +148,7 @@ func TestLastFailedRunsWhatFailedOnTheDevicesWhereItDid(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotRunIsInTheReports(t *testing.T) {
+func TestReportsContainTrailsNotRun(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject,
@@ -164,7 +164,7 @@ func TestWhatIsNotRunIsInTheReports(t *testing.T) {
 }
 
 // Ports, folders of profiles and sessions are chosen by the system or at random, so that nothing has to be agreed.
-func TestTwoRunsOnOneMachineDoNotClash(t *testing.T) {
+func TestParallelRunsOnOneMachine(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject, "page.html": "<p>Hello",
@@ -190,7 +190,7 @@ func TestTwoRunsOnOneMachineDoNotClash(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestSettingsOfDevicesAreJudgedWhereTheyStand(t *testing.T) {
+func TestWrongDeviceSettingsAreReportedAtTheirPosition(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     okProject + "device: { cdpUrl: nowhere }\ndevices: { wall: { viewport: 10 }, phone: { viewport: 390x844 } }\n",

@@ -179,7 +179,7 @@ func (b *withoutHeader) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func TestEveryServerSaysTheSameOnEveryRuntime(t *testing.T) {
+func TestServersRespondAlikeOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	all := dialogues(api(t))
 	everyScriptIsKnown(t, all)
@@ -414,7 +414,7 @@ func wayPath(t *testing.T, way string) string {
 	return bin(t, "node")
 }
 
-func TestASessionIsTheSameOnEveryRuntime(t *testing.T) {
+func TestSessionIsTheSameOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	works := webTrail(
 		"rememberValue: { name: gone, value: away }", "relay: { tool: echo, times: 3 }\n          saveAs: related", `remember: { value: "{{related.said.1}} ä" }`,

@@ -21,8 +21,8 @@ func everywhere(config string) string {
 	return "config: { " + config + " }\ntrail:\n  - step: s\n    recording: { android: [], ios: [], web: [] }\n"
 }
 
-// TestTheScopeIsWhatTheStrongestPlaceSays needs no server: a trail says in its first event what it is for.
-func TestTheScopeIsWhatTheStrongestPlaceSays(t *testing.T) {
+// TestPrecedenceOfScopeSettings needs no server: a trail says in its first event what it is for.
+func TestPrecedenceOfScopeSettings(t *testing.T) {
 	t.Parallel()
 	const (
 		all      = "target: app\nplatform: web\ndriver: playwright-electron\nagent: on-device\n"
@@ -91,7 +91,7 @@ func TestTheScopeIsWhatTheStrongestPlaceSays(t *testing.T) {
 	}
 }
 
-func TestToolboxListHasTheScopeOfTheEnvironmentAndTheFlags(t *testing.T) {
+func TestToolboxListUsesScopeOfEnvironmentAndFlags(t *testing.T) {
 	t.Parallel()
 	files := scopeTargets()
 	files["trailblaze.yaml"] = "target: app\nplatform: web\n"
@@ -102,7 +102,7 @@ func TestToolboxListHasTheScopeOfTheEnvironmentAndTheFlags(t *testing.T) {
 		want(t, 0, `"target":"app","driver":"revyl-android","platform":"ANDROID","agent":"on-device"`)
 }
 
-func TestTheAppIDThatATrailNamesReachesTheCalls(t *testing.T) {
+func TestCallsGetAppIDOfTrail(t *testing.T) {
 	t.Parallel()
 	files := scopeTargets()
 	files["trailblaze.yaml"] = "platform: android\n" + "mcpServers:\n" + fakeEntry("fake", "ok")

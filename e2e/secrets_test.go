@@ -17,7 +17,7 @@ import (
 // secret has what every encoding changes.
 const secret = `s3cr"et/+ä&x=1`
 
-func TestASecretIsNowhereInAnyOfItsForms(t *testing.T) {
+func TestSecretIsRedactedInEveryEncoding(t *testing.T) {
 	t.Parallel()
 	forms := encodings.Of(secret)
 	var leaks strings.Builder
@@ -79,8 +79,8 @@ func noFormBelow(t *testing.T, root string, forms map[string]string) {
 	}
 }
 
-// TestWhatAServerWritesIsRedactedInItsLogAndInErrors: the server writes its forms a few bytes at a time, then crashes.
-func TestWhatAServerWritesIsRedactedInItsLogAndInErrors(t *testing.T) {
+// TestServerOutputIsRedactedInLogAndErrors: the server writes its forms a few bytes at a time, then crashes.
+func TestServerOutputIsRedactedInLogAndErrors(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"--json", "-vv"} {
 		t.Run(format, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestWarnsOfSecretTooShortToRedact(t *testing.T) {
 	}
 }
 
-func TestErrorsThatAreNoEventsShowNoSecret(t *testing.T) {
+func TestErrorsOutsideEventsAreRedacted(t *testing.T) {
 	t.Parallel()
 	const secret = `hunter2"ä&x`
 	for name, tc := range map[string]struct {
@@ -171,7 +171,7 @@ func TestErrorsThatAreNoEventsShowNoSecret(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
+func TestCommandLineErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	const secret = `hunter2"&x`
 	for name, tc := range map[string]struct {
@@ -202,13 +202,13 @@ func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
 	}
 }
 
-func TestEverySecretThatCannotBeReadIsNamed(t *testing.T) {
+func TestUnreadableSecretsAreNamed(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject})
 	p.run("run", "--secret", "TB_MISSING", "--secret", "EMPTY=", "--secret", "FILE=@nowhere.txt").want(t, 3, "TB_MISSING", "EMPTY is empty", "nowhere.txt")
 }
 
-func TestNoFolderIsNamedAfterASecret(t *testing.T) {
+func TestFolderNamesAreRedacted(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/hunter2.trail.yaml": webTrail("fail: {}", "context: {}")})
 	r := p.run("run", "--json", "--secret", "TOKEN=hunter2", "--junit", "out.xml")
@@ -222,7 +222,7 @@ func TestNoFolderIsNamedAfterASecret(t *testing.T) {
 	noFormBelow(t, filepath.Join(p.dir, "out.xml"), encodings.Of("hunter2"))
 }
 
-func TestSecretsAreInNeitherEnvelope(t *testing.T) {
+func TestEnvelopesHaveNoSecrets(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject,
@@ -237,7 +237,7 @@ func TestSecretsAreInNeitherEnvelope(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsMissingOrEmptyIsMisuse(t *testing.T) {
+func TestMissingOrEmptySecretIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}")})
 	p.run("run", "--secret", "TB_NO_SUCH_VARIABLE").want(t, 3, "TB_NO_SUCH_VARIABLE")

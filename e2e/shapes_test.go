@@ -50,7 +50,7 @@ func each(t *testing.T, v any, f func(element any)) {
 	}
 }
 
-func TestTheJSONOfDoctorCheckVersionAndInit(t *testing.T) {
+func TestJSONOfDoctorCheckVersionAndInit(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     strings.Replace(okProject, "target:", "targett: x\ntarget:", 1),
@@ -72,7 +72,7 @@ func TestTheJSONOfDoctorCheckVersionAndInit(t *testing.T) {
 	hasKeys(t, "an error", failed["error"], "kind message hint details")
 }
 
-func TestTheJSONOfToolboxList(t *testing.T) {
+func TestJSONOfToolboxList(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":                      okProject,
@@ -104,7 +104,7 @@ func TestTheJSONOfToolboxList(t *testing.T) {
 	})
 }
 
-func TestTheJSONOfEveryEventOfARun(t *testing.T) {
+func TestJSONOfEveryRunEvent(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":     noisyProject,

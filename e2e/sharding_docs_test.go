@@ -11,8 +11,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// TestTheGuideToShardsIsYAMLAndNamesCommandsThatExist parses every block, and asks the program for each flag in it.
-func TestTheGuideToShardsIsYAMLAndNamesCommandsThatExist(t *testing.T) {
+// TestGuideToShardsHasValidYAMLAndCommands parses every block, and asks the program for each flag in it.
+func TestGuideToShardsHasValidYAMLAndCommands(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/ci-sharding.md")
 	if err != nil {

@@ -73,7 +73,7 @@ func (r result) processes(t *testing.T) []string {
 	return slices.Compact(found)
 }
 
-func TestOneProcessServesAllDevices(t *testing.T) {
+func TestSharedProcessServesAllDevices(t *testing.T) {
 	t.Parallel()
 	for name, entry := range sharedServers() {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestOneProcessServesAllDevices(t *testing.T) {
 }
 
 // In on-device mode there are no sockets to serve others from, so that each device has an engine of its own, as if nobody had asked.
-func TestInTheSandboxEachDeviceHasAServerOfItsOwn(t *testing.T) {
+func TestSandboxStartsOneServerPerDevice(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		entry, session string
@@ -128,7 +128,7 @@ func TestInTheSandboxEachDeviceHasAServerOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestOneDeviceHasAServerOfItsOwn(t *testing.T) {
+func TestSingleDeviceUsesStdio(t *testing.T) {
 	t.Parallel()
 	for _, more := range [][]string{nil, {"--device", "web:a"}} {
 		p := sharers(t, scripted, webTrail("meet: { of: 1 }", "gather: { n: 3 }", "environment: {}"))
@@ -137,7 +137,7 @@ func TestOneDeviceHasAServerOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestASharedProcessKnowsNothingOfOneSession(t *testing.T) {
+func TestEnvironmentOfSharedProcess(t *testing.T) {
 	t.Parallel()
 	p := sharers(t, scripted+", callbackTimeout: 5s", webTrail("environment: {}"))
 	p.env = append(p.env, "TRAILBLAZE_DEVICE_PLATFORM=stale", "TRAILBLAZE_PORT=1")
@@ -151,7 +151,7 @@ func TestASharedProcessKnowsNothingOfOneSession(t *testing.T) {
 	}
 }
 
-func TestAnAskerWithoutAnIdIsToldWhyThatIsNotEnough(t *testing.T) {
+func TestCallbackWithoutIDIsRejectedWhenSeveralCallsArePending(t *testing.T) {
 	t.Parallel()
 	p := sharers(t, scripted, webTrail("anonymous: { of: 2 }"))
 	r := p.run("run", "--json", "--device", "web:a,web:b")
@@ -167,7 +167,7 @@ func TestAnAskerWithoutAnIdIsToldWhyThatIsNotEnough(t *testing.T) {
 	}
 }
 
-func TestACrashBreaksTheSessionsThatShareAndTheNextOnesGetAFreshProcess(t *testing.T) {
+func TestCrashOfSharedProcessBreaksItsSessionsOnly(t *testing.T) {
 	t.Parallel()
 	for name, entry := range sharedServers() {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestACrashBreaksTheSessionsThatShareAndTheNextOnesGetAFreshProcess(t *testi
 	}
 }
 
-func TestTheSummaryNamesTheLogOfASharedServerThatCrashed(t *testing.T) {
+func TestSummaryNamesLogOfCrashedSharedServer(t *testing.T) {
 	t.Parallel()
 	p := sharers(t, scripted, webTrail("meet: { of: 5 }", "crash: { at: crash, of: 5 }"))
 	r := p.run("run", "--device", "web:a,web:b,web:c,web:d,web:e")
@@ -200,7 +200,7 @@ func TestTheSummaryNamesTheLogOfASharedServerThatCrashed(t *testing.T) {
 	}
 }
 
-func TestAServerThatDoesNotUnderstandTheFlagsIsToldApart(t *testing.T) {
+func TestSharedServerWithoutSupportForFlags(t *testing.T) {
 	t.Parallel()
 	const alternative = "remove multiDevice: http from its entry, and it is started once for each device"
 	for name, tc := range map[string]struct {
@@ -228,7 +228,7 @@ func TestAServerThatDoesNotUnderstandTheFlagsIsToldApart(t *testing.T) {
 	}
 }
 
-func TestASharedProcessEndsWithTheRunHoweverThatEnds(t *testing.T) {
+func TestSharedProcessEndsWithRun(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		signal syscall.Signal
@@ -248,7 +248,7 @@ func TestASharedProcessEndsWithTheRunHoweverThatEnds(t *testing.T) {
 	}
 }
 
-func TestRunsAtOnceDoNotGetIntoEachOthersServers(t *testing.T) {
+func TestParallelRunsHaveSeparateSharedServers(t *testing.T) {
 	t.Parallel()
 	p := sharers(t, scripted+", runtime: bun", webTrail("meet: { of: 2 }", "gather: { n: 5 }", "meet: { at: end, of: 2 }"))
 	var all sync.WaitGroup
@@ -292,7 +292,7 @@ createServer(async (request, response) => {
 process.stdin.resume().once("end", () => process.exit(0));
 `
 
-func TestAProcessThatIsStuckIsReplacedWithinTheSessionThatFindsOut(t *testing.T) {
+func TestUnresponsiveSharedProcessIsReplacedInSession(t *testing.T) {
 	t.Parallel()
 	p := sharers(t, "command: node, args: [stuck.mjs], callTimeout: 3s, startupTimeout: 5s",
 		webTrail("block: {}"), webTrail("pid: {}"), webTrail("pid: {}"))

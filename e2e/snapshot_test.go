@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestSnapshotListsAPageInShort(t *testing.T) {
+func TestSnapshotOfPage(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"site/index.html": "<title>Shop</title><h1>Mugs</h1><nav><a href=/>Home</a></nav>" + strings.Repeat("<button>Pay</button>", 50),
@@ -37,7 +37,7 @@ func TestSnapshotListsAPageInShort(t *testing.T) {
 	}
 }
 
-func TestSnapshotSaysWhyItShowsNothing(t *testing.T) {
+func TestSnapshotErrors(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"empty": ""})
 	for _, tc := range []struct {

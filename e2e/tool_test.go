@@ -19,7 +19,7 @@ func toolProject(t *testing.T) *project {
 	return newProject(t, map[string]string{"trailblaze.yaml": teamConfig(t)})
 }
 
-func TestToolReadsArgumentsAsTheSchemaSays(t *testing.T) {
+func TestToolParsesArgumentsBySchema(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		args []string
@@ -58,7 +58,7 @@ func canonical(t *testing.T, text string) map[string]any {
 	return result{stdout: text}.object(t)
 }
 
-func TestToolRefusesWhatCannotBeCalled(t *testing.T) {
+func TestToolRejectsInvalidCalls(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		args []string
@@ -98,7 +98,7 @@ func TestToolRefusesWhatCannotBeCalled(t *testing.T) {
 	}
 }
 
-func TestToolSaysHowTheCallEnded(t *testing.T) {
+func TestToolReportsResult(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		args           []string
@@ -172,7 +172,7 @@ func TestToolSaysHowTheCallEnded(t *testing.T) {
 	}
 }
 
-func TestToolWhoseServerBreaksIsAnError(t *testing.T) {
+func TestToolWithBrokenServerIsError(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		args []string
@@ -197,7 +197,7 @@ func TestToolWhoseServerBreaksIsAnError(t *testing.T) {
 	}
 }
 
-func TestToolShowsNoControlSequencesAndNoSecrets(t *testing.T) {
+func TestToolOutputHasNoControlSequencesAndSecrets(t *testing.T) {
 	t.Parallel()
 	p := toolProject(t)
 	const hostile = "a\x1b[2Jb\x1b]0;title\x07c\rd\u009be\tf"
@@ -230,7 +230,7 @@ func TestToolShowsNoControlSequencesAndNoSecrets(t *testing.T) {
 	noForm(t, "stderr", r.stderr, encodings.Of(secret))
 }
 
-func TestToolResolvesTheScopeLikeARun(t *testing.T) {
+func TestToolResolvesScopeLikeRun(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml":                      "mcpServers: []\n",
@@ -256,7 +256,7 @@ func TestToolResolvesTheScopeLikeARun(t *testing.T) {
 	}
 }
 
-func TestBuiltInToolsNeedNoServer(t *testing.T) {
+func TestBuiltInToolsWithoutServer(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": "target: app\nplatform: web\n", "trails/a.trail.yaml": webTrail(`rememberValue: { name: n, value: 3 }`, `assertMath: { expression: "{{n}} + 1", expected: 4 }`)})
 	p.run("tool", "dumpMemory", "--memory", "who=Ann", "--memory", "n=3", "--secret", "TOKEN=hush-hush").want(t, 0, `{"n":"3","who":"Ann"}`)
@@ -292,7 +292,7 @@ trail:
               - "1"
 `
 
-func TestToolSavesStepsOfATrailThatRuns(t *testing.T) {
+func TestToolSavesTrailThatRuns(t *testing.T) {
 	t.Parallel()
 	p := toolProject(t)
 	p.env = append(p.env, "TOKEN="+secret)
@@ -308,7 +308,7 @@ func TestToolSavesStepsOfATrailThatRuns(t *testing.T) {
 	p.run("run", "new", "--secret", "TOKEN", "--classifier", "web,phone").want(t, 0, "1 passed")
 }
 
-func TestToolSavesIntoATrailOfAnyShapeAndLeavesTheRest(t *testing.T) {
+func TestToolSavesIntoTrailOfAnyFormat(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ before, after string }{
 		"with comments and line ends of its own": {
@@ -343,8 +343,8 @@ func TestToolSavesIntoATrailOfAnyShapeAndLeavesTheRest(t *testing.T) {
 	}
 }
 
-// TestToolSavesNothingThatDidNotSucceedOrCannotBeSaved: and does not even call what could not be saved.
-func TestToolSavesNothingThatDidNotSucceedOrCannotBeSaved(t *testing.T) {
+// TestToolSavesOnlySuccessfulCalls: and does not even call what could not be saved.
+func TestToolSavesOnlySuccessfulCalls(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		args   []string
@@ -388,7 +388,7 @@ func TestToolSavesNothingThatDidNotSucceedOrCannotBeSaved(t *testing.T) {
 	}
 }
 
-func TestToolBringsItsMemoryIntoATrailThatIsThere(t *testing.T) {
+func TestToolSavesMemoryIntoTrail(t *testing.T) {
 	t.Parallel()
 	p := toolProject(t)
 	p.write("a.trail.yaml", "config:\n  memory: { greeting: hi } # mine\ntrail:\n  - step: one\n    recording:\n      web:\n        - echo: { text: \"{{greeting}}\" }\n")
@@ -399,7 +399,7 @@ func TestToolBringsItsMemoryIntoATrailThatIsThere(t *testing.T) {
 	p.run("run", "a.trail.yaml").want(t, 0, "1 passed")
 }
 
-func TestToolThatFailedShowsWhatItsServerWrote(t *testing.T) {
+func TestFailedToolShowsStderrOfServer(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("noisy")})
 	r := p.run("tool", "fail", "text=no", "--json")
@@ -415,7 +415,7 @@ func TestToolThatFailedShowsWhatItsServerWrote(t *testing.T) {
 	same(t, "files", before, below(t, p.dir, "."))
 }
 
-func TestToolLeavesWhatADeviceKeeps(t *testing.T) {
+func TestToolKeepsEvidenceOfDevice(t *testing.T) {
 	t.Parallel()
 	var phones phones
 	r, p := withPhones(t, &phones, phoneTrail("tap: {}"), "tool", "captureScreen")
@@ -425,7 +425,7 @@ func TestToolLeavesWhatADeviceKeeps(t *testing.T) {
 	}
 }
 
-func TestToolShowsTheCallsWithinItsCallWhenVerbose(t *testing.T) {
+func TestVerboseToolShowsNestedCalls(t *testing.T) {
 	t.Parallel()
 	r := toolProject(t).run("tool", "-v", "delegate", `to=[{"tool":"ask","args":{"tool":"echo"}}]`)
 	r.want(t, 0)
@@ -439,7 +439,7 @@ func TestToolShowsTheCallsWithinItsCallWhenVerbose(t *testing.T) {
 	same(t, "calls", []string{"    delegate", "      ask", "        echo"}, calls)
 }
 
-func TestToolGivesNoAdviceAboutTrails(t *testing.T) {
+func TestToolHintsDoNotMentionTrails(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": strings.Replace(teamConfig(t), " }", ", callTimeout: 300ms }", 1)})
 	for _, args := range [][]string{{"crash"}, {"hang"}, {"ask", "tool=hang"}, {"ask", "tool=crash"}} {
@@ -451,13 +451,13 @@ func TestToolGivesNoAdviceAboutTrails(t *testing.T) {
 	p.run("tool", "echo", "text={{who}}").want(t, 3, "pass --memory who=… or --secret who")
 }
 
-func TestToolSaysWhatItCouldNotSave(t *testing.T) {
+func TestToolReportsCallsNotSaved(t *testing.T) {
 	t.Parallel()
 	r := toolProject(t).run("tool", "askAndDelegate", `question={"tool":"echo"}`, `to=[{"tool":"echo"}]`, "--save", "a.trail.yaml", "--step", "A step")
 	r.want(t, 0, `trailblaze: warning: not saved: tool "askAndDelegate" called other tools before it delegated`)
 }
 
-func TestAnInterruptedToolLeavesNothing(t *testing.T) {
+func TestInterruptedToolLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		signal syscall.Signal
@@ -483,7 +483,7 @@ func TestAnInterruptedToolLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestANumberThatIsASecretStaysOutOfStructuredResults(t *testing.T) {
+func TestNumericSecretInStructuredResultIsRedacted(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject})
 	p.run("tool", "structured", "--secret", "PIN=123456", "--json").want(t, 0, `"pin":"{{PIN}}"`)

@@ -12,8 +12,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// TestAListingTellsOfASilentServerWhileItWaits: the server goes on starting only when the notice is out.
-func TestAListingTellsOfASilentServerWhileItWaits(t *testing.T) {
+// TestListingWarnsOfSilentServer: the server goes on starting only when the notice is out.
+func TestListingWarnsOfSilentServer(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`"start:wait"`) + "    startupTimeout: 20s\n"})
 	told := &hook{text: "has sent nothing for 5s", do: func() { p.write("go", "") }}
@@ -24,7 +24,7 @@ func TestAListingTellsOfASilentServerWhileItWaits(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestWhatWasWarnedOfBeforeAListingFailedIsInTheJSONError(t *testing.T) {
+func TestJSONErrorOfListingHasWarnings(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]string{
 		"one server fails":  fakeConfig(`"noisy,list:exit3"`),

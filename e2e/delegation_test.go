@@ -18,7 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
-// teamConfig is a project file with the server whose tools delegate and ask.
+// teamConfig is a project file with a server whose tools delegate and call back.
 func teamConfig(t *testing.T) string {
 	t.Helper()
 	script, err := filepath.Abs("../testdata/servers/delegate.mjs")
@@ -118,7 +118,7 @@ func TestCollisionWithBuiltInTool(t *testing.T) {
 	}
 }
 
-// TestDelegatesInEveryPlaceOfResult: with the flag in the listing and without, in structured content, text and both.
+// TestDelegatesInEveryPlaceOfResult has delegates in structured content, in text and in both, with and without the flag in the listing.
 func TestDelegatesInEveryPlaceOfResult(t *testing.T) {
 	t.Parallel()
 	var calls, want []string
@@ -199,7 +199,7 @@ func TestSixteenLevelsOfDelegation(t *testing.T) {
 	}
 }
 
-// TestDelegatesAreCheckedBeforeFirstRuns: each list begins with a call that could be made.
+// TestDelegatesAreCheckedBeforeFirstRuns has lists that begin with a valid call.
 func TestDelegatesAreCheckedBeforeFirstRuns(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -226,7 +226,7 @@ func TestDelegatesAreCheckedBeforeFirstRuns(t *testing.T) {
 	}
 }
 
-// TestFailedDelegateFailsCall: and whatever stands after it is not called, at whatever level it failed.
+// TestFailedDelegateFailsCall also checks that later delegates are not called, at every level.
 func TestFailedDelegateFailsCall(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

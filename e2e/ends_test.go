@@ -204,7 +204,7 @@ func TestSignalBetweenTrailsEndsRun(t *testing.T) {
 	out := &hook{text: `"type":"trail.finished"`, do: func() {
 		once.Do(func() {
 			signals <- os.Interrupt
-			await(func() bool { return len(signals) == 0 }) // somebody took it
+			await(func() bool { return len(signals) == 0 }) // it was received
 		})
 	}}
 	var errs bytes.Buffer

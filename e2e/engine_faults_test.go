@@ -14,7 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// mishap is what goes wrong with a server in TypeScript, and what a run says about it, whatever the server runs on.
+// mishap is a fault of a server in TypeScript, and the report of it, which is the same on every runtime.
 type mishap struct {
 	load, call string // what the server does while it is loaded, and in the call of its tool
 	entry      string // more of the server's entry
@@ -72,7 +72,7 @@ func TestScriptFaultsAreReportedAlikeOnEveryRuntime(t *testing.T) {
 	}
 }
 
-// report has a server go wrong in a trail, and returns what was said of the trail. The next trail of the run has to pass.
+// report replays a trail with a faulty server, and returns the result of the trail. The next trail of the run must pass.
 func (f mishap) report(t *testing.T, way string) map[string]any {
 	t.Helper()
 	call, load := f.call, f.load
@@ -110,7 +110,7 @@ func (f mishap) report(t *testing.T, way string) map[string]any {
 	return p.alike(finished[0])
 }
 
-// alike is what is said of a trail without what is another in every run.
+// alike returns the result of a trail without the parts that differ between runs.
 func (p *project) alike(finished map[string]any) map[string]any {
 	p.t.Helper()
 	out := map[string]any{}
@@ -131,7 +131,8 @@ func (p *project) alike(finished map[string]any) map[string]any {
 	return out
 }
 
-// What cannot be loaded is known before the engine starts, and to a process only after it did. Both name it, and say what to do.
+// A module that cannot be loaded is detected before the engine starts, and in a process after its start. Both errors name it and
+// have a hint.
 func TestScriptThatCannotBeLoadedIsErrorOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -177,7 +178,7 @@ func TestScriptThatCannotBeLoadedIsErrorOnEveryRuntime(t *testing.T) {
 	}
 }
 
-// A server that takes more and more memory ends as node ends, at its limit, and takes nobody along.
+// A server that allocates more and more memory ends at its limit, like node, and does not affect other servers.
 func TestScriptThatExceedsMemoryLimit(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"node+tsx", "embedded"} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// whichRuntime is a tool server in plain JavaScript with one tool that says what runs it.
+// whichRuntime is a tool server in plain JavaScript with one tool that returns its runtime.
 const whichRuntime = `
 import { createInterface } from "node:readline";
 const answers = {

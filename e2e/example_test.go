@@ -29,7 +29,7 @@ func exampleProject(t *testing.T, programs ...string) *project {
 			t.Fatalf("%v: run make deps", err)
 		}
 	}
-	// A version manager's python3 is a script that needs more on the PATH, so ask it where Python is.
+	// A version manager's python3 is a script that needs more on the PATH, so it prints the path of Python.
 	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable, end='')").Output()
 	dir := bin(t, programs...)
 	if err == nil {
@@ -84,7 +84,7 @@ func TestRuntimeOfExample(t *testing.T) {
 	exampleProject(t).runsOn(t, "embedded")
 }
 
-// runsOn fails the test unless doctor says that a script of the example runs on a runtime.
+// runsOn fails the test unless doctor reports that a script of the example runs on a runtime.
 func (p *project) runsOn(t *testing.T, runtime string, flags ...string) {
 	t.Helper()
 	r := p.run(append([]string{"doctor", "--json"}, flags...)...)
@@ -207,7 +207,7 @@ func TestRecordingOfExampleIsUpToDate(t *testing.T) {
 	}
 }
 
-// Whatever a guide shows of a program stands in a file of the example that the guide names, line by line, but for indentation.
+// The code in a guide is in a file of the example that the guide names, line by line, except for indentation.
 func TestGuidesQuoteExample(t *testing.T) {
 	t.Parallel()
 	program := regexp.MustCompile("(?ms)^ *```(?:ts|js|go|python)\n(.*?)^ *```$")

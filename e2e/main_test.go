@@ -23,7 +23,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// fake is the path of the server in testdata/fakeserver, which misbehaves on demand. TestMain builds it without the race
+// fake is the path of the server in testdata/fakeserver, whose faults are configurable. TestMain builds it without the race
 // detector, so that it starts at once.
 var fake string
 
@@ -90,7 +90,7 @@ func (p *project) write(name, text string) {
 	}
 }
 
-// serverLog is what the logs of all sessions have of a server.
+// serverLog returns the logs of a server in all sessions.
 func (p *project) serverLog(name string) string {
 	p.t.Helper()
 	logs, err := filepath.Glob(filepath.Join(p.dir, "logs", "*_*", "subprocess_stderr_"+name+".log"))
@@ -106,13 +106,13 @@ func (p *project) serverLog(name string) string {
 	return all.String()
 }
 
-// result is how a command ended.
+// result is the exit code and the output of a command.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// run runs a command line in process.
+// run runs a command line in this process.
 func (p *project) run(args ...string) result {
 	p.t.Helper()
 	return p.runIn(p.dir, args...)
@@ -132,7 +132,7 @@ func (p *project) system(dir string, out, errs io.Writer, args ...string) cmd.Sy
 	}
 }
 
-// command is the same command line as a real process.
+// command returns a command line as a separate process.
 func (p *project) command(args ...string) *exec.Cmd {
 	p.t.Helper()
 	self, err := os.Executable()
@@ -146,7 +146,7 @@ func (p *project) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// want fails the test unless the command ended with the code and every text is in its output, as it is or as JSON text.
+// want fails the test unless the command ended with the exit code, and its output contains every text, also as JSON text.
 func (r result) want(t *testing.T, code int, texts ...string) {
 	t.Helper()
 	if r.code != code {
@@ -178,7 +178,7 @@ func (r result) events(t *testing.T) []map[string]any {
 	return out
 }
 
-// await waits for something that is sure to happen.
+// await waits until a condition holds.
 func await(happened func() bool) {
 	for deadline := time.Now().Add(time.Minute); !happened() && time.Now().Before(deadline); {
 		<-time.After(5 * time.Millisecond)
@@ -220,7 +220,7 @@ func (r result) contextEnv(t *testing.T) map[string]string {
 		}
 		return env
 	}
-	t.Fatal("nobody called the tool context")
+	t.Fatal("the tool context was not called")
 	return nil
 }
 

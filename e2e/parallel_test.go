@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOutputOfParallelTrailsIsNotMixed runs real servers that write wherever they can, and knows of every line whose it is.
+// TestOutputOfParallelTrailsIsNotMixed runs real servers that write to every output, and checks to which trail each line belongs.
 func TestOutputOfParallelTrailsIsNotMixed(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"trailblaze.yaml": noisyProject}
@@ -40,7 +40,7 @@ func TestOutputOfParallelTrailsIsNotMixed(t *testing.T) {
 		case strings.HasPrefix(line, "✗ ") && named == block:
 			finished++
 		default:
-			t.Fatalf("nobody knows whose line this is: %q\n%s", line, r.stdout)
+			t.Fatalf("this line belongs to no trail: %q\n%s", line, r.stdout)
 		}
 	}
 	if blocks != 8 || finished != 8 {

@@ -196,7 +196,7 @@ func TestRecordingReplaysTheSameCalls(t *testing.T) {
 	p.run("check", recording).want(t, 0)
 }
 
-// TestRecordingIsRedacted: whoever wrote it, and in whatever disguise.
+// TestRecordingIsRedacted has secrets from every source and in every encoding.
 func TestRecordingIsRedacted(t *testing.T) {
 	t.Parallel()
 	const braces = "pa{{ss"
@@ -624,7 +624,7 @@ func (g *generator) trail(t *testing.T) string {
 	return strings.ReplaceAll(string(data), "\x7f", `\x7f`) + "\n" // YAML forbids this one as it is
 }
 
-// TestRecordingOfRecordingIsTheSame: for trails nobody would write, a recording replays with the same calls, and what the replay
+// TestRecordingOfRecordingIsTheSame generates trails. A recording of one replays with the same calls, and what the replay
 // records is the recording, byte for byte; so is what is written into the recording itself.
 func TestRecordingOfRecordingIsTheSame(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ import (
 )
 
 // TestReferenceHasEveryFlagAndCommand compares docs/commands with the help that each command really prints: the
-// reference is made from a command tree of its own.
+// reference is generated from a separate command tree.
 func TestReferenceHasEveryFlagAndCommand(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)
@@ -71,7 +71,7 @@ func matches(pattern *regexp.Regexp, text string) []string {
 }
 
 // TestHelpNamesEveryVariable reads the sources, so that a variable which is read or set somewhere below
-// and which nobody documents is found.
+// and is not documented is found.
 func TestHelpNamesEveryVariable(t *testing.T) {
 	t.Parallel()
 	used := sourceVariables(t)

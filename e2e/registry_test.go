@@ -231,7 +231,7 @@ func TestReloadToolsRegistersChangedTools(t *testing.T) {
 				return p.run(append([]string{"run", "trails/" + trail + ".trail.yaml"}, args...)...)
 			}
 
-			// The server no longer knows the tool, the session still does.
+			// The server no longer has the tool, and the session still has it.
 			r := replay("a", "--json")
 			r.want(t, 1)
 			if done := ofType(r.events(t), "call.finished"); len(done) != 3 || done[2]["ok"] != false || strings.Contains(fmt.Sprint(done[2]["error"]), "unknown tool") {

@@ -17,7 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
-// gossip is a server that tells in every place what it was sent. As long as it works, that is; otherwise its refusals do.
+// gossip is a server that returns what it receives in every part of its responses, rejections included.
 func gossip(works bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()

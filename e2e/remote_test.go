@@ -24,13 +24,13 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
-// elsewhere is a server that somebody else runs.
+// elsewhere is a server that trailblaze does not start.
 type elsewhere struct {
 	url, port string
 	stop      func()
 }
 
-// runElsewhere starts http1.ts, which listens when this returns and is gone when the test ends.
+// runElsewhere starts http1.ts, and returns when it listens. It is stopped at the end of the test.
 func runElsewhere(t *testing.T) elsewhere {
 	t.Helper()
 	bun, err := filepath.Abs(bunPath)
@@ -172,7 +172,8 @@ func TestOnlyLocalServersWithURLGetCallbackServer(t *testing.T) {
 	}
 }
 
-// TestHeaderValuesAreRedacted: the server answers with the headers that it got, and tools with the value in every form.
+// TestHeaderValuesAreRedacted has a server that responds with the headers that it received, and tools that return the value in
+// every encoding.
 func TestHeaderValuesAreRedacted(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)
@@ -199,7 +200,7 @@ func TestHeaderValuesAreRedacted(t *testing.T) {
 				r := p.run(args...)
 				noForm(t, args[0]+" stdout", r.stdout, encodings.Of(token))
 				noForm(t, args[0]+" stderr", r.stderr, encodings.Of(token))
-				shows := args[0] == "tool" || args[0] == "run" && name != "lost" // of a run before, the server is gone
+				shows := args[0] == "tool" || args[0] == "run" && name != "lost" // of an earlier run, whose server has stopped
 				if shows && !strings.Contains(r.stdout+r.stderr, "{{TEAM_TOKEN}}") {
 					t.Errorf("%q: the placeholder is missing:\n%s%s", args, r.stdout, r.stderr)
 				}

@@ -32,10 +32,10 @@ const (
 	shopTools = shop + "/tools"
 )
 
-// ways are how a script may run; the others are held against the first one.
+// ways are the ways to run a script. The others are compared with the first one.
 func ways() []string { return []string{"bun", "node", "node+bundle", "embedded"} }
 
-// notStdio says why a script is no server on stdin and stdout, so that nothing is said about it here.
+// notStdio has the scripts that are not servers on stdin and stdout, with the reason.
 func notStdio() map[string]string {
 	return map[string]string{
 		servers + "/hostile.js":       "a web page runs it",
@@ -46,20 +46,20 @@ func notStdio() map[string]string {
 	}
 }
 
-// say is one message of a dialogue. The answers to all requests before are there when it is sent.
+// say is one message of a dialogue. It is sent after the responses to all earlier requests.
 type say struct {
 	method, params string
-	notify         bool // it is no request
-	unanswered     bool // nobody answers, or nobody waits for it
+	notify         bool // a notification
+	unanswered     bool // there is no response, or it is not awaited
 }
 
-// call is a call as one of a session.
+// call is a call of a session.
 func call(tool, arguments string) say {
 	const session = `{"sessionId":"same","invocationId":"1","memory":{"a":"1"},"device":{"platform":"web","widthPixels":1,"heightPixels":2,"driverType":"x"}}`
 	return say{method: "tools/call", params: fmt.Sprintf(`{"name":%q,"arguments":%s,"_meta":{"progressToken":"p","trailblaze":%s}}`, tool, arguments, session)}
 }
 
-// outside is a call as any other client makes it.
+// outside is a call of another client.
 func outside(tool, arguments string) say {
 	return say{method: "tools/call", params: fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments)}
 }
@@ -71,7 +71,7 @@ func cancelled(tool string) []say {
 	return []say{hang, {method: "notifications/cancelled", params: `{"requestId":{{last}},"reason":"enough"}`, notify: true}}
 }
 
-// everyAnswer is what the servers same1 to same3 are asked.
+// everyAnswer are the messages to the servers same1 to same3.
 func everyAnswer() []say {
 	all := []say{
 		call("echo", `{"text":"grüße 😀 \u2028 \u0000"}`), call("echo", `{"text":5}`), call("echo", `{}`), call("nobody", `{}`),
@@ -86,7 +86,7 @@ func everyAnswer() []say {
 	return append(all, cancelled("hang")...)
 }
 
-// dialogues are what each server is asked beside its tools, once after the other.
+// dialogues are the messages to each server besides tools/list, one after another.
 func dialogues(api string) map[string][]say {
 	const context = `"_trailblazeContext":{"memory":{"a":1},"device":{"platform":"IOS"}}`
 	sdk := []say{call("echo", `{"text":"hi",`+context+`}`), call("echo", `{}`), call("fail", `{}`), call("crawl", `{}`), call("nobody", `{}`)}
@@ -144,7 +144,7 @@ func dialogues(api string) map[string][]say {
 	}
 }
 
-// api answers everybody the same.
+// api is an HTTP server that sends the same response to all clients.
 func api(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -163,7 +163,7 @@ func api(t *testing.T) string {
 	return s.URL
 }
 
-// withoutHeader lets through what follows the first empty line.
+// withoutHeader writes what follows the first empty line.
 type withoutHeader struct {
 	w    http.ResponseWriter
 	body bool
@@ -204,7 +204,7 @@ func TestServersRespondAlikeOnEveryRuntime(t *testing.T) {
 	}
 }
 
-// lines takes what was said apart, the text of answers too.
+// lines splits a transcript, and the texts in responses, into lines.
 func lines(said string) []string { return strings.Split(strings.ReplaceAll(said, `\n`, "\n"), "\n") }
 
 // everyScriptIsKnown fails the test when a script has neither a dialogue nor a reason why not.
@@ -228,7 +228,7 @@ func everyScriptIsKnown(t *testing.T, dialogues map[string][]say) {
 	}
 }
 
-// transcript is all that a server says in a dialogue, one line for each message. Ports are made the same.
+// transcript returns all messages of a server in a dialogue, one line for each. Ports are replaced.
 func transcript(t *testing.T, way, script, cache string, dialogue []say) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -272,10 +272,10 @@ func transcript(t *testing.T, way, script, cache string, dialogue []say) string 
 	if seen, err := os.ReadFile(filepath.Join(spec.Dir, "cancelled")); err == nil {
 		c.line("the cancelled call saw", string(seen))
 	}
-	return regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(c.heard.String(), "127.0.0.1:port")
+	return regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(c.received.String(), "127.0.0.1:port")
 }
 
-// startWith completes a spec with how to start a script, and returns the finder that knows the runtime.
+// startWith completes a spec with how to start a script, and returns the finder of its runtime.
 func startWith(t *testing.T, way, script, cache string, spec *spawn.Spec) *jsruntime.Finder {
 	t.Helper()
 	path, err := filepath.Abs(script)
@@ -296,20 +296,20 @@ func startWith(t *testing.T, way, script, cache string, spec *spawn.Spec) *jsrun
 	return jsruntime.NewFinder(jsruntime.Options{PATH: folders, CacheDir: cache})
 }
 
-// conversation writes down what a server says.
+// conversation records the messages of a server.
 type conversation struct {
-	t     *testing.T
-	way   string
-	dir   string
-	p     *stdio.Link
-	conn  mcp.Connection
-	last  int
-	heard strings.Builder
+	t        *testing.T
+	way      string
+	dir      string
+	p        *stdio.Link
+	conn     mcp.Connection
+	last     int
+	received strings.Builder
 }
 
-func (c *conversation) line(of string, what string) { fmt.Fprintf(&c.heard, "%s: %s\n", of, what) }
+func (c *conversation) line(of string, what string) { fmt.Fprintf(&c.received, "%s: %s\n", of, what) }
 
-// say sends one message, and hears what the server says until it has answered.
+// say sends one message, and records what the server sends until its response.
 func (c *conversation) say(ctx context.Context, s say) {
 	c.t.Helper()
 	msg := &jsonrpc.Request{Method: s.method, Params: json.RawMessage(strings.ReplaceAll(s.params, "{{last}}", fmt.Sprint(c.last)))}
@@ -328,16 +328,16 @@ func (c *conversation) say(ctx context.Context, s say) {
 		c.appears(ctx, "reached-call")
 	}
 	for answered := s.notify || s.unanswered; !answered; {
-		heard, err := c.conn.Read(ctx)
+		message, err := c.conn.Read(ctx)
 		if err != nil {
 			c.t.Fatalf("%s: %s: %v\n%s", c.way, s.method, err, c.p.Stderr())
 		}
-		switch heard := heard.(type) {
+		switch message := message.(type) {
 		case *jsonrpc.Response:
-			answered = heard.ID == msg.ID
-			c.line(s.method, fmt.Sprint(string(heard.Result), heard.Error))
+			answered = message.ID == msg.ID
+			c.line(s.method, fmt.Sprint(string(message.Result), message.Error))
 		case *jsonrpc.Request:
-			c.line(s.method, heard.Method+" "+string(heard.Params))
+			c.line(s.method, message.Method+" "+string(message.Params))
 		}
 	}
 	if s.method == "notifications/cancelled" {
@@ -453,7 +453,7 @@ func TestSessionIsTheSameOnEveryRuntime(t *testing.T) {
 	}
 }
 
-// told is what a run told of its calls, in an order of its own, without what is another every time.
+// told returns the events of a run's calls, sorted, without the parts that differ between runs.
 func (r result) told(t *testing.T) []string {
 	t.Helper()
 	var out []string

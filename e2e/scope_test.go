@@ -21,7 +21,7 @@ func everywhere(config string) string {
 	return "config: { " + config + " }\ntrail:\n  - step: s\n    recording: { android: [], ios: [], web: [] }\n"
 }
 
-// TestPrecedenceOfScopeSettings needs no server: a trail says in its first event what it is for.
+// TestPrecedenceOfScopeSettings needs no server: the first event of a trail has its scope.
 func TestPrecedenceOfScopeSettings(t *testing.T) {
 	t.Parallel()
 	const (

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// TestGuideToShardsHasValidYAMLAndCommands parses every block, and asks the program for each flag in it.
+// TestGuideToShardsHasValidYAMLAndCommands parses every block, and looks for each flag in the help of its command.
 func TestGuideToShardsHasValidYAMLAndCommands(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/ci-sharding.md")

@@ -45,17 +45,17 @@ func sharers(t *testing.T, entry string, trails ...string) *project {
 const (
 	scripted = "script: '{{servers}}/shared-scripting.ts'"
 	four     = "web:a,web:b,web:c,web:d"
-	// patient is for engines that share two cores with the race detector and other tests.
-	patient = ", startupTimeout: 3m, callTimeout: 3m, callbackTimeout: 3m"
+	// longLimits are for engines that share two cores with the race detector and other tests.
+	longLimits = ", startupTimeout: 3m, callTimeout: 3m, callbackTimeout: 3m"
 )
 
-// sharedServers are servers that understand the flags, each in its own way.
+// sharedServers are servers that support the flags, each in another way.
 func sharedServers() map[string]string {
 	return map[string]string{
 		"scripting on bun": scripted + ", runtime: bun", "scripting on node": scripted + ", runtime: node",
 		"MCP SDK on bun":     "script: '{{servers}}/shared-sdk1.ts', runtime: bun",
 		"MCP SDK on node":    "script: '{{servers}}/shared-sdk1.ts', runtime: node",
-		"scripting embedded": scripted + ", runtime: embedded" + patient, "MCP SDK embedded": "script: '{{servers}}/shared-sdk1.ts', runtime: embedded" + patient,
+		"scripting embedded": scripted + ", runtime: embedded" + longLimits, "MCP SDK embedded": "script: '{{servers}}/shared-sdk1.ts', runtime: embedded" + longLimits,
 		"python": "command: python3, args: ['{{servers}}/shared.py'], env: { PYTHONPATH: '{{sdk}}' }",
 	}
 }
@@ -102,7 +102,7 @@ func TestSharedProcessServesAllDevices(t *testing.T) {
 	}
 }
 
-// In on-device mode there are no sockets to serve others from, so that each device has an engine of its own, as if nobody had asked.
+// In on-device mode there are no sockets to serve others from, so each device has its own engine, as without multiDevice.
 func TestSandboxStartsOneServerPerDevice(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -144,7 +144,7 @@ func TestEnvironmentOfSharedProcess(t *testing.T) {
 	r := p.run("run", "--json", "--device", "web:a,web:b", "--device-size", "1280x800")
 	r.want(t, 0, `"TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS":"7000"`, `shared-scripting.ts"`, `"TRAILBLAZE_BASE_URL":"http://127.0.0.1:`)
 	if strings.Contains(r.stdout, "TRAILBLAZE_DEVICE_") {
-		t.Error("it was told of a device")
+		t.Error("it received a device")
 	}
 	if !regexp.MustCompile(`"TRAILBLAZE_SESSION_ID\\?":\\?"shared_\d{8}T\d{6}Z_[0-9a-f]{8}`).MatchString(r.stdout) {
 		t.Errorf("its session id is none of the run:\n%s", r.stdout)
@@ -157,7 +157,7 @@ func TestCallbackWithoutIDIsRejectedWhenSeveralCallsArePending(t *testing.T) {
 	r := p.run("run", "--json", "--device", "web:a,web:b")
 	r.want(t, 0, "several tool calls are pending")
 	if strings.Contains(r.stdout, "hello") {
-		t.Errorf("somebody was answered:\n%s", r.stdout)
+		t.Errorf("a callback without id was accepted:\n%s", r.stdout)
 	}
 	alone := sharers(t, scripted, webTrail("anonymous: { of: 1 }"))
 	r = alone.run("run", "--json", "--device", "web:a,web:b", "--workers", "1")

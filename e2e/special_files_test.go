@@ -12,7 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// specialFiles is a project with a pipe that nobody writes to, under the names that flags accept.
+// specialFiles is a project with a pipe without a writer, under the names that flags accept.
 func specialFiles(t *testing.T) *project {
 	t.Helper()
 	p := newProject(t, map[string]string{
@@ -60,7 +60,7 @@ func TestFlagsDoNotReadPipesAndDevicesToTheirEnd(t *testing.T) {
 			}
 			timer := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
 			defer timer.Stop()
-			_ = c.Wait() // the exit code says more
+			_ = c.Wait() // the exit code is checked below
 			if code := c.ProcessState.ExitCode(); code != tc.code || !strings.Contains(output.String(), tc.want) {
 				t.Errorf("exit code %d, want %d and %q:\n%s", code, tc.code, tc.want, output.String())
 			}

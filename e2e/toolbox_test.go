@@ -12,7 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// TestListingWarnsOfSilentServer: the server goes on starting only when the notice is out.
+// TestListingWarnsOfSilentServer has a server that continues to start after the warning.
 func TestListingWarnsOfSilentServer(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`"start:wait"`) + "    startupTimeout: 20s\n"})

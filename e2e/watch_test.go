@@ -19,8 +19,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// wordServer has the tool say, which answers what a helper two folders deeper says, note, which leaves a file, and hang, which says so
-// in a file and never answers.
+// wordServer has the tools say, which returns the text of a helper two folders deeper, note, which writes a file, and hang, which
+// writes a file and never returns.
 const wordServer = `
 import { createInterface } from "node:readline";
 import { writeFileSync } from "node:fs";
@@ -66,9 +66,9 @@ type watched struct {
 	signals chan<- os.Signal
 	code    chan int
 
-	mu    sync.Mutex
-	all   strings.Builder
-	heard int // how much of it was waited for
+	mu   sync.Mutex
+	all  strings.Builder
+	read int // the number of bytes of it that until has returned
 }
 
 func (w *watched) Write(b []byte) (int, error) {
@@ -104,9 +104,9 @@ func (w *watched) until(text string) string {
 	w.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
 		w.mu.Lock()
-		fresh := w.all.String()[w.heard:]
+		fresh := w.all.String()[w.read:]
 		if before, _, ok := strings.Cut(fresh, text); ok {
-			w.heard += len(before) + len(text)
+			w.read += len(before) + len(text)
 			w.mu.Unlock()
 			return before + text
 		}
@@ -124,7 +124,7 @@ func (w *watched) output() string {
 	return w.all.String()
 }
 
-// end sends a signal and wants an exit code.
+// end sends a signal and expects an exit code.
 func (w *watched) end(signal os.Signal, code int) {
 	w.t.Helper()
 	w.signals <- signal
@@ -262,7 +262,7 @@ func TestFilesNamedByCommandAreWatched(t *testing.T) {
 	t.Parallel()
 	p := words(t, map[string]string{"a": webTrail("say: {}"), "b": webTrail("hang: {}")})
 	p.write("trailblaze.yaml", "target: app\nplatform: web\nmcpServers: [{ name: words, command: bun, args: [run, dist/words] }]\n")
-	p.write("dist/words", strings.ReplaceAll(wordServer, "./lib", "../tools/lib")) // as a compiler leaves it, in a folder of its own
+	p.write("dist/words", strings.ReplaceAll(wordServer, "./lib", "../tools/lib")) // as a compiler writes it, to a separate folder
 	w := p.watch()
 	p.awaitFile("hanging")
 	p.write("dist/words", strings.ReplaceAll(strings.ReplaceAll(wordServer, "./lib", "../tools/lib"), "undefined),", "'done'),"))
@@ -275,8 +275,8 @@ func TestWatchRunsOnlySelectedTrails(t *testing.T) {
 	p := words(t, map[string]string{"in/a": webTrail("say: {}"), "out/b": webTrail("say: {}"), "in/tagged": "config: { tags: [x] }\n" + webTrail("say: {}")})
 	w := p.watch("trails/in", "--tags", "x")
 	w.has(w.until(idle), "1 passed")
-	p.write("trails/out/b.trail.yaml", webTrail("say: {}", "say: {}")) // not asked for
-	p.write("trails/in/a.trail.yaml", webTrail("say: {}", "say: {}"))  // has not the tag
+	p.write("trails/out/b.trail.yaml", webTrail("say: {}", "say: {}")) // not selected
+	p.write("trails/in/a.trail.yaml", webTrail("say: {}", "say: {}"))  // does not have the tag
 	w.has(w.until(idle), "!running", "!error")
 	p.write("trails/in/tagged.trail.yaml", "config: { tags: [x] }\n"+webTrail("say: {}", "say: {}"))
 	w.has(w.until(idle), "1 passed", "running tagged")
@@ -374,7 +374,7 @@ func TestWatchErrors(t *testing.T) {
 	p.runIn(t.TempDir(), "run", "--watch").want(t, 3, "no project")
 }
 
-// awaitFile waits for a file that a tool leaves.
+// awaitFile waits for a file that a tool writes.
 func (p *project) awaitFile(name string) {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)

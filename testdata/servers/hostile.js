@@ -1,5 +1,5 @@
-// What a web page can try with a port of this machine, in a browser. `given`, which the test writes before this, has the address
-// of the victim, that of a decoy without any protection, the body of a callback that is valid just now, and where to go next.
+// Attempts of a web page to reach a port of this machine, in a browser. `given`, which the test writes before this, has the address
+// of the target, that of an unprotected server, the body of a callback that is valid now, and the page to open next.
 const { page, addresses, body, redirect, report, frame, next } = given;
 
 const patience = (promise) => Promise.race([promise, new Promise((_, reject) => setTimeout(reject, 20000, new Error("no answer")))]);

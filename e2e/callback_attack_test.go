@@ -27,9 +27,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// siege is a session in a process of its own. A tool of it, one_gate, is in flight while a test attacks the callback port, with
-// everything in its hands that the tool was given. The tool one_touch is what an attack would call; it counts.
-type siege struct {
+// pendingSession is a session in a separate process. A call of its tool one_gate is pending while a test attacks the callback port
+// with all data that the tool has. Attacks try to call the tool one_touch, which counts its calls.
+type pendingSession struct {
 	*project
 	seen
 	cmd            *exec.Cmd
@@ -37,9 +37,9 @@ type siege struct {
 	port           string
 }
 
-func besiege(t *testing.T, runtime string) *siege {
+func startPendingSession(t *testing.T, runtime string) *pendingSession {
 	t.Helper()
-	s := &siege{project: callers(t, runtime, webTrail(
+	s := &pendingSession{project: callers(t, runtime, webTrail(
 		"one_gate: { file: first }\n          timeout: 5m", "one_gate: { file: second }\n          timeout: 5m"), nil)}
 	s.cmd = s.command("run", "--json")
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
@@ -58,10 +58,10 @@ func besiege(t *testing.T, runtime string) *siege {
 	return s
 }
 
-func (s *siege) token() string { return s.Env["TRAILBLAZE_SESSION_TOKEN"] }
+func (s *pendingSession) token() string { return s.Env["TRAILBLAZE_SESSION_TOKEN"] }
 
-// question is the body of a callback for an invocation.
-func (s *siege) question(session, invocation, tool, args string) string {
+// callbackBody returns the body of a callback for an invocation.
+func (s *pendingSession) callbackBody(session, invocation, tool, args string) string {
 	out, _ := json.Marshal(map[string]any{
 		"version": 1, "session_id": session, "invocation_id": invocation,
 		"action": map[string]any{"type": "call_tool", "tool_name": tool, "arguments_json": args},
@@ -69,13 +69,13 @@ func (s *siege) question(session, invocation, tool, args string) string {
 	return string(out)
 }
 
-// touch is a callback that anybody who had what the tool has could make.
-func (s *siege) touch() string {
-	return s.question(s.Meta.Trailblaze.SessionID, s.Meta.InvocationID, "one_touch", "{}")
+// validBody returns the body of a callback with the ids of the pending call.
+func (s *pendingSession) validBody() string {
+	return s.callbackBody(s.Meta.Trailblaze.SessionID, s.Meta.InvocationID, "one_touch", "{}")
 }
 
-// post sends a well-formed request with more headers and returns the status and the answer.
-func (s *siege) post(body string, headers ...string) (int, string) {
+// post sends a valid request with more headers and returns the status and the body of the response.
+func (s *pendingSession) post(body string, headers ...string) (int, string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.Env["TRAILBLAZE_CALLBACK_URL"], strings.NewReader(body))
 	if err != nil {
@@ -100,23 +100,23 @@ func (s *siege) post(body string, headers ...string) (int, string) {
 	return resp.StatusCode, string(answer)
 }
 
-// relieve lets the tools through and fails the test unless the session passes and nobody but the test itself has called anything.
-func (s *siege) relieve(t *testing.T, honest int) {
+// finish lets the pending calls return. It fails the test unless the session passes and one_touch was called accepted times.
+func (s *pendingSession) finish(t *testing.T, accepted int) {
 	t.Helper()
 	s.write("first.go", "")
 	s.write("second.go", "")
 	err := s.cmd.Wait()
 	r := result{s.cmd.ProcessState.ExitCode(), s.stdout.String(), s.stderr.String()}
-	r.want(t, 0, fmt.Sprintf(`"text":"touched %d"`, honest))
+	r.want(t, 0, fmt.Sprintf(`"text":"touched %d"`, accepted))
 	calls := slices.DeleteFunc(r.called(t), func(call string) bool { return !strings.HasSuffix(call, " one_touch") })
-	if err != nil || len(calls) != honest {
-		t.Errorf("%v: the calls of one_touch are %q, want %d", err, calls, honest)
+	if err != nil || len(calls) != accepted {
+		t.Errorf("%v: the calls of one_touch are %q, want %d", err, calls, accepted)
 	}
 	spawntest.NoSurvivors(t, s.marker)
 }
 
-// raw sends bytes to the callback port and returns the answer; its status is 0 when there is none.
-func (s *siege) raw(request string) (status int, header http.Header, body string) {
+// raw sends bytes to the callback port and returns the response, with status 0 if there is none.
+func (s *pendingSession) raw(request string) (status int, header http.Header, body string) {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+s.port)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *siege) raw(request string) (status int, header http.Header, body string
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-	_, _ = io.WriteString(conn, request) // may be cut short by the answer
+	_, _ = io.WriteString(conn, request) // fails if the server responds before the end
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return 0, nil, ""
@@ -138,46 +138,46 @@ func (s *siege) raw(request string) (status int, header http.Header, body string
 func TestCallbackServerRejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
-		s := besiege(t, runtime)
+		s := startPendingSession(t, runtime)
 		session, invocation := s.Meta.Trailblaze.SessionID, s.Meta.InvocationID
 		request := func(line, host, headers, body string) string {
 			return fmt.Sprintf("%s HTTP/1.1\r\n%s%sContent-Length: %d\r\n\r\n%s", line, host, headers, len(body), body)
 		}
 		const line, isJSON = "POST /scripting/callback", "Content-Type: application/json\r\n"
 		host := "Host: 127.0.0.1:" + s.port + "\r\n"
-		large := s.question(session, invocation, "one_touch", `{"x":"`+strings.Repeat("x", 1<<20)+`"}`)
+		large := s.callbackBody(session, invocation, "one_touch", `{"x":"`+strings.Repeat("x", 1<<20)+`"}`)
 		for name, tc := range map[string]struct {
 			request string
 			status  int
 			want    string
 		}{
-			"honest":                     {request(line, host, isJSON, s.touch()), 200, `"success":true`},
-			"honest, with the token":     {request(line, host, isJSON+"Authorization: Bearer "+s.token()+"\r\n", s.touch()), 200, `"success":true`},
-			"honest, says localhost":     {request(line, "Host: localhost:"+s.port+"\r\n", isJSON, s.touch()), 200, `"success":true`},
-			"wrong token":                {request(line, host, isJSON+"Authorization: Bearer "+s.token()[1:]+"\r\n", s.touch()), 401, ""},
-			"invocation id as the token": {request(line, host, isJSON+"Authorization: Bearer "+invocation+"\r\n", s.touch()), 401, ""},
-			"token without its scheme":   {request(line, host, isJSON+"Authorization: "+s.token()+"\r\n", s.touch()), 401, ""},
-			"rebound name":               {request(line, "Host: evil.test:"+s.port+"\r\n", isJSON, s.touch()), 403, "Host"},
-			"our name in another":        {request(line, "Host: 127.0.0.1.evil.test:"+s.port+"\r\n", isJSON, s.touch()), 403, "Host"},
-			"another port":               {request(line, "Host: 127.0.0.1:1\r\n", isJSON, s.touch()), 403, "Host"},
-			"no port":                    {request(line, "Host: 127.0.0.1\r\n", isJSON, s.touch()), 403, "Host"},
-			"a proxy's request":          {request("POST http://evil.test/scripting/callback", host, isJSON, s.touch()), 403, "Host"},
-			"no name":                    {request(line, "", isJSON, s.touch()), 400, ""},
-			"two names":                  {request(line, host+"Host: evil.test\r\n", isJSON, s.touch()), 400, ""},
-			"a page":                     {request(line, host, isJSON+"Origin: https://evil.test\r\n", s.touch()), 403, "Origin"},
-			"a page without an origin":   {request(line, host, isJSON+"Origin: null\r\n", s.touch()), 403, "Origin"},
-			"a page of ours":             {request(line, host, isJSON+"Origin: http://127.0.0.1:"+s.port+"\r\n", s.touch()), 403, "Origin"},
-			"a page, by metadata":        {request(line, host, isJSON+"Sec-Fetch-Site: same-origin\r\n", s.touch()), 403, "Sec-Fetch-Site"},
+			"accepted":                   {request(line, host, isJSON, s.validBody()), 200, `"success":true`},
+			"accepted, with the token":   {request(line, host, isJSON+"Authorization: Bearer "+s.token()+"\r\n", s.validBody()), 200, `"success":true`},
+			"accepted, says localhost":   {request(line, "Host: localhost:"+s.port+"\r\n", isJSON, s.validBody()), 200, `"success":true`},
+			"wrong token":                {request(line, host, isJSON+"Authorization: Bearer "+s.token()[1:]+"\r\n", s.validBody()), 401, ""},
+			"invocation id as the token": {request(line, host, isJSON+"Authorization: Bearer "+invocation+"\r\n", s.validBody()), 401, ""},
+			"token without its scheme":   {request(line, host, isJSON+"Authorization: "+s.token()+"\r\n", s.validBody()), 401, ""},
+			"rebound name":               {request(line, "Host: evil.test:"+s.port+"\r\n", isJSON, s.validBody()), 403, "Host"},
+			"our name in another":        {request(line, "Host: 127.0.0.1.evil.test:"+s.port+"\r\n", isJSON, s.validBody()), 403, "Host"},
+			"another port":               {request(line, "Host: 127.0.0.1:1\r\n", isJSON, s.validBody()), 403, "Host"},
+			"no port":                    {request(line, "Host: 127.0.0.1\r\n", isJSON, s.validBody()), 403, "Host"},
+			"a proxy's request":          {request("POST http://evil.test/scripting/callback", host, isJSON, s.validBody()), 403, "Host"},
+			"no name":                    {request(line, "", isJSON, s.validBody()), 400, ""},
+			"two names":                  {request(line, host+"Host: evil.test\r\n", isJSON, s.validBody()), 400, ""},
+			"a page":                     {request(line, host, isJSON+"Origin: https://evil.test\r\n", s.validBody()), 403, "Origin"},
+			"a page without an origin":   {request(line, host, isJSON+"Origin: null\r\n", s.validBody()), 403, "Origin"},
+			"a page of ours":             {request(line, host, isJSON+"Origin: http://127.0.0.1:"+s.port+"\r\n", s.validBody()), 403, "Origin"},
+			"a page, by metadata":        {request(line, host, isJSON+"Sec-Fetch-Site: same-origin\r\n", s.validBody()), 403, "Sec-Fetch-Site"},
 			"a page that asks first": {request("OPTIONS /scripting/callback", host, "Origin: http://a.test\r\n"+
 				"Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: content-type\r\n", ""), 403, ""},
 			"a websocket":        {request("GET /scripting/callback", host, "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n", ""), 405, ""},
-			"a form":             {request(line, host, "Content-Type: text/plain\r\n", s.touch()), 415, ""},
-			"no type":            {request(line, host, "", s.touch()), 415, ""},
+			"a form":             {request(line, host, "Content-Type: text/plain\r\n", s.validBody()), 415, ""},
+			"no type":            {request(line, host, "", s.validBody()), 415, ""},
 			"too much":           {request(line, host, isJSON, large), 413, ""},
 			"too much, chunked":  {line + " HTTP/1.1\r\n" + host + isJSON + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(large), large), 413, ""},
-			"guessed invocation": {request(line, host, isJSON, s.question(session, "tbk_"+strings.Repeat("0", 64), "one_touch", "{}")), 200, "unknown invocation id"},
-			"token as one":       {request(line, host, isJSON, s.question(session, s.token(), "one_touch", "{}")), 200, "unknown invocation id"},
-			"another session":    {request(line, host, isJSON, s.question(session+"x", invocation, "one_touch", "{}")), 200, "another session"},
+			"guessed invocation": {request(line, host, isJSON, s.callbackBody(session, "tbk_"+strings.Repeat("0", 64), "one_touch", "{}")), 200, "unknown invocation id"},
+			"token as one":       {request(line, host, isJSON, s.callbackBody(session, s.token(), "one_touch", "{}")), 200, "unknown invocation id"},
+			"another session":    {request(line, host, isJSON, s.callbackBody(session+"x", invocation, "one_touch", "{}")), 200, "another session"},
 			"short, no token":    {request("POST /scripting/primitives/ExecuteTool", host, isJSON, `{"tool_name":"one_touch","params_json":"{}"}`), 401, ""},
 		} {
 			status, header, body := s.raw(tc.request)
@@ -193,27 +193,27 @@ func TestCallbackServerRejectsInvalidRequests(t *testing.T) {
 				t.Errorf("%s: the answer repeats what is secret: %q", name, body)
 			}
 		}
-		s.relieve(t, 3)
+		s.finish(t, 3)
 	})
 }
 
 func TestInvocationIsInvalidAfterReturn(t *testing.T) {
 	t.Parallel()
-	s := besiege(t, bunPath)
+	s := startPendingSession(t, bunPath)
 	s.write("first.go", "")
 	now := s.project.seen("second")
-	if status, answer := s.post(s.touch()); status != 200 || !strings.Contains(answer, "unknown invocation id") {
+	if status, answer := s.post(s.validBody()); status != 200 || !strings.Contains(answer, "unknown invocation id") {
 		t.Errorf("a replay is answered with %d %q", status, answer)
 	}
-	if status, answer := s.post(s.question(now.Meta.Trailblaze.SessionID, now.Meta.InvocationID, "one_touch", "{}")); !strings.Contains(answer, "answer 1") {
-		t.Errorf("the call in flight now is answered with %d %q", status, answer)
+	if status, answer := s.post(s.callbackBody(now.Meta.Trailblaze.SessionID, now.Meta.InvocationID, "one_touch", "{}")); !strings.Contains(answer, "answer 1") {
+		t.Errorf("the pending call is answered with %d %q", status, answer)
 	}
-	s.relieve(t, 1)
+	s.finish(t, 1)
 }
 
 func TestSessionsRejectCallbacksOfEachOther(t *testing.T) {
 	t.Parallel()
-	both := []*siege{besiege(t, bunPath), besiege(t, "node")}
+	both := []*pendingSession{startPendingSession(t, bunPath), startPendingSession(t, "node")}
 	for i, s := range both {
 		other := both[1-i]
 		for name, tc := range map[string]struct {
@@ -221,11 +221,11 @@ func TestSessionsRejectCallbacksOfEachOther(t *testing.T) {
 			status      int
 			want        string
 		}{
-			"all is the other's":        {other.touch(), other.token(), 401, ""},
-			"without its token":         {other.touch(), s.token(), 200, "unknown invocation id"},
-			"its id with our session":   {s.question(s.Meta.Trailblaze.SessionID, other.Meta.InvocationID, "one_touch", "{}"), s.token(), 200, "unknown invocation id"},
-			"our id with its session":   {s.question(other.Meta.Trailblaze.SessionID, s.Meta.InvocationID, "one_touch", "{}"), s.token(), 200, "another session"},
-			"all is ours but the token": {s.touch(), other.token(), 401, ""},
+			"all is the other's":        {other.validBody(), other.token(), 401, ""},
+			"without its token":         {other.validBody(), s.token(), 200, "unknown invocation id"},
+			"its id with our session":   {s.callbackBody(s.Meta.Trailblaze.SessionID, other.Meta.InvocationID, "one_touch", "{}"), s.token(), 200, "unknown invocation id"},
+			"our id with its session":   {s.callbackBody(other.Meta.Trailblaze.SessionID, s.Meta.InvocationID, "one_touch", "{}"), s.token(), 200, "another session"},
+			"all is ours but the token": {s.validBody(), other.token(), 401, ""},
 		} {
 			if status, answer := s.post(tc.body, "Authorization: Bearer "+tc.token); status != tc.status || !strings.Contains(answer, tc.want) {
 				t.Errorf("%s: %d %q, want %d %q", name, status, answer, tc.status, tc.want)
@@ -233,13 +233,13 @@ func TestSessionsRejectCallbacksOfEachOther(t *testing.T) {
 		}
 	}
 	for _, s := range both {
-		s.relieve(t, 0)
+		s.finish(t, 0)
 	}
 }
 
 func TestSlowBodyIsRejected(t *testing.T) {
 	t.Parallel()
-	s := besiege(t, bunPath)
+	s := startPendingSession(t, bunPath)
 	conn, err := net.Dial("tcp", "127.0.0.1:"+s.port)
 	if err != nil {
 		t.Fatal(err)
@@ -258,14 +258,14 @@ func TestSlowBodyIsRejected(t *testing.T) {
 		t.Errorf("%v, %q after %s, want an end after 10s", err, answer, took)
 	}
 	_ = conn.Close()
-	s.relieve(t, 0)
+	s.finish(t, 0)
 }
 
-// TestManyConnectionsDoNotBlockCallbacks: connections that ask for nothing, or never finish asking, stay open while the
-// test and real tools ask honestly.
+// TestManyConnectionsDoNotBlockCallbacks keeps connections open that send nothing, or no complete request, while the test and
+// real tools make callbacks.
 func TestManyConnectionsDoNotBlockCallbacks(t *testing.T) {
 	t.Parallel()
-	s := besiege(t, bunPath)
+	s := startPendingSession(t, bunPath)
 	var limit syscall.Rlimit // of files; the Go runtime has raised it as far as it may
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
@@ -289,19 +289,19 @@ func TestManyConnectionsDoNotBlockCallbacks(t *testing.T) {
 		})
 	}
 	var slowest time.Duration
-	honest := 0
+	accepted := 0
 	for i := range flood {
 		next <- i
 		if i%(flood/10) == 0 {
-			honest++
+			accepted++
 			asked := time.Now()
-			if status, answer := s.post(s.touch()); status != 200 || !strings.Contains(answer, fmt.Sprintf("answer %d", honest)) {
+			if status, answer := s.post(s.validBody()); status != 200 || !strings.Contains(answer, fmt.Sprintf("answer %d", accepted)) {
 				t.Errorf("after %d connections: %d %q", i, status, answer)
 			}
 			slowest = max(slowest, time.Since(asked))
 		}
 	}
-	many := s.question(s.Meta.Trailblaze.SessionID, s.Meta.InvocationID, "two_fan", `{"key":"k","n":50,"tool":"one_spin"}`)
+	many := s.callbackBody(s.Meta.Trailblaze.SessionID, s.Meta.InvocationID, "two_fan", `{"key":"k","n":50,"tool":"one_spin"}`)
 	if status, answer := s.post(many); !strings.Contains(answer, `"success":true`) {
 		t.Errorf("tools that call tools in the flood: %d %q", status, answer)
 	}
@@ -314,9 +314,9 @@ func TestManyConnectionsDoNotBlockCallbacks(t *testing.T) {
 		t.Errorf("only %d connections of %d came about, so the test shows little", got, flood)
 	}
 	if slowest > 15*time.Second {
-		t.Errorf("the slowest honest call took %s", slowest)
+		t.Errorf("the slowest accepted call took %s", slowest)
 	}
-	s.relieve(t, honest)
+	s.finish(t, accepted)
 	close(conns)
 	for conn := range conns {
 		_ = conn.Close()
@@ -325,7 +325,7 @@ func TestManyConnectionsDoNotBlockCallbacks(t *testing.T) {
 
 func TestCallbackServerListensOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
-	s := besiege(t, bunPath)
+	s := startPendingSession(t, bunPath)
 	addresses := []string{"::1"}
 	mine, err := net.InterfaceAddrs()
 	if err != nil {
@@ -342,39 +342,39 @@ func TestCallbackServerListensOnLoopbackOnly(t *testing.T) {
 			t.Errorf("%s answers", address)
 		}
 	}
-	s.relieve(t, 0)
+	s.finish(t, 0)
 }
 
-// found is what a page reports: of the victim and of the decoy, what it could read of each attempt.
+// found is the report of a page: what it could read for each attempt at the target and at the unprotected server.
 type found struct {
 	Page  string
 	Found map[string]map[string]string
 }
 
-// arena is the web that a hostile page comes from. Its decoy is what the victim would be without protection: it takes everything
-// and lets everybody read the answer.
-type arena struct {
-	pages, decoy, proxy *httptest.Server
-	victim              *siege
-	reports             chan found
+// browserAttack serves hostile pages. unprotected behaves like the target without protection: it accepts every request, and lets
+// every page read the response.
+type browserAttack struct {
+	pages, unprotected, proxy *httptest.Server
+	target                    *pendingSession
+	reports                   chan found
 
-	mu   sync.Mutex
-	fell map[string]bool // page and attempt that would have called a tool
+	mu       sync.Mutex
+	executed map[string]bool // page and attempt that would have called a tool
 }
 
-func newArena(t *testing.T, s *siege) *arena {
+func newBrowserAttack(t *testing.T, s *pendingSession) *browserAttack {
 	t.Helper()
-	a := &arena{victim: s, reports: make(chan found, 10), fell: map[string]bool{}}
-	a.decoy = httptest.NewServer(http.HandlerFunc(a.fall))
+	a := &browserAttack{target: s, reports: make(chan found, 10), executed: map[string]bool{}}
+	a.unprotected = httptest.NewServer(http.HandlerFunc(a.serveUnprotected))
 	a.pages = httptest.NewServer(http.HandlerFunc(a.serve))
 	a.proxy = httptest.NewServer(http.HandlerFunc(a.rebind))
-	for _, server := range []*httptest.Server{a.decoy, a.pages, a.proxy} {
+	for _, server := range []*httptest.Server{a.unprotected, a.pages, a.proxy} {
 		t.Cleanup(server.Close)
 	}
 	return a
 }
 
-func (a *arena) fall(w http.ResponseWriter, r *http.Request) {
+func (a *browserAttack) serveUnprotected(w http.ResponseWriter, r *http.Request) {
 	for _, name := range []string{"Origin", "Methods", "Headers", "Private-Network", "Local-Network"} {
 		w.Header().Set("Access-Control-Allow-"+name, "*")
 	}
@@ -382,34 +382,34 @@ func (a *arena) fall(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Private-Network", "true")
 	body, err := io.ReadAll(r.Body)
 	attempt, _ := url.QueryUnescape(r.URL.RawQuery)
-	if err == nil && r.Method == http.MethodPost && bytes.Contains(body, []byte(a.victim.Meta.InvocationID)) {
+	if err == nil && r.Method == http.MethodPost && bytes.Contains(body, []byte(a.target.Meta.InvocationID)) {
 		a.mu.Lock()
-		a.fell[attempt] = true
+		a.executed[attempt] = true
 		a.mu.Unlock()
 	}
-	_, _ = io.WriteString(w, "the decoy fell")
+	_, _ = io.WriteString(w, "executed")
 }
 
-// The pages, in the order of their visits.
-func (a *arena) visits() []string {
+// visits returns the addresses of the pages, in the order in which they are opened.
+func (a *browserAttack) visits() []string {
 	port := a.pages.URL[strings.LastIndex(a.pages.URL, ":"):]
-	return []string{"http://127.0.0.1" + port, "http://localhost" + port, "http://evil.test" + port, "http://rebound.test:" + a.victim.port}
+	return []string{"http://127.0.0.1" + port, "http://localhost" + port, "http://evil.test" + port, "http://rebound.test:" + a.target.port}
 }
 
-// page is the source of the page at an address, or of one that has none.
-func (a *arena) page(address, next, frame, callback string) string {
+// page returns the source of the page at an address, or of one without an address.
+func (a *browserAttack) page(address, next, frame, callback string) string {
 	script, err := os.ReadFile("../testdata/servers/hostile.js")
 	if err != nil {
 		panic(err)
 	}
 	given, _ := json.Marshal(map[string]any{
-		"page": address, "next": next, "frame": frame, "body": a.victim.touch(), "report": a.pages.URL + "/report",
-		"redirect": a.pages.URL + "/redirect?", "addresses": map[string]string{"victim": callback, "decoy": a.decoy.URL + "/scripting/callback"},
+		"page": address, "next": next, "frame": frame, "body": a.target.validBody(), "report": a.pages.URL + "/report",
+		"redirect": a.pages.URL + "/redirect?", "addresses": map[string]string{"target": callback, "unprotected": a.unprotected.URL + "/scripting/callback"},
 	})
 	return "<!doctype html><meta charset=utf-8><script>const given = " + string(given) + "\n" + string(script) + "</script>"
 }
 
-func (a *arena) serve(w http.ResponseWriter, r *http.Request) {
+func (a *browserAttack) serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/report":
 		var f found
@@ -426,15 +426,15 @@ func (a *arena) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// show sends the page at an address, which attacks the port by the name that the page itself has, and knows where to go next.
-func (a *arena) show(w http.ResponseWriter, address string) {
+// show sends the page at an address. The page attacks the port by the host name of the page, and then opens the next page.
+func (a *browserAttack) show(w http.ResponseWriter, address string) {
 	visits := a.visits()
 	i := slices.Index(visits, address)
 	var next, frame string
 	if i+1 < len(visits) {
 		next = visits[i+1]
 	}
-	callback := a.victim.Env["TRAILBLAZE_CALLBACK_URL"]
+	callback := a.target.Env["TRAILBLAZE_CALLBACK_URL"]
 	switch i {
 	case 0:
 		frame = "data:text/html;base64," + base64.StdEncoding.EncodeToString([]byte(a.page("data:", "", "", callback)))
@@ -449,20 +449,20 @@ func (a *arena) show(w http.ResponseWriter, address string) {
 	_, _ = io.WriteString(w, a.page(address, next, frame, callback))
 }
 
-// rebind is a network in which a name first means the attacker's machine, which serves a page, and then this one: for the browser
-// the callback port is then the page's own server.
-func (a *arena) rebind(w http.ResponseWriter, r *http.Request) {
+// rebind is a proxy for which a name first is the attacker's machine, which serves a page, and then this machine. For the browser,
+// the callback port then has the origin of the page.
+func (a *browserAttack) rebind(w http.ResponseWriter, r *http.Request) {
 	if address := "http://" + r.Host; r.URL.Path == "/" && address == a.visits()[3] {
 		a.show(w, address)
 		return
 	}
 	(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
-		p.Out.URL = &url.URL{Scheme: "http", Host: "127.0.0.1:" + a.victim.port, Path: p.In.URL.Path, RawQuery: p.In.URL.RawQuery}
+		p.Out.URL = &url.URL{Scheme: "http", Host: "127.0.0.1:" + a.target.port, Path: p.In.URL.Path, RawQuery: p.In.URL.RawQuery}
 		p.Out.Host = p.In.Host
 	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }}).ServeHTTP(w, r)
 }
 
-// browse opens an address in a browser, which ends with the test.
+// browse opens an address in a browser, which is stopped at the end of the test.
 func browse(t *testing.T, address string, flags ...string) (log *bytes.Buffer) {
 	t.Helper()
 	home, marker := t.TempDir(), spawntest.Marker()
@@ -473,7 +473,7 @@ func browse(t *testing.T, address string, flags ...string) (log *bytes.Buffer) {
 	}, flags...), address)...)
 	c.Env = append(os.Environ(), "HOME="+home, marker)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	commands, hold, err := os.Pipe() // its end is the browser's, also when the test is killed
+	commands, hold, err := os.Pipe() // the browser exits when it closes, also if the test is killed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -498,15 +498,15 @@ func browse(t *testing.T, address string, flags ...string) (log *bytes.Buffer) {
 	return log
 }
 
-// fallen are attempts that a page has against a port without protection, which shows that the test's pages do try.
-var fallen = []string{
+// expectedAttempts are attempts that succeed at an unprotected port, which shows that the pages make them.
+var expectedAttempts = []string{
 	"fetch json", "fetch text", "fetch text, no-cors", "fetch no referrer", "beacon text", "xhr json", "xhr text", "form text", "form redirected",
 }
 
 func TestCallbackServerRejectsWebPages(t *testing.T) {
 	t.Parallel()
-	s := besiege(t, bunPath)
-	a := newArena(t, s)
+	s := startPendingSession(t, bunPath)
+	a := newBrowserAttack(t, s)
 	s.write("page.html", a.page("file:", a.visits()[0], "", s.Env["TRAILBLAZE_CALLBACK_URL"]))
 	log := browse(t, "file://"+filepath.Join(s.dir, "page.html"),
 		"--host-resolver-rules=MAP evil.test 127.0.0.1", "--proxy-server="+a.proxy.URL, "--proxy-bypass-list=evil.test")
@@ -520,27 +520,27 @@ func TestCallbackServerRejectsWebPages(t *testing.T) {
 		}
 	}
 	for page, found := range seen {
-		a.judge(t, page, found)
+		a.checkReport(t, page, found)
 	}
-	s.relieve(t, 0)
+	s.finish(t, 0)
 }
 
-func (a *arena) judge(t *testing.T, page string, found map[string]map[string]string) {
+func (a *browserAttack) checkReport(t *testing.T, page string, found map[string]map[string]string) {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, attempt := range fallen {
-		if !a.fell[page+" "+attempt] {
-			t.Errorf("%s, %s: not even the decoy fell, so the test shows nothing", page, attempt)
+	for _, attempt := range expectedAttempts {
+		if !a.executed[page+" "+attempt] {
+			t.Errorf("%s, %s: the unprotected server did not execute it either, so the test shows nothing", page, attempt)
 		}
 	}
-	if read := found["decoy"]["fetch json"]; !strings.Contains(read, "fell") {
-		t.Errorf("%s: the page cannot even read the decoy's answer: %q", page, read)
+	if read := found["unprotected"]["fetch json"]; !strings.Contains(read, "executed") {
+		t.Errorf("%s: the page cannot read the response of the unprotected server: %q", page, read)
 	}
-	if len(found["victim"]) == 0 {
+	if len(found["target"]) == 0 {
 		t.Errorf("%s: no attempt was made", page)
 	}
-	for attempt, read := range found["victim"] {
+	for attempt, read := range found["target"] {
 		if strings.HasPrefix(page, "http://rebound.test") {
 			if read != "" && !strings.Contains(read, "the Host header is not this server") {
 				t.Errorf("%s, %s: the page reads %q", page, attempt, read)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestEveryLinkOfThePagesLeadsSomewhere looks up the files and headings that README.md and the pages in docs link to.
-func TestEveryLinkOfThePagesLeadsSomewhere(t *testing.T) {
+// TestLinksOfPages checks that the files and headings exist to which README.md and the pages in docs link.
+func TestLinksOfPages(t *testing.T) {
 	t.Parallel()
 	pages := []string{"README.md"}
 	err := filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
@@ -33,7 +33,7 @@ func TestEveryLinkOfThePagesLeadsSomewhere(t *testing.T) {
 				target = filepath.Join(filepath.Dir(page), filepath.FromSlash(file))
 			}
 			if _, err := os.Stat(target); err != nil {
-				t.Errorf("%s: %s is not there", page, to)
+				t.Errorf("%s: %s does not exist", page, to)
 			} else if heading != "" && !slices.Contains(headings(t, target), heading) {
 				t.Errorf("%s: %s: there is no such heading", page, to)
 			}

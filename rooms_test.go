@@ -23,7 +23,8 @@ const (
 	decision = "docs/decisions/0001-rooms.md"
 )
 
-// mayImport says for each room which others it imports. The order, and what a room refuses to know, stand in the decision.
+// mayImport returns the rooms that each room may import. The decision has their order, and what each room is
+// independent of.
 func mayImport() map[string][]string {
 	const (
 		main, cmd, report, doctor, run = "main.go", "cmd", "pkg/report", "pkg/doctor", "pkg/run"
@@ -92,33 +93,33 @@ func libraries() []library {
 		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},
 		{"github.com/evanw/esbuild", []string{"pkg/bundle", "pkg/engine"}, "one place makes bundles, another generates what its engine loads"},
 		{"modernc.org", []string{"pkg/engine"}, "what runs JavaScript matters to nobody else"},
-		{"github.com/coder/websocket", []string{"pkg/cdp"}, "what carries the protocol matters to nobody else"},
+		{"github.com/coder/websocket", []string{"pkg/cdp"}, "other rooms do not depend on the transport of the protocol"},
 	}
 }
 
-func TestRoomsImportOnlyWhatTheDecisionAllows(t *testing.T) {
+func TestRoomsImportOnlyAllowedRooms(t *testing.T) {
 	t.Parallel()
-	for _, v := range violations(refusals(t), packages(t)) {
+	for _, v := range violations(decidedRooms(t), packages(t)) {
 		t.Error(v)
 	}
 }
 
 func TestEveryRoomHasAPackage(t *testing.T) {
 	t.Parallel()
-	lived := map[string]bool{}
+	hasPackage := map[string]bool{}
 	for pkg := range packages(t) {
-		lived[roomOf(pkg)] = true
+		hasPackage[roomOf(pkg)] = true
 	}
 	for room := range mayImport() {
-		if !lived[room] {
+		if !hasPackage[room] {
 			t.Errorf("%s has no package; remove it here and in %s", room, decision)
 		}
 	}
 }
 
-func TestTheTableIsTheDecisions(t *testing.T) {
+func TestTableEqualsDecision(t *testing.T) {
 	t.Parallel()
-	rows := refusals(t)
+	rows := decidedRooms(t)
 	documented, tabled := slices.Sorted(maps.Keys(rows)), slices.Sorted(maps.Keys(mayImport()))
 	if diff := cmp.Diff(documented, tabled); diff != "" {
 		t.Errorf("rooms (-%s +mayImport):\n%s", decision, diff)
@@ -126,7 +127,7 @@ func TestTheTableIsTheDecisions(t *testing.T) {
 	for room, others := range mayImport() {
 		for _, other := range others {
 			if rows[other].row < rows[room].row {
-				t.Errorf("%s may import %s, which stands above it in %s", room, other, decision)
+				t.Errorf("%s may import %s, which is above it in %s", room, other, decision)
 			}
 		}
 	}
@@ -134,14 +135,14 @@ func TestTheTableIsTheDecisions(t *testing.T) {
 
 func TestViolationsAreReportedWithTheirReason(t *testing.T) {
 	t.Parallel()
-	got := violations(map[string]refusal{"pkg/trail": {1, "processes"}}, map[string][]string{
+	got := violations(map[string]decidedRoom{"pkg/trail": {1, "processes"}}, map[string][]string{
 		"cmd":             {module + "/pkg/run", "github.com/spf13/cobra"},
 		"pkg/trail":       {"fmt", module + "/pkg/fault", module + "/pkg/spawn"},
 		"pkg/trail/inner": {module + "/pkg/trail", "os/exec"},
 		"pkg/util":        {"fmt"},
 	})
 	want := []string{
-		"pkg/trail imports pkg/spawn: it refuses to know processes (" + decision + ")",
+		"pkg/trail imports pkg/spawn: it is independent of processes (" + decision + ")",
 		"pkg/trail/inner imports os/exec, which only pkg/spawn, pkg/runtime may: one place starts and stops processes",
 		"pkg/util is in no room of " + decision,
 	}
@@ -150,8 +151,8 @@ func TestViolationsAreReportedWithTheirReason(t *testing.T) {
 	}
 }
 
-// violations judges packages, each with what it imports.
-func violations(rows map[string]refusal, imports map[string][]string) []string {
+// violations returns the imports that are not allowed.
+func violations(rows map[string]decidedRoom, imports map[string][]string) []string {
 	var out []string
 	for _, pkg := range slices.Sorted(maps.Keys(imports)) {
 		room := roomOf(pkg)
@@ -162,7 +163,7 @@ func violations(rows map[string]refusal, imports map[string][]string) []string {
 		for _, imported := range imports[pkg] {
 			if ours, ok := strings.CutPrefix(imported, module+"/"); ok {
 				if other := roomOf(ours); other != room && !slices.Contains(mayImport()[room], other) {
-					out = append(out, fmt.Sprintf("%s imports %s: it refuses to know %s (%s)", pkg, ours, rows[room].of, decision))
+					out = append(out, fmt.Sprintf("%s imports %s: it is independent of %s (%s)", pkg, ours, rows[room].independentOf, decision))
 				}
 			}
 			for _, lib := range libraries() {
@@ -178,7 +179,7 @@ func violations(rows map[string]refusal, imports map[string][]string) []string {
 
 func within(p, tree string) bool { return p == tree || strings.HasPrefix(p, tree+"/") }
 
-// roomOf finds the room a package belongs to, "" when it is in none. The root package is the room of main.go.
+// roomOf returns the room of a package, "" if it is in none. The root package is the room of main.go.
 func roomOf(pkg string) string {
 	if pkg == "." {
 		return "main.go"
@@ -192,7 +193,7 @@ func roomOf(pkg string) string {
 	return inner
 }
 
-// packages maps every package of the program to what its files import on any system; tests may import what they like.
+// packages returns the imports of every package on any system, without those of tests, which are not restricted.
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -227,30 +228,31 @@ func packages(t *testing.T) map[string][]string {
 	return out
 }
 
-// outside tells the directories that hold no part of the program.
+// outside reports whether a directory contains no part of the program.
 func outside(dir string) bool {
 	name := filepath.Base(dir)
 	return dir != "." && strings.ContainsAny(name[:1], "._") ||
 		slices.Contains([]string{"testdata", "node_modules", "bin", "dist", "sdks"}, name)
 }
 
-// refusal is a room's row in the decision.
-type refusal struct {
-	row int
-	of  string // what the room refuses to know
+// decidedRoom is the row of a room in the decision.
+type decidedRoom struct {
+	row           int
+	independentOf string
 }
 
-// refusals reads the table of the decision. Its rows look like: | `pkg/tool`, `pkg/fault` | does | refuses to know |.
-func refusals(t *testing.T) map[string]refusal {
+// decidedRooms reads the table of the decision. Its rows look like: | `pkg/tool`, `pkg/fault` | does | is independent
+// of |.
+func decidedRooms(t *testing.T) map[string]decidedRoom {
 	t.Helper()
 	text, err := os.ReadFile(decision)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]refusal{}
+	out := map[string]decidedRoom{}
 	for i, row := range regexp.MustCompile("(?m)^\\| (`.*`) \\|.*\\| (.*) \\|$").FindAllStringSubmatch(string(text), -1) {
 		for room := range strings.SplitSeq(row[1], ", ") {
-			out[strings.Trim(room, "`")] = refusal{i, row[2]}
+			out[strings.Trim(room, "`")] = decidedRoom{i, row[2]}
 		}
 	}
 	return out

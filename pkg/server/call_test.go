@@ -466,7 +466,7 @@ func TestTimedOutCallIsCancelledBeforeTheProcessIsStopped(t *testing.T) {
 	}
 }
 
-func TestLateResponseIsNotUsedForALaterCall(t *testing.T) {
+func TestLateResponseIsNotUsedForLaterCall(t *testing.T) {
 	t.Parallel()
 	r := startFakeServer(t, script{}, nil)
 	if result := call(t, r.Server, tool.Call{

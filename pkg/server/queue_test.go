@@ -176,7 +176,7 @@ func TestTurnsAreGrantedInOrder(t *testing.T) {
 	})
 }
 
-func TestWaitingForATurnIsNotPartOfTheTimeoutAndEndsWithTheContext(t *testing.T) {
+func TestWaitingForTurnIsNotPartOfTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		busy := &busyTool{}

@@ -2,7 +2,7 @@
 // makes calls, keeps the memory and what the calls record, and closes everything again. A trail that is replayed, a
 // call by hand and a listing each have a session of their own.
 //
-// It refuses to know what calls are made for: plans, retries, reports and flags. Sessions share nothing except what
+// It is independent of the purpose of calls: plans, retries, reports and flags. Sessions share nothing except what
 // [Options.Shared] holds.
 package session
 

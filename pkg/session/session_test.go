@@ -467,7 +467,7 @@ func TestKeepsLongResultsOfCallsAsFiles(t *testing.T) {
 	}
 }
 
-func TestWhatACallReturnsBesidesTextIsKept(t *testing.T) {
+func TestKeepsAttachmentsOfCall(t *testing.T) {
 	t.Parallel()
 	o := options(t, &fakes{})
 	events := withDir(t, &o)

@@ -83,7 +83,7 @@ func TestExplainAddsDetails(t *testing.T) {
 	}
 }
 
-func TestExplainSaysWhetherTheProcessRunsOrWasStopped(t *testing.T) {
+func TestExplainHasStateOfProcess(t *testing.T) {
 	t.Parallel()
 	c := start(t, "echo")
 	c.echoes()

@@ -241,7 +241,7 @@ func TestStopMayBeCalledConcurrentlyAndAgain(t *testing.T) {
 	c.mustStop()
 }
 
-func TestExitErrorSaysHowAProcessEnded(t *testing.T) {
+func TestExitError(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
 		"exit 0": "exited with code 0", "exit 3": "exited with code 3",

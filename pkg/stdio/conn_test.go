@@ -77,7 +77,7 @@ func TestWritingToAnExitedServerIsAnError(t *testing.T) {
 	}
 }
 
-func TestServerThatDoesNotReadBlocksNobody(t *testing.T) {
+func TestServerThatDoesNotReadDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	s := start(t, "does not read")
 	big := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
@@ -184,7 +184,7 @@ func TestResponseWrittenRightBeforeTheExitIsRead(t *testing.T) {
 	}
 }
 
-func TestMessagesThatNobodyReadsAreDiscarded(t *testing.T) {
+func TestUnreadMessagesAreDiscarded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	flood := strings.Repeat(`{"jsonrpc":"2.0","method":"n"}`+"\n", 10_000)

@@ -178,7 +178,7 @@ func TestLineOverTheLimitFailsOnlyItsCall(t *testing.T) {
 	}
 }
 
-func TestErrorOfALineOverTheLimitSaysItsSize(t *testing.T) {
+func TestErrorOfLineOverLimitHasItsSize(t *testing.T) {
 	t.Parallel()
 	const want = "the answer is a line of 65.0 MiB, over the limit of 64 MiB"
 	if got := tooLarge(65<<20, maxLine).Error(); got != want {

@@ -373,7 +373,7 @@ func (n panicking) Add(folder string) error {
 	return nil
 }
 
-func TestPanicIsReportedAndBlocksNobody(t *testing.T) {
+func TestPanicIsReportedAndDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	isBug := func(err error) {
 		if e := fault.As(err); e == nil || e.Kind != fault.Bug || !strings.Contains(e.Message, "a bug") {

@@ -1,8 +1,8 @@
 // Package web is the kind of device for web pages, in Chrome, Chromium or Edge over the DevTools protocol
 // (specification, section 15.1).
 //
-// It refuses to know memory and trails, writes no files but the browser's profile, and never sleeps for a fixed time. A
-// device may be called from any goroutine; its calls run one after another.
+// It is independent of memory and trails, writes no files except the browser's profile, and never sleeps for a fixed
+// time. A device may be called from any goroutine; its calls run one after another.
 package web
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// The test binary also plays the whole program.
+// The test binary is also the program, if an environment variable is set.
 func TestMain(m *testing.M) {
 	if os.Getenv("TRAILBLAZE_TEST_MAIN") != "" {
 		os.Unsetenv("TRAILBLAZE_TEST_MAIN")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestThePackage(t *testing.T) {
+func TestPackage(t *testing.T) {
 	t.Parallel()
 	dir := checkout(t)
 	c := command(t, dir, "python3", "-W", "error", "-m", "unittest", "discover", "-t", ".", "-s", "tests")

@@ -11,7 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// The test binary also plays the whole program.
+// The test binary is also the program, if an environment variable is set.
 func TestMain(m *testing.M) {
 	if os.Getenv("TRAILBLAZE_TEST_MAIN") != "" {
 		os.Unsetenv("TRAILBLAZE_TEST_MAIN")
@@ -43,7 +43,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-func TestToolsInTypeScriptTalkBack(t *testing.T) {
+func TestTypeScriptToolsCallBack(t *testing.T) {
 	t.Parallel()
 	sources(t)
 	self, err := os.Executable()

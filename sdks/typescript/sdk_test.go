@@ -1,5 +1,4 @@
-// Package typescript_test runs the TypeScript package's own tests on every runtime that it promises, and its tools against the
-// real program.
+// Package typescript_test runs the TypeScript package's own tests on every supported runtime, and its tools with the program.
 package typescript_test
 
 import (
@@ -76,12 +75,12 @@ func tests(t *testing.T, patterns ...string) []string {
 	return out
 }
 
-func TestTypesHoldInTheSourcesAndForAuthors(t *testing.T) {
+func TestTypes(t *testing.T) {
 	t.Parallel()
 	passes(t, installed(t, "node_modules", ".bin", "tsc"), "-p", ".")
 }
 
-func TestThePackageKeepsItsPromisesOnBun(t *testing.T) {
+func TestPackageOnBun(t *testing.T) {
 	t.Parallel()
 	installed(t, "node_modules", "zod")
 	bun := installed(t, "..", "..", "testdata", "servers", "node_modules", ".bin", "bun")
@@ -92,7 +91,7 @@ func TestThePackageKeepsItsPromisesOnBun(t *testing.T) {
 	passes(t, bun, args...)
 }
 
-func TestThePackageKeepsItsPromisesOnNode(t *testing.T) {
+func TestPackageOnNode(t *testing.T) {
 	t.Parallel()
 	installed(t, "node_modules", "zod")
 	tsx := installed(t, "..", "..", "testdata", "servers", "node_modules", "tsx", "dist", "loader.mjs")

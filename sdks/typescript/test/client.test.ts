@@ -17,7 +17,7 @@ const read = ({ action, ...rest }: any) => ({
   action: { ...action, arguments_json: JSON.parse(action.arguments_json) },
 });
 
-test("the vectors: requests are as written down, and so is what comes of the answers", async (t) => {
+test("vectors: requests and results of responses", async (t) => {
   Object.assign(process.env, vectors.env);
   t.after(() => Object.keys(vectors.env).forEach((name) => delete process.env[name]));
   assert.ok(vectors.calls.length > 4);
@@ -43,7 +43,7 @@ test("the vectors: requests are as written down, and so is what comes of the ans
   }
 });
 
-test("the vectors: refusals are told", async (t) => {
+test("vectors: rejections", async (t) => {
   assert.ok(vectors.refusals.length > 2);
   for (const { name, response, outcome } of vectors.refusals) {
     const { baseUrl } = await callbacks(t, () => response);
@@ -56,7 +56,7 @@ test("the vectors: refusals are told", async (t) => {
   }
 });
 
-test("the reason of every other failure is told, with what to do", async (t) => {
+test("other failures have a reason and a hint", async (t) => {
   for (const [answer, reason] of [
     [{ status: 401, body: "the token is not this session's" }, /^refused with status 401: "the token is not this session's"$/],
     [
@@ -91,7 +91,7 @@ test("the reason of every other failure is told, with what to do", async (t) => 
   );
 });
 
-test("a failed tool without a reason still has one", async (t) => {
+test("a tool that fails without a reason has a default one", async (t) => {
   const { baseUrl } = await callbacks(t, () => ({ result: { type: "call_tool_result", success: false } }));
   await assert.rejects(clientOf(meta({ baseUrl })).client.callTool("x"), {
     name: "TrailblazeToolError",
@@ -99,7 +99,7 @@ test("a failed tool without a reason still has one", async (t) => {
   });
 });
 
-test("a failed tool is named once", async (t) => {
+test("the message names the failed tool once", async (t) => {
   for (const [reason, message] of [
     ["payment refused", "pay: payment refused"],
     ["pay: argument amount is missing", "pay: argument amount is missing"],
@@ -112,7 +112,7 @@ test("a failed tool is named once", async (t) => {
   }
 });
 
-test("without an answer the call ends at the limit, or when it is cancelled", async (t) => {
+test("a call without a response ends at the limit, or when it is cancelled", async (t) => {
   const { baseUrl } = await callbacks(t, () => undefined);
   process.env.TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS = "50";
   t.after(() => delete process.env.TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS);
@@ -126,7 +126,7 @@ test("without an answer the call ends at the limit, or when it is cancelled", as
   );
 });
 
-test("json() prefers structured content, and says what was no JSON", async (t) => {
+test("json() prefers structured content, and its error quotes text that is not JSON", async (t) => {
   const { baseUrl } = await callbacks(t, ({ body }) =>
     body.action.tool_name === "both" ? succeeded('{"a":1}', { structured_content: { b: 2 } }) : succeeded("plain text"),
   );
@@ -138,7 +138,7 @@ test("json() prefers structured content, and says what was no JSON", async (t) =
   assert.throws(() => plain.json(), /plain did not answer with JSON but with "plain text"/);
 });
 
-test("a change of memory is sent once, again if it did not arrive, and wins over what comes back", async (t) => {
+test("a change of memory is sent once, again if it was lost, and takes precedence over the response", async (t) => {
   const answers: unknown[] = [
     { result: { type: "error", message: "no" } },
     succeeded("", { memory_delta: { plan: "basic", other: "x" }, memory_deletions: ["email"] }),

@@ -115,7 +115,7 @@ class Session {
   }
 }
 
-test("with the flags a script serves over HTTP, and nothing on stdin and stdout", async (t) => {
+test("with the flags a script serves HTTP and does not use stdin and stdout", async (t) => {
   const http = await Http.start(t);
   const session = await http.session();
   assert.equal(await session.text("greet", { name: "Ann" }), "hello Ann");
@@ -126,7 +126,7 @@ test("with the flags a script serves over HTTP, and nothing on stdin and stdout"
   assert.match(http.peer.stderr, /log formatted/);
 });
 
-test("each session has a conversation of its own", async (t) => {
+test("each session has its own state", async (t) => {
   const http = await Http.start(t);
   const [a, b] = [await http.session(), await http.session()];
   assert.notEqual(a.id, b.id);
@@ -141,7 +141,7 @@ test("each session has a conversation of its own", async (t) => {
   await until("the abort", () => http.peer.stderr.includes("stopped waiting"));
 });
 
-test("hundreds of calls of several sessions run at once, each with its own memory and callbacks", async (t) => {
+test("hundreds of calls of several sessions run in parallel, each with its own memory and callbacks", async (t) => {
   const http = await Http.start(t);
   const { baseUrl, received } = await callbacks(t, async ({ body }) => {
     await until("all of them", () => received.length === 200);
@@ -158,7 +158,7 @@ test("hundreds of calls of several sessions run at once, each with its own memor
   assert.equal((await Promise.all(all)).length, 200);
 });
 
-test("progress comes before the answer, on the stream of its call", async (t) => {
+test("progress is sent before the response, on the stream of its call", async (t) => {
   const session = await (await Http.start(t)).session();
   const messages = await session.call("steps", {}, meta());
   assert.deepEqual(
@@ -167,7 +167,7 @@ test("progress comes before the answer, on the stream of its call", async (t) =>
   );
 });
 
-test("a client that takes no stream gets one document", async (t) => {
+test("a client that does not accept a stream gets one document", async (t) => {
   const session = await (await Http.start(t)).session();
   const steps = { jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "steps", _meta: meta() } };
   const { headers, messages } = await session.post(steps, { accept: "application/json" });
@@ -181,7 +181,7 @@ test("a client that takes no stream gets one document", async (t) => {
   assert.equal(batch.text, '[{"jsonrpc":"2.0","id":6,"result":{}},{"jsonrpc":"2.0","id":7,"result":{}}]');
 });
 
-test("who has no business here is refused", async (t) => {
+test("rejects unauthorized requests", async (t) => {
   const http = await Http.start(t, { TRAILBLAZE_SESSION_TOKEN: "secret" });
   const json = { "content-type": "application/json", accept: ACCEPT };
   const ours = { ...json, authorization: "Bearer secret" };
@@ -209,7 +209,7 @@ test("who has no business here is refused", async (t) => {
   assert.equal((await http.post(ping, { authorization: "Bearer secret" })).status, 400); // and it lives
 });
 
-test("who writes all before reading is told why it is refused", async (t) => {
+test("a client that sends all before it reads gets the rejection", async (t) => {
   const http = await Http.start(t, { TRAILBLAZE_SESSION_TOKEN: "secret" });
   const much = "x".repeat((64 << 20) + 1);
   const token = "Authorization: Bearer secret";
@@ -224,7 +224,7 @@ test("who writes all before reading is told why it is refused", async (t) => {
   }
 });
 
-test("a session that is deleted ends with its calls", async (t) => {
+test("deleting a session cancels its calls", async (t) => {
   const http = await Http.start(t);
   const session = await http.session();
   const waiting = session.call("wait", {}, meta());
@@ -235,7 +235,7 @@ test("a session that is deleted ends with its calls", async (t) => {
   assert.equal((await session.post({ jsonrpc: "2.0", id: 1, method: "ping" })).status, 404);
 });
 
-test("a client that goes away in the middle of a call leaves the others alone", async (t) => {
+test("a client that disconnects during a call does not affect others", async (t) => {
   const http = await Http.start(t);
   const [a, b] = [await http.session(), await http.session()];
   const body = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "nap", arguments: { ms: 200 } } });
@@ -253,7 +253,7 @@ test("a client that goes away in the middle of a call leaves the others alone", 
   assert.equal(http.peer.exited, undefined);
 });
 
-test("a client that goes away in the middle of a request leaves the server alone", async (t) => {
+test("a client that disconnects during a request does not affect the server", async (t) => {
   const http = await Http.start(t);
   for (const length of [100, 987654321]) {
     const socket = connect(http.port, "127.0.0.1");
@@ -281,7 +281,7 @@ for (const how of ["the end of stdin", "SIGTERM", "SIGINT"] as const) {
   });
 }
 
-test("a server that somebody started by hand does not mind the end of stdin", async (t) => {
+test("a server that trailblaze did not start ignores the end of stdin", async (t) => {
   const port = await freePort();
   const env = { TRAILBLAZE_SESSION_ID: undefined };
   const peer = Peer.start(t, "", { args: [...argv(fixture("tools.ts")), "--transport=http", "--port", String(port)], env });
@@ -308,7 +308,7 @@ for (const [args, says] of [
   });
 }
 
-test("a port that is taken is an error that names it", async (t) => {
+test("a port in use is an error that names it", async (t) => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   t.after(() => taken.close());
@@ -318,7 +318,7 @@ test("a port that is taken is an error that names it", async (t) => {
   assert.match(peer.stderr, new RegExp(`cannot serve at 127.0.0.1:${port}: EADDRINUSE`));
 });
 
-test("--transport stdio is what a script does without flags", async (t) => {
+test("--transport stdio is the default", async (t) => {
   const peer = Peer.start(t, "", { args: [...argv(fixture("tools.ts")), "--transport", "stdio"] });
   assert.equal((await peer.call("greet", { name: "Ann" })).content[0].text, "hello Ann");
 });

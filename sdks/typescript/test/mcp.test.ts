@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { argv, callbacks, environment, fixture, meta, packages, Peer, root, succeeded, until } from "./peer.ts";
 
-test("the same file is an ordinary server for any client", async (t) => {
+test("the same file is a server for any client", async (t) => {
   const { Client } = await import(`${packages}@modelcontextprotocol/sdk/dist/esm/client/index.js`);
   const { StdioClientTransport } = await import(`${packages}@modelcontextprotocol/sdk/dist/esm/client/stdio.js`);
   const client = new Client({ name: "test", version: "1" });

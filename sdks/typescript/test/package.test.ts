@@ -73,7 +73,7 @@ for (const [module, moduleResolution, make] of [
   ["nodenext", "nodenext", linked],
   ["esnext", "bundler", packed],
 ] as const) {
-  test(`the first example passes a strict check of types that finds modules the way of ${moduleResolution}`, (t) => {
+  test(`the first example passes a strict type check with moduleResolution ${moduleResolution}`, (t) => {
     const dir = make(t);
     const compilerOptions = { module, moduleResolution, strict: true, noEmit: true, target: "es2022", types: [] };
     writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["signup.ts"] }));
@@ -81,7 +81,7 @@ for (const [module, moduleResolution, make] of [
   });
 }
 
-test("what is published is the sources, their types, the readme and the license", () => {
+test("the package contains the sources, their types, the readme and the license", () => {
   const out = execFileSync("npm", ["pack", "--dry-run", "--json"], {
     cwd: here,
     env: environment(),

@@ -5,7 +5,7 @@ import { argv, callbacks, fixture, meta, Peer, succeeded, until } from "./peer.t
 const start = (t: Parameters<typeof Peer.start>[0], env = {}) => Peer.start(t, fixture("tools.ts"), { env });
 const text = (result: any) => result.content[0].text;
 
-test("the handshake settles on a version that both know", async (t) => {
+test("the handshake selects a version that both support", async (t) => {
   const peer = start(t);
   for (const [asked, agreed] of [
     ["2024-11-05", "2024-11-05"],
@@ -30,7 +30,7 @@ test("the handshake settles on a version that both know", async (t) => {
   assert.deepEqual((await peer.request("ping")).result, {});
 });
 
-test("a tool is listed with all that it says about itself", async (t) => {
+test("a tool is listed with its metadata", async (t) => {
   const { result } = await start(t).request("tools/list");
   assert.deepEqual(
     result.tools.find((tool: any) => tool.name === "greet"),
@@ -67,7 +67,7 @@ test("a tool is listed with all that it says about itself", async (t) => {
   );
 });
 
-test("what is unknown or unreadable is answered, and harms nothing", async (t) => {
+test("unknown and invalid messages get error responses", async (t) => {
   const peer = start(t);
   assert.equal((await peer.request("server/discover")).error.code, -32601);
   assert.equal((await peer.request("constructor")).error.code, -32601);
@@ -116,7 +116,7 @@ test("arguments are checked and completed", async (t) => {
   assert.match(text(refused), /^invalid arguments for greet: name: .*; times: /);
 });
 
-test("ctx is what _meta.trailblaze says, and undefined elsewhere", async (t) => {
+test("ctx has the values of _meta.trailblaze, and is undefined without it", async (t) => {
   const peer = start(t);
   const target = { id: "myapp", appIds: ["com.example.myapp"] };
   const inside = await peer.call(
@@ -140,14 +140,14 @@ test("ctx is what _meta.trailblaze says, and undefined elsewhere", async (t) => 
   assert.match(text(await peer.call("relay", { tool: "x" })), /cannot call x: this call was not made by a trailblaze session/);
 });
 
-test("memory that no callback took along goes with the result", async (t) => {
+test("memory that no callback has sent is in the result", async (t) => {
   const result = await start(t).call("remember", {}, meta());
   assert.deepEqual(result._meta, {
     trailblaze: { memoryDelta: { plan: "pro", count: "3", user: '{"id":7}' }, memoryDeletions: ["email"] },
   });
 });
 
-test("progress is told to who asked for it", async (t) => {
+test("progress is sent to the client that requested it", async (t) => {
   const peer = start(t);
   assert.equal(text(await peer.call("steps", {}, meta())), "done");
   assert.deepEqual(
@@ -162,7 +162,7 @@ test("progress is told to who asked for it", async (t) => {
   assert.equal(peer.messages.filter((message) => message.method).length, 2);
 });
 
-test("a cancelled call is told so and not answered", async (t) => {
+test("a cancelled call is aborted and gets no response", async (t) => {
   const peer = start(t);
   const id = peer.ask("tools/call", { name: "wait", _meta: meta() });
   await until("the call", () => peer.stderr.includes("waiting"));
@@ -175,7 +175,7 @@ test("a cancelled call is told so and not answered", async (t) => {
   );
 });
 
-test("cancelling a call cancels what it calls back", async (t) => {
+test("cancelling a call cancels its callbacks", async (t) => {
   const { baseUrl, received } = await callbacks(t, () => undefined);
   const peer = start(t);
   const id = peer.ask("tools/call", { name: "relay", arguments: { tool: "never" }, _meta: meta({ baseUrl }) });
@@ -184,7 +184,7 @@ test("cancelling a call cancels what it calls back", async (t) => {
   await until("the end of the call", () => peer.stderr.includes("the call that asked for it was cancelled"));
 });
 
-test("calls at the same time do not mix", async (t) => {
+test("parallel calls do not affect each other", async (t) => {
   const waiting: (() => void)[] = [];
   const { baseUrl } = await callbacks(t, async ({ body }) => {
     await new Promise<void>((resolve) => {
@@ -204,7 +204,7 @@ test("calls at the same time do not mix", async (t) => {
   );
 });
 
-test("a callback goes around a proxy that NO_PROXY excludes, and says so of one that it does not", async (t) => {
+test("a callback does not use a proxy that NO_PROXY excludes, and its error names another proxy", async (t) => {
   const { baseUrl, received } = await callbacks(t, () => succeeded("direct"));
   const dead = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" };
   const env = {
@@ -228,7 +228,7 @@ test("a callback goes around a proxy that NO_PROXY excludes, and says so of one 
   );
 });
 
-test("stdout carries nothing but the protocol, while modules load and while tools run", async (t) => {
+test("stdout has only MCP messages, while modules load and while tools run", async (t) => {
   const peer = start(t);
   assert.equal(text(await peer.call("noise")), "quiet");
   assert.deepEqual(await peer.end(), { code: 0, signal: null });
@@ -250,14 +250,14 @@ test("stdout carries nothing but the protocol, while modules load and while tool
   }
 });
 
-test("the end of stdin ends the process, whatever timers live, after what it still has to say", async (t) => {
+test("the process exits at the end of stdin, after its responses were written, even if timers are active", async (t) => {
   const peer = start(t);
   const big = peer.ask("tools/call", { name: "big", arguments: { bytes: 8 << 20 } });
   assert.deepEqual(await peer.end(), { code: 0, signal: null });
   assert.equal(Buffer.byteLength(text((await peer.answer(big)).result)), 8 << 20);
 });
 
-test("calls that are not over when stdin ends may finish, but not keep the process", async (t) => {
+test("pending calls may finish after the end of stdin, for a limited time", async (t) => {
   const peer = start(t);
   const nap = peer.ask("tools/call", { name: "nap", arguments: { ms: 200 } });
   peer.ask("tools/call", { name: "wait", _meta: meta() });
@@ -266,7 +266,7 @@ test("calls that are not over when stdin ends may finish, but not keep the proce
   assert.equal(text((await peer.answer(nap)).result), "rested");
 });
 
-test("SIGTERM ends the process, also while stdin is receiving", async (t) => {
+test("SIGTERM ends the process, also while it reads stdin", async (t) => {
   const peer = start(t);
   await peer.request("ping");
   peer.child.stdin!.on("error", () => {}); // the pipe breaks while we write
@@ -276,7 +276,7 @@ test("SIGTERM ends the process, also while stdin is receiving", async (t) => {
   assert.deepEqual(await peer.exit(), { code: null, signal: "SIGTERM" });
 });
 
-test("nobody reading any more ends the process", async (t) => {
+test("the process exits when its stdout is closed", async (t) => {
   const peer = start(t);
   await peer.request("ping");
   peer.child.stdout!.destroy();
@@ -290,7 +290,7 @@ test("big messages pass in both directions", async (t) => {
   assert.equal(text(await peer.call("greet", { name })), `hello ${name}`);
 });
 
-test("a test may import a file that serves: it is reported as if it did not", async (t) => {
+test("a test may import a file that calls run()", async (t) => {
   const script = fixture("imports.test.ts");
   const args = process.versions.bun ? ["test", "--no-install", script] : [...argv(script).slice(0, -1), "--test", script];
   const peer = Peer.start(t, "", { args });
@@ -300,7 +300,7 @@ test("a test may import a file that serves: it is reported as if it did not", as
   assert.match(output, /as it should/);
 });
 
-test("a failed call that nobody awaits is told, and harms no later call", async (t) => {
+test("a failed call that is not awaited is logged, and does not affect later calls", async (t) => {
   const { baseUrl, received } = await callbacks(t, () => ({
     result: { type: "call_tool_result", success: false, error_message: "no such user" },
   }));
@@ -314,7 +314,7 @@ test("a failed call that nobody awaits is told, and harms no later call", async 
   assert.deepEqual(await peer.exit(), { code: 0, signal: null });
 });
 
-test("what else is rejected and not handled stays the author's, as it is without this package", async (t) => {
+test("other unhandled rejections are not changed", async (t) => {
   const { baseUrl } = await callbacks(t, () => succeeded("hi"));
   const peer = start(t);
   await peer.call("relay", { tool: "x" }, meta({ baseUrl }));

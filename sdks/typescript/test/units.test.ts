@@ -92,7 +92,7 @@ for (const [version, z] of Object.entries(zods)) {
   });
 }
 
-test("a recursive schema refers to where it stands", () => {
+test("references of a recursive schema are correct", () => {
   const tree = zod4.object({
     label: zod4.string(),
     get children() {
@@ -103,7 +103,7 @@ test("a recursive schema refers to where it stands", () => {
   assert.equal(properties["a/b"].properties.children.items.$ref, "#/properties/a~1b");
 });
 
-test("a JSON Schema is listed as it is, and arguments pass as they are", async () => {
+test("a JSON Schema and its arguments are not changed", async () => {
   const schema = { properties: { a: { type: "string" } }, required: ["a"] };
   assert.deepEqual(inputOf(schema).json, { type: "object", ...schema });
   assert.deepEqual(await inputOf(schema).check({ a: 1, b: 2 }), { value: { a: 1, b: 2 } });
@@ -111,7 +111,7 @@ test("a JSON Schema is listed as it is, and arguments pass as they are", async (
   assert.deepEqual(inputOf(undefined).json, { type: "object", properties: {}, additionalProperties: false });
 });
 
-test("any Standard Schema will do", async () => {
+test("any Standard Schema is supported", async () => {
   const even = {
     "~standard": {
       version: 1 as const,
@@ -126,7 +126,7 @@ test("any Standard Schema will do", async () => {
   assert.deepEqual(await input.check({ n: "3" }), { problems: "n.deep: odd" });
 });
 
-test("mistakes of a registration are told at once", () => {
+test("errors of a registration are thrown at once", () => {
   const tool = (name: string, definition: any) => trailblaze.tool(name, definition, () => {});
   tool("twice", {});
   assert.throws(() => tool("twice", {}), /tool twice is there already/);
@@ -157,7 +157,7 @@ test("a mock context is a context", () => {
   assert.deepEqual([...createMockContext().memory.keys()], []);
 });
 
-test("a mock client answers like the session's, and keeps what it was asked", async () => {
+test("a mock client returns results and records its calls", async () => {
   const client = createMockClient({
     tools: {
       text: "plain",

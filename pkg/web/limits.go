@@ -15,6 +15,7 @@ type limits struct {
 	navigation time.Duration // for a page to load
 	response   time.Duration // for an answer that the page is about to give, and for each explanation
 	first      time.Duration // for the first answer of a page, however short the other limits are
+	frame      time.Duration // for an animation frame, to see whether an element moves; a page may draw none
 	probe      time.Duration // for a page to show that it responds, after a call timed out, at most three times
 	evidence   time.Duration // for the parts of the evidence, which are collected at the same time
 	late       time.Duration // the same when the last call timed out
@@ -23,7 +24,7 @@ type limits struct {
 func defaultLimits() limits {
 	return limits{
 		call: 30 * time.Second, action: 10 * time.Second, assertion: 5 * time.Second, navigation: 30 * time.Second,
-		response: time.Second, first: 5 * time.Second, probe: 200 * time.Millisecond,
+		response: time.Second, first: 5 * time.Second, frame: time.Second, probe: 200 * time.Millisecond,
 		evidence: 4 * time.Second, late: 300 * time.Millisecond,
 	}
 }

@@ -317,9 +317,6 @@
       });
     });
 
-  // stableLimit is how long a frame is awaited to see whether an element moves. A busy machine draws few of them.
-  const stableLimit = 1000;
-
   const sameBox = (a, b) => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
 
   // Go asks for the root before it queries the accessibility tree, which answers with the next frame. The boxes of
@@ -492,7 +489,8 @@
 
   // observe finds an element anew in each animation frame until the check accepts it or options.wait milliseconds have
   // passed, and starts the guard for the event that follows. When no element matches and options.stay is false, it
-  // returns at once: other frames may have it.
+  // returns at once: other frames may have it. To see whether an element moves, an animation frame is awaited for at
+  // most options.frame milliseconds.
   const observe = async (check, spec, element, options) => {
     const end = performance.now() + options.wait;
     let memo = {};
@@ -506,7 +504,7 @@
       const now = performance.now();
       if (seen.ready || seen.gone || (now >= end && !again) || (!seen.count && !options.stay))
         return { tries, ...seen };
-      do await nextFrame(again ? stableLimit : undefined);
+      do await nextFrame(again ? options.frame : undefined);
       while (!again && performance.now() < now + 4 * (now - began)); // leave time to a page that is slow to search
     }
   };
@@ -735,10 +733,10 @@
   };
 
   // pointInParent is where a point of an inner frame is in this document, or {reason} when the frame moves, or
-  // something covers it there.
-  const pointInParent = async (owner, x, y) => {
+  // something covers it there. An animation frame is awaited for at most limit milliseconds.
+  const pointInParent = async (owner, x, y, limit) => {
     const before = owner.getBoundingClientRect();
-    await nextFrame(stableLimit);
+    await nextFrame(limit);
     const box = owner.getBoundingClientRect();
     if (!sameBox(before, box)) return { reason: "its frame moves" };
     const style = getComputedStyle(owner);

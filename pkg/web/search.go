@@ -296,7 +296,10 @@ func (s *search) observeNode(ctx context.Context, f *frame, backendNodeID int, w
 func (s *search) observe(
 	ctx context.Context, f *frame, spec map[string]string, element *handle, index int, wait time.Duration, stay bool,
 ) (observed, error) {
-	options := map[string]any{"wait": wait.Milliseconds(), "stay": stay, "unique": s.check.unique, "round": s.round}
+	options := map[string]any{
+		"wait": wait.Milliseconds(), "stay": stay, "unique": s.check.unique, "round": s.round,
+		"frame": s.page.limits().frame.Milliseconds(),
+	}
 	if index >= 0 {
 		options["index"] = index
 	}
@@ -360,7 +363,7 @@ func (s *search) toViewport(ctx context.Context, o observed) (observed, error) {
 			Count: o.Count,
 			Tries: o.Tries,
 		}
-		err = f.parent.eval(ctx, "pointInParent", &out, owner, o.X, o.Y)
+		err = f.parent.eval(ctx, "pointInParent", &out, owner, o.X, o.Y, s.page.limits().frame.Milliseconds())
 		owner.release()
 		if err != nil {
 			return observed{}, err

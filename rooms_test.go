@@ -33,6 +33,7 @@ func mayImport() map[string][]string {
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
+		local                          = "pkg/device/local"
 		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
 		bundle, engine                 = "pkg/bundle", "pkg/engine"
@@ -42,15 +43,16 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, session, builtin, device, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
+			report, doctor, run, session, builtin, device, local, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
 		},
 		report:   {event, tool, redact, fault, files},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
 		run:      {session, discover, config, scope, trail, event, tool, fault, files},
 		session:  {callback, device, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:  {discover, tool, fault},
-		device:   {spawn, discover, tool, fault},
-		web:      {device, act, aria, screen, cdp, spawn, discover, tool, fault},
+		device:   {tool, fault},
+		local:    {device, spawn},
+		web:      {device, act, aria, screen, cdp, tool, fault},
 		act:      {fault},
 		aria:     {screen},
 		screen:   {fault},

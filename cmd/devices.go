@@ -13,6 +13,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/doctor"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/run"
@@ -26,6 +27,24 @@ func kinds() []device.Kind {
 	return []device.Kind{
 		web.Kind(),
 	}
+}
+
+// commandNames returns the names of the commands of every kind of device, and of those that this version does not have
+// (specification, section 15).
+func (a *app) commandNames() []string {
+	names := []string{
+		"adbShell", "grantPermission", "pressBack", "pressHome", "swipe", "scroll", "pinch",
+		"navigate", "click", "fill", "waitForSelector", "evaluateJs",
+	}
+	commands := device.Core()
+	for _, k := range a.Devices {
+		commands = append(commands, k.Commands...)
+	}
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // bindDevices adds a flag for every option of every kind of device.
@@ -121,7 +140,7 @@ func kindName(k device.Kind) string {
 }
 
 func (a *app) host(values map[string]string) device.Host {
-	return device.Host{Values: values, Env: a.Env, Supervisor: a.supervisor}
+	return device.Host{Values: values, Env: a.Env, Programs: local.Programs(a.supervisor)}
 }
 
 // backends are the backends for one set of option values, one for each kind of device.

@@ -129,7 +129,8 @@ func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.R
 	return setup{
 		Setup: session.Setup{
 			Project: project, Version: a.Build.Version, Env: a.Env, Builtins: []discover.Source{builtin.Source()},
-			Redactor: redactor, Now: a.Now, Launch: a.launcher(redactor, pool),
+			DeviceCommands: a.commandNames(),
+			Redactor:       redactor, Now: a.Now, Launch: a.launcher(redactor, pool),
 			Sandboxes: func(s config.Server) bool {
 				return a.runtimes.Sandboxes(jsruntime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
 			},

@@ -2,12 +2,10 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +15,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
-	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // closeTimeout limits how long closing a session takes; nothing runs in it any more.
@@ -60,31 +57,28 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 	if f.maxBytes < 0 {
 		return fault.New(fault.Misuse, "leave --max-bytes out for 6000", "--max-bytes %d is less than 0", f.maxBytes)
 	}
-	d, err := a.webDevice(f.command, args[0])
+	d, err := a.snapshotDevice(f.command, args[0])
 	if err != nil {
 		return err
 	}
 	defer logStop(ctx, a.notice)()
-	calls := []tool.Call{{Tool: "web_navigate", Args: map[string]any{"url": args[0]}}}
-	snapshotArgs := map[string]any{"maxBytes": f.maxBytes}
-	if f.within != "" {
-		snapshotArgs["within"] = f.within
-		calls = append(calls, tool.Call{Tool: "waitForSelector", Args: map[string]any{"selector": f.within}})
-	}
-	result, err := callAll(ctx, d, append(calls, tool.Call{Tool: snapshotCommand, Args: snapshotArgs}))
+	page, err := d.Snapshot(ctx, args[0], device.SnapshotOptions{Within: f.within, MaxBytes: f.maxBytes})
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	if err := errors.Join(err, d.Close(closing)); err != nil {
+	if err := errors.Join(asMisuse(err), d.Close(closing)); err != nil {
 		return err
 	}
-	return a.printSnapshot(result)
+	return a.printSnapshot(page)
 }
 
-// snapshotCommand is the device command that lists elements. A kind of device that has it can be used here.
-const snapshotCommand = "web_snapshot"
+// snapshotDevice is a device that can list what it shows.
+type snapshotDevice interface {
+	device.Device
+	device.Snapshotter
+}
 
-// webDevice opens a device that shows web pages. It takes the settings of the project, if there is one.
-func (a *app) webDevice(c *cobra.Command, url string) (device.Device, error) {
+// snapshotDevice opens the first device that can list what it shows. It takes the settings of the project, if there is one.
+func (a *app) snapshotDevice(c *cobra.Command, url string) (snapshotDevice, error) {
 	var project *config.Project
 	session := device.Session{
 		ID: "snapshot", TrailDir: a.Dir,
@@ -110,12 +104,12 @@ func (a *app) webDevice(c *cobra.Command, url string) (device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range devices {
-		if slices.ContainsFunc(d.Commands, func(t tool.Advertised) bool { return t.Name == snapshotCommand }) {
-			return d.Open(session), nil
+	for _, b := range devices {
+		if d, ok := b.Open(session).(snapshotDevice); ok { // the others have started nothing
+			return d, nil
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "", "no kind of device shows web pages")
+	return nil, fault.New(fault.Unavailable, "", "no kind of device can list what it shows")
 }
 
 // folderFor returns the folder below which files may be opened: root, or the folder of the file that the user named when
@@ -134,35 +128,17 @@ func folderFor(url, dir, root string) string {
 	return filepath.Dir(path)
 }
 
-// callAll makes calls in order and returns the result of the last. A failed result is an error.
-func callAll(ctx context.Context, d device.Device, calls []tool.Call) (result tool.Result, err error) {
-	for _, call := range calls {
-		result, err = d.Call(ctx, call)
-		if err == nil && !result.OK {
-			err = asMisuse(&fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint})
-		}
-		if err != nil {
-			return tool.Result{}, err
-		}
-	}
-	return result, nil
-}
-
-func (a *app) printSnapshot(result tool.Result) error {
-	var page struct {
-		URL      string `json:"url"`
-		Title    string `json:"title"`
-		Snapshot string `json:"snapshot"`
-		More     int    `json:"more"`
-	}
-	if err := json.Unmarshal(result.Structured, &page); err != nil {
-		return fmt.Errorf("read the snapshot: %w", err)
-	}
+func (a *app) printSnapshot(s device.Snapshot) error {
 	if a.json {
-		return a.writeJSON(page)
+		return a.writeJSON(struct {
+			URL      string `json:"url"`
+			Title    string `json:"title"`
+			Snapshot string `json:"snapshot"`
+			More     int    `json:"more"`
+		}{s.URL, s.Title, s.Text, s.More})
 	}
-	text := report.Clean(page.Snapshot)
-	if page.More > 0 {
+	text := report.Clean(s.Text)
+	if s.More > 0 {
 		text += "; narrow with --within CSS or raise --max-bytes"
 	}
 	fmt.Fprintln(a.Stdout, text)

@@ -6,7 +6,6 @@ package device
 import (
 	"context"
 
-	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -36,9 +35,9 @@ type Option struct {
 
 // Host has the settings of a backend, and what it may use of the program.
 type Host struct {
-	Values     map[string]string // of the options that are set, by key
-	Env        []string          // of our process
-	Supervisor *spawn.Supervisor // of every process that a backend starts
+	Values   map[string]string // of the options that are set, by key
+	Env      []string          // of our process
+	Programs Programs          // starts every program of a backend
 }
 
 // Backend serves the devices of one kind in a run: a browser, or a connection to a device farm. It may be used from any
@@ -82,6 +81,26 @@ type Device interface {
 	Evidence(ctx context.Context) []Artifact
 	// Close ends the device's part of the session, in any state of the device.
 	Close(ctx context.Context) error
+}
+
+// Snapshotter is a Device that can list what a user interface shows, without a trail.
+type Snapshotter interface {
+	// Snapshot opens what url names and lists its elements. The error is a *fault.Error.
+	Snapshot(ctx context.Context, url string, o SnapshotOptions) (Snapshot, error)
+}
+
+// SnapshotOptions say what a snapshot contains.
+type SnapshotOptions struct {
+	Within   string // selector of the element whose content is listed; empty for everything
+	MaxBytes int    // of the list; 0 for no limit
+}
+
+// Snapshot is what a user interface shows.
+type Snapshot struct {
+	URL   string
+	Title string
+	Text  string // the text form of pkg/screen
+	More  int    // number of lines that were left out
 }
 
 // Artifact is a file for the session's folder.

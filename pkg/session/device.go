@@ -48,7 +48,7 @@ func (s *Session) openDevice() discover.Source {
 	b, ok := s.opts.Device.BackendFor(driver.Key)
 	if !ok {
 		source := tool.Source{Kind: tool.FromDevice, Name: driver.Key}
-		return discover.Source{Source: source, Missing: device.Commands()}
+		return discover.Source{Source: source, Missing: s.opts.DeviceCommands}
 	}
 	s.device = &usedDevice{Device: b.Open(device.Session{
 		ID: s.opts.ID, TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root, BaseURL: s.targetBaseURL(),
@@ -66,7 +66,7 @@ func (s *Session) openDevice() discover.Source {
 	}
 	return discover.Source{
 		Source: tool.Source{Kind: tool.FromDevice, Name: b.Name}, Tools: b.Commands, Caller: s.device,
-		Missing: slices.DeleteFunc(device.Commands(), isCommand),
+		Missing: slices.DeleteFunc(slices.Clone(s.opts.DeviceCommands), isCommand),
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
 
 const (
@@ -35,7 +35,7 @@ const installHint = "install Chrome, Chromium or Edge (Debian and Ubuntu: apt-ge
 // browser is a connection to a browser.
 type browser struct {
 	conn    *cdp.Conn
-	process *spawn.Process // nil for a browser that we did not start
+	process device.Process // nil for a browser that we did not start
 	name    string         // product, version and path, for messages
 	headed  bool
 	folder  string // its temporary folder; empty for a browser that we did not start
@@ -100,7 +100,7 @@ func (o options) find() (string, error) {
 		return o.lookUp()
 	}
 	for _, name := range executableNames() {
-		path, err := spawn.LookPath(name, o.env)
+		path, err := o.programs.LookPath(name, o.env)
 		if err == nil {
 			return filepath.Abs(path)
 		}
@@ -121,7 +121,7 @@ func (o options) find() (string, error) {
 
 // lookUp finds the browser that the user configured, by a path or a name on PATH.
 func (o options) lookUp() (string, error) {
-	path, err := spawn.LookPath(o.browser, o.env)
+	path, err := o.programs.LookPath(o.browser, o.env)
 	if strings.ContainsAny(o.browser, `/\`) {
 		path = o.browser
 		_, err = os.Stat(path)
@@ -201,18 +201,14 @@ func (o options) flags(folder string) []string {
 	if !o.headed {
 		flags = append(flags, "--headless=new")
 	}
-	if spawn.CanPipe {
+	if o.programs.CanPipe() {
 		return append(flags, "--remote-debugging-pipe")
 	}
 	return append(flags, "--remote-debugging-port=0")
 }
 
 // start starts a browser, or connects to the one at cdpUrl.
-func (o options) start(
-	ctx context.Context,
-	supervisor *spawn.Supervisor,
-	log func(level, message, hint string),
-) (*browser, error) {
+func (o options) start(ctx context.Context, log func(level, message, hint string)) (*browser, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	if o.cdpURL != "" {
@@ -225,31 +221,26 @@ func (o options) start(
 	if o.root {
 		log("info", "the browser runs without its sandbox, which does not work for root",
 			"run as another user to have the sandbox")
-		return o.launch(ctx, supervisor, path, "--no-sandbox")
+		return o.launch(ctx, path, "--no-sandbox")
 	}
-	b, err := o.launch(ctx, supervisor, path)
+	b, err := o.launch(ctx, path)
 	if err != nil && strings.Contains(err.Error(), "No usable sandbox") {
 		log("info", "the browser runs without its sandbox, which this machine or container does not allow",
 			"allow unprivileged user namespaces to have it")
-		return o.launch(ctx, supervisor, path, "--no-sandbox")
+		return o.launch(ctx, path, "--no-sandbox")
 	}
 	return b, err
 }
 
 // launch starts a browser with a profile of its own.
-func (o options) launch(
-	ctx context.Context,
-	supervisor *spawn.Supervisor,
-	path string,
-	more ...string,
-) (*browser, error) {
+func (o options) launch(ctx context.Context, path string, more ...string) (*browser, error) {
 	folder, err := os.MkdirTemp(o.tempDir(), "trailblaze-")
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "", "making a folder for the browser's profile")
 	}
 	// Its temporary files are removed with the profile.
 	env := slices.Concat(o.env, []string{"TMPDIR=" + folder, "BREAKPAD_DUMP_LOCATION=" + folder})
-	piped, err := supervisor.StartProgram(ctx, spawn.Program{
+	piped, err := o.programs.Start(ctx, device.Program{
 		Name: "browser", Path: path, Args: append(o.flags(folder), more...), Env: env, Folder: folder,
 	})
 	if err != nil {
@@ -258,7 +249,7 @@ func (o options) launch(
 	}
 	b := &browser{process: piped.Process, name: path, headed: o.headed, folder: folder, pages: map[string]*page{}}
 	var transport cdp.Transport
-	if spawn.CanPipe {
+	if o.programs.CanPipe() {
 		transport = cdp.Pipes(piped.Out, piped.In)
 	} else if transport, err = dialPort(ctx, folder, piped.Process); err != nil {
 		_ = b.kill()
@@ -290,7 +281,7 @@ func (o options) tempDir() string {
 }
 
 // dialPort connects to a browser that chose a port and writes it to a file.
-func dialPort(ctx context.Context, folder string, process *spawn.Process) (cdp.Transport, error) {
+func dialPort(ctx context.Context, folder string, process device.Process) (cdp.Transport, error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
@@ -137,7 +138,7 @@ func TestMissingBrowserErrorListsNames(t *testing.T) {
 			t.Errorf("%s: %q", goos, list)
 		}
 	}
-	o := options{env: []string{"PATH=" + t.TempDir()}}
+	o := options{programs: local.Programs(nil), env: []string{"PATH=" + t.TempDir()}}
 	path, err := o.find()
 	if err == nil { // this machine has a browser at a usual path
 		if _, err := os.Stat(path); err != nil {
@@ -159,7 +160,7 @@ func TestFindBrowserOnPath(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := options{env: []string{"PATH=" + dir}}
+	o := options{programs: local.Programs(nil), env: []string{"PATH=" + dir}}
 	for named, want := range map[string]string{
 		"": "chromium", "msedge": "msedge",
 		filepath.Join(dir, "msedge"): "msedge",
@@ -173,7 +174,7 @@ func TestFindBrowserOnPath(t *testing.T) {
 
 func TestStartsWithoutSandboxWhereUnavailable(t *testing.T) {
 	t.Parallel()
-	real, err := options{env: os.Environ()}.find()
+	real, err := options{programs: local.Programs(nil), env: os.Environ()}.find()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestCloseDuringStartLeavesNothing(t *testing.T) {
 	hangs := fakeBrowser(t, "exec sleep 60")
 	supervisor := spawn.NewSupervisor(spawn.Options{})
 	b, err := Kind().New(device.Host{
-		Values: map[string]string{"browser": hangs}, Env: append(os.Environ(), "TMPDIR="+dir), Supervisor: supervisor,
+		Values: map[string]string{"browser": hangs}, Env: append(os.Environ(), "TMPDIR="+dir), Programs: local.Programs(supervisor),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 func TestCommandsOfSpecification(t *testing.T) {
@@ -116,11 +117,11 @@ func TestOnlySecretArgumentIsHidden(t *testing.T) {
 	}
 }
 
-func TestCoreCommandsAreDeviceCommands(t *testing.T) {
+func TestHasTheCommandsOfEveryDevice(t *testing.T) {
 	t.Parallel()
 	for _, c := range device.Core() {
-		if !slices.Contains(device.Commands(), c.Name) {
-			t.Errorf("%s is a command of every device, and not among those that devices may have", c.Name)
+		if !slices.ContainsFunc(Kind().Commands, func(own tool.Advertised) bool { return own.Name == c.Name }) {
+			t.Errorf("%s is a command of every device, and the kind does not have it", c.Name)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -55,7 +56,7 @@ func runRole(role string) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM)
 	supervisor := spawn.NewSupervisor(spawn.Options{})
-	b, err := Kind().New(device.Host{Env: os.Environ(), Supervisor: supervisor})
+	b, err := Kind().New(device.Host{Env: os.Environ(), Programs: local.Programs(supervisor)})
 	if err != nil {
 		panic(err)
 	}
@@ -93,7 +94,7 @@ type sharedBackend struct {
 func (s *sharedBackend) get() (device.Backend, error) {
 	s.once.Do(func() {
 		s.supervisor = spawn.NewSupervisor(spawn.Options{})
-		s.backend, s.err = Kind().New(device.Host{Env: os.Environ(), Supervisor: s.supervisor})
+		s.backend, s.err = Kind().New(device.Host{Env: os.Environ(), Programs: local.Programs(s.supervisor)})
 	})
 	return s.backend, s.err
 }
@@ -108,7 +109,7 @@ func (s *sharedBackend) close() {
 func newTestBackend(t *testing.T, values map[string]string) device.Backend {
 	t.Helper()
 	supervisor := spawn.NewSupervisor(spawn.Options{})
-	b, err := Kind().New(device.Host{Values: values, Env: os.Environ(), Supervisor: supervisor})
+	b, err := Kind().New(device.Host{Values: values, Env: os.Environ(), Programs: local.Programs(supervisor)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -270,7 +270,7 @@ func debuggingPort(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := o.launch(t.Context(), b.supervisor, path, "--no-sandbox", "--remote-debugging-port=0")
+	other, err := o.launch(t.Context(), path, "--no-sandbox", "--remote-debugging-port=0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -186,4 +187,32 @@ func (p *page) text(tree *aria.Tree, maxBytes int) screen.Text {
 	f := p.main()
 	onScreen, ref := tree.Screen(f.id + "/" + f.loaderID())
 	return onScreen.Text(screen.TextOptions{MaxBytes: maxBytes, Ref: ref})
+}
+
+// Snapshot implements device.Snapshotter. It waits for the element whose content is listed.
+func (d *webDevice) Snapshot(ctx context.Context, url string, o device.SnapshotOptions) (device.Snapshot, error) {
+	args := map[string]any{"maxBytes": o.MaxBytes}
+	calls := []tool.Call{{Tool: "web_navigate", Args: map[string]any{"url": url}}}
+	if o.Within != "" {
+		args["within"] = o.Within
+		calls = append(calls, tool.Call{Tool: "waitForSelector", Args: map[string]any{"selector": o.Within}})
+	}
+	var result tool.Result
+	for _, call := range append(calls, tool.Call{Tool: "web_snapshot", Args: args}) {
+		var err error
+		if result, err = d.Call(ctx, call); err != nil {
+			return device.Snapshot{}, err
+		}
+		if !result.OK {
+			return device.Snapshot{}, &fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}
+		}
+	}
+	var s struct {
+		URL, Title, Snapshot string
+		More                 int
+	}
+	if err := json.Unmarshal(result.Structured, &s); err != nil {
+		return device.Snapshot{}, fault.Wrap(fault.Server, err, "", "read the snapshot")
+	}
+	return device.Snapshot{URL: s.URL, Title: s.Title, Text: s.Snapshot, More: s.More}, nil
 }

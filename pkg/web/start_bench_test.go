@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -28,7 +29,7 @@ func openAndClose(b *testing.B, backend device.Backend) {
 func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		supervisor := spawn.NewSupervisor(spawn.Options{})
-		backend, err := Kind().New(device.Host{Env: os.Environ(), Supervisor: supervisor})
+		backend, err := Kind().New(device.Host{Env: os.Environ(), Programs: local.Programs(supervisor)})
 		if err != nil {
 			b.Fatal(err)
 		}

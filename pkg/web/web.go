@@ -17,7 +17,6 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -67,6 +66,7 @@ type options struct {
 	width, height   int
 	allowFile       []string // folders
 	env             []string
+	programs        device.Programs
 	root            bool // we run as root, and Chromium's sandbox does not work for root
 }
 
@@ -74,7 +74,7 @@ func newOptions(host device.Host) (options, error) {
 	v := host.Values
 	o := options{
 		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true",
-		env: host.Env, root: os.Geteuid() == 0,
+		env: host.Env, programs: host.Programs, root: os.Geteuid() == 0,
 	}
 	var err error
 	if o.allowFile, err = readFolders(v["allowFile"]); err != nil {
@@ -116,12 +116,11 @@ func (o options) getenv(name string) string {
 
 // backend has the browser of a run. It implements device.Backend.
 type backend struct {
-	options    options
-	supervisor *spawn.Supervisor
-	handlers   map[string]handler
-	script     string          // page.js
-	ctx        context.Context //nolint:containedctx // ends when the backend is closed
-	cancel     context.CancelFunc
+	options  options
+	handlers map[string]handler
+	script   string          // page.js
+	ctx      context.Context //nolint:containedctx // ends when the backend is closed
+	cancel   context.CancelFunc
 
 	mu      sync.Mutex
 	current *browserStart
@@ -140,7 +139,7 @@ func newBackend(host device.Host) (device.Backend, error) {
 		return nil, err
 	}
 	b := &backend{
-		options: o, supervisor: host.Supervisor, handlers: map[string]handler{}, script: pageScript(),
+		options: o, handlers: map[string]handler{}, script: pageScript(),
 	}
 	for _, c := range commands() {
 		b.handlers[c.Name] = c.run
@@ -216,7 +215,7 @@ func (b *backend) start(log func(level, message, hint string)) *browserStart {
 		if previous != nil && previous.browser != nil {
 			_ = previous.browser.close() // it has exited; this removes its files
 		}
-		s.browser, s.err = b.options.start(b.ctx, b.supervisor, log)
+		s.browser, s.err = b.options.start(b.ctx, log)
 		if s.err != nil && fault.As(s.err) == nil {
 			s.err = fault.Wrap(fault.Server, s.err, "", "starting the browser")
 		}

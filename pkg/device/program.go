@@ -1,0 +1,51 @@
+package device
+
+import (
+	"context"
+	"os"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Programs starts the programs that a kind of device needs, such as a browser, and stops what is left of them at the end of
+// the run.
+type Programs interface {
+	// LookPath finds a program as a shell with that environment would. The error is fs.ErrNotExist, or fs.ErrPermission for a
+	// file that may not be executed.
+	LookPath(name string, env []string) (string, error)
+	// CanPipe reports whether a program gets two pipes of its own.
+	CanPipe() bool
+	// Start starts a program. ctx limits the start. The error is a *fault.Error.
+	Start(ctx context.Context, p Program) (PipedProcess, error)
+}
+
+// Program is a program to start.
+type Program struct {
+	Name string // for messages and lists of processes
+	Path string // absolute
+	Args []string
+	Env  []string // complete
+	// Folder holds what the program writes. It is removed when the program ends, also after this process was killed.
+	Folder string
+}
+
+// PipedProcess is a running program with our ends of its pipes, which the caller closes. Both are nil unless CanPipe.
+type PipedProcess struct {
+	Process
+	In  *os.File // the program's file 3
+	Out *os.File // the program's file 4
+}
+
+// Process is a running program.
+type Process interface {
+	// Done is closed when the program has exited.
+	Done() <-chan struct{}
+	// ExitError says how the program exited; nil while it runs and after an exit that Stop asked for.
+	ExitError() *fault.Error
+	// Stderr returns the last lines that the program wrote to stderr.
+	Stderr() string
+	// Explain returns cause with what is known of the process: its exit status and the last lines of its stderr.
+	Explain(cause *fault.Error) *fault.Error
+	// Stop ends the program and everything that it started, by force when ctx ends.
+	Stop(ctx context.Context) error
+}

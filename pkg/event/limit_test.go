@@ -18,7 +18,7 @@ func TestTextOfCallsIsLimited(t *testing.T) {
 	}{
 		"the most":             {strings.Repeat("x", event.MaxText), 0},
 		"one byte more":        {strings.Repeat("x", event.MaxText) + "y", event.MaxText},
-		"much more":            {strings.Repeat("x", 8<<20), event.MaxText},
+		"much more":            {strings.Repeat("x", 1<<20), event.MaxText},
 		"a divided character":  {strings.Repeat("x", event.MaxText-2) + "𝄞y", event.MaxText - 2},
 		"a divided secret":     {strings.Repeat("x", event.MaxText-2) + secret, event.MaxText},
 		"bytes without UTF-8":  {strings.Repeat("\x80", event.MaxText+10), event.MaxText - utf8.UTFMax},

@@ -36,7 +36,7 @@ func faultsOfScripts() map[string]mishap {
 		"recursion that nobody catches":    {call: "recursionLater", outcome: "error", want: []string{"exited with code 1", "faults.ts:7"}, words: true},
 		"recursion while loading":          {load: "recursion", outcome: "error", want: []string{"exited with code 1", "faults.ts:7"}, words: true},
 		"a rejection that nobody handles":  {call: "reject", outcome: "error", want: []string{"exited with code 1", "TypeError: nobody caught this", "faults.ts:21"}, words: true},
-		"a rejection that is no error":     {call: "rejectText", outcome: "error", want: []string{"exited with code 1", "only a text"}, words: true},
+		"a rejection that is not an error": {call: "rejectText", outcome: "error", want: []string{"exited with code 1", "only a text"}, words: true},
 		"an exception in a call":           {call: "throw", outcome: "failed", want: []string{"RangeError: thrown on purpose"}},
 		"an exception that nobody catches": {call: "throwLater", outcome: "error", want: []string{"exited with code 1", "RangeError: thrown on purpose", "faults.ts:24"}, words: true},
 		"an exception while loading":       {load: "throw", outcome: "error", want: []string{"exited with code 1", "RangeError: thrown on purpose", "faults.ts:23"}, words: true},
@@ -72,7 +72,8 @@ func TestScriptFaultsAreReportedAlikeOnEveryRuntime(t *testing.T) {
 	}
 }
 
-// report replays a trail with a faulty server, and returns the result of the trail. The next trail of the run must pass.
+// report replays a trail with a faulty server, and returns the result of the trail. The next trail of the run must
+// pass.
 func (f mishap) report(t *testing.T, way string) map[string]any {
 	t.Helper()
 	call, load := f.call, f.load
@@ -131,8 +132,8 @@ func (p *project) alike(finished map[string]any) map[string]any {
 	return out
 }
 
-// A module that cannot be loaded is detected before the engine starts, and in a process after its start. Both errors name it and
-// have a hint.
+// A module that cannot be loaded is detected before the engine starts, and in a process after its start. Both errors
+// name it and have a hint.
 func TestScriptThatCannotBeLoadedIsErrorOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

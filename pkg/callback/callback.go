@@ -1,5 +1,5 @@
 // Package callback serves the HTTP endpoint through which tools that run in processes of their own call other tools of
-// their session: an HTTP server on 127.0.0.1 that lives as long as the session, and the invocations that may use it
+// their session: an HTTP server on 127.0.0.1 that runs as long as the session, and the invocations that may use it
 // (specification, section 12). Sessions that share a process share a server: the invocation id identifies the session
 // of a request.
 //

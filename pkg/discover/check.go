@@ -354,7 +354,7 @@ func (w *schemaWalk) alternatives(schemas []*jsonschema.Schema, path []string, v
 	}
 }
 
-// distance tells how far a value is from an alternative of which it has findings: farthest when its type is another,
+// distance returns how far a value is from an alternative of which it has findings: farthest when its type is another,
 // and far when a field that must have a fixed value has another.
 func distance(found []finding, path []string) int {
 	total := 0

@@ -40,7 +40,7 @@ type Tool struct {
 	compile               sync.Once
 	checker               *checker // of InputSchema, compiled at the first check; nil when it cannot be used
 	outline               sync.Once
-	outlineOf             outline // of InputSchema, read when it is first asked for
+	outlineOf             outline // of InputSchema, parsed at the first use
 }
 
 // Source is a source of tools: what it advertises, and the Caller of its tools.

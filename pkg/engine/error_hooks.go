@@ -67,7 +67,7 @@ func (v *vm) defineErrorProperty(obj value, prop lib.TJSAtom, val, getter, sette
 
 // isRangeError reports whether an error, whose message is about to be defined, was created by QuickJS and is a
 // RangeError in V8. These are each InternalError, and a SyntaxError of a parser that overflowed the stack. A
-// SyntaxError that a script creates is told apart by its constructor, which is on the stack.
+// SyntaxError that a script creates is recognized by its constructor, which is on the stack.
 func (v *vm) isRangeError(obj, message value) bool {
 	proto := lib.XJS_GetPrototype(v.tls, v.ctx, obj)
 	defer v.free(proto)

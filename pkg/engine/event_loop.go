@@ -55,7 +55,7 @@ func (e *Engine) unref() { e.tasks.update(func() { e.tasks.refs-- }) }
 // Indexes into the state that JavaScript shares with the event loop.
 const (
 	stateNextTimer    = iota // when the first timer is due, in milliseconds of e.now; 0: there is none
-	stateActiveTimers        // timers that keep the engine alive
+	stateActiveTimers        // timers that keep the engine running
 	stateImmediates          // what setImmediate was given
 	stateActiveImmediates
 	stateSize

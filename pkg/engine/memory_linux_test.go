@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// memoryAttacks returns scripts that make the engine allocate as much as they can, where possible outside of the heap of
-// QuickJS. LIMIT is the memory limit of the engine in bytes, BOMB a gzip file of LIMIT / 2 bytes, NESTED a gzip file of
-// BOMB, and AT the URL of a server that sends without end, or never below /wait.
+// memoryAttacks returns scripts that make the engine allocate as much as they can, where possible outside of the heap
+// of QuickJS. LIMIT is the memory limit of the engine in bytes, BOMB a gzip file of LIMIT / 2 bytes, NESTED a gzip file
+// of BOMB, and AT the URL of a server that sends without end, or never below /wait.
 func memoryAttacks() map[string]string {
 	return map[string]string{
 		"invalid text":         `const b = new Uint8Array(LIMIT / 6).fill(255); for (let i = 0; i < 8; i++) new TextDecoder().decode(b);`,
@@ -190,7 +190,7 @@ func TestMemoryLimitCountsWhatGoHolds(t *testing.T) {
 	}
 }
 
-// The system refuses memory above a limit, which ends a Go process.
+// The system does not allocate memory above a limit, which ends a Go process.
 func TestMemoryLimitHoldsInLimitedProcess(t *testing.T) {
 	t.Parallel()
 	const process = 128 << 20 // what the process itself needs, most of which Go maps in advance

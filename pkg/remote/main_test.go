@@ -52,7 +52,7 @@ func config(t *testing.T, spec Spec, adjust func(*server.Config)) (server.Config
 	t.Helper()
 	s := &logRecorder{}
 	spec.Name, spec.Log = "team", s.add
-	if spec.timing == nil { // as in production, but patient with a busy machine
+	if spec.timing == nil { // as in production, with longer limits for a busy machine
 		limits := defaultTiming()
 		limits.endpoint = testTimeout
 		spec.timing = &limits

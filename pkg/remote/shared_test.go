@@ -363,7 +363,7 @@ if len(open("ports").readlines()) <= %d:
 	}
 }
 
-// sessionServer is a server that counts its sessions, knows only the last one, and forgets it when its tool forget is
+// sessionServer is a server that counts its sessions, keeps only the last one, and drops it when its tool forget is
 // called. With ONE it accepts only one.
 const sessionServer = exitAtEOF + `
 import json

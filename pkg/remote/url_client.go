@@ -28,7 +28,7 @@ type redirectError struct{ to, why string }
 
 func (e *redirectError) Error() string { return fmt.Sprintf("redirects to %s, %s", e.to, e.why) }
 
-// checkRedirect refuses redirects that would send the headers to another host or without TLS, and those that would drop
+// checkRedirect rejects redirects that would send the headers to another host or without TLS, and those that would drop
 // the message.
 func checkRedirect(u *url.URL, r *http.Request, count int) error {
 	why := ""

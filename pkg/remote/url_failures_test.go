@@ -145,7 +145,7 @@ func TestConnectErrors(t *testing.T) {
 			`server "team": initialize: URL is not an MCP server: its response is empty (200 OK)`, "/mcp",
 		},
 		{
-			"JSON that is no message", overHTTP(respond(200, "application/json", `{"status":"ok"}`)),
+			"JSON that is not a message", overHTTP(respond(200, "application/json", `{"status":"ok"}`)),
 			fault.ProtocolError,
 			`server "team": initialize: URL is not an MCP server: its response is not a JSON-RPC message`, "/mcp",
 		},

@@ -31,7 +31,7 @@ import (
 
 // toolCall is what a test's tool is given: its arguments and a way to call back.
 type toolCall struct {
-	ctx    context.Context //nolint:containedctx // it lives as long as the call
+	ctx    context.Context //nolint:containedctx // it ends with the call
 	args   map[string]any
 	meta   map[string]any // _meta.trailblaze
 	server *mcp.Server    // its own

@@ -231,7 +231,8 @@ func TestReloadWarnsOnlyOfWhatIsNew(t *testing.T) {
 	}
 }
 
-// TestToolsThatChangeDuringStartAreListedAgain: one server gets a tool after it was listed, and the other one starts behind that.
+// TestToolsThatChangeDuringStartAreListedAgain: one server gets a tool after it was listed, and the other one starts
+// behind that.
 func TestToolsThatChangeDuringStartAreListedAgain(t *testing.T) {
 	t.Parallel()
 	told := make(chan struct{})
@@ -255,7 +256,7 @@ func TestToolsThatChangeDuringStartAreListedAgain(t *testing.T) {
 				result, err := next(ctx, method, req)
 				if method == "notifications/tools/list_changed" {
 					tell.Do(func() {
-						_ = req.GetSession().(*mcp.ServerSession).Ping(ctx, nil) // the answer comes when all before it was heard
+						_ = req.GetSession().(*mcp.ServerSession).Ping(ctx, nil) // the response comes after all earlier messages were handled
 						close(told)
 					})
 				}

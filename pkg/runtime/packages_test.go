@@ -86,7 +86,7 @@ func TestOlderThan(t *testing.T) {
 	}
 }
 
-// TestPipesAreNotRead: reading a pipe that nobody writes to never ends.
+// TestPipesAreNotRead has a pipe without a writer, which would block a reader.
 func TestPipesAreNotRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// TestReapKillsWhatLeftTheGroupOfAKilledRun: processes in a group or a session of their own hold the pipes of a server that has
-// exited at the end of its input, or still starts more of them.
+// TestReapKillsWhatLeftTheGroupOfAKilledRun: processes in a group or a session of their own hold the pipes of a server
+// that has exited at the end of its input, or still starts more of them.
 func TestReapKillsWhatLeftTheGroupOfAKilledRun(t *testing.T) {
 	t.Parallel()
 	for _, process := range []string{"grandchild:new group", "grandchild:new session", "many grandchildren:"} {
@@ -41,8 +41,8 @@ func TestReapKillsWhatLeftTheGroupOfAKilledRun(t *testing.T) {
 	}
 }
 
-// TestReapKillsDaemonsOfAKilledRun: they have neither the pipes nor the session of their server, which exits at the end of its
-// input. Only their environment tells where they come from.
+// TestReapKillsDaemonsOfAKilledRun: they have neither the pipes nor the session of their server, which exits at the end
+// of its input. Only their environment identifies their run.
 func TestReapKillsDaemonsOfAKilledRun(t *testing.T) {
 	t.Parallel()
 	for _, role := range []string{"daemon", "fork storm"} {
@@ -95,7 +95,8 @@ func TestReapLeavesADBRunning(t *testing.T) {
 	}
 }
 
-// TestReapKillsAServerWhoseStartWasNotRecorded: trailblaze may be killed between starting a server and recording its pid.
+// TestReapKillsAServerWhoseStartWasNotRecorded: trailblaze may be killed between starting a server and recording its
+// pid.
 func TestReapKillsAServerWhoseStartWasNotRecorded(t *testing.T) {
 	t.Parallel()
 	marker := spawntest.Marker()

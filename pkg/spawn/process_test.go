@@ -357,8 +357,8 @@ func TestGrandchildrenAreKilledWhenTheirParentCrashes(t *testing.T) {
 	}
 }
 
-// TestDaemonWithoutThePipesIsLeftRunning: the daemons of adb, Gradle or Bazel are started by whoever needs them first, and others
-// on the machine use them by the time that one ends.
+// TestDaemonWithoutThePipesIsLeftRunning: daemons of adb, Gradle or Bazel are started by the first program that needs
+// them, and other programs may use them when that program ends.
 func TestDaemonWithoutThePipesIsLeftRunning(t *testing.T) {
 	t.Parallel()
 	c := start(t, "grandchild", "daemon")

@@ -35,7 +35,7 @@ func TestStrayTextOnStdoutIsLoggedWithOneWarning(t *testing.T) {
 		{"with CRLF", "booting\r\n\r\n", "ANSWER\r\n", "[stdout] booting\n"},
 		{"invalid UTF-8", "\xff\xfe\x80\n", "ANSWER\n", "[stdout] \xff\xfe\x80\n"},
 		{"five megabytes", megabytes + "\n", "ANSWER\n", "[stdout] " + megabytes + "\n"},
-		{"JSON that is no message", "{\"level\":\"info\"}\n[]\n", "ANSWER\n", "[stdout] {\"level\":\"info\"}\n[stdout] []\n"},
+		{"JSON that is not a message", "{\"level\":\"info\"}\n[]\n", "ANSWER\n", "[stdout] {\"level\":\"info\"}\n[stdout] []\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,12 +7,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// isLimit reports whether the system refuses to watch more.
+// isLimit reports whether err is the system's limit of watched folders.
 func isLimit(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// onlyLimit explains an error if it is a limit, and else returns nil: a folder that has been removed or cannot be read is not watched.
+// onlyLimit explains an error if it is a limit, and else returns nil: a folder that has been removed or cannot be read
+// is not watched.
 func onlyLimit(err error) error {
 	if !isLimit(err) {
 		return nil

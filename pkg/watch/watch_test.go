@@ -87,7 +87,8 @@ func next(t *testing.T, w *Watcher) Change {
 	}
 }
 
-// until collects changed paths, relative to the folder, until one of them is name: on a busy machine a change may be reported in parts.
+// until collects changed paths, relative to the folder, until one of them is name: on a busy machine a change may be
+// reported in parts.
 func (p testDir) until(w *Watcher, name string) []string {
 	p.t.Helper()
 	var names []string
@@ -395,7 +396,7 @@ func TestPanicIsReportedAndDoesNotBlock(t *testing.T) {
 	}
 }
 
-// fakeNotifier refuses folders of a name.
+// fakeNotifier returns an error for folders with a name.
 type fakeNotifier struct {
 	refuse string
 	why    error

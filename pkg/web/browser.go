@@ -382,7 +382,7 @@ func (o options) connect(ctx context.Context) (*browser, error) {
 	return b, nil
 }
 
-// webSocketURL asks a browser for the URL of its WebSocket. Chrome refuses requests whose Host is a name other than
+// webSocketURL requests the URL of a browser's WebSocket. Chrome rejects requests whose Host is a name other than
 // localhost, and answers a URL with the Host of the request, so for a browser in a container both are replaced.
 func webSocketURL(ctx context.Context, address string) (string, error) {
 	base, err := url.Parse(address)

@@ -142,8 +142,8 @@ func openSession(t *testing.T) *testSession {
 	return openSessionIn(t, b, device.Session{})
 }
 
-// sessionPool lends sessions to the subtests of a test, each of which opens a page of its own in them. Opening a session
-// takes longer than most subtests.
+// sessionPool lends sessions to the subtests of a test, each of which opens a page of its own in them. Opening a
+// session takes longer than most subtests.
 type sessionPool struct {
 	parent *testing.T
 	idle   chan *testSession
@@ -189,7 +189,7 @@ func openSessionIn(t *testing.T, b device.Backend, session device.Session) *test
 	}
 	session.Broken = func(err error) { u.broken <- err }
 	u.device = b.Open(session)
-	u.device.(*webDevice).limits = patientLimits()
+	u.device.(*webDevice).limits = longLimits()
 	t.Cleanup(func() {
 		if err := u.device.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -210,8 +210,8 @@ func (u *testSession) call(name string, args ...any) (tool.Result, error) {
 	return u.device.Call(ctx, tool.Call{Tool: name, Args: given})
 }
 
-// patientLimits are limits for commands that must succeed, on a machine that is busy.
-func patientLimits() limits {
+// longLimits are limits for commands that must succeed, on a machine that is busy.
+func longLimits() limits {
 	l := defaultLimits()
 	l.call, l.navigation, l.action, l.assertion, l.first = testLimit, testLimit, testLimit/2, testLimit/2, testLimit/2
 	l.response, l.evidence, l.frame = testLimit/12, testLimit/6, testLimit/12

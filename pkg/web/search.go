@@ -42,7 +42,7 @@ type observed struct {
 	Missing          string
 	Actual           *string // what the element has instead of what was expected
 	Text             string
-	Apply            bool    // page.js acts, when it is told to
+	Apply            bool    // page.js performs the action
 	X, Y             float64 // where the action happens
 	Moved, Position  float64 // of a scroll position, in pixels
 	End              float64 // the largest scroll position

@@ -230,7 +230,7 @@ func (e *Editor) block(value any, indent, near, to int) string {
 		return e.flow(value)
 	}
 	enc := e.style(near)
-	enc.flat = e.swallows(to, indent)
+	enc.flat = e.needsFlatText(to, indent)
 	enc.block(value, indent)
 	e.encoded(enc)
 	return strings.TrimSuffix(enc.out.String(), "\n")
@@ -249,9 +249,9 @@ func (e *Editor) encoded(enc *encoder) {
 	}
 }
 
-// swallows reports whether a block of text that ends at an offset would include what follows it, or lack its last line
+// needsFlatText reports whether a block of text that ends at an offset would include what follows it, or lack its last line
 // end.
-func (e *Editor) swallows(at, indent int) bool {
+func (e *Editor) needsFlatText(at, indent int) bool {
 	line, rest, more := strings.Cut(e.text[at:], "\n")
 	if !more || strings.TrimSpace(line) != "" {
 		return true

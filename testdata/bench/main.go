@@ -121,8 +121,8 @@ func measure(cmd *exec.Cmd) (sample, error) {
 	return sample{took, peak()}, nil
 }
 
-// watchPeak follows the peak memory of a process, which Linux keeps in VmHWM. The usage that wait reports will not do: it
-// counts the process's own children too.
+// watchPeak follows the peak memory of a process, which Linux keeps in VmHWM. The usage that wait reports will not do:
+// it counts the process's own children too.
 func watchPeak(pid int) (stop func() int64) {
 	done, result := make(chan struct{}), make(chan int64)
 	go func() {
@@ -143,7 +143,7 @@ func watchPeak(pid int) (stop func() int64) {
 // highWater is the most memory that a process has had, in bytes; 0 when it is gone.
 func highWater(pid int) int64 { return kibibytes(pid, "status", "VmHWM:") }
 
-// kibibytes reads a line of what Linux tells of a process, in bytes; 0 when the process is gone.
+// kibibytes reads a line of Linux's data of a process, in bytes; 0 when the process is gone.
 func kibibytes(pid int, file, key string) int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 	if err != nil {
@@ -156,8 +156,8 @@ func kibibytes(pid int, file, key string) int64 {
 	return kib * 1024
 }
 
-// rounds runs the commands in turn, in each round the other way round, and returns the samples of each; one round first is
-// not counted.
+// rounds runs the commands in turn, in each round the other way round, and returns the samples of each; one round first
+// is not counted.
 func rounds(runs int, commands ...func() *exec.Cmd) ([][]sample, error) {
 	all := make([][]sample, len(commands))
 	for round := range runs + 1 {

@@ -81,8 +81,9 @@ func (b *bench) workers() error {
 	return err
 }
 
-// shared compares the memory of one server process for four devices with that of four, while all four devices wait in a tool: with
-// pages that several processes share counted once, and as it is most often told, with such pages counted for each of them.
+// shared compares the memory of one server process for four devices with that of four, while all four devices wait in a
+// tool: with pages that several processes share counted once, and as most programs report it, with such pages counted
+// for each of them.
 func (b *bench) shared() error {
 	var once, each [2][]int64
 	for range max(3, b.runs/5) {
@@ -152,8 +153,8 @@ func descendants(pid int) []int {
 	return all
 }
 
-// long compares our memory at the end of a run of many trails with what it was after the first hundred: each the median while twenty
-// trails end.
+// long compares our memory at the end of a run of many trails with what it was after the first hundred: each the median
+// while twenty trails end.
 func (b *bench) long() error {
 	const trails, early, span = 2000, 100, 20
 	server := filepath.Join(b.dir, "gosdk")

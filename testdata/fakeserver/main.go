@@ -21,8 +21,8 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/fakeserver/encodings"
 )
 
-// main serves MCP on stdin and stdout. The variable FAKE_SERVER is a comma-separated list of words, each a phase
-// and what goes wrong there, such as "call:exit3" or "list:hang"; words without a phase hold for its whole life. The file
+// main serves MCP on stdin and stdout. The variable FAKE_SERVER is a comma-separated list of words, each a phase and
+// what goes wrong there, such as "call:exit3" or "list:hang"; words without a phase hold for its whole life. The file
 // reached-<phase> in its working directory, the project, says that it is about to misbehave.
 func main() {
 	f := &fake{words: strings.Split(os.Getenv("FAKE_SERVER"), ","), in: bufio.NewReaderSize(os.Stdin, 1<<20)}
@@ -74,7 +74,7 @@ func startDaemon() {
 
 func (f *fake) has(word string) bool { return slices.Contains(f.words, word) }
 
-// ignoreTerm tells of every SIGTERM and does nothing else about it.
+// ignoreTerm logs every SIGTERM and ignores it.
 func (f *fake) ignoreTerm() {
 	terms := make(chan os.Signal, 1)
 	signal.Notify(terms, syscall.SIGTERM)
@@ -136,8 +136,8 @@ func await(happened func() bool) {
 	}
 }
 
-// awaitLog waits until the log of the newest session has something that fits a pattern. The log has the arguments of calls
-// too: a pattern that came in one must not fit itself.
+// awaitLog waits until the log of the newest session has something that fits a pattern. The log has the arguments of
+// calls too: a pattern that came in one must not fit itself.
 func awaitLog(pattern string) {
 	wanted := regexp.MustCompile(pattern)
 	await(func() bool {

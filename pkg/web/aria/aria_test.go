@@ -308,7 +308,7 @@ func TestHasCheckBox(t *testing.T) {
 	}
 }
 
-// What a browser answers may be of a version that nobody has seen.
+// A response may be that of an unknown version of the browser.
 func FuzzSnapshot(f *testing.F) {
 	good, err := json.Marshal(shown(block("TABLE", block("TR", block("TH", "x"))),
 		block("DETAILS", block("SUMMARY", "s")), el{"LABEL", []string{"for", "a"}, "inline", nil}))

@@ -25,8 +25,10 @@ func TestTextOfCallsIsLimited(t *testing.T) {
 		"secrets that shorten": {strings.Repeat(secret, event.MaxText/len(secret)+1), 0},
 	} {
 		for _, e := range []event.Event{
-			event.CallFinished{Call: "1", Text: tt.text}, event.CallFinished{Call: "1", Error: tt.text},
-			event.CallProgress{Call: "1", Message: tt.text}, event.TrailFinished{Reason: tt.text},
+			event.CallFinished{Call: "1", Text: tt.text},
+			event.CallFinished{Call: "1", Error: tt.text},
+			event.CallProgress{Call: "1", Message: tt.text},
+			event.TrailFinished{Reason: tt.text},
 		} {
 			var got string
 			switch e := record(map[string]string{"S": secret}, "", "", e).Event.(type) {

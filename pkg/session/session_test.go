@@ -199,7 +199,8 @@ func TestFailuresOfSeveralServers(t *testing.T) {
 		},
 		"temporary": {
 			map[string]func(context.Context) (server.Link, error){"one": failure(fault.Server), "slow": newSilentLink},
-			5 * time.Second, []string{`server "one": start: no`},
+			5 * time.Second,
+			[]string{`server "one": start: no`},
 		},
 		"permanent, while another one launches": {
 			map[string]func(context.Context) (server.Link, error){

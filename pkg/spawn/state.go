@@ -98,11 +98,12 @@ func (s *state) save() error {
 // newSuffix is that of a state file that is being written.
 const newSuffix = ".new"
 
+// close removes the file, unless processes are still running, which a later run then kills.
 func (s *state) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	if s.path != "" {
+	if s.path != "" && len(s.content.Processes) == 0 {
 		_ = os.Remove(s.path)
 	}
 }

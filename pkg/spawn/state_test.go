@@ -343,6 +343,22 @@ func TestStateFileListsRunningProcessesAndIsRemovedWithTheRun(t *testing.T) {
 	}
 }
 
+func TestStateFileWithRunningProcessesIsKept(t *testing.T) {
+	t.Parallel()
+	for _, stopped := range []bool{true, false} {
+		s := state{dir: t.TempDir(), warn: func(message string) { t.Error(message) }}
+		p := &Process{plan: plan{argv: []string{"sleep"}}}
+		s.add(p)
+		if stopped {
+			s.remove(p)
+		}
+		s.close()
+		if _, err := os.Stat(s.path); (err == nil) == stopped {
+			t.Errorf("stopped %t: %v", stopped, err)
+		}
+	}
+}
+
 func TestStateFileThatCannotBeWrittenIsOneWarning(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")

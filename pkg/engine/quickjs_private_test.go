@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -84,6 +85,29 @@ func TestOnlyOneFileIsUnsafe(t *testing.T) {
 		for _, imported := range file.Imports {
 			if imported.Path.Value == `"unsafe"` && name != "quickjs_private.go" {
 				t.Errorf("%s imports unsafe; move what needs it to quickjs_private.go", name)
+			}
+		}
+	}
+}
+
+func TestOnlyOneFileUsesPrivateStructures(t *testing.T) {
+	t.Parallel()
+	public := []string{"TJSValue", "TJSAtom", "TJSMallocFunctions", "TJSPropertyEnum", "TJSClassExoticMethods"} // of quickjs.h
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasPrefix(name, "quickjs_private") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`\blib\.(TJS\w+)`).FindAllSubmatch(text, -1) {
+			if used := string(match[1]); !slices.Contains(public, used) {
+				t.Errorf("%s uses lib.%s, which is not in quickjs.h; move what needs it to quickjs_private.go", name, used)
 			}
 		}
 	}

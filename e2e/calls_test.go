@@ -113,7 +113,7 @@ func TestReservedArgumentIsHiddenInListings(t *testing.T) {
 func TestRepeatedCursorEndsListingWithWarning(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("same-cursor"), "trails/a.trail.yaml": webTrail("echo: {}")})
-	p.run("run").want(t, 0, "repeats the cursor", "1 passed")
+	p.run("run").wantOutput(t, 0, "repeats the cursor", "1 passed")
 	r := p.run("toolbox", "list", "--json")
 	r.want(t, 0, "repeats the cursor")
 	var v struct {

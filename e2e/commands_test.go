@@ -24,7 +24,7 @@ func TestInitWritesProjectThatPasses(t *testing.T) {
 	p.runIn(dir, "check").want(t, 0, "0 problems, 0 warnings")
 	p.runIn(dir, "run").want(t, 0, "1 passed")
 	p.runIn(filepath.Join(dir, "tools"), "run", "--json").want(t, 0)
-	p.run("init", "fresh").want(t, 3, "already exists")
+	p.run("init", "fresh").wantErr(t, 3, "already exists")
 	same(t, "ignored", "logs/\n", p.read(t, "fresh/.gitignore"))
 	p.write("mine/.gitignore", "mine\n")
 	p.run("init", "mine").want(t, 0)
@@ -56,7 +56,7 @@ func TestCheckReportsAllProblemsAndStartsNothing(t *testing.T) {
 	if v.OK || v.Files != 3 || len(v.Problems) != 3 || len(v.Warnings) != 1 {
 		t.Errorf("check says %+v", v)
 	}
-	p.run("check").want(t, 3, "trailblaze.yaml:2:1", `did you mean "platform"`, "none.ts", `did you mean "trail"`)
+	p.run("check").wantErr(t, 3, "trailblaze.yaml:2:1", `did you mean "platform"`, "none.ts", `did you mean "trail"`)
 }
 
 func TestCheckAndDryRunFindUndefinedValues(t *testing.T) {
@@ -69,7 +69,7 @@ func TestCheckAndDryRunFindUndefinedValues(t *testing.T) {
 		"trails/unknown.trail.yaml": "trail:\n  - step: do it\n    recording:\n      web:\n        - echo:\n            text: \"{{emial}}\"\n",
 	})
 	r := p.run("check")
-	r.want(t, 3, "trails/empty.trail.yaml:1:8: the trail has no steps", "given.trail.yaml:5:19: wait: unknown value {{pause}} in seconds",
+	r.wantErr(t, 3, "trails/empty.trail.yaml:1:8: the trail has no steps", "given.trail.yaml:5:19: wait: unknown value {{pause}} in seconds",
 		"{{TOKEN}}", "trails/unknown.trail.yaml:6:13: echo: unknown value {{emial}} in text", "    6 |             text: \"{{emial}}\"\n      |             ^")
 	if strings.Contains(r.stderr, "maybe") {
 		t.Errorf("stderr\n%s", r.stderr)
@@ -143,7 +143,7 @@ func TestSchemasAreJSON(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	p.run("schema", "trial").want(t, 3, `did you mean "trail"`)
+	p.run("schema", "trial").wantErr(t, 3, `did you mean "trail"`)
 }
 
 func TestVersionCompletionAndHelpTopics(t *testing.T) {

@@ -109,7 +109,7 @@ func TestCollisionWithBuiltInTool(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{"trailblaze.yaml": strings.Replace(teamConfig(t), " }", ", env: { ALSO: assertEquals } }", 1), "trails/a.trail.yaml": webTrail("echo: {}")})
 			r := p.run(args...)
-			r.want(t, 2, `"assertEquals"`, "server team", "builtin trailblaze")
+			r.wantOutput(t, 2, `"assertEquals"`, "server team", "builtin trailblaze")
 			if strings.Contains(r.stdout, "call.started") {
 				t.Error("something was called")
 			}

@@ -269,7 +269,7 @@ func TestDeviceOptionsFromFlagsEnvironmentAndProject(t *testing.T) {
 			files["trailblaze.yaml"] += tc.project
 			project := newProject(t, files)
 			project.env = append(project.env, tc.env...)
-			project.runWith([]device.Kind{p.kind()}, append([]string{"run"}, tc.args...)...).want(t, tc.code, tc.says)
+			project.runWith([]device.Kind{p.kind()}, append([]string{"run"}, tc.args...)...).wantErr(t, tc.code, tc.says)
 			if diff := cmp.Diff(tc.want, p.host.Values); tc.code == 0 && diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
@@ -330,7 +330,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 	files := phoneTrail("tap: {}")
 	files["site/index.html"] = "<h1>mine</h1>"
 	r, project := withPhones(t, &p, files, "run", "--html", "site")
-	r.want(t, 3, "already exists and is not a report")
+	r.wantErr(t, 3, "already exists and is not a report")
 	if got := project.read(t, "site/index.html"); got != "<h1>mine</h1>" {
 		t.Errorf("the file is now %q", got)
 	}

@@ -319,7 +319,7 @@ func TestNoProcessLeftAfterPanic(t *testing.T) {
 			out := &hook{text: tc.text, do: func() { panic("the terminal is on fire") }}
 			r := result{cmd.Main(p.system(p.dir, out, &errs, append([]string{"run"}, tc.args...)...)), "", ""}
 			r.stdout, r.stderr = out.all.String(), errs.String()
-			r.want(t, 2, "internal error: the terminal is on fire", "please report it")
+			r.wantOutput(t, 2, "internal error: the terminal is on fire", "please report it")
 			spawntest.NoSurvivors(t, p.marker)
 		})
 	}
@@ -351,7 +351,7 @@ func TestNextRunOrDoctorKillsLeftoversAfterSIGKILL(t *testing.T) {
 			p.write("trailblaze.yaml", fakeConfig("ok")) // leaves nothing running
 			switch tc.next {
 			case "run":
-				p.run("run", "trails/none").want(t, 0, "killed a process that an earlier run left running: "+tc.killed)
+				p.run("run", "trails/none").wantErr(t, 0, "killed a process that an earlier run left running: "+tc.killed)
 			case "doctor":
 				left := doctorChecks(t, p.run("doctor", "--json"))["leftover processes"]
 				if left.Status != "warn" || !strings.Contains(left.Detail, "killed processes that an earlier run left running: ") || !strings.Contains(left.Detail, tc.killed) {

@@ -179,7 +179,7 @@ func TestSingleCallsOfExample(t *testing.T) {
 			{[]string{"vatReport", "percent=19", "--target", "backoffice", "--platform", "web"}, 1, "call seedCatalog first"},
 		} {
 			p := exampleProject(t, runtime)
-			p.run(append([]string{"tool"}, tc.args...)...).want(t, tc.code, tc.want)
+			p.run(append([]string{"tool"}, tc.args...)...).wantOutput(t, tc.code, tc.want)
 			spawntest.NoSurvivors(t, p.marker)
 		}
 	})

@@ -85,16 +85,16 @@ func TestVerboseTwiceShowsStderrOfServers(t *testing.T) {
 	if shown < 0 || shown > timedOut {
 		t.Errorf("the line is at %d, the end of the call at %d:\n%s", shown, timedOut, r.stdout)
 	}
-	p.run("run", "--verbose", "--verbose").want(t, 1, "debug: "+line)
-	p.run("tool", "bad", "--target", "bad", "-vv").want(t, 1, "debug: "+line)
+	p.run("run", "--verbose", "--verbose").wantErr(t, 1, "debug: "+line)
+	p.run("tool", "bad", "--target", "bad", "-vv").wantErr(t, 1, "debug: "+line)
 	if r := p.run("run", "-v"); r.code != 1 || strings.Contains(r.stdout+r.stderr, "fake stderr") {
 		t.Errorf("-v: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 
 	p = newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("list:exit3")})
 	const listing = "debug: fake stderr: fake: about to exit3 in list"
-	p.run("toolbox", "list", "-vv").want(t, 2, listing)
-	p.run("doctor", "--deep", "-vv").want(t, 2, listing)
+	p.run("toolbox", "list", "-vv").wantErr(t, 2, listing)
+	p.run("doctor", "--deep", "-vv").wantErr(t, 2, listing)
 }
 
 func TestHintNamesRetriesOnlyWhenTheRunHasNone(t *testing.T) {
@@ -103,7 +103,7 @@ func TestHintNamesRetriesOnlyWhenTheRunHasNone(t *testing.T) {
 	p.run("run").want(t, 2, "--retries")
 	for _, args := range [][]string{{"run", "--retries", "1"}, {"tool", "bad", "--target", "bad"}} {
 		r := p.run(args...)
-		r.want(t, 2, "hint: look for the reason in what it wrote")
+		r.wantOutput(t, 2, "hint: look for the reason in what it wrote")
 		if strings.Contains(r.stdout+r.stderr, "--retries") {
 			t.Errorf("%v names --retries:\n%s%s", args, r.stdout, r.stderr)
 		}
@@ -176,6 +176,6 @@ func TestCollidingNamesAreReportedTogether(t *testing.T) {
 		"trails/a.trail.yaml": webTrail("echo: {}"),
 	})
 	p.run("run").want(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
-	p.run("toolbox", "list").want(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
+	p.run("toolbox", "list").wantErr(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
 	spawntest.NoSurvivors(t, p.marker)
 }

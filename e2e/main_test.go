@@ -146,17 +146,34 @@ func (p *project) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// want fails the test unless the command ended with the exit code, and its output contains every text, also as JSON text.
+// want fails the test unless the command ended with the code and every text is in its stdout.
 func (r result) want(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	r.wantIn(t, code, "stdout", r.stdout, texts)
+}
+
+// wantErr fails the test unless the command ended with the code and every text is in its stderr.
+func (r result) wantErr(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	r.wantIn(t, code, "stderr", r.stderr, texts)
+}
+
+// wantOutput is for tables some of whose cases write to stdout, others to stderr.
+func (r result) wantOutput(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	r.wantIn(t, code, "output", r.stdout+r.stderr, texts)
+}
+
+// wantIn looks for texts in an output, as they are and as JSON strings.
+func (r result) wantIn(t *testing.T, code int, name, output string, texts []string) {
 	t.Helper()
 	if r.code != code {
 		t.Errorf("exit code %d, want %d", r.code, code)
 	}
-	output := r.stdout + r.stderr
 	output += strings.ReplaceAll(output, `\"`, `"`)
 	for _, text := range texts {
 		if !strings.Contains(output, text) {
-			t.Errorf("output lacks %q", text)
+			t.Errorf("%s lacks %q", name, text)
 		}
 	}
 	if t.Failed() {

@@ -160,8 +160,8 @@ func TestMergedResultsAsJSON(t *testing.T) {
 func TestEmptyShardPasses(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}")})
-	p.run("run", "--shard", "3/3").want(t, 0, "fewer trails than shards, and shard 3/3 has none", "no trails")
-	p.run("run", "--shard", "2/3", "--last-failed").want(t, 0, "none of these trails failed")
+	p.run("run", "--shard", "3/3").wantOutput(t, 0, "fewer trails than shards, and shard 3/3 has none", "no trails")
+	p.run("run", "--shard", "2/3", "--last-failed").wantErr(t, 0, "none of these trails failed")
 	p.run("run", "--shard", "1/3").want(t, 0, "1 passed")
 	p.run("run", "--shard", "2/3").want(t, 0)
 	p.run("report", "merge").want(t, 0, "1 passed in ")
@@ -172,16 +172,16 @@ func TestInvalidShardFlags(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	for _, shard := range []string{"0/3", "4/3", "x", "1"} {
-		p.run("run", "--shard", shard).want(t, 3, "--shard", "write --shard 2/3 for the second of three")
+		p.run("run", "--shard", shard).wantErr(t, 3, "--shard", "write --shard 2/3 for the second of three")
 	}
-	p.run("run", "--durations", "durations.json").want(t, 3, "--durations has no effect without --shard")
-	p.run("run", "--shard", "1/2", "--durations", "none.json").want(t, 3, "none.json does not exist")
+	p.run("run", "--durations", "durations.json").wantErr(t, 3, "--durations has no effect without --shard")
+	p.run("run", "--shard", "1/2", "--durations", "none.json").wantErr(t, 3, "none.json does not exist")
 	if _, err := os.Stat(filepath.Join(p.dir, "logs")); err == nil {
 		t.Error("trails were run")
 	}
 	p.write("file", "")
 	p.write("trailblaze.yaml", strings.ReplaceAll(p.read(t, "trailblaze.yaml"), "target: app", "target: app\nlogsDir: file/logs"))
-	p.run("run", "--shard", "1/2").want(t, 2, "write the results of the shard")
+	p.run("run", "--shard", "1/2").wantErr(t, 2, "write the results of the shard")
 }
 
 func TestRunStoresDurationsForShards(t *testing.T) {
@@ -224,7 +224,7 @@ func TestRunStoresDurationsForShards(t *testing.T) {
 		t.Errorf("a shard remembers %v: the next one would be cut by something else", got)
 	}
 	p.write("logs/durations.json", "{")
-	p.run("run", "--shard", "1/3").want(t, 0, "warning: trails are divided by their number", "durations.json does not hold durations")
+	p.run("run", "--shard", "1/3").wantErr(t, 0, "warning: trails are divided by their number", "durations.json does not hold durations")
 	p.run("run", "trails/0.trail.yaml").want(t, 0)
 	if got := remembered(); len(got) != 1 || got["trails/0.trail.yaml"] == 0 {
 		t.Errorf("in place of a file that is broken: %v", got)
@@ -243,21 +243,21 @@ func TestMergeReportsAllThatIsMissing(t *testing.T) {
 		}
 	}
 	p.run("report", "merge", "all").want(t, 1, "1 failed, 6 passed")
-	p.run("report", "merge", "all", "logs/results-1-of-3.ndjson").want(t, 2, "shard 1/3 has two files", "1 failed, 6 passed")
-	p.run("report", "merge", "two").want(t, 2, "1 of 3 shards is missing: shard 2", "1 failed, 4 passed")
-	p.run("report", "merge", "logs/results-1-of-3.ndjson", "all/0/../../logs/results-1-of-3.ndjson").want(t, 2, "2 of 3 shards are missing: shards 2-3", "3 passed")
+	p.run("report", "merge", "all", "logs/results-1-of-3.ndjson").wantOutput(t, 2, "shard 1/3 has two files", "1 failed, 6 passed")
+	p.run("report", "merge", "two").wantOutput(t, 2, "1 of 3 shards is missing: shard 2", "1 failed, 4 passed")
+	p.run("report", "merge", "logs/results-1-of-3.ndjson", "all/0/../../logs/results-1-of-3.ndjson").wantOutput(t, 2, "2 of 3 shards are missing: shards 2-3", "3 passed")
 
 	p.write("durations.json", `{"version": 1, "trails": {"trails/6.trail.yaml": 600000, "trails/0.trail.yaml": 1}}`)
 	p.run("run", "--shard", "2/3", "--durations", "durations.json")
 	copyTo("results-2-of-3.ndjson", "two/1/results-2-of-3.ndjson")
 	r := p.run("report", "merge", "two", "--junit", "junit.xml")
-	r.want(t, 2, "these shards do not belong to one run", "1, 3 of 3: two/0/results-1-of-3.ndjson, two/2/results-3-of-3.ndjson", "give every shard the same")
+	r.wantErr(t, 2, "these shards do not belong to one run", "1, 3 of 3: two/0/results-1-of-3.ndjson, two/2/results-3-of-3.ndjson", "give every shard the same")
 
 	half := p.read(t, "all/1/results-2-of-3.ndjson")
 	half = half[:strings.Index(half, `"type":"run.finished"`)-7]
 	p.write("all/1/results-2-of-3.ndjson", half+"{\"v\":")
 	p.write("all/2/results-3-of-3.ndjson", "")
-	p.run("report", "merge", "all").want(t, 2, "2-of-3.ndjson: the run did not finish", "1 line of the file cannot be read",
+	p.run("report", "merge", "all").wantOutput(t, 2, "2-of-3.ndjson: the run did not finish", "1 line of the file cannot be read",
 		"results-3-of-3.ndjson: the run ended before its first trail", "1 of 3 shards is missing: shard 3", "5 passed")
 }
 
@@ -296,7 +296,7 @@ func TestFailedStartRemovesEarlierResults(t *testing.T) {
 		if r := broken(); r.code < 3 {
 			t.Errorf("%s: exit code %d", name, r.code)
 		}
-		p.run("report", "merge").want(t, 2, "1 of 3 shards is missing: shard 3")
+		p.run("report", "merge").wantErr(t, 2, "1 of 3 shards is missing: shard 3")
 	}
 }
 
@@ -306,7 +306,7 @@ func TestMergeReplacesOnlyReports(t *testing.T) {
 	p.shards(t, 1, 2, 3)
 	for _, text := range []string{`{"name": "shop", "version": "1.0.0"}`, `{"version": 1}`, "hello", "{"} {
 		p.write("package.json", text)
-		p.run("report", "merge", "--junit", "junit.xml", "--durations", "package.json").want(t, 3, "--durations package.json already exists", "choose another file")
+		p.run("report", "merge", "--junit", "junit.xml", "--durations", "package.json").wantErr(t, 3, "--durations package.json already exists", "choose another file")
 		if got := p.read(t, "package.json"); got != text {
 			t.Errorf("%s was replaced by %s", text, got)
 		}
@@ -314,7 +314,7 @@ func TestMergeReplacesOnlyReports(t *testing.T) {
 			t.Error("a report was begun")
 		}
 	}
-	p.run("report", "merge", "--durations", "trails").want(t, 3, "--durations trails already exists")
+	p.run("report", "merge", "--durations", "trails").wantErr(t, 3, "--durations trails already exists")
 	p.write("empty.json", "")
 	p.run("report", "merge", "--durations", "empty.json").want(t, 1, "6 passed")
 }
@@ -323,13 +323,13 @@ func TestMergeOfOtherFilesIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)
 	p.write("empty/file", "")
-	p.run("report", "merge").want(t, 3, "logs")
-	p.run("report", "merge", "nowhere", "empty", "trails/0.trail.yaml", "--html", "out").want(t, 3,
+	p.run("report", "merge").wantErr(t, 3, "logs")
+	p.run("report", "merge", "nowhere", "empty", "trails/0.trail.yaml", "--html", "out").wantErr(t, 3,
 		"nowhere", "there is no results-*-of-*.ndjson in empty", "trails/0.trail.yaml has no events", "the output of `run --json`")
 	if _, err := os.Stat(filepath.Join(p.dir, "out")); err == nil {
 		t.Error("a page is there all the same")
 	}
-	p.runIn(t.TempDir(), "report", "merge").want(t, 3, "no project")
+	p.runIn(t.TempDir(), "report", "merge").wantErr(t, 3, "no project")
 }
 
 func TestMergeOutputOfJSON(t *testing.T) {
@@ -347,7 +347,7 @@ func TestMergeOutputOfJSON(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	p.write("build/both.ndjson", p.read(t, "build/one.ndjson")+p.read(t, "build/two.ndjson"))
-	p.run("report", "merge", "build/both.ndjson").want(t, 2, "the file has 2 runs", "1 failed, 2 passed")
+	p.run("report", "merge", "build/both.ndjson").wantOutput(t, 2, "the file has 2 runs", "1 failed, 2 passed")
 }
 
 // TestMergeKilledShard kills a shard while its second trail waits.
@@ -373,7 +373,7 @@ func TestMergeKilledShard(t *testing.T) {
 		t.Fatalf("%v, %v, waiting %v\n%s", err, waitErr, waiting, &out)
 	}
 	r := p.run("report", "merge", "--junit", "junit.xml", "--html", "page", "--durations", "d.json")
-	r.want(t, 2, "results-1-of-3.ndjson: the run did not finish", "✗ 3 (error)\n", "the run ended before this trail did", "1 failed, 1 error, 4 passed, 1 not run in ")
+	r.wantOutput(t, 2, "results-1-of-3.ndjson: the run did not finish", "✗ 3 (error)\n", "the run ended before this trail did", "1 failed, 1 error, 4 passed, 1 not run in ")
 	names, tests, failures, errs := p.cases(t, "junit.xml")
 	if diff := cmp.Diff([]string{"0", "1", "2", "3", "4", "5"}, names); diff != "" || tests != 6 || failures != 1 || errs != 1 {
 		t.Errorf("%d tests, %d failures, %d errors (-want +got):\n%s", tests, failures, errs, diff)

@@ -117,7 +117,7 @@ func TestToolboxListJSON(t *testing.T) {
 	if got := string(v["warnings"]); !strings.Contains(got, "nobody") {
 		t.Errorf("warnings\n%s", got)
 	}
-	p.run("toolbox", "list", "--target", "otherone").want(t, 3, `did you mean "other-one"?`)
+	p.run("toolbox", "list", "--target", "otherone").wantErr(t, 3, `did you mean "other-one"?`)
 	p.run("toolbox", "list", "--why").want(t, 0, "talk — talking", "left out", "excludes it")
 }
 
@@ -202,7 +202,7 @@ func TestJUnitWithAnyToolOutput(t *testing.T) {
 func TestUnwritableReportFailsRun(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}"), "file": ""})
-	p.run("run", "--junit", "file/junit.xml").want(t, 3, "--junit")
+	p.run("run", "--junit", "file/junit.xml").wantErr(t, 3, "--junit")
 	c := p.command("run")
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

@@ -351,7 +351,7 @@ func TestRecordReplacesOnlyCallsOfDevice(t *testing.T) {
 			t.Parallel()
 			p := teamProject(t, tc.before)
 			p.write("other.trail.yaml", strings.ReplaceAll(tc.before, "spring", "autumn"))
-			p.run("run", "--record", "other.trail.yaml").want(t, 0, "written to other.trail.yaml")
+			p.run("run", "--record", "other.trail.yaml").wantErr(t, 0, "written to other.trail.yaml")
 			same(t, "another file with the same steps", strings.ReplaceAll(tc.after, "spring", "autumn"), p.read(t, "other.trail.yaml"))
 			same(t, "the trail that ran", tc.before, p.read(t, "trails/a.trail.yaml"))
 			p.run("run", "--record", "trails/a.trail.yaml").want(t, 0)
@@ -466,7 +466,7 @@ func TestFailedTrailRecordsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := teamProject(t, tc.trail)
-			p.run("run", "--record", "trails/a.trail.yaml").want(t, tc.code, "trails/a.trail.yaml is not written, because the trail did not pass")
+			p.run("run", "--record", "trails/a.trail.yaml").wantErr(t, tc.code, "trails/a.trail.yaml is not written, because the trail did not pass")
 			same(t, "the file", tc.trail, p.read(t, "trails/a.trail.yaml"))
 			p.run("run", "--json", "--record", "new/a.trail.yaml").want(t, tc.code, "new/a.trail.yaml is not written")
 			if _, err := os.Stat(p.path("new")); err == nil {

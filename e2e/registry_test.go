@@ -118,9 +118,9 @@ func TestJSONOfGroup(t *testing.T) {
 func TestUnknownGroupIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
-	p.run("toolbox", "list", "--group", "chekout").want(t, 3, `--group: unknown toolset "chekout"`, "did you mean \"checkout\"? `trailblaze toolbox list` lists the toolsets")
-	p.run("toolbox", "list", "--group", "").want(t, 3, "--group is empty")
-	p.run("toolbox", "list", "--group", "nothing-like-it").want(t, 3, "known: checkout, core, device, memory")
+	p.run("toolbox", "list", "--group", "chekout").wantErr(t, 3, `--group: unknown toolset "chekout"`, "did you mean \"checkout\"? `trailblaze toolbox list` lists the toolsets")
+	p.run("toolbox", "list", "--group", "").wantErr(t, 3, "--group is empty")
+	p.run("toolbox", "list", "--group", "nothing-like-it").wantErr(t, 3, "known: checkout, core, device, memory")
 	p.run("toolbox", "list", "--group", "chekout", "--json").want(t, 3, `"kind":"misuse"`, `"warnings":[`)
 }
 
@@ -142,23 +142,23 @@ func TestDelegatingToolWithoutDelegatesIsRecorded(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, `{"tools":{"echo":{"isDelegating":true},"sleep":{"isDelegating":true,"isRecordable":false}}}`, "{}")
 	p.write("trails/a.trail.yaml", webTrail("echo: { text: hi }\n        - sleep: { ms: 1 }"))
-	p.run("run", "--record", "new.trail.yaml", "-v").want(t, 0, `step 1: tool "sleep" is not recordable; its call is left out`)
+	p.run("run", "--record", "new.trail.yaml", "-v").wantErr(t, 0, `step 1: tool "sleep" is not recordable; its call is left out`)
 	once := p.read(t, "new.trail.yaml")
 	if !strings.Contains(once, "echo:") || strings.Contains(once, "sleep") {
 		t.Errorf("recorded\n%s", once)
 	}
 	p.run("run", "new.trail.yaml", "--record", "new.trail.yaml").want(t, 0)
 	same(t, "recorded again", once, p.read(t, "new.trail.yaml"))
-	p.run("tool", "echo", "text=hi", "--save", "saved.trail.yaml", "--step", "p").want(t, 0, "saved as a step")
+	p.run("tool", "echo", "text=hi", "--save", "saved.trail.yaml", "--step", "p").wantErr(t, 0, "saved as a step")
 	p.run("run", "saved.trail.yaml").want(t, 0, "1 passed")
-	p.run("tool", "sleep", "ms=1", "--save", "sleep.trail.yaml", "--step", "p").want(t, 3, `tool "sleep" is not recordable`, "the call is not saved")
+	p.run("tool", "sleep", "ms=1", "--save", "sleep.trail.yaml", "--step", "p").wantErr(t, 3, `tool "sleep" is not recordable`, "the call is not saved")
 }
 
 func TestRegistryCannotChangeToolsetsOfTrailblaze(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, `{"groups":{"memory":{"defaultEnabled":false,"description":"mine"},"device":{"defaultEnabled":false}}}`, "{}")
 	r := p.run("toolbox", "list")
-	r.want(t, 0, "groups.memory is a toolset of trailblaze; it is ignored", "groups.device is a toolset of trailblaze; it is ignored", "assertEquals", "web_click")
+	r.wantOutput(t, 0, "groups.memory is a toolset of trailblaze; it is ignored", "groups.device is a toolset of trailblaze; it is ignored", "assertEquals", "web_click")
 	if strings.Contains(r.stdout, "mine") || strings.Contains(r.stdout, "left out") {
 		t.Errorf("stdout\n%s", r.stdout)
 	}
@@ -167,7 +167,7 @@ func TestRegistryCannotChangeToolsetsOfTrailblaze(t *testing.T) {
 func TestRegistryThatExcludesTools(t *testing.T) {
 	t.Parallel()
 	p := registryProject(t, shopRegistry, "{}")
-	p.run("tool", "tick").want(t, 3, "supports the platforms IOS, not WEB", "change its entry in trailblaze://registry")
+	p.run("tool", "tick").wantErr(t, 3, "supports the platforms IOS, not WEB", "change its entry in trailblaze://registry")
 }
 
 func TestInvalidRegistryDoesNotBreakSession(t *testing.T) {

@@ -121,11 +121,11 @@ func TestUnsetVariableIsReportedAtItsPosition(t *testing.T) {
 		"trails/a.trail.yaml": webTrail("echo: {}"),
 	})
 	for _, args := range [][]string{{"run"}, {"tool", "echo"}, {"toolbox", "list"}, {"check"}} {
-		p.run(args...).want(t, fault.ExitMisuse, "the environment variable TEAM_TOKEN is not set", `headers: { Authorization: "Bearer ${TEAM_TOKEN}" }`,
+		p.run(args...).wantErr(t, fault.ExitMisuse, "the environment variable TEAM_TOKEN is not set", `headers: { Authorization: "Bearer ${TEAM_TOKEN}" }`,
 			"url: https://tools.example.com/mcp?key=${TEAM_TOKEN}")
 	}
 	p.env = append(p.env, "TEAM_TOKEN=")
-	p.run("check").want(t, 0, "warning: trailblaze.yaml:5:31: header Authorization is empty after expanding environment variables")
+	p.run("check").wantErr(t, 0, "warning: trailblaze.yaml:5:31: header Authorization is empty after expanding environment variables")
 }
 
 func TestRejectionOfLaterCallIsError(t *testing.T) {

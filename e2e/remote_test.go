@@ -137,7 +137,7 @@ func TestFaultsOfServerWithURL(t *testing.T) {
 	there := runElsewhere(t)
 	there.stop()
 	for _, args := range [][]string{{"run", "--json"}, {"toolbox", "list"}, {"tool", "echo", "text=x"}} {
-		team(t, there.url, "echo: { text: x }").run(args...).want(t, 2, `server "team": initialize: `+there.url+" cannot be reached at 127.0.0.1:"+there.port+": connection refused")
+		team(t, there.url, "echo: { text: x }").run(args...).wantOutput(t, 2, `server "team": initialize: `+there.url+" cannot be reached at 127.0.0.1:"+there.port+": connection refused")
 	}
 }
 
@@ -259,7 +259,7 @@ func TestRunWarnsOfUnencryptedCredentials(t *testing.T) {
 			"    url: http://tools.example.com/mcp\n    headers: { Authorization: Bearer hush-hush-hush }\n",
 	})
 	const warning = "targets/other.yaml:7:16: header Authorization is sent unencrypted to another machine"
-	p.run("run").want(t, 0, "warning: trailblaze-config/"+warning, "hint: write https:// in url:")
+	p.run("run").wantErr(t, 0, "warning: trailblaze-config/"+warning, "hint: write https:// in url:")
 	p.run("run", "--json").want(t, 0, `"level":"warn","source":"run","message":"trailblaze-config/`+warning)
-	p.run("tool", "echo").want(t, 0, warning)
+	p.run("tool", "echo").wantErr(t, 0, warning)
 }

@@ -52,12 +52,12 @@ func TestUnwritableHTMLReportIsReportedBeforeRun(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
 	p.write("file", "")
-	p.run("run", "--html", "file/page").want(t, 3, "--html")
+	p.run("run", "--html", "file/page").wantErr(t, 3, "--html")
 	if _, err := os.Stat(filepath.Join(p.dir, "logs")); err == nil {
 		t.Error("the trails were run")
 	}
 	p.run("run", "trails/good.trail.yaml").want(t, 0)
-	p.run("report", "--html", "file/page").want(t, 3, "--html")
+	p.run("report", "--html", "file/page").wantErr(t, 3, "--html")
 }
 
 func TestReportWritesHTMLOfSessions(t *testing.T) {
@@ -114,7 +114,7 @@ func TestReportFollowsLatestFile(t *testing.T) {
 func TestReportRejectsFoldersWithoutSession(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
-	p.run("report", "--html", "out").want(t, 3, "there is no session in logs", "`trailblaze run` writes one")
+	p.run("report", "--html", "out").wantErr(t, 3, "there is no session in logs", "`trailblaze run` writes one")
 	p.run("run", "trails/good.trail.yaml").want(t, 0)
 	p.write("logs/empty/events.ndjson", "")
 	p.write("logs/torn/events.ndjson", "{\"v\":1,\"ty")
@@ -131,12 +131,12 @@ func TestReportRejectsFoldersWithoutSession(t *testing.T) {
 		"half a line":      {[]string{"report", "torn", "--html", "out"}, []string{"has no events of a trail"}},
 		"several":          {[]string{"report", "nope", "empty", "--html", "out"}, []string{`"nope"`, "has no events of a trail"}},
 	} {
-		p.run(tt.args...).want(t, 3, tt.want...)
+		p.run(tt.args...).wantErr(t, 3, tt.want...)
 		if _, err := os.Stat(filepath.Join(p.dir, "out")); err == nil {
 			t.Errorf("%s: a page is there all the same", name)
 		}
 	}
-	p.runIn(t.TempDir(), "report", "latest", "--html", "out").want(t, 3, "no project")
+	p.runIn(t.TempDir(), "report", "latest", "--html", "out").wantErr(t, 3, "no project")
 }
 
 func TestSessionsAreSortedByStartOfTrails(t *testing.T) {

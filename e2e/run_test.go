@@ -75,15 +75,15 @@ func TestWorstOutcomeDeterminesExitCode(t *testing.T) {
 func TestExitCodesOfNothingMatchedAndMisuse(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}"), "empty/x.txt": ""})
-	p.run("run", "empty").want(t, 4, "looked in empty\n")
-	p.run("run", "!trails").want(t, 4, "looked in "+filepath.Join(p.dir, "trails"))
-	p.run("run", "--tags", "nobody").want(t, 4, "nobody")
-	p.run("run", "--tagz", "x").want(t, 3, "did you mean --tags? `trailblaze run --help` lists the flags")
-	p.run("rum").want(t, 3, "did you mean \"run\"? `trailblaze --help` lists the commands")
-	p.run("run", "--driver", "ios-hots").want(t, 3, "ios-host")
+	p.run("run", "empty").wantErr(t, 4, "looked in empty\n")
+	p.run("run", "!trails").wantErr(t, 4, "looked in "+filepath.Join(p.dir, "trails"))
+	p.run("run", "--tags", "nobody").wantErr(t, 4, "nobody")
+	p.run("run", "--tagz", "x").wantErr(t, 3, "did you mean --tags? `trailblaze run --help` lists the flags")
+	p.run("rum").wantErr(t, 3, "did you mean \"run\"? `trailblaze --help` lists the commands")
+	p.run("run", "--driver", "ios-hots").wantErr(t, 3, "ios-host")
 	p.run("run", "--unrecorded", "maybe").want(t, 3)
-	p.run("run", "--memory", "x").want(t, 3, "NAME=VALUE")
-	p.runIn(t.TempDir(), "run").want(t, 3, "trailblaze.yaml", "trailblaze init")
+	p.run("run", "--memory", "x").wantErr(t, 3, "NAME=VALUE")
+	p.runIn(t.TempDir(), "run").wantErr(t, 3, "trailblaze.yaml", "trailblaze init")
 }
 
 func TestArgumentProblemsAreReportedBeforeFirstCall(t *testing.T) {
@@ -105,7 +105,7 @@ func TestFailFastAndLastFailed(t *testing.T) {
 		"trailblaze.yaml": okProject, "trails/1.trail.yaml": webTrail("echo: {}"),
 		"trails/2.trail.yaml": webTrail("fail: {}"), "trails/3.trail.yaml": webTrail("echo: {}"),
 	})
-	p.run("run", "--last-failed").want(t, 3, "no last run")
+	p.run("run", "--last-failed").wantErr(t, 3, "no last run")
 	r := p.run("run", "--fail-fast", "--json")
 	r.want(t, 1)
 	if got := outcomes(t, r); len(got) != 2 || got["3"] != "" {
@@ -117,7 +117,7 @@ func TestFailFastAndLastFailed(t *testing.T) {
 	if got := outcomes(t, r); len(got) != 2 || got["1"] != "" {
 		t.Errorf("--last-failed ran %v", got)
 	}
-	p.run("run", "--last-failed").want(t, 0, "nothing to do")
+	p.run("run", "--last-failed").wantErr(t, 0, "nothing to do")
 	p.run("run", "--last-failed", "--json").want(t, 0, `"type":"run.finished"`)
 }
 
@@ -139,7 +139,7 @@ func TestLastFailedIgnoresDeletedFiles(t *testing.T) {
 		t.Errorf("--last-failed ran %v", got)
 	}
 	remove("trails/2.trail.yaml")
-	p.run("run", "--last-failed").want(t, 0, "nothing to do")
+	p.run("run", "--last-failed").wantErr(t, 0, "nothing to do")
 }
 
 func TestFailFastAndLastFailedWithRows(t *testing.T) {
@@ -360,7 +360,7 @@ func TestUnwritableLogsAreOneWarning(t *testing.T) {
 		t.Errorf("outcomes %v", got)
 	}
 	human := p.run("run")
-	human.want(t, 1, "evidence cannot be written", "1 failed, 1 passed")
+	human.wantOutput(t, 1, "evidence cannot be written", "1 failed, 1 passed")
 	if n := strings.Count(human.stdout+human.stderr, "warning:"); n != 1 {
 		t.Errorf("%d warnings for people, want 1:\n%s%s", n, human.stdout, human.stderr)
 	}

@@ -123,7 +123,7 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 		}
 	}
 	p.write("trailblaze.yaml", strings.ReplaceAll(okProject, "{{fake}}", "x"))
-	p.run("run", "--all-devices").want(t, 3, "the project has no devices", "--device web:a,web:b")
+	p.run("run", "--all-devices").wantErr(t, 3, "the project has no devices", "--device web:a,web:b")
 }
 
 func TestLastFailedUsesDevicesOfFailures(t *testing.T) {
@@ -197,6 +197,6 @@ func TestWrongDeviceSettingsAreReportedAtTheirPosition(t *testing.T) {
 		"trails/a.trail.yaml": webTrail("echo: {}"),
 	})
 	for _, command := range []string{"check", "run"} {
-		p.run(command).want(t, 3, `viewport: "10" is not a size in pixels`, "trailblaze.yaml:8:20", `cdpUrl: "nowhere" is not a URL with one of the schemes`, "trailblaze.yaml:7:11")
+		p.run(command).wantErr(t, 3, `viewport: "10" is not a size in pixels`, "trailblaze.yaml:8:20", `cdpUrl: "nowhere" is not a URL with one of the schemes`, "trailblaze.yaml:7:11")
 	}
 }

@@ -161,7 +161,7 @@ func TestErrorsOutsideEventsAreRedacted(t *testing.T) {
 			})
 			args := append([]string{"run", "--secret", "TOKEN=" + secret}, tc.args...)
 			human, machine := p.run(args...), p.run(append(args, "--json")...)
-			human.want(t, tc.code, tc.want, "{{TOKEN}}")
+			human.wantErr(t, tc.code, tc.want, "{{TOKEN}}")
 			machine.want(t, tc.code, tc.want)
 			for _, r := range []result{human, machine} {
 				noForm(t, "stdout", r.stdout, encodings.Of(secret))
@@ -192,7 +192,7 @@ func TestCommandLineErrorsAreRedacted(t *testing.T) {
 			p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "token.txt": "file-" + secret + "\n"})
 			p.env = append(p.env, "FROM_ENV=env-"+secret)
 			human, machine := p.run(tc.args...), p.run(append([]string{"--json"}, tc.args...)...)
-			human.want(t, 3, tc.want)
+			human.wantErr(t, 3, tc.want)
 			machine.want(t, 3)
 			for _, r := range []result{human, machine} {
 				noForm(t, "stdout", r.stdout, encodings.Of(secret))
@@ -205,7 +205,7 @@ func TestCommandLineErrorsAreRedacted(t *testing.T) {
 func TestUnreadableSecretsAreNamed(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject})
-	p.run("run", "--secret", "TB_MISSING", "--secret", "EMPTY=", "--secret", "FILE=@nowhere.txt").want(t, 3, "TB_MISSING", "EMPTY is empty", "nowhere.txt")
+	p.run("run", "--secret", "TB_MISSING", "--secret", "EMPTY=", "--secret", "FILE=@nowhere.txt").wantErr(t, 3, "TB_MISSING", "EMPTY is empty", "nowhere.txt")
 }
 
 func TestFolderNamesAreRedacted(t *testing.T) {
@@ -240,7 +240,7 @@ func TestEnvelopesHaveNoSecrets(t *testing.T) {
 func TestMissingOrEmptySecretIsMisuse(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("echo: {}")})
-	p.run("run", "--secret", "TB_NO_SUCH_VARIABLE").want(t, 3, "TB_NO_SUCH_VARIABLE")
-	p.run("run", "--secret", "X=@nowhere.txt").want(t, 3, "nowhere.txt")
-	p.run("run", "--secret", "X=").want(t, 3, "empty")
+	p.run("run", "--secret", "TB_NO_SUCH_VARIABLE").wantErr(t, 3, "TB_NO_SUCH_VARIABLE")
+	p.run("run", "--secret", "X=@nowhere.txt").wantErr(t, 3, "nowhere.txt")
+	p.run("run", "--secret", "X=").wantErr(t, 3, "empty")
 }

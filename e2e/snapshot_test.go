@@ -51,7 +51,7 @@ func TestSnapshotErrors(t *testing.T) {
 		{2, "does not exist", []string{"missing.html"}},
 		{2, "nowhere", []string{"about:blank", "--browser", "/nowhere"}},
 	} {
-		p.run(append([]string{"snapshot"}, tc.args...)...).want(t, tc.code, tc.want)
+		p.run(append([]string{"snapshot"}, tc.args...)...).wantErr(t, tc.code, tc.want)
 	}
 	p.runIn(t.TempDir(), "snapshot", "about:blank").want(t, 0)
 	outside := filepath.Join(t.TempDir(), "page.html")

@@ -154,7 +154,7 @@ func TestToolReportsResult(t *testing.T) {
 			t.Parallel()
 			p := toolProject(t)
 			human := p.run(append([]string{"tool"}, tc.args...)...)
-			human.want(t, tc.code, tc.stdout, tc.stderr)
+			human.wantOutput(t, tc.code, tc.stdout, tc.stderr)
 			if tc.stdout == "" && human.stdout != "" || tc.stderr == "" && human.stderr != "" {
 				t.Errorf("stdout %q, stderr %q", human.stdout, human.stderr)
 			}
@@ -226,7 +226,7 @@ func TestToolOutputHasNoControlSequencesAndSecrets(t *testing.T) {
 		}
 	}
 	r = p.run("tool", "--secret", "X=@"+secret, "--secret", "TOKEN="+secret, "echo")
-	r.want(t, 3, "{{TOKEN}}")
+	r.wantErr(t, 3, "{{TOKEN}}")
 	noForm(t, "stderr", r.stderr, encodings.Of(secret))
 }
 
@@ -251,7 +251,7 @@ func TestToolResolvesScopeLikeRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p.run(append([]string{"tool"}, tc.args...)...).want(t, tc.code, tc.want)
+			p.run(append([]string{"tool"}, tc.args...)...).wantOutput(t, tc.code, tc.want)
 		})
 	}
 }
@@ -262,8 +262,8 @@ func TestBuiltInToolsWithoutServer(t *testing.T) {
 	p.run("tool", "dumpMemory", "--memory", "who=Ann", "--memory", "n=3", "--secret", "TOKEN=hush-hush").want(t, 0, `{"n":"3","who":"Ann"}`)
 	p.run("tool", "assertNotEquals", `expected=[1]`, `actual=["1"]`).want(t, 0)
 	p.run("tool", "wait", "seconds=0").want(t, 0, "waited 0s")
-	p.run("tool", "wait", "seconds=1h").want(t, 3, `seconds must be a number, not text`)
-	p.run("tool", "rememberValue", "name=args.x", "value=1").want(t, 1, "reserved")
+	p.run("tool", "wait", "seconds=1h").wantErr(t, 3, `seconds must be a number, not text`)
+	p.run("tool", "rememberValue", "name=args.x", "value=1").wantErr(t, 1, "reserved")
 	p.run("run", "--record", "trails/a.trail.yaml").want(t, 0)
 	p.run("run").want(t, 0, "1 passed")
 }
@@ -297,7 +297,7 @@ func TestToolSavesTrailThatRuns(t *testing.T) {
 	p := toolProject(t)
 	p.env = append(p.env, "TOKEN="+secret)
 	r := p.run("tool", "echo", "text=hi {{who}} "+secret, "--memory", "who=Ann", "--secret", "TOKEN", "--save", "new/a.trail.yaml", "--step", "Say hello")
-	r.want(t, 0, "hi Ann {{TOKEN}}\n", "trailblaze: saved as a step of new/a.trail.yaml")
+	r.wantOutput(t, 0, "hi Ann {{TOKEN}}\n", "trailblaze: saved as a step of new/a.trail.yaml")
 	same(t, "stdout", "hi Ann {{TOKEN}}\n", r.stdout)
 	r = p.run("tool", "delegate", "--secret", "TOKEN", "--classifier", "web,phone", "--save", "new/a.trail.yaml", "--step", "Say more", "--json",
 		`remember={"found":"\\{{x}} {{TOKEN}}"}`, `to=[{"tool":"echo","args":{"text":"\\{{found}}"}},{"tool":"unrecorded"},{"tool":"take","args":{"value":[1,"1"]}}]`)
@@ -375,7 +375,7 @@ func TestToolSavesOnlySuccessfulCalls(t *testing.T) {
 				p.write(tc.file, tc.before)
 			}
 			args := append([]string{"tool", "--save", tc.file, "--step", "A step"}, tc.args...)
-			p.run(args...).want(t, tc.code, tc.want)
+			p.run(args...).wantErr(t, tc.code, tc.want)
 			if calls := below(t, p.dir, "calls"); (len(calls) > 1) != tc.called {
 				t.Errorf("called: %q", calls)
 			}
@@ -408,7 +408,7 @@ func TestFailedToolShowsStderrOfServer(t *testing.T) {
 	if len(logs) != 1 || !strings.Contains(p.serverLog("fake"), "fake: a line on stderr") {
 		t.Errorf("logs %v of %q", logs, p.serverLog("fake"))
 	}
-	p.run("tool", "fail", "text=no").want(t, 1, "error: no\n  the end of its server's stderr:\n", "\n    fake: a line on stderr\n", "\n  log: logs/fail_")
+	p.run("tool", "fail", "text=no").wantErr(t, 1, "error: no\n  the end of its server's stderr:\n", "\n    fake: a line on stderr\n", "\n  log: logs/fail_")
 	before := below(t, p.dir, ".")
 	p.run("tool", "echo", "text=hi").want(t, 0)
 	p.run("tool", "ecko", "text=hi").want(t, 3)
@@ -448,13 +448,13 @@ func TestToolHintsDoNotMentionTrails(t *testing.T) {
 			t.Errorf("%q: exit code %d, %s", args, r.code, r.stderr)
 		}
 	}
-	p.run("tool", "echo", "text={{who}}").want(t, 3, "pass --memory who=… or --secret who")
+	p.run("tool", "echo", "text={{who}}").wantErr(t, 3, "pass --memory who=… or --secret who")
 }
 
 func TestToolReportsCallsNotSaved(t *testing.T) {
 	t.Parallel()
 	r := toolProject(t).run("tool", "askAndDelegate", `question={"tool":"echo"}`, `to=[{"tool":"echo"}]`, "--save", "a.trail.yaml", "--step", "A step")
-	r.want(t, 0, `trailblaze: warning: not saved: tool "askAndDelegate" called other tools before it delegated`)
+	r.wantErr(t, 0, `trailblaze: warning: not saved: tool "askAndDelegate" called other tools before it delegated`)
 }
 
 func TestInterruptedToolLeavesNothing(t *testing.T) {

@@ -20,7 +20,7 @@ func TestListingWarnsOfSilentServer(t *testing.T) {
 	var out bytes.Buffer
 	r := result{cmd.Main(p.system(p.dir, &out, told, "toolbox", "list")), "", ""}
 	r.stdout, r.stderr = out.String(), told.all.String()
-	r.want(t, 0, `server "fake" has sent nothing`, "startupTimeout", "awaitLog")
+	r.wantOutput(t, 0, `server "fake" has sent nothing`, "startupTimeout", "awaitLog")
 	spawntest.NoSurvivors(t, p.marker)
 }
 

@@ -369,9 +369,9 @@ func TestWatchErrors(t *testing.T) {
 	for args, want := range map[string]string{
 		"--record x.trail.yaml": "watch", "--shard 1/2": "watch", "--unrecorded maybe": "--unrecorded", "--junit trails": "--junit",
 	} {
-		p.run(append([]string{"run", "--watch"}, strings.Fields(args)...)...).want(t, 3, want)
+		p.run(append([]string{"run", "--watch"}, strings.Fields(args)...)...).wantErr(t, 3, want)
 	}
-	p.runIn(t.TempDir(), "run", "--watch").want(t, 3, "no project")
+	p.runIn(t.TempDir(), "run", "--watch").wantErr(t, 3, "no project")
 }
 
 // awaitFile waits for a file that a tool writes.

@@ -62,7 +62,9 @@ func Main(sys System) int {
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
 		PATH: sys.env("PATH"), Env: sys.Env, CacheDir: sys.cacheDir(), Force: force, ForcedBy: forcedBy,
 	})
-	a.supervisor = spawn.NewSupervisor(spawn.Options{StateDir: sys.stateDir(), Runtimes: a.runtimes})
+	a.supervisor = spawn.NewSupervisor(spawn.Options{
+		StateDir: sys.stateDir(), Runtimes: a.runtimes, ExitGrace: sys.ExitGrace,
+	})
 	killed, stop := a.handleSignals()
 	defer stop()
 	done := make(chan int, 1)

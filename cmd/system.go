@@ -39,6 +39,8 @@ type System struct {
 	Build   Build
 	Devices []device.Kind
 	Proxy   func(*http.Request) (*url.URL, error) // for servers with a URL; nil for none
+	// ExitGrace is how long servers may take to exit after their input was closed; 0 for the default of 5 s.
+	ExitGrace time.Duration
 }
 
 // NewSystem reads the real process. version is the version that the linker set, empty for none.

@@ -44,17 +44,17 @@ func exampleProject(t *testing.T, programs ...string) *project {
 	return p
 }
 
-// TestDemoNeedsNoRuntime runs every trail on the embedded engine.
+// TestDemoNeedsNoRuntime runs every trail on the embedded engine, and those of the storefront on two devices.
 func TestExamplePassesOnEveryRuntime(t *testing.T) {
 	t.Parallel()
-	smoke := []string{"--tags", "smoke"}
+	two := []string{"trails/shop/checkout.trail.yaml", "trails/backoffice/catalogue.trail.yaml"}
 	for name, tc := range map[string]struct {
 		programs, trails []string
 		passed, skipped  float64
 	}{
 		"bun":         {[]string{bunPath}, nil, 18, 2},
-		"node+tsx":    {[]string{"node"}, smoke, 5, 0},
-		"node+bundle": {[]string{"node"}, smoke, 5, 0},
+		"node+tsx":    {[]string{"node"}, two, 2, 0},
+		"node+bundle": {[]string{"node"}, two, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,8 +139,7 @@ func TestExampleOnOtherDevices(t *testing.T) {
 		"ios":           {"trails/shop", "--platform", "ios"},
 		"android-phone": {"trails/shop", "--classifier", "android-phone"},
 		"web":           {"trails/shop", "--platform", "web"},
-		"phone":         {"trails/storefront", "--device", "phone"},
-		"both":          {"trails/storefront/any-screen.trail.yaml", "--all-devices"},
+		"phone":         {"trails/storefront/any-screen.trail.yaml", "--device", "phone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -65,6 +65,8 @@ type project struct {
 	dir    string
 	env    []string
 	marker string // in the environment of everything that the project starts
+	// exitGrace is for servers that do not exit by themselves; 0 for the default.
+	exitGrace time.Duration
 }
 
 // newProject returns a project with files; see project.write.
@@ -129,6 +131,7 @@ func (p *project) system(dir string, out, errs io.Writer, args ...string) cmd.Sy
 	return cmd.System{
 		Args: args, Env: p.env, Dir: dir, Stdin: strings.NewReader(""), Stdout: out, Stderr: errs,
 		Now: time.Now, Notify: func(chan<- os.Signal, ...os.Signal) {}, Unhook: signal.Stop, Build: cmd.Build{Version: "test"}, Devices: cmd.NewSystem("").Devices,
+		ExitGrace: p.exitGrace,
 	}
 }
 

@@ -426,7 +426,7 @@ func TestSessionIsTheSameOnEveryRuntime(t *testing.T) {
 			t.Parallel()
 			file, _, _ := strings.Cut(script, ",")
 			var want []string
-			for _, way := range []string{"bun", "node+tsx", "node+bundle", "embedded"} {
+			for _, way := range []string{"bun", "node+bundle", "embedded"} {
 				p := newProject(t, map[string]string{
 					"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - name: same\n    script: ./testdata/servers/" + file +
 						"\n    env: { LEGACY: \"" + env + "\" }\n",

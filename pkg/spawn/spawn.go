@@ -11,6 +11,7 @@
 package spawn
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -31,6 +32,8 @@ import (
 type Options struct {
 	StateDir string            // folder of the state files that later runs read; "" for none
 	Runtimes *jsruntime.Finder // for scripts; nil finds none
+	// ExitGrace is how long a process may take to exit after its input was closed; 0 for [ExitGrace].
+	ExitGrace time.Duration
 	// Log is called when the state file cannot be written. May be nil.
 	Log func(level, message, hint string)
 }
@@ -91,6 +94,7 @@ func NewSupervisor(opts Options) *Supervisor {
 	s := &Supervisor{
 		runtimes: opts.Runtimes, runID: runIDVariable + rand.Text(), limits: defaultLimits(), running: map[*Process]bool{},
 	}
+	s.limits.exit = cmp.Or(opts.ExitGrace, ExitGrace)
 	s.state = state{dir: opts.StateDir, warn: func(message string) { opts.Log("warn", message, "") }}
 	s.state.content.RunID = s.runID
 	return s

@@ -64,23 +64,15 @@ demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## r
 demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## the same trails where there is neither bun nor node
 	.ci/no-runtime bin/trailblaze
 
-# Packages whose tests start browsers, or open more connections than two may at once, run one after the other.
-BROWSERS := /e2e$$|/pkg/web|/pkg/report$$
-
-# run-tests runs all packages, also when some fail; $(1) are flags of go test.
-run-tests = @failed=; \
-	go test $(1) -timeout 15m $$(go list ./... | grep -vE '$(BROWSERS)') || failed=1; \
-	go test $(1) -p 1 -parallel 6 -timeout 15m $$(go list ./... | grep -E '$(BROWSERS)') || failed=1; \
-	[ -z "$$failed" ]
-
 .PHONY: test
 test: deps ## run every test
-	$(call run-tests)
+	go test -parallel 6 -timeout 15m ./...
 
+# One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.
 .PHONY: test-race
 test-race: deps ## run every test, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	$(call run-tests,$(RACE))
+	go test $(RACE) -p 1 -parallel 6 -timeout 20m ./...
 
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports and browsers

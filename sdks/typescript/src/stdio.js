@@ -5,8 +5,8 @@ import { takeStdout, writeStdout } from "./stdout.js";
 
 /** @import { ServerInfo, Tool } from "./server.js" */
 
-// How long to wait for a client that does not read stdout, in milliseconds.
-const FLUSH_MS = 1000;
+// How long to wait for a client to read the rest of stdout, in milliseconds. trailblaze sends SIGTERM after 5 s.
+const FLUSH_MS = 4000;
 
 /** @param {Record<string, unknown>} message */
 const send = (message) => writeStdout(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");

@@ -1,6 +1,6 @@
-// Command check-release tries .goreleaser.yaml without GoReleaser and without a network: it runs the hooks, looks for every
-// file that the archives carry, builds every target with the flags written there, and asks the binary of this machine for its
-// version. Run it at the root of the repository.
+// Command check-release tries .goreleaser.yaml without GoReleaser and without a network: it runs the hooks, looks for
+// every file that the archives carry, builds every target with the flags written there, and asks the binary of this
+// machine for its version. Run it at the root of the repository.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command docs writes what the command line says of itself: Markdown pages for docs/commands, man pages for releases. It is a program of its
-// own because what it needs would make every start of trailblaze slower.
+// Command docs writes what the command line says of itself: Markdown pages for docs/commands, man pages for releases.
+// It is a program of its own because what it needs would make every start of trailblaze slower.
 package main
 
 import (

@@ -81,8 +81,8 @@ func (a *app) check(f checkFlags, args []string) error {
 	return nil
 }
 
-// mayBeFromServer returns a function that reports whether a tool may be that of a server. Nothing is started, so that is every tool but
-// built-in ones and device commands.
+// mayBeFromServer returns a function that reports whether a tool may be that of a server. Nothing is started, so that
+// is every tool but built-in ones and device commands.
 func (a *app) mayBeFromServer(project *config.Project) func(string) bool {
 	known := map[string]bool{session.ReloadTools: true}
 	sources := builtin.Source().Tools

@@ -83,9 +83,9 @@ func (a *app) secret(ctx context.Context, flag string) (name, value string, err 
 // maxSecret is the size in bytes of the largest secret in a file.
 const maxSecret = 1 << 20
 
-// readSecretFile returns the content of a file of at most maxSecret bytes. Unlike other files that flags name, it may be a
-// pipe, as in --secret TOKEN=@<(command): that is read until its writer closes it or ctx ends. A pipe without a writer is
-// empty.
+// readSecretFile returns the content of a file of at most maxSecret bytes. Unlike other files that flags name, it may
+// be a pipe, as in --secret TOKEN=@<(command): that is read until its writer closes it or ctx ends. A pipe without a
+// writer is empty.
 func readSecretFile(ctx context.Context, path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

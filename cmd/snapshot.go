@@ -77,7 +77,8 @@ type snapshotDevice interface {
 	device.Snapshotter
 }
 
-// snapshotDevice opens the first device that can list what it shows. It takes the settings of the project, if there is one.
+// snapshotDevice opens the first device that can list what it shows. It takes the settings of the project, if there is
+// one.
 func (a *app) snapshotDevice(c *cobra.Command, url string) (snapshotDevice, error) {
 	var project *config.Project
 	session := device.Session{
@@ -112,8 +113,8 @@ func (a *app) snapshotDevice(c *cobra.Command, url string) (snapshotDevice, erro
 	return nil, fault.New(fault.Unavailable, "", "no kind of device can list what it shows")
 }
 
-// folderFor returns the folder below which files may be opened: root, or the folder of the file that the user named when
-// it is outside of root.
+// folderFor returns the folder below which files may be opened: root, or the folder of the file that the user named
+// when it is outside of root.
 func folderFor(url, dir, root string) string {
 	path := strings.TrimPrefix(url, "file://")
 	if !filepath.IsAbs(path) {

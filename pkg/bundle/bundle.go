@@ -129,9 +129,9 @@ func (c *Cache) lock(name string) chan struct{} {
 	return c.locks[name]
 }
 
-// Load returns the data of a key, which the caller must not modify. If there is none, it calls create, stores the result
-// and returns it. Errors are returned and not stored. Of concurrent calls with the same key one calls create, and the
-// others wait for it, until their context is done.
+// Load returns the data of a key, which the caller must not modify. If there is none, it calls create, stores the
+// result and returns it. Errors are returned and not stored. Of concurrent calls with the same key one calls create,
+// and the others wait for it, until their context is done.
 func (c *Cache) Load(ctx context.Context, key string, create func() ([]byte, error)) ([]byte, error) {
 	return c.recent.load(ctx, key, func() (data []byte, isNew bool, err error) {
 		if data, ok := c.store.get(key); ok {

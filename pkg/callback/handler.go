@@ -59,8 +59,8 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, e *endpoint) (m
 	return m, nil
 }
 
-// call makes the call that a message asks for; problem says why it was not made. A message without an invocation id contains
-// nothing secret, since a session's id is the name of its folder, so the token is required for it.
+// call makes the call that a message asks for; problem says why it was not made. A message without an invocation id
+// contains nothing secret, since a session's id is the name of its folder, so the token is required for it.
 func (s *Server) call(r *http.Request, c *conn, m message) (response Response, problem string) {
 	if problem := m.unsupported(); problem != "" {
 		return Response{}, problem
@@ -105,8 +105,8 @@ func isLoopback(r *http.Request) bool {
 	return local != nil && local.IP.IsLoopback() && err == nil && remote.Addr().Unmap().IsLoopback()
 }
 
-// isOurHost reports whether the Host header is this server's. A request to a proxy has a second host in its target, which
-// net/http prefers to the header; clients that were given our address send none.
+// isOurHost reports whether the Host header is this server's. A request to a proxy has a second host in its target,
+// which net/http prefers to the header; clients that were given our address send none.
 func (s *Server) isOurHost(r *http.Request) bool {
 	if r.URL.Host != "" {
 		return false
@@ -135,8 +135,8 @@ func (s *Server) authorized(r *http.Request) bool {
 		subtle.ConstantTimeCompare([]byte(strings.TrimLeft(token, " ")), []byte(s.token)) == 1
 }
 
-// isJSON reports whether a Content-Type is application/json, with or without parameters. A browser sends such a request for a
-// page only after a preflight request, which is always rejected.
+// isJSON reports whether a Content-Type is application/json, with or without parameters. A browser sends such a request
+// for a page only after a preflight request, which is always rejected.
 func isJSON(values []string) bool {
 	if len(values) != 1 {
 		return false

@@ -37,8 +37,8 @@ func chunked(body string) func(*rawRequest) {
 	}
 }
 
-// table is the specification's: a row for each check, in order. The first variant of a row is accepted and the second is
-// rejected.
+// table is the specification's: a row for each check, in order. The first variant of a row is accepted and the second
+// is rejected.
 func table(s *Server, id string) [][]variant {
 	host := func(h string) func(*rawRequest) { return func(q *rawRequest) { q.host = fmt.Sprintf(h, s.port) } }
 	method := func(m string) func(*rawRequest) { return func(q *rawRequest) { q.method = m } }

@@ -20,8 +20,9 @@ type invocation struct {
 	running sync.WaitGroup // its callbacks; grows only while it is registered, under Server.mu
 }
 
-// Register registers an invocation and returns its id. Callbacks run in ctx and end with its cause. unregister makes the id
-// invalid, cancels the callbacks that run for it and waits for them; it may be called again, but not from Dispatch.
+// Register registers an invocation and returns its id. Callbacks run in ctx and end with its cause. unregister makes
+// the id invalid, cancels the callbacks that run for it and waits for them; it may be called again, but not from
+// Dispatch.
 func (s *Server) Register(ctx context.Context, inv Invocation) (id string, unregister func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	inv.Limit = cmp.Or(inv.Limit, DefaultLimit)
@@ -43,8 +44,8 @@ func (s *Server) Register(ctx context.Context, inv Invocation) (id string, unreg
 	}
 }
 
-// acquire finds the invocation of a message and counts the call that the caller then makes for it. release must be called after
-// that call. problem says why there is no invocation.
+// acquire finds the invocation of a message and counts the call that the caller then makes for it. release must be
+// called after that call. problem says why there is no invocation.
 func (s *Server) acquire(m message) (i *invocation, release func(), problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

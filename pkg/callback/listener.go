@@ -12,8 +12,8 @@ import (
 // How many connections a server keeps open. Any program on the machine can connect; a connection is unauthenticated
 // until a request on it has named a pending invocation.
 const (
-	// maxUnauthenticated is more than the tools of one session open at once, and a small part of the files that a process
-	// may open.
+	// maxUnauthenticated is more than the tools of one session open at once, and a small part of the files that a
+	// process may open.
 	maxUnauthenticated = 1024
 	// maxKeptAlive is how many authenticated connections may stay open between requests, approximately.
 	maxKeptAlive = 256

@@ -19,8 +19,8 @@ func (l *listener) counts() (unauthenticated, authenticated int) {
 	return l.unauthenticated.Len(), l.authenticated
 }
 
-// TestServesCallbacksDuringConnectionFlood holds 10,000 connections open, or as many as this process may have files, but at least
-// four times as many as the server keeps.
+// TestServesCallbacksDuringConnectionFlood holds 10,000 connections open, or as many as this process may have files,
+// but at least four times as many as the server keeps.
 //
 //nolint:paralleltest // it uses up the files that other tests need
 func TestServesCallbacksDuringConnectionFlood(t *testing.T) {

@@ -15,8 +15,8 @@ type rejection struct {
 	reason string
 }
 
-// send sends the rejection and closes the connection. It reads the rest of the request for a while, because many clients write
-// all of it before they read, and closing the connection earlier would take the response from them.
+// send sends the rejection and closes the connection. It reads the rest of the request for a while, because many
+// clients write all of it before they read, and closing the connection earlier would take the response from them.
 func (n *rejection) send(w http.ResponseWriter, r *http.Request, c *conn, limits limits) {
 	_ = c.SetWriteDeadline(time.Now().Add(limits.write))
 	h := w.Header()

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestLogsReasonsOfFirstRejections also checks that Close logs the number of the others, and that nothing that was sent is logged.
+// TestLogsReasonsOfFirstRejections also checks that Close logs the number of the others, and that nothing that was sent
+// is logged.
 func TestLogsReasonsOfFirstRejections(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

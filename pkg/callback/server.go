@@ -24,8 +24,8 @@ const (
 	drainBytes  = 8 * maxBody // read of a request that was rejected already
 )
 
-// maxCalls is how many calls of one server may run at once. It also bounds the authenticated connections: a tool that calls
-// back in an endless loop without waiting for responses must not use up the files of this process.
+// maxCalls is how many calls of one server may run at once. It also bounds the authenticated connections: a tool that
+// calls back in an endless loop without waiting for responses must not use up the files of this process.
 const maxCalls = 1024
 
 // limits are the times that clients and dispatched calls may take.
@@ -39,8 +39,9 @@ type limits struct {
 	cancel          time.Duration // for a cancelled dispatch to return its own error
 }
 
-// defaultLimits holds for every server outside of tests. The limit on unauthenticated connections is what a client may need
-// between connecting and sending on a busy machine; clients in the system's accept queue, some thousands, wait that long.
+// defaultLimits holds for every server outside of tests. The limit on unauthenticated connections is what a client may
+// need between connecting and sending on a busy machine; clients in the system's accept queue, some thousands, wait
+// that long.
 func defaultLimits() limits {
 	return limits{
 		header: 15 * time.Second, body: 10 * time.Second, write: 10 * time.Second, drain: 2 * time.Second, idle: 2 * time.Minute,
@@ -67,8 +68,8 @@ type Server struct {
 	running     sync.WaitGroup // every call; grows only while not closed, under mu
 }
 
-// Listen starts a callback server on 127.0.0.1, at a port that the system chooses. Its id is that of its session, or the one
-// that processes shared by several sessions get. It fails when the system has no port.
+// Listen starts a callback server on 127.0.0.1, at a port that the system chooses. Its id is that of its session, or
+// the one that processes shared by several sessions get. It fails when the system has no port.
 func Listen(id string) (*Server, error) { return listen(id, defaultLimits()) }
 
 func listen(id string, limits limits) (*Server, error) {
@@ -123,16 +124,16 @@ func (s *Server) InProcess() http.Handler {
 	})
 }
 
-// OnReject sets a function that logs rejected requests: the reasons of the first ones, and in Close the number of the others.
-// The messages contain nothing that a client sent. Any goroutine may call log, one at a time.
+// OnReject sets a function that logs rejected requests: the reasons of the first ones, and in Close the number of the
+// others. The messages contain nothing that a client sent. Any goroutine may call log, one at a time.
 func (s *Server) OnReject(log func(message string)) {
 	s.rejections.mu.Lock()
 	defer s.rejections.mu.Unlock()
 	s.rejections.log = log
 }
 
-// Close rejects new requests, cancels the calls that run, closes every connection and waits for every goroutine, also for a
-// Dispatch that ignores its context. It may be called again.
+// Close rejects new requests, cancels the calls that run, closes every connection and waits for every goroutine, also
+// for a Dispatch that ignores its context. It may be called again.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true

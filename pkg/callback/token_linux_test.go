@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestOtherUserCannotCallWithoutToken sends pipelined requests from another user's process, which closes each connection
-// without reading: the kernel then reports the socket as one of user 0.
+// TestOtherUserCannotCallWithoutToken sends pipelined requests from another user's process, which closes each
+// connection without reading: the kernel then reports the socket as one of user 0.
 func TestOtherUserCannotCallWithoutToken(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

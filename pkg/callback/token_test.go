@@ -31,7 +31,8 @@ func TestRequiresTokenWithoutInvocationID(t *testing.T) {
 	}
 }
 
-// otherUserEnv makes the test binary send requests as the user it runs as: the server's address, a line feed, and a request.
+// otherUserEnv makes the test binary send requests as the user it runs as: the server's address, a line feed, and a
+// request.
 const otherUserEnv = "TRAILBLAZE_TEST_OTHER_USER"
 
 // otherUserConnections is how many connections the other user opens. Each gets two requests and is closed at once.

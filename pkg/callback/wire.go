@@ -80,8 +80,8 @@ func decodeExecute(body []byte) (message, error) {
 	return m, d.err
 }
 
-// object decodes a JSON object into a map, because keys are case-sensitive and encoding/json would store "Version" in the
-// version field of a struct. Its errors contain at most one character of the text.
+// object decodes a JSON object into a map, because keys are case-sensitive and encoding/json would store "Version" in
+// the version field of a struct. Its errors contain at most one character of the text.
 func object(text []byte) (map[string]any, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("UTF-8")
@@ -102,8 +102,8 @@ func object(text []byte) (map[string]any, error) {
 	return o, nil
 }
 
-// decoder reads fields of decoded objects and keeps the first error. Errors contain the names of fields and not their values. A
-// field's key is the last part of its name.
+// decoder reads fields of decoded objects and keeps the first error. Errors contain the names of fields and not their
+// values. A field's key is the last part of its name.
 type decoder struct{ err error }
 
 func (d *decoder) fail(why string) {

@@ -7,11 +7,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Programs starts the programs that a kind of device needs, such as a browser, and stops what is left of them at the end of
-// the run.
+// Programs starts the programs that a kind of device needs, such as a browser, and stops what is left of them at the
+// end of the run.
 type Programs interface {
-	// LookPath finds a program as a shell with that environment would. The error is fs.ErrNotExist, or fs.ErrPermission for a
-	// file that may not be executed.
+	// LookPath finds a program as a shell with that environment would. The error is fs.ErrNotExist, or fs.ErrPermission
+	// for a file that may not be executed.
 	LookPath(name string, env []string) (string, error)
 	// CanPipe reports whether a program gets two pipes of its own.
 	CanPipe() bool

@@ -1,5 +1,5 @@
-// Package doctor checks a machine and a project. It kills leftover processes, and starts every server once if it is given a way
-// to; it changes nothing else and renders nothing.
+// Package doctor checks a machine and a project. It kills leftover processes, and starts every server once if it is
+// given a way to; it changes nothing else and renders nothing.
 package doctor
 
 import (
@@ -79,8 +79,8 @@ func fromError(name string, status Status, err error) Check {
 	return c
 }
 
-// runtimes checks bun, node and tsx. None of them is needed: the check of a server fails if its entry selects one that is missing. But
-// one that is installed and does not work would be used.
+// runtimes checks bun, node and tsx. None of them is needed: the check of a server fails if its entry selects one that
+// is missing. But one that is installed and does not work would be used.
 func (o Options) runtimes(ctx context.Context) []Check {
 	bun, bunErr := o.Runtimes.Bun(ctx)
 	node, nodeErr := o.Runtimes.Node(ctx)

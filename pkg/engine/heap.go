@@ -174,8 +174,8 @@ func (h *heap) releaseShared(size int) {
 func (h *heap) close() { _ = h.allocator.Close() }
 
 // maxGarbage is the number of bytes that an engine may release until Go's garbage is collected. Go's collector itself
-// allows as much garbage as there is other memory, so that a script which lets Go hold half of its limit would need more
-// than its limit.
+// allows as much garbage as there is other memory, so that a script which lets Go hold half of its limit would need
+// more than its limit.
 const maxGarbage = 64 << 20
 
 // addGarbage counts released memory, and collects garbage when it is much. It may be called on any goroutine.

@@ -41,8 +41,8 @@ func (e *Engine) hostStart(args []value) (value, error) {
 // asyncOpSize is what an asynchronous operation needs besides its arguments and its result, mostly for its goroutine.
 const asyncOpSize = 16 << 10
 
-// startAsync runs an asynchronous operation on a goroutine of its own. A panic in it stops the engine. What the call has
-// reserved is released when its result has been passed to the script.
+// startAsync runs an asynchronous operation on a goroutine of its own. A panic in it stops the engine. What the call
+// has reserved is released when its result has been passed to the script.
 func (e *Engine) startAsync(id int, f op, c *call) {
 	e.vm.heap.reserve(asyncOpSize)
 	e.ref()

@@ -45,8 +45,8 @@ func intlOps() (syncOps, asyncOps opTable) {
 	}, nil
 }
 
-// maxIntlRequest is the size limit of a request in bytes, of which the VM stores up to 100. intlMemoryLimit is the memory
-// limit of the VM in bytes.
+// maxIntlRequest is the size limit of a request in bytes, of which the VM stores up to 100. intlMemoryLimit is the
+// memory limit of the VM in bytes.
 const (
 	maxIntlRequest  = 64 << 10
 	intlMemoryLimit = 64 << 20

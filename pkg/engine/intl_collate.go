@@ -32,8 +32,8 @@ const (
 	collationFactor = 24       // bytes that a comparison needs at most for each byte of the strings
 )
 
-// newCollatorNumber implements intl.collator(locale, sensitivity, numeric, ignorePunctuation, caseFirst): it returns the
-// number of a collator for intl.compare, which exists as long as the engine.
+// newCollatorNumber implements intl.collator(locale, sensitivity, numeric, ignorePunctuation, caseFirst): it returns
+// the number of a collator for intl.compare, which exists as long as the engine.
 func newCollatorNumber(c *call) (any, error) {
 	all := &c.intl.collators
 	key := fmt.Sprintf("%q", c.args)

@@ -69,7 +69,8 @@ const (
 
 	attackLimit = 64 << 20 // MemoryLimit of the engines
 	// attackPeak is what the process may need besides what it needs without a script: the limit, what Go may hold
-	// without being asked to collect it (see maxGarbage), and a quarter of both for pages that the allocators cannot use.
+	// without being asked to collect it (see maxGarbage), and a quarter of both for pages that the allocators cannot
+	// use.
 	attackPeak = (attackLimit + maxGarbage) / 4 * 5
 )
 

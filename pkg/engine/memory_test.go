@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Each script has a limit that it exceeds only if what Go holds for it counts, or both blocks while an array is moved to
-// a larger one, and a limit that is enough.
+// Each script has a limit that it exceeds only if what Go holds for it counts, or both blocks while an array is moved
+// to a larger one, and a limit that is enough.
 func TestMemoryLimitIncludesTemporaryMemory(t *testing.T) {
 	t.Parallel()
 	content := make([]byte, 16<<20)

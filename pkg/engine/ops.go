@@ -5,9 +5,9 @@ import (
 	"maps"
 )
 
-// An op is an operation that JavaScript calls. A synchronous operation runs on the main goroutine and must not block. An
-// asynchronous one runs on a goroutine of its own and keeps the engine running; it must return soon after its context is
-// done.
+// An op is an operation that JavaScript calls. A synchronous operation runs on the main goroutine and must not block.
+// An asynchronous one runs on a goroutine of its own and keeps the engine running; it must return soon after its
+// context is done.
 type op func(c *call) (any, error)
 
 // A call is one call of an operation. Binary arguments of a synchronous operation are memory of the script: the

@@ -184,8 +184,8 @@ func (c *call) decodeUTF16(data []byte, last bool, order binary.ByteOrder) (text
 	return b.String(), whole, valid
 }
 
-// decodeRuneUTF16 returns the first character of data and its size; U+FFFD and false for an error. The size is 0 when the
-// character is incomplete.
+// decodeRuneUTF16 returns the first character of data and its size; U+FFFD and false for an error. The size is 0 when
+// the character is incomplete.
 func decodeRuneUTF16(data []byte, order binary.ByteOrder) (r rune, size int, ok bool) {
 	if len(data) < 2 {
 		return utf8.RuneError, 0, false
@@ -210,8 +210,8 @@ func isHighSurrogate(unit rune) bool { return unit >= 0xD800 && unit < 0xDC00 }
 // windows1252 has the characters of bytes 0x80 to 0x9F; every other byte is the character with the same number.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
-// decodeSingleBytes decodes each byte as a character: bytes from 0x80 as in table, others as the character with the same
-// number.
+// decodeSingleBytes decodes each byte as a character: bytes from 0x80 as in table, others as the character with the
+// same number.
 func (c *call) decodeSingleBytes(data []byte, table []rune) any {
 	decode := func(b byte) rune {
 		if i := int(b) - 0x80; i >= 0 && i < len(table) {

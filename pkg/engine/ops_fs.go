@@ -39,8 +39,8 @@ type openedFile struct {
 	appends bool
 }
 
-// path returns the i-th argument as a path that the system needs, and as the script wrote it. A relative path is relative
-// to the engine's working directory. It is not cleaned, because "link/.." may be another directory than ".".
+// path returns the i-th argument as a path that the system needs, and as the script wrote it. A relative path is
+// relative to the engine's working directory. It is not cleaned, because "link/.." may be another directory than ".".
 func (c *call) path(i int) (name, written string) {
 	written = arg[string](c.args, i)
 	c.reserve(4 * len(written)) // for the absolute path and an error message

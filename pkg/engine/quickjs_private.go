@@ -135,8 +135,8 @@ func setExotic(obj value, exotic bool) {
 	}
 }
 
-// dataView returns the buffer of a DataView, and where the view starts and ends in it; ok is false for other values. The
-// buffer is borrowed. Of a view that tracks the length of its buffer, end is -1.
+// dataView returns the buffer of a DataView, and where the view starts and ends in it; ok is false for other values.
+// The buffer is borrowed. Of a view that tracks the length of its buffer, end is -1.
 func dataView(x value) (buffer value, start, end int, ok bool) {
 	if tag(x) != lib.EJS_TAG_OBJECT {
 		return buffer, 0, 0, false

@@ -341,7 +341,8 @@ func (v *vm) newSharedFloats(n int) ([]float64, value) {
 	return floats, v.newTypedArray(buffer, lib.EJS_TYPED_ARRAY_FLOAT64)
 }
 
-// bytesOf returns the bytes of an ArrayBuffer, typed array or DataView, in memory of the vm; ok is false for other values.
+// bytesOf returns the bytes of an ArrayBuffer, typed array or DataView, in memory of the vm; ok is false for other
+// values.
 func (v *vm) bytesOf(x value) (b []byte, ok bool) {
 	sizes := v.heap.allocate(3 * sizeOf[lib.Tsize_t]())
 	defer v.heap.free(sizes)

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// ErrUnknown is wrapped in the error of Decode for an unknown type of event. Readers skip such a record, of a later version.
+// ErrUnknown is wrapped in the error of Decode for an unknown type of event. Readers skip such a record, of a later
+// version.
 var ErrUnknown = errors.New("unknown type of event")
 
-// Decode decodes a record that MarshalJSON encoded, a line of events.ndjson. It ignores unknown fields. The hint of a Log stays
-// part of its message.
+// Decode decodes a record that MarshalJSON encoded, a line of events.ndjson. It ignores unknown fields. The hint of a
+// Log stays part of its message.
 func Decode(line []byte) (Record, error) {
 	var head struct {
 		V       int       `json:"v"`

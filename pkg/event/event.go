@@ -1,5 +1,5 @@
-// Package event has the stream of events of a run. The console, JSON lines, JUnit and session logs render it and know nothing else of
-// the run. The stream numbers, times and redacts records once, before any handler receives them.
+// Package event has the stream of events of a run. The console, JSON lines, JUnit and session logs render it and know
+// nothing else of the run. The stream numbers, times and redacts records once, before any handler receives them.
 package event
 
 import (
@@ -111,8 +111,8 @@ type Evidence struct {
 	Call  string `json:"call"`  // id of the call that it belongs to; empty outside of calls
 }
 
-// TrailFinished says how a trail ended. Step is the step that decided the outcome, from 1; 0 when none did. MarshalJSON adds the
-// position and the hint to the reason, for readers that use nothing else; Decode removes them again.
+// TrailFinished says how a trail ended. Step is the step that decided the outcome, from 1; 0 when none did. MarshalJSON
+// adds the position and the hint to the reason, for readers that use nothing else; Decode removes them again.
 type TrailFinished struct {
 	File       string   `json:"file"`
 	Title      string   `json:"title"`

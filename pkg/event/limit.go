@@ -9,7 +9,8 @@ import (
 // trail, may have in events. The rest is left out. A session keeps the whole result of a call as an artifact.
 const MaxText = 64 << 10
 
-// Limit returns s cut to limit bytes at the start of a character, with a note of the number of bytes that were left out.
+// Limit returns s cut to limit bytes at the start of a character, with a note of the number of bytes that were left
+// out.
 func Limit(s string, limit int) string {
 	if len(s) <= limit {
 		return s

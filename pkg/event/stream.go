@@ -81,8 +81,8 @@ type HandlerFunc func(Record)
 // Handle calls f.
 func (f HandlerFunc) Handle(r Record) { f(r) }
 
-// Stream numbers and times events and passes them to its handlers in order. It may be used by any goroutine. It recovers panics
-// of handlers; one that has panicked receives no more records.
+// Stream numbers and times events and passes them to its handlers in order. It may be used by any goroutine. It
+// recovers panics of handlers; one that has panicked receives no more records.
 type Stream struct {
 	// OnPanic is called after a handler has panicked. It may be nil.
 	OnPanic func(err error)
@@ -159,8 +159,8 @@ func (e *Emitter) ForwardTo(to *Emitter) {
 	e.buffered, e.to = nil, to
 }
 
-// Emit emits an event of the session. The caller must not change arguments and other values of the event afterwards, because
-// handlers may keep them.
+// Emit emits an event of the session. The caller must not change arguments and other values of the event afterwards,
+// because handlers may keep them.
 func (e *Emitter) Emit(ev Event) {
 	if e.stream != nil {
 		e.stream.emit(Record{Session: e.session, Trail: e.trail, Event: ev}, e.log)

@@ -1,5 +1,5 @@
-// Package fault has the errors that users see: a kind, which decides the exit code, a message, a hint, and for files the
-// position. It prints nothing and imports no other package of this program.
+// Package fault has the errors that users see: a kind, which decides the exit code, a message, a hint, and for files
+// the position. It prints nothing and imports no other package of this program.
 package fault
 
 import (
@@ -70,7 +70,8 @@ func Wrap(kind Kind, cause error, hint, what string) *Error {
 	return &Error{Kind: kind, Hint: hint, Message: what + ": " + cause.Error(), Cause: cause}
 }
 
-// Panicked makes a Bug of a value that recover returned. Call it in the deferred function, so that the stack shows the panic.
+// Panicked makes a Bug of a value that recover returned. Call it in the deferred function, so that the stack shows the
+// panic.
 func Panicked(p any) *Error {
 	return &Error{
 		Kind: Bug, Message: fmt.Sprintf("internal error: %v", p),
@@ -109,8 +110,8 @@ func Split(err error) []error {
 	return parts
 }
 
-// Hints returns the hints of err and of each error joined into it, each once. Of Problems it returns the hint only when there is
-// one problem, since hints of several are printed with their positions. A bug has the hint to report it.
+// Hints returns the hints of err and of each error joined into it, each once. Of Problems it returns the hint only when
+// there is one problem, since hints of several are printed with their positions. A bug has the hint to report it.
 func Hints(err error) []string {
 	var hints []string
 	for _, part := range Split(err) {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns up to three candidates that are spelt like name, the closest first; none when none is close enough to be
-// what the user meant.
+// Nearest returns up to three candidates that are spelt like name, the closest first; none when none is close enough to
+// be what the user meant.
 func Nearest(name string, candidates []string) []string {
 	type scored struct {
 		name string
@@ -68,8 +68,8 @@ func quoteList(names []string, last string) string {
 	return strings.Join(quoted[:len(quoted)-1], ", ") + last + quoted[len(quoted)-1]
 }
 
-// distance returns the optimal string alignment distance: the number of insertions, deletions, substitutions and swaps of
-// neighbouring characters.
+// distance returns the optimal string alignment distance: the number of insertions, deletions, substitutions and swaps
+// of neighbouring characters.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	rows := make([][]int, len(s)+1)

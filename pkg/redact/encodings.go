@@ -10,21 +10,24 @@ import (
 )
 
 const (
-	// MinLength is the number of characters from which a value is redacted. Shorter ones are part of too many other words.
+	// MinLength is the number of characters from which a value is redacted. Shorter ones are part of too many other
+	// words.
 	MinLength = 4
 	// minLine is the length in bytes from which a line of a value with several is redacted on its own.
 	minLine = 12
-	// minCase is the length in bytes from which a value is also found in upper and in lower case. A shorter one may well be
-	// another word then.
+	// minCase is the length in bytes from which a value is also found in upper and in lower case. A shorter one may
+	// well be another word then.
 	minCase = 8
-	// minEmbedded is the length in bytes from which a value is found within a longer base64 text: 48 bits do not match by chance.
+	// minEmbedded is the length in bytes from which a value is found within a longer base64 text: 48 bits do not match
+	// by chance.
 	minEmbedded = 6
-	// maxShared is the length in bytes up to which the digit that a base64 text shares with the byte before it is redacted too.
+	// maxShared is the length in bytes up to which the digit that a base64 text shares with the byte before it is
+	// redacted too.
 	maxShared = 64
 )
 
-// encodings returns the texts under which a value is looked for, besides the escapes that a scanner decodes: the value, its long
-// lines, and its shell-quoted, hexadecimal and base64 forms.
+// encodings returns the texts under which a value is looked for, besides the escapes that a scanner decodes: the value,
+// its long lines, and its shell-quoted, hexadecimal and base64 forms.
 func encodings(value string) []string {
 	lf := strings.ReplaceAll(value, "\r\n", "\n")
 	texts := distinct(value, lf, strings.ReplaceAll(lf, "\n", "\r\n"))
@@ -56,8 +59,8 @@ func distinct(texts ...string) []string {
 	return out
 }
 
-// longLines returns the lines of a value that has several, without the white space around them. The first and the last line of a
-// key in PEM form are not secret.
+// longLines returns the lines of a value that has several, without the white space around them. The first and the last
+// line of a key in PEM form are not secret.
 func longLines(value string) []string {
 	var out []string
 	for line := range strings.Lines(value) {
@@ -81,8 +84,8 @@ func quoteJSON(s string, escapeHTML bool) string {
 	return strings.TrimSuffix(strings.TrimPrefix(b.String(), `"`), "\"\n")
 }
 
-// base64s returns what a text looks like in base64, for each number of bytes (mod 3) in front of it, with either alphabet and
-// with or without padding. A short text is only looked for as a base64 text of its own.
+// base64s returns what a text looks like in base64, for each number of bytes (mod 3) in front of it, with either
+// alphabet and with or without padding. A short text is only looked for as a base64 text of its own.
 func base64s(text string) []string {
 	var out []string
 	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -97,8 +100,9 @@ func base64s(text string) []string {
 	return out
 }
 
-// base64At returns what a text looks like in base64 after some bytes. A digit that the text shares with the byte before or after
-// it takes each of its possible values. The one before a long text is left out: it shows at most four bits of the text.
+// base64At returns what a text looks like in base64 after some bytes. A digit that the text shares with the byte before
+// or after it takes each of its possible values. The one before a long text is left out: it shows at most four bits of
+// the text.
 func base64At(e *base64.Encoding, before int, text string) []string {
 	all := append(make([]byte, before), text...)
 	digits := e.EncodeToString(all)[(8*before+5)/6:] // those that the text begins

@@ -84,8 +84,8 @@ func TestShortSecretsAreNotRedacted(t *testing.T) {
 	}
 }
 
-// TestTimeIsLinear compares the times for texts that look like secrets or escapes nearly everywhere to that for another text. A
-// search that tries each place anew takes over a thousand times as long.
+// TestTimeIsLinear compares the times for texts that look like secrets or escapes nearly everywhere to that for another
+// text. A search that tries each place anew takes over a thousand times as long.
 func TestTimeIsLinear(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 16

@@ -11,8 +11,9 @@ import (
 // escape is a way to write characters as sequences that begin with a byte of their own.
 type escape struct {
 	lead byte
-	// decode decodes the sequence at the beginning of b, which begins with lead, and appends the result to dst; n bytes of b were
-	// decoded. A lead byte without a sequence stands for itself. n is 0 when more bytes are needed, unless b is whole.
+	// decode decodes the sequence at the beginning of b, which begins with lead, and appends the result to dst; n bytes
+	// of b were decoded. A lead byte without a sequence stands for itself. n is 0 when more bytes are needed, unless b
+	// is whole.
 	decode func(dst, b []byte, whole bool) (decoded []byte, n int)
 	last   bool // what it decodes to is not decoded again
 }
@@ -28,8 +29,8 @@ func allEscapes() [escapeKinds]escape {
 	}
 }
 
-// maxEscapes is how many escapes of the same or of different kinds may be nested. A JSON text quoted in a log line that is JSON
-// has two, and a query in it three.
+// maxEscapes is how many escapes of the same or of different kinds may be nested. A JSON text quoted in a log line that
+// is JSON has two, and a query in it three.
 const maxEscapes = 3
 
 // incomplete is the result for the beginning of a sequence.
@@ -136,7 +137,8 @@ func decodeEntity(dst, b []byte, whole bool) (decoded []byte, n int) {
 	return incomplete(dst, b, whole)
 }
 
-// decodeColor removes a sequence that sets colours (ESC [ … m): a reader that removes them would join what they separate.
+// decodeColor removes a sequence that sets colours (ESC [ … m): a reader that removes them would join what they
+// separate.
 func decodeColor(dst, b []byte, whole bool) (decoded []byte, n int) {
 	for i, c := range b[1:] {
 		switch {

@@ -2,8 +2,8 @@ package redact
 
 import "github.com/trailblaze/trailblaze/pkg/tool"
 
-// matcher finds many strings at once in time linear in the text (Aho-Corasick): a trie of the strings whose nodes know the
-// longest suffix of theirs that is also in the trie. Its states are the indexes of nodes; 0 is the root.
+// matcher finds many strings at once in time linear in the text (Aho-Corasick): a trie of the strings whose nodes know
+// the longest suffix of theirs that is also in the trie. Its states are the indexes of nodes; 0 is the root.
 type matcher struct {
 	nodes []node
 	first [256]int32 // children of the root

@@ -1,24 +1,28 @@
-// Package redact replaces the values of secrets by {{NAME}}, and capabilities (package tool) by {{capability}}, in everything
-// that the program writes.
+// Package redact replaces the values of secrets by {{NAME}}, and capabilities (package tool) by {{capability}}, in
+// everything that the program writes.
 //
-// A secret is found in these encodings, and in any mixture of the first three, nested up to three times (JSON in a query in JSON):
+// A secret is found in these encodings, and in any mixture of the first three, nested up to three times (JSON in a
+// query in JSON):
 //   - backslash escapes as in JSON, shells and source code: \", \/, \u00e9, surrogate pairs, \x41;
 //   - percent-encoding with either case of hex digits, and + for a space;
 //   - character references of HTML: &amp;, &#39;, &#x27;;
 //   - hexadecimal in either case, and single-quoted for a shell;
-//   - base64 with the standard or the URL alphabet, padded or not, of the value or of JSON that contains it. A value of at least six
-//     bytes is also found within a longer base64 text, such as "user:value"; base64 broken into lines is not decoded;
+//   - base64 with the standard or the URL alphabet, padded or not, of the value or of JSON that contains it. A value of
+//     at least six bytes is also found within a longer base64 text, such as "user:value"; base64 broken into lines is
+//     not decoded;
 //   - wholly in upper or in lower case, from eight bytes on;
-//   - of a value with several lines also each line of at least twelve bytes, whatever its indentation, and with either line end.
+//   - of a value with several lines also each line of at least twelve bytes, whatever its indentation, and with either
+//     line end.
 //
-// Sequences that set colours do not hide what they separate. An escape that begins before a secret and includes its first bytes
-// does: a reader that decodes the text does not see the secret either.
+// Sequences that set colours do not hide what they separate. An escape that begins before a secret and includes its
+// first bytes does: a reader that decodes the text does not see the secret either.
 //
-// Values of fewer than MinLength characters are not redacted, because they are part of too many other words; Warnings says so. White
-// space around a value is not part of the secret (a file ends with a newline, what a tool prints of it does not).
+// Values of fewer than MinLength characters are not redacted, because they are part of too many other words; Warnings
+// says so. White space around a value is not part of the secret (a file ends with a newline, what a tool prints of it
+// does not).
 //
-// The time is linear in the text, whatever the secrets are. A Redactor never changes and may be used by any goroutine; a Writer
-// belongs to one goroutine.
+// The time is linear in the text, whatever the secrets are. A Redactor never changes and may be used by any goroutine;
+// a Writer belongs to one goroutine.
 package redact
 
 import (
@@ -67,7 +71,8 @@ func New(secrets map[string]string) *Redactor {
 	return r
 }
 
-// With returns a Redactor that replaces more secrets. One whose name is taken by another value gets a prime after its name.
+// With returns a Redactor that replaces more secrets. One whose name is taken by another value gets a prime after its
+// name.
 func (r *Redactor) With(secrets map[string]string) *Redactor {
 	all := map[string]string{}
 	maps.Copy(all, r.secrets)
@@ -109,9 +114,9 @@ func (r *Redactor) replacement(id int) string {
 	return "{{" + r.names[id] + "}}"
 }
 
-// Text returns s with every secret and capability replaced: texts, names of files before they are made safe, and everything else. Of
-// secrets within each other the longest is replaced; where they overlap, all of them are replaced by their names in order.
-// Replacements are not searched again.
+// Text returns s with every secret and capability replaced: texts, names of files before they are made safe, and
+// everything else. Of secrets within each other the longest is replaced; where they overlap, all of them are replaced
+// by their names in order. Replacements are not searched again.
 func (r *Redactor) Text(s string) string {
 	if !r.mayContain(s) {
 		return s
@@ -139,8 +144,8 @@ func (r *Redactor) Bytes(b []byte) []byte {
 }
 
 // Value returns v with every string, map key and number in it redacted; a number that shows a secret becomes a string.
-// v is left alone. Without secrets it is returned as it is when no capability is in it. What is not JSON-like goes through
-// its JSON encoding.
+// v is left alone. Without secrets it is returned as it is when no capability is in it. What is not JSON-like goes
+// through its JSON encoding.
 func (r *Redactor) Value(v any) any {
 	if r.isZero() || len(r.names) == 0 && !hasCapability(v) {
 		return v

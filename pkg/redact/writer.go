@@ -2,8 +2,8 @@ package redact
 
 import "io"
 
-// Writer returns a writer that redacts what it passes on to w, also where a secret arrives in pieces. It holds back only
-// what may be the beginning of a secret. Close passes on the rest and does not close w.
+// Writer returns a writer that redacts what it passes on to w, also where a secret arrives in pieces. It holds back
+// only what may be the beginning of a secret. Close passes on the rest and does not close w.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	if r.isZero() {
 		return nopCloser{w}

@@ -87,7 +87,8 @@ type Link struct {
 	failure   *fault.Error // how it ended by itself
 	sessionID string       // assigned by the server; may be empty
 	version   string       // of the protocol, from the handshake
-	// endpoint is where messages are sent in HTTP with SSE, while all responses arrive in one stream; nil in streamable HTTP.
+	// endpoint is where messages are sent in HTTP with SSE, while all responses arrive in one stream; nil in streamable
+	// HTTP.
 	endpoint *url.URL
 }
 

@@ -8,9 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// NewCIWriter returns a writer that passes text on to w, with a space in what a CI runner would take for a command: :: at the
-// beginning of a line (GitHub), and ##[, ##vso[ (Azure) and ##teamcity[ anywhere. Text of tools and pages could otherwise set
-// variables, or hide what follows. In a stream of JSON the bracket is escaped instead, which does not change its values.
+// NewCIWriter returns a writer that passes text on to w, with a space in what a CI runner would take for a command: ::
+// at the beginning of a line (GitHub), and ##[, ##vso[ (Azure) and ##teamcity[ anywhere. Text of tools and pages could
+// otherwise set variables, or hide what follows. In a stream of JSON the bracket is escaped instead, which does not
+// change its values.
 //
 // It holds nothing back, and may be used by any goroutine.
 func NewCIWriter(w io.Writer, isJSON bool) io.Writer {

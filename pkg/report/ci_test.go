@@ -48,7 +48,8 @@ func TestCIWriter(t *testing.T) {
 	}
 }
 
-// separates reports whether got is text without commands: where a character is divided, white space may be assumed before colons.
+// separates reports whether got is text without commands: where a character is divided, white space may be assumed
+// before colons.
 func separates(got, text string) bool {
 	return !regexp.MustCompile(`(?m)^\s*::|##(vso|teamcity)?\[`).MatchString(got) && strings.ReplaceAll(got, " ", "") == strings.ReplaceAll(text, " ", "")
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Clean returns s for a terminal: without escape sequences (CSI, OSC, DCS and others) and control characters other than newline
-// and tab, and with characters that are invisible or change the order of others as ‹U+202E›. Line ends become \n, invalid UTF-8
-// becomes U+FFFD. Of a sequence without an end only the introducer is removed, so that the text behind it is not lost.
+// Clean returns s for a terminal: without escape sequences (CSI, OSC, DCS and others) and control characters other than
+// newline and tab, and with characters that are invisible or change the order of others as ‹U+202E›. Line ends become
+// \n, invalid UTF-8 becomes U+FFFD. Of a sequence without an end only the introducer is removed, so that the text
+// behind it is not lost.
 func Clean(s string) string {
 	if !strings.ContainsFunc(s, needsCleaning) {
 		return s
@@ -55,12 +56,12 @@ func isInvisible(c rune) bool {
 	return 0xfff9 <= c && c <= 0xfffb || 0xe0000 <= c && c <= 0xe007f // annotations, tags
 }
 
-// isJoiner reports whether c joins characters as scripts and emoji need it, after the character before it. Text in Latin, Greek or
-// Cyrillic letters needs no joiners.
+// isJoiner reports whether c joins characters as scripts and emoji need it, after the character before it. Text in
+// Latin, Greek or Cyrillic letters needs no joiners.
 func isJoiner(before, c rune) bool { return (c == 0x200c || c == 0x200d) && before >= 0x590 }
 
-// sevenBit replaces one-character control sequences (C1) by those that begin with an escape, line ends by \n, and bytes that are
-// not UTF-8 by U+FFFD.
+// sevenBit replaces one-character control sequences (C1) by those that begin with an escape, line ends by \n, and bytes
+// that are not UTF-8 by U+FFFD.
 func sevenBit(s string) string {
 	var b strings.Builder
 	for i, c := range s {
@@ -77,8 +78,8 @@ func sevenBit(s string) string {
 	return b.String()
 }
 
-// sequenceLength returns the length of the escape sequence at the beginning of s. Of OSC, DCS and similar sequences without an
-// end it is that of the introducer.
+// sequenceLength returns the length of the escape sequence at the beginning of s. Of OSC, DCS and similar sequences
+// without an end it is that of the introducer.
 func sequenceLength(s string) int {
 	seq, _, n, state := ansi.DecodeSequence(s, ansi.NormalState, nil)
 	hasString := len(s) > 1 && strings.IndexByte("]PX^_", s[1]) >= 0

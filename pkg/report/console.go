@@ -93,8 +93,8 @@ func (c *Console) AddReport(kind, path string) {
 	c.reports = append(c.reports, kind+": "+pathText(path))
 }
 
-// Close removes the live lines, and writes the summary when the run has finished. It waits for the console's goroutine, and may be
-// called again.
+// Close removes the live lines, and writes the summary when the run has finished. It waits for the console's goroutine,
+// and may be called again.
 func (c *Console) Close() {
 	c.end.Do(func() { close(c.stop) })
 	<-c.stopped

@@ -9,8 +9,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Error writes err as "trailblaze: error: …", problems with their positions, and "trailblaze: hint: …". It writes joined errors one
-// after the other.
+// Error writes err as "trailblaze: error: …", problems with their positions, and "trailblaze: hint: …". It writes
+// joined errors one after the other.
 func Error(w io.Writer, style Style, err error) {
 	p := newPalette(w, style)
 	var b strings.Builder
@@ -49,8 +49,8 @@ type errorJSON struct {
 	Details map[string]any `json:"details"`
 }
 
-// ErrorJSON writes err as one line of JSON, with problems in details.problems. Joined errors are in details.errors, and the kind
-// is that of the error that decides the exit code.
+// ErrorJSON writes err as one line of JSON, with problems in details.problems. Joined errors are in details.errors, and
+// the kind is that of the error that decides the exit code.
 func ErrorJSON(w io.Writer, err error) {
 	body := describe(err)
 	if parts := fault.Split(err); len(parts) > 1 {

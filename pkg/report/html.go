@@ -28,8 +28,8 @@ const (
 	maxAllFiles  = 100 << 20 // bytes of all files; beyond it no more are shown
 )
 
-// HTML collects a run, or sessions of earlier runs, for a page without external resources. Its memory is bounded. It must be a
-// handler of one stream only.
+// HTML collects a run, or sessions of earlier runs, for a page without external resources. Its memory is bounded. It
+// must be a handler of one stream only.
 type HTML struct {
 	logsDir  string
 	attempts []*attempt
@@ -143,7 +143,8 @@ func (h *HTML) handle(r event.Record, dir string) {
 	}
 }
 
-// attempt returns the attempt of a record, nil for a record of the whole run. A trail whose file cannot be read ends without a start.
+// attempt returns the attempt of a record, nil for a record of the whole run. A trail whose file cannot be read ends
+// without a start.
 func (h *HTML) attempt(r event.Record, dir string) *attempt {
 	key := attemptKey{r.Session, trailID{file: r.Trail}}
 	begins := false

@@ -23,8 +23,8 @@ import (
 // EventsFile is the name of a session's log in the session's folder.
 const EventsFile = "events.ndjson"
 
-// AddSession adds the events of the log in a session's folder. It counts lines that cannot be decoded, such as the last one of a run
-// that was killed. A folder without a log, or with a log without events, is an error.
+// AddSession adds the events of the log in a session's folder. It counts lines that cannot be decoded, such as the last
+// one of a run that was killed. A folder without a log, or with a log without events, is an error.
 func (h *HTML) AddSession(dir string) error {
 	file, err := os.Open(filepath.Join(dir, EventsFile))
 	if errors.Is(err, fs.ErrNotExist) {

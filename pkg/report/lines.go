@@ -33,9 +33,9 @@ func (j *JSONLines) Handle(r event.Record) {
 // Err returns the error of the write that failed, if one did.
 func (j *JSONLines) Err() error { return j.err }
 
-// SessionLog writes the records of one session to a file, as the same lines as JSONLines. Its goroutine writes them, so that no
-// call waits for the disk: in one write when a call has finished, or when no record has come for flushDelay. A process that is
-// killed loses the records of that time.
+// SessionLog writes the records of one session to a file, as the same lines as JSONLines. Its goroutine writes them, so
+// that no call waits for the disk: in one write when a call has finished, or when no record has come for flushDelay. A
+// process that is killed loses the records of that time.
 type SessionLog struct {
 	file    io.WriteCloser
 	onError func(error)
@@ -51,8 +51,9 @@ const (
 	flushDelay   = 50 * time.Millisecond
 )
 
-// NewSessionLog creates the file at path. When the log cannot be written, onError is called once and the run continues. It is
-// called from here or from Close, never from Handle: the stream is locked there, so that onError could not emit an event.
+// NewSessionLog creates the file at path. When the log cannot be written, onError is called once and the run continues.
+// It is called from here or from Close, never from Handle: the stream is locked there, so that onError could not emit
+// an event.
 func NewSessionLog(path string, onError func(error)) *SessionLog {
 	file, err := os.Create(path)
 	if err != nil {
@@ -141,8 +142,8 @@ func recordLine(r event.Record) []byte {
 	return line
 }
 
-// encode encodes a record without json.Marshal, which would check the JSON again. It recovers panics, which would otherwise end the
-// process from the goroutine of a session log.
+// encode encodes a record without json.Marshal, which would check the JSON again. It recovers panics, which would
+// otherwise end the process from the goroutine of a session log.
 func encode(r event.Record) (line []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {

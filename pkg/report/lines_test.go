@@ -165,8 +165,8 @@ func TestSessionLogIsWrittenBeforeClose(t *testing.T) {
 	}
 }
 
-// countingFile counts lines and writes. The fields are atomic because the race detector does not know that a timer which
-// the test has waited for happens after what the test read before.
+// countingFile counts lines and writes. The fields are atomic because the race detector does not know that a timer
+// which the test has waited for happens after what the test read before.
 type countingFile struct{ lines, writes atomic.Int32 }
 
 func (c *countingFile) Write(p []byte) (int, error) {

@@ -12,7 +12,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// maxLive is the number of live lines when the height of the terminal is unknown. Lines that have scrolled off cannot be redrawn.
+// maxLive is the number of live lines when the height of the terminal is unknown. Lines that have scrolled off cannot
+// be redrawn.
 const maxLive = 8
 
 // progress is the state of a running trail.

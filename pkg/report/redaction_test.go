@@ -32,7 +32,8 @@ func canaryForms(t *testing.T) map[string]string {
 	}
 }
 
-// TestReportsContainNoSecret puts every encoding of a secret into every text of every event, and searches what each renderer wrote.
+// TestReportsContainNoSecret puts every encoding of a secret into every text of every event, and searches what each
+// renderer wrote.
 func TestReportsContainNoSecret(t *testing.T) {
 	t.Parallel()
 	forms := canaryForms(t)

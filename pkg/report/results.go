@@ -29,8 +29,8 @@ type Results struct {
 	open []openTrail
 }
 
-// ReadResults reads a file and passes its records to handlers. The counts are those of the trails in it. The exit code of a run that
-// did not finish is ExitInfra at least. A file without events is an error of kind Misuse.
+// ReadResults reads a file and passes its records to handlers. The counts are those of the trails in it. The exit code
+// of a run that did not finish is ExitInfra at least. A file without events is an error of kind Misuse.
 func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,8 @@ func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	return res, nil
 }
 
-// withMovedArtifacts returns the event of a record with the paths of artifacts that were moved together with the results.
+// withMovedArtifacts returns the event of a record with the paths of artifacts that were moved together with the
+// results.
 func withMovedArtifacts(r event.Record, dir string) event.Event {
 	e, ok := r.Event.(event.TrailFinished)
 	if !ok || r.Session == "" {
@@ -118,7 +119,8 @@ func (res *Results) finish() {
 	}
 }
 
-// readRecords decodes lines of events and counts those that are invalid, such as the last line of a run that was killed.
+// readRecords decodes lines of events and counts those that are invalid, such as the last line of a run that was
+// killed.
 func readRecords(r io.Reader, each func(event.Record)) (lost int, err error) {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for {

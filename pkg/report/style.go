@@ -1,13 +1,15 @@
-// Package report renders events and errors: on the console, as JSON lines, session logs, JUnit and HTML; and small tables. It does
-// not know where events come from, and reads neither the terminal nor the environment: cmd decides the Style.
+// Package report renders events and errors: on the console, as JSON lines, session logs, JUnit and HTML; and small
+// tables. It does not know where events come from, and reads neither the terminal nor the environment: cmd decides the
+// Style.
 //
 // Rules of the console:
-//   - The result line of a trail starts with a symbol, other lines with words. Colour only repeats the meaning of a symbol or word.
+//   - The result line of a trail starts with a symbol, other lines with words. Colour only repeats the meaning of a
+//     symbol or word.
 //   - The symbols are ✓ ✗ – and a spinner, or ok FAIL skip and | / - \ for a terminal or locale without UTF-8.
-//   - Colour and live lines are used only if the Style allows them. Live lines show the running trails; they are redrawn at most ten
-//     times a second, and removed before the result is printed.
-//   - Lines of trails that run at once are not mixed: a single line names its trail, and the steps and calls of a trail are written as
-//     a block with its result.
+//   - Colour and live lines are used only if the Style allows them. Live lines show the running trails; they are
+//     redrawn at most ten times a second, and removed before the result is printed.
+//   - Lines of trails that run at once are not mixed: a single line names its trail, and the steps and calls of a trail
+//     are written as a block with its result.
 //   - Failures are printed at the end, in forty lines altogether, with paths to the rest. The counts are the last line.
 //   - Text of tools, trails and servers goes through Clean.
 //
@@ -31,8 +33,8 @@ type Style struct {
 	ASCII  bool // only ASCII symbols can be shown
 }
 
-// DecideStyle returns the style for an environment, a stream that may be a terminal of some width in columns (0 when unknown), and
-// --no-color. Colour and live lines need a terminal and none of NO_COLOR, TERM=dumb, CI and --no-color.
+// DecideStyle returns the style for an environment, a stream that may be a terminal of some width in columns (0 when
+// unknown), and --no-color. Colour and live lines need a terminal and none of NO_COLOR, TERM=dumb, CI and --no-color.
 func DecideStyle(env func(string) (string, bool), isTerminal bool, width int, noColor bool) Style {
 	get := func(name string) string { value, _ := env(name); return value }
 	ci := strings.ToLower(get("CI"))
@@ -49,7 +51,8 @@ func DecideStyle(env func(string) (string, bool), isTerminal bool, width int, no
 	return s
 }
 
-// unicodeLocale reports whether the locale does not name another character set than UTF-8. Most containers have no locale.
+// unicodeLocale reports whether the locale does not name another character set than UTF-8. Most containers have no
+// locale.
 func unicodeLocale(get func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(get(name)); locale != "" {

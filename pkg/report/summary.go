@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxDetail is the number of lines for all failures together, minDetail the least for one of them. Readers, people or agents,
-	// are better served by a path than by more lines.
+	// maxDetail is the number of lines for all failures together, minDetail the least for one of them. Readers, people
+	// or agents, are better served by a path than by more lines.
 	maxDetail = 40
 	minDetail = 4
 	// minReason is the number of lines of a reason that take precedence over the lines below it.
@@ -78,8 +78,9 @@ func (c *Console) failureLines() []string {
 	return lines
 }
 
-// failureBlock describes a failure in at most limit lines: title, position, reason, snippet, hints and artifacts. When there are more
-// lines, it leaves out the list of files, the lines around the call, that line, the middle of the reason and the hints, in this order.
+// failureBlock describes a failure in at most limit lines: title, position, reason, snippet, hints and artifacts. When
+// there are more lines, it leaves out the list of files, the lines around the call, that line, the middle of the reason
+// and the hints, in this order.
 func (c *Console) failureBlock(f failure, limit int) []string {
 	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(displayName(f.Title, f.File, f.Device)), f.Outcome)}, location(f.TrailFinished)...)
 	reason, hints, folder := textLines(f.Reason), hintLines(f.TrailFinished), artifactLines(f.Artifacts, 1)
@@ -99,7 +100,8 @@ func (c *Console) failureBlock(f failure, limit int) []string {
 	return lines[:min(len(lines), limit)]
 }
 
-// shorten leaves out lines in the middle. The first ones are the message, the last ones the end of a server's log and its path.
+// shorten leaves out lines in the middle. The first ones are the message, the last ones the end of a server's log and
+// its path.
 func (c *Console) shorten(lines []string, room int, log string) []string {
 	if len(lines) <= room {
 		return lines

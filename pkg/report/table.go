@@ -14,8 +14,8 @@ const (
 	minColumn = 24
 )
 
-// Table writes rows in aligned columns. Leading spaces of a cell are kept. The last cell of a row may be empty; on a terminal,
-// its lines are wrapped to fit.
+// Table writes rows in aligned columns. Leading spaces of a cell are kept. The last cell of a row may be empty; on a
+// terminal, its lines are wrapped to fit.
 func Table(w io.Writer, style Style, rows [][]string) { writeTable(w, style, rows, nil) }
 
 // StatusTable is Table for rows whose first cell is a status: ok, warn or FAIL. It has the colour of its meaning.

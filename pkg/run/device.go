@@ -28,8 +28,8 @@ func newDevices(devices []Device) []*deviceQueue {
 	return queues
 }
 
-// acquire waits until a session of the scope may use the device; release lets the next one in. ok is false when ctx ended
-// first.
+// acquire waits until a session of the scope may use the device; release lets the next one in. ok is false when ctx
+// ended first.
 func (d *deviceQueue) acquire(ctx context.Context, sc scope.Scope) (release func(), ok bool) {
 	if !d.oneSession(sc) {
 		return func() {}, true

@@ -39,8 +39,8 @@ func (r *runner) openEvidence(id string) evidence {
 	return evidence{dir, r.OpenLog(filepath.Join(dir, "events.ndjson"), r.warnUnwritable)}
 }
 
-// warnUnwritable warns once in a run that evidence is missing. It may be called from any goroutine, but not by a session
-// log while it handles an event.
+// warnUnwritable warns once in a run that evidence is missing. It may be called from any goroutine, but not by a
+// session log while it handles an event.
 func (r *runner) warnUnwritable(err error) {
 	r.unwritableOnce.Do(func() {
 		r.Stream.Emit(event.Log{

@@ -17,8 +17,8 @@ type Part struct {
 	Started time.Time
 }
 
-// Join checks that parts are all shards of one run. Of a shard with two files only the newer one counts; ignored has the
-// indexes of the others. The problems, of kind Server, say what is missing.
+// Join checks that parts are all shards of one run. Of a shard with two files only the newer one counts; ignored has
+// the indexes of the others. The problems, of kind Server, say what is missing.
 func Join(parts []Part) (ignored []int, problems []error) {
 	newest := map[Part]int{} // keys have no file and time
 	for i, p := range parts {

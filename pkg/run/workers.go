@@ -71,7 +71,8 @@ func (r *runner) replayInOrder(ctx context.Context, todo *queue) {
 	}
 }
 
-// replayConcurrently spreads the workers evenly over the devices, each of which takes its own cases. A panic ends the run.
+// replayConcurrently spreads the workers evenly over the devices, each of which takes its own cases. A panic ends the
+// run.
 func (r *runner) replayConcurrently(ctx context.Context, todo *queue, workers int) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -14,9 +14,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/bundle"
 )
 
-// LookPath finds the executable name in path, a list of folders as in PATH. Folders that are not absolute are skipped, because
-// what runs must not depend on the working directory. On Windows pathext lists the extensions to try, "" means the usual
-// ones. The error is fs.ErrNotExist, or fs.ErrPermission when all that was found is not executable.
+// LookPath finds the executable name in path, a list of folders as in PATH. Folders that are not absolute are skipped,
+// because what runs must not depend on the working directory. On Windows pathext lists the extensions to try, "" means
+// the usual ones. The error is fs.ErrNotExist, or fs.ErrPermission when all that was found is not executable.
 func LookPath(name, path, pathext string) (string, error) {
 	err := fs.ErrNotExist
 	for _, dir := range filepath.SplitList(path) {
@@ -34,7 +34,8 @@ func LookPath(name, path, pathext string) (string, error) {
 	return "", err
 }
 
-// Executable checks that file can be executed, and on Windows completes its extension. The errors are those of LookPath.
+// Executable checks that file can be executed, and on Windows completes its extension. The errors are those of
+// LookPath.
 func Executable(file, pathext string) (string, error) {
 	if goruntime.GOOS != "windows" {
 		return file, executableFile(file)
@@ -89,7 +90,8 @@ func localLoader(dir string) string {
 	return ""
 }
 
-// globalLoader returns the loader of the tsx on PATH, which is a link into its package or a script that npm or pnpm wrote.
+// globalLoader returns the loader of the tsx on PATH, which is a link into its package or a script that npm or pnpm
+// wrote.
 func globalLoader(path string) string {
 	bin, err := LookPath("tsx", path, "")
 	if err != nil {
@@ -158,8 +160,8 @@ func mainExport(exports json.RawMessage) string {
 	return usual
 }
 
-// readFile returns the content of a file, unless it is a pipe or a device, from which reading may never end, or larger than
-// limit bytes.
+// readFile returns the content of a file, unless it is a pipe or a device, from which reading may never end, or larger
+// than limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

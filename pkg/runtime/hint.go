@@ -9,8 +9,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/bundle"
 )
 
-// Hint returns what to do about a script, or a command in dir, that failed with stderr; "" when that is not known. script may be
-// empty. It recognizes messages of bun, of node's two module systems, and of tsx.
+// Hint returns what to do about a script, or a command in dir, that failed with stderr; "" when that is not known.
+// script may be empty. It recognizes messages of bun, of node's two module systems, and of tsx.
 func Hint(script, dir, stderr string) string {
 	f := failure{script: script, dir: dir, stderr: stderr}
 	if script != "" {
@@ -95,7 +95,8 @@ func (f failure) missingFile(name, importer string) string {
 	return hint
 }
 
-// missingPackage returns a hint with the package, the folder and the command, because packages are never installed automatically.
+// missingPackage returns a hint with the package, the folder and the command, because packages are never installed
+// automatically.
 func (f failure) missingPackage(name, importer string) string {
 	dir := f.dir
 	if filepath.IsAbs(importer) {

@@ -49,8 +49,8 @@ func CheckScript(script string) error {
 	return nil
 }
 
-// CheckPackages returns a *fault.Error when a script that would run with a command cannot work with the packages around it: some
-// that its package.json lists are not installed, or node is older than an SDK or tsx needs.
+// CheckPackages returns a *fault.Error when a script that would run with a command cannot work with the packages around
+// it: some that its package.json lists are not installed, or node is older than an SDK or tsx needs.
 func (f *Finder) CheckPackages(ctx context.Context, script string, c Command) error {
 	dir := filepath.Dir(script)
 	if c.Bundle == nil { // a bundle has in it all that it needs
@@ -78,8 +78,8 @@ func (f *Finder) CheckPackages(ctx context.Context, script string, c Command) er
 	return nil
 }
 
-// checkInstalled returns a *fault.Error when packages are missing that the nearest package.json lists. Those for development
-// count only where nothing is installed at all.
+// checkInstalled returns a *fault.Error when packages are missing that the nearest package.json lists. Those for
+// development count only where nothing is installed at all.
 func checkInstalled(dir string) error {
 	root := bundle.ProjectDir(dir)
 	pkg, ok := readPackage(root)

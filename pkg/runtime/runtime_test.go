@@ -105,7 +105,8 @@ func write(t *testing.T, file, text string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// A child that another test forks at the same time would hold the file open for writing, and it could not be executed.
+	// A child that another test forks at the same time would hold the file open for writing, and it could not be
+	// executed.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {

@@ -20,8 +20,8 @@ const (
 	pipeGrace = time.Second
 )
 
-// versions gets the versions of executables and caches them, also between runs. Without a cache file that can be read and
-// written, they are only cached in memory.
+// versions gets the versions of executables and caches them, also between runs. Without a cache file that can be read
+// and written, they are only cached in memory.
 type versions struct {
 	file      string // "" for none
 	env       []string

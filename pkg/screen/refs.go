@@ -22,8 +22,8 @@ const defaultRemembered = 200_000
 // keeps its number as long as it has its key, however the screen changes; a number is never given to another element.
 // Several goroutines may use References at once.
 type References struct {
-	// MaxRemembered is the number of elements that are kept. Those that were not seen for the longest time are removed. 0
-	// means 200,000.
+	// MaxRemembered is the number of elements that are kept. Those that were not seen for the longest time are removed.
+	// 0 means 200,000.
 	MaxRemembered int
 
 	mu     sync.Mutex

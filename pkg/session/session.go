@@ -61,8 +61,8 @@ type Setup struct {
 	Env      []string // of our own process
 	Builtins []discover.Source
 	Launch   Launcher
-	// DeviceCommands are the names of the commands of all kinds of device. A call to one that the session's device lacks gets
-	// an error that says so.
+	// DeviceCommands are the names of the commands of all kinds of device. A call to one that the session's device
+	// lacks gets an error that says so.
 	DeviceCommands []string
 	// Sandboxes reports whether a script, when tools run on the device, runs in the sandbox, where it cannot listen for
 	// several sessions. May be nil when nothing is shared.

@@ -181,7 +181,8 @@ func newSilentLink(ctx context.Context) (server.Link, error) {
 	return &silentLink{link{transport: client, started: make(chan struct{}), done: make(chan struct{})}, conn}, nil
 }
 
-// TestFailuresOfSeveralServers: a permanent failure is reported without waiting for slow servers, but with those of others.
+// TestFailuresOfSeveralServers: a permanent failure is reported without waiting for slow servers, but with those of
+// others.
 func TestFailuresOfSeveralServers(t *testing.T) {
 	t.Parallel()
 	failure := func(kind fault.Kind) func(context.Context) (server.Link, error) {

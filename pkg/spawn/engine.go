@@ -13,8 +13,8 @@ func EngineVersion() string { return engine.Version() }
 // engineBackend is an engine inside this process.
 type engineBackend struct{ *engine.Engine }
 
-// startEngine starts an engine with what a process would get, a store for the bytecode of the bundle, and the limiter of
-// engines that start at the same time. The engine closes the pipes when it ends.
+// startEngine starts an engine with what a process would get, a store for the bytecode of the bundle, and the limiter
+// of engines that start at the same time. The engine closes the pipes when it ends.
 func startEngine(p plan, store engine.Store, limiter *engine.Limiter, pipes [3]*os.File) backend {
 	return engineBackend{engine.Start(engine.Spec{
 		Script: p.spec.Script, Code: p.bundle.Code, Key: p.bundle.Key, SourceMap: p.bundle.SourceMap,

@@ -10,8 +10,8 @@ import (
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 )
 
-// Explain returns cause with what is known about the process: how and when it ended, if by itself, the end of its stderr, a
-// hint unless cause has one, and all of that as details. cause is not changed.
+// Explain returns cause with what is known about the process: how and when it ended, if by itself, the end of its
+// stderr, a hint unless cause has one, and all of that as details. cause is not changed.
 func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	e := *cause
 	stderr := p.stderr.lines()

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the process group of a server. The leader also gets a session of its own: without a controlling terminal it can
-// neither be stopped for reading from one nor get the terminal's Ctrl-C.
+// group is the process group of a server. The leader also gets a session of its own: without a controlling terminal it
+// can neither be stopped for reading from one nor get the terminal's Ctrl-C.
 type group struct{ id int }
 
 func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

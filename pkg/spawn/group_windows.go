@@ -10,14 +10,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job: what a server starts belongs to it, and is killed when the last handle to it is closed, which is this one.
+// group is a job: what a server starts belongs to it, and is killed when the last handle to it is closed, which is this
+// one.
 type group struct {
 	job windows.Handle
 	pid int
 }
 
-// setGroup has the process start suspended, until it is in the job. A console group of its own keeps the console's Ctrl-C
-// from it.
+// setGroup has the process start suspended, until it is in the job. A console group of its own keeps the console's
+// Ctrl-C from it.
 func setGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
 }

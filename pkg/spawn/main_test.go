@@ -78,8 +78,8 @@ func storm() {
 	untilKilled()
 }
 
-// startGrandchild starts a process that runs until it is killed: in the "same group", in a "new group" or a "new session", with
-// the streams of its parent, or as a "daemon" without them. A "storm" is a daemon that starts others.
+// startGrandchild starts a process that runs until it is killed: in the "same group", in a "new group" or a "new
+// session", with the streams of its parent, or as a "daemon" without them. A "storm" is a daemon that starts others.
 func startGrandchild(kind string) {
 	cmd := exec.Command("sh", "-c", ignoreSignals)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

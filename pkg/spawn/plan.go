@@ -122,8 +122,8 @@ func variable(env []string, name string) string {
 	return value
 }
 
-// batchSafe returns an error for arguments that cmd.exe would interpret: Windows runs batch files with it, and no quoting
-// serves both.
+// batchSafe returns an error for arguments that cmd.exe would interpret: Windows runs batch files with it, and no
+// quoting serves both.
 func batchSafe(argv []string) error {
 	ext := strings.ToLower(filepath.Ext(argv[0]))
 	if goruntime.GOOS != "windows" || ext != ".bat" && ext != ".cmd" {

@@ -7,9 +7,9 @@ import "os"
 // CanPipe reports whether a program gets its two pipes.
 const CanPipe = true
 
-// wrapper is a shell script that runs the program and outlives it, to remove the folder. It closes its copies of the pipes,
-// since the program ends when this process closes its ends. Signals reach the program directly, as a member of the group. What
-// the program started may go on writing for a moment, so that removing is tried for five seconds.
+// wrapper is a shell script that runs the program and outlives it, to remove the folder. It closes its copies of the
+// pipes, since the program ends when this process closes its ends. Signals reach the program directly, as a member of
+// the group. What the program started may go on writing for a moment, so that removing is tried for five seconds.
 const wrapper = `trap : HUP INT QUIT TERM
 folder=$1
 shift

@@ -144,8 +144,8 @@ func TestArgumentsOfAScriptReachIt(t *testing.T) {
 	}
 }
 
-// TestScriptWithARunningTimerIsEnded: no runtime exits at the end of its input as long as a timer runs, and bun does not deliver
-// SIGTERM while it reads stdin.
+// TestScriptWithARunningTimerIsEnded: no runtime exits at the end of its input as long as a timer runs, and bun does
+// not deliver SIGTERM while it reads stdin.
 func TestScriptWithARunningTimerIsEnded(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "timer.mjs")

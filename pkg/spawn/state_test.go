@@ -26,8 +26,8 @@ import (
 
 const runID = "TRAILBLAZE_RUN_ID=r1"
 
-// owner is a trailblaze that is killed. Its arguments are the state folder and the processes to start, each a role and an
-// argument. It prints "ready" when all of them have started.
+// owner is a trailblaze that is killed. Its arguments are the state folder and the processes to start, each a role and
+// an argument. It prints "ready" when all of them have started.
 func owner(args []string) {
 	sup := NewSupervisor(Options{StateDir: args[0]})
 	self, err := os.Executable()

@@ -16,7 +16,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
 
-// BenchmarkRoundTrip compares a call through a Link with the same bytes over bare pipes, and with the SDK's own framing.
+// BenchmarkRoundTrip compares a call through a Link with the same bytes over bare pipes, and with the SDK's own
+// framing.
 func BenchmarkRoundTrip(b *testing.B) {
 	id, _ := jsonrpc.MakeID(1.0)
 	req := &jsonrpc.Request{ID: id, Method: "hello", Params: []byte(`{"name":"x","arguments":{"a":1}}`)}

@@ -18,8 +18,8 @@ var (
 	errClosed    = errors.New("the connection is closed")
 )
 
-// transport is a Link as an mcp.Transport. mcp.CommandTransport would end the session at the first stray line on stdout or at
-// a line of 16 MiB, and leave descendants running.
+// transport is a Link as an mcp.Transport. mcp.CommandTransport would end the session at the first stray line on stdout
+// or at a line of 16 MiB, and leave descendants running.
 type transport struct{ l *Link }
 
 // Connect implements mcp.Transport.
@@ -51,8 +51,8 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write implements mcp.Connection. It returns when ctx ends, also while the server does not read; a message that was begun is
-// then completed in the background, so that the next one starts on a line of its own.
+// Write implements mcp.Connection. It returns when ctx ends, also while the server does not read; a message that was
+// begun is then completed in the background, so that the next one starts on a line of its own.
 func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	data, err := encode(msg)
 	if err != nil {
@@ -91,8 +91,8 @@ func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
-// encode returns a message as a line. The SDK's encoder would validate and copy the parameters of a request; those of this
-// program are compact JSON already.
+// encode returns a message as a line. The SDK's encoder would validate and copy the parameters of a request; those of
+// this program are compact JSON already.
 func encode(msg jsonrpc.Message) ([]byte, error) {
 	req, isRequest := msg.(*jsonrpc.Request)
 	if !isRequest || !req.IsCall() || bytes.IndexByte(req.Params, '\n') >= 0 {

@@ -19,7 +19,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// frames runs a framer over r and returns what it found in order: messages as "method id" or "id result", stray text quoted.
+// frames runs a framer over r and returns what it found in order: messages as "method id" or "id result", stray text
+// quoted.
 func frames(r io.Reader, limit int) []string {
 	var got []string
 	f := framer{
@@ -345,8 +346,8 @@ func (c *choppy) Read(p []byte) (int, error) {
 	return c.r.Read(p[:min(n, len(p))])
 }
 
-// FuzzFraming: whatever a server writes and however it arrives, nothing breaks, all valid messages on lines of their own are
-// delivered in order, and how the bytes are split changes nothing.
+// FuzzFraming: whatever a server writes and however it arrives, nothing breaks, all valid messages on lines of their
+// own are delivered in order, and how the bytes are split changes nothing.
 func FuzzFraming(f *testing.F) {
 	for _, c := range framingCases() {
 		f.Add([]byte(c.in), []byte{3, 0, 9}, byte(2))

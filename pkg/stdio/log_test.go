@@ -73,8 +73,8 @@ func TestStderrAndStrayStdoutDoNotShareALine(t *testing.T) {
 	}
 }
 
-// TestFullLogKeepsItsBeginningAndItsEnd writes numbered lines, in pieces of several sizes, also by two writers after one another, as
-// after a restart of the server.
+// TestFullLogKeepsItsBeginningAndItsEnd writes numbered lines, in pieces of several sizes, also by two writers after
+// one another, as after a restart of the server.
 func TestFullLogKeepsItsBeginningAndItsEnd(t *testing.T) {
 	t.Parallel()
 	const limit, lines = 4000, 5000
@@ -113,7 +113,8 @@ func TestFullLogKeepsItsBeginningAndItsEnd(t *testing.T) {
 	}
 }
 
-// checkShortened checks that a log consists of the first lines, a mark with the right number of bytes, and the last lines.
+// checkShortened checks that a log consists of the first lines, a mark with the right number of bytes, and the last
+// lines.
 func checkShortened(t *testing.T, log string, total int) {
 	t.Helper()
 	head, rest, found := strings.Cut(log, "[trailblaze: ")

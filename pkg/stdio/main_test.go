@@ -86,8 +86,8 @@ func answeringServer([]string) {
 	fmt.Fprintln(os.Stderr, "cleaned up")
 }
 
-// scriptedServer writes the file of its first argument at once, and that of its second in place of every answer, where ANSWER
-// stands for it.
+// scriptedServer writes the file of its first argument at once, and that of its second in place of every answer, where
+// ANSWER stands for it.
 func scriptedServer(args []string) {
 	first, _ := os.ReadFile(args[0])
 	each, _ := os.ReadFile(args[1])

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// writeNow writes what fits into the pipe without waiting, and returns how many bytes that was. A full pipe is not an error.
+// writeNow writes what fits into the pipe without waiting, and returns how many bytes that was. A full pipe is not an
+// error.
 func writeNow(pipe *os.File, data []byte) (n int, err error) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {

@@ -52,8 +52,8 @@ type Caller interface {
 // Call is one call of a tool, with the values of tokens filled in.
 type Call struct {
 	InvocationID string // capability of this call; never logged
-	// Ancestors are the invocation ids of the calls that wait for this one to finish, outermost first: a tool made it by
-	// callback. Empty for a call that no tool waits for.
+	// Ancestors are the invocation ids of the calls that wait for this one to finish, outermost first: a tool made it
+	// by callback. Empty for a call that no tool waits for.
 	Ancestors    []string
 	WithoutTrail bool // made without a trail, so that hints about trails do not apply
 	Tool         string

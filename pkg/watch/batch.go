@@ -37,8 +37,8 @@ func (b *batch) extend(now time.Time) {
 	b.last, b.due = now, nil
 }
 
-// change returns the changes and how long to wait before they are reported: 0 when they are due, which is when none has come for
-// the time of debounce, and negative when there are none.
+// change returns the changes and how long to wait before they are reported: 0 when they are due, which is when none has
+// come for the time of debounce, and negative when there are none.
 func (b *batch) change(now time.Time, debounce time.Duration) (c Change, wait time.Duration) {
 	if b.first.IsZero() {
 		return Change{}, -1

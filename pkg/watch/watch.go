@@ -1,7 +1,7 @@
-// Package watch reports changes of files: of named ones, and of all below named folders, including those that are created later. It
-// does not know what the files are for. Folders with the names of those that tools fill (node_modules, build and the like) or with
-// a leading dot are ignored, unless they are named themselves; so are the files that editors write beside the edited ones.
-// Symbolic links are followed only if they are named.
+// Package watch reports changes of files: of named ones, and of all below named folders, including those that are
+// created later. It does not know what the files are for. Folders with the names of those that tools fill
+// (node_modules, build and the like) or with a leading dot are ignored, unless they are named themselves; so are the
+// files that editors write beside the edited ones. Symbolic links are followed only if they are named.
 //
 // A Watcher may be used from any goroutine. Close leaves no goroutine and no open file.
 package watch
@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// Debounce is how long nothing may change before changes are reported: editors and version control write several files in
-	// a row.
+	// Debounce is how long nothing may change before changes are reported: editors and version control write several
+	// files in a row.
 	Debounce = 100 * time.Millisecond
 	// maxDelay is how long changes are held back at most while more come.
 	maxDelay = time.Second
@@ -96,7 +96,8 @@ func start(system notifier, events <-chan fsnotify.Event, errs <-chan error, deb
 	return w
 }
 
-// queue receives notifications without delay and passes them on: a notifier may have to send some before it can add a folder.
+// queue receives notifications without delay and passes them on: a notifier may have to send some before it can add a
+// folder.
 func (w *Watcher) queue(events <-chan fsnotify.Event, errs <-chan error, to chan<- notification) {
 	var queue []notification
 	for {
@@ -121,9 +122,9 @@ func (w *Watcher) queue(events <-chan fsnotify.Event, errs <-chan error, to chan
 // Changes returns the channel of changes. Changes that are not received yet are combined into one.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
 
-// Watch adds absolute paths of files, and of folders with all that is below them. ignored replaces the paths that are ignored. A
-// path that does not exist is watched as long as its parent folder exists. The error is a *fault.Error, which says which limit of the
-// system is reached and how to raise it.
+// Watch adds absolute paths of files, and of folders with all that is below them. ignored replaces the paths that are
+// ignored. A path that does not exist is watched as long as its parent folder exists. The error is a *fault.Error,
+// which says which limit of the system is reached and how to raise it.
 func (w *Watcher) Watch(paths, ignored []string) error {
 	err := make(chan error, 1)
 	select {
@@ -244,8 +245,8 @@ func (w *Watcher) watch(r request) error {
 	return nil
 }
 
-// watchNamed watches a path and its parent folder: files are more often replaced than written to, and folders are removed and
-// created again.
+// watchNamed watches a path and its parent folder: files are more often replaced than written to, and folders are
+// removed and created again.
 func (w *Watcher) watchNamed(path string) error {
 	if err := w.watchTree(path, nil); err != nil {
 		return err
@@ -253,8 +254,8 @@ func (w *Watcher) watchNamed(path string) error {
 	return onlyLimit(w.system.Add(filepath.Dir(path)))
 }
 
-// watchTree watches a folder and those below it, and calls found, unless it is nil, with the files in them. It ignores other paths and
-// what cannot be read.
+// watchTree watches a folder and those below it, and calls found, unless it is nil, with the files in them. It ignores
+// other paths and what cannot be read.
 func (w *Watcher) watchTree(folder string, found func(file string)) error {
 	if !isFolder(folder) {
 		return nil

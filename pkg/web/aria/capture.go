@@ -10,8 +10,8 @@ type Capture struct {
 	Documents []document `json:"documents"`
 	Strings   []string   `json:"strings"`
 
-	// Mixed holds the backend node ids of check boxes that a script made indeterminate, for which there is no attribute.
-	// May be nil.
+	// Mixed holds the backend node ids of check boxes that a script made indeterminate, for which there is no
+	// attribute. May be nil.
 	Mixed []int `json:"mixed,omitempty"`
 }
 

@@ -249,8 +249,8 @@ func (e *Editor) encoded(enc *encoder) {
 	}
 }
 
-// needsFlatText reports whether a block of text that ends at an offset would include what follows it, or lack its last line
-// end.
+// needsFlatText reports whether a block of text that ends at an offset would include what follows it, or lack its last
+// line end.
 func (e *Editor) needsFlatText(at, indent int) bool {
 	line, rest, more := strings.Cut(e.text[at:], "\n")
 	if !more || strings.TrimSpace(line) != "" {

@@ -36,7 +36,8 @@ const countingPage = `<!doctype html>
 
 const clickCount = `web_click: { nodeSelector: { web: { ariaRole: button, ariaNameRegex: Count } } }`
 
-// browsing is what the figures about browsers share: one browser program, one page, and a project with trails of eleven calls.
+// browsing is what the figures about browsers share: one browser program, one page, and a project with trails of eleven
+// calls.
 type browsing struct {
 	url, browser, playwright, project string
 	stop                              func()
@@ -136,7 +137,8 @@ func (b *bench) browserTrails(trails, runs int, figure string, limit float64) er
 	return err
 }
 
-// browserMemory looks at everything that either side runs besides the browser. Looking costs time, so these runs are not timed.
+// browserMemory looks at everything that either side runs besides the browser. Looking costs time, so these runs are
+// not timed.
 func (b *bench) browserMemory() error {
 	w, err := b.browsing(1)
 	if err != nil {
@@ -185,8 +187,8 @@ func familyPeak(cmd *exec.Cmd) (int64, error) {
 	}
 }
 
-// memory adds up the peaks of a process and its descendants until one is a browser. A process counts when it is seen for the second time:
-// between fork and exec a child has the program and the memory of its parent.
+// memory adds up the peaks of a process and its descendants until one is a browser. A process counts when it is seen
+// for the second time: between fork and exec a child has the program and the memory of its parent.
 func memory(pid int, last, now map[int]string) (sum int64) {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil || strings.Contains(filepath.Base(program), "chrom") {
@@ -209,8 +211,9 @@ func memory(pid int, last, now map[int]string) (sum int64) {
 	return sum
 }
 
-// browserClick compares a click in the middle of a long trail with the round trips that it cannot do without: one to find the element,
-// three for the mouse. The specification also asks for a box that is the same in two frames, which a second row adds to the bare side.
+// browserClick compares a click in the middle of a long trail with the round trips that it cannot do without: one to
+// find the element, three for the mouse. The specification also asks for a box that is the same in two frames, which a
+// second row adds to the bare side.
 func (b *bench) browserClick() error {
 	const clicks = 300
 	w, err := b.browsing(0)

@@ -88,8 +88,8 @@ func lastResult(log string, into any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
-// crowd lets eight tools, each in a server of its own, ask at once; one callback that fails would fail the run. More callbacks
-// may take no more memory.
+// crowd lets eight tools, each in a server of its own, ask at once; one callback that fails would fail the run. More
+// callbacks may take no more memory.
 func (b *bench) crowd() error {
 	const few, many, tools = 1000, 8000, 8
 	names := make([]string, tools)
@@ -112,8 +112,8 @@ func (b *bench) crowd() error {
 	return err
 }
 
-// earlier compares with a revision of this program. Two in a hundred is near the noise, so it takes many pairs, and the median
-// of their ratios.
+// earlier compares with a revision of this program. Two in a hundred is near the noise, so it takes many pairs, and the
+// median of their ratios.
 func (b *bench) earlier() error {
 	figure := "`run` of a one-call trail ÷ before tools could call back (" + b.before + ")"
 	const limit = 1.02

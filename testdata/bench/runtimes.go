@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// scripts are what the figures about runtimes share: servers, and folders for the PATH with no runtime and with node alone.
+// scripts are what the figures about runtimes share: servers, and folders for the PATH with no runtime and with node
+// alone.
 type scripts struct {
 	scripting      string // a server on @trailblaze/scripting
 	alone          string // a copy of b.echo where tsx is not installed
@@ -105,7 +106,8 @@ func (b *bench) runtimes() error {
 // engineless is the last revision without an engine inside.
 const engineless = "f9530b5"
 
-// weight compares the program with what it was before it had an engine: its size with symbols, and the start of `version`.
+// weight compares the program with what it was before it had an engine: its size with symbols, and the start of
+// `version`.
 func (b *bench) weight() error {
 	const limit = 1.1
 	before, err := b.buildRevision(engineless)

@@ -17,7 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 )
 
-// closeTimeout limits how long closing a session takes; nothing runs in it any more.
+// closeTimeout limits how long closing a session takes when no call is running in it.
 const closeTimeout = 5 * time.Second
 
 type snapshotFlags struct {
@@ -57,7 +57,7 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 	if f.maxBytes < 0 {
 		return fault.New(fault.Misuse, "leave --max-bytes out for 6000", "--max-bytes %d is less than 0", f.maxBytes)
 	}
-	d, err := a.snapshotDevice(f.command, args[0])
+	d, err := a.openSnapshotDevice(f.command, args[0])
 	if err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ type snapshotDevice interface {
 	device.Snapshotter
 }
 
-// snapshotDevice opens the first device that can list what it shows. It takes the settings of the project, if there is
-// one.
-func (a *app) snapshotDevice(c *cobra.Command, url string) (snapshotDevice, error) {
+// // openSnapshotDevice opens the first device that can list what it shows, with the settings of the project if there
+// is one.
+func (a *app) openSnapshotDevice(c *cobra.Command, url string) (snapshotDevice, error) {
 	var project *config.Project
 	session := device.Session{
 		ID: "snapshot", TrailDir: a.Dir,
@@ -106,7 +106,7 @@ func (a *app) snapshotDevice(c *cobra.Command, url string) (snapshotDevice, erro
 		return nil, err
 	}
 	for _, b := range devices {
-		if d, ok := b.Open(session).(snapshotDevice); ok { // the others have started nothing
+		if d, ok := b.Open(session).(snapshotDevice); ok { // the others need no Close: Open starts nothing
 			return d, nil
 		}
 	}
@@ -123,7 +123,7 @@ func folderFor(url, dir, root string) string {
 	if _, err := os.Stat(path); err != nil {
 		return root
 	}
-	if below, err := filepath.Rel(root, path); root != "" && err == nil && filepath.IsLocal(below) {
+	if rel, err := filepath.Rel(root, path); root != "" && err == nil && filepath.IsLocal(rel) {
 		return root
 	}
 	return filepath.Dir(path)

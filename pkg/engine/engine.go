@@ -63,7 +63,7 @@ type Engine struct {
 	syncOps  opTable
 	asyncOps opTable
 
-	// ctx is cancelled when the engine stops; stop has the exit.
+	// ctx is cancelled when the engine stops; stop contains the Exit.
 	ctx  context.Context //nolint:containedctx // the lifetime of the engine
 	stop *stopState
 
@@ -76,9 +76,9 @@ type Engine struct {
 
 	handlesSIGTERM atomic.Bool // the script listens to SIGTERM
 
-	handles handleTable // what the script has open
+	handles handleTable // resources that the script has open
 
-	// These belong to the main goroutine.
+	// Only the main goroutine uses these.
 	vm        *vm
 	bootstrap bootstrap
 	positions sourcePositions

@@ -43,9 +43,9 @@ func (v *vm) installErrorHooks() {
 		}
 		return undefined(), nil
 	})
-	parser, _ := v.get(v.errorPrototypes()[lib.EJS_SYNTAX_ERROR], "constructor")
-	v.errors.syntaxErrorConstructor = pointerOf(parser)
-	v.free(parser)
+	constructor, _ := v.get(v.errorPrototypes()[lib.EJS_SYNTAX_ERROR], "constructor")
+	v.errors.syntaxErrorConstructor = pointerOf(constructor)
+	v.free(constructor)
 }
 
 // defineErrorProperty defines a property of an error. All values are borrowed.
@@ -94,15 +94,15 @@ func (v *vm) readStack(this, raw value) value {
 	if v.errors.formatStack == nil {
 		return v.dup(raw)
 	}
-	var shown value
+	var formatted value
 	var err error
-	v.withExtraStack(func() { shown, err = v.errors.formatStack(this, raw) })
+	v.withExtraStack(func() { formatted, err = v.errors.formatStack(this, raw) })
 	if err != nil {
 		v.freeError(err)
-		shown = v.dup(raw)
+		formatted = v.dup(raw)
 	}
-	v.setStackValue(this, v.dup(shown))
-	return shown
+	v.setStackValue(this, v.dup(formatted))
+	return formatted
 }
 
 // setStackValue makes the stack an ordinary property. It takes ownership of x.

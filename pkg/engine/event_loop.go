@@ -5,41 +5,42 @@ import (
 	"time"
 )
 
-// A taskQueue holds functions that the main goroutine is to call, and counts what keeps the engine running.
+// A taskQueue contains functions that the main goroutine will call. It also counts the operations that keep the engine
+// running.
 type taskQueue struct {
 	mu      sync.Mutex
 	tasks   []func()
-	refs    int
+	refs    int           // operations that keep the engine running
 	changed chan struct{} // has an element when the queue changed
 }
 
 func newTaskQueue() *taskQueue { return &taskQueue{changed: make(chan struct{}, 1)} }
 
-func (b *taskQueue) update(f func()) {
-	b.mu.Lock()
+func (q *taskQueue) update(f func()) {
+	q.mu.Lock()
 	f()
-	b.mu.Unlock()
+	q.mu.Unlock()
 	select {
-	case b.changed <- struct{}{}:
+	case q.changed <- struct{}{}:
 	default:
 	}
 }
 
-func (b *taskQueue) add(f func()) { b.update(func() { b.tasks = append(b.tasks, f) }) }
+func (q *taskQueue) add(f func()) { q.update(func() { q.tasks = append(q.tasks, f) }) }
 
 // drain empties the queue and returns its tasks.
-func (b *taskQueue) drain() []func() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	queue := b.tasks
-	b.tasks = nil
-	return queue
+func (q *taskQueue) drain() []func() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	tasks := q.tasks
+	q.tasks = nil
+	return tasks
 }
 
-func (b *taskQueue) pending() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.refs > 0 || len(b.tasks) > 0
+func (q *taskQueue) pending() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.refs > 0 || len(q.tasks) > 0
 }
 
 // emit calls a listener that JavaScript registered with host.listen, from the event loop. It may be called from any
@@ -54,18 +55,18 @@ func (e *Engine) unref() { e.tasks.update(func() { e.tasks.refs-- }) }
 
 // Indexes into the state that JavaScript shares with the event loop.
 const (
-	stateNextTimer    = iota // when the first timer is due, in milliseconds of e.now; 0: there is none
-	stateActiveTimers        // timers that keep the engine running
-	stateImmediates          // what setImmediate was given
-	stateActiveImmediates
+	stateNextTimer        = iota // when the first timer is due, in milliseconds of e.now; 0: there is none
+	stateActiveTimers            // timers that keep the engine running
+	stateImmediates              // callbacks of setImmediate that have not run
+	stateActiveImmediates        // those of them that keep the engine running
 	stateSize
 )
 
 // now is the engine's clock in milliseconds.
 func (e *Engine) now() float64 { return float64(time.Since(e.started).Microseconds()) / 1000 }
 
-// runLoop runs the event loop until nothing is left to do. A turn has node's order: timers, tasks, immediates. After
-// each call bootstrap.js runs ticks and microtasks.
+// // runLoop runs the event loop until nothing is left to do. A turn has Node's order: timers, tasks, immediates. After
+// each call bootstrap.js runs the callbacks of process.nextTick and the microtasks.
 func (e *Engine) runLoop() {
 	for {
 		for e.hasWork() {

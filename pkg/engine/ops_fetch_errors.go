@@ -97,7 +97,7 @@ func certificateCode(err error) string {
 	return ""
 }
 
-// bodyError returns the error of a connection that failed.
+// bodyError returns the error that a script sees when a connection fails after it was established.
 func bodyError(err error) error {
 	if known, ok := errors.AsType[*hostError](err); ok {
 		return known

@@ -33,7 +33,7 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(x))
 }
 
-// addressOf returns the address of C memory, given a slice of sliceAt.
+// addressOf returns the address of a slice that sliceAt returned.
 func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // usableSize returns the size in bytes of a block of a memory.Allocator.
@@ -107,7 +107,8 @@ func (v *vm) errorPrototypes() *[8]value {
 // functionPrototype returns Function.prototype, which is borrowed.
 func (v *vm) functionPrototype() value { return pointerAt[lib.TJSContext](v.ctx).Ffunction_proto }
 
-// setMallocState sets the counters of a JSMallocState, by which QuickJS decides when to run its cycle collector.
+// setMallocState adds blocks to the number of allocated blocks in a JSMallocState, and sets their total size in bytes,
+// by which QuickJS decides when to run its cycle collector.
 func setMallocState(state uintptr, blocks, bytes int) {
 	s := pointerAt[lib.TJSMallocState](state)
 	s.Fmalloc_count += lib.Tsize_t(blocks)

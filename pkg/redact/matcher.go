@@ -2,8 +2,9 @@ package redact
 
 import "github.com/trailblaze/trailblaze/pkg/tool"
 
-// matcher finds many strings at once in time linear in the text (Aho-Corasick): a trie of the strings whose nodes know
-// the longest suffix of theirs that is also in the trie. Its states are the indexes of nodes; 0 is the root.
+// // matcher finds many strings at once in time linear in the text. It is an Aho-Corasick automaton: a trie of the
+// strings, in which each node refers to its longest proper suffix in the trie. A state is the index of a node; 0 is the
+// root.
 type matcher struct {
 	nodes []node
 	first [256]int32 // children of the root
@@ -14,14 +15,14 @@ type node struct {
 	child, sibling int32 // 0 for none
 	fail           int32 // the longest proper suffix that is in the trie
 	depth          int32 // length of the string that leads here
-	open           int32 // length of its longest suffix that is the beginning of a longer string
-	length         int32 // of the longest added string that ends here; 0 for none
+	open           int32 // length of its longest suffix that is a proper prefix of an added string
+	length         int32 // of the longest added string that is a suffix of it; 0 for none
 	id             int32 // of that string
 }
 
 func newMatcher() *matcher { return &matcher{nodes: make([]node, 1)} }
 
-// add adds a string. When it was added before, it keeps its id. link must be called after the last one.
+// add adds a string. A string that was added before keeps its id. link must be called after the last add.
 func (m *matcher) add(s string, id int) {
 	state := int32(0)
 	for i := range len(s) {
@@ -58,7 +59,7 @@ func (m *matcher) child(state int32, b byte) int32 {
 	return c
 }
 
-// link computes the suffixes, in the order of depth.
+// link computes what depends on the suffixes of nodes, breadth first: fail, open, length and id.
 func (m *matcher) link() {
 	queue := make([]int32, 0, len(m.nodes))
 	for _, c := range m.first {

@@ -2,8 +2,8 @@ package redact
 
 import "io"
 
-// Writer returns a writer that redacts what it passes on to w, also where a secret arrives in pieces. It holds back
-// only what may be the beginning of a secret. Close passes on the rest and does not close w.
+// // Writer returns a writer that writes redacted text to w. It also finds a secret that is split over several writes,
+// and therefore delays what may be the beginning of one. Close writes the rest and does not close w.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	if r.isZero() {
 		return nopCloser{w}
@@ -18,8 +18,8 @@ func (nopCloser) Close() error { return nil }
 type writer struct {
 	w       io.Writer
 	scanner scanner
-	held    []byte // the end of what was read, from settled on
-	settled int    // bytes that were passed on or replaced
+	held    []byte // received and not written yet, from the offset settled on
+	settled int    // number of received bytes that were written or replaced
 	out     []byte
 	err     error
 }
@@ -46,7 +46,7 @@ func (w *writer) Close() error {
 	return w.err
 }
 
-// flush passes on what was read before to.
+// flush writes what is held before the offset to.
 func (w *writer) flush(to int) {
 	w.out = w.scanner.replace(w.out[:0], w.held, w.settled, to)
 	w.held = append(w.held[:0], w.held[to-w.settled:]...)

@@ -29,7 +29,7 @@ func splitRow(title string) (rest string, row int) {
 	if at == nil {
 		return title, 0
 	}
-	row, _ = strconv.Atoi(title[at[2]:at[3]]) // digits
+	row, _ = strconv.Atoi(title[at[2]:at[3]]) // cannot fail: these are at most nine digits
 	return title[:at[0]], row
 }
 
@@ -41,7 +41,7 @@ func displayName(title, file, device string) string {
 	return titleOrFile(title, file)
 }
 
-// devices returns the sorted names of the devices.
+// devices returns the names of the devices of all elements, sorted, each once and without empty ones.
 func devices[T any](all []T, of func(T) string) []string {
 	var names []string
 	for _, one := range all {

@@ -28,14 +28,14 @@ type evidence struct {
 	log SessionLog
 }
 
-// openEvidence makes the session's folder, opens its log and makes <logsDir>/latest point at it.
+// openEvidence creates the session's folder, opens its log and makes <logsDir>/latest a link to the folder.
 func (r *runner) openEvidence(id string) evidence {
 	dir := filepath.Join(r.Project.LogsDir, id)
 	if err := session.MakeDir(dir); err != nil {
 		r.warnUnwritable(err)
 		return evidence{}
 	}
-	pointLatest(r.Project.LogsDir, id)
+	linkLatest(r.Project.LogsDir, id)
 	return evidence{dir, r.OpenLog(filepath.Join(dir, "events.ndjson"), r.warnUnwritable)}
 }
 
@@ -50,8 +50,9 @@ func (r *runner) warnUnwritable(err error) {
 	})
 }
 
-// pointLatest makes <logsDir>/latest a link to the newest session, or a file with its name where links are not allowed.
-func pointLatest(logsDir, id string) {
+// linkLatest makes <logsDir>/latest a symbolic link to the newest session, or a file with the name of that session
+// where links are not allowed.
+func linkLatest(logsDir, id string) {
 	latest := filepath.Join(logsDir, "latest")
 	temp := filepath.Join(logsDir, "."+id+".latest")
 	if os.Symlink(id, temp) != nil && os.WriteFile(temp, []byte(id+"\n"), 0o644) != nil {
@@ -68,7 +69,7 @@ func pointLatest(logsDir, id string) {
 
 func (e evidence) close() {
 	if e.log != nil {
-		_ = e.log.Close() // reported through onError
+		_ = e.log.Close() // the log has passed the error to onError
 	}
 }
 
@@ -87,7 +88,7 @@ func (e evidence) files() []string {
 	return paths
 }
 
-// lastRunFile, below logsDir, has what --last-failed replays.
+// lastRunFile is the file in logsDir that lists what --last-failed replays.
 const lastRunFile = ".last-run.json"
 
 // LastCase is a trail that failed or was not started in the last run.

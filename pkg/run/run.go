@@ -24,14 +24,14 @@ type SessionLog interface {
 	Close() error
 }
 
-// Options is what a run is made from.
+// Options are the options of a run.
 type Options struct {
 	session.Setup
 	Devices        []Device  // each trail is replayed on each; at least one
 	Cwd            string    // relative paths are relative to it
 	Paths          []string  // trail files in order
 	Searched       []string  // the files, folders and globs in which they were looked for
-	Tags           []string  // any of; empty: all
+	Tags           []string  // only trails with any of these tags; empty: all
 	Workers        int       // sessions at once; 0: one for each device
 	Shard          Shard     // only this part of the trails; zero: all
 	Durations      Durations // by which shards are balanced; nil: by the number of trails
@@ -52,7 +52,7 @@ type Options struct {
 	StopShared func(ctx context.Context) error
 }
 
-// When evidence of the device is kept.
+// Values of Options.Evidence: when evidence of the device is kept.
 const (
 	EvidenceOnFailure = "failure"
 	EvidenceAlways    = "always"
@@ -62,7 +62,7 @@ const (
 // Summary is how a run ended.
 type Summary struct {
 	event.RunFinished
-	Failed []string // paths of trails that failed or broke
+	Failed []string // paths of trails whose outcome is failed or error
 	NotRun []string // paths of trails that were not started
 }
 
@@ -137,7 +137,7 @@ type runner struct {
 
 // testCase is one trail file with one set of arguments, on one device.
 type testCase struct {
-	n      int // its place in the order of all
+	n      int // its index in the order of all cases
 	path   string
 	row    int // index into ArgRows, -1 without rows
 	device *deviceQueue
@@ -151,14 +151,15 @@ func (c testCase) title(name string) string {
 	return fmt.Sprintf("%s [%d]", name, c.row+1)
 }
 
-// wanted reports whether a trail is replayed on a device: with --last-failed not where it had passed.
+// wanted reports whether a trail is replayed on a device. With --last-failed it is not, where it passed in the last
+// run.
 func (r *runner) wanted(path string, d *deviceQueue) bool {
 	return len(r.Last) == 0 || slices.ContainsFunc(r.Last, func(c LastCase) bool {
 		return c.Trail == r.resolve(path) && (c.Device == d.Name || c.Device == "" || d.Name == "")
 	})
 }
 
-// cases returns what there is to do: trail by trail, row by row, device by device.
+// cases returns the cases of the run, ordered by trail, then by row, then by device.
 func (r *runner) cases() ([]testCase, error) {
 	var cases []testCase
 	rows := []int{-1}
@@ -202,8 +203,8 @@ func (r *runner) nothingToRun() error {
 		"no trail to run; looked in %s", strings.Join(r.Searched, ", "))
 }
 
-// tagged reports whether a trail has one of the wanted tags. A file that cannot be read counts: its problems must be
-// reported.
+// tagged reports whether a trail has one of the wanted tags. It returns true for a file that cannot be read, so that
+// its problems are reported.
 func (r *runner) tagged(path string) bool {
 	file, problems := readTrail(path, r.resolve(path))
 	if len(problems) > 0 {
@@ -226,7 +227,7 @@ func (r *runner) count(c testCase, res trailResult) {
 	defer r.mu.Unlock()
 	s := &r.summary
 	if res.Outcome == "" {
-		r.noteNotRun(c)
+		r.countNotRun(c)
 		return
 	}
 	s.ExitCode = fault.Worst(s.ExitCode, res.exitCode())
@@ -238,8 +239,8 @@ func (r *runner) count(c testCase, res trailResult) {
 	}
 }
 
-// noteNotRun notes a case that is not started. The caller holds r.mu.
-func (r *runner) noteNotRun(c testCase) {
+// countNotRun adds a case that is not started to the summary. The caller holds r.mu.
+func (r *runner) countNotRun(c testCase) {
 	s := &r.summary
 	s.NotRun = appendNew(s.NotRun, c.path)
 	s.RunFinished.NotRun = append(s.RunFinished.NotRun,

@@ -9,7 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// queue is the cases that were not started yet, in their order.
+// queue contains the cases that are not started yet, in order.
 type queue struct {
 	mu    sync.Mutex
 	cases []testCase
@@ -35,12 +35,12 @@ func (q *queue) next(n int) []testCase {
 	return slices.Clone(q.cases[:min(n, len(q.cases))])
 }
 
-// workers returns how many of so many cases are replayed at once.
+// workers returns how many cases are replayed at once when there are so many in total.
 func (r *runner) workers(cases int) int {
 	return min(cmp.Or(r.Workers, len(r.devices)), max(cases, 1))
 }
 
-// replayAll replays the cases, and notes those that are not started because the run ends early.
+// replayAll replays the cases, and counts those that are not started because the run ends early.
 func (r *runner) replayAll(ctx context.Context, cases []testCase) {
 	todo := &queue{cases: slices.Clone(cases)}
 	if workers := r.workers(len(cases)); workers == 1 {
@@ -49,7 +49,7 @@ func (r *runner) replayAll(ctx context.Context, cases []testCase) {
 		r.replayConcurrently(ctx, todo, workers)
 	}
 	for _, rest := range todo.cases {
-		r.noteNotRun(rest)
+		r.countNotRun(rest)
 	}
 }
 
@@ -71,8 +71,8 @@ func (r *runner) replayInOrder(ctx context.Context, todo *queue) {
 	}
 }
 
-// replayConcurrently spreads the workers evenly over the devices, each of which takes its own cases. A panic ends the
-// run.
+// replayConcurrently divides the workers evenly among the devices. A worker replays only cases for its device. A panic
+// ends the run.
 func (r *runner) replayConcurrently(ctx context.Context, todo *queue, workers int) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -102,7 +102,7 @@ func (r *runner) replayConcurrently(ctx context.Context, todo *queue, workers in
 	wg.Wait()
 }
 
-// runCaseRecovering is runCase on a goroutine of our own: a panic ends the run, and its case with an error.
+// runCaseRecovering calls runCase and recovers a panic, which gives the case the outcome error and ends the run.
 func (r *runner) runCaseRecovering(ctx context.Context, cancel context.CancelCauseFunc, c testCase) (res trailResult) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -170,7 +170,7 @@ func (f *Finder) nodeCommand(ctx context.Context, node, script, forced string) (
 		return c, nil
 	}
 	if forced != "" && ext != ".tsx" && ext != ".jsx" {
-		version, err := f.versions.of(ctx, node)
+		version, err := f.versions.get(ctx, node)
 		if err != nil && ctx.Err() != nil {
 			return Command{}, fault.Wrap(fault.Cancelled, err, "", "looking for a runtime")
 		}
@@ -212,7 +212,7 @@ func (f *Finder) found(ctx context.Context, name, path string) (Found, error) {
 	if path == "" {
 		return Found{}, fault.New(fault.Runtime, "", "%s is not on PATH", name)
 	}
-	version, err := f.versions.of(ctx, path)
+	version, err := f.versions.get(ctx, path)
 	if err != nil {
 		return Found{Path: path}, fault.Wrap(fault.Runtime, err, "", path+" --version")
 	}

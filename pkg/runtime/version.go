@@ -16,8 +16,8 @@ import (
 const (
 	// defaultVersionTimeout allows for a cold start from a slow disk; usually "--version" takes 5 to 50 ms.
 	defaultVersionTimeout = 10 * time.Second
-	// pipeGrace is how long a descendant of an executable that was killed may hold its stdout open.
-	pipeGrace = time.Second
+	// defaultPipeGrace is how long a descendant of an executable that ended or was killed may keep its stdout open.
+	defaultPipeGrace = time.Second
 )
 
 // versions gets the versions of executables and caches them, also between runs. Without a cache file that can be read
@@ -25,8 +25,8 @@ const (
 type versions struct {
 	file      string // "" for none
 	env       []string
-	timeout   time.Duration // of an executable
-	pipeGrace time.Duration // pipeGrace; tests shorten it
+	timeout   time.Duration // of "--version" for one executable
+	pipeGrace time.Duration // defaultPipeGrace outside of tests
 
 	mu     sync.Mutex
 	loaded bool
@@ -42,7 +42,7 @@ type cachedVersion struct {
 
 func newVersions(opts Options) *versions {
 	v := &versions{
-		env: opts.Env, timeout: cmp.Or(opts.VersionTimeout, defaultVersionTimeout), pipeGrace: pipeGrace,
+		env: opts.Env, timeout: cmp.Or(opts.VersionTimeout, defaultVersionTimeout), pipeGrace: defaultPipeGrace,
 		cached: map[string]cachedVersion{},
 	}
 	if opts.CacheDir != "" {
@@ -51,7 +51,8 @@ func newVersions(opts Options) *versions {
 	return v
 }
 
-func (v *versions) of(ctx context.Context, path string) (string, error) {
+// get returns the first line that the executable at an absolute path prints for --version, from the cache if possible.
+func (v *versions) get(ctx context.Context, path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err

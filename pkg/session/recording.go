@@ -9,7 +9,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// rememberValue is the built-in tool that a replay uses for what a tool that is not replayed put into memory.
+// rememberValue is the built-in tool that sets a value in memory. Recordings call it for values that were set by a tool
+// which a replay does not call.
 const rememberValue = "rememberValue"
 
 // Recording is what the session recorded.
@@ -42,8 +43,8 @@ func (s *Session) omit(format string, args ...any) {
 	s.omitted = append(s.omitted, message)
 }
 
-// recordMemory returns calls that set what a delegating call put into memory, since its count of changes was the given
-// one. The replay does not make that call, so its other effects are not repeated.
+// recordMemory returns calls that set the values which a delegating call set in memory. changes is the version of the
+// memory before that call. A replay does not make the call, so its other effects are not repeated.
 func (s *Session) recordMemory(l *level, call trail.Call, changes int) []trail.Call {
 	set, deleted := s.opts.Values.ChangedSince(changes)
 	for _, name := range deleted {
@@ -68,8 +69,8 @@ func (s *Session) rememberCall(name string, value any) trail.Call {
 	return trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": safe}}
 }
 
-// recordSaved records what saveAs left in memory, unless the recorded call has that saveAs itself: the last delegate,
-// but not a call that delegated to nothing.
+// recordSaved records the value that saveAs stored under name. It does nothing if the last recorded call has the same
+// saveAs, because a replay of that call stores the value.
 func (s *Session) recordSaved(name string) {
 	if len(s.recorded) == 0 {
 		return
@@ -84,8 +85,8 @@ func (s *Session) recordSaved(name string) {
 	}
 }
 
-// recordCalls adds calls to the recording of the running step. A step that is only given nil has no recording, which
-// means that it needs an agent; an empty list is a recorded step without calls.
+// recordCalls adds calls to the recording of the running step. With an empty list the step is recorded without calls.
+// With nil nothing changes: a step for which only nil is recorded has no recording, and needs an agent.
 func (s *Session) recordCalls(calls []trail.Call) {
 	if len(s.recorded) == 0 {
 		return

@@ -1,4 +1,4 @@
-// Package session is one session of tools: it opens the tool servers and the device of a scope, registers their tools,
+// Package session manages one session: it opens the tool servers and the device of a scope, registers their tools,
 // makes calls, keeps the memory and what the calls record, and closes everything again. A trail that is replayed, a
 // call by hand and a listing each have a session of their own.
 //
@@ -25,7 +25,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// Launch is how to start, or to reach, one server of a session.
+// Launch says how to start one server of a session, or how to connect to it.
 type Launch struct {
 	Server  config.Server
 	Env     []string // the complete environment
@@ -51,7 +51,7 @@ func (l *Launch) setCallback(callbacks *callback.Server) {
 	}
 }
 
-// Launcher starts or reaches a server and returns the link to it.
+// Launcher starts a server, or connects to it, and returns the link to it.
 type Launcher func(ctx context.Context, l Launch) (server.Link, error)
 
 // Setup is the input that the sessions of one program have in common.
@@ -74,14 +74,14 @@ type Setup struct {
 
 // Device is the device that a session is for.
 type Device struct {
-	Name          string            // as the user calls it; empty when there is only one
-	ID            string            // as its platform calls it: a serial, a UDID; empty when it is not known
+	Name          string            // in the project or on the command line; empty when there is only one
+	ID            string            // of its platform: a serial number or a UDID; empty when it is not known
 	Env           map[string]string // for the servers of its sessions
 	Backends      []Backend         // at most one for each driver
 	Width, Height int               // in pixels, 0 for unknown
 }
 
-// Options is what one session is opened with.
+// Options are the options of one session.
 type Options struct {
 	Setup
 	Scope    scope.Scope
@@ -92,10 +92,10 @@ type Options struct {
 	Emit     *event.Emitter // receives its events
 	Values   *trail.Values  // its memory, arguments and secrets; nil for none
 	Tools    []string       // tools that will be called, as far as that is known
-	// DelayDevice leaves the device alone until [Session.StartDevice], for a session that is opened before its turn.
+	// DelayDevice delays the start of the device until [Session.StartDevice], for a prefetched session.
 	DelayDevice  bool
 	WithoutTrail bool // calls are made by hand, so advice about trails is left out
-	// SuggestRetries adds --retries to the hint for a server that broke.
+	// SuggestRetries adds --retries to the hint for a server that failed.
 	SuggestRetries bool
 	Shared         *Servers // server processes shared with other sessions; nil for none
 	// Unwritable is called, from any goroutine, when evidence cannot be written. May be nil.
@@ -186,7 +186,8 @@ func (s *Session) Registry() *discover.Registry { return s.registry.Load() }
 // Memory returns the values of the session.
 func (s *Session) Memory() *trail.Values { return s.opts.Values }
 
-// Err returns why the session ended by itself or from outside, nil while it can be used.
+// Err returns why the session can no longer be used: a server failed, its context was cancelled, or it was closed. It
+// is nil while the session can be used.
 func (s *Session) Err() error {
 	if s.ctx.Err() == nil {
 		return nil
@@ -194,7 +195,8 @@ func (s *Session) Err() error {
 	return context.Cause(s.ctx)
 }
 
-// Close stops every server at once and closes the device, and waits for them. It works also after ctx was cancelled.
+// Close stops all servers at the same time, closes the device, and waits for them. It logs errors as warnings. The
+// cancellation of ctx does not interrupt it.
 func (s *Session) Close(ctx context.Context) {
 	s.cancel(errClosed)
 	s.watch.Wait()

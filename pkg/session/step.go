@@ -11,14 +11,14 @@ import (
 type Step struct {
 	Index int    // from 1
 	Of    int    // how many steps there are; 0 for unknown
-	Text  string // in plain language
+	Text  string // what the step does, in plain language
 	Kind  string // step, verify, trailhead or tools
 	Calls []trail.Call
 	// NeedsAgent is true if the step has no recording for the device; it is skipped.
 	NeedsAgent bool
 }
 
-// StepResult is how a step ended. Call is the call that decided, nil when none did.
+// StepResult is how a step ended. Call is the call that did not pass, nil if there is none.
 type StepResult struct {
 	Result
 	Call *trail.Call
@@ -64,7 +64,8 @@ func (s *Session) FinishStep(st Step, outcome event.Outcome) {
 	s.opts.Emit.Emit(event.StepFinished{Index: st.Index, Outcome: outcome})
 }
 
-// Hidden returns the texts in a call that must not be shown, as the trail has them.
+// Hidden returns the string arguments of a call that its tool marks as writeOnly, as they are written in the trail.
+// They must not be shown.
 func (s *Session) Hidden(call trail.Call) []string {
 	t, err := s.Registry().Find(call.Tool)
 	if err != nil {

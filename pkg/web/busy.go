@@ -91,7 +91,7 @@ func (p *page) busyReason(before activity) string {
 func (p *page) responds() bool {
 	ctx, cancel := context.WithTimeout(p.ctx, p.limits().probe)
 	defer cancel()
-	_, err := evaluated[int](ctx, p, "1")
+	_, err := evaluateInMain[int](ctx, p, "1")
 	return err == nil || ctx.Err() == nil // a document that was replaced is no reason to stop scripts
 }
 

@@ -150,7 +150,7 @@ func TestSessionEndsSoonAfterTimeout(t *testing.T) {
 	u := openSession(t)
 	u.mustCall("navigate", "url", busyPages(t)+"/busy")
 	d := u.device.(*webDevice)
-	d.limits.evidence, d.limits.late = 2*testLimit, 100*time.Millisecond
+	d.limits.evidence, d.limits.slowEvidence = 2*testLimit, 100*time.Millisecond
 	result, err := u.callWithin(500*time.Millisecond, "web_evaluate", map[string]any{"script": "for (;;);"})
 	if err != nil || result.OK {
 		t.Fatalf("got %+v, %v", result, err)

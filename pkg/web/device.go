@@ -157,7 +157,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run
 	result, err := run(running, p, call.Args)
 	p.keepDownloads()
 	known := fault.As(err)
-	unanswered := errors.Is(err, act.ErrNoResponse)
+	noResponse := errors.Is(err, act.ErrNoResponse)
 	_, unconfirmed := errors.AsType[*act.UnconfirmedError](err)
 	switch {
 	case err == nil:
@@ -168,7 +168,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run
 		return tool.Result{}, p.closeError()
 	case known != nil && (known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
 		return tool.Result{}, known
-	case bounded.Err() != nil && (known == nil || unconfirmed) || unanswered:
+	case bounded.Err() != nil && (known == nil || unconfirmed) || noResponse:
 		result = p.timeoutResult(call, limit, before, err)
 	case known != nil:
 		if known.Kind == fault.CallTimeout {

@@ -53,7 +53,7 @@ func (h *handle) release() {
 	}
 }
 
-// current returns the session and the isolated world of the frame, which is nil when there is none.
+// current returns the session and the isolated world of the frame. The world is nil until it has been created.
 func (f *frame) current() (*cdp.Session, *world, error) {
 	f.page.mu.Lock()
 	defer f.page.mu.Unlock()
@@ -107,7 +107,7 @@ type scriptError struct{ text string }
 
 func (e *scriptError) Error() string { return e.text }
 
-// err returns what the script threw, or nil.
+// err returns what the script threw as a *scriptError, or nil.
 func (r evalResult) err() error {
 	if r.ExceptionDetails == nil {
 		return nil
@@ -182,13 +182,13 @@ func (f *frame) call(ctx context.Context, function string, byValue bool, args []
 	return r, asGone(err)
 }
 
-// asGone returns errGone for the errors that the browser answers about documents and elements that do not exist any
-// more, and any other error as it is.
+// asGone returns errGone for errors that the browser returns when a document or an element does not exist any more,
+// and other errors unchanged.
 func asGone(err error) error {
 	if errors.Is(err, cdp.ErrDetached) {
 		return errGone
 	}
-	refused, ok := errors.AsType[*cdp.Error](err)
+	response, ok := errors.AsType[*cdp.Error](err)
 	if !ok {
 		return err
 	}
@@ -197,7 +197,7 @@ func asGone(err error) error {
 		"Node with given id", "frame", "Frame", "same JavaScript world", "Promise was collected",
 		"does not belong to the document", "detached",
 	} {
-		if strings.Contains(refused.Message, text) {
+		if strings.Contains(response.Message, text) {
 			return errGone
 		}
 	}
@@ -240,8 +240,8 @@ func (f *frame) evaluate(ctx context.Context, expression string, result any) err
 	return json.Unmarshal(r.Result.Value, result)
 }
 
-// evaluated returns the value of an expression in the main frame.
-func evaluated[T any](ctx context.Context, p *page, expression string) (T, error) {
+// evaluateInMain returns the value of an expression in the main frame.
+func evaluateInMain[T any](ctx context.Context, p *page, expression string) (T, error) {
 	var value T
 	err := p.main().evaluate(ctx, expression, &value)
 	return value, err

@@ -9,8 +9,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 )
 
-// Evidence implements device.Device. It works while a call runs, and returns what a page that does not respond lets it
-// get.
+// Evidence implements device.Device. It may be called while a call is running. Artifacts that a page which does not
+// respond cannot provide are left out.
 func (d *webDevice) Evidence(ctx context.Context) []device.Artifact {
 	d.mu.Lock()
 	o := d.current
@@ -32,8 +32,8 @@ func (d *webDevice) Evidence(ctx context.Context) []device.Artifact {
 func (p *page) evidence(ctx context.Context) []device.Artifact {
 	p.keepDownloads()
 	limit := p.limits().evidence
-	if p.slow.Load() { // the session must not end much later because its page is slow
-		limit = p.limits().late
+	if p.slow.Load() { // a slow page must not delay the end of the session much
+		limit = p.limits().slowEvidence
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -76,6 +76,6 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 
 // title returns the title of the page, empty when the page does not respond.
 func (p *page) title(ctx context.Context) string {
-	title, _ := evaluated[string](ctx, p, "document.title")
+	title, _ := evaluateInMain[string](ctx, p, "document.title")
 	return title
 }

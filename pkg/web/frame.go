@@ -28,7 +28,7 @@ type frame struct {
 // sessionRef refers to the current session of a frame.
 type sessionRef struct{ to atomic.Pointer[cdp.Session] }
 
-// Call is Call of the current session.
+// Call calls a method in the current session. The error wraps cdp.ErrDetached when there is none.
 func (r *sessionRef) Call(ctx context.Context, method string, params, result any) error {
 	s := r.to.Load()
 	if s == nil {
@@ -37,7 +37,7 @@ func (r *sessionRef) Call(ctx context.Context, method string, params, result any
 	return s.Call(ctx, method, params, result)
 }
 
-// Send is Send of the current session.
+// Send sends a command to the current session. The error of wait wraps cdp.ErrDetached when there is none.
 func (r *sessionRef) Send(method string, params any) (wait func(ctx context.Context, result any) error) {
 	if s := r.to.Load(); s != nil {
 		return s.Send(method, params)
@@ -135,7 +135,8 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 	})
 }
 
-// addFrame returns the frame with an id, and adds it if it is new. s is its session from now on.
+// addFrame returns the frame with an id, and adds it if it is new. It makes s the session of the frame. The caller
+// holds page.mu.
 func (p *page) addFrame(s *cdp.Session, id, parent string) *frame {
 	f := p.framesByID[id]
 	if f == nil && parent == "" { // a new main frame
@@ -177,7 +178,7 @@ func (p *page) removeFrame(s *cdp.Session, id, reason string) {
 	f.parent.children = slices.DeleteFunc(slices.Clone(f.parent.children), func(c *frame) bool { return c == f })
 }
 
-// removeChildren removes the frames inside f; page.mu is held.
+// removeChildren removes the frames inside f. The caller holds page.mu.
 func (f *frame) removeChildren() {
 	for _, c := range f.children {
 		c.removeChildren()
@@ -188,7 +189,8 @@ func (f *frame) removeChildren() {
 	f.children = nil
 }
 
-// endWorld ends what waits in the document; page.mu is held.
+// endWorld cancels what is running in the frame's isolated world, with the cause errGone, and sets world to nil. The
+// caller holds page.mu.
 func (f *frame) endWorld() {
 	if f.world != nil {
 		f.world.cancel(errGone)

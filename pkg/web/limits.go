@@ -9,23 +9,23 @@ import (
 
 // limits bound what commands wait for (specification, section 15.1). Tests use shorter ones.
 type limits struct {
-	call       time.Duration // for a call that names no limit
-	action     time.Duration // for an element to become ready for an action
-	assertion  time.Duration // for a condition that is asserted
-	navigation time.Duration // for a page to load
-	response   time.Duration // for an answer that the page is about to give, and for each explanation
-	first      time.Duration // for the first answer of a page, however short the other limits are
-	frame      time.Duration // for an animation frame, to see whether an element moves; a page may draw none
-	probe      time.Duration // for a page to show that it responds, after a call timed out, at most three times
-	evidence   time.Duration // for the parts of the evidence, which are collected at the same time
-	late       time.Duration // the same when the last call timed out
+	call         time.Duration // for a call that names no limit
+	action       time.Duration // for an element to become ready for an action
+	assertion    time.Duration // for a condition that is asserted
+	navigation   time.Duration // for a page to load
+	response     time.Duration // for a response that the page is about to send, and for each explanation
+	first        time.Duration // for the first response of a page, however short the other limits are
+	frame        time.Duration // for an animation frame, to see whether an element moves; a page may draw none
+	probe        time.Duration // for a page to show that it responds, after a call timed out, at most three times
+	evidence     time.Duration // for the parts of the evidence, which are collected at the same time
+	slowEvidence time.Duration // like evidence, when the last call timed out
 }
 
 func defaultLimits() limits {
 	return limits{
 		call: 30 * time.Second, action: 10 * time.Second, assertion: 5 * time.Second, navigation: 30 * time.Second,
 		response: time.Second, first: 5 * time.Second, frame: time.Second, probe: 200 * time.Millisecond,
-		evidence: 4 * time.Second, late: 300 * time.Millisecond,
+		evidence: 4 * time.Second, slowEvidence: 300 * time.Millisecond,
 	}
 }
 

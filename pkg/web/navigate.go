@@ -163,7 +163,7 @@ func (p *page) openingError(ctx context.Context, address, before, code string) e
 // abortedNavigation is the result of a navigation that another one, a download, or a response without content replaced.
 func (p *page) abortedNavigation(ctx context.Context, address, before, loader string) (tool.Result, error) {
 	// A page that crashes opens nothing either, but it does not respond, and the call ends with the page.
-	if _, err := evaluated[int](ctx, p, "1"); err != nil && !errors.Is(err, errGone) {
+	if _, err := evaluateInMain[int](ctx, p, "1"); err != nil && !errors.Is(err, errGone) {
 		return tool.Result{}, err
 	}
 	if now := p.main().loaderID(); now == before || now == loader {
@@ -335,7 +335,7 @@ func webWaitForURL(ctx context.Context, p *page, args map[string]any) (tool.Resu
 
 // webCurrentURL asks the page, which has its new URL before the event about it arrives.
 func webCurrentURL(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
-	at, err := evaluated[string](ctx, p, "location.href")
+	at, err := evaluateInMain[string](ctx, p, "location.href")
 	if err != nil || strings.HasPrefix(at, "chrome-error:") {
 		at = p.url()
 	}

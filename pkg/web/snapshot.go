@@ -12,10 +12,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
 )
 
-// keptBytes is the size of the text of a page in files.
+// keptBytes is the maximum size in bytes of the text of a page in files.
 const keptBytes = 1 << 20
 
-// snapshotBytes is the default size of the list that web_snapshot returns.
+// snapshotBytes is the default maximum size in bytes of the list that web_snapshot returns.
 const snapshotBytes = 6000
 
 // maxLayoutRounds bounds how often skipped parts are laid out, which may contain others.
@@ -82,7 +82,7 @@ func (f *frame) mixed(ctx context.Context) ([]int, error) {
 		return nil, err
 	}
 	defer list.release()
-	var answer struct {
+	var response struct {
 		Result []struct {
 			Enumerable bool `json:"enumerable"`
 			Value      struct {
@@ -91,12 +91,12 @@ func (f *frame) mixed(ctx context.Context) ([]int, error) {
 		} `json:"result"`
 	}
 	err = f.session.Call(ctx, "Runtime.getProperties",
-		map[string]any{"objectId": list.objectID, "ownProperties": true}, &answer)
+		map[string]any{"objectId": list.objectID, "ownProperties": true}, &response)
 	if err != nil {
 		return nil, asGone(err)
 	}
 	var ids []int
-	for _, p := range answer.Result {
+	for _, p := range response.Result {
 		if !p.Enumerable || p.Value.ObjectID == "" {
 			continue
 		}
@@ -109,7 +109,7 @@ func (f *frame) mixed(ctx context.Context) ([]int, error) {
 	return ids, nil
 }
 
-// backendID returns the backend node id of an element, and releases it.
+// backendID returns the backend node id of an element, and releases the handle.
 func (f *frame) backendID(ctx context.Context, element *handle) (int, error) {
 	defer element.release()
 	var described struct {

@@ -49,11 +49,11 @@ func Kind() device.Kind {
 	}
 }
 
-// handler runs a command on a page. The result is a failure for every error but one of kind Crashed, which ends the
-// session.
+// handler runs a command on a page. An error becomes a failed result, except one of kind Crashed or Cancelled, which
+// the call returns as it is.
 type handler func(ctx context.Context, p *page, args map[string]any) (tool.Result, error)
 
-// command is a command with its handler.
+// command is an advertised command with its handler.
 type command struct {
 	tool.Advertised
 	run handler
@@ -67,7 +67,7 @@ type options struct {
 	allowFile       []string // folders
 	env             []string
 	programs        device.Programs
-	root            bool // we run as root, and Chromium's sandbox does not work for root
+	root            bool // this process runs as root, for which Chromium's sandbox does not work
 }
 
 func newOptions(host device.Host) (options, error) {
@@ -114,7 +114,7 @@ func (o options) getenv(name string) string {
 	return value
 }
 
-// backend has the browser of a run. It implements device.Backend.
+// backend starts and stops the browser of a run. It implements device.Backend.
 type backend struct {
 	options  options
 	handlers map[string]handler
@@ -182,7 +182,7 @@ func (b *backend) Close(context.Context) error {
 	if b.current == nil {
 		return nil
 	}
-	<-b.current.done // b.ctx ends the start
+	<-b.current.done // cancelling b.ctx has ended a start in progress
 	if b.current.browser == nil {
 		return nil
 	}

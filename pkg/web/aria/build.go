@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// maxName is the maximum length of a name in UTF-16 units. Longer names are not written.
+// maxName is the maximum length of a name in UTF-16 code units. Longer names are left out.
 const maxName = 900
 
-// entry is an element of the snapshot with its content, or a text.
+// entry is an element of the snapshot with its children, or a text.
 type entry struct {
 	Line
-	holds []*entry
+	children []*entry
 }
 
 func (e *entry) add(text string) {
 	if text != "" {
-		e.holds = append(e.holds, &entry{Line: Line{Role: "text", Text: text}})
+		e.children = append(e.children, &entry{Line: Line{Role: "text", Text: text}})
 	}
 }
 
@@ -58,12 +58,12 @@ func (b *builder) visit(e *entry, n *node) {
 		b.fill(e, n)
 		return
 	}
-	e.holds = append(e.holds, own)
+	e.children = append(e.children, own)
 	b.fill(own, n)
 	own.addProperties(n)
 	own.merge()
-	if own.Role == "generic" && own.Name == "" && len(own.holds) == 0 && own.Text == "" {
-		e.holds = e.holds[:len(e.holds)-1]
+	if own.Role == "generic" && own.Name == "" && len(own.children) == 0 && own.Text == "" {
+		e.children = e.children[:len(e.children)-1]
 	}
 	if utf16Len(own.Name) > maxName {
 		own.Name = ""
@@ -72,11 +72,11 @@ func (b *builder) visit(e *entry, n *node) {
 
 // fill adds the content of n to e. Texts before and after a block are separated by a space.
 func (b *builder) fill(e *entry, n *node) {
-	room := ""
+	space := ""
 	if !n.inline() || n.tag == "BR" {
-		room = " "
+		space = " "
 	}
-	e.add(room + n.before.generated())
+	e.add(space + n.before.generated())
 	for _, child := range n.children {
 		b.visit(e, child)
 	}
@@ -85,7 +85,7 @@ func (b *builder) fill(e *entry, n *node) {
 			b.visit(e, owned)
 		}
 	}
-	e.add(n.after.generated() + room)
+	e.add(n.after.generated() + space)
 }
 
 // entry returns the entry of an element, nil if it has no role.
@@ -129,35 +129,35 @@ func (e *entry) addProperties(n *node) {
 
 // merge joins adjacent texts. A single text becomes the text of the element, unless it is equal to its name.
 func (e *entry) merge() {
-	var held []*entry
+	var merged []*entry
 	var text strings.Builder
 	flush := func() {
 		if joined := normalize(text.String()); joined != "" {
-			held = append(held, &entry{Line: Line{Role: "text", Text: joined}})
+			merged = append(merged, &entry{Line: Line{Role: "text", Text: joined}})
 		}
 		text.Reset()
 	}
-	for _, h := range e.holds {
+	for _, h := range e.children {
 		if h.node == nil {
 			text.WriteString(h.Text)
 			continue
 		}
 		flush()
-		held = append(held, h)
+		merged = append(merged, h)
 	}
 	flush()
-	e.holds = held
-	if e.node != nil && len(held) == 1 && held[0].node == nil {
-		e.holds = nil
-		if held[0].Text != e.Name {
-			e.Text = held[0].Text
+	e.children = merged
+	if e.node != nil && len(merged) == 1 && merged[0].node == nil {
+		e.children = nil
+		if merged[0].Text != e.Name {
+			e.Text = merged[0].Text
 		}
 	}
 }
 
 // flatten appends the content of e as lines.
 func (e *entry) flatten(lines []Line, depth int) []Line {
-	for _, h := range e.holds {
+	for _, h := range e.children {
 		h.Depth = depth
 		lines = append(lines, h.Line)
 		lines = h.flatten(lines, depth+1)

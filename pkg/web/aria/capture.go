@@ -69,10 +69,10 @@ func (c *Capture) Skipped() []int {
 		return nil
 	}
 	d := &c.Documents[0]
-	holdsRendered, holds := map[int]bool{}, map[int]bool{}
+	hasRenderedDescendant, holds := map[int]bool{}, map[int]bool{}
 	var far []int
 	for k, i := range d.Layout.NodeIndex {
-		holdsRendered[at(d.Nodes.ParentIndex, i, -1)] = true
+		hasRenderedDescendant[at(d.Nodes.ParentIndex, i, -1)] = true
 		if c.skips(at(d.Layout.Styles, k, nil)) == "auto" {
 			far = append(far, i)
 		}
@@ -88,7 +88,7 @@ func (c *Capture) Skipped() []int {
 	}
 	var ids []int
 	for _, i := range slices.Compact(far) {
-		if holds[i] && !holdsRendered[i] {
+		if holds[i] && !hasRenderedDescendant[i] {
 			ids = append(ids, at(d.Nodes.BackendNodeID, i, 0))
 		}
 	}

@@ -56,7 +56,7 @@ func (n *node) cssText(content string, pseudo bool) (string, bool) {
 	return b.String(), true
 }
 
-// cutSlash splits s at the first slash that is not in a string or a url.
+// cutSlash splits s at the first slash that is not in a quoted string. Browsers quote the URLs in computed values.
 func cutSlash(s string) (before, after string, found bool) {
 	for i := 0; i < len(s); {
 		switch s[i] {

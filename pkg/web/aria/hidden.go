@@ -10,7 +10,7 @@ func (p *page) hidden(n *node) bool {
 	inSelect := n.tag == "OPTION" && n.closestTag("SELECT") != nil
 	if n.tag != "SLOT" && !inSelect {
 		switch {
-		case !n.rendered && n.holdsRendered:
+		case !n.rendered && n.hasRenderedDescendant:
 			return p.contentsHidden(n)
 		case !n.rendered, n.locked, n.visibility != "visible":
 			return true
@@ -53,7 +53,7 @@ func (p *page) coveredUp(n *node) bool {
 // displayNone reports whether n has display: none. A capture has no styles of elements without a box.
 func (n *node) displayNone() bool {
 	switch {
-	case n.rendered || n.holdsRendered:
+	case n.rendered || n.hasRenderedDescendant:
 		return false
 	case n.tag == "OPTION" || n.tag == "OPTGROUP":
 		style := strings.ReplaceAll(strings.ToLower(n.attr("style")), " ", "")
@@ -70,9 +70,9 @@ func (n *node) inline() bool {
 	switch {
 	case n.rendered:
 		return n.display == "inline"
-	case n.holdsRendered || n.tag == "SLOT":
+	case n.hasRenderedDescendant || n.tag == "SLOT":
 		return false // display: contents
-	case n.parent != nil && (n.parent.rendered || n.parent.holdsRendered):
+	case n.parent != nil && (n.parent.rendered || n.parent.hasRenderedDescendant):
 		return false // display: none
 	}
 	switch n.tag { // inside a hidden element; only reached for names by aria-labelledby

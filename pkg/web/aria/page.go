@@ -32,11 +32,11 @@ type node struct {
 	shadow        string // kind of that shadow tree
 	svg           bool   // is inside an svg element
 
-	rendered, holdsRendered, boxed      bool // has a layout; has a descendant with one; has a layout with a size
-	locked                              bool // is not shown, whatever its style is
-	display, visibility, content, skips string
-	value                               string
-	checked, selected, mixed            bool
+	rendered, hasRenderedDescendant, boxed bool // has a layout; has a descendant with one; has a layout with a size
+	locked                                 bool // is not shown, whatever its style is
+	display, visibility, content, skips    string
+	value                                  string
+	checked, selected, mixed               bool
 
 	turn     int // the last walk that visited it
 	ariaRole string
@@ -65,8 +65,8 @@ func newPage(c *Capture) *page {
 	}
 	nodes := p.read(c)
 	for _, n := range slices.Backward(nodes) {
-		if n.parent != nil && (n.rendered || n.holdsRendered) {
-			n.parent.holdsRendered = true
+		if n.parent != nil && (n.rendered || n.hasRenderedDescendant) {
+			n.parent.hasRenderedDescendant = true
 		}
 	}
 	for _, id := range c.Mixed {

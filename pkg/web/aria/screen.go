@@ -7,7 +7,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
-// Screen returns the snapshot as a tree of pkg/screen, and the number of each of its nodes, empty for one without.
+// Screen returns the snapshot as a tree of pkg/screen. ref returns the reference of one of its nodes, such as e12, and
+// "" for a node without one.
 // document identifies the document that was captured: the keys of its elements begin with it.
 func (t *Tree) Screen(document string) (tree *screen.Tree, ref func(*screen.Node) string) {
 	refs := map[*screen.Node]string{}

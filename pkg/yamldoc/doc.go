@@ -28,8 +28,8 @@ type Doc struct {
 	lines    []string     // without line ends and byte order mark
 	tokens   token.Tokens // including comments; their columns count characters of lines
 	anchors  map[string]ast.Node
-	values   int // read so far, against maxValues
-	text     int // bytes of text read so far, against maxText
+	values   int // number of values read so far, limited by maxValues
+	text     int // number of bytes of text read so far, limited by maxText
 	problems fault.Problems
 	warnings fault.Problems
 
@@ -82,7 +82,7 @@ func (d *Doc) body(tokens token.Tokens) ast.Node {
 		body = doc.Body
 	}
 	if body != nil {
-		ast.Walk(nameVisitor{d}, body)
+		ast.Walk(anchorVisitor{d}, body)
 	}
 	return body
 }
@@ -97,10 +97,10 @@ func safeParse(tokens token.Tokens) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// nameVisitor collects the anchors, and reports aliases and tags that are not supported.
-type nameVisitor struct{ doc *Doc }
+// anchorVisitor collects the anchors. It reports aliases without an anchor, and tags that are not supported.
+type anchorVisitor struct{ doc *Doc }
 
-func (v nameVisitor) Visit(n ast.Node) ast.Visitor {
+func (v anchorVisitor) Visit(n ast.Node) ast.Visitor {
 	node := Node{doc: v.doc, ast: n}
 	switch n := n.(type) {
 	case *ast.AnchorNode:
@@ -192,7 +192,8 @@ func Snippet(lines []string, line, col int) string {
 	return b.String()
 }
 
-// BlockSnippet is Snippet, and for a key with a block below it the lines of that block, at most maxBlockLines of them.
+// BlockSnippet returns what Snippet does. For a key with a block below it, the first maxBlockLines lines of that block
+// follow.
 func BlockSnippet(lines []string, line, col int) string {
 	snippet := Snippet(lines, line, col)
 	if snippet == "" || !opensBlock(lines[line-1]) {

@@ -52,7 +52,7 @@ func (d *Doc) Edit() *Editor {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 		}
-		if !e.blockText(i) { // its position is that of another token
+		if !e.isBlockText(i) { // its position is that of another token
 			e.index[tokenPosition{t.Position.Line, t.Position.Column}] = i
 		}
 	}
@@ -109,9 +109,9 @@ func (e *Editor) Bytes() ([]byte, error) {
 		if e.err != nil {
 			break
 		}
-		out.Write(e.doc.source[copied:e.original(s.from)])
+		out.Write(e.doc.source[copied:e.sourceOffset(s.from)])
 		out.WriteString(e.lineEnds(s.text))
-		at, copied = s.to, e.original(s.to)
+		at, copied = s.to, e.sourceOffset(s.to)
 	}
 	if e.err != nil {
 		return nil, e.err
@@ -173,7 +173,7 @@ func (e *Editor) replace(n Node, value any) {
 			gap = " "
 		}
 		e.splice(afterKey, to, gap)
-		indent := e.column(key) + e.style(i).deeper(value)
+		indent := e.column(key) + e.style(i).indentBelow(value)
 		e.splice(end, end, "\n"+strings.Repeat(" ", indent)+e.block(value, indent, i, end))
 	case !sameLine && !collection(value):
 		e.splice(afterKey, afterKey, " "+e.flow(value))

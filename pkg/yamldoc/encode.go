@@ -42,11 +42,11 @@ type encoder struct {
 	err error
 
 	maps, lists int  // spaces by which mappings and lists are indented below their key
-	flat        bool // text of several lines is quoted
-	quoted      bool // all text is quoted, as in JSON
+	flat        bool // strings of several lines are quoted instead of written as blocks
+	quoted      bool // all strings are quoted, as in JSON
 }
 
-// verbatim is a value that is written as it is; the key of a Pair with it, too.
+// verbatim is YAML that is written unchanged. In a Pair with such a value the key is written unchanged, too.
 type verbatim string
 
 func (e *encoder) write(parts ...string) {
@@ -76,10 +76,10 @@ func (e *encoder) block(v any, indent int) {
 			e.indent(i, indent)
 			e.write(e.key(pair), ":")
 			if collection(pair.Value) {
-				deeper := indent + e.deeper(pair.Value)
+				below := indent + e.indentBelow(pair.Value)
 				e.write("\n")
-				e.indent(1, deeper)
-				e.block(pair.Value, deeper)
+				e.indent(1, below)
+				e.block(pair.Value, below)
 			} else {
 				e.write(" ", e.scalar(pair.Value, indent), "\n")
 			}
@@ -129,7 +129,8 @@ func (e *encoder) key(pair Pair) string {
 	return e.text(pair.Key)
 }
 
-func (e *encoder) deeper(v any) int {
+// indentBelow returns by how many spaces a collection is indented below its key.
+func (e *encoder) indentBelow(v any) int {
 	if _, list := v.([]any); list {
 		return e.lists
 	}
@@ -144,6 +145,7 @@ func sorted(v map[string]any) Map {
 	return m
 }
 
+// indent writes the indentation of a line, except for the first one, which the caller has indented.
 func (e *encoder) indent(line, by int) {
 	if line > 0 {
 		e.write(strings.Repeat(" ", by))
@@ -194,7 +196,7 @@ func (e *encoder) scalar(v any, indent int) string {
 	return e.fail("a %T cannot be written as YAML", v)
 }
 
-// number returns a number in the form that reading and writing it again keeps.
+// number returns a number in a form that stays the same when it is read and written again.
 func (e *encoder) number(text string) string {
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.FormatInt(i, 10)

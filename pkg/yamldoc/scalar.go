@@ -110,7 +110,7 @@ func (p Positions) At(path []string) (line, column int) {
 	return p.Line, p.Column
 }
 
-// ValueWithPositions is Value, and the positions of the fields and items in the value.
+// ValueWithPositions returns what Value does, and the positions of the value and of the fields and items in it.
 func (n Node) ValueWithPositions() (any, Positions) {
 	at := Positions{Line: n.Line(), Column: n.Column()}
 	return n.value(0, &at), at

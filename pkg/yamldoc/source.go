@@ -26,8 +26,8 @@ func (d *Doc) lineStarts() []lineStart {
 	return starts
 }
 
-// original returns the offset in the file of an offset in the text.
-func (e *Editor) original(at int) int {
+// sourceOffset converts an offset in the text to an offset in the file, which may have a byte order mark and CRLF.
+func (e *Editor) sourceOffset(at int) int {
 	next := sort.Search(len(e.lines), func(i int) bool { return e.lines[i].text > at })
 	start := e.lines[next-1]
 	return start.source + at - start.text
@@ -120,7 +120,7 @@ func (e *Editor) past(i int) int {
 	switch {
 	case e.isBlock(i):
 		return e.pastBlock(i)
-	case e.blockText(e.skip(i + 1)):
+	case e.isBlockText(e.skip(i + 1)):
 		return e.skip(i+1) + 1
 	}
 	return i + 1
@@ -153,7 +153,7 @@ func (e *Editor) pastBlock(first int) int {
 		if t.Type == token.CommentType {
 			continue
 		}
-		if e.depth[i] == 0 && !e.blockText(i) && (e.column(i) < column ||
+		if e.depth[i] == 0 && !e.isBlockText(i) && (e.column(i) < column ||
 			e.column(i) == column && list && t.Type != token.SequenceEntryType ||
 			t.Type == token.DocumentHeaderType || t.Type == token.DocumentEndType) {
 			break
@@ -163,8 +163,8 @@ func (e *Editor) pastBlock(first int) int {
 	return last + 1
 }
 
-// blockText reports whether a token is the text below a | or >.
-func (e *Editor) blockText(i int) bool {
+// isBlockText reports whether a token is the text below a | or >.
+func (e *Editor) isBlockText(i int) bool {
 	head := e.blockHead(i)
 	return head != nil && i < len(e.doc.tokens) && e.doc.tokens[i].Type == token.StringType
 }
@@ -186,8 +186,8 @@ func (e *Editor) blockHead(i int) *token.Token {
 // end returns the offset of the end of the token before past, without the space and the comments after it.
 func (e *Editor) end(past int) int {
 	next := e.offset(past)
-	if past > 0 && e.blockText(past-1) && strings.Contains(e.blockHead(past-1).Value,
-		"+") { // the empty lines are part of it
+	if past > 0 && e.isBlockText(past-1) && strings.Contains(e.blockHead(past-1).Value, "+") {
+		// The empty lines after the text are part of it.
 		if past == len(e.doc.tokens) {
 			return len(strings.TrimSuffix(e.text, "\n"))
 		}

@@ -35,7 +35,7 @@ func (d *Doc) syntaxError(at *token.Token, message string) {
 		return
 	}
 	if strings.Contains(message, "mapping value is not allowed") && !secondColon(before, after) {
-		d.deeperLine(line)
+		d.reportDeeperLine(line)
 		return
 	}
 	for _, e := range explanations() {
@@ -47,9 +47,9 @@ func (d *Doc) syntaxError(at *token.Token, message string) {
 	d.add(line, col, "", "%s", message)
 }
 
-// deeperLine reports the first line after the complete value in line, which is indented as if it belonged to that
-// value.
-func (d *Doc) deeperLine(line int) {
+// reportDeeperLine records a problem at the first line that is not empty after the complete value in line. It is
+// indented as if it belonged to that value.
+func (d *Doc) reportDeeperLine(line int) {
 	for next := line + 1; next <= len(d.lines); next++ {
 		if text := d.line(next); strings.TrimSpace(text) != "" {
 			d.add(next, 1+len(text)-len(strings.TrimLeft(text, " ")), "indent it like the line it belongs to",
@@ -181,7 +181,7 @@ func (d *Doc) line(n int) string {
 	return d.lines[n-1]
 }
 
-// split returns the line before a column, and from it on.
+// split splits a line before a column, which counts characters from 1.
 func split(text string, col int) (before, after string) {
 	runes := []rune(text)
 	at := min(max(col-1, 0), len(runes))

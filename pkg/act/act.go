@@ -14,7 +14,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Screen is what a kind of device does for an action: it finds an element on a web page, or in the tree of a phone.
+// Screen is implemented by a kind of device: it finds the element of an action on a web page, or in the tree of a
+// phone.
 type Screen[E any] interface {
 	// Observe resolves the element anew and checks whether it is ready. It may do so repeatedly, for at most wait. The
 	// error is ErrChanged when the screen changed meanwhile; any other ends the action.
@@ -93,7 +94,7 @@ func (s Selector) String() string {
 type Limits struct {
 	Ready    time.Duration // for the element to become ready; 0 for a single try
 	First    time.Duration // for the first observation, however short Ready is: a device may be busy
-	Response time.Duration // for an answer that is due when Ready has passed, and for each explanation
+	Response time.Duration // for a response that is pending when Ready has passed, and for each explanation
 }
 
 // Action is one action on one element.
@@ -108,15 +109,15 @@ type Action[E any] struct {
 	// another try, and an *UnconfirmedError when something may have happened. nil for an action that only checks.
 	Perform func(ctx context.Context, o Observation[E]) error
 
-	start, ready, final time.Time // when it began, when trying ends, and when waiting for an answer does
+	start, ready, final time.Time // the start, the deadline of tries, and the deadline of a pending response
 	tries               int
-	lastAnswer          time.Time
+	lastResponse        time.Time
 	last                Observation[E]
 }
 
 // Do waits until the element is ready and acts once. It returns what was seen of the element. The error is a
 // *fault.Error of kind ToolFailed that wraps a *Failure when the element was not ready in time, of kind CallTimeout
-// when the device did not answer or the action was not confirmed, the cause of ctx when that ended, or what the screen
+// when the device did not respond or the action was not confirmed, the cause of ctx when that ended, or what the screen
 // returned.
 func (a *Action[E]) Do(ctx context.Context) (Observation[E], error) {
 	a.begin(ctx)
@@ -139,7 +140,7 @@ func (a *Action[E]) Do(ctx context.Context) (Observation[E], error) {
 	}
 }
 
-// performed words the error of an action that may have happened.
+// performed returns the error of Perform. A *UnconfirmedError becomes a *fault.Error that names the element.
 func (a *Action[E]) performed(o Observation[E], err error) error {
 	unconfirmed, ok := errors.AsType[*UnconfirmedError](err)
 	if !ok {
@@ -162,10 +163,10 @@ func (a *Action[E]) begin(ctx context.Context) {
 		ready, final = max(0, min(ready, whole-reserve)), min(final, whole-reserve/2)
 	}
 	a.start, a.ready, a.final = now, now.Add(ready), now.Add(final)
-	a.lastAnswer = now
+	a.lastResponse = now
 }
 
-// left is the time left for tries.
+// left returns the time left for tries, at least 0.
 func (a *Action[E]) left() time.Duration { return max(0, time.Until(a.ready)) }
 
 // waitUntilReady tries until the element is ready or the time is over.
@@ -185,7 +186,7 @@ func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) 
 		case err != nil && !errors.Is(err, ErrChanged):
 			return o, err
 		case err == nil:
-			a.last, a.lastAnswer = o, time.Now()
+			a.last, a.lastResponse = o, time.Now()
 			if a.left() == 0 {
 				return o, a.failure(ctx)
 			}
@@ -197,15 +198,15 @@ func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) 
 }
 
 const (
-	// pollInterval is how often a screen is looked at that shows no change.
+	// pollInterval is the time between two observations of a screen that reports no change.
 	pollInterval = 200 * time.Millisecond
-	// minInterval is a frame of an animation; a screen is not looked at more often.
+	// minInterval is the shortest time between two observations: one frame of an animation.
 	minInterval = 16 * time.Millisecond
 )
 
-// timeout is the error when the last try did not end in time.
+// timeout returns the error of an action whose last try did not end in time.
 func (a *Action[E]) timeout(ctx context.Context) error {
-	if silent := time.Since(a.lastAnswer); silent > 2*a.Limits.Response {
+	if time.Since(a.lastResponse) > 2*a.Limits.Response {
 		return &fault.Error{
 			Kind: fault.CallTimeout, Cause: ErrNoResponse,
 			Message: fmt.Sprintf("%s: %s did not respond within %s", a.Selector, a.place(), round(time.Since(a.start))),

@@ -103,12 +103,12 @@ func (f *Failure) hint() string {
 	return ""
 }
 
-// details are the facts for programs.
+// details returns what programs may read of the failure.
 func (f *Failure) details() map[string]any {
 	return map[string]any{"tries": f.Tries, "tookMs": f.Took.Milliseconds(), "matches": f.Count, "held": f.Held}
 }
 
-// ordinal is a number as a word, up to tenth, or with its ending.
+// ordinal returns an ordinal number from 1: a word up to tenth, then digits with an ending, such as 11th.
 func ordinal(n int) string {
 	words := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
 	if n <= len(words) {

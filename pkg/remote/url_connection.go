@@ -13,7 +13,7 @@ import (
 
 var errClosed = errors.New("the connection is closed")
 
-// The methods that streamable HTTP itself refers to.
+// The methods that the streamable HTTP transport treats differently from others.
 const (
 	methodInitialize  = "initialize"
 	methodInitialized = "notifications/initialized"
@@ -98,7 +98,8 @@ func (c *connection) Close() error {
 // SessionID implements mcp.Connection.
 func (c *connection) SessionID() string { return c.l.currentSessionID() }
 
-// received notes the first message of the server. Errors that we deliver in place of responses do not count.
+// received closes firstMessage at the first message of the server, and returns msg. Errors that the link creates in
+// place of responses are not messages of the server.
 func (l *Link) received(msg jsonrpc.Message) jsonrpc.Message {
 	response, isResponse := msg.(*jsonrpc.Response)
 	if _, ours := errors.AsType[*transportError](responseError(response)); !isResponse || !ours {
@@ -114,7 +115,7 @@ func responseError(response *jsonrpc.Response) error {
 	return response.Error
 }
 
-// setVersion keeps the protocol version in the response to initialize, which every later request repeats.
+// setVersion stores the protocol version in the response to initialize. Every later request sends it in a header.
 func (l *Link) setVersion(response *jsonrpc.Response) {
 	var result struct {
 		Version string `json:"protocolVersion"`

@@ -76,7 +76,7 @@ func (r Request) CheckFlags() error {
 	return join(targetErr, driverErr, platformErr, locationErr)
 }
 
-// join is errors.Join, but returns a single error as it is.
+// join does what errors.Join does, but returns a single error unchanged.
 func join(errs ...error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	if len(errs) == 1 {

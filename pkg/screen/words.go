@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String describes what s selects, as in: button "Save" inside text "Row 2". It is for messages.
+// String describes what s selects, for messages. Example: button "Save" inside text "Row 2".
 func (s *Selector) String() string {
 	var words strings.Builder
 	words.WriteString(s.Block.String())
@@ -51,7 +51,7 @@ func (b *Block) String() string {
 	return subject
 }
 
-// subject returns how the elements are called, and the conditions that this leaves.
+// subject returns a phrase with the role and the name or text that the block requires, and its other conditions.
 func (b *Block) subject() (subject string, rest []condition) {
 	subject = "element"
 	role := b.Text("ariaRole")

@@ -33,8 +33,8 @@ func (l Leftover) String() string {
 }
 
 // Reap kills the processes that killed runs left running, according to the state files in dir, and returns them. It
-// does not kill processes whose ids were reused since, and those of runs that are still running. A file that cannot be
-// read counts as none.
+// does not kill processes whose ids were reused since, or those of runs that are still running. It ignores files that
+// cannot be read.
 func Reap(dir string) ([]Leftover, error) {
 	r := reaper{deadline: func() time.Time { return time.Now().Add(defaultLimits().kill) }}
 	err := forEachEndedRun(dir, func(path string, s stateFile) {
@@ -78,7 +78,7 @@ func pids(ids []proc.ID) []int {
 	return pids
 }
 
-// foreignAge is the age at which the file of another boot or namespace, whose processes cannot be judged, is removed.
+// foreignAge is the age at which a file of another boot or namespace is removed. Its processes cannot be identified.
 const foreignAge = 7 * 24 * time.Hour
 
 // forEachEndedRun calls f with the state files of runs that are no longer running.
@@ -112,7 +112,7 @@ func forEachEndedRun(dir string, f func(path string, s stateFile)) error {
 	return nil
 }
 
-// readState reads a state file. An invalid one counts as that of a run without processes.
+// readState reads a state file. An invalid one is read as that of a run without processes.
 func readState(path string) (stateFile, error) {
 	const longest = 16 << 20 // far more than any number of servers needs
 	file, err := os.Open(path)

@@ -18,8 +18,8 @@ var (
 	errClosed    = errors.New("the connection is closed")
 )
 
-// transport is a Link as an mcp.Transport. mcp.CommandTransport would end the session at the first stray line on stdout
-// or at a line of 16 MiB, and leave descendants running.
+// transport adapts a Link to mcp.Transport. mcp.CommandTransport is not used, because it would end the session at the
+// first line on stdout that is not a message or has 16 MiB, and would leave descendants of the process running.
 type transport struct{ l *Link }
 
 // Connect implements mcp.Transport.
@@ -51,8 +51,8 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write implements mcp.Connection. It returns when ctx ends, also while the server does not read; a message that was
-// begun is then completed in the background, so that the next one starts on a line of its own.
+// Write implements mcp.Connection. It returns when ctx ends, also while the server does not read. The rest of a message
+// that was partly written is then written in the background, so that the next message starts on a new line.
 func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	data, err := encode(msg)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if ctx.Err() != nil { // a select takes any branch that is open
+	if ctx.Err() != nil { // select chooses any of the ready cases
 		<-c.l.writing
 		return ctx.Err()
 	}

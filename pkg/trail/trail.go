@@ -64,7 +64,7 @@ type Config struct {
 	Memory      map[string]any // initial session memory, YAML types kept
 	Args        map[string]Arg
 	Skip        Skip
-	Metadata    map[string]any // kept as it is
+	Metadata    map[string]any // not interpreted
 }
 
 // DeviceDriver is the driver for the devices of a classifier.
@@ -128,7 +128,7 @@ type Call struct {
 	Positions    yamldoc.Positions // of the arguments; empty for a call that does not come from a file
 }
 
-// ArgPosition returns the line and column of the argument at a path, or of the nearest value around it, at last of the
+// ArgPosition returns the line and column of the argument at a path, else of the nearest value around it, else of the
 // call.
 func (c Call) ArgPosition(path []string) (line, column int) {
 	if len(path) == 0 || len(c.Positions.Fields) == 0 {

@@ -44,8 +44,8 @@ func (s *Server) Register(ctx context.Context, inv Invocation) (id string, unreg
 	}
 }
 
-// acquire finds the invocation of a message and counts the call that the caller then makes for it. release must be
-// called after that call. problem says why there is no invocation.
+// acquire returns the invocation of a message and adds one to the running callbacks. release must be called after the
+// callback. problem is not empty when there is no invocation.
 func (s *Server) acquire(m message) (i *invocation, release func(), problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// collators caches the collators of an engine. It belongs to the main goroutine, because a collate.Collator is not safe
-// for concurrent use.
+// collators caches the collators of an engine. Only the main goroutine may use it, because a collate.Collator is not
+// safe for concurrent use.
 type collators struct {
 	list []*collator
 	ids  map[string]int

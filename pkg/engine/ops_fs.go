@@ -63,7 +63,7 @@ func (c *call) file(syscallName string) (*openedFile, error) {
 	return f, nil
 }
 
-// The flags of open(2) on Linux, which scripts see on every system.
+// The flags of open(2) on Linux, which scripts use on every system.
 const (
 	flagWrite    = 0o1
 	flagBoth     = 0o2

@@ -10,14 +10,14 @@ import (
 // Device is a device that trails are replayed on.
 type Device struct {
 	session.Device
-	Request     scope.Request // what flags, environment, project and device say about the scope
-	Classifiers []string      // broad first; empty: what the backend reports
+	Request     scope.Request // the settings of flags, environment, project and device that decide the scope
+	Classifiers []string      // broadest first; empty: those that the backend reports
 }
 
 // deviceQueue is a device that sessions use one at a time, if its kind demands that.
 type deviceQueue struct {
 	Device
-	inUse chan struct{} // holds a value while a session uses a device that serves one at a time
+	inUse chan struct{} // contains a value while a session uses a device that allows one session at a time
 }
 
 func newDevices(devices []Device) []*deviceQueue {
@@ -28,8 +28,8 @@ func newDevices(devices []Device) []*deviceQueue {
 	return queues
 }
 
-// acquire waits until a session of the scope may use the device; release lets the next one in. ok is false when ctx
-// ended first.
+// acquire waits until a session of the scope may use the device. release allows the next session to use it. ok is false
+// when ctx ended first.
 func (d *deviceQueue) acquire(ctx context.Context, sc scope.Scope) (release func(), ok bool) {
 	if !d.oneSession(sc) {
 		return func() {}, true
@@ -42,7 +42,7 @@ func (d *deviceQueue) acquire(ctx context.Context, sc scope.Scope) (release func
 	}
 }
 
-// oneSession reports whether the scope's device serves one session at a time.
+// oneSession reports whether the scope's device allows only one session at a time.
 func (d *deviceQueue) oneSession(sc scope.Scope) bool {
 	b, ok := d.BackendFor(sc.Driver.Key)
 	return ok && b.OneSession

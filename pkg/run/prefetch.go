@@ -18,9 +18,10 @@ import (
 // a trail that takes as long; more than two slow each other down.
 const prefetchCount = 2
 
-// prefetcher opens the sessions of the next cases while one runs, if the project asks for it (`startAhead: true`): two
-// sessions then have servers at the same time. A session that opens at its own turn opens alone. When a session cannot
-// be opened before its turn, no other is tried in this run. One goroutine uses a prefetcher; nil prefetches nothing.
+// prefetcher opens the sessions of the next cases while one runs, if the project has startAhead: true. The servers of
+// several sessions then run at the same time. A session that was not prefetched is opened when no prefetched session
+// exists. When opening a prefetched session fails, the run prefetches no others. One goroutine uses a prefetcher; nil
+// prefetches nothing.
 type prefetcher struct {
 	run     *runner
 	todo    *queue
@@ -31,14 +32,14 @@ type prefetcher struct {
 	warned  bool
 }
 
-// readyCase is a case with its plan, and with the session that was opened before its turn, if there is one.
+// readyCase is a case with its plan and its prefetched session, if there is one.
 type readyCase struct {
 	plan  *plan
 	err   error // why the plan cannot be replayed
 	early *earlySession
 }
 
-// earlySession is a session that is opened before its turn. Its events are held back.
+// earlySession is a prefetched session. Its events are buffered until it is taken.
 type earlySession struct {
 	id, dir string
 	emit    *event.Emitter
@@ -57,7 +58,7 @@ func newPrefetcher(ctx context.Context, r *runner, todo *queue) *prefetcher {
 	return &prefetcher{run: r, todo: todo, ctx: ctx, cases: map[testCase]*readyCase{}}
 }
 
-// ready returns the case as it was prepared before its turn, or prepares it.
+// ready returns the readyCase that openNext prepared, or prepares one without a session.
 func (r *runner) ready(ctx context.Context, c testCase) *readyCase {
 	if r.prefetch != nil && r.prefetch.cases[c] != nil {
 		return r.prefetch.cases[c]
@@ -66,7 +67,7 @@ func (r *runner) ready(ctx context.Context, c testCase) *readyCase {
 	return &readyCase{plan: p, err: err}
 }
 
-// forget removes what is stored for a case that was replayed.
+// forget removes the readyCase of a case that was replayed.
 func (f *prefetcher) forget(c testCase) {
 	if f != nil {
 		delete(f.cases, c)
@@ -90,8 +91,8 @@ func (f *prefetcher) openNext() {
 	}
 }
 
-// canPrefetch reports whether opening the plan's session before its turn helps and is allowed: it has servers, none of
-// which must wait, and a device that serves several sessions.
+// canPrefetch reports whether prefetching the plan's session saves time and is allowed: it has servers, all of them may
+// be prefetched, and its device allows several sessions.
 func (r *runner) canPrefetch(p *plan) bool {
 	entries := r.servers(p)
 	return len(entries) > 0 && !p.device.oneSession(p.scope) &&
@@ -142,9 +143,9 @@ func openRecovering(ctx context.Context, o session.Options) (s *session.Session,
 	return session.Open(ctx, o)
 }
 
-// take waits for the early session of a case and hands it over to an attempt, which calls release when the session was
-// closed. The session is nil when there is none or it has failed: then every other early session is closed, so that the
-// attempt's own session opens alone.
+// take waits for the prefetched session of a case and transfers it to an attempt, which calls release after closing the
+// session. The session is nil when there is none or it has failed. Then all other prefetched sessions are closed, so
+// that the attempt opens its own session without others.
 func (f *prefetcher) take(c *readyCase, a attempt) (s *session.Session, release func()) {
 	e := c.early
 	c.early = nil

@@ -27,7 +27,7 @@ func skipped(reason string) trailResult { return trailResult{Result: session.Ski
 func failed(err error) trailResult      { return trailResult{Result: session.Failed(err)} }
 func errored(err error) trailResult     { return trailResult{Result: session.Errored(err)} }
 
-// at says which step and call decided.
+// at returns the result with the step and the call that decided it.
 func (r trailResult) at(index int, text, tool string, line int) trailResult {
 	r.step, r.stepText, r.tool, r.line = index, text, tool, line
 	return r
@@ -39,7 +39,7 @@ func (r trailResult) asFinal() trailResult {
 	return r
 }
 
-// bad reports whether the trail failed or broke.
+// bad reports whether the outcome is failed or error.
 func (r trailResult) bad() bool { return r.Outcome == event.Failed || r.Outcome == event.Error }
 
 // flaky reports whether the trail passed, but not at the first attempt.
@@ -64,7 +64,7 @@ func (r trailResult) exitCode() int {
 	}
 }
 
-// permanent reports whether opening a session fails at the next attempt too.
+// permanent reports whether opening a session would fail again at the next attempt.
 func permanent(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.Registration, fault.Runtime, fault.CommandNotFound, fault.PermissionDenied:

@@ -11,11 +11,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// Bounds of what is looked at for an error message, and of what it names.
+// Limits of the search for similar elements.
 const (
-	maxNear       = 5
-	maxCandidates = 3000
-	maxCompared   = 80 // characters of a text
+	maxNear       = 5    // elements in a message
+	maxCandidates = 3000 // elements that are compared
+	maxCompared   = 80   // characters of a text
 )
 
 // Describe returns elements in words, with their references where ref gives one, as in: button "Save" [ref=e2], link
@@ -35,15 +35,15 @@ func Describe(nodes []*Node, ref func(*Node) string) string {
 	return strings.Join(out, ", ")
 }
 
-// searchTerm is a text that a near element has, or nearly has.
+// searchTerm is a text that is compared with texts of elements.
 type searchTerm struct {
 	text   string
 	of     func(*Node) []string
 	weight int // of an exact match, compared with that of other terms
 }
 
-// Near returns the elements that a selector which matches nothing may have meant, best first, at most five: those whose
-// texts are like the texts in it.
+// Near returns the elements whose texts are similar to those in a selector that matches nothing, best first, at most
+// five.
 func (t *Tree) Near(s *Selector) []*Node {
 	var terms []searchTerm
 	if s.Block != nil {
@@ -54,10 +54,10 @@ func (t *Tree) Near(s *Selector) []*Node {
 	return t.near(terms)
 }
 
-// NearText returns the elements whose name or content is like a text, best first, at most five.
+// NearText returns the elements whose name or content is similar to a text, best first, at most five.
 func (t *Tree) NearText(text string) []*Node { return t.near([]searchTerm{{fold(text), allTexts, 10}}) }
 
-// nearNamed returns the elements that are like one with a role and a name.
+// nearNamed returns the elements that are similar to one with a role and a name.
 func (t *Tree) nearNamed(role, name string) []*Node {
 	return t.near([]searchTerm{{name, allTexts, 10}, {role, roleText, 1}})
 }
@@ -66,7 +66,7 @@ func allTexts(n *Node) []string { return []string{n.caption(), n.Content(), fold
 
 func roleText(n *Node) []string { return []string{n.RoleName()} }
 
-// terms returns what to look for in near elements when a condition matches nothing.
+// terms returns the search terms of a condition that matches nothing.
 func (c *condition) terms() []searchTerm {
 	of := func(n *Node) []string { return []string{fold(valueOf(c.text(n)))} }
 	switch {
@@ -86,7 +86,7 @@ func (c *condition) terms() []searchTerm {
 	return []searchTerm{{fold(c.pattern.nearText()), allTexts, 10}}
 }
 
-// near returns the shown elements that come nearest to the terms, each description once.
+// near returns the shown elements with the highest scores, of those with the same description only the first.
 func (t *Tree) near(terms []searchTerm) []*Node {
 	type candidate struct {
 		node  *Node
@@ -116,8 +116,8 @@ func (t *Tree) near(terms []searchTerm) []*Node {
 	return out
 }
 
-// scoreOf returns how near a node comes to the terms, 0 when it does not. Terms of little weight only choose among
-// nodes that others make near, unless there are no others.
+// scoreOf returns how similar a node is to the terms; 0 means that it is not similar. Terms of weight 1 count only if a
+// term of a greater weight matches too, or if there is none.
 func scoreOf(n *Node, terms []searchTerm) int {
 	score, heavy, heaviest := 0, 0, 0
 	for _, w := range terms {
@@ -137,7 +137,7 @@ func scoreOf(n *Node, terms []searchTerm) int {
 	return score
 }
 
-// likeness compares two texts: 100 for equal but for case, 0 for not alike.
+// likeness compares two texts: 100 if they are equal apart from case, 0 if they are not similar.
 func likeness(wanted, text string) int {
 	a, b := strings.ToLower(shorten(wanted, maxCompared)), strings.ToLower(shorten(text, maxCompared))
 	switch {
@@ -229,7 +229,7 @@ func elements(count int) string {
 	return strconv.Itoa(count) + " elements"
 }
 
-// nearText returns the longest text that the pattern spells out, to look for what is near.
+// nearText returns the longest literal text in the pattern, with which texts of elements are compared.
 func (p *Pattern) nearText() string {
 	tree := p.parsed()
 	if tree == nil {

@@ -68,8 +68,8 @@ func asTransportError(err error) transportError {
 	return failure
 }
 
-// phaseError returns the error of a phase that failed with err on p, not explained yet. If p ended, the message says
-// how.
+// phaseError returns the error of a phase that failed with err on p, without an explanation by the link. If p ended, it
+// is the error that p ended with.
 func (s *Server) phaseError(p *peer, phase string, err error) *fault.Error {
 	known := fault.As(err)
 	if asTransportError(err) != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// The protocol versions that are asked for. A server may choose an older one.
+// The protocol versions that are requested. A server may choose an older one.
 const (
 	classic = "2025-11-25"
 	modern  = "2026-07-28" // begins with server/discover, which classic servers may ignore for ever, or exit on
@@ -45,7 +45,7 @@ type peer struct {
 	lost    chan struct{} // closed in state peerLost
 	ended   chan struct{} // closed when exitErr is set, in state peerEnded or while stopping
 	stopped chan struct{} // closed in state peerStopped
-	exitErr *fault.Error  // how the server ended by itself; nil if we stopped it
+	exitErr *fault.Error  // how the server ended by itself; nil if it was stopped
 	stopErr error
 
 	requests   sync.WaitGroup // requests, and the notifications that cancel them
@@ -73,8 +73,8 @@ func newPeer(ctx context.Context, link Link, cfg Config, onNotification func(str
 	return p, nil
 }
 
-// advance changes to a later state, closes the channel that belongs to it, and returns the state before. It does
-// nothing if that is not an earlier one.
+// advance changes to a later state, closes the channel of that state, and returns the previous state. It does nothing
+// if the previous state is not earlier.
 func (p *peer) advance(to peerState) (from peerState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *peer) hasEnded() bool {
 	}
 }
 
-// watch waits for the end of the server and then fails its pending requests. ctx ends when stop has done what it can.
+// watch waits for the end of the server and then fails its pending requests. ctx ends after stop has stopped the link.
 func (p *peer) watch(ctx context.Context) {
 	select {
 	case <-p.link.Done():
@@ -141,7 +141,7 @@ func (p *peer) watch(ctx context.Context) {
 	select {
 	case <-p.link.Done():
 		p.exit(p.link.ExitError())
-	default: // stop could not end it
+	default: // Stop returned, but the server did not exit
 		p.exit(nil)
 	}
 }
@@ -164,7 +164,7 @@ func (p *peer) connect(ctx context.Context, protocol string) <-chan error {
 	return connected
 }
 
-// existing is the transport of a connection that exists.
+// existing is a transport that returns an open connection.
 type existing struct{ conn mcp.Connection }
 
 func (e existing) Connect(context.Context) (mcp.Connection, error) { return e.conn, nil }

@@ -26,14 +26,14 @@ const maxDepth = 16
 type level struct {
 	id       string // of the call: 3, or 3.1 for the first one made within 3; empty for the session
 	depth    int    // of the call: 0 for a recorded one, -1 for the session
-	callback bool   // the call, or one around it, came by callback
+	callback bool   // the call, or an outer one, was requested by a callback
 	calls    atomic.Int32
 
 	ancestors []string // see tool.Call
 
 	mu         sync.Mutex
 	invocation string           // see tool.Call; empty for the session
-	waiting    []*discover.Tool // that the tool of the call waits for, by callback
+	waiting    []*discover.Tool // called by callbacks of the call's tool, and not finished
 }
 
 func (l *level) setInvocation(id string) {
@@ -49,7 +49,7 @@ func (l *level) chain() []string {
 	return append(slices.Clip(l.ancestors), l.invocation)
 }
 
-// waitFor notes that the tool of the call waits for another one. done removes the note.
+// waitFor adds t to the tools that the tool of the call waits for. done removes it.
 func (l *level) waitFor(t *discover.Tool) (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,16 +93,16 @@ func checkDepth(l *level) error {
 		"calls within calls are nested %d levels deep, the most that is allowed", maxDepth)
 }
 
-// callEnd is how a call ended, and what of it is recorded.
+// callEnd is the result of a call, and what of it is recorded.
 type callEnd struct {
 	result tool.Result
-	err    error // the source broke, or the session ended
+	err    error // the source failed, or the session ended
 	calls  []trail.Call
 }
 
 func (e callEnd) ok() bool { return e.err == nil && e.result.OK }
 
-// notMade is the end of a call that is refused before it is sent.
+// notMade returns the callEnd of a call that is rejected before it is sent.
 func notMade(err error) callEnd {
 	e := fault.As(err)
 	return callEnd{result: tool.Result{Kind: e.Kind, Text: e.Message, Hint: e.Hint}}
@@ -115,8 +115,8 @@ type CallResult struct {
 	Recorded []trail.Call // the calls to record; nil for none
 }
 
-// Call replaces the tokens in a call's arguments, checks them, makes the call and keeps what saveAs names. It adds the
-// call to the recording of the running step.
+// Call replaces the tokens in a call's arguments, validates them, makes the call and saves its result in memory under
+// the name in saveAs. It adds the call to the recording of the running step.
 func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
 	return s.call(ctx, call, false)
 }
@@ -171,8 +171,8 @@ func (s *Session) prepare(call trail.Call, checked bool) (*discover.Tool, map[st
 	return t, args, argumentError(t, t.CheckArgs(args, nil))
 }
 
-// resultOf returns the result of a call that has ended. A tool that reports a failure fails the trail, and a source
-// that broke is an error. If the session has ended, its cause counts.
+// resultOf returns the result of a call that has ended: Failed if the tool reported a failure, Errored if the source of
+// the tool failed. If the session has ended, the result is Errored with its cause.
 func (s *Session) resultOf(end callEnd) Result {
 	cause := s.Err()
 	switch {
@@ -223,8 +223,8 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 }
 
 // send makes one call. Its tool may send callbacks until it has returned; callbacks that still run then are cancelled
-// and waited for. A source that breaks, and a fatal result, end the session here, because a caller that waits for
-// the response might treat it as an ordinary failure.
+// and waited for. If the source fails or the result is fatal, the session is ended here, because a caller that waits
+// for the response might treat it as an ordinary failure.
 func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) callEnd {
 	call := tool.Call{
 		Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, WithoutTrail: s.opts.WithoutTrail, Context: s.toolContext(t),
@@ -256,7 +256,7 @@ type toolMemory struct {
 	version int            // of trail.Values
 }
 
-// current returns the memory without secrets, also those that a tool has set.
+// current returns the memory with all secrets redacted, including those in values that tools have set.
 func (m *toolMemory) current(values *trail.Values, redactor *redact.Redactor) map[string]any {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// beginInvocation lets the tool of a call send callbacks until end is called. Only tools of servers can.
+// beginInvocation registers an invocation, so that the tool of a call can send callbacks until end is called. A tool
+// that cannot send callbacks gets an id that is not registered.
 func (s *Session) beginInvocation(ctx context.Context, l *level, t *discover.Tool) (id string, end func()) {
 	callbacks, entry := s.callbacksFor(t.Source)
 	if callbacks == nil {
@@ -25,7 +26,7 @@ func (s *Session) beginInvocation(ctx context.Context, l *level, t *discover.Too
 	})
 }
 
-// dispatch makes the call that a running tool requests. The response has the changes of memory.
+// dispatch makes the call that a running tool requests. The response contains the changes of memory.
 func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Request) callback.Response {
 	delta := make(map[string]any, len(r.MemoryDelta))
 	for name, value := range r.MemoryDelta {

@@ -9,16 +9,17 @@ import (
 )
 
 const (
-	strayLines = 5 // of stdout, to show when a server never sends a message
-	strayLine  = 300
+	strayLines = 5   // lines of stdout that are shown when a server never sends a message
+	strayLine  = 300 // maximum length of each in bytes
 	strayMark  = "[stdout] "
 )
 
-// outputLog keeps what a server writes beside the protocol: the log file, and the first stray lines of stdout. It never
-// fails: what cannot be written to the file is reported once.
+// outputLog stores the output of a server that is not protocol messages. It writes stderr and stray lines, which are
+// lines of stdout that are not messages, to the log file, and keeps the first stray lines. Writing to it never fails:
+// the first error of the file is passed to failed.
 type outputLog struct {
 	path      string // "" for no file
-	max       int64  // size of the file
+	max       int64  // maximum size of the file in bytes
 	logStdout bool
 	notify    func(level, message, hint string)
 	failed    func(err error)
@@ -29,8 +30,8 @@ type outputLog struct {
 	sources int  // that are not closed yet
 	from    source
 	midLine bool     // the last byte is not a newline
-	pending []func() // callbacks to make once mu is free
-	strays  []string
+	pending []func() // functions to call after mu is unlocked
+	strays  []string // the first stray lines
 }
 
 // source is where a byte of the log comes from.
@@ -94,7 +95,7 @@ func (l *outputLog) appendStray(p []byte) {
 	}
 }
 
-// keepStray keeps the beginning of a stray line, and warns of the first.
+// keepStray stores the beginning of a stray line. It logs a warning about the first one.
 func (l *outputLog) keepStray(line []byte) {
 	if len(l.strays) == strayLines {
 		return
@@ -137,7 +138,7 @@ func (l *outputLog) strayLines() []string {
 	return l.strays
 }
 
-// closeSource says that a source has ended. The file is closed with the last one.
+// closeSource must be called at the end of each source. The last call closes the file.
 func (l *outputLog) closeSource() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +151,7 @@ func (l *outputLog) closeSource() {
 	}
 }
 
-// stderrWriter gives stderr to the log and to a function that takes lines.
+// stderrWriter writes stderr to the log and passes its lines to a function.
 type stderrWriter struct {
 	log  *outputLog
 	emit func(line string) // may be nil

@@ -27,7 +27,7 @@ const (
 	manyPopups      = 5
 )
 
-// waitingError says what a command was waiting for when it ended.
+// waitingError wraps an error with what the command was waiting for.
 type waitingError struct {
 	what  string // such as: the promise that the script returned
 	cause error
@@ -37,8 +37,8 @@ func (e *waitingError) Error() string { return "waiting for " + e.what + ": " + 
 
 func (e *waitingError) Unwrap() error { return e.cause }
 
-// timeoutResult is the result of a call that reached its limit, or got no answer from the page. It says what the page
-// was doing, and stops scripts that do not end, so that evidence can be collected.
+// timeoutResult returns the result of a call that reached its limit, or to which the page did not respond. The text
+// says what the page was doing. Scripts that do not end are stopped, so that evidence can be collected.
 func (p *page) timeoutResult(call tool.Call, limit time.Duration, before activity, err error) tool.Result {
 	p.slow.Store(true)
 	reason := p.busyReason(before)
@@ -58,7 +58,7 @@ func (p *page) timeoutResult(call tool.Call, limit time.Duration, before activit
 	return tool.Result{Kind: fault.CallTimeout, Text: text, Hint: hint}
 }
 
-// waitingFor says what an error says about what was awaited.
+// waitingFor returns in words what the command that failed with err was waiting for.
 func waitingFor(err error) string {
 	if waiting, ok := errors.AsType[*waitingError](err); ok {
 		return "waiting for " + waiting.what
@@ -69,7 +69,7 @@ func waitingFor(err error) string {
 	return "still running"
 }
 
-// busyReason says what kept the page from answering, empty when it answers. It takes at most a few times limits.probe.
+// busyReason returns why the page does not respond, "" when it responds. It takes at most a few times limits.probe.
 func (p *page) busyReason(before activity) string {
 	responds := p.responds()
 	stopped := responds || p.stopScripts()
@@ -92,7 +92,7 @@ func (p *page) responds() bool {
 	ctx, cancel := context.WithTimeout(p.ctx, p.limits().probe)
 	defer cancel()
 	_, err := evaluateInMain[int](ctx, p, "1")
-	return err == nil || ctx.Err() == nil // a document that was replaced is no reason to stop scripts
+	return err == nil || ctx.Err() == nil // an error before the limit, such as errGone, is a response, too
 }
 
 // stopScripts ends the script that is running. When others follow at once, it disables scripts until the next call. It

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// pollSlice is how long page.js may look at one element before Go resolves it anew.
+	// pollSlice is how long page.js may observe one element before it is resolved again.
 	pollSlice = 200 * time.Millisecond
 	// singleFrameSlice is the same when page.js resolves the element itself and there is no other frame to search.
 	singleFrameSlice = time.Second
@@ -48,7 +48,7 @@ type observed struct {
 	End              float64 // the largest scroll position
 	frame            *frame
 	otherNames       []string // names of other elements of the role, when none matches
-	outsideViewports bool     // a page around the frame of the element was in the way
+	outsideViewports bool     // a page around the frame of the element did not let the pointer reach it
 }
 
 // search finds the element of a target in the frames of a page, the main one first. It implements act.Screen.
@@ -56,9 +56,9 @@ type search struct {
 	page       *page
 	target     target
 	check      check
-	round      int      // how often a page around the frame of the element was in the way
+	round      int      // how often a page around the frame of the element did not let the pointer reach it
 	otherNames []string // of the last try
-	identity   string   // role and name of the element that the target's number stood for at first
+	identity   string   // role and name of the element that the target's reference referred to at first
 }
 
 func (p *page) search(t target, c check) *search { return &search{page: p, target: t, check: c} }
@@ -121,7 +121,7 @@ func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observati
 // find finds the element and checks it, once or for a slice of time.
 func (s *search) find(ctx context.Context, wait time.Duration) (observed, error) {
 	if s.target.ref != "" {
-		return s.findByNumber(ctx, wait)
+		return s.findByRef(ctx, wait)
 	}
 	frames := s.page.frames()
 	if s.check.unique && !s.target.selector.Indexed && len(frames) > 1 {
@@ -149,7 +149,7 @@ func (s *search) find(ctx context.Context, wait time.Duration) (observed, error)
 	return none, nil
 }
 
-// index is the index of the target, or -1 for the first element.
+// index returns the index of the target, or -1 for the first element.
 func (s *search) index() int {
 	if s.target.selector.Indexed {
 		return s.target.selector.Index
@@ -198,22 +198,22 @@ func (s *search) findUnique(ctx context.Context, frames []*frame, wait time.Dura
 	return total, nil
 }
 
-// withinSlice calls ask with a context that an inner frame cannot exceed by much. Such a frame that is gone, or hangs
-// as advertisements do, has no elements.
-func (f *frame) withinSlice(ctx context.Context, ask func(context.Context) error) error {
+// withinSlice calls find, for an inner frame with a time limit. It returns nil when the inner frame was removed or does
+// not respond in time, as advertisements may do: the frame is treated as one without elements.
+func (f *frame) withinSlice(ctx context.Context, find func(context.Context) error) error {
 	if f.parent == nil {
-		return ask(ctx)
+		return find(ctx)
 	}
 	slice, cancel := context.WithTimeout(ctx, pollSlice+f.page.limits().response)
 	defer cancel()
-	err := ask(slice)
+	err := find(slice)
 	if errors.Is(err, errGone) || err != nil && slice.Err() != nil && ctx.Err() == nil {
 		return nil
 	}
 	return err
 }
 
-// findIn finds the element in one frame. only says that the page has no other frame.
+// findIn finds the element in one frame. only is true if the page has no other frame.
 func (s *search) findIn(ctx context.Context, f *frame, index int, wait time.Duration, only bool) (observed, error) {
 	nodes, names, err := s.nodes(ctx, f)
 	if err != nil {
@@ -229,8 +229,8 @@ func (s *search) findIn(ctx context.Context, f *frame, index int, wait time.Dura
 	return s.observe(ctx, f, s.target.spec, nil, index, slice, only && !s.target.text)
 }
 
-// nodes are the elements that the accessibility tree of a frame has for the target. names are those of other elements
-// of the role.
+// nodes returns the elements in the accessibility tree of a frame that match the target, and the names of other
+// elements with its role.
 func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []string, err error) {
 	switch {
 	case s.target.text:
@@ -244,8 +244,8 @@ func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []s
 	return nodes, names, err
 }
 
-// snapshotNodes are the elements that have the role and name in the snapshots that recordings are made from, but not in
-// the browser's accessibility tree, which gives rows no names, for example.
+// snapshotNodes returns the elements with the target's role and name in the snapshots that recordings are made from.
+// They may lack the name in the browser's accessibility tree, which gives no names to rows, for example.
 func (p *page) snapshotNodes(ctx context.Context, t target) ([]axNode, error) {
 	tree, err := p.tree(ctx)
 	if err != nil {
@@ -264,7 +264,7 @@ func (p *page) snapshotNodes(ctx context.Context, t target) ([]axNode, error) {
 	return nodes, nil
 }
 
-// chooseNode checks the one of several nodes that is meant.
+// chooseNode checks the node with an index, the first node for index -1.
 func (s *search) chooseNode(
 	ctx context.Context, f *frame, nodes []axNode, names []string, index int, wait time.Duration,
 ) (observed, error) {
@@ -324,9 +324,9 @@ func selectorError(err error, css string) error {
 	return err
 }
 
-// findByNumber checks the element that a number means now. Once the number has meant an element, no other is used in
-// the same call.
-func (s *search) findByNumber(ctx context.Context, wait time.Duration) (observed, error) {
+// findByRef checks the element that the target's reference refers to now. It is an error when the reference referred to
+// another element earlier in the same call.
+func (s *search) findByRef(ctx context.Context, wait time.Duration) (observed, error) {
 	tree, err := s.page.tree(ctx)
 	if err != nil {
 		return observed{}, err
@@ -349,8 +349,8 @@ func (s *search) findByNumber(ctx context.Context, wait time.Duration) (observed
 	return o, err
 }
 
-// toViewport moves the point of an element in an inner frame to the viewport of the page. On the way, every page around
-// the frame must let the pointer through.
+// toViewport converts the point of an element in an inner frame to coordinates of the page's viewport. The result is
+// not ready if the pointer cannot reach the frame in one of the pages around it.
 func (s *search) toViewport(ctx context.Context, o observed) (observed, error) {
 	for f := o.frame; f.parent != nil; f = f.parent {
 		owner, err := s.page.frameElement(ctx, f)
@@ -377,22 +377,22 @@ func (s *search) toViewport(ctx context.Context, o observed) (observed, error) {
 	return o, nil
 }
 
-// frameElement is the element of its parent that a frame is in.
+// frameElement returns the iframe element in the parent of f that contains f.
 func (p *page) frameElement(ctx context.Context, f *frame) (*handle, error) {
-	var answer struct {
+	var owner struct {
 		ID int `json:"backendNodeId"`
 	}
-	err := f.parent.session.Call(ctx, "DOM.getFrameOwner", map[string]any{"frameId": f.id}, &answer)
+	err := f.parent.session.Call(ctx, "DOM.getFrameOwner", map[string]any{"frameId": f.id}, &owner)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
 		return nil, errGone
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p.resolveNode(ctx, f.parent, answer.ID)
+	return p.resolveNode(ctx, f.parent, owner.ID)
 }
 
-// count is how many elements match in all frames.
+// count returns how many elements match in all frames.
 func (s *search) count(ctx context.Context) (total int, err error) {
 	for _, f := range s.page.frames() {
 		err := f.withinSlice(ctx, func(ctx context.Context) error {
@@ -440,14 +440,14 @@ func (s *search) Similar(ctx context.Context) []string {
 	return nil
 }
 
-// similar are texts or ids of the page that are like one that was not found.
+// similar returns texts or ids of the page, quoted, that are similar to one that was not found.
 func (p *page) similar(ctx context.Context, wanted, kind string) []string {
 	var candidates []string
 	_ = p.main().eval(ctx, "suggestions", &candidates, kind) // a page that does not respond has none
 	return nearest(wanted, candidates)
 }
 
-// nearest are the candidates that may have been meant, quoted; the first few when none is similar.
+// nearest returns the candidates that are similar to wanted, quoted; the first five when none is similar.
 func nearest(wanted string, candidates []string) []string {
 	slices.Sort(candidates)
 	candidates = slices.Compact(candidates)
@@ -468,7 +468,7 @@ func nearest(wanted string, candidates []string) []string {
 // Location implements act.Screen.
 func (s *search) Location(ctx context.Context) string { return s.page.location(ctx) }
 
-// location is the address and the title of the page.
+// location returns the URL and the title of the page in words.
 func (p *page) location(ctx context.Context) string {
 	var at struct{ URL, Title string }
 	if p.main().eval(ctx, "location", &at) != nil {

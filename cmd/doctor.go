@@ -80,7 +80,7 @@ func (a *app) probe(ctx context.Context, project *config.Project, s config.Serve
 		}
 	}), a.debugLogs())
 	sc, err := scope.Resolve(setup.request)
-	if err != nil { // any scope will do to count the tools
+	if err != nil { // the tools can be counted in any scope
 		driver, _ := scope.ParseDriver(a.Devices[0].Drivers[0])
 		sc = scope.Scope{Driver: driver, Location: scope.Host}
 	}

@@ -3,8 +3,8 @@
 // (specification, section 12). Sessions that share a process share a server: the invocation id identifies the session
 // of a request.
 //
-// The package does not know which tools there are, what memory is, or how a call is made: an Invocation brings the
-// function that does. A Server may be used by any goroutine.
+// The package does not depend on tools, memory or how a call is made: an Invocation has a function that makes the call.
+// A Server may be used by any goroutine.
 package callback
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Request is a tool call that a running tool asks for.
+// Request is a tool call that a running tool requests.
 type Request struct {
 	Tool            string
 	Args            map[string]any    // numbers are json.Number; `{{…}}` is not replaced

@@ -34,7 +34,7 @@ type limits struct {
 	body            time.Duration // to send the body (specification, section 12)
 	write           time.Duration // to receive a response
 	drain           time.Duration // to send the rest of a request that was rejected already
-	idle            time.Duration // between requests; longer than clients keep a connection, so that none is closed as it is reused
+	idle            time.Duration // between requests; longer than in clients, so that no connection is closed as it is reused
 	unauthenticated time.Duration // to send a request while there are more unauthenticated connections than allowed
 	cancel          time.Duration // for a cancelled dispatch to return its own error
 }
@@ -51,7 +51,7 @@ func defaultLimits() limits {
 
 // Server is the callback server of one session, or of several that share a process. Close it.
 type Server struct {
-	id         string // of the session, or one that stands for all of them
+	id         string // of the session, or an id that several sessions share
 	token      string
 	port       int
 	hosts      []string // accepted values of the Host header
@@ -62,14 +62,14 @@ type Server struct {
 	rejections rejectionLog
 
 	mu          sync.Mutex
-	invocations map[[sha256.Size]byte]*invocation // by digest, so that the time of a look-up says nothing about an id
-	calls       int                               // that run
+	invocations map[[sha256.Size]byte]*invocation // by digest, so that the time of a look-up reveals nothing about an id
+	calls       int                               // number of running calls
 	closed      bool
 	running     sync.WaitGroup // every call; grows only while not closed, under mu
 }
 
-// Listen starts a callback server on 127.0.0.1, at a port that the system chooses. Its id is that of its session, or
-// the one that processes shared by several sessions get. It fails when the system has no port.
+// Listen starts a callback server on 127.0.0.1, at a port that the system chooses. id is that of its session, or the id
+// that a process shared by several sessions receives. It fails when no port is free.
 func Listen(id string) (*Server, error) { return listen(id, defaultLimits()) }
 
 func listen(id string, limits limits) (*Server, error) {
@@ -143,7 +143,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	_ = s.listener.Close()
 	<-s.stopped
-	err := s.http.Close() // after <-s.stopped it knows every connection
+	err := s.http.Close() // after <-s.stopped, because Serve then registers no more connections
 	s.running.Wait()
 	s.listener.served.Wait()
 	s.rejections.close()

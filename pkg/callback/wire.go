@@ -18,10 +18,10 @@ type message struct {
 	Request
 	version    float64
 	session    string  // empty when the endpoint has none
-	invocation *string // nil when the only pending one is meant
+	invocation *string // nil selects the only pending one
 }
 
-// unsupported says what is wrong with the version, "" for the supported one.
+// unsupported returns what is wrong with the version, "" for the supported one.
 func (m message) unsupported() string {
 	if m.version == protocolVersion {
 		return ""
@@ -33,7 +33,7 @@ func (m message) unsupported() string {
 // endpoint is one of the paths that callbacks are posted to, with its format.
 type endpoint struct {
 	decode func(body []byte) (message, error)
-	encode func(r Response, problem string) []byte // problem says why no call was made
+	encode func(r Response, problem string) []byte // problem is why no call was made, "" for a response of a call
 }
 
 // endpointOf returns nil for an unknown path.

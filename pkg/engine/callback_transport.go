@@ -12,11 +12,11 @@ import (
 	"sync"
 )
 
-// callbackTransport serves requests with the callback handler, without a socket. The handler sees requests from the
-// loopback interface.
+// callbackTransport is an http.RoundTripper that passes requests to the callback handler, without a socket. Their
+// remote address is a loopback address.
 type callbackTransport struct{ engine *Engine }
 
-func (d callbackTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t callbackTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, end := context.WithCancel(r.Context())
 	in := r.Clone(context.WithValue(ctx, http.LocalAddrContextKey, localAddr(r.URL.Host)))
 	in.RemoteAddr = "127.0.0.1:0"
@@ -27,11 +27,11 @@ func (d callbackTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		in.Body = http.NoBody
 	}
 	out := newCallbackResponse()
-	d.engine.goroutines.Go(func() {
+	t.engine.goroutines.Go(func() {
 		defer end()
 		defer in.Body.Close()
 		defer func() { out.close(recover()) }()
-		d.engine.spec.Callback.ServeHTTP(out, in)
+		t.engine.spec.Callback.ServeHTTP(out, in)
 	})
 	select {
 	case <-out.headersSent:
@@ -81,41 +81,42 @@ type callbackResponse struct {
 }
 
 func newCallbackResponse() *callbackResponse {
-	a := &callbackResponse{header: http.Header{}, headersSent: make(chan struct{})}
-	a.reader, a.writer = io.Pipe()
-	return a
+	w := &callbackResponse{header: http.Header{}, headersSent: make(chan struct{})}
+	w.reader, w.writer = io.Pipe()
+	return w
 }
 
-func (a *callbackResponse) Header() http.Header { return a.header }
+func (w *callbackResponse) Header() http.Header { return w.header }
 
-func (a *callbackResponse) WriteHeader(status int) {
+func (w *callbackResponse) WriteHeader(status int) {
 	if status < http.StatusOK && status != http.StatusSwitchingProtocols {
 		return
 	}
-	a.once.Do(func() {
-		a.status, a.sentHeader = status, maps.Clone(a.header)
-		close(a.headersSent)
+	w.once.Do(func() {
+		w.status, w.sentHeader = status, maps.Clone(w.header)
+		close(w.headersSent)
 	})
 }
 
-func (a *callbackResponse) Write(p []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	return a.writer.Write(p)
+func (w *callbackResponse) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.writer.Write(p)
 }
 
-func (a *callbackResponse) Flush() { a.WriteHeader(http.StatusOK) }
+func (w *callbackResponse) Flush() { w.WriteHeader(http.StatusOK) }
 
-// close ends the response. If the handler panicked, the request fails as if the connection was lost.
-func (a *callbackResponse) close(panicked any) {
+// close ends the response. panicked is what recover returned: if it is not nil, the request fails as if the connection
+// was lost.
+func (w *callbackResponse) close(panicked any) {
 	if panicked == nil {
-		a.WriteHeader(http.StatusOK)
-		_ = a.writer.Close()
+		w.WriteHeader(http.StatusOK)
+		_ = w.writer.Close()
 		return
 	}
-	broken := errors.New("other side closed")
-	a.once.Do(func() {
-		a.err = &hostError{Code: "UND_ERR_SOCKET", Message: broken.Error()}
-		close(a.headersSent)
+	errClosed := errors.New("other side closed")
+	w.once.Do(func() {
+		w.err = &hostError{Code: "UND_ERR_SOCKET", Message: errClosed.Error()}
+		close(w.headersSent)
 	})
-	_ = a.writer.CloseWithError(broken)
+	_ = w.writer.CloseWithError(errClosed)
 }

@@ -39,8 +39,8 @@ type openedFile struct {
 	appends bool
 }
 
-// path returns the i-th argument as a path that the system needs, and as the script wrote it. A relative path is
-// relative to the engine's working directory. It is not cleaned, because "link/.." may be another directory than ".".
+// path returns the i-th argument as a path for the system, with the engine's working directory before a relative path,
+// and as the script wrote it. The path is not cleaned, because "link/.." may be another directory than ".".
 func (c *call) path(i int) (name, written string) {
 	written = arg[string](c.args, i)
 	c.reserve(4 * len(written)) // for the absolute path and an error message
@@ -85,11 +85,11 @@ func openPath(name, written string, flags int64, perm fs.FileMode) (*os.File, er
 	case flags&flagWrite != 0:
 		mode = os.O_WRONLY
 	}
-	for bit, ours := range map[int64]int{
+	for bit, flag := range map[int64]int{
 		flagCreate: os.O_CREATE, flagExcl: os.O_EXCL, flagTruncate: os.O_TRUNC, flagAppend: os.O_APPEND, flagSync: os.O_SYNC,
 	} {
 		if flags&bit != 0 {
-			mode |= ours
+			mode |= flag
 		}
 	}
 	info, err := os.Stat(name)
@@ -106,8 +106,8 @@ func openPath(name, written string, flags int64, perm fs.FileMode) (*os.File, er
 
 // mayBlock reports whether opening or reading a file may block: everything but files, directories and some devices.
 func mayBlock(name string, info fs.FileInfo) bool {
-	for _, ours := range []string{"/dev/std", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} {
-		if strings.HasPrefix(name, ours) { // file descriptors of this process
+	for _, prefix := range []string{"/dev/std", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} {
+		if strings.HasPrefix(name, prefix) { // file descriptors of this process
 			return true
 		}
 	}

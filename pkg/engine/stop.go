@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// A stopState records that an engine stops, and its exit. It may be used from any goroutine.
+// A stopState records that an engine was stopped, and how it exits. It may be used from any goroutine.
 type stopState struct {
 	once      sync.Once
 	exit      Exit
@@ -20,26 +20,26 @@ func newStopState() (context.Context, *stopState) {
 }
 
 // request stops the engine. The first request determines the exit.
-func (h *stopState) request(exit Exit) {
-	h.once.Do(func() {
-		h.exit = exit
-		h.requested.Store(true)
-		h.cancel()
+func (s *stopState) request(exit Exit) {
+	s.once.Do(func() {
+		s.exit = exit
+		s.requested.Store(true)
+		s.cancel()
 	})
 }
 
 // stopped is the panic value that unwinds the main goroutine of a stopped engine. JavaScript cannot catch it.
 type stopped struct{}
 
-// now stops the engine. It is called on the main goroutine and does not return.
-func (h *stopState) now(exit Exit) {
-	h.request(exit)
-	h.check()
+// now stops the engine and unwinds the main goroutine, on which it must be called. It does not return.
+func (s *stopState) now(exit Exit) {
+	s.request(exit)
+	s.check()
 }
 
 // check unwinds the main goroutine if the engine was stopped.
-func (h *stopState) check() {
-	if h.requested.Load() {
+func (s *stopState) check() {
+	if s.requested.Load() {
 		panic(stopped{}) //nolint:forbidigo // only a panic unwinds the frames of QuickJS
 	}
 }

@@ -23,7 +23,7 @@ func newClient(u *url.URL, proxy func(*http.Request) (*url.URL, error), limits t
 	}
 }
 
-// redirectError says why a redirect was not followed.
+// redirectError is the error of a redirect that was not followed.
 type redirectError struct{ to, why string }
 
 func (e *redirectError) Error() string { return fmt.Sprintf("redirects to %s, %s", e.to, e.why) }

@@ -11,8 +11,8 @@ import (
 
 // Clean returns s for a terminal: without escape sequences (CSI, OSC, DCS and others) and control characters other than
 // newline and tab, and with characters that are invisible or change the order of others as ‹U+202E›. Line ends become
-// \n, invalid UTF-8 becomes U+FFFD. Of a sequence without an end only the introducer is removed, so that the text
-// behind it is not lost.
+// \n, invalid UTF-8 becomes U+FFFD. Of a sequence without an end only the introducer is removed, so that the text after
+// it is kept.
 func Clean(s string) string {
 	if !strings.ContainsFunc(s, needsCleaning) {
 		return s
@@ -101,10 +101,10 @@ func truncate(s string, n int) string {
 	return s[:n] + " ..."
 }
 
-// oneLine is Clean for text that must be on one line.
+// oneLine cleans text and joins its words by single spaces, so that it is on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
-// pathText is Clean for a path, whose spaces are all kept.
+// pathText cleans a path, and replaces newlines by spaces. It keeps all spaces.
 func pathText(s string) string { return strings.ReplaceAll(Clean(s), "\n", " ") }
 
 // fitWidth truncates s to width columns, with tail at its end when it was truncated.

@@ -10,7 +10,8 @@
 //     redrawn at most ten times a second, and removed before the result is printed.
 //   - Lines of trails that run at once are not mixed: a single line names its trail, and the steps and calls of a trail
 //     are written as a block with its result.
-//   - Failures are printed at the end, in forty lines altogether, with paths to the rest. The counts are the last line.
+//   - Failures are printed at the end, in at most forty lines in total, with the paths of files that have the details.
+//     The counts are the last line.
 //   - Text of tools, trails and servers goes through Clean.
 //
 // A stream calls its handlers one record at a time. Console and SessionLog have a goroutine each, which Close joins.
@@ -51,8 +52,7 @@ func DecideStyle(env func(string) (string, bool), isTerminal bool, width int, no
 	return s
 }
 
-// unicodeLocale reports whether the locale does not name another character set than UTF-8. Most containers have no
-// locale.
+// unicodeLocale reports whether the locale uses UTF-8. It returns true without a locale, as in most containers.
 func unicodeLocale(get func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(get(name)); locale != "" {
@@ -62,7 +62,7 @@ func unicodeLocale(get func(string) string) bool {
 	return true
 }
 
-// colorFunc returns words with a colour.
+// colorFunc returns words with a colour or another attribute of terminals, joined by spaces.
 type colorFunc func(...string) string
 
 type palette struct {

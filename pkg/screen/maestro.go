@@ -22,13 +22,13 @@ type maestroResolution struct {
 	matched map[*Selector][]int
 }
 
-// matches returns the positions of what s selects in the whole tree, best first.
+// matches returns the positions in tree.nodes of what s selects in the whole tree, best first.
 func (r *maestroResolution) matches(s *Selector, depth int) []int {
 	if found, ok := r.matched[s]; ok || depth > maxNesting {
 		return found
 	}
 	from, to := 0, len(r.tree.nodes)
-	if s.ChildOf != nil { // the first match with all that it holds
+	if s.ChildOf != nil { // the first match and its descendants
 		parents := r.matches(s.ChildOf, depth+1)
 		if len(parents) == 0 {
 			return nil
@@ -40,7 +40,7 @@ func (r *maestroResolution) matches(s *Selector, depth int) []int {
 	return found
 }
 
-// within returns what s selects between two positions, apart from its childOf.
+// within returns the positions of what s selects in [from, to). It ignores the childOf of s.
 func (r *maestroResolution) within(s *Selector, from, to, depth int) []int {
 	if depth > maxNesting || s.Block != nil && !slices.Contains(r.tree.Dialects, s.Block.Dialect) {
 		return nil
@@ -64,8 +64,8 @@ func (r *maestroResolution) within(s *Selector, from, to, depth int) []int {
 	return found
 }
 
-// filters returns for each condition and relation the positions that it lets through, in Maestro's order: texts and
-// ids, relations, states. The first decides the order of the result.
+// filters returns for each condition and relation the positions of the nodes that satisfy it, in Maestro's order: texts
+// and ids, relations, states. The first list decides the order of the result.
 func (r *maestroResolution) filters(s *Selector, from, to, depth int) [][]int {
 	var texts, others [][]int
 	if s.Block != nil {
@@ -195,7 +195,7 @@ func intersect(list, other []int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(i int) bool { return !in[i] })
 }
 
-// maestroHolds is holds by Maestro's rules.
+// maestroHolds reports whether the condition holds for a node by Maestro's rules.
 func (c *condition) maestroHolds(n *Node) bool {
 	if c.kind != patternKey {
 		return c.holds(n)

@@ -11,7 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// ParseOptions are the place of a selector and the values that its patterns may name.
+// ParseOptions are the path of a selector, for messages, and the values that its patterns may refer to.
 type ParseOptions struct {
 	Path   string // of the selector, for messages; "nodeSelector" when empty
 	Target Target
@@ -134,7 +134,7 @@ func (p *parser) block(path string, d Dialect, value any) *Block {
 	properties := propertiesOf(d)
 	for _, prop := range properties {
 		given, ok := object[prop.name]
-		if !ok || d == Web && given == "" { // in a web block an empty text counts as absent
+		if !ok || d == Web && given == "" { // in a web block an empty text means that the key is absent
 			continue
 		}
 		if c, ok := p.condition(path+"."+prop.name, d, prop, given); ok {
@@ -261,7 +261,7 @@ func typeName(value any) string {
 	return "a number"
 }
 
-// shown returns a short value as it is, and in words what another one is.
+// shown returns a short value itself, and a description of other values.
 func shown(value any) string {
 	switch value := value.(type) {
 	case nil, []any, map[string]any:

@@ -23,7 +23,7 @@ const (
 // errLost is the error of a request that will get no response, because the server ended or the connection is lost.
 var errLost = errors.New("the connection is lost")
 
-// pendingRequest is one request of ours and its response.
+// pendingRequest is a request that a peer sends without the SDK, and its response.
 type pendingRequest struct {
 	id       jsonrpc.ID
 	done     chan struct{} // closed when response is set
@@ -58,7 +58,7 @@ func (r *pendingRequest) isDone() bool {
 type connection struct {
 	mcp.Connection
 	onNotification func(method string, params json.RawMessage)
-	// called when a read or write failed that we did not interrupt; may be called more than once
+	// onLost is called when a read or write fails before Close and before its context ended; maybe more than once.
 	onLost  func()
 	closed  atomic.Bool   // Close was called
 	eof     chan struct{} // closed when nothing more will be read
@@ -69,17 +69,18 @@ type connection struct {
 	lastID  float64
 }
 
-// firstID keeps the ids of our requests apart from those of the SDK, which counts its few from 1.
-const firstID = 1000
+// idOffset is added to the numbers of pending requests, so that their ids differ from those of the SDK, which sends few
+// requests and counts them from 1.
+const idOffset = 1000
 
 func newConnection(conn mcp.Connection, onNotification func(string, json.RawMessage), onLost func()) *connection {
 	return &connection{
 		Connection: conn, onNotification: onNotification, onLost: onLost,
-		eof: make(chan struct{}), pending: map[jsonrpc.ID]*pendingRequest{}, lastID: firstID,
+		eof: make(chan struct{}), pending: map[jsonrpc.ID]*pendingRequest{}, lastID: idOffset,
 	}
 }
 
-// Read implements mcp.Connection. It does not return the responses to our own requests.
+// Read implements mcp.Connection. It does not return the responses to pending requests.
 func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		msg, err := c.Connection.Read(ctx)
@@ -123,7 +124,7 @@ func (c *connection) markLost() {
 	}
 }
 
-// register returns a pending request with a new id, to be written next. The error is errLost.
+// register adds a pending request with a new id. The caller then writes the request. The error is errLost.
 func (c *connection) register() (*pendingRequest, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

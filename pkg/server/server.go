@@ -2,8 +2,8 @@
 // and calls them with their time limits, one at a time unless the server is parallel. It replaces a process that must
 // not be used again.
 //
-// It does not know how the server is reached (pipes, a URL, the embedded engine: see [Link]), which other servers there
-// are, or whether a trail may continue after a failure.
+// It does not depend on how the server is connected (pipes, a URL, the embedded engine: see [Link]), on other servers,
+// or on whether a trail may continue after a failure.
 //
 // A [Server] may be used from any goroutine. Everything that it started has ended when [Server.Stop] returns.
 package server
@@ -36,7 +36,7 @@ type Link interface {
 	FirstMessage() <-chan struct{}
 	// Done is closed when the server has ended and everything that it wrote has been read.
 	Done() <-chan struct{}
-	// ExitError returns, once Done is closed, how the server ended by itself ("exited with code 3"); nil if we stopped
+	// ExitError returns, once Done is closed, how the server ended by itself ("exited with code 3"); nil if Stop ended
 	// it.
 	ExitError() *fault.Error
 	// Explain returns cause with what is known about the server: exit code, last output, the log's path, a hint.
@@ -63,8 +63,8 @@ type Config struct {
 	CallTimeout    time.Duration // for a call that has no limit of its own; 0 means 30 s
 	Parallel       bool          // calls run concurrently
 	RestartOnCrash bool          // a crash fails the pending calls, not the session; at most three times
-	// Reconnect says that the server outlives its links: a lost link fails the pending calls, and the next call opens
-	// another one.
+	// Reconnect is true if the server continues to run when a link ends: a lost link fails the pending calls, and the
+	// next call opens another one.
 	Reconnect bool
 	Calls     *CallGraph // shared by the servers of a session; nil if there are no others
 	// Log receives messages that are not errors; level is debug, info, warn or error. May be nil.
@@ -149,7 +149,7 @@ type Server struct {
 	crashes       int
 	reconnections int
 	stopped       bool
-	err           *fault.Error // why it failed
+	err           *fault.Error // why the server failed; nil until then
 }
 
 // Start starts the server, completes the handshake and lists its tools. On failure everything that was started is
@@ -248,7 +248,7 @@ func (s *Server) startPeer(ctx context.Context) (*peer, error) {
 	}
 }
 
-// handshake connects to p. The error is not explained yet.
+// handshake completes the MCP handshake with p. The error has no explanation by the link.
 func (s *Server) handshake(ctx context.Context, p *peer) error {
 	connected := p.connect(ctx, s.protocol)
 	notice, limit := time.NewTimer(s.cfg.timing.startNotice), time.NewTimer(s.cfg.StartupTimeout)
@@ -259,7 +259,7 @@ func (s *Server) handshake(ctx context.Context, p *peer) error {
 		case err := <-connected:
 			return err
 		case <-p.ended:
-			_ = p.conn.Close() // so that connected receives a value, whatever the link does
+			_ = p.conn.Close() // so that connected certainly receives a value
 			return <-connected
 		case <-limit.C:
 			return s.startTimeout("initialize: timeout: no handshake within %s, the limit for starting",
@@ -288,7 +288,7 @@ func rejectsInitialize(err error) bool {
 		strings.Contains(strings.ToLower(rpc.Message), "unsupported protocol")
 }
 
-// setPeer makes p the process in use. The caller holds s.mu and has seen that the server is not stopped.
+// setPeer makes p the process in use. The caller holds s.mu and has checked that the server is not stopped.
 func (s *Server) setPeer(ctx context.Context, p *peer) {
 	s.peer = p
 	s.wg.Go(func() {
@@ -316,7 +316,7 @@ func (s *Server) dropPeer(ctx context.Context, p *peer) {
 	})
 }
 
-// handleExit decides, once for every process, what its end means for the server. p has ended.
+// handleExit records the end of a process, once, and logs a warning if the server will be restarted. p has ended.
 func (s *Server) handleExit(p *peer) {
 	s.mu.Lock()
 	warning := s.recordExit(p)

@@ -11,18 +11,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 )
 
-// descendants returns the running processes that certainly belong to what was started as leader: its process group, on
-// Linux also its session, and on Linux the processes that have a pipe of its stdout and stderr open. As long as the
-// leader runs, the ids of its group and session are its own. After that, they may belong to other processes, unless a
-// member has the run's id in its environment. leader may be the zero value.
+// descendants returns the running processes that certainly descend from leader: the members of its process group, and
+// on Linux those of its session and those that have a pipe of its stdout or stderr open. After the leader has exited,
+// the system may reuse the ids of its group and session. Their members are then returned only if one of them has the
+// run's id in its environment. leader may be the zero value.
 func descendants(leader proc.ID, inodes []uint64, runID string) []proc.ID {
 	found := proc.Holders(inodes)
 	if leader.PID <= 1 {
 		return found
 	}
 	members := proc.Members(leader.PID)
-	ours := func(id proc.ID) bool { return runID != "" && id.HasEnv(runID) }
-	if !leader.Running() && !slices.ContainsFunc(members, ours) {
+	ofRun := func(id proc.ID) bool { return runID != "" && id.HasEnv(runID) }
+	if !leader.Running() && !slices.ContainsFunc(members, ofRun) {
 		return found
 	}
 	for _, id := range members {
@@ -33,9 +33,9 @@ func descendants(leader proc.ID, inodes []uint64, runID string) []proc.ID {
 	return found
 }
 
-// daemonsOf returns the running processes that have the id of a killed run in their environment: whatever its servers
-// started, also in sessions of their own and without the servers' pipes. adb is left out, because other runs on the
-// machine use the same one. There are none for a process that was itself started by that run.
+// daemonsOf returns the running processes that have the id of a killed run in their environment: all that its servers
+// started, even with sessions of their own and without the servers' pipes. It leaves out adb, because other runs on the
+// machine use the same process. It returns nil if this process was itself started by that run.
 func daemonsOf(runID string) []proc.ID {
 	if !strings.HasPrefix(runID, runIDVariable) || proc.Find(os.Getpid()).HasEnv(runID) {
 		return nil

@@ -1,8 +1,8 @@
-// Package spawn starts and stops processes: tool servers, browsers, and what runs in the embedded engine as if it were
-// a process. It reads their output to the end, stops them with everything that they started, and finds and kills what
-// an earlier run left behind when it was killed.
+// Package spawn starts and stops processes: tool servers, browsers, and scripts in the embedded engine, which it treats
+// as processes. It reads their output to the end and stops them with everything that they started. It also finds and
+// kills processes that an earlier run left running when it was killed.
 //
-// It does not know what the processes write, and never restarts one.
+// It does not interpret what the processes write, and never restarts one.
 //
 // A [Supervisor] and its processes may be used from any goroutine. After [Process.Stop], nothing of a process is left:
 // not the leader, not its process group, not its goroutines and files here. The exception is a daemon: a process that a
@@ -45,23 +45,23 @@ type Spec struct {
 	Command string   // a command: looked up in Dir if it has a separator, else in the PATH of Env
 	Args    []string // of the script or the command
 	Dir     string   // working directory; "" is the script's folder
-	// Env is the complete environment, but for the variable TRAILBLAZE_RUN_ID, which is added. Of two entries with one
-	// name the last counts.
+	// Env is the complete environment, except for the variable TRAILBLAZE_RUN_ID, which is added. The last entry of a
+	// name counts.
 	Env     []string
-	Runtime string // the runtime that the entry asks for; "" for any
+	Runtime string // the runtime that the entry selects; "" for any
 	// OnDevice runs a script in the sandbox of the embedded engine, unless another runtime is requested.
 	OnDevice bool
-	// Callback answers what an embedded engine sends to CallbackURL, without a socket. Nil for none.
+	// Callback serves the requests that an embedded engine sends to CallbackURL, without a socket. Nil for none.
 	Callback    http.Handler
 	CallbackURL string
 
-	// Stdout reads the process's stdout to its end. ctx is cancelled when the process has exited and no more can be
-	// waited for; reading fails from then on. Nil discards stdout.
+	// Stdout reads the process's stdout to its end. ctx is cancelled some time after the process has exited, if stdout
+	// is still open; reading then fails. Nil discards stdout.
 	Stdout func(ctx context.Context, stdout io.Reader)
 	// Stderr gets what the process writes to stderr, without secrets, and is closed at the end. Its errors are ignored.
 	// May be nil.
 	Stderr io.WriteCloser
-	// Redact takes secrets out of everything that is kept of stderr. May be nil.
+	// Redact returns a writer that redacts what is stored of stderr. May be nil.
 	Redact func(io.Writer) io.WriteCloser
 	// Log is called, from any goroutine, with the selected runtime and with what is waited for. May be nil.
 	Log func(level, message, hint string)
@@ -80,7 +80,7 @@ type Supervisor struct {
 	killed  bool
 }
 
-// runIDVariable begins the environment entry by which a later run recognises what this one started.
+// runIDVariable is the start of the environment entry by which a later run identifies the processes of this one.
 const runIDVariable = "TRAILBLAZE_RUN_ID="
 
 // NewSupervisor returns a supervisor without processes.
@@ -100,8 +100,8 @@ func NewSupervisor(opts Options) *Supervisor {
 	return s
 }
 
-// Start starts a process. ctx bounds the start, not the life, of the process. The error is a *fault.Error: Runtime when
-// nothing runs the script, CommandNotFound, PermissionDenied, or Server for what else is wrong.
+// Start starts a process. ctx limits the start, not the lifetime, of the process. The error is a *fault.Error of kind
+// Runtime if no runtime can run the script, CommandNotFound, PermissionDenied, Cancelled, or else Server.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if spec.Log == nil {
 		spec.Log = discardLog
@@ -124,7 +124,7 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 
 func discardLog(_, _, _ string) {}
 
-// launch starts what was planned. Its errors are those of the operating system.
+// launch starts the process of a plan. Its errors are those of the operating system.
 func (s *Supervisor) launch(ctx context.Context, plan plan) (*Process, error) {
 	pipes, err := openPipes()
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Supervisor) launch(ctx context.Context, plan plan) (*Process, error) {
 	}
 	p.unregister = func() { s.unregister(p) }
 	if err := s.startBackend(p, pipes); err != nil {
-		pipes.closeOurs()
+		pipes.closeParentEnds()
 		return nil, err
 	}
 	s.register(p)
@@ -145,16 +145,16 @@ func (s *Supervisor) launch(ctx context.Context, plan plan) (*Process, error) {
 	return p, nil
 }
 
-// startBackend starts the engine or the process of the system that p stands for. A process of the system is in the
-// state file before it exists, so that a later run finds it whenever this one is killed.
+// startBackend starts the engine or the operating system process of p. It adds an operating system process to the state
+// file before starting it, so that a later run finds it whenever this one is killed.
 func (s *Supervisor) startBackend(p *Process, pipes pipes) (err error) {
 	if p.runtime == jsruntime.Embedded {
-		p.backend = startEngine(p.plan, s.runtimes.Bundles(), &s.starting, pipes.theirs)
+		p.backend = startEngine(p.plan, s.runtimes.Bundles(), &s.starting, pipes.child)
 		return nil
 	}
-	defer pipes.closeTheirs()
+	defer pipes.closeChildEnds()
 	s.state.add(p)
-	if p.backend, err = startOSProcess(p.command(pipes.theirs)); err != nil {
+	if p.backend, err = startOSProcess(p.command(pipes.child)); err != nil {
 		s.state.remove(p)
 		return err
 	}
@@ -162,7 +162,7 @@ func (s *Supervisor) startBackend(p *Process, pipes pipes) (err error) {
 	return nil
 }
 
-// register makes p known to KillAll and Close. After KillAll it kills p.
+// register adds p to the processes that KillAll and Close kill. After KillAll it kills p.
 func (s *Supervisor) register(p *Process) {
 	s.mu.Lock()
 	s.running[p] = true
@@ -234,29 +234,29 @@ func (s *Supervisor) Close() error {
 
 // pipes are both ends of the pipes for a process's standard streams.
 type pipes struct {
-	stdin, stdout, stderr *os.File // ours
-	theirs                [3]*os.File
+	stdin, stdout, stderr *os.File    // the ends of this process
+	child                 [3]*os.File // the ends of the started process
 }
 
 func openPipes() (p pipes, err error) {
-	p.theirs[0], p.stdin, err = os.Pipe()
+	p.child[0], p.stdin, err = os.Pipe()
 	if err == nil {
-		p.stdout, p.theirs[1], err = os.Pipe()
+		p.stdout, p.child[1], err = os.Pipe()
 	}
 	if err == nil {
-		p.stderr, p.theirs[2], err = os.Pipe()
+		p.stderr, p.child[2], err = os.Pipe()
 	}
 	if err != nil {
-		p.closeTheirs()
-		p.closeOurs()
+		p.closeChildEnds()
+		p.closeParentEnds()
 	}
 	return p, err
 }
 
-func (p pipes) closeTheirs() {
-	for _, f := range p.theirs {
+func (p pipes) closeChildEnds() {
+	for _, f := range p.child {
 		_ = f.Close()
 	}
 }
 
-func (p pipes) closeOurs() { _, _, _ = p.stdin.Close(), p.stdout.Close(), p.stderr.Close() }
+func (p pipes) closeParentEnds() { _, _, _ = p.stdin.Close(), p.stdout.Close(), p.stderr.Close() }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// reservedName is the first part of the name of a declared argument in a token: {{args.name}}.
+// reservedName is the first part of the name of a declared argument in a token, such as {{args.email}}.
 const (
 	reservedName = "args"
 	argsPrefix   = reservedName + "."

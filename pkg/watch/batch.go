@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// batch collects changes until none has come for a while.
+// batch collects changes until the debounce time has passed without one.
 type batch struct {
 	paths       map[string]bool // whether the path has appeared since the batch began
 	all         bool
 	first, last time.Time // of the changes; the zero time while there are none
-	deadline    time.Time // when it is reported although more changes come
-	due         *Change   // what is reported until something changes again; computed once, since it may be large
+	deadline    time.Time // when the batch is reported even if changes continue
+	due         *Change   // the result of change until the next change; computed once, because it may be large
 }
 
-// add adds a path. appeared says that it did not exist before.
+// add adds a path. appeared is true if it did not exist before.
 func (b *batch) add(path string, appeared bool) {
 	if b.paths == nil {
 		b.paths = map[string]bool{}
@@ -37,8 +37,8 @@ func (b *batch) extend(now time.Time) {
 	b.last, b.due = now, nil
 }
 
-// change returns the changes and how long to wait before they are reported: 0 when they are due, which is when none has
-// come for the time of debounce, and negative when there are none.
+// change returns the changes and how long to wait before they are reported. wait is 0 when they are due, because none
+// was added during debounce or the deadline has passed. It is negative when there are no changes.
 func (b *batch) change(now time.Time, debounce time.Duration) (c Change, wait time.Duration) {
 	if b.first.IsZero() {
 		return Change{}, -1

@@ -12,7 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// Queries look once, or for timeoutMs, and do not fail because something is not there.
+// Queries observe the page once, or until timeoutMs is over. An element that is not found is a result, not an error.
 
 func isVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	t, err := coreTarget(args)
@@ -29,8 +29,8 @@ func isVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	return queryResult(true)
 }
 
-// isNotFound reports whether an error says that an element is not there or not ready, and not that the page or the
-// arguments are wrong.
+// isNotFound reports whether err means that the element was not found or not ready, as opposed to a failure of the page
+// or wrong arguments.
 func isNotFound(err error) bool {
 	_, ok := errors.AsType[*act.Failure](err)
 	return ok
@@ -76,7 +76,7 @@ func getElementCount(ctx context.Context, p *page, args map[string]any) (tool.Re
 	}
 }
 
-// queryResult is the answer to a query: a text for people and trails, and the same as JSON for programs.
+// queryResult returns the result of a query: v as text for people and trails, and {"value": v} for programs.
 func queryResult(v any) (tool.Result, error) {
 	data, err := json.Marshal(map[string]any{"value": v})
 	if err != nil {

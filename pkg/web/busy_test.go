@@ -17,8 +17,7 @@ func callUntilTimeout(t *testing.T, url string, call tool.Call, parts ...string)
 	t.Helper()
 	named := call.Timeout > 0
 	for limit := 500 * time.Millisecond; ; limit *= 2 {
-		u := openSession(t)
-		u.mustCall("navigate", "url", url)
+		u := openBusyPage(t, url)
 		d := u.device.(*webDevice)
 		before := d.limits
 		d.limits.probe, d.limits.response = min(limit/2, time.Second), limit/8
@@ -56,8 +55,19 @@ func busyPages(t *testing.T) string {
 			<select id=list onchange="spin()"><option>a<option>b</select>
 			<div id=box style="height:50px;overflow:auto"><p style="height:900px">Inner</div>`),
 		"/refresh": htmlPage(`<title>refresh</title><meta http-equiv=refresh content=0>`),
-		"/always":  htmlPage(`<title>always</title><script>setInterval(() => { for (;;); })</script>`),
 	})
+}
+
+// openBusyPage opens a page in a session of its own. With #always, scripts without end run on it from then on.
+func openBusyPage(t *testing.T, url string) *testSession {
+	t.Helper()
+	u := openSession(t)
+	url, always := strings.CutSuffix(url, "#always")
+	u.mustCall("navigate", "url", url)
+	if always {
+		u.page().target.Send("Runtime.evaluate", map[string]any{"expression": "setInterval(spin); spin()"})
+	}
+	return u
 }
 
 func TestCallsOnBusyPagesTimeOut(t *testing.T) {
@@ -96,10 +106,10 @@ func TestCallsOnBusyPagesTimeOut(t *testing.T) {
 			map[string]any{"script": "for (let i = 0; i < 7; i++) open('about:blank'); new Promise(() => {})"},
 			[]string{"7 popups were opened"},
 		},
-		"storage":    {"/always", "web_getStorageState", nil, []string{busy}},
-		"scroll":     {"/always", "web_scroll", nil, []string{busy}},
-		"snapshot":   {"/always", "web_snapshot", nil, []string{busy}},
-		"screenshot": {"/always", "captureScreen", nil, []string{busy}},
+		"storage":    {"/busy#always", "web_getStorageState", nil, []string{busy}},
+		"scroll":     {"/busy#always", "web_scroll", nil, []string{busy}},
+		"snapshot":   {"/busy#always", "web_snapshot", nil, []string{busy}},
+		"screenshot": {"/busy#always", "captureScreen", nil, []string{busy}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,8 +127,7 @@ func TestTimeoutNamesNavigations(t *testing.T) {
 // Cookies are kept by the browser, which does not ask the page.
 func TestCookiesAreAppliedWhilePageIsBusy(t *testing.T) {
 	t.Parallel()
-	u := openSession(t)
-	u.mustCall("navigate", "url", busyPages(t)+"/always")
+	u := openBusyPage(t, busyPages(t)+"/busy#always")
 	u.mustCall("web_applyCookies", "cookiesJson", `[{"name": "a", "value": "b", "url": "https://shop.example"}]`)
 }
 

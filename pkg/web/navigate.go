@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,7 +102,7 @@ func (p *page) resolveURL(address string) (string, error) {
 	hint := "write a URL with http:// or another scheme, or a path relative to the trail's folder or the project's"
 	return "", &fault.Error{
 		Kind:    fault.ToolFailed,
-		Message: fmt.Sprintf("%q is not a URL, and the file %s does not exist", address, strings.Join(tried, " or ")),
+		Message: fmt.Sprintf("%q is not a URL, and the file %s does not exist", address, strings.Join(slices.Compact(tried), " or ")),
 		Hint:    hint,
 		Cause:   fs.ErrNotExist,
 	}

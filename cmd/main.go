@@ -291,8 +291,9 @@ func (a *app) bindGlobals(flags *pflag.FlagSet) {
 		"show every step and call; given twice (-vv), also what servers write to stderr")
 }
 
-// The errors of cobra for flags that exclude each other, and of pflag for an invalid value.
+// The errors of cobra for flags that exclude or need each other, and of pflag for an invalid value.
 const (
+	together  = `^if any flags in the group \[(.*)\] are set they must all be set; missing \[(.*)\]$`
 	exclusive = `^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`
 	invalid   = `^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-., )?(--[^"]+)" flag: `
 )
@@ -309,6 +310,10 @@ func flagError(c *cobra.Command, err error) error {
 	if m := regexp.MustCompile(exclusive).FindStringSubmatch(err.Error()); m != nil {
 		names := strings.Join(strings.Fields(m[1]), " and --")
 		return fault.New(fault.Misuse, hint, "--%s cannot be used together", names)
+	}
+	if m := regexp.MustCompile(together).FindStringSubmatch(err.Error()); m != nil {
+		return fault.New(fault.Misuse, hint, "--%s must be used together; --%s is missing",
+			strings.Join(strings.Fields(m[1]), " and --"), strings.Join(strings.Fields(m[2]), " and --"))
 	}
 	if m := regexp.MustCompile(invalid).FindStringSubmatch(err.Error()); m != nil {
 		if f := c.Flags().Lookup(m[2][2:]); f != nil {

@@ -80,7 +80,7 @@ func TestToolRejectsInvalidCalls(t *testing.T) {
 		"a name for nobody":   {[]string{"echo", "--memory", "my name=x"}, []string{`--memory: "my name" is not a valid name`}},
 		"reserved":            {[]string{"take", "--args", `{"_trailblazeContext": {}}`}, []string{"_trailblazeContext"}},
 		"no such target":      {[]string{"echo", "--target", "other"}, []string{`unknown target "other"`}},
-		"--save alone":        {[]string{"echo", "--save", "a.trail.yaml"}, []string{"step"}},
+		"--save alone":        {[]string{"echo", "--save", "a.trail.yaml"}, []string{"--save and --step must be used together; --step is missing"}},
 		"--step alone":        {[]string{"echo", "--step", "A step"}, []string{"save"}},
 		"a secret is missing": {[]string{"echo", "--secret", "TB_NO_SUCH_VARIABLE"}, []string{"TB_NO_SUCH_VARIABLE"}},
 		"another flag":        {[]string{"echo", "--sav", "x"}, []string{"did you mean --save?"}},

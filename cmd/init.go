@@ -23,8 +23,8 @@ func (a *app) newInit() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Write a small project whose trail passes",
 		Long: `Write a project into DIR, or into the working directory: a project file, a tool server in plain JavaScript that
-needs no packages, a trail that calls it, and a .gitignore for the logs unless there is one. init never overwrites: if one
-of the other files exists, it writes nothing.`,
+needs no packages, a trail that calls it, and a .gitignore for logs and packages unless there is one. init never
+overwrites: if one of the other files exists, it writes nothing.`,
 		Example: "  trailblaze init\n  trailblaze run",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -61,7 +61,7 @@ func (a *app) writeStarter(dir string) error {
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := writeNew(ignore, []byte("logs/\n")); err != nil {
+		if err := writeNew(ignore, []byte("logs/\nnode_modules/\n")); err != nil {
 			return fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
 		files = append(files, ".gitignore")

@@ -1,4 +1,4 @@
-// Package builtin holds the tools of trailblaze itself, as a source of tools. They do not know sessions, servers and
+// Package builtin has the tools of trailblaze itself, as a source of tools. They do not depend on sessions, servers and
 // devices; their changes of memory are in their results. They have no state and may be called from any goroutine.
 package builtin
 

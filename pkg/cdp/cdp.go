@@ -1,6 +1,7 @@
 // Package cdp is a client of the Chrome DevTools Protocol over two pipes or a WebSocket: calls, events, and the error
 // that a connection ended with. It decodes only the fields that callers ask for, because browser versions add fields
-// and values, and it does not know what a page is. Everything in it may be used from any goroutine.
+// and values, and it does not depend on what the targets are, such as pages. Everything in it may be used from any
+// goroutine.
 package cdp
 
 import (
@@ -17,7 +18,7 @@ var ErrDetached = errors.New("the target was closed")
 // ErrClosed is the error of a connection that Close was called on.
 var ErrClosed = errors.New("the connection was closed")
 
-// Error is the error that the browser answered a call with.
+// Error is an error response of the browser to a call.
 type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`

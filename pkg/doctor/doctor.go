@@ -42,12 +42,13 @@ type Probed struct {
 	Warnings []string
 }
 
-// Options says what to check. Project is nil when there is none or it cannot be read; then ProjectErr says why.
+// Options are the parts of the machine and the project to check. Project is nil when there is none or it cannot be
+// read; ProjectErr is then the reason.
 type Options struct {
 	Runtimes   *jsruntime.Finder
 	Project    *config.Project
 	ProjectErr error
-	// ProjectNamed says that the user named the project, so that its absence is a failure.
+	// ProjectNamed is true if the user named the project, so that its absence is a failure.
 	ProjectNamed bool
 	Devices      []Device
 	CacheDir     string
@@ -70,7 +71,7 @@ func Run(ctx context.Context, o Options) []Check {
 
 func ok(name, detail string) Check { return Check{name, OK, detail, ""} }
 
-// fromError makes a check from an error.
+// fromError returns the check for an error.
 func fromError(name string, status Status, err error) Check {
 	c := Check{Name: name, Status: status, Detail: err.Error()}
 	if e := fault.As(err); e != nil {
@@ -248,7 +249,7 @@ func (o Options) cache() Check {
 		var f *os.File
 		if f, err = os.CreateTemp(o.CacheDir, ".doctor-*"); err == nil {
 			err = f.Close()
-			_ = os.Remove(f.Name()) // it was only to see whether it can be created
+			_ = os.Remove(f.Name()) // it was created only to check that the folder is writable
 		}
 	}
 	if err != nil {

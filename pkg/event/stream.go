@@ -146,7 +146,7 @@ type Emitter struct {
 	to       *Emitter
 }
 
-// NewBuffer returns an emitter that buffers its events until ForwardTo is called, and loses them otherwise.
+// NewBuffer returns an emitter that buffers its events until ForwardTo is called. Without such a call they are lost.
 func NewBuffer() *Emitter { return &Emitter{} }
 
 // ForwardTo emits the buffered events, and all later ones, with another emitter.

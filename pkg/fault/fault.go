@@ -1,5 +1,5 @@
-// Package fault has the errors that users see: a kind, which decides the exit code, a message, a hint, and for files
-// the position. It prints nothing and imports no other package of this program.
+// Package fault has the errors that are shown to users: a kind, which decides the exit code, a message, a hint, and for
+// files the position. It prints nothing and imports no other package of this program.
 package fault
 
 import (
@@ -13,7 +13,7 @@ import (
 // Kind classifies a fault. It decides the exit code and appears as "kind" in JSON output.
 type Kind string
 
-// The kinds that end a command. Call failures have kinds of their own, see the Call constants.
+// The kinds that end a command. Failed calls have kinds of their own, see CallTimeout and those after it.
 const (
 	Misuse         Kind = "misuse"          // flags or arguments
 	Config         Kind = "config"          // a project, target or toolset file
@@ -22,7 +22,7 @@ const (
 	NothingMatched Kind = "nothing matched" // no trail for the given paths or tags
 	Registration   Kind = "registration"    // tool names collide
 	Runtime        Kind = "runtime"         // no JavaScript runtime for a script
-	Server         Kind = "server"          // a tool server could not start, or broke
+	Server         Kind = "server"          // a tool server could not start, or failed
 	Timeout        Kind = "run timeout"     // --timeout reached
 	Interrupted    Kind = "interrupted"     // SIGINT or SIGHUP
 	Terminated     Kind = "terminated"      // SIGTERM
@@ -60,18 +60,18 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// New makes an Error of a kind.
+// New returns an Error of a kind.
 func New(kind Kind, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Hint: hint, Message: fmt.Sprintf(format, args...)}
 }
 
-// Wrap makes an Error of a kind from a cause; the message is "what: cause".
+// Wrap returns an Error of a kind that wraps cause; the message is "what: cause".
 func Wrap(kind Kind, cause error, hint, what string) *Error {
 	return &Error{Kind: kind, Hint: hint, Message: what + ": " + cause.Error(), Cause: cause}
 }
 
-// Panicked makes a Bug of a value that recover returned. Call it in the deferred function, so that the stack shows the
-// panic.
+// Panicked returns an Error of kind Bug for a value that recover returned. Call it in the deferred function, so that
+// the stack shows the panic.
 func Panicked(p any) *Error {
 	return &Error{
 		Kind: Bug, Message: fmt.Sprintf("internal error: %v", p),

@@ -11,9 +11,9 @@ import (
 // escape is a way to write characters as sequences that begin with a byte of their own.
 type escape struct {
 	lead byte
-	// decode decodes the sequence at the beginning of b, which begins with lead, and appends the result to dst; n bytes
-	// of b were decoded. A lead byte without a sequence stands for itself. n is 0 when more bytes are needed, unless b
-	// is whole.
+	// decode decodes the sequence at the beginning of b, which begins with lead, and appends the result to dst. n is
+	// the number of bytes of b that were decoded, 0 when more bytes are needed. A lead byte without a valid sequence is
+	// appended unchanged. whole is true if no bytes follow b; n is then never 0.
 	decode func(dst, b []byte, whole bool) (decoded []byte, n int)
 	last   bool // what it decodes to is not decoded again
 }
@@ -91,7 +91,8 @@ func decodeUnicode(dst, b []byte, whole bool) (decoded []byte, n int) {
 	return utf8.AppendRune(dst, utf8.RuneError), size
 }
 
-// hexDigits returns the number whose digits are b[from:to]; more: b ends before to, and all is well until there.
+// hexDigits returns the number whose hexadecimal digits are b[from:to]. more is true if b ends before to and contains
+// only digits from from on.
 func hexDigits(b []byte, from, to int) (number rune, ok, more bool) {
 	for _, c := range b[min(from, len(b)):min(to, len(b))] {
 		digit := bytes.IndexByte([]byte("0123456789abcdef"), c|0x20)

@@ -14,15 +14,15 @@
 //   - of a value with several lines also each line of at least twelve bytes, whatever its indentation, and with either
 //     line end.
 //
-// Sequences that set colours do not hide what they separate. An escape that begins before a secret and includes its
-// first bytes does: a reader that decodes the text does not see the secret either.
+// // A secret is also found when sequences that set colours separate its characters. It is not found when an escape
+// begins before it and includes its first bytes: who decodes the text does not get the secret either.
 //
 // Values of fewer than MinLength characters are not redacted, because they are part of too many other words; Warnings
 // says so. White space around a value is not part of the secret (a file ends with a newline, what a tool prints of it
 // does not).
 //
-// The time is linear in the text, whatever the secrets are. A Redactor never changes and may be used by any goroutine;
-// a Writer belongs to one goroutine.
+// // The time is linear in the length of the text for any secrets. A Redactor never changes and may be used by any
+// goroutine. A Writer must be used by one goroutine at a time.
 package redact
 
 import (
@@ -71,8 +71,7 @@ func New(secrets map[string]string) *Redactor {
 	return r
 }
 
-// With returns a Redactor that replaces more secrets. One whose name is taken by another value gets a prime after its
-// name.
+// With returns a Redactor that replaces more secrets. Apostrophes are added to a name that already has another value.
 func (r *Redactor) With(secrets map[string]string) *Redactor {
 	all := map[string]string{}
 	maps.Copy(all, r.secrets)
@@ -129,7 +128,7 @@ func (r *Redactor) Text(s string) string {
 	return string(out)
 }
 
-// Bytes is Text for bytes. It does not change b, which it returns when there is nothing to replace.
+// Bytes does what Text does, for bytes. It does not change b, and returns b itself when there is nothing to replace.
 func (r *Redactor) Bytes(b []byte) []byte {
 	if r.isZero() {
 		return b
@@ -143,9 +142,9 @@ func (r *Redactor) Bytes(b []byte) []byte {
 	return s.replace(make([]byte, 0, len(b)), b, 0, len(b))
 }
 
-// Value returns v with every string, map key and number in it redacted; a number that shows a secret becomes a string.
-// v is left alone. Without secrets it is returned as it is when no capability is in it. What is not JSON-like goes
-// through its JSON encoding.
+// Value returns a copy of v in which every string, map key and number is redacted; a number that contains a secret
+// becomes a string. v is not changed, and is returned itself when it certainly contains nothing to replace. Values of
+// types that are not JSON-like are converted by encoding and decoding them as JSON.
 func (r *Redactor) Value(v any) any {
 	if r.isZero() || len(r.names) == 0 && !hasCapability(v) {
 		return v
@@ -182,7 +181,7 @@ func (r *Redactor) value(v any) any {
 	}
 }
 
-// encoded redacts a value by way of JSON: numbers, and types that Value does not know.
+// encoded redacts a value after encoding it as JSON: numbers, and types that value does not handle.
 func (r *Redactor) encoded(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {

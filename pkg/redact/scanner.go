@@ -8,19 +8,19 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// scanner finds secrets and capabilities in a text that arrives in pieces. It reads the text in several layers at once:
-// as it stands, with one kind of escape decoded, with another kind decoded in that, and so on. Layers in which nothing
-// is pending cost nothing, and every layer takes a bounded time for each byte.
+// // scanner finds secrets and capabilities in a text that arrives in pieces. It reads the text in several layers at
+// once: without decoding, with one kind of escape decoded, with another kind decoded in the result, and so on. Layers
+// in which nothing is pending take no time, and every other layer takes a bounded time for each byte.
 type scanner struct {
 	r        *Redactor
 	read     int // bytes so far
 	base     layer
 	matches  []match // by start, of the same start the longest first
-	replaced int     // end of the last match that was replaced, or of the text behind it that was passed on
+	replaced int     // end of the last match that was replaced, or of the text after it that was appended to the output
 	last     int     // id of that match
 }
 
-// match is where the text of a secret or a capability stands.
+// match is the position of a secret or a capability in the source.
 type match struct {
 	start, end int
 	id         int
@@ -33,18 +33,18 @@ const capability = -1
 type layer struct {
 	escape     *escape // decoded in its parent's text; nil for the base layer
 	depth      int     // number of escapes
-	on         bool    // otherwise its state is its parent's
+	on         bool    // false: it has the same state as its parent
 	state      int32   // of the matcher
 	capability int     // bytes of a capability that were read
 	starts     []int   // where in the source the last bytes begin; not used by the base layer
 	pending    []char  // may be the beginning of an escape
 	sequence   []byte  // the bytes of pending
-	decoded    []byte  // what they become
+	decoded    []byte  // the decoded bytes of sequence; kept to reuse its memory
 	children   [escapeKinds]*layer
 	active     int // number of children that are on
 }
 
-// char is a byte of a layer, and the part of the source that it stands for.
+// char is a byte of a layer, and the part of the source that it was decoded from.
 type char struct {
 	b          byte
 	start, end int
@@ -65,7 +65,7 @@ func (s *scanner) scan(b []byte) {
 	s.read = offset + len(b)
 }
 
-// skip returns how many bytes at the beginning of b leave a layer at rest as it is.
+// skip returns how many bytes at the beginning of b do not change the state of a layer at rest.
 func (r *Redactor) skip(b []byte) int {
 	if len(r.names) == 0 {
 		return indexCapability(b)
@@ -92,7 +92,7 @@ func indexCapability(b []byte) int {
 	return len(b)
 }
 
-// push gives a layer its next byte.
+// push processes the next byte of a layer.
 func (s *scanner) push(l *layer, c char) {
 	s.decode(l, c)
 	l.state = s.r.matcher.step(l.state, c.b)
@@ -112,7 +112,7 @@ func (s *scanner) push(l *layer, c char) {
 	}
 }
 
-// decode gives a byte of a layer to the layers that decode escapes in it.
+// decode passes a byte of a layer to the layers that decode escapes in it.
 func (s *scanner) decode(l *layer, c char) {
 	if l.active == 0 && !s.r.leads[c.b] || l.depth > 0 && l.escape.last {
 		return
@@ -134,7 +134,7 @@ func (s *scanner) decode(l *layer, c char) {
 	}
 }
 
-// activate gives a layer the state of its parent, which it shared until now.
+// activate turns on a child of a layer, and copies the state of its parent.
 func (s *scanner) activate(l *layer, kind int) *layer {
 	if l.children[kind] == nil {
 		l.children[kind] = &layer{escape: &s.r.escapes[kind], depth: l.depth + 1}
@@ -149,7 +149,7 @@ func (s *scanner) activate(l *layer, kind int) *layer {
 	return child
 }
 
-// drain pushes the pending bytes of a layer that are complete; whole: no more will come.
+// drain pushes the pending bytes of a layer that are complete. whole is true if no more bytes follow.
 func (s *scanner) drain(l *layer, whole bool) {
 	for len(l.pending) > 0 {
 		first, n := l.pending[0], 1
@@ -180,12 +180,12 @@ func (s *scanner) closeLayer(l *layer) {
 	}
 }
 
-// needed returns how many of a layer's last bytes belong to a match, or may belong to one that is not complete.
+// needed returns how many of a layer's last bytes are part of a match, or may be part of one that is not complete.
 func (r *Redactor) needed(l *layer) int {
 	return max(int(r.matcher.nodes[l.state].depth), l.capability)
 }
 
-// open returns how many of a layer's last bytes may belong to a match that is not complete.
+// open returns how many of a layer's last bytes may be part of a match that is not complete.
 func (r *Redactor) open(l *layer) int {
 	return max(int(r.matcher.nodes[l.state].open), l.capability)
 }
@@ -211,7 +211,7 @@ func (l *layer) atRest() bool {
 	return l.state == 0 && l.capability == 0 && l.active == 0 && len(l.pending) == 0
 }
 
-// rest deactivates the layers that have the same state as l, which is that of the beginning of a text.
+// rest turns off the children of l that are at rest. l must be in the initial state, which they then share.
 func (l *layer) rest() {
 	for _, child := range l.children {
 		if child != nil && child.on && child.atRest() {
@@ -221,7 +221,7 @@ func (l *layer) rest() {
 	}
 }
 
-// settled returns the number of bytes that no later match can begin in.
+// settled returns how many bytes from the beginning of the source cannot be part of a later match.
 func (s *scanner) settled() int { return min(s.read, s.r.unsettled(&s.base, s.read)) }
 
 // unsettled returns where the first incomplete match of a layer begins.

@@ -1,11 +1,12 @@
-// Package remote connects to tool servers over HTTP: one with a URL that others run, or one process of ours that
-// several sessions share. It provides a link, as pkg/stdio does for a child process.
+// Package remote connects to tool servers over HTTP: to a server with a URL, which others run, or to a server process
+// of this program that several sessions share. It provides a link, as pkg/stdio does for a child process.
 //
 // It supports streamable HTTP, and the older HTTP with SSE for servers that do not.
-// docs/decisions/0005-shared-remote-many.md says why it does not use the SDK's client transports.
+// docs/decisions/0005-shared-remote-many.md explains why it does not use the SDK's client transports.
 //
-// It does not know what messages mean, apart from the handshake, whose results HTTP repeats in headers, and it does not
-// know sessions of trails. It never starts or stops the server behind a URL, and sends its headers to no other host.
+// It does not interpret messages, apart from the handshake, whose results HTTP repeats in headers, and it does not
+// depend on sessions of trails. It never starts or stops the server behind a URL, and sends its headers to no other
+// host.
 //
 // A [Link] may be used from any goroutine. When [Link.Stop] returns, its connections are closed.
 package remote

@@ -1,6 +1,6 @@
 // Package report renders events and errors: on the console, as JSON lines, session logs, JUnit and HTML; and small
-// tables. It does not know where events come from, and reads neither the terminal nor the environment: cmd decides the
-// Style.
+// tables. It does not depend on where events come from, and reads neither the terminal nor the environment: cmd decides
+// the Style.
 //
 // Rules of the console:
 //   - The result line of a trail starts with a symbol, other lines with words. Colour only repeats the meaning of a

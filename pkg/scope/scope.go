@@ -1,6 +1,6 @@
 // Package scope resolves what a session is for: target, driver and location, from the flags, environment, files and
-// trail that may name them. It does not know where those values were read or what a session does. Everything in it is
-// plain data and safe for concurrent use.
+// trail that may name them. It does not depend on where those values were read or on what a session does. Everything in
+// it is plain data and safe for concurrent use.
 package scope
 
 import (

@@ -1,8 +1,8 @@
 // Package stdio carries MCP over the standard streams of a process, as the protocol's stdio transport describes it: one
 // message per line on stdin and stdout, and a log on stderr. It finds the messages among other text on stdout, and
-// survives lines that are too long.
+// continues after lines that are too long.
 //
-// It does not know what the messages are for, nor how the process was started; package spawn starts and stops it.
+// It does not interpret the messages, and does not start or stop the process, which package spawn does.
 package stdio
 
 import (

@@ -1,8 +1,8 @@
 // Package trail reads and writes trail files: steps with the tool calls that were recorded for them. It finds the
 // files, selects the recording for a device, and replaces tokens in a call's arguments by values.
 //
-// It does not know which tools and devices exist or how tools are called. A File is plain data; a Values may be used by
-// several goroutines.
+// It does not depend on which tools and devices exist or on how tools are called. A File is plain data; a Values may be
+// used by several goroutines.
 package trail
 
 import (

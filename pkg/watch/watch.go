@@ -1,5 +1,5 @@
-// Package watch reports changes of files: of named ones, and of all below named folders, including those that are
-// created later. It does not know what the files are for. Folders with the names of those that tools fill
+// // Package watch reports changes of files: of named ones, and of all below named folders, including those that are
+// created later. It does not depend on what the files are for. Folders with names of those that tools generate
 // (node_modules, build and the like) or with a leading dot are ignored, unless they are named themselves; so are the
 // files that editors write beside the edited ones. Symbolic links are followed only if they are named.
 //
@@ -26,7 +26,7 @@ const (
 	// Debounce is how long nothing may change before changes are reported: editors and version control write several
 	// files in a row.
 	Debounce = 100 * time.Millisecond
-	// maxDelay is how long changes are held back at most while more come.
+	// maxDelay is the longest time that changes are collected before they are reported.
 	maxDelay = time.Second
 )
 
@@ -49,12 +49,12 @@ type Watcher struct {
 	done     chan struct{} // closed when nothing is watched any more
 	err      error         // why; set before done is closed
 
-	// The rest belongs to one goroutine.
+	// Only the goroutine that runs the loop uses these.
 	named   map[string]bool // paths that were passed to Watch
 	folders map[string]bool // folders that are watched with their content
 	ignored []string
 	batch   batch
-	failure error // why the loop has to end
+	failure error // why the loop ends; nil while it continues
 }
 
 // notifier watches single folders. [fsnotify.Watcher] implements it.
@@ -96,8 +96,8 @@ func start(system notifier, events <-chan fsnotify.Event, errs <-chan error, deb
 	return w
 }
 
-// queue receives notifications without delay and passes them on: a notifier may have to send some before it can add a
-// folder.
+// queue receives notifications at once and stores them until the loop receives them: a notifier may block in Add until
+// its notifications have been received.
 func (w *Watcher) queue(events <-chan fsnotify.Event, errs <-chan error, to chan<- notification) {
 	var queue []notification
 	for {
@@ -161,7 +161,7 @@ func (w *Watcher) run(queued <-chan notification) {
 	}
 }
 
-// loop handles notifications and requests until Close. It returns an error when it cannot go on.
+// loop handles notifications and requests until Close. It returns an error when it cannot continue.
 func (w *Watcher) loop(queued <-chan notification) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,6 +1,6 @@
 // Package yamldoc reads YAML strictly, without stopping at the first mistake: each mistake is a problem with its
 // position and a snippet, and a file's problems are complete when it has been read. It writes YAML that reads back as
-// the same values. It does not know what the files mean.
+// the same values. It does not depend on what the files mean.
 //
 // A file of any content is read in bounded time and memory. A Doc must be used by one goroutine at a time.
 package yamldoc

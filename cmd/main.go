@@ -378,7 +378,7 @@ func (a *app) newHelp() *cobra.Command {
 	}
 }
 
-// noArgs is cobra.NoArgs with an error of ours.
+// noArgs does what cobra.NoArgs does, with an error that has a hint.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		hint := fmt.Sprintf("`%s --help` shows its usage", c.CommandPath())

@@ -1,5 +1,5 @@
 // Package act performs one action on one element of a screen, or checks one condition of it, for every kind of device:
-// it resolves the element anew on every try, waits until it is ready, acts exactly once, and explains a
+// it resolves the element again in every try, waits until it is ready, acts exactly once, and explains a
 // failure (specification, sections 15.1 and 15.3).
 //
 // It does not depend on a platform: a kind of device implements Screen. An Action belongs to one goroutine.
@@ -17,7 +17,7 @@ import (
 // Screen is implemented by a kind of device: it finds the element of an action on a web page, or in the tree of a
 // phone.
 type Screen[E any] interface {
-	// Observe resolves the element anew and checks whether it is ready. It may do so repeatedly, for at most wait. The
+	// Observe resolves the element again and checks whether it is ready. It may do so repeatedly, for at most wait. The
 	// error is ErrChanged when the screen changed meanwhile; any other ends the action.
 	Observe(ctx context.Context, wait time.Duration) (Observation[E], error)
 	// WaitForChange returns when the screen may have changed, and at the latest after limit.

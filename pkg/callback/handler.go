@@ -106,7 +106,7 @@ func isLoopback(r *http.Request) bool {
 }
 
 // isOurHost reports whether the Host header is this server's. A request to a proxy has a second host in its target,
-// which net/http prefers to the header; clients that were given our address send none.
+// which net/http prefers to the header; clients that use the URL of this server send none.
 func (s *Server) isOurHost(r *http.Request) bool {
 	if r.URL.Host != "" {
 		return false

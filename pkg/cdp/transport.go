@@ -23,8 +23,8 @@ type Transport interface {
 }
 
 const (
-	// maxResponse bounds a response, in bytes, so that a page cannot fill our memory. Screenshots of the largest page
-	// that Chromium draws, and snapshots of a million elements, stay below it.
+	// maxResponse bounds a response, in bytes, so that a page cannot fill the memory of this process. Screenshots of
+	// the largest page that Chromium draws, and snapshots of a million elements, stay below it.
 	maxResponse = 256 << 20
 	// maxEvent bounds an event. Only what a page writes to its console can be larger.
 	maxEvent = 8 << 20

@@ -12,11 +12,11 @@ import (
 // Kind describes a kind of device, and creates its backends.
 type Kind struct {
 	Name     string   // the name of its source in listings
-	Drivers  []string // yaml keys of the drivers it serves
+	Drivers  []string // yaml keys of the drivers that it supports
 	Check    string   // the name of its check in doctor, such as browser
 	Commands []tool.Advertised
 	Options  []Option
-	// OneSession is true if a device of this kind serves one session at a time, like a phone and unlike a browser.
+	// OneSession is true if a device of this kind allows one session at a time, like a phone and unlike a browser.
 	OneSession bool
 	// New returns the backend of a run. It starts nothing. Its error is about the options.
 	New func(Host) (Backend, error)
@@ -36,7 +36,7 @@ type Option struct {
 // Host has the settings of a backend, and what it may use of the program.
 type Host struct {
 	Values   map[string]string // of the options that are set, by key
-	Env      []string          // of our process
+	Env      []string          // of this process
 	Programs Programs          // starts every program of a backend
 }
 

@@ -25,11 +25,13 @@ type Program struct {
 	Path string // absolute
 	Args []string
 	Env  []string // complete
-	// Folder holds what the program writes. It is removed when the program ends, also after this process was killed.
+	// Folder is where the program writes its files. It is removed when the program ends, even if this process was
+	// killed.
 	Folder string
 }
 
-// PipedProcess is a running program with our ends of its pipes, which the caller closes. Both are nil unless CanPipe.
+// PipedProcess is a running program with this process's ends of its pipes, which the caller closes. Both are nil unless
+// CanPipe.
 type PipedProcess struct {
 	Process
 	In  *os.File // the program's file 3
@@ -40,7 +42,7 @@ type PipedProcess struct {
 type Process interface {
 	// Done is closed when the program has exited.
 	Done() <-chan struct{}
-	// ExitError says how the program exited; nil while it runs and after an exit that Stop asked for.
+	// ExitError returns how the program exited; nil while it runs and after an exit that Stop caused.
 	ExitError() *fault.Error
 	// Stderr returns the last lines that the program wrote to stderr.
 	Stderr() string

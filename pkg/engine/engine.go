@@ -141,5 +141,5 @@ func (e *Engine) Terminate() {
 	e.stop.request(Exit{Code: -1, Signal: "SIGTERM"})
 }
 
-// Kill stops the engine, whatever it is doing. It does not wait for Done.
+// Kill stops the engine, even while JavaScript is running. It does not wait for Done.
 func (e *Engine) Kill() { e.stop.request(Exit{Code: -1, Signal: "SIGKILL"}) }

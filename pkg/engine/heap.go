@@ -10,7 +10,8 @@ import (
 )
 
 // A heap counts the memory of one engine against its limit: the memory of QuickJS, which is outside of Go's heap, and
-// what Go holds for the script. Unless it is documented otherwise, its methods are called on the main goroutine.
+// the memory that Go allocates for the script. Unless it is documented otherwise, its methods are called on the main
+// goroutine.
 type heap struct {
 	allocator    memory.Allocator
 	limit        int // bytes
@@ -158,7 +159,7 @@ func (h *heap) release(size int) {
 	h.addGarbage(size)
 }
 
-// reserveShared is reserve for any goroutine.
+// reserveShared does what reserve does, on any goroutine, but does not collect cycles.
 func (h *heap) reserveShared(size int) {
 	if h.shared.Add(int64(size))+h.published.Load() > int64(h.limit) {
 		h.outOfMemory()

@@ -58,7 +58,7 @@ func (l *Limiter) enqueue() chan struct{} {
 	return turn
 }
 
-// leave ends a turn, or gives it up before it has come.
+// leave ends a turn, or leaves the queue before the turn has begun.
 func (l *Limiter) leave(turn chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

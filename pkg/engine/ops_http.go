@@ -128,7 +128,7 @@ func (s *httpServer) emit(what string, args ...any) {
 	s.e.emit(s.listenerID, append([]any{what}, args...)...)
 }
 
-// connContext gives a connection its number.
+// connContext assigns a number to a connection.
 func (s *httpServer) connContext(ctx context.Context, c net.Conn) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()

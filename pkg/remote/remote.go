@@ -135,7 +135,7 @@ func (l *Link) FirstMessage() <-chan struct{} { return l.firstMessage }
 // Done is closed when no more messages will be received.
 func (l *Link) Done() <-chan struct{} { return l.done }
 
-// ExitError returns, once Done is closed, how the session ended by itself; nil if we stopped it.
+// ExitError returns, once Done is closed, how the session ended by itself; nil if Stop ended it.
 func (l *Link) ExitError() *fault.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,7 +161,7 @@ func (l *Link) Explain(cause *fault.Error) *fault.Error {
 	return &e
 }
 
-// StoppedServer returns false: the server behind a URL is not ours to stop.
+// StoppedServer returns false, because a link never stops the server behind a URL.
 func (l *Link) StoppedServer() bool { return false }
 
 // Stop ends the session. The server continues to run.

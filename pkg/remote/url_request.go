@@ -305,7 +305,7 @@ func (l *Link) pause(d time.Duration) bool {
 	}
 }
 
-// notify sends a message that has no response. req is nil if it is a response of ours.
+// notify sends a message that has no response. req is nil if it is a response to a request of the server.
 func (l *Link) notify(ctx context.Context, req *jsonrpc.Request, data []byte) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -24,7 +24,7 @@ func PrepareFile(path string) error {
 	return nil
 }
 
-// WriteFile lets write write the report at path. The report appears when it is complete; after an error there is none.
+// WriteFile calls write to write the report, and stores it at path when it is complete. After an error there is none.
 // What [PrepareFile] did not remove is written in place.
 func WriteFile(path string, write func(io.Writer) error) error {
 	_, err := os.Lstat(path)

@@ -143,7 +143,7 @@ func (j *JUnit) suite(file string) *suite {
 	return s
 }
 
-// finish sorts the cases and gives them names that are unique in the suite, as readers expect.
+// finish sorts the cases and makes their names unique in the suite, as programs that read the report expect.
 func (s *suite) finish() {
 	slices.SortStableFunc(s.Cases, func(a, b testCase) int { return compareTrails(a.which, b.which) })
 	used := map[string]bool{}

@@ -110,7 +110,7 @@ type Measured struct {
 	broken map[string]bool
 }
 
-// Add adds a trail that has ended. Durations leaves out trails that broke.
+// Add adds a trail that has ended. Durations leaves out trails whose outcome is error.
 func (m *Measured) Add(key string, outcome event.Outcome, took time.Duration) {
 	if m.took == nil {
 		m.took, m.broken = Durations{}, map[string]bool{}
@@ -119,7 +119,7 @@ func (m *Measured) Add(key string, outcome event.Outcome, took time.Duration) {
 	m.broken[key] = m.broken[key] || outcome == event.Error
 }
 
-// Durations returns the sums, without trails that broke.
+// Durations returns the sums, without trails whose outcome is error.
 func (m *Measured) Durations() Durations {
 	d := maps.Clone(m.took)
 	maps.DeleteFunc(d, func(key string, _ int64) bool { return m.broken[key] })

@@ -181,7 +181,7 @@ func contains(tools []tool.Advertised, name string) bool {
 	return slices.ContainsFunc(tools, func(t tool.Advertised) bool { return t.Name == name })
 }
 
-// listingError returns our own limit or cancellation if ctx ended, else err.
+// listingError returns the error of the limit or of the cancellation if ctx ended, else err.
 func (s *Server) listingError(ctx context.Context, phase string, err error) error {
 	if ctx.Err() == nil {
 		return err

@@ -151,7 +151,7 @@ func serverConfig(entry config.Server) server.Config {
 	}
 }
 
-// watchServer ends the session when a server breaks, also between calls.
+// watchServer ends the session when a server fails, also between calls.
 func (s *Session) watchServer(srv *server.Server) {
 	select {
 	case <-srv.Failed():
@@ -160,7 +160,7 @@ func (s *Session) watchServer(srv *server.Server) {
 	}
 }
 
-// crashHint returns the hint for a server that broke.
+// crashHint returns the hint for a server that failed.
 func (s *Session) crashHint() string {
 	const hint = "look for the reason in what it wrote"
 	if s.opts.SuggestRetries {

@@ -39,7 +39,7 @@ type Launch struct {
 	Token  string // bearer token that the shared process expects; empty for none
 	// OnDevice reports that tools run on the device, so that scripts run in the sandbox.
 	OnDevice bool
-	// Callback answers requests to CallbackURL without a socket, for servers inside our own process. Nil for none.
+	// Callback serves requests to CallbackURL without a socket, for servers in this process. Nil for none.
 	Callback    http.Handler
 	CallbackURL string
 }
@@ -58,7 +58,7 @@ type Launcher func(ctx context.Context, l Launch) (server.Link, error)
 type Setup struct {
 	Project  *config.Project
 	Version  string   // of trailblaze
-	Env      []string // of our own process
+	Env      []string // of this process
 	Builtins []discover.Source
 	Launch   Launcher
 	// DeviceCommands are the names of the commands of all kinds of device. A call to one that the session's device

@@ -19,7 +19,7 @@ func Find(pid int) ID { return ID{pid, start(pid)} }
 // Running reports whether the process runs. A zombie does not.
 func (id ID) Running() bool { return id.Start != "" && start(id.PID) == id.Start }
 
-// Kill kills the process if it still runs. A process that the system does not let us kill is left alone.
+// Kill kills the process if it still runs. It ignores a process that the system does not permit to kill.
 func (id ID) Kill() {
 	p, err := os.FindProcess(id.PID) // on Linux, p names the process itself from here on
 	if err != nil {

@@ -300,7 +300,7 @@ func dialPort(ctx context.Context, folder string, process device.Process) (cdp.T
 	}
 }
 
-// initialize reads the version, and makes the browser attach us to every new page before its scripts run.
+// initialize reads the version, and makes the browser attach this connection to every new page before its scripts run.
 func (b *browser) initialize(ctx context.Context) error {
 	s := b.conn.Browser()
 	s.Listen(b.onEvent)
@@ -416,7 +416,7 @@ func webSocketURL(ctx context.Context, address string) (string, error) {
 	return "", fmt.Errorf("%s refuses the request", address)
 }
 
-// withHost reads the response of /json/version and replaces the host by the one that we reached.
+// withHost reads the response of /json/version and replaces the host by the one that was connected to.
 func withHost(data []byte, base *url.URL) (string, error) {
 	var version struct {
 		URL string `json:"webSocketDebuggerUrl"`
@@ -483,8 +483,8 @@ func (b *browser) waitForExit() {
 	}
 }
 
-// close closes the connection, and ends the browser if we started it. Only a browser with a window is asked to exit by
-// itself; the profile of any other is removed anyway.
+// close closes the connection, and ends the browser if this process started it. Only a browser with a window is asked
+// to exit by itself; the profile of any other is removed anyway.
 func (b *browser) close() error {
 	if b.process == nil {
 		return b.conn.Close()
@@ -501,7 +501,7 @@ func (b *browser) close() error {
 	return b.kill()
 }
 
-// kill kills a browser that we started.
+// kill kills a browser that this process started.
 func (b *browser) kill() error {
 	now, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // outlives calls
 	cancel()

@@ -243,8 +243,8 @@ func (p *page) closeError() *fault.Error {
 	return fault.New(fault.Crashed, "", "the connection to the page was lost: %v", cause)
 }
 
-// close closes the page and disposes its browser context. It does not wait for a browser of our own, which is killed at
-// the end.
+// close closes the page and disposes its browser context. It does not wait for a browser that this process started,
+// which is killed at the end.
 func (p *page) close() {
 	p.cancel(errSessionClosed)
 	p.watcher.Wait()
@@ -354,7 +354,8 @@ func (p *page) url() string {
 	return p.root.url
 }
 
-// downloadBehavior makes a browser of our own save files beside its profile. Another browser keeps its own folder.
+// downloadBehavior makes a browser that this process started save files beside its profile. Another browser keeps its
+// own folder.
 func (p *page) downloadBehavior() map[string]any {
 	params := map[string]any{"behavior": "default", "browserContextId": p.context, "eventsEnabled": true}
 	if p.browser.folder != "" {

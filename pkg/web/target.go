@@ -11,7 +11,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
-// target says which element a call means (specification, section 15.1). One of spec, role or name, and ref is set.
+// target describes the element that a call is for (specification, section 15.1). One of these is set: spec, role or
+// name, ref.
 type target struct {
 	selector act.Selector
 	spec     map[string]string // what page.js finds
@@ -21,7 +22,7 @@ type target struct {
 	text     bool              // spec is a text: controls with exactly this name come first
 }
 
-// at makes the target the one at an index, when that is not negative.
+// at returns the target with an index, or unchanged if the index is negative.
 func (t target) at(index int, argument string) target {
 	if index >= 0 {
 		t.selector.Indexed, t.selector.Index, t.selector.IndexName = true, index, argument
@@ -33,7 +34,7 @@ func newTarget(format string, args ...any) target {
 	return target{selector: act.Selector{Text: fmt.Sprintf(format, args...)}}
 }
 
-// elementOf reads nodeSelector and ref. Errors are about the arguments; nothing has been waited for.
+// elementOf returns the target of the arguments nodeSelector and ref. It reads only the arguments, not the page.
 func elementOf(args arguments) (target, error) {
 	selector := &screen.Selector{}
 	if args.has("nodeSelector") {
@@ -55,7 +56,7 @@ func elementOf(args arguments) (target, error) {
 	return target{}, errNoElement("give ref, or nodeSelector.web with cssSelector, dataTestId or ariaRole")
 }
 
-// bySelector returns the target of a selector; ok is false for one that says nothing about a web page.
+// bySelector returns the target of a selector; ok is false for one without conditions for web pages.
 func bySelector(s *screen.Selector) (t target, ok bool, err error) {
 	if relation := relationOf(s); relation != "" {
 		return target{}, false, fault.New(fault.InvalidArguments,
@@ -167,7 +168,7 @@ var (
 	foreignRef  = regexp.MustCompile(`^(xpath|text|role|id|internal:[a-z]+)=|^\(?//`)
 )
 
-// byRef reads the forms of ref.
+// byRef returns the target of the argument ref: css=SELECTOR, a reference, a role, role "name", or a text.
 func byRef(ref string) (target, error) {
 	ref = strings.TrimSpace(ref)
 	t := newTarget("%s", ref)
@@ -204,8 +205,8 @@ func newName(pattern *screen.Pattern) *name {
 	return &name{text: pattern.String(), pattern: pattern}
 }
 
-// matches compares with an accessible name. Browsers return names as a style sheet changed them (PAY for Pay), so a
-// name in another case counts where none matches exactly.
+// matches compares n with an accessible name. Browsers return names as changed by style sheets (PAY for Pay), so a name
+// in another case is used if none matches exactly.
 func (n *name) matches(name string) (exactly, inAnotherCase bool) {
 	if n == nil {
 		return true, true
@@ -217,7 +218,7 @@ func (n *name) matches(name string) (exactly, inAnotherCase bool) {
 	return false, strings.EqualFold(name, n.text)
 }
 
-// quoted is a list of texts in quotes.
+// quoted returns the texts in quotes.
 func quoted(texts []string) []string {
 	list := make([]string, len(texts))
 	for i, text := range texts {

@@ -182,18 +182,18 @@ func (c *Capture) facts(d *document, store []node) {
 		}
 	}
 	var absent node // receives values for indexes that do not exist
-	who := func(i int) *node {
+	nodeAt := func(i int) *node {
 		if i < 0 || i >= len(store) {
 			return &absent
 		}
 		return &store[i]
 	}
 	for k, i := range d.Nodes.ShadowRootType.Index {
-		who(i).shadow = c.text(at(d.Nodes.ShadowRootType.Value, k, -1))
+		nodeAt(i).shadow = c.text(at(d.Nodes.ShadowRootType.Value, k, -1))
 	}
 	for _, values := range []rareStrings{d.Nodes.TextValue, d.Nodes.InputValue} {
 		for k, i := range values.Index {
-			n := who(i)
+			n := nodeAt(i)
 			n.value = c.text(at(values.Value, k, -1))
 			if n.tag == "INPUT" && n.inputType() == "password" {
 				n.value = strings.Repeat("•", utf16Len(n.value))
@@ -201,10 +201,10 @@ func (c *Capture) facts(d *document, store []node) {
 		}
 	}
 	for _, i := range d.Nodes.InputChecked.Index {
-		who(i).checked = true
+		nodeAt(i).checked = true
 	}
 	for _, i := range d.Nodes.OptionSelected.Index {
-		who(i).selected = true
+		nodeAt(i).selected = true
 	}
 }
 

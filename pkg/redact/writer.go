@@ -2,7 +2,7 @@ package redact
 
 import "io"
 
-// // Writer returns a writer that writes redacted text to w. It also finds a secret that is split over several writes,
+// Writer returns a writer that writes redacted text to w. It also finds a secret that is split over several writes,
 // and therefore delays what may be the beginning of one. Close writes the rest and does not close w.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	if r.isZero() {

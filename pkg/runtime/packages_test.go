@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,5 +83,25 @@ func TestOlderThan(t *testing.T) {
 		if got := olderThan(c.version, c.needs); got != c.want {
 			t.Errorf("olderThan(%q, %q) = %v", c.version, c.needs, got)
 		}
+	}
+}
+
+// TestPipesAreNotRead has a pipe without a writer, which would block a reader.
+func TestPipesAreNotRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"tsx", "package.json", "script.ts"} {
+		if err := exec.Command("mkfifo", filepath.Join(dir, name)).Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := globalLoader(dir); got != "" {
+		t.Errorf("loader %q", got)
+	}
+	if _, ok := readPackage(dir); ok {
+		t.Error("there is a package")
+	}
+	if err := CheckScript(filepath.Join(dir, "script.ts")); fault.KindOf(err) != fault.Server {
+		t.Errorf("error %v", err)
 	}
 }

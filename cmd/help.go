@@ -67,7 +67,7 @@ func writeVariables(b *strings.Builder, lines []variables) {
 	}
 }
 
-// flagVariables returns the variables that stand for a flag, with those of the devices.
+// flagVariables returns the variables that have the same effect as a flag, with those of the devices.
 func flagVariables(options []device.Option) []variables {
 	lines := []variables{
 		{"TRAILBLAZE_PROJECT", "project root (--project)"},
@@ -83,7 +83,7 @@ func flagVariables(options []device.Option) []variables {
 	return lines
 }
 
-// otherVariables returns the variables that stand for no flag.
+// otherVariables returns the variables without a corresponding flag.
 func otherVariables() []variables {
 	return []variables{
 		{"TRAILBLAZE_CACHE_DIR", "absolute path of the folder for cached bundles and versions of runtimes, and for the list\n" +

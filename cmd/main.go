@@ -187,7 +187,7 @@ func (a *app) run(ctx context.Context) (code int) {
 	return a.fail(err)
 }
 
-// fail prints err, unless it is an exitCode, and returns the exit code that it stands for.
+// fail prints err, unless it is an exitCode, and returns its exit code.
 func (a *app) fail(err error) int {
 	var code exitCode
 	switch {

@@ -84,7 +84,7 @@ func htmlFile(dir string) string {
 	return filepath.Join(dir, "index.html")
 }
 
-// prepareHTML is prepareReport for --html. It never overwrites a file that is not a report of ours.
+// prepareHTML does for --html what prepareReport does. It never overwrites a file that is not a report of trailblaze.
 func (a *app) prepareHTML(dir string) error {
 	file := htmlFile(dir)
 	if old, err := os.ReadFile(a.abs(file)); dir != "" && err == nil && len(old) > 0 && !report.IsPage(old) {

@@ -198,7 +198,7 @@ func (a *app) endRun(summary run.Summary, err, closeErr error) error {
 	return nil
 }
 
-// check returns an error for values that are invalid whatever the project.
+// check returns an error for values that are invalid in every project.
 func (f *runFlags) check() error {
 	switch {
 	case f.unrecorded != "fail" && f.unrecorded != "skip":

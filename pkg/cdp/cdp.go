@@ -45,7 +45,7 @@ type Conn struct {
 	err      error    // why the connection ended, or is ending
 }
 
-// pendingCall is a call that was not answered yet. result and err are set before done is closed.
+// pendingCall is a call without a response yet. result and err are set before done is closed.
 type pendingCall struct {
 	session *Session
 	limit   int // of the response, in bytes

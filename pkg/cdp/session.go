@@ -36,9 +36,9 @@ func (s *Session) ID() string { return s.id }
 func (s *Session) Done() <-chan struct{} { return s.done }
 
 // Call calls a method and waits for its response, which is decoded into result unless that is nil. params may be nil.
-// The error names the method and wraps an *Error when the browser answered with one, ErrDetached when the session ended
-// first, a *TooLargeError when the response has more than 256 MiB, Conn.Err when the connection ended, and the cause
-// when ctx did.
+// The error names the method and wraps an *Error when the browser responded with one, ErrDetached when the session
+// ended first, a *TooLargeError when the response has more than 256 MiB, Conn.Err when the connection ended, and the
+// cause when ctx did.
 func (s *Session) Call(ctx context.Context, method string, params, result any) error {
 	return s.Send(method, params)(ctx, result)
 }

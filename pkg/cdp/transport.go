@@ -136,5 +136,5 @@ func (s *socket) Write(data []byte) error {
 	return s.conn.Write(context.Background(), websocket.MessageText, data) //nolint:forbidigo // Close ends it
 }
 
-// Close sends no close frame: a browser that does not respond would not answer it.
+// Close sends no close frame, because a browser that does not respond would not reply to it.
 func (s *socket) Close() error { return s.conn.CloseNow() }

@@ -16,8 +16,7 @@ import (
 // bundleName is the name of the bundle in QuickJS's stacks.
 const bundleName = "trailblaze:bundle"
 
-// A bootstrap holds what bootstrap.js gives to Go: the functions that it exports, and the state that it shares with the
-// event loop.
+// // A bootstrap has the functions that bootstrap.js exports to Go, and the state that it shares with the event loop.
 type bootstrap struct {
 	e       *Engine
 	exports value

@@ -3,8 +3,8 @@ package engine
 import lib "modernc.org/libquickjs"
 
 // QuickJS allocates the variables and arguments of running functions on the stack of libc, whose limit counts slots and
-// not bytes: a call uses about one slot, whatever its frame holds. Therefore the bytes of all frames are checked
-// regularly while the stack is deep.
+// not bytes: a call uses about one slot, independent of the size of its frame. Therefore the bytes of all frames are
+// checked regularly while the stack is deep.
 
 const (
 	maxFrameBytes     = 64 << 20 // bytes of the variables and arguments of all running functions

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// lowWaterMark is the number of queued bytes below which JavaScript is asked to write more of a response.
+// lowWaterMark is the number of queued bytes below which JavaScript is notified to write more of a response.
 const lowWaterMark = 16 << 10
 
 // maxRequestHeader is the limit of the headers of a request in bytes, as in node.

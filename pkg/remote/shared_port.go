@@ -13,7 +13,7 @@ import (
 )
 
 // The range of ports is below those that systems assign (Linux from 32768, others from 49152), so that no other process
-// is assigned one of ours before the server listens on it.
+// is assigned a port of this range before the server listens on it.
 const (
 	firstPort = 20000
 	lastPort  = 32767

@@ -13,7 +13,7 @@ import (
 // otherwise set variables, or hide what follows. In a stream of JSON the bracket is escaped instead, which does not
 // change its values.
 //
-// It holds nothing back, and may be used by any goroutine.
+// It does not buffer text, and may be used by any goroutine.
 func NewCIWriter(w io.Writer, isJSON bool) io.Writer {
 	return &ciWriter{w: w, isJSON: isJSON, lineStart: true}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // CheckTarget reports a config.target that is neither the id of a target nor one of its app ids. Without any target
-// file and without a default the trail's word is taken as it is.
+// file and without a default it accepts any target.
 func CheckTarget(project *config.Project, file *trail.File) (problem fault.Problem, wrong bool) {
 	var ids, apps []string
 	for _, t := range project.Targets {

@@ -1,7 +1,7 @@
 // Package runtime finds what can run a script: bun, node with tsx, node with a bundle, node alone, or the engine inside
 // trailblaze. It is imported as jsruntime.
 //
-// It starts nothing but "--version", and that only when the answer decides something and is not cached from an earlier
+// It starts nothing but "--version", and that only when the version decides something and is not cached from an earlier
 // run. It installs nothing.
 //
 // A [Finder] may be used from any goroutine. It looks for each runtime once.

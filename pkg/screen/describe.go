@@ -9,7 +9,7 @@ import (
 // maxName is how many characters of a name or a content are shown.
 const maxName = 120
 
-// dots stand for what a password field holds, whatever its length.
+// dots replaces the content of a password field, independent of its length.
 const dots = "••••••••"
 
 // RoleName returns the role of n: its Role, else that of its Class or NativeRole, else "generic".
@@ -69,8 +69,8 @@ func (n *Node) secret() bool {
 	return n.Password
 }
 
-// Content returns what the element holds beside its name, with white space folded; dots for what a password field
-// holds.
+// Content returns the content of the element besides its name, with white space folded; dots for the content of a
+// password field.
 func (n *Node) Content() string {
 	content := fold(valueOf(n.Value))
 	if content == "" {

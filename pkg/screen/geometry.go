@@ -59,8 +59,8 @@ func (t *Tree) VisiblePart(n *Node) (Rect, bool) {
 	return part, !part.Empty()
 }
 
-// At returns the topmost node at a point, of those that show something or take touches; nil when there is none.
-// Containers that do neither let touches through to what is below them.
+// At returns the topmost node at a point, of those that show something or receive touches; nil when there is none.
+// Touches on containers that do neither reach the nodes below them.
 func (t *Tree) At(p Point) *Node {
 	if len(t.nodes) == 0 {
 		return nil

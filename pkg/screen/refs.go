@@ -18,8 +18,9 @@ const StaleRef fault.Kind = "stale_ref"
 // defaultRemembered is the number of elements that References keeps: those of 20 pages with 10,000 elements, or 50 MB.
 const defaultRemembered = 200_000
 
-// References gives the elements of a live session numbers, which people and models refer to as e1, e2, … An element
-// keeps its number as long as it has its key, however the screen changes; a number is never given to another element.
+// References assigns numbers to the elements of a running session, which people and models refer to as e1, e2, … An
+// element keeps its number as long as it has its key, even if the screen changes. A number is never assigned to another
+// element.
 // Several goroutines may use References at once.
 type References struct {
 	// MaxRemembered is the number of elements that are kept. Those that were not seen for the longest time are removed.
@@ -27,8 +28,8 @@ type References struct {
 	MaxRemembered int
 
 	mu     sync.Mutex
-	number int // the last one that was given
-	round  int // counts the trees that were seen
+	number int // the last one that was assigned
+	round  int // number of trees that were seen
 	keys   map[Key]*element
 	given  map[int]*element
 }
@@ -41,8 +42,8 @@ type element struct {
 	first, last int // the rounds in which it was seen
 }
 
-// See gives numbers to the elements of a tree that have none yet, in the order of the tree. Every tree that is shown or
-// acted on has to be seen; Lookup does that itself.
+// See assigns numbers to the elements of a tree that have none yet, in the order of the tree. It must be called for
+// every tree that is shown or acted on. Lookup calls it itself.
 func (r *References) See(t *Tree) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

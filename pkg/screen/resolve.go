@@ -55,9 +55,9 @@ func (t *Tree) dialectOf(s *Selector) Dialect {
 	return ""
 }
 
-// Check returns an error for a selector that this tree cannot answer: one with another driver's block, with a key that
-// is Unavailable, or with a CSS selector that the producer has not looked up. Such a selector matches nothing, so an
-// assertion that something is not on the screen must refuse it.
+// Check returns an error for a selector that this tree does not support: one with another driver's block, with a key
+// that is Unavailable, or with a CSS selector that the producer has not looked up. Such a selector matches nothing, so
+// an assertion that something is not on the screen must refuse it.
 func (t *Tree) Check(s *Selector) error {
 	for _, b := range s.Blocks() {
 		if !slices.Contains(t.Dialects, b.Dialect) {

@@ -83,13 +83,13 @@ type Details struct {
 
 // Tree is a screen at one moment.
 type Tree struct {
-	// Dialects are the driver blocks of selectors that this tree answers to. A block of another one matches nothing.
+	// Dialects are the driver blocks of selectors that this tree supports. A block of another driver matches nothing.
 	Dialects []Dialect
 	// Width and Height are the size of the screen in the unit of the bounds; 0 when unknown.
 	Width, Height int
-	// Unavailable holds keys of selectors that this tree cannot answer, such as "androidAccessibility.uniqueId", with
-	// the reason. Check returns an error for a selector that uses one. The producer sets it before it passes the tree
-	// on.
+	// Unavailable contains keys of selectors that this tree does not support, such as "androidAccessibility.uniqueId",
+	// with the reason. Check returns an error for a selector that uses one. The producer sets it before it passes the
+	// tree on.
 	Unavailable map[string]string
 	// Found holds the elements of blocks that the producer has looked up itself, in document order, such as those of a
 	// CSS selector. Other blocks are matched against the properties of the nodes. The producer sets it before

@@ -49,7 +49,7 @@ func (r *pendingRequest) isDone() bool {
 	}
 }
 
-// connection wraps the mcp.Connection of a peer. The SDK reads from it, completes the handshake, and answers the
+// connection wraps the mcp.Connection of a peer. The SDK reads from it, completes the handshake, and responds to the
 // server's requests. Requests for listings and calls bypass the SDK, because its types reject a whole response for one
 // unknown part (an unknown content type, a null tool) and lose the order of a schema's keys.
 //

@@ -104,7 +104,7 @@ func (s *Server) warnNoRegistry(why string) {
 	s.log("warn", "did not provide "+registryURI+": "+why, "its tools are used without the metadata of the registry")
 }
 
-// registryText returns the first text of the resource, whatever else it contains.
+// registryText returns the first text of the resource. It ignores other contents.
 func (s *Server) registryText(raw json.RawMessage) string {
 	var result struct {
 		Contents []map[string]json.RawMessage `json:"contents"`

@@ -11,8 +11,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 )
 
-// clientMargin is how much longer than our own limit a client waits for a callback, so that it receives our reason
-// (specification, section 5.1).
+// clientMargin is how much longer than the callback server's limit a client waits for a callback, so that it receives
+// the error of the limit (specification, section 5.1).
 const clientMargin = 2 * time.Second
 
 // serverEnv returns the environment of a server process of this session.
@@ -33,13 +33,14 @@ func (s *Session) serverEnv(entry config.Server) []string {
 	return serverEnv(s.opts.Env, entry, s.opts.ID, s.callbacks, append(vars, pairs(d.Env)...)...)
 }
 
-// serverEnv returns the environment of a server process: ours, then the contract of section 5.1, then what the device
-// adds, then the entry's own; the last one wins. callbacks may be nil.
+// serverEnv returns the environment of a server process: own, which is that of this process, then the variables of the
+// device, then those of section 5.1 of the specification, then those of the entry. The last value of a variable counts.
+// callbacks may be nil.
 func serverEnv(
-	ours []string, entry config.Server, sessionID string, callbacks *callback.Server, device ...string,
+	own []string, entry config.Server, sessionID string, callbacks *callback.Server, device ...string,
 ) []string {
-	env := slices.DeleteFunc(slices.Clone(ours), isSessionVariable)
-	direct := noProxy(ours)
+	env := slices.DeleteFunc(slices.Clone(own), isSessionVariable)
+	direct := noProxy(own)
 	env = append(append(env, device...), "TRAILBLAZE_SESSION_ID="+sessionID, "NO_PROXY="+direct, "no_proxy="+direct)
 	if callbacks != nil {
 		fetchTimeout := callbackLimit(entry) + clientMargin
@@ -66,8 +67,8 @@ func pairs(vars map[string]string) []string {
 	return out
 }
 
-// isSessionVariable reports whether a variable describes a session. One in our own environment describes the session of
-// a trailblaze that started us.
+// isSessionVariable reports whether a variable describes a session. Such a variable in the environment of this process
+// describes the session of a trailblaze process that started this one.
 func isSessionVariable(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
 	return strings.HasPrefix(name, "TRAILBLAZE_DEVICE_") || slices.Contains([]string{

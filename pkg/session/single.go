@@ -28,7 +28,7 @@ type SingleResult struct {
 	Logs     []string     // the same of the other servers
 }
 
-// Call opens a session, makes the call and closes the session again. The error is the reason why there is no answer.
+// Call opens a session, makes the call and closes the session again. The error is the reason why there is no result.
 // Files of the device stay below logsDir, and so do the servers' logs when the call did not succeed.
 func (c Single) Call(ctx context.Context, o Options) (SingleResult, error) {
 	o.ID = NewID(c.Tool, o.Now())

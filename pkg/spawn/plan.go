@@ -69,7 +69,7 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 	return p, nil
 }
 
-// bundleNotice is shorter than the time after which a server that has not answered yet is reported.
+// bundleNotice is shorter than the time after which a server that has not responded yet is reported.
 const bundleNotice = 4 * time.Second
 
 // findCommand resolves a command as a shell in dir would, with the PATH of env.

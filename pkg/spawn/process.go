@@ -245,7 +245,8 @@ func (p *Process) drain(drained <-chan struct{}, giveUp func(), stdout, stderr *
 	}
 }
 
-// Redacted returns w behind redact, which may be nil. Closing it writes what redact held back; it does not close w.
+// Redacted returns w behind redact, which may be nil. Closing it writes what redact has not written yet; it does not
+// close w.
 func Redacted(w io.Writer, redact func(io.Writer) io.WriteCloser) io.WriteCloser {
 	if redact == nil {
 		return nopCloser{w}

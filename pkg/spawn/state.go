@@ -40,7 +40,7 @@ type state struct {
 	closed  bool // or cannot be written
 }
 
-// add adds a process that is about to be started.
+// add adds a process before it is started.
 func (s *state) add(p *Process) {
 	p.entry = &entry{Name: p.spec.Name, Command: p.argv[0], Pipes: p.inodes, Folder: p.folder}
 	if p.spec.Script != "" {

@@ -71,9 +71,9 @@ func (c *ValueChecker) check(call Call, path []string, value any) []fault.Proble
 	return problems
 }
 
-// CheckReplay returns the problems that let a replay of the trail fail on every device: it has no steps, or a call uses
-// a value that nothing defines. undetermined are the names of values that --memory and --secret will define. fromServer
-// reports whether a tool may be that of a server, whose tools can define any name.
+// CheckReplay returns the problems that make a replay of the trail fail on every device: it has no steps, or a call
+// uses a value that nothing defines. undetermined are the names of values that --memory and --secret will define.
+// fromServer reports whether a tool may be that of a server, whose tools can define any name.
 func (f *File) CheckReplay(undetermined []string, fromServer func(tool string) bool) fault.Problems {
 	if len(f.all()) == 0 {
 		return fault.Problems{{

@@ -42,7 +42,7 @@ func (f *frame) query(ctx context.Context, role, name string) ([]axNode, error) 
 }
 
 // queryTree returns nodes from the browser, maybe more than match. The browser's own query takes a tenth of the time
-// that the whole tree takes in a long page, but it works only in frames that are drawn; in others it does not answer.
+// that the whole tree takes in a long page, but it works only in frames that are drawn; in others it does not respond.
 func (f *frame) queryTree(ctx context.Context, role, name string) ([]axNode, error) {
 	var answer struct {
 		Nodes []axNode `json:"nodes"`

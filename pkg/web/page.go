@@ -42,7 +42,7 @@ type page struct {
 // waitFunc waits for the response to a call that was sent.
 type waitFunc func(ctx context.Context, result any) error
 
-// dialogPolicy is how dialogs are answered.
+// dialogPolicy is how dialogs are handled.
 type dialogPolicy struct {
 	accept bool
 	text   string // for a prompt
@@ -308,8 +308,8 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	}
 }
 
-// onDialog answers a dialog at once: while it is open, scripts of the page do not run. A beforeunload dialog is always
-// accepted.
+// onDialog accepts or dismisses a dialog at once: while it is open, scripts of the page do not run. A beforeunload
+// dialog is always accepted.
 func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	var dialog struct{ Type, Message, DefaultPrompt string }
 	if e.Decode(&dialog) != nil {

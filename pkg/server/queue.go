@@ -8,9 +8,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// CallGraph knows which calls of a session wait for which others. Its servers share one, so that a call never waits for
-// its turn at a server if the calls that run there wait, directly or through calls to other servers, for that call. The
-// zero value is ready to use, from any goroutine.
+// CallGraph records which calls of a session wait for which others. Its servers share one, so that a call never waits
+// for its turn at a server if the calls that run there wait, directly or through calls to other servers, for that call.
+// The zero value is ready to use, from any goroutine.
 type CallGraph struct {
 	mu    sync.Mutex
 	turns []*turn // of the calls that run or wait, in the order in which they were made

@@ -35,10 +35,10 @@ const installHint = "install Chrome, Chromium or Edge (Debian and Ubuntu: apt-ge
 // browser is a connection to a browser.
 type browser struct {
 	conn    *cdp.Conn
-	process device.Process // nil for a browser that we did not start
+	process device.Process // nil for a browser that this process did not start
 	name    string         // product, version and path, for messages
 	headed  bool
-	folder  string // its temporary folder; empty for a browser that we did not start
+	folder  string // its temporary folder; empty for a browser that this process did not start
 
 	mu    sync.Mutex
 	pages map[string]*page // by browser context

@@ -329,7 +329,7 @@ func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	p.notes.dialog(dialog.Type, dialog.Message, policy.accept)
 }
 
-// onCrash handles the end of a process: that of the page, or that of a frame, without which the page goes on.
+// onCrash handles the end of a process: that of the page, or that of a frame, without which the page continues to run.
 func (p *page) onCrash(s *cdp.Session) {
 	if s == p.target {
 		p.cancel(fault.New(fault.Crashed,

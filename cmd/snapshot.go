@@ -77,7 +77,7 @@ type snapshotDevice interface {
 	device.Snapshotter
 }
 
-// // openSnapshotDevice opens the first device that can list what it shows, with the settings of the project if there
+// openSnapshotDevice opens the first device that can list what it shows, with the settings of the project if there
 // is one.
 func (a *app) openSnapshotDevice(c *cobra.Command, url string) (snapshotDevice, error) {
 	var project *config.Project

@@ -16,7 +16,7 @@ import (
 // bundleName is the name of the bundle in QuickJS's stacks.
 const bundleName = "trailblaze:bundle"
 
-// // A bootstrap has the functions that bootstrap.js exports to Go, and the state that it shares with the event loop.
+// A bootstrap has the functions that bootstrap.js exports to Go, and the state that it shares with the event loop.
 type bootstrap struct {
 	e       *Engine
 	exports value

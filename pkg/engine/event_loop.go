@@ -65,7 +65,7 @@ const (
 // now is the engine's clock in milliseconds.
 func (e *Engine) now() float64 { return float64(time.Since(e.started).Microseconds()) / 1000 }
 
-// // runLoop runs the event loop until nothing is left to do. A turn has Node's order: timers, tasks, immediates. After
+// runLoop runs the event loop until nothing is left to do. A turn has Node's order: timers, tasks, immediates. After
 // each call bootstrap.js runs the callbacks of process.nextTick and the microtasks.
 func (e *Engine) runLoop() {
 	for {

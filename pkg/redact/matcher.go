@@ -2,7 +2,7 @@ package redact
 
 import "github.com/trailblaze/trailblaze/pkg/tool"
 
-// // matcher finds many strings at once in time linear in the text. It is an Aho-Corasick automaton: a trie of the
+// matcher finds many strings at once in time linear in the text. It is an Aho-Corasick automaton: a trie of the
 // strings, in which each node refers to its longest proper suffix in the trie. A state is the index of a node; 0 is the
 // root.
 type matcher struct {

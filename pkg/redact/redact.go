@@ -14,14 +14,14 @@
 //   - of a value with several lines also each line of at least twelve bytes, whatever its indentation, and with either
 //     line end.
 //
-// // A secret is also found when sequences that set colours separate its characters. It is not found when an escape
+// A secret is also found when sequences that set colours separate its characters. It is not found when an escape
 // begins before it and includes its first bytes: who decodes the text does not get the secret either.
 //
 // Values of fewer than MinLength characters are not redacted, because they are part of too many other words; Warnings
 // says so. White space around a value is not part of the secret (a file ends with a newline, what a tool prints of it
 // does not).
 //
-// // The time is linear in the length of the text for any secrets. A Redactor never changes and may be used by any
+// The time is linear in the length of the text for any secrets. A Redactor never changes and may be used by any
 // goroutine. A Writer must be used by one goroutine at a time.
 package redact
 

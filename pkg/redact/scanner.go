@@ -8,7 +8,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// // scanner finds secrets and capabilities in a text that arrives in pieces. It reads the text in several layers at
+// scanner finds secrets and capabilities in a text that arrives in pieces. It reads the text in several layers at
 // once: without decoding, with one kind of escape decoded, with another kind decoded in the result, and so on. Layers
 // in which nothing is pending take no time, and every other layer takes a bounded time for each byte.
 type scanner struct {

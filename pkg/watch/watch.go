@@ -1,4 +1,4 @@
-// // Package watch reports changes of files: of named ones, and of all below named folders, including those that are
+// Package watch reports changes of files: of named ones, and of all below named folders, including those that are
 // created later. It does not depend on what the files are for. Folders with names of those that tools generate
 // (node_modules, build and the like) or with a leading dot are ignored, unless they are named themselves; so are the
 // files that editors write beside the edited ones. Symbolic links are followed only if they are named.

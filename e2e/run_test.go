@@ -386,3 +386,10 @@ func TestSessionLogEqualsJSONOutput(t *testing.T) {
 		}
 	}
 }
+
+func TestTrailInTheWorkingDirectoryIsNamedAfterIt(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/login/trail.yaml": webTrail("echo: {}")})
+	r := p.runIn(filepath.Join(p.dir, "trails", "login"), "run", "trail.yaml", "--json")
+	r.want(t, 0, `"title":"login"`, `"session":"login_`)
+}

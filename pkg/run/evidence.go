@@ -14,10 +14,10 @@ import (
 )
 
 // trailName returns the file's name without its extension; a plain trail.yaml is named after its folder.
-func trailName(path string) string {
+func (r *runner) trailName(path string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".yaml"), ".trail")
 	if name == "trail" {
-		name = filepath.Base(filepath.Dir(path))
+		name = filepath.Base(filepath.Dir(r.resolve(path)))
 	}
 	return name
 }

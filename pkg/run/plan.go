@@ -37,12 +37,12 @@ type step struct {
 }
 
 // newPlan returns the plan of a case about which only the path is known.
-func newPlan(c testCase) *plan { return &plan{testCase: c, title: trailName(c.path)} }
+func (r *runner) newPlan(c testCase) *plan { return &plan{testCase: c, title: r.trailName(c.path)} }
 
 // plan reads a trail and works out everything that needs no server. The error says what is wrong with the file or its
 // scope; the plan then has only its path and title.
 func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
-	p := newPlan(c)
+	p := r.newPlan(c)
 	file, problems := readTrail(c.path, r.resolve(c.path))
 	if len(problems) > 0 {
 		return p, problems
@@ -188,7 +188,7 @@ func (r *runner) values(p *plan) *trail.Values {
 }
 
 func (r *runner) newSessionID(p *plan) string {
-	return session.NewID(r.Redactor.Text(trailName(p.path)), r.Now())
+	return session.NewID(r.Redactor.Text(r.trailName(p.path)), r.Now())
 }
 
 // servers returns the entries that the plan's sessions start.

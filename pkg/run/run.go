@@ -244,7 +244,7 @@ func (r *runner) countNotRun(c testCase) {
 	s := &r.summary
 	s.NotRun = appendNew(s.NotRun, c.path)
 	s.RunFinished.NotRun = append(s.RunFinished.NotRun,
-		event.NotRun{File: c.path, Title: c.title(trailName(c.path)), Device: c.device.Name})
+		event.NotRun{File: c.path, Title: c.title(r.trailName(c.path)), Device: c.device.Name})
 	r.again = append(r.again, LastCase{r.resolve(c.path), c.device.Name})
 }
 

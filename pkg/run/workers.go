@@ -121,7 +121,7 @@ func (r *runner) casePanicked(err error, c testCase) trailResult {
 	}
 	r.mu.Unlock()
 	res := errored(err).asFinal()
-	p := newPlan(c)
+	p := r.newPlan(c)
 	r.Stream.Session("", p.path, nil).Emit(p.finishedEvent(res))
 	return res
 }

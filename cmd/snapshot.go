@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +79,7 @@ type snapshotDevice interface {
 
 // openSnapshotDevice opens the first device that can list what it shows, with the settings of the project if there
 // is one.
-func (a *app) openSnapshotDevice(c *cobra.Command, url string) (snapshotDevice, error) {
+func (a *app) openSnapshotDevice(c *cobra.Command, address string) (snapshotDevice, error) {
 	var project *config.Project
 	session := device.Session{
 		ID: "snapshot", TrailDir: a.Dir,
@@ -100,7 +100,7 @@ func (a *app) openSnapshotDevice(c *cobra.Command, url string) (snapshotDevice, 
 	if err != nil {
 		return nil, err
 	}
-	session.Root = folderFor(url, a.Dir, session.Root)
+	session.Root = folderFor(address, a.Dir, session.Root)
 	devices, err := a.devices(values)
 	if err != nil {
 		return nil, err
@@ -115,8 +115,11 @@ func (a *app) openSnapshotDevice(c *cobra.Command, url string) (snapshotDevice, 
 
 // folderFor returns the folder below which files may be opened: root, or the folder of the file that the user named
 // when it is outside of root.
-func folderFor(url, dir, root string) string {
-	path := strings.TrimPrefix(url, "file://")
+func folderFor(address, dir, root string) string {
+	path := address
+	if u, err := url.Parse(address); err == nil && u.Scheme == "file" {
+		path = u.Path
+	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}

@@ -59,5 +59,10 @@ func TestSnapshotErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.run("snapshot", outside).want(t, 0, `heading "Outside"`)
+	spaced := filepath.Join(t.TempDir(), "my page.html")
+	if err := os.WriteFile(spaced, []byte("<h1>Spaced"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.run("snapshot", "file://"+strings.ReplaceAll(spaced, " ", "%20")+"#top").want(t, 0, `heading "Spaced"`)
 	p.run("snapshot", "about:blank", "--project", "nowhere").want(t, 3)
 }

@@ -76,6 +76,8 @@ type Engine struct {
 
 	handlesSIGTERM atomic.Bool // the script listens to SIGTERM
 
+	outOfMemoryOnce sync.Once
+
 	handles handleTable // resources that the script has open
 
 	// Only the main goroutine uses these.

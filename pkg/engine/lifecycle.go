@@ -72,9 +72,10 @@ func (e *Engine) run() int {
 	return e.bootstrap.exit()
 }
 
-// outOfMemory stops the engine because it exceeded its memory limit. The message starts as node's does.
+// outOfMemory stops the engine because it exceeded its memory limit. The message starts as node's does. Asynchronous
+// operations may call it at the same time; the message is written once.
 func (e *Engine) outOfMemory() {
 	text := fmt.Sprintf("JavaScript heap out of memory: it may hold %d MiB", e.spec.MemoryLimit>>20)
-	_, _ = fmt.Fprintf(e.spec.Stderr, "FATAL ERROR: %s\n", text)
+	e.outOfMemoryOnce.Do(func() { _, _ = fmt.Fprintf(e.spec.Stderr, "FATAL ERROR: %s\n", text) })
 	e.stop.now(Exit{Code: -1, Panic: text})
 }

@@ -120,12 +120,12 @@ func (p *Process) stopUnresponsive() {
 	}{
 		{l.notice, func() { p.log("its input is closed; waiting up to %s for it to exit", hint, l.exit) }},
 		{l.exit - l.notice, func() {
-			p.terminate()
 			p.log("did not exit within %s of the end of its input; sent SIGTERM, waiting up to %s for it to exit", hint, l.exit, l.terminate)
+			p.terminate() // last: once the process has exited, nobody may wait for the log any more
 		}},
 		{l.terminate, func() {
-			p.kill()
 			p.log("did not exit within %s of SIGTERM; sent SIGKILL", hint, l.terminate)
+			p.kill()
 		}},
 		{l.kill, func() { close(p.unkillable) }},
 	} {

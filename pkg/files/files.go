@@ -1,13 +1,16 @@
-// Package files reads files that a user names. It never waits for a pipe or a terminal and never reads more than its
-// caller allows.
+// Package files reads and replaces files that a user names. Reading never waits for a pipe or a terminal and never
+// returns more than the caller allows.
 package files
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -52,6 +55,24 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, pathError(path, TooLargeError{limit})
 	}
 	return data, nil
+}
+
+// Replace creates a file beside path, calls write with it, and gives it the name path, so that readers find either the
+// earlier content or all of the new one. The file has mode 0644 before the umask, unless write changes it. After an error
+// path is unchanged.
+func Replace(path string, write func(*os.File) error) error {
+	temp := filepath.Join(filepath.Dir(path), "."+strings.TrimPrefix(filepath.Base(path), ".")+"."+rand.Text())
+	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(write(file), file.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return err
 }
 
 func check(info fs.FileInfo, err error) error {

@@ -49,3 +49,29 @@ func TestTooLargeErrorNamesLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, ".settings")
+	full := errors.New("the disk is full")
+	for _, c := range []struct {
+		text string
+		err  error
+		want string
+	}{{"first", nil, "first"}, {"second", nil, "second"}, {"half", full, "second"}} {
+		err := files.Replace(path, func(f *os.File) error {
+			_, err := f.WriteString(c.text)
+			return errors.Join(err, c.err)
+		})
+		if !errors.Is(err, c.err) {
+			t.Errorf("%s: error %v, want %v", c.text, err, c.err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
+			t.Errorf("the file has %q, %v; want %q", got, err, c.want)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+}

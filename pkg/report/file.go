@@ -2,10 +2,11 @@ package report
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // PrepareFile creates the folder of the report at path and removes an earlier report, so that a run that is killed does
@@ -30,25 +31,13 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		return writeTo(path, write)
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(file), file.Close())
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
-	err = writeTo(temp, write)
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		_ = os.Remove(temp)
-	}
-	return err
-}
-
-func writeTo(path string, write func(io.Writer) error) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(file), file.Close())
+	return files.Replace(path, func(f *os.File) error { return write(f) })
 }

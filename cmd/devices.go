@@ -32,10 +32,7 @@ func kinds() []device.Kind {
 // commandNames returns the names of the commands of every kind of device, and of those that this version does not have
 // (specification, section 15).
 func (a *app) commandNames() []string {
-	names := []string{
-		"adbShell", "grantPermission", "pressBack", "pressHome", "swipe", "scroll", "pinch",
-		"navigate", "click", "fill", "waitForSelector", "evaluateJs",
-	}
+	names := []string{"adbShell", "grantPermission", "pressBack", "pressHome", "swipe", "scroll", "pinch"}
 	commands := device.Core()
 	for _, k := range a.Devices {
 		commands = append(commands, k.Commands...)

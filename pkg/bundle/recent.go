@@ -9,7 +9,8 @@ import (
 const maxRecentSize = 32 << 20
 
 // recentData holds data in memory, so that several engines with the same script read or compile it once. The zero value
-// is ready for use.
+// is ready for use. A singleflight.Group would pass a panic of create, by which an engine stops, on to the engines that
+// wait.
 type recentData struct {
 	mu      sync.Mutex
 	entries map[string]*recentEntry

@@ -100,7 +100,7 @@ type Snapshot struct {
 	URL   string
 	Title string
 	Text  string // the text form of pkg/screen
-	More  int    // number of lines that were left out
+	More  int    // number of elements that were left out
 }
 
 // Artifact is a file for the session's folder.

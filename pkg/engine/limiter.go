@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -36,12 +37,8 @@ func (l *Limiter) acquire(ctx context.Context) (release func()) {
 		l.leave(turn)
 		return func() {}
 	}
-	hold := l.maxHold
-	if hold == 0 {
-		hold = maxStartTime
-	}
 	leave := sync.OnceFunc(func() { l.leave(turn) })
-	timer := time.AfterFunc(hold, leave)
+	timer := time.AfterFunc(cmp.Or(l.maxHold, maxStartTime), leave)
 	return func() {
 		timer.Stop()
 		leave()

@@ -88,8 +88,8 @@ func encode(v any) json.RawMessage {
 
 // callParams returns the parameters of a tools/call. call.Args does not have the reserved argument, and a strict tool
 // is not sent it. extraMeta are members of _meta to add, without braces; it may be empty.
-func (e *contextEncoder) callParams(call tool.Call, progressToken string, strict bool,
-	extraMeta []byte,
+func (e *contextEncoder) callParams(
+	call tool.Call, progressToken string, strict bool, extraMeta []byte,
 ) (json.RawMessage, error) {
 	c, err := e.encode(call.Context)
 	if err != nil {

@@ -129,8 +129,8 @@ func (s *Server) readListing(ctx context.Context, p *peer) (l *Listing, phase st
 	if err != nil {
 		return nil, methodRead, err
 	}
-	return &Listing{Tools: tools, Registry: registry, timeouts: toolTimeouts(tools), strict: strictTools(tools)}, "",
-		nil
+	l = &Listing{Tools: tools, Registry: registry, timeouts: toolTimeouts(tools), strict: strictTools(tools)}
+	return l, "", nil
 }
 
 // listTools reads all pages of tools/list; onSent is called when the request for the first one has been sent. The error

@@ -92,8 +92,7 @@ func readResult(raw json.RawMessage) (toolResult[[]content], error) {
 	var tolerant toolResult[contentList]
 	err := json.Unmarshal(raw, &tolerant)
 	return toolResult[[]content]{
-		tolerant.Content, tolerant.Structured, tolerant.IsError, tolerant.ResultType,
-		tolerant.Meta,
+		tolerant.Content, tolerant.Structured, tolerant.IsError, tolerant.ResultType, tolerant.Meta,
 	}, err
 }
 

@@ -36,7 +36,7 @@ func (l Leftover) String() string {
 // does not kill processes whose ids were reused since, or those of runs that are still running. It ignores files that
 // cannot be read.
 func Reap(dir string) ([]Leftover, error) {
-	r := reaper{deadline: func() time.Time { return time.Now().Add(defaultLimits().kill) }}
+	var r reaper
 	err := forEachEndedRun(dir, func(path string, s stateFile) {
 		for _, e := range s.Processes {
 			r.kill(e.Name, e.Command, func() []proc.ID { return descendants(e.ID, e.Pipes, s.RunID) })
@@ -55,9 +55,8 @@ func Reap(dir string) ([]Leftover, error) {
 
 // reaper kills processes and collects what it found.
 type reaper struct {
-	deadline func() time.Time // of killing what find returns
-	found    []Leftover
-	running  []int // after the deadline
+	found   []Leftover
+	running []int // after the time for killing them
 }
 
 // kill kills what find returns until it returns nothing.
@@ -67,7 +66,7 @@ func (r *reaper) kill(name, command string, find func() []proc.ID) {
 		return
 	}
 	r.found = append(r.found, Leftover{name, command, pids(ids)})
-	r.running = append(r.running, pids(killUntilGone(r.deadline(), find))...)
+	r.running = append(r.running, pids(killUntilGone(time.Now().Add(defaultLimits().kill), find))...)
 }
 
 func pids(ids []proc.ID) []int {

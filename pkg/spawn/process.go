@@ -17,10 +17,10 @@ import (
 // section 5).
 const ExitGrace = 5 * time.Second
 
-// limits are durations that cannot be configured. Tests shorten them.
+// limits are durations that cannot be configured, except for exit. Tests shorten them.
 type limits struct {
 	notice    time.Duration // after which Stop logs what it waits for
-	exit      time.Duration // ExitGrace
+	exit      time.Duration // Options.ExitGrace
 	terminate time.Duration // after SIGTERM, before SIGKILL
 	kill      time.Duration // after SIGKILL, until Stop returns an error: the kernel may have to finish a transfer first
 	holders   time.Duration // after the exit, before processes that left the group and hold a pipe open are killed

@@ -14,7 +14,7 @@ func Programs(s *spawn.Supervisor) device.Programs { return programs{s} }
 type programs struct{ supervisor *spawn.Supervisor }
 
 func (programs) LookPath(name string, env []string) (string, error) {
-	return spawn.LookPath(name, env) //nolint:wrapcheck // the caller compares it
+	return spawn.LookPath(name, env)
 }
 
 func (programs) CanPipe() bool { return spawn.CanPipe }
@@ -22,7 +22,7 @@ func (programs) CanPipe() bool { return spawn.CanPipe }
 func (p programs) Start(ctx context.Context, program device.Program) (device.PipedProcess, error) {
 	process, err := p.supervisor.StartProgram(ctx, spawn.Program(program))
 	if err != nil {
-		return device.PipedProcess{}, err //nolint:wrapcheck // it is a *fault.Error
+		return device.PipedProcess{}, err
 	}
 	return device.PipedProcess{Process: process.Process, In: process.In, Out: process.Out}, nil
 }

@@ -8,8 +8,7 @@ import (
 )
 
 // Screen returns the snapshot as a tree of pkg/screen. ref returns the reference of one of its nodes, such as e12, and
-// "" for a node without one.
-// document identifies the document that was captured: the keys of its elements begin with it.
+// "" for a node without one. document identifies the captured document: the keys of its elements begin with it.
 func (t *Tree) Screen(document string) (tree *screen.Tree, ref func(*screen.Node) string) {
 	refs := map[*screen.Node]string{}
 	root := &screen.Node{Role: "generic"}

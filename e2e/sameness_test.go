@@ -50,7 +50,7 @@ func notStdio() map[string]string {
 type say struct {
 	method, params string
 	notify         bool // a notification
-	unanswered     bool // there is no response, or it is not awaited
+	unanswered     bool // nothing responds, or the response is not awaited
 }
 
 // call is a call of a session.

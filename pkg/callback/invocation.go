@@ -45,7 +45,7 @@ func (s *Server) Register(ctx context.Context, inv Invocation) (id string, unreg
 }
 
 // acquire returns the invocation of a message and adds one to the running callbacks. release must be called after the
-// callback. problem is not empty when there is no invocation.
+// callback. Without an invocation, problem says why.
 func (s *Server) acquire(m message) (i *invocation, release func(), problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -124,8 +124,8 @@ var reference = regexp.MustCompile(`^e([0-9]{1,9})$`)
 // IsReference reports whether text has the form of a reference, such as e12.
 func IsReference(text string) bool { return reference.MatchString(text) }
 
-// Lookup returns the element of a reference in the current tree. If it is no longer there, and exactly one element has
-// its role and its name, which was never on the screen together with it, that one is returned with Again. Else the
+// Lookup returns the element of a reference in the current tree. If it is not there any more, and exactly one element
+// has its role and its name, which was never on the screen together with it, that one is returned with Again. Else the
 // error has the kind StaleRef; its message describes what the element was and what is near. The tree counts as seen.
 func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 	r.mu.Lock()

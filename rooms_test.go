@@ -50,7 +50,7 @@ func mayImport() map[string][]string {
 		run:      {session, discover, config, scope, trail, event, tool, fault, files},
 		session:  {callback, device, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:  {discover, tool, fault},
-		device:   {tool, fault},
+		device:   {screen, tool, fault},
 		local:    {device, spawn},
 		web:      {device, act, aria, screen, cdp, tool, fault},
 		act:      {fault},

@@ -6,6 +6,7 @@ package device
 import (
 	"context"
 
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -65,6 +66,16 @@ type Session struct {
 	Log      func(level, message, hint string)
 	Keep     func(Artifact) (path string, err error) // writes a file into the session's folder
 	Broken   func(err error)                         // ends the session, because the device cannot be used any more
+
+	// Live says that calls name elements by the references of a View, such as e12. Without it, a reference is a position
+	// on the screen at the time of the call.
+	Live bool
+	// RestrictOrigins restricts the pages that may be opened to those of some origins: AllowedOrigins, those of the
+	// user's options, that of BaseURL, and that of the first page that a call opens.
+	RestrictOrigins bool
+	AllowedOrigins  []string // SCHEME://HOST:PORT, without the port if it is the scheme's default
+	// Redact returns a text without the secrets of the session. Nil if there are none.
+	Redact func(text string) string
 }
 
 // Device is one device during one session. Call may be used from any goroutine, Prepare and Close from one.
@@ -81,6 +92,32 @@ type Device interface {
 	Evidence(ctx context.Context) []Artifact
 	// Close ends the device's part of the session, in any state of the device.
 	Close(ctx context.Context) error
+}
+
+// Viewer is a Device that can show its screen. The device of a live session is a Viewer.
+type Viewer interface {
+	// View returns what is on the screen now. It may be called while a call is running. The error is a *fault.Error.
+	View(ctx context.Context, o ViewOptions) (View, error)
+}
+
+// ViewOptions say what a view contains.
+type ViewOptions struct {
+	Within     string // reference or CSS selector of the element whose content is shown; empty for everything
+	Screenshot bool
+}
+
+// View is what is on a screen. Secrets in it are not redacted.
+type View struct {
+	URL, Title string
+	Tree       *screen.Tree // the whole screen, with the content of frames
+	Part       *screen.Tree // the element that ViewOptions.Within names; Tree without it
+	// Ref returns the reference of a node of Tree or Part, such as e12, and "" for one without a reference. In a session
+	// that is not live, a reference is a position.
+	Ref        func(*screen.Node) string
+	Screenshot []byte // PNG; nil unless requested
+	// Events are what happened since the last view, one line each: dialogs and how they were answered, downloads, windows
+	// that were opened, navigations that were blocked, and the number of console errors with the first one.
+	Events []string
 }
 
 // Snapshotter is a Device that can list what a user interface shows, without a trail.

@@ -113,6 +113,9 @@ type CallResult struct {
 	Result
 	Answer   tool.Result  // the result of the tool; zero when the call was not made
 	Recorded []trail.Call // the calls to record; nil for none
+	// Located is how the recording names the element that the call, or the last of its delegates, named by a reference
+	// of a live session; nil without one.
+	Located *tool.Located
 }
 
 // Call replaces the tokens in a call's arguments, validates them, makes the call and saves its result in memory under
@@ -133,7 +136,7 @@ func (s *Session) call(ctx context.Context, call trail.Call, checked bool) CallR
 	ctx, cancel := s.callContext(ctx)
 	defer cancel()
 	end := s.makeCall(ctx, s.calls.next(false), t, args, call)
-	done := CallResult{Result: s.resultOf(end), Answer: end.result, Recorded: end.calls}
+	done := CallResult{Result: s.resultOf(end), Answer: end.result, Recorded: end.calls, Located: end.result.Located}
 	if done.OK() {
 		s.recordCalls(end.calls)
 		if call.SaveAs != "" {

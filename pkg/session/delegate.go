@@ -28,7 +28,7 @@ func (s *Session) followDelegates(
 	case delegating:
 		return s.delegate(ctx, l, call, end, delegates, changes)
 	case !l.callback:
-		end.calls = s.recordable(t, call)
+		end.calls = s.recordable(t, call, end.result.Located)
 	}
 	return end
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -56,6 +57,8 @@ func (s *Session) openDevice() discover.Source {
 		Log:    func(level, message, hint string) { s.opts.Emit.Log(level, b.Name, message, hint) },
 		Keep:   func(a device.Artifact) (string, error) { return s.keep("screens", a) },
 		Broken: func(err error) { s.cancel(err) },
+		Live:   s.opts.Live, RestrictOrigins: s.opts.RestrictOrigins, AllowedOrigins: s.opts.AllowedOrigins,
+		Redact: s.opts.Redactor.Text,
 	})}
 	isCommand := func(name string) bool {
 		return slices.ContainsFunc(b.Commands, func(c tool.Advertised) bool { return c.Name == name })
@@ -89,4 +92,25 @@ func (s *Session) Size() (width, height int) {
 		return s.opts.Device.Width, s.opts.Device.Height
 	}
 	return s.device.Size()
+}
+
+// View returns what is on the screen of the device, and starts the device if needed. It may be called while a call is
+// running.
+func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, error) {
+	if err := s.Err(); err != nil {
+		return device.View{}, err
+	}
+	if s.device == nil {
+		return device.View{}, fault.New(fault.ToolFailed, "choose a driver that trailblaze can drive, such as playwright-native",
+			"the session has no device: trailblaze does not drive %s", s.opts.Scope.Driver.Key)
+	}
+	viewer, ok := s.device.Device.(device.Viewer)
+	if !ok {
+		return device.View{}, fault.New(fault.ToolFailed, "take a screenshot with captureScreen",
+			"a device of driver %s cannot show its screen as a list of elements", s.opts.Scope.Driver.Key)
+	}
+	ctx, cancel := s.callContext(ctx)
+	defer cancel()
+	s.device.used.Store(true)
+	return viewer.View(ctx, o)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -24,11 +25,19 @@ func (s *Session) Recording() Recording {
 	return Recording{slices.Clone(s.recorded), slices.Clone(s.omitted)}
 }
 
-// recordable returns what a successful call records: itself, or nil if its tool does not allow that.
-func (s *Session) recordable(t *discover.Tool, call trail.Call) []trail.Call {
+// recordable returns what a successful call records: itself, or nil if its tool does not allow that. What located says
+// replaces a reference of a live session.
+func (s *Session) recordable(t *discover.Tool, call trail.Call, located *tool.Located) []trail.Call {
 	if !t.IsRecordable {
 		s.omit("tool %q is not recordable; its call is left out", t.Name)
 		return nil
+	}
+	if located != nil {
+		call.Args = maps.Clone(call.Args)
+		delete(call.Args, "ref")
+		for name, value := range located.Args {
+			call.Args[name] = trail.Escape(value)
+		}
 	}
 	call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
 	return []trail.Call{call}

@@ -92,6 +92,11 @@ type Options struct {
 	Emit     *event.Emitter // receives its events
 	Values   *trail.Values  // its memory, arguments and secrets; nil for none
 	Tools    []string       // tools that will be called, as far as that is known
+	// Live is true for a session whose calls name elements by references of [Session.View]. RestrictOrigins restricts
+	// the pages that may be opened to AllowedOrigins and others, see [device.Session].
+	Live            bool
+	RestrictOrigins bool
+	AllowedOrigins  []string
 	// DelayDevice delays the start of the device until [Session.StartDevice], for a prefetched session.
 	DelayDevice  bool
 	WithoutTrail bool // calls are made by hand, so advice about trails is left out

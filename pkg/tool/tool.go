@@ -104,6 +104,18 @@ type Result struct {
 	MemoryDelta     map[string]any
 	MemoryDeletions []string // applied after the delta
 	Hint            string
+	// Located says how a recording names the element that the call named by a reference of a live session. It is nil for
+	// a call without such a reference.
+	Located *Located
+}
+
+// Located is the element of a call as a recording names it.
+type Located struct {
+	Args     map[string]any // replace the argument ref, for example {"nodeSelector": {"web": {…}}}
+	Warnings []string       // for people: why the recording may not find the element in a later replay
+	// Again says that the element of the reference was gone, and that the call was for the only element with its role and
+	// name. Else it is empty.
+	Again string
 }
 
 // MaxAttachment is the most bytes of one attachment that a source keeps.

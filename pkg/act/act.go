@@ -6,6 +6,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,9 @@ type Action[E any] struct {
 	// another try, and an *UnconfirmedError when something may have happened. nil for an action that only checks.
 	Perform func(ctx context.Context, o Observation[E]) error
 
-	start, ready, final time.Time // the start, the deadline of tries, and the deadline of a pending response
+	start, ready, final time.Time     // the start, the deadline of tries, and the deadline of a pending response
+	limit               time.Duration // of the tries, as messages name it: part of it is kept to explain a failure
+	callLimit           time.Duration // of the call, when it ends the action; 0 when Limits do
 	tries               int
 	lastResponse        time.Time
 	last                Observation[E]
@@ -153,13 +156,34 @@ func (a *Action[E]) performed(o Observation[E], err error) error {
 	}
 }
 
+// callLimit is the key under which the context of a call has its limit.
+type callLimit struct{}
+
+// WithCallLimit returns a context that ends after the limit that a call names, which messages then name too.
+func WithCallLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithValue(ctx, callLimit{}, limit), limit)
+}
+
+// CallLimit returns the limit that the call of ctx names, 0 for none.
+func CallLimit(ctx context.Context) time.Duration {
+	limit, _ := ctx.Value(callLimit{}).(time.Duration)
+	return limit
+}
+
 // begin computes the deadlines. When ctx has a deadline, part of the time before it is kept to explain a failure.
 func (a *Action[E]) begin(ctx context.Context) {
 	now := time.Now()
 	ready, final := a.Limits.Ready, max(a.Limits.Ready+a.Limits.Response, a.Limits.First)
+	a.limit = ready
 	if end, ok := ctx.Deadline(); ok {
 		whole := end.Sub(now)
 		reserve := min(2*a.Limits.Response, whole/4)
+		if final > whole-reserve/2 {
+			a.callLimit = CallLimit(ctx)
+		}
+		if ready > whole-reserve {
+			a.limit = cmp.Or(CallLimit(ctx), whole.Round(100*time.Millisecond))
+		}
 		ready, final = max(0, min(ready, whole-reserve)), min(final, whole-reserve/2)
 	}
 	a.start, a.ready, a.final = now, now.Add(ready), now.Add(final)
@@ -209,7 +233,8 @@ func (a *Action[E]) timeout(ctx context.Context) error {
 	if time.Since(a.lastResponse) > 2*a.Limits.Response {
 		return &fault.Error{
 			Kind: fault.CallTimeout, Cause: ErrNoResponse,
-			Message: fmt.Sprintf("%s: %s did not respond within %s", a.Selector, a.place(), round(time.Since(a.start))),
+			Message: fmt.Sprintf("%s: %s did not respond within %s", a.Selector, a.place(),
+				cmp.Or(a.callLimit, time.Since(a.start).Round(100*time.Millisecond))),
 		}
 	}
 	return a.failure(ctx)

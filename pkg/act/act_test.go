@@ -147,30 +147,30 @@ func TestFailureExplains(t *testing.T) {
 	}{
 		"a condition": {
 			phone{label: "Save", nodes: always(&node{label: "Save", disabled: true})},
-			"node Save is not ready to be tapped: it is disabled (found node Save; it is visible, stable; 51 tries in 10s; screen Home)",
+			"node Save is not ready to be tapped: it is disabled (found node Save; it is visible, stable; within 10s; screen Home)",
 		},
 		"one of several": {
 			phone{label: "Save", nodes: always(&node{label: "Save", hidden: true}, save())},
-			"node Save is not ready to be tapped: it is hidden (found node Save, the first of 2; 51 tries in 10s; screen Home)",
+			"node Save is not ready to be tapped: it is hidden (found node Save, the first of 2; within 10s; screen Home)",
 		},
 		"missing": {
 			phone{label: "Save", nodes: always(&node{label: "Load"})},
-			"node Save was not found; the screen has Load (51 tries in 10s; screen Home)",
+			"node Save was not found; the screen has Load (within 10s; screen Home)",
 		},
 		"nothing similar": {
 			phone{label: "Save", nodes: always()},
-			"node Save was not found (51 tries in 10s; screen Home)",
+			"node Save was not found (within 10s; screen Home)",
 		},
 		"too many": {
 			phone{label: "Save", unique: true, nodes: always(save(), save(), save(), save(), save())},
-			"node Save matches 5 elements, but must match one: node Save, node Save, node Save, node Save (51 tries in 10s; screen Home)",
+			"node Save matches 5 elements, but must match one: node Save, node Save, node Save, node Save (within 10s; screen Home)",
 		},
 		"an index that is too large": {
 			phone{
 				label: "Save", selector: act.Selector{Indexed: true, Index: 2, IndexName: "nthIndex"},
 				nodes: always(save(), save()),
 			},
-			"nthIndex 2 is the third node Save (counting from 0); the screen has 2 (51 tries in 10s; screen Home)",
+			"nthIndex 2 is the third node Save (counting from 0); the screen has 2 (within 10s; screen Home)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestScreenThatDoesNotRespond(t *testing.T) {
 		took           time.Duration
 	}{
 		"a slow first answer": {
-			0, 4 * time.Second, "node Save is not ready to be tapped: it moves (found node Save; it is visible; 1 try in 0s", 4 * time.Second,
+			0, 4 * time.Second, "node Save is not ready to be tapped: it moves (found node Save; it is visible; screen Home)", 4 * time.Second,
 		},
 		"no answer": {
 			10 * time.Second, time.Hour, "node Save: the screen did not respond within 11s",
@@ -330,8 +330,15 @@ func TestDeadlineOfContextLeavesTimeToExplain(t *testing.T) {
 		defer cancel()
 		a := (&phone{label: "Save", nodes: always()}).action()
 		_, err := a.Do(ctx)
-		if err == nil || err.Error() != "node Save was not found (16 tries in 3s; screen Home)" || ctx.Err() != nil {
+		if err == nil || err.Error() != "node Save was not found (within 4s; screen Home)" || ctx.Err() != nil {
 			t.Errorf("got %v, with the context %v", err, ctx.Err())
+		}
+		short, cancel := act.WithCallLimit(t.Context(), 3*time.Second)
+		defer cancel()
+		<-time.After(100 * time.Millisecond) // for what precedes the action
+		_, err = (&phone{label: "Save", nodes: always()}).action().Do(short)
+		if err == nil || err.Error() != "node Save was not found (within 3s; screen Home)" || short.Err() != nil {
+			t.Errorf("got %v, with the context %v", err, short.Err())
 		}
 		enough := errors.New("enough")
 		stopped, stop := context.WithCancelCause(t.Context())

@@ -23,6 +23,7 @@ type Failure struct {
 	Similar  []string      // what may have been meant, quoted
 	Tries    int           // how many times the element was resolved
 	Took     time.Duration // for all tries
+	Limit    time.Duration // that the action or its call has for them; 0 for a single try
 	Location string        // where the device was
 }
 
@@ -34,6 +35,7 @@ func (a *Action[E]) failure(ctx context.Context) error {
 		Place:    a.place(),
 		Tries:    a.tries,
 		Took:     a.ready.Sub(a.start),
+		Limit:    a.limit,
 		Count:    a.last.Count,
 		Matches:  a.last.Matches,
 		Found:    a.last.Found,
@@ -50,8 +52,7 @@ func (a *Action[E]) failure(ctx context.Context) error {
 	return &fault.Error{Kind: fault.ToolFailed, Message: f.Error(), Hint: f.hint(), Details: f.details(), Cause: f}
 }
 
-// Error returns what was requested and what was wrong, then what was found, the number of tries, their duration, and
-// the location.
+// Error returns what was requested and what was wrong, then what was found, the time limit, and the location.
 func (f *Failure) Error() string {
 	var details []string
 	if f.Found != "" && f.Reason != "" {
@@ -67,13 +68,14 @@ func (f *Failure) Error() string {
 	if len(f.Held) > 0 {
 		details = append(details, "it is "+strings.Join(f.Held, ", "))
 	}
-	tries := "1 try"
-	if f.Tries != 1 {
-		tries = fmt.Sprintf("%d tries", f.Tries)
+	if f.Limit > 0 {
+		details = append(details, fmt.Sprintf("within %s", f.Limit))
 	}
-	details = append(details, fmt.Sprintf("%s in %s", tries, round(f.Took)))
 	if f.Location != "" {
 		details = append(details, f.Location)
+	}
+	if len(details) == 0 {
+		return f.summary()
 	}
 	return fmt.Sprintf("%s (%s)", f.summary(), strings.Join(details, "; "))
 }
@@ -127,5 +129,3 @@ func ordinal(n int) string {
 	}
 	return fmt.Sprint(n, ending)
 }
-
-func round(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }

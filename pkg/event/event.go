@@ -95,6 +95,8 @@ type CallFinished struct {
 	Error      string     `json:"error"` // empty when OK
 	Kind       fault.Kind `json:"kind"`
 	DurationMs int64      `json:"durationMs"`
+	// Details are what programs may read of a failure, such as the number of tries to find an element.
+	Details map[string]any `json:"details,omitempty"`
 }
 
 // StepFinished says how a step ended.
@@ -129,6 +131,8 @@ type TrailFinished struct {
 	DurationMs int64    `json:"durationMs"`
 	Attempts   int      `json:"attempts"`
 	Artifacts  []string `json:"artifacts"`
+	// Interrupted reports that a signal ended the trail, which the log says.
+	Interrupted bool `json:"interrupted,omitempty"`
 }
 
 // MarshalJSON encodes the fields of the specification, section 10.3, with position and hint in the reason.

@@ -2,11 +2,13 @@ package event
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
-// MaxText is the number of bytes that the text, the error and the progress messages of a call, and the reason of a
-// trail, may have in events. The rest is left out. A session keeps the whole result of a call as an artifact.
+// MaxText is the number of bytes that the text, the error and the progress messages of a call, each text in its
+// arguments, and the reason of a trail, may have in events. The rest is left out. A session keeps the whole result of a
+// call as an artifact.
 const MaxText = 64 << 10
 
 // Limit returns s cut to limit bytes at the start of a character, with a note of the number of bytes that were left
@@ -28,3 +30,48 @@ func Limit(s string, limit int) string {
 
 // limited returns s cut to MaxText bytes.
 func limited(s string) string { return Limit(s, MaxText) }
+
+// limitedArgs returns args with each text in it cut to MaxText bytes. It returns args itself when none is longer.
+func limitedArgs(args map[string]any) map[string]any {
+	if !hasLongText(args) {
+		return args
+	}
+	out, _ := limitedValue(args).(map[string]any) // a mapping stays one
+	return out
+}
+
+func hasLongText(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return len(v) > MaxText
+	case []any:
+		return slices.ContainsFunc(v, hasLongText)
+	case map[string]any:
+		for _, e := range v {
+			if hasLongText(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func limitedValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return limited(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = limitedValue(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			out[name] = limitedValue(e)
+		}
+		return out
+	}
+	return v
+}

@@ -27,6 +27,7 @@ func TestTextOfCallsIsLimited(t *testing.T) {
 		for _, e := range []event.Event{
 			event.CallFinished{Call: "1", Text: tt.text},
 			event.CallFinished{Call: "1", Error: tt.text},
+			event.CallStarted{Call: "1", Args: map[string]any{"list": []any{"", map[string]any{"text": tt.text}}}},
 			event.CallProgress{Call: "1", Message: tt.text},
 			event.TrailFinished{Reason: tt.text},
 		} {
@@ -34,6 +35,10 @@ func TestTextOfCallsIsLimited(t *testing.T) {
 			switch e := record(map[string]string{"S": secret}, "", "", e).Event.(type) {
 			case event.CallFinished:
 				got = e.Text + e.Error
+			case event.CallStarted:
+				list, _ := e.Args["list"].([]any)
+				args, _ := list[1].(map[string]any)
+				got, _ = args["text"].(string)
 			case event.CallProgress:
 				got = e.Message
 			case event.TrailFinished:

@@ -38,7 +38,7 @@ func (e CallStarted) redacted(r Redactor) Event {
 	if !ok || args == nil {
 		args = map[string]any{} // in JSON {}, not null
 	}
-	e.Args = args
+	e.Args = limitedArgs(args)
 	return e
 }
 
@@ -49,6 +49,7 @@ func (e CallProgress) redacted(r Redactor) Event {
 
 func (e CallFinished) redacted(r Redactor) Event {
 	e.Tool, e.Text, e.Error = r.Text(e.Tool), limited(r.Text(e.Text)), limited(r.Text(e.Error))
+	e.Details, _ = r.Value(e.Details).(map[string]any)
 	return e
 }
 

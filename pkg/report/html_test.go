@@ -117,7 +117,7 @@ func TestPageIsBounded(t *testing.T) {
 		t.Errorf("the page has %s", bytesText(int64(len(page))))
 	}
 	for _, want := range []string{
-		"The first 16 KB of 5.1 MB; all of it is in the session's events.ndjson.", "more calls are left out here", "5 more lines are in the session's events.ndjson",
+		"The first 16 KB of the 64 KB in the session's events.ndjson.", "more calls are left out here", "5 more lines are in the session's events.ndjson",
 		"3 more kept files are not shown",
 	} {
 		if !strings.Contains(text(page), want) {

@@ -27,7 +27,7 @@ func (h *HTML) excerpt(s string, limit int) excerpt {
 	h.text += limit
 	return excerpt{
 		Text: Clean(truncate(s, limit)),
-		Note: fmt.Sprintf("The first %s of %s; all of it is in the session's events.ndjson.", bytesText(int64(limit)), bytesText(int64(len(s)))),
+		Note: fmt.Sprintf("The first %s of the %s in the session's events.ndjson.", bytesText(int64(limit)), bytesText(int64(len(s)))),
 	}
 }
 

@@ -218,7 +218,7 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 	if done.OK {
 		done.Text = end.result.Text
 	} else {
-		done.Error, done.Kind = r.Reason, fault.KindOf(r.Cause)
+		done.Error, done.Kind, done.Details = r.Reason, fault.KindOf(r.Cause), end.result.Details
 	}
 	s.keepLongText(l.id, done.Text+done.Error)
 	s.opts.Emit.Emit(done)

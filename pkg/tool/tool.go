@@ -104,6 +104,7 @@ type Result struct {
 	MemoryDelta     map[string]any
 	MemoryDeletions []string // applied after the delta
 	Hint            string
+	Details         map[string]any // of a failure, for programs; may be nil
 	// Located says how a recording names the element that the call named by a reference of a live session. It is nil for
 	// a call without such a reference.
 	Located *Located

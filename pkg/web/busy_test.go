@@ -210,7 +210,7 @@ func TestEvidenceOfPageThatDidNotLoadEndsSoon(t *testing.T) {
 	u.mustCall("navigate", "url", busyPages(t)+"/busy")
 	u.device.(*webDevice).limits.navigation = 100 * time.Millisecond
 	result, err := u.call("navigate", "url", url+"/late")
-	if err != nil || result.Kind != fault.CallTimeout || !strings.Contains(result.Text, "did not respond within") {
+	if err != nil || result.Kind != fault.CallTimeout || !strings.Contains(result.Text, "did not respond within 100ms") {
 		t.Fatalf("got %+v, %v", result, err)
 	}
 	if !u.page().slow.Load() {

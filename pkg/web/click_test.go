@@ -32,7 +32,7 @@ func TestClickFailsWithReason(t *testing.T) {
 	for name, parts := range map[string][]string{
 		"coveredForever": {
 			`div#cover.modal.wide "Please wait" covers it`,
-			"it is attached, visible, stable, enabled", "tries in 400ms", `page http://`, `"Ready or not"`,
+			"it is attached, visible, stable, enabled", "enabled; within 400ms", `page http://`, `"Ready or not"`,
 		},
 		"restless":        {"it moves", "it is attached, visible"},
 		"disabledForever": {"it is disabled", "found button#target \"Go\""},
@@ -51,6 +51,18 @@ func TestClickFailsWithReason(t *testing.T) {
 				t.Errorf("clicks, clicks on anything else: %s", got)
 			}
 		})
+	}
+}
+
+func TestFailureNamesLimitOfCall(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-ready.html")
+	u.device.(*webDevice).limits.action = testLimit
+	const limit = 333 * time.Millisecond
+	result, err := u.callWithin(limit, "web_click", map[string]any{"ref": "css=#missing"})
+	if err != nil || !strings.Contains(result.Text, "(within 333ms; ") || result.Details["tries"] == nil {
+		t.Errorf("got %+v, %v", result, err)
 	}
 }
 

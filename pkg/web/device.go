@@ -94,12 +94,9 @@ func (d *webDevice) replacePage(ctx context.Context, old *page) error {
 	return nil
 }
 
-// callHasLimit marks the context of a call that names its limit.
-type callHasLimit struct{}
-
 // withLimit bounds a command, unless the call names its limit.
 func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if ctx.Value(callHasLimit{}) != nil {
+	if act.CallLimit(ctx) > 0 {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, limit)
@@ -113,7 +110,7 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 	}
 	named, cancel := ctx, context.CancelFunc(func() {})
 	if call.Timeout > 0 {
-		named, cancel = context.WithTimeout(context.WithValue(ctx, callHasLimit{}, true), call.Timeout)
+		named, cancel = act.WithCallLimit(ctx, call.Timeout)
 	}
 	defer cancel()
 	select {
@@ -174,7 +171,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run
 		if known.Kind == fault.CallTimeout {
 			p.slow.Store(true)
 		}
-		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint}
+		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint, Details: known.Details}
 	default:
 		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
 	}

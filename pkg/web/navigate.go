@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -119,7 +121,6 @@ func fileURL(path string) string {
 
 // open opens a URL and waits for the page to load.
 func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
-	start := time.Now()
 	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
 	if err := p.allowFiles(ctx, address); err != nil {
@@ -131,7 +132,7 @@ func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 		IsDownload          bool
 	}
 	if err := p.target.Call(ctx, "Page.navigate", map[string]any{"url": address}, &answer); err != nil {
-		return tool.Result{}, p.loadTimeout(ctx, address, before, start, err)
+		return tool.Result{}, p.loadTimeout(ctx, address, before, err)
 	}
 	switch {
 	case answer.IsDownload:
@@ -144,7 +145,7 @@ func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 		return success("opened %s, in the same document", address), nil
 	}
 	if err := p.waitForLoad(ctx, before); err != nil {
-		return tool.Result{}, p.loadTimeout(ctx, address, before, start, err)
+		return tool.Result{}, p.loadTimeout(ctx, address, before, err)
 	}
 	if at := p.url(); at != address && at != address+"/" {
 		return success("opened %s, which led to %s", address, at), nil
@@ -191,18 +192,18 @@ func (p *page) waitForLoad(ctx context.Context, before string) error {
 }
 
 // loadTimeout is the error for a page that did not load in time.
-func (p *page) loadTimeout(ctx context.Context, address, before string, start time.Time, err error) error {
+func (p *page) loadTimeout(ctx context.Context, address, before string, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	took := time.Since(start).Round(100 * time.Millisecond)
+	limit := cmp.Or(act.CallLimit(ctx), p.limits().navigation)
 	if p.main().loaderID() == before {
 		return fault.New(fault.CallTimeout, "check the server; a timeout: of the call allows more time",
-			"%s did not respond within %s", address, took)
+			"%s did not respond within %s", address, limit)
 	}
 	return fault.New(fault.CallTimeout,
 		"something that the page loads, such as an image, is not complete; a timeout: of the call allows more time",
-		"%s responded, but did not finish loading within %s", address, took)
+		"%s responded, but did not finish loading within %s", address, limit)
 }
 
 // navigationError is the error for a page that could not be opened. The browser's own code comes last.
@@ -269,7 +270,6 @@ func isDetached(message string) bool {
 
 // goInHistory goes back or forward in the session history.
 func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Result, error) {
-	start := time.Now()
 	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
 	history, err := p.history(ctx)
@@ -307,7 +307,7 @@ func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Resu
 		<-loaded //nolint:errcheck // the navigation stayed in the document
 	case err := <-loaded:
 		if err != nil {
-			return tool.Result{}, p.loadTimeout(ctx, entry.URL, before, start, err)
+			return tool.Result{}, p.loadTimeout(ctx, entry.URL, before, err)
 		}
 	}
 	return success("went %s to %s", where, p.url()), nil

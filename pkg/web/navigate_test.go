@@ -69,8 +69,8 @@ func TestNavigateWaitsForLoadOnly(t *testing.T) {
 	u.mustFail("navigate", []any{"url", url + "/none"}, "did not open a page")
 
 	for path, want := range map[string]string{
-		"/never": "responded, but did not finish loading within",
-		"/hangs": "did not respond within",
+		"/never": "responded, but did not finish loading within 1s",
+		"/hangs": "did not respond within 1s",
 	} {
 		result, err := u.callWithin(time.Second, "navigate", map[string]any{"url": url + path})
 		if err != nil || result.Kind != fault.CallTimeout || !strings.Contains(result.Text, url+path+" "+want) {

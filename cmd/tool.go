@@ -192,7 +192,7 @@ func (a *app) toolStream(project *config.Project, setup setup, durationMs *int64
 		a.notice("warning: " + report.Clean(w.Error()))
 	}
 	for _, message := range setup.Redactor.Warnings() {
-		a.notice("warning: " + report.Clean(message))
+		a.notice("warning: " + withHint(report.Clean(message), shortSecretHint))
 	}
 	timer := event.HandlerFunc(func(r event.Record) {
 		if e, ok := r.Event.(event.CallFinished); ok {

@@ -106,6 +106,7 @@ func TestWarnsOfSecretTooShortToRedact(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("ok"), "trails/a.trail.yaml": webTrail("echo: {}")})
 	const warning = "secret PIN is not redacted: its value has fewer than 4 characters"
+	const hint = "use a longer value, or expect it in output, logs and reports"
 	for name, tc := range map[string]struct {
 		pin, want string
 		args      []string
@@ -114,6 +115,8 @@ func TestWarnsOfSecretTooShortToRedact(t *testing.T) {
 		"run --quiet":   {"123", "warning: " + warning, []string{"run", "-q"}},
 		"run --json":    {"123", `"level":"warn","source":"run","message":"` + warning, []string{"run", "--json"}},
 		"tool":          {"123", "warning: " + warning, []string{"tool", "echo"}},
+		"its hint":      {"123", "hint: " + hint, []string{"run"}},
+		"hint of tool":  {"123", "words; " + hint, []string{"tool", "echo"}},
 		"tool -v":       {"123", "warning: " + warning, []string{"tool", "echo", "-v"}},
 		"a long secret": {"1234", "", []string{"run"}},
 	} {

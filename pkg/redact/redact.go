@@ -143,7 +143,7 @@ func (r *Redactor) Bytes(b []byte) []byte {
 }
 
 // Value returns a copy of v in which every string, map key and number is redacted; a number that contains a secret
-// becomes a string. v is not changed, and is returned itself when it certainly contains nothing to replace. Values of
+// becomes a string, and keys that become equal are numbered. v is not changed, and is returned itself when it certainly contains nothing to replace. Values of
 // types that are not JSON-like are converted by encoding and decoding them as JSON.
 func (r *Redactor) Value(v any) any {
 	if r.isZero() || len(r.names) == 0 && !hasCapability(v) {
@@ -171,14 +171,35 @@ func (r *Redactor) value(v any) any {
 		if v == nil {
 			return v
 		}
-		object := make(map[string]any, len(v))
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			object[r.Text(k)] = r.value(v[k])
-		}
-		return object
+		return r.object(v)
 	default:
 		return r.encoded(v)
 	}
+}
+
+// object redacts the keys and values of a mapping. Keys that become equal get a number from the second on.
+func (r *Redactor) object(v map[string]any) map[string]any {
+	object := make(map[string]any, len(v))
+	var redacted []string
+	for _, k := range slices.Sorted(maps.Keys(v)) {
+		if r.Text(k) != k {
+			redacted = append(redacted, k)
+			continue
+		}
+		object[k] = r.value(v[k])
+	}
+	for _, k := range redacted {
+		text := r.Text(k)
+		name := text
+		for n := 2; ; n++ {
+			if _, taken := object[name]; !taken {
+				break
+			}
+			name = fmt.Sprintf("%s %d", text, n)
+		}
+		object[name] = r.value(v[k])
+	}
+	return object
 }
 
 // encoded redacts a value after encoding it as JSON: numbers, and types that value does not handle.

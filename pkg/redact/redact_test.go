@@ -245,6 +245,18 @@ func TestManySecrets(t *testing.T) {
 	}
 }
 
+func TestKeysThatBecomeEqualAreNumbered(t *testing.T) {
+	t.Parallel()
+	r := New(map[string]string{"S": "hunter2-hunter2"})
+	got := r.Value(map[string]any{
+		"hunter2-hunter2": "first", `hunter2\u002dhunter2`: "second", "{{S}} 2": "as it was", "other": "hunter2-hunter2",
+	})
+	want := map[string]any{"{{S}}": "first", "{{S}} 3": "second", "{{S}} 2": "as it was", "other": "{{S}}"}
+	if diff := cmp.Diff(any(want), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestValueRedactsStringsKeysAndNumbers(t *testing.T) {
 	t.Parallel()
 	r := New(map[string]string{"S": "hunter2", "PIN": "4711"})

@@ -175,7 +175,11 @@ func TestCollidingNamesAreReportedTogether(t *testing.T) {
 		"trailblaze.yaml":     "target: app\nplatform: web\nmcpServers:\n" + entry("one") + entry("two"),
 		"trails/a.trail.yaml": webTrail("echo: {}"),
 	})
-	p.run("run").want(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
+	r := p.run("run")
+	r.want(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
+	if n := strings.Count(r.stdout, "are defined by"); n != 2 { // at the trail and in the summary
+		t.Errorf("the collision is reported %d times:\n%s", n, r.stdout)
+	}
 	p.run("toolbox", "list").wantErr(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
 	spawntest.NoSurvivors(t, p.marker)
 }

@@ -3,6 +3,7 @@ package discover_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,20 +180,23 @@ func TestCollisionsAreReportedTogether(t *testing.T) {
 		Tools:  []tool.Advertised{named("remember", nil)},
 	}
 	_, err := discover.Build(android, []discover.Source{
-		builtin, server("one", named("a", nil), named("twice", nil), named("twice", nil)),
-		server("two", named("a", nil), named("remember", nil)),
+		builtin, server("one", named("a", nil), named("b", nil), named("twice", nil), named("twice", nil)),
+		server("two", named("a", nil), named("remember", nil), named("b", nil)),
 	}, nil, discover.Selection{})
 	if fault.KindOf(err) != fault.Registration || fault.ExitCode(err) != fault.ExitInfra {
 		t.Fatalf("kind %q, exit %d", fault.KindOf(err), fault.ExitCode(err))
 	}
 	for _, want := range []string{
-		`tool "a" is defined by server one and server two`,
+		`tools "a", "b" are defined by server one and server two`,
 		`tool "twice" is defined twice by server one`,
 		`tool "remember" is defined by builtin memory and server two`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q in:\n%v", want, err)
 		}
+	}
+	if hints := fault.Hints(err); !slices.Contains(hints, "write rename: { a: ANOTHER_NAME } or exclude: [a, b] into the entry of server two") {
+		t.Errorf("hints %q", hints)
 	}
 }
 

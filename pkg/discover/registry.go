@@ -6,7 +6,6 @@ package discover
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -144,10 +143,10 @@ func (r *Registry) Find(name string) (*Tool, error) {
 }
 
 // Build filters and registers the tools of the sources and determines which are offered. Its error holds every name
-// that is used by more than one tool.
+// that is used by more than one tool, once for each two sources.
 func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) (*Registry, error) {
 	r := &Registry{byName: map[string]*Tool{}, missing: map[string]error{}}
-	var collisions []error
+	var same collisions
 	var advertised []string
 	var groups []group
 	var filtered []*Tool
@@ -167,14 +166,14 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) 
 				continue
 			}
 			if first, taken := r.byName[t.Name]; taken {
-				collisions = append(collisions, collision(first, t))
+				same.add(first, t)
 				continue
 			}
 			r.byName[t.Name] = t
 			r.Tools = append(r.Tools, t)
 		}
 	}
-	if err := errors.Join(collisions...); err != nil {
+	if err := same.err(); err != nil {
 		return nil, err
 	}
 	r.defineToolsets(toolsets, advertised)
@@ -197,30 +196,6 @@ func (s Source) missingError(name string) error {
 	}
 	return fault.New(fault.UnknownTool, "record the step for this platform", "%s has no command %q; it has %s", s.Source,
 		name, strings.Join(has, ", "))
-}
-
-func collision(a, b *Tool) error {
-	where := fmt.Sprintf("by %s and %s", a.Source, b.Source)
-	if a.Source == b.Source {
-		where = "twice by " + a.Source.String()
-	}
-	return &fault.Error{
-		Kind:    fault.Registration,
-		Message: fmt.Sprintf("tool %q is defined %s", a.Name, where),
-		Hint:    collisionHint(a, b),
-		Details: map[string]any{"tool": a.Name, "sources": []tool.Source{a.Source, b.Source}},
-	}
-}
-
-// collisionHint returns a hint that names the tool of a server, which can be renamed in the server's entry.
-func collisionHint(a, b *Tool) string {
-	for _, t := range []*Tool{b, a} {
-		if t.Source.Kind == tool.FromServer && a.Source != b.Source {
-			return fmt.Sprintf("write rename: { %s: ANOTHER_NAME } or exclude: [%s] into the entry of server %s",
-				t.ownName, t.ownName, t.Source.Name)
-		}
-	}
-	return "rename one of them"
 }
 
 // filter applies the filters by driver, platform and host, in this order.

@@ -273,7 +273,10 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions
 		fmt.Fprintf(a.Stdout, "\nno tools: the project has %s for this target\n",
 			count(len(project.ServersFor(v.Target)), "server"))
 	}
-	if o.why && len(v.Skipped) > 0 {
+	switch {
+	case o.why && len(v.Skipped) == 0:
+		fmt.Fprintf(a.Stdout, "\n%s\n", nothingExcluded(project.ServersFor(v.Target)))
+	case o.why:
 		fmt.Fprintf(a.Stdout, "\nleft out\n")
 		rows := make([][]string, len(v.Skipped))
 		for i, s := range v.Skipped {
@@ -283,6 +286,14 @@ func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions
 	}
 	a.printToolboxSummary(v, o.why)
 	return nil
+}
+
+// nothingExcluded returns what --why prints when the scope excludes no tool. The entries of servers may.
+func nothingExcluded(servers []config.Server) string {
+	if slices.ContainsFunc(servers, func(s config.Server) bool { return len(s.Exclude) > 0 }) {
+		return "No tool is excluded, except by exclude: in the entries of servers."
+	}
+	return "No tool is excluded."
 }
 
 func (a *app) printToolboxSummary(v toolboxView, why bool) {

@@ -52,3 +52,20 @@ func TestJSONErrorOfListingHasWarnings(t *testing.T) {
 		})
 	}
 }
+
+func TestListingSaysThatNoToolIsExcluded(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ entry, want string }{
+		"nothing is":       {"", "\nNo tool is excluded.\n"},
+		"an entry does so": {"    exclude: [sleep]\n", "\nNo tool is excluded, except by exclude: in the entries of servers.\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig("ok") + tc.entry})
+			p.run("toolbox", "list", "--why").want(t, 0, tc.want)
+			if r := p.run("toolbox", "list"); strings.Contains(r.stdout, "No tool is excluded") {
+				t.Errorf("without --why:\n%s", r.stdout)
+			}
+		})
+	}
+}

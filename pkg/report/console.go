@@ -219,6 +219,9 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 		lines = c.block(p)
 	}
 	e.Reason = truncate(e.Reason, maxReason)
+	if e.Interrupted && !c.opts.EndOnly {
+		e.Reason = "" // printed when the signal arrived
+	}
 	facts := []string{formatMillis(e.DurationMs)}
 	if e.Attempts > 1 {
 		facts = append(facts, fmt.Sprintf("%d attempts", e.Attempts))

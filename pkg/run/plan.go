@@ -222,7 +222,8 @@ func (p *plan) agentSteps() int {
 // finishedEvent returns the event that closes the trail.
 func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 	return event.TrailFinished{
-		File: p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
+		Interrupted: r.Cause != nil && isInterruption(r.Cause),
+		File:        p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
 		Reason: r.Reason, Hint: r.Hint, Step: r.step, StepText: r.stepText, Tool: r.tool, Line: r.line,
 		DurationMs: r.duration.Milliseconds(), Attempts: r.attempts, Artifacts: []string{},
 	}

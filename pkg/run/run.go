@@ -92,7 +92,9 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		cause = r.panicked
 	}
 	if cause != nil {
-		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: cause.Error(), Hint: session.Hint(cause)})
+		if !isInterruption(cause) {
+			o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: cause.Error(), Hint: session.Hint(cause)})
+		}
 		r.summary.ExitCode = fault.Worst(r.summary.ExitCode, fault.ExitCode(cause))
 	}
 	if !o.DryRun {
@@ -103,6 +105,12 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	r.summary.DurationMs = o.Now().Sub(r.started).Milliseconds()
 	o.Stream.Emit(r.summary.RunFinished)
 	return r.summary, cause
+}
+
+// isInterruption reports whether a signal ended the run. The caller of Run has logged that when it came.
+func isInterruption(cause error) bool {
+	kind := fault.KindOf(cause)
+	return kind == fault.Interrupted || kind == fault.Terminated
 }
 
 func (r *runner) info(message string) {

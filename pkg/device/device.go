@@ -120,6 +120,9 @@ type View struct {
 	Events []string
 }
 
+// Screen returns what pkg/screen compares of a view.
+func (v View) Screen() screen.View { return screen.View{URL: v.URL, Tree: v.Tree, Ref: v.Ref} }
+
 // Snapshotter is a Device that can list what a user interface shows, without a trail.
 type Snapshotter interface {
 	// Snapshot opens what url names and lists its elements. The error is a *fault.Error.

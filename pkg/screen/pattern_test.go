@@ -232,3 +232,48 @@ func FuzzPatternsNeverMatchPartOfAText(f *testing.F) {
 		}
 	})
 }
+
+func TestExactPatternMeansItsText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Save":         "Save",
+		"":             "",
+		"Save all":     "Save all",
+		"a.b":          `\Qa.b\E`,
+		"$5":           `\Q$5\E`,
+		"Total (2)":    `\QTotal (2)\E`,
+		"(?i)save":     `\Q(?i)save\E`,
+		"(?x)save":     `\Q(?x)save\E`,
+		"a|b":          `\Qa|b\E`,
+		"[x]":          `\Q[x]\E`,
+		"[x":           `\Q[x\E`,
+		"a++":          `\Qa++\E`,
+		`C:\Q`:         `\QC:\Q\E`,
+		`\E`:           `\Q\E\\E\Q\E`,
+		`\d`:           `\Q\d\E`,
+		"Ä & Ö – „x“":  "Ä & Ö – „x“",
+		`"quoted" one`: `"quoted" one`,
+	} {
+		if got := screen.ExactPattern(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzExactPattern(f *testing.F) {
+	for _, text := range []string{"Save", "a.b", `\E`, `\Q`, "(?i)a", "a{2}", "[[:alpha:]]", `x\`, "^$", "\xff", "(?x) a b"} {
+		f.Add(text, "Save")
+	}
+	f.Fuzz(func(t *testing.T, text, other string) {
+		if !utf8.ValidString(text) || !utf8.ValidString(other) {
+			t.Skip()
+		}
+		p, err := screen.CompilePattern(screen.ExactPattern(text), screen.NativeRules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if only, ok := p.Literal(); !p.Matches(text) || !ok || only != text || p.Matches(other) && other != text && other != p.String() {
+			t.Errorf("the pattern for %q is %q; literal %q, %v; matches %q: %v", text, p, only, ok, other, p.Matches(other))
+		}
+	})
+}

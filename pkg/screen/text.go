@@ -79,20 +79,6 @@ func (t *Tree) Text(o TextOptions) Text {
 	return out.text
 }
 
-// Find writes the elements whose name or content contains text, in any case, without nesting.
-func (t *Tree) Find(text string, o TextOptions) Text {
-	from, to := t.span(o.Within)
-	out := writer{options: o, all: to - from}
-	text = strings.ToLower(fold(text))
-	contains := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
-	for _, n := range t.nodes[from:to] {
-		if n.shown() && (contains(n.Name()) || contains(n.Content())) {
-			out.add(n, 0)
-		}
-	}
-	return out.text
-}
-
 // span returns the positions of n and of what is below it, of the whole tree for nil.
 func (t *Tree) span(n *Node) (from, to int) {
 	if n == nil {
@@ -154,7 +140,10 @@ func (n *Node) Referable() bool {
 
 // line returns n as a line of the text form.
 func (n *Node) line(ref string) string {
-	name, content := n.Name(), n.Content()
+	return n.lineWithName(ref, n.Name(), n.Content())
+}
+
+func (n *Node) lineWithName(ref, name, content string) string {
 	if n.Role == "text" && ref == "" {
 		return "- text: " + quote(name)
 	}

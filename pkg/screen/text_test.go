@@ -115,7 +115,7 @@ func TestTextFormOfAndroid(t *testing.T) {
 	if diff := cmp.Diff(want, tree.Text(screen.TextOptions{}).String()); diff != "" {
 		t.Errorf("text form (-want +got):\n%s", diff)
 	}
-	if found := tree.Find("secret", screen.TextOptions{}); len(found.Lines) != 0 {
+	if found := screen.Find(tree, "secret", nil, 0); len(found.Lines) != 0 {
 		t.Errorf("a password is found: %s", found)
 	}
 }
@@ -158,31 +158,6 @@ func TestTextFormOfAPart(t *testing.T) {
 	}
 	if got := written(page, screen.TextOptions{Within: element("form", "")}).String(); got != "" {
 		t.Errorf("an element of another screen: %s", got)
-	}
-}
-
-func TestFind(t *testing.T) {
-	t.Parallel()
-	page := element("main", "Shop", element("group", "", element("button", "Add to cart"), element("link", "Cart  (2)")),
-		with(element("textbox", "Search"), func(n *screen.Node) { n.Value = new("CARTOON") }), element("button", "Pay"))
-	tree := screen.NewTree(page, 0, 0, screen.Web)
-	refs := &screen.References{}
-	refs.See(tree)
-	find := func(text string, size int) string {
-		return tree.Find(text, screen.TextOptions{Ref: refs.Ref, MaxBytes: size}).String()
-	}
-	want := "- button \"Add to cart\" [ref=e2]\n- link \"Cart (2)\" [ref=e3]\n- textbox \"Search\" [ref=e4]: \"CARTOON\""
-	if got := find("cart", 0); got != want {
-		t.Errorf("%s", got)
-	}
-	if got := find(" cart  (2", 0); got != `- link "Cart (2)" [ref=e3]` {
-		t.Errorf("white space: %s", got)
-	}
-	if got := find("cart", 60); got != "- button \"Add to cart\" [ref=e2]\n… 2 more elements" {
-		t.Errorf("bounded: %s", got)
-	}
-	if got := find("nothing", 0); got != "" {
-		t.Errorf("nothing: %s", got)
 	}
 }
 

@@ -1,0 +1,275 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+)
+
+// View is a screen as it was shown at one moment.
+type View struct {
+	URL  string // of the page, or what the device has instead; may be empty
+	Tree *Tree
+	Ref  func(*Node) string // the reference of a node, such as References.Ref
+}
+
+// Changes writes what differs between two views of a screen, one line for each element, in at most maxBytes bytes, 0
+// for no bound:
+//
+//   - "+ " and the line of the text form for an element that was added, below the added element that it is in;
+//   - "~ " and the new line for one whose name, content or state changed, or that was rendered again and has a new
+//     reference;
+//   - "- " and the old line for one that was removed. Elements inside it are only counted.
+//
+// When after is another document than before, it writes the text form of after below its URL. The order of elements is
+// not compared.
+func Changes(before, after View, maxBytes int) string {
+	d := &difference{identities: map[identity]int{}}
+	d.before, d.after = d.shownOn(before), d.shownOn(after)
+	d.match()
+	if d.keepsNone() && isOtherDocument(before, after) {
+		head := "the page is now " + quote(after.URL)
+		room := 0
+		if maxBytes > 0 {
+			room = max(1, maxBytes-len(head)-1)
+		}
+		return strings.TrimSuffix(head+"\n"+after.Tree.Text(TextOptions{MaxBytes: room, Ref: after.Ref}).String(), "\n")
+	}
+	lines := d.lines()
+	if before.URL != after.URL {
+		lines = append([]string{"the URL is now " + quote(after.URL)}, lines...)
+	}
+	switch {
+	case len(lines) > 0:
+		return bounded(lines, maxBytes)
+	case d.reordered():
+		return "only the order of the elements changed"
+	}
+	return "nothing on the screen changed"
+}
+
+// difference is what differs between two views.
+type difference struct {
+	before, after []*shownElement
+	identities    map[identity]int
+}
+
+// identity is what an element keeps: its key, and without one, its text and its place among equal texts of its parent.
+type identity struct {
+	key    Key
+	parent int // number of the parent's identity
+	text   string
+	nth    int
+}
+
+// shownElement is an element with a line in the text form.
+type shownElement struct {
+	node   *Node
+	id     int // number of its identity
+	parent *shownElement
+	text   string        // its line without a reference
+	ref    string        // "" without one
+	other  *shownElement // the same element in the other view; nil when there is none
+	again  bool          // other has another key
+	depth  int           // of its line among the changes; -1 when it has none
+}
+
+// shownOn returns the elements of a view that have a line.
+func (d *difference) shownOn(v View) []*shownElement {
+	var list []*shownElement
+	counts := map[identity]int{}
+	above := make([]*shownElement, len(v.Tree.nodes)) // the shown element at or above each node
+	for i, n := range v.Tree.nodes {
+		var parent *shownElement
+		if up := v.Tree.parents[i]; up >= 0 {
+			parent = above[up]
+		}
+		above[i] = parent
+		if !n.shown() {
+			continue
+		}
+		e := &shownElement{node: n, parent: parent, text: n.line(""), depth: -1}
+		if v.Ref != nil {
+			e.ref = v.Ref(n)
+		}
+		e.id = d.number(e, counts)
+		list = append(list, e)
+		above[i] = e
+	}
+	return list
+}
+
+// number returns the number of an element's identity. counts has the number of texts without a key that were seen.
+func (d *difference) number(e *shownElement, counts map[identity]int) int {
+	id := identity{key: e.node.Key}
+	if id.key == "" {
+		id.text = e.text
+		if e.parent != nil {
+			id.parent = e.parent.id
+		}
+		counts[id]++
+		id.nth = counts[id]
+	}
+	number, ok := d.identities[id]
+	if !ok {
+		number = len(d.identities) + 1
+		d.identities[id] = number
+	}
+	return number
+}
+
+// match connects the elements that are in both views: those with the same identity, those without a reference whose
+// line is the same, and those whose line exists once in each view, because they were rendered again.
+func (d *difference) match() {
+	byID := make(map[int]*shownElement, len(d.before))
+	for _, e := range d.before {
+		byID[e.id] = e
+	}
+	for _, e := range d.after {
+		if same := byID[e.id]; same != nil && same.other == nil {
+			e.other, same.other = same, e
+		}
+	}
+	left := map[string][]*shownElement{}
+	countBefore, countAfter := map[string]int{}, map[string]int{}
+	for _, e := range d.before {
+		countBefore[e.text]++
+		if e.other == nil {
+			left[e.text] = append(left[e.text], e)
+		}
+	}
+	for _, e := range d.after {
+		countAfter[e.text]++
+	}
+	for _, e := range d.after {
+		candidates := left[e.text]
+		if e.other != nil || len(candidates) == 0 {
+			continue
+		}
+		same := candidates[0]
+		onlyOne := countBefore[e.text] == 1 && countAfter[e.text] == 1
+		if onlyOne || e.ref == "" && same.ref == "" {
+			e.other, same.other, e.again = same, e, true
+			left[e.text] = candidates[1:]
+		}
+	}
+}
+
+// keepsNone reports whether no element with a key is in both views.
+func (d *difference) keepsNone() bool {
+	for _, e := range d.after {
+		if e.node.Key != "" && e.other != nil && !e.again {
+			return false
+		}
+	}
+	return true
+}
+
+// isOtherDocument reports whether the root of a view is another one than before, and where roots have no keys, whether
+// the URL is.
+func isOtherDocument(before, after View) bool {
+	if before.Tree.Root() == nil || after.Tree.Root() == nil {
+		return before.URL != after.URL
+	}
+	from, to := before.Tree.Root().Key, after.Tree.Root().Key
+	if from == "" || to == "" {
+		return before.URL != after.URL
+	}
+	return from != to
+}
+
+// lines returns the changes: what was added or changed, in the order of the later view, then what was removed.
+func (d *difference) lines() []string {
+	var out []string
+	for _, e := range d.after {
+		mark, note := "+ ", ""
+		switch {
+		case e.other == nil:
+		case e.other.text == e.text && e.other.ref == e.ref:
+			continue
+		default:
+			mark = "~ "
+			if e.other.ref != e.ref && e.other.ref != "" {
+				note = " (was " + e.other.ref + ")"
+			}
+		}
+		out = append(out, mark+e.changed(e.ref)+note)
+	}
+	for i, e := range d.before {
+		if e.other != nil || e.parent != nil && e.parent.depth >= 0 {
+			if e.other == nil {
+				e.depth = 0 // it is inside a removed element, which counts it
+			}
+			continue
+		}
+		line := "- " + e.changed(e.ref)
+		if inside := d.removedInside(i); inside > 0 {
+			line += fmt.Sprintf(" (with %s in it)", elements(inside))
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// changed returns the line of a changed element, indented below its parent if that changed, too.
+func (e *shownElement) changed(ref string) string {
+	e.depth = 0
+	if e.parent != nil && e.parent.depth >= 0 {
+		e.depth = e.parent.depth + 1
+	}
+	return Line{Depth: e.depth, Text: e.node.line(ref)}.indented()
+}
+
+// removedInside returns the number of removed elements inside the one at a position of before.
+func (d *difference) removedInside(at int) int {
+	count := 0
+	inside := map[*shownElement]bool{d.before[at]: true}
+	for _, e := range d.before[at+1:] {
+		if e.parent == nil || !inside[e.parent] {
+			break
+		}
+		inside[e] = true
+		if e.other == nil {
+			count++
+		}
+	}
+	return count
+}
+
+// reordered reports whether the elements that are in both views have another order.
+func (d *difference) reordered() bool {
+	place := 0
+	for _, e := range d.after {
+		if e.other == nil || e.again {
+			continue
+		}
+		for place < len(d.before) && d.before[place] != e.other {
+			place++
+		}
+		if place == len(d.before) {
+			return true
+		}
+	}
+	return false
+}
+
+// bounded joins lines in at most maxBytes bytes, and counts those that there is no room for.
+func bounded(lines []string, maxBytes int) string {
+	text := strings.Join(lines, "\n")
+	if maxBytes == 0 || len(text) <= maxBytes {
+		return text
+	}
+	more := func(count int) string {
+		if count == 1 {
+			return "… 1 more change"
+		}
+		return fmt.Sprintf("… %d more changes", count)
+	}
+	room := maxBytes - len(more(len(lines))) - 1
+	kept := 0
+	for bytes := 0; kept < len(lines); kept++ {
+		if bytes += len(lines[kept]) + 1; bytes-1 > room {
+			break
+		}
+	}
+	return strings.Join(append(lines[:kept:kept], more(len(lines)-kept)), "\n")
+}

@@ -1,0 +1,89 @@
+package screen_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// table is a page with a table of people, each with a button.
+func table(names ...string) *screen.Tree {
+	t := element("table", "People")
+	for _, name := range names {
+		button := keyed(name+".button", "button", "Delete")
+		t.Children = append(t.Children,
+			keyed(name, "row", name+" Delete", element("cell", name), keyed(name+".cell", "cell", "Delete", button)))
+	}
+	return screen.NewTree(element("main", "", element("group", "", t), element("button", "Add")), 0, 0, screen.Web)
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	shop := screen.NewTree(element("main", "Shop", element("group", "", element("button", "Add to cart"), element("link", "Cart  (2)")),
+		with(element("textbox", "Search"), func(n *screen.Node) { n.Value = new("CARTOON") }), element("button", `Pay "now"`)), 0, 0, screen.Web)
+	people := table("Ann", "Bob")
+	long := screen.NewTree(element("region", strings.Repeat("long ", 30), element("button", "Go")), 0, 0, screen.Web)
+	for name, tt := range map[string]struct {
+		tree  *screen.Tree
+		query string
+		size  int
+		want  string
+	}{
+		"in any case, with ancestors": {
+			shop, "cart", 0,
+			`- main "Shop" [ref=e1]
+  - button "Add to cart" [ref=e2]
+  - link "Cart (2)" [ref=e3]
+  - textbox "Search" [ref=e4]: "CARTOON"`,
+		},
+		"white space": {shop, " cart  (2", 0, "- main \"Shop\" [ref=e1]\n  - link \"Cart (2)\" [ref=e3]"},
+		"role and name": {
+			people, `button "del`, 0,
+			`- table "People" [ref=e1]
+  - row "Ann Delete" [ref=e2]
+    - cell "Delete" [ref=e4]
+      - button "Delete" [ref=e5]
+  - row "Bob Delete" [ref=e6]
+    - cell "Delete" [ref=e8]
+      - button "Delete" [ref=e9]`,
+		},
+		"a reference": {
+			people, "e3", 0,
+			"- table \"People\" [ref=e1]\n  - row \"Ann Delete\" [ref=e2]\n    - cell \"Ann\" [ref=e3]",
+		},
+		"what is quoted in the line": {shop, `"now"`, 0, "- main \"Shop\" [ref=e1]\n  - button \"Pay \\\"now\\\"\" [ref=e5]"},
+		"bounded":                    {shop, "cart", 80, "- main \"Shop\" [ref=e1]\n  - button \"Add to cart\" [ref=e2]\n… 2 more elements"},
+		"no room":                    {shop, "cart", 20, "… 3 more elements"},
+		"a long ancestor": {
+			long, "go", 0, "- region \"long long long long long long long long…\" [ref=e1]\n  - button \"Go\" [ref=e2]",
+		},
+		"nothing":        {shop, "nothing", 0, ""},
+		"no part of ref": {shop, "ref", 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refs := &screen.References{}
+			refs.See(tt.tree)
+			found := screen.Find(tt.tree, tt.query, refs.Ref, tt.size)
+			if got := found.String(); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFindHasFewAncestors(t *testing.T) {
+	t.Parallel()
+	deep := element("button", "innermost")
+	for range 100 {
+		deep = element("group", "around", deep)
+	}
+	tree := screen.NewTree(deep, 0, 0, screen.Web)
+	if got := screen.Find(tree, "innermost", nil, 0); len(got.Lines) != 5 {
+		t.Errorf("%s", got)
+	}
+	if got := screen.Find(tree, "around", nil, 200); len(got.String()) > 200 || len(got.Lines)+got.Left != 100 {
+		t.Errorf("%d bytes, %d lines, %d left:\n%s", len(got.String()), len(got.Lines), got.Left, got)
+	}
+}

@@ -38,16 +38,17 @@ func mayImport() map[string][]string {
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
 		bundle, engine                 = "pkg/bundle", "pkg/engine"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
-		files                          = "pkg/files"
+		files, live                    = "pkg/files", "pkg/live"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, session, builtin, device, local, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
+			report, doctor, run, live, session, builtin, device, local, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
 		},
 		report:   {event, tool, redact, fault, files},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
 		run:      {session, discover, config, scope, trail, event, tool, fault, files},
+		live:     {session, device, screen, discover, scope, trail, event, tool, fault, files},
 		session:  {callback, device, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:  {discover, tool, fault},
 		device:   {screen, tool, fault},

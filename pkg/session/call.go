@@ -147,6 +147,15 @@ func (s *Session) call(ctx context.Context, call trail.Call, checked bool) CallR
 	return done
 }
 
+// Check returns the tool of a call, or what is wrong with the call. Tokens in its arguments are not replaced.
+func (s *Session) Check(call trail.Call) (*discover.Tool, error) {
+	t, err := s.Registry().Find(call.Tool)
+	if err != nil {
+		return nil, err
+	}
+	return t, argumentError(t, ArgumentProblems(t, call.Args))
+}
+
 // callContext returns a context that ends with the session and with ctx.
 func (s *Session) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	call, cancel := context.WithCancelCause(s.ctx)

@@ -114,3 +114,6 @@ func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, 
 	s.device.used.Store(true)
 	return viewer.View(ctx, o)
 }
+
+// UsedDevice reports whether a call reached the device, or its screen was read.
+func (s *Session) UsedDevice() bool { return s.device != nil && s.device.used.Load() }

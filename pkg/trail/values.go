@@ -311,3 +311,10 @@ func wholeNumbers(value any) any {
 	}
 	return value
 }
+
+// SetArgs replaces the values of {{args.name}}.
+func (v *Values) SetArgs(args map[string]any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.args = maps.Clone(args)
+}

@@ -1,0 +1,48 @@
+package live
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// DecodeCall returns the call that a value of the form of a trail's calls describes: {"TOOL": {…}, "saveAs": …,
+// "timeout": …}.
+func DecodeCall(value map[string]any) (trail.Call, error) {
+	const form = `write a call like {"tap": {"text": "OK"}}, with at most saveAs and timeout beside the tool`
+	call := trail.Call{Args: map[string]any{}}
+	for _, key := range slices.Sorted(maps.Keys(value)) {
+		text, isText := value[key].(string)
+		switch key {
+		case "saveAs":
+			if call.SaveAs = text; !isText || !trail.IsValueName(text) {
+				return call, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -", "saveAs is not a valid name")
+			}
+		case "timeout":
+			var err error
+			if call.Timeout, err = time.ParseDuration(text); err != nil || call.Timeout <= 0 {
+				return call, fault.New(fault.InvalidArguments, "write it like 10s", "timeout: %v is not a duration", value[key])
+			}
+		default:
+			if call.Tool != "" {
+				return call, fault.New(fault.InvalidArguments, form, "the call names two tools: %s and %s", call.Tool, key)
+			}
+			args, isObject := value[key].(map[string]any)
+			if !isObject && value[key] != nil {
+				return call, fault.New(fault.InvalidArguments, form, "the arguments of %s are not an object", key)
+			}
+			call.Tool = key
+			if args != nil {
+				call.Args = args
+			}
+		}
+	}
+	if strings.TrimSpace(call.Tool) == "" {
+		return call, fault.New(fault.InvalidArguments, form, "the call names no tool")
+	}
+	return call, nil
+}

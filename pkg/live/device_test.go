@@ -1,0 +1,101 @@
+package live_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// app is a simulated device: buttons with a name. Tapping a button that is named in opens shows another one.
+type app struct {
+	mu      sync.Mutex
+	buttons []string
+	opens   map[string]string
+	tapped  []string
+	loading []string // what each view shows in place of buttons, until the last
+	refs    screen.References
+}
+
+func (a *app) kind() device.Kind {
+	text := `"text": {"type": "string"}, "ref": {"type": "string"}`
+	return device.Kind{Name: "app", Drivers: []string{"playwright-native"}, Commands: []tool.Advertised{
+		device.Command("launchApp", "Opens the app.", ""),
+		device.Command("tap", "Taps a button.", text),
+		device.Command("assertVisible", "Fails unless a button is shown.", text),
+		device.Command("isVisible", "Returns whether a button is shown.", text),
+		device.Command("web_evaluate", "Runs a script.", ""),
+	}}
+}
+
+func (a *app) Open(device.Session) device.Device           { return a }
+func (*app) Classifiers(context.Context) ([]string, error) { return nil, nil }
+func (*app) Check(context.Context) (string, error)         { return "", nil }
+func (*app) Close(context.Context) error                   { return nil }
+func (*app) Prepare()                                      {}
+func (*app) Size() (width, height int)                     { return 100, 100 }
+func (*app) Evidence(context.Context) []device.Artifact    { return nil }
+
+func (a *app) View(context.Context, device.ViewOptions) (device.View, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.loading) > 0 {
+		a.buttons, a.loading = a.loading[:1], a.loading[1:]
+	}
+	tree := a.tree()
+	a.refs.See(tree)
+	return device.View{URL: "app://main", Title: "App", Tree: tree, Part: tree, Ref: a.refs.Ref, Screenshot: []byte("png")}, nil
+}
+
+func (a *app) tree() *screen.Tree {
+	root := &screen.Node{Role: "document", Key: "root"}
+	for _, name := range a.buttons {
+		root.Children = append(root.Children, &screen.Node{Role: "button", Label: &name, Key: screen.Key(name), States: screen.States{Clickable: true}})
+	}
+	return screen.NewTree(root, 100, 100)
+}
+
+func (a *app) Call(_ context.Context, c tool.Call) (tool.Result, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text, _ := c.Args["text"].(string)
+	result := tool.Result{OK: true, Text: c.Tool + " " + text}
+	if ref, ok := c.Args["ref"].(string); ok {
+		found, err := a.refs.Lookup(ref, a.tree())
+		if err != nil {
+			e := fault.As(err)
+			return tool.Result{Kind: e.Kind, Text: e.Message, Hint: e.Hint}, nil
+		}
+		text = *found.Node.Label
+		result.Located = &tool.Located{Args: map[string]any{"text": text}}
+	}
+	shown := slices.Contains(a.buttons, text)
+	switch c.Tool {
+	case "launchApp", "web_evaluate":
+		return result, nil
+	case "isVisible":
+		result.Text = fmt.Sprint(shown)
+		return result, nil
+	}
+	if !shown {
+		return tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%q is not shown", text)}, nil
+	}
+	if c.Tool == "tap" {
+		a.tapped = append(a.tapped, text)
+		if opened := a.opens[text]; opened != "" {
+			a.buttons = append(a.buttons, opened)
+		}
+	}
+	return result, nil
+}
+
+func (a *app) set(buttons ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.buttons = buttons
+}

@@ -1,0 +1,193 @@
+// Package live is a session without a trail: it is opened once, takes calls one after another, and records those that
+// succeed as the steps of a trail (specification, section 18). People use it from the command line, and agents over MCP.
+//
+// It is independent of how requests reach it and of how answers are shown: sockets, MCP, terminals. Texts that it
+// returns are redacted.
+package live
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// Log writes the events of a session to a file.
+type Log interface {
+	event.Handler
+	Close() error
+}
+
+// Options are the options of a live session.
+type Options struct {
+	session.Setup
+	Scope  scope.Scope
+	Device session.Device
+	Name   string // the first part of its id; such as the name of a session that runs in the background
+
+	// Lineage holds the classifiers of the device, narrow first. Calls are recorded under the first.
+	Lineage []string
+	Memory  map[string]string // initial values, which new trails get too
+	Secrets map[string]string // by name
+	Dir     string            // paths of trails that exist are also accepted relative to it; absolute
+	// Restricted holds the tools that may be called only when Allow names them. Empty for calls that a person makes.
+	Restricted []string
+	Allow      []string
+	// RestrictOrigins allows the device to load pages only from AllowedOrigins and from the origin that the first call
+	// asks for.
+	RestrictOrigins bool
+	AllowedOrigins  []string
+	// Replay replays a trail in a session of its own. content takes the place of what the file has on the disk; nil for
+	// the file as it is.
+	Replay func(ctx context.Context, path string, content []byte, args map[string]string) (Replayed, error)
+	// OpenLog opens the log of the session's events. May be nil.
+	OpenLog func(path string, onError func(error)) Log
+	// Settle says how long to wait for the screen after calls. Zero for the default.
+	Settle Settle
+}
+
+// Replayed is how a replay of a trail ended.
+type Replayed struct {
+	Outcome event.Outcome `json:"outcome"`
+	Reason  string        `json:"reason,omitempty"`
+	Hint    string        `json:"hint,omitempty"`
+	Step    int           `json:"step,omitempty"` // that did not pass, from 1; 0 for none
+	Text    string        `json:"text,omitempty"` // of that step
+	Tool    string        `json:"tool,omitempty"` // of the call that did not pass
+	Line    int           `json:"line,omitempty"` // of that call
+	Millis  int64         `json:"durationMs,omitempty"`
+	Folder  string        `json:"folder,omitempty"` // with the evidence; empty when there is none
+}
+
+// Passed reports whether the trail passed.
+func (r Replayed) Passed() bool { return r.Outcome == event.Passed }
+
+// Session is a live session. Its methods may be called from any goroutine; they run one after another.
+type Session struct {
+	opts  Options
+	inner *session.Session
+	log   Log
+	dir   string
+	slot  chan struct{} // holds a value while a method runs
+
+	steps   []*Step      // of the recording, and those of the trail that are still to come
+	next    int          // the index of the first step that is still to come
+	source  *source      // the trail whose steps are replayed here; nil without one
+	shown   *device.View // what the caller knows of the screen; nil when nothing was shown yet
+	omitted int          // how much of what could not be recorded was reported
+}
+
+// Open opens a session: it starts the servers of the scope and registers their tools. The device starts with the first
+// call that needs it. ctx bounds the lifetime of the session.
+func Open(ctx context.Context, o Options) (*Session, error) {
+	id := session.NewID(o.Redactor.Text(o.Name), o.Now())
+	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1)}
+	var log event.Handler
+	if err := session.MakeDir(s.dir); err != nil {
+		o.Stream.Emit(event.Log{
+			Level: "warn", Source: "logs", Message: "evidence of the session cannot be written: " + err.Error(),
+		})
+		s.dir = ""
+	} else if o.OpenLog != nil {
+		s.log = o.OpenLog(filepath.Join(s.dir, "events.ndjson"), func(error) {})
+		log = s.log
+	}
+	inner, err := session.Open(ctx, session.Options{
+		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
+		Emit: o.Stream.Session(id, "", log), Live: true, WithoutTrail: true,
+		RestrictOrigins: o.RestrictOrigins, AllowedOrigins: o.AllowedOrigins,
+		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets}),
+	})
+	if err != nil {
+		s.closeLog()
+		return nil, err
+	}
+	s.inner = inner
+	return s, nil
+}
+
+// Close ends the session: it stops its servers and closes its device.
+func (s *Session) Close(ctx context.Context) {
+	s.inner.Close(ctx)
+	s.closeLog()
+}
+
+func (s *Session) closeLog() {
+	if s.log != nil {
+		_ = s.log.Close() // an error was passed to onError
+	}
+}
+
+// Err returns why the session can no longer be used; nil while it can.
+func (s *Session) Err() error { return s.inner.Err() }
+
+// Tools returns the tools of the session.
+func (s *Session) Tools() *discover.Registry { return s.inner.Registry() }
+
+// Status says what a session is and where it stands.
+type Status struct {
+	ID       string   `json:"id"`
+	Target   string   `json:"target,omitempty"`
+	Driver   string   `json:"driver"`
+	Platform string   `json:"platform"`
+	Device   string   `json:"device,omitempty"`
+	URL      string   `json:"url,omitempty"` // what the device showed last
+	Title    string   `json:"title,omitempty"`
+	Steps    int      `json:"steps"` // recorded so far
+	Calls    int      `json:"calls"` // in these steps
+	Memory   []string `json:"memory,omitempty"`
+	Secrets  []string `json:"secrets,omitempty"` // names
+	Folder   string   `json:"folder,omitempty"`  // with logs and evidence
+}
+
+// Status returns where the session stands.
+func (s *Session) Status(ctx context.Context) (Status, error) {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	defer release()
+	st := Status{
+		ID: s.inner.ID(), Target: s.opts.Scope.Target.ID, Driver: s.opts.Scope.Driver.Key,
+		Platform: s.opts.Scope.Driver.Platform.Lower(), Device: s.opts.Device.Name, Folder: s.dir,
+		Secrets: slices.Sorted(maps.Keys(s.opts.Secrets)),
+		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),
+	}
+	if s.shown != nil {
+		st.URL, st.Title = s.text(s.shown.URL), s.text(s.shown.Title)
+	}
+	for _, step := range s.steps[:s.next] {
+		st.Steps++
+		st.Calls += len(step.Calls)
+	}
+	return st, nil
+}
+
+// acquire waits until no other method runs. The caller calls release at its end.
+func (s *Session) acquire(ctx context.Context) (release func(), err error) {
+	if err := s.inner.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case s.slot <- struct{}{}:
+		return func() { <-s.slot }, nil
+	case <-ctx.Done():
+		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for an earlier request")
+	}
+}
+
+// text removes secrets from a text.
+func (s *Session) text(text string) string { return s.opts.Redactor.Text(text) }
+
+// Settle says how the session waits for the screen after calls: it looks again every Interval until the screen stays the
+// same, and for at most Limit.
+type Settle struct{ Interval, Limit time.Duration }

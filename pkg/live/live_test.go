@@ -1,0 +1,294 @@
+package live_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/builtin"
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fixture is a live session on an app.
+type fixture struct {
+	*testing.T
+	*live.Session
+	app  *app
+	root string
+	// replay is how replays of trails end, and replayed the contents that were replayed.
+	replay   live.Replayed
+	replayed []string
+}
+
+func open(t *testing.T, edit ...func(*live.Options)) *fixture {
+	t.Helper()
+	root := t.TempDir()
+	f := &fixture{
+		T: t, root: root, app: &app{buttons: []string{"Sign in"}, opens: map[string]string{"Sign in": "Hello"}},
+		replay: live.Replayed{Outcome: event.Passed},
+	}
+	secrets := map[string]string{"PIN": "98761234"}
+	redactor := redact.New(secrets)
+	driver, _ := scope.ParseDriver("playwright-native")
+	o := live.Options{
+		Setup: session.Setup{
+			Project: &config.Project{
+				Root: root, LogsDir: filepath.Join(root, "logs"), TrailsDir: filepath.Join(root, "trails"),
+			},
+			Version: "test", Redactor: redactor, Stream: event.NewStream(time.Now, redactor), Now: time.Now,
+			Builtins: []discover.Source{builtin.Source()},
+		},
+		Scope:  scope.Scope{Driver: driver, Location: scope.Host},
+		Device: session.Device{Backends: []session.Backend{{Kind: f.app.kind(), Backend: f.app}}},
+		Name:   "live", Lineage: []string{"web"}, Memory: map[string]string{"name": "Ada"}, Secrets: secrets,
+		Restricted: []string{"web_evaluate"},
+		Settle:     live.Settle{Interval: time.Millisecond},
+		Replay: func(_ context.Context, _ string, content []byte, _ map[string]string) (live.Replayed, error) {
+			f.replayed = append(f.replayed, string(content))
+			return f.replay, nil
+		},
+	}
+	for _, change := range edit {
+		change(&o)
+	}
+	var err error
+	if f.Session, err = live.Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close(context.WithoutCancel(t.Context())) })
+	return f
+}
+
+func call(toolName string, args ...string) trail.Call {
+	c := trail.Call{Tool: toolName, Args: map[string]any{}}
+	for i := 0; i < len(args); i += 2 {
+		c.Args[args[i]] = args[i+1]
+	}
+	return c
+}
+
+// step makes calls in a step; it fails the test if the step is refused.
+func (f *fixture) step(text string, calls ...trail.Call) live.StepReport {
+	f.Helper()
+	return f.request(live.StepRequest{Text: text, Kind: trail.KindStep, Calls: calls})
+}
+
+func (f *fixture) request(r live.StepRequest) live.StepReport {
+	f.Helper()
+	report, err := f.Step(f.Context(), r)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return report
+}
+
+// recording returns the steps of the recording in short: each call is the tool and its arguments' values.
+func (f *fixture) recording() string {
+	f.Helper()
+	yaml, err := f.Recording(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	return inShort(f.T, yaml)
+}
+
+func inShort(t *testing.T, yaml string) string {
+	t.Helper()
+	if yaml == "" {
+		return ""
+	}
+	file, problems := trail.Parse("x", []byte(yaml))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var out []string
+	for _, s := range file.Steps {
+		line := s.Kind + " " + s.Text + ":"
+		calls, _ := s.Lookup([]string{"web"})
+		for _, c := range calls {
+			line += " " + c.Tool
+			for _, name := range []string{"text", "ref", "name", "value"} {
+				if v, ok := c.Args[name].(string); ok {
+					line += "(" + v + ")"
+				}
+			}
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestRecordsOnlyCallsThatSucceed(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	if r := f.step("Open the app", call("launchApp")); !r.OK() || r.Step != 1 || r.Recorded != 1 {
+		t.Errorf("report %+v", r)
+	}
+	r := f.step("Sign in", call("tap", "text", "Sign in"), call("tap", "text", "Nothing"), call("tap", "text", "Hello"))
+	if r.OK() || r.Recorded != 1 || !r.Calls[1].Made || r.Calls[2].Made {
+		t.Errorf("report %+v", r)
+	}
+	f.step("Sign in", call("tap", "text", "Hello"))
+	f.request(live.StepRequest{Text: "Look", Kind: trail.KindStep, Unrecorded: true, Calls: []trail.Call{call("tap", "text", "Hello")}})
+	f.request(live.StepRequest{Text: "Greeted", Kind: trail.KindVerify, Calls: []trail.Call{call("assertVisible", "text", "Hello")}})
+	want := "step Open the app: launchApp\nstep Sign in: tap(Sign in) tap(Hello)\nverify Greeted: assertVisible(Hello)"
+	if diff := cmp.Diff(want, f.recording()); diff != "" {
+		t.Errorf("recording (-want +got):\n%s", diff)
+	}
+}
+
+func TestReferencesAreRecordedAsSelectors(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	shot, err := f.Snapshot(t.Context(), live.SnapshotOptions{})
+	if err != nil || !strings.Contains(shot.Text, `button "Sign in" [ref=e1]`) {
+		t.Fatal(shot.Text, err)
+	}
+	f.app.set("Delete everything", "Sign in")
+	r := f.step("Sign in", call("tap", "ref", "e1"))
+	if !slices.Equal(f.app.tapped, []string{"Sign in"}) {
+		t.Errorf("tapped %q", f.app.tapped)
+	}
+	if !strings.Contains(r.Changes, `+ - button "Hello" [ref=e3]`) || strings.Contains(r.Changes, "Sign in") {
+		t.Errorf("changes:\n%s", r.Changes)
+	}
+	f.app.set("Other")
+	if r := f.step("Sign in", call("tap", "ref", "e1")); r.OK() || r.Calls[0].Kind != "stale_ref" {
+		t.Errorf("report %+v", r)
+	}
+	if diff := cmp.Diff("step Sign in: tap(Sign in)", f.recording()); diff != "" {
+		t.Errorf("recording (-want +got):\n%s", diff)
+	}
+}
+
+func TestRefusesStepsBeforeAnyCallIsMade(t *testing.T) {
+	t.Parallel()
+	tap := call("tap", "text", "Sign in")
+	for name, c := range map[string]struct {
+		request live.StepRequest
+		want    string
+	}{
+		"without text":           {live.StepRequest{Kind: "step", Calls: []trail.Call{tap}}, "has no text"},
+		"without calls":          {live.StepRequest{Text: "x", Kind: "step"}, "has no calls"},
+		"unknown kind":           {live.StepRequest{Text: "x", Kind: "check", Calls: []trail.Call{tap}}, `unknown kind of step "check"`},
+		"unknown tool":           {live.StepRequest{Text: "x", Kind: "step", Calls: []trail.Call{tap, call("tapp")}}, "call 2 of 2"},
+		"wrong argument":         {live.StepRequest{Text: "x", Kind: "step", Calls: []trail.Call{tap, call("tap", "txt", "a")}}, "txt"},
+		"not allowed":            {live.StepRequest{Text: "x", Kind: "step", Calls: []trail.Call{tap, call("web_evaluate")}}, "not allowed for agents"},
+		"verify without a check": {live.StepRequest{Text: "x", Kind: "verify", Calls: []trail.Call{tap, call("isVisible", "text", "a")}}, "can fail"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			_, err := f.Step(t.Context(), c.request)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if len(f.app.tapped) > 0 || f.recording() != "" {
+				t.Errorf("tapped %q, recorded %q", f.app.tapped, f.recording())
+			}
+		})
+	}
+	f := open(t, func(o *live.Options) { o.Allow = []string{"web_evaluate"} })
+	if r := f.step("Run", call("web_evaluate")); !r.OK() {
+		t.Errorf("an allowed tool: %+v", r)
+	}
+}
+
+func TestEditsTheRecording(t *testing.T) {
+	t.Parallel()
+	const all = "step A: launchApp tap(Sign in)\nstep B: tap(Hello)\nstep C: tap(Hello)"
+	for name, c := range map[string]struct {
+		edit live.Edit
+		want string // the recording, or the error
+	}{
+		"drop a step":        {live.Edit{Drop: "2"}, "step A: launchApp tap(Sign in)\nstep C: tap(Hello)"},
+		"drop a call":        {live.Edit{Drop: "1.1"}, "step A: tap(Sign in)\nstep B: tap(Hello)\nstep C: tap(Hello)"},
+		"drop the only call": {live.Edit{Drop: "2.1"}, "step A: launchApp tap(Sign in)\nstep C: tap(Hello)"},
+		"reword":             {live.Edit{Reword: &live.Reword{Step: 3, Text: "D"}}, strings.ReplaceAll(all, "step C", "step D")},
+		"move to the front":  {live.Edit{Move: &live.Move{Step: 3, To: 1}}, "step C: tap(Hello)\nstep A: launchApp tap(Sign in)\nstep B: tap(Hello)"},
+		"move to the end":    {live.Edit{Move: &live.Move{Step: 1, To: 3}}, "step B: tap(Hello)\nstep C: tap(Hello)\nstep A: launchApp tap(Sign in)"},
+		"no such step":       {live.Edit{Drop: "4"}, "the recording has no step 4; it has 3 steps"},
+		"no such call":       {live.Edit{Drop: "2.2"}, "step 2 has no call 2.2; it has 1 call"},
+		"not a number":       {live.Edit{Drop: "x"}, "the recording has no step x; it has 3 steps"},
+		"an empty text":      {live.Edit{Reword: &live.Reword{Step: 1}}, "the new text of step 1 is empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			f.step("A", call("launchApp"), call("tap", "text", "Sign in"))
+			f.step("B", call("tap", "text", "Hello"))
+			f.step("C", call("tap", "text", "Hello"))
+			got, err := f.Edit(t.Context(), c.edit)
+			if err != nil {
+				got = err.Error()
+			} else {
+				got = inShort(t, got)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWithholdsScreenshotsThatShowSecrets(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	shot, err := f.Snapshot(t.Context(), live.SnapshotOptions{Screenshot: true})
+	if err != nil || string(shot.Screenshot) != "png" || shot.Withheld != "" {
+		t.Errorf("%+v, %v", shot, err)
+	}
+	f.app.set("PIN 98761234")
+	shot, err = f.Snapshot(t.Context(), live.SnapshotOptions{Screenshot: true})
+	if err != nil || shot.Screenshot != nil || shot.Withheld == "" || strings.Contains(shot.Text, "98761234") {
+		t.Errorf("%+v, %v", shot, err)
+	}
+}
+
+func TestWaitsUntilTheScreenStaysTheSame(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.app.loading = []string{"Loading", "Loading more", "Done"}
+	r := f.step("Open", call("launchApp"))
+	if !strings.Contains(r.Changes, "Done") || strings.Contains(r.Changes, "Loading") {
+		t.Errorf("changes:\n%s", r.Changes)
+	}
+}
+
+func TestDecodesCalls(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		value map[string]any
+		want  string
+	}{
+		"two tools":     {map[string]any{"a": map[string]any{}, "b": map[string]any{}}, "two tools"},
+		"no tool":       {map[string]any{"saveAs": "x"}, "names no tool"},
+		"text for args": {map[string]any{"tap": "OK"}, "not an object"},
+		"a bad name":    {map[string]any{"tap": nil, "saveAs": "a b"}, "not a valid name"},
+		"a bad timeout": {map[string]any{"tap": nil, "timeout": "5"}, "not a duration"},
+	} {
+		if _, err := live.DecodeCall(c.value); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	got, err := live.DecodeCall(map[string]any{"tap": map[string]any{"text": "OK"}, "saveAs": "x", "timeout": "5s"})
+	want := trail.Call{Tool: "tap", Args: map[string]any{"text": "OK"}, SaveAs: "x", Timeout: 5 * time.Second}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

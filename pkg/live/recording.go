@@ -1,0 +1,222 @@
+package live
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// Step is a step of the recording.
+type Step struct {
+	Kind  string
+	Text  string
+	Calls []trail.Call
+
+	source  *trail.Step // of the trail that is replayed here; nil for a step that was added
+	done    int         // how many of Calls were made, when the step is the one at which the replay stopped
+	failing bool        // Calls[done] failed, and nothing has replaced it yet
+	changed bool        // Calls differ from those in the trail
+}
+
+func (s *Step) is(r StepRequest) bool { return s.Kind == r.Kind && s.Text == strings.TrimSpace(r.Text) }
+
+// place returns the index of the step that a request continues or adds.
+func (s *Session) place(r StepRequest) int {
+	switch {
+	case s.next < len(s.steps) && s.steps[s.next].is(r): // the one at which a replay stopped
+		return s.next
+	case s.next > 0 && s.steps[s.next-1].is(r):
+		return s.next - 1
+	}
+	return s.next
+}
+
+// add adds recorded calls to the step at an index, which it makes if the request does not continue one.
+func (s *Session) add(index int, r StepRequest, calls []trail.Call) {
+	if index == len(s.steps) || !s.steps[index].is(r) {
+		s.steps = slices.Insert(s.steps, index, &Step{Kind: r.Kind, Text: strings.TrimSpace(r.Text), changed: true})
+		s.next = index + 1
+	}
+	step := s.steps[index]
+	if index == s.next {
+		s.repair(step, calls)
+		return
+	}
+	step.Calls, step.changed = append(step.Calls, calls...), true
+}
+
+// repair replaces the failing call of a step by calls that were made, and drops those of the calls after it that were
+// made too. The step counts as done when none of its calls is left.
+func (s *Session) repair(step *Step, calls []trail.Call) {
+	rest := step.Calls[step.done:]
+	if step.failing {
+		rest = rest[1:]
+	}
+	rest = rest[repeated(calls, rest):]
+	step.Calls = slices.Concat(step.Calls[:step.done], calls, rest)
+	step.done += len(calls)
+	step.failing, step.changed = false, true
+	if len(rest) == 0 {
+		s.next++
+	}
+}
+
+// repeated returns how many of the first calls of rest are the last ones of calls.
+func repeated(calls, rest []trail.Call) int {
+	for n := min(len(calls), len(rest)); n > 0; n-- {
+		if slices.EqualFunc(calls[len(calls)-n:], rest[:n], sameCall) {
+			return n
+		}
+	}
+	return 0
+}
+
+func sameCall(a, b trail.Call) bool {
+	return a.Tool == b.Tool && a.SaveAs == b.SaveAs && reflect.DeepEqual(a.Args, b.Args)
+}
+
+// Edit changes the recording. Only what is set is done, in the order of the fields. Steps are numbered from 1, and
+// calls as step.call.
+type Edit struct {
+	Drop   string  `json:"drop,omitempty"` // a step such as 2, or a call such as 2.1
+	Reword *Reword `json:"reword,omitempty"`
+	Move   *Move   `json:"move,omitempty"`
+}
+
+// Reword gives a step another text.
+type Reword struct {
+	Step int    `json:"step"`
+	Text string `json:"text"`
+}
+
+// Move moves a step to the place of another.
+type Move struct {
+	Step int `json:"step"`
+	To   int `json:"to"`
+}
+
+// Edit changes the recording and returns it as the content of a trail file.
+func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if e.Drop != "" {
+		err = s.drop(e.Drop)
+	}
+	if err == nil && e.Reword != nil {
+		err = s.reword(*e.Reword)
+	}
+	if err == nil && e.Move != nil {
+		err = s.move(*e.Move)
+	}
+	if err != nil {
+		return "", err
+	}
+	return s.yaml()
+}
+
+// Recording returns the recording as the content of a trail file.
+func (s *Session) Recording(ctx context.Context) (string, error) { return s.Edit(ctx, Edit{}) }
+
+func (s *Session) yaml() (string, error) {
+	if len(s.steps) == 0 {
+		return "", nil
+	}
+	data, err := trail.Format(s.file("", ""))
+	return s.text(string(data)), err
+}
+
+// step returns the index of a step, given by its number as text.
+func (s *Session) stepIndex(number string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(number))
+	if err != nil || n < 1 || n > len(s.steps) {
+		return 0, fault.New(fault.InvalidArguments, "steps are numbered from 1, calls as step.call, such as 2.1",
+			"the recording has no step %s; it has %s", number, count(len(s.steps), "step"))
+	}
+	return n - 1, nil
+}
+
+func (s *Session) drop(what string) error {
+	number, callNumber, ofCall := strings.Cut(what, ".")
+	i, err := s.stepIndex(number)
+	if err != nil {
+		return err
+	}
+	step := s.steps[i]
+	if !ofCall {
+		s.steps = slices.Delete(s.steps, i, i+1)
+		if i < s.next {
+			s.next--
+		}
+		return nil
+	}
+	n, err := strconv.Atoi(callNumber)
+	if err != nil || n < 1 || n > len(step.Calls) {
+		return fault.New(fault.InvalidArguments, "", "step %s has no call %s; it has %s", number, what,
+			count(len(step.Calls), "call"))
+	}
+	step.Calls, step.changed = slices.Delete(slices.Clone(step.Calls), n-1, n), true
+	if i == s.next {
+		s.droppedCall(step, n-1)
+	}
+	if len(step.Calls) == 0 {
+		return s.drop(number)
+	}
+	return nil
+}
+
+// droppedCall updates the step at which a replay stopped when one of its calls was dropped.
+func (s *Session) droppedCall(step *Step, index int) {
+	switch {
+	case index < step.done:
+		step.done--
+	case index == step.done:
+		step.failing = false
+	}
+	if step.done == len(step.Calls) && step.done > 0 {
+		s.next++
+	}
+}
+
+func (s *Session) reword(r Reword) error {
+	i, err := s.stepIndex(strconv.Itoa(r.Step))
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(r.Text) == "" {
+		return fault.New(fault.InvalidArguments, "", "the new text of step %d is empty", r.Step)
+	}
+	s.steps[i].Text, s.steps[i].changed = strings.TrimSpace(r.Text), true
+	return nil
+}
+
+func (s *Session) move(m Move) error {
+	from, err := s.stepIndex(strconv.Itoa(m.Step))
+	if err != nil {
+		return err
+	}
+	to, err := s.stepIndex(strconv.Itoa(m.To))
+	if err != nil {
+		return err
+	}
+	if from >= s.next || to >= s.next {
+		return fault.New(fault.InvalidArguments, "", "only steps that were done can be moved: 1 to %d", s.next)
+	}
+	step := s.steps[from]
+	s.steps = slices.Insert(slices.Delete(s.steps, from, from+1), to, step)
+	return nil
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

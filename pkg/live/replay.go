@@ -1,0 +1,184 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// source is the trail whose steps are replayed in the session.
+type source struct {
+	path string // absolute
+	data []byte // as it was read
+	file *trail.File
+}
+
+// TrailRequest asks for the replay of a trail.
+type TrailRequest struct {
+	File string            `json:"file"` // relative to the project root
+	Args map[string]string `json:"args,omitempty"`
+	// Keep replays the trail in this session, and stops at the first call that fails, with the session as it is then.
+	// The next request for the same file continues there.
+	Keep bool `json:"keep,omitempty"`
+}
+
+// TrailReport is how the replay of a trail ended.
+type TrailReport struct {
+	Replayed
+	File    string       `json:"file"` // relative to the project root
+	Rest    []trail.Call `json:"-"`    // calls of the step that stopped, after the one that failed; only with Keep
+	URL     string       `json:"url,omitempty"`
+	Changes string       `json:"changes,omitempty"` // of the screen; only with Keep
+	Events  []string     `json:"events,omitempty"`
+}
+
+// RunTrail replays a trail, in a session of its own or with Keep in this one.
+func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, error) {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return TrailReport{}, err
+	}
+	defer release()
+	path, err := s.trailPath(r.File)
+	if err != nil {
+		return TrailReport{}, err
+	}
+	if !r.Keep {
+		replayed, err := s.opts.Replay(ctx, path, nil, r.Args)
+		return TrailReport{Replayed: s.redacted(replayed), File: s.relative(path)}, err
+	}
+	if err := s.load(path, r.Args); err != nil {
+		return TrailReport{}, err
+	}
+	report := TrailReport{File: s.relative(path), Replayed: s.replaySource(ctx)}
+	if report.Step > 0 && s.next < len(s.steps) {
+		step := s.steps[s.next]
+		report.Rest = step.Calls[min(step.done+1, len(step.Calls)):]
+	}
+	var after StepReport
+	err = s.reportScreen(ctx, &after)
+	report.URL, report.Changes, report.Events = after.URL, after.Changes, after.Events
+	return report, err
+}
+
+// redacted removes secrets from the texts of a replay.
+func (s *Session) redacted(r Replayed) Replayed {
+	r.Reason, r.Hint, r.Text = s.text(r.Reason), s.text(r.Hint), s.text(r.Text)
+	return r
+}
+
+// load makes the steps of a trail those of the session, unless they are already.
+func (s *Session) load(path string, args map[string]string) error {
+	if s.source != nil && s.source.path == path {
+		return nil
+	}
+	if len(s.steps) > 0 {
+		return fault.New(fault.Misuse, "save or drop the recorded steps, or start another session",
+			"the session has recorded steps, and %s cannot be replayed in it", s.relative(path))
+	}
+	data, problems := trail.ReadFile(s.relative(path), path)
+	if len(problems) > 0 {
+		return problems
+	}
+	file, problems := trail.Parse(s.relative(path), data)
+	if len(problems) > 0 {
+		return problems
+	}
+	resolved, err := trail.ResolveArgs(file.Config.Args, args, nil)
+	if err != nil {
+		return err
+	}
+	values := s.inner.Memory()
+	values.SetArgs(resolved)
+	for name, value := range file.Config.Memory {
+		if _, given := s.opts.Memory[name]; !given {
+			values.Set(name, value)
+		}
+	}
+	steps := slices.Clone(file.Steps)
+	if file.Trailhead != nil {
+		steps = slices.Insert(steps, 0, *file.Trailhead)
+	}
+	for i := range steps {
+		calls, _ := steps[i].Lookup(s.opts.Lineage)
+		s.steps = append(s.steps, &Step{Kind: steps[i].Kind, Text: steps[i].Text, Calls: calls, source: &steps[i]})
+	}
+	s.source = &source{path, data, file}
+	return nil
+}
+
+// replaySource makes the calls of the steps that are still to come, up to the first that fails.
+func (s *Session) replaySource(ctx context.Context) Replayed {
+	for ; s.next < len(s.steps); s.next++ {
+		step := s.steps[s.next]
+		st := session.Step{Index: s.next + 1, Of: len(s.steps), Text: step.Text, Kind: step.Kind}
+		if step.source != nil {
+			if _, recorded := step.source.Lookup(s.opts.Lineage); !recorded && len(step.Calls) == 0 {
+				return s.stopped(st, session.Failed(fault.New(fault.Trail, "make its calls now, in a step with the same text",
+					"step %d %q has no recording for this device", st.Index, step.Text)), nil)
+			}
+		}
+		s.inner.StartStep(st)
+		for i := step.done; i < len(step.Calls); i++ {
+			done := s.inner.Call(ctx, step.Calls[i])
+			if !done.OK() {
+				s.inner.FinishStep(st, done.Outcome)
+				step.done, step.failing = i, true
+				return s.stopped(st, done.Result, &step.Calls[i])
+			}
+		}
+		s.inner.FinishStep(st, event.Passed)
+	}
+	return Replayed{Outcome: event.Passed}
+}
+
+func (s *Session) stopped(st session.Step, why session.Result, call *trail.Call) Replayed {
+	r := Replayed{Outcome: why.Outcome, Reason: why.Reason, Hint: why.Hint, Step: st.Index, Text: st.Text}
+	if call != nil {
+		r.Tool, r.Line = call.Tool, call.Line
+	}
+	return s.redacted(r)
+}
+
+// trailPath returns the absolute path of a trail that exists.
+func (s *Session) trailPath(name string) (string, error) {
+	for _, dir := range []string{s.opts.Project.Root, s.opts.Project.TrailsDir} {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if rel, err := filepath.Rel(s.opts.Project.Root, path); err != nil || !filepath.IsLocal(rel) {
+			return "", fault.New(fault.InvalidArguments, "name a file below the project root", "%s is outside of the project", name)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return "", fault.New(fault.InvalidArguments, "trails are below "+s.relative(s.opts.Project.TrailsDir),
+		"there is no trail %s", name)
+}
+
+// relative returns a path relative to the project root.
+func (s *Session) relative(path string) string {
+	if rel, err := filepath.Rel(s.opts.Project.Root, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// unchanged returns an error when the trail was changed since it was loaded.
+func (src *source) unchanged(name string, now []byte) error {
+	if bytes.Equal(src.data, now) {
+		return nil
+	}
+	return fault.New(fault.Trail, fmt.Sprintf("start another session and replay %s in it", name),
+		"%s was changed since the session read it", name)
+}

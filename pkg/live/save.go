@@ -1,0 +1,243 @@
+package live
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// SaveRequest asks to write the recording into a trail file.
+type SaveRequest struct {
+	File      string `json:"file"` // relative to the project root
+	Title     string `json:"title,omitempty"`
+	NoReplay  bool   `json:"noReplay,omitempty"`  // write it without a replay before, and say so in its metadata
+	Overwrite bool   `json:"overwrite,omitempty"` // replace the steps of an existing file that has others
+}
+
+// SaveReport is what became of a recording.
+type SaveReport struct {
+	File     string    `json:"file"`    // relative to the project root
+	Written  bool      `json:"written"` // false when it did not pass its replay
+	Diff     string    `json:"diff"`    // unified; of what was written, or would have been
+	Replayed *Replayed `json:"replayed,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"`
+}
+
+// Save replays the recording in a session of its own and, when it passes, writes it into a trail file. In an existing
+// file only the recordings of this device change.
+func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return SaveReport{}, err
+	}
+	defer release()
+	path, err := s.savePath(r.File)
+	if err != nil {
+		return SaveReport{}, err
+	}
+	report := SaveReport{File: s.relative(path)}
+	before, content, err := s.content(path, r)
+	if err != nil {
+		return report, err
+	}
+	report.Warnings = s.warnings()
+	report.Diff = s.text(udiff.Unified(report.File, report.File, string(before), string(content)))
+	if !r.NoReplay {
+		replayed, err := s.opts.Replay(ctx, path, content, nil)
+		if err != nil {
+			return report, err
+		}
+		replayed = s.redacted(replayed)
+		report.Replayed = &replayed
+		if !replayed.Passed() {
+			return report, nil
+		}
+	}
+	if err := s.write(path, before, content); err != nil {
+		return report, err
+	}
+	report.Written = true
+	if s.source != nil && s.source.path == path {
+		s.source.data = content
+	}
+	return report, nil
+}
+
+// savePath returns the absolute path of a file that a recording may be written to: below trailsDir, named *.trail.yaml,
+// and without links on the way.
+func (s *Session) savePath(name string) (string, error) {
+	trails := s.opts.Project.TrailsDir
+	refuse := func(format string, args ...any) error {
+		return fault.New(fault.InvalidArguments, "write it like "+s.relative(filepath.Join(trails, "checkout.trail.yaml")),
+			"trails are saved only below %s, in files named *.trail.yaml: %s", s.relative(trails), fmt.Sprintf(format, args...))
+	}
+	path := filepath.FromSlash(name)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.opts.Project.Root, path)
+	}
+	rel, err := filepath.Rel(trails, path)
+	switch {
+	case name == "":
+		return "", refuse("no file is named")
+	case err != nil || !filepath.IsLocal(rel) || rel == ".":
+		return "", refuse("%s is not below it", name)
+	case !strings.HasSuffix(path, ".trail.yaml"):
+		return "", refuse("%s has another name", name)
+	}
+	for at := path; at != trails; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return "", refuse("%s is a symbolic link", s.relative(at))
+		}
+		if err == nil && at == path && !info.Mode().IsRegular() {
+			return "", refuse("%s is not a regular file", name)
+		}
+	}
+	return path, nil
+}
+
+// content returns what the file has, nil if it does not exist, and what it will have.
+func (s *Session) content(path string, r SaveRequest) (before, after []byte, err error) {
+	name := s.relative(path)
+	recorded := s.file(name, r.Title)
+	if len(recorded.Steps) == 0 && recorded.Trailhead == nil {
+		return nil, nil, fault.New(fault.Misuse, "make calls with a step text first", "nothing was recorded")
+	}
+	before, err = files.Read(path, trail.MaxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		after, err = trail.Format(recorded)
+	case err != nil:
+		return nil, nil, fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "read "+name)
+	case s.source != nil && s.source.path == path:
+		if err = s.source.unchanged(name, before); err == nil {
+			after, err = trail.Update(name, before, s.opts.Lineage[0], recorded, r.Overwrite)
+		}
+	default:
+		after, err = trail.Update(name, before, s.opts.Lineage[0], recorded, r.Overwrite)
+	}
+	if err == nil && s.text(string(after)) != string(after) && s.text(string(before)) == string(before) {
+		err = fault.New(fault.Misuse, "write {{NAME}} in its place, or drop the call", "the recording has the value of a secret")
+	}
+	if err == nil {
+		after, err = trail.SetMetadata(name, after, "replayed", unproven(r.NoReplay))
+	}
+	return before, after, err
+}
+
+// unproven returns the value of metadata.replayed: false for a trail that was written without a replay, nil to remove
+// it.
+func unproven(noReplay bool) any {
+	if noReplay {
+		return false
+	}
+	return nil
+}
+
+// write writes the file, unless it was changed since before was read.
+func (s *Session) write(path string, before, content []byte) error {
+	now, err := files.Read(path, trail.MaxSize)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "write "+s.relative(path))
+	}
+	if !bytes.Equal(now, before) {
+		return fault.New(fault.Misuse, "save again to see what changes then",
+			"%s was changed while the recording was replayed; nothing was written", s.relative(path))
+	}
+	if bytes.Equal(before, content) {
+		return nil
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Lstat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	err = os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = files.Replace(path, func(f *os.File) error {
+			_, err := f.Write(content)
+			return errors.Join(err, f.Chmod(mode))
+		})
+	}
+	if err != nil {
+		return fault.Wrap(fault.Server, err, "check the folder's permissions and the disk", "write "+s.relative(path))
+	}
+	return nil
+}
+
+// file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail.
+func (s *Session) file(name, title string) *trail.File {
+	f := &trail.File{Name: name, Config: trail.Config{Target: s.opts.Scope.Target.ID, Title: title}}
+	if s.source != nil {
+		f.Config = s.source.file.Config
+		f.Config.Title = cmp.Or(title, f.Config.Title)
+	} else if len(s.opts.Memory) > 0 {
+		f.Config.Memory = map[string]any{}
+		for name, value := range s.opts.Memory {
+			f.Config.Memory[name] = s.text(value)
+		}
+	}
+	for _, step := range s.steps {
+		out := trail.Step{Kind: step.Kind, Text: s.text(step.Text), Recordable: true}
+		if step.source != nil {
+			out = *step.source
+			out.Text, out.Recording = step.Text, nil
+		}
+		if len(step.Calls) > 0 || step.source != nil && !step.changed {
+			if _, recorded := lookup(step, s.opts.Lineage); recorded || step.changed {
+				out.Recording = trail.Recording{{Classifier: s.opts.Lineage[0], Calls: step.Calls}}
+			}
+		}
+		switch {
+		case step.source == nil && len(step.Calls) == 0:
+		case step.Kind == trail.KindTrailhead:
+			f.Trailhead = &out
+		default:
+			f.Steps = append(f.Steps, out)
+		}
+	}
+	return f
+}
+
+func lookup(step *Step, lineage []string) ([]trail.Call, bool) {
+	if step.source == nil {
+		return step.Calls, true
+	}
+	return step.source.Lookup(lineage)
+}
+
+// warnings says what in the recording may not work in a replay.
+func (s *Session) warnings() []string {
+	var out []string
+	for _, step := range s.steps {
+		if len(step.Calls) == 0 {
+			continue
+		}
+		if first := step.Calls[0].Tool; !reachesStart(first) && s.source == nil {
+			out = append(out, fmt.Sprintf("the first call is %s; a trail starts with a call that reaches a known state, such as "+
+				"web_navigate or launchApp", first))
+		}
+		break
+	}
+	return out
+}
+
+// reachesStart reports whether a tool brings the app into a known state. Tools of a project may do so.
+func reachesStart(name string) bool {
+	switch name {
+	case "web_click", "tap", "web_type", "inputText", "web_pressKey", "web_scroll", "web_hover", "web_select":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,193 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// StepRequest asks for calls that belong to one step.
+type StepRequest struct {
+	Text  string       `json:"text"` // what the step does, in plain language
+	Kind  string       `json:"kind"` // trail.KindStep or trail.KindVerify
+	Calls []trail.Call `json:"calls"`
+	// Unrecorded leaves the calls out of the recording. They then need no text.
+	Unrecorded bool `json:"unrecorded"`
+}
+
+// StepReport is what the calls of a step did.
+type StepReport struct {
+	Calls    []CallReport `json:"calls"`    // those that were made, and those after a failed one
+	Step     int          `json:"step"`     // the step's number in the recording, 0 when nothing was recorded
+	Recorded int          `json:"recorded"` // how many calls were added to it
+	URL      string       `json:"url,omitempty"`
+	Changes  string       `json:"changes,omitempty"` // of the screen, as lines; empty when no call reached the device
+	Events   []string     `json:"events,omitempty"`  // dialogs, downloads and others since the last report
+	Warnings []string     `json:"warnings,omitempty"`
+}
+
+// OK reports whether every call succeeded.
+func (r StepReport) OK() bool {
+	return !slices.ContainsFunc(r.Calls, func(c CallReport) bool { return !c.OK })
+}
+
+// CallReport is what one call did.
+type CallReport struct {
+	Tool       string        `json:"tool"`
+	Made       bool          `json:"made"`
+	OK         bool          `json:"ok"`
+	Outcome    event.Outcome `json:"outcome,omitempty"`
+	Kind       fault.Kind    `json:"kind,omitempty"` // why it failed
+	Text       string        `json:"text,omitempty"` // of the result, or why it failed
+	Structured any           `json:"structured,omitempty"`
+	Hint       string        `json:"hint,omitempty"`
+	Note       string        `json:"note,omitempty"` // such as that the element was found again
+}
+
+// Step makes calls in order, up to the first that fails, and records those that succeeded. Calls with the kind and text
+// of the last step continue it. An error means that no call was made.
+func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return StepReport{}, err
+	}
+	defer release()
+	if err := s.checkStep(r); err != nil {
+		return StepReport{}, err
+	}
+	index := s.place(r)
+	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Calls: r.Calls}
+	s.inner.StartStep(st)
+	report := s.makeCalls(ctx, r.Calls)
+	recorded := s.inner.Recording()
+	outcome := event.Passed
+	if !report.OK() {
+		outcome = event.Failed
+	}
+	s.inner.FinishStep(st, outcome)
+	if calls := recorded.Steps[len(recorded.Steps)-1].Calls; !r.Unrecorded && len(calls) > 0 {
+		s.add(index, r, calls)
+		report.Step, report.Recorded = index+1, len(calls)
+	}
+	report.Warnings = append(report.Warnings, s.newlyOmitted(recorded.Omitted, r)...)
+	if err := s.inner.Err(); err != nil {
+		return report, nil // the failed call has the reason
+	}
+	return report, s.reportScreen(ctx, &report)
+}
+
+// newlyOmitted returns what this step had to leave out of the recording.
+func (s *Session) newlyOmitted(omitted []string, r StepRequest) []string {
+	fresh := omitted[min(s.omitted, len(omitted)):]
+	s.omitted = len(omitted)
+	if r.Unrecorded {
+		return nil
+	}
+	texts := make([]string, len(fresh))
+	for i, text := range fresh {
+		texts[i] = s.text(text)
+	}
+	return texts
+}
+
+// checkStep returns what is wrong with a request, before a call is made.
+func (s *Session) checkStep(r StepRequest) error {
+	switch {
+	case r.Kind != trail.KindStep && r.Kind != trail.KindVerify:
+		return fault.New(fault.InvalidArguments, "use step or verify", "unknown kind of step %q", r.Kind)
+	case strings.TrimSpace(r.Text) == "" && !r.Unrecorded:
+		return fault.New(fault.InvalidArguments, "say in plain language what the calls do, such as: Sign in", "the step has no text")
+	case len(r.Calls) == 0:
+		return fault.New(fault.InvalidArguments, "", "the step has no calls")
+	}
+	checks := false
+	for i, call := range r.Calls {
+		t, err := s.checkCall(call)
+		if err != nil {
+			if len(r.Calls) > 1 {
+				e := fault.As(err)
+				return fault.New(e.Kind, e.Hint, "call %d of %d: %s; no call was made", i+1, len(r.Calls), e.Message)
+			}
+			return err
+		}
+		checks = checks || canFailCheck(t)
+	}
+	if r.Kind == trail.KindVerify && !checks {
+		return fault.New(fault.InvalidArguments, "use a call such as assertVisible or web_verifyText, or make it a step",
+			"a verify step needs a call that checks something and can fail; no call was made")
+	}
+	return nil
+}
+
+// checkCall returns the tool of a call, or what is wrong with the call.
+func (s *Session) checkCall(call trail.Call) (*discover.Tool, error) {
+	t, err := s.inner.Check(call)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(s.opts.Restricted, t.Name) && !slices.Contains(s.opts.Allow, t.Name) {
+		return nil, fault.New(fault.PermissionDenied,
+			fmt.Sprintf("a person can allow it: `allow: [%s]` in trailblaze.yaml, or --allow %s", t.Name, t.Name),
+			"tool %q is not allowed for agents in this project", t.Name)
+	}
+	return t, nil
+}
+
+// canFailCheck reports whether a call of a tool checks something, so that a verify step may rely on it: the assertions
+// of the device and of trailblaze, and every tool of the project.
+func canFailCheck(t *discover.Tool) bool {
+	if t.Source.Kind == tool.FromServer {
+		return true
+	}
+	for _, prefix := range []string{"assert", "verify", "web_verify", "waitFor", "waitUntil"} {
+		if strings.HasPrefix(t.Name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// makeCalls makes calls in order, up to the first that fails.
+func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) StepReport {
+	var report StepReport
+	for i, call := range calls {
+		done := s.inner.Call(ctx, call)
+		report.Calls = append(report.Calls, s.callReport(call, done))
+		if located := done.Located; located != nil && done.OK() {
+			for _, warning := range located.Warnings {
+				report.Warnings = append(report.Warnings, s.text(warning))
+			}
+		}
+		if !done.OK() {
+			for _, rest := range calls[i+1:] {
+				report.Calls = append(report.Calls, CallReport{Tool: rest.Tool})
+			}
+			break
+		}
+	}
+	return report
+}
+
+func (s *Session) callReport(call trail.Call, done session.CallResult) CallReport {
+	c := CallReport{Tool: call.Tool, Made: true, OK: done.OK(), Outcome: done.Outcome}
+	if !c.OK {
+		c.Text, c.Hint, c.Kind = s.text(done.Reason), s.text(done.Hint), fault.KindOf(done.Cause)
+		return c
+	}
+	c.Text = s.text(done.Answer.Text)
+	if value, err := trail.DecodeJSON(done.Answer.Structured); err == nil {
+		c.Structured = s.opts.Redactor.Value(value)
+	}
+	if done.Located != nil {
+		c.Note = s.text(done.Located.Again)
+	}
+	return c
+}

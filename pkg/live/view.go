@@ -1,0 +1,142 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/session"
+)
+
+// SnapshotOptions say what a snapshot shows.
+type SnapshotOptions struct {
+	Find       string `json:"find,omitempty"`     // only lines with this text, in any case
+	Within     string `json:"within,omitempty"`   // a reference or a CSS selector; empty for the whole screen
+	MaxBytes   int    `json:"maxBytes,omitempty"` // of the text; 0 for the default
+	Screenshot bool   `json:"screenshot,omitempty"`
+}
+
+// The default sizes of texts about the screen, in bytes.
+const (
+	snapshotBytes = 6000
+	findBytes     = 1000
+	changesBytes  = 1200
+)
+
+// Snapshot is what the device shows.
+type Snapshot struct {
+	URL        string   `json:"url"`
+	Title      string   `json:"title"`
+	Text       string   `json:"snapshot"` // the text form of pkg/screen
+	More       int      `json:"more"`     // elements that were left out
+	Events     []string `json:"events,omitempty"`
+	Screenshot []byte   `json:"screenshot,omitempty"` // PNG
+	Withheld   string   `json:"withheld,omitempty"`   // why there is no screenshot although one was asked for
+}
+
+// Snapshot returns what the device shows. References in it stay valid in the session.
+func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error) {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	defer release()
+	view, err := s.inner.View(ctx, device.ViewOptions{Within: o.Within, Screenshot: o.Screenshot})
+	if err != nil {
+		return Snapshot{}, err
+	}
+	shot := Snapshot{URL: s.text(view.URL), Title: s.text(view.Title), Events: s.texts(view.Events)}
+	s.show(view)
+	if o.Find != "" {
+		found := screen.Find(view.Part, o.Find, view.Ref, cmp.Or(o.MaxBytes, findBytes))
+		shot.Text, shot.More = s.text(found.String()), found.Left
+	} else {
+		text := view.Part.Text(screen.TextOptions{MaxBytes: cmp.Or(o.MaxBytes, snapshotBytes), Ref: view.Ref})
+		shot.Text, shot.More = s.text(text.String()), text.Left
+	}
+	if o.Screenshot {
+		shot.Screenshot, shot.Withheld = s.screenshot(view)
+	}
+	return shot, nil
+}
+
+// screenshot returns the picture of a view, unless a secret can be seen in it.
+func (s *Session) screenshot(view device.View) (png []byte, withheld string) {
+	text := view.Tree.Text(screen.TextOptions{}).String()
+	if s.text(text) != text {
+		return nil, "the screen shows a secret"
+	}
+	return view.Screenshot, ""
+}
+
+// show remembers a view as what the caller knows of the screen.
+func (s *Session) show(view device.View) {
+	view.Screenshot = nil
+	s.shown = &view
+}
+
+// reportScreen adds to a report what changed on the screen since the caller saw it. Nothing is added when no call
+// reached the device.
+func (s *Session) reportScreen(ctx context.Context, report *StepReport) error {
+	if !s.inner.UsedDevice() {
+		return nil
+	}
+	view, err := s.settledView(ctx)
+	if err != nil {
+		report.Warnings = append(report.Warnings, "the screen could not be read: "+s.text(err.Error()))
+		return session.Interruption(ctx)
+	}
+	report.URL = s.text(view.URL)
+	report.Events = s.texts(view.Events)
+	report.Changes = s.text(s.changes(view))
+	s.show(view)
+	return nil
+}
+
+// changes returns what a view shows that the caller does not know.
+func (s *Session) changes(view device.View) string {
+	before := screen.View{Tree: screen.NewTree(nil, 0, 0)}
+	if s.shown != nil {
+		before = screen.View{URL: s.shown.URL, Tree: s.shown.Tree, Ref: s.shown.Ref}
+	}
+	return screen.Changes(before, screen.View{URL: view.URL, Tree: view.Tree, Ref: view.Ref}, changesBytes)
+}
+
+// settledView returns the screen when it has not changed for an interval, or at the limit of [Settle].
+func (s *Session) settledView(ctx context.Context) (device.View, error) {
+	interval := cmp.Or(s.opts.Settle.Interval, 100*time.Millisecond)
+	limit := time.NewTimer(cmp.Or(s.opts.Settle.Limit, time.Second))
+	defer limit.Stop()
+	view, err := s.inner.View(ctx, device.ViewOptions{})
+	for last := ""; err == nil; {
+		text := view.URL + "\n" + view.Tree.Text(screen.TextOptions{}).String()
+		if text == last {
+			return view, nil
+		}
+		last = text
+		select {
+		case <-limit.C:
+			return view, nil
+		case <-ctx.Done():
+			return view, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for the screen")
+		case <-time.After(interval):
+		}
+		var next device.View
+		if next, err = s.inner.View(ctx, device.ViewOptions{}); err == nil {
+			next.Events = append(view.Events, next.Events...)
+			view = next
+		}
+	}
+	return view, err
+}
+
+func (s *Session) texts(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = s.text(text)
+	}
+	return out
+}

@@ -30,6 +30,7 @@ type Project struct {
 	Devices            []Device          // of the project file, in its order
 	Targets            []Target          // sorted by id
 	Toolsets           []Toolset         // sorted by id
+	Allow              []string          // tools that agents may call although they are restricted
 	Secrets            map[string]string // values of devices that must not be shown, by the name to show instead
 	Files              int               // the number of files read, also those with problems
 	Warnings           fault.Problems

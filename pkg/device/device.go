@@ -16,7 +16,10 @@ type Kind struct {
 	Drivers  []string // yaml keys of the drivers that it supports
 	Check    string   // the name of its check in doctor, such as browser
 	Commands []tool.Advertised
-	Options  []Option
+	// Restricted names the commands that agents may call only if the user allows them: those that run any code, and those
+	// that read or write files of this machine.
+	Restricted []string
+	Options    []Option
 	// OneSession is true if a device of this kind allows one session at a time, like a phone and unlike a browser.
 	OneSession bool
 	// New returns the backend of a run. It starts nothing. Its error is about the options.

@@ -149,9 +149,9 @@ type Status struct {
 	Folder   string   `json:"folder,omitempty"`  // with logs and evidence
 }
 
-// Status returns where the session stands.
+// Status returns where the session stands, or stood when it ended.
 func (s *Session) Status(ctx context.Context) (Status, error) {
-	release, err := s.acquire(ctx)
+	release, err := s.acquireRecording(ctx)
 	if err != nil {
 		return Status{}, err
 	}
@@ -172,11 +172,16 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	return st, nil
 }
 
-// acquire waits until no other method runs. The caller calls release at its end.
+// acquire waits until no other method runs. The caller calls release at its end. It fails when the session has ended.
 func (s *Session) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.inner.Err(); err != nil {
 		return nil, err
 	}
+	return s.acquireRecording(ctx)
+}
+
+// acquireRecording does what acquire does, also when the session has ended: its recording remains.
+func (s *Session) acquireRecording(ctx context.Context) (release func(), err error) {
 	select {
 	case s.slot <- struct{}{}:
 		return func() { <-s.slot }, nil

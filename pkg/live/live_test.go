@@ -292,3 +292,16 @@ func TestDecodesCalls(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
+
+func TestRecordingOutlivesSession(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.step("Sign in", call("tap", "text", "Sign in"))
+	f.Close(t.Context())
+	if text, err := f.Recording(t.Context()); err != nil || !strings.Contains(text, "tap:") {
+		t.Errorf("%v, recording:\n%s", err, text)
+	}
+	if _, err := f.Snapshot(t.Context(), live.SnapshotOptions{}); err == nil {
+		t.Error("a session that was closed shows its screen")
+	}
+}

@@ -100,9 +100,9 @@ type Move struct {
 	To   int `json:"to"`
 }
 
-// Edit changes the recording and returns it as the content of a trail file.
+// Edit changes the recording and returns it as the content of a trail file, also when the session has ended.
 func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
-	release, err := s.acquire(ctx)
+	release, err := s.acquireRecording(ctx)
 	if err != nil {
 		return "", err
 	}

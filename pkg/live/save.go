@@ -36,9 +36,9 @@ type SaveReport struct {
 }
 
 // Save replays the recording in a session of its own and, when it passes, writes it into a trail file. In an existing
-// file only the recordings of this device change.
+// file only the recordings of this device change. It also saves what a session recorded that has ended.
 func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
-	release, err := s.acquire(ctx)
+	release, err := s.acquireRecording(ctx)
 	if err != nil {
 		return SaveReport{}, err
 	}

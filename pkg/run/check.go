@@ -87,7 +87,7 @@ func (r *runner) invalidCalls(calls []callProblem) trailResult {
 
 // withSnippets adds the lines that the problems of a trail are about.
 func (r *runner) withSnippets(path string, problems fault.Problems) fault.Problems {
-	data, unread := trail.ReadFile(path, r.resolve(path))
+	data, unread := r.trailContent(path)
 	if len(unread) > 0 {
 		return problems
 	}

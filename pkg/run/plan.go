@@ -43,7 +43,7 @@ func (r *runner) newPlan(c testCase) *plan { return &plan{testCase: c, title: r.
 // scope; the plan then has only its path and title.
 func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	p := r.newPlan(c)
-	file, problems := readTrail(c.path, r.resolve(c.path))
+	file, problems := r.readTrail(c.path)
 	if len(problems) > 0 {
 		return p, problems
 	}
@@ -56,7 +56,7 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	if p.scope, err = scope.Resolve(c.device.request(file)); err != nil {
 		return p, err
 	}
-	if p.lineage, err = c.device.lineage(ctx, p.scope); err != nil {
+	if p.lineage, err = c.device.Lineage(ctx, p.scope); err != nil {
 		return p, err
 	}
 	if p.args, err = r.args(file, c); err != nil {
@@ -71,8 +71,9 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	return p, r.checkRecord(p)
 }
 
-// lineage returns what the user says of the device, else what its backend reports, else the platform.
-func (d *deviceQueue) lineage(ctx context.Context, sc scope.Scope) ([]string, error) {
+// Lineage returns the classifiers of the device, narrow first: what the user says of it, else its platform and what its
+// backend reports.
+func (d Device) Lineage(ctx context.Context, sc scope.Scope) ([]string, error) {
 	if len(d.Classifiers) > 0 {
 		return trail.Lineage(d.Classifiers), nil
 	}
@@ -229,11 +230,19 @@ func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 	}
 }
 
-// readTrail reads a trail file. name is how its problems call it.
-func readTrail(name, path string) (*trail.File, fault.Problems) {
-	data, problems := trail.ReadFile(name, path)
+// readTrail reads and parses a trail file. Its problems name the path as it is given.
+func (r *runner) readTrail(path string) (*trail.File, fault.Problems) {
+	data, problems := r.trailContent(path)
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	return trail.Parse(name, data)
+	return trail.Parse(path, data)
+}
+
+// trailContent returns the content of a trail file, or what is replayed in its place.
+func (r *runner) trailContent(path string) ([]byte, fault.Problems) {
+	if data, ok := r.Contents[r.resolve(path)]; ok {
+		return data, nil
+	}
+	return trail.ReadFile(path, r.resolve(path))
 }

@@ -47,6 +47,10 @@ type Options struct {
 	Retries        int
 	Evidence       string // EvidenceOnFailure, EvidenceAlways or EvidenceOff
 	Record         string // file that the one trail is recorded to; empty for none
+	// Contents are what is replayed in place of the content of trail files, by their absolute paths. May be nil.
+	Contents map[string][]byte
+	// WithoutHistory leaves the files for --last-failed and for balanced shards as they are.
+	WithoutHistory bool
 	OpenLog        func(path string, onError func(error)) SessionLog
 	// StopShared stops the server processes that were launched as shared. May be nil.
 	StopShared func(ctx context.Context) error
@@ -97,7 +101,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		}
 		r.summary.ExitCode = fault.Worst(r.summary.ExitCode, fault.ExitCode(cause))
 	}
-	if !o.DryRun {
+	if !o.DryRun && !o.WithoutHistory {
 		if err := errors.Join(r.saveLast(), r.saveDurations()); err != nil {
 			r.warnUnwritable(err)
 		}
@@ -214,7 +218,7 @@ func (r *runner) nothingToRun() error {
 // tagged reports whether a trail has one of the wanted tags. It returns true for a file that cannot be read, so that
 // its problems are reported.
 func (r *runner) tagged(path string) bool {
-	file, problems := readTrail(path, r.resolve(path))
+	file, problems := r.readTrail(path)
 	if len(problems) > 0 {
 		return true
 	}

@@ -276,3 +276,18 @@ func TestLastRunIsSaved(t *testing.T) {
 		t.Errorf("a damaged file: %v", err)
 	}
 }
+
+func TestContentsReplaceFilesAndHistoryStays(t *testing.T) {
+	t.Parallel()
+	var seen records
+	o := options(t, &seen, call("nobody"), "mine")
+	path := filepath.Join(o.Cwd, "new.trail.yaml")
+	o.Paths, o.Contents, o.WithoutHistory = []string{path}, map[string][]byte{path: []byte(call("mine"))}, true
+	summary, err := run.Run(t.Context(), o)
+	if err != nil || summary.Passed != 1 {
+		t.Errorf("%+v, %v", summary, err)
+	}
+	if _, err := run.LoadLast(o.Project.LogsDir); err == nil {
+		t.Error("the run is saved as the last one")
+	}
+}

@@ -28,6 +28,7 @@ func Kind() device.Kind {
 	}
 	return device.Kind{
 		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: advertised, New: newBackend,
+		Restricted: []string{"evaluateJs", "web_evaluate"},
 		Options: []device.Option{
 			{
 				Key:   "browser",

@@ -1,0 +1,169 @@
+package cmd
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
+)
+
+// liveFlags are the flags of a live session, and what does not come from flags.
+type liveFlags struct {
+	scopeFlags
+	device                       string
+	classifiers, memory, secrets []string
+
+	secretValues map[string]string // by name; see readSecrets
+	initial      map[string]string // of the memory; wins over memory
+	agent        bool              // the calls are those of an agent, which may not do everything
+	allow        []string          // tools that an agent may call although they are restricted
+}
+
+func (f *liveFlags) bind(a *app, c *cobra.Command) {
+	f.scopeFlags.bind(a, c)
+	flags := c.Flags()
+	flags.StringVar(&f.device, "device", "", "`NAME` of a device of the project, or PLATFORM:NAME, such as web:a")
+	flags.StringSliceVar(&f.classifiers, "classifier", nil,
+		"classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
+	flags.StringArrayVar(&f.memory, "memory", nil, "set `NAME=VALUE` in the session's memory (repeatable)")
+	flags.StringArrayVar(&f.secrets, "secret", nil,
+		"secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed, logged or recorded")
+}
+
+// readSecrets reads the values of --secret, once, because some files can be read only once. The project is loaded after
+// it, because its errors must not show them.
+func (f *liveFlags) readSecrets(ctx context.Context, a *app) error {
+	var err error
+	f.secretValues, err = a.secrets(ctx, f.secrets)
+	a.redactor = redact.New(f.secretValues)
+	return err
+}
+
+// openLive opens a live session of a project. name is the first part of its id. ctx bounds the session's lifetime.
+func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags, name string) (*live.Session, error) {
+	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := memoryValues(f.memory)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range f.initial {
+		memory[name] = value
+	}
+	device := run.Device{Device: setup.device, Request: setup.request, Classifiers: f.classifiers}
+	if f.device != "" {
+		flags := runFlags{scopeFlags: f.scopeFlags, classifiers: f.classifiers}
+		if device, err = a.runDevice(project, flags, setup, f.device); err != nil {
+			return nil, err
+		}
+	}
+	sc, err := scope.Resolve(device.Request)
+	if err != nil {
+		return nil, err
+	}
+	lineage, err := device.Lineage(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	var ignored int64
+	setup.Stream = a.toolStream(project, setup, &ignored)
+	o := live.Options{
+		Setup: setup.Setup, Scope: sc, Device: device.Device, Name: name, Lineage: lineage,
+		Memory: memory, Secrets: f.secretValues, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
+		Replay:  a.replayer(setup.Setup, device, memory, f.secretValues),
+		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
+	}
+	if f.agent {
+		o.Restricted, o.RestrictOrigins, o.AllowedOrigins = a.restricted(), true, origins(project)
+	}
+	return live.Open(ctx, o)
+}
+
+// restricted returns the commands that agents may call only if the user allows them.
+func (a *app) restricted() []string {
+	names := []string{"adbShell"} // of Android devices, which this version does not have
+	for _, k := range a.Devices {
+		names = append(names, k.Restricted...)
+	}
+	return names
+}
+
+// origins returns the origins of the pages that the targets of a project begin with.
+func origins(project *config.Project) []string {
+	var out []string
+	for _, t := range project.Targets {
+		for _, platform := range t.PlatformOrder {
+			if u, err := url.Parse(t.Platforms[platform].BaseURL); err == nil && u.Host != "" {
+				out = append(out, u.Scheme+"://"+u.Host)
+			}
+		}
+	}
+	return out
+}
+
+// replayer returns a function that replays a trail in a session of its own, on the device of a live session.
+func (a *app) replayer(setup session.Setup, device run.Device, memory, secrets map[string]string) func(context.Context, string, []byte, map[string]string) (live.Replayed, error) {
+	return func(ctx context.Context, path string, content []byte, args map[string]string) (live.Replayed, error) {
+		ended := trailEnd{logsDir: setup.Project.LogsDir}
+		setup.Stream = event.NewStream(a.Now, setup.Redactor, &ended)
+		o := run.Options{
+			Setup: setup, Devices: []run.Device{device}, Cwd: setup.Project.Root, Paths: []string{path},
+			Memory: memory, Secrets: secrets, Args: args, Evidence: run.EvidenceOnFailure, WithoutHistory: true,
+			OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
+		}
+		if content != nil {
+			o.Contents = map[string][]byte{path: content}
+		}
+		_, err := run.Run(ctx, o)
+		return ended.replayed(), err
+	}
+}
+
+// trailEnd collects how the only trail of a run ended.
+type trailEnd struct {
+	logsDir string
+
+	mu      sync.Mutex
+	ended   event.TrailFinished
+	session string
+}
+
+// Handle implements event.Handler.
+func (t *trailEnd) Handle(r event.Record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, ok := r.Event.(event.TrailFinished); ok {
+		t.ended = e
+	}
+	if r.Session != "" {
+		t.session = r.Session
+	}
+}
+
+func (t *trailEnd) replayed() live.Replayed {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.ended
+	r := live.Replayed{
+		Outcome: e.Outcome, Reason: e.Reason, Hint: e.Hint, Step: e.Step, Text: e.StepText, Tool: e.Tool, Line: e.Line,
+		Millis: e.DurationMs,
+	}
+	if t.session != "" {
+		r.Folder = filepath.Join(t.logsDir, t.session)
+	}
+	return r
+}

@@ -177,8 +177,11 @@ func (a *app) run(ctx context.Context) (code int) {
 	root := a.newRoot()
 	root.SetArgs(a.Args)
 	err := root.ExecuteContext(ctx)
-	if !a.parsed && err != nil && fault.As(err) == nil {
-		err = fault.Wrap(fault.Misuse, err, "`trailblaze help` lists the commands", "command line") // an error of cobra
+	if !a.parsed && err != nil {
+		if fault.As(err) == nil { // an error of cobra
+			err = fault.Wrap(fault.Misuse, err, "`trailblaze help` lists the commands", "command line")
+		}
+		a.refuseInvalid(root, err)
 	}
 	var reported exitCode
 	if cause := fault.As(context.Cause(ctx)); err != nil && cause != nil && !errors.As(err, &reported) {

@@ -101,14 +101,14 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	secrets, err := a.secrets(ctx, f.secrets)
 	a.redactor = redact.New(secrets)
 	if err != nil {
-		return err
+		return a.refused(f, err)
 	}
 	j := job{flags: f, args: args, secrets: secrets}
 	if f.watch {
 		return a.watchTrails(ctx, j)
 	}
 	if j.project, err = a.loadProject(); err != nil {
-		return err
+		return a.refused(f, err)
 	}
 	_, err = a.replay(ctx, j)
 	return err
@@ -123,9 +123,10 @@ type job struct {
 	secrets map[string]string // by name
 }
 
-// replay runs the trails of a job once. The error gives the exit code.
+// replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say why.
 func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
 	project, f := j.project, j.flags
+	defer func() { err = a.refused(f, err) }()
 	for i := range a.backends {
 		a.backends[i].inUse = false
 	}

@@ -34,7 +34,7 @@ type watchLoop struct {
 func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 	project, err := a.loadProject()
 	if project == nil { // an invalid project is reported by the first run
-		return err
+		return a.refused(j.flags, err)
 	}
 	files, err := watch.New()
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *watchLoop) run(ctx context.Context, r rerun) (next rerun, err error) {
 		}
 		next, err = w.replayUntilChange(ctx, r)
 	} else {
-		w.job.project = nil
+		w.job.project, err = nil, w.refused(w.job.flags, err)
 	}
 	first := !w.ran
 	w.ran, w.unready, w.endedAt = true, false, w.Now()

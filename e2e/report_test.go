@@ -166,3 +166,50 @@ func TestSessionsAreSortedByStartOfTrails(t *testing.T) {
 		before = at
 	}
 }
+
+func TestReportsOfRefusedRunSayWhy(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args  string
+		files map[string]string
+		code  int
+		want  string
+	}{
+		"no trail":             {"run missing/*.trail.yaml", nil, 4, "missing/*.trail.yaml"},
+		"no trail with a tag":  {"run --tags none", nil, 4, "no trail has any of the tags none"},
+		"an unknown target":    {"run --target nope", nil, 3, `"nope"`},
+		"an unknown flag":      {"run --bogus", nil, 3, "unknown flag: --bogus"},
+		"flags that exclude":   {"run --watch --shard 1/2", nil, 3, "--shard and --watch cannot be used together"},
+		"a secret that is not": {"run --secret NOT_SET_AT_ALL", nil, 3, "the environment variable is not set"},
+		"an invalid project":   {"run", map[string]string{"trailblaze.yaml": "targt: app\n"}, 3, `unknown key "targt"`},
+		"several to record":    {"run --record new.trail.yaml", nil, 3, "--record writes the recording of one trail"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := reportProject(t)
+			p.run("run", "trails/good.trail.yaml", "--junit", "build/junit.xml", "--html", "build/page").want(t, 0)
+			if !strings.Contains(p.read(t, "build/junit.xml"), `tests="1" failures="0" errors="0"`) {
+				t.Fatal("the earlier report is not one of a success")
+			}
+			for name, text := range tc.files {
+				p.write(name, text)
+			}
+			args := append(strings.Fields(tc.args), "--junit", "build/junit.xml", "--html=build/page")
+			p.run(args...).wantErr(t, tc.code, tc.want)
+			result{tc.code, p.read(t, "build/junit.xml"), ""}.want(t, tc.code, `tests="1" failures="0" errors="1"`, "the run did not start",
+				strings.ReplaceAll(tc.want, `"`, "&#34;"))
+			page := p.page(t, "build/page")
+			if !strings.Contains(page, "did not start") || strings.Contains(page, "good.trail.yaml") {
+				t.Error("the page is not about the run that did not start")
+			}
+		})
+	}
+}
+
+func TestRefusedRunKeepsFileThatIsNoReport(t *testing.T) {
+	t.Parallel()
+	p := reportProject(t)
+	p.write("site/index.html", "<h1>mine</h1>")
+	p.run("run", "--html", "site", "--target", "nope").wantErr(t, 3, `"nope"`)
+	same(t, "the page", "<h1>mine</h1>", p.read(t, "site/index.html"))
+}

@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/session"
+)
+
+// refusedName is the file and the title of a run that did not start, in its reports.
+const refusedName = "trailblaze run"
+
+// refused replaces the reports of --junit and --html by ones that have err as their only result, when err says that a
+// run did not start: reports of an earlier run, or empty ones, would look like a success. It returns err.
+func (a *app) refused(f runFlags, err error) error {
+	var reported exitCode
+	if err == nil || errors.As(err, &reported) {
+		return err
+	}
+	junit, html := report.NewJUnit(), report.NewHTML("")
+	stream := event.NewStream(a.Now, a.redactor, junit, html)
+	why := session.Errored(err)
+	stream.Emit(event.RunStarted{Trails: 1, Dir: a.Dir})
+	stream.Emit(event.TrailFinished{
+		File: refusedName, Title: refusedName, Outcome: event.Error, Reason: "the run did not start: " + why.Reason,
+		Hint: why.Hint, Attempts: 1,
+	})
+	stream.Emit(event.RunFinished{Errors: 1, ExitCode: fault.ExitCode(err)})
+	if f.junit != "" {
+		prepareErr := a.prepareReport("--junit", f.junit)
+		if prepareErr == nil {
+			prepareErr = a.writeReport(nil, "JUnit", f.junit, junit.Write)
+		}
+		a.warnUnwritten(err, prepareErr)
+	}
+	if f.html != "" {
+		prepareErr := a.prepareHTML(f.html)
+		if prepareErr == nil {
+			prepareErr = a.writeReport(nil, "HTML", htmlFile(f.html), html.Write)
+		}
+		a.warnUnwritten(err, prepareErr)
+	}
+	return err
+}
+
+// warnUnwritten warns of a report that could not be written, unless known, which is printed anyway, says so.
+func (a *app) warnUnwritten(known, err error) {
+	if err != nil && !strings.Contains(known.Error(), err.Error()) {
+		a.notice("warning: " + report.Clean(a.redactor.Text(err.Error())))
+	}
+}
+
+// refuseInvalid calls refused for a command line of run that cobra did not accept. It reads the arguments itself, since
+// cobra stops at the first invalid one.
+func (a *app) refuseInvalid(root *cobra.Command, err error) {
+	if c, _, findErr := root.Find(a.Args); findErr != nil || c.Name() != "run" {
+		return
+	}
+	_ = a.refused(runFlags{junit: a.argument("--junit"), html: a.argument("--html")}, err) // the caller has err
+}
+
+// argument returns the last value of a flag among the arguments, empty without one.
+func (a *app) argument(flag string) string {
+	value := ""
+	for i, arg := range a.Args {
+		if arg == "--" {
+			break
+		}
+		if v, ok := strings.CutPrefix(arg, flag+"="); ok {
+			value = v
+		} else if arg == flag && i+1 < len(a.Args) {
+			value = a.Args[i+1]
+		}
+	}
+	return value
+}

@@ -119,9 +119,9 @@ func origins(project *config.Project) []string {
 func (a *app) replayer(setup session.Setup, device run.Device, memory, secrets map[string]string) func(context.Context, string, []byte, map[string]string) (live.Replayed, error) {
 	return func(ctx context.Context, path string, content []byte, args map[string]string) (live.Replayed, error) {
 		ended := trailEnd{logsDir: setup.Project.LogsDir}
-		setup.Stream = event.NewStream(a.Now, setup.Redactor, &ended)
+		setup.Stream, setup.Cwd = event.NewStream(a.Now, setup.Redactor, &ended), setup.Project.Root
 		o := run.Options{
-			Setup: setup, Devices: []run.Device{device}, Cwd: setup.Project.Root, Paths: []string{path},
+			Setup: setup, Devices: []run.Device{device}, Paths: []string{path},
 			Memory: memory, Secrets: secrets, Args: args, Evidence: run.EvidenceOnFailure, WithoutHistory: true,
 			OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 		}

@@ -247,7 +247,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 		return run.Options{}, err
 	}
 	return run.Options{
-		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared, Cwd: a.Dir,
+		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared,
 		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
 		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun,
 		Retries: f.retries, Evidence: f.evidence, Record: f.record,

@@ -128,7 +128,7 @@ func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.R
 	pool := remote.NewPool(a.supervisor)
 	return setup{
 		Setup: session.Setup{
-			Project: project, Version: a.Build.Version, Env: a.Env, Builtins: []discover.Source{builtin.Source()},
+			Project: project, Cwd: a.Dir, Version: a.Build.Version, Env: a.Env, Builtins: []discover.Source{builtin.Source()},
 			DeviceCommands: a.commandNames(),
 			Redactor:       redactor, Now: a.Now, Launch: a.launcher(redactor, pool),
 			Sandboxes: func(s config.Server) bool {

@@ -4,9 +4,11 @@ package e2e_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
@@ -58,6 +60,7 @@ func TestServerFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := faultyProject(t, tc.behaviour, tc.call, tc.extra)
+			p.exitGrace = time.Second // for those that ignore the end of their input
 			r := p.run("run", "--json")
 			r.want(t, tc.code, tc.want...)
 			finished := ofType(r.events(t), "trail.finished")
@@ -181,5 +184,39 @@ func TestCollidingNamesAreReportedTogether(t *testing.T) {
 		t.Errorf("the collision is reported %d times:\n%s", n, r.stdout)
 	}
 	p.run("toolbox", "list").wantErr(t, 2, `"echo"`, `"sleep"`, "server one", "server two")
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestServerThatCannotStartIsNamedWithItsEntry(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":                    fakeConfig("ok") + "  - name: missing\n    command: ./no-such-program\n",
+		"trailblaze-config/targets/app.yaml": "id: app\nmcp_servers:\n  - { name: broken, command: \"{{fake}}\", env: { FAKE_SERVER: \"initialize:exit3\" } }\n",
+		"trails/a.trail.yaml":                webTrail("echo: {}"),
+	})
+	p.run("run").want(t, 2, `server "missing": start: the command`, "\n    its entry: trailblaze.yaml:7\n")
+	p.write("trailblaze.yaml", fakeConfig("ok"))
+	p.runIn(filepath.Join(p.dir, "trails"), "run").want(t, 2, "code 3", "its entry: "+filepath.Join(p.dir, "trailblaze-config/targets/app.yaml")+":3\n")
+	p.run("toolbox", "list").wantErr(t, 2, "code 3", "\n  its entry: trailblaze-config/targets/app.yaml:3\n")
+}
+
+func TestMissingCommandIsReportedBeforeOtherServersStop(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     fakeConfig(`"start:wait"`) + "  - { name: missing, command: no-such-program }\n",
+		"trails/a.trail.yaml": webTrail("echo: {}"),
+	})
+	p.exitGrace = 1500 * time.Millisecond
+	r := p.run("run", "--json")
+	r.want(t, 2, `server "missing": start: the command "no-such-program" is not on PATH; stopping the other servers`)
+	events := r.events(t)
+	errors := slices.IndexFunc(events, func(e map[string]any) bool { return e["level"] == "error" })
+	waits := slices.IndexFunc(events, func(e map[string]any) bool {
+		message, _ := e["message"].(string)
+		return strings.Contains(message, "did not exit within 1.5s")
+	})
+	if errors < 0 || waits < 0 || errors > waits {
+		t.Errorf("the error is event %d, the end of the other server event %d", errors, waits)
+	}
 	spawntest.NoSurvivors(t, p.marker)
 }

@@ -28,8 +28,7 @@ type SessionLog interface {
 type Options struct {
 	session.Setup
 	Devices        []Device  // each trail is replayed on each; at least one
-	Cwd            string    // relative paths are relative to it
-	Paths          []string  // trail files in order
+	Paths          []string  // trail files in order, relative to Cwd or absolute
 	Searched       []string  // the files, folders and globs in which they were looked for
 	Tags           []string  // only trails with any of these tags; empty: all
 	Workers        int       // sessions at once; 0: one for each device

@@ -113,13 +113,13 @@ func options(t *testing.T, seen *records, trail string, servers ...string) run.O
 	redactor := redact.New(nil)
 	return run.Options{
 		Setup: session.Setup{
-			Project: project, Version: "test", Redactor: redactor, Now: time.Now, Launch: launch,
+			Project: project, Cwd: dir, Version: "test", Redactor: redactor, Now: time.Now, Launch: launch,
 			Stream: event.NewStream(time.Now, redactor, seen),
 		},
 		Devices: []run.Device{{
 			Request: scope.Request{FlagTarget: "app", FlagPlatform: "web", Targets: []scope.Target{{ID: "app"}}},
 		}},
-		Cwd: dir, Paths: []string{"a.trail.yaml"},
+		Paths:   []string{"a.trail.yaml"},
 		OpenLog: func(string, func(error)) run.SessionLog { return noLog{} },
 	}
 }

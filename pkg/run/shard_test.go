@@ -108,7 +108,7 @@ func named(names ...string) []Device {
 func plans(t *testing.T, n int, known Durations, change func(*runner), files ...string) (found []string, cases int) {
 	t.Helper()
 	for i := range n {
-		r := &runner{Options: Options{Setup: session.Setup{Project: &config.Project{Root: "/project"}}, Cwd: "/project", Shard: Shard{i + 1, n}, Durations: known}}
+		r := &runner{Options: Options{Setup: session.Setup{Project: &config.Project{Root: "/project"}, Cwd: "/project"}, Shard: Shard{i + 1, n}, Durations: known}}
 		r.devices = newDevices(named("web:a"))
 		change(r)
 		var all []testCase

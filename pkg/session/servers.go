@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,7 @@ func (s *Session) startServers(listOnly bool) error {
 				first.Do(func() { time.AfterFunc(othersGrace, stopOthers) })
 				if isPermanent(failures[i]) {
 					launching.Wait() // others may fail to launch, too
+					s.announce(failures[i])
 					stopOthers()
 				}
 			case listOnly:
@@ -65,6 +67,25 @@ func (s *Session) startServers(listOnly bool) error {
 		return err
 	}
 	return s.listChangedServers()
+}
+
+// failureNotice is how long the other servers of a session may take to stop before the failure that stops them is
+// logged.
+const failureNotice = 200 * time.Millisecond
+
+// announce logs a failure that ends the start of the session, when stopping the other servers delays the error.
+func (s *Session) announce(err error) {
+	if len(s.entries) == 1 {
+		return
+	}
+	message, _, _ := strings.Cut(err.Error(), "\n")
+	s.notices.Go(func() {
+		select {
+		case <-time.After(failureNotice):
+			s.opts.Emit.Log("error", "session", message+"; stopping the other servers", Hint(err))
+		case <-s.stopped:
+		}
+	})
 }
 
 // isPermanent reports whether a server cannot start before something is corrected, so that waiting for others only
@@ -116,7 +137,7 @@ func (s *Session) startServer(ctx context.Context, entry config.Server, logName 
 	cfg.Log = func(level, message, hint string) { s.opts.Emit.Log(level, entry.Name, message, hint) }
 	srv, err = server.Start(ctx, cfg)
 	if err != nil {
-		return nil, withHint(err, "start it by hand to see what it says")
+		return nil, s.atEntry(withHint(err, "start it by hand to see what it says"), entry)
 	}
 	s.opts.Emit.Emit(event.ServerStarted{
 		Server: entry.Name, Tools: len(srv.Tools()), DurationMs: s.opts.Now().Sub(started).Milliseconds(),
@@ -178,6 +199,25 @@ func withHint(err error, hint string) error {
 	hinted := *e
 	hinted.Hint = hint
 	return &hinted
+}
+
+// atEntry adds the position of a server's entry to the error of its start. A cancellation stays as it is.
+func (s *Session) atEntry(err error, entry config.Server) error {
+	e := fault.As(err)
+	if e == nil || e.Kind == fault.Cancelled || entry.File == "" {
+		return err
+	}
+	file := entry.File
+	if rel, relErr := filepath.Rel(s.opts.Cwd, file); relErr == nil && filepath.IsLocal(rel) {
+		file = rel
+	}
+	at := *e
+	first, rest, more := strings.Cut(e.Message, "\n")
+	at.Message = fmt.Sprintf("%s\n  its entry: %s:%d", first, file, entry.Line)
+	if more {
+		at.Message += "\n" + rest
+	}
+	return &at
 }
 
 // callbacksFor returns the callback server of the tools of a source, nil when they cannot call back, and the entry of

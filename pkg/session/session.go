@@ -57,6 +57,7 @@ type Launcher func(ctx context.Context, l Launch) (server.Link, error)
 // Setup is the input that the sessions of one program have in common.
 type Setup struct {
 	Project  *config.Project
+	Cwd      string   // absolute; paths of files in it are shown relative to it
 	Version  string   // of trailblaze
 	Env      []string // of this process
 	Builtins []discover.Source
@@ -130,6 +131,10 @@ type Session struct {
 	ctx    context.Context //nolint:containedctx // the session's lifetime: cancelled with the cause when a server breaks
 	cancel context.CancelCauseFunc
 	watch  sync.WaitGroup
+
+	notices  sync.WaitGroup // goroutines of announce, which end at the latest when stopped is closed
+	stopped  chan struct{}  // closed when Close has stopped everything
+	stopOnce sync.Once
 }
 
 // Open starts the servers of the scope at once, and the device if one of Options.Tools is its command, and registers
@@ -163,7 +168,7 @@ func newSession(ctx context.Context, o Options) *Session {
 	if o.Values == nil {
 		o.Values = trail.NewValues(trail.Sources{})
 	}
-	s := &Session{opts: o, entries: o.Project.ServersFor(o.Scope.Target.ID), calls: level{depth: -1}}
+	s := &Session{opts: o, entries: o.Project.ServersFor(o.Scope.Target.ID), calls: level{depth: -1}, stopped: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	return s
 }
@@ -219,6 +224,8 @@ func (s *Session) Close(ctx context.Context) {
 		wg.Go(func() { warn("device", "closed", s.device.Close(ctx)) })
 	}
 	wg.Wait()
+	s.stopOnce.Do(func() { close(s.stopped) })
+	s.notices.Wait()
 	if s.callbacks != nil {
 		warn("callback", "closed", s.callbacks.Close())
 	}

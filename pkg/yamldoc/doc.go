@@ -174,6 +174,9 @@ func (d *Doc) problem(line, col int, hint, format string, args ...any) fault.Pro
 	}
 }
 
+// Source returns the file as it was given to Parse.
+func (d *Doc) Source() []byte { return d.source }
+
 // HasAnchors reports whether the document defines anchors, so that one value may be used in several places.
 func (d *Doc) HasAnchors() bool { return len(d.anchors) > 0 }
 

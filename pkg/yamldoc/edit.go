@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -33,10 +34,12 @@ type (
 	lineStart     struct{ text, source int } // offsets in the text that was parsed, and in the file
 )
 
-// splice replaces a part of the text.
+// splice replaces a part of the text. Of insertions at the same offset, one that is indented deeper comes first, because
+// it ends a collection inside the one that the other belongs to.
 type splice struct {
 	from, to int
 	text     string
+	indent   int
 }
 
 // Edit returns an editor of a document that was parsed without problems.
@@ -96,7 +99,7 @@ func (e *Editor) Append(list Node, item any) {
 
 // Bytes returns the changed document, or the error of a change that cannot be made.
 func (e *Editor) Bytes() ([]byte, error) {
-	slices.SortStableFunc(e.splices, func(a, b splice) int { return a.from - b.from })
+	slices.SortStableFunc(e.splices, func(a, b splice) int { return cmp.Or(a.from-b.from, a.to-b.to, b.indent-a.indent) })
 	var out bytes.Buffer
 	at, copied := 0, 0
 	for i, s := range e.splices {
@@ -127,7 +130,12 @@ func (e *Editor) fail(hint, format string, args ...any) {
 }
 
 func (e *Editor) splice(from, to int, text string) {
-	e.splices = append(e.splices, splice{from, to, text})
+	e.splices = append(e.splices, splice{from: from, to: to, text: text})
+}
+
+// insertLines inserts lines below the line that ends at an offset.
+func (e *Editor) insertLines(at int, text string, indent int) {
+	e.splices = append(e.splices, splice{from: at, to: at, text: "\n" + text, indent: indent})
 }
 
 // lineEnds returns text with the line ends of the file.
@@ -174,7 +182,7 @@ func (e *Editor) replace(n Node, value any) {
 		}
 		e.splice(afterKey, to, gap)
 		indent := e.column(key) + e.style(i).indentBelow(value)
-		e.splice(end, end, "\n"+strings.Repeat(" ", indent)+e.block(value, indent, i, end))
+		e.insertLines(end, strings.Repeat(" ", indent)+e.block(value, indent, i, end), indent)
 	case !sameLine && !collection(value):
 		e.splice(afterKey, afterKey, " "+e.flow(value))
 		e.splice(strings.LastIndexByte(e.text[:from], '\n'), to, "")
@@ -198,7 +206,7 @@ func (e *Editor) add(n Node, entry any) {
 		past++ // the comment belongs to the last entry
 	}
 	at := e.lineEnd(e.end(past))
-	e.splice(at, at, "\n"+strings.Repeat(" ", e.column(i))+e.block(entry, e.column(i), i, at))
+	e.insertLines(at, strings.Repeat(" ", e.column(i))+e.block(entry, e.column(i), i, at), e.column(i))
 }
 
 // addFlow adds an entry before the closing bracket of a collection.

@@ -228,6 +228,26 @@ func (n Node) Items() []Node {
 // problem that names both positions; the first one counts.
 func (n Node) Entries() []Entry { return n.entries(0) }
 
+// IsAlias reports whether the value is an alias, so that it is written elsewhere.
+func (n Node) IsAlias() bool {
+	_, alias := n.unwrap().ast.(*ast.AliasNode)
+	return alias
+}
+
+// Own returns the value of a key that is written in the mapping itself: ok is false when the mapping is an alias, or
+// the key comes from a merge key.
+func (n Node) Own(key string) (value Node, ok bool) {
+	if n.IsAlias() {
+		return Node{}, false
+	}
+	for _, pair := range n.pairs() {
+		if have, ok := keyText(pair.Key); ok && have == key {
+			return Node{doc: n.doc, ast: pair.Value, at: pair.Key.GetToken()}, true
+		}
+	}
+	return Node{}, false
+}
+
 func (n Node) entries(depth int) []Entry {
 	pairs := n.pairs()
 	if n.spend(len(pairs)) {

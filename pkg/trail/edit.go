@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 )
 
 // Merge returns data, a trail file, with the calls for one classifier replaced by those of recorded. Every other byte
-// is unchanged, also in steps that have the same calls already or have no recording in recorded. In the list shape the
+// is unchanged, also in calls that are the same and in steps that have no recording in recorded. In the list shape the
 // classifier is ignored. Both files must have the same steps. The error is the fault.Problems of data, or a
 // *fault.Error.
 func Merge(name string, data []byte, classifier string, recorded *File) ([]byte, error) {
@@ -24,27 +23,11 @@ func Merge(name string, data []byte, classifier string, recorded *File) ([]byte,
 	if err := sameSteps(r.file, recorded); err != nil {
 		return nil, err
 	}
-	from, to := recorded.classifier(classifier), r.file.classifier(classifier)
-	want := r.file.clone()
-	for i, s := range recorded.all() {
-		if calls, ok := s.Recording.calls(from); ok && want.all()[i].Recordable {
-			want.all()[i].Recording = want.all()[i].Recording.with(to, calls)
-		}
+	matched := make([]int, len(recorded.Steps))
+	for i := range matched {
+		matched[i] = i
 	}
-	want, err := reread(want)
-	if err != nil {
-		return nil, err
-	}
-	if sameFile(r.file, want) {
-		return data, nil
-	}
-	edit := r.doc.Edit()
-	for i, node := range r.allStepNodes() {
-		if !sameCalls(r.file.all()[i], want.all()[i], to) {
-			setCalls(edit, node, want.all()[i], to)
-		}
-	}
-	return r.finish(edit, want)
+	return r.update(classifier, recorded, matched, nil)
 }
 
 // Append returns data, a trail file, with a step added at its end. Every other byte is unchanged, except that values of
@@ -68,13 +51,7 @@ func Append(name string, data []byte, step Step, config Config) ([]byte, error) 
 	}
 	want := r.file.clone()
 	want.Steps = append(want.Steps, step)
-	want.Config.Memory = maps.Clone(want.Config.Memory)
-	for _, pair := range memory {
-		if want.Config.Memory == nil {
-			want.Config.Memory = map[string]any{}
-		}
-		want.Config.Memory[pair.Key] = pair.Value
-	}
+	want.Config.Memory = merged(want.Config.Memory, memory)
 	if want, err = reread(want); err != nil {
 		return nil, err
 	}
@@ -144,21 +121,6 @@ func appendToList(edit *yamldoc.Editor, root yamldoc.Node, step Step) {
 		}
 	}
 	edit.Append(root, formatList([]Step{step}, nil, nil)[0])
-}
-
-// setCalls writes the calls of step for a classifier into stepNode, the step's mapping in the document.
-func setCalls(edit *yamldoc.Editor, stepNode yamldoc.Node, step *Step, classifier string) {
-	calls, _ := step.Recording.calls(classifier)
-	value, key := each(calls, formatCall), cmp.Or(classifier, "tools")
-	if step.Kind == KindTools {
-		edit.Set(stepNode, key, value)
-		return
-	}
-	if recording, ok := field(stepNode, "recording"); ok && len(recording.Entries()) > 0 {
-		edit.Set(recording, key, value)
-		return
-	}
-	edit.Set(stepNode, "recording", yamldoc.Map{{Key: key, Value: value}})
 }
 
 func sameCalls(a, b *Step, classifier string) bool {

@@ -117,6 +117,9 @@ type writer struct {
 	classifier string
 	steps      []bool // which steps a merge changes
 
+	stepTexts []string         // the text of each step
+	callTexts map[int][]string // the lines of each call for the classifier, by step, where calls have lines of their own
+
 	text    strings.Builder
 	fixed   []string // the parts that must not change; a merge may change the text between any two
 	changes bool     // the text being written is not part of fixed
@@ -176,6 +179,7 @@ func (w *writer) beside() {
 }
 
 func (w *writer) file(f *trail.File) []byte {
+	w.callTexts = map[int][]string{}
 	w.fixed, w.indent, w.end = []string{""}, pick(w.builder, 2, 2, 4, 3), pick(w.builder, "\n", "\r\n")
 	w.lists = pick(w.builder, 0, w.indent)
 	config, err := trail.Format(&trail.File{Config: f.Config, List: f.List})
@@ -221,14 +225,19 @@ func (w *writer) listShape(f *trail.File) {
 		w.line(2 + w.indent)
 		w.stepAt(2+w.indent, *f.Trailhead)
 	}
-	for _, s := range f.Steps {
-		w.line(0)
+	for i, s := range f.Steps {
 		if s.Kind == trail.KindTools {
+			w.line(0)
+			start := w.text.Len()
 			w.write("- tools:")
-			w.calls(2, s.Recording[0].Calls, w.next())
+			w.calls(2, s.Recording[0], w.next())
+			w.stepTexts = append(w.stepTexts, w.text.String()[start:])
 			continue
 		}
-		w.write("- prompts:")
+		if i == 0 || f.Steps[i-1].Kind == trail.KindTools || w.IntN(2) == 0 {
+			w.line(0)
+			w.write("- prompts:")
+		}
 		w.line(2 + w.lists)
 		w.write("- ")
 		w.stepAt(4+w.lists, s)
@@ -244,7 +253,8 @@ func (w *writer) next() bool {
 
 // stepAt writes a step. Its first line is indented already.
 func (w *writer) stepAt(indent int, s trail.Step) {
-	changed := w.next()
+	changed, start := w.next(), w.text.Len()
+	defer func() { w.stepTexts = append(w.stepTexts, w.text.String()[start:]) }()
 	kind := s.Kind
 	if kind == trail.KindTrailhead {
 		kind = trail.KindStep
@@ -295,7 +305,7 @@ func (w *writer) recording(indent int, recording trail.Recording, changed bool) 
 	for _, r := range recording {
 		w.line(indent + w.indent)
 		w.write(key(r), ":")
-		w.calls(indent+w.indent, r.Calls, changed && w.changesIn(r.Classifier))
+		w.calls(indent+w.indent, r, changed && w.changesIn(r.Classifier))
 	}
 	w.mayGrow(changed && !has)
 }
@@ -309,7 +319,8 @@ func (w *writer) change(here bool, write func()) {
 }
 
 // calls writes the value of a key in a line of its own.
-func (w *writer) calls(indent int, calls []trail.Call, changed bool) {
+func (w *writer) calls(indent int, recording trail.ClassifierRecording, changed bool) {
+	calls := recording.Calls
 	w.open(changed)
 	switch style := w.IntN(4); {
 	case style == 0 || len(calls) == 0:
@@ -322,8 +333,13 @@ func (w *writer) calls(indent int, calls []trail.Call, changed bool) {
 		w.beside()
 	default:
 		w.beside()
-		w.above(indent + w.lists)
-		w.change(changed, func() { w.items(indent+w.lists, list(calls)) })
+		w.change(changed, func() { // a comment above the first call goes with it
+			w.above(indent + w.lists)
+			texts := w.items(indent+w.lists, list(calls))
+			if w.changesIn(recording.Classifier) {
+				w.callTexts[len(w.stepTexts)] = texts
+			}
+		})
 	}
 	w.open(changed)
 }
@@ -351,19 +367,23 @@ func (w *writer) value(indent int, v any) {
 	}
 }
 
-func (w *writer) items(indent int, items []any) {
+// items writes a list. It returns the text of each item.
+func (w *writer) items(indent int, items []any) (texts []string) {
 	for i, item := range items {
 		if i > 0 {
 			w.above(indent)
 		}
 		w.write("\n", strings.Repeat(" ", indent), "- ")
+		start := w.text.Len()
 		if _, isMap := item.(yamldoc.Map); isMap && w.IntN(3) > 0 {
 			w.mapping(indent+2, item)
-			continue
+		} else {
+			w.write(w.flow(indent+2, item))
+			w.beside()
 		}
-		w.write(w.flow(indent+2, item))
-		w.beside()
+		texts = append(texts, w.text.String()[start:])
 	}
+	return texts
 }
 
 // mapping writes a mapping. Its first line is indented already.

@@ -1,6 +1,11 @@
 package trail
 
-import "github.com/trailblaze/trailblaze/pkg/fault"
+import (
+	"maps"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
+)
 
 // Update returns data, a trail file, with the recordings for one classifier changed to those of recorded. Every other
 // byte is unchanged: recordings for other classifiers, config, comments, quotes, empty lines, line ends. In the list
@@ -12,13 +17,210 @@ import "github.com/trailblaze/trailblaze/pkg/fault"
 // Values of config.Memory that the file lacks are added; it is an error when the file has another value.
 //
 // With overwrite, steps that are not in recorded are removed, and the order becomes that of recorded. A trailhead is
-// kept unless recorded has one. The error is the fault.Problems of data, or a *fault.Error.
+// kept unless recorded has one. The error is, or wraps, the fault.Problems of data or a *fault.Error.
 func Update(name string, data []byte, classifier string, recorded *File, overwrite bool) ([]byte, error) {
-	return nil, fault.New(fault.Bug, "save into a new file", "%s: existing files cannot be updated yet", name)
+	r, problems := read(name, data)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	steps := match(recorded.Steps, r.file.Steps, sameStep)
+	if !overwrite {
+		var err error
+		if steps, err = r.matchAll(recorded); err != nil {
+			return nil, err
+		}
+	}
+	memory, err := r.missing(recorded.Config.Memory)
+	if err != nil {
+		return nil, err
+	}
+	return r.update(classifier, recorded, steps, memory)
 }
 
-// SetMetadata returns data, a trail file, with a key of config.metadata set to value, or removed when value is nil.
-// Every other byte is unchanged. The error is the fault.Problems of data, or a *fault.Error.
-func SetMetadata(name string, data []byte, key string, value any) ([]byte, error) {
-	return nil, fault.New(fault.Bug, "save into a new file", "%s: existing files cannot be updated yet", name)
+// matchAll returns the index of the file's step for each step of recorded, -1 for a step that the file lacks. A step of
+// the file that recorded lacks is an error.
+func (r *reader) matchAll(recorded *File) ([]int, error) {
+	missing := func(s *Step) error {
+		return fault.New(fault.Trail, "use overwrite, which replaces the steps of the file, or save into another file",
+			"%s: line %d has %s, which the recording does not have, or has in another order", r.file.Name, s.Line, s.label())
+	}
+	if head := r.file.Trailhead; head != nil && (recorded.Trailhead == nil || recorded.Trailhead.Text != head.Text) {
+		return nil, missing(head)
+	}
+	next, steps := 0, make([]int, len(recorded.Steps))
+	for i, s := range recorded.Steps {
+		steps[i] = -1
+		if next < len(r.file.Steps) && sameStep(s, r.file.Steps[next]) {
+			steps[i] = next
+			next++
+		}
+	}
+	if next < len(r.file.Steps) {
+		return nil, missing(&r.file.Steps[next])
+	}
+	return steps, nil
+}
+
+func sameStep(a, b Step) bool { return a.Kind == b.Kind && a.Text == b.Text }
+
+// update writes the steps of recorded and adds values of memory. matched has the index of the file's step for each step
+// of recorded, -1 for a step to insert. The other steps of the file are removed.
+func (r *reader) update(classifier string, recorded *File, matched []int, memory yamldoc.Map) ([]byte, error) {
+	to := r.file.classifier(classifier)
+	want, err := r.updated(recorded, matched, memory, recorded.classifier(classifier), to)
+	if err != nil {
+		return nil, err
+	}
+	if sameFile(r.file, want) {
+		return r.doc.Source(), nil
+	}
+	edit := r.doc.Edit()
+	for i, have := range matched {
+		if have >= 0 {
+			setCalls(edit, r.stepNodes[have], &r.file.Steps[have], &want.Steps[i], to)
+		}
+	}
+	if r.file.List {
+		err = r.updateList(edit, want, matched, to)
+	} else {
+		r.updateTrail(edit, want, matched, to)
+	}
+	if err != nil {
+		return nil, err
+	}
+	addMemory(edit, r.root, memory) // a new config is added below the steps
+	return r.finish(edit, want)
+}
+
+// updated returns the file with the steps of recorded. A step that the file has at another place keeps its recordings
+// for other classifiers.
+func (r *reader) updated(recorded *File, matched []int, memory yamldoc.Map, from, to string) (*File, error) {
+	want := r.file.clone()
+	want.Config.Memory = merged(want.Config.Memory, memory)
+	if head := recorded.Trailhead; head != nil {
+		if want.Trailhead == nil || want.Trailhead.Text != head.Text {
+			want.Trailhead = head.withoutRecording()
+		}
+		want.Trailhead.record(head, from, to)
+	}
+	used := make([]bool, len(r.file.Steps))
+	for _, have := range matched {
+		if have >= 0 {
+			used[have] = true
+		}
+	}
+	want.Steps = nil
+	for i, s := range recorded.Steps {
+		have := matched[i]
+		for j := 0; have < 0 && j < len(used); j++ {
+			if !used[j] && sameStep(s, r.file.Steps[j]) {
+				have, used[j] = j, true
+			}
+		}
+		step := s.withoutRecording()
+		if have >= 0 {
+			*step = r.file.Steps[have]
+		}
+		step.record(&s, from, to)
+		want.Steps = append(want.Steps, *step)
+	}
+	return reread(want)
+}
+
+func merged(values map[string]any, more yamldoc.Map) map[string]any {
+	out := maps.Clone(values)
+	for _, pair := range more {
+		if out == nil {
+			out = map[string]any{}
+		}
+		out[pair.Key] = pair.Value
+	}
+	return out
+}
+
+func (s *Step) withoutRecording() *Step {
+	out := *s
+	out.Recording = nil
+	return &out
+}
+
+// record replaces the calls for the classifier to by those that recorded has for the classifier from, if it has any
+// and the step may be recorded.
+func (s *Step) record(recorded *Step, from, to string) {
+	if calls, ok := recorded.Recording.calls(from); ok && s.Recordable {
+		s.Recording = s.Recording.with(to, calls)
+	}
+}
+
+// updateTrail inserts and removes steps in the mapping shape, and writes the trailhead.
+func (r *reader) updateTrail(edit *yamldoc.Editor, want *File, matched []int, classifier string) {
+	steps, ok := r.root.Own("trail")
+	switch {
+	case r.file.Trailhead != nil:
+		r.updateTrailhead(edit, r.root, want, classifier)
+	case want.Trailhead != nil && ok:
+		edit.Insert(r.root, "trail", "trailhead", formatStep(*want.Trailhead))
+	case want.Trailhead != nil:
+		edit.Set(r.root, "trailhead", formatStep(*want.Trailhead))
+	}
+	items := each(want.Steps, func(s Step) any { return formatStep(s) })
+	if _, ok := field(r.root, "trail"); ok {
+		change := newListEdit(steps, len(r.file.Steps))
+		change.replace(matched, items)
+		change.apply(edit)
+	} else if len(items) > 0 {
+		edit.Set(r.root, "trail", items)
+	}
+}
+
+// updateTrailhead writes the trailhead, the value of a key in mapping.
+func (r *reader) updateTrailhead(edit *yamldoc.Editor, mapping yamldoc.Node, want *File, classifier string) {
+	if want.Trailhead.Text == r.file.Trailhead.Text {
+		setCalls(edit, r.head, r.file.Trailhead, want.Trailhead, classifier)
+	} else {
+		edit.Set(mapping, "trailhead", formatStep(*want.Trailhead))
+	}
+}
+
+// listEdit is a change of a list: items that are removed, and items that are inserted before an item or, with the
+// number of items as index, at the end.
+type listEdit struct {
+	list     yamldoc.Node
+	removed  []bool
+	inserted [][]any
+}
+
+func newListEdit(list yamldoc.Node, size int) *listEdit {
+	return &listEdit{list: list, removed: make([]bool, size), inserted: make([][]any, size+1)}
+}
+
+// replace replaces the items of the list. matched has, for each of items, the index of the item that is kept instead,
+// in ascending order, or -1.
+func (l *listEdit) replace(matched []int, items []any) {
+	for i := range l.removed {
+		l.removed[i] = true
+	}
+	at := 0
+	for i, have := range matched {
+		if have < 0 {
+			l.insert(at, items[i:i+1])
+			continue
+		}
+		l.removed[have] = false
+		at = have + 1
+	}
+}
+
+func (l *listEdit) insert(at int, items []any) { l.inserted[at] = append(l.inserted[at], items...) }
+
+func (l *listEdit) apply(edit *yamldoc.Editor) {
+	for from := 0; from <= len(l.removed); from++ {
+		to, items := from, l.inserted[from]
+		for to < len(l.removed) && l.removed[to] {
+			to++
+			items = append(items, l.inserted[to]...)
+		}
+		edit.ReplaceItems(l.list, from, to, items)
+		from = to
+	}
 }

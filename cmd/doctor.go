@@ -34,7 +34,7 @@ that a killed run left running are killed. The exit code is 2 when a check fails
 
 func (a *app) doctor(ctx context.Context, deep, clean bool) error {
 	o := doctor.Options{
-		Runtimes: a.runtimes, CacheDir: a.cacheDir(), CleanCache: clean, StateDir: a.stateDir(),
+		Runtimes: a.runtimes, Env: a.Env, CacheDir: a.cacheDir(), CleanCache: clean, StateDir: a.stateDir(),
 	}
 	o.ProjectNamed = a.project != "" || a.env("TRAILBLAZE_PROJECT") != ""
 	o.Project, o.ProjectErr = a.loadProject()

@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // closeTimeout limits how long closing a session takes when no call is running in it.
@@ -65,6 +66,9 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 	page, err := d.Snapshot(ctx, args[0], device.SnapshotOptions{Within: f.within, MaxBytes: f.maxBytes})
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
+	if e := fault.As(err); e != nil && e.Details[tool.MissingFile] != nil {
+		err = &fault.Error{Kind: fault.Misuse, Message: e.Message, Hint: e.Hint, Details: e.Details, Cause: e}
+	}
 	if err := errors.Join(asMisuse(err), d.Close(closing)); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func TestCheckAndDryRunFindUndefinedValues(t *testing.T) {
 	}
 	p.run("check", "trails/given.trail.yaml", "--memory", "pause=0", "--secret", "TOKEN").want(t, 0, "2 files: 0 problems, 0 warnings")
 	p.run("check", "trails/unknown.trail.yaml").want(t, 3, "2 files: 1 problem, 0 warnings")
-	p.run("run", "trails/empty.trail.yaml", "--dry-run").want(t, 2, "no step to execute")
+	p.run("run", "trails/empty.trail.yaml", "--dry-run").want(t, 3, "trails/empty.trail.yaml:1:8: the trail has no steps")
 	p.run("run", "trails/given.trail.yaml", "--dry-run", "--memory", "pause=0").want(t, 1, "assertEquals: unknown value {{TOKEN}} in expected")
 	p.run("run", "trails/unknown.trail.yaml", "--dry-run").want(t, 1, "echo: unknown value {{emial}} in text", "unknown.trail.yaml:6")
 	p.run("run", "trails/server.trail.yaml", "--dry-run").want(t, 0)
@@ -227,6 +227,17 @@ func bin(t *testing.T, programs ...string) string {
 	return dir
 }
 
+// commandProject is a project with a server of a command, and the file bin/tool with the given text.
+func commandProject(command string, tool ...string) map[string]string {
+	files := map[string]string{
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - { name: run, command: " + command + " }\n",
+	}
+	for _, text := range tool {
+		files["bin/tool"] = text
+	}
+	return files
+}
+
 const (
 	bunPath = "../testdata/servers/node_modules/.bin/bun"
 	tsxPath = "../testdata/servers/node_modules/.bin/tsx"
@@ -278,13 +289,19 @@ func TestDoctorChecksWithEveryResult(t *testing.T) {
 			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "",
 			"tools/node_modules/@modelcontextprotocol/sdk/package.json": `{"version":"1.20.0","engines":{"node":">=18"}}`,
 		}, []string{"PATH=" + oldNode}, nil, map[string]string{"node": "ok", "server ts": "fail"}},
-		"not executable": {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"browser": "fail"}},
-		"no cache":       {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium", "cache")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
-		"odd cache":      {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
-		"odd state":      {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + oddState}, nil, map[string]string{"cache": "ok", "leftover processes": "fail"}},
-		"deep":           {map[string]string{"trailblaze.yaml": okProject}, nil, []string{"--deep"}, map[string]string{"server fake": "ok"}},
-		"deep, noisy":    {map[string]string{"trailblaze.yaml": noisyProject}, nil, []string{"--deep"}, map[string]string{"server fake": "warn"}},
-		"deep, dead":     {map[string]string{"trailblaze.yaml": fakeConfig("\"list:exit3\"")}, nil, []string{"--deep"}, map[string]string{"server fake": "fail"}},
+		"not executable":   {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"browser": "fail"}},
+		"no cache":         {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium", "cache")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
+		"odd cache":        {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
+		"odd state":        {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + oddState}, nil, map[string]string{"cache": "ok", "leftover processes": "fail"}},
+		"a command":        {commandProject("sh"), nil, nil, map[string]string{"server run": "ok"}},
+		"no command":       {commandProject("no-such-program"), nil, nil, map[string]string{"server run": "fail"}},
+		"no command, deep": {commandProject("no-such-program"), nil, []string{"--deep"}, map[string]string{"server run": "fail"}},
+		"no path":          {commandProject("./bin/tool"), nil, nil, map[string]string{"server run": "fail"}},
+		"a path":           {commandProject("./bin/tool", "#!/bin/sh\n"), nil, nil, map[string]string{"server run": "fail"}}, // not executable
+		"PATH of entry":    {commandProject("sh, env: { PATH: /nowhere }"), nil, nil, map[string]string{"server run": "fail"}},
+		"deep":             {map[string]string{"trailblaze.yaml": okProject}, nil, []string{"--deep"}, map[string]string{"server fake": "ok"}},
+		"deep, noisy":      {map[string]string{"trailblaze.yaml": noisyProject}, nil, []string{"--deep"}, map[string]string{"server fake": "warn"}},
+		"deep, dead":       {map[string]string{"trailblaze.yaml": fakeConfig("\"list:exit3\"")}, nil, []string{"--deep"}, map[string]string{"server fake": "fail"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

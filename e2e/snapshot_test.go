@@ -48,7 +48,8 @@ func TestSnapshotErrors(t *testing.T) {
 		{3, "takes one URL, got 0", nil},
 		{3, "takes one URL, got 2", []string{"a", "b"}},
 		{3, "--max-bytes -1", []string{"about:blank", "--max-bytes", "-1"}},
-		{2, "does not exist", []string{"missing.html"}},
+		{3, "does not exist", []string{"missing.html"}},
+		{3, "does not exist", []string{"file://" + p.dir + "/missing.html"}},
 		{2, "nowhere", []string{"about:blank", "--browser", "/nowhere"}},
 	} {
 		p.run(append([]string{"snapshot"}, tc.args...)...).wantErr(t, tc.code, tc.want)

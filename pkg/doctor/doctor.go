@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,6 +47,7 @@ type Probed struct {
 // read; ProjectErr is then the reason.
 type Options struct {
 	Runtimes   *jsruntime.Finder
+	Env        []string // of this process, in which commands of servers are looked up
 	Project    *config.Project
 	ProjectErr error
 	// ProjectNamed is true if the user named the project, so that its absence is a failure.
@@ -187,7 +189,10 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 		}
 	}
 	if o.Probe == nil {
-		return c
+		if s.Command == "" {
+			return c
+		}
+		return o.command(c, s)
 	}
 	probed, err := o.Probe(ctx, s)
 	if err != nil {
@@ -201,6 +206,20 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 	if len(probed.Warnings) > 0 {
 		c.Status, c.Detail = Warn, strings.Join(append([]string{c.Detail}, probed.Warnings...), "\n")
 	}
+	return c
+}
+
+// command checks that the command of a server exists. It does not start the command.
+func (o Options) command(c Check, s config.Server) Check {
+	env := slices.Clone(o.Env)
+	for name, value := range s.Env {
+		env = append(env, name+"="+value)
+	}
+	path, err := spawn.FindCommand(s.Command, s.Dir, env)
+	if err != nil {
+		return fromError(c.Name, Fail, err)
+	}
+	c.Detail = path
 	return c
 }
 

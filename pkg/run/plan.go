@@ -146,8 +146,8 @@ func steps(file *trail.File, lineage []string) []step {
 // withoutRecording returns the result of a trail that cannot be replayed as it is: it has no step, or one that needs an
 // agent. The result has no outcome when the trail can be replayed.
 func (r *runner) withoutRecording(p *plan) trailResult {
-	if len(p.steps) == 0 {
-		return errored(fault.New(fault.Server, "add steps under trail:", "the trail has no step to execute"))
+	if problem, empty := p.file.CheckSteps(); empty {
+		return errored(r.withSnippets(p.path, fault.Problems{problem}))
 	}
 	unrecorded := slices.DeleteFunc(slices.Clone(p.steps), func(s step) bool { return !s.needsAgent })
 	switch {

@@ -48,7 +48,7 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 		return p, fault.New(fault.Server, "the entry's workingDir: names the folder", "the working directory %s is not a folder", p.dir)
 	}
 	if spec.Script == "" {
-		path, err := findCommand(spec.Command, p.dir, spec.Env)
+		path, err := FindCommand(spec.Command, p.dir, spec.Env)
 		p.argv = append([]string{path}, spec.Args...)
 		if err == nil {
 			err = batchSafe(p.argv)
@@ -72,8 +72,9 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 // bundleNotice is shorter than the time after which a server that has not responded yet is reported.
 const bundleNotice = 4 * time.Second
 
-// findCommand resolves a command as a shell in dir would, with the PATH of env.
-func findCommand(name, dir string, env []string) (string, error) {
+// FindCommand resolves a command as a shell in dir would, with the PATH of env, and returns its path. The error is a
+// *fault.Error of kind CommandNotFound or PermissionDenied.
+func FindCommand(name, dir string, env []string) (string, error) {
 	pathext := variable(env, "PATHEXT")
 	if name != filepath.Base(name) {
 		path := name
@@ -95,7 +96,7 @@ func findCommand(name, dir string, env []string) (string, error) {
 	case err == nil:
 		return found, nil
 	case errors.Is(err, fs.ErrPermission):
-		return "", fault.New(fault.PermissionDenied, "", "the command %s is on PATH, but no file of that name there may be executed", name)
+		return "", fault.New(fault.PermissionDenied, "run chmod +x on the file", "the command %s is on PATH, but no file of that name there may be executed", name)
 	}
 	hint := "install it, or write its path"
 	if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -106,7 +107,7 @@ func findCommand(name, dir string, env []string) (string, error) {
 
 func notExecutable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fault.New(fault.PermissionDenied, "", "the command %s is a folder", path)
+		return fault.New(fault.PermissionDenied, "name the program in it", "the command %s is a folder", path)
 	}
 	return fault.New(fault.PermissionDenied, "run chmod +x "+path, "the command %s may not be executed", path)
 }

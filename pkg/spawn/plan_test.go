@@ -50,7 +50,7 @@ func TestStartExplainsWhatCannotBeStarted(t *testing.T) {
 			"not executable on PATH",
 			Spec{Command: "onpath", Dir: dir},
 			fault.PermissionDenied,
-			"the command onpath is on PATH, but no file of that name there may be executed", "",
+			"the command onpath is on PATH, but no file of that name there may be executed", "run chmod +x on the file",
 		},
 		{
 			"no such file",
@@ -59,7 +59,7 @@ func TestStartExplainsWhatCannotBeStarted(t *testing.T) {
 			"the command ./gradlew does not exist (looked for <dir>/gradlew)", "a command with a separator is looked up from the entry's workingDir",
 		},
 		{"not executable", Spec{Command: "./plain", Dir: dir}, fault.PermissionDenied, "the command <dir>/plain may not be executed", "run chmod +x <dir>/plain"},
-		{"a folder", Spec{Command: "./bin", Dir: dir}, fault.PermissionDenied, "the command <dir>/bin is a folder", ""},
+		{"a folder", Spec{Command: "./bin", Dir: dir}, fault.PermissionDenied, "the command <dir>/bin is a folder", "name the program in it"},
 		{
 			"no interpreter",
 			Spec{Command: "./shebang", Dir: dir},

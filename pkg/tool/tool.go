@@ -119,6 +119,9 @@ type Located struct {
 	Again string
 }
 
+// MissingFile is the key in Result.Details of a file that a call needs and that does not exist.
+const MissingFile = "missingFile"
+
 // MaxAttachment is the most bytes of one attachment that a source keeps.
 const MaxAttachment = 8 << 20
 

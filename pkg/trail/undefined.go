@@ -75,11 +75,8 @@ func (c *ValueChecker) check(call Call, path []string, value any) []fault.Proble
 // uses a value that nothing defines. undetermined are the names of values that --memory and --secret will define.
 // fromServer reports whether a tool may be that of a server, whose tools can define any name.
 func (f *File) CheckReplay(undetermined []string, fromServer func(tool string) bool) fault.Problems {
-	if len(f.all()) == 0 {
-		return fault.Problems{{
-			Kind: fault.Trail, File: f.Name, Line: f.stepsAt[0], Column: f.stepsAt[1],
-			Message: "the trail has no steps", Hint: "add steps under trail:",
-		}}
+	if p, empty := f.CheckSteps(); empty {
+		return fault.Problems{p}
 	}
 	var problems fault.Problems
 	for _, lineage := range f.lineages() {
@@ -91,6 +88,17 @@ func (f *File) CheckReplay(undetermined []string, fromServer func(tool string) b
 	}
 	problems.Sort()
 	return problems
+}
+
+// CheckSteps returns the problem of a trail without steps.
+func (f *File) CheckSteps() (problem fault.Problem, empty bool) {
+	if len(f.all()) > 0 {
+		return problem, false
+	}
+	return fault.Problem{
+		Kind: fault.Trail, File: f.Name, Line: f.stepsAt[0], Column: f.stepsAt[1],
+		Message: "the trail has no steps", Hint: "add steps under trail:",
+	}, true
 }
 
 // checkValues returns the undefined values in the calls for one kind of device.

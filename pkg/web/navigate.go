@@ -107,6 +107,7 @@ func (p *page) resolveURL(address string) (string, error) {
 		Message: fmt.Sprintf("%q is not a URL, and the file %s does not exist", address, strings.Join(slices.Compact(tried), " or ")),
 		Hint:    hint,
 		Cause:   fs.ErrNotExist,
+		Details: map[string]any{tool.MissingFile: tried[0]},
 	}
 }
 
@@ -227,7 +228,11 @@ func navigationError(address, code string) error {
 	if why[0] == "" {
 		why[0] = "the browser reported an error"
 	}
-	return fault.New(fault.ToolFailed, why[1], "%s could not be opened: %s (%s)", address, why[0], code)
+	err := fault.New(fault.ToolFailed, why[1], "%s could not be opened: %s (%s)", address, why[0], code)
+	if code == "net::ERR_FILE_NOT_FOUND" {
+		err.Details = map[string]any{tool.MissingFile: address}
+	}
+	return err
 }
 
 // history is the session history of a page.

@@ -204,7 +204,7 @@ func (d *webDevice) Snapshot(ctx context.Context, url string, o device.SnapshotO
 			return device.Snapshot{}, err
 		}
 		if !result.OK {
-			return device.Snapshot{}, &fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}
+			return device.Snapshot{}, &fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint, Details: result.Details}
 		}
 	}
 	var s struct {

@@ -80,6 +80,8 @@ func TestCheckAndDryRunFindUndefinedValues(t *testing.T) {
 	p.run("run", "trails/given.trail.yaml", "--dry-run", "--memory", "pause=0").want(t, 1, "assertEquals: unknown value {{TOKEN}} in expected")
 	p.run("run", "trails/unknown.trail.yaml", "--dry-run").want(t, 1, "echo: unknown value {{emial}} in text", "unknown.trail.yaml:6")
 	p.run("run", "trails/server.trail.yaml", "--dry-run").want(t, 0)
+	p.run("run", "trails/unknown.trail.yaml").want(t, 1, "trails/unknown.trail.yaml:6:13: echo: unknown value {{emial}} in text", "      |             ^")
+	p.run("run", "trails/server.trail.yaml").want(t, 1, "trails/server.trail.yaml:9:19: echo: unknown value {{maybe}} in text")
 }
 
 func TestArgumentsAreReportedAtTheirPosition(t *testing.T) {

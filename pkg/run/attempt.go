@@ -142,7 +142,7 @@ func (r *runner) replaySteps(ctx context.Context, s *session.Session, p *plan) t
 			s.CollectEvidence(ctx, fmt.Sprintf("steps/%02d", st.index))
 		}
 		if done.Outcome != event.Passed && done.Outcome != event.Skipped {
-			return stepFailed(s, st, done)
+			return r.stepFailed(s, p, st, done)
 		}
 	}
 	if err := s.Err(); err != nil {
@@ -155,10 +155,15 @@ func (r *runner) replaySteps(ctx context.Context, s *session.Session, p *plan) t
 	return res
 }
 
-func stepFailed(s *session.Session, st step, done session.StepResult) trailResult {
+func (r *runner) stepFailed(s *session.Session, p *plan, st step, done session.StepResult) trailResult {
 	res := trailResult{Result: done.Result}
 	if done.Call == nil {
 		return res.at(st.index, st.Text, "", st.Line)
+	}
+	if fault.KindOf(done.Cause) == fault.UnknownValue {
+		if calls := undefinedIn(trail.NewValueChecker(s.Memory()), p, st, *done.Call); len(calls) > 0 {
+			return r.invalidCalls(calls)
+		}
 	}
 	res = res.at(st.index, st.Text, done.Call.Tool, done.Call.Line)
 	res.column, res.hidden = done.Call.Column, s.Hidden(*done.Call)

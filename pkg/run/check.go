@@ -62,13 +62,20 @@ func (r *runner) undefinedValues(registry *discover.Registry, p *plan) []callPro
 			checker.DefineAny()
 		}
 		for _, call := range st.calls {
-			for _, problem := range checker.Check(call) {
-				problem.File = p.path
-				out = append(out, callProblem{problem, st, call.Tool})
-			}
+			out = append(out, undefinedIn(checker, p, st, call)...)
 			t, ok := registry.Lookup(call.Tool)
 			checker.DefineByTool(call, !ok || t.Source.Kind == tool.FromServer)
 		}
+	}
+	return out
+}
+
+// undefinedIn returns the tokens in a call of a step that have no value, each at its position.
+func undefinedIn(checker *trail.ValueChecker, p *plan, st step, call trail.Call) []callProblem {
+	var out []callProblem
+	for _, problem := range checker.Check(call) {
+		problem.File = p.path
+		out = append(out, callProblem{problem, st, call.Tool})
 	}
 	return out
 }

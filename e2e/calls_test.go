@@ -126,3 +126,36 @@ func TestRepeatedCursorEndsListingWithWarning(t *testing.T) {
 		t.Errorf("%v: %d tools, want %d; warnings %q", err, len(v.Tools), fakeTools, v.Warnings)
 	}
 }
+
+func TestMisspeltArgumentOfOpenSchemaIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject,
+		"trails/a.trail.yaml": webTrail("echo: { tetx: hi }", "fail: {}"),
+	})
+	const warning = `echo has no argument "tetx"; did you mean "text"?`
+	for args, want := range map[string]string{
+		"run --retries 2":        "warning: trails/a.trail.yaml:5:19: " + warning,
+		"run --dry-run":          "warning: trails/a.trail.yaml:5:19: " + warning,
+		"tool echo tetx=hi":      "warning: tool: " + warning,
+		"tool echo text=hi":      "",
+		"run --retries 2 --json": "",
+	} {
+		r := p.run(strings.Fields(args)...)
+		n := 0
+		if want != "" {
+			n = 1
+		}
+		if strings.Count(r.stderr, warning) != n || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: want %q once:\n%s", args, want, r.stderr)
+		}
+	}
+}
+
+func TestStarterRejectsMisspeltArgument(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	p.run("init").want(t, 0)
+	p.write("trails/greeting.trail.yaml", webTrail("greet: { nmae: Ada }"))
+	p.run("run").want(t, 1, `unknown argument "nmae"`, `missing argument "name"`)
+}

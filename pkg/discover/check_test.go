@@ -279,6 +279,36 @@ func TestCheckArgsOfGoValues(t *testing.T) {
 }
 
 // Any schema and arguments can be checked.
+func TestMisspeltArgs(t *testing.T) {
+	t.Parallel()
+	const open = `{"type": "object", "properties": {"name": {}, "greeting": {}}`
+	for _, tt := range []struct {
+		name, schema, args string
+		want               []string
+	}{
+		{"listed", open + `}`, `{"name": 1}`, nil},
+		{"near a listed one", open + `}`, `{"nmae": 1}`, []string{`greet has no argument "nmae"; did you mean "name"?`}},
+		{"two", open + `}`, `{"nam": 1, "greting": 2}`, []string{
+			`greet has no argument "greting"; did you mean "greeting"?`, `greet has no argument "nam"; did you mean "name"?`,
+		}},
+		{"near one that is given", open + `}`, `{"nmae": 1, "name": 2}`, nil},
+		{"near none", open + `}`, `{"colour": 1}`, nil},
+		{"any is allowed", open + `, "additionalProperties": true}`, `{"nmae": 1}`, []string{`greet has no argument "nmae"; did you mean "name"?`}},
+		{"none is allowed", open + `, "additionalProperties": false}`, `{"nmae": 1}`, nil},
+		{"of a pattern", open + `, "patternProperties": {"^nm": {}}}`, `{"nmae": 1}`, nil},
+		{"nothing is listed", `{"type": "object"}`, `{"nmae": 1}`, nil},
+		{"no schema", ``, `{"nmae": 1}`, nil},
+	} {
+		var got []string
+		for _, p := range (&discover.Tool{Name: "greet", InputSchema: json.RawMessage(tt.schema)}).MisspeltArgs(object(t, tt.args)) {
+			got = append(got, p.Message)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
 func FuzzCheckArgs(f *testing.F) {
 	for _, args := range []string{
 		`{"customer": {"name": ""}}`, `{"lines": [{}]}`,

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -80,6 +82,35 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) [
 	return problems
 }
 
+// MisspeltArgs returns a problem for each argument that the input schema allows without listing it, and whose name is
+// nearly that of a listed argument that is not given.
+func (t *Tool) MisspeltArgs(args map[string]any) []ArgProblem {
+	o := t.outlined()
+	if string(o.Additional) == "false" {
+		return nil // CheckArgs returns them
+	}
+	var absent []string
+	for name := range o.Properties {
+		if _, given := args[name]; !given {
+			absent = append(absent, name)
+		}
+	}
+	slices.Sort(absent)
+	var problems []ArgProblem
+	for _, name := range slices.Sorted(maps.Keys(withoutAliases(t.aliases, args))) {
+		if _, listed := o.Properties[name]; listed || o.matchesPattern(name) {
+			continue
+		}
+		if near := fault.Nearest(name, absent); len(near) > 0 {
+			problems = append(problems, ArgProblem{
+				Path:    []string{name},
+				Message: fmt.Sprintf("%s has no argument %q; %s", t.Name, name, fault.DidYouMean(name, near)),
+			})
+		}
+	}
+	return problems
+}
+
 // restoreAlias changes the path of a problem to the name under which args have the argument.
 func (t *Tool) restoreAlias(args map[string]any, path []string) {
 	for alias, name := range t.aliases {
@@ -121,6 +152,18 @@ func (t *Tool) MaskedArgs(args map[string]any) map[string]any {
 type outline struct {
 	Properties map[string]property `json:"properties"`
 	Required   []string            `json:"required"`
+	Additional json.RawMessage     `json:"additionalProperties"`
+	Patterns   map[string]any      `json:"patternProperties"`
+}
+
+// matchesPattern reports whether a name is one of those that the schema describes by regular expressions.
+func (o *outline) matchesPattern(name string) bool {
+	for pattern := range o.Patterns {
+		if re, err := regexp.Compile(pattern); err != nil || re.MatchString(name) {
+			return true
+		}
+	}
+	return false
 }
 
 type property struct {

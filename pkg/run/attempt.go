@@ -75,7 +75,7 @@ func (r *runner) attempt(ctx context.Context, c *readyCase) (trailResult, attemp
 	}
 	if r.DryRun {
 		a := r.start(p, "", evidence{})
-		return r.dryRun(ctx, p), a
+		return r.dryRun(ctx, p, a.emit), a
 	}
 	id := r.newSessionID(p)
 	if c.early != nil {
@@ -124,6 +124,7 @@ func (r *runner) replayInSession(ctx context.Context, c *readyCase, a attempt, i
 
 // replay validates every call and then makes them.
 func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trailResult {
+	r.warnMisspelt(s.Registry(), a.plan, a.emit)
 	if problems, _ := checkCalls(s.Registry(), a.plan, false); len(problems) > 0 {
 		return r.invalidCalls(problems).asFinal()
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -70,6 +71,25 @@ func (r *runner) undefinedValues(registry *discover.Registry, p *plan) []callPro
 	return out
 }
 
+// warnMisspelt logs the arguments that are probably misspelt, once for each call of a trail file.
+func (r *runner) warnMisspelt(registry *discover.Registry, p *plan, emit *event.Emitter) {
+	for _, st := range p.steps {
+		for _, call := range st.calls {
+			t, ok := registry.Lookup(call.Tool)
+			if !ok {
+				continue
+			}
+			for _, problem := range t.MisspeltArgs(call.Args) {
+				at := fault.Problem{File: p.path, Message: problem.Message}
+				at.Line, at.Column = call.ArgPosition(problem.Path)
+				if _, warned := r.warned.LoadOrStore(at.Error(), true); !warned {
+					emit.Log("warn", "run", at.Error(), "")
+				}
+			}
+		}
+	}
+}
+
 // undefinedIn returns the tokens in a call of a step that have no value, each at its position.
 func undefinedIn(checker *trail.ValueChecker, p *plan, st step, call trail.Call) []callProblem {
 	var out []callProblem
@@ -108,7 +128,7 @@ type listing struct {
 }
 
 // dryRun does everything but the calls: servers are started and listed, once for every scope, and calls are validated.
-func (r *runner) dryRun(ctx context.Context, p *plan) trailResult {
+func (r *runner) dryRun(ctx context.Context, p *plan, emit *event.Emitter) trailResult {
 	key := strings.Join([]string{p.device.Name, p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.Location)}, "\x00")
 	once, _ := r.listings.LoadOrStore(key, sync.OnceValue(func() (l listing) {
 		l.registry, l.err = session.List(ctx, r.Setup, p.scope, p.device.Device.Device)
@@ -118,6 +138,7 @@ func (r *runner) dryRun(ctx context.Context, p *plan) trailResult {
 	if l.err != nil {
 		return errored(cmp.Or(session.Interruption(ctx), l.err)).asFinal()
 	}
+	r.warnMisspelt(l.registry, p, emit)
 	problems, unknown := checkCalls(l.registry, p, true)
 	problems = append(problems, r.undefinedValues(l.registry, p)...)
 	if len(problems) > 0 {

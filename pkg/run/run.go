@@ -136,6 +136,7 @@ type runner struct {
 	shared   *session.Servers // nil when nothing is shared
 	prefetch *prefetcher      // nil when sessions are not opened before their turn
 	listings sync.Map         // of dry runs, which list a scope once
+	warned   sync.Map         // the warnings about arguments that were logged
 
 	mu       sync.Mutex // guards the rest
 	summary  Summary

@@ -94,6 +94,9 @@ func (c Single) call(ctx context.Context, o Options) (out SingleResult, own stri
 	if err := argumentError(t, ArgumentProblems(t, call.Args)); err != nil {
 		return SingleResult{}, "", err
 	}
+	for _, problem := range t.MisspeltArgs(call.Args) {
+		o.Emit.Log("warn", "tool", problem.Message, "")
+	}
 	if _, _, err := s.prepare(call, false); err != nil {
 		return SingleResult{}, "", err
 	}

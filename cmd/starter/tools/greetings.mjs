@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 const tools = {
   greet: {
     description: "Greets somebody by name.",
-    inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: true },
+    inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: false },
     run: ({ name }) => JSON.stringify({ greeting: `Hello, ${name}!`, letters: name.length }),
   },
 };

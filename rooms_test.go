@@ -39,12 +39,14 @@ func mayImport() map[string][]string {
 		bundle, engine                 = "pkg/bundle", "pkg/engine"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 		files, live                    = "pkg/files", "pkg/live"
+		mcpserver                      = "pkg/mcpserver"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			report, doctor, run, live, session, builtin, device, local, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
+			mcpserver, report, doctor, run, live, session, builtin, device, local, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
 		},
+		mcpserver: {live, discover, trail, fault},
 		report:   {event, tool, redact, fault, files},
 		doctor:   {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
 		run:      {session, discover, config, scope, trail, event, tool, fault, files},
@@ -90,7 +92,7 @@ type library struct {
 func libraries() []library {
 	return []library{
 		{"os/exec", []string{"pkg/spawn", "pkg/runtime"}, "one place starts and stops processes"},
-		{"github.com/modelcontextprotocol/go-sdk", []string{"pkg/server", "pkg/stdio", "pkg/remote"}, "a tool's origin matters to nobody else"},
+		{"github.com/modelcontextprotocol/go-sdk", []string{"pkg/server", "pkg/stdio", "pkg/remote", "pkg/mcpserver"}, "a tool's origin matters to nobody else"},
 		{"github.com/charmbracelet", []string{"pkg/report", "cmd"}, "nothing else knows how things look"},
 		{"github.com/spf13", []string{"cmd"}, "nothing else knows the command line"},
 		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},

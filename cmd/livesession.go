@@ -29,6 +29,7 @@ type liveFlags struct {
 	initial      map[string]string // of the memory; wins over memory
 	agent        bool              // the calls are those of an agent, which may not do everything
 	allow        []string          // tools that an agent may call although they are restricted
+	noProject    bool              // trails then name no target
 }
 
 func (f *liveFlags) bind(a *app, c *cobra.Command) {
@@ -74,6 +75,9 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 	sc, err := scope.Resolve(device.Request)
 	if err != nil {
 		return nil, err
+	}
+	if f.noProject {
+		sc.Target = scope.Target{}
 	}
 	lineage, err := device.Lineage(ctx, sc)
 	if err != nil {

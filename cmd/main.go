@@ -52,11 +52,11 @@ func Main(sys System) int {
 	defer cancel(nil)
 	out := &output{w: sys.Stdout, cancel: cancel}
 	sys.Stdout = out
-	isJSON := slices.Contains(sys.Args, "--json")
+	isJSON := slices.Contains(sys.Args, "--json") || slices.Contains(sys.Args, mcpCommand)
 	if sys.inCI() {
 		sys.Stdout, sys.Stderr = report.NewCIWriter(out, isJSON), report.NewCIWriter(sys.Stderr, false)
 	}
-	a := &app{System: sys, cancel: cancel, json: isJSON}
+	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json")}
 	a.redactor = redact.New(a.commandLineSecrets())
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
@@ -261,7 +261,7 @@ failures.`,
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})
 	for _, c := range []*cobra.Command{
 		a.newRun(), a.newReport(), a.newTool(), a.newToolbox(),
-		a.newSnapshot(), a.newDoctor(), a.newCheck(), a.newInit(),
+		a.newSnapshot(), a.newMCP(), a.newDoctor(), a.newCheck(), a.newInit(),
 	} {
 		c.GroupID = "main"
 		root.AddCommand(c)

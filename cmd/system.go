@@ -39,6 +39,7 @@ type System struct {
 	Build   Build
 	Devices []device.Kind
 	Proxy   func(*http.Request) (*url.URL, error) // for servers with a URL; nil for none
+	Parent  func() int                            // the id of the parent process; nil when it does not matter
 	// ExitGrace is how long servers may take to exit after their input was closed; 0 for the default of 5 s.
 	ExitGrace time.Duration
 }
@@ -57,8 +58,16 @@ func NewSystem(version string) System {
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Width: width, Height: height,
 		Now: time.Now, Notify: notify, Unhook: signal.Stop, Build: NewBuild(version, info), Devices: kinds(),
-		Proxy: http.ProxyFromEnvironment,
+		Proxy: http.ProxyFromEnvironment, Parent: parent(),
 	}
+}
+
+// parent returns the function for System.Parent. On Windows the id stays that of the first parent.
+func parent() func() int {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	return os.Getppid
 }
 
 // notify is signal.Notify, except that signals which the parent process set to be ignored, as nohup does, stay ignored.

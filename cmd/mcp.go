@@ -1,0 +1,131 @@
+package cmd
+
+import (
+	"context"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mcpserver"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/report"
+)
+
+// mcpCommand is the name of the command whose stdout holds only messages.
+const mcpCommand = "mcp"
+
+type mcpFlags struct {
+	liveFlags
+	tools string
+}
+
+func (a *app) newMCP() *cobra.Command {
+	var f mcpFlags
+	c := &cobra.Command{
+		Use:   mcpCommand,
+		Short: "Serve coding agents over MCP: drive the app, record trails",
+		Long: `Serve an agent over the Model Context Protocol on stdin and stdout. It has seven tools, with which it sees the
+screen, makes calls that are recorded, and saves what it recorded as a trail. Nothing is started before the first of
+them needs it. The end of stdin, a signal or the end of the parent process ends the session.
+
+Agents may load pages only from the origins of the project's targets, of --allow-origin and of the first page that they
+open, and call restricted tools only with --allow or allow: in trailblaze.yaml.`,
+		Example: `  trailblaze init --agent claude     write the entry for Claude Code, which then starts this
+  trailblaze mcp --driver playwright-native --secret PASSWORD`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.serveMCP(c.Context(), f) },
+	}
+	f.bind(a, c)
+	flags := c.Flags()
+	flags.StringSliceVar(&f.allow, "allow", nil, "`TOOLS` that agents may call although they are restricted, such as web_evaluate")
+	flags.StringVar(&f.tools, "tools", "core",
+		"what agents are shown: `core|all`; all lists every tool of the session, too, once one is open")
+	complete(c, "tools", []string{"core", "all"})
+	return c
+}
+
+func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
+	if f.tools != "core" && f.tools != "all" {
+		return fault.New(fault.Misuse, "write --tools core or --tools all", "--tools: unknown value %q", f.tools)
+	}
+	if _, err := memoryValues(f.memory); err != nil {
+		return err
+	}
+	f.agent = true
+	if err := f.readSecrets(ctx, a); err != nil {
+		return err
+	}
+	o := liveOpener{app: a, flags: f.liveFlags, redactor: a.redactor}
+	err := mcpserver.Serve(ctx, a.Stdin, a.Stdout, mcpserver.Options{
+		Version: a.Build.Version, Open: o.open, Output: o.output, AllTools: f.tools == "all", Parent: a.Parent,
+	})
+	if fault.As(err) == nil && err != nil {
+		return fault.Wrap(fault.Server, err, "", "serve MCP")
+	}
+	return err
+}
+
+// liveOpener opens the live sessions of an agent, one after another.
+type liveOpener struct {
+	app   *app
+	flags liveFlags
+
+	mu       sync.Mutex
+	redactor *redact.Redactor // of the last session
+}
+
+// open implements mcpserver.Options.Open. It reads the project each time, so that changes of it take effect.
+func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Opened, error) {
+	f := o.flags
+	f.initial = s.Memory
+	if s.Device != "" {
+		f.device = s.Device
+	}
+	if s.Target != "" {
+		f.target = s.Target
+	}
+	o.app.redactor = redact.New(f.secretValues)
+	project, notes, err := o.app.agentProject(&f)
+	if err != nil {
+		return mcpserver.Opened{}, err
+	}
+	o.mu.Lock()
+	o.redactor = o.app.redactor
+	o.mu.Unlock()
+	opened, err := o.app.openLive(ctx, project, f, mcpCommand)
+	if err != nil {
+		return mcpserver.Opened{}, err
+	}
+	return mcpserver.Opened{Session: opened, Notes: notes}, nil
+}
+
+// output implements mcpserver.Options.Output.
+func (o *liveOpener) output(text string) string {
+	o.mu.Lock()
+	redactor := o.redactor
+	o.mu.Unlock()
+	return redactor.Text(report.Clean(redactor.Text(text)))
+}
+
+// agentProject returns the project. Without one it is an empty project in the working directory, for web pages.
+func (a *app) agentProject(f *liveFlags) (*config.Project, []string, error) {
+	if _, given := a.Getenv("TRAILBLAZE_PROJECT"); a.project != "" || given {
+		project, err := a.loadProject()
+		return project, nil, err
+	}
+	if _, err := a.findRoot(); err == nil {
+		project, err := a.loadProject()
+		return project, nil, err
+	}
+	project, problems := a.load(a.Dir) // there are no files to read
+	if err := problems.Err(); err != nil {
+		return nil, nil, err
+	}
+	project.Target, project.Platform, f.noProject = "app", "web", true // a scope needs a target
+	return project, []string{
+		"no project (trailblaze.yaml) was found from " + a.Dir + " upwards, so the session is for web pages; " +
+			"`trailblaze init` makes a project, which `trailblaze run` needs to replay trails",
+	}, nil
+}

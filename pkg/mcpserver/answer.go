@@ -1,0 +1,187 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// answer is the answer of a tool.
+type answer struct {
+	text   string
+	image  []byte // PNG; nil for none
+	failed bool   // isError
+}
+
+// The largest sizes of answers and of their parts, in bytes.
+const (
+	maxAnswer    = 12 << 10
+	maxRecording = 8 << 10
+	maxSchema    = 2 << 10
+	maxToolbox   = 1 << 10
+	maxDiff      = 3 << 10
+)
+
+// handler returns the SDK's handler of a tool.
+func (s *server) handler(
+	answerOf func(s *server, ctx context.Context, args json.RawMessage) (answer, error),
+) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ctx, done := s.untilEnd(ctx)
+		defer done()
+		defer s.reportProgress(ctx, req)()
+		a, err := answerOf(s, ctx, req.Params.Arguments)
+		return s.result(a, err), nil
+	}
+}
+
+// untilEnd returns a context that also ends with the connection.
+func (s *server) untilEnd(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// reportProgress sends notifications until the returned function is called, if the client asked for them.
+func (s *server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	started := time.Now()
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(s.opts.Progress)
+		defer ticker.Stop()
+		for n := 1.0; ; n++ {
+			select {
+			case <-quit:
+				return
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+					ProgressToken: token, Progress: n,
+					Message: fmt.Sprintf("%s runs for %s", req.Params.Name, time.Since(started).Round(time.Second)),
+				}) // the answer itself reports that the client does not read
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// result returns what the client receives. It is the only place that makes results, so that every text goes through
+// Options.Output.
+func (s *server) result(a answer, err error) *mcp.CallToolResult {
+	if err != nil {
+		a = answer{text: faultText(err), failed: true}
+	}
+	for _, note := range s.sessions.takeNotes() {
+		a.text += "\nnote: " + note
+	}
+	text := cutMiddle(s.opts.Output(a.text), maxAnswer)
+	result := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: a.failed}
+	if a.image != nil {
+		result.Content = append(result.Content, &mcp.ImageContent{Data: a.image, MIMEType: "image/png"})
+	}
+	return result
+}
+
+// faultText returns the message of an error and what to do about it.
+func faultText(err error) string {
+	var b strings.Builder
+	for i, e := range fault.Split(err) {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(e.Error())
+	}
+	for _, hint := range fault.Hints(err) {
+		b.WriteString("\nhint: " + hint)
+	}
+	return cutMiddle(b.String(), 4<<10)
+}
+
+// page is a text that comes from the app. It is marked, so that an agent does not take it for instructions.
+type page struct{ b strings.Builder }
+
+// line adds one item. Line ends in it are marked, so that it cannot look like another item.
+func (p *page) line(text string) {
+	p.b.WriteString(strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  | ") + "\n")
+}
+
+// lines adds lines that cannot be forged, such as those of a snapshot.
+func (p *page) lines(text string) {
+	if text = strings.TrimRight(text, "\n"); text != "" {
+		p.b.WriteString(text + "\n")
+	}
+}
+
+// String returns the text between marks that nothing in it can contain, and "" for an empty one.
+func (p *page) String() string {
+	if p.b.Len() == 0 {
+		return ""
+	}
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // never returns an error
+	n := hex.EncodeToString(random[:])
+	return "<page n=" + n + ">\n" + p.b.String() + "</page n=" + n + ">"
+}
+
+// cut returns at most n bytes of a text.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n -= len("…"); n > 0 && !utf8.RuneStart(text[n]); n-- {
+	}
+	return text[:max(0, n)] + "…"
+}
+
+// cutLines returns the first lines of a text, together at most n bytes.
+func cutLines(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	const note = "\n… more; see snapshot"
+	end := strings.LastIndexByte(text[:max(0, n-len(note))+1], '\n')
+	if end < 0 {
+		return cut(text, n)
+	}
+	return text[:end] + note
+}
+
+// cutMiddle returns a text without whole lines in its middle when it is longer than n bytes.
+func cutMiddle(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	const room = 40
+	head := text[:(n-room)*2/3]
+	tail := text[len(text)-(n-room)/3:]
+	if i := strings.LastIndexByte(head, '\n'); i > 0 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)-1 {
+		tail = tail[i+1:]
+	}
+	left := len(text) - len(head) - len(tail)
+	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n… %d bytes left out …\n", left) + strings.ToValidUTF8(tail, "")
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

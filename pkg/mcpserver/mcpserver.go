@@ -1,0 +1,210 @@
+// Package mcpserver is an MCP server over which an agent works in a live session: it sees the screen, makes calls, and
+// saves what was recorded as a trail (specification, section 18.2). A connection has one live session at a time.
+//
+// It is independent of how a session is opened: flags, projects, devices, servers.
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+)
+
+// Session is a live session. [live.Session] implements it.
+type Session interface {
+	Status(ctx context.Context) (live.Status, error)
+	Snapshot(ctx context.Context, o live.SnapshotOptions) (live.Snapshot, error)
+	Step(ctx context.Context, r live.StepRequest) (live.StepReport, error)
+	Edit(ctx context.Context, e live.Edit) (string, error)
+	Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error)
+	RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error)
+	Tools() *discover.Registry
+	Err() error
+	Close(ctx context.Context)
+}
+
+// Start says which session to open. What is empty is as the command line says.
+type Start struct {
+	Device string            `json:"device"`
+	Target string            `json:"target"`
+	Memory map[string]string `json:"memory"`
+}
+
+// Opened is an open session.
+type Opened struct {
+	Session Session
+	Notes   []string // for the agent, such as that there is no project
+}
+
+// Options are the options of a server. A limit of 0 stands for its default.
+type Options struct {
+	Version string
+	// Open opens a live session, whose lifetime ctx bounds. Calls of it run one after another.
+	Open func(ctx context.Context, s Start) (Opened, error)
+	// Output returns a text as the client may see it: without secrets and control characters.
+	Output func(text string) string
+	// AllTools lists the tools of the session, too, each as an MCP tool of its own.
+	AllTools bool
+	// Parent returns the id of the parent process; nil if it does not matter. The server ends when it changes.
+	Parent func() int
+
+	MaxLine        int           // the largest message in bytes
+	RunWait        time.Duration // after which a request for a replay is answered before the replay has ended
+	Progress       time.Duration // between progress notifications
+	Drain          time.Duration // for the answers to pending requests when the input ends
+	ParentInterval time.Duration // between looks at the parent process
+}
+
+// The defaults of [Options].
+const (
+	maxLine        = 8 << 20
+	runWait        = 45 * time.Second
+	progressEvery  = 5 * time.Second
+	drainTime      = 2 * time.Second
+	parentInterval = time.Second
+)
+
+func (o Options) withDefaults() Options {
+	o.MaxLine = cmp.Or(o.MaxLine, maxLine)
+	o.RunWait = cmp.Or(o.RunWait, runWait)
+	o.Progress = cmp.Or(o.Progress, progressEvery)
+	o.Drain = cmp.Or(o.Drain, drainTime)
+	o.ParentInterval = cmp.Or(o.ParentInterval, parentInterval)
+	return o
+}
+
+// server serves one client.
+type server struct {
+	opts     Options
+	mcp      *mcp.Server
+	out      io.Writer
+	writing  sync.Mutex // one line is written at a time
+	sessions sessions
+	replays  replays
+	listed   []string // tools of the session that are MCP tools of their own; guarded by the slot of sessions
+
+	ctx    context.Context //nolint:containedctx // the connection's lifetime: work for requests ends with it
+	cancel context.CancelCauseFunc
+
+	conn *conn // reads what the client sends since its last initialize
+}
+
+var errInputEnded = errors.New("the client closed the connection")
+
+// Serve answers requests from in on out until in ends, ctx is cancelled or the parent process ends, and then closes the
+// live session. The error says why it ended otherwise than by the end of in. A read of in that is pending then is
+// abandoned.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	s := &server{opts: o.withDefaults(), out: out}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.sessions = sessions{server: s, slot: make(chan struct{}, 1)}
+	s.replays.byID = map[string]*replay{}
+	s.mcp = s.newMCP()
+	if err := s.connect(); err != nil {
+		return err
+	}
+	lines := readLines(in, s.opts.MaxLine, s.ctx.Done())
+	parent := s.watchParent()
+	err := s.serve(lines)
+	s.cancel(cmp.Or(err, errInputEnded))
+	s.conn.drain(s.opts.Drain)
+	s.conn.end()
+	s.replays.wait()
+	s.sessions.close(context.WithoutCancel(ctx))
+	<-parent
+	if errors.Is(err, errParentEnded) {
+		return nil
+	}
+	return err
+}
+
+// serve passes the client's messages on until there are no more. The error is nil when the input ended.
+func (s *server) serve(lines <-chan line) error {
+	for {
+		select {
+		case l, ok := <-lines:
+			if !ok {
+				return nil
+			}
+			s.receive(l)
+		case <-s.ctx.Done():
+			return context.Cause(s.ctx)
+		}
+	}
+}
+
+var errParentEnded = errors.New("the parent process ended")
+
+// watchParent ends the server when the parent process ends. The returned channel is closed when it has stopped looking.
+func (s *server) watchParent() <-chan struct{} {
+	done := make(chan struct{})
+	if s.opts.Parent == nil {
+		close(done)
+		return done
+	}
+	parent := s.opts.Parent()
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(s.opts.ParentInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-ticker.C:
+				if s.opts.Parent() != parent {
+					s.cancel(errParentEnded)
+				}
+			}
+		}
+	}()
+	return done
+}
+
+// newMCP returns the SDK's server with the seven tools.
+func (s *server) newMCP() *mcp.Server {
+	m := mcp.NewServer(&mcp.Implementation{Name: "trailblaze", Version: s.opts.Version}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: s.opts.AllTools}},
+	})
+	m.AddReceivingMiddleware(recoverPanics)
+	for _, t := range definitions() {
+		m.AddTool(t.Tool, s.handler(t.answer))
+	}
+	return m
+}
+
+// recoverPanics answers a request whose handler panics with an internal error.
+func recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				bug := fault.Panicked(p)
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("internal error: %s", bug.Message)}
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+// send writes a message as a line.
+func (s *server) send(data []byte) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if _, err := s.out.Write(append(data, '\n')); err != nil {
+		s.cancel(fmt.Errorf("the client does not read: %w", err))
+		return err
+	}
+	return nil
+}

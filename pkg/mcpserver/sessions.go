@@ -1,0 +1,163 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+)
+
+// sessions holds the live session of the connection: at most one is open.
+type sessions struct {
+	server *server
+	slot   chan struct{} // holds a value while one is opened or ended
+
+	mu      sync.Mutex
+	open    Session                 // nil when none is open
+	cancel  context.CancelCauseFunc // ends what open does
+	last    Session                 // ended before open; its recording remains. May be nil
+	notes   []string                // about open, for its first answer
+	closing sync.WaitGroup          // of ended sessions
+}
+
+// current returns the open session, nil if there is none.
+func (m *sessions) current() Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.open
+}
+
+// get returns the open session, and opens one with the defaults if there is none. The error is about a session that
+// ended since, or that cannot be opened.
+func (m *sessions) get(ctx context.Context) (Session, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.unlock()
+	if err := m.ended(); err != nil {
+		return nil, err
+	}
+	if open := m.current(); open != nil {
+		return open, nil
+	}
+	return m.start(ctx, Start{})
+}
+
+func (m *sessions) lock(ctx context.Context) error {
+	select {
+	case m.slot <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (m *sessions) unlock() { <-m.slot }
+
+// start opens a session. The end of ctx before it is open cancels that. The caller holds the slot.
+func (m *sessions) start(ctx context.Context, request Start) (Session, error) {
+	lifetime, cancel := context.WithCancelCause(m.server.ctx)
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	opened, err := m.server.opts.Open(lifetime, request)
+	if !stop() && err == nil {
+		opened.Session.Close(context.WithoutCancel(ctx))
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		cancel(err)
+		return nil, err
+	}
+	m.mu.Lock()
+	m.open, m.cancel, m.notes = opened.Session, cancel, opened.Notes
+	m.mu.Unlock()
+	m.server.listTools(opened.Session.Tools())
+	return opened.Session, nil
+}
+
+// takeNotes returns what is to be said about the open session once.
+func (m *sessions) takeNotes() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	notes := m.notes
+	m.notes = nil
+	return notes
+}
+
+// ended returns an error when the open session cannot be used any more. It is then closed, and its recording kept. The
+// caller holds the slot.
+func (m *sessions) ended() error {
+	open := m.current()
+	if open == nil {
+		return nil
+	}
+	cause := open.Err()
+	if cause == nil {
+		return nil
+	}
+	n := recordedSteps(m.server.ctx, open)
+	m.closeOpen(n > 0)
+	text := "the session ended: " + faultText(cause)
+	if n > 0 {
+		text += fmt.Sprintf("\nits recording (%s) is kept: recording shows it and save_trail writes it, until another session records a step", count(n, "step"))
+	}
+	return fault.New(fault.Crashed, "the next snapshot, step or run_trail opens a new session, at its start", "%s", text)
+}
+
+// closeOpen closes the open session in the background. keep says that its recording is the one that remains.
+func (m *sessions) closeOpen(keep bool) {
+	m.mu.Lock()
+	open, cancel := m.open, m.cancel
+	m.open = nil
+	if keep {
+		m.last = open
+	}
+	m.mu.Unlock()
+	if open == nil {
+		return
+	}
+	m.server.unlistTools()
+	m.closing.Go(func() {
+		open.Close(context.WithoutCancel(m.server.ctx))
+		cancel(nil)
+	})
+}
+
+// recorded returns the session whose recording is shown and saved: the open one, or the last one while the open one has
+// recorded nothing. It is nil if there is neither.
+func (m *sessions) recorded(ctx context.Context) Session {
+	m.mu.Lock()
+	open, last := m.open, m.last
+	m.mu.Unlock()
+	if open == nil || last != nil && recordedSteps(ctx, open) == 0 {
+		return last
+	}
+	return open
+}
+
+// forget closes the open session, and drops all recordings: another client begins.
+func (m *sessions) forget() {
+	m.closeOpen(false)
+	m.mu.Lock()
+	m.last = nil
+	m.mu.Unlock()
+}
+
+// close closes the open session and waits until all are closed.
+func (m *sessions) close(ctx context.Context) {
+	_ = m.lock(ctx)
+	m.closeOpen(false)
+	m.closing.Wait()
+}
+
+// recordedSteps returns how many steps a session has recorded.
+func recordedSteps(ctx context.Context, s Session) int {
+	status, err := s.Status(ctx)
+	if err != nil {
+		return 0
+	}
+	return status.Steps
+}
+
+var _ Session = (*live.Session)(nil)

@@ -1,0 +1,210 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+func (s *server) toolboxTool(ctx context.Context, args json.RawMessage) (answer, error) {
+	var in struct{ Search, Name string }
+	if err := decode(args, &in, "search", "name"); err != nil {
+		return answer{}, err
+	}
+	open, err := s.sessions.get(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	registry := open.Tools()
+	switch {
+	case in.Name != "":
+		t, err := registry.Find(in.Name)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{text: toolText(t)}, nil
+	case in.Search != "":
+		return answer{text: foundTools(registry, in.Search)}, nil
+	}
+	return answer{text: toolNames(registry)}, nil
+}
+
+// toolNames returns the names of the offered tools by source.
+func toolNames(r *discover.Registry) string {
+	var sources []string
+	names := map[string][]string{}
+	for _, t := range r.Offered {
+		source := t.Source.String()
+		if names[source] == nil {
+			sources = append(sources, source)
+		}
+		names[source] = append(names[source], t.Name)
+	}
+	var b strings.Builder
+	for _, source := range sources {
+		b.WriteString(source + ": " + strings.Join(names[source], ", ") + "\n")
+	}
+	if n := len(r.Skipped); n > 0 {
+		fmt.Fprintf(&b, "not offered here: %s; search says why\n", count(n, "tool"))
+	}
+	return cutLines(b.String(), 2*maxToolbox) + "\nsearch shows signatures, name a schema"
+}
+
+// foundTools returns the signatures of the tools whose name or description has every word of a query, and why others
+// are not offered.
+func foundTools(r *discover.Registry, query string) string {
+	words := strings.Fields(strings.ToLower(query))
+	matches := func(text string) bool {
+		text = strings.ToLower(text)
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+	}
+	var lines []string
+	for _, t := range r.Offered {
+		if matches(t.Name + " " + t.Description) {
+			lines = append(lines, signature(t)+" "+cut(firstLine(t.Description), 100))
+		}
+	}
+	for _, skipped := range r.Skipped {
+		if matches(skipped.Name) {
+			lines = append(lines, fmt.Sprintf("%s is not offered: %s", skipped.Name, skipped.Detail))
+		}
+	}
+	if len(lines) == 0 {
+		return fmt.Sprintf("no tool matches %q; toolbox without arguments lists the names", query)
+	}
+	return cutLines(strings.Join(lines, "\n"), maxToolbox)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// signature returns the arguments of a tool in short: NAME{required, optional?}.
+func signature(t *discover.Tool) string {
+	var schema struct {
+		Properties map[string]json.RawMessage
+		Required   []string
+	}
+	_ = json.Unmarshal(t.InputSchema, &schema) // the signature of a schema that is not one has no arguments
+	var names []string
+	for _, name := range schema.Required {
+		names = append(names, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name+"?")
+		}
+	}
+	text := strings.Join(names, ", ")
+	return t.Name + "{" + strings.Replace(text, "nodeSelector?, ref?", "ref|nodeSelector", 1) + "}"
+}
+
+// toolText returns everything about a tool.
+func toolText(t *discover.Tool) string {
+	text := signature(t) + " of " + t.Source.String() + "\n" + cut(t.Description, 600)
+	if !t.IsRecordable {
+		text += "\nits calls are not recorded"
+	}
+	return text + "\n" + cut(string(compact(t.InputSchema)), maxSchema)
+}
+
+func compact(schema json.RawMessage) json.RawMessage {
+	var value any
+	if json.Unmarshal(schema, &value) != nil {
+		return schema
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return schema
+	}
+	return data
+}
+
+// listTools makes every offered tool of a session an MCP tool, with --tools all.
+func (s *server) listTools(r *discover.Registry) {
+	if !s.opts.AllTools {
+		return
+	}
+	own := ownNames()
+	for _, t := range r.Offered {
+		if schema, ok := withStep(t.InputSchema); ok && !slices.Contains(own, t.Name) {
+			s.listed = append(s.listed, t.Name)
+			s.mcp.AddTool(&mcp.Tool{Name: t.Name, Description: cut(t.Description, 600), InputSchema: schema}, s.handler(callTool(t.Name)))
+		}
+	}
+}
+
+// unlistTools removes the tools of the session that ended.
+func (s *server) unlistTools() {
+	if len(s.listed) > 0 {
+		s.mcp.RemoveTools(s.listed...)
+		s.listed = nil
+	}
+}
+
+func ownNames() []string {
+	var names []string
+	for _, d := range definitions() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// The arguments that listed tools have beside their own.
+const (
+	stepArg = "step"
+	kindArg = "kind"
+)
+
+// withStep returns a schema with the arguments that name the step of a call. ok is false when it has such arguments of
+// its own, or is not that of an object.
+func withStep(schema json.RawMessage) (out json.RawMessage, ok bool) {
+	object := map[string]any{}
+	if len(schema) > 0 && json.Unmarshal(schema, &object) != nil {
+		return nil, false
+	}
+	properties, _ := object["properties"].(map[string]any)
+	if properties == nil {
+		properties = map[string]any{}
+	}
+	if properties[stepArg] != nil || properties[kindArg] != nil {
+		return nil, false
+	}
+	properties[stepArg] = map[string]any{"type": "string", "description": "the step that the call belongs to, in plain language"}
+	properties[kindArg] = map[string]any{"enum": []string{trail.KindStep, trail.KindVerify}, "default": trail.KindStep}
+	required, _ := object["required"].([]any)
+	object["type"], object["properties"], object["required"] = "object", properties, append(required, stepArg)
+	out, err := json.Marshal(object)
+	return out, err == nil
+}
+
+// callTool returns the function that answers calls of a listed tool.
+func callTool(name string) func(s *server, ctx context.Context, args json.RawMessage) (answer, error) {
+	return func(s *server, ctx context.Context, args json.RawMessage) (answer, error) {
+		value, err := trail.DecodeJSON(args)
+		values, ok := value.(map[string]any)
+		if err != nil || !ok {
+			return answer{}, fault.New(fault.InvalidArguments, "", "the arguments are not an object")
+		}
+		r := live.StepRequest{Kind: trail.KindStep}
+		r.Text, _ = values[stepArg].(string)
+		if kind, given := values[kindArg].(string); given {
+			r.Kind = kind
+		}
+		delete(values, stepArg)
+		delete(values, kindArg)
+		r.Calls = []trail.Call{{Tool: name, Args: values}}
+		return s.step(ctx, r)
+	}
+}

@@ -1,0 +1,333 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// decode reads the arguments of a tool. Unknown ones are an error that lists the known ones.
+func decode(args json.RawMessage, to any, known ...string) error {
+	if len(bytes.TrimSpace(args)) == 0 {
+		return nil
+	}
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(args, &names); err != nil {
+		return fault.New(fault.InvalidArguments, "", "the arguments are not an object")
+	}
+	for name := range names {
+		if !slices.Contains(known, name) {
+			return fault.New(fault.InvalidArguments, "the arguments are: "+strings.Join(known, ", "), "unknown argument %q", name)
+		}
+	}
+	if err := json.Unmarshal(args, to); err != nil {
+		return fault.New(fault.InvalidArguments, "the arguments are: "+strings.Join(known, ", "), "invalid arguments: %s",
+			strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// sessionTool starts, ends and describes the session.
+func (s *server) sessionTool(ctx context.Context, args json.RawMessage) (answer, error) {
+	var in struct {
+		Action string
+		Start
+	}
+	if err := decode(args, &in, "action", "device", "target", "memory"); err != nil {
+		return answer{}, err
+	}
+	switch in.Action {
+	case "start":
+		return s.startSession(ctx, in.Start)
+	case "end":
+		return s.endSession(ctx)
+	case "status", "":
+		open := s.sessions.current()
+		if open == nil {
+			return answer{text: "no session is open; snapshot, step and run_trail open one"}, nil
+		}
+		if _, err := s.sessions.get(ctx); err != nil {
+			return answer{}, err
+		}
+		return s.describe(ctx, open)
+	}
+	return answer{}, fault.New(fault.InvalidArguments, "use start, status or end", "unknown action %q", in.Action)
+}
+
+func (s *server) startSession(ctx context.Context, start Start) (answer, error) {
+	if err := s.sessions.lock(ctx); err != nil {
+		return answer{}, err
+	}
+	defer s.sessions.unlock()
+	_ = s.sessions.ended() // another one is opened in any case
+	if s.sessions.current() != nil {
+		return answer{}, fault.New(fault.Misuse, "use it, or end it first: session{\"action\":\"end\"}", "a session is open already")
+	}
+	open, err := s.sessions.start(ctx, start)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.describe(ctx, open)
+}
+
+func (s *server) endSession(ctx context.Context) (answer, error) {
+	s.replays.cancelAll(fault.New(fault.Cancelled, "", "the session was ended"))
+	if err := s.sessions.lock(ctx); err != nil {
+		return answer{}, err
+	}
+	defer s.sessions.unlock()
+	open := s.sessions.current()
+	if open == nil {
+		return answer{text: "no session is open"}, nil
+	}
+	n := recordedSteps(ctx, open)
+	s.sessions.closeOpen(n > 0)
+	text := "the session ended"
+	if n > 0 {
+		text += fmt.Sprintf("; its recording (%s) is kept until another session records a step", count(n, "step"))
+	}
+	return answer{text: text}, nil
+}
+
+// describe says what a session is for and where it stands.
+func (s *server) describe(ctx context.Context, open Session) (answer, error) {
+	st, err := open.Status(ctx)
+	if err != nil {
+		return answer{}, s.orEnded(ctx, err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %s: ", st.ID)
+	if st.Target != "" {
+		fmt.Fprintf(&b, "target %s, ", st.Target)
+	}
+	fmt.Fprintf(&b, "%s, driver %s", st.Platform, st.Driver)
+	if st.Device != "" {
+		fmt.Fprintf(&b, ", device %s", st.Device)
+	}
+	fmt.Fprintf(&b, "\nrecorded: %s, %s\ntools: %d (toolbox)", count(st.Steps, "step"), count(st.Calls, "call"), len(open.Tools().Offered))
+	if len(st.Secrets) > 0 {
+		fmt.Fprintf(&b, "\nsecrets: {{%s}}", strings.Join(st.Secrets, "}}, {{"))
+	}
+	if len(st.Memory) > 0 {
+		fmt.Fprintf(&b, "\nmemory: {{%s}}", cut(strings.Join(st.Memory, "}}, {{"), 300))
+	}
+	for _, warning := range open.Tools().Warnings {
+		fmt.Fprintf(&b, "\nwarning: %s", cut(warning, 200))
+	}
+	var p page
+	if st.URL != "" {
+		p.line("url: " + cut(st.URL, 300))
+		p.line("title: " + cut(st.Title, 100))
+	}
+	return answer{text: cut(b.String(), 1200) + after("\n", p.String())}, nil
+}
+
+// after returns a text after a separator, nothing for an empty one.
+func after(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
+}
+
+// orEnded returns why the open session ended if it did, else err.
+func (s *server) orEnded(ctx context.Context, err error) error {
+	if s.sessions.lock(ctx) != nil {
+		return err
+	}
+	defer s.sessions.unlock()
+	if ended := s.sessions.ended(); ended != nil {
+		return ended
+	}
+	return err
+}
+
+func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer, error) {
+	var in live.SnapshotOptions
+	if err := decode(args, &in, "find", "within", "maxBytes", "screenshot"); err != nil {
+		return answer{}, err
+	}
+	if in.MaxBytes < 0 || in.MaxBytes > 40000 {
+		return answer{}, fault.New(fault.InvalidArguments, "narrow it with find or within", "maxBytes is not between 0 and 40000")
+	}
+	open, err := s.sessions.get(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	shot, err := open.Snapshot(ctx, in)
+	if err != nil {
+		return answer{}, s.orEnded(ctx, err)
+	}
+	var p page
+	p.line("url: " + cut(shot.URL, 500))
+	p.line("title: " + cut(shot.Title, 200))
+	p.lines(shot.Text)
+	for _, e := range shot.Events {
+		p.line("event: " + cut(e, 200))
+	}
+	a := answer{text: p.String(), image: shot.Screenshot}
+	if shot.More > 0 {
+		a.text += fmt.Sprintf("\n%s not shown; use find, within or maxBytes", count(shot.More, "element"))
+	}
+	if shot.Withheld != "" {
+		a.text += "\nno screenshot: " + shot.Withheld
+	}
+	return a, nil
+}
+
+// calls are the calls of a step. A single call without a list is accepted, and a list as text, which some clients send.
+type calls []map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *calls) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		data = []byte(text)
+	}
+	value, err := trail.DecodeJSON(data)
+	if err != nil {
+		return err
+	}
+	items, isList := value.([]any)
+	if !isList {
+		items = []any{value}
+	}
+	for _, item := range items {
+		object, ok := item.(map[string]any)
+		if !ok {
+			return fmt.Errorf("calls: expected objects such as {\"tap\":{\"text\":\"OK\"}}")
+		}
+		*c = append(*c, object)
+	}
+	return nil
+}
+
+func (s *server) stepTool(ctx context.Context, args json.RawMessage) (answer, error) {
+	in := struct {
+		Step   string
+		Kind   string
+		Calls  calls
+		Record bool
+	}{Kind: trail.KindStep, Record: true}
+	if err := decode(args, &in, "step", "kind", "calls", "record"); err != nil {
+		return answer{}, err
+	}
+	r := live.StepRequest{Text: in.Step, Kind: in.Kind, Unrecorded: !in.Record}
+	for i, value := range in.Calls {
+		call, err := live.DecodeCall(value)
+		if err != nil {
+			e := fault.As(err)
+			return answer{}, fault.New(e.Kind, e.Hint, "call %d: %s; no call was made", i+1, e.Message)
+		}
+		r.Calls = append(r.Calls, call)
+	}
+	return s.step(ctx, r)
+}
+
+func (s *server) step(ctx context.Context, r live.StepRequest) (answer, error) {
+	open, err := s.sessions.get(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	report, err := open.Step(ctx, r)
+	if err != nil {
+		return answer{}, s.orEnded(ctx, err)
+	}
+	a := answer{text: stepText(report, r), failed: !report.OK()}
+	if open.Err() != nil {
+		return answer{text: a.text + "\n" + faultText(s.orEnded(ctx, open.Err())), failed: true}, nil
+	}
+	return a, nil
+}
+
+func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answer, error) {
+	var in live.Edit
+	if err := decode(args, &in, "drop", "reword", "move"); err != nil {
+		return answer{}, err
+	}
+	recorded := s.sessions.recorded(ctx)
+	if recorded == nil {
+		return answer{text: "nothing was recorded; step opens a session and records"}, nil
+	}
+	text, err := recorded.Edit(ctx, in)
+	if err != nil {
+		return answer{}, err
+	}
+	if text == "" {
+		return answer{text: "nothing was recorded; step records"}, nil
+	}
+	return answer{text: cutMiddle(text, maxRecording)}, nil
+}
+
+func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, error) {
+	in := struct {
+		File      string
+		Title     string
+		Replay    bool
+		Overwrite bool
+	}{Replay: true}
+	if err := decode(args, &in, "file", "title", "replay", "overwrite"); err != nil {
+		return answer{}, err
+	}
+	recorded := s.sessions.recorded(ctx)
+	if recorded == nil {
+		return answer{}, fault.New(fault.Misuse, "make calls with step first", "nothing was recorded")
+	}
+	return s.run(ctx, "save_trail "+in.File, func(ctx context.Context) (answer, error) {
+		report, err := recorded.Save(ctx, live.SaveRequest{
+			File: in.File, Title: in.Title, NoReplay: !in.Replay, Overwrite: in.Overwrite,
+		})
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{text: saveText(report), failed: !report.Written}, nil
+	})
+}
+
+func (s *server) runTool(ctx context.Context, args json.RawMessage) (answer, error) {
+	var in struct {
+		File, ID string
+		Args     map[string]string
+		Keep     bool
+	}
+	if err := decode(args, &in, "file", "id", "args", "keep"); err != nil {
+		return answer{}, err
+	}
+	if (in.File == "") == (in.ID == "") {
+		return answer{}, fault.New(fault.InvalidArguments, "", "run_trail takes file, or the id of a replay that still runs")
+	}
+	if in.ID != "" {
+		r, err := s.replays.find(in.ID)
+		if err != nil {
+			return answer{}, err
+		}
+		return s.await(ctx, r)
+	}
+	open, err := s.sessions.get(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.run(ctx, "run_trail "+in.File, func(ctx context.Context) (answer, error) {
+		report, err := open.RunTrail(ctx, live.TrailRequest{File: in.File, Args: in.Args, Keep: in.Keep})
+		if err != nil {
+			return answer{}, s.orEnded(ctx, err)
+		}
+		a := answer{text: trailText(report, in.Keep), failed: !report.Passed()}
+		if in.Keep && open.Err() != nil {
+			a.text += "\n" + faultText(s.orEnded(ctx, open.Err()))
+		}
+		return a, nil
+	})
+}
+
+func seconds(ms int64) string {
+	return (time.Duration(ms) * time.Millisecond).Round(10 * time.Millisecond).String()
+}

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
@@ -19,13 +21,17 @@ import (
 var starter embed.FS
 
 func (a *app) newInit() *cobra.Command {
-	return &cobra.Command{
+	var agent string
+	c := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a small project whose trail passes",
 		Long: `Write a project into DIR, or into the working directory: a project file, a tool server in plain JavaScript that
 needs no packages, a trail that calls it, and a .gitignore for logs and packages unless there is one. init never
-overwrites: if one of the other files exists, it writes nothing.`,
-		Example: "  trailblaze init\n  trailblaze run",
+overwrites: if one of the other files exists, it writes nothing.
+
+With --agent it also adds trailblaze mcp to the configuration of a coding agent, with a short text that tells the agent
+how to write trails. In an existing project it then writes only these, and keeps everything else in their files.`,
+		Example: "  trailblaze init\n  trailblaze run\n  trailblaze init --agent claude",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fault.New(fault.Misuse, "", "%s takes one folder, got %d", c.CommandPath(), len(args))
@@ -34,19 +40,60 @@ overwrites: if one of the other files exists, it writes nothing.`,
 			if len(args) == 1 {
 				dir = a.abs(args[0])
 			}
-			return a.writeStarter(dir)
+			if c.Flags().Changed("agent") {
+				return a.initAgent(dir, agent)
+			}
+			written, err := a.writeStarter(dir)
+			if err != nil {
+				return err
+			}
+			return a.initDone(written, "trailblaze run")
 		},
 	}
+	c.Flags().StringVar(&agent, "agent", "",
+		"also configure a coding agent: `"+strings.Join(agentNames(), "|")+"`")
+	complete(c, "agent", agentNames())
+	return c
 }
 
-func (a *app) writeStarter(dir string) error {
+// initAgent adds trailblaze to the configuration of a coding agent. Where there is no project, it writes one, too.
+func (a *app) initAgent(dir, agent string) error {
+	root, err := config.FindRoot(config.Options{Dir: dir})
+	if err != nil {
+		root = dir
+	}
+	changes, changeErr := agentChanges(root, agent)
+	if changeErr != nil {
+		return changeErr
+	}
+	var written []string
+	if err != nil {
+		if written, err = a.writeStarter(dir); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		if err := c.write(); err != nil {
+			return fault.Wrap(fault.Misuse, err, "", "write "+c.name)
+		}
+		written = append(written, a.relative([]string{c.path})[0])
+	}
+	next := "start " + agent + " in this folder and ask it for a trail"
+	if agent == "goose" && !a.json {
+		next += "\n" + gooseEntry
+	}
+	return a.initDone(written, next)
+}
+
+// writeStarter writes the starter project and returns the names of its files.
+func (a *app) writeStarter(dir string) ([]string, error) {
 	files, err := starterFiles()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range files {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return fault.New(fault.Misuse, "choose another folder; init never overwrites",
+			return nil, fault.New(fault.Misuse, "choose another folder; init never overwrites",
 				"%s already exists", filepath.Join(dir, name))
 		}
 	}
@@ -56,17 +103,17 @@ func (a *app) writeStarter(dir string) error {
 			err = writeNew(filepath.Join(dir, name), data)
 		}
 		if err != nil {
-			return fault.Wrap(fault.Misuse, err, "", "write the project")
+			return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
 		if err := writeNew(ignore, []byte("logs/\nnode_modules/\n")); err != nil {
-			return fault.Wrap(fault.Misuse, err, "", "write the project")
+			return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
 		files = append(files, ".gitignore")
 	}
-	return a.starterDone(files)
+	return files, nil
 }
 
 // writeNew writes a file, and creates its folder if needed.
@@ -91,13 +138,17 @@ func starterFiles() ([]string, error) {
 	return files, err
 }
 
-func (a *app) starterDone(files []string) error {
+// initDone prints the files that were written, and what to do next.
+func (a *app) initDone(files []string, next string) error {
 	if a.json {
-		return a.writeJSON(map[string]any{"files": files})
+		return a.writeJSON(map[string]any{"files": append([]string{}, files...)})
+	}
+	if len(files) == 0 {
+		fmt.Fprintln(a.Stdout, "everything is there already")
 	}
 	for _, name := range files {
 		fmt.Fprintf(a.Stdout, "wrote %s\n", name)
 	}
-	_, err := fmt.Fprintln(a.Stdout, "\nnext: trailblaze run")
+	_, err := fmt.Fprintln(a.Stdout, "\nnext: "+next)
 	return err
 }

@@ -121,7 +121,7 @@ func (s *Session) checkStep(r StepRequest) error {
 		checks = checks || canFailCheck(t)
 	}
 	if r.Kind == trail.KindVerify && !checks {
-		return fault.New(fault.InvalidArguments, "use a call such as assertVisible or web_verifyText, or make it a step",
+		return fault.New(fault.InvalidArguments, "use a call such as assertVisible or web_verifyTextVisible, or make it a step",
 			"a verify step needs a call that checks something and can fail; no call was made")
 	}
 	return nil

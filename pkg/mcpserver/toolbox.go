@@ -101,13 +101,18 @@ func signature(t *discover.Tool) string {
 	for _, name := range schema.Required {
 		names = append(names, name)
 	}
+	if schema.Properties["ref"] != nil && schema.Properties["nodeSelector"] != nil {
+		names = append([]string{"ref|nodeSelector"}, names...)
+		delete(schema.Properties, "ref")
+		delete(schema.Properties, "nodeSelector")
+	}
+	delete(schema.Properties, "reasoning") // no effect
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		if !slices.Contains(names, name) {
 			names = append(names, name+"?")
 		}
 	}
-	text := strings.Join(names, ", ")
-	return t.Name + "{" + strings.Replace(text, "nodeSelector?, ref?", "ref|nodeSelector", 1) + "}"
+	return t.Name + "{" + strings.Join(names, ", ") + "}"
 }
 
 // toolText returns everything about a tool.

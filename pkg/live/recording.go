@@ -129,7 +129,7 @@ func (s *Session) yaml() (string, error) {
 	if len(s.steps) == 0 {
 		return "", nil
 	}
-	data, err := trail.Format(s.file("", ""))
+	data, err := trail.Format(s.file("", "", false))
 	return s.text(string(data)), err
 }
 

@@ -19,6 +19,7 @@ type source struct {
 	path string // absolute
 	data []byte // as it was read
 	file *trail.File
+	args map[string]string // as they were given
 }
 
 // TrailRequest asks for the replay of a trail.
@@ -77,10 +78,13 @@ func (s *Session) redacted(r Replayed) Replayed {
 
 // load makes the steps of a trail those of the session, unless they are already.
 func (s *Session) load(path string, args map[string]string) error {
-	if s.source != nil && s.source.path == path {
+	switch {
+	case s.source != nil && s.source.path == path && s.next == len(s.steps):
+		return fault.New(fault.Misuse, "start another session to replay it again, or replay it without keep",
+			"every step of %s was replayed in this session already", s.relative(path))
+	case s.source != nil && s.source.path == path:
 		return nil
-	}
-	if len(s.steps) > 0 {
+	case len(s.steps) > 0:
 		return fault.New(fault.Misuse, "save or drop the recorded steps, or start another session",
 			"the session has recorded steps, and %s cannot be replayed in it", s.relative(path))
 	}
@@ -111,7 +115,7 @@ func (s *Session) load(path string, args map[string]string) error {
 		calls, _ := steps[i].Lookup(s.opts.Lineage)
 		s.steps = append(s.steps, &Step{Kind: steps[i].Kind, Text: steps[i].Text, Calls: calls, source: &steps[i]})
 	}
-	s.source = &source{path, data, file}
+	s.source = &source{path, data, file, args}
 	return nil
 }
 

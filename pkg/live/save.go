@@ -55,7 +55,7 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	report.Warnings = s.warnings()
 	report.Diff = s.text(udiff.Unified(report.File, report.File, string(before), string(content)))
 	if !r.NoReplay {
-		replayed, err := s.opts.Replay(ctx, path, content, nil)
+		replayed, err := s.opts.Replay(ctx, path, content, s.args())
 		if err != nil {
 			return report, err
 		}
@@ -111,7 +111,7 @@ func (s *Session) savePath(name string) (string, error) {
 // content returns what the file has, nil if it does not exist, and what it will have.
 func (s *Session) content(path string, r SaveRequest) (before, after []byte, err error) {
 	name := s.relative(path)
-	recorded := s.file(name, r.Title)
+	recorded := s.file(name, r.Title, false)
 	if len(recorded.Steps) == 0 && recorded.Trailhead == nil {
 		return nil, nil, fault.New(fault.Misuse, "make calls with a step text first", "nothing was recorded")
 	}
@@ -123,7 +123,7 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 		return nil, nil, fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "read "+name)
 	case s.source != nil && s.source.path == path:
 		if err = s.source.unchanged(name, before); err == nil {
-			after, err = trail.Update(name, before, s.opts.Lineage[0], recorded, r.Overwrite)
+			after, err = trail.Update(name, before, s.opts.Lineage[0], s.file(name, r.Title, true), r.Overwrite)
 		}
 	default:
 		after, err = trail.Update(name, before, s.opts.Lineage[0], recorded, r.Overwrite)
@@ -135,6 +135,14 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 		after, err = trail.SetMetadata(name, after, "replayed", unproven(r.NoReplay))
 	}
 	return before, after, err
+}
+
+// args returns the arguments that the replayed trail got.
+func (s *Session) args() map[string]string {
+	if s.source == nil {
+		return nil
+	}
+	return s.source.args
 }
 
 // unproven returns the value of metadata.replayed: false for a trail that was written without a replay, nil to remove
@@ -176,45 +184,50 @@ func (s *Session) write(path string, before, content []byte) error {
 	return nil
 }
 
-// file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail.
-func (s *Session) file(name, title string) *trail.File {
-	f := &trail.File{Name: name, Config: trail.Config{Target: s.opts.Scope.Target.ID, Title: title}}
-	if s.source != nil {
-		f.Config = s.source.file.Config
-		f.Config.Title = cmp.Or(title, f.Config.Title)
-	} else if len(s.opts.Memory) > 0 {
-		f.Config.Memory = map[string]any{}
-		for name, value := range s.opts.Memory {
-			f.Config.Memory[name] = s.text(value)
-		}
-	}
+// file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail. With
+// onlyChanged, steps that are as in that trail have no recording.
+func (s *Session) file(name, title string, onlyChanged bool) *trail.File {
+	f := &trail.File{Name: name, Config: s.config(title)}
 	for _, step := range s.steps {
+		if step.source == nil && len(step.Calls) == 0 {
+			continue
+		}
 		out := trail.Step{Kind: step.Kind, Text: s.text(step.Text), Recordable: true}
+		recorded := step.changed
 		if step.source != nil {
 			out = *step.source
-			out.Text, out.Recording = step.Text, nil
-		}
-		if len(step.Calls) > 0 || step.source != nil && !step.changed {
-			if _, recorded := lookup(step, s.opts.Lineage); recorded || step.changed {
-				out.Recording = trail.Recording{{Classifier: s.opts.Lineage[0], Calls: step.Calls}}
+			out.Text, out.Recording = s.text(step.Text), nil
+			if !recorded && !onlyChanged {
+				_, recorded = step.source.Lookup(s.opts.Lineage)
 			}
 		}
-		switch {
-		case step.source == nil && len(step.Calls) == 0:
-		case step.Kind == trail.KindTrailhead:
-			f.Trailhead = &out
-		default:
-			f.Steps = append(f.Steps, out)
+		if recorded {
+			out.Recording = trail.Recording{{Classifier: s.opts.Lineage[0], Calls: step.Calls}}
 		}
+		if step.Kind == trail.KindTrailhead {
+			f.Trailhead = &out
+			continue
+		}
+		f.Steps = append(f.Steps, out)
 	}
 	return f
 }
 
-func lookup(step *Step, lineage []string) ([]trail.Call, bool) {
-	if step.source == nil {
-		return step.Calls, true
+// config returns the config of the recording: that of the replayed trail, else one with the initial memory.
+func (s *Session) config(title string) trail.Config {
+	if s.source != nil {
+		config := s.source.file.Config
+		config.Title = cmp.Or(title, config.Title)
+		return config
 	}
-	return step.source.Lookup(lineage)
+	config := trail.Config{Target: s.opts.Scope.Target.ID, Title: title}
+	if len(s.opts.Memory) > 0 {
+		config.Memory = map[string]any{}
+	}
+	for name, value := range s.opts.Memory {
+		config.Memory[name] = s.text(value)
+	}
+	return config
 }
 
 // warnings says what in the recording may not work in a replay.

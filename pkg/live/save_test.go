@@ -1,0 +1,258 @@
+package live_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+func (f *fixture) write(name, content string) string {
+	f.Helper()
+	path := filepath.Join(f.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		f.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		f.Fatal(err)
+	}
+	return path
+}
+
+func (f *fixture) read(name string) string {
+	f.Helper()
+	data, err := os.ReadFile(filepath.Join(f.root, name))
+	if err != nil {
+		f.Fatal(err)
+	}
+	return string(data)
+}
+
+const brokenTrail = `config:
+  title: Sign in # kept
+trail:
+  - step: Open
+    recording:
+      web:
+        - launchApp: {}
+  - step: Sign in
+    recording:
+      ios:
+        - tap: {text: Enter}
+      web:
+        - tap: { text: "Sign in" } # first
+        - tap: {text: Log in}
+        - tap: {text: Hello} # last
+  - verify: Greeted
+    recording:
+      web:
+        - assertVisible: {text: Hello}
+`
+
+func TestRepairsATrail(t *testing.T) {
+	t.Parallel()
+	const repaired = "step Open: launchApp\nstep Sign in: tap(Sign in) tap(Hello)\nverify Greeted: assertVisible(Hello)"
+	for name, c := range map[string]struct {
+		repair []trail.Call
+		want   string
+		done   bool
+	}{
+		"the failing call only": {
+			[]trail.Call{call("isVisible", "text", "Hello")},
+			"step Open: launchApp\nstep Sign in: tap(Sign in) isVisible(Hello) tap(Hello)\nverify Greeted: assertVisible(Hello)", false,
+		},
+		"with the calls after it": {
+			[]trail.Call{call("isVisible", "text", "Hello"), call("tap", "text", "Hello")},
+			"step Open: launchApp\nstep Sign in: tap(Sign in) isVisible(Hello) tap(Hello)\nverify Greeted: assertVisible(Hello)", true,
+		},
+		"the calls after it alone": {[]trail.Call{call("tap", "text", "Hello")}, repaired, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			f.write("trails/a.trail.yaml", brokenTrail)
+			r := live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}
+			report, err := f.RunTrail(t.Context(), r)
+			if err != nil || report.Passed() || report.Step != 2 || report.Tool != "tap" || report.Line != 14 {
+				t.Fatalf("%+v, %v", report, err)
+			}
+			if len(report.Rest) != 1 {
+				t.Errorf("rest %+v", report.Rest)
+			}
+			f.step("Sign in", c.repair...)
+			if diff := cmp.Diff(c.want, f.recording()); diff != "" {
+				t.Errorf("recording (-want +got):\n%s", diff)
+			}
+			before := len(f.app.tapped)
+			report, err = f.RunTrail(t.Context(), r)
+			if err != nil || !report.Passed() {
+				t.Fatalf("%+v, %v", report, err)
+			}
+			if madeRest := len(f.app.tapped) > before; madeRest == c.done {
+				t.Errorf("tapped %q", f.app.tapped)
+			}
+			if diff := cmp.Diff(c.want, f.recording()); diff != "" {
+				t.Errorf("recording at the end (-want +got):\n%s", diff)
+			}
+			saved, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"})
+			if err != nil || !saved.Written {
+				t.Fatalf("%+v, %v", saved, err)
+			}
+			got := f.read("trails/a.trail.yaml")
+			for line := range strings.SplitSeq(brokenTrail, "\n") {
+				if !strings.Contains(line, "Log in") && !strings.Contains(got, line+"\n") && line != "" {
+					t.Errorf("the line %q is gone from\n%s", line, got)
+				}
+			}
+			if strings.Contains(got, "Log in") {
+				t.Errorf("the broken call is left in\n%s", got)
+			}
+		})
+	}
+}
+
+func TestStepsBeforeTheRepairAreInserted(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/a.trail.yaml", brokenTrail)
+	r := live.TrailRequest{File: "a.trail.yaml", Keep: true}
+	if _, err := f.RunTrail(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	f.step("Accept cookies", call("tap", "text", "Hello"))
+	f.app.set("Sign in", "Hello", "Log in")
+	if report, err := f.RunTrail(t.Context(), r); err != nil || !report.Passed() {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	want := "step Open: launchApp\nstep Accept cookies: tap(Hello)\nstep Sign in: tap(Sign in) tap(Log in) tap(Hello)\n" +
+		"verify Greeted: assertVisible(Hello)"
+	if diff := cmp.Diff(want, f.recording()); diff != "" {
+		t.Errorf("recording (-want +got):\n%s", diff)
+	}
+}
+
+func TestSavesWhatPassesItsReplay(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.step("Open", call("launchApp"))
+	f.step("Greet", call("rememberValue", "name", "who", "value", "{{name}}"))
+	request := live.SaveRequest{File: "trails/new/greet.trail.yaml", Title: "Greet"}
+
+	f.replay = live.Replayed{Outcome: event.Failed, Reason: "no 98761234", Step: 2}
+	report, err := f.Save(t.Context(), request)
+	if err != nil || report.Written || report.Replayed.Reason != "no {{PIN}}" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if _, err := os.Stat(filepath.Join(f.root, "trails")); !os.IsNotExist(err) {
+		t.Error("a trail that did not pass was written")
+	}
+
+	f.replay = live.Replayed{Outcome: event.Passed}
+	if report, err = f.Save(t.Context(), request); err != nil || !report.Written || !strings.Contains(report.Diff, "+  - step: Open") {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	content := f.read("trails/new/greet.trail.yaml")
+	if content != f.replayed[1] {
+		t.Errorf("replayed\n%s\nwritten\n%s", f.replayed[1], content)
+	}
+	for _, want := range []string{"title: Greet", "name: Ada", "{{name}}"} {
+		if !strings.Contains(content, want) {
+			t.Errorf("%s is missing in\n%s", want, content)
+		}
+	}
+
+	f.step("Again", call("launchApp"))
+	request.NoReplay = true
+	if report, err = f.Save(t.Context(), request); err != nil || !report.Written || len(f.replayed) != 2 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if content := f.read("trails/new/greet.trail.yaml"); !strings.Contains(content, "replayed: false") {
+		t.Errorf("no metadata in\n%s", content)
+	}
+	request.NoReplay = false
+	if _, err = f.Save(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	if content := f.read("trails/new/greet.trail.yaml"); strings.Contains(content, "replayed") {
+		t.Errorf("metadata is left in\n%s", content)
+	}
+}
+
+func TestRefusesToSave(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ file, want string }{
+		"no file":           {"", "no file is named"},
+		"outside trailsDir": {"other/a.trail.yaml", "is not below it"},
+		"above":             {"trails/../a.trail.yaml", "is not below it"},
+		"absolute":          {"/tmp/a.trail.yaml", "is not below it"},
+		"another name":      {"trails/a.yaml", "has another name"},
+		"a link":            {"trails/link.trail.yaml", "is a symbolic link"},
+		"a linked folder":   {"trails/folder/a.trail.yaml", "trails/folder is a symbolic link"},
+		"a folder":          {"trails/dir.trail.yaml", "is not a regular file"},
+		"other steps":       {"trails/other.trail.yaml", "overwrite"},
+		"not a trail":       {"trails/bad.trail.yaml", "bad.trail.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			f.write("trails/other.trail.yaml", "trail:\n  - step: Something else\n    recording: {web: []}\n")
+			f.write("trails/bad.trail.yaml", "trail: 7\n")
+			target := f.write("target.trail.yaml", "")
+			for link, to := range map[string]string{"link.trail.yaml": target, "folder": f.root} {
+				if err := os.Symlink(to, filepath.Join(f.root, "trails", link)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.MkdirAll(filepath.Join(f.root, "trails/dir.trail.yaml"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			f.step("Open", call("launchApp"))
+			report, err := f.Save(t.Context(), live.SaveRequest{File: c.file})
+			text := ""
+			if err != nil {
+				text = err.Error() + session.Hint(err)
+			}
+			if !strings.Contains(text, c.want) || report.Written || len(f.replayed) > 0 {
+				t.Errorf("error %q, want %q", text, c.want)
+			}
+		})
+	}
+	f := open(t)
+	if _, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"}); err == nil || !strings.Contains(err.Error(), "nothing was recorded") {
+		t.Errorf("an empty recording: %v", err)
+	}
+}
+
+func TestOverwritesOtherSteps(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/a.trail.yaml", "config:\n  title: Old\ntrail:\n  - step: Something else\n    recording: {web: []}\n")
+	f.step("Open", call("launchApp"))
+	if _, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml", Overwrite: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := inShort(t, f.read("trails/a.trail.yaml")); got != "step Open: launchApp" {
+		t.Error(got)
+	}
+}
+
+func TestRefusesAFileThatChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/a.trail.yaml", brokenTrail)
+	if _, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}); err != nil {
+		t.Fatal(err)
+	}
+	f.write("trails/a.trail.yaml", brokenTrail+"# changed\n")
+	if _, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"}); fault.KindOf(err) != fault.Trail {
+		t.Errorf("error %v", err)
+	}
+}

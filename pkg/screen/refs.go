@@ -39,7 +39,8 @@ type element struct {
 	key         Key
 	number      int // 0 while it has none
 	role, name  string
-	first, last int // the rounds in which it was seen
+	first, last int  // the rounds in which it was seen
+	unique      bool // no other element had its role and its name when it was last seen
 }
 
 // See assigns numbers to the elements of a tree that have none yet, in the order of the tree. It must be called for
@@ -55,7 +56,13 @@ func (r *References) see(t *Tree) {
 		r.keys, r.given = map[Key]*element{}, map[int]*element{}
 	}
 	r.round++
-	for _, n := range t.nodes {
+	type described struct{ role, name string }
+	words, count := make([]described, len(t.nodes)), map[described]int{}
+	for i, n := range t.nodes {
+		words[i] = described{n.RoleName(), n.caption()}
+		count[words[i]]++
+	}
+	for i, n := range t.nodes {
 		if n.Key == "" {
 			continue
 		}
@@ -64,7 +71,7 @@ func (r *References) see(t *Tree) {
 			e = &element{key: n.Key, first: r.round}
 			r.keys[n.Key] = e
 		}
-		e.last, e.role, e.name = r.round, n.RoleName(), n.caption()
+		e.last, e.role, e.name, e.unique = r.round, words[i].role, words[i].name, count[words[i]] == 1
 		if e.number == 0 && n.Referable() {
 			r.number++
 			e.number = r.number
@@ -124,9 +131,10 @@ var reference = regexp.MustCompile(`^e([0-9]{1,9})$`)
 // IsReference reports whether text has the form of a reference, such as e12.
 func IsReference(text string) bool { return reference.MatchString(text) }
 
-// Lookup returns the element of a reference in the current tree. If it is not there any more, and exactly one element
-// has its role and its name, which was never on the screen together with it, that one is returned with Again. Else the
-// error has the kind StaleRef; its message describes what the element was and what is near. The tree counts as seen.
+// Lookup returns the element of a reference in the current tree. If it is not there any more, it was the only one with
+// its role and its name, and exactly one element has them now, which was never on the screen together with it, that one
+// is returned with Again. Else the error has the kind StaleRef; its message describes what the element was and what is
+// near. The tree counts as seen.
 func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +157,7 @@ func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 		return found, nil
 	}
 	same := t.named(was.role, was.name)
-	if len(same) == 1 && r.isNewer(same[0], was) {
+	if len(same) == 1 && was.unique && r.isNewer(same[0], was) {
 		found.Node, found.Again = same[0], true
 		return found, nil
 	}

@@ -3,6 +3,7 @@ package screen_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +59,11 @@ func TestReferencesFollowTheirElement(t *testing.T) {
 			`e2 was button "Delete", which is no longer on the screen; 2 others have that role and name: ` +
 				`button "Delete" [ref=e7], button "Delete" [ref=e8]`,
 		},
+		"one of several, and one is left": {
+			[]string{"11 button Archive A", "12 button Delete"},
+			"e7",
+			`e7 was button "Archive A", which is no longer on the screen; near: button "Archive A" [ref=e8], button "Delete" [ref=e9]`,
+		},
 		"another element took the name": {
 			[]string{"1 button Delete"},
 			"e2",
@@ -73,7 +79,11 @@ func TestReferencesFollowTheirElement(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			refs := &screen.References{}
-			refs.See(page(before...))
+			shown := before
+			if name == "one of several, and one is left" {
+				shown = append(slices.Clone(before), "7 button Archive A")
+			}
+			refs.See(page(shown...))
 			found, err := refs.Lookup(tt.ref, page(tt.now...))
 			got := ""
 			switch {

@@ -100,7 +100,7 @@ func elementCommands() []command {
 			webType, "text"),
 		newCommand("web_fillSecret",
 			"Replaces the content of the only field that matches; the value is never logged.",
-			refProperty+`, "value": {"type": "string", "writeOnly": true}`, webFillSecret, "ref", "value"),
+			`"value": {"type": "string", "writeOnly": true}, `+element, webFillSecret, "value"),
 		newCommand("web_selectOption", "Selects options of the only drop-down list that matches.",
 			`"values": {"type": ["array", "string"], "items": {"type": ["string", "number"]},
 			"description": "Values or labels of options"}, `+element, webSelectOption, "values"),

@@ -76,7 +76,7 @@ func TestArgumentsAreValidated(t *testing.T) {
 		},
 		{"web_type", map[string]any{"ref": "e1"}, `missing argument "text"`},
 		{"web_type", map[string]any{"ref": "e1", "text": "", "clearFirst": "no"}, "clearFirst"},
-		{"web_fillSecret", map[string]any{"ref": "e1", "value": "x", "nodeSelector": element}, "nodeSelector"},
+		{"web_fillSecret", map[string]any{"ref": "e1", "value": "x", "nodeSelector": element}, ""},
 		{"web_navigate", map[string]any{"action": "Back"}, ""},
 		{"web_scroll", map[string]any{"direction": "lEfT", "amount": 2.5}, ""},
 		{"web_scroll", map[string]any{"direction": "sideways"}, "direction must be one of DOWN, UP, LEFT, RIGHT"},

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -20,9 +21,13 @@ type webDevice struct {
 	notes    *notes
 	limits   limits
 	files    fileAccess
+	origins  *originAccess
 	callSlot chan struct{}   // holds a value while a call runs
 	ctx      context.Context //nolint:containedctx // ends when the device is closed
 	cancel   context.CancelFunc
+
+	references screen.References // of a live session
+	located    *locatedElement   // the element of the call that is running, or of the last one; nil without one
 
 	mu            sync.Mutex
 	current       *pageOpening
@@ -150,6 +155,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run
 	defer stop(nil)
 	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
 	p.enableScripts()
+	d.located = nil
 	before := p.activitySoFar()
 	result, err := run(running, p, call.Args)
 	p.keepDownloads()
@@ -175,7 +181,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run
 	default:
 		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
 	}
-	return d.notes.redactResult(result), nil
+	return d.takeLocated(d.notes.redactResult(result)), nil
 }
 
 // Close implements device.Device.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 // Evidence implements device.Device. It may be called while a call is running. Artifacts that a page which does not
@@ -47,9 +48,10 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 		parts[1] = device.Artifact{Name: "screenshot.png", Title: "the page", Data: data}
 	})
 	work.Go(func() {
-		tree, err := p.tree(ctx)
+		v, err := p.viewOnce(ctx, "")
 		if failed[1] = err; err == nil {
-			shown := p.notes.redact(p.text(tree, keptBytes).String()) + "\n"
+			text := v.Tree.Text(screen.TextOptions{MaxBytes: keptBytes, Ref: v.Ref})
+			shown := p.notes.redact(text.String()) + "\n"
 			parts[2] = device.Artifact{
 				Name: "screen.txt", Title: "what is on the page", Data: []byte(shown),
 				Text: true,

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
@@ -127,17 +126,12 @@ func (p *page) allowFiles(ctx context.Context, address string) error {
 	}
 	for _, f := range p.frames() {
 		if s := f.session.to.Load(); s != nil {
-			if err := s.Call(ctx, "Fetch.enable", fileRequests(), nil); err != nil {
+			if err := s.Call(ctx, "Fetch.enable", p.pausedRequests(), nil); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// fileRequests are the parameters of Fetch.enable that pause requests for files.
-func fileRequests() map[string]any {
-	return map[string]any{"patterns": []map[string]any{{"urlPattern": "file:*"}}}
 }
 
 // String lists the folders.
@@ -146,23 +140,6 @@ func (a fileAccess) String() string {
 		return "a folder of a project"
 	}
 	return strings.Join(a.folders, " or ")
-}
-
-// onFileRequest handles a request of a page for a file.
-func (p *page) onFileRequest(s *cdp.Session, e cdp.Event) {
-	var paused struct {
-		RequestID string
-		Request   struct{ URL string }
-	}
-	if e.Decode(&paused) != nil {
-		return
-	}
-	if p.device.files.allows(paused.Request.URL) {
-		s.Send("Fetch.continueRequest", map[string]any{"requestId": paused.RequestID})
-		return
-	}
-	p.notes.add(noteRequest, "%s: blocked, because it is not below %s", paused.Request.URL, p.device.files)
-	s.Send("Fetch.failRequest", map[string]any{"requestId": paused.RequestID, "errorReason": "BlockedByClient"})
 }
 
 // readFolders reads the value of the option allowFile: a list of folders in JSON, or folders separated as in PATH.

@@ -87,7 +87,7 @@ func (p *page) watchFrames(s *cdp.Session) {
 		case "Inspector.targetCrashed":
 			p.onCrash(s)
 		default:
-			p.onPageEvent(s, e)
+			p.onPageEvent(s, e, p.main().id)
 		}
 	})
 }

@@ -124,6 +124,9 @@ func fileURL(path string) string {
 func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
+	if err := p.device.origins.request(address); err != nil {
+		return tool.Result{}, err
+	}
 	if err := p.allowFiles(ctx, address); err != nil {
 		return tool.Result{}, err
 	}
@@ -170,6 +173,9 @@ func (p *page) abortedNavigation(ctx context.Context, address, before, loader st
 		return tool.Result{}, err
 	}
 	if now := p.main().loaderID(); now == before || now == loader {
+		if blocked := p.device.origins.lastBlocked(); blocked != "" {
+			return tool.Result{}, p.device.origins.refusal(blocked, address)
+		}
 		return tool.Result{}, fault.New(fault.ToolFailed, "it may be a download, or a response without content",
 			"%s did not open a page: the browser aborted the navigation (net::ERR_ABORTED)", address)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -21,15 +22,26 @@ const (
 	maxNotes = 200
 	// maxNoteLength bounds a note, in characters.
 	maxNoteLength = 2000
+	// maxEvents is how many notes of a kind a view has.
+	maxEvents = 20
+	// maxEventLength bounds an event of a view, in characters.
+	maxEventLength = 300
 	// maxDownload is the size of the largest download that is kept, in bytes.
 	maxDownload = 64 << 20
 )
+
+// recentNotes are notes of a kind since some moment.
+type recentNotes struct {
+	first []string // at most maxEvents
+	count int
+}
 
 // notes are the dialogs, errors and downloads of a session. They may be used from any goroutine.
 type notes struct {
 	mu      sync.Mutex
 	lists   [kindsOfNotes][]string
 	omitted [kindsOfNotes]int
+	recent  [kindsOfNotes]recentNotes // since the last view
 	secrets []string
 
 	files    map[string]string // names of downloads by the browser's id
@@ -44,11 +56,12 @@ const (
 	noteDialog
 	noteTab
 	noteDownload
+	noteBlocked
 	kindsOfNotes
 )
 
 func (k kindOfNote) String() string {
-	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads"}[k]
+	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations"}[k]
 }
 
 func (n *notes) add(kind kindOfNote, format string, args ...any) {
@@ -58,6 +71,10 @@ func (n *notes) add(kind kindOfNote, format string, args ...any) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	recent := &n.recent[kind]
+	if recent.count++; len(recent.first) < maxEvents {
+		recent.first = append(recent.first, string(text))
+	}
 	if len(n.lists[kind]) == maxNotes {
 		n.omitted[kind]++
 		return
@@ -223,6 +240,55 @@ func (n *notes) String() string {
 		}
 	}
 	return b.String()
+}
+
+// takeEvents returns what was noted since the last call, for a view.
+func (n *notes) takeEvents() []string {
+	n.mu.Lock()
+	recent := n.recent
+	n.recent = [kindsOfNotes]recentNotes{}
+	n.mu.Unlock()
+	var events []string
+	for _, kind := range []struct {
+		note       kindOfNote
+		word, many string
+	}{
+		{noteDialog, "dialog", "dialogs"},
+		{noteDownload, "download", "downloads"},
+		{noteTab, "window opened", "windows opened"},
+		{noteBlocked, "blocked", "navigations blocked"},
+	} {
+		list := recent[kind.note]
+		for _, text := range list.first {
+			events = append(events, kind.word+": "+eventLine(text))
+		}
+		if more := list.count - len(list.first); more > 0 {
+			events = append(events, fmt.Sprintf("%d more %s", more, kind.many))
+		}
+	}
+	if errors := recent[noteConsole]; errors.count > 0 {
+		line := plural(errors.count, "console error", "console errors, the first")
+		events = append(events, line+": "+eventLine(errors.first[0]))
+	}
+	return events
+}
+
+// eventLine returns a text as one line, without characters that change how other text looks.
+func eventLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > maxEventLength {
+		return string(runes[:maxEventLength-1]) + "…"
+	}
+	return text
 }
 
 // keepDownloads moves completed downloads to the session's folder.

@@ -147,10 +147,8 @@ func (p *page) onPopup(s *cdp.Session, targetID string) {
 		p.notes.add(noteTab, "closed, because the page had opened %d others", opened-1)
 		return
 	}
-	s.Listen(func(e cdp.Event) { p.onPageEvent(s, e) })
-	if p.filesChecked.Load() {
-		s.Send("Fetch.enable", fileRequests())
-	}
+	s.Listen(func(e cdp.Event) { p.onPageEvent(s, e, targetID) })
+	p.pauseRequests(s)
 	p.sendAll(s, "Page.enable", nil, "Runtime.enable", nil, "Log.enable", nil)
 }
 
@@ -179,9 +177,7 @@ func (p *page) sendAll(s *cdp.Session, pairs ...any) []waitFunc {
 // initSession enables the events of a page, or of a frame in a process of its own, and registers page.js for every
 // document.
 func (p *page) initSession(s *cdp.Session) []waitFunc {
-	if p.filesChecked.Load() {
-		s.Send("Fetch.enable", fileRequests())
-	}
+	p.pauseRequests(s)
 	script := map[string]any{"source": p.device.backend.script, "worldName": worldName, "runImmediately": true}
 	return p.sendAll(s,
 		"Inspector.enable", nil,
@@ -287,8 +283,9 @@ func (p *page) update(change func()) {
 	p.changed = make(chan struct{})
 }
 
-// onPageEvent notes dialogs, downloads, other pages and errors.
-func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
+// onPageEvent notes dialogs, downloads, other pages and errors, and handles paused requests. mainFrame is the id of the
+// main frame of the page that the event is about.
+func (p *page) onPageEvent(s *cdp.Session, e cdp.Event, mainFrame string) {
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		p.onDialog(s, e)
@@ -304,7 +301,7 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		p.notes.console(e)
 	case "Fetch.requestPaused":
-		p.onFileRequest(s, e)
+		p.onRequest(s, e, mainFrame)
 	}
 }
 

@@ -439,6 +439,7 @@
     scroll: (el, options) => ({ apply: () => scrollContent(el, options) }),
 
     exists: () => ({}),
+    marked: (el) => (el === marked?.deref() ? {} : { reason: "it is another element" }),
     read: (el) => ({ text: displayedText(el) }),
 
     visible: (el) => {
@@ -752,6 +753,89 @@
     return point;
   };
 
+  // ------------------------------------------------------------------------------------------ selectors for recordings
+
+  // marked refers to the element that Go looks for with the check "marked".
+  let marked = null;
+
+  // isStable reports whether an id, or the value of an attribute, looks as if it stays the same.
+  const isStable = (text) =>
+    Boolean(text) && text.length <= 80 && !/\d{3}|[\0-\x1f]|(?=[a-f]*\d)[0-9a-f]{8}/i.test(text);
+
+  const hasStableID = (el) => isStable(el.id) && /^[A-Za-z][\w-]*$/.test(el.id);
+
+  const withID = (el) => ({ selector: "#" + CSS.escape(el.id), texts: [el.id] });
+
+  const tagOf = (el) => CSS.escape(el.localName);
+
+  // withAttributes selects elements with the tag of el, and with its values of some attributes; null when it lacks one.
+  const withAttributes = (el, names) => {
+    if (names.includes("value") && !el.matches(`option, button, ${buttonInputs}, [type="radio"], [type="checkbox"]`))
+      return null; // it may be what a person has typed
+    const texts = names.map((name) => el.getAttribute(name));
+    if (!texts.every((text) => text !== null && isStable(text))) return null;
+    const conditions = names.map((name, i) => `[${name}="${texts[i].replace(/["\\]/g, "\\$&")}"]`);
+    return { selector: tagOf(el) + conditions.join(""), texts };
+  };
+
+  const selectorAttributes = [
+    ["name"],
+    ["name", "value"],
+    ["type"],
+    ["href"],
+    ["placeholder"],
+    ["title"],
+    ["alt"],
+    ["for"],
+    ["value"],
+  ];
+
+  const isOnlyMatch = (el, selector) => {
+    const found = queryAll(selector);
+    return found.length === 1 && found[0] === el;
+  };
+
+  // pathTo selects el by its place in the page, below the nearest ancestor with an id that looks stable if that is
+  // enough. short is the shortest such path that matches only el, null when none does; whole is the whole path.
+  const pathTo = (el) => {
+    let [short, selector, joint] = [null, "", ""];
+    const texts = [];
+    for (let e = el; e; ) {
+      let step = tagOf(e);
+      const peers = [...(e.parentNode?.children ?? [e])].filter((other) => other.localName === e.localName);
+      if (hasStableID(e)) {
+        step = "#" + CSS.escape(e.id);
+        texts.push(e.id);
+      } else if (peers.length > 1) step += `:nth-of-type(${peers.indexOf(e) + 1})`;
+      selector = step + joint + selector;
+      if (!short && isOnlyMatch(el, selector)) short = { selector, texts: [...texts], counts: true };
+      joint = e.parentElement ? " > " : " ";
+      e = e.parentElement ?? e.getRootNode().host;
+    }
+    return { short, whole: { selector, texts, counts: true } };
+  };
+
+  // mark makes el the marked element, and returns what selectors for it can be made of.
+  const mark = (el) => {
+    marked = new WeakRef(el);
+    const onlyEl = (css) => css && isOnlyMatch(el, css.selector);
+    const { short, whole } = pathTo(el);
+    return {
+      testID: el.getAttribute("data-testid") ?? "",
+      id: hasStableID(el) ? [withID(el)].filter(onlyEl) : [],
+      css: [...selectorAttributes.map((names) => withAttributes(el, names)).filter(onlyEl), ...(short ? [short] : [])],
+      path: whole,
+    };
+  };
+
+  const isMarkedConnected = () => Boolean(marked?.deref()?.isConnected);
+
+  // placeOfMarked is how many elements a spec finds, and the place of the marked element among them, or -1.
+  const placeOfMarked = (spec) => {
+    const found = find(spec);
+    return { count: found.length, index: found.indexOf(marked?.deref()) };
+  };
+
   // --------------------------------------------------------------------------------------------------- reading the page
 
   // findText waits until a text is visible, as part of another and in any case, for at most wait milliseconds.
@@ -842,6 +926,9 @@
     waitForChange,
     layOut,
     indeterminateBoxes,
+    mark,
+    isMarkedConnected,
+    placeOfMarked,
     root,
     first: (spec) => find(spec)[0] ?? null,
     location: () => ({ url: location.href, title: document.title }),

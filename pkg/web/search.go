@@ -58,6 +58,7 @@ type search struct {
 	check      check
 	round      int      // how often a page around the frame of the element did not let the pointer reach it
 	otherNames []string // of the last try
+	unlocated  int      // how often no selector for a recording was found
 	identity   string   // role and name of the element that the target's reference referred to at first
 }
 
@@ -120,7 +121,10 @@ func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observati
 
 // find finds the element and checks it, once or for a slice of time.
 func (s *search) find(ctx context.Context, wait time.Duration) (observed, error) {
-	if s.target.ref != "" {
+	switch {
+	case s.target.ref != "" && s.page.device.session.Live:
+		return s.findShown(ctx, wait)
+	case s.target.ref != "":
 		return s.findByRef(ctx, wait)
 	}
 	frames := s.page.frames()
@@ -379,17 +383,23 @@ func (s *search) toViewport(ctx context.Context, o observed) (observed, error) {
 
 // frameElement returns the iframe element in the parent of f that contains f.
 func (p *page) frameElement(ctx context.Context, f *frame) (*handle, error) {
+	id, err := f.ownerID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.resolveNode(ctx, f.parent, id)
+}
+
+// ownerID returns the backend node id of the iframe element in the parent of f that contains f.
+func (f *frame) ownerID(ctx context.Context) (int, error) {
 	var owner struct {
 		ID int `json:"backendNodeId"`
 	}
 	err := f.parent.session.Call(ctx, "DOM.getFrameOwner", map[string]any{"frameId": f.id}, &owner)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
-		return nil, errGone
+		return 0, errGone
 	}
-	if err != nil {
-		return nil, err
-	}
-	return p.resolveNode(ctx, f.parent, owner.ID)
+	return owner.ID, err
 }
 
 // count returns how many elements match in all frames.

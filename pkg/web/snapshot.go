@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -132,7 +131,7 @@ func (p *page) partOfTree(ctx context.Context, selector string) (whole, part *ar
 		return nil, nil, selectorError(err, selector)
 	}
 	if element == nil {
-		return nil, nil, fault.New(fault.ToolFailed, "", "no element matches %s", selector)
+		return nil, nil, errNoMatch(selector)
 	}
 	id, err := p.main().backendID(ctx, element)
 	if err != nil {
@@ -147,11 +146,7 @@ func (p *page) partOfTree(ctx context.Context, selector string) (whole, part *ar
 
 func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
-	whole, part, err := p.partOfTree(ctx, a.text("within"))
-	for errors.Is(err, errGone) && ctx.Err() == nil {
-		p.waitForChange(ctx, pollSlice)
-		whole, part, err = p.partOfTree(ctx, a.text("within"))
-	}
+	v, err := p.view(ctx, a.text("within"))
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -163,30 +158,25 @@ func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result
 	if name == "" {
 		name = "screen"
 	}
+	whole := v.Tree.Text(screen.TextOptions{MaxBytes: keptBytes, Ref: v.Ref})
 	for _, kept := range []device.Artifact{
 		{Name: name + ".png", Data: data},
-		{Name: name + ".txt", Data: []byte(p.notes.redact(p.text(whole, keptBytes).String()) + "\n"), Text: true},
+		{Name: name + ".txt", Data: []byte(p.notes.redact(whole.String()) + "\n"), Text: true},
 	} {
 		if _, err := p.device.session.Keep(kept); err != nil {
 			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keep the snapshot")
 		}
 	}
-	list := p.text(part, max(1, int(a.number("maxBytes", snapshotBytes))))
+	maxBytes := max(1, int(a.number("maxBytes", snapshotBytes)))
+	list := v.Part.Text(screen.TextOptions{MaxBytes: maxBytes, Ref: v.Ref})
 	result := success("kept %s.png and %s.txt of %s\n%s", name, name, p.url(), list)
 	if list.Left > 0 {
 		result.Text += "; narrow with within, or raise maxBytes"
 	}
 	result.Structured = marshal(map[string]any{
-		"url": p.url(), "title": p.title(ctx), "snapshot": list.String(), "more": list.Left,
+		"url": p.url(), "title": v.Title, "snapshot": list.String(), "more": list.Left,
 	})
 	return result, nil
-}
-
-// text returns a snapshot as text of at most maxBytes bytes.
-func (p *page) text(tree *aria.Tree, maxBytes int) screen.Text {
-	f := p.main()
-	onScreen, ref := tree.Screen(f.id + "/" + f.loaderID())
-	return onScreen.Text(screen.TextOptions{MaxBytes: maxBytes, Ref: ref})
 }
 
 // Snapshot implements device.Snapshotter. It waits for the element whose content is listed.

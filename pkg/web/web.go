@@ -45,6 +45,10 @@ func Kind() device.Kind {
 				Key: "allowFile", Flag: "allow-file",
 				Usage: "`FOLDERS` outside of the project whose files pages may be read from, separated as in PATH",
 			},
+			{
+				Key: "allowedOrigins", Flag: "allow-origin",
+				Usage: "`ORIGINS` whose pages may be opened where that is restricted, separated by commas: https://HOST:PORT",
+			},
 			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: defaultViewport},
 		},
 	}
@@ -66,6 +70,7 @@ type options struct {
 	headed          bool
 	width, height   int
 	allowFile       []string // folders
+	allowedOrigins  []string
 	env             []string
 	programs        device.Programs
 	root            bool // this process runs as root, for which Chromium's sandbox does not work
@@ -79,6 +84,9 @@ func newOptions(host device.Host) (options, error) {
 	}
 	var err error
 	if o.allowFile, err = readFolders(v["allowFile"]); err != nil {
+		return o, err
+	}
+	if o.allowedOrigins, err = readOrigins(v["allowedOrigins"]); err != nil {
 		return o, err
 	}
 	size := cmp.Or(v["viewport"], defaultViewport)
@@ -154,7 +162,8 @@ func (b *backend) Open(session device.Session) device.Device {
 	d := &webDevice{
 		backend: b, session: session, notes: &notes{files: map[string]string{}}, callSlot: make(chan struct{}, 1),
 		width: b.options.width, height: b.options.height, limits: defaultLimits(),
-		files: newFileAccess(session, b.options.allowFile),
+		files:   newFileAccess(session, b.options.allowFile),
+		origins: newOriginAccess(session, b.options.allowedOrigins),
 	}
 	if session.Width > 0 && session.Height > 0 {
 		d.width, d.height = session.Width, session.Height

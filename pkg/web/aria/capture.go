@@ -31,7 +31,9 @@ const (
 // document is one document in the order of its flat tree: slots contain the nodes that are assigned to them. Numbers
 // are indexes of Strings.
 type document struct {
-	Nodes struct {
+	Title   int `json:"title"`
+	FrameID int `json:"frameId"`
+	Nodes   struct {
 		ParentIndex    []int       `json:"parentIndex"`
 		NodeType       []int       `json:"nodeType"`
 		NodeName       []int       `json:"nodeName"`
@@ -44,6 +46,8 @@ type document struct {
 		PseudoType     rareStrings `json:"pseudoType"`
 		InputChecked   rareBools   `json:"inputChecked"`
 		OptionSelected rareBools   `json:"optionSelected"`
+		// ContentDocumentIndex has the index of the document in a frame element.
+		ContentDocumentIndex rareStrings `json:"contentDocumentIndex"`
 	} `json:"nodes"`
 	Layout struct {
 		NodeIndex []int       `json:"nodeIndex"`
@@ -59,6 +63,35 @@ type rareStrings struct {
 
 type rareBools struct {
 	Index []int `json:"index"`
+}
+
+// Document is one of the documents of a capture.
+type Document struct {
+	*Capture        // has only this document
+	FrameID  string // in the DevTools protocol
+	Title    string
+	Owner    int // backend node id of the frame element that holds the document; 0 when the capture does not have it
+}
+
+// Split returns the documents of a capture: the main one, and those of frames in the same process.
+func (c *Capture) Split() []Document {
+	documents := make([]Document, len(c.Documents))
+	for i := range c.Documents {
+		d := &c.Documents[i]
+		one := *c
+		one.Documents = c.Documents[i : i+1]
+		documents[i].Capture = &one
+		documents[i].FrameID, documents[i].Title = c.text(d.FrameID), c.text(d.Title)
+	}
+	for i := range c.Documents {
+		d := &c.Documents[i]
+		for k, owner := range d.Nodes.ContentDocumentIndex.Index {
+			if inner := at(d.Nodes.ContentDocumentIndex.Value, k, -1); inner >= 0 && inner < len(documents) {
+				documents[inner].Owner = at(d.Nodes.BackendNodeID, owner, 0)
+			}
+		}
+	}
+	return documents
 }
 
 // Skipped returns the backend node ids of elements of the main document whose content the browser has not laid out,

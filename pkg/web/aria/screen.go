@@ -11,23 +11,28 @@ import (
 // "" for a node without one. document identifies the captured document: the keys of its elements begin with it.
 func (t *Tree) Screen(document string) (tree *screen.Tree, ref func(*screen.Node) string) {
 	refs := map[*screen.Node]string{}
+	root := t.Nodes(document, func(n *screen.Node, l Line) { refs[n] = l.Ref })
+	return screen.NewTree(root, 0, 0, screen.Web), func(n *screen.Node) string { return refs[n] }
+}
+
+// Nodes returns the snapshot as nodes of pkg/screen, below a root that stands for the document. It calls each for every
+// node with its line. document is as for Screen.
+func (t *Tree) Nodes(document string, each func(*screen.Node, Line)) *screen.Node {
 	root := &screen.Node{Role: "generic"}
 	path := []*screen.Node{root} // the last node of each depth
 	for _, l := range t.lines {
 		n := l.screenNode(document)
-		if l.Ref != "" {
-			refs[n] = l.Ref
-		}
+		each(n, l)
 		path = path[:min(l.Depth+1, len(path))]
 		parent := path[len(path)-1]
 		parent.Children = append(parent.Children, n)
 		path = append(path, n)
 	}
-	if len(root.Children) == 1 && root.Children[0].Role == "document" && refs[root.Children[0]] == "" {
+	if len(root.Children) == 1 && root.Children[0].Role == "document" && t.lines[0].Ref == "" {
 		root = root.Children[0]
 		root.Role = "generic" // every page is a document, so its line has no information
 	}
-	return screen.NewTree(root, 0, 0, screen.Web), func(n *screen.Node) string { return refs[n] }
+	return root
 }
 
 // screenNode returns a line as a node without children.

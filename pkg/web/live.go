@@ -1,0 +1,70 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// findShown checks the element that a view showed under the target's reference. Before that, it makes the selector
+// that a recording names the element by, and in later tries it checks that the selector still finds the element.
+func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, error) {
+	capture, err := s.page.captureAll(ctx)
+	if err != nil {
+		return observed{}, err
+	}
+	found, err := s.page.device.references.Lookup(s.target.ref, capture.tree)
+	if err != nil {
+		return observed{}, err
+	}
+	e := capture.elements[found.Node]
+	o := observed{Tries: 1, Missing: fmt.Sprintf("the frame of %s %s does not respond", s.target.ref, found.Was)}
+	err = e.frame.withinSlice(ctx, func(ctx context.Context) error {
+		l := &locator{search: s, node: found.Node, element: e}
+		located, err := l.locate(ctx, s.page.device.located)
+		if err != nil {
+			return err
+		}
+		if found.Again {
+			located.Again = fmt.Sprintf("%s was %s, which is gone; the call was for the only element with that role and name%s",
+				s.target.ref, found.Was, bracketed(s.page.device.references.Ref(found.Node)))
+		}
+		s.page.device.located = located
+		o, err = s.observeNode(ctx, e.frame, e.id, wait)
+		o.Count = 1
+		return err
+	})
+	return o, err
+}
+
+// bracketed returns a reference as the text form writes it, after a space; "" without one.
+func bracketed(ref string) string {
+	if ref == "" {
+		return ""
+	}
+	return " [ref=" + ref + "]"
+}
+
+// locatedElement is how a recording names an element.
+type locatedElement struct {
+	tool.Located
+	block map[string]any // of nodeSelector.web
+	key   screen.Key     // of the element
+}
+
+// takeLocated adds to a result how a recording names the element of the call.
+func (d *webDevice) takeLocated(r tool.Result) tool.Result {
+	if d.located == nil {
+		return r
+	}
+	located := d.located.Located
+	located.Again = d.notes.redact(located.Again)
+	for i, warning := range located.Warnings {
+		located.Warnings[i] = d.notes.redact(warning)
+	}
+	r.Located = &located
+	return r
+}

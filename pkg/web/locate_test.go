@@ -1,0 +1,223 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// locate returns the selector for an element of a capture.
+func (u *testSession) locate(c *pageCapture, n *screen.Node) (*locatedElement, error) {
+	s := u.page().search(target{ref: u.device.(*webDevice).references.Ref(n)}, check{unique: true})
+	return (&locator{search: s, node: n, element: c.elements[n]}).locate(u.t.Context(), nil)
+}
+
+// capture returns what the page shows.
+func (u *testSession) capture() *pageCapture {
+	u.t.Helper()
+	c, err := u.page().captureAll(u.t.Context())
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.device.(*webDevice).references.See(c.tree)
+	return c
+}
+
+// isFoundBy reports what a replay with a selector finds, "" for the element: it has an attribute that no other has.
+func (u *testSession) isFoundBy(e element, block map[string]any) string {
+	u.t.Helper()
+	ctx := u.t.Context()
+	var node struct{ NodeID int }
+	session := &e.frame.session
+	if err := session.Call(ctx, "DOM.getDocument", nil, nil); err != nil {
+		return err.Error()
+	}
+	var pushed struct{ NodeIDs []int }
+	if err := session.Call(ctx, "DOM.pushNodesByBackendIdsToFrontend", map[string]any{"backendNodeIds": []int{e.id}}, &pushed); err != nil {
+		return err.Error()
+	}
+	node.NodeID = pushed.NodeIDs[0]
+	mark := map[string]any{"nodeId": node.NodeID, "name": "data-probe", "value": "this"}
+	if err := session.Call(ctx, "DOM.setAttributeValue", mark, nil); err != nil {
+		return err.Error()
+	}
+	defer func() { _ = session.Call(ctx, "DOM.removeAttribute", mark, nil) }()
+	selector, err := screen.ParseSelector(map[string]any{"web": block}, screen.ParseOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	found, _, err := bySelector(selector)
+	if err != nil {
+		return err.Error()
+	}
+	for _, unique := range []bool{false, true} {
+		c := check{name: "attribute", unique: unique, options: map[string]any{"attribute": "data-probe", "expected": "this"}}
+		o, err := u.page().search(found, c).find(ctx, 0)
+		if err != nil || !o.Ready {
+			return fmt.Sprintf("%q %s %s %v, %d matches", o.Found, o.Missing, o.Reason, err, o.Count)
+		}
+	}
+	return ""
+}
+
+func TestEveryElementHasSelectorThatFindsIt(t *testing.T) {
+	t.Parallel()
+	testdata := filepath.Join("..", "..", "testdata")
+	var pages []string
+	for _, pattern := range []string{"web/*.html", "web/aria/*.html", "projects/shop/pages/*.html"} {
+		found, err := filepath.Glob(filepath.Join(testdata, pattern))
+		if err != nil || len(found) < 5 {
+			t.Fatalf("%s: %q, %v", pattern, found, err)
+		}
+		pages = append(pages, found...)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(testdata)))
+	t.Cleanup(server.Close)
+	sessions := make(chan *testSession, 4)
+	for range cap(sessions) {
+		sessions <- openLive(t, device.Session{})
+	}
+	kinds := make(chan string, 10000)
+	t.Run("pages", func(t *testing.T) {
+		t.Parallel()
+		for _, path := range pages {
+			name, err := filepath.Rel(testdata, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name = filepath.ToSlash(name)
+			if name == "web/act-many.html" || name == "web/aria/large.html" {
+				continue // like others, many times
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				u := <-sessions
+				u.t = t
+				defer func() { sessions <- u }()
+				u.mustCall("navigate", "url", server.URL+"/"+name)
+				u.mustEval("setTimeout = setInterval = requestAnimationFrame = () => 0; 0")
+				c := u.capture()
+				for _, n := range c.tree.Nodes() {
+					if u.device.(*webDevice).references.Ref(n) == "" {
+						continue
+					}
+					located, err := u.locate(c, n)
+					if err != nil {
+						t.Errorf("%s: %v", n, err)
+						continue
+					}
+					if wrong := u.isFoundBy(c.elements[n], located.block); wrong != "" {
+						t.Errorf("%s: %v finds %s", n, located.block, wrong)
+					}
+					kinds <- strings.Join(slices.Sorted(maps.Keys(located.block)), " ")
+				}
+			})
+		}
+	})
+	t.Cleanup(func() {
+		close(kinds)
+		count := map[string]int{}
+		for kind := range kinds {
+			count[kind]++
+		}
+		t.Log(count)
+		for _, kind := range []string{"ariaNameRegex ariaRole", "ariaNameRegex ariaRole nthIndex", "cssSelector"} {
+			if count[kind] < 3 {
+				t.Errorf("%d selectors with %s", count[kind], kind)
+			}
+		}
+	})
+}
+
+func TestSelectorsForRecordings(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{Redact: func(text string) string { return strings.ReplaceAll(text, "s3cret", "{{S}}") }})
+	long := strings.Repeat("very ", 20) + "long"
+	url := serve(t, map[string]http.HandlerFunc{
+		"/page": htmlPage(`<button data-testid="pay" id="pay">Pay</button><button>Save</button><button>Cancel</button><form><button>Cancel</button></form>
+			<button data-testid="twice">Twice</button><button data-testid="twice">Two</button>
+			<button>Order 4711</button><button id="total">Total 12.50</button><button id="x12345">Order 4712</button>
+			<button>Price: free (50% off)?</button><button>€</button>
+			<input name="email"><input id="e:r1"><button name="very">` + long + `</button>
+			<button>Say \E "hi" {{name}}</button><button name="s">the s3cret</button><button data-testid="s3cret">Named</button>
+			<div role="group"><input type="radio" name="size" value="s"><input type="radio" name="size" value="m"></div>
+			<iframe src="/frame"></iframe>`),
+		"/frame": htmlPage(`<button>Save</button><button>In frame</button><button name="very" id="save"></button><p><input><input></p>`),
+	})
+	u.mustCall("navigate", "url", url+"/page")
+	u.waitForFrames("/page", "/frame")
+	role := func(name string) map[string]any { return map[string]any{"ariaRole": "button", "ariaNameRegex": name} }
+	at := func(block map[string]any, index int) map[string]any {
+		block["nthIndex"] = index
+		return block
+	}
+	css := func(selector string) map[string]any { return map[string]any{"cssSelector": selector} }
+	changing := func(name, what string) []string {
+		return []string{fmt.Sprintf("the name %q contains %s and may change", name, what)}
+	}
+	position := func(words string) []string {
+		return []string{words + " is found by its position in the page, which may change"}
+	}
+	want := []struct {
+		block    map[string]any
+		warnings []string
+	}{
+		{map[string]any{"dataTestId": "pay"}, nil},
+		{at(role("Save"), 0), nil},
+		{at(role("Cancel"), 0), nil},
+		{at(role("Cancel"), 1), nil},
+		{role("Twice"), nil},
+		{role("Two"), nil},
+		{role("Order 4711"), changing("Order 4711", "digits")},
+		{css("#total"), nil},
+		{role("Order 4712"), changing("Order 4712", "digits")},
+		{role(`\QPrice: free (50% off)?\E`), changing("Price: free (50% off)?", "digits")},
+		{role("€"), changing("€", "a currency sign")},
+		{css(`input[name="email"]`), nil},
+		{css("body > input:nth-of-type(2)"), position("textbox")},
+		{css("button:nth-of-type(11)"), position(`button "` + long + `"`)},
+		{role(`\QSay \E\\E\Q "hi" {{name}}\E`), nil},
+		{css(`button[name="s"]`), nil},
+		{role("Named"), nil},
+		{css(`input[name="size"][value="s"]`), nil},
+		{css(`input[name="size"][value="m"]`), nil},
+		{at(role("Save"), 1), nil},
+		{role("In frame"), nil},
+		{css("#save"), nil},
+		{css("html > body > p > input:nth-of-type(1)"), position("textbox")},
+		{css("html > body > p > input:nth-of-type(2)"), position("textbox")},
+	}
+	c := u.capture()
+	for _, n := range c.tree.Nodes() {
+		if u.device.(*webDevice).references.Ref(n) == "" {
+			continue
+		}
+		located, err := u.locate(c, n)
+		if err != nil {
+			t.Fatalf("%s: %v", n, err)
+		}
+		if len(want) == 0 {
+			t.Fatalf("more elements than expected: %s", n)
+		}
+		if diff := cmp.Diff(want[0].block, located.block); diff != "" || !slices.Equal(located.Warnings, want[0].warnings) {
+			t.Errorf("%s: -want +got:\n%s, warnings %q, want %q", n, diff, located.Warnings, want[0].warnings)
+		}
+		if wrong := u.isFoundBy(c.elements[n], located.block); wrong != "" {
+			t.Errorf("%s: %v finds %s", n, located.block, wrong)
+		}
+		want = want[1:]
+	}
+	if len(want) > 0 {
+		t.Errorf("fewer elements than expected: %v", want)
+	}
+}

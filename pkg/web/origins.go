@@ -1,0 +1,195 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// originAccess says which pages may be opened: with restricted, those of some origins. It may be used from any
+// goroutine.
+type originAccess struct {
+	restricted bool
+
+	mu      sync.Mutex
+	allowed []string
+	opened  bool   // a call has opened a page, whose origin is allowed
+	blocked string // the last URL that was blocked; empty for none
+}
+
+// newOriginAccess allows the origins of a session and those that the user allows. URLs that have no origin allow none.
+func newOriginAccess(session device.Session, allowed []string) *originAccess {
+	a := &originAccess{restricted: session.RestrictOrigins}
+	for _, address := range slices.Concat(session.AllowedOrigins, allowed, []string{session.BaseURL}) {
+		if origin := originOf(address); origin != "" {
+			a.allowed = append(a.allowed, origin)
+		}
+	}
+	return a
+}
+
+// originOf returns the origin of a URL with the scheme http or https, without the port that is the default; "" for any
+// other.
+func originOf(address string) string {
+	u, err := url.Parse(plainURL(address))
+	if err != nil {
+		return ""
+	}
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname())
+	if scheme != "http" && scheme != "https" || host == "" {
+		return ""
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port := u.Port(); port != "" && (scheme != "http" || port != "80") && (scheme != "https" || port != "443") {
+		host += ":" + port
+	}
+	return scheme + "://" + host
+}
+
+// hasNoOrigin reports whether a page with this URL may be opened whatever the allowed origins are: it comes from no
+// server. Files have rules of their own.
+func hasNoOrigin(address string) bool {
+	scheme, _, _ := strings.Cut(plainURL(address), ":")
+	return slices.Contains([]string{"about", "data", "blob", "file"}, strings.ToLower(scheme))
+}
+
+// allows reports whether a page may be opened.
+func (a *originAccess) allows(address string) bool {
+	if !a.restricted || hasNoOrigin(address) {
+		return true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Contains(a.allowed, originOf(address))
+}
+
+// request returns an error unless a call may open a page. The first page that calls open allows its origin.
+func (a *originAccess) request(address string) error {
+	a.mu.Lock()
+	if !a.opened && !strings.HasPrefix(strings.ToLower(plainURL(address)), "about:") {
+		a.opened = true
+		if origin := originOf(address); origin != "" {
+			a.allowed = append(a.allowed, origin)
+		}
+	}
+	a.blocked = ""
+	a.mu.Unlock()
+	if a.allows(address) {
+		return nil
+	}
+	return a.refusal(address, "")
+}
+
+// refusal is the error for a page that may not be opened. from is the URL that led to it; empty for none.
+func (a *originAccess) refusal(address, from string) error {
+	if from != "" {
+		from = ", to which " + from + " leads"
+	}
+	hint := "only pages with http: and https: and files of the project may be opened"
+	if origin := originOf(address); origin != "" {
+		hint = fmt.Sprintf("--allow-origin %s allows it, or allowedOrigins: [%s] under device: web: in trailblaze.yaml", origin, origin)
+	}
+	return fault.New(fault.ToolFailed, hint, "%s may not be opened%s: its origin is not allowed, only %s", address, from, a)
+}
+
+// String lists the allowed origins.
+func (a *originAccess) String() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.allowed) == 0 {
+		return "files of the project"
+	}
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(a.allowed))), ", ")
+}
+
+// block notes that a page was blocked.
+func (a *originAccess) block(address string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.blocked = address
+}
+
+// lastBlocked returns the URL that was blocked last since a call began to open a page; empty for none.
+func (a *originAccess) lastBlocked() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.blocked
+}
+
+// pausedRequests are the parameters of Fetch.enable that pause requests for files, and for pages when their origins are
+// restricted.
+func (p *page) pausedRequests() map[string]any {
+	var patterns []map[string]any
+	if p.filesChecked.Load() {
+		patterns = append(patterns, map[string]any{"urlPattern": "file:*"})
+	}
+	if p.device.origins.restricted {
+		patterns = append(patterns, map[string]any{"urlPattern": "*", "resourceType": "Document"})
+	}
+	return map[string]any{"patterns": patterns}
+}
+
+// pauseRequests pauses requests of a new session that have to be checked.
+func (p *page) pauseRequests(s *cdp.Session) {
+	if p.filesChecked.Load() || p.device.origins.restricted {
+		s.Send("Fetch.enable", p.pausedRequests())
+	}
+}
+
+// onRequest handles a paused request of a page whose main frame has an id: a request for a file, or for a page. A page
+// that is blocked leaves the one before it where it is.
+func (p *page) onRequest(s *cdp.Session, e cdp.Event, mainFrame string) {
+	var paused struct {
+		RequestID, FrameID, ResourceType string
+		Request                          struct{ URL string }
+	}
+	if e.Decode(&paused) != nil {
+		return
+	}
+	address, reason := paused.Request.URL, ""
+	switch {
+	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.allows(address):
+		p.notes.add(noteRequest, "%s: blocked, because it is not below %s", address, p.device.files)
+		reason = "BlockedByClient"
+	case paused.ResourceType == "Document" && paused.FrameID == mainFrame && !p.device.origins.allows(address):
+		p.device.origins.block(address)
+		p.notes.add(noteBlocked, "%s, because its origin is not allowed, only %s", address, p.device.origins)
+		reason = "Aborted"
+	}
+	if reason == "" {
+		s.Send("Fetch.continueRequest", map[string]any{"requestId": paused.RequestID})
+		return
+	}
+	s.Send("Fetch.failRequest", map[string]any{"requestId": paused.RequestID, "errorReason": reason})
+}
+
+// readOrigins reads the value of the option allowedOrigins: a list of origins in JSON, or origins separated by commas.
+func readOrigins(value string) ([]string, error) {
+	var origins []string
+	if strings.HasPrefix(value, "[") {
+		if err := json.Unmarshal([]byte(value), &origins); err != nil {
+			return nil, fault.New(fault.Misuse, "write a list of origins, such as [https://shop.example]",
+				"allowedOrigins: %s is not a list of origins", value)
+		}
+	} else {
+		origins = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	for i, origin := range origins {
+		u, err := url.Parse(origin)
+		if origins[i] = originOf(origin); err != nil || origins[i] == "" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
+			u.RawQuery != "" || u.Fragment != "" {
+			return nil, fault.New(fault.Misuse, "write it like https://shop.example or http://127.0.0.1:8080",
+				"allowedOrigins: %q is not an origin", origin)
+		}
+	}
+	return origins, nil
+}

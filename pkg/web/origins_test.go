@@ -1,0 +1,203 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// visits are the paths that a server was asked for.
+type visits struct {
+	mu    sync.Mutex
+	paths []string
+}
+
+func (v *visits) add(path string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.paths = append(v.paths, path)
+}
+
+func (v *visits) take() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	paths := v.paths
+	v.paths = nil
+	return paths
+}
+
+func TestPagesOfOtherOriginsAreBlocked(t *testing.T) {
+	t.Parallel()
+	var asked visits
+	evil := serve(t, map[string]http.HandlerFunc{"/evil/": func(w http.ResponseWriter, r *http.Request) {
+		asked.add(r.URL.Path)
+		htmlPage("<h1>evil</h1>")(w, r)
+	}})
+	redirect := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, evil+"/evil/redirect", http.StatusFound)
+	}
+	url := serve(t, map[string]http.HandlerFunc{
+		"/start":    htmlPage(`<h1>start</h1><a id=l href="` + evil + `/evil/link">link</a><a id=b target=_blank href="` + evil + `/evil/blank">blank</a><a id=r href=/redirect>r</a><form method=post action="` + evil + `/evil/form"><button id=f>f</button></form>`),
+		"/redirect": redirect,
+		"/framed":   htmlPage(`<h1>framed</h1><iframe src="` + evil + `/evil/frame"></iframe><iframe src="/top"></iframe>`),
+		"/top":      htmlPage(`<a id=t target=_top href="` + evil + `/evil/top">t</a>`),
+	})
+	u := openLive(t, device.Session{RestrictOrigins: true})
+	u.mustCall("navigate", "url", url+"/start")
+
+	origin := originOf(evil)
+	for _, call := range []string{"navigate", "web_navigate"} {
+		refused := u.mustFail(call, []any{"url", evil + "/evil/call"}, evil+"/evil/call may not be opened: its origin is not allowed, only "+url)
+		want := "--allow-origin " + origin + " allows it, or allowedOrigins: [" + origin + "] under device: web: in trailblaze.yaml"
+		if refused.Hint != want {
+			t.Errorf("%s: hint %q, want %q", call, refused.Hint, want)
+		}
+	}
+	u.mustFail("navigate", []any{"url", url + "/redirect"},
+		evil+"/evil/redirect may not be opened, to which "+url+"/redirect leads: its origin is not allowed")
+	u.mustFail("navigate", []any{"url", "chrome://version"}, "may not be opened")
+	u.view(device.ViewOptions{})
+
+	for path, script := range map[string]string{
+		"link":     "document.querySelector('#l').click()",
+		"redirect": "document.querySelector('#r').click()",
+		"form":     "document.querySelector('#f').click()",
+		"script":   "location.href = '" + evil + "/evil/script'",
+		"replace":  "location.replace('" + evil + "/evil/replace')",
+		"blank":    "document.querySelector('#b').click()",
+		"popup":    "open('" + evil + "/evil/popup'); 0",
+		"later":    "window.w = open('about:blank'); setTimeout(() => w.location = '" + evil + "/evil/later'); 0",
+	} {
+		u.mustEval(script + "; 0")
+		event := "blocked: " + evil + "/evil/" + path + ", because its origin is not allowed, only " + url
+		var events []string
+		waitFor(t, event, func() bool {
+			events = append(events, u.view(device.ViewOptions{}).Events...)
+			return slices.Contains(events, event)
+		})
+		if got := u.mustCall("web_currentUrl"); got != url+"/start" {
+			t.Errorf("%s: the page is %s", path, got)
+		}
+	}
+	if paths := asked.take(); len(paths) > 0 {
+		t.Errorf("the server was asked for %q", paths)
+	}
+
+	u.mustCall("navigate", "url", url+"/framed")
+	u.waitForFrames("/framed", "/evil/frame", "/top")
+	if paths := asked.take(); !slices.Equal(paths, []string{"/evil/frame"}) {
+		t.Errorf("the server was asked for %q; frames may show other origins", paths)
+	}
+	u.mustEval("frames[1].document.querySelector('#t').click(); 0")
+	u.waitForNotes("- " + evil + "/evil/top, because its origin is not allowed, only " + url)
+	for _, address := range []string{"about:blank", "data:text/html,<h1>data"} {
+		u.mustCall("navigate", "url", address)
+	}
+	u.mustEval("location.href = URL.createObjectURL(new Blob(['<h1>blob'], {type: 'text/html'})); 0")
+	waitFor(t, "the blob", func() bool { return strings.HasPrefix(u.mustCall("web_currentUrl"), "blob:") })
+	if paths := asked.take(); len(paths) > 0 {
+		t.Errorf("the server was asked for %q", paths)
+	}
+}
+
+func TestAllowedOrigins(t *testing.T) {
+	t.Parallel()
+	one, two := "https://one.example", "http://two.example:8080"
+	for name, tt := range map[string]struct {
+		session device.Session
+		option  string
+		first   string // opened by a call
+		allowed []string
+		refused []string
+	}{
+		"not restricted": {
+			device.Session{AllowedOrigins: []string{one}}, "", "", []string{one, two, "chrome://version"}, nil,
+		},
+		"of the session": {
+			device.Session{RestrictOrigins: true, AllowedOrigins: []string{one}}, "", "",
+			[]string{
+				one, "HTTPS://ONE.EXAMPLE:443/path?q#f", "about:blank", "data:text/html,x", "blob:https://other.example/x", "file:///x",
+				" https://one\n.example",
+			},
+			[]string{
+				two, "http://one.example", "https://one.example:444", "https://one.example.evil", "https://one.example@evil.example",
+				"https://evil.example/?https://one.example", "ws://one.example", "view-source:http://two.example:8080", "javascript:1",
+				"chrome://version", "", "https:///x", "https:one.example.evil", "ftp://one.example",
+			},
+		},
+		"of the option": {device.Session{RestrictOrigins: true}, two + ", https://three.example", "", []string{two, "https://three.example/"}, []string{one}},
+		"of the target": {device.Session{RestrictOrigins: true, BaseURL: one + "/shop"}, "", "", []string{one + "/other"}, []string{two}},
+		"of the first page": {
+			device.Session{RestrictOrigins: true, AllowedOrigins: []string{one}}, "", two + "/first", []string{one, two}, []string{"http://two.example"},
+		},
+		"none for a first page without origin": {device.Session{RestrictOrigins: true}, "", "data:text/html,x", nil, []string{one, two}},
+		"IPv6":                                 {device.Session{RestrictOrigins: true}, "http://[::1]:8080", "", []string{"http://[::1]:8080/x"}, []string{"http://[::1]/"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origins, err := readOrigins(tt.option)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := newOriginAccess(tt.session, origins)
+			if tt.first != "" {
+				if err := a.request(tt.first); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, address := range tt.allowed {
+				if !a.allows(address) {
+					t.Errorf("%q is refused", address)
+				}
+			}
+			for _, address := range tt.refused {
+				if a.allows(address) {
+					t.Errorf("%q is allowed", address)
+				}
+			}
+		})
+	}
+}
+
+func TestFirstPageAllowsItsOriginOnce(t *testing.T) {
+	t.Parallel()
+	a := newOriginAccess(device.Session{RestrictOrigins: true}, nil)
+	for _, address := range []string{"about:blank", "https://one.example/", "https://one.example/2"} {
+		if err := a.request(address); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if err := a.request("https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
+		t.Errorf("the second origin: %v", err)
+	}
+}
+
+func TestOptionOfOrigins(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"":                                      "",
+		`["https://A.example/", "http://b:80"]`: "https://a.example http://b",
+		"https://a.example,http://127.0.0.1:8080/": "https://a.example http://127.0.0.1:8080",
+		`[1]`:                    "allowedOrigins: [1] is not a list of origins",
+		"a.example":              `allowedOrigins: "a.example" is not an origin`,
+		"https://a.example/path": `allowedOrigins: "https://a.example/path" is not an origin`,
+		"https://user@a.example": `allowedOrigins: "https://user@a.example" is not an origin`,
+		"https://*.example":      "https://*.example",
+		"file:///x":              `allowedOrigins: "file:///x" is not an origin`,
+		"https://a.example?x, b": `allowedOrigins: "https://a.example?x" is not an origin`,
+	} {
+		origins, err := readOrigins(value)
+		got := strings.Join(origins, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", value, got, want)
+		}
+	}
+}

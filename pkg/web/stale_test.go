@@ -1,0 +1,164 @@
+package web
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// staleTries is how often each change of a page is tried.
+const staleTries = 100
+
+// staleRows is the number of elements of the page for stale references.
+const staleRows = 8
+
+// stalePage has buttons that count their clicks by name, some of which have the same name, and functions that change it.
+// A click is counted for the element's own id, which a new rendering of the same row keeps.
+const stalePage = `<title>stale</title><div id="list"></div><script>
+	let clicks;
+	const names = ["Archive A", "Delete", "Archive B", "Delete", "Pay", "Details", "Details", "Close"];
+	const row = (id) => '<p><button onclick="clicks[' + id + '] = (clicks[' + id + '] ?? 0) + 1">' + names[id % 100] + '</button></p>';
+	const list = document.getElementById("list");
+	let order;
+	const render = () => list.innerHTML = order.map(row).join("");
+	const at = (i) => list.children[i];
+	const change = {
+		insert: (i) => at(i).insertAdjacentHTML("beforebegin", row(100 + i)),
+		remove: (i) => at(i).remove(),
+		reorder: (i) => list.append(at(i)),
+		render: () => render(),
+		renderWithout: (i) => { order.splice(i, 1); render(); },
+		renderReversed: () => { order.reverse(); render(); },
+	};
+	const reset = () => { clicks = {}; order = names.map((_, i) => i); render(); };
+	reset();
+	</script>`
+
+func TestReferencesNeverReachAnotherElement(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{
+		"/list":   htmlPage(stalePage),
+		"/other":  htmlPage(strings.Replace(stalePage, "title>stale", "title>other", 1)),
+		"/framed": htmlPage(`<iframe src="/list" width=600 height=600></iframe>`),
+	})
+	for _, tt := range []struct {
+		name, page string
+		change     func(i int) string // a script
+		gone       func(row, i int) bool
+	}{
+		{"insert", "/list", func(i int) string { return fmt.Sprintf("change.insert(%d)", i) }, never},
+		{"remove", "/list", func(i int) string { return fmt.Sprintf("change.remove(%d)", i) }, same},
+		{"reorder", "/list", func(i int) string { return fmt.Sprintf("change.reorder(%d)", i) }, never},
+		{"render", "/list", func(int) string { return "change.render()" }, never},
+		{"render without", "/list", func(i int) string { return fmt.Sprintf("change.renderWithout(%d)", i) }, same},
+		{"render reversed", "/list", func(int) string { return "change.renderReversed()" }, never},
+		{"navigate", "/list", func(i int) string { return fmt.Sprintf("location.href = '/other?%d'", i) }, never},
+		{"frame reload", "/framed", func(int) string { return "frames[0].location.reload()" }, never},
+		{"frame render", "/framed", func(i int) string {
+			return fmt.Sprintf("frames[0].eval('change.renderWithout(%d)')", i)
+		}, same},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			u := openLive(t, device.Session{})
+			u.device.(*webDevice).limits.action = 2 * failTime
+			s := &staleTest{testSession: u, address: url + tt.page, change: tt.change, gone: tt.gone}
+			s.random = rand.New(rand.NewPCG(7, uint64(len(tt.name))))
+			outcomes := map[string]int{}
+			for i := range staleTries {
+				outcomes[s.try(i)]++
+			}
+			t.Log(outcomes)
+			if outcomes["right"] < staleTries/4 {
+				t.Errorf("only %d calls reached their element", outcomes["right"])
+			}
+		})
+	}
+}
+
+func never(int, int) bool { return false }
+
+func same(row, i int) bool { return row == i }
+
+// staleTest changes a page before and during calls.
+type staleTest struct {
+	*testSession
+	address string
+	change  func(i int) string    // the script that changes the page
+	gone    func(row, i int) bool // whether the change removes a row
+	random  *rand.Rand
+}
+
+// open opens the page as it is at first, and returns the references of its buttons.
+func (s *staleTest) open() []string {
+	s.t.Helper()
+	switch {
+	case s.mustCall("web_currentUrl") != s.address || strings.Contains(s.change(0), "location"):
+		s.mustCall("navigate", "url", s.address)
+		if s.inFrame() {
+			s.waitForFrames("/framed", "/list")
+		}
+	case s.inFrame():
+		s.mustEval("frames[0].eval('reset()'); 0")
+	default:
+		s.mustEval("reset(); 0")
+	}
+	v := s.view(device.ViewOptions{})
+	var refs []string
+	for _, n := range v.Tree.Nodes() {
+		if n.RoleName() == "button" {
+			refs = append(refs, v.Ref(n))
+		}
+	}
+	if len(refs) != staleRows {
+		s.t.Fatalf("%d buttons", len(refs))
+	}
+	return refs
+}
+
+func (s *staleTest) inFrame() bool { return strings.HasSuffix(s.address, "/framed") }
+
+// try takes the reference of an element, changes the page before or during a click on it, and fails unless only that
+// element was clicked, or none and the reference was stale.
+func (s *staleTest) try(number int) string {
+	s.t.Helper()
+	refs := s.open()
+	row, i := s.random.IntN(staleRows), s.random.IntN(staleRows)
+	before := number%2 == 0
+	script := s.change(i) + "; window.changed = true"
+	if !before { // while the call is made
+		script = fmt.Sprintf("setTimeout(() => { %s }, %d)", script, s.random.IntN(80))
+	}
+	s.mustEval("window.changed = false; " + script + "; 0")
+	result, err := s.call("web_click", "ref", refs[row])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	waitFor(s.t, "the change", func() bool {
+		return s.mustEval("window.changed ?? location.pathname == '/other'") == "true"
+	})
+	script = "JSON.stringify(clicks)"
+	if s.inFrame() {
+		waitFor(s.t, "the frame", func() bool { return s.mustEval("frames[0].document.readyState") == "complete" })
+		script = "JSON.stringify(frames[0].eval('clicks'))"
+	}
+	clicks := s.mustEval(script)
+	switch {
+	case clicks == fmt.Sprintf(`{"%d":1}`, row) && result.OK:
+		if before && s.gone(row, i) {
+			s.t.Errorf("try %d: row %d was removed, and %s was clicked", number, row, clicks)
+		}
+		return "right"
+	case clicks == "{}" && result.Kind == screen.StaleRef:
+		return "stale"
+	case clicks == "{}" && !before:
+		return "lost: " + string(result.Kind) // with the document that was clicked, or the page changed for too long
+	}
+	s.t.Errorf("try %d, before the call: %v: row %d, clicked %s: %v %s", number, before, row, clicks, result.OK, result.Text)
+	return "wrong"
+}

@@ -1,0 +1,345 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strconv"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/aria"
+)
+
+// captureRounds is how often a page is captured again because frames navigated meanwhile. After that, the frames that
+// did are left out.
+const captureRounds = 3
+
+// pageCapture is what the frames of a page show.
+type pageCapture struct {
+	root     *screen.Node
+	tree     *screen.Tree
+	title    string
+	elements map[*screen.Node]element
+	frames   []*frame // that were captured, parents before children
+	parts    map[*frame]framePart
+}
+
+// element is an element of a frame.
+type element struct {
+	frame *frame
+	id    int // backend node id
+}
+
+// framePart is what one frame shows.
+type framePart struct {
+	tree     *aria.Tree
+	document string // begins the keys of its elements
+	owner    int    // backend node id of the frame element in the parent
+}
+
+// captureAll captures the page with the content of its frames. The error is errGone when the page navigated meanwhile.
+func (p *page) captureAll(ctx context.Context) (*pageCapture, error) {
+	for round := 1; ; round++ {
+		before := p.loaders()
+		documents, err := p.captureFrames(ctx)
+		if err != nil {
+			return nil, err
+		}
+		after := p.loaders()
+		if !maps.Equal(before, after) {
+			if round < captureRounds {
+				continue
+			}
+			maps.DeleteFunc(documents, func(f *frame, _ aria.Document) bool { return before[f] != after[f] })
+		}
+		main := p.main()
+		if _, ok := documents[main]; !ok {
+			return nil, errGone
+		}
+		return p.newCapture(ctx, main, documents, after)
+	}
+}
+
+// loaders returns the ids of the navigations that loaded the frames' documents.
+func (p *page) loaders() map[*frame]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	loaders := map[*frame]string{}
+	for _, f := range p.root.all(nil) {
+		loaders[f] = f.loader
+	}
+	return loaders
+}
+
+// captureFrames returns the documents of all frames that respond.
+func (p *page) captureFrames(ctx context.Context) (map[*frame]aria.Document, error) {
+	documents := map[*frame]aria.Document{}
+	for _, f := range p.frames() {
+		if f.parent != nil && f.session.to.Load() == f.parent.session.to.Load() {
+			continue // its document is in the capture of its parent
+		}
+		err := f.withinSlice(ctx, func(ctx context.Context) error {
+			captured, err := p.captureProcess(ctx, f)
+			maps.Copy(documents, captured)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return documents, nil
+}
+
+// captureProcess returns the documents of f and of the frames inside it that are in the same process.
+func (p *page) captureProcess(ctx context.Context, f *frame) (map[*frame]aria.Document, error) {
+	documents, err := p.documents(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	skipped := countSkipped(documents)
+	for round := 0; skipped > 0 && round < maxLayoutRounds; round++ {
+		for inner, d := range documents {
+			if err := p.layOut(ctx, inner, d.Skipped()); err != nil {
+				return nil, err
+			}
+		}
+		if documents, err = p.documents(ctx, f); err != nil {
+			return nil, err
+		}
+		before := skipped
+		if skipped = countSkipped(documents); skipped == before {
+			break // nothing in them can be laid out
+		}
+	}
+	for inner, d := range documents {
+		if d.HasCheckBox() {
+			if d.Mixed, err = inner.mixed(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return documents, nil
+}
+
+// documents captures the documents of f and of the frames inside it that are in the same process.
+func (p *page) documents(ctx context.Context, f *frame) (map[*frame]aria.Document, error) {
+	capture, err := f.capture(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	documents := map[*frame]aria.Document{}
+	for _, d := range capture.Split() {
+		if inner := p.framesByID[d.FrameID]; inner != nil {
+			documents[inner] = d
+		}
+	}
+	return documents, nil
+}
+
+func countSkipped(documents map[*frame]aria.Document) int {
+	count := 0
+	for _, d := range documents {
+		count += len(d.Skipped())
+	}
+	return count
+}
+
+// newCapture puts the documents of frames together.
+func (p *page) newCapture(
+	ctx context.Context, main *frame, documents map[*frame]aria.Document, loaders map[*frame]string,
+) (*pageCapture, error) {
+	c := &pageCapture{
+		title: documents[main].Title, elements: map[*screen.Node]element{}, parts: map[*frame]framePart{},
+	}
+	for _, f := range p.frames() {
+		d, ok := documents[f]
+		if !ok {
+			continue
+		}
+		part := framePart{tree: aria.Snapshot(d.Capture), document: f.id + "/" + loaders[f], owner: d.Owner}
+		if f.parent != nil && part.owner == 0 {
+			err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
+				part.owner, err = f.ownerID(ctx)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		c.frames = append(c.frames, f)
+		c.parts[f] = part
+	}
+	c.root = c.nodes(main, c.parts[main].tree)
+	c.root.Key = screen.Key(c.parts[main].document)
+	c.tree = screen.NewTree(c.root, 0, 0, screen.Web)
+	return c, nil
+}
+
+// nodes returns a snapshot of f, or of an element in it, as nodes, with the content of the frames inside.
+func (c *pageCapture) nodes(f *frame, tree *aria.Tree) *screen.Node {
+	byID := map[int]*screen.Node{}
+	root := tree.Nodes(c.parts[f].document, func(n *screen.Node, l aria.Line) {
+		if l.BackendNodeID != 0 {
+			c.elements[n] = element{f, l.BackendNodeID}
+			byID[l.BackendNodeID] = n
+		}
+	})
+	for _, inner := range c.frames {
+		if inner.parent != f {
+			continue
+		}
+		if owner := byID[c.parts[inner].owner]; owner != nil {
+			owner.Children = append(owner.Children, c.nodes(inner, c.parts[inner].tree).Children...)
+		}
+	}
+	return root
+}
+
+// part returns what an element shows. It is false if the capture does not contain the element.
+func (c *pageCapture) part(e element) (*screen.Tree, bool) {
+	key := screen.Key(c.parts[e.frame].document + "/" + strconv.Itoa(e.id))
+	if n := c.tree.ByKey(key); n != nil {
+		return screen.NewTree(n, 0, 0, screen.Web), true
+	}
+	if c.parts[e.frame].tree == nil {
+		return nil, false
+	}
+	inside, ok := c.parts[e.frame].tree.Within(e.id)
+	if !ok {
+		return nil, false
+	}
+	return screen.NewTree(c.nodes(e.frame, inside), 0, 0, screen.Web), true
+}
+
+// View implements device.Viewer.
+func (d *webDevice) View(ctx context.Context, o device.ViewOptions) (device.View, error) {
+	v, err := d.view(ctx, o)
+	switch {
+	case err == nil:
+		return v, nil
+	case fault.As(err) != nil:
+		return device.View{}, fault.As(err)
+	case ctx.Err() != nil:
+		return device.View{}, fault.Wrap(fault.CallTimeout, err, "", "the page did not show its elements in time")
+	}
+	return device.View{}, fault.Wrap(fault.ToolFailed, err, "", "read the page")
+}
+
+func (d *webDevice) view(ctx context.Context, o device.ViewOptions) (v device.View, err error) {
+	p, err := d.waitForPage(ctx)
+	if err != nil {
+		return v, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
+	if v, err = p.view(ctx, o.Within); err == nil && o.Screenshot {
+		v.Screenshot, err = p.screenshot(ctx)
+	}
+	if p.closed() {
+		return v, p.closeError()
+	}
+	if err == nil {
+		v.Events = p.notes.takeEvents()
+	}
+	return v, err
+}
+
+// view returns what the page shows, and what is in the element that within names: a CSS selector, or in a live session
+// a reference. It waits until the page has a document.
+func (p *page) view(ctx context.Context, within string) (device.View, error) {
+	for {
+		v, err := p.viewOnce(ctx, within)
+		if !errors.Is(err, errGone) || ctx.Err() != nil {
+			return v, err
+		}
+		p.waitForChange(ctx, pollSlice)
+	}
+}
+
+// viewOnce returns what the page shows now, and what is in the element that within names. The error is errGone when the
+// page changed meanwhile.
+func (p *page) viewOnce(ctx context.Context, within string) (device.View, error) {
+	if !p.device.session.Live {
+		return p.viewOfPositions(ctx, within)
+	}
+	c, err := p.captureAll(ctx)
+	if err != nil {
+		return device.View{}, err
+	}
+	references := &p.device.references
+	references.See(c.tree)
+	v := device.View{URL: p.url(), Title: c.title, Tree: c.tree, Part: c.tree, Ref: references.Ref}
+	if within == "" {
+		return v, nil
+	}
+	e, err := p.elementWithin(ctx, c, within)
+	if err != nil {
+		return v, err
+	}
+	part, ok := c.part(e)
+	if !ok {
+		return v, errGone // it was added after the capture
+	}
+	references.See(part)
+	v.Part = part
+	return v, nil
+}
+
+// elementWithin returns the element of a reference, or the first one that matches a CSS selector.
+func (p *page) elementWithin(ctx context.Context, c *pageCapture, within string) (element, error) {
+	if screen.IsReference(within) {
+		found, err := p.device.references.Lookup(within, c.tree)
+		if err != nil {
+			return element{}, err
+		}
+		return c.elements[found.Node], nil
+	}
+	for _, f := range p.frames() {
+		var e element
+		err := f.withinSlice(ctx, func(ctx context.Context) error {
+			first, err := f.handle(ctx, "first", map[string]string{"css": within})
+			if err != nil || first == nil {
+				return selectorError(err, within)
+			}
+			e.frame = f
+			e.id, err = f.backendID(ctx, first)
+			return err
+		})
+		if err != nil || e.id != 0 {
+			return e, err
+		}
+	}
+	return element{}, errNoMatch(within)
+}
+
+func errNoMatch(selector string) error {
+	return fault.New(fault.ToolFailed, "", "no element matches %s", selector)
+}
+
+// viewOfPositions returns what the main frame shows. References are positions.
+func (p *page) viewOfPositions(ctx context.Context, within string) (device.View, error) {
+	whole, part, err := p.partOfTree(ctx, within)
+	if err != nil {
+		return device.View{}, err
+	}
+	f := p.main()
+	document := f.id + "/" + f.loaderID()
+	tree, ref := whole.Screen(document)
+	v := device.View{URL: p.url(), Title: p.title(ctx), Tree: tree, Part: tree, Ref: ref}
+	if within != "" {
+		inside, refInside := part.Screen(document)
+		v.Part = inside
+		v.Ref = func(n *screen.Node) string {
+			if found := ref(n); found != "" {
+				return found
+			}
+			return refInside(n)
+		}
+	}
+	return v, nil
+}

@@ -113,29 +113,29 @@ func faultText(err error) string {
 }
 
 // page is a text that comes from the app. It is marked, so that an agent does not take it for instructions.
-type page struct{ b strings.Builder }
+type page struct{ text string }
 
 // line adds one item. Line ends in it are marked, so that it cannot look like another item.
 func (p *page) line(text string) {
-	p.b.WriteString(strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  | ") + "\n")
+	p.text += strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  | ") + "\n"
 }
 
 // lines adds lines that cannot be forged, such as those of a snapshot.
 func (p *page) lines(text string) {
 	if text = strings.TrimRight(text, "\n"); text != "" {
-		p.b.WriteString(text + "\n")
+		p.text += text + "\n"
 	}
 }
 
 // String returns the text between marks that nothing in it can contain, and "" for an empty one.
-func (p *page) String() string {
-	if p.b.Len() == 0 {
+func (p page) String() string {
+	if p.text == "" {
 		return ""
 	}
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never returns an error
 	n := hex.EncodeToString(random[:])
-	return "<page n=" + n + ">\n" + p.b.String() + "</page n=" + n + ">"
+	return "<page n=" + n + ">\n" + strings.TrimRight(p.text, "\n") + "\n</page n=" + n + ">"
 }
 
 // cut returns at most n bytes of a text.

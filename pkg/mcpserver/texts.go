@@ -11,12 +11,13 @@ import (
 // The sizes of the parts of an answer about calls, in bytes. The whole has at most maxStep.
 const (
 	maxStep     = 1500
-	maxCalls    = 300
-	maxFailure  = 500
-	maxResult   = 500
-	maxResults  = 600
-	maxEvents   = 200
-	maxWarnings = 200
+	maxMarks    = 40
+	maxStatus   = 280
+	maxFailure  = 400
+	maxResults  = 400 // with a failed call a part of it
+	maxEvents   = 130
+	maxWarnings = 130
+	maxURL      = 100
 )
 
 // stepText returns what the calls of a step did, and what changed on the screen.
@@ -34,7 +35,7 @@ func stepText(r live.StepReport, request live.StepRequest) string {
 			failed = append(failed, fmt.Sprintf("%s (%s)", name, c.Kind))
 		}
 	}
-	b.WriteString(list("ok: ", made) + list("failed: ", failed) + list("not made: ", skipped))
+	b.WriteString(cut(list("failed: ", failed)+list("ok: ", made)+list("not made: ", skipped), maxStatus))
 	switch {
 	case r.Recorded > 0:
 		fmt.Fprintf(&b, "recorded: %s in step %d", count(r.Recorded, "call"), r.Step)
@@ -46,42 +47,42 @@ func stepText(r live.StepReport, request live.StepRequest) string {
 	if len(failed) > 0 {
 		b.WriteString("; correct the failed call and send it in a step with the same text")
 	}
-	return b.String() + after("\n", reportPage(r, maxStep-b.Len()-60))
+	return b.String() + after("\n", reportPage(r, maxStep-maxMarks-b.Len()))
 }
 
 func list(title string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return cut(title+strings.Join(names, ", "), maxCalls) + "\n"
+	return title + strings.Join(names, ", ") + "\n"
 }
 
 // reportPage returns results, failures, events and changes of the screen in at most limit bytes and the marks.
 func reportPage(r live.StepReport, limit int) string {
 	var p page
-	budget := maxResults
+	results := maxResults
+	if !r.OK() {
+		results /= 3
+	}
 	for i, c := range r.Calls {
-		text := resultText(c)
 		switch {
 		case !c.Made:
 		case !c.OK:
-			p.line(fmt.Sprintf("%d failed: %s", i+1, cut(joined(c.Text, c.Hint), maxFailure)))
-		case text != "" && budget > 0:
-			text = fmt.Sprintf("%d: %s", i+1, cut(text, min(maxResult, budget)))
-			budget -= len(text)
-			p.line(text)
-		}
-		if c.Note != "" {
-			p.line(fmt.Sprintf("%d note: %s", i+1, cut(c.Note, 120)))
+			p.line(cut(fmt.Sprintf("%d failed: %s", i+1, joined(c.Text, c.Hint)), maxFailure))
+		default:
+			text := cut(strings.TrimSuffix(fmt.Sprintf("%d: %s", i+1, joined(resultText(c), c.Note)), ": "), results)
+			if results -= len(text); len(text) > len("10: …") {
+				p.line(text)
+			}
 		}
 	}
 	some(&p, "event: ", r.Events, maxEvents)
 	some(&p, "warning: ", r.Warnings, maxWarnings)
 	if r.URL != "" {
-		p.line("url: " + cut(r.URL, 150))
+		p.line("url: " + cut(r.URL, maxURL))
 	}
-	p.lines(cutLines(r.Changes, max(80, limit-p.b.Len())))
-	return p.String()
+	p.lines(r.Changes)
+	return page{text: cutLines(p.text, limit)}.String()
 }
 
 // some adds the first of several texts, in about limit bytes.
@@ -97,11 +98,11 @@ func some(p *page, title string, texts []string, limit int) {
 	}
 }
 
-func joined(text, hint string) string {
-	if hint == "" {
-		return text
+func joined(text, more string) string {
+	if text == "" || more == "" {
+		return text + more
 	}
-	return text + "; " + hint
+	return text + "; " + more
 }
 
 // resultText returns the result of a call as text, empty when it says nothing.

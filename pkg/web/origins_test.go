@@ -119,7 +119,8 @@ func TestAllowedOrigins(t *testing.T) {
 			device.Session{AllowedOrigins: []string{one}}, "", "", []string{one, two, "chrome://version"}, nil,
 		},
 		"of the session": {
-			device.Session{RestrictOrigins: true, AllowedOrigins: []string{one}}, "", "",
+			device.Session{RestrictOrigins: true, AllowedOrigins: []string{one}},
+			"", "",
 			[]string{
 				one, "HTTPS://ONE.EXAMPLE:443/path?q#f", "about:blank", "data:text/html,x", "blob:https://other.example/x", "file:///x",
 				" https://one\n.example",

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	goruntime "runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -320,10 +321,22 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	if m := regexp.MustCompile(invalid).FindStringSubmatch(err.Error()); m != nil {
 		if f := c.Flags().Lookup(m[2][2:]); f != nil {
+			if f.Value.Type() == "duration" {
+				hint = "write a number with a unit, such as " + durationExample(m[1])
+			}
 			return fault.New(fault.Misuse, hint, "%s: %s is not %s", m[2], m[1], valueName(f.Value.Type()))
 		}
 	}
 	return fault.New(fault.Misuse, hint, "%v", err)
+}
+
+// durationExample returns an example of a duration: a number, quoted, in seconds.
+func durationExample(quoted string) string {
+	text, err := strconv.Unquote(quoted)
+	if _, notNumber := strconv.ParseFloat(text, 64); err != nil || notNumber != nil || strings.HasPrefix(text, "-") {
+		return "30s or 10m"
+	}
+	return text + "s"
 }
 
 // valueName names the values of a type of flag, with an article.

@@ -155,6 +155,9 @@ func TestFirstInterruptStopsAndSecondKills(t *testing.T) {
 				if code != 130 || !strings.Contains(output, "a second signal kills") {
 					t.Errorf("exit code %d, want 130\n%s", code, output)
 				}
+				if phase == "call" && strings.Contains(output, "hint: let the server exit") {
+					t.Errorf("a server that was interrupted gets a hint:\n%s", output)
+				}
 				if n := strings.Count(withoutCalls(output), "interrupted"); n != 1 {
 					t.Errorf("the output says %d times that the run was interrupted:\n%s", n, output)
 				}

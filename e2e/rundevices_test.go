@@ -114,6 +114,8 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 		{"--workers 0", "--workers 0"},
 		{"--workers abc", `--workers: "abc" is not a whole number`},
 		{"--timeout soon", `--timeout: "soon" is not a duration`},
+		{"--timeout soon", "write a number with a unit, such as 30s or 10m"},
+		{"--timeout 5", "write a number with a unit, such as 5s"},
 		{"--workers -2", "--workers -2"},
 		{"--device web:a,web:b --record x.trail.yaml", "one trail and one device"},
 	} {

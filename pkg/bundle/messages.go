@@ -3,6 +3,7 @@ package bundle
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,6 +52,9 @@ func (b *builder) importChain(file string) string {
 	return " (imports: " + strings.Join(links, " → ") + ")"
 }
 
+// syntaxError matches the messages of esbuild about syntax.
+var syntaxError = regexp.MustCompile(`^(?:Expected|Unexpected|Unterminated|Syntax error)\b`)
+
 // explain replaces some of esbuild's messages with more helpful ones.
 func (b *builder) explain(p api.Message) (text, hint string) {
 	spec, missing := strings.CutPrefix(p.Text, `Could not resolve "`)
@@ -75,6 +79,9 @@ func (b *builder) explain(p api.Message) (text, hint string) {
 			text += ": " + strings.TrimSuffix(note.Text, ":")
 			break
 		}
+	}
+	if syntaxError.MatchString(p.Text) {
+		hint = "correct the syntax there"
 	}
 	if missing {
 		hint = "check the import, and the exports and imports of the package.json"

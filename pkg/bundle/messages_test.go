@@ -62,7 +62,7 @@ func TestErrorMessages(t *testing.T) {
 			map[string]string{"main.ts": "import './a'", "a.ts": "import { b } from './b'; console.log(b)", "b.ts": "export const c = 1"},
 			`a.ts:1:10: No matching export in "b.ts" for import "b" (imports: main.ts → a.ts)`, "",
 		},
-		{"wrong syntax", map[string]string{"main.ts": "import './a'", "a.ts": "\n  const x = ;"}, `a.ts:2:13: Unexpected ";" (imports: main.ts → a.ts)`, ""},
+		{"wrong syntax", map[string]string{"main.ts": "import './a'", "a.ts": "\n  const x = ;"}, `a.ts:2:13: Unexpected ";" (imports: main.ts → a.ts)`, "correct the syntax there"},
 		{
 			"two mistakes",
 			map[string]string{"main.ts": "import './a'; import './b'; import './c'"},

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // a token of RFC 9110
+	headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")  // a token of RFC 9110
+	hostFirst  = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?(/|$)`) // a URL without its scheme
 	authorizes = regexp.MustCompile(`(?i)auth|cookie|token|key|secret|password`)
 )
 
@@ -36,7 +37,11 @@ func (e *entry) readURL(n yamldoc.Node) {
 	switch {
 	case e.URL == "" || !complete: // reported already
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		n.Errorf("write http://HOST:PORT/PATH or https://HOST/PATH", "this is not the URL of a server")
+		hint := "write http://HOST:PORT/PATH or https://HOST/PATH"
+		if !strings.Contains(raw, "://") && hostFirst.MatchString(raw) {
+			hint = "http:// is missing: write http://" + withoutSecrets(raw)
+		}
+		n.Errorf(hint, "this is not the URL of a server")
 	case u.Port() != "" && !isPort(u.Port()):
 		n.Errorf("ports are 1 to 65535", "%s is not a port", u.Port())
 	}

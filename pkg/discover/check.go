@@ -309,10 +309,39 @@ func (w *schemaWalk) field(s *jsonschema.Schema, path []string, name string, v a
 	case declared:
 	case isFalse(s.AdditionalProperties):
 		hint := fault.DidYouMean(name, slices.Sorted(maps.Keys(s.Properties)))
+		if inner := w.placeOf(s, name, 0); inner != nil {
+			hint = fmt.Sprintf("write it inside %s, which has %s", pathText(append(slices.Clip(path), inner...)), name)
+		}
 		w.found = append(w.found, finding{path: path, unknown: name, hint: hint})
 	default:
 		w.value(s.AdditionalProperties, at, v)
 	}
+}
+
+// maxPlace is how many levels below a field that is not allowed is looked for.
+const maxPlace = 3
+
+// placeOf returns the path of the first object below s that has a field, nil for none.
+func (w *schemaWalk) placeOf(s *jsonschema.Schema, name string, level int) []string {
+	if level == maxPlace {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
+		inner := s.Properties[key]
+		if inner != nil && inner.Ref != "" {
+			inner = w.definition(inner.Ref)
+		}
+		if inner == nil {
+			continue
+		}
+		if _, has := inner.Properties[name]; has {
+			return []string{key}
+		}
+		if below := w.placeOf(inner, name, level+1); below != nil {
+			return append([]string{key}, below...)
+		}
+	}
+	return nil
 }
 
 // isFalse reports whether a schema is false, which rejects every value.

@@ -162,6 +162,7 @@ func TestCheckArgsHints(t *testing.T) {
 		`{"customer": {"name": "a", "email": "@", "emial": "@"}}`:     `did you mean "email"?`,
 		`{"customer": {"name": "a", "email": "@", "kind": "privat"}}`: `did you mean "private"?`,
 		`{"customer": {"name": "", "email": "@"}}`:                    "",
+		`{"customer": {"name": "a", "email": "@"}, "email": "@"}`:     "write it inside customer, which has email",
 	} {
 		if got := order.CheckArgs(object(t, args), nil); len(got) != 1 || got[0].Hint != want {
 			t.Errorf("%s: %+v, want the hint %q", args, got, want)

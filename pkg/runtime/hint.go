@@ -147,8 +147,18 @@ func (f failure) needsRuntime() string {
 	return ""
 }
 
+// syntaxError matches the syntax errors of bun and of esbuild, which tsx uses, with their position.
+const syntaxError = `(?m)^\s*error: (?:Expected|Unexpected|Unterminated|Syntax Error)\b[^\n]*\n\s+at ([^\n]+:\d+:\d+)$` +
+	`|Transform failed with \d+ errors?:\n([^\n]+?:\d+:\d+): ERROR: `
+
 // syntax returns a hint for syntax errors, which an old node also reports for newer syntax.
 func (f failure) syntax() string {
+	if m := f.find(syntaxError); m != nil {
+		return "correct the syntax at " + m[1] + m[2]
+	}
+	if f.has("SyntaxError [ERR_INVALID_TYPESCRIPT_SYNTAX]") && f.script != "" {
+		return "correct the syntax of " + f.script + ", or of a file that it imports"
+	}
 	const on = "; it ran on node %s, and newer code may need a newer node"
 	version := f.find(`(?m)^Node\.js (v\d+\.\d+\.\d+)`)
 	switch {

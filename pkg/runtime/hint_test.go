@@ -57,6 +57,9 @@ func TestHintForFailedScripts(t *testing.T) {
 		{"only bun has it", "bun_only.js", "", old, bunOnly},
 		{"only bun has the module", "bun_module.mjs", "", old, bunOnly},
 		{"only bun has the module, tsx", "bun_module.mjs", "", oldTSX, bunOnly},
+		{"syntax, bun", "syntax.ts", "", bun, "correct the syntax at <dir>/syntax.ts:1:24"},
+		{"syntax, tsx", "syntax.ts", "", newerTSX, "correct the syntax at <dir>/syntax.ts:1:23"},
+		{"syntax, node 22, TypeScript", "syntax.ts", "", newer, "correct the syntax of <dir>/syntax.ts, or of a file that it imports"},
 		{"syntax", "syntax.js", "", old, "check the syntax; it ran on node v20.20.2, and newer code may need a newer node"},
 		{
 			"export", "export.mjs", "", old,

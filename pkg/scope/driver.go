@@ -76,6 +76,17 @@ func DriverKeys() []string {
 	return keys
 }
 
+// DriversOf returns the yaml keys of the drivers of a platform.
+func DriversOf(p Platform) []string {
+	var keys []string
+	for _, d := range drivers() {
+		if d.Platform == p {
+			keys = append(keys, d.Key)
+		}
+	}
+	return keys
+}
+
 // DefaultDriver returns the driver of a platform for which no setting names one.
 func DefaultDriver(p Platform) Driver {
 	for _, d := range drivers() {

@@ -153,7 +153,12 @@ func (s *Session) launch(entry config.Server, logName string) Launch {
 	} else {
 		l = Launch{
 			Server: entry, Env: s.serverEnv(entry),
-			Log: func(level, message, hint string) { s.opts.Emit.Log(level, entry.Name, message, hint) },
+			Log: func(level, message, hint string) {
+				if level == "info" && isSignal(s.Err()) {
+					hint = "" // the server is stopped in the middle of its work
+				}
+				s.opts.Emit.Log(level, entry.Name, message, hint)
+			},
 		}
 		l.setCallback(s.callbacks)
 		if s.opts.Dir != "" {
@@ -162,6 +167,12 @@ func (s *Session) launch(entry config.Server, logName string) Launch {
 	}
 	l.OnDevice = s.opts.Scope.Location == scope.OnDevice
 	return l
+}
+
+// isSignal reports whether a session ended because of a signal to trailblaze.
+func isSignal(cause error) bool {
+	kind := fault.KindOf(cause)
+	return cause != nil && (kind == fault.Interrupted || kind == fault.Terminated)
 }
 
 // serverConfig returns the limits and permissions of an entry.

@@ -113,7 +113,7 @@ func (p *Process) Stop(ctx context.Context) error {
 // for.
 func (p *Process) stopUnresponsive() {
 	l := p.limits
-	const hint = "let the server exit at the end of its standard input, and sessions end sooner"
+	const hint = "let the server exit when its standard input ends, also during a call; sessions then end sooner"
 	for _, stage := range []struct {
 		wait time.Duration
 		then func()

@@ -36,7 +36,7 @@ func (r *reader) config(n yamldoc.Node) {
 		"platform": func(v yamldoc.Node) { v.Errorf("remove it", "platform is allowed here only in the list shape") },
 	}
 	if r.file.List {
-		readers["driver"] = func(v yamldoc.Node) { c.Driver = driver(v).Key }
+		readers["driver"] = func(v yamldoc.Node) { c.Driver = driver(v, scope.DriverKeys()).Key }
 		readers["platform"] = func(v yamldoc.Node) { c.Platform = platform(v) }
 	}
 	n.ExactFields(readers)
@@ -82,11 +82,11 @@ func tags(n yamldoc.Node) []string {
 	return tags
 }
 
-func driver(n yamldoc.Node) scope.Driver {
+func driver(n yamldoc.Node, keys []string) scope.Driver {
 	text := n.Str()
 	d, ok := scope.ParseDriver(text)
 	if !ok && n.Kind() == yamldoc.Text {
-		n.Errorf(fault.DidYouMean(text, scope.DriverKeys()), "unknown driver %q", text)
+		n.Errorf(fault.DidYouMean(text, keys), "unknown driver %q", text)
 	}
 	return d
 }
@@ -104,8 +104,13 @@ func devices(n yamldoc.Node) []DeviceDriver {
 	var drivers []DeviceDriver
 	for _, e := range n.Entries() {
 		checkClassifier(e)
-		d := driver(e.Value)
-		if p, ok := scope.ParsePlatform(platformOf(e.Key)); ok && d.Key != "" && d.Platform != p {
+		p, ok := scope.ParsePlatform(platformOf(e.Key))
+		keys := scope.DriverKeys()
+		if ok {
+			keys = scope.DriversOf(p)
+		}
+		d := driver(e.Value, keys)
+		if ok && d.Key != "" && d.Platform != p {
 			e.Value.Errorf("choose a driver for "+p.Lower(), "the driver %s is for %s, not for %s", d.Key, d.Platform.Lower(),
 				e.Key)
 		}

@@ -304,7 +304,7 @@ func (r *reader) args(c *Call, tool yamldoc.Entry) {
 		return
 	case yamldoc.Mapping, yamldoc.Absent:
 	default:
-		n.Errorf("name them: "+tool.Key+": { text: … }", "expected the arguments of %s as a mapping, found %s", tool.Key,
+		n.Errorf("arguments must be a mapping of names to values: "+tool.Key+": { NAME: VALUE }", "expected the arguments of %s as a mapping, found %s", tool.Key,
 			n.Kind())
 		return
 	}

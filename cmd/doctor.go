@@ -48,6 +48,9 @@ func (a *app) doctor(ctx context.Context, deep, clean bool) error {
 	}
 	o.Devices = a.deviceChecks(o.Project)
 	defer logStop(ctx, a.notice)()
+	if _, err := a.sessionFolder().List(); err != nil { // removes the sockets of sessions that were killed
+		a.notice("warning: " + err.Error())
+	}
 	checks := doctor.Run(ctx, o)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

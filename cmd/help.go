@@ -74,6 +74,7 @@ func flagVariables(options []device.Option) []variables {
 		{"TRAILBLAZE_TARGET", "target (--target)"},
 		{"TRAILBLAZE_DRIVER", "driver (--driver)"},
 		{"TRAILBLAZE_RUNTIME", "JavaScript runtime: bun, node or embedded (--runtime)"},
+		{sessionVariable, "session in which tool, snapshot, toolbox list and session work (--session)"},
 	}
 	for _, o := range options {
 		if o.Env != "" {
@@ -86,8 +87,8 @@ func flagVariables(options []device.Option) []variables {
 // otherVariables returns the variables without a corresponding flag.
 func otherVariables() []variables {
 	return []variables{
-		{"TRAILBLAZE_CACHE_DIR", "absolute path of the folder for cached bundles and versions of runtimes, and for the list\n" +
-			"of running processes; default: trailblaze in XDG_CACHE_HOME, LocalAppData or HOME/.cache,\n" +
+		{"TRAILBLAZE_CACHE_DIR", "absolute path of the folder for cached bundles and versions of runtimes, and for the\n" +
+			"lists of running processes and sessions; default: trailblaze in XDG_CACHE_HOME, LocalAppData or HOME/.cache,\n" +
 			"whichever is the first that is set"},
 		{"PATH, PATHEXT", "where runtimes, browsers and the commands of servers are found"},
 		{"HOME, LocalAppData, ProgramFiles, ProgramFiles(x86)", "where else browsers are found on macOS and Windows"},

@@ -87,7 +87,8 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 	setup.Stream = a.toolStream(project, setup, &ignored)
 	o := live.Options{
 		Setup: setup.Setup, Scope: sc, Device: device.Device, Name: name, Lineage: lineage,
-		Memory: memory, Secrets: f.secretValues, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
+		NameDriver: !isDefault(device.Request, sc),
+		Memory:     memory, Secrets: f.secretValues, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
 		Replay:  a.replayer(setup.Setup, device, memory, f.secretValues),
 		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
 	}
@@ -95,6 +96,14 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 		o.Restricted, o.RestrictOrigins, o.AllowedOrigins = a.restricted(), true, origins(project)
 	}
 	return live.Open(ctx, o)
+}
+
+// isDefault reports whether a trail that was recorded in a scope is replayed in it without flags.
+func isDefault(r scope.Request, recorded scope.Scope) bool {
+	r.FlagTarget, r.FlagDriver, r.FlagPlatform, r.EnvTarget, r.EnvDriver = "", "", "", "", ""
+	r.TrailTarget, r.RecordedPlatforms = recorded.Target.ID, []scope.Platform{recorded.Driver.Platform}
+	replayed, err := scope.Resolve(r)
+	return err == nil && replayed.Driver == recorded.Driver
 }
 
 // restricted returns the commands that agents may call only if the user allows them.

@@ -39,6 +39,7 @@ type app struct {
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
 	backends   []backends // open backends of devices
+	serving    *serving   // in the process of a session in the background; else nil
 }
 
 // exitCode is the error of a command that has already reported its result.
@@ -49,15 +50,23 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // Main runs the program and returns its exit code. Every process that it started has exited when it returns: after an
 // orderly stop, or killed after a second signal or a panic.
 func Main(sys System) int {
+	if slices.Equal(sys.Args, serveArgs()) {
+		return serve(sys)
+	}
+	return runProgram(sys, nil)
+}
+
+// runProgram implements Main. serving is nil except in the process of a session in the background.
+func runProgram(sys System, serving *serving) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	out := &output{w: sys.Stdout, cancel: cancel}
 	sys.Stdout = out
 	isJSON := slices.Contains(sys.Args, "--json") || slices.Contains(sys.Args, mcpCommand)
-	if sys.inCI() {
+	if sys.inCI() && serving == nil { // else the command that starts the session does it
 		sys.Stdout, sys.Stderr = report.NewCIWriter(out, isJSON), report.NewCIWriter(sys.Stderr, false)
 	}
-	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json")}
+	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), serving: serving}
 	a.redactor = redact.New(a.commandLineSecrets())
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
@@ -261,7 +270,7 @@ failures.`,
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})
 	for _, c := range []*cobra.Command{
-		a.newRun(), a.newReport(), a.newTool(), a.newToolbox(),
+		a.newRun(), a.newReport(), a.newSession(), a.newTool(), a.newToolbox(),
 		a.newSnapshot(), a.newMCP(), a.newDoctor(), a.newCheck(), a.newInit(),
 	} {
 		c.GroupID = "main"

@@ -281,9 +281,11 @@ func (a *app) trailPaths(project *config.Project, f runFlags, last []run.LastCas
 	return found, err
 }
 
-// reapLeftovers kills the processes that an earlier run, itself killed, left running.
+// reapLeftovers kills the processes that an earlier run or session, itself killed, left running.
 func (a *app) reapLeftovers(stream *event.Stream) {
+	_, sessionsErr := a.sessionFolder().List() // removes the sockets of sessions that were killed
 	killed, err := spawn.Reap(a.stateDir())
+	err = errors.Join(err, sessionsErr)
 	if err != nil {
 		hint := "`trailblaze doctor` tries again"
 		stream.Emit(event.Log{Level: "warn", Source: "leftovers", Message: err.Error(), Hint: hint})

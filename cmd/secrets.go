@@ -59,6 +59,9 @@ func (a *app) secrets(ctx context.Context, flags []string) (map[string]string, e
 // secret returns one secret, from the environment, a file, or the flag itself.
 func (a *app) secret(ctx context.Context, flag string) (name, value string, err error) {
 	name, value, hasValue := strings.Cut(flag, "=")
+	if a.serving != nil { // the command that starts the session has read it
+		return name, a.serving.request.Secrets[name], nil
+	}
 	switch file, fromFile := strings.CutPrefix(value, "@"); {
 	case name == "":
 		return "", "", fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "--secret has no name")

@@ -22,41 +22,56 @@ import (
 const closeTimeout = 5 * time.Second
 
 type snapshotFlags struct {
-	command  *cobra.Command
-	within   string
-	maxBytes int
+	command                  *cobra.Command
+	session                  sessionFlag
+	within, find, screenshot string
+	maxBytes                 int
 }
 
 func (a *app) newSnapshot() *cobra.Command {
 	var f snapshotFlags
 	c := &cobra.Command{
-		Use:   "snapshot URL",
-		Short: "List the elements of a web page",
+		Use:   "snapshot [URL]",
+		Short: "List the elements of a web page, or of the screen of a session",
 		Long: `Open a web page in a fresh session and list its elements: their role and name, by which trails can find them, and
 a reference that is valid until the page changes. A URL without a scheme is a file. With --json, "snapshot" is the list as
-text, and "more" is the number of elements left out because of --max-bytes.`,
+text, and "more" is the number of elements left out because of --max-bytes.
+
+With --session, list what the device of that session shows. A reference then belongs to its element as long as the session
+runs, and its commands take it: trailblaze tool web_click ref=e4 --session s1.`,
 		Example: `  trailblaze snapshot https://shop.example.com
   trailblaze snapshot https://shop.example.com --within '#cart' --max-bytes 2000
-  trailblaze snapshot index.html --json`,
+  trailblaze snapshot index.html --json
+  trailblaze snapshot --session s1 --find cart`,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.command = c
 			return a.snapshot(c.Context(), f, args)
 		},
 	}
+	f.session.bind(c)
 	c.Flags().StringVar(&f.within, "within", "",
-		"list only the content of the first element that matches the `CSS` selector; waits for it")
+		"list only the content of the first element that matches the `CSS` selector; waits for it; in a session also a reference")
+	c.Flags().StringVar(&f.find, "find", "", "list only lines with this `TEXT`, in any case; only in a session")
+	c.Flags().StringVar(&f.screenshot, "screenshot", "", "also write a screenshot to `FILE`, a PNG; only in a session")
 	c.Flags().IntVar(&f.maxBytes, "max-bytes", 6000, "limit the list to `BYTES`")
 	a.bindDevices(c)
 	return c
 }
 
 func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) error {
+	if f.maxBytes < 0 {
+		return fault.New(fault.Misuse, "leave --max-bytes out for 6000", "--max-bytes %d is less than 0", f.maxBytes)
+	}
+	if a.session(f.session) != "" {
+		return a.snapshotInSession(ctx, f, args)
+	}
+	if f.find+f.screenshot != "" {
+		return fault.New(fault.Misuse, "add --session NAME; `trailblaze session start` starts one",
+			"--find and --screenshot can be used only in a session")
+	}
 	if len(args) != 1 {
 		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…",
 			"snapshot takes one URL, got %s", count(len(args), "argument"))
-	}
-	if f.maxBytes < 0 {
-		return fault.New(fault.Misuse, "leave --max-bytes out for 6000", "--max-bytes %d is less than 0", f.maxBytes)
 	}
 	d, err := a.openSnapshotDevice(f.command, args[0])
 	if err != nil {

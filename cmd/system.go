@@ -40,6 +40,8 @@ type System struct {
 	Devices []device.Kind
 	Proxy   func(*http.Request) (*url.URL, error) // for servers with a URL; nil for none
 	Parent  func() int                            // the id of the parent process; nil when it does not matter
+	// Executable is the path of this program, which is executed again for a session in the background.
+	Executable string
 	// ExitGrace is how long servers may take to exit after their input was closed; 0 for the default of 5 s.
 	ExitGrace time.Duration
 }
@@ -51,6 +53,10 @@ func NewSystem(version string) System {
 		dir = "."
 	}
 	info, _ := debug.ReadBuildInfo()
+	executable, err := os.Executable()
+	if err != nil {
+		executable = os.Args[0]
+	}
 	width, height, _ := term.GetSize(int(os.Stdout.Fd()))
 	return System{
 		Args: os.Args[1:], Env: os.Environ(), Dir: dir,
@@ -58,7 +64,7 @@ func NewSystem(version string) System {
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Width: width, Height: height,
 		Now: time.Now, Notify: notify, Unhook: signal.Stop, Build: NewBuild(version, info), Devices: kinds(),
-		Proxy: http.ProxyFromEnvironment, Parent: parent(),
+		Proxy: http.ProxyFromEnvironment, Parent: parent(), Executable: executable,
 	}
 }
 

@@ -28,8 +28,9 @@ import (
 
 type toolFlags struct {
 	scopeFlags
-	memory, secrets, classifiers []string
-	args, save, step             string
+	memory, secrets, classifiers     []string
+	args, save, step, verify, saveAs string
+	session                          sessionFlag
 }
 
 func (a *app) newTool() *cobra.Command {
@@ -39,10 +40,14 @@ func (a *app) newTool() *cobra.Command {
 		Short: "Call one tool and print its result",
 		Long: `Call one registered tool in a session of its own and print its result. A VALUE is text if the tool's schema
 accepts text, else JSON. {{name}} in it is replaced with memory and secrets, as in a trail. With --save the call becomes a
-step of a trail; for a delegating tool, the calls that it delegates to are saved instead.`,
+step of a trail; for a delegating tool, the calls that it delegates to are saved instead.
+
+With --session the call is made in a session that runs in the background, and the changes of the screen are printed below
+its result. --step or --verify record it there, as part of the step with that text.`,
 		Example: `  trailblaze tool generateTestUser plan=pro
   trailblaze tool addToCart --args '{"sku": "mug", "count": 2}' --json
-  trailblaze tool signIn email=a@example.com --save trails/login.trail.yaml --step "Sign in"`,
+  trailblaze tool signIn email=a@example.com --save trails/login.trail.yaml --step "Sign in"
+  trailblaze tool web_click ref=e4 --session s1 --step "Open the cart"`,
 		RunE: func(c *cobra.Command, args []string) error { return a.callTool(c.Context(), f, args) },
 	}
 	flags := c.Flags()
@@ -54,14 +59,21 @@ step of a trail; for a delegating tool, the calls that it delegates to are saved
 	flags.StringSliceVar(&f.classifiers, "classifier", nil,
 		"classifiers of the device, broad first, such as `android,phone`, for --save (default: the platform)")
 	flags.StringVar(&f.save, "save", "", "append the call to the trail `FILE` when it succeeds")
-	flags.StringVar(&f.step, "step", "", "`TEXT` of the step, with --save")
-	c.MarkFlagsRequiredTogether("save", "step")
+	f.session.bind(c)
+	flags.StringVar(&f.step, "step", "", "`TEXT` of the step, with --save or in a session, which then records the call")
+	flags.StringVar(&f.verify, "verify", "",
+		"as --step, for a step that checks something: `TEXT` says what, and the call can fail; only in a session")
+	flags.StringVar(&f.saveAs, "save-as", "", "save the result as `NAME` in the session's memory; only in a session")
+	c.MarkFlagsMutuallyExclusive("step", "verify")
 	return c
 }
 
 func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if len(args) == 0 {
 		return fault.New(fault.Misuse, "`trailblaze toolbox list` lists the tools", "tool needs the name of a tool")
+	}
+	if a.session(f.session) != "" {
+		return a.callInSession(ctx, f, args)
 	}
 	single, values, err := a.single(ctx, f, args)
 	if err == nil {
@@ -108,8 +120,18 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 // checkSave returns an error, before anything starts, for a --save file that run would not find and for an empty
 // --step.
 func (f toolFlags) checkSave() error {
-	base := filepath.Base(f.save)
+	base, changed := filepath.Base(f.save), f.session.command.Flags().Changed
 	switch {
+	case changed("verify") || changed("save-as"):
+		return fault.New(fault.Misuse, "add --session NAME; `trailblaze session start` starts one",
+			"--verify and --save-as can be used only in a session")
+	case changed("save") != changed("step"):
+		missing := "step"
+		if changed("step") {
+			missing = "save"
+		}
+		return fault.New(fault.Misuse, "or record the call in a session: --session NAME --step TEXT",
+			"--save and --step must be used together; --%s is missing", missing)
 	case f.save == "":
 		return nil
 	case base != "trail.yaml" && !strings.HasSuffix(base, ".trail.yaml"):

@@ -33,12 +33,13 @@ func (a *app) newToolbox() *cobra.Command {
 
 func (a *app) newToolboxList() *cobra.Command {
 	var f scopeFlags
+	var named sessionFlag
 	var o listOptions
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the tools of a scope, grouped by toolset",
 		Long: `List the tools of a scope: of a target, driver and agent mode. The servers of the scope are started, asked for
-their tools and stopped; no tool is called.`,
+their tools and stopped; no tool is called. With --session, list the tools of a session that runs.`,
 		Example: `  trailblaze toolbox list --target myapp --driver ios-host
   trailblaze toolbox list -v                  # with the arguments of each tool
   trailblaze toolbox list --platform web --why
@@ -49,10 +50,14 @@ their tools and stopped; no tool is called.`,
 			if c.Flags().Changed("group") && len(o.groups) == 0 {
 				return fault.New(fault.Misuse, "`trailblaze toolbox list` lists the toolsets", "--group is empty")
 			}
+			if a.session(named) != "" {
+				return a.listToolsInSession(c.Context(), named, o)
+			}
 			return a.listTools(c.Context(), f, o)
 		},
 	}
 	f.bind(a, c)
+	named.bind(c)
 	c.Flags().BoolVar(&o.why, "why", false, "also list the tools that the scope leaves out, with the reason")
 	c.Flags().StringSliceVar(&o.groups, "group", nil,
 		"list only the tools of the toolset `ID`, enabled or not (repeatable, or comma-separated)")
@@ -100,6 +105,11 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 		view.Tools[i].Description, view.Tools[i].usage = a.redactor.Text(t.Description), a.redactor.Text(t.usage)
 		view.Tools[i].InputSchema = a.redactor.Bytes(t.InputSchema)
 	}
+	return a.showToolbox(project, view, o)
+}
+
+// showToolbox prints a listing.
+func (a *app) showToolbox(project *config.Project, view toolboxView, o listOptions) error {
 	if a.json {
 		return a.writeJSON(view)
 	}

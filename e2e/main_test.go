@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,9 +28,10 @@ import (
 // detector, so that it starts at once.
 var fake string
 
-// The test binary is also the whole program, as a process that signals reach, when E2E_MAIN is set.
+// The test binary is also the whole program, as a process that signals reach, when E2E_MAIN is set, and the process of a
+// session in the background.
 func TestMain(m *testing.M) {
-	if os.Getenv("E2E_MAIN") != "" {
+	if os.Getenv("E2E_MAIN") != "" || slices.Equal(os.Args[1:], []string{"session", "serve"}) {
 		os.Unsetenv("E2E_MAIN")
 		os.Exit(cmd.Main(cmd.NewSystem("test")))
 	}
@@ -131,18 +133,24 @@ func (p *project) system(dir string, out, errs io.Writer, args ...string) cmd.Sy
 	return cmd.System{
 		Args: args, Env: p.env, Dir: dir, Stdin: strings.NewReader(""), Stdout: out, Stderr: errs,
 		Now: time.Now, Notify: func(chan<- os.Signal, ...os.Signal) {}, Unhook: signal.Stop, Build: cmd.Build{Version: "test"}, Devices: cmd.NewSystem("").Devices,
-		ExitGrace: p.exitGrace,
+		ExitGrace: p.exitGrace, Executable: self(p.t),
 	}
+}
+
+// self is the path of the test binary.
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // command returns a command line as a separate process.
 func (p *project) command(args ...string) *exec.Cmd {
 	p.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	c := exec.Command(self, args...)
+	c := exec.Command(self(p.t), args...)
 	c.Dir = p.dir
 	c.Env = append(append([]string{}, p.env...), "E2E_MAIN=1")
 	c.WaitDelay = 30 * time.Second

@@ -36,9 +36,11 @@ type Options struct {
 
 	// Lineage holds the classifiers of the device, narrow first. Calls are recorded under the first.
 	Lineage []string
-	Memory  map[string]string // initial values, which new trails get too
-	Secrets map[string]string // by name
-	Dir     string            // paths of trails that exist are also accepted relative to it; absolute
+	// NameDriver writes the driver into new trails, because it is not the project's default.
+	NameDriver bool
+	Memory     map[string]string // initial values, which new trails get too
+	Secrets    map[string]string // by name
+	Dir        string            // paths of trails that exist are also accepted relative to it; absolute
 	// Restricted holds the tools that may be called only when Allow names them. Empty for calls that a person makes.
 	Restricted []string
 	Allow      []string
@@ -61,6 +63,7 @@ type Replayed struct {
 	Reason  string        `json:"reason,omitempty"`
 	Hint    string        `json:"hint,omitempty"`
 	Step    int           `json:"step,omitempty"` // that did not pass, from 1; 0 for none
+	Kind    string        `json:"kind,omitempty"` // of that step
 	Text    string        `json:"text,omitempty"` // of that step
 	Tool    string        `json:"tool,omitempty"` // of the call that did not pass
 	Line    int           `json:"line,omitempty"` // of that call
@@ -130,6 +133,9 @@ func (s *Session) closeLog() {
 // Err returns why the session can no longer be used; nil while it can.
 func (s *Session) Err() error { return s.inner.Err() }
 
+// Done is closed when the session can no longer be used.
+func (s *Session) Done() <-chan struct{} { return s.inner.Done() }
+
 // Tools returns the tools of the session.
 func (s *Session) Tools() *discover.Registry { return s.inner.Registry() }
 
@@ -139,6 +145,7 @@ type Status struct {
 	Target   string   `json:"target,omitempty"`
 	Driver   string   `json:"driver"`
 	Platform string   `json:"platform"`
+	Agent    string   `json:"agent"` // where tools run
 	Device   string   `json:"device,omitempty"`
 	URL      string   `json:"url,omitempty"` // what the device showed last
 	Title    string   `json:"title,omitempty"`
@@ -158,7 +165,8 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	defer release()
 	st := Status{
 		ID: s.inner.ID(), Target: s.opts.Scope.Target.ID, Driver: s.opts.Scope.Driver.Key,
-		Platform: s.opts.Scope.Driver.Platform.Lower(), Device: s.opts.Device.Name, Folder: s.dir,
+		Platform: s.opts.Scope.Driver.Platform.Lower(), Agent: string(s.opts.Scope.Location),
+		Device: s.opts.Device.Name, Folder: s.dir,
 		Secrets: slices.Sorted(maps.Keys(s.opts.Secrets)),
 		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),
 	}

@@ -23,7 +23,11 @@ type Step struct {
 	changed bool        // Calls differ from those in the trail
 }
 
-func (s *Step) is(r StepRequest) bool { return s.Kind == r.Kind && s.Text == strings.TrimSpace(r.Text) }
+// is reports whether a request belongs to the step. A trailhead is a step for callers.
+func (s *Step) is(r StepRequest) bool {
+	sameKind := s.Kind == r.Kind || s.Kind == trail.KindTrailhead && r.Kind == trail.KindStep
+	return sameKind && s.Text == strings.TrimSpace(r.Text)
+}
 
 // place returns the index of the step that a request continues or adds.
 func (s *Session) place(r StepRequest) int {

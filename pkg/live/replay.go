@@ -145,7 +145,7 @@ func (s *Session) replaySource(ctx context.Context) Replayed {
 }
 
 func (s *Session) stopped(st session.Step, why session.Result, call *trail.Call) Replayed {
-	r := Replayed{Outcome: why.Outcome, Reason: why.Reason, Hint: why.Hint, Step: st.Index, Text: st.Text}
+	r := Replayed{Outcome: why.Outcome, Reason: why.Reason, Hint: why.Hint, Step: st.Index, Kind: st.Kind, Text: st.Text}
 	if call != nil {
 		r.Tool, r.Line = call.Tool, call.Line
 	}

@@ -221,6 +221,9 @@ func (s *Session) config(title string) trail.Config {
 		return config
 	}
 	config := trail.Config{Target: s.opts.Scope.Target.ID, Title: title}
+	if driver := s.opts.Scope.Driver; s.opts.NameDriver {
+		config.Devices = []trail.DeviceDriver{{Classifier: driver.Platform.Lower(), Driver: driver.Key}}
+	}
 	if len(s.opts.Memory) > 0 {
 		config.Memory = map[string]any{}
 	}

@@ -205,6 +205,9 @@ func (s *Session) Err() error {
 	return context.Cause(s.ctx)
 }
 
+// Done is closed when the session can no longer be used, for the reason that Err returns.
+func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
+
 // Close stops all servers at the same time, closes the device, and waits for them. It logs errors as warnings. The
 // cancellation of ctx does not interrupt it.
 func (s *Session) Close(ctx context.Context) {

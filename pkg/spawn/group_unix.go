@@ -17,6 +17,9 @@ type group struct{ id int }
 
 func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
+// setDetached has the process start in a session of its own.
+func setDetached(cmd *exec.Cmd) { setGroup(cmd) }
+
 func groupOf(cmd *exec.Cmd) (group, error) { return group{cmd.Process.Pid}, nil }
 
 func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }

@@ -1,0 +1,408 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/trailblaze/trailblaze/pkg/background"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/report"
+)
+
+// sessionVariable names the session in which commands work.
+const sessionVariable = "TRAILBLAZE_SESSION"
+
+func (a *app) newSession() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "session",
+		Short: "Keep a session open, work in it and save what it recorded",
+		Long: `Keep a session open in the background: with its page, its memory and its servers. The commands tool, snapshot and
+toolbox list work in it with --session or TRAILBLAZE_SESSION. Calls that succeed are recorded, and session save writes
+them into a trail.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: a.helpOrUnknown,
+	}
+	c.AddCommand(a.newSessionStart(), a.newSessionList(), a.newSessionStatus(), a.newSessionEnd(),
+		a.newSessionRecording(), a.newSessionSave(), a.newSessionReplay())
+	return c
+}
+
+// whichSession explains the argument NAME of commands, and --session.
+const whichSession = `Without NAME it is the session that TRAILBLAZE_SESSION names, or else the only one that runs for the
+project.`
+
+func (a *app) newSessionList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the sessions",
+		Long: `List the sessions of all projects: those that run, and those that ended without "session end" in the last 7 days, with
+the reason.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context()) },
+	}
+}
+
+func (a *app) newSessionStatus() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show where a session stands",
+		Long:  "Show where a session stands: what it is for, the page that it shows, and what it has recorded. " + whichSession,
+		Args:  atMostOneSession,
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := a.findSession(strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			return a.printStatus(a.sessionView(c.Context(), r))
+		},
+	}
+}
+
+func (a *app) newSessionEnd() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:   "end [NAME]",
+		Short: "End a session",
+		Long:  "End a session, and wait until its servers and its device are closed. " + whichSession,
+		Args:  atMostOneSession,
+		RunE: func(c *cobra.Command, args []string) error {
+			if all && len(args) > 0 {
+				return fault.New(fault.Misuse, "leave one of them out", "--all and the name of a session cannot be used together")
+			}
+			return a.endSessions(c.Context(), strings.Join(args, ""), all)
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "end all sessions of all projects")
+	return c
+}
+
+// atMostOneSession allows one argument, the name of a session.
+func atMostOneSession(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fault.New(fault.Misuse, fmt.Sprintf("`%s --help` shows its usage", c.CommandPath()),
+			"%s takes the name of one session, got %s", c.CommandPath(), count(len(args), "argument"))
+	}
+	return nil
+}
+
+// sessionFolder is the folder of the sessions of this user.
+func (a *app) sessionFolder() background.Folder {
+	f := background.Folder{Now: a.Now}
+	if dir := a.cacheDir(); dir != "" {
+		f.Dir = filepath.Join(dir, "sessions")
+	}
+	return f
+}
+
+// reap kills what a command or a session that was killed left running, with a warning for each process.
+func (a *app) reap() {
+	a.reapLeftovers(event.NewStream(a.Now, a.redactor, warnings(func(text string) {
+		a.notice("warning: " + report.Clean(text))
+	})))
+}
+
+// sessionName returns the name of the session that a flag or argument, or else the environment, names.
+func (a *app) sessionName(given string) string { return cmp.Or(given, a.env(sessionVariable)) }
+
+// findSession returns the session that a command names, or else the environment, or else the only one of the project.
+func (a *app) findSession(given string) (background.Record, error) {
+	a.reap()
+	if name := a.sessionName(given); name != "" {
+		return a.sessionFolder().Find(name)
+	}
+	records, err := a.sessionFolder().List()
+	if err != nil {
+		return background.Record{}, err
+	}
+	root, rootErr := a.findRoot()
+	if a.project != "" && rootErr != nil {
+		return background.Record{}, rootErr
+	}
+	running, ended := []background.Record{}, background.Record{}
+	for _, r := range records {
+		switch {
+		case rootErr == nil && r.Project != root:
+		case r.Ended == nil:
+			running = append(running, r)
+		case ended.Ended == nil || r.Ended.Time.After(ended.Ended.Time):
+			ended = r
+		}
+	}
+	switch {
+	case len(running) == 1:
+		return a.sessionFolder().Find(running[0].Name)
+	case len(running) > 1:
+		var names []string
+		for _, r := range running {
+			names = append(names, r.Name)
+		}
+		return background.Record{}, fault.New(fault.Misuse, "name one of them, or set "+sessionVariable,
+			"%s are running: %s", count(len(running), "session"), strings.Join(names, ", "))
+	case ended.Ended != nil:
+		return background.Record{}, ended.EndedError()
+	}
+	return background.Record{}, fault.New(fault.Misuse, "`trailblaze session start` starts one",
+		"no session is running for this project")
+}
+
+// connect returns a client for the session that a command names.
+func (a *app) connect(given string) (*background.Client, error) {
+	r, err := a.findSession(given)
+	if err != nil {
+		return nil, err
+	}
+	return a.sessionFolder().Connect(r, a.Build.Version)
+}
+
+// sessionView is a session in JSON output.
+type sessionView struct {
+	Session string    `json:"session"`
+	Project string    `json:"project"`
+	Target  string    `json:"target"`
+	Driver  string    `json:"driver"`
+	Device  string    `json:"device"`
+	Version string    `json:"version"`
+	PID     int       `json:"pid"`
+	Started time.Time `json:"started"`
+	Log     string    `json:"log"`
+
+	ID        string   `json:"id"`
+	Folder    string   `json:"folder"`
+	URL       string   `json:"url"`
+	Title     string   `json:"title"`
+	Busy      bool     `json:"busy"`
+	IdleMs    int64    `json:"idleMs"`
+	Steps     int      `json:"steps"`
+	Calls     int      `json:"calls"`
+	Unsaved   bool     `json:"unsaved"`
+	Memory    []string `json:"memory"`  // names
+	Secrets   []string `json:"secrets"` // names
+	Recording string   `json:"recording,omitempty"`
+
+	State string            `json:"state"` // starting, running or ended
+	Ended *background.Ended `json:"ended,omitempty"`
+}
+
+// The states of a session.
+const (
+	stateStarting = "starting"
+	stateRunning  = "running"
+	stateEnded    = "ended"
+)
+
+// sessionView returns a session as it is now.
+func (a *app) sessionView(ctx context.Context, r background.Record) sessionView {
+	var info background.Info
+	if r.Ended == nil && r.Socket != "" {
+		info, _ = a.sessionFolder().Info(ctx, r) // an error means that it ended since the record was read
+	}
+	return newSessionView(r, info)
+}
+
+func newSessionView(r background.Record, info background.Info) sessionView {
+	v := sessionView{
+		Session: r.Name, Project: r.Project, Target: r.Target, Driver: r.Driver, Device: r.Device, Version: r.Version,
+		PID: r.PID, Started: r.Started, Log: r.Log, ID: info.ID, Folder: info.Folder, URL: info.URL, Title: info.Title,
+		Busy: info.Busy, IdleMs: info.Idle.Milliseconds(), Steps: info.Steps, Calls: info.Calls, Unsaved: info.Unsaved,
+		Memory: list(info.Memory), Secrets: list(info.Secrets), State: stateRunning, Ended: r.Ended,
+	}
+	switch {
+	case r.Ended != nil:
+		v.State, v.Recording = stateEnded, r.Recording
+	case r.Socket == "":
+		v.State = stateStarting
+	}
+	return v
+}
+
+func (a *app) listSessions(ctx context.Context) error {
+	a.reap()
+	records, err := a.sessionFolder().List()
+	if err != nil {
+		return err
+	}
+	views := []sessionView{}
+	for _, r := range records {
+		views = append(views, a.sessionView(ctx, r))
+	}
+	if a.json {
+		return a.writeJSON(map[string]any{"sessions": views})
+	}
+	if len(views) == 0 {
+		fmt.Fprintln(a.Stdout, "no sessions; `trailblaze session start` starts one")
+		return nil
+	}
+	rows := [][]string{{"NAME", "PROJECT", "SCOPE", "IDLE", "STEPS", "URL"}}
+	for _, v := range views {
+		rows = append(rows, []string{
+			v.Session, a.relative([]string{v.Project})[0], v.scope(), v.idle(), strconv.Itoa(v.Steps), cmp.Or(v.URL, v.reason()),
+		})
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i] = report.Clean(row[i])
+		}
+	}
+	report.Table(a.Stdout, a.style(a.OutTTY), rows)
+	return nil
+}
+
+// scope returns the target and the driver of a session, and its device.
+func (v sessionView) scope() string {
+	text := strings.TrimPrefix(v.Target+"/"+v.Driver, "/")
+	if v.Device != "" {
+		text += " on " + v.Device
+	}
+	return text
+}
+
+func (v sessionView) idle() string {
+	switch {
+	case v.State != stateRunning:
+		return v.State
+	case v.Busy:
+		return "busy"
+	}
+	return (time.Duration(v.IdleMs) * time.Millisecond).Round(time.Second).String()
+}
+
+// reason returns why the session ended, if it did.
+func (v sessionView) reason() string {
+	if v.Ended == nil {
+		return ""
+	}
+	return v.Ended.Time.Local().Format("15:04:05") + ": " + v.Ended.Reason
+}
+
+func (a *app) printStatus(v sessionView) error {
+	if a.json {
+		return a.writeJSON(v)
+	}
+	rows := [][]string{
+		{"session", v.Session},
+		{"project", v.Project},
+		{"scope", v.scope()},
+		{"url", v.URL},
+		{"title", v.Title},
+		{"recorded", count(v.Steps, "step") + " with " + count(v.Calls, "call")},
+		{"memory", strings.Join(v.Memory, ", ")},
+		{"secrets", strings.Join(v.Secrets, ", ")},
+		{"idle", v.idle()},
+		{"started", v.Started.Local().Format(time.DateTime)},
+		{"process", strconv.Itoa(v.PID)},
+		{"folder", v.Folder},
+		{"log", v.Log},
+	}
+	if v.Unsaved {
+		rows[5][1] += ", not saved"
+	}
+	rows = slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" })
+	for _, row := range rows {
+		row[1] = report.Clean(row[1])
+	}
+	report.Table(a.Stdout, a.style(a.OutTTY), rows)
+	return nil
+}
+
+// endSessions ends a session or all of them. One that has ended already only loses its record.
+func (a *app) endSessions(ctx context.Context, given string, all bool) error {
+	a.reap()
+	folder := a.sessionFolder()
+	var chosen []background.Record
+	if all {
+		records, err := folder.List()
+		if err != nil {
+			return err
+		}
+		chosen = records
+	} else {
+		r, err := a.findSession(given)
+		if r.Ended == nil && err != nil {
+			return err
+		}
+		chosen = []background.Record{r}
+	}
+	views := []sessionView{}
+	for _, r := range chosen {
+		v, err := a.endSession(ctx, folder, r)
+		if err != nil {
+			return err
+		}
+		views = append(views, v)
+	}
+	a.reap()
+	if a.json {
+		return a.writeJSON(map[string]any{"ended": views})
+	}
+	return nil
+}
+
+func (a *app) endSession(ctx context.Context, folder background.Folder, r background.Record) (sessionView, error) {
+	v := a.sessionView(ctx, r)
+	if v.State == stateEnded {
+		a.notice(report.Clean(fmt.Sprintf("session %s had ended already: %s", r.Name, r.Ended.Reason)))
+		return v, folder.Remove(r)
+	}
+	if _, err := folder.End(ctx, r); err != nil {
+		return v, err
+	}
+	v.State = stateEnded
+	if v.Unsaved {
+		v.Recording = r.Recording
+		a.notice("session " + r.Name + " ended; what it recorded was not saved and is in " +
+			report.Clean(a.relative([]string{r.Recording})[0]))
+		return v, nil
+	}
+	a.notice("session " + r.Name + " ended")
+	return v, nil
+}
+
+// sessionFlag is the flag --session of a command that can work in a session.
+type sessionFlag struct {
+	name    string
+	command *cobra.Command
+}
+
+func (f *sessionFlag) bind(c *cobra.Command) {
+	f.command = c
+	c.Flags().StringVar(&f.name, "session", "",
+		"work in the session `NAME`, see `trailblaze session` (env "+sessionVariable+"; empty for none)")
+}
+
+// session returns the name of the session in which a command works, empty for none.
+func (a *app) session(f sessionFlag) string {
+	if f.command.Flags().Changed("session") {
+		return f.name
+	}
+	return a.env(sessionVariable)
+}
+
+// checkSessionFlags returns an error for a flag of the command that has no effect in a session. allowed are those that
+// have one.
+func (f sessionFlag) checkSessionFlags(allowed ...string) error {
+	var wrong string
+	f.command.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && flag.Name != "session" && !slices.Contains(allowed, flag.Name) {
+			wrong = cmp.Or(wrong, flag.Name)
+		}
+	})
+	switch wrong {
+	case "":
+		return nil
+	case "save":
+		return fault.New(fault.Misuse, "record the call with --step, then write `trailblaze session save FILE`",
+			"--save cannot be used in a session")
+	}
+	return fault.New(fault.Misuse, "give it to `trailblaze session start`, or work outside of the session with --session ''",
+		"--%s cannot be used in a session", wrong)
+}

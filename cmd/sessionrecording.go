@@ -1,0 +1,297 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+func (a *app) newSessionRecording() *cobra.Command {
+	var drop, reword, move string
+	c := &cobra.Command{
+		Use:   "recording [NAME]",
+		Short: "Show and change what a session has recorded",
+		Long: `Show what a session has recorded, as the trail that session save would write, and change it. Steps are numbered from
+1, and calls as step.call, such as 2.1. The changes are made in the order: drop, reword, move. ` + whichSession,
+		Example: `  trailblaze session recording
+  trailblaze session recording --drop 2.1
+  trailblaze session recording --reword "3=Sign in as Ann" --move 3=1`,
+		Args: atMostOneSession,
+		RunE: func(c *cobra.Command, args []string) error {
+			edit, err := recordingEdit(c, drop, reword, move)
+			if err != nil {
+				return err
+			}
+			client, err := a.connect(strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			text, err := client.Edit(c.Context(), edit)
+			if err != nil {
+				return asMisuse(err)
+			}
+			return a.printRecording(client.Record().Name, text)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&drop, "drop", "", "remove a step or a call: `N or N.M`")
+	flags.StringVar(&reword, "reword", "", "give step N another text: `N=TEXT`")
+	flags.StringVar(&move, "move", "", "move step N to the place of step M: `N=M`")
+	return c
+}
+
+// recordingEdit returns the change of a recording that flags describe.
+func recordingEdit(c *cobra.Command, drop, reword, move string) (live.Edit, error) {
+	edit := live.Edit{Drop: drop}
+	if c.Flags().Changed("drop") && drop == "" {
+		return edit, fault.New(fault.Misuse, "write --drop 2 for a step, --drop 2.1 for a call", "--drop is empty")
+	}
+	if c.Flags().Changed("reword") {
+		step, text, err := numbered("reword", reword)
+		if err != nil {
+			return edit, err
+		}
+		edit.Reword = &live.Reword{Step: step, Text: text}
+	}
+	if c.Flags().Changed("move") {
+		step, text, err := numbered("move", move)
+		if err != nil {
+			return edit, err
+		}
+		to, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return edit, fault.New(fault.Misuse, "write --move 3=1", "--move: %q is not the number of a step", text)
+		}
+		edit.Move = &live.Move{Step: step, To: to}
+	}
+	return edit, nil
+}
+
+// numbered returns the parts of a value of the form N=TEXT.
+func numbered(flag, value string) (n int, text string, err error) {
+	number, text, ok := strings.Cut(value, "=")
+	n, err = strconv.Atoi(strings.TrimSpace(number))
+	if !ok || err != nil {
+		return 0, "", fault.New(fault.Misuse, "write the number of a step first: --"+flag+" 3=…",
+			"--%s: %q does not begin with the number of a step and =", flag, value)
+	}
+	return n, text, nil
+}
+
+func (a *app) printRecording(session, text string) error {
+	if a.json {
+		return a.writeJSON(map[string]any{"session": session, "recording": text})
+	}
+	if text == "" {
+		a.notice("session " + session + " has recorded nothing; `trailblaze tool` records calls with --step or --verify")
+		return nil
+	}
+	fmt.Fprint(a.Stdout, report.Clean(text))
+	return nil
+}
+
+func (a *app) newSessionSave() *cobra.Command {
+	var request live.SaveRequest
+	var name string
+	c := &cobra.Command{
+		Use:   "save FILE",
+		Short: "Write what a session has recorded into a trail",
+		Long: `Replay what a session has recorded in a fresh session, and write it into a trail if it passes. FILE is relative to the
+project root, or to the working directory if it begins with a dot; it is below trailsDir and ends in .trail.yaml. In an
+existing file with the same steps, only the recordings for the session's device are replaced; a file with other steps is
+refused without --overwrite. The exit code is 1 when the replay fails; nothing is written then. ` + whichSession,
+		Example: `  trailblaze session save trails/checkout.trail.yaml --title "Check out"
+  trailblaze session save trails/checkout.trail.yaml --session s2 --overwrite`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fault.New(fault.Misuse, "write: trailblaze session save trails/NAME.trail.yaml",
+					"session save takes one file, got %s", count(len(args), "argument"))
+			}
+			request.File = a.projectFile(args[0])
+			return a.saveRecording(c.Context(), name, request)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&name, "session", "", "`NAME` of the session (env "+sessionVariable+")")
+	flags.StringVar(&request.Title, "title", "", "`TITLE` of the trail")
+	flags.BoolVar(&request.NoReplay, "no-replay", false,
+		"do not replay the recording before it is written; metadata in the trail says so")
+	flags.BoolVar(&request.Overwrite, "overwrite", false, "replace the steps of a trail that has other steps")
+	return c
+}
+
+// projectFile returns a path that a session, whose working directory is the project root, reads as this command does.
+func (a *app) projectFile(name string) string {
+	if strings.HasPrefix(name, ".") {
+		return filepath.Join(a.Dir, name)
+	}
+	return name
+}
+
+func (a *app) saveRecording(ctx context.Context, name string, request live.SaveRequest) error {
+	client, err := a.connect(name)
+	if err != nil {
+		return err
+	}
+	saved, err := client.Save(ctx, request)
+	if err != nil {
+		if e := fault.As(err); e != nil {
+			e.Hint = strings.Replace(e.Hint, "use overwrite,", "use --overwrite,", 1) // agents have an argument
+		}
+		return asMisuse(err)
+	}
+	for _, warning := range saved.Warnings {
+		a.notice("warning: " + report.Clean(warning))
+	}
+	if a.json {
+		err = a.writeJSON(saved)
+	} else {
+		a.printSaved(saved)
+	}
+	if err == nil && !saved.Written {
+		return exitOf(*saved.Replayed)
+	}
+	return err
+}
+
+func (a *app) printSaved(saved live.SaveReport) {
+	fmt.Fprint(a.Stdout, report.Clean(saved.Diff))
+	file := report.Clean(saved.File)
+	switch {
+	case saved.Replayed == nil:
+		fmt.Fprintf(a.Stdout, "saved %s without a replay\n", file)
+	case saved.Written && saved.Diff == "":
+		fmt.Fprintf(a.Stdout, "the replay passed in %s; %s has these steps already\n", duration(*saved.Replayed), file)
+	case saved.Written:
+		fmt.Fprintf(a.Stdout, "the replay passed in %s; saved %s\n", duration(*saved.Replayed), file)
+	default:
+		a.printStopped("the replay", file, *saved.Replayed)
+		fmt.Fprintf(a.Stdout, "%s was not written; change the recording, or save it with --no-replay\n", file)
+	}
+}
+
+func duration(r live.Replayed) string {
+	return (time.Duration(r.Millis) * time.Millisecond).Round(100 * time.Millisecond).String()
+}
+
+// printStopped prints where and why a replay stopped.
+func (a *app) printStopped(what, file string, r live.Replayed) {
+	verb := "failed"
+	if r.Outcome == event.Error {
+		verb = "ended as an error"
+	}
+	place := ""
+	if r.Step > 0 {
+		place = fmt.Sprintf(" at step %d %q", r.Step, report.Clean(r.Text))
+	}
+	if r.Tool != "" {
+		place += " in " + report.Clean(r.Tool)
+	}
+	if r.Line > 0 {
+		place += fmt.Sprintf(" (%s:%d)", file, r.Line)
+	}
+	fmt.Fprintf(a.Stdout, "%s %s%s: %s\n", what, verb, place, report.Clean(r.Reason))
+	if r.Hint != "" {
+		fmt.Fprintf(a.Stdout, "hint: %s\n", report.Clean(r.Hint))
+	}
+	if r.Folder != "" {
+		fmt.Fprintf(a.Stdout, "evidence: %s\n", report.Clean(a.relative([]string{r.Folder})[0]))
+	}
+}
+
+// exitOf returns the exit code for a replay that did not pass.
+func exitOf(r live.Replayed) error {
+	if r.Outcome == event.Failed {
+		return exitCode(fault.ExitFailed)
+	}
+	return exitCode(fault.ExitInfra)
+}
+
+func (a *app) newSessionReplay() *cobra.Command {
+	var name string
+	var args []string
+	c := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Replay a trail in a session, up to the first call that fails",
+		Long: `Replay a trail in a session that has recorded nothing, and stop at the first call that fails, with the page as it is
+then. To repair the trail, make the calls that work with tool --step and the text of the step; replay FILE then continues
+after them, and session save FILE writes only what changed. FILE is as in session save. ` + whichSession,
+		Example: `  trailblaze session replay trails/checkout.trail.yaml
+  trailblaze tool web_click ref=e12 --step "Open the cart" --session s1
+  trailblaze session replay trails/checkout.trail.yaml
+  trailblaze session save trails/checkout.trail.yaml`,
+		RunE: func(c *cobra.Command, files []string) error {
+			if len(files) != 1 {
+				return fault.New(fault.Misuse, "write: trailblaze session replay trails/NAME.trail.yaml",
+					"session replay takes one file, got %s", count(len(files), "argument"))
+			}
+			values, err := pairs("arg", args)
+			if err != nil {
+				return err
+			}
+			return a.replayInSession(c.Context(), name, live.TrailRequest{
+				File: a.projectFile(files[0]), Args: values, Keep: true,
+			})
+		},
+	}
+	c.Flags().StringVar(&name, "session", "", "`NAME` of the session (env "+sessionVariable+")")
+	c.Flags().StringArrayVar(&args, "arg", nil, "`NAME=VALUE` for a declared argument of the trail (repeatable)")
+	return c
+}
+
+func (a *app) replayInSession(ctx context.Context, name string, request live.TrailRequest) error {
+	client, err := a.connect(name)
+	if err != nil {
+		return err
+	}
+	replayed, err := client.RunTrail(ctx, request)
+	if err != nil {
+		return asMisuse(err)
+	}
+	switch {
+	case a.json:
+		err = a.writeJSON(replayed)
+	case replayed.Passed():
+		fmt.Fprintf(a.Stdout, "every step of %s passed\n", report.Clean(replayed.File))
+	default:
+		a.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
+		a.printScreen(replayed.Changes, replayed.Events)
+		if replayed.Step > 0 && replayed.Outcome == event.Failed {
+			a.notice(fmt.Sprintf("make the calls that work with --%s %q, then replay %s again", repairFlag(replayed.Kind),
+				report.Clean(replayed.Text), report.Clean(replayed.File)))
+		}
+	}
+	if err == nil && !replayed.Passed() {
+		return exitOf(replayed.Replayed)
+	}
+	return err
+}
+
+// repairFlag returns the flag of tool for calls of a kind of step.
+func repairFlag(kind string) string {
+	if kind == trail.KindVerify {
+		return "verify"
+	}
+	return "step"
+}
+
+// printScreen prints what a request changed on the screen.
+func (a *app) printScreen(changes string, events []string) {
+	for _, event := range events {
+		fmt.Fprintf(a.Stdout, "event: %s\n", report.Clean(event))
+	}
+	if changes != "" {
+		fmt.Fprintln(a.Stdout, report.Clean(changes))
+	}
+}

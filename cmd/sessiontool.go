@@ -1,0 +1,239 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/background"
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// stepRequest returns the step of the flags --step and --verify; without them the call is not recorded.
+func (f toolFlags) stepRequest() (live.StepRequest, error) {
+	r := live.StepRequest{Kind: trail.KindStep, Text: f.step}
+	flags := f.session.command.Flags()
+	switch {
+	case flags.Changed("verify"):
+		r.Kind, r.Text = trail.KindVerify, f.verify
+	case !flags.Changed("step"):
+		r.Unrecorded = true
+		return r, nil
+	}
+	if strings.TrimSpace(r.Text) == "" {
+		return r, fault.New(fault.Misuse, `describe the step: --step "Sign in"`, "--%s is empty", repairFlag(r.Kind))
+	}
+	return r, nil
+}
+
+// callInSession makes a call in a session that runs in the background.
+func (a *app) callInSession(ctx context.Context, f toolFlags, args []string) error {
+	if err := f.session.checkSessionFlags("args", "step", "verify", "save-as"); err != nil {
+		return err
+	}
+	request, err := f.stepRequest()
+	if err != nil {
+		return err
+	}
+	if f.saveAs != "" && !trail.IsValueName(f.saveAs) {
+		return fault.New(fault.Misuse, "use letters, digits, _, . and -, start with a letter or _",
+			"--save-as: %q is not a valid name", f.saveAs)
+	}
+	single, _, err := a.single(ctx, f, args)
+	if err != nil {
+		return err
+	}
+	client, err := a.connect(a.session(f.session))
+	if err != nil {
+		return err
+	}
+	tools, err := client.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	call := trail.Call{Tool: single.Tool, SaveAs: f.saveAs}
+	if call.Args, err = single.Args(findTool(tools, single.Tool)); err != nil {
+		return err
+	}
+	request.Calls = []trail.Call{call}
+	start := a.Now()
+	done, err := client.Step(ctx, request)
+	if err != nil {
+		return asMisuse(err)
+	}
+	return a.printStep(client.Record().Name, request, done, a.Now().Sub(start).Milliseconds())
+}
+
+// findTool returns a tool of the session. An unknown one, which the session reports, has no schema.
+func findTool(r *discover.Registry, name string) *discover.Tool {
+	i := slices.IndexFunc(r.Tools, func(t *discover.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return &discover.Tool{Name: name}
+	}
+	return r.Tools[i]
+}
+
+// stepView is the JSON output of tool in a session.
+type stepView struct {
+	toolResultView
+	Session  string   `json:"session"`
+	Step     int      `json:"step"`     // in the recording; 0 when the call was not recorded
+	Recorded int      `json:"recorded"` // how many calls were recorded
+	URL      string   `json:"url"`
+	Changes  string   `json:"changes"`
+	Events   []string `json:"events"`
+	Warnings []string `json:"warnings"`
+}
+
+// printStep prints what a call in a session did. For a failed one it returns the exit code.
+func (a *app) printStep(session string, request live.StepRequest, done live.StepReport, durationMs int64) error {
+	call := done.Calls[0]
+	code := fault.ExitPassed
+	failure := &fault.Error{Kind: call.Kind, Message: call.Text, Hint: call.Hint}
+	if !call.OK {
+		code = fault.ExitFailed
+		if call.Outcome == event.Error {
+			code = fault.ExitCode(failure)
+		}
+	}
+	if a.json {
+		v := stepView{
+			toolResultView: toolResultView{Tool: call.Tool, OK: call.OK, Structured: call.Structured, Kind: call.Kind, DurationMs: durationMs},
+			Session:        session, Step: done.Step, Recorded: done.Recorded, URL: done.URL, Changes: done.Changes,
+			Events: list(done.Events), Warnings: list(done.Warnings),
+		}
+		if call.OK {
+			v.Text = call.Text
+		} else {
+			v.Error = withHint(call.Text, call.Hint)
+		}
+		return errors.Join(a.writeJSON(v), codeError(code))
+	}
+	a.printCall(call, failure)
+	a.printScreen(done.Changes, done.Events)
+	for _, warning := range done.Warnings {
+		a.notice("warning: " + report.Clean(warning))
+	}
+	switch {
+	case done.Recorded > 0:
+		a.notice(fmt.Sprintf("recorded as part of step %d", done.Step))
+	case call.OK && request.Unrecorded:
+		a.notice("not recorded; to record a call, name its step with --step TEXT or --verify TEXT")
+	}
+	return codeError(code)
+}
+
+// codeError returns an exit code as an error, nil for 0.
+func codeError(code int) error {
+	if code == fault.ExitPassed {
+		return nil
+	}
+	return exitCode(code)
+}
+
+func (a *app) printCall(call live.CallReport, failure *fault.Error) {
+	if call.Note != "" {
+		a.notice(report.Clean(call.Note))
+	}
+	switch {
+	case !call.OK:
+		a.fail(failure)
+	case call.Text != "":
+		fmt.Fprintln(a.Stdout, report.Clean(call.Text))
+	case call.Structured != nil:
+		text, _ := json.Marshal(call.Structured) // it was decoded from JSON
+		fmt.Fprintln(a.Stdout, report.Clean(string(text)))
+	}
+}
+
+// snapshotInSession prints what the device of a session shows.
+func (a *app) snapshotInSession(ctx context.Context, f snapshotFlags, args []string) error {
+	if len(args) > 0 {
+		return fault.New(fault.Misuse, "open it with `trailblaze tool web_navigate url="+args[0]+" --step TEXT`, or add --session '' "+
+			"to open it outside of the session", "snapshot takes no URL in a session")
+	}
+	if err := f.session.checkSessionFlags("find", "within", "max-bytes", "screenshot"); err != nil {
+		return err
+	}
+	client, err := a.connect(a.session(f.session))
+	if err != nil {
+		return err
+	}
+	o := live.SnapshotOptions{Find: f.find, Within: f.within, Screenshot: f.screenshot != ""}
+	if f.command.Flags().Changed("max-bytes") {
+		o.MaxBytes = f.maxBytes
+	}
+	shot, err := client.Snapshot(ctx, o)
+	if err != nil {
+		return asMisuse(err)
+	}
+	if err := a.printSessionSnapshot(shot); err != nil || f.screenshot == "" {
+		return err
+	}
+	if shot.Withheld != "" || len(shot.Screenshot) == 0 {
+		return fault.New(fault.ToolFailed, "", "no screenshot was written: %s", cmp.Or(shot.Withheld, "the device has none"))
+	}
+	if err := run.ReplaceFile(a.abs(f.screenshot), shot.Screenshot); err != nil {
+		return fault.Wrap(fault.Misuse, err, "choose a --screenshot file that can be written", "write the screenshot")
+	}
+	a.notice("wrote " + f.screenshot)
+	return nil
+}
+
+func (a *app) printSessionSnapshot(shot live.Snapshot) error {
+	if a.json {
+		return a.writeJSON(struct {
+			URL      string   `json:"url"`
+			Title    string   `json:"title"`
+			Snapshot string   `json:"snapshot"`
+			More     int      `json:"more"`
+			Events   []string `json:"events"`
+		}{shot.URL, shot.Title, shot.Text, shot.More, list(shot.Events)})
+	}
+	for _, event := range shot.Events {
+		fmt.Fprintf(a.Stdout, "event: %s\n", report.Clean(event))
+	}
+	text := report.Clean(shot.Text)
+	if shot.More > 0 {
+		text += "; narrow with --find TEXT or --within REF, or raise --max-bytes"
+	}
+	fmt.Fprintln(a.Stdout, text)
+	return nil
+}
+
+// listToolsInSession lists the tools of a session.
+func (a *app) listToolsInSession(ctx context.Context, f sessionFlag, o listOptions) error {
+	if err := f.checkSessionFlags("why", "group"); err != nil {
+		return err
+	}
+	client, err := a.connect(a.session(f))
+	if err != nil {
+		return err
+	}
+	registry, err := client.Tools(ctx)
+	if err == nil && len(o.groups) > 0 {
+		registry, err = onlyGroups(registry, o.groups)
+	}
+	if err != nil {
+		return err
+	}
+	return a.showToolbox(&config.Project{}, newToolboxView(scopeOf(client.Record()), registry, nil), o)
+}
+
+// scopeOf returns the scope of a session, for a listing.
+func scopeOf(r background.Record) scope.Scope {
+	driver, _ := scope.ParseDriver(r.Driver)
+	return scope.Scope{Target: scope.Target{ID: r.Target}, Driver: driver, Location: scope.Location(r.Agent)}
+}

@@ -1,0 +1,207 @@
+package background
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+)
+
+// pollInterval is the time between two looks at whether the process of a session exited.
+const pollInterval = 10 * time.Millisecond
+
+// Find returns the record of a session that runs. The error says why there is none: fault.Server for one that ended by
+// itself, else fault.Misuse.
+func (f Folder) Find(name string) (Record, error) {
+	if err := CheckName(name); err != nil {
+		return Record{}, err
+	}
+	records, err := f.List()
+	if err != nil {
+		return Record{}, err
+	}
+	i := slices.IndexFunc(records, func(r Record) bool { return strings.EqualFold(r.Name, name) })
+	if i >= 0 && records[i].Ended != nil {
+		return records[i], records[i].EndedError()
+	}
+	if i >= 0 && records[i].Socket != "" {
+		return records[i], nil
+	}
+	if i >= 0 {
+		return records[i], fault.New(fault.Misuse, "wait until `trailblaze session start` has printed its name",
+			"session %s is still being started", records[i].Name)
+	}
+	var running []string
+	for _, r := range records {
+		if r.Ended == nil {
+			running = append(running, r.Name)
+		}
+	}
+	return Record{}, fault.New(fault.Misuse, fault.DidYouMeanListed(name, running, "`trailblaze session list` lists the sessions"),
+		"there is no session %q", name)
+}
+
+// Client sends requests to a session.
+type Client struct {
+	folder Folder
+	record Record
+	http   *http.Client
+}
+
+// Connect returns a client for a session that runs. version is that of this program.
+func (f Folder) Connect(r Record, version string) (*Client, error) {
+	c := f.client(r)
+	if r.Version != version {
+		return nil, fault.New(fault.Misuse,
+			fmt.Sprintf("end it with `trailblaze session end %s` and start another one", r.Name),
+			"session %s was started by trailblaze %s, this is %s", r.Name, r.Version, version)
+	}
+	return c, nil
+}
+
+// client returns a client that does not compare versions.
+func (f Folder) client(r Record) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", r.Socket)
+	}
+	return &Client{f, r, &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+}
+
+// Record returns the record of the session.
+func (c *Client) Record() Record { return c.record }
+
+// Info returns what is known of the session. It does not wait for other requests.
+func (f Folder) Info(ctx context.Context, r Record) (Info, error) {
+	return send[Info](ctx, f.client(r), "/info", struct{}{})
+}
+
+// Snapshot implements [live.Session.Snapshot].
+func (c *Client) Snapshot(ctx context.Context, o live.SnapshotOptions) (live.Snapshot, error) {
+	return send[live.Snapshot](ctx, c, "/snapshot", o)
+}
+
+// Step implements [live.Session.Step].
+func (c *Client) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
+	m, err := newStepMessage(r)
+	if err != nil {
+		return live.StepReport{}, err
+	}
+	return send[live.StepReport](ctx, c, "/step", m)
+}
+
+// Edit implements [live.Session.Edit].
+func (c *Client) Edit(ctx context.Context, e live.Edit) (string, error) {
+	return send[string](ctx, c, "/edit", e)
+}
+
+// Save implements [live.Session.Save].
+func (c *Client) Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error) {
+	return send[live.SaveReport](ctx, c, "/save", r)
+}
+
+// RunTrail implements [live.Session.RunTrail].
+func (c *Client) RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error) {
+	return send[live.TrailReport](ctx, c, "/replay", r)
+}
+
+// Tools returns the tools of the session, which only the session can call.
+func (c *Client) Tools(ctx context.Context) (*discover.Registry, error) {
+	m, err := send[toolboxMessage](ctx, c, "/tools", struct{}{})
+	return m.registry(), err
+}
+
+// End ends a session and waits until its process has exited. It returns what was known of it. ctx limits the wait.
+func (f Folder) End(ctx context.Context, r Record) (Info, error) {
+	info, err := send[Info](ctx, f.client(r), "/end", struct{}{})
+	if err != nil {
+		return info, err
+	}
+	return info, f.awaitExit(ctx, r)
+}
+
+// awaitExit waits until the process of a session has exited.
+func (f Folder) awaitExit(ctx context.Context, r Record) error {
+	for {
+		records, err := f.List()
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(records, func(o Record) bool { return o.PID == r.PID && f.alive(o) }) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for the end of session "+r.Name)
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// alive reports whether the process of a session runs.
+func (f Folder) alive(r Record) bool {
+	unlock, err := f.lock()
+	if err != nil || unlock == nil {
+		return false
+	}
+	defer unlock()
+	return f.running(r.Name)
+}
+
+// send sends a request and returns its result.
+func send[Result any](ctx context.Context, c *Client, path string, request any) (result Result, err error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return result, err
+	}
+	if len(body) > maxRequest {
+		return result, fault.New(fault.Misuse, "", "the request is larger than %d MiB", maxRequest>>20)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://session"+path, bytes.NewReader(body))
+	if err != nil {
+		return result, err
+	}
+	var a answer
+	response, err := c.http.Do(r)
+	if err == nil {
+		err = json.NewDecoder(response.Body).Decode(&a)
+		err = errors.Join(err, response.Body.Close())
+	}
+	if err != nil {
+		return result, c.lost(ctx, err)
+	}
+	if err := a.err(); err != nil {
+		return result, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(a.Result))
+	decoder.UseNumber()
+	if err := decoder.Decode(&result); err != nil {
+		return result, fault.Wrap(fault.Server, err, "", "read the answer of session "+c.record.Name)
+	}
+	return result, nil
+}
+
+// lost returns the error for a request without an answer: why the session ended, if it did.
+func (c *Client) lost(ctx context.Context, cause error) error {
+	if ctx.Err() != nil {
+		return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "the request to session "+c.record.Name)
+	}
+	// The lock of a process that was killed is released a little later than its connections are closed.
+	const patience = 2 * time.Second
+	wait, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	_ = c.folder.awaitExit(wait, c.record)
+	if _, err := c.folder.Find(c.record.Name); err != nil {
+		return err
+	}
+	return fault.Wrap(fault.Server, cause, "the log is "+c.record.Log, "session "+c.record.Name+" does not answer")
+}

@@ -1,0 +1,356 @@
+package background
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+)
+
+const (
+	// maxRequest is the size in bytes of the largest request.
+	maxRequest = 8 << 20
+	// headerTimeout is how long the header of a request may take.
+	headerTimeout = 10 * time.Second
+	// drainTimeout is how long requests in progress may take when the session failed.
+	drainTimeout = 5 * time.Second
+	// recordingName is the file with the recording in the folder of the session.
+	recordingName = "recording.trail.yaml"
+)
+
+// Session is the part of [live.Session] that is served.
+type Session interface {
+	Status(ctx context.Context) (live.Status, error)
+	Snapshot(ctx context.Context, o live.SnapshotOptions) (live.Snapshot, error)
+	Step(ctx context.Context, r live.StepRequest) (live.StepReport, error)
+	Edit(ctx context.Context, e live.Edit) (string, error)
+	Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error)
+	RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error)
+	Tools() *discover.Registry
+	Done() <-chan struct{}
+	Err() error
+	Close(ctx context.Context)
+}
+
+// Options say how a session is served.
+type Options struct {
+	Session  Session
+	Redactor *redact.Redactor
+	Idle     time.Duration // ends the session after so long without a request; 0 for never
+}
+
+// Server serves requests to one session, one after another.
+type Server struct {
+	opts     Options
+	claim    *Claim
+	listener net.Listener
+	slot     chan struct{} // holds a value while a request is served
+	end      chan struct{} // closed when a user ends the session
+	endOnce  sync.Once
+
+	mu       sync.Mutex
+	status   live.Status // after the last request
+	pending  int         // requests
+	used     time.Time   // when the last request ended
+	recorded string      // the recording in its file
+	saved    string      // the recording when it was saved into a trail
+}
+
+// Listen creates the socket of a session with a claimed name. Clients find it from now on.
+func (c *Claim) Listen(ctx context.Context, o Options) (*Server, error) {
+	s := &Server{
+		opts: o, claim: c, slot: make(chan struct{}, 1), end: make(chan struct{}), used: c.folder.Now(),
+	}
+	var err error
+	if s.status, err = o.Session.Status(ctx); err != nil {
+		return nil, err
+	}
+	path, err := c.socketPath()
+	if err == nil {
+		_ = os.Remove(path) // of a session that was killed
+		s.listener, err = new(net.ListenConfig).Listen(ctx, "unix", path)
+	}
+	if err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err == nil {
+		err = c.update(func(r *Record) {
+			r.Socket, r.Target, r.Driver = path, s.status.Target, s.status.Driver
+			r.Agent, r.Device = s.status.Agent, s.status.Device
+			if s.status.Folder != "" {
+				r.Recording = filepath.Join(s.status.Folder, recordingName)
+			}
+		})
+	}
+	if err != nil {
+		if s.listener != nil {
+			_ = s.listener.Close()
+		}
+		return nil, fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to another folder",
+			"create the socket of the session")
+	}
+	return s, nil
+}
+
+// Record returns the record of the session.
+func (s *Server) Record() Record { return s.claim.record }
+
+// Run serves requests until the session ends, and closes it. The error is why it ended, nil when a user ended it.
+func (s *Server) Run(ctx context.Context) error {
+	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	server := &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: headerTimeout,
+		BaseContext: func(net.Listener) context.Context { return requests },
+		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(sameUserListener{s.listener}) // until Close
+	}()
+	reason, failed := s.await(ctx)
+	recordErr := s.claim.update(func(r *Record) {
+		ended := &Ended{Time: s.claim.folder.Now(), Reason: "a user ended it", Requested: reason == nil}
+		if reason != nil {
+			ended.Reason = s.opts.Redactor.Text(reason.Error())
+		}
+		r.Ended = ended
+	})
+	drain, stop := context.WithTimeout(requests, drainTimeout)
+	defer stop()
+	if !failed {
+		cancel(fault.New(fault.Cancelled, "", "the session was ended"))
+	}
+	_ = server.Shutdown(drain) // it waits until requests have their answers, or the drain timeout
+	cancel(reason)
+	_ = server.Close()
+	<-served
+	s.opts.Session.Close(ctx)
+	return errors.Join(reason, recordErr)
+}
+
+// await returns why the session is to be ended, nil when a user does so. failed is true when it cannot be used.
+func (s *Server) await(ctx context.Context) (reason error, failed bool) {
+	var expired <-chan time.Time
+	for {
+		left := s.opts.Idle - s.idle()
+		if s.opts.Idle > 0 {
+			if left <= 0 {
+				return fault.New(fault.Cancelled, "", "it had no request for %s", s.opts.Idle), false
+			}
+			expired = time.After(left)
+		}
+		select {
+		case <-expired:
+		case <-s.end:
+			return nil, false
+		case <-s.opts.Session.Done():
+			if ctx.Err() == nil {
+				return s.opts.Session.Err(), true
+			}
+			return context.Cause(ctx), false
+		case <-ctx.Done():
+			return context.Cause(ctx), false
+		}
+	}
+}
+
+// idle returns how long there was no request, 0 while there is one.
+func (s *Server) idle() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pending > 0 {
+		return 0
+	}
+	return s.claim.folder.Now().Sub(s.used)
+}
+
+func (s *Server) handler() http.Handler {
+	session, mux := s.opts.Session, http.NewServeMux()
+	mux.HandleFunc("POST /info", func(w http.ResponseWriter, _ *http.Request) { s.reply(w, s.Info(), nil) })
+	mux.HandleFunc("POST /end", func(w http.ResponseWriter, _ *http.Request) {
+		info := s.Info()
+		s.reply(w, info, nil)
+		s.endOnce.Do(func() { close(s.end) })
+	})
+	handle(s, mux, "/snapshot", session.Snapshot)
+	handle(s, mux, "/step", func(ctx context.Context, m stepMessage) (live.StepReport, error) {
+		r, err := m.request()
+		if err != nil {
+			return live.StepReport{}, err
+		}
+		return session.Step(ctx, r)
+	})
+	handle(s, mux, "/edit", session.Edit)
+	handle(s, mux, "/save", func(ctx context.Context, r live.SaveRequest) (live.SaveReport, error) {
+		report, err := session.Save(ctx, r)
+		if err == nil && report.Written {
+			s.noteSaved()
+		}
+		return report, err
+	})
+	handle(s, mux, "/replay", session.RunTrail)
+	handle(s, mux, "/tools", func(context.Context, struct{}) (toolboxMessage, error) {
+		return newToolboxMessage(session.Tools(), s.opts.Redactor), nil
+	})
+	return mux
+}
+
+// handle serves a method of the session, one request after another.
+func handle[Request, Result any](
+	s *Server, mux *http.ServeMux, path string, method func(context.Context, Request) (Result, error),
+) {
+	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		var request Request
+		if err := readRequest(w, r, &request); err != nil {
+			s.reply(w, nil, err)
+			return
+		}
+		release, err := s.acquire(r.Context())
+		if err != nil {
+			s.reply(w, nil, err)
+			return
+		}
+		defer release()
+		result, err := recovered(r.Context(), request, method)
+		s.keep(r.Context())
+		s.reply(w, result, err)
+	})
+}
+
+// recovered calls a method, and returns a panic as an error.
+func recovered[Request, Result any](
+	ctx context.Context, request Request, method func(context.Context, Request) (Result, error),
+) (result Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panicked(p)
+		}
+	}()
+	return method(ctx, request)
+}
+
+// readRequest reads the whole body, so that the context of the request ends when the client goes away.
+func readRequest(w http.ResponseWriter, r *http.Request, request any) error {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return fault.New(fault.InvalidArguments, "", "the request is larger than %d MiB", maxRequest>>20)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, request)
+	}
+	if err != nil {
+		return fault.Wrap(fault.InvalidArguments, err, "", "read the request")
+	}
+	return nil
+}
+
+// acquire waits until no other request is served.
+func (s *Server) acquire(ctx context.Context) (release func(), err error) {
+	s.count(1)
+	select {
+	case s.slot <- struct{}{}:
+		return func() {
+			<-s.slot
+			s.count(-1)
+		}, nil
+	case <-ctx.Done():
+		s.count(-1)
+		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for an earlier request")
+	}
+}
+
+func (s *Server) count(change int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending += change
+	s.used = s.claim.folder.Now()
+}
+
+// keep remembers the status of the session and writes its recording into a file, where it is found when the session
+// fails. Both stay as they are when the session has failed.
+func (s *Server) keep(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	status, err := s.opts.Session.Status(ctx)
+	if err != nil {
+		return
+	}
+	text, err := s.opts.Session.Edit(ctx, live.Edit{})
+	if err != nil {
+		text = s.recorded
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status = status
+	if text == s.recorded {
+		return
+	}
+	s.recorded = text
+	path := s.claim.record.Recording
+	if path == "" {
+		return
+	}
+	_ = files.Replace(path, func(f *os.File) error { // the session works without it
+		_, err := io.WriteString(f, text)
+		return errors.Join(err, f.Chmod(0o600))
+	})
+}
+
+func (s *Server) noteSaved() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saved = s.recorded
+}
+
+// Info returns what is known of the session.
+func (s *Server) Info() Info {
+	idle := s.idle()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Info{
+		Status: s.status, Busy: s.pending > 0, Idle: idle, Unsaved: s.recorded != s.saved && s.status.Steps > 0,
+	}
+}
+
+// reply writes the result of a request or its error.
+func (s *Server) reply(w http.ResponseWriter, result any, err error) {
+	var a answer
+	if err == nil {
+		a.Result, err = json.Marshal(result)
+	}
+	if err != nil {
+		a = answer{Errors: newErrorMessages(err, s.opts.Redactor)}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(a) // a client that is gone needs no answer
+}
+
+// sameUserListener closes connections of other users.
+type sameUserListener struct{ net.Listener }
+
+func (l sameUserListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if unix, ok := conn.(*net.UnixConn); ok && sameUser(unix) {
+			return conn, nil
+		}
+		_ = conn.Close()
+	}
+}

@@ -47,7 +47,7 @@ func TestWorstOutcomeDeterminesExitCode(t *testing.T) {
 		"unknown tool":       {map[string]string{"a": badTool}, 1, map[string]string{"a": "failed"}},
 		"arguments misfit":   {map[string]string{"a": badArgs}, 1, map[string]string{"a": "failed"}},
 		"error":              {map[string]string{"a": fatal, "b": fail}, 2, map[string]string{"a": "error", "b": "failed"}},
-		"no executable step": {map[string]string{"a": noStep}, 2, map[string]string{"a": "error"}},
+		"no executable step": {map[string]string{"a": noStep}, 3, map[string]string{"a": "error"}},
 		"broken file":        {map[string]string{"a": broken, "b": fail}, 3, map[string]string{"a": "error", "b": "failed"}},
 		"open scope":         {map[string]string{"a": badScope, "b": pass}, 3, map[string]string{"a": "error", "b": "passed"}},
 		"2 beats 3":          {map[string]string{"a": broken, "b": fatal, "c": pass}, 2, map[string]string{"a": "error", "b": "error", "c": "passed"}},

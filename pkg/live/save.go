@@ -30,6 +30,8 @@ type SaveRequest struct {
 type SaveReport struct {
 	File     string    `json:"file"`    // relative to the project root
 	Written  bool      `json:"written"` // false when it did not pass its replay
+	New      bool      `json:"new"`     // the file did not exist
+	Steps    int       `json:"steps"`   // of the recording
 	Diff     string    `json:"diff"`    // unified; of what was written, or would have been
 	Replayed *Replayed `json:"replayed,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
@@ -52,7 +54,7 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	if err != nil {
 		return report, err
 	}
-	report.Warnings = s.warnings()
+	report.New, report.Steps, report.Warnings = before == nil, len(s.steps), s.warnings()
 	report.Diff = s.text(udiff.Unified(report.File, report.File, string(before), string(content)))
 	if !r.NoReplay {
 		replayed, err := s.opts.Replay(ctx, path, content, s.args())

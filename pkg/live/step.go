@@ -28,7 +28,7 @@ type StepReport struct {
 	Calls    []CallReport `json:"calls"`    // those that were made, and those after a failed one
 	Step     int          `json:"step"`     // the step's number in the recording, 0 when nothing was recorded
 	Recorded int          `json:"recorded"` // how many calls were added to it
-	URL      string       `json:"url,omitempty"`
+	URL      string       `json:"url,omitempty"`     // when it changed
 	Changes  string       `json:"changes,omitempty"` // of the screen, as lines; empty when no call reached the device
 	Events   []string     `json:"events,omitempty"`  // dialogs, downloads and others since the last report
 	Warnings []string     `json:"warnings,omitempty"`

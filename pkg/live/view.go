@@ -89,7 +89,9 @@ func (s *Session) reportScreen(ctx context.Context, report *StepReport) error {
 		report.Warnings = append(report.Warnings, "the screen could not be read: "+s.text(err.Error()))
 		return session.Interruption(ctx)
 	}
-	report.URL = s.text(view.URL)
+	if s.shown == nil || s.shown.URL != view.URL {
+		report.URL = s.text(view.URL)
+	}
 	report.Events = s.texts(view.Events)
 	report.Changes = s.text(s.changes(view))
 	s.show(view)

@@ -16,25 +16,20 @@ type View struct {
 // for no bound:
 //
 //   - "+ " and the line of the text form for an element that was added, below the added element that it is in;
-//   - "~ " and the new line for one whose name, content or state changed, or that was rendered again and has a new
-//     reference;
+//   - "~ " and the new line for one whose name, content or state changed;
 //   - "- " and the old line for one that was removed. Elements inside it are only counted.
 //
-// When after is another document than before, it writes the text form of after below its URL. The order of elements is
-// not compared.
+// An element that was rendered again and is as before is not a change; [References.Lookup] finds it by its old
+// reference. When after is another document than before, it writes the new URL, and the text form of after if there is
+// room for all of it. The order of elements is not compared.
 func Changes(before, after View, maxBytes int) string {
 	d := &difference{identities: map[identity]int{}}
 	d.before, d.after = d.shownOn(before), d.shownOn(after)
 	d.match()
 	if d.keepsNone() && isOtherDocument(before, after) {
-		head := "the page is now " + quote(after.URL)
-		room := 0
-		if maxBytes > 0 {
-			room = max(1, maxBytes-len(head)-1)
-		}
-		return strings.TrimSuffix(head+"\n"+after.Tree.Text(TextOptions{MaxBytes: room, Ref: after.Ref}).String(), "\n")
+		return otherScreen(after, len(d.after), maxBytes)
 	}
-	lines := d.lines()
+	lines := joinEqual(d.lines())
 	if before.URL != after.URL {
 		lines = append([]string{"the URL is now " + quote(after.URL)}, lines...)
 	}
@@ -45,6 +40,16 @@ func Changes(before, after View, maxBytes int) string {
 		return "only the order of the elements changed"
 	}
 	return "nothing on the screen changed"
+}
+
+// otherScreen writes a screen of which nothing was known.
+func otherScreen(after View, count, maxBytes int) string {
+	head := "the page is now " + quote(after.URL)
+	text := after.Tree.Text(TextOptions{Ref: after.Ref}).String()
+	if maxBytes > 0 && len(head)+1+len(text) > maxBytes {
+		return head + ", with " + elements(count)
+	}
+	return strings.TrimSuffix(head+"\n"+text, "\n")
 }
 
 // difference is what differs between two views.
@@ -118,7 +123,7 @@ func (d *difference) number(e *shownElement, counts map[identity]int) int {
 }
 
 // match connects the elements that are in both views: those with the same identity, those without a reference whose
-// line is the same, and those whose line exists once in each view, because they were rendered again.
+// line is the same, and those whose role and name exist once in each view, because they were rendered again.
 func (d *difference) match() {
 	byID := make(map[int]*shownElement, len(d.before))
 	for _, e := range d.before {
@@ -132,26 +137,35 @@ func (d *difference) match() {
 	left := map[string][]*shownElement{}
 	countBefore, countAfter := map[string]int{}, map[string]int{}
 	for _, e := range d.before {
-		countBefore[e.text]++
+		countBefore[e.named()]++
 		if e.other == nil {
-			left[e.text] = append(left[e.text], e)
+			left[e.named()] = append(left[e.named()], e)
 		}
 	}
 	for _, e := range d.after {
-		countAfter[e.text]++
+		countAfter[e.named()]++
 	}
 	for _, e := range d.after {
-		candidates := left[e.text]
-		if e.other != nil || len(candidates) == 0 {
+		name := e.named()
+		if e.other != nil || len(left[name]) == 0 {
 			continue
 		}
-		same := candidates[0]
-		onlyOne := countBefore[e.text] == 1 && countAfter[e.text] == 1
+		same := left[name][0]
+		onlyOne := e.node.caption() != "" && countBefore[name] == 1 && countAfter[name] == 1
 		if onlyOne || e.ref == "" && same.ref == "" {
 			e.other, same.other, e.again = same, e, true
-			left[e.text] = candidates[1:]
+			left[name] = left[name][1:]
 		}
 	}
+}
+
+// named returns what an element keeps when it is rendered again: its role and name if it has a reference, as in
+// [References.Lookup], else its line.
+func (e *shownElement) named() string {
+	if e.ref == "" {
+		return e.text
+	}
+	return "[ref] " + describe(e.node.RoleName(), e.node.caption())
 }
 
 // keepsNone reports whether no element with a key is in both views.
@@ -181,18 +195,12 @@ func isOtherDocument(before, after View) bool {
 func (d *difference) lines() []string {
 	var out []string
 	for _, e := range d.after {
-		mark, note := "+ ", ""
 		switch {
 		case e.other == nil:
-		case e.other.text == e.text && e.other.ref == e.ref:
-			continue
-		default:
-			mark = "~ "
-			if e.other.ref != e.ref && e.other.ref != "" {
-				note = " (was " + e.other.ref + ")"
-			}
+			out = append(out, "+ "+e.changed(e.ref))
+		case e.other.text != e.text:
+			out = append(out, "~ "+e.changed(e.ref))
 		}
-		out = append(out, mark+e.changed(e.ref)+note)
 	}
 	for i, e := range d.before {
 		if e.other != nil || e.parent != nil && e.parent.depth >= 0 {
@@ -206,6 +214,24 @@ func (d *difference) lines() []string {
 			line += fmt.Sprintf(" (with %s in it)", elements(inside))
 		}
 		out = append(out, line)
+	}
+	return out
+}
+
+// joinEqual writes equal lines that follow each other once, with their number.
+func joinEqual(lines []string) []string {
+	var out []string
+	for i := 0; i < len(lines); {
+		n := 1
+		for i+n < len(lines) && lines[i+n] == lines[i] {
+			n++
+		}
+		if n > 1 {
+			out = append(out, fmt.Sprintf("%s (%d times)", lines[i], n))
+		} else {
+			out = append(out, lines[i])
+		}
+		i += n
 	}
 	return out
 }

@@ -133,9 +133,24 @@ func (n *Node) shown() bool {
 }
 
 // Referable reports whether n has an identity and is something that a person would point at: a control, something that
-// takes touches, or an element with a name or a content.
+// takes touches, or an element with a name or a content. A heading, a list or a landmark around such elements is not.
 func (n *Node) Referable() bool {
-	return n.Key != "" && (IsControl(n.RoleName()) || n.takesTouches() || n.caption() != "" || n.Content() != "")
+	if n.Key == "" || n.isTarget() {
+		return n.Key != ""
+	}
+	return (n.caption() != "" || n.Content() != "") && (n.isItem() || !n.containsTarget())
+}
+
+// isItem reports whether n is one of several of its kind, which people also act on as a whole.
+func (n *Node) isItem() bool {
+	return slices.Contains([]string{"article", "cell", "gridcell", "listitem", "row", "treeitem"}, n.RoleName())
+}
+
+// isTarget reports whether people act on n.
+func (n *Node) isTarget() bool { return IsControl(n.RoleName()) || n.takesTouches() }
+
+func (n *Node) containsTarget() bool {
+	return slices.ContainsFunc(n.Children, func(c *Node) bool { return c.isTarget() || c.containsTarget() })
 }
 
 // line returns n as a line of the text form.

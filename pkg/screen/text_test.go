@@ -152,7 +152,7 @@ func TestTextFormOfAPart(t *testing.T) {
 	t.Parallel()
 	form := element("form", "Sign in", element("textbox", "Email"), element("group", "", element("button", "Go")))
 	page := element("main", "", form, element("button", "Other"))
-	want := "- form \"Sign in\" [ref=e1]\n  - textbox \"Email\" [ref=e2]\n  - group\n    - button \"Go\" [ref=e3]"
+	want := "- form \"Sign in\"\n  - textbox \"Email\" [ref=e1]\n  - group\n    - button \"Go\" [ref=e2]"
 	if got := written(page, screen.TextOptions{Within: form}).String(); got != want {
 		t.Errorf("%s", got)
 	}

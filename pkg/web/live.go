@@ -29,8 +29,8 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 			return err
 		}
 		if found.Again {
-			located.Again = fmt.Sprintf("%s was %s, which is gone; the call was for the only element with that role and name%s",
-				s.target.ref, found.Was, bracketed(s.page.device.references.Ref(found.Node)))
+			located.Again = fmt.Sprintf("%s was rendered again, and is now %s: the only element with its role and name",
+				s.target.ref, s.page.device.references.Ref(found.Node))
 		}
 		s.page.device.located = located
 		o, err = s.observeNode(ctx, e.frame, e.id, wait)
@@ -38,14 +38,6 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 		return err
 	})
 	return o, err
-}
-
-// bracketed returns a reference as the text form writes it, after a space; "" without one.
-func bracketed(ref string) string {
-	if ref == "" {
-		return ""
-	}
-	return " [ref=" + ref + "]"
 }
 
 // locatedElement is how a recording names an element.

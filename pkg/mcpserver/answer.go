@@ -3,9 +3,10 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -133,8 +134,8 @@ func (p page) String() string {
 		return ""
 	}
 	var random [4]byte
-	_, _ = rand.Read(random[:]) // never returns an error
-	n := hex.EncodeToString(random[:])
+	_, _ = rand.Read(random[:])                                      // never returns an error
+	n := strconv.Itoa(int(binary.BigEndian.Uint32(random[:])) % 1e9) // digits are the shortest for a model
 	return "<page n=" + n + ">\n" + strings.TrimRight(p.text, "\n") + "\n</page n=" + n + ">"
 }
 

@@ -509,7 +509,7 @@ func TestSessionThatDiedKeepsItsRecording(t *testing.T) {
 	crash := fault.New(fault.Crashed, "", "the browser has exited")
 	c := started(t, Options{}, nil)
 	step := map[string]any{"step": "Pay", "calls": map[string]any{"tap": map[string]any{"text": "hunter2"}}}
-	c.wants("step", step, false, "ok: 1 tap", "recorded: 1 call in step 1", "\n+ - button \"Pay\" [ref=e7]\n</page n=", "note: a note")
+	c.wants("step", step, false, "ok: 1 tap", "recorded in step 1", "\n+ - button \"Pay\" [ref=e7]\n</page n=", "note: a note")
 	c.opened[0].fail(crash)
 	c.wants("snapshot", nil, true, "the session ended: the browser has exited", "(1 step) is kept", "opens a new session")
 	c.wants("recording", nil, false, "trail: []")

@@ -17,7 +17,6 @@ const (
 	maxResults  = 400 // with a failed call a part of it
 	maxEvents   = 130
 	maxWarnings = 130
-	maxURL      = 100
 )
 
 // stepText returns what the calls of a step did, and what changed on the screen.
@@ -38,7 +37,7 @@ func stepText(r live.StepReport, request live.StepRequest) string {
 	b.WriteString(cut(list("failed: ", failed)+list("ok: ", made)+list("not made: ", skipped), maxStatus))
 	switch {
 	case r.Recorded > 0:
-		fmt.Fprintf(&b, "recorded: %s in step %d", count(r.Recorded, "call"), r.Step)
+		fmt.Fprintf(&b, "recorded in step %d", r.Step)
 	case request.Unrecorded:
 		b.WriteString("not recorded, as requested")
 	default:
@@ -78,9 +77,6 @@ func reportPage(r live.StepReport, limit int) string {
 	}
 	some(&p, "event: ", r.Events, maxEvents)
 	some(&p, "warning: ", r.Warnings, maxWarnings)
-	if r.URL != "" {
-		p.line("url: " + cut(r.URL, maxURL))
-	}
 	p.lines(r.Changes)
 	return page{text: cutLines(p.text, limit)}.String()
 }
@@ -122,6 +118,8 @@ func saveText(r live.SaveReport) string {
 	var b strings.Builder
 	var p page
 	switch {
+	case r.Written && r.Replayed != nil && r.New:
+		fmt.Fprintf(&b, "%s: new, with %s; passed its replay (%s)", r.File, count(r.Steps, "step"), seconds(r.Replayed.Millis))
 	case r.Written && r.Replayed != nil:
 		fmt.Fprintf(&b, "%s: passed its replay (%s) and was written", r.File, seconds(r.Replayed.Millis))
 	case r.Written:
@@ -141,6 +139,7 @@ func saveText(r live.SaveReport) string {
 		b.WriteString("\nwarning: " + cut(w, 200))
 	}
 	switch {
+	case r.New && r.Written: // the diff would repeat the whole recording
 	case r.Diff != "":
 		b.WriteString("\n" + cutMiddle(strings.TrimRight(r.Diff, "\n"), maxDiff))
 	case r.Written:

@@ -29,7 +29,7 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 			return err
 		}
 		if found.Again {
-			located.Again = fmt.Sprintf("%s was rendered again, and is now %s: the only element with its role and name",
+			located.Again = fmt.Sprintf("%s is now %s, which was rendered in its place",
 				s.target.ref, s.page.device.references.Ref(found.Node))
 		}
 		s.page.device.located = located

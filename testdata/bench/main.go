@@ -218,6 +218,7 @@ func (b *bench) all(only string) error {
 		{"browserTwenty", b.browserTwenty},
 		{"browserClick", b.browserClick},
 		{"browserMemory", b.browserMemory},
+		{"agents", b.agents},
 	} {
 		named := slices.Contains(strings.Split(only, ","), figure.name)
 		if !named && (only != "" || figure.name == "threads") { // which has no limits to hold

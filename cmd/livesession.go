@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -62,9 +63,7 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range f.initial {
-		memory[name] = value
-	}
+	maps.Copy(memory, f.initial)
 	device := run.Device{Device: setup.device, Request: setup.request, Classifiers: f.classifiers}
 	if f.device != "" {
 		flags := runFlags{scopeFlags: f.scopeFlags, classifiers: f.classifiers}

@@ -179,20 +179,32 @@ func (a *app) snapshotInSession(ctx context.Context, f snapshotFlags, args []str
 	if err != nil {
 		return asMisuse(err)
 	}
-	if err := a.printSessionSnapshot(shot); err != nil || f.screenshot == "" {
+	withheld, err := a.writeScreenshot(f.screenshot, shot)
+	if err != nil {
 		return err
 	}
-	if shot.Withheld != "" || len(shot.Screenshot) == 0 {
-		return fault.New(fault.ToolFailed, "", "no screenshot was written: %s", cmp.Or(shot.Withheld, "the device has none"))
+	if err := a.printSessionSnapshot(shot, f.screenshot, withheld); err != nil || withheld == "" {
+		return err
 	}
-	if err := run.ReplaceFile(a.abs(f.screenshot), shot.Screenshot); err != nil {
-		return fault.Wrap(fault.Misuse, err, "choose a --screenshot file that can be written", "write the screenshot")
-	}
-	a.notice("wrote " + f.screenshot)
-	return nil
+	return exitCode(fault.ExitFailed)
 }
 
-func (a *app) printSessionSnapshot(shot live.Snapshot) error {
+// writeScreenshot writes the screenshot into a file, unless path is empty. withheld is why there is none.
+func (a *app) writeScreenshot(path string, shot live.Snapshot) (withheld string, err error) {
+	switch {
+	case path == "":
+		return "", nil
+	case len(shot.Screenshot) == 0:
+		return cmp.Or(shot.Withheld, "the device has none"), nil
+	}
+	if err := run.ReplaceFile(a.abs(path), shot.Screenshot); err != nil {
+		return "", fault.Wrap(fault.Misuse, err, "choose a --screenshot file that can be written", "write the screenshot")
+	}
+	return "", nil
+}
+
+// printSessionSnapshot prints a snapshot, and what became of the screenshot when its path is not empty.
+func (a *app) printSessionSnapshot(shot live.Snapshot, path, withheld string) error {
 	if a.json {
 		return a.writeJSON(struct {
 			URL      string   `json:"url"`
@@ -200,7 +212,8 @@ func (a *app) printSessionSnapshot(shot live.Snapshot) error {
 			Snapshot string   `json:"snapshot"`
 			More     int      `json:"more"`
 			Events   []string `json:"events"`
-		}{shot.URL, shot.Title, shot.Text, shot.More, list(shot.Events)})
+			Withheld string   `json:"withheld,omitempty"` // why there is no screenshot
+		}{shot.URL, shot.Title, shot.Text, shot.More, list(shot.Events), withheld})
 	}
 	for _, event := range shot.Events {
 		fmt.Fprintf(a.Stdout, "event: %s\n", report.Clean(event))
@@ -210,6 +223,12 @@ func (a *app) printSessionSnapshot(shot live.Snapshot) error {
 		text += "; narrow with --find TEXT or --within REF, or raise --max-bytes"
 	}
 	fmt.Fprintln(a.Stdout, text)
+	switch {
+	case withheld != "":
+		a.notice("error: no screenshot was written: " + withheld)
+	case path != "":
+		a.notice("wrote " + path)
+	}
 	return nil
 }
 

@@ -59,7 +59,9 @@ func (p *project) sessionsDir() string {
 func (p *project) start(t *testing.T, args ...string) map[string]any {
 	t.Helper()
 	r := p.run(append([]string{"session", "start", "--json"}, args...)...)
-	r.want(t, 0)
+	if r.code != 0 {
+		t.Fatalf("session start: %s%s", r.stdout, r.stderr)
+	}
 	return r.object(t)
 }
 

@@ -92,10 +92,10 @@ func (d *webDevice) replacePage(ctx context.Context, old *page) error {
 	if err != nil {
 		return err
 	}
-	old.close()
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.current = &pageOpening{done: d.current.done, page: p}
+	d.mu.Unlock()
+	old.close()
 	return nil
 }
 

@@ -21,18 +21,18 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 		return observed{}, err
 	}
 	e := capture.elements[found.Node]
-	o := observed{Tries: 1, Missing: fmt.Sprintf("the frame of %s %s does not respond", s.target.ref, found.Was)}
-	err = e.frame.withinSlice(ctx, func(ctx context.Context) error {
-		l := &locator{search: s, node: found.Node, element: e}
-		located, err := l.locate(ctx, s.page.device.located)
-		if err != nil {
-			return err
-		}
-		if found.Again {
-			located.Again = fmt.Sprintf("%s is now %s, which was rendered in its place",
-				s.target.ref, s.page.device.references.Ref(found.Node))
-		}
-		s.page.device.located = located
+	l := &locator{search: s, node: found.Node, element: e}
+	located, err := l.locate(ctx, s.page.device.located)
+	if err != nil || located == nil {
+		return observed{Tries: 1, Missing: fmt.Sprintf("the frame of %s, %s, does not respond", s.target.ref, found.Was)}, err
+	}
+	if found.Again {
+		located.Again = fmt.Sprintf("%s is now %s, which was rendered in its place",
+			s.target.ref, s.page.device.references.Ref(found.Node))
+	}
+	s.page.device.located = located
+	o := observed{Tries: 1}
+	err = e.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
 		o, err = s.observeNode(ctx, e.frame, e.id, wait)
 		o.Count = 1
 		return err

@@ -2,12 +2,18 @@ package web
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // openLive opens a live session in the shared browser.
@@ -99,5 +105,283 @@ func TestLiveViewShowsFrames(t *testing.T) {
 	v = u.view(device.ViewOptions{Within: "iframe"})
 	if got := v.Part.Text(screen.TextOptions{Ref: v.Ref}).String(); got != "- iframe\n  - button \"near clicked\" [ref=e2]" {
 		t.Errorf("within iframe: %s", got)
+	}
+}
+
+// livePage has elements for every command that names one.
+func livePage(far string) http.HandlerFunc {
+	return htmlPage(`<title>live</title><label>Name <input id="name1234"></label><label>Pin <input type=password></label>
+		<select aria-label=Size><option>S<option>M</select><button onclick="done.textContent += ' clicked'">Go (now)?</button>
+		<article aria-label=Rows><button>Delete</button><button onclick="done.textContent += ' second'">Delete</button></article>
+		<p id=done>done:</p><iframe src="` + far + `/inner" width=300 height=100></iframe>
+		<iframe src="/inner" width=300 height=100></iframe>`)
+}
+
+func TestCallsByReferenceReplayInFreshPage(t *testing.T) {
+	t.Parallel()
+	far := ""
+	url := serve(t, map[string]http.HandlerFunc{
+		"/live":  func(w http.ResponseWriter, r *http.Request) { livePage(far)(w, r) },
+		"/inner": htmlPage(`<button onclick="this.textContent = location.hostname">Inner</button>`),
+	})
+	far = otherSite(url)
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/live")
+	u.waitForFrames("/live", "/inner", "/inner")
+	inner := u.refsOf(`button "Inner"`)
+	var recorded []tool.Call
+	for _, call := range []struct {
+		command, ref string
+		args         []any
+	}{
+		{"web_type", u.refOf(`textbox "Name"`), []any{"text", "Ada"}},
+		{"web_fillSecret", u.refOf(`textbox "Pin"`), []any{"value", "9876"}},
+		{"web_selectOption", u.refOf(`combobox "Size"`), []any{"values", []any{"M"}}},
+		{"web_hover", u.refOf("Go (now)?"), nil},
+		{"web_click", u.refOf("Go (now)?"), nil},
+		{"web_click", u.refsOf(`button "Delete"`)[1], nil},
+		{"web_scroll", u.refOf("Rows"), nil},
+		{"web_click", inner[0], nil},
+		{"web_click", inner[1], nil},
+		{"web_verifyElementVisible", u.refOf(`article "Rows"`), nil},
+		{"web_verifyValue", u.refOf(`textbox "Name"`), []any{"type", "VALUE", "expected", "Ada"}},
+		{"web_verifyListVisible", u.refOf(`article "Rows"`), []any{"items", []any{"Delete"}}},
+		{"web_verifyValue", u.refOf("done:"), []any{"expected", "done: clicked second"}},
+	} {
+		result, err := u.call(call.command, append([]any{"ref", call.ref}, call.args...)...)
+		if err != nil || !result.OK || result.Located == nil || result.Located.Again != "" {
+			t.Fatalf("%s %s: %+v, %v", call.command, call.ref, result, err)
+		}
+		args := maps.Clone(result.Located.Args)
+		for i := 0; i < len(call.args); i += 2 {
+			args[call.args[i].(string)] = call.args[i+1]
+		}
+		recorded = append(recorded, tool.Call{Tool: call.command, Args: args})
+	}
+	if result, err := u.call("web_click", "ref", "Go (now)?"); err != nil || result.Located != nil {
+		t.Errorf("a call without a reference: %+v, %v", result.Located, err)
+	}
+
+	fresh := openSession(t)
+	fresh.mustCall("navigate", "url", url+"/live")
+	fresh.waitForFrames("/live", "/inner", "/inner")
+	for _, call := range recorded {
+		result, err := fresh.device.Call(t.Context(), call)
+		if err != nil || !result.OK || result.Located != nil {
+			t.Errorf("%s %v: %+v, %v", call.Tool, call.Args, result, err)
+		}
+	}
+	for _, host := range []string{"localhost", "127.0.0.1"} {
+		fresh.mustCall("web_verifyElementVisible", "nodeSelector", map[string]any{
+			"web": map[string]any{"ariaRole": "button", "ariaNameRegex": screen.ExactPattern(host)},
+		})
+	}
+}
+
+// refsOf returns the references of all lines that contain a text.
+func (u *testSession) refsOf(text string) []string {
+	u.t.Helper()
+	v := u.view(device.ViewOptions{})
+	var refs []string
+	for _, line := range v.Tree.Text(screen.TextOptions{Ref: v.Ref}).Lines {
+		if strings.Contains(line.Text, text) && line.Ref != "" {
+			refs = append(refs, line.Ref)
+		}
+	}
+	return refs
+}
+
+func TestReferenceOfElementThatIsGone(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<div id=box><button id=pay>Pay</button><button>Close</button></div>`)})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	ref := u.refOf("Pay")
+	if stale := u.mustFail("web_click", []any{"ref", "e99"}, "e99 was never shown in this session"); stale.Kind != screen.StaleRef || stale.Hint == "" {
+		t.Errorf("never shown: %+v", stale)
+	}
+
+	u.mustEval("box.innerHTML = box.innerHTML; 0")
+	result, err := u.call("web_click", "ref", ref)
+	want := "e1 is now e3, which was rendered in its place"
+	if err != nil || !result.OK || result.Located.Again != want {
+		t.Errorf("rendered again: %+v %+v, %v", result, result.Located, err)
+	}
+
+	u.mustEval("pay.remove(); box.insertAdjacentHTML('afterbegin', '<a href=#>Pay</a>')")
+	stale := u.mustFail("web_click", []any{"ref", ref}, `e1 was button "Pay", which is no longer on the screen; near: link "Pay" [ref=e5]`)
+	if stale.Kind != screen.StaleRef {
+		t.Errorf("removed: %+v", stale)
+	}
+	_, err = u.device.(device.Viewer).View(t.Context(), device.ViewOptions{Within: ref})
+	if fault.KindOf(err) != screen.StaleRef {
+		t.Errorf("a view within it: %v", err)
+	}
+	for within, want := range map[string]string{"#none": "no element matches #none", "<": `"<" is not a CSS selector`} {
+		if _, err := u.device.(device.Viewer).View(t.Context(), device.ViewOptions{Within: within}); err == nil || err.Error() != want {
+			t.Errorf("within %s: %v", within, err)
+		}
+	}
+}
+
+// TestSelectorIsMadeWhenElementIsReady changes the page while a call waits: the selector has to be right at the moment
+// of the click.
+func TestSelectorIsMadeWhenElementIsReady(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{
+		"/page": htmlPage(`<button id=b disabled onclick="this.textContent = 'Saved'">Save</button>`),
+	})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	ref := u.refOf("Save")
+	u.mustEval(`setTimeout(() => b.insertAdjacentHTML("beforebegin", "<button>Save</button>"), 300); setTimeout(() => b.disabled = false, 900); 0`)
+	result, err := u.call("web_click", "ref", ref)
+	if err != nil || !result.OK {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	want := map[string]any{"nodeSelector": map[string]any{"web": map[string]any{"ariaRole": "button", "ariaNameRegex": "Save", "nthIndex": 1}}}
+	if diff := cmp.Diff(want, result.Located.Args); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestElementWithoutSelectorIsRefused(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<button onclick="this.textContent = 'clicked'">Save</button>`)})
+	secret := func(string) string { return "{{S}}" }
+	u := openLive(t, device.Session{Redact: secret})
+	u.mustCall("navigate", "url", url+"/page")
+	ref := u.refOf("Save")
+	u.mustFail("web_click", []any{"ref", ref}, `e1 is button "Save", for which there is no selector that a recording could use`)
+	if got := u.shown(); !strings.Contains(got, `"Save"`) {
+		t.Errorf("it was clicked: %s", got)
+	}
+}
+
+func TestEventsSinceLastView(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{
+		"/page":  htmlPage(`<a id=d download=report.txt href="/file">get</a>`),
+		"/file":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) },
+		"/popup": htmlPage("popup"),
+	})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	u.view(device.ViewOptions{})
+	if events := u.view(device.ViewOptions{}).Events; len(events) > 0 {
+		t.Errorf("nothing happened: %q", events)
+	}
+	u.mustEval(`confirm("Delete\n- button \u202eall?"); console.error("first\nline"); console.error("second"); open("/popup"); d.click(); 0`)
+	want := []string{
+		`dialog: confirm "Delete\n- button \u202eall?", dismissed`,
+		"download: report.txt from " + url + "/file",
+		"download: report.txt is completed, 1 bytes",
+		"window opened: " + url + "/popup",
+		"2 console errors, the first: console.error: first line",
+	}
+	var got []string
+	waitFor(t, "the events", func() bool {
+		got = append(got, u.view(device.ViewOptions{}).Events...)
+		return len(got) >= len(want)
+	})
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	u.mustCall("web_handleDialog", "action", "ACCEPT")
+	u.mustEval(`for (let i = 0; i < 25; i++) alert(i); 0`)
+	events := u.view(device.ViewOptions{}).Events
+	if len(events) != maxEvents+1 || events[0] != `dialog: alert "0", accepted` || events[maxEvents] != "5 more dialogs" {
+		t.Errorf("%q", events)
+	}
+}
+
+func TestLiveSnapshotAndEvidenceHaveReferences(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<button>One</button><p id=p><b>Two</b> <a href=#>Three</a></p>`)})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	first := u.shown()
+	u.mustEval("document.body.prepend(document.querySelector('a')); 0")
+	if got, want := u.mustCall("web_snapshot", "within", "#p"), `- paragraph [ref=`+u.refOf("paragraph")+"]"; !strings.Contains(got, want) {
+		t.Errorf("%s, want %s; at first\n%s", got, want, first)
+	}
+	ref := u.refOf("Three")
+	u.mu.Lock()
+	kept := string(u.kept["screen.txt"])
+	u.mu.Unlock()
+	for _, text := range []string{kept, string(u.device.Evidence(t.Context())[2].Data)} {
+		if !strings.Contains(text, `link "Three" [ref=`+ref+"]") {
+			t.Errorf("%s is not in\n%s", ref, text)
+		}
+	}
+	if !strings.Contains(first, `link "Three" [ref=`+ref+"]") {
+		t.Errorf("%s is not in\n%s", ref, first)
+	}
+}
+
+func TestViewOfSessionThatIsNotLive(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", serve(t, nil)+"/act-names.html")
+	v := u.view(device.ViewOptions{Within: "#main"})
+	whole := v.Tree.Text(screen.TextOptions{Ref: v.Ref}).String()
+	part := v.Part.Text(screen.TextOptions{Ref: v.Ref}).String()
+	if !strings.Contains(whole, `- button "Save" [ref=e`) || !strings.Contains(part, `- button "Save" [ref=e`) || v.Title != "Names" {
+		t.Errorf("%s\n%s", whole, part)
+	}
+}
+
+func TestViewEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", "about:blank")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := u.device.(device.Viewer).View(ctx, device.ViewOptions{}); fault.KindOf(err) != fault.CallTimeout {
+		t.Errorf("got %v", err)
+	}
+	if v := u.view(device.ViewOptions{}); v.URL != "about:blank" || len(v.Tree.Nodes()) != 1 {
+		t.Errorf("%s, %d nodes", v.URL, len(v.Tree.Nodes()))
+	}
+}
+
+func TestLiveCallsBesideFrameThatKeepsNavigating(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{
+		"/page": htmlPage(`<iframe src="/busy?0"></iframe><button onclick="this.textContent = 'clicked'">Save</button>`),
+		"/busy": htmlPage(`<button>Busy</button><script>setTimeout(() => location.href = "/busy?" + Math.random(), 1)</script>`),
+	})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	for range 5 {
+		ref := u.refOf("Save")
+		u.mustCall("web_click", "ref", ref)
+		if got := u.refOf("clicked"); got != ref {
+			t.Errorf("%s is %s now", ref, got)
+		}
+		u.mustEval("document.querySelector('button').textContent = 'Save'; 0")
+	}
+}
+
+func TestViewWhilePageIsReplaced(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", "data:text/html,<button>old")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 5 {
+			u.mustCall("clearAppData")
+		}
+	}()
+	for {
+		u.view(device.ViewOptions{Screenshot: true})
+		select {
+		case <-done:
+			return
+		default:
+		}
 	}
 }

@@ -45,14 +45,14 @@ type cssSelector struct {
 }
 
 // locate returns how a recording names the element. before is what an earlier try returned, or nil; it is kept while it
-// finds the element.
+// finds the element. The result is nil if the frame of the element does not respond.
 func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedElement, error) {
-	handle, err := l.search.page.resolveNode(ctx, l.element.frame, l.element.id)
-	if err != nil {
-		return nil, err
-	}
-	defer handle.release()
-	if err := l.element.frame.eval(ctx, "mark", &l.facts, handle); err != nil {
+	marked := false
+	err := l.element.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
+		marked, err = l.mark(ctx)
+		return err
+	})
+	if err != nil || !marked {
 		return nil, err
 	}
 	if before != nil && before.key == l.node.Key {
@@ -81,6 +81,17 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 	}
 	return nil, fault.New(fault.ToolFailed, "name it by ref or nodeSelector, or give it a data-testid",
 		"%s is %s, for which there is no selector that a recording could use", l.search.target.ref, l.node)
+}
+
+// mark marks the element for the check "marked", and reads its facts.
+func (l *locator) mark(ctx context.Context) (marked bool, err error) {
+	handle, err := l.search.page.resolveNode(ctx, l.element.frame, l.element.id)
+	if err != nil {
+		return false, err
+	}
+	defer handle.release()
+	err = l.element.frame.eval(ctx, "mark", &l.facts, handle)
+	return err == nil, err
 }
 
 func (l *locator) byTestID(ctx context.Context) (map[string]any, []string, error) {

@@ -230,10 +230,20 @@ func (d *webDevice) View(ctx context.Context, o device.ViewOptions) (device.View
 }
 
 func (d *webDevice) view(ctx context.Context, o device.ViewOptions) (v device.View, err error) {
-	p, err := d.waitForPage(ctx)
-	if err != nil {
-		return v, err
+	for {
+		p, err := d.waitForPage(ctx)
+		if err != nil {
+			return v, err
+		}
+		v, err = p.viewWith(ctx, o)
+		if now, openErr := d.waitForPage(ctx); err == nil || openErr != nil || now == p {
+			return v, err
+		}
 	}
+}
+
+// viewWith returns a view of the page with what o asks for.
+func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.View, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()

@@ -1,0 +1,125 @@
+package session_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// phone is a device, and its backend, that locates the element of a call.
+type phone struct {
+	session device.Session
+	located *tool.Located
+}
+
+func (p *phone) Open(s device.Session) device.Device {
+	p.session = s
+	return p
+}
+
+func (*phone) Classifiers(context.Context) ([]string, error) { return nil, nil }
+func (*phone) Check(context.Context) (string, error)         { return "", nil }
+func (*phone) Close(context.Context) error                   { return nil }
+func (*phone) Prepare()                                      {}
+func (*phone) Size() (width, height int)                     { return 0, 0 }
+func (*phone) Evidence(context.Context) []device.Artifact    { return nil }
+
+func (p *phone) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{OK: true, Located: p.located}, nil
+}
+
+// viewer is a phone that can show its screen.
+type viewer struct{ *phone }
+
+func (v viewer) Open(s device.Session) device.Device {
+	v.session = s
+	return v
+}
+
+func (viewer) View(_ context.Context, o device.ViewOptions) (device.View, error) {
+	return device.View{Title: "within " + o.Within, Tree: screen.NewTree(nil, 0, 0)}, nil
+}
+
+// withDevice returns options of a session with a device.
+func withDevice(t *testing.T, b device.Backend) session.Options {
+	t.Helper()
+	o := options(t, &fakes{})
+	commands := []tool.Advertised{
+		device.Command("click", "", `"ref": {"type": "string"}, "nodeSelector": {"type": "object"}, "text": {"type": "string"}`),
+	}
+	o.Device.Backends = []session.Backend{{Kind: device.Kind{Name: "web", Drivers: []string{o.Scope.Driver.Key}, Commands: commands}, Backend: b}}
+	return o
+}
+
+func TestRecordsElementOfReference(t *testing.T) {
+	t.Parallel()
+	p := &phone{}
+	o := withDevice(t, p)
+	o.Live, o.RestrictOrigins, o.AllowedOrigins = true, true, []string{"https://shop.example"}
+	s := open(t, o)
+	if !p.session.Live || !p.session.RestrictOrigins || len(p.session.AllowedOrigins) != 1 || p.session.Redact("98761234") != "{{PIN}}" {
+		t.Errorf("the device was opened with %+v", p.session)
+	}
+	selector := map[string]any{"web": map[string]any{"ariaRole": "button", "ariaNameRegex": `\QHello {{name}}\E`, "nthIndex": 2}}
+	p.located = &tool.Located{Args: map[string]any{"nodeSelector": selector}, Again: "again", Warnings: []string{"a warning"}}
+	s.Memory().Set("city", "Bern")
+	call := trail.Call{Tool: "click", Args: map[string]any{"ref": "e12", "text": "{{city}}"}}
+	done := s.Call(t.Context(), call)
+	if !done.OK() || done.Located != p.located {
+		t.Fatalf("%+v", done)
+	}
+	escaped := map[string]any{"web": map[string]any{"ariaRole": "button", "ariaNameRegex": `\QHello \{{name}}\E`, "nthIndex": 2}}
+	want := []trail.Call{{Tool: "click", Args: map[string]any{"nodeSelector": escaped, "text": "{{city}}"}}}
+	if diff := cmp.Diff(want, done.Recorded); diff != "" {
+		t.Errorf("-want +recorded:\n%s", diff)
+	}
+	if call.Args["ref"] != "e12" {
+		t.Errorf("the call was changed: %v", call)
+	}
+	if args, err := trail.Interpolate(done.Recorded[0].Args, s.Memory()); err != nil || cmp.Diff(selector, args["nodeSelector"]) != "" {
+		t.Errorf("a replay selects %v, %v", args, err)
+	}
+
+	p.located = nil
+	if done = s.Call(t.Context(), trail.Call{Tool: "click", Args: map[string]any{"ref": "Save"}}); done.Recorded[0].Args["ref"] != "Save" {
+		t.Errorf("a reference that is no reference of a view was recorded as %v", done.Recorded)
+	}
+}
+
+func TestView(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		options session.Options
+		want    string
+	}{
+		"shown":        {withDevice(t, viewer{&phone{}}), "within e1"},
+		"not a viewer": {withDevice(t, &phone{}), "a device of driver playwright-native cannot show its screen as a list of elements"},
+		"no device":    {options(t, &fakes{}), "the session has no device: trailblaze does not drive playwright-native"},
+	} {
+		s := open(t, tt.options)
+		v, err := s.View(t.Context(), device.ViewOptions{Within: "e1"})
+		got := v.Title
+		if err != nil {
+			got = err.Error()
+			if len(fault.Hints(err)) != 1 {
+				t.Errorf("%s: hints %q", name, fault.Hints(err))
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+		s.Close(t.Context())
+		if _, err := s.View(t.Context(), device.ViewOptions{}); err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("%s: a closed session: %v", name, err)
+		}
+	}
+}

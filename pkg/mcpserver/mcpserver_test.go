@@ -355,6 +355,7 @@ func TestCancellationEndsTheWork(t *testing.T) {
 			return live.Replayed{}, err
 		}
 	})
+	c.wants("session", map[string]any{"action": "start"}, false)
 	for name, args := range map[string]map[string]any{
 		"step":       {"step": "Pay", "calls": []any{map[string]any{"tap": map[string]any{}}}},
 		"save_trail": {"file": "a.trail.yaml"},

@@ -15,6 +15,7 @@ const (
 	maxStatus   = 280
 	maxFailure  = 400
 	maxResults  = 400 // with a failed call a part of it
+	minResult   = 10
 	maxEvents   = 130
 	maxWarnings = 130
 )
@@ -69,8 +70,9 @@ func reportPage(r live.StepReport, limit int) string {
 		case !c.OK:
 			p.line(cut(fmt.Sprintf("%d failed: %s", i+1, joined(c.Text, c.Hint)), maxFailure))
 		default:
-			text := cut(strings.TrimSuffix(fmt.Sprintf("%d: %s", i+1, joined(resultText(c), c.Note)), ": "), results)
-			if results -= len(text); len(text) > len("10: …") {
+			if text := joined(resultText(c), c.Note); text != "" && results > minResult {
+				text = cut(fmt.Sprintf("%d: %s", i+1, text), results)
+				results -= len(text)
 				p.line(text)
 			}
 		}

@@ -215,8 +215,8 @@ func TestAgentWritesTrail(t *testing.T) {
 	site := shopSite(t)
 	a := p.agent(t, "--secret", "CARD")
 	a.does("session", `{"action":"start"}`, "target app, web, driver playwright-native", "secrets: {{CARD}}")
-	opened := a.does("step", fmt.Sprintf(`{"step":"Open the shop","calls":[{"web_navigate":{"url":"%s/index.html"}}]}`, site), "Add Enamel mug to cart")
-	mug := a.ref(opened, `button "Add Enamel mug to cart"`)
+	a.does("step", fmt.Sprintf(`{"step":"Open the shop","calls":[{"web_navigate":{"url":"%s/index.html"}}]}`, site), "the page is now")
+	mug := a.ref(a.does("snapshot", `{"find":"enamel mug"}`), `button "Add Enamel mug to cart"`)
 	a.does("step", `{"step":"Put a mug into the cart","calls":[{"web_click":{"ref":"`+mug+`"}}]}`, "ok: 1 web_click", "Cart (1)")
 	cart := a.ref(a.does("snapshot", `{"find":"cart (1)"}`), "link")
 	a.does("step", `{"step":"Open the cart","calls":[{"web_click":{"ref":"`+cart+`"}},{"web_verifyTextVisible":{"text":"Enamel mug"}}]}`)
@@ -227,10 +227,10 @@ func TestAgentWritesTrail(t *testing.T) {
 		t.Error("the answer shows the secret:\n" + filled)
 	}
 	a.fails("step", `{"step":"The card is entered","kind":"verify","calls":[{"web_click":{"ref":"e1"}}]}`, "verify step needs a call that checks")
-	a.fails("step", `{"step":"The card is entered","kind":"verify","calls":[{"web_verifyTextVisible":{"text":"No such text"}}]}`, "failed: 1 web_verifyTextVisible", "nothing was recorded")
+	a.fails("step", `{"step":"The card is entered","kind":"verify","calls":[{"web_verifyTextVisible":{"text":"No such text"},"timeout":"500ms"}]}`, "failed: 1 web_verifyTextVisible", "nothing was recorded")
 	a.does("step", `{"step":"The card is entered","kind":"verify","calls":[{"web_verifyValue":{"ref":"css=#card","expected":"{{CARD}}"}}]}`)
 	a.does("recording", `{"reword":{"step":2,"text":"Put a mug in the cart"}}`, "Put a mug in the cart")
-	a.does("save_trail", `{"file":"trails/buy.trail.yaml","title":"Buy a mug"}`, "passed its replay", "was written", "+  - verify: The card is entered")
+	a.does("save_trail", `{"file":"trails/buy.trail.yaml","title":"Buy a mug"}`, "new, with 6 steps; passed its replay")
 	saved := p.read(t, "trails/buy.trail.yaml")
 	if regexp.MustCompile(`ref: e\d`).MatchString(saved) || strings.Contains(saved, "4242") || strings.Contains(saved, "No such text") {
 		t.Errorf("saved:\n%s", saved)
@@ -264,6 +264,7 @@ func TestAgentRepairsTrail(t *testing.T) {
       web:
         - web_verifyTextVisible: { text: Shop } # stays
         - web_click: { ref: 'button "Pay"', nodeSelector: { web: { cssSelector: "#pay" } } }
+          timeout: 1s
         - web_verifyTextVisible: { text: Thanks }
   - verify: It is paid
     recording:
@@ -275,7 +276,7 @@ func TestAgentRepairsTrail(t *testing.T) {
 	a := p.agent(t)
 	a.fails("run_trail", `{"file":"trails/pay.trail.yaml"}`, `failed at step 2 "Pay", call web_click, line 10`, "run_trail with keep", "evidence: ")
 	stopped := a.fails("run_trail", `{"file":"trails/pay.trail.yaml","keep":true}`, `at step 2 "Pay", call web_click, line 10`, "still to come in this step: web_verifyTextVisible")
-	a.does("step", `{"step":"Pay","calls":[{"web_click":{"ref":"`+a.ref(stopped, `button "Pay now"`)+`"}}]}`, "recorded: 1 call in step 2")
+	a.does("step", `{"step":"Pay","calls":[{"web_click":{"ref":"`+a.ref(stopped, `button "Pay now"`)+`"}}]}`, "recorded in step 2")
 	a.does("run_trail", `{"file":"trails/pay.trail.yaml","keep":true}`, "trails/pay.trail.yaml: passed")
 	a.does("save_trail", `{"file":"trails/pay.trail.yaml"}`, "passed its replay")
 	after := p.read(t, "trails/pay.trail.yaml")
@@ -285,7 +286,7 @@ func TestAgentRepairsTrail(t *testing.T) {
 			changed = append(changed, line)
 		}
 	}
-	if len(changed) != 1 || !strings.Contains(changed[0], "#pay") || !strings.Contains(after, "Pay now") {
+	if len(changed) != 2 || !strings.Contains(changed[0], "#pay") || !strings.Contains(changed[1], "timeout") || !strings.Contains(after, "Pay now") {
 		t.Errorf("changed lines %q:\n%s", changed, after)
 	}
 	p.run("run").want(t, 0, "1 passed")
@@ -314,7 +315,7 @@ func TestAgentWithoutProject(t *testing.T) {
 	a := p.agent(t)
 	a.does("step", `{"step":"Open","calls":[{"web_navigate":{"url":"`+site+`"}}]}`, `heading "Hello"`, "note: no project", "trailblaze init")
 	a.does("step", `{"step":"It greets","kind":"verify","calls":[{"web_verifyTextVisible":{"text":"Hello"}}]}`)
-	a.does("save_trail", `{"file":"trails/hello.trail.yaml"}`, "was written")
+	a.does("save_trail", `{"file":"trails/hello.trail.yaml"}`, "passed its replay")
 	if text := p.read(t, "trails/hello.trail.yaml"); strings.Contains(text, "target:") {
 		t.Error(text)
 	}
@@ -372,7 +373,7 @@ func TestBrowserOfAgentIsKilled(t *testing.T) {
 	}
 	a.does("recording", `{}`, "step: Open")
 	a.does("snapshot", `{}`, "about:blank")
-	a.does("save_trail", `{"file":"trails/a.trail.yaml"}`, "was written")
+	a.does("save_trail", `{"file":"trails/a.trail.yaml"}`, "passed its replay")
 	a.does("step", step, `button "Pay"`)
 }
 

@@ -74,8 +74,10 @@ func (f *fakeSession) Tools() *discover.Registry {
 		return f.registry
 	}
 	return &discover.Registry{Offered: []*discover.Tool{
-		{Name: "tap", Description: "Taps a button.", Source: tool.Source{Kind: tool.FromDevice, Name: "web"}, IsRecordable: true,
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"ref":{"type":"string"},"nodeSelector":{}},"required":["text"]}`)},
+		{
+			Name: "tap", Description: "Taps a button.", Source: tool.Source{Kind: tool.FromDevice, Name: "web"}, IsRecordable: true,
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"ref":{"type":"string"},"nodeSelector":{}},"required":["text"]}`),
+		},
 		{Name: "step", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
 		{Name: "addToCart", Description: "Adds to the cart.\nSecond line.", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
 	}, Skipped: []discover.Skipped{{Name: "tapTwice", Detail: "only for android"}}}

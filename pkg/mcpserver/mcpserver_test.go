@@ -93,7 +93,7 @@ func (c *client) end() error {
 	c.once.Do(func() {
 		_ = c.in.Close()
 		err = <-c.ended
-		for range c.lines { //nolint:revive // until the reader has ended
+		for range c.lines { // until the reader has ended
 		}
 	})
 	return err
@@ -410,7 +410,7 @@ func TestParentsDeathEndsTheServer(t *testing.T) {
 	if cause := <-cancelled; !errors.Is(cause, errParentEnded) {
 		t.Error(cause)
 	}
-	for range c.lines { //nolint:revive // until the server has ended
+	for range c.lines { // until the server has ended
 	}
 	if !c.opened[0].isClosed() {
 		t.Error("the session is open")

@@ -47,7 +47,7 @@ func stepText(r live.StepReport, request live.StepRequest) string {
 	if len(failed) > 0 {
 		b.WriteString("; correct the failed call and send it in a step with the same text")
 	}
-	return b.String() + after("\n", reportPage(r, maxStep-maxMarks-b.Len()))
+	return b.String() + below(reportPage(r, maxStep-maxMarks-b.Len()))
 }
 
 func list(title string, names []string) string {
@@ -130,7 +130,7 @@ func saveText(r live.SaveReport) string {
 		fmt.Fprintf(&b, "%s: was not written, because its replay %s", r.File, outcomeText(*r.Replayed))
 		p.line("reason: " + cut(joined(r.Replayed.Reason, r.Replayed.Hint), maxFailure))
 	}
-	b.WriteString(after("\n", p.String()))
+	b.WriteString(below(p.String()))
 	if !r.Written {
 		b.WriteString("\nChange the recording (recording, step) and save again")
 		if r.Replayed.Folder != "" {
@@ -182,8 +182,8 @@ func trailText(r live.TrailReport, keep bool) string {
 		args, _ := json.Marshal(call.Args) //nolint:errchkjson // they come from a file
 		p.line("still to come in this step: " + cut(call.Tool+" "+string(args), 200))
 	}
-	text += after("\n", p.String())
-	text += after("\n", reportPage(live.StepReport{URL: r.URL, Changes: r.Changes, Events: r.Events}, maxStep))
+	text += below(p.String())
+	text += below(reportPage(live.StepReport{URL: r.URL, Changes: r.Changes, Events: r.Events}, maxStep))
 	switch {
 	case r.Passed():
 	case keep:

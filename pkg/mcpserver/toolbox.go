@@ -97,10 +97,7 @@ func signature(t *discover.Tool) string {
 		Required   []string
 	}
 	_ = json.Unmarshal(t.InputSchema, &schema) // the signature of a schema that is not one has no arguments
-	var names []string
-	for _, name := range schema.Required {
-		names = append(names, name)
-	}
+	names := schema.Required
 	if schema.Properties["ref"] != nil && schema.Properties["nodeSelector"] != nil {
 		names = append([]string{"ref|nodeSelector"}, names...)
 		delete(schema.Properties, "ref")

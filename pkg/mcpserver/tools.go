@@ -127,15 +127,15 @@ func (s *server) describe(ctx context.Context, open Session) (answer, error) {
 		p.line("url: " + cut(st.URL, 300))
 		p.line("title: " + cut(st.Title, 100))
 	}
-	return answer{text: cut(b.String(), 1200) + after("\n", p.String())}, nil
+	return answer{text: cut(b.String(), 1200) + below(p.String())}, nil
 }
 
-// after returns a text after a separator, nothing for an empty one.
-func after(separator, text string) string {
+// below returns a text after a line end, nothing for an empty one.
+func below(text string) string {
 	if text == "" {
 		return ""
 	}
-	return separator + text
+	return "\n" + text
 }
 
 // orEnded returns why the open session ended if it did, else err.
@@ -242,8 +242,9 @@ func (s *server) step(ctx context.Context, r live.StepRequest) (answer, error) {
 		return answer{}, s.orEnded(ctx, err)
 	}
 	a := answer{text: stepText(report, r), failed: !report.OK()}
-	if open.Err() != nil {
-		return answer{text: a.text + "\n" + faultText(s.orEnded(ctx, open.Err())), failed: true}, nil
+	if cause := open.Err(); cause != nil {
+		a.text += "\n" + faultText(s.orEnded(ctx, cause))
+		a.failed = true
 	}
 	return a, nil
 }
@@ -321,8 +322,8 @@ func (s *server) runTool(ctx context.Context, args json.RawMessage) (answer, err
 			return answer{}, s.orEnded(ctx, err)
 		}
 		a := answer{text: trailText(report, in.Keep), failed: !report.Passed()}
-		if in.Keep && open.Err() != nil {
-			a.text += "\n" + faultText(s.orEnded(ctx, open.Err()))
+		if cause := open.Err(); in.Keep && cause != nil {
+			a.text += "\n" + faultText(s.orEnded(ctx, cause))
 		}
 		return a, nil
 	})

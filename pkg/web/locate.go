@@ -27,6 +27,8 @@ type locator struct {
 	node    *screen.Node
 	element element
 	facts   elementFacts
+
+	inBrowser *roleAndName // what browserName returned; nil before
 }
 
 // elementFacts are what page.js knows of an element.
@@ -158,33 +160,31 @@ func mayChange(name string) string {
 	return ""
 }
 
-// byName returns a selector with the role and the name of the element, as the snapshot has them or as the browser's
-// accessibility tree does, if the name fits.
+// byName returns a selector with the role and the name of the element, as the snapshot has them, if the name fits. If
+// that does not find the element, it takes them from the browser's accessibility tree.
 func (l *locator) byName(ctx context.Context, fits func(name string) bool) (map[string]any, []string, error) {
-	names := []roleAndName{{l.node.RoleName(), l.node.Name()}}
-	for i := 0; i < len(names); i++ {
-		is := names[i]
-		if is.name != "" && screen.IsRole(is.role) && fits(is.name) {
-			block := map[string]any{"ariaRole": is.role, "ariaNameRegex": screen.ExactPattern(is.name)}
-			block, err := l.indexed(ctx, block, is.name)
-			if err != nil {
-				return nil, nil, err
-			}
-			if block != nil {
-				return block, is.warnings(), nil
-			}
-		}
-		if i == 0 {
-			other, err := l.browserName(ctx)
-			if err != nil {
-				return nil, nil, err
-			}
-			if other != is {
-				names = append(names, other)
-			}
-		}
+	shown := roleAndName{l.node.RoleName(), l.node.Name()}
+	if shown.name != "" && !fits(shown.name) {
+		return nil, nil, nil
 	}
-	return nil, nil, nil
+	block, warnings, err := l.byRoleAndName(ctx, shown)
+	if block != nil || err != nil {
+		return block, warnings, err
+	}
+	other, err := l.browserName(ctx)
+	if err != nil || other == shown || !fits(other.name) {
+		return nil, nil, err
+	}
+	return l.byRoleAndName(ctx, other)
+}
+
+func (l *locator) byRoleAndName(ctx context.Context, is roleAndName) (map[string]any, []string, error) {
+	if is.name == "" || !screen.IsRole(is.role) {
+		return nil, nil, nil
+	}
+	block := map[string]any{"ariaRole": is.role, "ariaNameRegex": screen.ExactPattern(is.name)}
+	block, err := l.indexed(ctx, block, is.name)
+	return block, is.warnings(), err
 }
 
 // roleAndName are an ARIA role and an accessible name.
@@ -200,8 +200,11 @@ func (n roleAndName) warnings() []string {
 	return nil
 }
 
-// browserName returns the role and the name of the element in the browser's accessibility tree.
+// browserName returns the role and the name of the element in the browser's accessibility tree, which it reads once.
 func (l *locator) browserName(ctx context.Context) (roleAndName, error) {
+	if l.inBrowser != nil {
+		return *l.inBrowser, nil
+	}
 	var answer struct {
 		Nodes []axNode `json:"nodes"`
 	}
@@ -210,12 +213,14 @@ func (l *locator) browserName(ctx context.Context) (roleAndName, error) {
 	if err != nil {
 		return roleAndName{}, asGone(err)
 	}
+	l.inBrowser = &roleAndName{}
 	for _, n := range answer.Nodes {
 		if n.BackendNodeID == l.element.id && !n.Ignored {
-			return roleAndName{screen.RoleOfBrowser(n.Role.text()), strings.Join(strings.Fields(n.Name.text()), " ")}, nil
+			name := strings.Join(strings.Fields(n.Name.text()), " ")
+			l.inBrowser = &roleAndName{screen.RoleOfBrowser(n.Role.text()), name}
 		}
 	}
-	return roleAndName{}, nil
+	return *l.inBrowser, nil
 }
 
 // unique returns block if it matches only the element in all frames, else nil. texts are what of the page is in it.

@@ -102,6 +102,9 @@ func (p *page) resolveURL(address string) (string, error) {
 		}
 	}
 	hint := "write a URL with http:// or another scheme, or a path relative to the trail's folder or the project's"
+	if len(tried) == 0 {
+		return "", fault.New(fault.ToolFailed, hint, "%q is not a URL, and there is no folder in which it could be a file", address)
+	}
 	return "", &fault.Error{
 		Kind:    fault.ToolFailed,
 		Message: fmt.Sprintf("%q is not a URL, and the file %s does not exist", address, strings.Join(slices.Compact(tried), " or ")),

@@ -197,11 +197,10 @@ func (c *Client) lost(ctx context.Context, cause error) error {
 	}
 	// The lock of a process that was killed is released a little later than its connections are closed.
 	const patience = 2 * time.Second
-	wait, stop := context.WithTimeout(ctx, patience)
-	defer stop()
-	_ = c.folder.awaitExit(wait, c.record)
-	if _, err := c.folder.Find(c.record.Name); err != nil {
-		return err
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(pollInterval) {
+		if _, err := c.folder.Find(c.record.Name); err != nil {
+			return err
+		}
 	}
 	return fault.Wrap(fault.Server, cause, "the log is "+c.record.Log, "session "+c.record.Name+" does not answer")
 }

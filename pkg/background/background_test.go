@@ -1,0 +1,275 @@
+//go:build unix
+
+package background_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/background"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// session is a session whose calls do what a test says.
+type session struct {
+	step   func(ctx context.Context, r live.StepRequest) (live.StepReport, error)
+	err    error
+	done   chan struct{}
+	closed chan struct{}
+}
+
+func newSession() *session { return &session{done: make(chan struct{}), closed: make(chan struct{})} }
+
+func (s *session) Status(context.Context) (live.Status, error) {
+	return live.Status{ID: "id", Driver: "playwright-native"}, s.err
+}
+
+func (s *session) Snapshot(context.Context, live.SnapshotOptions) (live.Snapshot, error) {
+	return live.Snapshot{}, fault.New(fault.ToolFailed, "the hint has swordfish", "the message has swordfish")
+}
+
+func (s *session) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
+	return s.step(ctx, r)
+}
+
+func (s *session) Edit(context.Context, live.Edit) (string, error) { return "", nil }
+
+func (s *session) Save(context.Context, live.SaveRequest) (live.SaveReport, error) {
+	return live.SaveReport{}, errors.Join(
+		fault.Problems{{Kind: fault.Trail, File: "a", Line: 3, Column: 4, Message: "wrong", Snippet: "> 3"}},
+		fault.New(fault.Misuse, "", "second"))
+}
+
+func (s *session) RunTrail(context.Context, live.TrailRequest) (live.TrailReport, error) {
+	panic("a bug")
+}
+func (s *session) Tools() *discover.Registry { return &discover.Registry{} }
+func (s *session) Done() <-chan struct{}     { return s.done }
+func (s *session) Err() error                { return s.err }
+func (s *session) Close(context.Context)     { close(s.closed) }
+
+// served is a session that is served, and the folder with its record.
+type served struct {
+	*background.Client
+	folder background.Folder
+	record background.Record
+	stop   context.CancelCauseFunc
+	ended  chan error
+}
+
+// serve serves a session until the test ends.
+func serve(t *testing.T, s *session, idle time.Duration) *served {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "bg") //nolint:usetesting // a socket needs a short path
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	out := &served{folder: background.Folder{Dir: filepath.Join(dir, "sessions"), Now: time.Now}, ended: make(chan error, 1)}
+	claim, err := out.folder.Claim(background.Record{Version: "1", Started: time.Now(), PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	server, err := claim.Listen(ctx, background.Options{
+		Session: s, Redactor: redact.New(map[string]string{"PASSWORD": "swordfish"}), Idle: idle,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.stop = stop
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		out.ended <- server.Run(ctx)
+		close(out.ended)
+	})
+	t.Cleanup(func() {
+		stop(nil)
+		wg.Wait()
+	})
+	if out.record, err = out.folder.Find(claim.Name()); err != nil {
+		t.Fatal(err)
+	}
+	if out.Client, err = out.folder.Connect(out.record, "1"); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestRequestsKeepNumbersAndErrors(t *testing.T) {
+	t.Parallel()
+	s := newSession()
+	args := map[string]any{"big": int64(9007199254740993), "list": []any{true, "x", nil}}
+	s.step = func(_ context.Context, r live.StepRequest) (live.StepReport, error) {
+		call := r.Calls[0]
+		if call.Args["big"] != args["big"] || call.SaveAs != "name" || call.Timeout != time.Second || r.Text != "Do it" || r.Kind != trail.KindVerify {
+			t.Errorf("%+v", r)
+		}
+		return live.StepReport{Step: 2, Calls: []live.CallReport{{Tool: call.Tool, OK: true}}}, nil
+	}
+	c := serve(t, s, 0)
+	report, err := c.Step(t.Context(), live.StepRequest{Text: "Do it", Kind: trail.KindVerify, Calls: []trail.Call{
+		{Tool: "tap", Args: args, SaveAs: "name", Timeout: time.Second},
+	}})
+	if err != nil || report.Step != 2 || !report.OK() {
+		t.Errorf("%+v, %v", report, err)
+	}
+
+	_, err = c.Snapshot(t.Context(), live.SnapshotOptions{})
+	if e := fault.As(err); e == nil || e.Kind != fault.ToolFailed || strings.Contains(e.Message+e.Hint, "swordfish") {
+		t.Errorf("%#v", err)
+	}
+	_, err = c.Save(t.Context(), live.SaveRequest{})
+	parts := fault.Split(err)
+	problems, ok := errors.AsType[fault.Problems](parts[0])
+	if len(parts) != 2 || !ok || problems[0].Snippet != "> 3" || problems[0].Kind != fault.Trail || fault.ExitCode(err) != fault.ExitMisuse {
+		t.Errorf("%#v", err)
+	}
+	if _, err = c.RunTrail(t.Context(), live.TrailRequest{}); fault.KindOf(err) != fault.Bug {
+		t.Errorf("after a panic: %v", err)
+	}
+	if _, err = c.Tools(t.Context()); err != nil {
+		t.Errorf("after a panic: %v", err)
+	}
+}
+
+func TestClientThatLeavesCancelsItsCallOnly(t *testing.T) {
+	t.Parallel()
+	s := newSession()
+	started, cancelled := make(chan struct{}), make(chan struct{})
+	s.step = func(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
+		if r.Text == "quick" {
+			return live.StepReport{Step: 1}, nil
+		}
+		close(started)
+		<-ctx.Done()
+		close(cancelled)
+		return live.StepReport{}, context.Cause(ctx)
+	}
+	c := serve(t, s, 0)
+	ctx, leave := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		_, err := c.Step(ctx, live.StepRequest{Text: "slow"})
+		failed <- err
+	}()
+	<-started
+	if info, err := c.folder.Info(t.Context(), c.record); err != nil || !info.Busy {
+		t.Errorf("while a call is pending: %+v, %v", info, err)
+	}
+	leave()
+	if err := <-failed; fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("the call that was left: %v", err)
+	}
+	<-cancelled
+	if report, err := c.Step(t.Context(), live.StepRequest{Text: "quick"}); err != nil || report.Step != 1 {
+		t.Errorf("the next call: %+v, %v", report, err)
+	}
+}
+
+func TestPendingCallIsNotIdle(t *testing.T) {
+	t.Parallel()
+	s := newSession()
+	const idle = 20 * time.Millisecond
+	s.step = func(ctx context.Context, _ live.StepRequest) (live.StepReport, error) {
+		select {
+		case <-time.After(5 * idle):
+			return live.StepReport{Step: 1}, nil
+		case <-ctx.Done():
+			return live.StepReport{}, context.Cause(ctx)
+		}
+	}
+	c := serve(t, s, idle)
+	if report, err := c.Step(t.Context(), live.StepRequest{}); err != nil || report.Step != 1 {
+		t.Fatalf("the call during which nothing else was requested: %+v, %v", report, err)
+	}
+	if err := <-c.ended; err == nil || !strings.Contains(err.Error(), "no request for 20ms") {
+		t.Errorf("ended with %v", err)
+	}
+	<-s.closed
+	_, err := c.Step(t.Context(), live.StepRequest{})
+	if err == nil || !strings.Contains(err.Error(), "no request for 20ms") || fault.ExitCode(err) != fault.ExitInfra {
+		t.Errorf("a call after the end: %v", err)
+	}
+}
+
+func TestFailureOfSessionEndsIt(t *testing.T) {
+	t.Parallel()
+	s := newSession()
+	s.step = func(context.Context, live.StepRequest) (live.StepReport, error) {
+		s.err = fault.New(fault.Crashed, "", "the browser of swordfish exited")
+		close(s.done)
+		return live.StepReport{Step: 7}, nil
+	}
+	c := serve(t, s, 0)
+	if report, err := c.Step(t.Context(), live.StepRequest{}); err != nil || report.Step != 7 {
+		t.Errorf("the call that broke it: %+v, %v", report, err)
+	}
+	if err := <-c.ended; !errors.Is(err, s.err) {
+		t.Errorf("ended with %v", err)
+	}
+	_, err := c.folder.Find(c.record.Name)
+	if err == nil || !strings.Contains(err.Error(), "the browser of {{PASSWORD}} exited") {
+		t.Errorf("the record says %v", err)
+	}
+}
+
+func TestOldRecordsAndLogsAreRemoved(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	f := background.Folder{Dir: filepath.Join(t.TempDir(), "sessions"), Now: func() time.Time { return now }}
+	log, err := f.CreateLog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = log.Close()
+	orphan, err := f.CreateLog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = orphan.Close()
+	record := `{"name": "old", "pid": 1, "log": "` + log.Name() + `", "ended": {"time": "` + now.Format(time.RFC3339) + `", "reason": "idle"}}`
+	if err := os.WriteFile(filepath.Join(f.Dir, "old.json"), []byte(record), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Find("OLD"); err == nil || !strings.Contains(err.Error(), "session old ended at") {
+		t.Errorf("%v", err)
+	}
+	now = now.Add(8 * 24 * time.Hour)
+	if records, err := f.List(); err != nil || len(records) != 0 {
+		t.Errorf("%v, %v", records, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(f.Dir, "*")); err != nil || len(left) != 1 {
+		t.Errorf("left: %q, %v", left, err) // the lock of the folder
+	}
+}
+
+func TestInvalidRecordsAreIgnored(t *testing.T) {
+	t.Parallel()
+	f := background.Folder{Dir: t.TempDir(), Now: time.Now}
+	for _, name := range []string{"broken.json", ".hidden.json", "a b.json"} {
+		if err := os.WriteFile(filepath.Join(f.Dir, name), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if records, err := f.List(); err != nil || len(records) != 0 {
+		t.Errorf("%v, %v", records, err)
+	}
+	if _, err := (background.Folder{Now: time.Now}).CreateLog(); fault.KindOf(err) != fault.Misuse {
+		t.Errorf("without a cache folder: %v", err)
+	}
+}

@@ -92,7 +92,7 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
 	}
 	if f.agent {
-		o.Restricted, o.RestrictOrigins, o.AllowedOrigins = a.restricted(), true, origins(project)
+		o.Agent, o.AllowedOrigins = true, origins(project)
 	}
 	return live.Open(ctx, o)
 }
@@ -103,15 +103,6 @@ func isDefault(r scope.Request, recorded scope.Scope) bool {
 	r.TrailTarget, r.RecordedPlatforms = recorded.Target.ID, []scope.Platform{recorded.Driver.Platform}
 	replayed, err := scope.Resolve(r)
 	return err == nil && replayed.Driver == recorded.Driver
-}
-
-// restricted returns the commands that agents may call only if the user allows them.
-func (a *app) restricted() []string {
-	names := []string{"adbShell"} // of Android devices, which this version does not have
-	for _, k := range a.Devices {
-		names = append(names, k.Restricted...)
-	}
-	return names
 }
 
 // origins returns the origins of the pages that the targets of a project begin with.

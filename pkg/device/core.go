@@ -56,3 +56,9 @@ func Core() []tool.Advertised {
 		Command("waitUntilVisible", "Waits until an element with a text can be seen, and fails after timeoutMs.", byText+", "+waits, "text"),
 	}
 }
+
+// CoreChecks and CoreStarts are what a kind has in Checks and Starts of the commands of [Core].
+func CoreChecks() []string { return []string{"assertVisible", "waitUntilVisible"} }
+
+// CoreStarts is described at [CoreChecks].
+func CoreStarts() []string { return []string{"launchApp", "clearAppData"} }

@@ -19,6 +19,8 @@ type Kind struct {
 	// Restricted names the commands that agents may call only if the user allows them: those that run any code, and those
 	// that read or write files of this machine.
 	Restricted []string
+	Checks     []string // the commands that fail unless the screen is as expected
+	Starts     []string // the commands that bring the app into a known state, with which a trail begins
 	Options    []Option
 	// OneSession is true if a device of this kind allows one session at a time, like a phone and unlike a browser.
 	OneSession bool

@@ -24,13 +24,16 @@ type app struct {
 
 func (a *app) kind() device.Kind {
 	text := `"text": {"type": "string"}, "ref": {"type": "string"}`
-	return device.Kind{Name: "app", Drivers: []string{"playwright-native"}, Commands: []tool.Advertised{
-		device.Command("launchApp", "Opens the app.", ""),
-		device.Command("tap", "Taps a button.", text),
-		device.Command("assertVisible", "Fails unless a button is shown.", text),
-		device.Command("isVisible", "Returns whether a button is shown.", text),
-		device.Command("web_evaluate", "Runs a script.", ""),
-	}}
+	return device.Kind{
+		Name: "app", Drivers: []string{"playwright-native"},
+		Restricted: []string{"web_evaluate"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(), Commands: []tool.Advertised{
+			device.Command("launchApp", "Opens the app.", ""),
+			device.Command("tap", "Taps a button.", text),
+			device.Command("assertVisible", "Fails unless a button is shown.", text),
+			device.Command("isVisible", "Returns whether a button is shown.", text),
+			device.Command("web_evaluate", "Runs a script.", ""),
+		},
+	}
 }
 
 func (a *app) Open(device.Session) device.Device           { return a }

@@ -41,13 +41,11 @@ type Options struct {
 	Memory     map[string]string // initial values, which new trails get too
 	Secrets    map[string]string // by name
 	Dir        string            // paths of trails that exist are also accepted relative to it; absolute
-	// Restricted holds the tools that may be called only when Allow names them. Empty for calls that a person makes.
-	Restricted []string
-	Allow      []string
-	// RestrictOrigins allows the device to load pages only from AllowedOrigins and from the origin that the first call
-	// asks for.
-	RestrictOrigins bool
-	AllowedOrigins  []string
+	// Agent says that an agent makes the calls. It may call the restricted commands of the device only if Allow names
+	// them, and open only pages of AllowedOrigins and of the origin that its first call opens.
+	Agent          bool
+	Allow          []string
+	AllowedOrigins []string
 	// Replay replays a trail in a session of its own. content takes the place of what the file has on the disk; nil for
 	// the file as it is.
 	Replay func(ctx context.Context, path string, content []byte, args map[string]string) (Replayed, error)
@@ -107,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	inner, err := session.Open(ctx, session.Options{
 		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
 		Emit: o.Stream.Session(id, "", log), Live: true, WithoutTrail: true,
-		RestrictOrigins: o.RestrictOrigins, AllowedOrigins: o.AllowedOrigins,
+		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
 		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets}),
 	})
 	if err != nil {

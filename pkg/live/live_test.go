@@ -56,8 +56,8 @@ func open(t *testing.T, edit ...func(*live.Options)) *fixture {
 		Scope:  scope.Scope{Driver: driver, Location: scope.Host},
 		Device: session.Device{Backends: []session.Backend{{Kind: f.app.kind(), Backend: f.app}}},
 		Name:   "live", Lineage: []string{"web"}, Memory: map[string]string{"name": "Ada"}, Secrets: secrets,
-		Restricted: []string{"web_evaluate"},
-		Settle:     live.Settle{Interval: time.Millisecond},
+		Agent:  true,
+		Settle: live.Settle{Interval: time.Millisecond},
 		Replay: func(_ context.Context, _ string, content []byte, _ map[string]string) (live.Replayed, error) {
 			f.replayed = append(f.replayed, string(content))
 			return f.replay, nil
@@ -206,6 +206,10 @@ func TestRefusesStepsBeforeAnyCallIsMade(t *testing.T) {
 	f := open(t, func(o *live.Options) { o.Allow = []string{"web_evaluate"} })
 	if r := f.step("Run", call("web_evaluate")); !r.OK() {
 		t.Errorf("an allowed tool: %+v", r)
+	}
+	f = open(t, func(o *live.Options) { o.Agent = false })
+	if r := f.step("Run", call("web_evaluate")); !r.OK() {
+		t.Errorf("a call of a person: %+v", r)
 	}
 }
 

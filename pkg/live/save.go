@@ -9,12 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -235,27 +237,16 @@ func (s *Session) config(title string) trail.Config {
 	return config
 }
 
-// warnings says what in the recording may not work in a replay.
+// warnings returns what in the recording may not work in a replay. A replay begins with an empty device.
 func (s *Session) warnings() []string {
-	var out []string
-	for _, step := range s.steps {
-		if len(step.Calls) == 0 {
-			continue
-		}
-		if first := step.Calls[0].Tool; !reachesStart(first) && s.source == nil {
-			out = append(out, fmt.Sprintf("the first call is %s; a trail starts with a call that reaches a known state, such as "+
-				"web_navigate or launchApp", first))
-		}
-		break
+	if s.source != nil || len(s.steps[0].Calls) == 0 {
+		return nil
 	}
-	return out
-}
-
-// reachesStart reports whether a tool brings the app into a known state. Tools of a project may do so.
-func reachesStart(name string) bool {
-	switch name {
-	case "web_click", "tap", "web_type", "inputText", "web_pressKey", "web_scroll", "web_hover", "web_select":
-		return false
+	first := s.steps[0].Calls[0].Tool
+	t, err := s.Tools().Find(first)
+	if err != nil || t.Source.Kind != tool.FromDevice || slices.Contains(s.kind().Starts, first) {
+		return nil
 	}
-	return true
+	return []string{fmt.Sprintf("the first call is %s; a trail begins with a call that brings the app into a known state: %s",
+		first, strings.Join(s.kind().Starts, ", "))}
 }

@@ -231,6 +231,25 @@ func TestRefusesToSave(t *testing.T) {
 	}
 }
 
+func TestWarnsOfARecordingThatBeginsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	for first, warns := range map[string]bool{"tap": true, "launchApp": false, "rememberValue": false} {
+		f := open(t)
+		begin := call(first, "text", "Sign in")
+		switch first {
+		case "launchApp":
+			begin = call(first)
+		case "rememberValue":
+			begin = call(first, "name", "a", "value", "b")
+		}
+		f.step("Begin", begin)
+		report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"})
+		if err != nil || (len(report.Warnings) > 0) != warns {
+			t.Errorf("%s: %q, %v", first, report.Warnings, err)
+		}
+	}
+}
+
 func TestOverwritesOtherSteps(t *testing.T) {
 	t.Parallel()
 	f := open(t)

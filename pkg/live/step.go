@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -25,9 +26,9 @@ type StepRequest struct {
 
 // StepReport is what the calls of a step did.
 type StepReport struct {
-	Calls    []CallReport `json:"calls"`    // those that were made, and those after a failed one
-	Step     int          `json:"step"`     // the step's number in the recording, 0 when nothing was recorded
-	Recorded int          `json:"recorded"` // how many calls were added to it
+	Calls    []CallReport `json:"calls"`             // those that were made, and those after a failed one
+	Step     int          `json:"step"`              // the step's number in the recording, 0 when nothing was recorded
+	Recorded int          `json:"recorded"`          // how many calls were added to it
 	URL      string       `json:"url,omitempty"`     // when it changed
 	Changes  string       `json:"changes,omitempty"` // of the screen, as lines; empty when no call reached the device
 	Events   []string     `json:"events,omitempty"`  // dialogs, downloads and others since the last report
@@ -118,7 +119,7 @@ func (s *Session) checkStep(r StepRequest) error {
 			}
 			return err
 		}
-		checks = checks || canFailCheck(t)
+		checks = checks || s.isCheck(t)
 	}
 	if r.Kind == trail.KindVerify && !checks {
 		return fault.New(fault.InvalidArguments, "use a call such as assertVisible or web_verifyTextVisible, or make it a step",
@@ -133,7 +134,7 @@ func (s *Session) checkCall(call trail.Call) (*discover.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(s.opts.Restricted, t.Name) && !slices.Contains(s.opts.Allow, t.Name) {
+	if s.opts.Agent && slices.Contains(s.kind().Restricted, t.Name) && !slices.Contains(s.opts.Allow, t.Name) {
 		return nil, fault.New(fault.PermissionDenied,
 			fmt.Sprintf("a person can allow it: `allow: [%s]` in trailblaze.yaml, or --allow %s", t.Name, t.Name),
 			"tool %q is not allowed for agents in this project", t.Name)
@@ -141,18 +142,23 @@ func (s *Session) checkCall(call trail.Call) (*discover.Tool, error) {
 	return t, nil
 }
 
-// canFailCheck reports whether a call of a tool checks something, so that a verify step may rely on it: the assertions
-// of the device and of trailblaze, and every tool of the project.
-func canFailCheck(t *discover.Tool) bool {
-	if t.Source.Kind == tool.FromServer {
+// kind returns the kind of the session's device; the zero value if nothing drives it.
+func (s *Session) kind() device.Kind {
+	b, _ := s.opts.Device.BackendFor(s.opts.Scope.Driver.Key)
+	return b.Kind
+}
+
+// isCheck reports whether a verify step may rely on a tool: a check of the device, an assertion of trailblaze, or a tool
+// of the project.
+func (s *Session) isCheck(t *discover.Tool) bool {
+	switch t.Source.Kind {
+	case tool.FromDevice:
+		return slices.Contains(s.kind().Checks, t.Name)
+	case tool.FromBuiltin:
+		return strings.HasPrefix(t.Name, "assert")
+	default:
 		return true
 	}
-	for _, prefix := range []string{"assert", "verify", "web_verify", "waitFor", "waitUntil"} {
-		if strings.HasPrefix(t.Name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // makeCalls makes calls in order, up to the first that fails.

@@ -29,6 +29,9 @@ func Kind() device.Kind {
 	return device.Kind{
 		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: advertised, New: newBackend,
 		Restricted: []string{"evaluateJs", "web_evaluate"},
+		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
+			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible"),
+		Starts: append(device.CoreStarts(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog"),
 		Options: []device.Option{
 			{
 				Key:   "browser",

@@ -466,3 +466,21 @@ func TestLinesThatAreNotMessagesAreSurvived(t *testing.T) {
 	}
 	a.does("session", `{"action":"status"}`)
 }
+
+// TestAgentUsesToolsOfProject works in a copy of the example shop, whose servers open the shop and put things into the cart.
+func TestAgentUsesToolsOfProject(t *testing.T) {
+	t.Parallel()
+	p := exampleProject(t, bunPath, "sh")
+	p.withoutLoader()
+	a := p.agent(t, "--target", "storefront", "--driver", "playwright-native")
+	a.does("toolbox", `{}`, "server ./tools/shopping.ts: ", "putIntoCart")
+	a.does("toolbox", `{"search":"cart product"}`, "putIntoCart{product")
+	a.does("step", `{"step":"Open the shop","calls":[{"startShop":{}}]}`, "ok: 1 startShop")
+	a.does("step", `{"step":"Put a notebook into the cart","calls":[{"putIntoCart":{"product":"Notebook"}}]}`)
+	cart := a.does("snapshot", `{"find":"Cart (1)"}`)
+	a.does("step", `{"step":"Open the cart","calls":[{"web_click":{"ref":"`+a.ref(cart, "link")+`"}}]}`)
+	a.does("step", `{"step":"The total is right","kind":"verify","calls":[{"web_verifyValue":{"expected":"6.40 €","ref":"css=#total"}}]}`)
+	a.does("save_trail", `{"file":"trails/storefront/agent.trail.yaml","title":"A notebook"}`, "passed its replay")
+	p.run("run", "trails/storefront/agent.trail.yaml").want(t, 0, "1 passed")
+	a.does("run_trail", `{"file":"trails/storefront/buy-a-mug.trail.yaml"}`, "buy-a-mug.trail.yaml: passed")
+}

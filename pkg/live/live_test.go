@@ -305,6 +305,9 @@ func TestRecordingOutlivesSession(t *testing.T) {
 	if text, err := f.Recording(t.Context()); err != nil || !strings.Contains(text, "tap:") {
 		t.Errorf("%v, recording:\n%s", err, text)
 	}
+	if saved, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"}); err != nil || !saved.Written {
+		t.Errorf("%+v, %v", saved, err)
+	}
 	if _, err := f.Snapshot(t.Context(), live.SnapshotOptions{}); err == nil {
 		t.Error("a session that was closed shows its screen")
 	}

@@ -17,8 +17,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
 
-// pollInterval is the time between two looks at whether the process of a session exited.
-const pollInterval = 10 * time.Millisecond
+const (
+	// pollInterval is the time between two looks at whether the process of a session exited.
+	pollInterval = 10 * time.Millisecond
+	// releaseTimeout is for the lock of a process that was killed: it is released a little later than its connections
+	// are closed.
+	releaseTimeout = 2 * time.Second
+	// endTimeout is how long a session may take to end. Servers that do not exit are killed earlier.
+	endTimeout = 30 * time.Second
+)
 
 // Find returns the record of a session that runs. The error says why there is none: fault.Server for one that ended by
 // itself, else fault.Misuse.
@@ -120,13 +127,19 @@ func (c *Client) Tools(ctx context.Context) (*discover.Registry, error) {
 	return m.registry(), err
 }
 
-// End ends a session and waits until its process has exited. It returns what was known of it. ctx limits the wait.
+// End ends a session and waits until its process has exited. It returns what was known of it.
 func (f Folder) End(ctx context.Context, r Record) (Info, error) {
-	info, err := send[Info](ctx, f.client(r), "/end", struct{}{})
-	if err != nil {
-		return info, err
+	limited, stop := context.WithTimeout(ctx, endTimeout)
+	defer stop()
+	info, err := send[Info](limited, f.client(r), "/end", struct{}{})
+	if err == nil {
+		err = f.awaitExit(limited, r)
 	}
-	return info, f.awaitExit(ctx, r)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return info, fault.New(fault.Server, "kill its process; `trailblaze doctor` then stops what it left running",
+			"session %s did not end within %s; its process is %d", r.Name, endTimeout, r.PID)
+	}
+	return info, err
 }
 
 // awaitExit waits until the process of a session has exited.
@@ -195,9 +208,7 @@ func (c *Client) lost(ctx context.Context, cause error) error {
 	if ctx.Err() != nil {
 		return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "the request to session "+c.record.Name)
 	}
-	// The lock of a process that was killed is released a little later than its connections are closed.
-	const patience = 2 * time.Second
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(pollInterval) {
+	for deadline := time.Now().Add(releaseTimeout); time.Now().Before(deadline); <-time.After(pollInterval) {
 		if _, err := c.folder.Find(c.record.Name); err != nil {
 			return err
 		}

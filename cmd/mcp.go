@@ -7,10 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mcpserver"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // mcpCommand is the name of the command whose stdout holds only messages.
@@ -80,6 +82,12 @@ type liveOpener struct {
 func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Opened, error) {
 	f := o.flags
 	f.initial = s.Memory
+	for name := range s.Memory {
+		if !trail.IsValueName(name) {
+			return mcpserver.Opened{}, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -, start with a letter or _",
+				"memory: %q is not a valid name", name)
+		}
+	}
 	if s.Device != "" {
 		f.device = s.Device
 	}
@@ -94,6 +102,9 @@ func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Ope
 	o.mu.Lock()
 	o.redactor = o.app.redactor
 	o.mu.Unlock()
+	o.app.reapLeftovers(event.NewStream(o.app.Now, o.app.redactor, warnings(func(text string) {
+		o.app.notice("warning: " + report.Clean(text))
+	})))
 	opened, err := o.app.openLive(ctx, project, f, mcpCommand)
 	if err != nil {
 		return mcpserver.Opened{}, err

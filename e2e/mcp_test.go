@@ -484,3 +484,20 @@ func TestAgentUsesToolsOfProject(t *testing.T) {
 	p.run("run", "trails/storefront/agent.trail.yaml").want(t, 0, "1 passed")
 	a.does("run_trail", `{"file":"trails/storefront/buy-a-mug.trail.yaml"}`, "buy-a-mug.trail.yaml: passed")
 }
+
+func TestLeftoversOfKilledAgentAreKilled(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`"` + stubborn + `"`)})
+	a := p.agent(t)
+	a.does("session", `{"action":"start","memory":{"plan":"pro"}}`, "memory: {{plan}}")
+	_ = a.cmd.Process.Kill()
+	a.end()
+	next := p.agent(t)
+	next.fails("session", `{"action":"start","memory":{"a b":"c"}}`, `memory: "a b" is not a valid name`)
+	p.write("trailblaze.yaml", webConfig)
+	next.does("session", `{"action":"start"}`)
+	await(func() bool { return len(spawntest.Survivors(p.marker)) == 1 })
+	if found := spawntest.Survivors(p.marker); len(found) != 1 {
+		t.Errorf("processes: %q", found)
+	}
+}

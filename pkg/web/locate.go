@@ -228,14 +228,11 @@ func (l *locator) unique(ctx context.Context, block map[string]any, texts ...str
 	if l.hasSecret(block, texts) {
 		return nil, nil
 	}
-	total, _, err := l.place(ctx, block)
-	if err != nil || total != 1 {
+	total, index, err := l.place(ctx, block)
+	if err != nil || total != 1 || index < 0 {
 		return nil, err
 	}
-	if found, err := l.finds(ctx, block); !found || err != nil {
-		return nil, err
-	}
-	return block, nil
+	return l.confirmed(ctx, block)
 }
 
 // indexed is like unique, but when block matches several elements, it returns block with the index of the element.
@@ -251,10 +248,23 @@ func (l *locator) indexed(ctx context.Context, block map[string]any, texts ...st
 		block = maps.Clone(block)
 		block["nthIndex"] = index
 	}
-	if found, err := l.finds(ctx, block); !found || err != nil {
+	return l.confirmed(ctx, block)
+}
+
+// confirmed returns block if a replay with it finds the element, else nil. The error is errGone if the page probably
+// changed since block was made.
+func (l *locator) confirmed(ctx context.Context, block map[string]any) (map[string]any, error) {
+	found, err := l.finds(ctx, block)
+	switch {
+	case err != nil:
 		return nil, err
+	case found:
+		return block, nil
 	}
-	return block, nil
+	if l.search.unlocated++; l.search.unlocated < locateTries {
+		return nil, errGone
+	}
+	return nil, nil
 }
 
 // hasSecret reports whether a recording would change block, because a secret is in it or in one of texts.

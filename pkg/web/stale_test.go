@@ -132,7 +132,7 @@ func (s *staleTest) try(number int) string {
 	before := number%2 == 0
 	script := s.change(i) + "; window.changed = true"
 	if !before { // while the call is made
-		script = fmt.Sprintf("setTimeout(() => { %s }, %d)", script, s.random.IntN(80))
+		script = fmt.Sprintf("setTimeout(() => { %s }, %d)", script, s.random.IntN(50))
 	}
 	s.mustEval("window.changed = false; " + script + "; 0")
 	result, err := s.call("web_click", "ref", refs[row])

@@ -286,6 +286,22 @@ trail:
 	p.run("run", "trails/a.trail.yaml").want(t, 0, "1 passed")
 }
 
+func TestSessionRepairsTrailhead(t *testing.T) {
+	t.Parallel()
+	p := sessionProject(t, "")
+	const text = "trailhead:\n  step: Begin\n  recording: { web: { fail: { text: broken } } }\n" +
+		"trail:\n  - step: Go on\n    recording: { web: [ { echo: { text: on } } ] }\n"
+	p.write("trails/a.trail.yaml", text)
+	p.start(t)
+	p.run("session", "replay", "trails/a.trail.yaml").wantOutput(t, 1, `failed at step 1 "Begin"`, `make the calls that work with --step "Begin"`)
+	p.run("tool", "fail", "text=pass", "--session", "s1", "--step", "Begin").wantErr(t, 0, "recorded as part of step 1")
+	p.run("session", "replay", "trails/a.trail.yaml").want(t, 0, "every step of trails/a.trail.yaml passed")
+	p.run("session", "save", "trails/a.trail.yaml").want(t, 0, "saved trails/a.trail.yaml")
+	if saved := p.read(t, "trails/a.trail.yaml"); !strings.HasPrefix(saved, "trailhead:\n  step: Begin\n") || strings.Contains(saved, "broken") {
+		t.Errorf("saved:\n%s", saved)
+	}
+}
+
 func TestSessionThatCannotStart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -351,7 +351,7 @@ func (a *app) endSession(ctx context.Context, folder background.Folder, r backgr
 	v := a.sessionView(ctx, r)
 	if v.State == stateEnded {
 		a.notice(report.Clean(fmt.Sprintf("session %s had ended already: %s", r.Name, r.Ended.Reason)))
-		return v, folder.Remove(r)
+		return v, folder.Remove(ctx, r)
 	}
 	if _, err := folder.End(ctx, r); err != nil {
 		return v, err

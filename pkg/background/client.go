@@ -133,24 +133,32 @@ func (f Folder) End(ctx context.Context, r Record) (Info, error) {
 	defer stop()
 	info, err := send[Info](limited, f.client(r), "/end", struct{}{})
 	if err == nil {
-		err = f.awaitExit(limited, r)
+		return info, f.awaitExit(ctx, r)
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
-		return info, fault.New(fault.Server, "kill its process; `trailblaze doctor` then stops what it left running",
-			"session %s did not end within %s; its process is %d", r.Name, endTimeout, r.PID)
+		err = tooSlow(r)
 	}
 	return info, err
 }
 
-// awaitExit waits until the process of a session has exited.
+// tooSlow returns the error for a session that does not end.
+func tooSlow(r Record) error {
+	return fault.New(fault.Server, "kill its process; `trailblaze doctor` then stops what it left running",
+		"session %s did not end within %s; its process is %d", r.Name, endTimeout, r.PID)
+}
+
+// awaitExit waits until the process of a session has exited, for at most endTimeout.
 func (f Folder) awaitExit(ctx context.Context, r Record) error {
-	for {
+	for deadline := time.Now().Add(endTimeout); ; {
 		records, err := f.List()
 		if err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(records, func(o Record) bool { return o.PID == r.PID && f.alive(o) }) {
 			return nil
+		}
+		if time.Now().After(deadline) {
+			return tooSlow(r)
 		}
 		select {
 		case <-ctx.Done():

@@ -6,6 +6,7 @@
 package background
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -237,8 +238,11 @@ func (f Folder) remove(r Record) {
 	_ = os.Remove(f.path(r.Name, recordSuffix))
 }
 
-// Remove removes the record of a session that ended.
-func (f Folder) Remove(r Record) error {
+// Remove removes the record of a session that ended, when its process has exited.
+func (f Folder) Remove(ctx context.Context, r Record) error {
+	if err := f.awaitExit(ctx, r); err != nil {
+		return err
+	}
 	unlock, err := f.lock()
 	if err != nil || unlock == nil {
 		return err

@@ -177,7 +177,12 @@ func (p *page) abortedNavigation(ctx context.Context, address, before, loader st
 	}
 	if now := p.main().loaderID(); now == before || now == loader {
 		if blocked := p.device.origins.lastBlocked(); blocked != "" {
-			return tool.Result{}, p.device.origins.refusal(blocked, address)
+			refusal := p.device.origins.refusal(blocked, address)
+			if p.url() == "about:blank" {
+				p.device.origins.withdraw(address)
+				fault.As(refusal).Hint = "open " + blocked + " itself, which allows its origin"
+			}
+			return tool.Result{}, refusal
 		}
 		return tool.Result{}, fault.New(fault.ToolFailed, "it may be a download, or a response without content",
 			"%s did not open a page: the browser aborted the navigation (net::ERR_ABORTED)", address)

@@ -89,6 +89,16 @@ func (a *originAccess) request(address string) error {
 	return a.refusal(address, "")
 }
 
+// withdraw forgets the origin of the first page, which was redirected to another origin. So a call may open that one.
+func (a *originAccess) withdraw(address string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if last := len(a.allowed) - 1; a.opened && last >= 0 && a.allowed[last] == originOf(address) {
+		a.allowed = a.allowed[:last]
+	}
+	a.opened = false
+}
+
 // refusal is the error for a page that may not be opened. from is the URL that led to it; empty for none.
 func (a *originAccess) refusal(address, from string) error {
 	if from != "" {

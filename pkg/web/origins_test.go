@@ -178,6 +178,24 @@ func TestFirstPageAllowsItsOriginOnce(t *testing.T) {
 	}
 }
 
+func TestFirstPageThatRedirectsElsewhereAllowsNothing(t *testing.T) {
+	t.Parallel()
+	other := serve(t, map[string]http.HandlerFunc{"/page": htmlPage("<h1>other</h1>")})
+	url := serve(t, map[string]http.HandlerFunc{
+		"/first": htmlPage("<h1>first</h1>"),
+		"/away": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other+"/page", http.StatusFound)
+		},
+	})
+	u := openLive(t, device.Session{RestrictOrigins: true})
+	refused := u.mustFail("navigate", []any{"url", url + "/away"}, other+"/page may not be opened")
+	if want := "open " + other + "/page itself, which allows its origin"; refused.Hint != want {
+		t.Errorf("hint %q, want %q", refused.Hint, want)
+	}
+	u.mustCall("navigate", "url", other+"/page")
+	u.mustFail("navigate", []any{"url", url + "/first"}, "its origin is not allowed, only "+other)
+}
+
 func TestOptionOfOrigins(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{

@@ -65,8 +65,8 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 	.ci/no-runtime bin/trailblaze
 
 .PHONY: test
-test: deps ## run every test
-	go test -parallel 6 -timeout 15m ./...
+test: deps ## run every test; a test of random changes makes fewer of them than test-race
+	go test -short -parallel 6 -timeout 15m ./...
 
 # One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.
 .PHONY: test-race

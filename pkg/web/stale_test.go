@@ -11,12 +11,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
-// staleTries is how often each change of a page is tried: a tenth of it in a short run of the tests.
-func staleTries() int {
+// staleTries returns how often each change of a page is tried, less often in a short run of the tests, and how many
+// calls must reach their element.
+func staleTries() (tries, right int) {
 	if testing.Short() {
-		return 10
+		return 15, 1
 	}
-	return 100
+	return 100, 25
 }
 
 // staleRows is the number of elements of the page for stale references.
@@ -75,11 +76,12 @@ func TestReferencesNeverReachAnotherElement(t *testing.T) {
 			s := &staleTest{testSession: u, address: url + tt.page, change: tt.change, gone: tt.gone}
 			s.random = rand.New(rand.NewPCG(7, uint64(len(tt.name))))
 			outcomes := map[string]int{}
-			for i := range staleTries() {
+			tries, right := staleTries()
+			for i := range tries {
 				outcomes[s.try(i)]++
 			}
 			t.Log(outcomes)
-			if outcomes["right"] < staleTries()/4 {
+			if outcomes["right"] < right {
 				t.Errorf("only %d calls reached their element", outcomes["right"])
 			}
 		})

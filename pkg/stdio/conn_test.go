@@ -193,7 +193,5 @@ func TestUnreadMessagesAreDiscarded(t *testing.T) {
 		t.Errorf("read %v", msg)
 	}
 	_ = s.conn.Close()
-	if took := s.mustStop(); took > spawn.ExitGrace-time.Second {
-		t.Errorf("stopping took %s", took)
-	}
+	s.mustStop()
 }

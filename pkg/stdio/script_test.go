@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -131,9 +130,7 @@ func TestServerThatPrintsToStdoutWorksInEveryRuntime(t *testing.T) {
 			if err := session.Close(); err != nil {
 				t.Error(err)
 			}
-			if took := s.mustStop(); took > spawn.ExitGrace-time.Second {
-				t.Errorf("stopping took %s", took)
-			}
+			s.mustStop()
 			log := s.logged()
 			for _, line := range []string{"[stdout] loading\n", "[stdout] no newline: \n", "[stdout] called with {", "\nstderr is fine\n"} {
 				if !strings.Contains(log, line) {

@@ -56,7 +56,8 @@ func passes(t *testing.T, name string, args ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.WaitDelay = time.Second // a server that a test left behind may hold the output
+	cmd.Env = append(os.Environ(), "GOGC=400") // the TypeScript compiler is a Go program, and needs a third less time this way
+	cmd.WaitDelay = time.Second                // a server that a test left behind may hold the output
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", cmd, err, out)
 	}

@@ -65,7 +65,7 @@ class Http {
     this.port = port;
   }
 
-  static async start(t: TestContext, env: NodeJS.ProcessEnv = {}, script = fixture("tools.ts")): Promise<Http> {
+  static async start(t: TestContext, env: NodeJS.ProcessEnv = {}, script = fixture("tools.mjs")): Promise<Http> {
     const port = await freePort();
     const args = [...argv(script), "--verbose", "--transport", "http", `--port=${port}`, "--more"];
     const http = new Http(Peer.start(t, "", { args, env: { TRAILBLAZE_SESSION_ID: "shared", ...env } }), port);
@@ -284,7 +284,7 @@ for (const how of ["the end of stdin", "SIGTERM", "SIGINT"] as const) {
 test("a server that trailblaze did not start ignores the end of stdin", async (t) => {
   const port = await freePort();
   const env = { TRAILBLAZE_SESSION_ID: undefined };
-  const peer = Peer.start(t, "", { args: [...argv(fixture("tools.ts")), "--transport=http", "--port", String(port)], env });
+  const peer = Peer.start(t, "", { args: [...argv(fixture("tools.mjs")), "--transport=http", "--port", String(port)], env });
   peer.child.stdin!.end();
   await until("the start", () => peer.exited !== undefined || peer.stderr !== "");
   const http = new Http(peer, port);
@@ -302,7 +302,7 @@ for (const [args, says] of [
   [["--transport", "sse", "--port", "8080"], "--transport sse is not known"],
 ] as const) {
   test(`${args.join(" ")} is an error`, async (t) => {
-    const peer = Peer.start(t, "", { args: [...argv(fixture("tools.ts")), ...args] });
+    const peer = Peer.start(t, "", { args: [...argv(fixture("tools.mjs")), ...args] });
     assert.equal((await peer.exit()).code, 1);
     assert.ok(peer.stderr.includes(says), peer.stderr);
   });
@@ -313,12 +313,12 @@ test("a port in use is an error that names it", async (t) => {
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   t.after(() => taken.close());
   const { port } = taken.address() as AddressInfo;
-  const peer = Peer.start(t, "", { args: [...argv(fixture("tools.ts")), "--transport", "http", "--port", String(port)] });
+  const peer = Peer.start(t, "", { args: [...argv(fixture("tools.mjs")), "--transport", "http", "--port", String(port)] });
   assert.equal((await peer.exit()).code, 1);
   assert.match(peer.stderr, new RegExp(`cannot serve at 127.0.0.1:${port}: EADDRINUSE`));
 });
 
 test("--transport stdio is the default", async (t) => {
-  const peer = Peer.start(t, "", { args: [...argv(fixture("tools.ts")), "--transport", "stdio"] });
+  const peer = Peer.start(t, "", { args: [...argv(fixture("tools.mjs")), "--transport", "stdio"] });
   assert.equal((await peer.call("greet", { name: "Ann" })).content[0].text, "hello Ann");
 });

@@ -12,8 +12,11 @@ export const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}
 const LIMIT_MS = 20_000;
 const tsx = ["--import", pathToFileURL(`${packages}tsx/dist/loader.mjs`).href];
 
-/** How the runtime of this test runs a script. */
-export const argv = (script: string) => (process.versions.bun ? ["run", "--no-install", script] : [...tsx, script]);
+/** How the runtime of this test runs a script: node needs a loader for TypeScript. */
+export function argv(script: string): string[] {
+  if (process.versions.bun) return ["run", "--no-install", script];
+  return script.endsWith(".mjs") ? [script] : [...tsx, script];
+}
 
 /** The environment of this test, without what says that it is one. */
 export function environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {

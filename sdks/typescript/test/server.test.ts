@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { argv, callbacks, fixture, meta, Peer, succeeded, until } from "./peer.ts";
 
-const start = (t: Parameters<typeof Peer.start>[0], env = {}) => Peer.start(t, fixture("tools.ts"), { env });
+const start = (t: Parameters<typeof Peer.start>[0], env = {}) => Peer.start(t, fixture("tools.mjs"), { env });
 const text = (result: any) => result.content[0].text;
 
 test("the handshake selects a version that both support", async (t) => {
@@ -104,7 +104,7 @@ test("what a handler returns or throws becomes a result", async (t) => {
   }
   assert.match(text(await peer.call("circle")), /circular|cyclic/i);
   assert.equal((await peer.request("tools/call", { name: "unsayable" })).error.code, -32603);
-  assert.match(peer.stderr, /throws failed: .*three items expected[^]*tools\.ts/, "the stack is on stderr");
+  assert.match(peer.stderr, /throws failed: .*three items expected[^]*tools\.mjs/, "the stack is on stderr");
 });
 
 test("arguments are checked and completed", async (t) => {

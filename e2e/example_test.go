@@ -29,18 +29,9 @@ func exampleProject(t *testing.T, programs ...string) *project {
 			t.Fatalf("%v: run make deps", err)
 		}
 	}
-	// A version manager's python3 is a script that needs more on the PATH, so it prints the path of Python.
-	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable, end='')").Output()
-	dir := bin(t, programs...)
-	if err == nil {
-		err = os.Symlink(string(python), filepath.Join(dir, "python3"))
-	}
-	if err != nil {
-		t.Fatalf("%v: run make deps", err)
-	}
 	p := newProject(t, nil)
 	p.dir, _ = filepath.Abs(shop)
-	p.env = append(p.env, "PATH="+dir)
+	p.env = append(p.env, "PATH="+bin(t, append(programs, "python3")...))
 	return p
 }
 
@@ -81,13 +72,14 @@ func TestRuntimeOfExample(t *testing.T) {
 	p.runsOn(t, "bun")
 	p.runsOn(t, "node+tsx", "--runtime", "node")
 	p.runsOn(t, "embedded", "--runtime", "embedded")
-	exampleProject(t).runsOn(t, "embedded")
+	p.env = append(p.env, "PATH="+bin(t))
+	p.runsOn(t, "embedded")
 }
 
 // runsOn fails the test unless doctor reports that a script of the example runs on a runtime.
 func (p *project) runsOn(t *testing.T, runtime string, flags ...string) {
 	t.Helper()
-	r := p.run(append([]string{"doctor", "--json"}, flags...)...)
+	r := p.runWith(nil, append([]string{"doctor", "--json"}, flags...)...) // without devices: it starts no browser
 	if got := doctorChecks(t, r)["server ./tools/http.ts"]; got.Status != "ok" || !strings.HasPrefix(got.Detail, runtime) {
 		t.Errorf("http.ts runs on %+v, want %s", got, runtime)
 	}
@@ -133,6 +125,8 @@ func TestDemoNeedsNoRuntime(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+// TestExampleOnOtherDevices uses the embedded engine, which takes half the time of a process for each server. Its cases
+// are replayed one after another, because the first one bundles the scripts for all.
 func TestExampleOnOtherDevices(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
@@ -142,8 +136,7 @@ func TestExampleOnOtherDevices(t *testing.T) {
 		"phone":         {"trails/storefront/any-screen.trail.yaml", "--device", "phone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := exampleProject(t, bunPath)
+			p := exampleProject(t)
 			p.run(append([]string{"run"}, args...)...).want(t, 0)
 			p.run("check").want(t, 0, "0 problems, 0 warnings")
 		})

@@ -28,6 +28,9 @@ import (
 // detector, so that it starts at once.
 var fake string
 
+// bundles is the folder of cached bundles and bytecode that all projects share.
+var bundles string
+
 // The test binary is also the whole program, as a process that signals reach, when E2E_MAIN is set, and the process of a
 // session in the background.
 func TestMain(m *testing.M) {
@@ -40,7 +43,7 @@ func TestMain(m *testing.M) {
 	}
 	dir, err := os.MkdirTemp("", "e2e-")
 	if err == nil {
-		fake = filepath.Join(dir, "fakeserver")
+		fake, bundles = filepath.Join(dir, "fakeserver"), filepath.Join(dir, "bundles")
 		err = buildFake()
 	}
 	if err != nil {
@@ -71,6 +74,9 @@ type project struct {
 	exitGrace time.Duration
 }
 
+// noBrowser is in the environment of commands like doctor that would start a browser, if the test is not about it.
+const noBrowser = "TRAILBLAZE_BROWSER=/nowhere"
+
 // newProject returns a project with files; see project.write.
 func newProject(t *testing.T, files map[string]string) *project {
 	t.Helper()
@@ -78,7 +84,11 @@ func newProject(t *testing.T, files map[string]string) *project {
 	for name, text := range files {
 		p.write(name, text)
 	}
-	p.env = append(os.Environ(), "TRAILBLAZE_CACHE_DIR="+filepath.Join(t.TempDir(), "cache"), p.marker, "GORACE=atexit_sleep_ms=0", "CI=", "NO_COLOR=1")
+	cache := t.TempDir()
+	if err := errors.Join(os.MkdirAll(bundles, 0o755), os.Symlink(bundles, filepath.Join(cache, "bundles"))); err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(os.Environ(), "TRAILBLAZE_CACHE_DIR="+cache, p.marker, "GORACE=atexit_sleep_ms=0", "CI=", "NO_COLOR=1")
 	return p
 }
 

@@ -79,7 +79,7 @@ func TestVariablesInURLAreRedacted(t *testing.T) {
 				for name, value := range canaries {
 					p.env = append(p.env, name+"="+value)
 				}
-				p.env = append(p.env, "WHOLE=http://"+host+"/s/can4ry-key/mcp?k=q7Zx")
+				p.env = append(p.env, "WHOLE=http://"+host+"/s/can4ry-key/mcp?k=q7Zx", noBrowser)
 				for _, args := range [][]string{
 					{"check"},
 					{"check", "--json"},

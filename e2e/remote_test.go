@@ -189,6 +189,7 @@ func TestHeaderValuesAreRedacted(t *testing.T) {
 				url = runElsewhere(t).url
 			}
 			p := team(t, url, append(slices.Clone(calls), more...)...)
+			p.env = append(p.env, noBrowser)
 			for _, args := range [][]string{
 				{"tool", "echo", "text=" + token},
 				{"tool", "echo", "text=x", "--json"},

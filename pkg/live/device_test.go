@@ -27,7 +27,7 @@ func (a *app) kind() device.Kind {
 	return device.Kind{
 		Name: "app", Drivers: []string{"playwright-native"},
 		Restricted: []string{"web_evaluate"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(), Commands: []tool.Advertised{
-			device.Command("launchApp", "Opens the app.", ""),
+			device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}`),
 			device.Command("tap", "Taps a button.", text),
 			device.Command("assertVisible", "Fails unless a button is shown.", text),
 			device.Command("isVisible", "Returns whether a button is shown.", text),

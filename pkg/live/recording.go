@@ -2,12 +2,15 @@ package live
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -40,34 +43,112 @@ func (s *Session) place(r StepRequest) int {
 	return s.next
 }
 
-// add adds recorded calls to the step at an index, which it makes if the request does not continue one.
-func (s *Session) add(index int, r StepRequest, calls []trail.Call) {
+// add adds recorded calls to the step at an index, which it makes if the request does not continue one. It returns what
+// the caller has to know about it, "" for nothing.
+func (s *Session) add(index int, r StepRequest, calls []trail.Call) (warning string) {
 	if index == len(s.steps) || !s.steps[index].is(r) {
 		s.steps = slices.Insert(s.steps, index, &Step{Kind: r.Kind, Text: strings.TrimSpace(r.Text), changed: true})
 		s.next = index + 1
 	}
 	step := s.steps[index]
 	if index == s.next {
-		s.repair(step, calls)
-		return
+		return s.repair(step, calls)
 	}
 	step.Calls, step.changed = append(step.Calls, calls...), true
+	return ""
 }
 
 // repair replaces the failing call of a step by calls that were made, and drops those of the calls after it that were
-// made too. The step counts as done when none of its calls is left.
-func (s *Session) repair(step *Step, calls []trail.Call) {
+// made too. A check that failed is replaced only by another check; else it stays and is made again. The step counts as
+// done when none of its calls is left.
+func (s *Session) repair(step *Step, calls []trail.Call) (warning string) {
 	rest := step.Calls[step.done:]
-	if step.failing {
-		rest = rest[1:]
+	again := repeated(calls, rest)
+	if step.failing && again == 0 {
+		isCheck := func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) }
+		if isCheck(rest[0]) && !slices.ContainsFunc(calls, isCheck) {
+			warning = "the check that failed, " + rest[0].Tool + ", stays and is made again; another check replaces it"
+		} else {
+			rest = rest[1:]
+			again = repeated(calls, rest)
+		}
 	}
-	rest = rest[repeated(calls, rest):]
-	step.Calls = slices.Concat(step.Calls[:step.done], calls, rest)
-	step.done += len(calls)
+	made := slices.Concat(calls[:len(calls)-again], rest[:again]) // those that are the same as they are in the file
+	rest = rest[again:]
+	step.Calls = slices.Concat(step.Calls[:step.done], made, rest)
+	step.done += len(made)
 	step.failing, step.changed = false, true
 	if len(rest) == 0 {
 		s.next++
 	}
+	return warning
+}
+
+// isCheckIn reports whether a call in a step of a kind checks something. What tools of the project do is not known; in a
+// verify step they count as checks.
+func (s *Session) isCheckIn(kind string, call trail.Call) bool {
+	t, err := s.Tools().Find(call.Tool)
+	if err != nil {
+		return kind == trail.KindVerify
+	}
+	known := t.Source.Kind == tool.FromDevice || t.Source.Kind == tool.FromBuiltin
+	return s.isCheck(t) && (known || kind == trail.KindVerify)
+}
+
+// checkVerifySteps returns an error when a verify step would be written without a call that checks something, unless it
+// has none in the trail that is repaired either.
+func (s *Session) checkVerifySteps() error {
+	for i, step := range s.steps {
+		checks := func(calls []trail.Call) bool {
+			return slices.ContainsFunc(calls, func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) })
+		}
+		if step.Kind != trail.KindVerify || !step.changed || len(step.Calls) == 0 || checks(step.Calls) {
+			continue
+		}
+		if step.source != nil {
+			if before, _ := step.source.Lookup(s.opts.Lineage); len(before) > 0 && !checks(before) {
+				continue
+			}
+		}
+		return fault.New(fault.Misuse, "make a call such as assertVisible in a verify step with the same text, or drop the step",
+			"step %d %q is a verify step without a call that checks something and can fail", i+1, step.Text)
+	}
+	return nil
+}
+
+// withoutReferences returns the calls that do not name an element by a reference of the session, which a replay does not
+// know, and says in the report which ones do.
+func withoutReferences(calls []trail.Call, report *StepReport) []trail.Call {
+	return slices.DeleteFunc(slices.Clone(calls), func(c trail.Call) bool {
+		ref := reference(c.Args)
+		if ref != "" {
+			report.Warnings = append(report.Warnings, c.Tool+" names an element by a reference, "+ref+
+				", which a replay does not know; its call is left out of the recording")
+		}
+		return ref != ""
+	})
+}
+
+// reference returns the first reference of a live session in arguments, "" for none.
+func reference(value any) string {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if text, ok := v[key].(string); ok && (key == "ref" || key == "within") && screen.IsReference(text) {
+				return text
+			}
+			if found := reference(v[key]); found != "" {
+				return found
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if found := reference(item); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }
 
 // repeated returns how many of the first calls of rest are the last ones of calls.
@@ -197,7 +278,12 @@ func (s *Session) reword(r Reword) error {
 	if strings.TrimSpace(r.Text) == "" {
 		return fault.New(fault.InvalidArguments, "", "the new text of step %d is empty", r.Step)
 	}
-	s.steps[i].Text, s.steps[i].changed = strings.TrimSpace(r.Text), true
+	step := s.steps[i]
+	step.Text = strings.TrimSpace(r.Text)
+	if step.source != nil {
+		_, recorded := step.source.Lookup(s.opts.Lineage)
+		step.changed = step.changed || recorded // else there are no calls to write
+	}
 	return nil
 }
 

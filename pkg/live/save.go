@@ -119,6 +119,9 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 	if len(recorded.Steps) == 0 && recorded.Trailhead == nil {
 		return nil, nil, fault.New(fault.Misuse, "make calls with a step text first", "nothing was recorded")
 	}
+	if err := s.checkVerifySteps(); err != nil {
+		return nil, nil, err
+	}
 	before, err = files.Read(path, trail.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

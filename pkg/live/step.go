@@ -54,7 +54,7 @@ type CallReport struct {
 }
 
 // Step makes calls in order, up to the first that fails, and records those that succeeded. Calls with the kind and text
-// of the last step continue it. An error means that no call was made.
+// of the last step continue it. An error means that no call was made, or that ctx ended.
 func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	release, err := s.acquire(ctx)
 	if err != nil {
@@ -74,29 +74,36 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 		outcome = event.Failed
 	}
 	s.inner.FinishStep(st, outcome)
-	if calls := recorded.Steps[len(recorded.Steps)-1].Calls; !r.Unrecorded && len(calls) > 0 {
-		s.add(index, r, calls)
-		report.Step, report.Recorded = index+1, len(calls)
-	}
-	report.Warnings = append(report.Warnings, s.newlyOmitted(recorded.Omitted, r)...)
+	s.record(index, r, recorded, &report)
 	if err := s.inner.Err(); err != nil {
 		return report, nil // the failed call has the reason
 	}
-	return report, s.reportScreen(ctx, &report)
+	err = s.reportScreen(ctx, &report)
+	return report, err
+}
+
+// record adds the calls of the step that ended last to the recording.
+func (s *Session) record(index int, r StepRequest, recorded session.Recording, report *StepReport) {
+	omitted := s.newlyOmitted(recorded.Omitted)
+	if r.Unrecorded {
+		return
+	}
+	calls := withoutReferences(recorded.Steps[len(recorded.Steps)-1].Calls, report)
+	report.Warnings = append(report.Warnings, omitted...)
+	if len(calls) == 0 {
+		return
+	}
+	if warning := s.add(index, r, calls); warning != "" {
+		report.Warnings = append(report.Warnings, warning)
+	}
+	report.Step, report.Recorded = index+1, len(calls)
 }
 
 // newlyOmitted returns what this step had to leave out of the recording.
-func (s *Session) newlyOmitted(omitted []string, r StepRequest) []string {
+func (s *Session) newlyOmitted(omitted []string) []string {
 	fresh := omitted[min(s.omitted, len(omitted)):]
 	s.omitted = len(omitted)
-	if r.Unrecorded {
-		return nil
-	}
-	texts := make([]string, len(fresh))
-	for i, text := range fresh {
-		texts[i] = s.text(text)
-	}
-	return texts
+	return s.texts(fresh)
 }
 
 // checkStep returns what is wrong with a request, before a call is made.

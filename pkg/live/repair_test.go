@@ -1,0 +1,140 @@
+package live_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// stopped returns a session in which a trail was replayed up to a call that failed.
+func stopped(t *testing.T, steps string) (*fixture, live.TrailRequest) {
+	t.Helper()
+	f := open(t)
+	f.write("trails/a.trail.yaml", "trail:\n"+steps)
+	r := live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}
+	if report, err := f.RunTrail(t.Context(), r); err != nil || report.Passed() {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	return f, r
+}
+
+func TestRepairKeepsAFailedCheck(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		steps, kind string
+		repair      []trail.Call
+		want        string
+	}{
+		"a call that is not a check": {
+			"  - step: A\n    recording:\n      web:\n        - launchApp: {}\n        - assertVisible: {text: Hello} # must hold\n",
+			trail.KindStep, []trail.Call{call("tap", "text", "Sign in")},
+			"step A: launchApp tap(Sign in) assertVisible(Hello)",
+		},
+		"a verify step whose check fails again": {
+			"  - verify: A\n    recording:\n      web:\n        - assertVisible: {text: Hello} # must hold\n",
+			trail.KindVerify, []trail.Call{call("tap", "text", "Sign in"), call("assertVisible", "text", "Nobody")},
+			"verify A: tap(Sign in) assertVisible(Hello)",
+		},
+		"another check": {
+			"  - verify: A\n    recording:\n      web:\n        - assertVisible: {text: Hello}\n",
+			trail.KindVerify, []trail.Call{call("assertVisible", "text", "Sign in")}, "verify A: assertVisible(Sign in)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, r := stopped(t, c.steps)
+			f.request(live.StepRequest{Text: "A", Kind: c.kind, Calls: c.repair})
+			if diff := cmp.Diff(c.want, f.recording()); diff != "" {
+				t.Errorf("recording (-want +got):\n%s", diff)
+			}
+			if report, err := f.RunTrail(t.Context(), r); !report.Passed() && err == nil {
+				t.Errorf("the check was not made again: %+v", report)
+			}
+			if _, err := f.Save(t.Context(), live.SaveRequest{File: r.File}); err != nil {
+				t.Fatal(err)
+			}
+			got := f.read(r.File)
+			if strings.Contains(c.steps, "must hold") && !strings.Contains(got, "- assertVisible: {text: Hello} # must hold\n") {
+				t.Errorf("the check has changed:\n%s", got)
+			}
+		})
+	}
+}
+
+func TestRepairKeepsLinesOfCallsThatAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	steps := `  - step: A
+    recording:
+      web:
+        - tap: {text: Hello}
+          timeout: 30s
+        - assertVisible: {text: Hello}
+          timeout: 20s
+`
+	f, r := stopped(t, steps)
+	f.step("A", call("tap", "text", "Sign in"), call("tap", "text", "Hello"), call("assertVisible", "text", "Hello"))
+	if _, err := f.Save(t.Context(), live.SaveRequest{File: r.File}); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace("trail:\n"+steps, "        - tap:", "        - tap:\n            text: Sign in\n        - tap:", 1)
+	if diff := cmp.Diff(want, f.read(r.File)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRewordingDoesNotRecordAnEmptyStep(t *testing.T) {
+	t.Parallel()
+	f, r := stopped(t, "  - step: A\n    recording:\n      ios:\n        - launchApp: {}\n")
+	if _, err := f.Edit(t.Context(), live.Edit{Reword: &live.Reword{Step: 1, Text: "B"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Save(t.Context(), live.SaveRequest{File: r.File, Overwrite: true, NoReplay: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.read(r.File); strings.Contains(got, "web") {
+		t.Errorf("an empty recording was written:\n%s", got)
+	}
+}
+
+func TestRefusesToSaveVerifyStepsWithoutCheck(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.request(live.StepRequest{Text: "Greeted", Kind: trail.KindVerify, Calls: []trail.Call{
+		call("tap", "text", "Sign in"), call("assertVisible", "text", "Nobody"),
+	}})
+	request := live.SaveRequest{File: "trails/a.trail.yaml", NoReplay: true}
+	const want = `step 1 "Greeted" is a verify step without a call that checks something`
+	if _, err := f.Save(t.Context(), request); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v", err)
+	}
+	f.request(live.StepRequest{Text: "Greeted", Kind: trail.KindVerify, Calls: []trail.Call{call("assertVisible", "text", "Hello")}})
+	if _, err := f.Save(t.Context(), request); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Edit(t.Context(), live.Edit{Drop: "1.2"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Save(t.Context(), request); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("after the check was dropped: %v", err)
+	}
+}
+
+func TestDoesNotRecordReferences(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	c := call("launchApp")
+	c.Timeout = time.Second
+	c.Args = map[string]any{"app": map[string]any{"ref": "e1"}}
+	r := f.step("Open", c, call("launchApp"))
+	if diff := cmp.Diff("step Open: launchApp", f.recording()); diff != "" || r.Recorded != 1 {
+		t.Errorf("recorded %d (-want +got):\n%s", r.Recorded, diff)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "launchApp names an element by a reference") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}

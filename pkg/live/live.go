@@ -137,6 +137,11 @@ func (s *Session) Done() <-chan struct{} { return s.inner.Done() }
 // Tools returns the tools of the session.
 func (s *Session) Tools() *discover.Registry { return s.inner.Registry() }
 
+// Allowed reports whether calls of a tool are accepted: an agent may call a restricted command only if the user allows it.
+func (s *Session) Allowed(name string) bool {
+	return !s.opts.Agent || !slices.Contains(s.kind().Restricted, name) || slices.Contains(s.opts.Allow, name)
+}
+
 // Status says what a session is and where it stands.
 type Status struct {
 	ID       string   `json:"id"`

@@ -141,7 +141,7 @@ func (s *Session) checkCall(call trail.Call) (*discover.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.opts.Agent && slices.Contains(s.kind().Restricted, t.Name) && !slices.Contains(s.opts.Allow, t.Name) {
+	if !s.Allowed(t.Name) {
 		return nil, fault.New(fault.PermissionDenied,
 			fmt.Sprintf("a person can allow it: `allow: [%s]` in trailblaze.yaml, or --allow %s", t.Name, t.Name),
 			"tool %q is not allowed for agents in this project", t.Name)

@@ -21,6 +21,7 @@ type answer struct {
 	text   string
 	image  []byte // PNG; nil for none
 	failed bool   // isError
+	limit  int    // of the text in bytes, when more than maxAnswer was asked for
 }
 
 // The largest sizes of answers and of their parts, in bytes.
@@ -90,7 +91,7 @@ func (s *server) result(a answer, err error) *mcp.CallToolResult {
 	for _, note := range s.sessions.takeNotes() {
 		a.text += "\nnote: " + note
 	}
-	text := cutMiddle(s.opts.Output(a.text), maxAnswer)
+	text := cutMiddle(s.opts.Output(a.text), max(maxAnswer, a.limit))
 	result := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: a.failed}
 	if a.image != nil {
 		result.Content = append(result.Content, &mcp.ImageContent{Data: a.image, MIMEType: "image/png"})
@@ -118,8 +119,13 @@ type page struct{ text string }
 
 // line adds one item. Line ends in it are marked, so that it cannot look like another item.
 func (p *page) line(text string) {
-	p.text += strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  | ") + "\n"
+	p.text += strings.ReplaceAll(strings.TrimRight(lineEnds.Replace(text), "\n"), "\n", "\n  | ") + "\n"
 }
+
+// lineEnds replaces what Options.Output or a client may read as the end of a line.
+var lineEnds = strings.NewReplacer(
+	"\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n",
+)
 
 // lines adds lines that cannot be forged, such as those of a snapshot.
 func (p *page) lines(text string) {

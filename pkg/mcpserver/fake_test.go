@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -19,9 +20,12 @@ type fakeSession struct {
 
 	step     func(ctx context.Context, r live.StepRequest) (live.StepReport, error)
 	snapshot live.Snapshot
-	replay   func(ctx context.Context) (live.Replayed, error)
-	yaml     string
-	registry *discover.Registry
+	// snapshotErr fails snapshots.
+	snapshotErr error
+	restricted  string // a tool
+	replay      func(ctx context.Context) (live.Replayed, error)
+	yaml        string
+	registry    *discover.Registry
 }
 
 func (f *fakeSession) Status(context.Context) (live.Status, error) {
@@ -31,8 +35,10 @@ func (f *fakeSession) Status(context.Context) (live.Status, error) {
 }
 
 func (f *fakeSession) Snapshot(context.Context, live.SnapshotOptions) (live.Snapshot, error) {
-	return f.snapshot, f.Err()
+	return f.snapshot, errors.Join(f.snapshotErr, f.Err())
 }
+
+func (f *fakeSession) Allowed(name string) bool { return name != f.restricted }
 
 func (f *fakeSession) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
 	if f.step != nil {
@@ -54,7 +60,7 @@ func (f *fakeSession) Edit(_ context.Context, e live.Edit) (string, error) {
 
 func (f *fakeSession) Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error) {
 	replayed, err := f.replayed(ctx)
-	return live.SaveReport{File: r.File, Written: replayed.Passed(), Diff: "+ step\n", Replayed: &replayed}, err
+	return live.SaveReport{File: r.File, Written: replayed.Passed(), Diff: "+ step\n" + f.yaml, Replayed: &replayed}, err
 }
 
 func (f *fakeSession) RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error) {

@@ -30,6 +30,7 @@ type Session interface {
 	Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error)
 	RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error)
 	Tools() *discover.Registry
+	Allowed(tool string) bool
 	Err() error
 	Close(ctx context.Context)
 }
@@ -178,7 +179,7 @@ func (s *server) newMCP() *mcp.Server {
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: s.opts.AllTools}},
 	})
-	m.AddReceivingMiddleware(recoverPanics)
+	m.AddReceivingMiddleware(s.recoverPanics)
 	for _, t := range definitions() {
 		m.AddTool(t.Tool, s.handler(t.answer))
 	}
@@ -186,12 +187,12 @@ func (s *server) newMCP() *mcp.Server {
 }
 
 // recoverPanics answers a request whose handler panics with an internal error.
-func recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
+func (s *server) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				bug := fault.Panicked(p)
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("internal error: %s", bug.Message)}
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: s.opts.Output("internal error: " + bug.Message)}
 			}
 		}()
 		return next(ctx, method, req)

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,15 +81,16 @@ func (r *replays) find(id string) (*replay, error) {
 	return nil, fault.New(fault.InvalidArguments, "a result is given once; run_trail{file} replays again", "no replay has the id %q", id)
 }
 
-// cancelAll cancels every replay and waits for them.
+// cancelAll cancels every replay that was started and waits for them.
 func (r *replays) cancelAll(cause error) {
 	r.mu.Lock()
-	for id, running := range r.byID {
-		running.cancel(cause)
-		delete(r.byID, id)
-	}
+	all := slices.Collect(maps.Values(r.byID))
+	clear(r.byID)
 	r.mu.Unlock()
-	r.wait()
+	for _, started := range all {
+		started.cancel(cause)
+		<-started.done
+	}
 }
 
 // wait waits for every replay.

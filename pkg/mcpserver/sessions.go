@@ -72,7 +72,7 @@ func (m *sessions) start(ctx context.Context, request Start) (Session, error) {
 	m.mu.Lock()
 	m.open, m.cancel, m.notes = opened.Session, cancel, opened.Notes
 	m.mu.Unlock()
-	m.server.listTools(opened.Session.Tools())
+	m.server.listTools(opened.Session)
 	return opened.Session, nil
 }
 

@@ -143,11 +143,18 @@ func saveText(r live.SaveReport) string {
 	switch {
 	case r.New && r.Written: // the diff would repeat the whole recording
 	case r.Diff != "":
-		b.WriteString("\n" + cutMiddle(strings.TrimRight(r.Diff, "\n"), maxDiff))
+		b.WriteString("\n" + recordingPage(r.Diff, maxDiff))
 	case r.Written:
 		b.WriteString("\nthe file has this content already")
 	}
 	return b.String()
+}
+
+// recordingPage returns a recording or the diff of one, in at most limit bytes. Selectors in it have text of the page.
+func recordingPage(text string, limit int) string {
+	var p page
+	p.lines(cutMiddle(strings.TrimRight(text, "\n"), limit-2*maxMarks))
+	return p.String()
 }
 
 // outcomeText returns how a replay ended and where.

@@ -32,15 +32,24 @@ func (s *server) toolboxTool(ctx context.Context, args json.RawMessage) (answer,
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{text: toolText(t)}, nil
+		return answer{text: toolText(t, marker(open, t))}, nil
 	case in.Search != "":
-		return answer{text: foundTools(registry, in.Search)}, nil
+		return answer{text: foundTools(open, in.Search)}, nil
 	}
-	return answer{text: toolNames(registry)}, nil
+	return answer{text: toolNames(open)}, nil
+}
+
+// marker returns what follows the name of a tool: that its calls are refused, or nothing.
+func marker(s Session, t *discover.Tool) string {
+	if s.Allowed(t.Name) {
+		return ""
+	}
+	return " (not allowed)"
 }
 
 // toolNames returns the names of the offered tools by source.
-func toolNames(r *discover.Registry) string {
+func toolNames(s Session) string {
+	r := s.Tools()
 	var sources []string
 	names := map[string][]string{}
 	for _, t := range r.Offered {
@@ -48,7 +57,7 @@ func toolNames(r *discover.Registry) string {
 		if names[source] == nil {
 			sources = append(sources, source)
 		}
-		names[source] = append(names[source], t.Name)
+		names[source] = append(names[source], t.Name+marker(s, t))
 	}
 	var b strings.Builder
 	for _, source := range sources {
@@ -62,7 +71,8 @@ func toolNames(r *discover.Registry) string {
 
 // foundTools returns the signatures of the tools whose name or description has every word of a query, and why others
 // are not offered.
-func foundTools(r *discover.Registry, query string) string {
+func foundTools(s Session, query string) string {
+	r := s.Tools()
 	words := strings.Fields(strings.ToLower(query))
 	matches := func(text string) bool {
 		text = strings.ToLower(text)
@@ -71,7 +81,7 @@ func foundTools(r *discover.Registry, query string) string {
 	var lines []string
 	for _, t := range r.Offered {
 		if matches(t.Name + " " + t.Description) {
-			lines = append(lines, signature(t)+" "+cut(firstLine(t.Description), 100))
+			lines = append(lines, signature(t)+marker(s, t)+" "+cut(firstLine(t.Description), 100))
 		}
 	}
 	for _, skipped := range r.Skipped {
@@ -112,9 +122,9 @@ func signature(t *discover.Tool) string {
 	return t.Name + "{" + strings.Join(names, ", ") + "}"
 }
 
-// toolText returns everything about a tool.
-func toolText(t *discover.Tool) string {
-	text := signature(t) + " of " + t.Source.String() + "\n" + cut(t.Description, 600)
+// toolText returns everything about a tool. mark is what [marker] returned.
+func toolText(t *discover.Tool, mark string) string {
+	text := signature(t) + mark + " of " + t.Source.String() + "\n" + cut(t.Description, 600)
 	if !t.IsRecordable {
 		text += "\nits calls are not recorded"
 	}
@@ -134,16 +144,19 @@ func compact(schema json.RawMessage) json.RawMessage {
 }
 
 // listTools makes every offered tool of a session an MCP tool, with --tools all.
-func (s *server) listTools(r *discover.Registry) {
+func (s *server) listTools(open Session) {
 	if !s.opts.AllTools {
 		return
 	}
 	own := ownNames()
-	for _, t := range r.Offered {
-		if schema, ok := withStep(t.InputSchema); ok && !slices.Contains(own, t.Name) {
-			s.listed = append(s.listed, t.Name)
-			s.mcp.AddTool(&mcp.Tool{Name: t.Name, Description: cut(t.Description, 600), InputSchema: schema}, s.handler(callTool(t.Name)))
+	for _, t := range open.Tools().Offered {
+		schema, ok := withStep(json.RawMessage(s.opts.Output(string(t.InputSchema))))
+		if !ok || slices.Contains(own, t.Name) {
+			continue
 		}
+		description := strings.TrimSpace(marker(open, t) + " " + cut(s.opts.Output(t.Description), 600))
+		s.listed = append(s.listed, t.Name)
+		s.mcp.AddTool(&mcp.Tool{Name: t.Name, Description: description, InputSchema: schema}, s.handler(callTool(t.Name)))
 	}
 }
 

@@ -164,7 +164,7 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 	}
 	shot, err := open.Snapshot(ctx, in)
 	if err != nil {
-		return answer{}, s.orEnded(ctx, err)
+		return s.failedSnapshot(ctx, open, err)
 	}
 	var p page
 	p.line("url: " + cut(shot.URL, 500))
@@ -173,7 +173,7 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 	for _, e := range shot.Events {
 		p.line("event: " + cut(e, 200))
 	}
-	a := answer{text: p.String(), image: shot.Screenshot}
+	a := answer{text: p.String(), image: shot.Screenshot, limit: in.MaxBytes + maxAnswer}
 	if shot.More > 0 {
 		a.text += fmt.Sprintf("\n%s not shown; use find, within or maxBytes", count(shot.More, "element"))
 	}
@@ -181,6 +181,21 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 		a.text += "\nno screenshot: " + shot.Withheld
 	}
 	return a, nil
+}
+
+// failedSnapshot returns why there is no snapshot. The message may have text of the page, such as of elements near one
+// that is gone.
+func (s *server) failedSnapshot(ctx context.Context, open Session, err error) (answer, error) {
+	if open.Err() != nil {
+		return answer{}, s.orEnded(ctx, err)
+	}
+	var p page
+	p.line(cut(s.opts.Output(err.Error()), maxFailure))
+	text := fmt.Sprintf("the snapshot failed (%s)\n%s", fault.KindOf(err), p)
+	for _, hint := range fault.Hints(err) {
+		text += "\nhint: " + hint
+	}
+	return answer{text: text, failed: true}, nil
 }
 
 // calls are the calls of a step. A single call without a list is accepted, and a list as text, which some clients send.
@@ -265,7 +280,7 @@ func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answe
 	if text == "" {
 		return answer{text: "nothing was recorded; step records"}, nil
 	}
-	return answer{text: cutMiddle(text, maxRecording)}, nil
+	return answer{text: recordingPage(text, maxRecording)}, nil
 }
 
 func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, error) {

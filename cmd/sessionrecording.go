@@ -146,9 +146,6 @@ func (a *app) saveRecording(ctx context.Context, name string, request live.SaveR
 	}
 	saved, err := client.Save(ctx, request)
 	if err != nil {
-		if e := fault.As(err); e != nil {
-			e.Hint = strings.Replace(e.Hint, "use overwrite,", "use --overwrite,", 1) // agents have an argument
-		}
 		return asMisuse(err)
 	}
 	for _, warning := range saved.Warnings {

@@ -61,16 +61,28 @@ func Read(path string, limit int64) ([]byte, error) {
 // earlier content or all of the new one. The file has mode 0644 before the umask, unless write changes it. After an error
 // path is unchanged.
 func Replace(path string, write func(*os.File) error) error {
+	return replace(path, write, os.OpenFile, os.Rename, os.Remove)
+}
+
+// ReplaceIn is [Replace] for a path relative to root, which links cannot lead out of.
+func ReplaceIn(root *os.Root, path string, write func(*os.File) error) error {
+	return replace(path, write, root.OpenFile, root.Rename, root.Remove)
+}
+
+func replace(
+	path string, write func(*os.File) error, open func(path string, flag int, mode fs.FileMode) (*os.File, error),
+	rename func(from, to string) error, remove func(path string) error,
+) error {
 	temp := filepath.Join(filepath.Dir(path), "."+strings.TrimPrefix(filepath.Base(path), ".")+"."+rand.Text())
-	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
 	if err = errors.Join(write(file), file.Close()); err == nil {
-		err = os.Rename(temp, path)
+		err = rename(temp, path)
 	}
 	if err != nil {
-		_ = os.Remove(temp)
+		_ = remove(temp)
 	}
 	return err
 }

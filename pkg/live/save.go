@@ -174,21 +174,45 @@ func (s *Session) write(path string, before, content []byte) error {
 	if bytes.Equal(before, content) {
 		return nil
 	}
-	mode := fs.FileMode(0o644)
-	if info, err := os.Lstat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	err = os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = files.Replace(path, func(f *os.File) error {
-			_, err := f.Write(content)
-			return errors.Join(err, f.Chmod(mode))
-		})
+	err = s.replace(path, content)
+	if fault.As(err) != nil {
+		return err
 	}
 	if err != nil {
 		return fault.Wrap(fault.Server, err, "check the folder's permissions and the disk", "write "+s.relative(path))
 	}
 	return nil
+}
+
+// replace replaces a file below trailsDir. A link that leads out of it is not followed, even if it is made meanwhile.
+func (s *Session) replace(path string, content []byte) error {
+	if _, err := s.savePath(path); err != nil { // a link may have been made since it was checked
+		return err
+	}
+	trails := s.opts.Project.TrailsDir
+	if err := os.MkdirAll(trails, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(trails)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	name, err := filepath.Rel(trails, path)
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := root.Lstat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return files.ReplaceIn(root, name, func(f *os.File) error {
+		_, err := f.Write(content)
+		return errors.Join(err, f.Chmod(mode))
+	})
 }
 
 // file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail. With

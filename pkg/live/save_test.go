@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -273,5 +274,27 @@ func TestRefusesAFileThatChangedMeanwhile(t *testing.T) {
 	f.write("trails/a.trail.yaml", brokenTrail+"# changed\n")
 	if _, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"}); fault.KindOf(err) != fault.Trail {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestRefusesALinkThatIsMadeDuringTheReplay(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	var f *fixture
+	f = open(t, func(o *live.Options) {
+		o.Replay = func(context.Context, string, []byte, map[string]string) (live.Replayed, error) {
+			if err := os.MkdirAll(filepath.Join(f.root, "trails"), 0o755); err != nil {
+				t.Error(err)
+			}
+			return live.Replayed{Outcome: event.Passed}, os.Symlink(outside, filepath.Join(f.root, "trails", "new"))
+		}
+	})
+	f.step("Open", call("launchApp"))
+	report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/new/a.trail.yaml"})
+	if err == nil || !strings.Contains(err.Error(), "trails/new is a symbolic link") || report.Written {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+		t.Errorf("written: %v", entries)
 	}
 }

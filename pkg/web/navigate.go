@@ -178,8 +178,7 @@ func (p *page) abortedNavigation(ctx context.Context, address, before, loader st
 	if now := p.main().loaderID(); now == before || now == loader {
 		if blocked := p.device.origins.lastBlocked(); blocked != "" {
 			refusal := p.device.origins.refusal(blocked, address)
-			if p.url() == "about:blank" {
-				p.device.origins.withdraw(address)
+			if p.url() == "about:blank" && p.device.origins.withdraw(address) {
 				fault.As(refusal).Hint = "open " + blocked + " itself, which allows its origin"
 			}
 			return tool.Result{}, refusal

@@ -21,6 +21,7 @@ type originAccess struct {
 	mu      sync.Mutex
 	allowed []string
 	opened  bool   // a call has opened a page, whose origin is allowed
+	another bool   // a call has opened another one since
 	blocked string // the last URL that was blocked; empty for none
 }
 
@@ -75,11 +76,12 @@ func (a *originAccess) allows(address string) bool {
 // request returns an error unless a call may open a page. The first page that calls open allows its origin.
 func (a *originAccess) request(address string) error {
 	a.mu.Lock()
-	if !a.opened && !strings.HasPrefix(strings.ToLower(plainURL(address)), "about:") {
-		a.opened = true
-		if origin := originOf(address); origin != "" {
+	if !strings.HasPrefix(strings.ToLower(plainURL(address)), "about:") {
+		origin := originOf(address)
+		if !a.opened && origin != "" {
 			a.allowed = append(a.allowed, origin)
 		}
+		a.opened, a.another = true, a.opened
 	}
 	a.blocked = ""
 	a.mu.Unlock()
@@ -89,14 +91,17 @@ func (a *originAccess) request(address string) error {
 	return a.refusal(address, "")
 }
 
-// withdraw forgets the origin of the first page, which was redirected to another origin. So a call may open that one.
-func (a *originAccess) withdraw(address string) {
+// withdraw forgets the origin of the first page, which was redirected to another origin, so that a call may open that
+// one. It returns false, and forgets nothing, when the page is not the first one.
+func (a *originAccess) withdraw(address string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if last := len(a.allowed) - 1; a.opened && last >= 0 && a.allowed[last] == originOf(address) {
-		a.allowed = a.allowed[:last]
+	last := len(a.allowed) - 1
+	if !a.opened || a.another || last < 0 || a.allowed[last] != originOf(address) {
+		return false
 	}
-	a.opened = false
+	a.allowed, a.opened = a.allowed[:last], false
+	return true
 }
 
 // refusal is the error for a page that may not be opened. from is the URL that led to it; empty for none.

@@ -196,6 +196,23 @@ func TestFirstPageThatRedirectsElsewhereAllowsNothing(t *testing.T) {
 	u.mustFail("navigate", []any{"url", url + "/first"}, "its origin is not allowed, only "+other)
 }
 
+// A page that redirects must not let agents open any origin, after they opened about:blank.
+func TestLaterPageThatRedirectsAllowsNothing(t *testing.T) {
+	t.Parallel()
+	a := newOriginAccess(device.Session{RestrictOrigins: true}, nil)
+	for _, address := range []string{"https://one.example/", "about:blank", "https://one.example/away"} {
+		if err := a.request(address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.withdraw("https://one.example/away") {
+		t.Error("the origin of the first page was withdrawn")
+	}
+	if err := a.request("https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
+		t.Errorf("the second origin: %v", err)
+	}
+}
+
 func TestOptionOfOrigins(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{

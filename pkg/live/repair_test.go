@@ -32,17 +32,21 @@ func TestRepairKeepsAFailedCheck(t *testing.T) {
 	}{
 		"a call that is not a check": {
 			"  - step: A\n    recording:\n      web:\n        - launchApp: {}\n        - assertVisible: {text: Hello} # must hold\n",
-			trail.KindStep, []trail.Call{call("tap", "text", "Sign in")},
+			trail.KindStep,
+			[]trail.Call{call("tap", "text", "Sign in")},
 			"step A: launchApp tap(Sign in) assertVisible(Hello)",
 		},
 		"a verify step whose check fails again": {
 			"  - verify: A\n    recording:\n      web:\n        - assertVisible: {text: Hello} # must hold\n",
-			trail.KindVerify, []trail.Call{call("tap", "text", "Sign in"), call("assertVisible", "text", "Nobody")},
+			trail.KindVerify,
+			[]trail.Call{call("tap", "text", "Sign in"), call("assertVisible", "text", "Nobody")},
 			"verify A: tap(Sign in) assertVisible(Hello)",
 		},
 		"another check": {
 			"  - verify: A\n    recording:\n      web:\n        - assertVisible: {text: Hello}\n",
-			trail.KindVerify, []trail.Call{call("assertVisible", "text", "Sign in")}, "verify A: assertVisible(Sign in)",
+			trail.KindVerify,
+			[]trail.Call{call("assertVisible", "text", "Sign in")},
+			"verify A: assertVisible(Sign in)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -108,10 +108,14 @@ func faultText(err error) string {
 		}
 		b.WriteString(e.Error())
 	}
+	writeHints(&b, err)
+	return cutMiddle(b.String(), 4<<10)
+}
+
+func writeHints(b *strings.Builder, err error) {
 	for _, hint := range fault.Hints(err) {
 		b.WriteString("\nhint: " + hint)
 	}
-	return cutMiddle(b.String(), 4<<10)
 }
 
 // page is a text that comes from the app. It is marked, so that an agent does not take it for instructions.
@@ -119,13 +123,20 @@ type page struct{ text string }
 
 // line adds one item. Line ends in it are marked, so that it cannot look like another item.
 func (p *page) line(text string) {
-	p.text += strings.ReplaceAll(strings.TrimRight(lineEnds.Replace(text), "\n"), "\n", "\n  | ") + "\n"
+	p.text += strings.ReplaceAll(strings.TrimRight(lineFeeds(text), "\n"), "\n", "\n  | ") + "\n"
 }
 
-// lineEnds replaces what Options.Output or a client may read as the end of a line.
-var lineEnds = strings.NewReplacer(
-	"\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n",
-)
+// lineFeeds returns a text in which everything that Options.Output or a client may read as the end of a line is a line
+// feed.
+func lineFeeds(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\r', '\v', '\f', '\u0085', '\u2028', '\u2029':
+			return '\n'
+		}
+		return r
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
+}
 
 // lines adds lines that cannot be forged, such as those of a snapshot.
 func (p *page) lines(text string) {

@@ -191,11 +191,10 @@ func (s *server) failedSnapshot(ctx context.Context, open Session, err error) (a
 	}
 	var p page
 	p.line(cut(s.opts.Output(err.Error()), maxFailure))
-	text := fmt.Sprintf("the snapshot failed (%s)\n%s", fault.KindOf(err), p)
-	for _, hint := range fault.Hints(err) {
-		text += "\nhint: " + hint
-	}
-	return answer{text: text, failed: true}, nil
+	var b strings.Builder
+	fmt.Fprintf(&b, "the snapshot failed (%s)\n%s", fault.KindOf(err), p)
+	writeHints(&b, err)
+	return answer{text: b.String(), failed: true}, nil
 }
 
 // calls are the calls of a step. A single call without a list is accepted, and a list as text, which some clients send.

@@ -224,3 +224,15 @@ func TestSetMetadataChangesOnlyItsKey(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// The text ends with a line end, which the file lacked.
+func TestUpdateInsertsTextAtTheEndInPlaceOfTheLastItem(t *testing.T) {
+	t.Parallel()
+	in := "- prompts:\n  - step: A\n    recording:\n      tools:\n      - tap: {}\n- tools:\n  - back: {}"
+	recorded := parse(t, "recorded", []byte("- prompts:\n  - step: A\n  - verify: |\n      two\n      lines\n"))
+	out, err := trail.Update("f", []byte(in), "", recorded, true)
+	want := "- prompts:\n  - step: A\n    recording:\n      tools:\n      - tap: {}\n  - verify: |\n      two\n      lines\n"
+	if err != nil || string(out) != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -114,6 +114,9 @@ func (e *Editor) Bytes() ([]byte, error) {
 		}
 		out.Write(e.doc.source[copied:e.sourceOffset(s.from)])
 		out.WriteString(e.lineEnds(s.text))
+		if i > 0 && s.text == "" && s.to == len(e.text) && e.splices[i-1].to == s.from {
+			out.WriteString(e.lineEnds("\n")) // of the text above, which was inserted and may need it
+		}
 		at, copied = s.to, e.sourceOffset(s.to)
 	}
 	if e.err != nil {

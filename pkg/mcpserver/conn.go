@@ -69,7 +69,7 @@ func (s *server) receiveBatch(data []byte) {
 		messages = append(messages, msg)
 	}
 	if b.open == 0 && len(b.answers) > 0 {
-		_ = s.send(b.encode())
+		_ = s.send(b.encode(), s.ctx.Done())
 	}
 	for _, msg := range messages {
 		s.deliver(msg, b)
@@ -93,7 +93,7 @@ func (s *server) deliver(msg jsonrpc.Message, b *batch) {
 
 // refuse answers a request that is not passed on. id is JSON, nil for none.
 func (s *server) refuse(id []byte, code int, message string) {
-	_ = s.send(errorMessage(id, code, message))
+	_ = s.send(errorMessage(id, code, message), s.ctx.Done())
 }
 
 func errorMessage(id []byte, code int, message string) []byte {
@@ -219,10 +219,10 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	}
 	resp, ok := msg.(*jsonrpc.Response)
 	if !ok {
-		return c.server.send(data)
+		return c.server.send(data, c.server.ended)
 	}
 	if data = c.answered(resp, data); data != nil {
-		err = c.server.send(data)
+		err = c.server.send(data, c.server.ended)
 	}
 	c.mu.Lock()
 	delete(c.pending, resp.ID)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -90,7 +89,8 @@ type server struct {
 	opts     Options
 	mcp      *mcp.Server
 	out      io.Writer
-	writing  sync.Mutex // one line is written at a time
+	lines    chan written
+	ended    chan struct{} // closed when pending requests had the time to be answered
 	sessions sessions
 	replays  replays
 	listed   []string // tools of the session that are MCP tools of their own; guarded by the slot of sessions
@@ -104,15 +104,17 @@ type server struct {
 var errInputEnded = errors.New("the client closed the connection")
 
 // Serve answers requests from in on out until in ends, ctx is cancelled or the parent process ends, and then closes the
-// live session. The error says why it ended otherwise than by the end of in. A read of in that is pending then is
-// abandoned.
+// live session. The error says why it ended otherwise than by the end of in. A read of in and a write on out that are
+// pending then are abandoned.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	s := &server{opts: o.withDefaults(), out: out}
+	s := &server{opts: o.withDefaults(), out: out, lines: make(chan written), ended: make(chan struct{})}
+	go s.write(s.ended)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.sessions = sessions{server: s, slot: make(chan struct{}, 1)}
 	s.replays.byID = map[string]*replay{}
 	s.mcp = s.newMCP()
 	if err := s.connect(); err != nil {
+		close(s.ended)
 		return err
 	}
 	lines := readLines(in, s.opts.MaxLine, s.ctx.Done())
@@ -120,6 +122,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	err := s.serve(lines)
 	s.cancel(cmp.Or(err, errInputEnded))
 	s.conn.drain(s.opts.Drain)
+	close(s.ended)
 	s.conn.end()
 	s.replays.wait()
 	s.sessions.close(context.WithoutCancel(ctx))
@@ -199,13 +202,42 @@ func (s *server) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// send writes a message as a line.
-func (s *server) send(data []byte) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if _, err := s.out.Write(append(data, '\n')); err != nil {
-		s.cancel(fmt.Errorf("the client does not read: %w", err))
-		return err
+var errNotRead = errors.New("the client does not read")
+
+// written is a line that is to be written, and what became of it.
+type written struct {
+	line []byte
+	err  chan error // receives one value
+}
+
+// write writes lines one after another until stop is closed. A write that is pending then is abandoned.
+func (s *server) write(stop <-chan struct{}) {
+	for {
+		select {
+		case w := <-s.lines:
+			_, err := s.out.Write(w.line)
+			w.err <- err
+		case <-stop:
+			return
+		}
 	}
-	return nil
+}
+
+// send writes a message as a line. It fails when the client does not read the line before stop is closed.
+func (s *server) send(data []byte, stop <-chan struct{}) error {
+	w := written{append(data, '\n'), make(chan error, 1)}
+	select {
+	case s.lines <- w:
+	case <-stop:
+		return errNotRead
+	}
+	select {
+	case err := <-w.err:
+		if err != nil {
+			s.cancel(fmt.Errorf("%w: %w", errNotRead, err))
+		}
+		return err
+	case <-stop:
+		return errNotRead
+	}
 }

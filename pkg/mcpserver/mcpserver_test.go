@@ -434,6 +434,43 @@ func TestClientThatDoesNotReadEndsTheServer(t *testing.T) {
 	_ = write.Close()
 }
 
+func TestSignalEndsServerWhoseClientDoesNotRead(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, "garbage %d"} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			testSignalWithoutReader(t, line)
+		})
+	}
+}
+
+func testSignalWithoutReader(t *testing.T, line string) {
+	t.Helper()
+	inRead, inWrite := io.Pipe()
+	outRead, outWrite := io.Pipe()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error)
+	go func() {
+		o := Options{Drain: time.Millisecond, Output: strings.Clone}
+		ended <- Serve(ctx, inRead, outWrite, o)
+	}()
+	if _, err := fmt.Fprintf(inWrite, line+"\n", 1); err != nil {
+		t.Fatal(err)
+	}
+	one := make([]byte, 1)
+	if _, err := outRead.Read(one); err != nil { // an answer is being written
+		t.Fatal(err)
+	}
+	signal := errors.New("a signal")
+	cancel(signal)
+	if err := <-ended; !errors.Is(err, signal) {
+		t.Errorf("error %v", err)
+	}
+	for _, end := range []io.Closer{inWrite, inRead, outRead, outWrite} {
+		_ = end.Close()
+	}
+}
+
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	proceed := make(chan struct{})

@@ -142,3 +142,14 @@ func TestDoesNotRecordReferences(t *testing.T) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 }
+
+func TestCallsAfterTheFailedOneHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/a.trail.yaml", "trail:\n  - step: A\n    recording:\n      web:\n"+
+		"        - tap: {text: Nobody}\n        - tap: {text: \"98761234\"}\n")
+	report, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true})
+	if err != nil || len(report.Rest) != 1 || report.Rest[0].Args["text"] != "{{PIN}}" {
+		t.Errorf("%+v, %v", report.Rest, err)
+	}
+}

@@ -62,7 +62,10 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	report := TrailReport{File: s.relative(path), Replayed: s.replaySource(ctx)}
 	if report.Step > 0 && s.next < len(s.steps) {
 		step := s.steps[s.next]
-		report.Rest = step.Calls[min(step.done+1, len(step.Calls)):]
+		for _, call := range step.Calls[min(step.done+1, len(step.Calls)):] {
+			call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
+			report.Rest = append(report.Rest, call)
+		}
 	}
 	var after StepReport
 	err = s.reportScreen(ctx, &after)

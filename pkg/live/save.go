@@ -57,6 +57,10 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 		return report, err
 	}
 	report.New, report.Steps, report.Warnings = before == nil, len(s.steps), s.warnings()
+	report.Warnings = append(report.Warnings, s.lostChecks(before, content)...)
+	if !strings.Contains(string(content), r.Title) {
+		report.Warnings = append(report.Warnings, "the title of a file that exists is not changed")
+	}
 	report.Diff = s.text(udiff.Unified(report.File, report.File, string(before), string(content)))
 	if !r.NoReplay {
 		replayed, err := s.opts.Replay(ctx, path, content, s.args())
@@ -142,6 +146,39 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 		after, err = trail.SetMetadata(name, after, "replayed", unproven(r.NoReplay))
 	}
 	return before, after, err
+}
+
+// lostChecks says which steps of a file have fewer checks in its new content.
+func (s *Session) lostChecks(before, after []byte) []string {
+	var warnings []string
+	now := s.checksOf(after)
+	for step, had := range s.checksOf(before) {
+		if has := now[step]; has < had {
+			warnings = append(warnings, fmt.Sprintf("%s %q had %s in the file, now %d", step.kind, s.text(step.text), count(had, "check"), has))
+		}
+	}
+	slices.Sort(warnings)
+	return warnings
+}
+
+type stepName struct{ kind, text string }
+
+// checksOf returns how many checks each step of a trail has on this device.
+func (s *Session) checksOf(data []byte) map[stepName]int {
+	file, _ := trail.Parse("", data) // content with problems was refused before
+	out := map[stepName]int{}
+	if file == nil {
+		return out
+	}
+	for _, step := range file.Steps {
+		calls, _ := step.Lookup(s.opts.Lineage)
+		for _, call := range calls {
+			if s.isCheckIn(step.Kind, call) {
+				out[stepName{step.Kind, step.Text}]++
+			}
+		}
+	}
+	return out
 }
 
 // args returns the arguments that the replayed trail got.

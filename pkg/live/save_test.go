@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -256,8 +257,12 @@ func TestOverwritesOtherSteps(t *testing.T) {
 	f := open(t)
 	f.write("trails/a.trail.yaml", "config:\n  title: Old\ntrail:\n  - step: Something else\n    recording: {web: []}\n")
 	f.step("Open", call("launchApp"))
-	if _, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml", Overwrite: true}); err != nil {
+	report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml", Overwrite: true, Title: "New"})
+	if err != nil {
 		t.Fatal(err)
+	}
+	if want := []string{"the title of a file that exists is not changed"}; !slices.Equal(report.Warnings, want) {
+		t.Errorf("warnings %q", report.Warnings)
 	}
 	if got := inShort(t, f.read("trails/a.trail.yaml")); got != "step Open: launchApp" {
 		t.Error(got)
@@ -296,5 +301,17 @@ func TestRefusesALinkThatIsMadeDuringTheReplay(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
 		t.Errorf("written: %v", entries)
+	}
+}
+
+func TestWarnsOfChecksThatTheFileLoses(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/a.trail.yaml", "trail:\n  - step: Open\n    recording:\n      web:\n        - launchApp: {}\n"+
+		"        - assertVisible: {text: Sign in}\n")
+	f.step("Open", call("launchApp"))
+	report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"})
+	if want := []string{`step "Open" had 1 check in the file, now 0`}; err != nil || !slices.Equal(report.Warnings, want) {
+		t.Errorf("warnings %q, %v", report.Warnings, err)
 	}
 }

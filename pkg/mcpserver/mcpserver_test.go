@@ -601,7 +601,8 @@ func TestInvalidArguments(t *testing.T) {
 	}{
 		{"step", map[string]any{"stp": "x"}, `unknown argument "stp"`},
 		{"step", map[string]any{"step": 5}, "the arguments are: step, kind, calls, record"},
-		{"step", map[string]any{"step": "x", "calls": []any{"tap"}}, "expected objects"},
+		{"step", map[string]any{"step": "x", "calls": []any{"tap"}}, "expected a list of objects"},
+		{"step", map[string]any{"step": "x", "calls": nil}, "expected a list of objects"},
 		{"step", map[string]any{"step": "x", "calls": []any{map[string]any{"a": map[string]any{}, "b": map[string]any{}}}}, "call 1: the call names two tools"},
 		{"snapshot", map[string]any{"maxBytes": 50000}, "maxBytes"},
 		{"run_trail", nil, "run_trail takes file"},

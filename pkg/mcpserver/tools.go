@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -200,6 +201,8 @@ func (s *server) failedSnapshot(ctx context.Context, open Session, err error) (a
 // calls are the calls of a step. A single call without a list is accepted, and a list as text, which some clients send.
 type calls []map[string]any
 
+var errNoCalls = errors.New(`calls: expected a list of objects such as [{"tap":{"text":"OK"}}]`)
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *calls) UnmarshalJSON(data []byte) error {
 	var text string
@@ -207,8 +210,8 @@ func (c *calls) UnmarshalJSON(data []byte) error {
 		data = []byte(text)
 	}
 	value, err := trail.DecodeJSON(data)
-	if err != nil {
-		return err
+	if err != nil || value == nil {
+		return errNoCalls
 	}
 	items, isList := value.([]any)
 	if !isList {
@@ -217,7 +220,7 @@ func (c *calls) UnmarshalJSON(data []byte) error {
 	for _, item := range items {
 		object, ok := item.(map[string]any)
 		if !ok {
-			return fmt.Errorf("calls: expected objects such as {\"tap\":{\"text\":\"OK\"}}")
+			return errNoCalls
 		}
 		*c = append(*c, object)
 	}

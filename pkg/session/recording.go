@@ -46,7 +46,7 @@ func (s *Session) recordable(t *discover.Tool, call trail.Call, located *tool.Lo
 // omit notes what of the running step is not in the recording.
 func (s *Session) omit(format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	if len(s.recorded) > 0 {
+	if len(s.recorded) > 0 && !s.opts.Live { // a live session numbers its steps itself
 		message = fmt.Sprintf("step %d: %s", len(s.recorded), message)
 	}
 	s.omitted = append(s.omitted, message)

@@ -41,7 +41,7 @@ func Update(name string, data []byte, classifier string, recorded *File, overwri
 // the file that recorded lacks is an error.
 func (r *reader) matchAll(recorded *File) ([]int, error) {
 	missing := func(s *Step) error {
-		return fault.New(fault.Trail, "overwrite the file, which replaces its steps, or save into another file",
+		return fault.New(fault.Trail, "overwrite (on the command line --overwrite) replaces the steps of the file; or save into another file",
 			"%s: line %d has %s, which the recording does not have, or has in another order", r.file.Name, s.Line, s.label())
 	}
 	if head := r.file.Trailhead; head != nil && (recorded.Trailhead == nil || recorded.Trailhead.Text != head.Text) {

@@ -72,7 +72,7 @@ func TestUpdateRejectsUnsupportedChanges(t *testing.T) {
 		{
 			"another text", "trail:\n- step: uno\n- verify: two\n", one, false,
 			`f.yaml: line 2 has step "uno", which the recording does not have, or has in another order`,
-			"overwrite the file, which replaces its steps",
+			"overwrite (on the command line --overwrite) replaces the steps of the file",
 		},
 		{"another kind", "trail:\n- step: one\n- step: two\n", one, false, `line 3 has step "two"`, "overwrite"},
 		{"another order", "trail:\n- verify: two\n- step: one\n", one, false, `line 3 has step "one"`, "overwrite"},

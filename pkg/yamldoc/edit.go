@@ -114,8 +114,8 @@ func (e *Editor) Bytes() ([]byte, error) {
 		}
 		out.Write(e.doc.source[copied:e.sourceOffset(s.from)])
 		out.WriteString(e.lineEnds(s.text))
-		if i > 0 && s.text == "" && s.to == len(e.text) && e.splices[i-1].to == s.from {
-			out.WriteString(e.lineEnds("\n")) // of the text above, which was inserted and may need it
+		if i > 0 && s.text == "" && s.to == len(e.text) && e.splices[i-1].to == s.from && endsInBlockText(e.splices[i-1].text) {
+			out.WriteString(e.lineEnds("\n"))
 		}
 		at, copied = s.to, e.sourceOffset(s.to)
 	}
@@ -124,6 +124,22 @@ func (e *Editor) Bytes() ([]byte, error) {
 	}
 	out.Write(e.doc.source[copied:])
 	return out.Bytes(), nil
+}
+
+// endsInBlockText reports whether lines that were inserted may end with a block of text that includes its last line end.
+func endsInBlockText(text string) bool {
+	below := len(text) // the least indentation of the lines below
+	lines := strings.Split(text, "\n")
+	for _, line := range slices.Backward(lines) {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if indent < below && strings.HasSuffix(strings.TrimRight(line, "0123456789+"), " |") {
+			return true
+		}
+		if strings.TrimSpace(line) != "" {
+			below = min(below, indent)
+		}
+	}
+	return false
 }
 
 func (e *Editor) fail(hint, format string, args ...any) {

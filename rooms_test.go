@@ -52,7 +52,7 @@ func mayImport() map[string][]string {
 		run:        {session, discover, config, scope, trail, event, tool, fault, files},
 		background: {live, discover, trail, tool, redact, fault, files},
 		live:       {session, device, screen, discover, scope, trail, event, tool, fault, files},
-		session:    {callback, device, server, discover, config, scope, trail, event, tool, redact, fault, files},
+		session:    {callback, device, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault},
 		device:     {screen, tool, fault},
 		local:      {device, spawn},

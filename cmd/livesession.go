@@ -29,6 +29,7 @@ type liveFlags struct {
 	secretValues map[string]string // by name; see readSecrets
 	initial      map[string]string // of the memory; wins over memory
 	agent        bool              // the calls are those of an agent, which may not do everything
+	before       *live.Session     // the session that the caller had before; nil for none
 	allow        []string          // tools that an agent may call although they are restricted
 	noProject    bool              // trails then name no target
 }
@@ -87,7 +88,7 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 	o := live.Options{
 		Setup: setup.Setup, Scope: sc, Device: device.Device, Name: name, Lineage: lineage,
 		NameDriver: !isDefault(device.Request, sc),
-		Memory:     memory, Secrets: f.secretValues, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
+		Memory:     memory, Secrets: f.secretValues, Before: f.before, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
 		Replay:  a.replayer(setup.Setup, device, memory, f.secretValues),
 		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/mcpserver"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
@@ -75,6 +76,7 @@ type liveOpener struct {
 	flags liveFlags
 
 	mu       sync.Mutex
+	last     *live.Session
 	redactor *redact.Redactor // of the last session
 }
 
@@ -105,10 +107,12 @@ func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Ope
 	o.app.reapLeftovers(event.NewStream(o.app.Now, o.app.redactor, warnings(func(text string) {
 		o.app.notice("warning: " + report.Clean(text))
 	})))
+	f.before = o.last
 	opened, err := o.app.openLive(ctx, project, f, mcpCommand)
 	if err != nil {
 		return mcpserver.Opened{}, err
 	}
+	o.last = opened
 	return mcpserver.Opened{Session: opened, Notes: notes}, nil
 }
 

@@ -75,6 +75,9 @@ type Session struct {
 	// Live says that calls name elements by the references of a View, such as e12. Without it, a reference is a position
 	// on the screen at the time of the call.
 	Live bool
+	// References numbers the elements of a live session. It may have been used by an earlier session of the same caller,
+	// whose numbers are not used again. Nil for new ones.
+	References *screen.References
 	// RestrictOrigins restricts the pages that may be opened to those of some origins: AllowedOrigins, those of the
 	// user's options, that of BaseURL, and that of the first page that a call opens.
 	RestrictOrigins bool

@@ -11,10 +11,16 @@ import (
 )
 
 // DecodeCall returns the call that a value of the form of a trail's calls describes: {"TOOL": {…}, "saveAs": …,
-// "timeout": …}.
+// "timeout": …}. It also accepts {"name": "TOOL", "arguments": {…}}, as MCP has it.
 func DecodeCall(value map[string]any) (trail.Call, error) {
 	const form = `write a call like {"tap": {"text": "OK"}}, with at most saveAs and timeout beside the tool`
 	call := trail.Call{Args: map[string]any{}}
+	if name, ok := value["name"].(string); ok && value["arguments"] != nil { // the form of MCP
+		value = maps.Clone(value)
+		value[name] = value["arguments"]
+		delete(value, "name")
+		delete(value, "arguments")
+	}
 	for _, key := range slices.Sorted(maps.Keys(value)) {
 		text, isText := value[key].(string)
 		switch key {

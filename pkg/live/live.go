@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -41,6 +42,8 @@ type Options struct {
 	Memory     map[string]string // initial values, which new trails get too
 	Secrets    map[string]string // by name
 	Dir        string            // paths of trails that exist are also accepted relative to it; absolute
+	// Before is the session that the caller had before, whose references are not used again. Nil for none.
+	Before *Session
 	// Agent says that an agent makes the calls. It may call the restricted commands of the device only if Allow names
 	// them, and open only pages of AllowedOrigins and of the origin that its first call opens.
 	Agent          bool
@@ -74,17 +77,19 @@ func (r Replayed) Passed() bool { return r.Outcome == event.Passed }
 
 // Session is a live session. Its methods may be called from any goroutine; they run one after another.
 type Session struct {
-	opts  Options
-	inner *session.Session
-	log   Log
-	dir   string
-	slot  chan struct{} // holds a value while a method runs
+	opts       Options
+	inner      *session.Session
+	log        Log
+	dir        string
+	references *screen.References
+	slot       chan struct{} // holds a value while a method runs
 
-	steps   []*Step      // of the recording, and those of the trail that are still to come
-	next    int          // the index of the first step that is still to come
-	source  *source      // the trail whose steps are replayed here; nil without one
-	shown   *device.View // what the caller knows of the screen; nil when nothing was shown yet
-	omitted int          // how much of what could not be recorded was reported
+	steps      []*Step      // of the recording, and those of the trail that are still to come
+	next       int          // the index of the first step that is still to come
+	source     *source      // the trail whose steps are replayed here; nil without one
+	shown      *device.View // what the caller knows of the screen; nil when nothing was shown yet
+	unfinished []string     // texts of the steps whose last request failed
+	omitted    int          // how much of what could not be recorded was reported
 }
 
 // Open opens a session: it starts the servers of the scope and registers their tools. The device starts with the first
@@ -102,9 +107,13 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		s.log = o.OpenLog(filepath.Join(s.dir, "events.ndjson"), func(error) {})
 		log = s.log
 	}
+	s.references = &screen.References{}
+	if o.Before != nil {
+		s.references = o.Before.references
+	}
 	inner, err := session.Open(ctx, session.Options{
 		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
-		Emit: o.Stream.Session(id, "", log), Live: true, WithoutTrail: true,
+		Emit: o.Stream.Session(id, "", log), Live: true, WithoutTrail: true, References: s.references,
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
 		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets}),
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -81,6 +82,15 @@ func (s *Session) redacted(r Replayed) Replayed {
 
 // load makes the steps of a trail those of the session, unless they are already.
 func (s *Session) load(path string, args map[string]string) error {
+	if s.source != nil && s.source.path == path {
+		data, err := files.Read(path, trail.MaxSize)
+		if err == nil {
+			err = s.source.unchanged(s.relative(path), data)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	switch {
 	case s.source != nil && s.source.path == path && s.next == len(s.steps):
 		return fault.New(fault.Misuse, "start another session to replay it again, or replay it without keep",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,7 +57,7 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	if err != nil {
 		return report, err
 	}
-	report.New, report.Steps, report.Warnings = before == nil, len(s.steps), s.warnings()
+	report.New, report.Steps, report.Warnings = before == nil, len(s.steps), s.warnings(string(content))
 	report.Warnings = append(report.Warnings, s.lostChecks(before, content)...)
 	if !strings.Contains(string(content), r.Title) {
 		report.Warnings = append(report.Warnings, "the title of a file that exists is not changed")
@@ -301,8 +302,25 @@ func (s *Session) config(title string) trail.Config {
 	return config
 }
 
-// warnings returns what in the recording may not work in a replay. A replay begins with an empty device.
-func (s *Session) warnings() []string {
+// warnings returns what in the recording may not be as the caller expects. content is what will be written.
+func (s *Session) warnings(content string) []string {
+	out := s.startWarning()
+	for _, text := range s.unfinished {
+		out = append(out, fmt.Sprintf("the last calls of %q failed, and are not in the trail", s.text(text)))
+	}
+	if !slices.ContainsFunc(s.steps, func(step *Step) bool { return step.Kind == trail.KindVerify }) {
+		out = append(out, "the trail has no verify step, so it does not check any result")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.opts.Secrets)) {
+		if strings.Contains(content, "{{"+name+"}}") {
+			out = append(out, fmt.Sprintf("the trail needs a secret: run it with --secret %s", name))
+		}
+	}
+	return out
+}
+
+// startWarning warns of a trail that does not begin in a known state. A replay begins with an empty device.
+func (s *Session) startWarning() []string {
 	if s.source != nil || len(s.steps[0].Calls) == 0 {
 		return nil
 	}

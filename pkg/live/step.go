@@ -75,6 +75,7 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	}
 	s.inner.FinishStep(st, outcome)
 	s.record(index, r, recorded, &report)
+	s.noteUnfinished(r, report.OK())
 	if err := s.inner.Err(); err != nil {
 		return report, nil // the failed call has the reason
 	}
@@ -97,6 +98,26 @@ func (s *Session) record(index int, r StepRequest, recorded session.Recording, r
 		report.Warnings = append(report.Warnings, warning)
 	}
 	report.Step, report.Recorded = index+1, len(calls)
+	report.Warnings = append(report.Warnings, s.besideRepair(index)...)
+}
+
+// besideRepair warns of a new step that was added where a step waits for its repair.
+func (s *Session) besideRepair(index int) []string {
+	if index != s.next-1 || s.next == len(s.steps) || !s.steps[s.next].failing {
+		return nil
+	}
+	failing := s.steps[s.next]
+	return []string{fmt.Sprintf("this is a new step before step %d, whose call failed; calls with the text %q replace that call",
+		s.next+1, s.text(failing.Text))}
+}
+
+// noteUnfinished remembers the steps whose last request failed.
+func (s *Session) noteUnfinished(r StepRequest, ok bool) {
+	text := strings.TrimSpace(r.Text)
+	s.unfinished = slices.DeleteFunc(s.unfinished, func(other string) bool { return other == text })
+	if !ok && !r.Unrecorded {
+		s.unfinished = append(s.unfinished, text)
+	}
 }
 
 // newlyOmitted returns what this step had to leave out of the recording.
@@ -176,7 +197,7 @@ func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) StepReport 
 		report.Calls = append(report.Calls, s.callReport(call, done))
 		if located := done.Located; located != nil && done.OK() {
 			for _, warning := range located.Warnings {
-				report.Warnings = append(report.Warnings, s.text(warning))
+				report.Warnings = append(report.Warnings, s.text(call.Tool+": "+warning))
 			}
 		}
 		if !done.OK() {

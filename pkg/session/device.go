@@ -57,7 +57,7 @@ func (s *Session) openDevice() discover.Source {
 		Log:    func(level, message, hint string) { s.opts.Emit.Log(level, b.Name, message, hint) },
 		Keep:   func(a device.Artifact) (string, error) { return s.keep("screens", a) },
 		Broken: func(err error) { s.cancel(err) },
-		Live:   s.opts.Live, RestrictOrigins: s.opts.RestrictOrigins, AllowedOrigins: s.opts.AllowedOrigins,
+		Live:   s.opts.Live, References: s.opts.References, RestrictOrigins: s.opts.RestrictOrigins, AllowedOrigins: s.opts.AllowedOrigins,
 		Redact: s.opts.Redactor.Text,
 	})}
 	isCommand := func(name string) bool {

@@ -21,6 +21,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -97,6 +98,7 @@ type Options struct {
 	// the pages that may be opened to AllowedOrigins and others, see [device.Session].
 	Live            bool
 	RestrictOrigins bool
+	References      *screen.References // see [device.Session]
 	AllowedOrigins  []string
 	// DelayDevice delays the start of the device until [Session.StartDevice], for a prefetched session.
 	DelayDevice  bool

@@ -26,8 +26,8 @@ type webDevice struct {
 	ctx      context.Context //nolint:containedctx // ends when the device is closed
 	cancel   context.CancelFunc
 
-	references screen.References // of a live session
-	located    *locatedElement   // the element of the call that is running, or of the last one; nil without one
+	references *screen.References // of a live session
+	located    *locatedElement    // the element of the call that is running, or of the last one; nil without one
 
 	mu            sync.Mutex
 	current       *pageOpening

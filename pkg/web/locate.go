@@ -70,6 +70,9 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 			return nil, err
 		}
 		if block != nil {
+			if index, ok := block["nthIndex"].(int); ok {
+				warnings = append(warnings, fmt.Sprintf("%s is number %d of several with this selector, which may change", l.node, index+1))
+			}
 			args := map[string]any{"nodeSelector": map[string]any{"web": block}}
 			return &locatedElement{tool.Located{Args: args, Warnings: warnings}, block, l.node.Key}, nil
 		}

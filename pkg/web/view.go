@@ -281,7 +281,7 @@ func (p *page) viewOnce(ctx context.Context, within string) (device.View, error)
 	if err != nil {
 		return device.View{}, err
 	}
-	references := &p.device.references
+	references := p.device.references
 	references.See(c.tree)
 	v := device.View{URL: p.url(), Title: c.title, Tree: c.tree, Part: c.tree, Ref: references.Ref}
 	if within == "" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -167,6 +168,9 @@ func (b *backend) Open(session device.Session) device.Device {
 		width: b.options.width, height: b.options.height, limits: defaultLimits(),
 		files:   newFileAccess(session, b.options.allowFile),
 		origins: newOriginAccess(session, b.options.allowedOrigins),
+	}
+	if d.references = session.References; d.references == nil {
+		d.references = &screen.References{}
 	}
 	if session.Width > 0 && session.Height > 0 {
 		d.width, d.height = session.Width, session.Height

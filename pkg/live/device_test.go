@@ -19,7 +19,7 @@ type app struct {
 	opens   map[string]string
 	tapped  []string
 	loading []string // what each view shows in place of buttons, until the last
-	refs    screen.References
+	refs    *screen.References
 }
 
 func (a *app) kind() device.Kind {
@@ -36,7 +36,11 @@ func (a *app) kind() device.Kind {
 	}
 }
 
-func (a *app) Open(device.Session) device.Device           { return a }
+func (a *app) Open(s device.Session) device.Device {
+	a.refs = s.References
+	return a
+}
+
 func (*app) Classifiers(context.Context) ([]string, error) { return nil, nil }
 func (*app) Check(context.Context) (string, error)         { return "", nil }
 func (*app) Close(context.Context) error                   { return nil }

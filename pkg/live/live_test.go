@@ -176,6 +176,23 @@ func TestReferencesAreRecordedAsSelectors(t *testing.T) {
 	}
 }
 
+func TestReferencesAreNotUsedAgainInTheNextSession(t *testing.T) {
+	t.Parallel()
+	first := open(t)
+	if _, err := first.Snapshot(t.Context(), live.SnapshotOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, func(o *live.Options) { o.Before = first.Session })
+	second.app.set("Delete everything")
+	shot, err := second.Snapshot(t.Context(), live.SnapshotOptions{})
+	if err != nil || !strings.Contains(shot.Text, `button "Delete everything" [ref=e2]`) {
+		t.Errorf("%s, %v", shot.Text, err)
+	}
+	if r := second.step("Sign in", call("tap", "ref", "e1")); r.OK() || len(second.app.tapped) > 0 {
+		t.Errorf("report %+v", r)
+	}
+}
+
 func TestRefusesStepsBeforeAnyCallIsMade(t *testing.T) {
 	t.Parallel()
 	tap := call("tap", "text", "Sign in")
@@ -289,6 +306,9 @@ func TestDecodesCalls(t *testing.T) {
 		if _, err := live.DecodeCall(c.value); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if got, err := live.DecodeCall(map[string]any{"name": "tap", "arguments": map[string]any{"text": "OK"}}); err != nil || got.Tool != "tap" {
+		t.Errorf("the form of MCP: %+v, %v", got, err)
 	}
 	got, err := live.DecodeCall(map[string]any{"tap": map[string]any{"text": "OK"}, "saveAs": "x", "timeout": "5s"})
 	want := trail.Call{Tool: "tap", Args: map[string]any{"text": "OK"}, SaveAs: "x", Timeout: 5 * time.Second}

@@ -129,12 +129,16 @@ func TestStepsBeforeTheRepairAreInserted(t *testing.T) {
 	if _, err := f.RunTrail(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	f.step("Accept cookies", call("tap", "text", "Hello"))
+	warnings := f.step("Accept cookies", call("tap", "text", "Hello")).Warnings
+	want := `this is a new step before step 3, whose call failed; calls with the text "Sign in" replace that call`
+	if !slices.Contains(warnings, want) {
+		t.Errorf("warnings %q", warnings)
+	}
 	f.app.set("Sign in", "Hello", "Log in")
 	if report, err := f.RunTrail(t.Context(), r); err != nil || !report.Passed() {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	want := "step Open: launchApp\nstep Accept cookies: tap(Hello)\nstep Sign in: tap(Sign in) tap(Log in) tap(Hello)\n" +
+	want = "step Open: launchApp\nstep Accept cookies: tap(Hello)\nstep Sign in: tap(Sign in) tap(Log in) tap(Hello)\n" +
 		"verify Greeted: assertVisible(Hello)"
 	if diff := cmp.Diff(want, f.recording()); diff != "" {
 		t.Errorf("recording (-want +got):\n%s", diff)
@@ -246,9 +250,37 @@ func TestWarnsOfARecordingThatBeginsInTheMiddle(t *testing.T) {
 		}
 		f.step("Begin", begin)
 		report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"})
-		if err != nil || (len(report.Warnings) > 0) != warns {
+		warned := slices.ContainsFunc(report.Warnings, func(w string) bool { return strings.Contains(w, "the first call is") })
+		if err != nil || warned != warns {
 			t.Errorf("%s: %q, %v", first, report.Warnings, err)
 		}
+	}
+}
+
+func TestWarnsOfWhatARecordingLacks(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.step("Open", call("launchApp"), call("rememberValue", "name", "pin", "value", "{{PIN}}"))
+	f.request(live.StepRequest{Text: "Greeted", Kind: trail.KindVerify, Calls: []trail.Call{call("assertVisible", "text", "Hello")}})
+	save := func() []string {
+		t.Helper()
+		report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Warnings
+	}
+	want := []string{
+		`the last calls of "Greeted" failed, and are not in the trail`,
+		"the trail has no verify step, so it does not check any result",
+		"the trail needs a secret: run it with --secret PIN",
+	}
+	if diff := cmp.Diff(want, save()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	f.request(live.StepRequest{Text: "Greeted", Kind: trail.KindVerify, Calls: []trail.Call{call("assertVisible", "text", "Sign in")}})
+	if diff := cmp.Diff(want[2:], save()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -277,6 +309,9 @@ func TestRefusesAFileThatChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.write("trails/a.trail.yaml", brokenTrail+"# changed\n")
+	if _, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}); fault.KindOf(err) != fault.Trail {
+		t.Errorf("error of a second replay %v", err)
+	}
 	if _, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"}); fault.KindOf(err) != fault.Trail {
 		t.Errorf("error %v", err)
 	}

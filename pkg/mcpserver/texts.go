@@ -35,7 +35,7 @@ func stepText(r live.StepReport, request live.StepRequest) string {
 			failed = append(failed, fmt.Sprintf("%s (%s)", name, c.Kind))
 		}
 	}
-	b.WriteString(cut(list("failed: ", failed)+list("ok: ", made)+list("not made: ", skipped), maxStatus))
+	b.WriteString(cut(strings.TrimSuffix(list("failed: ", failed)+list("ok: ", made)+list("not made: ", skipped), "\n"), maxStatus) + "\n")
 	switch {
 	case r.Recorded > 0:
 		fmt.Fprintf(&b, "recorded in step %d", r.Step)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -157,7 +158,7 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 		return answer{}, err
 	}
 	if in.MaxBytes < 0 || in.MaxBytes > 40000 {
-		return answer{}, fault.New(fault.InvalidArguments, "narrow it with find or within", "maxBytes is not between 0 and 40000")
+		return answer{}, fault.New(fault.InvalidArguments, "leave maxBytes out for 6000", "maxBytes is not between 0 and 40000")
 	}
 	open, err := s.sessions.get(ctx)
 	if err != nil {
@@ -171,6 +172,9 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 	p.line("url: " + cut(shot.URL, 500))
 	p.line("title: " + cut(shot.Title, 200))
 	p.lines(shot.Text)
+	if in.Find != "" && shot.Text == "" {
+		p.line("nothing on the screen contains " + strconv.Quote(cut(in.Find, 100)))
+	}
 	for _, e := range shot.Events {
 		p.line("event: " + cut(e, 200))
 	}
@@ -267,15 +271,21 @@ func (s *server) step(ctx context.Context, r live.StepRequest) (answer, error) {
 }
 
 func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answer, error) {
-	var in live.Edit
+	var in struct {
+		live.Edit
+		Drop any
+	}
 	if err := decode(args, &in, "drop", "reword", "move"); err != nil {
 		return answer{}, err
+	}
+	if in.Drop != nil {
+		in.Edit.Drop = fmt.Sprint(in.Drop) // models write 2 and 2.1 as numbers, too
 	}
 	recorded := s.sessions.recorded(ctx)
 	if recorded == nil {
 		return answer{text: "nothing was recorded; step opens a session and records"}, nil
 	}
-	text, err := recorded.Edit(ctx, in)
+	text, err := recorded.Edit(ctx, in.Edit)
 	if err != nil {
 		return answer{}, err
 	}

@@ -165,6 +165,9 @@ func TestSelectorsForRecordings(t *testing.T) {
 	changing := func(name, what string) []string {
 		return []string{fmt.Sprintf("the name %q contains %s and may change", name, what)}
 	}
+	several := func(name string, number int) []string {
+		return []string{fmt.Sprintf("button %q is number %d of several with this selector, which may change", name, number)}
+	}
 	position := func(words string) []string {
 		return []string{words + " is found by its position in the page, which may change"}
 	}
@@ -173,9 +176,9 @@ func TestSelectorsForRecordings(t *testing.T) {
 		warnings []string
 	}{
 		{map[string]any{"dataTestId": "pay"}, nil},
-		{at(role("Save"), 0), nil},
-		{at(role("Cancel"), 0), nil},
-		{at(role("Cancel"), 1), nil},
+		{at(role("Save"), 0), several("Save", 1)},
+		{at(role("Cancel"), 0), several("Cancel", 1)},
+		{at(role("Cancel"), 1), several("Cancel", 2)},
 		{role("Twice"), nil},
 		{role("Two"), nil},
 		{role("Order 4711"), changing("Order 4711", "digits")},
@@ -191,7 +194,7 @@ func TestSelectorsForRecordings(t *testing.T) {
 		{role("Named"), nil},
 		{css(`input[name="size"][value="s"]`), nil},
 		{css(`input[name="size"][value="m"]`), nil},
-		{at(role("Save"), 1), nil},
+		{at(role("Save"), 1), several("Save", 2)},
 		{role("In frame"), nil},
 		{css("#save"), nil},
 		{css("html > body > p > input:nth-of-type(1)"), position("textbox")},

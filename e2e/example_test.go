@@ -127,7 +127,7 @@ func TestDemoNeedsNoRuntime(t *testing.T) {
 
 // TestExampleOnOtherDevices uses the embedded engine, which takes half the time of a process for each server. Its cases
 // are replayed one after another, because the first one bundles the scripts for all.
-func TestExampleOnOtherDevices(t *testing.T) {
+func TestExampleOnOtherDevices(t *testing.T) { //nolint:tparallel // see above
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"ios":           {"trails/shop", "--platform", "ios"},

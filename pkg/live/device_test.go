@@ -72,7 +72,9 @@ func (a *app) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 	defer a.mu.Unlock()
 	text, _ := c.Args["text"].(string)
 	result := tool.Result{OK: true, Text: c.Tool + " " + text}
-	if ref, ok := c.Args["ref"].(string); ok {
+	if _, ok := c.Args["ref"]; ok && c.FromTrail {
+		text = a.buttons[0]
+	} else if ref, ok := c.Args["ref"].(string); ok {
 		found, err := a.refs.Lookup(ref, a.tree())
 		if err != nil {
 			e := fault.As(err)

@@ -53,6 +53,9 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	if err != nil {
 		return TrailReport{}, err
 	}
+	if err := s.mayReplay(path); err != nil {
+		return TrailReport{}, err
+	}
 	if !r.Keep {
 		replayed, err := s.opts.Replay(ctx, path, nil, r.Args)
 		return TrailReport{Replayed: s.redacted(replayed), File: s.relative(path)}, err
@@ -72,6 +75,33 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	err = s.reportScreen(ctx, &after)
 	report.URL, report.Changes, report.Events = after.URL, after.Changes, after.Events
 	return report, err
+}
+
+// mayReplay returns an error if a trail makes calls that the caller may not make. Other problems of the file are those
+// of its replay.
+func (s *Session) mayReplay(path string) error {
+	data, _ := trail.ReadFile(s.relative(path), path)
+	file, problems := trail.Parse(s.relative(path), data)
+	if len(problems) > 0 {
+		return nil
+	}
+	for _, step := range steps(file) {
+		calls, _ := step.Lookup(s.opts.Lineage)
+		for _, call := range calls {
+			if !s.Allowed(call.Tool) {
+				return notAllowed(call.Tool)
+			}
+		}
+	}
+	return nil
+}
+
+// steps returns the steps of a trail, the trailhead first.
+func steps(file *trail.File) []trail.Step {
+	if file.Trailhead == nil {
+		return slices.Clone(file.Steps)
+	}
+	return slices.Insert(slices.Clone(file.Steps), 0, *file.Trailhead)
 }
 
 // redacted removes secrets from the texts of a replay.
@@ -120,13 +150,10 @@ func (s *Session) load(path string, args map[string]string) error {
 			values.Set(name, value)
 		}
 	}
-	steps := slices.Clone(file.Steps)
-	if file.Trailhead != nil {
-		steps = slices.Insert(steps, 0, *file.Trailhead)
-	}
-	for i := range steps {
-		calls, _ := steps[i].Lookup(s.opts.Lineage)
-		s.steps = append(s.steps, &Step{Kind: steps[i].Kind, Text: steps[i].Text, Calls: calls, source: &steps[i]})
+	all := steps(file)
+	for i := range all {
+		calls, _ := all[i].Lookup(s.opts.Lineage)
+		s.steps = append(s.steps, &Step{Kind: all[i].Kind, Text: all[i].Text, Calls: calls, source: &all[i]})
 	}
 	s.source = &source{path, data, file, args}
 	return nil
@@ -145,7 +172,7 @@ func (s *Session) replaySource(ctx context.Context) Replayed {
 		}
 		s.inner.StartStep(st)
 		for i := step.done; i < len(step.Calls); i++ {
-			done := s.inner.Call(ctx, step.Calls[i])
+			done := s.inner.CallFromTrail(ctx, step.Calls[i])
 			if !done.OK() {
 				s.inner.FinishStep(st, done.Outcome)
 				step.done, step.failing = i, true

@@ -145,6 +145,34 @@ func TestStepsBeforeTheRepairAreInserted(t *testing.T) {
 	}
 }
 
+func TestRefusesToReplayCallsThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	for _, keep := range []bool{false, true} {
+		f := open(t)
+		f.write("trails/a.trail.yaml", strings.Replace(brokenTrail, "assertVisible: {text: Hello}", "web_evaluate: {}", 1))
+		_, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: keep})
+		if fault.KindOf(err) != fault.PermissionDenied || len(f.app.tapped) > 0 || len(f.replayed) > 0 {
+			t.Errorf("keep %t: %v, tapped %q", keep, err, f.app.tapped)
+		}
+	}
+}
+
+func TestReferencesOfATrailArePositions(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/a.trail.yaml", "trail:\n  - step: Tap\n    recording:\n      web:\n        - tap: {ref: e1}\n")
+	if _, err := f.Snapshot(t.Context(), live.SnapshotOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.app.set("First", "Sign in")
+	if _, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(f.app.tapped, []string{"First"}) {
+		t.Errorf("tapped %q", f.app.tapped)
+	}
+}
+
 func TestSavesWhatPassesItsReplay(t *testing.T) {
 	t.Parallel()
 	f := open(t)

@@ -163,11 +163,15 @@ func (s *Session) checkCall(call trail.Call) (*discover.Tool, error) {
 		return nil, err
 	}
 	if !s.Allowed(t.Name) {
-		return nil, fault.New(fault.PermissionDenied,
-			fmt.Sprintf("a person can allow it: `allow: [%s]` in trailblaze.yaml, or --allow %s", t.Name, t.Name),
-			"tool %q is not allowed for agents in this project", t.Name)
+		return nil, notAllowed(t.Name)
 	}
 	return t, nil
+}
+
+func notAllowed(name string) error {
+	return fault.New(fault.PermissionDenied,
+		fmt.Sprintf("a person can allow it: `allow: [%s]` in trailblaze.yaml, or --allow %s", name, name),
+		"tool %q is not allowed for agents in this project", name)
 }
 
 // kind returns the kind of the session's device; the zero value if nothing drives it.

@@ -27,6 +27,7 @@ type level struct {
 	id       string // of the call: 3, or 3.1 for the first one made within 3; empty for the session
 	depth    int    // of the call: 0 for a recorded one, -1 for the session
 	callback bool   // the call, or an outer one, was requested by a callback
+	recorded bool   // the call, or an outer one, comes from a trail file
 	calls    atomic.Int32
 
 	ancestors []string // see tool.Call
@@ -82,7 +83,7 @@ func (l *level) next(callback bool) *level {
 	if callback {
 		ancestors = l.chain()
 	}
-	return &level{id: id, depth: l.depth + 1, callback: callback || l.callback, ancestors: ancestors}
+	return &level{id: id, depth: l.depth + 1, callback: callback || l.callback, recorded: l.recorded, ancestors: ancestors}
 }
 
 func checkDepth(l *level) error {
@@ -124,8 +125,19 @@ func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
 	return s.call(ctx, call, false)
 }
 
+// CallFromTrail is Call for a call of a trail file in a live session: references in it are positions.
+func (s *Session) CallFromTrail(ctx context.Context, call trail.Call) CallResult {
+	l := s.calls.next(false)
+	l.recorded = true
+	return s.callAt(ctx, l, call, false)
+}
+
 // call implements Call. checked is true if the arguments were validated with [ArgumentProblems].
 func (s *Session) call(ctx context.Context, call trail.Call, checked bool) CallResult {
+	return s.callAt(ctx, s.calls.next(false), call, checked)
+}
+
+func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked bool) CallResult {
 	if err := s.Err(); err != nil {
 		return CallResult{Result: Errored(err)}
 	}
@@ -135,7 +147,7 @@ func (s *Session) call(ctx context.Context, call trail.Call, checked bool) CallR
 	}
 	ctx, cancel := s.callContext(ctx)
 	defer cancel()
-	end := s.makeCall(ctx, s.calls.next(false), t, args, call)
+	end := s.makeCall(ctx, l, t, args, call)
 	done := CallResult{Result: s.resultOf(end), Answer: end.result, Recorded: end.calls, Located: end.result.Located}
 	if done.OK() {
 		s.recordCalls(end.calls)
@@ -239,7 +251,7 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 // for the response might treat it as an ordinary failure.
 func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) callEnd {
 	call := tool.Call{
-		Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, WithoutTrail: s.opts.WithoutTrail, Context: s.toolContext(t),
+		Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, WithoutTrail: s.opts.WithoutTrail, FromTrail: l.recorded, Context: s.toolContext(t),
 		Progress: func(message string) {
 			s.opts.Emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message})
 		},

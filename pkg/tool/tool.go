@@ -54,7 +54,10 @@ type Call struct {
 	InvocationID string // capability of this call; never logged
 	// Ancestors are the invocation ids of the calls that wait for this one to finish, outermost first: a tool made it
 	// by callback. Empty for a call that no tool waits for.
-	Ancestors    []string
+	Ancestors []string
+	// FromTrail says that the call, or one that waits for it, comes from a trail file, so that references in a live session
+	// are positions, as in any replay.
+	FromTrail    bool
 	WithoutTrail bool // made without a trail, so that hints about trails do not apply
 	Tool         string
 	Args         map[string]any // without the envelope

@@ -99,6 +99,9 @@ func (d *webDevice) replacePage(ctx context.Context, old *page) error {
 	return nil
 }
 
+// callFromTrail marks the context of a call whose references are positions.
+type callFromTrail struct{}
+
 // withLimit bounds a command, unless the call names its limit.
 func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if act.CallLimit(ctx) > 0 {
@@ -112,6 +115,9 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 	run := d.backend.handlers[call.Tool]
 	if run == nil {
 		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
+	}
+	if call.FromTrail {
+		ctx = context.WithValue(ctx, callFromTrail{}, true)
 	}
 	named, cancel := ctx, context.CancelFunc(func() {})
 	if call.Timeout > 0 {

@@ -224,6 +224,24 @@ func TestReferenceOfElementThatIsGone(t *testing.T) {
 	}
 }
 
+func TestReferenceInACallOfATrailIsAPosition(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{
+		"/page": htmlPage(`<p id=box><button onclick="document.title = this.textContent">Pay</button></p>`),
+	})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	ref := u.refOf("Pay")
+	u.mustEval(`box.insertAdjacentHTML('afterbegin', '<button onclick="document.title = this.textContent">Add</button>')`)
+	for fromTrail, want := range map[bool]string{true: "Add", false: "Pay"} {
+		call := tool.Call{Tool: "web_click", Args: map[string]any{"ref": ref}, FromTrail: fromTrail}
+		result, err := u.device.Call(t.Context(), call)
+		if err != nil || !result.OK || u.view(device.ViewOptions{}).Title != want || (result.Located == nil) != fromTrail {
+			t.Errorf("from a trail %t: %+v, %v; the title is %q", fromTrail, result, err, u.view(device.ViewOptions{}).Title)
+		}
+	}
+}
+
 // TestSelectorIsMadeWhenElementIsReady changes the page while a call waits: the selector has to be right at the moment
 // of the click.
 func TestSelectorIsMadeWhenElementIsReady(t *testing.T) {

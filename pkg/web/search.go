@@ -122,7 +122,7 @@ func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observati
 // find finds the element and checks it, once or for a slice of time.
 func (s *search) find(ctx context.Context, wait time.Duration) (observed, error) {
 	switch {
-	case s.target.ref != "" && s.page.device.session.Live:
+	case s.target.ref != "" && s.page.device.session.Live && ctx.Value(callFromTrail{}) == nil:
 		return s.findShown(ctx, wait)
 	case s.target.ref != "":
 		return s.findByRef(ctx, wait)

@@ -240,7 +240,7 @@ func TestSessionIsSaved(t *testing.T) {
 		t.Errorf("the comment is lost in\n%s", text)
 	}
 	p.run("session", "recording", "--reword", "1=Greet her").want(t, 0)
-	p.run("session", "save", "trails/a.trail.yaml").wantErr(t, 3, "overwrite the file, which replaces its steps")
+	p.run("session", "save", "trails/a.trail.yaml").wantErr(t, 3, "on the command line --overwrite")
 	p.run("session", "save", "trails/a.trail.yaml", "--overwrite").want(t, 0, "saved trails/a.trail.yaml")
 
 	p.run("tool", "count", "--session", "s1", "--step", "Only here").wantErr(t, 1)

@@ -31,7 +31,7 @@ type limits struct {
 func defaultLimits() limits {
 	return limits{
 		notice: time.Second, exit: ExitGrace, terminate: 2 * time.Second, kill: 5 * time.Second,
-		holders: 200 * time.Millisecond, drain: 2 * time.Second, killAll: time.Second,
+		holders: 200 * time.Millisecond, drain: 5 * time.Second, killAll: time.Second,
 	}
 }
 

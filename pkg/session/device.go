@@ -95,7 +95,7 @@ func (s *Session) Size() (width, height int) {
 }
 
 // View returns what is on the screen of the device, and starts the device if needed. It may be called while a call is
-// running.
+// running. It ends the session when the device cannot be used any more.
 func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	if err := s.Err(); err != nil {
 		return device.View{}, err
@@ -112,7 +112,11 @@ func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, 
 	ctx, cancel := s.callContext(ctx)
 	defer cancel()
 	s.device.used.Store(true)
-	return viewer.View(ctx, o)
+	v, err := viewer.View(ctx, o)
+	if fault.KindOf(err) == fault.Crashed {
+		s.cancel(err)
+	}
+	return v, err
 }
 
 // UsedDevice reports whether a call reached the device, or its screen was read.

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -37,16 +38,19 @@ func (p *phone) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{OK: true, Located: p.located}, nil
 }
 
-// viewer is a phone that can show its screen.
-type viewer struct{ *phone }
+// viewer is a phone that can show its screen, unless that fails with err.
+type viewer struct {
+	*phone
+	err error
+}
 
 func (v viewer) Open(s device.Session) device.Device {
 	v.session = s
 	return v
 }
 
-func (viewer) View(_ context.Context, o device.ViewOptions) (device.View, error) {
-	return device.View{Title: "within " + o.Within, Tree: screen.NewTree(nil, 0, 0)}, nil
+func (v viewer) View(_ context.Context, o device.ViewOptions) (device.View, error) {
+	return device.View{Title: "within " + o.Within, Tree: screen.NewTree(nil, 0, 0)}, v.err
 }
 
 // withDevice returns options of a session with a device.
@@ -101,7 +105,7 @@ func TestView(t *testing.T) {
 		options session.Options
 		want    string
 	}{
-		"shown":        {withDevice(t, viewer{&phone{}}), "within e1"},
+		"shown":        {withDevice(t, viewer{phone: &phone{}}), "within e1"},
 		"not a viewer": {withDevice(t, &phone{}), "a device of driver playwright-native cannot show its screen as a list of elements"},
 		"no device":    {options(t, &fakes{}), "the session has no device: trailblaze does not drive playwright-native"},
 	} {
@@ -120,6 +124,20 @@ func TestView(t *testing.T) {
 		s.Close(t.Context())
 		if _, err := s.View(t.Context(), device.ViewOptions{}); err == nil || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("%s: a closed session: %v", name, err)
+		}
+	}
+}
+
+func TestViewOfLostDeviceEndsTheSession(t *testing.T) {
+	t.Parallel()
+	for kind, ends := range map[fault.Kind]bool{fault.Crashed: true, fault.ToolFailed: false} {
+		cause := fault.New(kind, "", "the view failed")
+		s := open(t, withDevice(t, viewer{&phone{}, cause}))
+		if _, err := s.View(t.Context(), device.ViewOptions{}); !errors.Is(err, cause) {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if ended := s.Err() != nil; ended != ends {
+			t.Errorf("%s: the session ended: %t, want %t", kind, ended, ends)
 		}
 	}
 }

@@ -28,6 +28,9 @@ type Program struct {
 	// Folder is where the program writes its files. It is removed when the program ends, even if this process was
 	// killed.
 	Folder string
+	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May be
+	// nil.
+	IsNoise func(line string) bool
 }
 
 // PipedProcess is a running program with this process's ends of its pipes, which the caller closes. Both are nil unless

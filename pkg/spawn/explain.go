@@ -3,6 +3,7 @@ package spawn
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,8 @@ func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	}
 	stderr = lastBytes(stderr)
 	e.Message = fmt.Sprintf("%s\n  the process %s", strings.TrimRight(cause.Message, "\n"), p.condition(cause.Message))
-	if stderr != "" {
-		e.Message += "\n  the end of its stderr:\n    " + strings.ReplaceAll(stderr, "\n", "\n    ")
+	if shown := p.withoutNoise(stderr); shown != "" {
+		e.Message += "\n  the end of its stderr:\n    " + strings.ReplaceAll(shown, "\n", "\n    ")
 	}
 	e.Details = maps.Clone(cause.Details)
 	if e.Details == nil {
@@ -29,6 +30,18 @@ func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	}
 	maps.Copy(e.Details, p.details(stderr))
 	return &e
+}
+
+// maxUseful is how many lines of a program's stderr are shown when it is known which of them are noise.
+const maxUseful = 5
+
+// withoutNoise returns the lines of stderr that are shown.
+func (p *Process) withoutNoise(stderr string) string {
+	if p.isNoise == nil {
+		return stderr
+	}
+	lines := slices.DeleteFunc(strings.Split(stderr, "\n"), p.isNoise)
+	return strings.Join(lines[max(0, len(lines)-maxUseful):], "\n")
 }
 
 // condition says how long the process has been running, or how it ended, unless known says that already.

@@ -31,6 +31,8 @@ type plan struct {
 	prefix []string   // of argv: the wrapper that starts the program
 	files  []*os.File // files 3 and on
 	folder string     // removed with it; "" for none
+
+	isNoise func(line string) bool // see Program; may be nil
 }
 
 // plan looks up what a Spec needs.

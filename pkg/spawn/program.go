@@ -18,6 +18,9 @@ type Program struct {
 	Env  []string // complete, as in Spec
 	// Folder holds what the program writes. It is removed when the program ends, also after this process was killed.
 	Folder string
+	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May be
+	// nil.
+	IsNoise func(line string) bool
 }
 
 // PipedProcess is a running program with this side's ends of its pipes, which the caller closes. Where pipes cannot be
@@ -35,6 +38,7 @@ func (s *Supervisor) StartProgram(ctx context.Context, spec Program) (PipedProce
 	p := plan{
 		spec: Spec{Name: spec.Name, Env: spec.Env, Log: discardLog},
 		argv: append([]string{spec.Path}, spec.Args...), folder: spec.Folder, release: func() {},
+		isNoise: spec.IsNoise,
 	}
 	if ctx.Err() != nil {
 		return PipedProcess{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "starting "+spec.Path)

@@ -200,3 +200,27 @@ func TestReapKillsAProgramThatIgnoresTheEndOfItsPipes(t *testing.T) {
 		t.Errorf("its folder is left: %v", err)
 	}
 }
+
+func TestExplainLeavesNoiseOut(t *testing.T) {
+	t.Parallel()
+	s := NewSupervisor(Options{})
+	p, err := s.StartProgram(t.Context(), Program{
+		Name: "browser", Path: "/bin/sh", Args: []string{"-c", "for i in 1 2 3 4 5 6 7; do echo noise >&2; echo line $i >&2; done"},
+		Env: os.Environ(), Folder: programFolder(t), IsNoise: func(line string) bool { return line == "noise" },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = p.In.Close(), p.Out.Close() }()
+	<-p.Done()
+	e := p.Explain(fault.New(fault.Crashed, "", "it exited"))
+	if want := "stderr:\n    line 3\n    line 4\n    line 5\n    line 6\n    line 7"; !strings.HasSuffix(e.Message, want) {
+		t.Errorf("%s", e.Message)
+	}
+	if stderr, _ := e.Details["stderr"].(string); !strings.Contains(stderr, "noise") {
+		t.Errorf("%v", e.Details)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -241,7 +242,7 @@ func (o options) launch(ctx context.Context, path string, more ...string) (*brow
 	// Its temporary files are removed with the profile.
 	env := slices.Concat(o.env, []string{"TMPDIR=" + folder, "BREAKPAD_DUMP_LOCATION=" + folder})
 	piped, err := o.programs.Start(ctx, device.Program{
-		Name: "browser", Path: path, Args: append(o.flags(folder), more...), Env: env, Folder: folder,
+		Name: "browser", Path: path, Args: append(o.flags(folder), more...), Env: env, Folder: folder, IsNoise: isBrowserNoise,
 	})
 	if err != nil {
 		_ = os.RemoveAll(folder)
@@ -448,6 +449,19 @@ func (b *browser) startError(cause error) error {
 		what = fmt.Sprintf("the browser %s exited during its start: %s", b.name, end.Message)
 	}
 	return b.process.Explain(fault.New(fault.Crashed, startHint(b.process.Stderr()), "%s", what))
+}
+
+var (
+	browserLog  = regexp.MustCompile(`^\[[^\]]*:(?:ERROR|WARNING|INFO|VERBOSE\d*):([^\]]*)\]`)
+	stackOfDump = regexp.MustCompile(`^\s*(?:#\d+ 0x|r\d+: |[a-z]{2,3}: [0-9a-f]{16}|\[end of stack trace\])`)
+)
+
+// isBrowserNoise reports whether a line that a browser wrote says nothing about its end: its own log, which has errors
+// about services that a machine lacks, and addresses of a stack. Errors of the display are a reason not to start.
+func isBrowserNoise(line string) bool {
+	log := browserLog.FindStringSubmatch(line)
+	return log != nil && !strings.Contains(log[1], "ozone") || stackOfDump.MatchString(line) ||
+		strings.HasPrefix(line, "DevTools listening on") || strings.TrimSpace(line) == ""
 }
 
 // startHint is the advice for what a browser wrote when it could not start.

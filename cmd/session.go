@@ -218,7 +218,7 @@ func newSessionView(r background.Record, info background.Info) sessionView {
 	}
 	switch {
 	case r.Ended != nil:
-		v.State, v.Recording = stateEnded, r.Recording
+		v.State, v.Recording, v.Steps, v.Calls = stateEnded, r.Recording, r.Ended.Steps, r.Ended.Calls
 	case r.Socket == "":
 		v.State = stateStarting
 	}
@@ -353,9 +353,11 @@ func (a *app) endSession(ctx context.Context, folder background.Folder, r backgr
 		a.notice(report.Clean(fmt.Sprintf("session %s had ended already: %s", r.Name, r.Ended.Reason)))
 		return v, folder.Remove(ctx, r)
 	}
-	if _, err := folder.End(ctx, r); err != nil {
+	info, err := folder.End(ctx, r)
+	if err != nil {
 		return v, err
 	}
+	v = newSessionView(r, info)
 	v.State = stateEnded
 	if v.Unsaved {
 		v.Recording = r.Recording

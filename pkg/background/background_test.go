@@ -4,11 +4,15 @@ package background_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,12 +34,13 @@ type session struct {
 	err    error
 	done   chan struct{}
 	closed chan struct{}
+	steps  atomic.Int32 // recorded
 }
 
 func newSession() *session { return &session{done: make(chan struct{}), closed: make(chan struct{})} }
 
 func (s *session) Status(context.Context) (live.Status, error) {
-	return live.Status{ID: "id", Driver: "playwright-native"}, s.err
+	return live.Status{ID: "id", Driver: "playwright-native", Steps: int(s.steps.Load())}, s.err
 }
 
 func (s *session) Snapshot(context.Context, live.SnapshotOptions) (live.Snapshot, error) {
@@ -46,7 +51,9 @@ func (s *session) Step(ctx context.Context, r live.StepRequest) (live.StepReport
 	return s.step(ctx, r)
 }
 
-func (s *session) Edit(context.Context, live.Edit) (string, error) { return "", nil }
+func (s *session) Edit(context.Context, live.Edit) (string, error) {
+	return strings.Repeat("- step\n", int(s.steps.Load())), nil
+}
 
 func (s *session) Save(context.Context, live.SaveRequest) (live.SaveReport, error) {
 	return live.SaveReport{}, errors.Join(
@@ -108,6 +115,29 @@ func serve(t *testing.T, s *session, idle time.Duration) *served {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// end is Folder.End, which does not wait for the exit of the process: it is this one.
+func (s *served) end(t *testing.T) background.Info {
+	t.Helper()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", s.record.Socket)
+	}
+	client := http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://session/end", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var answer struct{ Result background.Info }
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer.Result
 }
 
 func TestRequestsKeepNumbersAndErrors(t *testing.T) {
@@ -205,6 +235,26 @@ func TestPendingCallIsNotIdle(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no request for 20ms") || fault.ExitCode(err) != fault.ExitInfra {
 		t.Errorf("a call after the end: %v", err)
 	}
+}
+
+func TestEndSaysWhatThePendingCallRecorded(t *testing.T) {
+	t.Parallel()
+	s := newSession()
+	started := make(chan struct{})
+	s.step = func(ctx context.Context, _ live.StepRequest) (live.StepReport, error) {
+		close(started)
+		<-ctx.Done()
+		s.steps.Add(1)
+		return live.StepReport{}, context.Cause(ctx)
+	}
+	c := serve(t, s, 0)
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = c.Step(t.Context(), live.StepRequest{Text: "Wait", Kind: trail.KindStep}) })
+	<-started
+	if info := c.end(t); info.Steps != 1 || !info.Unsaved {
+		t.Errorf("%+v", info)
+	}
+	wg.Wait()
 }
 
 func TestFailureOfSessionEndsIt(t *testing.T) {

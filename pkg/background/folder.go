@@ -52,6 +52,9 @@ type Ended struct {
 	Reason string    `json:"reason"`
 	// Requested is true for a session that a user ended.
 	Requested bool `json:"requested,omitempty"`
+	// Steps and Calls are how many were recorded. Both are 0 for a session whose process was killed.
+	Steps int `json:"steps,omitempty"`
+	Calls int `json:"calls,omitempty"`
 }
 
 const (

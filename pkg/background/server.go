@@ -128,9 +128,12 @@ func (s *Server) Run(ctx context.Context) error {
 		if reason != nil {
 			ended.Reason = s.opts.Redactor.Text(reason.Error())
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		ended.Steps, ended.Calls = s.status.Steps, s.status.Calls
 		r.Ended = ended
 	})
-	drain, stop := context.WithTimeout(requests, drainTimeout)
+	drain, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer stop()
 	if !failed {
 		cancel(fault.New(fault.Cancelled, "", "the session was ended"))
@@ -169,6 +172,15 @@ func (s *Server) await(ctx context.Context) (reason error, failed bool) {
 	}
 }
 
+// awaitRequests waits until no request is served, and for at most the drain timeout.
+func (s *Server) awaitRequests() {
+	select {
+	case s.slot <- struct{}{}:
+		<-s.slot
+	case <-time.After(drainTimeout):
+	}
+}
+
 // idle returns how long there was no request, 0 while there is one.
 func (s *Server) idle() time.Duration {
 	s.mu.Lock()
@@ -183,9 +195,9 @@ func (s *Server) handler() http.Handler {
 	session, mux := s.opts.Session, http.NewServeMux()
 	mux.HandleFunc("POST /info", func(w http.ResponseWriter, _ *http.Request) { s.reply(w, s.Info(), nil) })
 	mux.HandleFunc("POST /end", func(w http.ResponseWriter, _ *http.Request) {
-		info := s.Info()
-		s.reply(w, info, nil)
 		s.endOnce.Do(func() { close(s.end) })
+		s.awaitRequests() // which may still record something
+		s.reply(w, s.Info(), nil)
 	})
 	handle(s, mux, "/snapshot", session.Snapshot)
 	handle(s, mux, "/step", func(ctx context.Context, m stepMessage) (live.StepReport, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -55,7 +56,10 @@ func (f *fakeSession) Step(ctx context.Context, r live.StepRequest) (live.StepRe
 }
 
 func (f *fakeSession) Edit(_ context.Context, e live.Edit) (string, error) {
-	return f.yaml + e.Drop, nil
+	if e.Drop != "" {
+		return strings.Replace(f.yaml, "drop "+e.Drop+"\n", "", 1), nil
+	}
+	return f.yaml, nil
 }
 
 func (f *fakeSession) Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error) {

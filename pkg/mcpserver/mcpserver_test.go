@@ -552,7 +552,10 @@ func TestSessionThatDiedKeepsItsRecording(t *testing.T) {
 	c.opened[0].fail(crash)
 	c.wants("snapshot", nil, true, "the session ended: the browser has exited", "(1 step) is kept", "opens a new session")
 	c.wants("recording", nil, false, "trail: []")
+	status := map[string]any{"action": "status"}
+	c.wants("session", status, false, "no session is open", "its recording (1 step) is kept")
 	c.wants("snapshot", nil, false, "<page n=")
+	c.wants("session", status, false, "recorded: 0 steps", "its recording (1 step) is kept")
 	c.wants("save_trail", map[string]any{"file": "trails/a.trail.yaml"}, false, "passed its replay (1.2s) and was written", "+ step")
 	c.wants("step", step, false, "ok")
 	c.mu.Lock()
@@ -565,6 +568,18 @@ func TestSessionThatDiedKeepsItsRecording(t *testing.T) {
 	}
 	c.mu.Unlock()
 	c.wants("step", step, true, "failed: 1 tap (crashed)", "connection lost", "the session ended: the browser has exited")
+}
+
+func TestEditAnswersWithWhatChanged(t *testing.T) {
+	t.Parallel()
+	c := started(t, Options{}, func(f *fakeSession) { f.yaml = "first\nsecond\nthird\ndrop 2\nfifth\nsixth\n" })
+	c.wants("step", map[string]any{"step": "Pay", "calls": map[string]any{"tap": map[string]any{"text": "x"}}}, false, "ok")
+	text, _ := c.call("recording", map[string]any{"drop": "2"})
+	if !strings.Contains(text, "\n third\n-drop 2\n fifth\n") || strings.Contains(text, "first") || strings.Contains(text, "sixth") {
+		t.Error(text)
+	}
+	c.wants("recording", map[string]any{"drop": "7"}, false, "the recording is as it was")
+	c.wants("recording", nil, false, "first")
 }
 
 func TestSessionActions(t *testing.T) {

@@ -100,9 +100,26 @@ func (m *sessions) ended() error {
 	m.closeOpen(n > 0)
 	text := "the session ended: " + faultText(cause)
 	if n > 0 {
-		text += fmt.Sprintf("\nits recording (%s) is kept: recording shows it and save_trail writes it, until another session records a step", count(n, "step"))
+		text += "\n" + keptText(n)
 	}
 	return fault.New(fault.Crashed, "the next snapshot, step or run_trail opens a new session, at its start", "%s", text)
+}
+
+// keptText says that the recording of a session that ended is kept.
+func keptText(steps int) string {
+	return fmt.Sprintf("its recording (%s) is kept: recording shows it and save_trail writes it, until another session records a step",
+		count(steps, "step"))
+}
+
+// keptText says that the recording of the last session is kept, empty when there is none.
+func (m *sessions) keptText(ctx context.Context) string {
+	m.mu.Lock()
+	last := m.last
+	m.mu.Unlock()
+	if last == nil {
+		return ""
+	}
+	return "the last session ended; " + keptText(recordedSteps(ctx, last))
 }
 
 // closeOpen closes the open session in the background. keep says that its recording is the one that remains.

@@ -17,7 +17,7 @@ const (
 	maxResults  = 400 // with a failed call a part of it
 	minResult   = 10
 	maxEvents   = 130
-	maxWarnings = 130
+	maxWarnings = 260
 )
 
 // stepText returns what the calls of a step did, and what changed on the screen.
@@ -160,9 +160,6 @@ func recordingPage(text string, limit int) string {
 // outcomeText returns how a replay ended and where.
 func outcomeText(r live.Replayed) string {
 	text := string(r.Outcome)
-	if text == "" {
-		text = "did not end"
-	}
 	if r.Step > 0 {
 		text += fmt.Sprintf(" at step %d %q", r.Step, cut(r.Text, 150))
 	}

@@ -128,7 +128,7 @@ func toolText(t *discover.Tool, mark string) string {
 	if !t.IsRecordable {
 		text += "\nits calls are not recorded"
 	}
-	return text + "\n" + cut(string(compact(t.InputSchema)), maxSchema)
+	return text + "\n" + cut(string(compact(live.ShownSchema(t.InputSchema))), maxSchema)
 }
 
 func compact(schema json.RawMessage) json.RawMessage {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aymanbagabas/go-udiff"
+
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -54,7 +56,7 @@ func (s *server) sessionTool(ctx context.Context, args json.RawMessage) (answer,
 	case "status", "":
 		open := s.sessions.current()
 		if open == nil {
-			return answer{text: "no session is open; snapshot, step and run_trail open one"}, nil
+			return answer{text: "no session is open; snapshot, step and run_trail open one" + below(s.sessions.keptText(ctx))}, nil
 		}
 		if _, err := s.sessions.get(ctx); err != nil {
 			return answer{}, err
@@ -120,6 +122,9 @@ func (s *server) describe(ctx context.Context, open Session) (answer, error) {
 	}
 	if len(st.Memory) > 0 {
 		fmt.Fprintf(&b, "\nmemory: {{%s}}", cut(strings.Join(st.Memory, "}}, {{"), 300))
+	}
+	if kept := s.sessions.keptText(ctx); kept != "" && st.Steps == 0 {
+		b.WriteString("\n" + kept)
 	}
 	for _, warning := range open.Tools().Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s", cut(warning, 200))
@@ -285,14 +290,38 @@ func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answe
 	if recorded == nil {
 		return answer{text: "nothing was recorded; step opens a session and records"}, nil
 	}
+	before, err := recorded.Edit(ctx, live.Edit{})
+	if err != nil {
+		return answer{}, err
+	}
 	text, err := recorded.Edit(ctx, in.Edit)
 	if err != nil {
 		return answer{}, err
+	}
+	if in.Edit != (live.Edit{}) {
+		return editAnswer(before, text)
 	}
 	if text == "" {
 		return answer{text: "nothing was recorded; step records"}, nil
 	}
 	return answer{text: recordingPage(text, maxRecording)}, nil
+}
+
+// editAnswer returns what an edit changed in the recording.
+func editAnswer(before, after string) (answer, error) {
+	diff, err := udiff.ToUnified("recording", "recording", before, udiff.Lines(before, after), 1)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case diff == "":
+		return answer{text: "the recording is as it was"}, nil
+	}
+	_, changes, _ := strings.Cut(diff, "@@") // the names before that say nothing
+	text := "the recording changed; recording without arguments shows all of it\n" + recordingPage("@@"+changes, maxDiff)
+	if after == "" {
+		text += "\nnothing is recorded now"
+	}
+	return answer{text: text}, nil
 }
 
 func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, error) {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
@@ -17,7 +18,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
-	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
 // liveFlags are the flags of a live session, and what does not come from flags.
@@ -89,12 +89,15 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 		Setup: setup.Setup, Scope: sc, Device: device.Device, Name: name, Lineage: lineage,
 		NameDriver: !isDefault(device.Request, sc),
 		Memory:     memory, Secrets: f.secretValues, Before: f.before, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
-		Replay:  a.replayer(setup.Setup, device, memory, f.secretValues),
 		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
 	}
 	if f.agent {
 		o.Agent, o.AllowedOrigins = true, origins(project)
 	}
+	o.Replay = a.replayer(run.Options{
+		Setup: setup.Setup, Devices: []run.Device{device}, Memory: memory, Secrets: f.secretValues,
+		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
+	})
 	return live.Open(ctx, o)
 }
 
@@ -119,16 +122,13 @@ func origins(project *config.Project) []string {
 	return out
 }
 
-// replayer returns a function that replays a trail in a session of its own, on the device of a live session.
-func (a *app) replayer(setup session.Setup, device run.Device, memory, secrets map[string]string) func(context.Context, string, []byte, map[string]string) (live.Replayed, error) {
+// replayer returns a function that replays a trail in a session of its own, with the options of a run.
+func (a *app) replayer(o run.Options) func(context.Context, string, []byte, map[string]string) (live.Replayed, error) {
 	return func(ctx context.Context, path string, content []byte, args map[string]string) (live.Replayed, error) {
-		ended := trailEnd{logsDir: setup.Project.LogsDir}
-		setup.Stream, setup.Cwd = event.NewStream(a.Now, setup.Redactor, &ended), setup.Project.Root
-		o := run.Options{
-			Setup: setup, Devices: []run.Device{device}, Paths: []string{path},
-			Memory: memory, Secrets: secrets, Args: args, Evidence: run.EvidenceOnFailure, WithoutHistory: true,
-			OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
-		}
+		o, ended := o, trailEnd{logsDir: o.Project.LogsDir}
+		o.Stream, o.Cwd = event.NewStream(a.Now, o.Redactor, &ended), o.Project.Root
+		o.Paths, o.Args, o.Evidence, o.WithoutHistory = []string{path}, args, run.EvidenceOnFailure, true
+		o.OpenLog = func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) }
 		if content != nil {
 			o.Contents = map[string][]byte{path: content}
 		}
@@ -143,6 +143,7 @@ type trailEnd struct {
 
 	mu      sync.Mutex
 	ended   event.TrailFinished
+	failure event.Log // the last error that was logged
 	session string
 }
 
@@ -150,8 +151,13 @@ type trailEnd struct {
 func (t *trailEnd) Handle(r event.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e, ok := r.Event.(event.TrailFinished); ok {
+	switch e := r.Event.(type) {
+	case event.TrailFinished:
 		t.ended = e
+	case event.Log:
+		if e.Level == "error" {
+			t.failure = e
+		}
 	}
 	if r.Session != "" {
 		t.session = r.Session
@@ -165,6 +171,9 @@ func (t *trailEnd) replayed() live.Replayed {
 	r := live.Replayed{
 		Outcome: e.Outcome, Reason: e.Reason, Hint: e.Hint, Step: e.Step, Text: e.StepText, Tool: e.Tool, Line: e.Line,
 		Millis: e.DurationMs,
+	}
+	if r.Outcome == "" { // it was not started
+		r.Outcome, r.Reason, r.Hint = event.Error, cmp.Or(t.failure.Message, "it was not started"), t.failure.Hint
 	}
 	if t.session != "" {
 		r.Folder = filepath.Join(t.logsDir, t.session)

@@ -126,6 +126,9 @@ type View struct {
 	// Events are what happened since the last view, one line each: dialogs and how they were answered, downloads, windows
 	// that were opened, navigations that were blocked, and the number of console errors with the first one.
 	Events []string
+	// Blocked are the URLs that the last call led to, and that the device did not open because their origins are not
+	// allowed. A call that fails for that reason does not count.
+	Blocked []string
 }
 
 // Screen returns what pkg/screen compares of a view.

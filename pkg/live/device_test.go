@@ -19,6 +19,7 @@ type app struct {
 	opens   map[string]string
 	tapped  []string
 	loading []string // what each view shows in place of buttons, until the last
+	blocked []string // URLs that the next view says were blocked
 	refs    *screen.References
 }
 
@@ -56,7 +57,11 @@ func (a *app) View(context.Context, device.ViewOptions) (device.View, error) {
 	}
 	tree := a.tree()
 	a.refs.See(tree)
-	return device.View{URL: "app://main", Title: "App", Tree: tree, Part: tree, Ref: a.refs.Ref, Screenshot: []byte("png")}, nil
+	blocked := a.blocked
+	a.blocked = nil
+	return device.View{
+		URL: "app://main", Title: "App", Tree: tree, Part: tree, Ref: a.refs.Ref, Screenshot: []byte("png"), Blocked: blocked,
+	}, nil
 }
 
 func (a *app) tree() *screen.Tree {

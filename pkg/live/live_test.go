@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -278,6 +279,32 @@ func TestWithholdsScreenshotsThatShowSecrets(t *testing.T) {
 	shot, err = f.Snapshot(t.Context(), live.SnapshotOptions{Screenshot: true})
 	if err != nil || shot.Screenshot != nil || shot.Withheld == "" || strings.Contains(shot.Text, "98761234") {
 		t.Errorf("%+v, %v", shot, err)
+	}
+}
+
+func TestWithholdsScreenshotsWhenASecretAppearsMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.app.loading = []string{"Loading", "PIN 98761234"}
+	shot, err := f.Snapshot(t.Context(), live.SnapshotOptions{Screenshot: true})
+	if err != nil || shot.Screenshot != nil || shot.Withheld == "" || !strings.Contains(shot.Text, "Loading") {
+		t.Errorf("%+v, %v", shot, err)
+	}
+}
+
+func TestCallThatLedToABlockedPageFails(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.step("Open", call("launchApp"))
+	f.app.blocked = []string{"https://other.example/98761234"}
+	r := f.step("Sign in", call("launchApp"), call("tap", "text", "Sign in"), call("assertVisible", "text", "Hello"))
+	c := r.Calls[1]
+	if r.OK() || !r.Calls[0].OK || c.OK || c.Text != "it led to https://other.example/{{PIN}}, which was blocked, because its origin is not allowed" ||
+		c.Kind != fault.ToolFailed || c.Hint == "" || r.Recorded != 1 {
+		t.Errorf("%+v", r)
+	}
+	if got, want := f.recording(), "step Open: launchApp\nstep Sign in: launchApp"; got != want {
+		t.Errorf("recorded %s, want %s", got, want)
 	}
 }
 

@@ -32,6 +32,9 @@ func (s *Step) is(r StepRequest) bool {
 	return sameKind && s.Text == strings.TrimSpace(r.Text)
 }
 
+// isRecordable reports whether the calls of the step may be written into a file.
+func (s *Step) isRecordable() bool { return s.source == nil || s.source.Recordable }
+
 // place returns the index of the step that a request continues or adds.
 func (s *Session) place(r StepRequest) int {
 	switch {
@@ -78,6 +81,9 @@ func (s *Session) repair(step *Step, calls []trail.Call) (warning string) {
 	step.Calls = slices.Concat(step.Calls[:step.done], made, rest)
 	step.done += len(made)
 	step.failing, step.changed = false, true
+	if warning == "" && !step.isRecordable() {
+		warning = "the step is recordable: false, so these calls are made but not saved"
+	}
 	if len(rest) == 0 {
 		s.next++
 	}

@@ -72,7 +72,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 		}
 	}
 	var after StepReport
-	err = s.reportScreen(ctx, &after)
+	_, err = s.reportScreen(ctx, &after)
 	report.URL, report.Changes, report.Events = after.URL, after.Changes, after.Events
 	return report, err
 }

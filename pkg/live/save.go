@@ -140,7 +140,7 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 	default:
 		after, err = trail.Update(name, before, s.opts.Lineage[0], recorded, r.Overwrite)
 	}
-	if err == nil && s.text(string(after)) != string(after) && s.text(string(before)) == string(before) {
+	if err == nil && s.secretValues(after) > s.secretValues(before) {
 		err = fault.New(fault.Misuse, "write {{NAME}} in its place, or drop the call", "the recording has the value of a secret")
 	}
 	if err == nil {
@@ -180,6 +180,16 @@ func (s *Session) checksOf(data []byte) map[stepName]int {
 		}
 	}
 	return out
+}
+
+// secretValues returns how often the value of a secret is in a text.
+func (s *Session) secretValues(text []byte) int {
+	redacted, n := s.text(string(text)), 0
+	for name := range s.opts.Secrets {
+		token := "{{" + name + "}}"
+		n += strings.Count(redacted, token) - strings.Count(string(text), token)
+	}
+	return n
 }
 
 // args returns the arguments that the replayed trail got.
@@ -256,7 +266,7 @@ func (s *Session) replace(path string, content []byte) error {
 // file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail. With
 // onlyChanged, steps that are as in that trail have no recording.
 func (s *Session) file(name, title string, onlyChanged bool) *trail.File {
-	f := &trail.File{Name: name, Config: s.config(title)}
+	f := &trail.File{Name: name, Config: s.config(name, title)}
 	for _, step := range s.steps {
 		if step.source == nil && len(step.Calls) == 0 {
 			continue
@@ -270,7 +280,7 @@ func (s *Session) file(name, title string, onlyChanged bool) *trail.File {
 				_, recorded = step.source.Lookup(s.opts.Lineage)
 			}
 		}
-		if recorded {
+		if recorded && out.Recordable {
 			out.Recording = trail.Recording{{Classifier: s.opts.Lineage[0], Calls: step.Calls}}
 		}
 		if step.Kind == trail.KindTrailhead {
@@ -282,11 +292,15 @@ func (s *Session) file(name, title string, onlyChanged bool) *trail.File {
 	return f
 }
 
-// config returns the config of the recording: that of the replayed trail, else one with the initial memory.
-func (s *Session) config(title string) trail.Config {
+// config returns the config of the recording in a file: that of the replayed trail, else one with the initial memory.
+// Only the file of the replayed trail has its id.
+func (s *Session) config(name, title string) trail.Config {
 	if s.source != nil {
 		config := s.source.file.Config
 		config.Title = cmp.Or(title, config.Title)
+		if name != "" && name != s.relative(s.source.path) {
+			config.ID = ""
+		}
 		return config
 	}
 	config := trail.Config{Target: s.opts.Scope.Target.ID, Title: title}
@@ -307,6 +321,11 @@ func (s *Session) warnings(content string) []string {
 	out := s.startWarning()
 	for _, text := range s.unfinished {
 		out = append(out, fmt.Sprintf("the last calls of %q failed, and are not in the trail", s.text(text)))
+	}
+	for i, step := range s.steps {
+		if step.changed && !step.isRecordable() {
+			out = append(out, fmt.Sprintf("the calls of step %d %q are not written, because the step is recordable: false", i+1, s.text(step.Text)))
+		}
 	}
 	if !slices.ContainsFunc(s.steps, func(step *Step) bool { return step.Kind == trail.KindVerify }) {
 		out = append(out, "the trail has no verify step, so it does not check any result")

@@ -378,3 +378,61 @@ func TestWarnsOfChecksThatTheFileLoses(t *testing.T) {
 		t.Errorf("warnings %q, %v", report.Warnings, err)
 	}
 }
+
+func TestRefusesToAddTheValueOfASecret(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(o *live.Options) { o.Memory["pin98761234"] = "Ada" })
+	f.write("trails/a.trail.yaml", "# 98761234\ntrail:\n  - step: Open\n    recording:\n      web:\n        - launchApp: {}\n")
+	f.step("Open", call("launchApp"))
+	report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"})
+	if err == nil || !strings.Contains(err.Error(), "the value of a secret") || report.Written {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+func TestRepairInAnotherFileHasNoID(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/a.trail.yaml", strings.Replace(brokenTrail, "config:\n", "config:\n  id: sign-in\n", 1))
+	f.repaired("trails/a.trail.yaml")
+	for _, file := range []string{"trails/b.trail.yaml", "trails/a.trail.yaml"} {
+		if _, err := f.Save(t.Context(), live.SaveRequest{File: file}); err != nil {
+			t.Fatal(err)
+		}
+		if hasID := strings.Contains(f.read(file), "id: sign-in"); hasID != (file == "trails/a.trail.yaml") {
+			t.Errorf("%s:\n%s", file, f.read(file))
+		}
+	}
+}
+
+// repaired replays a brokenTrail with a repair.
+func (f *fixture) repaired(file string) {
+	f.Helper()
+	keep := live.TrailRequest{File: file, Keep: true}
+	if r, err := f.RunTrail(f.Context(), keep); err != nil || r.Step != 2 {
+		f.Fatalf("%+v, %v", r, err)
+	}
+	f.step("Sign in", call("tap", "text", "Hello"))
+	if r, err := f.RunTrail(f.Context(), keep); err != nil || !r.Passed() {
+		f.Fatalf("%+v, %v", r, err)
+	}
+}
+
+func TestCallsOfStepsThatAreNotRecordableAreLeftOut(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/a.trail.yaml", "trail:\n  - step: Open\n    recording: {web: [launchApp: {}]}\n  - step: Sign in\n    recordable: false\n")
+	if r, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}); err != nil || r.Step != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if r := f.step("Sign in", call("tap", "text", "Sign in")); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "recordable: false") {
+		t.Errorf("%+v", r)
+	}
+	for _, file := range []string{"trails/b.trail.yaml", "trails/a.trail.yaml"} {
+		report, err := f.Save(t.Context(), live.SaveRequest{File: file, NoReplay: true})
+		want := `the calls of step 2 "Sign in" are not written, because the step is recordable: false`
+		if err != nil || !slices.Contains(report.Warnings, want) || strings.Contains(f.read(file), "tap") {
+			t.Errorf("%s: %+v, %v\n%s", file, report, err, f.read(file))
+		}
+	}
+}

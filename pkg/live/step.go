@@ -67,29 +67,46 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	index := s.place(r)
 	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Calls: r.Calls}
 	s.inner.StartStep(st)
-	report := s.makeCalls(ctx, r.Calls)
-	recorded := s.inner.Recording()
+	report, made := s.makeCalls(ctx, r.Calls)
+	if s.inner.Err() == nil { // else the failed call has the reason
+		var blocked []string
+		if blocked, err = s.reportScreen(ctx, &report); len(blocked) > 0 {
+			made = s.failLast(&report, made, blocked[0])
+		}
+	}
 	outcome := event.Passed
 	if !report.OK() {
 		outcome = event.Failed
 	}
 	s.inner.FinishStep(st, outcome)
-	s.record(index, r, recorded, &report)
+	s.record(index, r, slices.Concat(made...), &report)
 	s.noteUnfinished(r, report.OK())
-	if err := s.inner.Err(); err != nil {
-		return report, nil // the failed call has the reason
-	}
-	err = s.reportScreen(ctx, &report)
 	return report, err
 }
 
-// record adds the calls of the step that ended last to the recording.
-func (s *Session) record(index int, r StepRequest, recorded session.Recording, report *StepReport) {
-	omitted := s.newlyOmitted(recorded.Omitted)
+// failLast makes the last successful call of a report that is not a check a failed one, because it led to a page that
+// was blocked. It returns what is left of the calls to record: those before it.
+func (s *Session) failLast(report *StepReport, made [][]trail.Call, blocked string) [][]trail.Call {
+	for i := min(len(made), len(report.Calls)) - 1; i >= 0; i-- {
+		c := &report.Calls[i]
+		if t, err := s.Tools().Find(c.Tool); !c.OK || err != nil || t.Source.Kind != tool.FromDevice || s.isCheck(t) {
+			continue
+		}
+		c.OK, c.Outcome, c.Kind, c.Structured, c.Note = false, event.Failed, fault.ToolFailed, nil, ""
+		c.Text = s.text(fmt.Sprintf("it led to %s, which was blocked, because its origin is not allowed", blocked))
+		c.Hint = "a person can allow it with --allow-origin"
+		return made[:i]
+	}
+	return made
+}
+
+// record adds calls of the step that ended last to the recording.
+func (s *Session) record(index int, r StepRequest, calls []trail.Call, report *StepReport) {
+	omitted := s.newlyOmitted(s.inner.Recording().Omitted)
 	if r.Unrecorded {
 		return
 	}
-	calls := withoutReferences(recorded.Steps[len(recorded.Steps)-1].Calls, report)
+	calls = withoutReferences(calls, report)
 	report.Warnings = append(report.Warnings, omitted...)
 	if len(calls) == 0 {
 		return
@@ -193,11 +210,15 @@ func (s *Session) isCheck(t *discover.Tool) bool {
 	}
 }
 
-// makeCalls makes calls in order, up to the first that fails.
-func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) StepReport {
-	var report StepReport
+// makeCalls makes calls in order, up to the first that fails. made has what is to be recorded for each.
+func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) (report StepReport, made [][]trail.Call) {
+	recorded := 0
 	for i, call := range calls {
 		done := s.inner.Call(ctx, call)
+		steps := s.inner.Recording().Steps
+		all := steps[len(steps)-1].Calls
+		made = append(made, all[recorded:])
+		recorded = len(all)
 		report.Calls = append(report.Calls, s.callReport(call, done))
 		if located := done.Located; located != nil && done.OK() {
 			for _, warning := range located.Warnings {
@@ -211,7 +232,7 @@ func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) StepReport 
 			break
 		}
 	}
-	return report
+	return report, made
 }
 
 func (s *Session) callReport(call trail.Call, done session.CallResult) CallReport {

@@ -58,18 +58,24 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 		shot.Text, shot.More = s.text(text.String()), text.Left
 	}
 	if o.Screenshot {
-		shot.Screenshot, shot.Withheld = s.screenshot(view)
+		after, err := s.inner.View(ctx, device.ViewOptions{}) // the picture was taken after view was read
+		if err != nil {
+			return Snapshot{}, err
+		}
+		shot.Events = append(shot.Events, s.texts(after.Events)...)
+		if s.showsSecret(view) || s.showsSecret(after) {
+			shot.Withheld = "the screen shows a secret"
+		} else {
+			shot.Screenshot = view.Screenshot
+		}
 	}
 	return shot, nil
 }
 
-// screenshot returns the picture of a view, unless a secret can be seen in it.
-func (s *Session) screenshot(view device.View) (png []byte, withheld string) {
+// showsSecret reports whether a secret can be read in a view.
+func (s *Session) showsSecret(view device.View) bool {
 	text := view.Tree.Text(screen.TextOptions{}).String()
-	if s.text(text) != text {
-		return nil, "the screen shows a secret"
-	}
-	return view.Screenshot, ""
+	return s.text(text) != text
 }
 
 // show remembers a view as what the caller knows of the screen.
@@ -79,15 +85,15 @@ func (s *Session) show(view device.View) {
 }
 
 // reportScreen adds to a report what changed on the screen since the caller saw it. Nothing is added when no call
-// reached the device.
-func (s *Session) reportScreen(ctx context.Context, report *StepReport) error {
+// reached the device. blocked are the pages that calls led to and that were blocked.
+func (s *Session) reportScreen(ctx context.Context, report *StepReport) (blocked []string, err error) {
 	if !s.inner.UsedDevice() {
-		return nil
+		return nil, nil
 	}
 	view, err := s.settledView(ctx)
 	if err != nil {
 		report.Warnings = append(report.Warnings, "the screen could not be read: "+s.text(err.Error()))
-		return session.Interruption(ctx)
+		return nil, session.Interruption(ctx)
 	}
 	if s.shown == nil || s.shown.URL != view.URL {
 		report.URL = s.text(view.URL)
@@ -95,7 +101,7 @@ func (s *Session) reportScreen(ctx context.Context, report *StepReport) error {
 	report.Events = s.texts(view.Events)
 	report.Changes = s.text(s.changes(view))
 	s.show(view)
-	return nil
+	return view.Blocked, nil
 }
 
 // changes returns what a view shows that the caller does not know.
@@ -129,6 +135,7 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 		var next device.View
 		if next, err = s.inner.View(ctx, device.ViewOptions{}); err == nil {
 			next.Events = append(view.Events, next.Events...)
+			next.Blocked = append(view.Blocked, next.Blocked...)
 			view = next
 		}
 	}

@@ -181,6 +181,7 @@ func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) se
 		Setup: r.Setup, Scope: p.scope, Device: p.device.Device.Device, ID: id, Dir: dir,
 		TrailDir: filepath.Dir(r.resolve(p.path)), Emit: emit, Values: r.values(p), Tools: p.tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
+		RestrictOrigins: r.RestrictOrigins, AllowedOrigins: r.AllowedOrigins,
 	}
 }
 

@@ -50,7 +50,10 @@ type Options struct {
 	Contents map[string][]byte
 	// WithoutHistory leaves the files for --last-failed and for balanced shards as they are.
 	WithoutHistory bool
-	OpenLog        func(path string, onError func(error)) SessionLog
+	// RestrictOrigins restricts the pages that may be opened to AllowedOrigins and others, see [device.Session].
+	RestrictOrigins bool
+	AllowedOrigins  []string
+	OpenLog         func(path string, onError func(error)) SessionLog
 	// StopShared stops the server processes that were launched as shared. May be nil.
 	StopShared func(ctx context.Context) error
 }

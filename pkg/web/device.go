@@ -162,13 +162,17 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run
 	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
 	p.enableScripts()
 	d.located = nil
+	p.takeBlocked()
 	before := p.activitySoFar()
 	result, err := run(running, p, call.Args)
 	p.keepDownloads()
+	blocked := p.takeBlocked()
 	known := fault.As(err)
 	noResponse := errors.Is(err, act.ErrNoResponse)
 	_, unconfirmed := errors.AsType[*act.UnconfirmedError](err)
 	switch {
+	case err == nil && len(blocked) > 0:
+		result = d.origins.blockedResult(call.Tool, blocked[0])
 	case err == nil:
 		p.slow.Store(false)
 	case ctx.Err() != nil && !p.closed():

@@ -82,6 +82,8 @@ func (p *page) watchFrames(s *cdp.Session) {
 			p.onFrameEvent(s, e)
 		case "Runtime.executionContextCreated", "Runtime.executionContextDestroyed", "Runtime.executionContextsCleared":
 			p.onContextEvent(s, e)
+		case "Page.frameRequestedNavigation":
+			p.onNavigationRequested(e)
 		case "Target.attachedToTarget":
 			p.onTargetAttached(e)
 		case "Inspector.targetCrashed":

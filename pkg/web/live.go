@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -37,8 +38,17 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 		o.Count = 1
 		return err
 	})
+	if by, labelled := strings.CutSuffix(o.Found, byLabel); found.Node.Name() != "" && by != "" {
+		o.Found = found.Node.String()
+		if labelled {
+			o.Found += byLabel
+		}
+	}
 	return o, err
 }
+
+// byLabel is how page.js ends the words for an input that is clicked on its label.
+const byLabel = " by its label"
 
 // locatedElement is how a recording names an element.
 type locatedElement struct {

@@ -403,3 +403,37 @@ func TestViewWhilePageIsReplaced(t *testing.T) {
 		}
 	}
 }
+
+func TestClicksLabelsOfHiddenInputs(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<style>
+		.none input { opacity: 0; width: 0; height: 0 } .far input { position: absolute; left: -9999px }
+		.tiny input { position: absolute; width: 1px; height: 1px; clip: rect(0 0 0 0); margin: -1px }</style>
+		<label class=none><input type=radio name=size>Small</label><label class=none><input type=radio name=size>Large</label>
+		<label class=far><input type=checkbox>Gift</label><label class=tiny><input type=checkbox>Express</label>
+		<label class=none><input type=checkbox><a href="#terms">All the terms</a></label>
+		<span class=none><input type=checkbox id=news></span><label for=news>News</label>
+		<label class=none><input type=checkbox disabled>Never</label>`)})
+	u, fresh := openLive(t, device.Session{}), openSession(t)
+	u.mustCall("navigate", "url", url+"/page")
+	fresh.mustCall("navigate", "url", url+"/page")
+	chosen := `[...document.querySelectorAll(":checked")].map((e) => (e.labels[0]).textContent).join()`
+	for _, label := range []string{"Large", "Gift", "Express", "terms", "News"} {
+		result, err := u.call("web_click", "ref", u.refOf(label))
+		if err != nil || !result.OK {
+			t.Fatalf("%s: %+v, %v\n%s", label, result, err, u.shown())
+		}
+		again, err := fresh.device.Call(t.Context(), tool.Call{Tool: "web_click", Args: result.Located.Args})
+		if err != nil || !again.OK {
+			t.Errorf("%s: the replay of %v: %+v, %v", label, result.Located.Args, again, err)
+		}
+	}
+	want := "Large,Gift,Express,All the terms,News"
+	if live, replayed := u.mustEval(chosen), fresh.mustEval(chosen); live != want || replayed != want {
+		t.Errorf("chosen live: %s, replayed: %s", live, replayed)
+	}
+	if got := u.mustCall("web_currentUrl"); got != url+"/page" {
+		t.Errorf("the page is %s", got)
+	}
+	u.mustFail("web_click", []any{"ref", u.refOf("Never")}, "it is disabled")
+}

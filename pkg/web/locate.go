@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -195,12 +196,27 @@ type roleAndName struct{ role, name string }
 
 func (n roleAndName) warnings() []string {
 	if what := mayChange(n.name); what != "" {
-		return []string{fmt.Sprintf("the name %q contains %s and may change", n.name, what)}
+		return []string{fmt.Sprintf("the name %q contains %s and may change; %s does not", n.name, what, n.constant())}
 	}
 	if isLong(n.name) {
 		return []string{fmt.Sprintf("the name %q is long and may change", n.name)}
 	}
 	return nil
+}
+
+// digits are what changes in a name such as Total 12.50.
+var digits = regexp.MustCompile(`\pN+([.,]\pN+)*`)
+
+// constant returns what names the element whatever the digits in its name are.
+func (n roleAndName) constant() string {
+	var parts []string
+	for _, part := range digits.Split(n.name, -1) {
+		parts = append(parts, regexp.QuoteMeta(part))
+	}
+	if len(parts) == 1 {
+		return "a data-testid"
+	}
+	return "a nodeSelector with ariaNameRegex " + strings.Join(parts, `[\d.,]+`) + " or a data-testid"
 }
 
 // browserName returns the role and the name of the element in the browser's accessibility tree, which it reads once.

@@ -150,7 +150,7 @@ func TestSelectorsForRecordings(t *testing.T) {
 			<button>Price: free (50% off)?</button><button>€</button>
 			<input name="email"><input id="e:r1"><button name="very">` + long + `</button>
 			<button>Say \E "hi" {{name}}</button><button name="s">the s3cret</button><button data-testid="s3cret">Named</button>
-			<div role="group"><input type="radio" name="size" value="s"><input type="radio" name="size" value="m"></div>
+			<div role="group"><input type="radio" name="size" value="s"><input type="radio" name="size" value="m"></div><output>done</output>
 			<iframe src="/frame"></iframe>`),
 		"/frame": htmlPage(`<button>Save</button><button>In frame</button><button name="very" id="save"></button><p><input><input></p>`),
 	})
@@ -162,9 +162,10 @@ func TestSelectorsForRecordings(t *testing.T) {
 		return block
 	}
 	css := func(selector string) map[string]any { return map[string]any{"cssSelector": selector} }
-	changing := func(name, what string) []string {
-		return []string{fmt.Sprintf("the name %q contains %s and may change", name, what)}
+	changing := func(name, what, constant string) []string {
+		return []string{fmt.Sprintf("the name %q contains %s and may change; %s does not", name, what, constant)}
 	}
+	pattern := func(regex string) string { return "a nodeSelector with ariaNameRegex " + regex + " or a data-testid" }
 	several := func(name string, number int) []string {
 		return []string{fmt.Sprintf("button %q is number %d of several with this selector, which may change", name, number)}
 	}
@@ -181,11 +182,11 @@ func TestSelectorsForRecordings(t *testing.T) {
 		{at(role("Cancel"), 1), several("Cancel", 2)},
 		{role("Twice"), nil},
 		{role("Two"), nil},
-		{role("Order 4711"), changing("Order 4711", "digits")},
+		{role("Order 4711"), changing("Order 4711", "digits", pattern(`Order [\d.,]+`))},
 		{css("#total"), nil},
-		{role("Order 4712"), changing("Order 4712", "digits")},
-		{role(`\QPrice: free (50% off)?\E`), changing("Price: free (50% off)?", "digits")},
-		{role("€"), changing("€", "a currency sign")},
+		{role("Order 4712"), changing("Order 4712", "digits", pattern(`Order [\d.,]+`))},
+		{role(`\QPrice: free (50% off)?\E`), changing("Price: free (50% off)?", "digits", pattern(`Price: free \([\d.,]+% off\)\?`))},
+		{role("€"), changing("€", "a currency sign", "a data-testid")},
 		{css(`input[name="email"]`), nil},
 		{css("body > input:nth-of-type(2)"), position("textbox")},
 		{css("button:nth-of-type(11)"), position(`button "` + long + `"`)},
@@ -194,6 +195,7 @@ func TestSelectorsForRecordings(t *testing.T) {
 		{role("Named"), nil},
 		{css(`input[name="size"][value="s"]`), nil},
 		{css(`input[name="size"][value="m"]`), nil},
+		{css("output"), nil},
 		{at(role("Save"), 1), several("Save", 2)},
 		{role("In frame"), nil},
 		{css("#save"), nil},

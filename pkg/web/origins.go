@@ -178,6 +178,9 @@ func (p *page) onRequest(s *cdp.Session, e cdp.Event, mainFrame string) {
 	case paused.ResourceType == "Document" && paused.FrameID == mainFrame && !p.device.origins.allows(address):
 		p.device.origins.block(address)
 		p.notes.add(noteBlocked, "%s, because its origin is not allowed, only %s", address, p.device.origins)
+		if mainFrame == p.main().id {
+			p.onNavigationBlocked(address)
+		}
 		reason = "Aborted"
 	}
 	if reason == "" {

@@ -73,7 +73,7 @@ func TestPagesOfOtherOriginsAreBlocked(t *testing.T) {
 		"popup":    "open('" + evil + "/evil/popup'); 0",
 		"later":    "window.w = open('about:blank'); setTimeout(() => w.location = '" + evil + "/evil/later'); 0",
 	} {
-		u.mustEval(script + "; 0")
+		_, _ = u.call("web_evaluate", "script", script+"; 0") // it fails if the page is blocked before it ends
 		event := "blocked: " + evil + "/evil/" + path + ", because its origin is not allowed, only " + url
 		var events []string
 		waitFor(t, event, func() bool {
@@ -93,13 +93,46 @@ func TestPagesOfOtherOriginsAreBlocked(t *testing.T) {
 	if paths := asked.take(); !slices.Equal(paths, []string{"/evil/frame"}) {
 		t.Errorf("the server was asked for %q; frames may show other origins", paths)
 	}
-	u.mustEval("frames[1].document.querySelector('#t').click(); 0")
+	_, _ = u.call("web_evaluate", "script", "frames[1].document.querySelector('#t').click(); 0")
 	u.waitForNotes("- " + evil + "/evil/top, because its origin is not allowed, only " + url)
 	for _, address := range []string{"about:blank", "data:text/html,<h1>data"} {
 		u.mustCall("navigate", "url", address)
 	}
 	u.mustEval("location.href = URL.createObjectURL(new Blob(['<h1>blob'], {type: 'text/html'})); 0")
 	waitFor(t, "the blob", func() bool { return strings.HasPrefix(u.mustCall("web_currentUrl"), "blob:") })
+	if paths := asked.take(); len(paths) > 0 {
+		t.Errorf("the server was asked for %q", paths)
+	}
+}
+
+func TestClickThatLeadsToABlockedPageFails(t *testing.T) {
+	t.Parallel()
+	var asked visits
+	evil := serve(t, map[string]http.HandlerFunc{"/evil/": func(w http.ResponseWriter, r *http.Request) { asked.add(r.URL.Path) }})
+	url := serve(t, map[string]http.HandlerFunc{
+		"/start": htmlPage(`<a href="` + evil + `/evil/link">link</a><form method=post action="` + evil + `/evil/form"><button>form</button></form>
+			<button onclick="location = '` + evil + `/evil/script'">script</button><a href="/moved">moved</a>
+			<button onclick="setTimeout(() => location = '` + evil + `/evil/later', 50)">later</button>`),
+		"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, evil+"/evil/moved", http.StatusFound) },
+	})
+	u := openLive(t, device.Session{RestrictOrigins: true})
+	u.mustCall("navigate", "url", url+"/start")
+	for _, name := range []string{"link", "form", "script"} {
+		ref := u.refOf(`"` + name + `"`)
+		u.mustFail("web_click", []any{"ref", ref}, "web_click led to a page that was blocked: "+evil+"/evil/"+name+" may not be opened")
+		if v := u.view(device.ViewOptions{}); len(v.Blocked) > 0 {
+			t.Errorf("%s: the view has %q, too", name, v.Blocked)
+		}
+	}
+	for _, name := range []string{"moved", "later"} { // the browser asks for these when the call has ended
+		result, err := u.call("web_click", "ref", u.refOf(`"`+name+`"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "the blocked page", func() bool {
+			return !result.OK || slices.Equal(u.view(device.ViewOptions{}).Blocked, []string{evil + "/evil/" + name})
+		})
+	}
 	if paths := asked.take(); len(paths) > 0 {
 		t.Errorf("the server was asked for %q", paths)
 	}

@@ -37,6 +37,7 @@ type page struct {
 	framesByID map[string]*frame
 	dialogs    dialogPolicy
 	activity   activity
+	blocked    blockedNavigations
 }
 
 // waitFunc waits for the response to a call that was sent.

@@ -342,19 +342,51 @@
   const attachedVisible = ["attached", "visible"];
   const attachedVisibleEnabled = ["attached", "visible", "enabled"];
 
+  // shownAs is what people click for an element: itself, or the first visible label of an input that a style hides, such
+  // as a check box that the label draws.
+  const shownAs = (el) => {
+    if (!el.matches("input[type=checkbox], input[type=radio], input[type=file]") || !isHiddenByStyle(el)) return el;
+    return [...(el.labels ?? [])].find(isVisible) ?? el;
+  };
+
+  // isHiddenByStyle reports whether nobody can see an element: it is not rendered, smaller than two pixels, or beside
+  // the page.
+  const isHiddenByStyle = (el) => {
+    const box = el.getBoundingClientRect();
+    const outside = box.right + scrollX <= 0 || box.bottom + scrollY <= 0;
+    return Boolean(invisibleReason(el)) || outside || box.width < 2 || box.height < 2;
+  };
+
+  // pointOn is where el is clicked: in the middle, but not on another control inside it, such as a link in a label.
+  const pointOn = (el, given) => {
+    const middle = pointInView(el);
+    if (!middle || el === given) return middle;
+    const onControl = ({ x, y }) => {
+      const hit = elementAt(x, y, el);
+      const control = hit && isInside(hit, el) && closest(hit, controls);
+      return control && control !== given && control !== el && isInside(control, el);
+    };
+    const edges = boxesOf(el).flatMap((box) => [
+      { x: box.left + 3, y: box.top + box.height / 2 },
+      { x: box.right - 3, y: box.top + box.height / 2 },
+    ]);
+    return [middle, ...edges].find((point) => !onControl(point)) ?? middle;
+  };
+
   // checkPointer checks whether an element can receive a click or the mouse.
-  const checkPointer = (el, options, memo) => {
+  const checkPointer = (given, options, memo) => {
+    const el = shownAs(given);
     const hidden = invisibleReason(el);
     if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
     // Scrolling an inner frame scrolls the pages around it, too.
     if (window !== top && memo.scrolls === undefined) scrollTo(el, alignments[options.round % 4]);
-    let point = pointInView(el);
+    let point = pointOn(el, given);
     let covered = point ? coveredReason(el, point) : "it is out of view";
     memo.scrolls ??= 0;
     if (covered && memo.tries >= memo.scrolls * 8) {
       scrollTo(el, point || memo.scrolls ? alignments[memo.scrolls % 4] : "center");
       memo.scrolls++;
-      point = pointInView(el);
+      point = pointOn(el, given);
       covered = point ? coveredReason(el, point) : "it is out of view, and cannot be scrolled into view";
     }
     const box = el.getBoundingClientRect();
@@ -362,10 +394,10 @@
     const first = !memo.box;
     memo.box = box;
     if (!stable) return { reason: "it moves", held: attachedVisible, again: first };
-    const disabled = options.enabled ? disabledReason(el) : "";
+    const disabled = options.enabled ? disabledReason(given) : "";
     if (disabled) return { reason: disabled, held: ["attached", "visible", "stable"] };
     if (covered) return { reason: covered, held: ["attached", "visible", "stable", "enabled"] };
-    return { x: point.x, y: point.y };
+    return { x: point.x, y: point.y, ...(el !== given && { found: `${describe(given)} by its label` }) };
   };
 
   // A check returns {reason} and the conditions that held when an element is not ready. With again: true, the next
@@ -796,9 +828,10 @@
   };
 
   // pathTo selects el by its place in the page, below the nearest ancestor with an id that looks stable if that is
-  // enough. short is the shortest such path that matches only el, null when none does; whole is the whole path.
+  // enough. short is the shortest such path that matches only el, null when none does; whole is the whole path. counts
+  // says that elements are counted in it.
   const pathTo = (el) => {
-    let [short, selector, joint] = [null, "", ""];
+    let [short, selector, joint, counts] = [null, "", "", false];
     const texts = [];
     for (let e = el; e; ) {
       let step = tagOf(e);
@@ -806,13 +839,16 @@
       if (hasStableID(e)) {
         step = "#" + CSS.escape(e.id);
         texts.push(e.id);
-      } else if (peers.length > 1) step += `:nth-of-type(${peers.indexOf(e) + 1})`;
+      } else if (peers.length > 1) {
+        step += `:nth-of-type(${peers.indexOf(e) + 1})`;
+        counts = true;
+      }
       selector = step + joint + selector;
-      if (!short && isOnlyMatch(el, selector)) short = { selector, texts: [...texts], counts: true };
+      if (!short && isOnlyMatch(el, selector)) short = { selector, texts: [...texts], counts };
       joint = e.parentElement ? " > " : " ";
       e = e.parentElement ?? e.getRootNode().host;
     }
-    return { short, whole: { selector, texts, counts: true } };
+    return { short, whole: { selector, texts, counts } };
   };
 
   // mark makes el the marked element, and returns what selectors for it can be made of.

@@ -254,7 +254,7 @@ func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.Vie
 		return v, p.closeError()
 	}
 	if err == nil {
-		v.Events = p.notes.takeEvents()
+		v.Events, v.Blocked = p.notes.takeEvents(), p.takeBlocked()
 	}
 	return v, err
 }

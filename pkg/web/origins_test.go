@@ -108,12 +108,14 @@ func TestPagesOfOtherOriginsAreBlocked(t *testing.T) {
 func TestClickThatLeadsToABlockedPageFails(t *testing.T) {
 	t.Parallel()
 	var asked visits
-	evil := serve(t, map[string]http.HandlerFunc{"/evil/": func(w http.ResponseWriter, r *http.Request) { asked.add(r.URL.Path) }})
+	evil := serve(t, map[string]http.HandlerFunc{"/evil/": func(_ http.ResponseWriter, r *http.Request) { asked.add(r.URL.Path) }})
 	url := serve(t, map[string]http.HandlerFunc{
 		"/start": htmlPage(`<a href="` + evil + `/evil/link">link</a><form method=post action="` + evil + `/evil/form"><button>form</button></form>
 			<button onclick="location = '` + evil + `/evil/script'">script</button><a href="/moved">moved</a>
 			<button onclick="setTimeout(() => location = '` + evil + `/evil/later', 50)">later</button>`),
-		"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, evil+"/evil/moved", http.StatusFound) },
+		"/moved": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, evil+"/evil/moved", http.StatusFound)
+		},
 	})
 	u := openLive(t, device.Session{RestrictOrigins: true})
 	u.mustCall("navigate", "url", url+"/start")

@@ -29,8 +29,9 @@ type runFlags struct {
 	argsFile, junit, html, unrecorded, record string
 	evidence                                  string
 	failFast, dryRun, lastFailed, watch       bool
-	shard, durations                          string
-	retries                                   int
+	list, failOnFlaky                         bool
+	shard, durations, grep                    string
+	retries, maxFailures, repeatEach          int
 	timeout                                   time.Duration
 }
 
@@ -61,6 +62,8 @@ func (f *runFlags) bind(a *app, c *cobra.Command) {
 	flags.StringSliceVar(&f.classifiers, "classifier", nil,
 		"classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
 	flags.StringSliceVar(&f.tags, "tags", nil, "replay only trails with any of these `TAGS`")
+	flags.StringVar(&f.grep, "grep", "", "replay only trails with `TEXT` in their title, id or path, in any case")
+	flags.BoolVar(&f.list, "list", false, "list what would be replayed, and start nothing")
 	flags.StringArrayVar(&f.memory, "memory", nil,
 		"set `NAME=VALUE` in the session's memory (repeatable); wins over the trail's")
 	flags.StringArrayVar(&f.secrets, "secret", nil,
@@ -69,6 +72,9 @@ func (f *runFlags) bind(a *app, c *cobra.Command) {
 	flags.StringVar(&f.argsFile, "args-file", "",
 		"`FILE` with arguments, YAML or JSON: a mapping, or a list of mappings to replay each trail with each")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first trail that does not pass")
+	flags.IntVar(&f.maxFailures, "max-failures", 0, "stop after `N` trails that do not pass; 0 for no limit")
+	flags.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit with code 1 when a trail is flaky")
+	flags.IntVar(&f.repeatEach, "repeat-each", 1, "replay each trail `N` times")
 	flags.IntVar(&f.retries, "retries", 0,
 		"replay a trail that does not pass up to `N` more times, in fresh sessions; one that then passes is flaky")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for the whole run, such as `10m`; exit code 124")
@@ -92,10 +98,14 @@ func (f *runFlags) bind(a *app, c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("record", "dry-run")
 	c.MarkFlagsMutuallyExclusive("watch", "record")
 	c.MarkFlagsMutuallyExclusive("watch", "shard")
+	c.MarkFlagsMutuallyExclusive("fail-fast", "max-failures")
+	for _, other := range []string{"watch", "record", "dry-run"} {
+		c.MarkFlagsMutuallyExclusive("list", other)
+	}
 }
 
 func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
-	if f.shard != "" {
+	if f.shard != "" && !f.list {
 		a.removeResults(f.shard)
 	}
 	secrets, err := a.secrets(ctx, f.secrets)
@@ -125,7 +135,7 @@ type job struct {
 
 // replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say why.
 func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
-	project, f := j.project, j.flags
+	project, f := j.project, j.flags.withDefaults(j.project.Run)
 	defer func() { err = a.refused(f, err) }()
 	for i := range a.backends {
 		a.backends[i].inUse = false
@@ -146,13 +156,17 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	if err != nil {
 		return summary, err
 	}
+	if f.list {
+		return summary, a.listTrails(o)
+	}
 	if err := errors.Join(a.prepareReport("--junit", f.junit), a.prepareHTML(f.html)); err != nil {
 		return summary, err
 	}
 	if f.timeout > 0 {
 		var stop context.CancelFunc
-		cause := fault.New(fault.Timeout, "raise --timeout, or run fewer trails",
-			"the run took longer than --timeout %s", f.timeout)
+		name := f.timeoutName()
+		cause := fault.New(fault.Timeout, "raise "+name+", or run fewer trails",
+			"the run took longer than %s %s", name, f.timeout)
 		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, cause)
 		defer stop()
 	}
@@ -207,6 +221,12 @@ func (f *runFlags) check() error {
 			"--unrecorded: unknown value %q", f.unrecorded)
 	case f.retries < 0:
 		return fault.New(fault.Misuse, "leave --retries out for none", "--retries %d is less than 0", f.retries)
+	case f.maxFailures < 0:
+		return fault.New(fault.Misuse, "leave --max-failures out for no limit", "--max-failures %d is less than 0",
+			f.maxFailures)
+	case f.repeatEach < 1:
+		return fault.New(fault.Misuse, "leave --repeat-each out to replay each trail once", "--repeat-each %d is less than 1",
+			f.repeatEach)
 	case f.timeout < 0:
 		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
@@ -249,9 +269,10 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	return run.Options{
 		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared,
 		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
-		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", FailFast: f.failFast, DryRun: f.dryRun,
-		Retries: f.retries, Evidence: f.evidence, Record: f.record,
-		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
+		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", MaxFailures: f.maxFailures, DryRun: f.dryRun,
+		Retries: f.retries, Evidence: f.evidence, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
+		FailOnFlaky: f.failOnFlaky,
+		OpenLog:     func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
 }
 

@@ -23,8 +23,9 @@ type Project struct {
 	// The defaults, in their canonical spelling; empty when the file does not set them.
 	Target, Platform, Driver, Location string
 
-	TrailsDir, LogsDir string            // absolute; they need not exist
-	StartAhead         bool              // sessions of the next trails may be opened while one runs
+	TrailsDir, LogsDir string // absolute; they need not exist
+	StartAhead         bool   // sessions of the next trails may be opened while one runs
+	Run                RunDefaults
 	Servers            []Server          // of the project file, in its order
 	Device             []Setting         // of the project file, in its order
 	Devices            []Device          // of the project file, in its order

@@ -189,6 +189,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"trailsDir":                    func(n yamldoc.Node) { p.TrailsDir = l.path(text(n)) },
 		"logsDir":                      func(n yamldoc.Node) { p.LogsDir = l.path(text(n)) },
 		"startAhead":                   func(n yamldoc.Node) { p.StartAhead = n.Bool() },
+		"run":                          l.runDefaults,
 		"allow":                        func(n yamldoc.Node) { p.Allow = texts(n) },
 		"device":                       l.deviceSettings,
 		"devices":                      l.devices,

@@ -117,6 +117,8 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"devices: {a: {size: 10}}", "devices: {a: {classifier: [b]}}", "devices: {a: {env: [b]}}", "device: {web: 3}",
 			"mcpServers: [{command: a, rename: [b]}]", "mcpServers: [{command: a, rename: {b: ''}}]",
 			"mcpServers: [{command: a, exclude: b}]", "startAhead: maybe",
+			"run: [a]", "run: {workers: 0}", "run: {retries: -1}", "run: {timeout: soon}", "run: {maxFailures: many}",
+			"run: {failOnFlaky: 3}", "run: {reporters: [junit]}", "run: {reporters: {junit: ' '}}", "run: {worker: 2}",
 		},
 		"target": {
 			"", "display_name: Shop", "id: 12", "id: shop\nplatform: ios", "id: shop\nplatforms: [ios]",

@@ -35,6 +35,7 @@ type Console struct {
 	screen       screen
 	live         []*progress
 	total        int  // number of trails of the run
+	numbered     int  // number of trails that have a number
 	parallel     bool // several trails run at once
 	sessions     bool
 	failures     []failure // the first ones
@@ -153,14 +154,25 @@ func (c *Console) trailStarted(session string, e event.TrailStarted) {
 	}
 	old := c.removeProgress(func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver })
 	if old != nil { // this is a retry
-		p.held = old.held
+		p.held, p.count = old.held, old.count
+	} else {
+		p.count = c.nextCount()
 	}
 	c.live = append(c.live, p)
 	if c.style.Live {
 		c.draw()
 		return
 	}
-	c.note("running %s (%s)", p.title, joinNonEmpty(", ", fmt.Sprint(e.Steps, " ", plural(e.Steps, "step")), oneLine(e.Target), oneLine(e.Driver)))
+	c.note("running %s%s (%s)", p.count, p.title, joinNonEmpty(", ", fmt.Sprint(e.Steps, " ", plural(e.Steps, "step")), oneLine(e.Target), oneLine(e.Driver)))
+}
+
+// nextCount returns the number of the next trail and the number of all, such as "[3/20] "; empty for a single trail.
+func (c *Console) nextCount() string {
+	c.numbered++
+	if c.total < 2 || c.opts.EndOnly {
+		return ""
+	}
+	return fmt.Sprintf("[%d/%d] ", c.numbered, c.total)
 }
 
 // removeProgress removes the first running trail that matches and returns it, nil when none does.
@@ -215,8 +227,11 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	p := c.removeProgress(func(p *progress) bool {
 		return p.session == r.Session && p.file == e.File && (r.Session != "" || p.title == title)
 	})
+	count := ""
 	if p != nil {
-		lines = c.block(p)
+		lines, count = c.block(p), p.count
+	} else {
+		count = c.nextCount()
 	}
 	e.Reason = truncate(e.Reason, maxReason)
 	if e.Interrupted && !c.opts.EndOnly {
@@ -245,7 +260,7 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 			c.failures = append(c.failures, failure{e, r.Session})
 		}
 	}
-	lines = append(lines, fmt.Sprintf("%s %s (%s)", symbol, title, strings.Join(facts, ", ")))
+	lines = append(lines, fmt.Sprintf("%s %s%s (%s)", symbol, count, title, strings.Join(facts, ", ")))
 	if reason := firstLine(e.Reason); reason != "" && (e.Outcome == event.Failed || e.Outcome == event.Error) {
 		lines = append(lines, "  "+reason)
 	}

@@ -19,6 +19,7 @@ const maxLive = 8
 // progress is the state of a running trail.
 type progress struct {
 	session, file, title, driver string
+	count                        string // see Console.nextCount
 	held                         heldLines
 
 	step    string // or what happens before the steps
@@ -32,7 +33,7 @@ func (c *Console) line(p *progress, symbol string, now time.Time) string {
 	doing := joinNonEmpty(c.p.dot, p.step, joinNonEmpty(": ", p.call, p.message))
 	took := " " + formatDuration(now.Sub(p.since))
 	room := c.style.Width - 1
-	return fitWidth(fitWidth(symbol+" "+p.title+c.p.dash+doing, room-ansi.StringWidth(took), c.p.more)+took, room, "")
+	return fitWidth(fitWidth(symbol+" "+p.count+p.title+c.p.dash+doing, room-ansi.StringWidth(took), c.p.more)+took, room, "")
 }
 
 func (c *Console) progressOf(r event.Record) *progress {

@@ -16,21 +16,27 @@ func trailIDOf(e event.TrailFinished) trailID { return trailID{e.File, e.Device,
 
 // compareTrails orders trails by file, device and row, since the order in which they end differs between runs.
 func compareTrails(a, b trailID) int {
-	x, m := splitRow(a.title)
-	y, n := splitRow(b.title)
-	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.device, b.device), cmp.Compare(x, y), cmp.Compare(m, n))
+	x, y := splitTitle(a.title), splitTitle(b.title)
+	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.device, b.device), cmp.Compare(x.rest, y.rest),
+		cmp.Compare(x.row, y.row), cmp.Compare(x.repeat, y.repeat))
 }
 
-var rowEnding = regexp.MustCompile(` \[([0-9]{1,9})\]$`)
+var titleEnding = regexp.MustCompile(`^(.*?)(?: \[([0-9]{1,9})\])?(?: \(([0-9]{1,9}) of [0-9]{1,9}\))?$`)
 
-// splitRow separates a title from the number of its row, which is 0 without one.
-func splitRow(title string) (rest string, row int) {
-	at := rowEnding.FindStringSubmatchIndex(title)
-	if at == nil {
-		return title, 0
+// numberedTitle is a title without the numbers of its row and of its repetition, which are 0 without one.
+type numberedTitle struct {
+	rest        string
+	row, repeat int
+}
+
+func splitTitle(title string) numberedTitle {
+	parts := titleEnding.FindStringSubmatch(title)
+	if parts == nil { // it has several lines
+		return numberedTitle{rest: title}
 	}
-	row, _ = strconv.Atoi(title[at[2]:at[3]]) // cannot fail: these are at most nine digits
-	return title[:at[0]], row
+	row, _ := strconv.Atoi(parts[2]) // without a number, and with at most nine digits, the result is right
+	repeat, _ := strconv.Atoi(parts[3])
+	return numberedTitle{parts[1], row, repeat}
 }
 
 // displayName returns the title of a trail, or its file, with its device when it has one.

@@ -261,7 +261,7 @@ func TestUnusedPrefetchedSessionLeavesNothing(t *testing.T) {
 	var seen records
 	o := trails(t, &seen, 3, "fails", "one")
 	o.Project.StartAhead = true
-	o.FailFast = true
+	o.MaxFailures = 1
 	n := newLaunches()
 	o.Launch = n.launch
 	o.Builtins = builtins("fails", func(tool.Call) tool.Result {

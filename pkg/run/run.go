@@ -31,6 +31,8 @@ type Options struct {
 	Paths          []string  // trail files in order, relative to Cwd or absolute
 	Searched       []string  // the files, folders and globs in which they were looked for
 	Tags           []string  // only trails with any of these tags; empty: all
+	Grep           string    // only trails with this text in title, id or path, in any case; empty: all
+	RepeatEach     int       // replay each case so often; 0: once
 	Workers        int       // sessions at once; 0: one for each device
 	Shard          Shard     // only this part of the trails; zero: all
 	Durations      Durations // by which shards are balanced; nil: by the number of trails
@@ -39,9 +41,10 @@ type Options struct {
 	Args           map[string]string
 	ArgRows        []map[string]any // one case per row; empty: one case
 	SkipUnrecorded bool             // skip steps that need an agent instead of failing
-	FailFast       bool
-	LastFailed     bool       // an empty list of paths is not an error: nothing is left to do
-	Last           []LastCase // replay paths only on these devices, where it names any; empty: all
+	MaxFailures    int              // start no more trails after so many that did not pass; 0: no limit
+	FailOnFlaky    bool             // the exit code of a run with a flaky trail is that of a failure
+	LastFailed     bool             // an empty list of paths is not an error: nothing is left to do
+	Last           []LastCase       // replay paths only on these devices, where it names any; empty: all
 	DryRun         bool
 	Retries        int
 	Evidence       string // EvidenceOnFailure, EvidenceAlways or EvidenceOff
@@ -93,6 +96,10 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	}
 	r.replayAll(ctx, mine)
 	r.shared.Close(ctx)
+	if n := r.summary.Flaky; n > 0 && o.FailOnFlaky {
+		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: fmt.Sprintf("the run failed because of %s", flakyTrails(n)),
+			Hint: "leave out --fail-on-flaky or run.failOnFlaky to accept trails that pass when they are retried"})
+	}
 	cause := session.Interruption(ctx)
 	if r.panicked != nil {
 		cause = r.panicked
@@ -111,6 +118,13 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	r.summary.DurationMs = o.Now().Sub(r.started).Milliseconds()
 	o.Stream.Emit(r.summary.RunFinished)
 	return r.summary, cause
+}
+
+func flakyTrails(n int) string {
+	if n == 1 {
+		return "1 flaky trail"
+	}
+	return fmt.Sprintf("%d flaky trails", n)
 }
 
 // isInterruption reports whether a signal ended the run. The caller of Run has logged that when it came.
@@ -156,14 +170,21 @@ type testCase struct {
 	path   string
 	row    int // index into ArgRows, -1 without rows
 	device *deviceQueue
+	repeat repeat
 }
 
-// title returns the name of a trail with the row of its arguments.
+// repeat is the number of a repetition, from 1, and how many there are. The zero value is a case that is not repeated.
+type repeat struct{ n, of int }
+
+// title returns the name of a trail with the row of its arguments and the number of its repetition.
 func (c testCase) title(name string) string {
-	if c.row < 0 {
-		return name
+	if c.row >= 0 {
+		name = fmt.Sprintf("%s [%d]", name, c.row+1)
 	}
-	return fmt.Sprintf("%s [%d]", name, c.row+1)
+	if c.repeat.of > 0 {
+		name = fmt.Sprintf("%s (%d of %d)", name, c.repeat.n, c.repeat.of)
+	}
+	return name
 }
 
 // wanted reports whether a trail is replayed on a device. With --last-failed it is not, where it passed in the last
@@ -174,7 +195,19 @@ func (r *runner) wanted(path string, d *deviceQueue) bool {
 	})
 }
 
-// cases returns the cases of the run, ordered by trail, then by row, then by device.
+// repeats returns the repetitions of each case.
+func (r *runner) repeats() []repeat {
+	if r.RepeatEach < 2 {
+		return []repeat{{}}
+	}
+	all := make([]repeat, r.RepeatEach)
+	for i := range all {
+		all[i] = repeat{i + 1, r.RepeatEach}
+	}
+	return all
+}
+
+// cases returns the cases of the run, ordered by trail, then by row, then by device, then by repetition.
 func (r *runner) cases() ([]testCase, error) {
 	var cases []testCase
 	rows := []int{-1}
@@ -186,19 +219,22 @@ func (r *runner) cases() ([]testCase, error) {
 	}
 	trails := 0
 	for _, path := range r.Paths {
-		if len(r.Tags) > 0 && !r.tagged(path) {
+		if !r.selected(path) {
 			continue
 		}
 		trails++
 		for _, row := range rows {
 			for _, d := range r.devices {
-				if r.wanted(path, d) {
-					cases = append(cases, testCase{len(cases), path, row, d})
+				if !r.wanted(path, d) {
+					continue
+				}
+				for _, repeat := range r.repeats() {
+					cases = append(cases, testCase{len(cases), path, row, d, repeat})
 				}
 			}
 		}
 	}
-	if trails == 0 && (!r.LastFailed || len(r.Tags) > 0) {
+	if trails == 0 && (!r.LastFailed || len(r.Tags) > 0 || r.Grep != "") {
 		return nil, r.nothingToRun()
 	}
 	if r.Record != "" && len(cases) > 1 {
@@ -210,6 +246,13 @@ func (r *runner) cases() ([]testCase, error) {
 }
 
 func (r *runner) nothingToRun() error {
+	if r.Grep != "" && len(r.Paths) > 0 {
+		hint := "it is looked for in the title, the id and the path of each trail, in any case"
+		if len(r.Tags) > 0 {
+			hint += "; --tags also excludes trails"
+		}
+		return fault.New(fault.NothingMatched, hint, "no trail matches --grep %q; trails found: %d", r.Grep, len(r.Paths))
+	}
 	if len(r.Tags) > 0 && len(r.Paths) > 0 {
 		return fault.New(fault.NothingMatched, "tags are in a trail's config: tags: [smoke]",
 			"no trail has any of the tags %s; trails found: %d", strings.Join(r.Tags, ", "), len(r.Paths))
@@ -218,14 +261,22 @@ func (r *runner) nothingToRun() error {
 		"no trail to run; looked in %s", strings.Join(r.Searched, ", "))
 }
 
-// tagged reports whether a trail has one of the wanted tags. It returns true for a file that cannot be read, so that
-// its problems are reported.
-func (r *runner) tagged(path string) bool {
+// selected reports whether a trail has one of the wanted tags, and the wanted text in its title, id or path. It returns
+// true for a file that cannot be read, so that its problems are reported.
+func (r *runner) selected(path string) bool {
+	if len(r.Tags) == 0 && r.Grep == "" {
+		return true
+	}
 	file, problems := r.readTrail(path)
 	if len(problems) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(file.Config.Tags, func(tag string) bool { return slices.Contains(r.Tags, tag) })
+	c := file.Config
+	tagged := slices.ContainsFunc(c.Tags, func(tag string) bool { return slices.Contains(r.Tags, tag) })
+	found := slices.ContainsFunc([]string{c.Title, c.ID, filepath.ToSlash(path)}, func(text string) bool {
+		return strings.Contains(strings.ToLower(text), strings.ToLower(r.Grep))
+	})
+	return (tagged || len(r.Tags) == 0) && found
 }
 
 // resolve makes a path absolute.
@@ -248,6 +299,9 @@ func (r *runner) count(c testCase, res trailResult) {
 	s.ExitCode = fault.Worst(s.ExitCode, res.exitCode())
 	r.measured.Add(TrailKey(r.Project.Root, r.resolve(c.path)), res.Outcome, res.duration)
 	s.Count(res.Outcome, res.flaky())
+	if r.FailOnFlaky && res.flaky() {
+		s.ExitCode = fault.Worst(s.ExitCode, fault.ExitFailed)
+	}
 	if res.bad() {
 		s.Failed = appendNew(s.Failed, c.path)
 		r.again = append(r.again, LastCase{r.resolve(c.path), c.device.Name})

@@ -256,7 +256,7 @@ func TestLastRunIsSaved(t *testing.T) {
 	}
 	var seen records
 	o := options(t, &seen, call("nobody"))
-	o.FailFast, o.Project.LogsDir, o.ArgRows = true, dir, []map[string]any{{}, {}}
+	o.MaxFailures, o.Project.LogsDir, o.ArgRows = 1, dir, []map[string]any{{}, {}}
 	o.Paths = append(o.Paths, "gone.trail.yaml", "b.trail.yaml")
 	if err := os.WriteFile(filepath.Join(o.Cwd, "b.trail.yaml"), nil, 0o644); err != nil {
 		t.Fatal(err)

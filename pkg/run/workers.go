@@ -130,5 +130,10 @@ func (r *runner) casePanicked(err error, c testCase) trailResult {
 func (r *runner) done(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return ctx.Err() != nil || (r.FailFast && r.summary.ExitCode != fault.ExitPassed)
+	s := r.summary.RunFinished
+	failures := s.Failed + s.Errors
+	if r.FailOnFlaky {
+		failures += s.Flaky
+	}
+	return ctx.Err() != nil || r.MaxFailures > 0 && failures >= r.MaxFailures
 }

@@ -175,7 +175,7 @@ func TestFailFastStartsNoMoreTrailsAndListsThem(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		var seen records
 		o := trails(t, &seen, 12, "fails", "one")
-		o.Workers, o.FailFast = workers, true
+		o.Workers, o.MaxFailures = workers, 1
 		o.Builtins = builtins("fails", func(tool.Call) tool.Result { return tool.Result{Text: "no", Kind: fault.ToolFailed} })
 		summary, err := run.Run(t.Context(), o)
 		if err != nil || summary.RunFinished.Failed == 0 || summary.RunFinished.Failed > workers {

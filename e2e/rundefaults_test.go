@@ -1,0 +1,100 @@
+//go:build unix
+
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// titles returns the titles of the trails that a run replayed, in order.
+func titles(t *testing.T, r result) string {
+	t.Helper()
+	var all []string
+	for _, e := range ofType(r.events(t), "trail.finished") {
+		all = append(all, fmt.Sprint(e["title"]))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestGrepAndRepeatEachSelectCases(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":          okProject,
+		"trails/cart.trail.yaml":   "config: { title: Buy a Pizza }\n" + webTrail("echo: {}"),
+		"trails/login.trail.yaml":  "config: { id: accounts/login, tags: [smoke] }\n" + webTrail("echo: {}"),
+		"trails/broken.trail.yaml": "trial: []\n",
+	})
+	for _, tc := range []struct{ args, want string }{
+		{"--grep pizza", "broken, Buy a Pizza"}, // a file that cannot be read may be any
+		{"--grep ACCOUNTS/", "broken, accounts/login"},
+		{"--grep trails/cart", "broken, Buy a Pizza"},
+		{"--grep i --tags smoke !trails/broken*", "accounts/login"},
+		{"trails/cart.trail.yaml --repeat-each 3", "Buy a Pizza (1 of 3), Buy a Pizza (2 of 3), Buy a Pizza (3 of 3)"},
+	} {
+		if got := titles(t, p.run(append([]string{"run", "--json"}, strings.Fields(tc.args)...)...)); got != tc.want {
+			t.Errorf("%s ran %s, want %s", tc.args, got, tc.want)
+		}
+	}
+	p.run("run", "--grep", "nobody", "trails/cart.trail.yaml").wantErr(t, 4, `no trail matches --grep "nobody"; trails found: 1`)
+	p.run("run", "--repeat-each", "0").wantErr(t, 3, "--repeat-each 0 is less than 1")
+}
+
+func TestListStartsNothing(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":          okProject + "run: { reporters: { junit: junit.xml } }\ndevices: { a: {}, b: {} }\n",
+		"trails/cart.trail.yaml":   "config: { title: Buy, tags: [smoke] }\n" + webTrail("echo: {}"),
+		"trails/broken.trail.yaml": "trial: []\n",
+		"junit.xml":                "an earlier report",
+	})
+	r := p.run("run", "--list", "--repeat-each", "2", "--device", "a,b", "trails/cart.trail.yaml")
+	r.want(t, 0)
+	want := ""
+	for _, device := range []string{"a", "b"} {
+		for n := range 2 {
+			want += fmt.Sprintf("trails/cart.trail.yaml  Buy (%d of 2) [%s]\n", n+1, device)
+		}
+	}
+	if r.stdout != want {
+		t.Errorf("listed\n%s\nwant\n%s", r.stdout, want)
+	}
+	r = p.run("run", "--list", "--json")
+	r.want(t, 0, `"file":"trails/broken.trail.yaml"`, "unknown key", `"tags":["smoke"]`)
+	p.run("run", "--list").wantErr(t, 0, "trails/broken.trail.yaml:1:1")
+	p.run("run", "--list", "nothing").wantErr(t, 3, "nothing")
+	if text, err := os.ReadFile(filepath.Join(p.dir, "junit.xml")); err != nil || string(text) != "an earlier report" {
+		t.Errorf("the report of an earlier run is now %q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "logs")); err == nil {
+		t.Error("a list wrote logs")
+	}
+}
+
+func TestProjectHasDefaultsOfRun(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject +
+			"run:\n  retries: 1\n  fail_on_flaky: true\n  maxFailures: 2\n  reporters: { junit: out/junit.xml, html: out }\n",
+		"trails/1.trail.yaml": webTrail("count: {}"), "trails/2.trail.yaml": webTrail("fail: {}"),
+		"trails/3.trail.yaml": webTrail("echo: {}"),
+	})
+	r := p.run("run", "trails/1.trail.yaml")
+	r.want(t, 1, "flaky: ", "1 passed (1 flaky)")
+	r.wantErr(t, 1, "the run failed because of 1 flaky trail")
+	for _, report := range []string{"junit.xml", "index.html"} {
+		if _, err := os.Stat(filepath.Join(p.dir, "out", report)); err != nil {
+			t.Error(err)
+		}
+	}
+	p.run("run", "trails/1.trail.yaml", "--fail-on-flaky=false").want(t, 0)
+	p.run("run", "trails/1.trail.yaml", "--retries=0").want(t, 1, "1 failed")
+	p.run("run").want(t, 1, "1 failed, 1 passed (1 flaky), 1 not run") // both count as failures
+	p.run("run", "--max-failures=0").want(t, 1, "1 failed, 2 passed (1 flaky)", "[3/3] 3")
+	p.run("run", "--fail-fast", "--max-failures", "2").wantErr(t, 3, "cannot be used together")
+	p.write("trailblaze.yaml", okProject+"run: { timeout: 1ms }\n")
+	p.run("run", "trails/3.trail.yaml").wantOutput(t, 124, "the run took longer than run.timeout 1ms")
+}

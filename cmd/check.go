@@ -67,7 +67,7 @@ func (a *app) check(f checkFlags, args []string) error {
 	fromServer := a.mayBeFromServer(project)
 	for _, path := range paths {
 		v.Files++
-		v.addTrail(project, path, a.abs(path), func(file *trail.File) fault.Problems {
+		v.addTrail(trail.Loader{Root: project.Root, Cwd: a.Dir}, project, path, a.abs(path), func(file *trail.File) fault.Problems {
 			return file.CheckReplay(f.names(), fromServer)
 		})
 	}
@@ -96,21 +96,33 @@ func (a *app) mayBeFromServer(project *config.Project) func(string) bool {
 }
 
 // addTrail adds the problems and warnings of a trail. name is its path in messages.
-func (v *checkView) addTrail(project *config.Project, name, path string, replay func(*trail.File) fault.Problems) {
+func (v *checkView) addTrail(loader trail.Loader, project *config.Project, name, path string, replay func(*trail.File) fault.Problems) {
 	data, problems := trail.ReadFile(name, path)
 	if len(problems) > 0 {
-		v.Problems = append(v.Problems, problems...)
+		v.add(problems)
 		return
 	}
-	file, problems := trail.Parse(name, data)
-	v.Problems = append(v.Problems, problems...)
+	file, problems := loader.Parse(name, path, data)
 	if file == nil {
+		v.add(trail.WithSnippetsOf(name, problems, data))
 		return
 	}
 	v.Warnings = append(v.Warnings, file.Warnings()...)
-	v.Problems = append(v.Problems, trail.WithSnippets(replay(file), data)...)
+	v.add(trail.WithSnippetsOf(name, replay(file), data))
 	if problem, wrong := run.CheckTarget(project, file); wrong {
-		v.Problems = append(v.Problems, trail.WithSnippets(fault.Problems{problem}, data)...)
+		v.add(trail.WithSnippets(fault.Problems{problem}, data))
+	}
+}
+
+// add adds problems that are not there yet: those of a trail that several others use come more than once.
+func (v *checkView) add(problems fault.Problems) {
+	for _, p := range problems {
+		same := func(q fault.Problem) bool {
+			return p.File == q.File && p.Line == q.Line && p.Column == q.Column && p.Message == q.Message
+		}
+		if !slices.ContainsFunc(v.Problems, same) {
+			v.Problems = append(v.Problems, p)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ type job struct {
 
 // replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say why.
 func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
-	project, f := j.project, j.flags.withDefaults(j.project.Run)
+	project, f := j.project, a.withDefaults(j.flags, j.project.Run)
 	defer func() { err = a.refused(f, err) }()
 	for i := range a.backends {
 		a.backends[i].inUse = false

@@ -11,7 +11,7 @@ import (
 
 // withDefaults returns the flags with the project's values for those that are not on the command line. A list has no
 // reports.
-func (f runFlags) withDefaults(d config.RunDefaults) runFlags {
+func (a *app) withDefaults(f runFlags, d config.RunDefaults) runFlags {
 	if !f.given("workers") {
 		f.workers = d.Workers
 	}
@@ -25,10 +25,10 @@ func (f runFlags) withDefaults(d config.RunDefaults) runFlags {
 		f.failOnFlaky = d.FailOnFlaky
 	}
 	if !f.given("junit") {
-		f.junit = d.JUnit
+		f.junit = a.shown(d.JUnit)
 	}
 	if !f.given("html") {
-		f.html = d.HTML
+		f.html = a.shown(d.HTML)
 	}
 	switch {
 	case f.failFast:
@@ -40,6 +40,14 @@ func (f runFlags) withDefaults(d config.RunDefaults) runFlags {
 		f.junit, f.html = "", ""
 	}
 	return f
+}
+
+// shown returns a path that may be empty, relative to the working directory when it is below it.
+func (a *app) shown(path string) string {
+	if path == "" {
+		return ""
+	}
+	return a.relative([]string{path})[0]
 }
 
 // given reports whether a flag is on the command line.

@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 	"github.com/trailblaze/trailblaze/pkg/watch"
 )
 
@@ -174,15 +175,20 @@ func (r *rerun) add(more rerun) {
 	r.files = append(r.files, more.files...)
 }
 
-// rerunAfter returns what a change requires to be run: a changed trail only itself, any other file every trail. Tools
+// rerunAfter returns what a change requires to be run: a changed trail only itself and those that use it, any other
+// file every trail. Tools
 // often write files, so while trails run a change only counts when the file is surely a source.
 func (w *watchLoop) rerunAfter(c watch.Change, running bool) rerun {
 	r := rerun{all: c.All}
 	selected := w.selected()
 	for _, path := range c.Paths {
+		users := w.users(selected, path)
 		switch {
-		case slices.Contains(selected, path):
-			r.trails = append(r.trails, path)
+		case slices.Contains(selected, path) || len(users) > 0:
+			if slices.Contains(selected, path) {
+				users = append(users, path)
+			}
+			r.trails = append(r.trails, users...)
 		case w.job.project != nil && (isTrail(path) || running && !w.isSource(path)):
 			continue
 		default:
@@ -192,6 +198,23 @@ func (w *watchLoop) rerunAfter(c watch.Change, running bool) rerun {
 	}
 	r.all = r.all || w.unready && r.needed()
 	return r
+}
+
+// users returns those of trails that use the trail at path.
+func (w *watchLoop) users(trails []string, path string) []string {
+	if w.job.project == nil || filepath.Ext(path) != ".yaml" {
+		return nil
+	}
+	loader := trail.Loader{Root: w.job.project.Root, Cwd: w.Dir}
+	var users []string
+	for _, name := range trails {
+		file, problems := loader.Load(name, name)
+		broken := slices.ContainsFunc(problems, func(p fault.Problem) bool { return w.abs(p.File) == path })
+		if name != path && (broken || file != nil && slices.Contains(loader.UsePaths(file, name), path)) {
+			users = append(users, name)
+		}
+	}
+	return users
 }
 
 // selected returns the absolute paths of the existing trails that the command line selects.
@@ -307,7 +330,8 @@ func (w *watchLoop) watchPath(arg string) string {
 // outputs returns the files and folders that runs write.
 func (w *watchLoop) outputs() []string {
 	var paths []string
-	for _, path := range []string{w.job.project.LogsDir, w.job.flags.junit, htmlFile(w.job.flags.html)} {
+	flags := w.withDefaults(w.job.flags, w.job.project.Run)
+	for _, path := range []string{w.job.project.LogsDir, flags.junit, htmlFile(flags.html)} {
 		// An empty path is the working directory. Ignoring it or the root would leave nothing to watch.
 		if path = w.abs(path); path != w.Dir && path != w.job.project.Root {
 			paths = append(paths, path)

@@ -186,6 +186,9 @@ func knownKeys(t *testing.T, file, content string) []string {
 	t.Helper()
 	root := t.TempDir()
 	write(t, path.Join(root, file), []byte(content))
+	if path.Base(file) == "trailblaze.yaml" {
+		root = path.Join(root, path.Dir(file))
+	}
 	_, problems := config.Load(root, nil)
 	for _, p := range problems {
 		if list, ok := strings.CutPrefix(p.Hint, "known: "); ok {
@@ -200,7 +203,10 @@ func TestSchemasAndLoaderHaveSameKeys(t *testing.T) {
 	t.Parallel()
 	const odd = "xxxxxxxxxxxx: 1"
 	for kind, places := range map[string]map[string]string{
-		"project": {"trailblaze.yaml": odd + "\nmcpServers: []", "trailblaze.config.yaml": "mcpServers: [{" + odd + "}]"},
+		"project": {
+			"trailblaze.yaml": odd + "\nmcpServers: []", "trailblaze.config.yaml": "mcpServers: [{" + odd + "}]",
+			"a/trailblaze.yaml": "run: {" + odd + "}", "b/trailblaze.yaml": "run: {reporters: {" + odd + "}}",
+		},
 		"target": {
 			"trailblaze-config/targets/a.yaml": odd, "trailblaze-config/targets/b.yaml": "mcpServers: [{" + odd + "}]",
 			"trailblaze-config/targets/c.yaml": "platforms: {ios: {" + odd + "}}",

@@ -4,6 +4,7 @@ package event
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -63,7 +64,20 @@ type StepStarted struct {
 	Index int    `json:"index"`
 	Of    int    `json:"of"`
 	Text  string `json:"text"`
-	Kind  string `json:"kind"` // step, verify, trailhead or tools
+	Kind  string `json:"kind"` // step, verify, trailhead, tools, use or teardown
+	// Within is the number of the step whose trail this step belongs to: 3, or 3.2 for the second step of the trail that
+	// step 3 uses; empty for a step of the trail itself.
+	Within string `json:"within,omitempty"`
+}
+
+// Number returns the number of the step: 3, or 3.2 for the second step of the trail that step 3 uses.
+func (e StepStarted) Number() string { return stepNumber(e.Within, e.Index) }
+
+func stepNumber(within string, index int) string {
+	if within == "" {
+		return strconv.Itoa(index)
+	}
+	return within + "." + strconv.Itoa(index)
 }
 
 // CallStarted says that a call is about to be sent.
@@ -95,6 +109,7 @@ type CallFinished struct {
 	Error      string     `json:"error"` // empty when OK
 	Kind       fault.Kind `json:"kind"`
 	DurationMs int64      `json:"durationMs"`
+	Optional   bool       `json:"optional,omitempty"` // its failure does not fail the step
 	// Details are what programs may read of a failure, such as the number of tries to find an element.
 	Details map[string]any `json:"details,omitempty"`
 }
@@ -103,7 +118,11 @@ type CallFinished struct {
 type StepFinished struct {
 	Index   int     `json:"index"`
 	Outcome Outcome `json:"outcome"`
+	Within  string  `json:"within,omitempty"` // see StepStarted
 }
+
+// Number returns what StepStarted.Number returned.
+func (e StepFinished) Number() string { return stepNumber(e.Within, e.Index) }
 
 // Evidence says that a file was added to the session's folder.
 type Evidence struct {

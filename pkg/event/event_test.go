@@ -118,7 +118,7 @@ func withSecret(list reflect.Type) reflect.Value {
 // TestRedactsEveryString puts the secret into every string of every event.
 func TestRedactsEveryString(t *testing.T) {
 	t.Parallel()
-	enumerated := map[string]bool{"Driver": true, "Agent": true, "Call": true, "Kind": true, "Outcome": true, "Level": true, "Shard": true, "Plan": true}
+	enumerated := map[string]bool{"Driver": true, "Agent": true, "Call": true, "Kind": true, "Outcome": true, "Level": true, "Shard": true, "Plan": true, "Within": true}
 	for _, e := range everyEvent() {
 		full := reflect.New(reflect.TypeOf(e)).Elem()
 		for i := range full.NumField() {

@@ -285,6 +285,10 @@ func (s *Session) reword(r Reword) error {
 		return fault.New(fault.InvalidArguments, "", "the new text of step %d is empty", r.Step)
 	}
 	step := s.steps[i]
+	if step.Kind == trail.KindUse {
+		return fault.New(fault.InvalidArguments, "change the title of that trail", "step %d uses the trail %s and has no text of its own",
+			r.Step, step.Text)
+	}
 	step.Text = strings.TrimSpace(r.Text)
 	if step.source != nil {
 		_, recorded := step.source.Lookup(s.opts.Lineage)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -80,20 +81,35 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 // mayReplay returns an error if a trail makes calls that the caller may not make. Other problems of the file are those
 // of its replay.
 func (s *Session) mayReplay(path string) error {
-	data, _ := trail.ReadFile(s.relative(path), path)
-	file, problems := trail.Parse(s.relative(path), data)
+	file, problems := s.loader().Load(s.relative(path), path)
 	if len(problems) > 0 {
 		return nil
 	}
-	for _, step := range steps(file) {
+	return s.mayMakeCalls(slices.Concat(steps(file), file.Config.Teardown))
+}
+
+// mayMakeCalls returns an error if a step makes calls that the caller may not make.
+func (s *Session) mayMakeCalls(all []trail.Step) error {
+	for _, step := range all {
 		calls, _ := step.Lookup(s.opts.Lineage)
 		for _, call := range calls {
 			if !s.Allowed(call.Tool) {
 				return notAllowed(call.Tool)
 			}
 		}
+		if step.Use == nil || step.Use.File == nil {
+			continue
+		}
+		if err := s.mayMakeCalls(slices.Concat(steps(step.Use.File), step.Use.File.Config.Teardown)); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// loader returns what reads trails with those that they use.
+func (s *Session) loader() trail.Loader {
+	return trail.Loader{Root: s.opts.Project.Root, Cwd: s.opts.Project.Root}
 }
 
 // steps returns the steps of a trail, the trailhead first.
@@ -135,7 +151,7 @@ func (s *Session) load(path string, args map[string]string) error {
 	if len(problems) > 0 {
 		return problems
 	}
-	file, problems := trail.Parse(s.relative(path), data)
+	file, problems := s.loader().Parse(s.relative(path), path, data)
 	if len(problems) > 0 {
 		return problems
 	}
@@ -164,6 +180,12 @@ func (s *Session) replaySource(ctx context.Context) Replayed {
 	for ; s.next < len(s.steps); s.next++ {
 		step := s.steps[s.next]
 		st := session.Step{Index: s.next + 1, Of: len(s.steps), Text: step.Text, Kind: step.Kind}
+		if step.source != nil && step.source.Use != nil {
+			if r := s.replayUse(ctx, st, step.source.Use); !r.Passed() {
+				return r
+			}
+			continue
+		}
 		if step.source != nil {
 			if _, recorded := step.source.Lookup(s.opts.Lineage); !recorded && len(step.Calls) == 0 {
 				return s.stopped(st, session.Failed(fault.New(fault.Trail, "make its calls now, in a step with the same text",
@@ -180,6 +202,55 @@ func (s *Session) replaySource(ctx context.Context) Replayed {
 			}
 		}
 		s.inner.FinishStep(st, event.Passed)
+	}
+	return Replayed{Outcome: event.Passed}
+}
+
+// replayUse makes the calls of the trail that a step uses. It is not recorded, since the trail has a file of its own.
+func (s *Session) replayUse(ctx context.Context, st session.Step, use *trail.Use) (r Replayed) {
+	s.inner.StartStep(st)
+	outcome := event.Passed
+	defer func() { s.inner.FinishStep(st, outcome) }()
+	fail := func(why session.Result, call *trail.Call) Replayed {
+		outcome = why.Outcome
+		why.Hint = strings.TrimPrefix(why.Hint+"\nrepair "+use.File.Name+" in a session of its own, then replay this trail again", "\n")
+		return s.stopped(st, why, call)
+	}
+	if reason, skipped := use.File.SkipReason(s.opts.Lineage); skipped {
+		outcome = event.Skipped
+		return Replayed{Outcome: event.Passed, Reason: reason}
+	}
+	leave, err := s.inner.Memory().Enter(use)
+	if err != nil {
+		return fail(session.Failed(err), nil)
+	}
+	defer leave()
+	all := steps(use.File)
+	number := event.StepStarted{Index: st.Index, Within: st.Within}.Number()
+	for i, step := range all {
+		inner := session.Step{Index: i + 1, Of: len(all), Text: step.Text, Kind: step.Kind, Within: number, Unrecorded: true}
+		if step.Use != nil {
+			if r := s.replayUse(ctx, inner, step.Use); !r.Passed() {
+				outcome, r.Step, r.Kind, r.Text = r.Outcome, st.Index, st.Kind, st.Text
+				return r
+			}
+			continue
+		}
+		calls, recorded := step.Lookup(s.opts.Lineage)
+		if !recorded {
+			return fail(session.Failed(fault.New(fault.Trail, "", "%s:%d: step %q has no recording for this device",
+				use.File.Name, step.Line, step.Text)), nil)
+		}
+		s.inner.StartStep(inner)
+		for _, call := range calls {
+			if done := s.inner.CallFromTrail(ctx, call); !done.OK() {
+				s.inner.FinishStep(inner, done.Outcome)
+				done.Reason = fmt.Sprintf("%s:%d: %s", use.File.Name, call.Line, done.Reason)
+				call.Line = use.Line
+				return fail(done.Result, &call)
+			}
+		}
+		s.inner.FinishStep(inner, event.Passed)
 	}
 	return Replayed{Outcome: event.Passed}
 }

@@ -130,6 +130,9 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 	before, err = files.Read(path, trail.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if s.source != nil {
+			recorded = s.loader().Moved(recorded, s.source.path)
+		}
 		after, err = trail.Format(recorded)
 	case err != nil:
 		return nil, nil, fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "read "+name)

@@ -188,6 +188,9 @@ func (c *Console) removeProgress(matches func(*progress) bool) *progress {
 
 func (c *Console) stepStarted(r event.Record, e event.StepStarted) {
 	step := fmt.Sprintf("step %d/%d %s", e.Index, e.Of, oneLine(e.Text))
+	if e.Within != "" {
+		step = "step " + e.Number() + " " + oneLine(e.Text)
+	}
 	c.setStep(r, step)
 	c.verbose(r, "  %s", step)
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -196,8 +197,11 @@ func (h *HTML) add(a *attempt, r event.Record) {
 		e.Kind = lineText(e.Kind)
 		a.Steps = append(a.Steps, &pageStep{StepStarted: e, attempt: a, from: r.Time})
 	case event.StepFinished:
-		if s := a.step(); s != nil {
-			s.Outcome, s.to = e.Outcome, r.Time
+		for _, s := range slices.Backward(a.Steps) {
+			if s.Number() == e.Number() {
+				s.Outcome, s.to = e.Outcome, r.Time
+				break
+			}
 		}
 	case event.CallStarted:
 		h.callStarted(a, e, r.Time)
@@ -218,6 +222,12 @@ func (h *HTML) add(a *attempt, r event.Record) {
 		}
 		a.Log = append(a.Log, h.logLine(e, r.Time.Sub(a.from)))
 	}
+}
+
+// top returns the number of the step of the trail itself that the step is, or belongs to.
+func (s *pageStep) top() string {
+	number, _, _ := strings.Cut(s.Number(), ".")
+	return number
 }
 
 // step returns the current or last step, nil when none has started.
@@ -280,7 +290,7 @@ func (a *attempt) keep(e event.Evidence) {
 		to = &a.failure
 	} else if c := a.calls[e.Call]; c != nil {
 		to = &c.kept
-	} else if s := a.step(); s != nil && s.Index == e.Step {
+	} else if s := a.step(); s != nil && s.top() == strconv.Itoa(e.Step) {
 		to = &s.kept
 	}
 	*to = append(*to, e)

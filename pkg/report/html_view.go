@@ -114,11 +114,14 @@ func (a *attempt) Snippet() []snippetLine {
 
 // Unreached returns the number of steps that did not start.
 func (a *attempt) Unreached() int {
-	last := a.step()
-	if last == nil {
-		return a.TrailStarted.Steps
+	all, started := a.TrailStarted.Steps, 0
+	for _, s := range a.Steps {
+		if s.Within == "" {
+			all = s.Of
+			started++
+		}
 	}
-	return last.Of - last.Index
+	return all - started
 }
 
 // Facts returns names and values about the session.
@@ -176,6 +179,9 @@ func (c *pageCall) State() event.Outcome {
 	}
 	return event.Failed
 }
+
+// Optional reports whether a failure of the call does not fail its step.
+func (c *pageCall) Optional() bool { return c.Done != nil && c.Done.Optional }
 
 // Name returns the tool's name.
 func (c *pageCall) Name() string { return lineText(c.Tool) }

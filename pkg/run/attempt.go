@@ -104,70 +104,57 @@ func (r *runner) replayInSession(ctx context.Context, c *readyCase, a attempt, i
 	s, release := r.prefetch.take(c, a)
 	if s == nil {
 		var err error
-		s, err = session.Open(ctx, r.sessionOptions(a.plan, id, a.evidence.dir, a.emit))
+		s, release, err = r.openSession(ctx, a, id)
 		if err != nil {
 			res := errored(cmp.Or(session.Interruption(ctx), err))
 			res.final = permanent(err)
 			return res
 		}
-		release = func() {}
 	}
 	defer release()
 	defer s.Close(ctx)
 	r.prefetch.openNext()
-	res := r.replay(ctx, s, a)
-	if r.Evidence != EvidenceOff && res.bad() {
-		s.CollectEvidence(ctx, "failure")
+	return r.replay(ctx, s, a)
+}
+
+// openSession opens the session of an attempt. A session of a trail with a teardown is not ended by ctx once it is open;
+// release ends it.
+func (r *runner) openSession(ctx context.Context, a attempt, id string) (s *session.Session, release func(), err error) {
+	o := r.sessionOptions(a.plan, id, a.evidence.dir, a.emit)
+	if len(a.teardown) == 0 {
+		s, err = session.Open(ctx, o)
+		return s, func() {}, err
 	}
-	return res
+	lifetime, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	s, err = session.Open(lifetime, o)
+	stop()
+	return s, func() { cancel(nil) }, err
 }
 
 // replay validates every call and then makes them.
 func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trailResult {
 	r.warnMisspelt(s.Registry(), a.plan, a.emit)
 	if problems, _ := checkCalls(s.Registry(), a.plan, false); len(problems) > 0 {
-		return r.invalidCalls(problems).asFinal()
+		return r.collectFailure(ctx, s, r.invalidCalls(problems).asFinal())
 	}
-	res := r.replaySteps(ctx, s, a.plan)
+	p := &replaying{runner: r, session: s, plan: a.plan, used: map[*trail.Use]bool{}}
+	res := r.collectFailure(ctx, s, p.steps(ctx))
+	if len(a.teardown) > 0 {
+		before := res.bad()
+		if res = p.teardown(ctx, res); !before {
+			res = r.collectFailure(ctx, s, res)
+		}
+	}
 	r.saveRecording(a, s.Recording())
 	return r.writeRecord(a, s.Recording().Steps, res)
 }
 
-// replaySteps makes the calls of every step, up to the first that does not pass.
-func (r *runner) replaySteps(ctx context.Context, s *session.Session, p *plan) trailResult {
-	for _, st := range p.steps {
-		done := s.Replay(ctx, session.Step{
-			Index: st.index, Of: len(p.steps), Text: st.Text, Kind: st.Kind, Calls: st.calls, NeedsAgent: st.needsAgent,
-		})
-		if r.Evidence == EvidenceAlways {
-			s.CollectEvidence(ctx, fmt.Sprintf("steps/%02d", st.index))
-		}
-		if done.Outcome != event.Passed && done.Outcome != event.Skipped {
-			return r.stepFailed(s, p, st, done)
-		}
+// collectFailure keeps evidence of the device when a trail did not pass. It returns res.
+func (r *runner) collectFailure(ctx context.Context, s *session.Session, res trailResult) trailResult {
+	if r.Evidence != EvidenceOff && res.bad() {
+		s.CollectEvidence(ctx, "failure")
 	}
-	if err := s.Err(); err != nil {
-		return errored(err)
-	}
-	res := passed()
-	if n := p.agentSteps(); n > 0 {
-		res.Reason = fmt.Sprintf("%d of %d steps skipped: they have no recording for this device", n, len(p.steps))
-	}
-	return res
-}
-
-func (r *runner) stepFailed(s *session.Session, p *plan, st step, done session.StepResult) trailResult {
-	res := trailResult{Result: done.Result}
-	if done.Call == nil {
-		return res.at(st.index, st.Text, "", st.Line)
-	}
-	if fault.KindOf(done.Cause) == fault.UnknownValue {
-		if calls := undefinedIn(trail.NewValueChecker(s.Memory()), p, st, *done.Call); len(calls) > 0 {
-			return r.invalidCalls(calls)
-		}
-	}
-	res = res.at(st.index, st.Text, done.Call.Tool, done.Call.Line)
-	res.column, res.hidden = done.Call.Column, s.Hidden(*done.Call)
 	return res
 }
 

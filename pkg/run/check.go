@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,7 +19,7 @@ import (
 // callProblem is a recorded call that the registered tools cannot take, with the step that has it.
 type callProblem struct {
 	problem fault.Problem
-	step    step
+	step    *step
 	tool    string
 }
 
@@ -27,9 +28,9 @@ type callProblem struct {
 // there, so it validates those whose tools are registered, and counts the others as unknown.
 func checkCalls(registry *discover.Registry, p *plan, dry bool) (out []callProblem, unknown int) {
 	reloaded := false
-	for _, st := range p.steps {
+	for st := range p.leaves() {
 		for _, call := range st.calls {
-			at := fault.Problem{Kind: fault.Trail, File: p.path, Line: call.Line, Column: call.Column}
+			at := fault.Problem{Kind: fault.Trail, File: st.file.Name, Line: call.Line, Column: call.Column}
 			t, err := registry.Find(call.Tool)
 			if err != nil && reloaded {
 				unknown++
@@ -57,15 +58,32 @@ func checkCalls(registry *discover.Registry, p *plan, dry bool) (out []callProbl
 // undefinedValues returns the tokens in the calls of a dry run that have no value.
 func (r *runner) undefinedValues(registry *discover.Registry, p *plan) []callProblem {
 	checker := trail.NewValueChecker(r.values(p))
+	fromServer := func(name string) bool {
+		t, ok := registry.Lookup(name)
+		return !ok || t.Source.Kind == tool.FromServer
+	}
+	return undefinedInSteps(checker, slices.Concat(p.steps, p.teardown), fromServer)
+}
+
+func undefinedInSteps(checker *trail.ValueChecker, steps []*step, fromServer func(tool string) bool) []callProblem {
 	var out []callProblem
-	for _, st := range p.steps {
+	for _, st := range steps {
+		if st.Use != nil {
+			leave, problems := checker.Enter(st.Use)
+			for _, problem := range problems {
+				problem.File = st.file.Name
+				out = append(out, callProblem{problem, st, ""})
+			}
+			out = append(out, undefinedInSteps(checker, st.inner, fromServer)...)
+			leave()
+			continue
+		}
 		if st.needsAgent {
 			checker.DefineAny()
 		}
 		for _, call := range st.calls {
-			out = append(out, undefinedIn(checker, p, st, call)...)
-			t, ok := registry.Lookup(call.Tool)
-			checker.DefineByTool(call, !ok || t.Source.Kind == tool.FromServer)
+			out = append(out, undefinedIn(checker, st, call)...)
+			checker.DefineByTool(call, fromServer(call.Tool))
 		}
 	}
 	return out
@@ -73,14 +91,14 @@ func (r *runner) undefinedValues(registry *discover.Registry, p *plan) []callPro
 
 // warnMisspelt logs the arguments that are probably misspelt, once for each call of a trail file.
 func (r *runner) warnMisspelt(registry *discover.Registry, p *plan, emit *event.Emitter) {
-	for _, st := range p.steps {
+	for st := range p.leaves() {
 		for _, call := range st.calls {
 			t, ok := registry.Lookup(call.Tool)
 			if !ok {
 				continue
 			}
 			for _, problem := range t.MisspeltArgs(call.Args) {
-				at := fault.Problem{File: p.path, Message: problem.Message}
+				at := fault.Problem{File: st.file.Name, Message: problem.Message}
 				at.Line, at.Column = call.ArgPosition(problem.Path)
 				if _, warned := r.warned.LoadOrStore(at.Error(), true); !warned {
 					emit.Log("warn", "run", at.Error(), "")
@@ -91,10 +109,10 @@ func (r *runner) warnMisspelt(registry *discover.Registry, p *plan, emit *event.
 }
 
 // undefinedIn returns the tokens in a call of a step that have no value, each at its position.
-func undefinedIn(checker *trail.ValueChecker, p *plan, st step, call trail.Call) []callProblem {
+func undefinedIn(checker *trail.ValueChecker, st *step, call trail.Call) []callProblem {
 	var out []callProblem
 	for _, problem := range checker.Check(call) {
-		problem.File = p.path
+		problem.File = st.file.Name
 		out = append(out, callProblem{problem, st, call.Tool})
 	}
 	return out
@@ -108,8 +126,22 @@ func (r *runner) invalidCalls(calls []callProblem) trailResult {
 		problems[i] = c.problem
 	}
 	first := calls[0]
-	res := failed(r.withSnippets(first.problem.File, problems))
-	return res.at(first.step.index, first.step.Text, first.tool, first.problem.Line)
+	line := first.problem.Line
+	if first.step.outer != nil {
+		line = first.step.outer.Line
+	}
+	top := first.step.top()
+	return failed(r.withSnippetsOfAll(problems)).at(top.index, top.Text, first.tool, line)
+}
+
+// withSnippetsOfAll adds the lines that problems of several trails are about.
+func (r *runner) withSnippetsOfAll(problems fault.Problems) fault.Problems {
+	for i, p := range problems {
+		if p.Snippet == "" {
+			problems[i] = r.withSnippets(p.File, fault.Problems{p})[0]
+		}
+	}
+	return problems
 }
 
 // withSnippets adds the lines that the problems of a trail are about.

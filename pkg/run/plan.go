@@ -19,21 +19,14 @@ import (
 // change once it is made.
 type plan struct {
 	testCase
-	title   string
-	file    *trail.File
-	scope   scope.Scope
-	args    map[string]any
-	steps   []step
-	lineage []string    // the device's classifiers, narrow first
-	decided trailResult // of a trail that needs no session; no outcome when it needs one
-}
-
-// step is a trail's step with the recording that was chosen for the device.
-type step struct {
-	trail.Step
-	index      int // from 1
-	calls      []trail.Call
-	needsAgent bool
+	title    string
+	file     *trail.File
+	scope    scope.Scope
+	args     map[string]any
+	steps    []*step
+	teardown []*step     // run after the steps, whatever their outcome
+	lineage  []string    // the device's classifiers, narrow first
+	decided  trailResult // of a trail that needs no session; no outcome when it needs one
 }
 
 // newPlan returns the plan of a case about which only the path is known.
@@ -43,9 +36,9 @@ func (r *runner) newPlan(c testCase) *plan { return &plan{testCase: c, title: r.
 // scope; the plan then has only its path and title.
 func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	p := r.newPlan(c)
-	file, problems := r.readTrail(c.path)
+	file, problems := r.loader().Load(c.path, r.resolve(c.path))
 	if len(problems) > 0 {
-		return p, problems
+		return p, r.withSnippetsOfAll(problems)
 	}
 	if problem, wrong := CheckTarget(r.Project, file); wrong && c.device.Request.FlagTarget == "" {
 		return p, r.withSnippets(c.path, fault.Problems{problem})
@@ -62,7 +55,8 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
 	}
-	p.steps = steps(file, p.lineage)
+	p.steps = stepsOf(file, p.lineage)
+	p.teardown = teardownSteps(file, p.steps, p.lineage)
 	if reason, skip := file.SkipReason(p.lineage); skip {
 		p.decided = skipped(reason)
 	} else {
@@ -129,40 +123,32 @@ func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {
 	return trail.ResolveArgs(file.Config.Args, r.Args, row)
 }
 
-func steps(file *trail.File, lineage []string) []step {
-	var all []trail.Step
-	if file.Trailhead != nil {
-		all = append(all, *file.Trailhead)
-	}
-	all = append(all, file.Steps...)
-	out := make([]step, len(all))
-	for i, s := range all {
-		calls, found := s.Lookup(lineage)
-		out[i] = step{Step: s, index: i + 1, calls: calls, needsAgent: !found}
-	}
-	return out
-}
-
 // withoutRecording returns the result of a trail that cannot be replayed as it is: it has no step, or one that needs an
 // agent. The result has no outcome when the trail can be replayed.
 func (r *runner) withoutRecording(p *plan) trailResult {
 	if problem, empty := p.file.CheckSteps(); empty {
 		return errored(r.withSnippets(p.path, fault.Problems{problem}))
 	}
-	unrecorded := slices.DeleteFunc(slices.Clone(p.steps), func(s step) bool { return !s.needsAgent })
+	all := slices.Collect(leaves(p.steps))
+	var unrecorded []*step
+	for s := range p.leaves() {
+		if s.needsAgent {
+			unrecorded = append(unrecorded, s)
+		}
+	}
 	switch {
 	case len(unrecorded) == 0:
 		return trailResult{}
 	case !r.SkipUnrecorded:
 		s := unrecorded[0]
-		return failed(needsAgent(s, p.lineage)).at(s.index, s.Text, "", s.Line)
-	case len(unrecorded) == len(p.steps):
+		return failed(needsAgent(s, p.lineage)).atStep(s, nil)
+	case !slices.ContainsFunc(all, func(s *step) bool { return !s.needsAgent }):
 		return skipped("no step is recorded for " + strings.Join(p.lineage, ", "))
 	}
 	return trailResult{}
 }
 
-func needsAgent(s step, lineage []string) error {
+func needsAgent(s *step, lineage []string) error {
 	if !s.Recordable {
 		return fault.New(fault.Trail, "run with --unrecorded skip to leave such steps out",
 			"step %d %q is never recorded (recordable: false): it needs an agent on every run", s.index, s.Text)
@@ -202,7 +188,7 @@ func (p *plan) classifier() string { return p.lineage[0] }
 // tools returns the names of the tools that recorded calls name.
 func (p *plan) tools() []string {
 	var names []string
-	for _, s := range p.steps {
+	for s := range p.leaves() {
 		for _, c := range s.calls {
 			names = append(names, c.Tool)
 		}
@@ -213,7 +199,7 @@ func (p *plan) tools() []string {
 // agentSteps counts the steps that need an agent.
 func (p *plan) agentSteps() int {
 	n := 0
-	for _, s := range p.steps {
+	for s := range leaves(p.steps) {
 		if s.needsAgent {
 			n++
 		}
@@ -224,10 +210,18 @@ func (p *plan) agentSteps() int {
 // finishedEvent returns the event that closes the trail.
 func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 	return event.TrailFinished{
-		Interrupted: r.Cause != nil && isInterruption(r.Cause),
+		Interrupted: r.Cause != nil && isInterruption(r.Cause) && !r.teardown, // else the reason says more
 		File:        p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
 		Reason: r.Reason, Hint: r.Hint, Step: r.step, StepText: r.stepText, Tool: r.tool, Line: r.line,
 		DurationMs: r.duration.Milliseconds(), Attempts: r.attempts, Artifacts: []string{},
+	}
+}
+
+// loader returns what reads trails with those that they use.
+func (r *runner) loader() trail.Loader {
+	return trail.Loader{
+		Root: r.Project.Root, Cwd: r.Cwd,
+		Read: func(name, _ string) ([]byte, fault.Problems) { return r.trailContent(name) },
 	}
 }
 

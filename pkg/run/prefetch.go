@@ -92,10 +92,10 @@ func (f *prefetcher) openNext() {
 }
 
 // canPrefetch reports whether prefetching the plan's session saves time and is allowed: it has servers, all of them may
-// be prefetched, and its device allows several sessions.
+// be prefetched, its device allows several sessions, and no teardown needs it after an interruption.
 func (r *runner) canPrefetch(p *plan) bool {
 	entries := r.servers(p)
-	return len(entries) > 0 && !p.device.oneSession(p.scope) &&
+	return len(entries) > 0 && len(p.teardown) == 0 && !p.device.oneSession(p.scope) &&
 		!slices.ContainsFunc(entries, func(e config.Server) bool { return e.NoPrefetch })
 }
 

@@ -31,6 +31,11 @@ func (r *runner) recording(p *plan, steps []trail.StepRecording) *trail.File {
 	return trail.NewRecording(p.file, p.classifier(), steps, memory, p.args)
 }
 
+// newRecording returns the content of a new file with the recording.
+func (r *runner) newRecording(p *plan, steps []trail.StepRecording) ([]byte, error) {
+	return trail.Format(r.redacted(r.loader().Moved(r.recording(p, steps), r.resolve(p.path))))
+}
+
 // redacted removes secrets from what the trail's author wrote about it.
 func (r *runner) redacted(file *trail.File) *trail.File {
 	c := &file.Config
@@ -48,6 +53,7 @@ func (r *runner) redacted(file *trail.File) *trail.File {
 	if file.Trailhead != nil {
 		texts = append(texts, &file.Trailhead.Text)
 	}
+	c.Teardown = r.redactedSteps(c.Teardown)
 	for _, text := range texts {
 		*text = r.Redactor.Text(*text)
 	}
@@ -65,6 +71,23 @@ func (r *runner) redacted(file *trail.File) *trail.File {
 	return file
 }
 
+// redactedSteps removes secrets from steps that are as their author wrote them.
+func (r *runner) redactedSteps(steps []trail.Step) []trail.Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		s := &steps[i]
+		s.Text, s.Recording = r.Redactor.Text(s.Text), slices.Clone(s.Recording)
+		for j := range s.Recording {
+			calls := slices.Clone(s.Recording[j].Calls)
+			for k := range calls {
+				calls[k].Args, _ = r.Redactor.Value(calls[k].Args).(map[string]any)
+			}
+			s.Recording[j].Calls = calls
+		}
+	}
+	return steps
+}
+
 // hasSecret reports whether a value shows a secret. Tokens are not replaced where such values are, so {{NAME}} would be
 // taken literally there: the value is left out instead, and a replay reports that it is missing.
 func (r *runner) hasSecret(value any) bool {
@@ -80,7 +103,7 @@ func (r *runner) saveRecording(a attempt, recorded session.Recording) {
 		}
 		a.emit.Log(level, "recording", message, "")
 	}
-	data, err := trail.Format(r.redacted(r.recording(a.plan, recorded.Steps)))
+	data, err := r.newRecording(a.plan, recorded.Steps)
 	if err != nil {
 		a.emit.Log("warn", "recording", "cannot be written: "+err.Error(), "")
 		return
@@ -115,15 +138,14 @@ func (r *runner) checkRecord(p *plan) error {
 // recordContent returns the content of the --record file: a new file, or the existing one with the calls of this device
 // replaced.
 func (r *runner) recordContent(p *plan, steps []trail.StepRecording) ([]byte, error) {
-	file := r.recording(p, steps)
 	data, err := files.Read(r.resolve(r.Record), trail.MaxSize)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return trail.Format(r.redacted(file))
+		return r.newRecording(p, steps)
 	case err != nil:
 		return nil, fault.Wrap(fault.Misuse, err, "choose a --record file that can be read and written", "record")
 	}
-	return trail.Merge(r.Record, data, p.classifier(), file)
+	return trail.Merge(r.Record, data, p.classifier(), r.recording(p, steps))
 }
 
 // writeRecord writes the --record file after a trail has passed.

@@ -1,11 +1,14 @@
 package run
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // trailResult is how a trail ended, and where. It has no outcome when the trail was not started.
@@ -20,6 +23,7 @@ type trailResult struct {
 	attempts int
 	duration time.Duration // of all attempts
 	final    bool          // another attempt cannot end differently
+	teardown bool          // the teardown did not pass, and Reason says so
 }
 
 func passed() trailResult               { return trailResult{Result: session.Passed()} }
@@ -30,6 +34,34 @@ func errored(err error) trailResult     { return trailResult{Result: session.Err
 // at returns the result with the step and the call that decided it.
 func (r trailResult) at(index int, text, tool string, line int) trailResult {
 	r.step, r.stepText, r.tool, r.line = index, text, tool, line
+	return r
+}
+
+// atStep returns the result with the step, and the call of it, that decided it. call is nil for none. For a step of a
+// trail that another uses, the reason names its position.
+func (r trailResult) atStep(s *step, call *trail.Call) trailResult {
+	top, line, tool := s.top(), s.Line, ""
+	if call != nil {
+		line, tool = call.Line, call.Tool
+	}
+	if top != s {
+		r.Reason = fmt.Sprintf("%s:%d: step %d %q: %s", s.file.Name, line, s.index, s.Text, r.Reason)
+		return r.at(top.index, top.Text, tool, top.Line)
+	}
+	return r.at(s.index, s.Text, tool, line)
+}
+
+// withTeardown returns the result with that of a step of the teardown, which did not pass. The first failure decides.
+func (r trailResult) withTeardown(t trailResult) trailResult {
+	if !r.bad() {
+		t.Reason, t.teardown = "the teardown did not pass: "+t.Reason, true
+		return t
+	}
+	r.Reason += fmt.Sprintf("\nteardown, step %d %q: %s", t.step, t.stepText, t.Reason)
+	if t.Hint != "" && !strings.Contains(r.Hint, t.Hint) {
+		r.Hint = strings.TrimPrefix(r.Hint+"\n"+t.Hint, "\n")
+	}
+	r.teardown = true
 	return r
 }
 

@@ -97,8 +97,10 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	r.replayAll(ctx, mine)
 	r.shared.Close(ctx)
 	if n := r.summary.Flaky; n > 0 && o.FailOnFlaky {
-		o.Stream.Emit(event.Log{Level: "error", Source: "run", Message: fmt.Sprintf("the run failed because of %s", flakyTrails(n)),
-			Hint: "leave out --fail-on-flaky or run.failOnFlaky to accept trails that pass when they are retried"})
+		o.Stream.Emit(event.Log{
+			Level: "error", Source: "run", Message: fmt.Sprintf("the run failed because of %s", flakyTrails(n)),
+			Hint: "leave out --fail-on-flaky or run.failOnFlaky to accept trails that pass when they are retried",
+		})
 	}
 	cause := session.Interruption(ctx)
 	if r.panicked != nil {

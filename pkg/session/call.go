@@ -149,12 +149,17 @@ func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked
 	defer cancel()
 	end := s.makeCall(ctx, l, t, args, call)
 	done := CallResult{Result: s.resultOf(end), Answer: end.result, Recorded: end.calls, Located: end.result.Located}
-	if done.OK() {
+	switch {
+	case done.OK():
 		s.recordCalls(end.calls)
 		if call.SaveAs != "" {
 			s.opts.Values.SetResult(call.SaveAs, end.result.Text, end.result.Structured)
 			s.recordSaved(call.SaveAs)
 		}
+	case call.Optional && done.Outcome == event.Failed:
+		s.opts.Emit.Log("info", t.Source.Name, "optional call of "+t.Name+" failed: "+done.Reason, "")
+		done.Result, done.Recorded = Passed(), s.recordable(t, call, nil)
+		s.recordCalls(done.Recorded)
 	}
 	return done
 }
@@ -234,7 +239,7 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 	}
 	r := s.resultOf(end)
 	done := event.CallFinished{
-		Call: l.id, Tool: t.Name, OK: r.OK(), DurationMs: s.opts.Now().Sub(started).Milliseconds(),
+		Call: l.id, Tool: t.Name, OK: r.OK(), Optional: call.Optional, DurationMs: s.opts.Now().Sub(started).Milliseconds(),
 	}
 	if done.OK {
 		done.Text = end.result.Text

@@ -45,6 +45,9 @@ func (s *Session) recordable(t *discover.Tool, call trail.Call, located *tool.Lo
 
 // omit notes what of the running step is not in the recording.
 func (s *Session) omit(format string, args ...any) {
+	if s.unrecorded {
+		return
+	}
 	message := fmt.Sprintf(format, args...)
 	if len(s.recorded) > 0 && !s.opts.Live { // a live session numbers its steps itself
 		message = fmt.Sprintf("step %d: %s", len(s.recorded), message)
@@ -81,7 +84,7 @@ func (s *Session) rememberCall(name string, value any) trail.Call {
 // recordSaved records the value that saveAs stored under name. It does nothing if the last recorded call has the same
 // saveAs, because a replay of that call stores the value.
 func (s *Session) recordSaved(name string) {
-	if len(s.recorded) == 0 {
+	if len(s.recorded) == 0 || s.unrecorded {
 		return
 	}
 	step := &s.recorded[len(s.recorded)-1]
@@ -97,7 +100,7 @@ func (s *Session) recordSaved(name string) {
 // recordCalls adds calls to the recording of the running step. With an empty list the step is recorded without calls.
 // With nil nothing changes: a step for which only nil is recorded has no recording, and needs an agent.
 func (s *Session) recordCalls(calls []trail.Call) {
-	if len(s.recorded) == 0 {
+	if len(s.recorded) == 0 || s.unrecorded {
 		return
 	}
 	step := &s.recorded[len(s.recorded)-1]

@@ -128,7 +128,9 @@ type Session struct {
 	calls    level
 	graph    server.CallGraph      // of the calls to its servers
 	recorded []trail.StepRecording // of the steps that were started
-	omitted  []string              // what had to be left out of the recording, for people
+
+	unrecorded bool     // the running step is left out of recorded
+	omitted    []string // what had to be left out of the recording, for people
 
 	ctx    context.Context //nolint:containedctx // the session's lifetime: cancelled with the cause when a server breaks
 	cancel context.CancelCauseFunc

@@ -12,8 +12,13 @@ type Step struct {
 	Index int    // from 1
 	Of    int    // how many steps there are; 0 for unknown
 	Text  string // what the step does, in plain language
-	Kind  string // step, verify, trailhead or tools
+	Kind  string // step, verify, trailhead, tools, use or teardown
 	Calls []trail.Call
+	// Within is the number of the step that uses the trail with this step, see [event.StepStarted]; empty for a step of
+	// the trail itself.
+	Within string
+	// Unrecorded leaves the step out of the recording, which only has the steps of the trail itself.
+	Unrecorded bool
 	// NeedsAgent is true if the step has no recording for the device; it is skipped.
 	NeedsAgent bool
 }
@@ -50,18 +55,22 @@ func (s *Session) replay(ctx context.Context, st Step) StepResult {
 
 // StartStep begins a step: calls from now on belong to it.
 func (s *Session) StartStep(st Step) {
-	s.opts.Emit.Emit(event.StepStarted{Index: st.Index, Of: st.Of, Text: st.Text, Kind: st.Kind})
-	s.recorded = append(s.recorded, trail.StepRecording{})
-	s.step.Store(int32(st.Index)) //nolint:gosec // no trail has so many
+	s.opts.Emit.Emit(event.StepStarted{Index: st.Index, Of: st.Of, Text: st.Text, Kind: st.Kind, Within: st.Within})
+	if s.unrecorded = st.Unrecorded; !s.unrecorded {
+		s.recorded = append(s.recorded, trail.StepRecording{})
+	}
+	if st.Within == "" {
+		s.step.Store(int32(st.Index)) //nolint:gosec // no trail has so many
+	}
 }
 
 // FinishStep ends the step that was started last. The calls of one that did not pass are not recorded, because the
 // recording would be incomplete.
 func (s *Session) FinishStep(st Step, outcome event.Outcome) {
-	if outcome == event.Failed || outcome == event.Error {
+	if (outcome == event.Failed || outcome == event.Error) && !st.Unrecorded {
 		s.recorded[len(s.recorded)-1] = trail.StepRecording{}
 	}
-	s.opts.Emit.Emit(event.StepFinished{Index: st.Index, Outcome: outcome})
+	s.opts.Emit.Emit(event.StepFinished{Index: st.Index, Outcome: outcome, Within: st.Within})
 }
 
 // Hidden returns the string arguments of a call that its tool marks as writeOnly, as they are written in the trail.

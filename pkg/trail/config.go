@@ -30,6 +30,7 @@ func (r *reader) config(n yamldoc.Node) {
 		"memory":      func(v yamldoc.Node) { c.Memory = memory(v) },
 		"args":        func(v yamldoc.Node) { c.Args = args(v) },
 		"skip":        func(v yamldoc.Node) { c.Skip = skip(v) },
+		"teardown":    func(v yamldoc.Node) { c.Teardown = r.teardown(v) },
 		"driver": func(v yamldoc.Node) {
 			v.Errorf("write devices: { android: … }", "driver is allowed here only in the list shape")
 		},
@@ -40,6 +41,18 @@ func (r *reader) config(n yamldoc.Node) {
 		readers["platform"] = func(v yamldoc.Node) { c.Platform = platform(v) }
 	}
 	n.ExactFields(readers)
+}
+
+// teardown reads the steps of config.teardown.
+func (r *reader) teardown(n yamldoc.Node) []Step {
+	var steps []Step
+	for _, item := range n.Items() {
+		if s, ok := r.readStep(item, false); ok {
+			s.Line, s.Column = item.Line(), item.Column()
+			steps = append(steps, s)
+		}
+	}
+	return steps
 }
 
 func nonEmpty(n yamldoc.Node) string {

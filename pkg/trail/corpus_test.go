@@ -92,6 +92,7 @@ var sameFile = cmp.Options{
 	cmpopts.IgnoreUnexported(trail.File{}),
 	cmpopts.IgnoreFields(trail.Step{}, "Line", "Column"),
 	cmpopts.IgnoreFields(trail.Call{}, "Line", "Column", "Positions"),
+	cmpopts.IgnoreFields(trail.Use{}, "Line", "Column", "Positions"),
 }
 
 func parse(t testing.TB, name string, data []byte) *trail.File {

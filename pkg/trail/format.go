@@ -102,6 +102,7 @@ func formatConfig(c Config) yamldoc.Map {
 	}
 	m = add(m, "args", args, len(args) > 0)
 	m = add(m, "skip", formatSkip(c.Skip), len(c.Skip) > 0)
+	m = add(m, "teardown", each(c.Teardown, func(s Step) any { return formatStep(s) }), len(c.Teardown) > 0)
 	m = add(m, "metadata", c.Metadata, len(c.Metadata) > 0)
 	return add(m, "source", c.Source, c.Source != nil)
 }
@@ -124,6 +125,9 @@ func formatArg(a Arg) yamldoc.Map {
 }
 
 func formatStep(s Step) yamldoc.Map {
+	if s.Use != nil {
+		return add(yamldoc.Map{{Key: KindUse, Value: s.Use.Path}}, "args", s.Use.Args, len(s.Use.Args) > 0)
+	}
 	key := KindStep
 	if s.Kind == KindVerify {
 		key = KindVerify
@@ -145,7 +149,8 @@ func formatStep(s Step) yamldoc.Map {
 func formatCall(c Call) any {
 	m := yamldoc.Map{{Key: c.Tool, Value: c.Args}}
 	m = add(m, "saveAs", c.SaveAs, c.SaveAs != "")
-	return add(m, "timeout", c.Timeout.String(), c.Timeout != 0)
+	m = add(m, "timeout", c.Timeout.String(), c.Timeout != 0)
+	return add(m, "optional", true, c.Optional)
 }
 
 // add appends a key if it is wanted. Parse uses the default for a key that is left out.

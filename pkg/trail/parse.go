@@ -2,6 +2,7 @@ package trail
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -157,18 +158,23 @@ func (r *reader) readStep(n yamldoc.Node, trailhead bool) (Step, bool) {
 	text := func(kind string) func(yamldoc.Node) {
 		return func(v yamldoc.Node) {
 			if s.Kind != "" {
-				v.Errorf("write two steps", "a step has either step or verify, this one has both")
+				v.Errorf("write two steps", "a step has one of step, verify and use, this one has %s and %s", s.Kind, kind)
 			}
-			if trailhead && kind == KindVerify {
-				v.Errorf("write step: here, and verify: below trail:", "a trailhead cannot have verify")
+			if trailhead && kind != KindStep {
+				v.Errorf("write step: here, and "+kind+": below trail:", "a trailhead cannot have %s", kind)
 			}
 			s.Kind, s.Text = kind, nonEmpty(v)
 		}
 	}
-	var recording yamldoc.Node
+	var recording, args yamldoc.Node
 	known := n.ExactFields(map[string]func(yamldoc.Node){
-		"step":       text(KindStep),
-		"verify":     text(KindVerify),
+		"step":   text(KindStep),
+		"verify": text(KindVerify),
+		"use": func(v yamldoc.Node) {
+			text(KindUse)(v)
+			s.Use = &Use{Path: s.Text, Line: v.Line(), Column: v.Column()}
+		},
+		"args":       func(v yamldoc.Node) { args = v },
 		"recording":  func(v yamldoc.Node) { recording, s.Recording = v, r.recording(v, trailhead) },
 		"recordable": func(v yamldoc.Node) { s.Recordable = v.Bool() || v.Kind() != yamldoc.Bool },
 		"maxRetries": func(v yamldoc.Node) {
@@ -180,10 +186,36 @@ func (r *reader) readStep(n yamldoc.Node, trailhead bool) (Step, bool) {
 	if s.Kind == "" && known && n.Kind() == yamldoc.Mapping {
 		n.Errorf("write step: and what it does, in a sentence", "this step has no text")
 	}
+	r.use(&s, n, args)
 	if !s.Recordable && holdsCalls(s.Recording) {
 		recording.Errorf("remove the recording, or remove recordable: false", "a step with recordable: false has a recording")
 	}
 	return s, n.Kind() == yamldoc.Mapping
+}
+
+// use reads the arguments of a step that uses another trail, and reports keys that only other steps have.
+func (r *reader) use(s *Step, n, args yamldoc.Node) {
+	if s.Use == nil {
+		if args.Kind() != yamldoc.Absent {
+			args.Errorf("remove it, or write use: with the path of a trail", "only a step with use has args")
+		}
+		return
+	}
+	for _, e := range n.Entries() {
+		if slices.Contains([]string{"recording", "recordable", "maxRetries"}, e.Key) {
+			e.At.Errorf("remove it", "a step with use cannot have %s", e.Key)
+		}
+	}
+	if args.Kind() == yamldoc.Absent {
+		return
+	}
+	for _, e := range args.Entries() {
+		checkKey(e, nameForm, "an argument's name")
+	}
+	value, positions := args.ValueWithPositions()
+	s.Use.Args, _ = value.(map[string]any)
+	s.Use.Positions = positions
+	r.collectTokens(args)
 }
 
 // holdsCalls reports whether a recording is more than the empty recording of the list shape.
@@ -261,6 +293,8 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 			c.SaveAs = checkName(e.Value, nameForm, "a name")
 		case e.Key == "timeout":
 			c.Timeout = e.Value.Duration()
+		case e.Key == "optional":
+			c.Optional = e.Value.Bool()
 		case tool.Key != "":
 			secondTool(tool, e)
 			return c, false
@@ -282,9 +316,9 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 	return c, true
 }
 
-// secondTool reports a key of a call that is neither its tool nor saveAs nor timeout.
+// secondTool reports a key of a call that is neither its tool nor saveAs, timeout or optional.
 func secondTool(tool, second yamldoc.Entry) {
-	if near := fault.Nearest(second.Key, []string{"saveAs", "timeout"}); len(near) > 0 {
+	if near := fault.Nearest(second.Key, []string{"saveAs", "timeout", "optional"}); len(near) > 0 {
 		second.At.Errorf(fault.DidYouMean(second.Key, near), "unknown key %q beside the tool %s", second.Key, tool.Key)
 		return
 	}

@@ -22,6 +22,9 @@ func NewRecording(f *File, classifier string, steps []StepRecording, memory, arg
 		classifier = ""
 	}
 	for i, s := range out.all() {
+		if s.Use != nil {
+			continue
+		}
 		s.Recording = nil
 		if i < len(steps) && steps[i].Recorded && s.Recordable {
 			s.Recording = Recording{{Classifier: classifier, Calls: steps[i].Calls}}
@@ -64,6 +67,15 @@ func (f *File) all() []*Step {
 	}
 	for i := range f.Steps {
 		all = append(all, &f.Steps[i])
+	}
+	return all
+}
+
+// withTeardown returns the steps in the order in which they run, those of config.teardown last.
+func (f *File) withTeardown() []*Step {
+	all := f.all()
+	for i := range f.Config.Teardown {
+		all = append(all, &f.Config.Teardown[i])
 	}
 	return all
 }

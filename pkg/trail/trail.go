@@ -48,6 +48,16 @@ func WithSnippets(problems fault.Problems, data []byte) fault.Problems {
 	return problems
 }
 
+// WithSnippetsOf sets the missing snippets of the problems with the file name, whose content is data.
+func WithSnippetsOf(name string, problems fault.Problems, data []byte) fault.Problems {
+	for i, p := range problems {
+		if p.File == name && p.Snippet == "" {
+			problems[i] = WithSnippets(fault.Problems{p}, data)[0]
+		}
+	}
+	return problems
+}
+
 // Config is the config of a trail.
 type Config struct {
 	ID          string
@@ -64,6 +74,7 @@ type Config struct {
 	Memory      map[string]any // initial session memory, YAML types kept
 	Args        map[string]Arg
 	Skip        Skip
+	Teardown    []Step         // run after the steps, whatever their outcome
 	Metadata    map[string]any // not interpreted
 }
 
@@ -90,12 +101,15 @@ type Arg struct {
 	HasDefault  bool
 }
 
-// The kinds of step. KindTools is a bare list of calls, without text, in the list shape.
+// The kinds of step. KindTeardown is what events call the steps of config.teardown. KindTools is a bare list of calls, without text, in the list shape. The text of a step of KindUse
+// is Use.Path.
 const (
 	KindStep      = "step"
 	KindVerify    = "verify"
 	KindTrailhead = "trailhead"
 	KindTools     = "tools"
+	KindUse       = "use"
+	KindTeardown  = "teardown"
 )
 
 // Step is a step of a trail with its recordings.
@@ -104,7 +118,8 @@ type Step struct {
 	Text         string // empty for KindTools
 	Recordable   bool   // false: the step is never recorded and needs an agent on every run
 	Recording    Recording
-	MaxRetries   int // for an agent; 0 when not set
+	Use          *Use // of KindUse; nil for other steps
+	MaxRetries   int  // for an agent; 0 when not set
 	Line, Column int
 }
 
@@ -124,6 +139,7 @@ type Call struct {
 	Args         map[string]any
 	SaveAs       string        // the name under which the result is saved in memory; empty for none
 	Timeout      time.Duration // 0 for none
+	Optional     bool          // its failure does not fail the step
 	Line, Column int
 	Positions    yamldoc.Positions // of the arguments; empty for a call that does not come from a file
 }

@@ -111,17 +111,34 @@ func (f *File) checkValues(lineage, undetermined []string, fromServer func(tool 
 	for _, name := range undetermined {
 		c.Define(name)
 	}
+	return f.undefined(c, f.withTeardown(), lineage, fromServer)
+}
+
+// undefined returns the undefined values in the calls of steps of f, and of the trails that they use.
+func (f *File) undefined(c *ValueChecker, steps []*Step, lineage []string, fromServer func(tool string) bool) fault.Problems {
 	var problems fault.Problems
-	for _, s := range f.all() {
+	add := func(found fault.Problems) {
+		for _, p := range found {
+			p.File = f.Name
+			problems = append(problems, p)
+		}
+	}
+	for _, s := range steps {
+		if s.Use != nil {
+			if s.Use.File != nil {
+				leave, found := c.Enter(s.Use)
+				add(found)
+				problems = append(problems, s.Use.File.undefined(c, s.Use.File.withTeardown(), lineage, fromServer)...)
+				leave()
+			}
+			continue
+		}
 		calls, found := s.Lookup(lineage)
 		if !found {
 			c.DefineAny() // by an agent
 		}
 		for _, call := range calls {
-			for _, p := range c.Check(call) {
-				p.File = f.Name
-				problems = append(problems, p)
-			}
+			add(c.Check(call))
 			c.DefineByTool(call, fromServer(call.Tool))
 		}
 	}
@@ -145,29 +162,39 @@ func (c *ValueChecker) DefineByTool(call Call, fromServer bool) {
 func (f *File) lineages() [][]string {
 	var lineages [][]string
 	seen := map[string]bool{}
-	for _, s := range f.all() {
-		for _, r := range s.Recording {
-			if seen[r.Classifier] || len(seen) == maxClassifiers {
-				continue
-			}
-			seen[r.Classifier] = true
-			lineage := Lineage([]string{r.Classifier})
-			if _, skipped := f.SkipReason(lineage); !skipped {
-				lineages = append(lineages, lineage)
-			}
+	for _, classifier := range f.recordedClassifiers() {
+		if seen[classifier] || len(seen) == maxClassifiers {
+			continue
+		}
+		seen[classifier] = true
+		lineage := Lineage([]string{classifier})
+		if _, skipped := f.SkipReason(lineage); !skipped {
+			lineages = append(lineages, lineage)
 		}
 	}
 	return lineages
 }
 
+// recordedClassifiers returns the classifiers of all recordings, in order and repeated, those of used trails included.
+func (f *File) recordedClassifiers() []string {
+	var names []string
+	for _, s := range f.withTeardown() {
+		for _, r := range s.Recording {
+			names = append(names, r.Classifier)
+		}
+		if s.Use != nil && s.Use.File != nil {
+			names = append(names, s.Use.File.recordedClassifiers()...)
+		}
+	}
+	return names
+}
+
 // RecordedPlatforms returns the platforms for which the trail has recordings, each once, in the order of the file.
 func (f *File) RecordedPlatforms() []scope.Platform {
 	var platforms []scope.Platform
-	for _, s := range f.all() {
-		for _, classifier := range s.Classifiers() {
-			if p, ok := scope.ParsePlatform(platformOf(classifier)); ok && !slices.Contains(platforms, p) {
-				platforms = append(platforms, p)
-			}
+	for _, classifier := range f.recordedClassifiers() {
+		if p, ok := scope.ParsePlatform(platformOf(classifier)); ok && !slices.Contains(platforms, p) {
+			platforms = append(platforms, p)
 		}
 	}
 	return platforms

@@ -91,7 +91,7 @@ func matchCalls(calls, old []Call) []int {
 }
 
 func sameCall(a, b Call) bool {
-	return a.Tool == b.Tool && a.SaveAs == b.SaveAs && a.Timeout == b.Timeout && sameValue(a.Args, b.Args)
+	return a.Tool == b.Tool && a.SaveAs == b.SaveAs && a.Timeout == b.Timeout && a.Optional == b.Optional && sameValue(a.Args, b.Args)
 }
 
 // sameValue reports whether values are the same in a file.
@@ -109,6 +109,9 @@ func fields(c Call) map[string]any {
 	}
 	if c.Timeout != 0 {
 		out["timeout"] = c.Timeout.String()
+	}
+	if c.Optional {
+		out["optional"] = true
 	}
 	return out
 }

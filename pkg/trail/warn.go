@@ -32,7 +32,7 @@ func (r *reader) warn() {
 		}
 	}
 	for i, s := range steps {
-		if !s.Recordable {
+		if !s.Recordable || s.Use != nil {
 			continue
 		}
 		missing := slices.DeleteFunc(slices.Clone(order), func(c string) bool {

@@ -1,0 +1,147 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// teardownLimit is the time that a teardown may take after the run was interrupted.
+const teardownLimit = 10 * time.Second
+
+// replaying is the replay of a plan in a session.
+type replaying struct {
+	*runner
+	session *session.Session
+	plan    *plan
+	used    map[*trail.Use]bool // the uses of trails that were started
+}
+
+// ended is how a step ended, and which step, itself or one within it, decided that.
+type ended struct {
+	session.StepResult
+	at *step
+}
+
+func (e ended) ok() bool { return e.Outcome == event.Passed || e.Outcome == event.Skipped }
+
+// steps makes the calls of every step, up to the first that does not pass.
+func (p *replaying) steps(ctx context.Context) trailResult {
+	for _, st := range p.plan.steps {
+		done := p.step(ctx, st, p.numbered(st))
+		if p.Evidence == EvidenceAlways {
+			p.session.CollectEvidence(ctx, fmt.Sprintf("steps/%02d", st.index))
+		}
+		if !done.ok() {
+			return p.stepFailed(done)
+		}
+	}
+	if err := p.session.Err(); err != nil {
+		return errored(err)
+	}
+	res := passed()
+	if n := p.plan.agentSteps(); n > 0 {
+		res.Reason = fmt.Sprintf("%d of %d steps skipped: they have no recording for this device", n, len(slices.Collect(leaves(p.plan.steps))))
+	}
+	return res
+}
+
+// numbered returns a step of the trail itself as the session knows it.
+func (p *replaying) numbered(st *step) session.Step {
+	return session.Step{
+		Index: st.index, Of: len(p.plan.steps) + len(p.plan.teardown), Text: st.Text, Kind: st.Kind, Calls: st.calls,
+		NeedsAgent: st.needsAgent,
+	}
+}
+
+// step makes the calls of a step, or of the steps of the trail that it uses.
+func (p *replaying) step(ctx context.Context, st *step, as session.Step) ended {
+	if cause := session.Interruption(ctx); cause != nil {
+		return ended{session.StepResult{Result: session.Errored(cause)}, st}
+	}
+	if st.Use != nil {
+		return p.use(ctx, st, as)
+	}
+	done := ended{p.session.Replay(ctx, as), st}
+	if cause := session.Interruption(ctx); cause != nil && !done.ok() {
+		done.Result = session.Errored(cause)
+	}
+	return done
+}
+
+// use runs the steps of the trail that a step uses.
+func (p *replaying) use(ctx context.Context, st *step, as session.Step) (done ended) {
+	p.session.StartStep(as)
+	defer func() { p.session.FinishStep(as, done.Outcome) }()
+	if st.skip != "" {
+		return ended{session.StepResult{Result: session.Skipped(st.skip)}, st}
+	}
+	leave, err := p.session.Memory().Enter(st.Use)
+	if err != nil {
+		return ended{session.StepResult{Result: session.Failed(err)}, st}
+	}
+	defer leave()
+	p.used[st.Use] = true
+	number := event.StepStarted{Index: as.Index, Within: as.Within}.Number()
+	for _, inner := range st.inner {
+		done := p.step(ctx, inner, session.Step{
+			Index: inner.index, Of: len(st.inner), Text: inner.Text, Kind: inner.Kind, Calls: inner.calls,
+			NeedsAgent: inner.needsAgent, Within: number, Unrecorded: true,
+		})
+		if !done.ok() {
+			return done
+		}
+	}
+	return ended{session.StepResult{Result: session.Passed()}, st}
+}
+
+// teardown runs every step of the teardown, whatever became of those before it, and returns res with what failed. After
+// an interruption it ends after teardownLimit.
+func (p *replaying) teardown(ctx context.Context, res trailResult) trailResult {
+	if err := p.session.Err(); err != nil {
+		res.Reason += "\nthe teardown was not run, because the session had ended"
+		return res
+	}
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), teardownLimit,
+			fault.New(fault.Timeout, "", "the teardown took longer than %s after the interruption", teardownLimit))
+		defer cancel()
+	}
+	for _, st := range p.plan.teardown {
+		if st.ifUsed && !p.used[st.Use] {
+			continue
+		}
+		as := p.numbered(st)
+		as.Kind, as.Unrecorded = trail.KindTeardown, true
+		if done := p.step(ctx, st, as); !done.ok() {
+			res = res.withTeardown(p.stepFailed(done))
+		}
+	}
+	return res
+}
+
+// stepFailed returns the result of a trail that a step decided.
+func (p *replaying) stepFailed(done ended) trailResult {
+	res := trailResult{Result: done.Result}
+	if done.Call == nil {
+		return res.atStep(done.at, nil)
+	}
+	s := p.session
+	if fault.KindOf(done.Cause) == fault.UnknownValue && done.at.outer == nil {
+		if calls := undefinedIn(trail.NewValueChecker(s.Memory()), done.at, *done.Call); len(calls) > 0 {
+			return p.invalidCalls(calls)
+		}
+	}
+	res = res.atStep(done.at, done.Call)
+	if done.at.outer == nil {
+		res.column, res.hidden = done.Call.Column, s.Hidden(*done.Call)
+	}
+	return res
+}

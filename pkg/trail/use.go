@@ -1,0 +1,259 @@
+package trail
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/yamldoc"
+)
+
+// Use is the trail whose steps a step runs.
+type Use struct {
+	Path         string // as written, with slashes
+	Args         map[string]any
+	Line, Column int
+	Positions    yamldoc.Positions // of Args
+	File         *File             // set by Loader
+}
+
+// call returns the arguments as those of a call, for messages.
+func (u *Use) call() Call {
+	return Call{Tool: KindUse, Args: u.Args, Line: u.Line, Column: u.Column, Positions: u.Positions}
+}
+
+// maxUses is the number of trails that one trail may use, those that these use included.
+const maxUses = 1000
+
+// Loader reads trails with the trails that their steps use.
+type Loader struct {
+	Root string // of the project; absolute
+	Cwd  string // paths below it are shown relative to it
+	// Read returns the content of the file at an absolute path, which problems call name; nil for ReadFile.
+	Read func(name, path string) ([]byte, fault.Problems)
+}
+
+// Load reads the trail at an absolute path, which problems call name. The problems are those of all files, those of
+// the trails that are used included, without snippets. With any of them the file is nil.
+func (l Loader) Load(name, path string) (*File, fault.Problems) {
+	if l.Read == nil {
+		l.Read = ReadFile
+	}
+	data, problems := l.Read(name, path)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return l.Parse(name, path, data)
+}
+
+// Parse is Load for a trail with the content data.
+func (l Loader) Parse(name, path string, data []byte) (*File, fault.Problems) {
+	if l.Read == nil {
+		l.Read = ReadFile
+	}
+	file, problems := Parse(name, data)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	loading := &loading{Loader: l}
+	loading.uses(file, []string{path})
+	if len(loading.problems) > 0 {
+		return nil, loading.problems
+	}
+	return file, nil
+}
+
+// loading is the state of one Load.
+type loading struct {
+	Loader
+	count    int
+	problems fault.Problems
+}
+
+// uses loads the trails that a file uses. stack has the paths of the files that lead to it, itself included.
+func (l *loading) uses(file *File, stack []string) {
+	for _, s := range file.withTeardown() {
+		if s.Use == nil {
+			continue
+		}
+		if l.count++; l.count > maxUses {
+			if l.count == maxUses+1 {
+				l.fail(file, s.Use, "use fewer", "the trail uses more than %d others", maxUses)
+			}
+			return
+		}
+		if s.Use.File = l.use(file, s.Use, stack); s.Use.File != nil {
+			l.problems = append(l.problems, file.argProblems(s.Use)...)
+		}
+	}
+}
+
+func (l *loading) fail(file *File, u *Use, hint, format string, args ...any) {
+	l.problems = append(l.problems, fault.Problem{
+		Kind: fault.Trail, File: file.Name, Line: u.Line, Column: u.Column, Message: fmt.Sprintf(format, args...), Hint: hint,
+	})
+}
+
+// use returns the trail that a step of file uses, nil with a problem.
+func (l *loading) use(file *File, u *Use, stack []string) *File {
+	path, ok := l.find(u.Path, filepath.Dir(stack[len(stack)-1]))
+	if !ok {
+		l.fail(file, u, "the path is relative to this file, or else to the project root", "there is no trail %q", u.Path)
+		return nil
+	}
+	if slices.Contains(stack, path) {
+		var names []string
+		for _, p := range append(slices.Clone(stack[slices.Index(stack, path):]), path) {
+			names = append(names, l.shown(p))
+		}
+		l.fail(file, u, "remove one of these use: steps", "the trail uses itself: %s", strings.Join(names, " uses "))
+		return nil
+	}
+	data, problems := l.Read(l.shown(path), path)
+	var used *File
+	if len(problems) == 0 {
+		used, problems = Parse(l.shown(path), data)
+	}
+	if len(problems) > 0 {
+		l.problems = append(l.problems, problems...)
+		return nil
+	}
+	if problem, empty := used.CheckSteps(); empty {
+		l.problems = append(l.problems, problem)
+		return nil
+	}
+	l.uses(used, append(slices.Clone(stack), path))
+	return used
+}
+
+// find returns the path of the file that is written in a file in the folder dir.
+func (l *loading) find(written, dir string) (path string, ok bool) {
+	written = filepath.FromSlash(written)
+	for _, base := range []string{dir, l.Root} {
+		path := written
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(base, path)
+		}
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+func (l *loading) shown(path string) string {
+	if rel, err := filepath.Rel(l.Cwd, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// argProblems returns what is wrong with the arguments that f gives to a trail that it uses.
+func (f *File) argProblems(u *Use) fault.Problems {
+	var problems fault.Problems
+	fail := func(path []string, hint, format string, args ...any) {
+		p := fault.Problem{Kind: fault.Trail, File: f.Name, Message: fmt.Sprintf(format, args...), Hint: hint}
+		p.Line, p.Column = u.call().ArgPosition(path)
+		problems = append(problems, p)
+	}
+	declared := u.File.Config.Args
+	for _, name := range sortedKeys(u.Args) {
+		decl, ok := declared[name]
+		switch value := u.Args[name]; {
+		case !ok:
+			fail([]string{name}, knownHint(name, sortedKeys(declared), "declare it under config: args: of "+u.File.Name),
+				"%s declares no argument %q", u.File.Name, name)
+		case !HasToken(value) && !fits(decl.Type, value):
+			fail([]string{name}, "", "argument %s of %s is %s, expected %s", name, u.File.Name, describe(value), article(decl.Type))
+		}
+	}
+	for _, name := range sortedKeys(declared) {
+		if _, given := u.Args[name]; !given && !declared[name].HasDefault {
+			fail(nil, fmt.Sprintf("write args: { %s: … } below use:", name), "argument %s (%s) of %s is missing", name,
+				declared[name].Type, u.File.Name)
+		}
+	}
+	return problems
+}
+
+// Enter makes the arguments of a used trail those of the session, and adds the values of its config.memory that the
+// session lacks. leave restores the arguments. The tokens in u.Args are replaced first.
+func (v *Values) Enter(u *Use) (leave func(), err error) {
+	given, err := Interpolate(u.Args, v)
+	if err != nil {
+		return nil, err
+	}
+	args, err := ResolveArgs(u.File.Config.Args, nil, given)
+	if err != nil {
+		return nil, fault.Wrap(fault.InvalidArguments, err, "", "use "+u.File.Name)
+	}
+	for name, value := range u.File.Config.Memory {
+		if _, known := v.Get(name); !known {
+			v.Set(name, value)
+		}
+	}
+	v.mu.RLock()
+	outer := v.args
+	v.mu.RUnlock()
+	v.SetArgs(args)
+	return func() { v.SetArgs(outer) }, nil
+}
+
+// Enter is Values.Enter for a check. The problems are those of the arguments of u, without the name of the file.
+func (c *ValueChecker) Enter(u *Use) (leave func(), problems fault.Problems) {
+	if !c.any {
+		problems = c.check(u.call(), nil, u.Args)
+	}
+	for name := range u.File.Config.Memory {
+		if _, known := c.values.Get(name); !known {
+			c.Define(name)
+		}
+	}
+	outer := c.values.args
+	args := map[string]any{}
+	for name := range u.File.Config.Args {
+		args[name] = Undetermined{}
+	}
+	c.values.SetArgs(args)
+	return func() { c.values.SetArgs(outer) }, problems
+}
+
+// UsePaths returns the absolute paths of the trails that the steps of a loaded trail at path use, and of those that
+// these use.
+func (l Loader) UsePaths(file *File, path string) []string {
+	var paths []string
+	for _, s := range file.withTeardown() {
+		if s.Use == nil || s.Use.File == nil {
+			continue
+		}
+		if used, ok := (&loading{Loader: l}).find(s.Use.Path, filepath.Dir(path)); ok {
+			paths = append(append(paths, used), l.UsePaths(s.Use.File, used)...)
+		}
+	}
+	return paths
+}
+
+// Moved returns the trail at path with use: paths that a file in another folder can have: they are relative to the
+// project root.
+func (l Loader) Moved(file *File, path string) *File {
+	out := file.clone()
+	out.Config.Teardown = slices.Clone(out.Config.Teardown)
+	for _, s := range out.withTeardown() {
+		if s.Use == nil {
+			continue
+		}
+		used, ok := (&loading{Loader: l}).find(s.Use.Path, filepath.Dir(path))
+		if rel, err := filepath.Rel(l.Root, used); ok && err == nil && filepath.IsLocal(rel) {
+			used = rel
+		}
+		if ok {
+			moved := *s.Use
+			moved.Path = filepath.ToSlash(used)
+			s.Use, s.Text = &moved, moved.Path
+		}
+	}
+	return out
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -159,5 +160,24 @@ func TestTeardownRunsAfterEveryOutcome(t *testing.T) {
 				t.Errorf("said %q, want %q", got, tc.said)
 			}
 		})
+	}
+}
+
+func TestTeardownRunsAfterInterruption(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject,
+		"trails/a.trail.yaml": teardown("echo: { text: cleaned up }") + webTrail("sleep: { ms: 1000 }", "echo: { text: never }"),
+	})
+	events := func() string {
+		text, _ := os.ReadFile(filepath.Join(p.dir, "logs", "latest", "events.ndjson"))
+		return string(text)
+	}
+	started := func() {
+		await(func() bool { return strings.Contains(p.serverLog("fake"), "sleep") || strings.Contains(events(), `"step.started"`) })
+	}
+	code, output := signalled(t, p.command("run", "-v"), started, syscall.SIGINT, false)
+	if log := events(); code != 130 || !strings.Contains(log, `"text":"cleaned up"`) || strings.Contains(log, `"text":"never"`) {
+		t.Errorf("exit code %d\n%s\n%s", code, output, log)
 	}
 }

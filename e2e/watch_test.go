@@ -189,7 +189,7 @@ func TestChangeDuringCallRestartsRun(t *testing.T) {
 	p.write("trails/b.trail.yaml", webTrail("say: {}"))
 	w.has(w.until("restarting the run"), "note: files changed: trails/b.trail.yaml; restarting the run")
 	part := w.until(idle)
-	w.has(part, "2 passed", "✓ b", "✓ c", "!✗", "!error", "!running a")
+	w.has(part, "2 passed", "✓ [1/2] b", "✓ [2/2] c", "!✗", "!error", "!] a (")
 	junit, err := os.ReadFile(filepath.Join(p.dir, "junit.xml"))
 	if err != nil || !strings.Contains(string(junit), `tests="2"`) || strings.Contains(string(junit), "files changed") {
 		t.Errorf("%v\n%s", err, junit)

@@ -92,7 +92,7 @@ func TestLinesOfParallelTrailsAreNotMixed(t *testing.T) {
 					t.Errorf("seed %d: <%d> has %d blocks", seed, i, n)
 				}
 			}
-			for _, want := range []string{"warning: title <3> [web:1]: server: attention\n", "running title <3> [web:1] (3 steps)\n", "title <3> [web:1] (0ms)\n  reason of <3>\n"} {
+			for _, want := range []string{"warning: title <3> [web:1]: server: attention\n", " title <3> [web:1] (3 steps)\n", " title <3> [web:1] (0ms)\n  reason of <3>\n"} {
 				if !strings.Contains(Clean(text), want) {
 					t.Fatalf("seed %d: no %q in\n%s", seed, want, text)
 				}
@@ -134,7 +134,7 @@ func TestHeldLinesAreBounded(t *testing.T) {
 		t.Errorf("%d lines are held back", len(held.lines))
 	}
 	e.Emit(event.TrailFinished{File: "a.trail.yaml", Title: "a", Outcome: event.Passed})
-	want := fmt.Sprintf("  … %d more lines in logs/s1/events.ndjson\n✓ a (0ms)\n", 20_001-len(held.lines))
+	want := fmt.Sprintf("  … %d more lines in logs/s1/events.ndjson\n✓ [1/2] a (0ms)\n", 20_001-len(held.lines))
 	if got := out.String(); !strings.HasSuffix(strings.ReplaceAll(got, `\`, "/"), want) {
 		t.Errorf("got …%s, want …%s", got[len(got)-200:], want)
 	}
@@ -156,7 +156,7 @@ func TestBlocksOfRetriedAndUnfinishedTrails(t *testing.T) {
 		}
 	}
 	s.Session("web:b1", "a", nil).Emit(event.TrailFinished{File: "a", Title: "a", Device: "web:b", Outcome: event.Passed, Flaky: true, Attempts: 2})
-	if got, want := out.String(), "\na [web:b]:\n  step 1/1 web:b attempt 0\n  step 1/1 web:b attempt 1\n✓ a [web:b] (0ms, 2 attempts, flaky)\n"; !strings.HasSuffix(got, want) {
+	if got, want := out.String(), "\na [web:b]:\n  step 1/1 web:b attempt 0\n  step 1/1 web:b attempt 1\n✓ [2/2] a [web:b] (0ms, 2 attempts, flaky)\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s, want at its end\n%s", got, want)
 	}
 	console.Close()
@@ -176,7 +176,7 @@ func TestTrailsWithoutSessionAreIdentifiedByDevice(t *testing.T) {
 	}
 	e.Emit(event.TrailFinished{File: "a", Title: "a", Device: "web:b", Outcome: event.Passed})
 	clock.pass(time.Second)
-	if diff := cmp.Diff("✓ a [web:b] (0ms)\n⠋ a [web:a] — starting 1.0s\n", look(console, v)); diff != "" {
+	if diff := cmp.Diff("✓ [2/2] a [web:b] (0ms)\n⠋ [1/2] a [web:a] — starting 1.0s\n", look(console, v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

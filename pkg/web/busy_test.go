@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 func callUntilTimeout(t *testing.T, url string, call tool.Call, parts ...string) *testSession {
 	t.Helper()
 	named := call.Timeout > 0
-	for limit := 500 * time.Millisecond; ; limit *= 2 {
+	for limit := 250 * time.Millisecond; ; limit *= 2 {
 		u := openBusyPage(t, url)
 		d := u.device.(*webDevice)
 		before := d.limits
@@ -131,11 +132,23 @@ func TestCookiesAreAppliedWhilePageIsBusy(t *testing.T) {
 	u.mustCall("web_applyCookies", "cookiesJson", `[{"name": "a", "value": "b", "url": "https://shop.example"}]`)
 }
 
+// TestScreenshotOfPageThatIsReplaced has a page that replaces itself without a pause, a number of times: on one that never
+// stops doing so, each screenshot is a matter of luck.
 func TestScreenshotOfPageThatIsReplaced(t *testing.T) {
 	t.Parallel()
+	var loads atomic.Int64
+	url := serve(t, map[string]http.HandlerFunc{
+		"/replaced": func(w http.ResponseWriter, r *http.Request) {
+			refresh := "<meta http-equiv=refresh content=0>"
+			if loads.Add(1)%15 == 0 {
+				refresh = ""
+			}
+			htmlPage("<title>replaced</title>"+refresh)(w, r)
+		},
+	})
 	u := openSession(t)
-	u.mustCall("navigate", "url", busyPages(t)+"/refresh")
 	for range 3 {
+		u.mustCall("navigate", "url", url+"/replaced")
 		if got := u.mustCall("captureScreen"); !strings.HasSuffix(got, "screenshot.png") {
 			t.Error(got)
 		}

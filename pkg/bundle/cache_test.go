@@ -270,7 +270,7 @@ func TestRebuildsAfterChanges(t *testing.T) {
 			}
 			script := filepath.Join(dir, "main.ts")
 			says := func() string {
-				stdout, stderr := run(t, dir, "", node20(t), buildBundle(t, c, script, Node).File)
+				stdout, stderr := run(t, dir, "", servers(t, "node_modules", ".bin", "bun"), "run", "--no-install", buildBundle(t, c, script, Node).File)
 				return strings.TrimSpace(stdout + stderr)
 			}
 			if got := says(); got != ch.before {

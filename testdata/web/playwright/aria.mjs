@@ -54,15 +54,14 @@ async function capture(page) {
 const [executablePath, ...urls] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 try {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(120_000); // the machine may be busy
   for (const url of urls) {
-    const page = await browser.newPage();
-    page.setDefaultTimeout(120_000); // the machine may be busy
     await page.goto(url);
     const captured = await capture(page);
     const start = performance.now();
     const snapshot = await page.locator(":root").ariaSnapshot();
     console.log(JSON.stringify({ url, snapshot, refs: numbered(snapshot), capture: captured, ms: performance.now() - start }));
-    await page.close();
   }
 } finally {
   await browser.close();

@@ -27,12 +27,12 @@ type mishap struct {
 
 // faultsOfScripts are the faults.
 func faultsOfScripts() map[string]mishap {
-	const startup = "\n    startupTimeout: 5s"
+	const startup = "\n    startupTimeout: 3s"
 	return map[string]mishap{
-		"a loop without end while loading": {load: "loop", entry: startup, outcome: "error", want: []string{"no handshake within 5s", "startupTimeout", "faults: hello"}},
-		"a loop without end in a call":     {call: "loop", outcome: "failed", limit: "1s", want: []string{"no response within 1s"}},
-		"a loop without end after a call":  {call: "loopLater", outcome: "failed", limit: "1s", want: []string{"no response within 1s"}},
-		"a promise that never settles":     {call: "never", outcome: "failed", limit: "1s", want: []string{"no response within 1s"}},
+		"a loop without end while loading": {load: "loop", entry: startup, outcome: "error", want: []string{"no handshake within 3s", "startupTimeout", "faults: hello"}},
+		"a loop without end in a call":     {call: "loop", outcome: "failed", limit: "500ms", want: []string{"no response within 500ms"}},
+		"a loop without end after a call":  {call: "loopLater", outcome: "failed", limit: "500ms", want: []string{"no response within 500ms"}},
+		"a promise that never settles":     {call: "never", outcome: "failed", limit: "500ms", want: []string{"no response within 500ms"}},
 		"recursion without end in a call":  {call: "recursion", outcome: "failed", want: []string{"RangeError: Maximum call stack size exceeded"}, words: true},
 		"recursion that nobody catches":    {call: "recursionLater", outcome: "error", want: []string{"exited with code 1", "faults.ts:7"}, words: true},
 		"recursion while loading":          {load: "recursion", outcome: "error", want: []string{"exited with code 1", "faults.ts:7"}, words: true},
@@ -93,7 +93,7 @@ func (f mishap) report(t *testing.T, way string) map[string]any {
 		"trails/2-good.trail.yaml":            webTrail("bad: { fault: none }"),
 	})
 	p.inPlace(way, "faults.ts")
-	p.exitGrace = time.Second // several loop without end
+	p.exitGrace = 200 * time.Millisecond // several loop without end
 	p.env = append(p.env, "PATH="+wayPath(t, way), "NODE_OPTIONS=--max-old-space-size=100")
 	r := p.run("run", "--json")
 	finished := ofType(r.events(t), "trail.finished")

@@ -211,6 +211,37 @@ func TestClientThatLeavesCancelsItsCallOnly(t *testing.T) {
 	}
 }
 
+// TestCallIsAnsweredWhenUserEndsSession: the process does not exit before pending requests have their answers.
+func TestCallIsAnsweredWhenUserEndsSession(t *testing.T) {
+	t.Parallel()
+	s := newSession()
+	started := make(chan struct{})
+	s.step = func(ctx context.Context, _ live.StepRequest) (live.StepReport, error) {
+		close(started)
+		<-ctx.Done()
+		<-time.After(50 * time.Millisecond) // a call does not end at once
+		return live.StepReport{}, context.Cause(ctx)
+	}
+	c := serve(t, s, 0)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.Step(t.Context(), live.StepRequest{})
+		answered <- err
+	}()
+	<-started
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = c.folder.End(ctx, c.record) // it waits for the exit of this process
+	}()
+	if err := <-answered; fault.KindOf(err) != fault.Cancelled || err.Error() != "the session was ended" {
+		t.Errorf("the pending call: %v", err)
+	}
+	leave()
+	<-ended
+}
+
 func TestPendingCallIsNotIdle(t *testing.T) {
 	t.Parallel()
 	s := newSession()

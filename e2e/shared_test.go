@@ -284,7 +284,7 @@ createServer(async (request, response) => {
   if (method === "tools/list") listed++;
   if (params?.name === "block") {
     while (listed < 2) await new Promise((resolve) => setTimeout(resolve, 5)); // both sessions are there
-    for (const end = Date.now() + 60_000; Date.now() < end; );
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000); // blocks the only thread
   }
   const result = results[method] ?? { content: [{ type: "text", text: "process " + process.pid }] };
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));

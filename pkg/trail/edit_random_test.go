@@ -28,7 +28,7 @@ var anyOrder = gocmp.Options{
 // In files of any style, merging changes what it should and no other byte.
 func TestRandomMergesChangeOnlyTheRecording(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(150) {
+	for seed := range tries(150) {
 		b := &builder{rand.New(rand.NewPCG(seed, 1))}
 		file := b.file()
 		file.Config.ID = "random"

@@ -50,10 +50,18 @@ func FuzzInterpolate(f *testing.F) {
 	})
 }
 
+// tries returns how many random files a test makes out of n: a third in a short run.
+func tries(n uint64) uint64 {
+	if testing.Short() {
+		return n / 3
+	}
+	return n
+}
+
 // Files of every form that a program can build are written and read back unchanged.
 func TestRandomFilesRoundTrip(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(500) {
+	for seed := range tries(500) {
 		checkRoundTrip(t, (&builder{rand.New(rand.NewPCG(seed, 0))}).file())
 	}
 }

@@ -108,7 +108,7 @@ func TestNewRecordingOfListWithoutCalls(t *testing.T) {
 // The recording of a recording is the same file, and recording leaves the trail alone.
 func TestRandomRecordingsRoundTrip(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(150) {
+	for seed := range tries(150) {
 		b := &builder{rand.New(rand.NewPCG(seed, 3))}
 		file, same := b.file(), (&builder{rand.New(rand.NewPCG(seed, 3))}).file()
 		records := b.records(file, "ios")
@@ -135,7 +135,7 @@ func TestRandomRecordingsRoundTrip(t *testing.T) {
 
 func TestRandomAppendsChangeNothingElse(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(100) {
+	for seed := range tries(100) {
 		b := &builder{rand.New(rand.NewPCG(seed, 4))}
 		file := b.file()
 		file.Config.ID = "random"

@@ -16,8 +16,8 @@ import (
 // In files of any style, an update has the result that it should, and keeps the text of steps and calls that stay.
 func TestRandomUpdatesKeepWhatIsEqual(t *testing.T) {
 	t.Parallel()
-	kept := 0
-	for seed := range uint64(400) {
+	kept := uint64(0)
+	for seed := range tries(400) {
 		b := &builder{rand.New(rand.NewPCG(seed, 3))}
 		u := b.update()
 		w := &writer{builder: b, classifier: u.classifier, steps: make([]bool, len(steps(u.file)))}
@@ -45,7 +45,7 @@ func TestRandomUpdatesKeepWhatIsEqual(t *testing.T) {
 			}
 		}
 	}
-	if kept < 500 {
+	if kept < tries(500) {
 		t.Errorf("only %d steps and calls were kept", kept)
 	}
 }

@@ -48,6 +48,9 @@ func (a *app) commandNames() []string {
 func (a *app) bindDevices(c *cobra.Command) {
 	flags := c.Flags()
 	for _, o := range a.options() {
+		if o.Flag == "" {
+			continue
+		}
 		usage := o.Usage
 		var more []string
 		if o.Env != "" {

@@ -95,6 +95,7 @@ func (s Selector) String() string {
 type Limits struct {
 	Ready    time.Duration // for the element to become ready; 0 for a single try
 	First    time.Duration // for the first observation, however short Ready is: a device may be busy
+	Poll     time.Duration // between two observations of a screen that reports no change; 0 for pollInterval
 	Response time.Duration // for a response that is pending when Ready has passed, and for each explanation
 }
 
@@ -198,6 +199,7 @@ func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) 
 	bounded, cancel := context.WithDeadline(ctx, a.final)
 	defer cancel()
 	for {
+		began := time.Now()
 		o, err := a.Screen.Observe(bounded, a.left())
 		a.tries += max(1, o.Tries)
 		switch {
@@ -216,9 +218,18 @@ func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) 
 			}
 		}
 		if !o.Waited {
-			a.Screen.WaitForChange(bounded, min(pollInterval, max(minInterval, a.left())))
+			a.Screen.WaitForChange(bounded, min(a.poll(time.Since(began)), max(minInterval, a.left())))
 		}
 	}
+}
+
+// poll returns the time until the next observation, after one that took some time: a screen that is slow to read is
+// read less often.
+func (a *Action[E]) poll(took time.Duration) time.Duration {
+	if a.Limits.Poll == 0 {
+		return pollInterval
+	}
+	return min(pollInterval, max(a.Limits.Poll, 2*took))
 }
 
 const (

@@ -162,8 +162,8 @@ func TestFailureExplains(t *testing.T) {
 			"node Save was not found (within 10s; screen Home)",
 		},
 		"too many": {
-			phone{label: "Save", unique: true, nodes: always(save(), save(), save(), save(), save())},
-			"node Save matches 5 elements, but must match one: node Save, node Save, node Save, node Save (within 10s; screen Home)",
+			phone{label: "Save", unique: true, nodes: always(save(), save(), save(), save(), save(), save())},
+			"node Save matches 6 elements, but must match one: node Save, node Save, node Save, node Save, node Save (within 10s; screen Home)",
 		},
 		"an index that is too large": {
 			phone{

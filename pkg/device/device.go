@@ -32,7 +32,7 @@ type Kind struct {
 // file.
 type Option struct {
 	Key     string // under device:, camelCase
-	Flag    string
+	Flag    string // empty for none
 	Env     string // empty for none
 	Usage   string // of the flag; a placeholder in backquotes
 	Default string // as text

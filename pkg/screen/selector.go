@@ -100,6 +100,9 @@ func (s *Selector) Empty() bool {
 	return (s.Block == nil || len(s.Block.conditions) == 0) && s.Index == nil && len(s.relations()) == 0
 }
 
+// HasRelations reports whether s has a relation to other elements.
+func (s *Selector) HasRelations() bool { return len(s.relations()) > 0 }
+
 // relation is a selector in another one.
 type relation struct {
 	name     string

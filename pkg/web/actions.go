@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -72,64 +73,19 @@ func (o observed) apply(ctx context.Context) (observed, error) {
 	return applied, nil
 }
 
-func webClick(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := elementOf(args)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	return p.click(ctx, t)
-}
-
-func clickSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	return p.click(ctx, byCSS(arguments(args).text("selector")))
-}
-
-func tap(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := coreTarget(args)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	return p.click(ctx, t)
-}
-
-// click clicks an element once.
-func (p *page) click(ctx context.Context, t target) (tool.Result, error) {
-	s := p.search(t, check{name: "click", want: "ready to be clicked", pointer: true})
-	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) error {
-		if err := p.clickAt(ctx, o.X, o.Y); err != nil {
-			return unconfirmed(err)
-		}
-		r, err := s.inputResult(ctx, o)
-		switch {
-		case err != nil:
-			return unconfirmed(err)
-		case r.Received:
-			return nil
-		case r.Blocked != "":
-			return replacedBy(r.Blocked)
-		}
-		return fault.New(fault.ToolFailed,
-			"", "%s did not receive the click; another frame or the browser itself did (%s)", o.Found, p.location(ctx))
-	})
-	if err != nil {
-		return tool.Result{}, err
-	}
-	return success("clicked %s", o.Found), nil
-}
-
 func webHover(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	t, err := elementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	s := p.search(t, check{name: "hover", want: "ready for the mouse", unique: true, pointer: true})
-	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) error {
+	o, err := s.do(ctx, p.actionLimit(ctx, args), func(ctx context.Context, o observed) error {
 		return unconfirmed(p.moveMouse(ctx, o.X, o.Y))
 	})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("hovered over %s", o.Found), nil
+	return success("hovered over %s", o), nil
 }
 
 // textEntry is a text for a field.
@@ -148,7 +104,8 @@ func webType(ctx context.Context, p *page, args map[string]any) (tool.Result, er
 		return tool.Result{}, err
 	}
 	a := arguments(args)
-	return p.enterText(ctx, t, textEntry{text: a.text("text"), clear: a.flag("clearFirst", true)})
+	e := textEntry{text: a.text("text"), clear: a.flag("clearFirst", true)}
+	return p.enterText(ctx, t, e, p.actionLimit(ctx, args))
 }
 
 func webFillSecret(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -157,23 +114,24 @@ func webFillSecret(ctx context.Context, p *page, args map[string]any) (tool.Resu
 		return tool.Result{}, err
 	}
 	p.addSecret(arguments(args).text("value"))
-	return p.enterText(ctx, t, textEntry{text: arguments(args).text("value"), clear: true, secret: true})
+	return p.enterText(ctx, t, textEntry{text: arguments(args).text("value"), clear: true, secret: true},
+		p.actionLimit(ctx, args))
 }
 
 func fillSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
-	return p.enterText(ctx, byCSS(a.text("selector")), textEntry{text: a.text("value"), clear: true})
+	return p.enterText(ctx, byCSS(a.text("selector")), textEntry{text: a.text("value"), clear: true}, p.actionLimit(ctx, a))
 }
 
 // inputText types into the field that has the focus.
 func inputText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	t := newTarget("the field with the focus")
 	t.spec = map[string]string{"focused": ""}
-	return p.enterText(ctx, t, textEntry{text: arguments(args).text("text")})
+	return p.enterText(ctx, t, textEntry{text: arguments(args).text("text")}, p.actionLimit(ctx, args))
 }
 
 // enterText puts a text into a field, once.
-func (p *page) enterText(ctx context.Context, t target, e textEntry) (tool.Result, error) {
+func (p *page) enterText(ctx context.Context, t target, e textEntry, limit time.Duration) (tool.Result, error) {
 	s := p.search(t, check{
 		name:           "focus",
 		want:           "ready for text",
@@ -182,7 +140,7 @@ func (p *page) enterText(ctx context.Context, t target, e textEntry) (tool.Resul
 		preferredRoles: fieldRoles(),
 	})
 	var r inputResult
-	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) (err error) {
+	o, err := s.do(ctx, limit, func(ctx context.Context, o observed) (err error) {
 		if o.Apply {
 			r.Accepted = true
 			_, err = o.apply(ctx)
@@ -234,12 +192,12 @@ func (e textEntry) result(o observed, r inputResult) (tool.Result, error) {
 	}
 	switch {
 	case r.Accepted || e.secret && r.Changed:
-		return success("%s %s", verb, o.Found), nil
+		return success("%s %s", verb, o), nil
 	case !r.Changed:
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s did not accept the text: nothing in it changed",
 			o.Found)
 	}
-	return success("%s %s, which now shows %q", verb, o.Found, shorten(*r.Displayed)), nil
+	return success("%s %s, which now shows %q", verb, o, shorten(*r.Displayed)), nil
 }
 
 func webSelectOption(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -255,14 +213,14 @@ func webSelectOption(ctx context.Context, p *page, args map[string]any) (tool.Re
 		preferredRoles: []string{"combobox", "listbox"},
 	})
 	var applied observed
-	o, err := s.do(ctx, p.limits().action, func(ctx context.Context, o observed) (err error) {
+	o, err := s.do(ctx, p.actionLimit(ctx, args), func(ctx context.Context, o observed) (err error) {
 		applied, err = o.apply(ctx)
 		return err
 	})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s is now %q", o.Found, applied.Text), nil
+	return success("%s is now %q", o, applied.Text), nil
 }
 
 func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -291,7 +249,8 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 		}
 	}
 	var o observed
-	_, err = p.search(t, check{name: "scroll", want: "ready to be scrolled", options: by}).do(ctx, p.limits().action,
+	c := check{name: "scroll", want: "ready to be scrolled", options: by, unique: p.strict(args)}
+	_, err = p.search(t, c).do(ctx, p.actionLimit(ctx, args),
 		func(ctx context.Context, ready observed) (err error) {
 			o, err = ready.apply(ctx)
 			return err

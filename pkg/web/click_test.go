@@ -153,7 +153,7 @@ func TestClickNeverReachesNextPage(t *testing.T) {
 				t.Fatal(err)
 			}
 			leave(u)
-			if err := p.clickAt(ctx, o.X, o.Y); err != nil {
+			if err := p.clickAt(ctx, o.X, o.Y, clickOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			r, err := s.inputResult(ctx, o)

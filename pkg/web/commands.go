@@ -92,7 +92,10 @@ func selectorCommands() []command {
 func elementCommands() []command {
 	element := elementProperties()
 	return []command{
-		newCommand("web_click", "Clicks an element once, when it is ready.", element, webClick),
+		clickCommand(),
+		checkedCommand(),
+		uploadCommand(),
+		dragCommand(),
 		newCommand("web_hover", "Moves the mouse over the only element that matches.", element, webHover),
 		newCommand("web_type", "Enters text into the only field that matches.",
 			`"text": {"type": "string"}, "clearFirst": {"type": "boolean", "default": true,
@@ -118,10 +121,18 @@ func elementCommands() []command {
 // verifications are the recorded commands that fail unless something holds.
 func verifications() []command {
 	element := elementProperties()
-	return []command{
+	const textProperties = `"text": {"type": "string", "minLength": 1}, ` + exactProperty + ", " + timeoutProperty + "}"
+	return append(addressCommands(), []command{
 		newCommand("web_verifyTextVisible",
 			"Fails unless the page shows a text, as part of another and in any case.",
-			`"text": {"type": "string", "minLength": 1}`, webVerifyTextVisible, "text"),
+			textProperties, webVerifyTextVisible, "text"),
+		newCommand("web_verifyTextNotVisible", "Fails unless no element shows a text, as part of another and in any case.",
+			textProperties, webVerifyTextNotVisible, "text"),
+		newCommand("web_verifyElementNotVisible", "Fails unless no element that matches is visible.",
+			element, webVerifyElementNotVisible),
+		countCommand(),
+		stateCommand(),
+		ariaSnapshotCommand(),
 		newCommand("web_verifyElementVisible", "Fails unless the first element that matches is visible.",
 			element, webVerifyElementVisible),
 		newCommand("web_verifyValue",
@@ -132,6 +143,7 @@ func verifications() []command {
 			webVerifyValue, "expected"),
 		newCommand("web_verifyListVisible", "Fails unless the first element that matches shows every item.",
 			`"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]},
-			"description": "Texts that must be visible"}, `+element, webVerifyListVisible, "items"),
-	}
+			"description": "Texts that must be visible"}, `+exactProperty+
+				`, "ordered": {"type": "boolean", "default": false, "description": "In the order of items"}, `+element, webVerifyListVisible, "items"),
+	}...)
 }

@@ -20,7 +20,9 @@ func TestCommandsOfSpecification(t *testing.T) {
 		`tap inputText launchApp clearAppData isVisible hasText getElementText getElementCount captureScreen assertVisible
 		waitUntilVisible navigate click fill waitForSelector evaluateJs web_navigate web_click web_hover web_type web_fillSecret web_selectOption
 		web_scroll web_pressKey web_wait web_waitForUrl web_snapshot web_resize web_currentUrl web_evaluate web_getStorageState web_applyCookies
-		web_verifyTextVisible web_verifyElementVisible web_verifyValue web_verifyListVisible web_handleDialog`,
+		web_verifyTextVisible web_verifyElementVisible web_verifyValue web_verifyListVisible web_handleDialog
+		web_setChecked web_uploadFile web_dragTo web_verifyTextNotVisible web_verifyElementNotVisible web_verifyCount
+		web_verifyState web_verifyUrl web_verifyTitle web_verifyAriaSnapshot`,
 	)
 	var got []string
 	for _, c := range commands() {

@@ -86,6 +86,10 @@ func (p *page) watchFrames(s *cdp.Session) {
 			p.onNavigationRequested(e)
 		case "Target.attachedToTarget":
 			p.onTargetAttached(e)
+		case "Page.fileChooserOpened":
+			p.onFileChooser(s, e)
+		case "Input.dragIntercepted":
+			p.onDragIntercepted(e)
 		case "Inspector.targetCrashed":
 			p.onCrash(s)
 		default:

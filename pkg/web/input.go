@@ -15,11 +15,20 @@ import (
 // Input events are sent to the page; the browser finds the frame. All events of an action are sent before the first
 // response is awaited, so that scripts run between two of them only in response to the first.
 
-// input sends events with one method. An event that closes the page has been received.
+// input sends events with one method.
 func (p *page) input(ctx context.Context, method string, events ...map[string]any) error {
+	calls := make([]inputEvent, len(events))
+	for i, event := range events {
+		calls[i] = inputEvent{method, event}
+	}
+	return p.sendInput(ctx, calls...)
+}
+
+// sendInput sends events. An event that closes the page has been received.
+func (p *page) sendInput(ctx context.Context, events ...inputEvent) error {
 	waits := make([]func(context.Context, any) error, len(events))
 	for i, event := range events {
-		waits[i] = p.main().session.Send(method, event)
+		waits[i] = p.main().session.Send(event.method, event.params)
 	}
 	for _, wait := range waits {
 		if err := wait(ctx, nil); err != nil && !errors.Is(err, cdp.ErrDetached) {
@@ -29,19 +38,9 @@ func (p *page) input(ctx context.Context, method string, events ...map[string]an
 	return nil
 }
 
-// clickAt moves the mouse to a point of the viewport and clicks.
-func (p *page) clickAt(ctx context.Context, x, y float64) error {
-	event := func(kind, button string, buttons, clicks int) map[string]any {
-		return map[string]any{"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": clicks}
-	}
-	return p.input(ctx, "Input.dispatchMouseEvent",
-		event("mouseMoved", "none", 0, 0), event("mousePressed", "left", 1, 1), event("mouseReleased", "left", 0, 1))
-}
-
 // moveMouse moves the mouse to a point.
 func (p *page) moveMouse(ctx context.Context, x, y float64) error {
-	return p.input(ctx, "Input.dispatchMouseEvent",
-		map[string]any{"type": "mouseMoved", "x": x, "y": y, "button": "none"})
+	return p.sendInput(ctx, mouseEvent("mouseMoved", x, y, "none", 0, 0, 0))
 }
 
 // insertText replaces the selection in the element with the focus, as pasting does.

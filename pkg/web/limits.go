@@ -1,9 +1,12 @@
 package web
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -29,6 +32,49 @@ func defaultLimits() limits {
 	}
 }
 
+// readLimits returns the default limits with those of the user's options.
+func readLimits(values map[string]string) (limits, error) {
+	l := defaultLimits()
+	for _, option := range []struct {
+		key   string
+		limit *time.Duration
+	}{{"actionTimeout", &l.action}, {"assertionTimeout", &l.assertion}} {
+		value := values[option.key]
+		if value == "" {
+			continue
+		}
+		limit, err := time.ParseDuration(value)
+		if err != nil || limit <= 0 || limit > maxTimeout {
+			return l, fault.New(fault.Misuse, fmt.Sprintf("write it like 10s or 1m30s, at most %s", maxTimeout),
+				"%s: %q is not a time limit", option.key, value)
+		}
+		*option.limit = limit
+		l.call = max(l.call, limit+2*l.response)
+	}
+	return l, nil
+}
+
+// pollInterval is the time between two observations of a page that reports no change, such as that of a property.
+const pollInterval = 20 * time.Millisecond
+
+// maxTimeout is the longest limit of a command, as in timeoutProperty.
+const maxTimeout = 10 * time.Minute
+
+// waitLimit returns how long a command waits: timeoutMs of the call, else the default, or the limit of the recorded
+// call when that is longer.
+func waitLimit(ctx context.Context, args arguments, absent time.Duration) time.Duration {
+	return timeoutOf(args, max(absent, act.CallLimit(ctx)))
+}
+
+// actionLimit and assertionLimit return how long the command of a call waits.
+func (p *page) actionLimit(ctx context.Context, args arguments) time.Duration {
+	return waitLimit(ctx, args, p.limits().action)
+}
+
+func (p *page) assertionLimit(ctx context.Context, args arguments) time.Duration {
+	return waitLimit(ctx, args, p.limits().assertion)
+}
+
 // of returns how long a call may take: what the call names, else limits.call, or longer when the command waits for
 // longer.
 func (l limits) of(call tool.Call) time.Duration {
@@ -49,7 +95,7 @@ func (l limits) of(call tool.Call) time.Duration {
 
 // within are the limits of an action whose element has to be ready within some time.
 func (l limits) within(ready time.Duration) act.Limits {
-	return act.Limits{Ready: ready, First: l.first, Response: l.response}
+	return act.Limits{Ready: ready, First: l.first, Poll: pollInterval, Response: l.response}
 }
 
 func (p *page) limits() limits { return p.device.limits }

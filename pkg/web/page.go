@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,9 @@ type page struct {
 	dialogs    dialogPolicy
 	activity   activity
 	blocked    blockedNavigations
+	chooser    *fileChooser    // that is open, nil without one
+	choosers   int             // that were opened
+	dragData   json.RawMessage // of the HTML drag that the mouse has begun; nil without one
 }
 
 // waitFunc waits for the response to a call that was sent.
@@ -184,6 +188,7 @@ func (p *page) initSession(s *cdp.Session) []waitFunc {
 		"Inspector.enable", nil,
 		"Page.enable", nil,
 		"Page.setLifecycleEventsEnabled", map[string]any{"enabled": true},
+		"Page.setInterceptFileChooserDialog", map[string]any{"enabled": true},
 		"Runtime.enable", nil,
 		"Log.enable", nil,
 		"Target.setAutoAttach", autoAttach("iframe"),

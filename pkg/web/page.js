@@ -114,6 +114,46 @@
 
   const includesIgnoringCase = (text, part) => text.toLowerCase().includes(part.toLowerCase());
 
+  // shownText is the part of an element's text that is visible, if the element itself is.
+  const shownText = (el) => {
+    if (el.matches(buttonInputs)) return normalize(el.value);
+    const shown = new Map([[el, true]]);
+    let text = "";
+    const walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
+      node.nodeType === Node.ELEMENT_NODE && node.matches(notRendered)
+        ? NodeFilter.FILTER_REJECT
+        : NodeFilter.FILTER_ACCEPT,
+    );
+    while (walker.nextNode()) {
+      const parent = walker.currentNode.parentElement;
+      if (walker.currentNode.nodeType !== Node.TEXT_NODE || !walker.currentNode.nodeValue.trim()) {
+        text += walker.currentNode.nodeValue ?? "";
+        continue;
+      }
+      if (!shown.has(parent)) shown.set(parent, isVisible(parent));
+      if (shown.get(parent)) text += walker.currentNode.nodeValue;
+    }
+    return normalize(text);
+  };
+
+  // isWholeText reports whether the visible text of an element is needle, as it is written or as it is styled.
+  const isWholeText = (el, needle) =>
+    shownText(el) === needle ||
+    (textOf(el).toLowerCase() === needle.toLowerCase() && normalize(el.innerText ?? "") === needle);
+
+  // visibleTexts returns the innermost elements that show a text: the whole of it, or as part of another in any case.
+  // all has those whose text matches but is hidden, too.
+  const visibleTexts = (needle, exact, inside) => {
+    const limit = 4 * needle.length + 1000; // an element with much more text does not have it as its whole text
+    const all = elementsByText(
+      needle,
+      (own, el) => (exact ? own.length < limit && isWholeText(el, needle) : includesIgnoringCase(own, needle)),
+      inside,
+    );
+    const shows = (el) => isVisible(el) && (exact || includesIgnoringCase(shownText(el), needle));
+    return { all, visible: all.filter(shows) };
+  };
+
   // elementsByText returns the innermost elements whose text matches. Texts that do not include needle cannot match.
   const elementsByText = (needle, matches, inside = roots()) => {
     const found = [];
@@ -122,14 +162,14 @@
       if (!includesIgnoringCase(text, needle)) return false;
       let inner = false;
       for (const child of el.children) inner = visit(child) || inner;
-      if (inner || !matches(text)) return inner;
+      if (inner || !matches(text, el)) return inner;
       found.push(el);
       return true;
     };
     for (const root of inside) {
       for (const el of root === document ? [document.body ?? document.documentElement] : root.children)
         if (el) visit(el);
-      for (const el of root.querySelectorAll(buttonInputs)) if (matches(textOf(el))) found.push(el);
+      for (const el of root.querySelectorAll(buttonInputs)) if (includesIgnoringCase(textOf(el), needle) && matches(textOf(el), el)) found.push(el);
     }
     return found;
   };
@@ -138,27 +178,28 @@
 
   const allControls = () => roots().flatMap((root) => [...root.querySelectorAll(controls)]);
 
-  // elementsByName returns what a text may mean: labels, then texts, first those that equal it, then those that include
-  // it in any case. Visible elements win over hidden ones. Before this, Go has looked for controls with exactly this
+  // elementsByName returns what a text may mean: labels, texts and attributes, first those that equal it, then those that
+  // equal it in any case, then those that include it in any case. Visible elements win over hidden ones. Before this, Go has looked for controls with exactly this
   // name in the accessibility tree.
   const elementsByName = (text) => {
     const needle = normalize(text);
     if (!needle) return [];
     const equal = (own) => own === needle;
+    const equalIgnoringCase = (own) => own.toLowerCase() === needle.toLowerCase();
     const includes = (own) => includesIgnoringCase(own, needle);
     const labelled = (matches) =>
       roots()
         .flatMap((root) => [...root.querySelectorAll("label")])
         .filter((label) => label.control && matches(textOf(label)))
         .map((label) => label.control);
-    const byAttribute = () =>
-      allControls().filter((el) =>
-        ["aria-label", "placeholder", "title", "alt"].some((name) => includes(normalize(el.getAttribute(name) ?? ""))),
-      );
+    const byAttribute = (matches) => allControls().filter((el) => attributeNames(el).some(matches));
     const tiers = [
       () => labelled(equal),
       () => elementsByText(needle, equal),
-      byAttribute,
+      () => labelled(equalIgnoringCase),
+      () => elementsByText(needle, equalIgnoringCase),
+      () => byAttribute(equalIgnoringCase),
+      () => byAttribute(includes),
       () => labelled(includes),
       () => elementsByText(needle, includes),
     ];
@@ -170,6 +211,17 @@
       if (!hidden.length) hidden = found;
     }
     return hidden;
+  };
+
+  // attributeNames are the names that attributes give to an element.
+  const attributeNames = (el) =>
+    ["aria-label", "placeholder", "title", "alt"].map((name) => normalize(el.getAttribute(name) ?? "")).filter(Boolean);
+
+  // isPartialName reports whether elementsByName found el only because one of its texts includes the text.
+  const isPartialName = (el, text) => {
+    const needle = normalize(text).toLowerCase();
+    const texts = [textOf(el), nameOf(el), ...attributeNames(el), ...[...(el.labels ?? [])].map(textOf)];
+    return !texts.some((own) => own.toLowerCase() === needle);
   };
 
   const find = (spec) => {
@@ -373,6 +425,32 @@
     return [middle, ...edges].find((point) => !onControl(point)) ?? middle;
   };
 
+  const atPosition = (el, { x, y }) => {
+    const box = el.getBoundingClientRect();
+    return { x: box.left + el.clientLeft + x, y: box.top + el.clientTop + y };
+  };
+
+  // outsideReason says why a position is not in an element; empty when it is.
+  const outsideReason = (el, position) => {
+    const box = el.getBoundingClientRect();
+    const point = atPosition(el, position);
+    if (point.x < box.right && point.y < box.bottom) return "";
+    return `the position ${position.x}, ${position.y} is outside of it: it has ${Math.round(box.width)} × ${Math.round(box.height)} pixels`;
+  };
+
+  // positionInView is the point of a position in an element, null when that is not in the viewport.
+  const positionInView = (el, position) => {
+    const point = atPosition(el, position);
+    return point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight ? point : null;
+  };
+
+  // scrollToPosition scrolls the page so that a position in a large element is in the viewport.
+  const scrollToPosition = (el, position) => {
+    if (positionInView(el, position)) return;
+    const { x, y } = atPosition(el, position);
+    scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: "instant" });
+  };
+
   // checkPointer checks whether an element can receive a click or the mouse.
   const checkPointer = (given, options, memo) => {
     const el = shownAs(given);
@@ -380,13 +458,17 @@
     if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
     // Scrolling an inner frame scrolls the pages around it, too.
     if (window !== top && memo.scrolls === undefined) scrollTo(el, alignments[options.round % 4]);
-    let point = pointOn(el, given);
+    const outside = options.position && outsideReason(el, options.position);
+    if (outside) return { reason: outside, held: attachedVisible };
+    const pointOf = () => (options.position ? positionInView(el, options.position) : pointOn(el, given));
+    let point = pointOf();
     let covered = point ? coveredReason(el, point) : "it is out of view";
     memo.scrolls ??= 0;
     if (covered && memo.tries >= memo.scrolls * 8) {
       scrollTo(el, point || memo.scrolls ? alignments[memo.scrolls % 4] : "center");
+      if (options.position) scrollToPosition(el, options.position);
       memo.scrolls++;
-      point = pointOn(el, given);
+      point = pointOf();
       covered = point ? coveredReason(el, point) : "it is out of view, and cannot be scrolled into view";
     }
     const box = el.getBoundingClientRect();
@@ -507,17 +589,150 @@
       return actual === options.expected ? {} : { reason: `its attribute "${options.attribute}"`, actual };
     },
 
-    // list demands that every item is visible inside the element.
+    // list demands that every item is visible inside the element, with options.ordered in this order.
     list: (el, options) => {
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}` };
       const inside = [{ children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) }];
-      const missing = options.items.filter((item) => {
-        const needle = normalize(item);
-        return !elementsByText(needle, (text) => includesIgnoringCase(text, needle), inside).some(isVisible);
-      });
-      return missing.length ? { reason: `it does not show ${missing.map((item) => `"${item}"`).join(", ")}` } : {};
+      const shown = options.items.map((item) => visibleTexts(normalize(item), options.exact, inside).visible);
+      const missing = options.items.filter((_, i) => !shown[i].length);
+      if (missing.length) {
+        const instead = options.exact ? " as the whole text of an element" : "";
+        return { reason: `it does not show ${missing.map((item) => `"${item}"`).join(", ")}${instead}` };
+      }
+      return options.ordered ? listOrder(options.items, shown) : {};
     },
+
+    // state checks one of the states of web_verifyState.
+    state: (el, options) => stateReasons[options.state](el),
+
+    // toggle prepares a check box, radio button or switch for a click that changes its state.
+    toggle: (given, options, memo) => {
+      const el = controlOf(given, toggles);
+      const state = checkedState(el);
+      if (!state) return { impossible: "it is not a check box, a radio button or a switch" };
+      toggledElement = new WeakRef(el);
+      if (state === (options.checked ? "checked" : "unchecked")) return { apply: () => ({}) };
+      if (!options.checked && (el.type === "radio" || el.role === "radio"))
+        return { impossible: "a radio button is unchecked only by checking another one" };
+      return { ...checkPointer(el, { ...options, enabled: true }, memo), pointed: el };
+    },
+
+    // upload prepares a file field.
+    upload: (given, options) => {
+      const el = controlOf(given, 'input[type="file"]');
+      if (!el.matches('input[type="file"]'))
+        return { reason: "it is not a file field; click it, then call web_uploadFile without an element", held: attached };
+      const disabled = disabledReason(el);
+      if (disabled) return { reason: disabled, held: attached };
+      if (options.files > 1 && !el.multiple) return { impossible: `it takes one file, not ${options.files}` };
+      return {};
+    },
+
+    // drag prepares an element that is dragged, or with options.drop one that another is dropped on.
+    drag: (el, options, memo) => checkPointer(el, { ...options, enabled: !options.drop }, memo),
+  };
+
+  // listOrder looks for items that are shown by elements one after another.
+  const listOrder = (items, shown) => {
+    let [at, offset] = [null, 0];
+    for (const [i, item] of items.entries()) {
+      const needle = normalize(item).toLowerCase();
+      const next = shown[i].find((el) =>
+        el === at ? shownText(el).toLowerCase().includes(needle, offset) : !at || compareDocumentOrder(at, el) < 0,
+      );
+      if (!next) return { reason: `it shows "${item}", but not after "${items[i - 1]}"` };
+      offset = shownText(next).toLowerCase().indexOf(needle, next === at ? offset : 0) + needle.length;
+      at = next;
+    }
+    return {};
+  };
+
+  const toggleRoles = ["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"];
+  const toggles =
+    'input[type="checkbox"], input[type="radio"], [aria-checked], ' + toggleRoles.map((r) => `[role="${r}"]`).join(", ");
+  const fields = "input, textarea, select, [contenteditable], [aria-readonly]";
+
+  // checkedState is checked, unchecked or mixed; empty for an element that cannot be checked.
+  const checkedState = (el) => {
+    if (!el.matches(toggles)) return "";
+    if (el.matches("input")) {
+      if (el.indeterminate) return "mixed";
+      return el.checked ? "checked" : "unchecked";
+    }
+    return { true: "checked", mixed: "mixed" }[el.ariaChecked] ?? "unchecked";
+  };
+
+  // expandedState is expanded or collapsed; empty for an element that cannot be expanded.
+  const expandedState = (el) => {
+    const details = el.localName === "summary" ? el.parentElement : el;
+    const open = details?.localName === "details" ? String(details.open) : el.getAttribute("aria-expanded");
+    return { true: "expanded", false: "collapsed" }[open] ?? "";
+  };
+
+  const isReadOnly = (el) => el.readOnly === true || el.ariaReadOnly === "true";
+
+  // stateIs returns the reason why a state is not the wanted one.
+  const stateIs = (state, wanted, none) => {
+    if (!state) return { reason: none };
+    return state === wanted ? {} : { reason: `it is ${state}` };
+  };
+
+  // stateReasons return {reason} for an element that is not in a state.
+  const stateReasons = {
+    checked: (el) => stateIs(checkedState(controlOf(el, toggles)), "checked", "it cannot be checked"),
+    unchecked: (el) => stateIs(checkedState(controlOf(el, toggles)), "unchecked", "it cannot be checked"),
+    expanded: (el) => stateIs(expandedState(el), "expanded", "it cannot be expanded"),
+    collapsed: (el) => stateIs(expandedState(el), "collapsed", "it cannot be expanded"),
+    enabled: (el) => {
+      const reason = disabledReason(controlOf(el, fields));
+      return reason ? { reason } : {};
+    },
+    disabled: (el) => (disabledReason(controlOf(el, fields)) ? {} : { reason: "it is enabled" }),
+    focused: (given) => {
+      const el = controlOf(given, fields);
+      const active = activeElement();
+      if (document.hasFocus() && active === el) return {};
+      return { reason: active && active !== document.body ? `the focus is on ${describe(active)}` : "nothing has the focus" };
+    },
+    editable: (given) => {
+      const el = controlOf(given, fields);
+      if (!el.matches(fields)) return { reason: "it is not a field" };
+      const reason = disabledReason(el) || (isReadOnly(el) ? "it is read-only" : "");
+      return reason ? { reason } : {};
+    },
+    readonly: (given) => {
+      const el = controlOf(given, fields);
+      if (!el.matches(fields)) return { reason: "it is not a field" };
+      return isReadOnly(el) ? {} : { reason: "it is not read-only" };
+    },
+    selected: (el) => {
+      const selected = el.localName === "option" ? String(el.selected) : el.getAttribute("aria-selected");
+      if (selected === null) return { reason: "it cannot be selected" };
+      return selected === "true" ? {} : { reason: "it is not selected" };
+    },
+    empty: (given) => {
+      const el = controlOf(given, "input, textarea, select");
+      if (checkedState(el)) return { reason: "it has no text that could be empty" };
+      const value = "value" in el && el.matches("input, textarea, select") ? el.value : textOf(el);
+      const hidden = el.type === "password" || value.length > 100;
+      return value === "" ? {} : { reason: hidden ? "it has a text" : `it has "${normalize(value)}"` };
+    },
+  };
+
+  // toggledElement is the element that the check "toggle" has found.
+  let toggledElement = null;
+
+  // toggled waits until the state of that element is state, for at most wait milliseconds. Its state is empty when it is
+  // not in the page any more.
+  const toggled = async (state, wait) => {
+    const end = performance.now() + wait;
+    for (;;) {
+      const el = toggledElement?.deref();
+      const now = el?.isConnected ? checkedState(el) : "";
+      if (!now || now === state || performance.now() > end) return { state: now };
+      await nextFrame();
+    }
   };
 
   // observe finds an element anew in each animation frame until the check accepts it or options.wait milliseconds have
@@ -544,19 +759,33 @@
 
   const observeOnce = (check, spec, element, options, memo, tries, newMemo) => {
     const matches = element ? (element.isConnected ? [element] : []) : find(spec);
-    const el = matches[options.index ?? 0];
+    const first = options.any && options.index === undefined ? matches.find(isVisible) : undefined;
+    const el = first ?? matches[options.index ?? 0];
     const seen = { count: matches.length, memo, gone: Boolean(element) && !el };
     if (!el) return spec?.focused === undefined ? seen : { ...seen, missing: noFocusReason() };
     if (options.unique && options.index === undefined && matches.length > 1)
-      return { ...seen, matches: matches.slice(0, 4).map(describe) };
+      return { ...seen, matches: matches.slice(0, 5).map(describe) };
     if (memo.el !== el) seen.memo = newMemo(el);
     seen.memo.tries = tries;
-    const { apply, ...checked } = checks[check](el, options, seen.memo);
+    const { apply, pointed, ...checked } = checks[check](el, options, seen.memo);
     pendingApply = apply && { el, apply };
     Object.assign(seen, checked, { apply: Boolean(apply), ready: checked.reason === undefined });
-    if (seen.ready) startGuard(check, el);
+    if (seen.impossible) seen.ready = false;
+    if (seen.ready) {
+      startGuard(check, pointed ?? el);
+      readyRef = new WeakRef(el);
+      if (spec?.text !== undefined && spec.id === undefined) seen.partial = isPartialName(el, spec.text);
+    }
     if (!seen.again) seen.found ??= describe(el);
     return seen;
+  };
+
+  // readyRef refers to the last element that was found ready.
+  let readyRef = null;
+
+  const readyElement = () => {
+    const el = readyRef?.deref();
+    return el?.isConnected ? controlOf(el, 'input[type="file"]') : null;
   };
 
   // pendingApply is an action that scripts perform, not the browser. apply performs it once.
@@ -682,10 +911,12 @@
 
   const firstEvents = {
     click: ["pointerdown", "mousedown"],
+    toggle: ["pointerdown", "mousedown"],
+    drag: ["pointerdown", "mousedown"],
     focus: ["keydown", "beforeinput"],
     frame: ["pointerdown", "mousedown"],
   };
-  const laterEvents = ["pointerup", "mouseup", "click", "auxclick", "keypress", "keyup"];
+  const laterEvents = ["pointerup", "mouseup", "click", "auxclick", "contextmenu", "dblclick", "keypress", "keyup"];
 
   const startGuard = (check, el) => {
     guarded = null;
@@ -764,6 +995,14 @@
       displayed: now && displayedText(el),
     };
   };
+
+  // expectDrag makes dragStarted report whether an HTML drag begins in this document.
+  let dragEvent = null;
+  const expectDrag = () => {
+    dragEvent = null;
+    addEventListener("dragstart", (event) => (dragEvent = event), { once: true, capture: true });
+  };
+  const dragStarted = () => Boolean(dragEvent && !dragEvent.defaultPrevented);
 
   // pointInParent is where a point of an inner frame is in this document, or {reason} when the frame moves, or
   // something covers it there. An animation frame is awaited for at most limit milliseconds.
@@ -874,25 +1113,35 @@
 
   // --------------------------------------------------------------------------------------------------- reading the page
 
-  // findText waits until a text is visible, as part of another and in any case, for at most wait milliseconds.
-  const findText = async (text, wait) => {
+  // findText waits until a text is visible, for at most wait milliseconds: as the whole text of an element, or as part
+  // of another text and in any case.
+  const findText = async (text, exact, wait) => {
     const end = performance.now() + wait;
     const needle = normalize(text);
     for (let tries = 1; ; tries++) {
       const began = performance.now();
-      const matches = elementsByText(needle, (own) => includesIgnoringCase(own, needle));
-      const el = matches.find(isVisible);
-      if (el) return { ready: true, count: matches.length, found: describe(el), tries };
+      const { all, visible } = visibleTexts(needle, exact);
+      if (visible.length) {
+        const whole = visible.find((el) => isWholeText(el, needle));
+        const el = whole ?? visible[0];
+        const seen = { ready: true, count: visible.length, found: describe(el), tries };
+        return whole ? seen : { ...seen, partial: true, text: shownText(el) };
+      }
       const now = performance.now();
-      if (now >= end) return { ...textMissing(needle, matches), count: matches.length, tries };
+      if (now >= end) return { ...textMissing(needle, all, exact), count: all.length, tries };
       do await nextFrame();
       while (performance.now() < now + 4 * (now - began));
     }
   };
 
   // textMissing says why a text is not visible.
-  const textMissing = (needle, matches) => {
-    if (matches.length) return { found: describe(matches[0]), reason: invisibleReason(matches[0]), held: attached };
+  const textMissing = (needle, matches, exact) => {
+    if (matches.length) {
+      const reason = invisibleReason(matches[0]) || "a part of it is hidden";
+      return { found: describe(matches[0]), reason, held: attached };
+    }
+    const part = exact && visibleTexts(needle, false).visible[0];
+    if (part) return { missing: `"${needle}" is only a part of the text of ${describe(part)}` };
     const isPlaceholder = (el) =>
       includesIgnoringCase(normalize(el.getAttribute("placeholder") ?? ""), needle) && isVisible(el);
     const placeholder =
@@ -962,6 +1211,11 @@
     waitForChange,
     layOut,
     indeterminateBoxes,
+    toggled,
+    readyElement,
+    expectDrag,
+    dragStarted,
+    all: find,
     mark,
     isMarkedConnected,
     placeOfMarked,

@@ -37,7 +37,7 @@ func isNotFound(err error) bool {
 }
 
 func hasText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	err := p.findText(ctx, arguments(args).text("text"), 0)
+	_, err := p.findText(ctx, textQuery{text: arguments(args).text("text")}, 0)
 	if err != nil && !isNotFound(err) {
 		return tool.Result{}, err
 	}

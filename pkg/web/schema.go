@@ -17,13 +17,21 @@ const (
 	cssProperty    = `"selector": {"type": "string", "minLength": 1, "description": "A CSS selector"}`
 	scriptProperty = `"script": {"type": "string", "minLength": 1,
 		"description": "An expression, or a function that is called"}`
+	strictProperty = `"strict": {"type": "boolean", "description": "Fail when several elements match"}`
+	exactProperty  = `"exact": {"type": "boolean", "default": false,
+		"description": "Match the whole text of an element, with case"}`
 	timeoutProperty = `"timeoutMs": {"type": "integer", "minimum": 0, "maximum": 600000,
 		"description": "How long to wait"` // without the closing brace, for a default
 )
 
-// elementProperties are the arguments that say which element is meant.
-func elementProperties() string {
+// elementReference are the arguments that say which element is meant.
+func elementReference() string {
 	return refProperty + `, "nodeSelector": ` + screen.SelectorSchema(screen.Web)
+}
+
+// elementProperties are the arguments of a command for one element.
+func elementProperties() string {
+	return elementReference() + ", " + strictProperty + ", " + timeoutProperty + "}"
 }
 
 // enum is the schema of a word out of a list, in any case. The first is the default.

@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/aria"
 )
 
 const (
@@ -19,6 +20,8 @@ const (
 	pollSlice = 200 * time.Millisecond
 	// singleFrameSlice is the same when page.js resolves the element itself and there is no other frame to search.
 	singleFrameSlice = time.Second
+	// maxMatches is how many of too many elements are listed.
+	maxMatches = 5
 )
 
 // check is what page.js checks of an element before an action.
@@ -26,6 +29,7 @@ type check struct {
 	name           string // of the function in page.js
 	want           string // what the element has to be, after "is not"
 	unique         bool   // exactly one element must match
+	any            bool   // any of the elements that match may be the one, not only the first
 	pointer        bool   // the action happens at a point, which must be in the viewport
 	options        map[string]any
 	preferredRoles []string // among controls with the same name
@@ -43,11 +47,14 @@ type observed struct {
 	Actual           *string // what the element has instead of what was expected
 	Text             string
 	Apply            bool    // page.js performs the action
+	Partial          bool    // the element has the text of the selector only as part of another
+	Impossible       string  // why the element can never be ready
 	X, Y             float64 // where the action happens
 	Moved, Position  float64 // of a scroll position, in pixels
 	End              float64 // the largest scroll position
 	frame            *frame
 	otherNames       []string // names of other elements of the role, when none matches
+	note             string   // which of several elements it is, and how it matches
 	outsideViewports bool     // a page around the frame of the element did not let the pointer reach it
 }
 
@@ -56,10 +63,11 @@ type search struct {
 	page       *page
 	target     target
 	check      check
-	round      int      // how often a page around the frame of the element did not let the pointer reach it
-	otherNames []string // of the last try
-	unlocated  int      // how often no selector for a recording was found
-	identity   string   // role and name of the element that the target's reference referred to at first
+	round      int                      // how often a page around the frame of the element did not let the pointer reach it
+	otherNames []string                 // of the last try
+	unlocated  int                      // how often no selector for a recording was found
+	documents  map[*frame]aria.Document // of this try, when the target has relations
+	identity   string                   // role and name of the element that the target's reference referred to at first
 }
 
 func (p *page) search(t target, c check) *search { return &search{page: p, target: t, check: c} }
@@ -86,8 +94,29 @@ func (s *search) do(
 	perform func(context.Context, observed) error,
 ) (observed, error) {
 	o, err := s.action(ready, perform).Do(ctx)
+	if err == nil {
+		o.Element.note = s.note(o.Element)
+	}
 	return o.Element, err
 }
+
+// note says which of several elements o is, and that it has the text of the selector only as a part.
+func (s *search) note(o observed) string {
+	var notes []string
+	if o.Count > 1 && !s.target.selector.Indexed {
+		notes = append(notes, fmt.Sprintf("first of %d", o.Count))
+	}
+	if o.Partial {
+		notes = append(notes, fmt.Sprintf("only part of its text is %s", s.target.selector.Text))
+	}
+	if len(notes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(notes, "; ") + ")"
+}
+
+// String returns the element in words, with a note.
+func (o observed) String() string { return o.Found + o.note }
 
 // Observe implements act.Screen.
 func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observation[observed], error) {
@@ -99,6 +128,9 @@ func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observati
 	}
 	if err != nil {
 		return act.Observation[observed]{}, err
+	}
+	if o.Impossible != "" {
+		return act.Observation[observed]{}, fault.New(fault.ToolFailed, "", "%s: %s", o.Found, o.Impossible)
 	}
 	s.otherNames = o.otherNames
 	reason := o.Reason
@@ -126,6 +158,10 @@ func (s *search) find(ctx context.Context, wait time.Duration) (observed, error)
 		return s.findShown(ctx, wait)
 	case s.target.ref != "":
 		return s.findByRef(ctx, wait)
+	case s.target.related != nil:
+		if err := s.captureFrames(ctx); err != nil {
+			return observed{}, err
+		}
 	}
 	frames := s.page.frames()
 	if s.check.unique && !s.target.selector.Indexed && len(frames) > 1 {
@@ -198,7 +234,7 @@ func (s *search) findUnique(ctx context.Context, frames []*frame, wait time.Dura
 	if total.Count == 1 {
 		return s.findIn(ctx, last, -1, wait, false)
 	}
-	total.Matches = total.Matches[:min(len(total.Matches), 4)]
+	total.Matches = total.Matches[:min(len(total.Matches), maxMatches)]
 	return total, nil
 }
 
@@ -237,6 +273,8 @@ func (s *search) findIn(ctx context.Context, f *frame, index int, wait time.Dura
 // elements with its role.
 func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []string, err error) {
 	switch {
+	case s.target.related != nil:
+		nodes, err = s.relatedNodes(ctx, f)
 	case s.target.text:
 		nodes, err = f.controlsNamed(ctx, s.target.name.text, s.check.preferredRoles)
 	case s.target.spec == nil:
@@ -273,6 +311,9 @@ func (s *search) chooseNode(
 	ctx context.Context, f *frame, nodes []axNode, names []string, index int, wait time.Duration,
 ) (observed, error) {
 	selector := act.Selector{Indexed: index >= 0, Index: max(index, 0)}
+	if s.check.any && index < 0 {
+		return s.chooseAny(ctx, f, nodes)
+	}
 	describe := func(n axNode) string { return fmt.Sprintf("%s %q", n.Role.text(), n.Name.text()) }
 	chosen := act.Choose(selector, s.check.unique, nodes, describe)
 	if !chosen.Ready {
@@ -281,6 +322,25 @@ func (s *search) chooseNode(
 	o, err := s.observeNode(ctx, f, chosen.Element.BackendNodeID, wait)
 	o.Count = len(nodes)
 	return o, err
+}
+
+// chooseAny checks the nodes until one is ready.
+func (s *search) chooseAny(ctx context.Context, f *frame, nodes []axNode) (observed, error) {
+	var first observed
+	for i, n := range nodes {
+		o, err := s.observeNode(ctx, f, n.BackendNodeID, 0)
+		if err != nil {
+			return observed{}, err
+		}
+		if i == 0 || o.Ready {
+			first = o
+		}
+		if o.Ready {
+			break
+		}
+	}
+	first.Count = len(nodes)
+	return first, nil
 }
 
 func (s *search) observeNode(ctx context.Context, f *frame, backendNodeID int, wait time.Duration) (observed, error) {
@@ -301,7 +361,7 @@ func (s *search) observe(
 	ctx context.Context, f *frame, spec map[string]string, element *handle, index int, wait time.Duration, stay bool,
 ) (observed, error) {
 	options := map[string]any{
-		"wait": wait.Milliseconds(), "stay": stay, "unique": s.check.unique, "round": s.round,
+		"wait": wait.Milliseconds(), "stay": stay, "unique": s.check.unique, "any": s.check.any, "round": s.round,
 		"frame": s.page.limits().frame.Milliseconds(),
 	}
 	if index >= 0 {
@@ -404,6 +464,11 @@ func (f *frame) ownerID(ctx context.Context) (int, error) {
 
 // count returns how many elements match in all frames.
 func (s *search) count(ctx context.Context) (total int, err error) {
+	if s.target.related != nil {
+		if err := s.captureFrames(ctx); err != nil {
+			return 0, err
+		}
+	}
 	for _, f := range s.page.frames() {
 		err := f.withinSlice(ctx, func(ctx context.Context) error {
 			o, err := s.findIn(ctx, f, -1, 0, false)

@@ -77,35 +77,10 @@ func (p *page) layOut(ctx context.Context, f *frame, nodes []int) error {
 // mixed returns the backend node ids of the check boxes that a script has made indeterminate.
 func (f *frame) mixed(ctx context.Context) ([]int, error) {
 	list, err := f.handle(ctx, "indeterminateBoxes")
-	if list == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
-	defer list.release()
-	var response struct {
-		Result []struct {
-			Enumerable bool `json:"enumerable"`
-			Value      struct {
-				ObjectID string `json:"objectId"`
-			} `json:"value"`
-		} `json:"result"`
-	}
-	err = f.session.Call(ctx, "Runtime.getProperties",
-		map[string]any{"objectId": list.objectID, "ownProperties": true}, &response)
-	if err != nil {
-		return nil, asGone(err)
-	}
-	var ids []int
-	for _, p := range response.Result {
-		if !p.Enumerable || p.Value.ObjectID == "" {
-			continue
-		}
-		id, err := f.backendID(ctx, &handle{frame: f, objectID: p.Value.ObjectID})
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
+	return f.backendIDs(ctx, list)
 }
 
 // backendID returns the backend node id of an element, and releases the handle.

@@ -12,7 +12,7 @@ import (
 )
 
 // target describes the element that a call is for (specification, section 15.1). One of these is set: spec, role or
-// name, ref.
+// name, ref, related.
 type target struct {
 	selector act.Selector
 	spec     map[string]string // what page.js finds
@@ -20,6 +20,7 @@ type target struct {
 	name     *name             // nil for any
 	ref      string            // e12
 	text     bool              // spec is a text: controls with exactly this name come first
+	related  *screen.Selector  // with relations, and without its index
 }
 
 // at returns the target with an index, or unchanged if the index is negative.
@@ -58,10 +59,9 @@ func elementOf(args arguments) (target, error) {
 
 // bySelector returns the target of a selector; ok is false for one without conditions for web pages.
 func bySelector(s *screen.Selector) (t target, ok bool, err error) {
-	if relation := relationOf(s); relation != "" {
-		return target{}, false, fault.New(fault.InvalidArguments,
-			"use cssSelector, which can name related elements: li:has(b) > button",
-			"nodeSelector.%s is not supported on web pages", relation)
+	if s.HasRelations() {
+		t, err = byRelations(s)
+		return t, err == nil, err
 	}
 	web := s.Block
 	if web == nil || web.Dialect != screen.Web {
@@ -69,6 +69,9 @@ func bySelector(s *screen.Selector) (t target, ok bool, err error) {
 	}
 	switch {
 	case web.Text("cssSelector") != "":
+		if err := checkCSS(web.Text("cssSelector")); err != nil {
+			return target{}, false, err
+		}
 		t = byCSS(web.Text("cssSelector"))
 	case web.Text("dataTestId") != "":
 		t = newTarget("element with data-testid %q", web.Text("dataTestId"))
@@ -89,25 +92,36 @@ func bySelector(s *screen.Selector) (t target, ok bool, err error) {
 	return t, true, nil
 }
 
-// relationOf returns the name of a relation in a selector, empty without one.
-func relationOf(s *screen.Selector) string {
-	switch {
-	case s.Below != nil:
-		return "below"
-	case s.Above != nil:
-		return "above"
-	case s.LeftOf != nil:
-		return "leftOf"
-	case s.RightOf != nil:
-		return "rightOf"
-	case s.ChildOf != nil:
-		return "childOf"
-	case s.ContainsChild != nil:
-		return "containsChild"
-	case s.ContainsDescendants != nil:
-		return "containsDescendants"
+// byRelations returns the target of a selector with relations.
+func byRelations(s *screen.Selector) (target, error) {
+	for _, b := range s.Blocks() {
+		if b.Dialect != screen.Web {
+			return target{}, fault.New(fault.InvalidArguments, "give web blocks only",
+				"nodeSelector.%s matches nothing on a web page", b.Dialect)
+		}
+		if err := checkCSS(b.Text("cssSelector")); err != nil {
+			return target{}, err
+		}
 	}
-	return ""
+	t := newTarget("%s", s)
+	if s.Index == nil {
+		t.related = s
+		return t, nil
+	}
+	all := *s
+	all.Index = nil
+	t = newTarget("%s", &all)
+	t.related = &all
+	return t.at(*s.Index, "index"), nil
+}
+
+// checkCSS returns an error for a selector in the syntax of another tool.
+func checkCSS(selector string) error {
+	if found := foreignCSS.FindString(selector); found != "" {
+		return fault.New(fault.InvalidArguments, "write it as for document.querySelector",
+			"%q is not a CSS selector: %s is the syntax of another tool", selector, strings.TrimSpace(found))
+	}
+	return nil
 }
 
 // byRoleAndName returns the target with an ARIA role, a name, or both.
@@ -165,7 +179,9 @@ func byText(text string) target {
 var (
 	roleName    = regexp.MustCompile(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
 	escapedRune = regexp.MustCompile(`\\(.)`)
-	foreignRef  = regexp.MustCompile(`^(xpath|text|role|id|internal:[a-z]+)=|^\(?//`)
+	foreignRef  = regexp.MustCompile(`^(xpath|text|role|id|name|data-test-?id|data-test|internal:[a-z-]+)=|^\(?//|\s>>\s|` +
+		`^(page\.)?(getBy[A-Z]\w*|locator)\(`)
+	foreignCSS = regexp.MustCompile(`^(xpath|text|role|id|data-test-?id|data-test|internal:[a-z-]+)=|^\(?\.*//|^[^"']*\s>>\s`)
 )
 
 // byRef returns the target of the argument ref: css=SELECTOR, a reference, a role, role "name", or a text.
@@ -175,16 +191,16 @@ func byRef(ref string) (target, error) {
 	role := roleName.FindStringSubmatch(ref)
 	switch {
 	case strings.HasPrefix(ref, "css="):
-		return byCSS(ref), nil
-	case foreignRef.MatchString(ref):
-		return target{}, fault.New(fault.InvalidArguments, "write css=SELECTOR, role \"name\", a role, or a text",
-			"ref: %q is the syntax of another tool", ref)
+		return byCSS(ref), checkCSS(strings.TrimSpace(strings.TrimPrefix(ref, "css=")))
 	case screen.IsReference(ref):
 		t.ref = ref
 	case screen.IsRole(ref):
 		t.role = ref
 	case role != nil && screen.IsRole(role[1]):
 		t.role, t.name = role[1], &name{text: escapedRune.ReplaceAllString(role[2], "$1")}
+	case foreignRef.MatchString(ref):
+		return target{}, fault.New(fault.InvalidArguments, "write css=SELECTOR, role \"name\", a role, or a text",
+			"ref: %q is the syntax of another tool", ref)
 	default:
 		return byText(ref), nil
 	}

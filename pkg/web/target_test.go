@@ -168,11 +168,9 @@ func TestElementArgumentsThatAreInvalid(t *testing.T) {
 		"nodeSelector.web.css: unknown key":                      {"nodeSelector": web("css", "a")},
 		"nodeSelector.web.ariaNameRegex: ":                       {"nodeSelector": web("ariaNameRegex", "broken (")},
 		`nodeSelector.web.ariaRole: "buton" is not an ARIA role`: {"nodeSelector": web("ariaRole", "buton")},
-		"nodeSelector.childOf is not supported on web pages": {
-			"ref":          "x",
-			"nodeSelector": map[string]any{"web": button, "childOf": web("ariaRole", "list")},
-		},
-		"nodeSelector.below is not supported on web pages": {"nodeSelector": map[string]any{"below": map[string]any{"web": button}}},
+		"nodeSelector.iosAxe matches nothing on a web page": {"nodeSelector": map[string]any{
+			"web": button, "childOf": map[string]any{"iosAxe": map[string]any{"labelRegex": "x"}},
+		}},
 		"nodeSelector: has 2 driver blocks: web, androidMaestro": {"nodeSelector": map[string]any{
 			"web":            button,
 			"androidMaestro": map[string]any{"textRegex": "x"},

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,26 +12,59 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
+// textQuery is a text that is looked for on the page.
+type textQuery struct {
+	text  string
+	exact bool // it is the whole text of an element, with case
+}
+
+func textQueryOf(args arguments) (textQuery, error) {
+	q := textQuery{args.text("text"), args.flag("exact", false)}
+	if strings.TrimSpace(q.text) == "" {
+		return q, fault.New(fault.InvalidArguments, "", "text is empty, and every page has that")
+	}
+	return q, nil
+}
+
 func webVerifyTextVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	text := arguments(args).text("text")
-	if err := p.findText(ctx, text, p.limits().assertion); err != nil {
+	q, err := textQueryOf(args)
+	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%q is visible", text), nil
+	o, err := p.findText(ctx, q, p.assertionLimit(ctx, args))
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if o.Partial {
+		return success("%q is visible, as a part of %q", q.text, shorten(o.Text)), nil
+	}
+	return success("%q is visible", q.text), nil
 }
 
 // findText waits until a frame shows a text.
-func (p *page) findText(ctx context.Context, text string, ready time.Duration) error {
-	s := &textSearch{search{page: p, target: byText(text), check: check{want: "visible"}}}
+func (p *page) findText(ctx context.Context, q textQuery, ready time.Duration) (observed, error) {
+	s := &textSearch{search{page: p, target: byText(q.text), check: check{want: "visible"}}, q.exact}
 	s.target.selector.Text = "text " + s.target.selector.Text
+	if q.exact {
+		s.target.selector.Text = "element with exactly the " + s.target.selector.Text
+	}
 	a := s.action(ready, nil)
 	a.Screen = s
-	_, err := a.Do(ctx)
-	return err
+	o, err := a.Do(ctx)
+	return o.Element, err
 }
 
 // textSearch finds a text that is visible in any frame.
-type textSearch struct{ search }
+type textSearch struct {
+	search
+	exact bool
+}
+
+// findText looks for a text in one frame, for at most wait.
+func (f *frame) findText(ctx context.Context, q textQuery, wait time.Duration) (o observed, err error) {
+	err = f.eval(ctx, "findText", &o, q.text, q.exact, wait.Milliseconds())
+	return o, err
+}
 
 // Observe implements act.Screen.
 func (s *textSearch) Observe(ctx context.Context, wait time.Duration) (act.Observation[observed], error) {
@@ -42,8 +76,9 @@ func (s *textSearch) Observe(ctx context.Context, wait time.Duration) (act.Obser
 	var best observed
 	for _, f := range frames {
 		var o observed
-		err := f.withinSlice(ctx, func(ctx context.Context) error {
-			return f.eval(ctx, "findText", &o, s.target.name.text, slice.Milliseconds())
+		err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
+			o, err = f.findText(ctx, textQuery{s.target.name.text, s.exact}, slice)
+			return err
 		})
 		if err != nil && !errors.Is(err, errGone) {
 			return act.Observation[observed]{}, err
@@ -73,16 +108,16 @@ func webVerifyElementVisible(ctx context.Context, p *page, args map[string]any) 
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return p.assertVisible(ctx, t, p.limits().assertion)
+	return p.assertVisible(ctx, t, p.strict(args), p.assertionLimit(ctx, args))
 }
 
 // assertVisible fails unless the first element of a target becomes visible in time.
-func (p *page) assertVisible(ctx context.Context, t target, limit time.Duration) (tool.Result, error) {
-	o, err := p.search(t, check{name: "visible", want: "visible"}).do(ctx, limit, nil)
+func (p *page) assertVisible(ctx context.Context, t target, strict bool, limit time.Duration) (tool.Result, error) {
+	o, err := p.search(t, check{name: "visible", want: "visible", unique: strict}).do(ctx, limit, nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s is visible", o.Found), nil
+	return success("%s is visible", o), nil
 }
 
 func assertVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -90,11 +125,11 @@ func assertVisible(ctx context.Context, p *page, args map[string]any) (tool.Resu
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return p.assertVisible(ctx, t, timeoutOf(args, p.limits().assertion))
+	return p.assertVisible(ctx, t, p.strict(args), p.assertionLimit(ctx, args))
 }
 
 func waitForSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	return p.assertVisible(ctx, byCSS(arguments(args).text("selector")), timeoutOf(args, p.limits().action))
+	return p.assertVisible(ctx, byCSS(arguments(args).text("selector")), p.strict(args), p.actionLimit(ctx, args))
 }
 
 func timeoutOf(args arguments, absent time.Duration) time.Duration {
@@ -116,14 +151,14 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 			"type ATTRIBUTE needs the name of an attribute")
 	}
 	c := check{
-		name: strings.ToLower(kind), want: "as expected",
+		name: strings.ToLower(kind), want: "as expected", unique: p.strict(args),
 		options: map[string]any{"expected": a.text("expected"), "attribute": a.text("attribute")},
 	}
-	o, err := p.search(t, c).do(ctx, p.limits().assertion, nil)
+	o, err := p.search(t, c).do(ctx, p.assertionLimit(ctx, args), nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s has %q", o.Found, shorten(a.text("expected"))), nil
+	return success("%s has %q", o, shorten(a.text("expected"))), nil
 }
 
 func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -131,11 +166,18 @@ func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (to
 	if err != nil {
 		return tool.Result{}, err
 	}
-	items := arguments(args).texts("items")
-	c := check{name: "list", want: "as expected", options: map[string]any{"items": items}}
-	o, err := p.search(t, c).do(ctx, p.limits().assertion, nil)
+	a := arguments(args)
+	items := a.texts("items")
+	if slices.ContainsFunc(items, func(item string) bool { return strings.TrimSpace(item) == "" }) {
+		return tool.Result{}, fault.New(fault.InvalidArguments, "", "items: an item is empty, and every element shows that")
+	}
+	c := check{
+		name: "list", want: "as expected", unique: p.strict(args),
+		options: map[string]any{"items": items, "exact": a.flag("exact", false), "ordered": a.flag("ordered", false)},
+	}
+	o, err := p.search(t, c).do(ctx, p.assertionLimit(ctx, args), nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s shows %s", o.Found, plural(len(items), "item", "items")), nil
+	return success("%s shows %s", o, plural(len(items), "item", "items")), nil
 }

@@ -29,9 +29,11 @@ func Kind() device.Kind {
 	}
 	return device.Kind{
 		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: advertised, New: newBackend,
-		Restricted: []string{"evaluateJs", "web_evaluate"},
+		Restricted: []string{"evaluateJs", "web_evaluate", "web_uploadFile"},
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
-			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible"),
+			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
+			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",
+			"web_verifyAriaSnapshot"),
 		Starts: append(device.CoreStarts(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog"),
 		Options: []device.Option{
 			{
@@ -53,6 +55,9 @@ func Kind() device.Kind {
 				Key: "allowedOrigins", Flag: "allow-origin",
 				Usage: "`ORIGINS` whose pages may be opened where that is restricted, separated by commas: https://HOST:PORT",
 			},
+			{Key: "strict", Usage: "fail when several elements match", Switch: true},
+			{Key: "actionTimeout", Usage: "how long actions wait for their element", Default: "10s"},
+			{Key: "assertionTimeout", Usage: "how long assertions wait", Default: "5s"},
 			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: defaultViewport},
 		},
 	}
@@ -75,6 +80,8 @@ type options struct {
 	width, height   int
 	allowFile       []string // folders
 	allowedOrigins  []string
+	strict          bool // an element must be the only one that matches
+	limits          limits
 	env             []string
 	programs        device.Programs
 	root            bool // this process runs as root, for which Chromium's sandbox does not work
@@ -85,8 +92,12 @@ func newOptions(host device.Host) (options, error) {
 	o := options{
 		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true",
 		env: host.Env, programs: host.Programs, root: os.Geteuid() == 0,
+		strict: v["strict"] == "true",
 	}
 	var err error
+	if o.limits, err = readLimits(v); err != nil {
+		return o, err
+	}
 	if o.allowFile, err = readFolders(v["allowFile"]); err != nil {
 		return o, err
 	}
@@ -165,7 +176,7 @@ func newBackend(host device.Host) (device.Backend, error) {
 func (b *backend) Open(session device.Session) device.Device {
 	d := &webDevice{
 		backend: b, session: session, notes: &notes{files: map[string]string{}}, callSlot: make(chan struct{}, 1),
-		width: b.options.width, height: b.options.height, limits: defaultLimits(),
+		width: b.options.width, height: b.options.height, limits: b.options.limits,
 		files:   newFileAccess(session, b.options.allowFile),
 		origins: newOriginAccess(session, b.options.allowedOrigins),
 	}

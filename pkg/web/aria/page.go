@@ -32,8 +32,9 @@ type node struct {
 	shadow        string // kind of that shadow tree
 	svg           bool   // is inside an svg element
 
-	rendered, hasRenderedDescendant, boxed bool // has a layout; has a descendant with one; has a layout with a size
-	locked                                 bool // is not shown, whatever its style is
+	rendered, hasRenderedDescendant, boxed bool      // has a layout; has a descendant with one; has a layout with a size
+	box                                    []float64 // left, top, width, height in the document; nil when unknown
+	locked                                 bool      // is not shown, whatever its style is
 	display, visibility, content, skips    string
 	value                                  string
 	checked, selected, mixed               bool
@@ -223,6 +224,7 @@ func (c *Capture) styles(d *document, store []node) {
 		n.skips = c.skips(styles)
 		if box := at(d.Layout.Bounds, k, nil); len(box) == 4 {
 			n.boxed = box[2] > 0 && box[3] > 0
+			n.box = box
 		}
 	}
 }

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// addressCommands describe web_verifyUrl and web_verifyTitle.
+func addressCommands() []command {
+	const pattern = `"pattern": {"type": "string", "minLength": 1, "description": "A regular expression"}, `
+	return []command{
+		newCommand("web_verifyUrl", "Fails unless a regular expression is found in the URL.",
+			pattern+timeoutProperty+"}", webVerifyURL, "pattern"),
+		newCommand("web_verifyTitle", "Fails unless a regular expression is found in the title of the page.",
+			pattern+timeoutProperty+"}", webVerifyTitle, "pattern"),
+	}
+}
+
+func webVerifyURL(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	return p.verifyPattern(ctx, args, "URL", func(at pageLocation) string { return at.URL })
+}
+
+func webVerifyTitle(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	return p.verifyPattern(ctx, args, "title", func(at pageLocation) string { return at.Title })
+}
+
+// pageLocation is the URL and the title of a page.
+type pageLocation struct{ URL, Title string }
+
+// verifyPattern waits until a pattern is found in a property of the page.
+func (p *page) verifyPattern(
+	ctx context.Context, args arguments, name string, property func(pageLocation) string,
+) (tool.Result, error) {
+	pattern, err := patternOf(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	value := ""
+	err = p.waitFor(ctx, newTarget("the %s", name), "", p.assertionLimit(ctx, args),
+		func(ctx context.Context) (act.Observation[observed], error) {
+			var at pageLocation
+			if err := p.main().eval(ctx, "location", &at); err != nil {
+				return act.Observation[observed]{}, err
+			}
+			value = property(at)
+			return act.Observation[observed]{
+				Ready:   pattern.MatchString(value),
+				Missing: fmt.Sprintf("the %s is %q, in which %q is not found", name, shorten(value), pattern),
+			}, nil
+		})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return success("the %s is %q", name, shorten(value)), nil
+}
+
+// patternOf returns the regular expression of the argument pattern.
+func patternOf(args arguments) (*regexp.Regexp, error) {
+	pattern, err := regexp.Compile(args.text("pattern"))
+	if err != nil {
+		return nil, fault.Wrap(fault.InvalidArguments, err, `write a regular expression; write a dot as \.`, "pattern")
+	}
+	return pattern, nil
+}

@@ -1,0 +1,73 @@
+package aria
+
+import (
+	"strconv"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// Elements returns the elements of the snapshot, the elements with the backend node ids in more, and all visible texts,
+// nested as in the page, below a root that stands for the document. They have bounds. The label of an element without a
+// name is its text. document is as for Screen.
+func (t *Tree) Elements(document string, more map[int]bool) *screen.Node {
+	root := &screen.Node{Role: "generic"}
+	if t.page.root == nil {
+		return root
+	}
+	e := elements{document: document, more: more, lines: make(map[*node]*Line, len(t.lines))}
+	for i := range t.lines {
+		if n := t.lines[i].node; n != nil {
+			e.lines[n] = &t.lines[i]
+		}
+	}
+	e.add(root, t.page.root)
+	return root
+}
+
+type elements struct {
+	document string
+	more     map[int]bool
+	lines    map[*node]*Line
+}
+
+// add adds n, if it is one of the elements, and what is in it to parent.
+func (e *elements) add(parent *screen.Node, n *node) {
+	if n.tag == "" {
+		if text := normalize(n.text); text != "" && n.boxed {
+			parent.Children = append(parent.Children, &screen.Node{Role: "text", Label: &text, Bounds: n.bounds()})
+		}
+		return
+	}
+	if own := e.element(n); own != nil {
+		own.Bounds = n.bounds()
+		parent.Children = append(parent.Children, own)
+		parent = own
+	}
+	for _, child := range n.children {
+		e.add(parent, child)
+	}
+}
+
+// element returns n without its content, nil if it is not one of the elements.
+func (e *elements) element(n *node) *screen.Node {
+	if l := e.lines[n]; l != nil {
+		own := l.screenNode(e.document)
+		if own.Label == nil && l.Text != "" {
+			own.Label = &l.Text
+		}
+		return own
+	}
+	if e.more[n.id] {
+		return &screen.Node{Role: "generic", Key: screen.Key(e.document + "/" + strconv.Itoa(n.id))}
+	}
+	return nil
+}
+
+func (n *node) bounds() *screen.Rect {
+	if len(n.box) != 4 {
+		return nil
+	}
+	return &screen.Rect{
+		Left: int(n.box[0]), Top: int(n.box[1]), Right: int(n.box[0] + n.box[2]), Bottom: int(n.box[1] + n.box[3]),
+	}
+}

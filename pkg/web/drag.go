@@ -1,0 +1,202 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// dragCommand describes web_dragTo.
+func dragCommand() command {
+	end := func(name, description string) string {
+		return `"` + name + `": {"type": "object", "additionalProperties": false, "minProperties": 1, "description": "` +
+			description + `", "properties": {` + elementReference() + ", " + positionProperty + "}}"
+	}
+	return newCommand("web_dragTo", "Drags an element with the mouse and drops it on another one.",
+		end("from", "The element to drag")+", "+end("to", "The element to drop it on")+", "+strictProperty+", "+
+			timeoutProperty+"}", webDragTo, "from", "to")
+}
+
+// dragEnd is one end of a drag.
+type dragEnd struct {
+	search *search
+	name   string
+}
+
+// dragEndOf returns the end that the argument name describes.
+func (p *page) dragEndOf(args arguments, name, want string) (dragEnd, error) {
+	given, _ := args[name].(map[string]any)
+	t, err := elementOf(given)
+	if err != nil {
+		known := fault.As(err)
+		if known == nil {
+			return dragEnd{}, err
+		}
+		return dragEnd{}, fault.New(known.Kind, known.Hint, "%s: %s", name, known.Message)
+	}
+	check := check{
+		name: "drag", want: want, unique: p.strict(args), pointer: true,
+		options: map[string]any{"position": given["position"], "drop": name == "to"},
+	}
+	return dragEnd{p.search(t, check), name}, nil
+}
+
+func webDragTo(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	from, err := p.dragEndOf(args, "from", "ready to be dragged")
+	if err != nil {
+		return tool.Result{}, err
+	}
+	to, err := p.dragEndOf(args, "to", "ready to be dropped on")
+	if err != nil {
+		return tool.Result{}, err
+	}
+	limit := p.actionLimit(ctx, args)
+	if _, err := to.search.do(ctx, limit, nil); err != nil { // nothing is dragged unless it can be dropped
+		return tool.Result{}, err
+	}
+	d := &drag{page: p}
+	var target observed
+	source, err := from.search.do(ctx, limit, func(ctx context.Context, o observed) error {
+		if err := d.press(ctx, from.search, o); err != nil {
+			return err
+		}
+		target, err = d.moveOnto(ctx, to.search, limit)
+		return err
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return success("dragged %s to %s", source, target), nil
+}
+
+// drag is a drag with the mouse.
+type drag struct {
+	page *page
+	x, y float64         // of the mouse
+	data json.RawMessage // of an HTML drag; nil until one has begun
+}
+
+// dragSteps is how many moves of the mouse a drag consists of.
+const dragSteps = 8
+
+// press presses the mouse on an element.
+func (d *drag) press(ctx context.Context, s *search, o observed) error {
+	p := d.page
+	d.x, d.y = o.X, o.Y
+	err := p.sendInput(ctx, mouseEvent("mouseMoved", o.X, o.Y, "none", 0, 0, 0),
+		mouseEvent("mousePressed", o.X, o.Y, "left", 1, 1, 0))
+	if err != nil {
+		return unconfirmed(err)
+	}
+	if err := s.confirmPointer(ctx, o); err != nil {
+		_ = p.sendInput(ctx, mouseEvent("mouseReleased", o.X, o.Y, "left", 0, 1, 0))
+		return err
+	}
+	return nil
+}
+
+// moveOnto moves the mouse to the element of s and releases it there.
+func (d *drag) moveOnto(ctx context.Context, s *search, limit time.Duration) (observed, error) {
+	p := d.page
+	intercept := func(on bool) error {
+		return p.main().session.Call(ctx, "Input.setInterceptDrags", map[string]any{"enabled": on}, nil)
+	}
+	p.update(func() { p.dragData = nil })
+	if err := intercept(true); err != nil {
+		return observed{}, unconfirmed(err)
+	}
+	defer func() { p.main().session.Send("Input.setInterceptDrags", map[string]any{"enabled": false}) }()
+	if err := d.begin(ctx); err != nil {
+		return observed{}, unconfirmed(err)
+	}
+	target, err := s.do(ctx, limit, func(ctx context.Context, o observed) error {
+		return unconfirmed(d.moveTo(ctx, o.X, o.Y, dragSteps))
+	})
+	return target, unconfirmedAfter(err, d.drop(ctx))
+}
+
+// begin moves the mouse a little, which begins an HTML drag if the element is draggable.
+func (d *drag) begin(ctx context.Context) error {
+	p := d.page
+	for _, f := range p.frames() {
+		if err := f.withinSlice(ctx, func(ctx context.Context) error { return f.eval(ctx, "expectDrag", nil) }); err != nil {
+			return err
+		}
+	}
+	for range 2 {
+		if err := d.moveTo(ctx, d.x+4, d.y+4, 2); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.frames() {
+		started := false
+		if f.withinSlice(ctx, func(ctx context.Context) error { return f.eval(ctx, "dragStarted", &started) }) != nil || !started {
+			continue
+		}
+		waiting, cancel := context.WithTimeout(ctx, p.limits().response)
+		defer cancel()
+		if err := p.waitUntil(waiting, func() bool { return p.dragData != nil }); err != nil {
+			return fmt.Errorf("the browser did not report the drag that the page began: %w", err)
+		}
+		p.mu.Lock()
+		d.data = p.dragData
+		p.mu.Unlock()
+		return d.drag(ctx, "dragEnter")
+	}
+	return nil
+}
+
+// onDragIntercepted keeps the data of an HTML drag.
+func (p *page) onDragIntercepted(e cdp.Event) {
+	var params struct{ Data json.RawMessage }
+	if e.Decode(&params) == nil {
+		p.update(func() { p.dragData = params.Data })
+	}
+}
+
+// drag sends an event of an HTML drag.
+func (d *drag) drag(ctx context.Context, kind string) error {
+	return d.page.sendInput(ctx, inputEvent{"Input.dispatchDragEvent", map[string]any{
+		"type": kind, "x": d.x, "y": d.y, "data": d.data,
+	}})
+}
+
+// moveTo moves the mouse in steps, with the button pressed. Each step is awaited, so that the page can follow.
+func (d *drag) moveTo(ctx context.Context, x, y float64, steps int) error {
+	fromX, fromY := d.x, d.y
+	for i := 1; i <= steps; i++ {
+		share := float64(i) / float64(steps)
+		d.x, d.y = fromX+(x-fromX)*share, fromY+(y-fromY)*share
+		var err error
+		if d.data != nil {
+			err = d.drag(ctx, "dragOver")
+		} else {
+			err = d.page.sendInput(ctx, mouseEvent("mouseMoved", d.x, d.y, "left", 1, 0, 0))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop releases the mouse.
+func (d *drag) drop(ctx context.Context) error {
+	if d.data != nil {
+		return d.drag(ctx, "drop")
+	}
+	return d.page.sendInput(ctx, mouseEvent("mouseReleased", d.x, d.y, "left", 0, 1, 0))
+}
+
+// unconfirmedAfter returns the first of the errors of a drag that has begun.
+func unconfirmedAfter(moving, dropping error) error {
+	if moving != nil {
+		return moving
+	}
+	return unconfirmed(dropping)
+}

@@ -1,0 +1,170 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// condition is what an assertion waits for, when that is not one element being ready. It implements act.Screen.
+type condition struct {
+	search
+	observe func(ctx context.Context) (act.Observation[observed], error)
+}
+
+// Observe implements act.Screen.
+func (c *condition) Observe(ctx context.Context, _ time.Duration) (act.Observation[observed], error) {
+	o, err := c.observe(ctx)
+	if silent, ok := errors.AsType[*silentFrameError](err); ok {
+		return act.Observation[observed]{Missing: silent.Error()}, nil
+	}
+	return o, err
+}
+
+// Similar implements act.Screen.
+func (*condition) Similar(context.Context) []string { return nil }
+
+// waitFor waits until observe returns an observation that is ready. Messages name t.
+func (p *page) waitFor(
+	ctx context.Context, t target, want string, limit time.Duration,
+	observe func(ctx context.Context) (act.Observation[observed], error),
+) error {
+	c := &condition{search{page: p, target: t, check: check{want: want}}, observe}
+	a := c.action(limit, nil)
+	a.Screen = c
+	_, err := a.Do(ctx)
+	return err
+}
+
+// silentFrameError says that a frame does not respond, so that nothing is known of what it shows.
+type silentFrameError struct{ url string }
+
+func (e *silentFrameError) Error() string {
+	return fmt.Sprintf("the frame %s does not respond, so what it shows is not known", shorten(e.url))
+}
+
+// eachFrame calls find for every frame until it returns false. Unlike withinSlice, it fails when an inner frame does
+// not respond: what is there must not count as absent.
+func (p *page) eachFrame(ctx context.Context, find func(context.Context, *frame) (more bool, err error)) error {
+	for _, f := range p.frames() {
+		slice, cancel := context.WithTimeout(ctx, pollSlice+p.limits().response)
+		more, err := find(slice, f)
+		silent := err != nil && !errors.Is(err, errGone) && slice.Err() != nil && ctx.Err() == nil && f.parent != nil
+		cancel()
+		switch {
+		case silent:
+			return &silentFrameError{f.address()}
+		case err != nil || !more:
+			return err
+		}
+	}
+	return nil
+}
+
+// address returns the URL of the frame.
+func (f *frame) address() string {
+	f.page.mu.Lock()
+	defer f.page.mu.Unlock()
+	return f.url
+}
+
+func webVerifyTextNotVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	q, err := textQueryOf(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	t := byText(q.text)
+	t.selector.Text = "text " + t.selector.Text
+	err = p.waitFor(ctx, t, "hidden", p.assertionLimit(ctx, args),
+		func(ctx context.Context) (act.Observation[observed], error) {
+			seen := act.Observation[observed]{Ready: true}
+			err := p.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
+				o, err := f.findText(ctx, q, 0)
+				if o.Ready {
+					seen = act.Observation[observed]{Reason: o.Found + " shows it"}
+				}
+				return !o.Ready, err
+			})
+			return seen, err
+		})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return success("%q is not visible", q.text), nil
+}
+
+func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	t, err := elementOf(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if t, err = p.namedTarget(ctx, t); err != nil {
+		return tool.Result{}, err
+	}
+	s := p.search(t, check{name: "visible", any: true})
+	err = p.waitFor(ctx, t, "hidden", p.assertionLimit(ctx, args), func(ctx context.Context) (act.Observation[observed], error) {
+		return s.visibleNow(ctx, p.strict(args))
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return success("%s is not visible", t.selector), nil
+}
+
+// visibleNow is ready if no element that matches is visible; with strict at most one may match.
+func (s *search) visibleNow(ctx context.Context, strict bool) (act.Observation[observed], error) {
+	if s.target.related != nil {
+		if err := s.captureFrames(ctx); err != nil {
+			return act.Observation[observed]{}, err
+		}
+	}
+	index, total := s.index(), 0
+	seen := act.Observation[observed]{Ready: true}
+	err := s.page.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
+		o, err := s.findIn(ctx, f, index, 0, false)
+		if err != nil {
+			return false, err
+		}
+		total += o.Count
+		if index >= 0 && o.Count <= index {
+			index -= o.Count // among the elements of the frames that follow
+			return true, nil
+		}
+		if o.Ready {
+			seen = act.Observation[observed]{Reason: o.Found + " is visible", Count: total}
+		}
+		return !o.Ready && index < 0, nil
+	})
+	if strict && seen.Ready && total > 1 && index < 0 {
+		seen = act.Observation[observed]{Reason: fmt.Sprintf("%d elements match, but only one may", total)}
+	}
+	return seen, err
+}
+
+// namedTarget returns the target by which a recording names an element, for an assertion that has to hold when the
+// element is gone. In a live session a reference becomes a selector; in a trail it is an error.
+func (p *page) namedTarget(ctx context.Context, t target) (target, error) {
+	if t.ref == "" {
+		return t, nil
+	}
+	if !p.device.session.Live || ctx.Value(callFromTrail{}) != nil {
+		return t, fault.New(fault.InvalidArguments, "name the element with nodeSelector, or by its role and name",
+			"%s is a position, which another element may take", t.ref)
+	}
+	if _, err := p.search(t, check{name: "exists"}).do(ctx, 0, nil); err != nil {
+		return t, err
+	}
+	block := p.device.located.block
+	selector, err := screen.ParseSelector(map[string]any{"web": block}, screen.ParseOptions{})
+	if err != nil {
+		return t, err
+	}
+	named, _, err := bySelector(selector)
+	return named, err
+}

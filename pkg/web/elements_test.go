@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -228,9 +229,7 @@ func TestRelationsOnPage(t *testing.T) {
 	u.mustCall("web_navigate", "url", serve(t, nil)+"/elements.html")
 	pay := func(relations m) m {
 		selector := webBlock("ariaRole", "button", "ariaNameRegex", "Pay")
-		for name, value := range relations {
-			selector[name] = value
-		}
+		maps.Copy(selector, relations)
 		return m{"nodeSelector": selector}
 	}
 	order := func(id string) m { return webBlock("ariaNameRegex", id) }

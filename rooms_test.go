@@ -58,7 +58,7 @@ func mayImport() map[string][]string {
 		local:      {device, spawn},
 		web:        {device, act, aria, screen, cdp, tool, fault},
 		act:        {fault},
-		aria:       {screen},
+		aria:       {screen, fault},
 		screen:     {fault},
 		cdp:        {fault},
 		callback:   {tool, fault},

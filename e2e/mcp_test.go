@@ -338,7 +338,8 @@ func TestLimitsOfAgents(t *testing.T) {
 	a.fails("step", `{"step":"Run","calls":[{"web_evaluate":{"script":"1"}}]}`, `"web_evaluate" is not allowed`, "--allow web_evaluate")
 	a.fails("step", `{"step":"Go","calls":[{"web_navigate":{"url":"`+other+`"}}]}`, other, "allow-origin")
 	a.fails("step", `{"step":"Read","calls":[{"web_navigate":{"url":"file:///etc/passwd"}}]}`)
-	a.does("step", `{"step":"Leave","calls":[{"web_click":{"ref":"`+a.ref(opened, `link "Away"`)+`"}}]}`)
+	a.fails("step", `{"step":"Leave","calls":[{"web_click":{"ref":"`+a.ref(opened, `link "Away"`)+`"}}]}`,
+		"led to a page that was blocked", "nothing was recorded", "allow-origin")
 	if text := a.does("snapshot", `{}`); strings.Contains(text, "Other") {
 		t.Errorf("the link led to another origin:\n%s", text)
 	}

@@ -318,6 +318,17 @@ func TestWaitsUntilTheScreenStaysTheSame(t *testing.T) {
 	}
 }
 
+func TestWaitsForAScreenThatRespondsLate(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.app.loading = []string{"Save"}
+	f.step("Open", call("launchApp"))
+	f.app.loading = []string{"Save", "Save", "Save", "Saved"}
+	if r := f.step("Save", call("tap", "text", "Save")); !strings.Contains(r.Changes, `+ - button "Saved"`) {
+		t.Errorf("changes:\n%s", r.Changes)
+	}
+}
+
 func TestDecodesCalls(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

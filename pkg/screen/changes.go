@@ -16,22 +16,22 @@ type View struct {
 // for no bound:
 //
 //   - "+ " and the line of the text form for an element that was added, below the added element that it is in;
-//   - "~ " and the new line for one whose name, content or state changed;
+//   - "~ " and the new line for one whose name, content or state changed, with the states that it has no longer;
 //   - "- " and the old line for one that was removed. Elements inside it are only counted.
 //
 // An element that was rendered again and is as before is not a change; [References.Lookup] finds it by its old
-// reference. When after is another document than before, it writes the new URL, and the text form of after if there is
-// room for all of it. The order of elements is not compared.
+// reference. When after is another document than before, it writes the new URL and the text form of after, or where that
+// is too long, its headings, controls and texts. The order of elements is not compared.
 func Changes(before, after View, maxBytes int) string {
 	d := &difference{identities: map[identity]int{}}
 	d.before, d.after = d.shownOn(before), d.shownOn(after)
 	d.match()
 	if d.keepsNone() && isOtherDocument(before, after) {
-		return otherScreen(after, len(d.after), maxBytes)
+		return otherScreen(after, maxBytes)
 	}
 	lines := joinEqual(d.lines())
 	if before.URL != after.URL {
-		lines = append([]string{"the URL is now " + quote(after.URL)}, lines...)
+		lines = append([]change{{"the URL is now " + quote(after.URL), importantChange}}, lines...)
 	}
 	switch {
 	case len(lines) > 0:
@@ -43,13 +43,13 @@ func Changes(before, after View, maxBytes int) string {
 }
 
 // otherScreen writes a screen of which nothing was known.
-func otherScreen(after View, count, maxBytes int) string {
+func otherScreen(after View, maxBytes int) string {
 	head := "the page is now " + quote(after.URL)
-	text := after.Tree.Text(TextOptions{Ref: after.Ref}).String()
-	if maxBytes > 0 && len(head)+1+len(text) > maxBytes {
-		return head + ", with " + elements(count)
+	text := after.Tree.Text(TextOptions{Ref: after.Ref})
+	if whole := strings.TrimSuffix(head+"\n"+text.String(), "\n"); maxBytes == 0 || len(whole) <= maxBytes {
+		return whole
 	}
-	return strings.TrimSuffix(head+"\n"+text, "\n")
+	return head + outline(text.Lines, maxBytes-len(head))
 }
 
 // difference is what differs between two views.
@@ -191,15 +191,31 @@ func isOtherDocument(before, after View) bool {
 	return from != to
 }
 
+// change is a line of the changes. When there is no room for all of them, those of a lower class are kept first.
+type change struct {
+	line  string
+	class int
+}
+
+// The classes of changes.
+const (
+	importantChange = iota // of an element that was there before, or a message to the user
+	addition
+	removal
+	classesOfChanges
+)
+
 // lines returns the changes: what was added or changed, in the order of the later view, then what was removed.
-func (d *difference) lines() []string {
-	var out []string
+func (d *difference) lines() []change {
+	var out []change
 	for _, e := range d.after {
 		switch {
+		case e.other == nil && hasWord("alert alertdialog dialog status", e.node.RoleName()):
+			out = append(out, change{"+ " + e.changed(e.ref), importantChange})
 		case e.other == nil:
-			out = append(out, "+ "+e.changed(e.ref))
+			out = append(out, change{"+ " + e.changed(e.ref), addition})
 		case e.other.text != e.text:
-			out = append(out, "~ "+e.changed(e.ref))
+			out = append(out, change{"~ " + e.changed(e.ref) + e.lostStates(), importantChange})
 		}
 	}
 	for i, e := range d.before {
@@ -213,23 +229,41 @@ func (d *difference) lines() []string {
 		if inside := d.removedInside(i); inside > 0 {
 			line += fmt.Sprintf(" (with %s in it)", elements(inside))
 		}
-		out = append(out, line)
+		out = append(out, change{line, removal})
 	}
 	return out
 }
 
+// lostStates returns the states that the element had in the other view and has no longer, as in: (no longer checked).
+func (e *shownElement) lostStates() string {
+	has := map[string]bool{}
+	for _, state := range e.node.states() {
+		name, _, _ := strings.Cut(state, "=")
+		has[name] = true
+	}
+	var lost []string
+	for _, state := range e.other.node.states() {
+		if name, _, _ := strings.Cut(state, "="); !has[name] {
+			lost = append(lost, name)
+		}
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return " (no longer " + strings.Join(lost, ", ") + ")"
+}
+
 // joinEqual writes equal lines that follow each other once, with their number.
-func joinEqual(lines []string) []string {
-	var out []string
+func joinEqual(lines []change) []change {
+	var out []change
 	for i := 0; i < len(lines); {
 		n := 1
 		for i+n < len(lines) && lines[i+n] == lines[i] {
 			n++
 		}
+		out = append(out, lines[i])
 		if n > 1 {
-			out = append(out, fmt.Sprintf("%s (%d times)", lines[i], n))
-		} else {
-			out = append(out, lines[i])
+			out[len(out)-1].line += fmt.Sprintf(" (%d times)", n)
 		}
 		i += n
 	}
@@ -279,10 +313,9 @@ func (d *difference) reordered() bool {
 }
 
 // bounded joins lines in at most maxBytes bytes, and counts those that there is no room for.
-func bounded(lines []string, maxBytes int) string {
-	text := strings.Join(lines, "\n")
-	if maxBytes == 0 || len(text) <= maxBytes {
-		return text
+func bounded(lines []change, maxBytes int) string {
+	if whole := join(lines, nil); maxBytes == 0 || len(whole) <= maxBytes {
+		return whole
 	}
 	more := func(count int) string {
 		if count == 1 {
@@ -291,11 +324,27 @@ func bounded(lines []string, maxBytes int) string {
 		return fmt.Sprintf("… %d more changes", count)
 	}
 	room := maxBytes - len(more(len(lines))) - 1
-	kept := 0
-	for bytes := 0; kept < len(lines); kept++ {
-		if bytes += len(lines[kept]) + 1; bytes-1 > room {
-			break
+	left := map[int]bool{}
+	for class := range classesOfChanges {
+		for i, l := range lines {
+			if l.class != class {
+				continue
+			}
+			if room -= len(l.line) + 1; room < -1 {
+				left[i] = true
+			}
 		}
 	}
-	return strings.Join(append(lines[:kept:kept], more(len(lines)-kept)), "\n")
+	return strings.TrimPrefix(join(lines, left)+"\n"+more(len(left)), "\n")
+}
+
+// join joins the lines that are not left out.
+func join(lines []change, left map[int]bool) string {
+	var kept []string
+	for i, l := range lines {
+		if !left[i] {
+			kept = append(kept, l.line)
+		}
+	}
+	return strings.Join(kept, "\n")
 }

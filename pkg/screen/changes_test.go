@@ -145,7 +145,7 @@ func TestChangesToAnotherDocument(t *testing.T) {
 		want          string
 	}{
 		"whole":   {one, two, 0, "the page is now \"https://shop.example/\\\"cart\"\n- heading \"Cart\" [ref=e2]\n- button \"Pay\" [ref=e3]"},
-		"no room": {one, two, 94, "the page is now \"https://shop.example/\\\"cart\", with 2 elements"},
+		"no room": {one, two, 94, "the page is now \"https://shop.example/\\\"cart\", a part of its 2 elements; see snapshot"},
 		"reloaded": {
 			one, viewOf(refs, one.URL, "d3", []*screen.Node{keyed("4", "button", "Buy")}), 0,
 			"the page is now \"https://shop.example/\"\n- button \"Buy\" [ref=e4]",
@@ -183,7 +183,7 @@ func TestChangesAreBounded(t *testing.T) {
 
 // changeForm is the form of every line of changes.
 var changeForm = regexp.MustCompile(`^(?:[+~-] (?:  )*- [A-Za-z]+(?:: "(?:[^"\\]|\\["\\])*"|(?: "(?:[^"\\]|\\["\\])*")?(?: \[ref=e[0-9]+\])?` +
-	`(?: \[[a-z]+(?:=[a-z0-9]+)?\])*(?:: "(?:[^"\\]|\\["\\])*")?)(?: \(with [0-9]+ elements? in it\))?(?: \([0-9]+ times\))?` +
+	`(?: \[[a-z]+(?:=[a-z0-9]+)?\])*(?:: "(?:[^"\\]|\\["\\])*")?)(?: \(with [0-9]+ elements? in it\))?(?: \(no longer [a-z, ]+\))?(?: \([0-9]+ times\))?` +
 	`|the URL is now "(?:[^"\\]|\\["\\])*"|nothing on the screen changed|only the order of the elements changed)$`)
 
 func TestChangesCannotBeForged(t *testing.T) {
@@ -251,6 +251,81 @@ func TestChangesOfRandomScreens(t *testing.T) {
 			if known[line.Ref] == line.Text && strings.Contains(changes, "[ref="+line.Ref+"]") {
 				t.Fatalf("%s did not change:\n%s", line.Text, changes)
 			}
+		}
+	}
+}
+
+func TestLostStatesAreShown(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	box := func(on screen.Toggle, disabled bool) *screen.Node {
+		n := keyed("c", "checkbox", "Terms")
+		n.Checked, n.Disabled = on, disabled
+		return n
+	}
+	before := viewOf(refs, "u", "d", []*screen.Node{box("true", true)})
+	for _, tt := range []struct {
+		after *screen.Node
+		want  string
+	}{
+		{box("", false), `~ - checkbox "Terms" [ref=e1] (no longer checked, disabled)`},
+		{box("mixed", true), `~ - checkbox "Terms" [ref=e1] [checked=mixed] [disabled]`},
+		{box("true", false), `~ - checkbox "Terms" [ref=e1] [checked] (no longer disabled)`},
+	} {
+		if got := screen.Changes(before, viewOf(refs, "u", "d", []*screen.Node{tt.after}), 0); got != tt.want {
+			t.Errorf("got %s, want %s", got, tt.want)
+		}
+	}
+}
+
+func TestImportantChangesAreKept(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	cart := keyed("cart", "link", "Cart")
+	before := viewOf(refs, "u", "d", []*screen.Node{row("0", "Old"), cart})
+	var rows []*screen.Node
+	for i := range 100 {
+		rows = append(rows, row(fmt.Sprint("new", i), fmt.Sprintf("Row %d", i)))
+	}
+	after := viewOf(refs, "u", "d", append(rows, keyed("cart", "link", "Cart (1)"), keyed("s", "status", "Saved")))
+	got := screen.Changes(before, after, 300)
+	for _, want := range []string{`+ - row "Row 0"`, `~ - link "Cart (1)"`, `+ - status "Saved"`, " more changes"} {
+		if len(got) > 300 || !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %d bytes:\n%s", want, len(got), got)
+		}
+	}
+}
+
+func TestOutlineOfALongPage(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	price := "12.50 €"
+	var links, products []*screen.Node
+	for i := range 10 {
+		links = append(links, keyed(fmt.Sprint("l", i), "link", fmt.Sprintf("Department %d", i)))
+		name := fmt.Sprintf("Product %d", i)
+		products = append(products, keyed(fmt.Sprint("p", i), "listitem", "",
+			keyed(fmt.Sprint("h", i), "heading", name, keyed(fmt.Sprint("a", i), "link", name)),
+			keyed("", "text", price), keyed(fmt.Sprint("b", i), "button", "Add "+name)))
+	}
+	page := viewOf(refs, "u", "d", []*screen.Node{
+		keyed("nav", "navigation", "", links...),
+		keyed("main", "main", "", append([]*screen.Node{keyed("h", "heading", "Products")}, products...)...),
+	})
+	blank := screen.View{URL: "about:blank", Tree: screen.NewTree(nil, 0, 0)}
+	for size, want := range map[int][]string{
+		1100: {`, a part of its 63 elements; see snapshot`, `- heading "Products" [ref=e`, `- link "Product 9"`, `- button "Add Product 9"`, `Department 0`},
+		700:  {`Product 0`, `- button "Add Product 5"`},
+	} {
+		got := screen.Changes(blank, page, size)
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%d: %s is missing in\n%s", size, text, got)
+			}
+		}
+		if len(got) > size || strings.Contains(got, "navigation") || strings.Contains(got, `heading "Product 1"`) ||
+			strings.Contains(got, "Department") != (size == 1100) {
+			t.Errorf("%d: %d bytes:\n%s", size, len(got), got)
 		}
 	}
 }

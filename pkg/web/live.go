@@ -18,6 +18,9 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 		return observed{}, err
 	}
 	found, err := s.page.device.references.Lookup(s.target.ref, capture.tree)
+	if err != nil && s.page.isLoading() && wait > pollSlice {
+		return observed{Tries: 1, Missing: err.Error() + "; the page is still loading"}, nil
+	}
 	if err != nil {
 		return observed{}, err
 	}
@@ -45,6 +48,13 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 		}
 	}
 	return o, err
+}
+
+// isLoading reports whether the document of the page has not been loaded completely.
+func (p *page) isLoading() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.root.loadedLoader != p.root.loader
 }
 
 // byLabel is how page.js ends the words for an input that is clicked on its label.

@@ -2,11 +2,14 @@ package web
 
 import (
 	"context"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -436,4 +439,32 @@ func TestClicksLabelsOfHiddenInputs(t *testing.T) {
 		t.Errorf("the page is %s", got)
 	}
 	u.mustFail("web_click", []any{"ref", u.refOf("Never")}, "it is disabled")
+}
+
+func TestReferenceWaitsUntilThePageHasLoaded(t *testing.T) {
+	t.Parallel()
+	var reloaded atomic.Bool
+	rest := make(chan struct{})
+	url := serve(t, map[string]http.HandlerFunc{"/page": func(w http.ResponseWriter, r *http.Request) {
+		htmlPage("<h1>Top</h1>" + strings.Repeat("<!-- -->", 200))(w, r)
+		if reloaded.Load() {
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-rest:
+			case <-r.Context().Done():
+			}
+		}
+		_, _ = io.WriteString(w, "<button>Pay</button>")
+	}})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	ref := u.refOf("Pay")
+	reloaded.Store(true)
+	u.mustEval("setTimeout(() => location.reload(), 0); 0")
+	waitFor(t, "the new document", func() bool { return !strings.Contains(u.shown(), "Pay") })
+	defer time.AfterFunc(100*time.Millisecond, func() { close(rest) }).Stop()
+	result, err := u.call("web_click", "ref", ref)
+	if err != nil || !result.OK || result.Located.Again == "" {
+		t.Errorf("%+v, %v", result, err)
+	}
 }

@@ -73,8 +73,7 @@ function reference(snapshot, ...texts) {
 async function withTrailblaze(url, [program, browser, project]) {
   const agent = new Agent(program, ["mcp", "--driver", "playwright-native", "--allow-origin", new URL(url).origin], project, { TRAILBLAZE_BROWSER: browser });
   await agent.start();
-  await agent.call("step", { step: "Open the shop", calls: [{ web_navigate: { url } }] });
-  const page = await agent.call("snapshot", {});
+  const page = await agent.call("step", { step: "Open the shop", calls: [{ web_navigate: { url } }] }); // with references
   await agent.call("step", { step: "Search for a mug", calls: [{ web_type: { ref: reference(page, "searchbox"), text: "mug" } }] });
   await agent.call("step", { step: "Add the mug to the cart", calls: [{ web_click: { ref: reference(page, "Add", "mug") } }] });
   await agent.call("step", { step: "The cart has one item", kind: "verify", calls: [{ web_verifyTextVisible: { text: "Cart (1)" } }] });

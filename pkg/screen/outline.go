@@ -1,0 +1,81 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+)
+
+// The parts of an outline, the most useful first.
+const (
+	controlInMain = iota // a control, a heading or a message in the main landmark, or anywhere when there is none
+	controlBeside
+	textInMain
+	noPart
+)
+
+// outline writes the lines of a screen that are most useful, flat and in their order, in at most maxBytes bytes, each
+// after a newline. The first line says how many elements there are.
+func outline(lines []Line, maxBytes int) string {
+	head := ", a part of its " + elements(len(lines)) + "; see snapshot"
+	room := maxBytes - len(head)
+	parts := partsOf(lines)
+	kept := make([]string, len(lines))
+	for part := controlInMain; part < noPart; part++ {
+		for i, line := range lines {
+			if parts[i] != part {
+				continue
+			}
+			text := "\n" + line.Node.outlineLine(line.Ref)
+			if room -= len(text); room < 0 {
+				return head + strings.Join(kept, "")
+			}
+			kept[i] = text
+		}
+	}
+	return head + strings.Join(kept, "")
+}
+
+// partsOf returns the part of an outline that each line belongs to.
+func partsOf(lines []Line) []int {
+	hasMain := slices.ContainsFunc(lines, func(l Line) bool { return l.Node.RoleName() == "main" })
+	parts := make([]int, len(lines))
+	mainDepth := -1 // of the main landmark around the line; -1 outside of it
+	for i, l := range lines {
+		role := l.Node.RoleName()
+		if mainDepth >= 0 && l.Depth <= mainDepth {
+			mainDepth = -1
+		}
+		if role == "main" {
+			mainDepth = l.Depth
+		}
+		inMain := mainDepth >= 0 || !hasMain
+		switch {
+		case role == "option", role == "heading" && isNamedByNext(lines[i:]):
+			parts[i] = noPart
+		case l.Node.isTarget() || slices.Contains([]string{"heading", "alert", "status"}, role) && l.Node.caption() != "":
+			parts[i] = controlBeside
+			if inMain {
+				parts[i] = controlInMain
+			}
+		case inMain && l.Node.caption() != "" && !l.Node.isItem() && !l.Node.containsTarget():
+			parts[i] = textInMain
+		default:
+			parts[i] = noPart
+		}
+	}
+	return parts
+}
+
+// isNamedByNext reports whether the second line is a control inside the first one with the same name.
+func isNamedByNext(lines []Line) bool {
+	return len(lines) > 1 && lines[1].Depth > lines[0].Depth && lines[1].Node.isTarget() && lines[1].Node.Name() == lines[0].Node.Name()
+}
+
+// outlineLine returns n as a line of an outline: without a content that only repeats what the control is for.
+func (n *Node) outlineLine(ref string) string {
+	content := n.Content()
+	if n.isTarget() && n.Name() != "" && !n.Editable && !IsTextInput(n.RoleName()) && n.RoleName() != "combobox" {
+		content = ""
+	}
+	return n.lineWithName(ref, n.Name(), content)
+}

@@ -20,7 +20,7 @@ func outline(lines []Line, maxBytes int) string {
 	room := maxBytes - len(head)
 	parts := partsOf(lines)
 	kept := make([]string, len(lines))
-	for part := controlInMain; part < noPart; part++ {
+	for part := range noPart {
 		for i, line := range lines {
 			if parts[i] != part {
 				continue

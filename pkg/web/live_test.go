@@ -446,7 +446,7 @@ func TestReferenceWaitsUntilThePageHasLoaded(t *testing.T) {
 	var reloaded atomic.Bool
 	rest := make(chan struct{})
 	url := serve(t, map[string]http.HandlerFunc{"/page": func(w http.ResponseWriter, r *http.Request) {
-		htmlPage("<h1>Top</h1>" + strings.Repeat("<!-- -->", 200))(w, r)
+		htmlPage("<h1>Top</h1>"+strings.Repeat("<!-- -->", 200))(w, r)
 		if reloaded.Load() {
 			_ = http.NewResponseController(w).Flush()
 			select {

@@ -282,6 +282,19 @@ func TestWithholdsScreenshotsThatShowSecrets(t *testing.T) {
 	}
 }
 
+func TestSnapshotOfAnElementHasWholeTexts(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	long := strings.Repeat("very ", 60) + "long"
+	f.app.set(long)
+	for within, whole := range map[string]bool{"": false, "e1": true} {
+		shot, err := f.Snapshot(t.Context(), live.SnapshotOptions{Within: within})
+		if err != nil || strings.Contains(shot.Text, long) != whole {
+			t.Errorf("within %q: %+v, %v", within, shot, err)
+		}
+	}
+}
+
 func TestWithholdsScreenshotsWhenASecretAppearsMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := open(t)

@@ -54,7 +54,9 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 		found := screen.Find(view.Part, o.Find, view.Ref, cmp.Or(o.MaxBytes, findBytes))
 		shot.Text, shot.More = s.text(found.String()), found.Left
 	} else {
-		text := view.Part.Text(screen.TextOptions{MaxBytes: cmp.Or(o.MaxBytes, snapshotBytes), Ref: view.Ref})
+		text := view.Part.Text(screen.TextOptions{
+			MaxBytes: cmp.Or(o.MaxBytes, snapshotBytes), Ref: view.Ref, Whole: o.Within != "",
+		})
 		shot.Text, shot.More = s.text(text.String()), text.Left
 	}
 	if o.Screenshot {
@@ -74,7 +76,7 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 
 // showsSecret reports whether a secret can be read in a view.
 func (s *Session) showsSecret(view device.View) bool {
-	text := view.Tree.Text(screen.TextOptions{}).String()
+	text := view.Tree.Text(screen.TextOptions{Whole: true}).String()
 	return s.text(text) != text
 }
 

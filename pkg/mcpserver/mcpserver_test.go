@@ -582,6 +582,16 @@ func TestEditAnswersWithWhatChanged(t *testing.T) {
 	c.wants("recording", nil, false, "first")
 }
 
+func TestSnapshotSaysThatTextsAreCut(t *testing.T) {
+	t.Parallel()
+	c := started(t, Options{}, func(f *fakeSession) { f.snapshot.Text = `- paragraph "very…" [ref=e1]` })
+	const hint = "within shows those of an element whole"
+	c.wants("snapshot", nil, false, hint)
+	if text, _ := c.call("snapshot", map[string]any{"within": "e1"}); strings.Contains(text, hint) {
+		t.Error(text)
+	}
+}
+
 func TestSessionActions(t *testing.T) {
 	t.Parallel()
 	c := started(t, Options{}, nil)

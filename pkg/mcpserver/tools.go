@@ -187,6 +187,9 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 	if shot.More > 0 {
 		a.text += fmt.Sprintf("\n%s not shown; use find, within or maxBytes", count(shot.More, "element"))
 	}
+	if in.Within == "" && strings.Contains(shot.Text, `…"`) {
+		a.text += "\ntexts that end in … are cut; within shows those of an element whole"
+	}
 	if shot.Withheld != "" {
 		a.text += "\nno screenshot: " + shot.Withheld
 	}

@@ -90,12 +90,15 @@ func (n *Node) String() string {
 	return describe(n.RoleName(), n.Name())
 }
 
-func describe(role, name string) string {
+func describe(role, name string) string { return describeUpTo(maxName, role, name) }
+
+// describeUpTo is describe with the number of characters of the name that are shown.
+func describeUpTo(length int, role, name string) string {
 	role = safeRole(role)
 	if name == "" {
 		return role
 	}
-	return role + " " + quote(name)
+	return role + " " + quoteUpTo(length, name)
 }
 
 // safeRole returns role when it is one word of letters, else "generic".
@@ -108,10 +111,13 @@ func safeRole(role string) string {
 }
 
 // quote returns s in double quotes on one line, without characters that change how other text looks, and shortened.
-func quote(s string) string {
+func quote(s string) string { return quoteUpTo(maxName, s) }
+
+// quoteUpTo is quote with the number of characters that are shown.
+func quoteUpTo(length int, s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
-	for _, r := range shorten(visible(s), maxName) {
+	for _, r := range shorten(visible(s), length) {
 		if r == '"' || r == '\\' {
 			b.WriteByte('\\')
 		}

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ type TextOptions struct {
 	MaxBytes int                // of the text, with the line that counts what is left out; 0: no bound
 	Within   *Node              // the element that is written, with what is below it; nil: the whole screen
 	Ref      func(*Node) string // the reference of an element, such as References.Ref; nil: none
+	Whole    bool               // names and contents are not shortened
 }
 
 // Text is a screen, or what was found on it, for a person or a model to read: one line an element.
@@ -108,7 +110,11 @@ func (w *writer) add(n *Node, depth int) {
 	if w.options.Ref != nil {
 		line.Ref = w.options.Ref(n)
 	}
-	line.Text = n.line(line.Ref)
+	length := maxName
+	if w.options.Whole {
+		length = math.MaxInt
+	}
+	line.Text = n.lineUpTo(length, line.Ref, n.Name(), n.Content())
 	w.text.Lines = append(w.text.Lines, line)
 	w.bytes += len(line.indented()) + 1
 	if w.options.MaxBytes > 0 && w.bytes-1 > w.options.MaxBytes {
@@ -159,11 +165,16 @@ func (n *Node) line(ref string) string {
 }
 
 func (n *Node) lineWithName(ref, name, content string) string {
+	return n.lineUpTo(maxName, ref, name, content)
+}
+
+// lineUpTo returns a line with the number of characters of the name and of the content that are shown.
+func (n *Node) lineUpTo(length int, ref, name, content string) string {
 	if n.Role == "text" && ref == "" {
-		return "- text: " + quote(name)
+		return "- text: " + quoteUpTo(length, name)
 	}
 	var b strings.Builder
-	b.WriteString("- " + describe(n.RoleName(), name))
+	b.WriteString("- " + describeUpTo(length, n.RoleName(), name))
 	if ref != "" {
 		b.WriteString(" [ref=" + ref + "]")
 	}
@@ -171,7 +182,7 @@ func (n *Node) lineWithName(ref, name, content string) string {
 		b.WriteString(" [" + state + "]")
 	}
 	if content != "" {
-		b.WriteString(": " + quote(content))
+		b.WriteString(": " + quoteUpTo(length, content))
 	}
 	return b.String()
 }

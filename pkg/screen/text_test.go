@@ -242,3 +242,16 @@ func FuzzTextFormHasALineForEachElement(f *testing.F) {
 		}
 	})
 }
+
+func TestWholeTexts(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("very ", 60) + "long"
+	n := &screen.Node{Role: "paragraph", Text: &long}
+	tree := screen.NewTree(n, 0, 0)
+	if got := tree.Text(screen.TextOptions{}).String(); strings.Contains(got, "long") || !strings.HasSuffix(got, `…"`) {
+		t.Error(got)
+	}
+	if got := tree.Text(screen.TextOptions{Whole: true}).String(); !strings.HasSuffix(got, `long"`) {
+		t.Error(got)
+	}
+}

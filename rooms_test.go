@@ -39,12 +39,12 @@ func mayImport() map[string][]string {
 		bundle, engine                 = "pkg/bundle", "pkg/engine"
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 		files, live, background        = "pkg/files", "pkg/live", "pkg/background"
-		mcpserver                      = "pkg/mcpserver"
+		mcpserver, webserver           = "pkg/mcpserver", "pkg/webserver"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, report, doctor, background, run, live, session, builtin, device, local, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
+			mcpserver, report, doctor, background, run, webserver, live, session, builtin, device, local, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
 		},
 		mcpserver:  {live, discover, trail, fault},
 		report:     {event, tool, redact, fault, files},
@@ -56,6 +56,7 @@ func mayImport() map[string][]string {
 		builtin:    {discover, tool, fault},
 		device:     {screen, tool, fault},
 		local:      {device, spawn},
+		webserver:  {stdio, spawn, fault},
 		web:        {device, act, aria, screen, cdp, tool, fault},
 		act:        {fault},
 		aria:       {screen, fault},

@@ -193,8 +193,16 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		o.Stream.Emit(*warning)
 	}
 	a.reapLeftovers(o.Stream)
+	var startErr error
+	o.BeforeTrails = func(ctx context.Context) (stop func(), err error) {
+		stop, startErr = a.startWebServers(ctx, project, o.Redactor, o.Stream)
+		return stop, startErr
+	}
 	summary, err = run.Run(ctx, o)
 	done()
+	if startErr != nil {
+		return summary, errors.Join(startErr, renderers.close())
+	}
 	return summary, a.endRun(summary, err, renderers.close())
 }
 

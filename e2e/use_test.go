@@ -174,7 +174,9 @@ func TestTeardownRunsAfterInterruption(t *testing.T) {
 		return string(text)
 	}
 	started := func() {
-		await(func() bool { return strings.Contains(p.serverLog("fake"), "sleep") || strings.Contains(events(), `"step.started"`) })
+		await(func() bool {
+			return strings.Contains(p.serverLog("fake"), "sleep") || strings.Contains(events(), `"step.started"`)
+		})
 	}
 	code, output := signalled(t, p.command("run", "-v"), started, syscall.SIGINT, false)
 	if log := events(); code != 130 || !strings.Contains(log, `"text":"cleaned up"`) || strings.Contains(log, `"text":"never"`) {

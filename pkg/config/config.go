@@ -26,6 +26,7 @@ type Project struct {
 	TrailsDir, LogsDir string // absolute; they need not exist
 	StartAhead         bool   // sessions of the next trails may be opened while one runs
 	Run                RunDefaults
+	WebServers         []WebServer
 	Servers            []Server          // of the project file, in its order
 	Device             []Setting         // of the project file, in its order
 	Devices            []Device          // of the project file, in its order

@@ -190,6 +190,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"logsDir":                      func(n yamldoc.Node) { p.LogsDir = l.path(text(n)) },
 		"startAhead":                   func(n yamldoc.Node) { p.StartAhead = n.Bool() },
 		"run":                          l.runDefaults,
+		"webServer":                    l.webServers,
 		"allow":                        func(n yamldoc.Node) { p.Allow = texts(n) },
 		"device":                       l.deviceSettings,
 		"devices":                      l.devices,

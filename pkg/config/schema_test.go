@@ -119,6 +119,8 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"mcpServers: [{command: a, exclude: b}]", "startAhead: maybe",
 			"run: [a]", "run: {workers: 0}", "run: {retries: -1}", "run: {timeout: soon}", "run: {maxFailures: many}",
 			"run: {failOnFlaky: 3}", "run: {reporters: [junit]}", "run: {reporters: {junit: ' '}}", "run: {worker: 2}",
+			"webServer: npm start", "webServer: {command: npm start}", "webServer: [{url: 'http://x'}]",
+			"webServer: {command: a, url: 'http://x', port: 3}", "webServer: {command: a, url: 'http://x', reuseExisting: 1}",
 		},
 		"target": {
 			"", "display_name: Shop", "id: 12", "id: shop\nplatform: ios", "id: shop\nplatforms: [ios]",
@@ -206,6 +208,7 @@ func TestSchemasAndLoaderHaveSameKeys(t *testing.T) {
 		"project": {
 			"trailblaze.yaml": odd + "\nmcpServers: []", "trailblaze.config.yaml": "mcpServers: [{" + odd + "}]",
 			"a/trailblaze.yaml": "run: {" + odd + "}", "b/trailblaze.yaml": "run: {reporters: {" + odd + "}}",
+			"c/trailblaze.yaml": "webServer: {" + odd + "}",
 		},
 		"target": {
 			"trailblaze-config/targets/a.yaml": odd, "trailblaze-config/targets/b.yaml": "mcpServers: [{" + odd + "}]",

@@ -57,6 +57,9 @@ type Options struct {
 	RestrictOrigins bool
 	AllowedOrigins  []string
 	OpenLog         func(path string, onError func(error)) SessionLog
+	// BeforeTrails is called before the first trail is replayed, unless there is none or DryRun is set. stop is called
+	// after the last. With an error nothing is replayed. May be nil.
+	BeforeTrails func(ctx context.Context) (stop func(), err error)
 	// StopShared stops the server processes that were launched as shared. May be nil.
 	StopShared func(ctx context.Context) error
 }
@@ -88,6 +91,13 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		return Summary{}, err
 	}
 	mine, plan := r.shard(cases)
+	if o.BeforeTrails != nil && len(mine) > 0 && !o.DryRun {
+		stop, err := o.BeforeTrails(ctx)
+		if err != nil {
+			return Summary{}, err
+		}
+		defer stop()
+	}
 	o.Stream.Emit(r.startedEvent(len(mine), plan))
 	if len(mine) == 0 {
 		r.info(nothingToDo(len(cases), o.Shard))

@@ -113,11 +113,12 @@ func (p *Process) Stop(ctx context.Context) error {
 // for.
 func (p *Process) stopUnresponsive() {
 	l := p.limits
+	if p.spec.Terminate {
+		p.terminateAtOnce()
+		return
+	}
 	const hint = "let the server exit when its standard input ends, also during a call; sessions then end sooner"
-	for _, stage := range []struct {
-		wait time.Duration
-		then func()
-	}{
+	p.inStages([]stage{
 		{l.notice, func() { p.log("its input is closed; waiting up to %s for it to exit", hint, l.exit) }},
 		{l.exit - l.notice, func() {
 			p.log("did not exit within %s of the end of its input; sent SIGTERM, waiting up to %s for it to exit", hint, l.exit, l.terminate)
@@ -128,14 +129,37 @@ func (p *Process) stopUnresponsive() {
 			p.kill()
 		}},
 		{l.kill, func() { close(p.unkillable) }},
-	} {
-		timer := time.NewTimer(stage.wait)
+	})
+}
+
+// terminateAtOnce terminates a process, and kills it if it does not exit.
+func (p *Process) terminateAtOnce() {
+	p.terminate()
+	p.inStages([]stage{
+		{p.limits.exit, func() {
+			p.log("did not exit within %s of SIGTERM; sent SIGKILL", "", p.limits.exit)
+			p.kill()
+		}},
+		{p.limits.kill, func() { close(p.unkillable) }},
+	})
+}
+
+// stage is something to do when a process has not exited for some time.
+type stage struct {
+	wait time.Duration
+	then func()
+}
+
+// inStages does what the stages say, up to the end of the process.
+func (p *Process) inStages(stages []stage) {
+	for _, s := range stages {
+		timer := time.NewTimer(s.wait)
 		select {
 		case <-p.done:
 			timer.Stop()
 			return
 		case <-timer.C:
-			stage.then()
+			s.then()
 		}
 	}
 }

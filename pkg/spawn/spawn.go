@@ -49,6 +49,8 @@ type Spec struct {
 	// name counts.
 	Env     []string
 	Runtime string // the runtime that the entry selects; "" for any
+	// Terminate makes Stop send SIGTERM at once, for a program that does not exit when its input is closed.
+	Terminate bool
 	// OnDevice runs a script in the sandbox of the embedded engine, unless another runtime is requested.
 	OnDevice bool
 	// Callback serves the requests that an embedded engine sends to CallbackURL, without a socket. Nil for none.

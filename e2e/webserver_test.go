@@ -1,0 +1,108 @@
+//go:build unix
+
+package e2e_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// freePort returns a port on which nothing listens.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// webServer returns the entry of a server on a port, whose command has a child of its own.
+func webServer(port int, more string) string {
+	const script = `require('http').createServer((q, r) => { console.log('served'); r.end(process.env.WHO) }).listen(process.env.PORT)`
+	return fmt.Sprintf("webServer:\n  command: node -e \"%s\" & wait\n  url: http://127.0.0.1:%d\n  env: { PORT: %[2]d, WHO: me }\n%[3]s", script, port, more)
+}
+
+func TestWebServerRunsDuringTheRun(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject + webServer(port, ""), "trails/a.trail.yaml": webTrail("echo: {}")})
+	p.run("run").wantOutput(t, 0, "note: webServer: starting: node -e", "1 passed")
+	if log, err := os.ReadFile(filepath.Join(p.dir, "logs", "web-server.log")); err != nil || !strings.Contains(string(log), "served") {
+		t.Errorf("the log is %q, %v", log, err)
+	}
+	spawntest.NoSurvivors(t, p.marker)
+	p.run("run", "--dry-run").want(t, 0)
+	if r := p.run("run", "--list"); strings.Contains(r.stdout+r.stderr, "starting") {
+		t.Errorf("a list started a server:\n%s", r.stderr)
+	}
+}
+
+func TestWebServerThatIsRunning(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.NotFoundHandler()}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject + webServer(port, ""), "trails/a.trail.yaml": webTrail("echo: {}")})
+	r := p.run("run", "--junit", "junit.xml")
+	r.wantErr(t, 2, fmt.Sprintf("webServer: something is running at http://127.0.0.1:%d already", port), "reuseExisting: true")
+	if junit, _ := os.ReadFile(filepath.Join(p.dir, "junit.xml")); !strings.Contains(string(junit), "something is running") {
+		t.Errorf("JUnit:\n%s", junit)
+	}
+	p.run("run", "--json").want(t, 2, `{"error":{"kind":"server"`)
+	reuse := "  reuseExisting: true\n  timeout: 300ms\n"
+	p.write("trailblaze.yaml", okProject+webServer(port, reuse))
+	p.run("run").wantErr(t, 2, "did not respond within 300ms: it responds with 404 Not Found")
+	server.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	p.run("run").wantErr(t, 0, "note: webServer: uses what is running")
+}
+
+func TestWebServerThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string][]string{
+		"echo broken >&2; exit 3": {"webServer: the command exited before http://127.0.0.1", "exited with code 3", "broken", "web-server.log"},
+		"sleep 60":                {"did not respond within 200ms", "connection refused"},
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{
+				"trailblaze.yaml":     okProject + fmt.Sprintf("webServer: [{ command: %q, url: \"http://127.0.0.1:%d\", timeout: 200ms }]\n", command, freePort(t)),
+				"trails/a.trail.yaml": webTrail("echo: {}"),
+			})
+			p.run("run").wantErr(t, 2, want...)
+			spawntest.NoSurvivors(t, p.marker)
+		})
+	}
+}
+
+func TestKilledRunLeavesNoWebServer(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject + webServer(port, ""), "trails/a.trail.yaml": webTrail("sleep: { ms: 60000 }")})
+	c := p.command("run")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(func() bool {
+		events, _ := os.ReadFile(filepath.Join(p.dir, "logs", "latest", "events.ndjson"))
+		return strings.Contains(string(events), `"step.started"`)
+	})
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	p.write("trails/a.trail.yaml", webTrail("echo: {}"))
+	p.run("run").wantErr(t, 0, "killed a process that an earlier run left running: webServer")
+	spawntest.NoSurvivors(t, p.marker)
+}

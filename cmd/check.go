@@ -68,7 +68,7 @@ func (a *app) check(f checkFlags, args []string) error {
 	for _, path := range paths {
 		v.Files++
 		v.addTrail(trail.Loader{Root: project.Root, Cwd: a.Dir}, project, path, a.abs(path), func(file *trail.File) fault.Problems {
-			return file.CheckReplay(f.names(), fromServer)
+			return file.CheckReplay(slices.Concat(f.names(), project.SecretNames), fromServer)
 		})
 	}
 	v.OK = len(v.Problems) == 0

@@ -26,7 +26,7 @@ func (a *app) newInit() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Write a small project whose trail passes",
 		Long: `Write a project into DIR, or into the working directory: a project file, a tool server in plain JavaScript that
-needs no packages, a trail that calls it, and a .gitignore for logs and packages unless there is one. init never
+needs no packages, a trail that calls it, and a .gitignore for logs, packages and .env unless there is one. init never
 overwrites: if one of the other files exists, it writes nothing.
 
 With --agent it also adds trailblaze mcp to the configuration of a coding agent, with a short text that tells the agent
@@ -108,7 +108,7 @@ func (a *app) writeStarter(dir string) ([]string, error) {
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := writeNew(ignore, []byte("logs/\nnode_modules/\n")); err != nil {
+		if err := writeNew(ignore, []byte("logs/\nnode_modules/\n.env\n")); err != nil {
 			return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
 		files = append(files, ".gitignore")

@@ -56,6 +56,7 @@ func (f *liveFlags) readSecrets(ctx context.Context, a *app) error {
 
 // openLive opens a live session of a project. name is the first part of its id. ctx bounds the session's lifetime.
 func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags, name string) (*live.Session, error) {
+	f.secretValues = withProject(project, f.secretValues)
 	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
 	if err != nil {
 		return nil, err

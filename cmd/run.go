@@ -140,7 +140,7 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	for i := range a.backends {
 		a.backends[i].inUse = false
 	}
-	o, err := a.runOptions(project, f, j.secrets)
+	o, err := a.runOptions(project, f, withProject(project, j.secrets))
 	if err != nil {
 		return summary, err
 	}
@@ -188,6 +188,14 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	}
 	for _, message := range a.redactor.Warnings() {
 		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message, Hint: shortSecretHint})
+	}
+	for _, name := range project.MissingSecrets() {
+		if _, given := o.Secrets[name]; !given {
+			o.Stream.Emit(event.Log{
+				Level: "warn", Source: "run", Message: "the secret " + name + " has no value",
+				Hint: "set " + name + " in the environment or in " + filepath.Join(a.shown(project.Root), ".env"),
+			})
+		}
 	}
 	if warning != nil {
 		o.Stream.Emit(*warning)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 )
@@ -81,6 +83,16 @@ func (a *app) secret(ctx context.Context, flag string) (name, value string, err 
 	default:
 		return name, value, nil
 	}
+}
+
+// withProject returns the values of --secret, and those of the project's secrets that no flag sets.
+func withProject(project *config.Project, flags map[string]string) map[string]string {
+	all := maps.Clone(project.SecretValues)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, flags)
+	return all
 }
 
 // maxSecret is the size in bytes of the largest secret in a file.

@@ -86,6 +86,7 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	values.Secrets = withProject(project, values.Secrets)
 	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
 	if err != nil {
 		return err

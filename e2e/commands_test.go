@@ -26,7 +26,7 @@ func TestInitWritesProjectThatPasses(t *testing.T) {
 	p.runIn(dir, "run").want(t, 0, "1 passed")
 	p.runIn(filepath.Join(dir, "tools"), "run", "--json").want(t, 0)
 	p.run("init", "fresh").wantErr(t, 3, "already exists")
-	same(t, "ignored", "logs/\nnode_modules/\n", p.read(t, "fresh/.gitignore"))
+	same(t, "ignored", "logs/\nnode_modules/\n.env\n", p.read(t, "fresh/.gitignore"))
 	p.write("mine/.gitignore", "mine\n")
 	p.run("init", "mine").want(t, 0)
 	same(t, "ignored", "mine\n", p.read(t, "mine/.gitignore"))

@@ -102,3 +102,43 @@ func TestProjectHasDefaultsOfRun(t *testing.T) {
 	p.write("trailblaze.yaml", okProject+"run: { timeout: 1ms }\n")
 	p.run("run", "trails/3.trail.yaml").wantOutput(t, 124, "the run took longer than run.timeout 1ms")
 }
+
+func TestProjectNamesSecrets(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject + "secrets: [API_TOKEN]\n",
+		"trails/a.trail.yaml": webTrail(`echo: { text: "{{API_TOKEN}}" }`, "context: {}"),
+		".env":                "API_TOKEN=hunter2-hunter2\nOTHER=unseen\n",
+	})
+	r := p.run("run", "--json", "-v")
+	r.want(t, 0, `"text":"{{API_TOKEN}}"`)
+	for name, value := range r.contextEnv(t) {
+		if name == "OTHER" || strings.Contains(value, "hunter2") {
+			t.Errorf("the server got %s=%s", name, value)
+		}
+	}
+	same := func(r result) {
+		t.Helper()
+		if all := r.stdout + r.stderr; r.code != 0 || strings.Contains(all, "hunter2") || !strings.Contains(all, "{{API_TOKEN}}") {
+			t.Errorf("exit code %d\n%s", r.code, all)
+		}
+	}
+	same(p.run("tool", "echo", "text={{API_TOKEN}}", "--json"))
+	p.env = append(p.env, "API_TOKEN=hunter2-from-the-environment")
+	same(p.run("run", "--json"))
+	same(p.run("tool", "echo", "text={{API_TOKEN}} hunter2-from-the-environment"))
+	p.env = p.env[:len(p.env)-1]
+
+	p.write(".env", "API_TOKEN=\n")
+	for _, flag := range []string{"--dry-run", "--fail-fast"} {
+		r := p.run("run", flag)
+		r.want(t, 1, "unknown value {{API_TOKEN}}")
+		r.wantErr(t, 1, "the secret API_TOKEN has no value", "set API_TOKEN in the environment or in .env")
+	}
+	p.run("check").want(t, 0)
+	p.run("run", "--secret", "API_TOKEN=hunter2-hunter2").want(t, 0)
+	p.write(".env", "hunter2\n")
+	if r := p.run("run"); r.code != 3 || !strings.Contains(r.stderr, ".env:1:1: this line does not set a variable") || strings.Contains(r.stderr, "hunter2") {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+}

@@ -34,6 +34,8 @@ type Project struct {
 	Toolsets           []Toolset         // sorted by id
 	Allow              []string          // tools that agents may call although they are restricted
 	Secrets            map[string]string // values of devices that must not be shown, by the name to show instead
+	SecretNames        []string          // names of the trails' secrets
+	SecretValues       map[string]string // by name, from the environment or .env; without those that have no value
 	Files              int               // the number of files read, also those with problems
 	Warnings           fault.Problems
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// Load reads the project at root. env looks up the environment variables in ${NAME}; nil means that none is set. The
+// Load reads the project at root. env looks up the environment variables in ${NAME} and under secrets; nil means that
+// none is set. Those that are not set are taken from the file .env in root. The
 // problems are those of all files, sorted by position. With any problem the project must not be run, but it holds what
 // could be read.
 func Load(root string, env func(string) (string, bool)) (*Project, fault.Problems) {
@@ -24,6 +25,7 @@ func Load(root string, env func(string) (string, bool)) (*Project, fault.Problem
 	}
 	p := &Project{Root: root, TrailsDir: filepath.Join(root, "trails"), LogsDir: filepath.Join(root, "logs")}
 	l := &loader{project: p, env: env}
+	l.dotenv()
 	l.projectFile()
 	for _, path := range l.files("targets") {
 		l.read(path, func(n yamldoc.Node) { l.target(path, n) })
@@ -191,6 +193,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"startAhead":                   func(n yamldoc.Node) { p.StartAhead = n.Bool() },
 		"run":                          l.runDefaults,
 		"webServer":                    l.webServers,
+		"secrets":                      l.secretNames,
 		"allow":                        func(n yamldoc.Node) { p.Allow = texts(n) },
 		"device":                       l.deviceSettings,
 		"devices":                      l.devices,

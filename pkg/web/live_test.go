@@ -410,18 +410,20 @@ func TestViewWhilePageIsReplaced(t *testing.T) {
 func TestClicksLabelsOfHiddenInputs(t *testing.T) {
 	t.Parallel()
 	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<style>
-		.none input { opacity: 0; width: 0; height: 0 } .far input { position: absolute; left: -9999px }
+		.none input { opacity: 0; width: 0; height: 0 } .gone input { display: none } .far input { position: absolute; left: -9999px }
 		.tiny input { position: absolute; width: 1px; height: 1px; clip: rect(0 0 0 0); margin: -1px }</style>
 		<label class=none><input type=radio name=size>Small</label><label class=none><input type=radio name=size>Large</label>
 		<label class=far><input type=checkbox>Gift</label><label class=tiny><input type=checkbox>Express</label>
 		<label class=none><input type=checkbox><a href="#terms">All the terms</a></label>
 		<span class=none><input type=checkbox id=news></span><label for=news>News</label>
+		<span class=gone><input type=radio name=pay id=card></span><label for=card>Card</label>
+		<label class=gone><input type=radio name=pay value=bill><b>Bill</b></label>
 		<label class=none><input type=checkbox disabled>Never</label>`)})
 	u, fresh := openLive(t, device.Session{}), openSession(t)
 	u.mustCall("navigate", "url", url+"/page")
 	fresh.mustCall("navigate", "url", url+"/page")
 	chosen := `[...document.querySelectorAll(":checked")].map((e) => (e.labels[0]).textContent).join()`
-	for _, label := range []string{"Large", "Gift", "Express", "terms", "News"} {
+	for _, label := range []string{"Large", "Gift", "Express", "terms", "News", "Card", "Bill"} {
 		result, err := u.call("web_click", "ref", u.refOf(label))
 		if err != nil || !result.OK {
 			t.Fatalf("%s: %+v, %v\n%s", label, result, err, u.shown())
@@ -431,7 +433,7 @@ func TestClicksLabelsOfHiddenInputs(t *testing.T) {
 			t.Errorf("%s: the replay of %v: %+v, %v", label, result.Located.Args, again, err)
 		}
 	}
-	want := "Large,Gift,Express,All the terms,News"
+	want := "Large,Gift,Express,All the terms,News,Bill"
 	if live, replayed := u.mustEval(chosen), fresh.mustEval(chosen); live != want || replayed != want {
 		t.Errorf("chosen live: %s, replayed: %s", live, replayed)
 	}
@@ -439,6 +441,19 @@ func TestClicksLabelsOfHiddenInputs(t *testing.T) {
 		t.Errorf("the page is %s", got)
 	}
 	u.mustFail("web_click", []any{"ref", u.refOf("Never")}, "it is disabled")
+	fields := `- radio "Small" [ref=e1]
+- radio "Large" [ref=e2] [checked]
+- checkbox "Gift" [ref=e3] [checked]
+- checkbox "Express" [ref=e4] [checked]
+- checkbox "All the terms" [ref=e5] [checked]
+- link "All the terms" [ref=e6]
+- checkbox "News" [ref=e7] [checked]
+- radio "Card" [ref=e8]
+- radio "Bill" [ref=e9] [checked]
+- checkbox "Never" [ref=e10] [disabled]`
+	if got := u.shown(); got != fields {
+		t.Errorf("got\n%s\nwant\n%s", got, fields)
+	}
 }
 
 func TestReferenceWaitsUntilThePageHasLoaded(t *testing.T) {

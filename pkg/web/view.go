@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -160,7 +161,7 @@ func (p *page) newCapture(
 		if !ok {
 			continue
 		}
-		part := framePart{tree: aria.Snapshot(d.Capture), document: f.id + "/" + loaders[f], owner: d.Owner}
+		part := framePart{tree: aria.SnapshotWithLabelled(d.Capture), document: f.id + "/" + loaders[f], owner: d.Owner}
 		if f.parent != nil && part.owner == 0 {
 			err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
 				part.owner, err = f.ownerID(ctx)
@@ -174,9 +175,31 @@ func (p *page) newCapture(
 		c.parts[f] = part
 	}
 	c.root = c.nodes(main, c.parts[main].tree)
+	dropLabels(c.root)
 	c.root.Key = screen.Key(c.parts[main].document)
 	c.tree = screen.NewTree(c.root, 0, 0, screen.Web)
 	return c, nil
+}
+
+// dropLabels removes texts that stand beside a field and are its name, as the texts of labels are.
+func dropLabels(n *screen.Node) {
+	isLabelOf := func(label, field *screen.Node) bool {
+		return label.Role == "text" && isField(field) && label.Name() == field.Name()
+	}
+	var kept []*screen.Node
+	for i, c := range n.Children {
+		before, after := i > 0 && isLabelOf(c, n.Children[i-1]), i+1 < len(n.Children) && isLabelOf(c, n.Children[i+1])
+		if !before && !after {
+			kept = append(kept, c)
+		}
+		dropLabels(c)
+	}
+	n.Children = kept
+}
+
+func isField(n *screen.Node) bool {
+	role := n.RoleName()
+	return screen.IsTextInput(role) || slices.Contains([]string{"checkbox", "radio", "switch", "combobox", "listbox", "slider"}, role)
 }
 
 // nodes returns a snapshot of f, or of an element in it, as nodes, with the content of the frames inside.
@@ -212,7 +235,9 @@ func (c *pageCapture) part(e element) (*screen.Tree, bool) {
 	if !ok {
 		return nil, false
 	}
-	return screen.NewTree(c.nodes(e.frame, inside), 0, 0, screen.Web), true
+	root := c.nodes(e.frame, inside)
+	dropLabels(root)
+	return screen.NewTree(root, 0, 0, screen.Web), true
 }
 
 // View implements device.Viewer.

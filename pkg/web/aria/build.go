@@ -53,6 +53,9 @@ func (b *builder) visit(e *entry, n *node) {
 	if b.page.hidden(n) {
 		return
 	}
+	if labelled := b.page.labelledEntry(n); labelled != nil {
+		e.children = append(e.children, labelled)
+	}
 	own := b.page.entry(n)
 	if own == nil {
 		b.fill(e, n)
@@ -109,6 +112,25 @@ func (p *page) entry(n *node) *entry {
 			e.add(n.value)
 		}
 	}
+	return e
+}
+
+// labelledEntry returns the entry of the hidden check box or radio button of a label, nil if there is none or the snapshot
+// is one without them.
+func (p *page) labelledEntry(label *node) *entry {
+	if !p.withLabelled || label.tag != "LABEL" {
+		return nil
+	}
+	n := p.control(label)
+	if n == nil || !p.hidden(n) {
+		return nil
+	}
+	role := p.role(n)
+	if role != "checkbox" && role != "radio" && role != "switch" {
+		return nil
+	}
+	e := &entry{Line: Line{Role: role, Name: normalize(label.textContent()), BackendNodeID: n.id, node: n}}
+	e.Attributes = p.attributes(n, role)
 	return e
 }
 

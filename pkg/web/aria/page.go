@@ -12,6 +12,8 @@ type page struct {
 	ids    map[scopedID]*node
 	labels map[*node][]*node // of a control
 	turn   int               // number of the current walk that visits each node once; see node.turn
+
+	withLabelled bool // see SnapshotWithLabelled
 }
 
 type scopedID struct {

@@ -343,6 +343,8 @@ func TestLimitsOfAgents(t *testing.T) {
 	if text := a.does("snapshot", `{}`); strings.Contains(text, "Other") {
 		t.Errorf("the link led to another origin:\n%s", text)
 	}
+	p.write("trails/away.trail.yaml", "trail:\n- step: Go\n  recording:\n    web:\n    - web_navigate: {url: "+site+"}\n    - web_navigate: {url: "+other+"}\n")
+	a.fails("run_trail", `{"file":"trails/away.trail.yaml"}`, "failed at step 1", other+" may not be opened")
 	a.end()
 
 	p.write("trailblaze.yaml", webConfig+"allow: [web_evaluate]\n")

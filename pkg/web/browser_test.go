@@ -286,3 +286,22 @@ func TestWebSocketURLReplacesHost(t *testing.T) {
 		})
 	}
 }
+
+func TestBrowserNoise(t *testing.T) {
+	t.Parallel()
+	for line, noise := range map[string]bool{
+		`[71:71:1122/190712.123456:ERROR:dbus/bus.cc(406)] Failed to connect to the bus: Could not parse server address`: true,
+		`[71:93:1122/190712.123456:WARNING:gpu/vulkan.cc(1)] nothing`:                                                    true,
+		`DevTools listening on ws://127.0.0.1:4711/devtools/browser/1`:                                                   true,
+		`#3 0x55d0c8f5e0a1 <unknown>`: true,
+		``:                            true,
+		`[71:71:1122/190712.123456:FATAL:zygote_host_impl_linux.cc(128)] No usable sandbox!`:                             false,
+		`[71:71:1122/190712.123456:ERROR:ui/ozone/platform/x11/ozone_platform_x11.cc(240)] Missing X server or $DISPLAY`: false,
+		`chromium: error while loading shared libraries: libnss3.so`:                                                     false,
+		`Received signal 11 SEGV_MAPERR 000000000000`:                                                                    false,
+	} {
+		if got := isBrowserNoise(line); got != noise {
+			t.Errorf("%s: %t, want %t", line, got, noise)
+		}
+	}
+}

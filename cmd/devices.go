@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,6 +109,9 @@ func (a *app) overrideOptions(values map[string]string, k device.Kind, c *cobra.
 		}
 		if c != nil && c.Flags().Changed(o.Flag) {
 			values[o.Key], source = c.Flags().Lookup(o.Flag).Value.String(), "--"+o.Flag
+		}
+		if path := values[o.Key]; o.Path && path != "" && !filepath.IsAbs(path) && !strings.HasPrefix(source, "device.") {
+			values[o.Key] = filepath.Join(a.Dir, path)
 		}
 		if _, err := strconv.ParseBool(values[o.Key]); o.Switch && values[o.Key] != "" && err != nil {
 			errs = append(errs, fault.New(fault.Misuse, "write true or false",

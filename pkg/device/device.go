@@ -37,6 +37,9 @@ type Option struct {
 	Usage   string // of the flag; a placeholder in backquotes
 	Default string // as text
 	Switch  bool   // a flag without a value; true or false elsewhere
+	// Path says that the value is the path of a file. A relative one in a flag or a variable starts at the working folder,
+	// one in the project file at the project's folder.
+	Path bool
 }
 
 // Host has the settings of a backend, and what it may use of the program.
@@ -70,7 +73,10 @@ type Session struct {
 	Height   int
 	Log      func(level, message, hint string)
 	Keep     func(Artifact) (path string, err error) // writes a file into the session's folder
-	Broken   func(err error)                         // ends the session, because the device cannot be used any more
+	// Noted reports something that happened on the device without a call that asked for it. kind is dialog, download, tab,
+	// crash or console. Nil if nobody reads it.
+	Noted  func(kind, text string)
+	Broken func(err error) // ends the session, because the device cannot be used any more
 
 	// Live says that calls name elements by the references of a View, such as e12. Without it, a reference is a position
 	// on the screen at the time of the call.

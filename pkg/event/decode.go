@@ -55,6 +55,8 @@ func decodeEvent(name string, line []byte) (Event, error) {
 		return as[StepFinished](line)
 	case Evidence{}.Type():
 		return as[Evidence](line)
+	case DeviceNoted{}.Type():
+		return as[DeviceNoted](line)
 	case TrailFinished{}.Type():
 		e, err := as[TrailFinished](line)
 		e.Reason = strings.TrimSuffix(e.Reason, withHint("", e.Hint))

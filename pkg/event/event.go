@@ -132,6 +132,12 @@ type Evidence struct {
 	Call  string `json:"call"`  // id of the call that it belongs to; empty outside of calls
 }
 
+// DeviceNoted is something that happened on the device without a call that asked for it.
+type DeviceNoted struct {
+	Kind string `json:"kind"` // dialog, download, tab, crash or console
+	Text string `json:"text"`
+}
+
 // TrailFinished says how a trail ended. Step is the step that decided the outcome, from 1; 0 when none did. MarshalJSON
 // adds the position and the hint to the reason, for readers that use nothing else; Decode removes them again.
 type TrailFinished struct {
@@ -259,6 +265,9 @@ func (StepFinished) Type() string { return "step.finished" }
 
 // Type implements Event.
 func (Evidence) Type() string { return "evidence" }
+
+// Type implements Event.
+func (DeviceNoted) Type() string { return "device.noted" }
 
 // Type implements Event.
 func (TrailFinished) Type() string { return "trail.finished" }

@@ -41,6 +41,7 @@ func everyEvent() []event.Event {
 		event.CallFinished{Call: "c1", Tool: "login", OK: false, Text: "", Error: "no", Kind: fault.ToolFailed, DurationMs: 5},
 		event.StepFinished{Index: 1, Outcome: event.Failed},
 		event.Evidence{File: "failure/screen.png", Title: "the page", Step: 1, Call: "c1"},
+		event.DeviceNoted{Kind: "dialog", Text: "alert \"Saved\", dismissed"},
 		event.TrailFinished{
 			File: "a.trail.yaml", Title: "A", Outcome: event.Failed, Reason: "no", Hint: "try", Step: 1, StepText: "Log in", Tool: "login", Line: 7, Snippet: "> 7 | - login",
 			DurationMs: 30, Attempts: 1, Artifacts: []string{"logs/x/events.ndjson"},
@@ -61,6 +62,7 @@ func TestRecordIsFlatObject(t *testing.T) {
 		"call.finished":  `"call":"c1","tool":"login","ok":false,"text":"","error":"no","kind":"tool failed","durationMs":5`,
 		"step.finished":  `"index":1,"outcome":"failed"`,
 		"evidence":       `"file":"failure/screen.png","title":"the page","step":1,"call":"c1"`,
+		"device.noted":   `"kind":"dialog","text":"alert \"Saved\", dismissed"`,
 		"trail.finished": `"file":"a.trail.yaml","title":"A","outcome":"failed","flaky":false,"reason":"a.trail.yaml:7: no\nhint: try","hint":"try",` +
 			`"step":1,"stepText":"Log in","tool":"login","line":7,"snippet":"> 7 | - login","durationMs":30,"attempts":1,"artifacts":["logs/x/events.ndjson"]`,
 		"run.finished": `"passed":0,"failed":1,"errors":0,"skipped":1,"flaky":0,"exitCode":1,"durationMs":40,"notRun":[{"file":"b.trail.yaml","title":"b","device":"web:a"}]`,

@@ -58,6 +58,11 @@ func (e Evidence) redacted(r Redactor) Event {
 	return e
 }
 
+func (e DeviceNoted) redacted(r Redactor) Event {
+	e.Text = limited(r.Text(e.Text))
+	return e
+}
+
 func (e TrailFinished) redacted(r Redactor) Event {
 	e.File, e.Title, e.Reason, e.Hint = r.Text(e.File), r.Text(e.Title), limited(r.Text(e.Reason)), r.Text(e.Hint)
 	e.StepText, e.Tool, e.Snippet, e.Device = r.Text(e.StepText), r.Text(e.Tool), r.Text(e.Snippet), r.Text(e.Device)

@@ -139,6 +139,8 @@ func (c *Console) Handle(r event.Record) {
 		if e.Outcome == event.Skipped {
 			c.verbose(r, "    %s skipped", c.p.dim(c.p.skipped))
 		}
+	case event.DeviceNoted:
+		c.verbose(r, "    %s", oneLine(e.Kind+": "+e.Text))
 	case event.TrailFinished:
 		c.trailFinished(r, e)
 	case event.RunFinished:

@@ -215,12 +215,10 @@ func (h *HTML) add(a *attempt, r event.Record) {
 		a.keep(e)
 	case event.TrailFinished:
 		h.trailFinished(a, e)
+	case event.DeviceNoted:
+		a.addLog(h, event.Log{Level: "info", Source: e.Kind, Message: e.Text}, r.Time)
 	case event.Log:
-		if len(a.Log) == maxLog {
-			a.MoreLog++
-			return
-		}
-		a.Log = append(a.Log, h.logLine(e, r.Time.Sub(a.from)))
+		a.addLog(h, e, r.Time)
 	}
 }
 
@@ -228,6 +226,15 @@ func (h *HTML) add(a *attempt, r event.Record) {
 func (s *pageStep) top() string {
 	number, _, _ := strings.Cut(s.Number(), ".")
 	return number
+}
+
+// addLog adds a line to the log of the attempt.
+func (a *attempt) addLog(h *HTML, e event.Log, at time.Time) {
+	if len(a.Log) == maxLog {
+		a.MoreLog++
+		return
+	}
+	a.Log = append(a.Log, h.logLine(e, at.Sub(a.from)))
 }
 
 // step returns the current or last step, nil when none has started.

@@ -62,6 +62,7 @@ func TestReportsContainNoSecret(t *testing.T) {
 		event.CallFinished{Call: "2", Tool: x, Error: x},
 		event.StepFinished{},
 		event.Evidence{File: x, Title: x},
+		event.DeviceNoted{Kind: "dialog", Text: x},
 		event.Log{Level: "warn", Source: x, Message: x, Hint: x},
 	} {
 		e.Emit(ev)

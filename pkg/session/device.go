@@ -8,6 +8,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -56,6 +57,7 @@ func (s *Session) openDevice() discover.Source {
 		Width: s.opts.Device.Width, Height: s.opts.Device.Height,
 		Log:    func(level, message, hint string) { s.opts.Emit.Log(level, b.Name, message, hint) },
 		Keep:   func(a device.Artifact) (string, error) { return s.keep("screens", a) },
+		Noted:  func(kind, text string) { s.opts.Emit.Emit(event.DeviceNoted{Kind: kind, Text: text}) },
 		Broken: func(err error) { s.cancel(err) },
 		Live:   s.opts.Live, References: s.opts.References, RestrictOrigins: s.opts.RestrictOrigins, AllowedOrigins: s.opts.AllowedOrigins,
 		Redact: s.opts.Redactor.Text,

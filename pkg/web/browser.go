@@ -41,8 +41,8 @@ type browser struct {
 	headed  bool
 	folder  string // its temporary folder; empty for a browser that this process did not start
 
-	mu    sync.Mutex
-	pages map[string]*page // by browser context
+	mu       sync.Mutex
+	contexts map[string]*browserContext // by id
 }
 
 // executableNames are the names of browsers on PATH. The last two have no window and start in half the time.
@@ -248,7 +248,7 @@ func (o options) launch(ctx context.Context, path string, more ...string) (*brow
 		_ = os.RemoveAll(folder)
 		return nil, err
 	}
-	b := &browser{process: piped.Process, name: path, headed: o.headed, folder: folder, pages: map[string]*page{}}
+	b := &browser{process: piped.Process, name: path, headed: o.headed, folder: folder, contexts: map[string]*browserContext{}}
 	var transport cdp.Transport
 	if o.programs.CanPipe() {
 		transport = cdp.Pipes(piped.Out, piped.In)
@@ -330,23 +330,33 @@ func autoAttach(kind string) map[string]any {
 type attachedTarget struct {
 	SessionID  string
 	TargetInfo struct {
-		TargetID, Type, URL, BrowserContextID, ParentFrameID string
+		TargetID, Type, URL, BrowserContextID, ParentFrameID, OpenerID string
 	}
 	WaitingForDebugger bool
 }
 
-// onEvent passes a new page to the page whose browser context it is in, and detaches from pages of other clients.
+// onEvent passes a new page to the context that it is in, and detaches from pages of other clients. Events of downloads
+// are passed to the context whose page began them.
 func (b *browser) onEvent(e cdp.Event) {
+	switch e.Method {
+	case "Target.attachedToTarget":
+		b.onAttached(e)
+	case "Browser.downloadWillBegin", "Browser.downloadProgress":
+		b.onDownload(e)
+	}
+}
+
+func (b *browser) onAttached(e cdp.Event) {
 	var a attachedTarget
-	if e.Method != "Target.attachedToTarget" || e.Decode(&a) != nil {
+	if e.Decode(&a) != nil {
 		return
 	}
 	b.mu.Lock()
-	p := b.pages[a.TargetInfo.BrowserContextID]
+	c := b.contexts[a.TargetInfo.BrowserContextID]
 	b.mu.Unlock()
 	s := b.conn.Session(a.SessionID)
-	if p != nil {
-		p.onAttached(s, a)
+	if c != nil {
+		c.onAttached(s, a)
 		return
 	}
 	s.Send("Runtime.runIfWaitingForDebugger", nil)
@@ -375,7 +385,7 @@ func (o options) connect(ctx context.Context) (*browser, error) {
 	if err != nil {
 		return fail(err)
 	}
-	b := &browser{conn: cdp.NewConn(transport), name: o.cdpURL, headed: o.headed, pages: map[string]*page{}}
+	b := &browser{conn: cdp.NewConn(transport), name: o.cdpURL, headed: o.headed, contexts: map[string]*browserContext{}}
 	if err := b.initialize(ctx); err != nil {
 		_ = b.conn.Close()
 		return fail(err)

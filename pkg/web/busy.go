@@ -12,13 +12,16 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// activity counts what a page has done. Guarded by page.mu.
+// activity counts what a page has done. popups are those of all pages of its context.
 type activity struct{ navigations, popups int }
 
 func (p *page) activitySoFar() activity {
+	p.context.mu.Lock()
+	popups := p.context.opened
+	p.context.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.activity
+	return activity{p.activity.navigations, popups}
 }
 
 const (

@@ -159,7 +159,7 @@ func TestPopupsAreLimited(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	p := u.page()
-	p.update(func() { p.activity.popups = maxPopups - 1 })
+	p.update(func() { p.context.opened = maxPopups - 1 })
 	u.mustCall("navigate", "url", "about:blank")
 	u.mustEval("window.a = open('about:blank'); window.b = open('about:blank'); 0")
 	waitFor(t, "the end of the second page",

@@ -9,7 +9,8 @@ import (
 // commands are all commands of the web: those of every device, and those of sections 15 and 15.1 of the specification.
 // Recordings contain those that begin with web_.
 func commands() []command {
-	return slices.Concat(core(), pageCommands(), selectorCommands(), elementCommands(), verifications())
+	return slices.Concat(core(), pageCommands(), selectorCommands(), elementCommands(), verifications(),
+		tabCommands(), downloadCommands(), dialogCommands(), networkCommands(), stateCommands(), clockCommands())
 }
 
 // core are the commands that every kind of device has.
@@ -22,7 +23,7 @@ func core() []command {
 	var list []command
 	for _, c := range device.Core() {
 		if run[c.Name] != nil {
-			list = append(list, command{c, run[c.Name]})
+			list = append(list, command{Advertised: c, run: run[c.Name]})
 		}
 	}
 	return list
@@ -30,7 +31,7 @@ func core() []command {
 
 // newCommand returns a command with its input schema; properties are as in device.Command.
 func newCommand(name, description, properties string, run handler, required ...string) command {
-	return command{device.Command(name, description, properties, required...), run}
+	return command{Advertised: device.Command(name, description, properties, required...), run: run}
 }
 
 // pageCommands are the commands for a page as a whole.
@@ -52,15 +53,6 @@ func pageCommands() []command {
 			scriptProperty, webEvaluate, "script"),
 		newCommand("web_evaluate", "Runs JavaScript in the page and returns its result as JSON.",
 			scriptProperty, webEvaluate, "script"),
-		newCommand("web_getStorageState", "Returns cookies and local storage in Playwright's format.",
-			"", webGetStorageState),
-		newCommand("web_applyCookies", "Sets cookies.",
-			`"cookiesJson": {"description": "A list of cookies, or a result of web_getStorageState"}`,
-			webApplyCookies, "cookiesJson"),
-		newCommand("web_handleDialog", "Accepts or dismisses dialogs from now on; by default they are dismissed.",
-			enum("action", "What to do", "ACCEPT", "DISMISS")+
-				`, "text": {"type": "string", "description": "The text to enter into prompts"}`,
-			webHandleDialog),
 	})
 }
 

@@ -29,16 +29,22 @@ type webDevice struct {
 	references *screen.References // of a live session
 	located    *locatedElement    // the element of the call that is running, or of the last one; nil without one
 
+	changes   notifier // of everything below and of pages
+	network   *network
+	downloads *downloads
+	dialogs   *dialogs
+	clock     *clock
+
 	mu            sync.Mutex
-	current       *pageOpening
+	current       *contextOpening
 	width, height int
 }
 
-// pageOpening is the opening of a page. done is closed when page or err is set.
-type pageOpening struct {
-	done chan struct{}
-	page *page
-	err  error
+// contextOpening is the opening of a browser context. done is closed when context or err is set.
+type contextOpening struct {
+	done    chan struct{}
+	context *browserContext
+	err     error
 }
 
 // Prepare implements device.Device.
@@ -57,44 +63,77 @@ func (d *webDevice) setSize(width, height int) {
 	d.width, d.height = width, height
 }
 
-// open starts to open the page, once.
-func (d *webDevice) open() *pageOpening {
+// open starts to open the browser context, once.
+func (d *webDevice) open() *contextOpening {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.current == nil {
-		o := &pageOpening{done: make(chan struct{})}
+		o := &contextOpening{done: make(chan struct{})}
 		d.current = o
 		go func() {
 			defer close(o.done)
+			var state *storageState
+			if state, o.err = d.configuredState(); o.err != nil {
+				return
+			}
 			var b *browser
 			if b, o.err = d.backend.browser(d.ctx, d.session.Log); o.err == nil {
-				o.page, o.err = b.open(d.ctx, d)
+				o.context, o.err = b.open(d.ctx, d, state)
 			}
 		}()
 	}
 	return d.current
 }
 
-// waitForPage waits until the page is open.
-func (d *webDevice) waitForPage(ctx context.Context) (*page, error) {
+// waitForContext waits until the browser context is open.
+func (d *webDevice) waitForContext(ctx context.Context) (*browserContext, error) {
 	o := d.open()
 	select {
 	case <-o.done:
-		return o.page, o.err
+		return o.context, o.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// replacePage replaces the page by one in a new browser context, without cookies and storage.
-func (d *webDevice) replacePage(ctx context.Context, old *page) error {
-	p, err := old.browser.open(ctx, d)
+// waitForPage waits until the browser context is open, and returns its current page.
+func (d *webDevice) waitForPage(ctx context.Context) (*page, error) {
+	c, err := d.waitForContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p := c.currentPage(); p != nil {
+		return p, nil
+	}
+	return nil, c.noCurrentPage(c.lastPage())
+}
+
+// openContext returns the browser context; nil while there is none.
+func (d *webDevice) openContext() *browserContext {
+	d.mu.Lock()
+	o := d.current
+	d.mu.Unlock()
+	if o == nil {
+		return nil
+	}
+	select {
+	case <-o.done:
+		return o.context
+	default:
+		return nil
+	}
+}
+
+// replaceContext replaces the browser context by a new one, without cookies and storage.
+func (d *webDevice) replaceContext(ctx context.Context, old *browserContext) error {
+	c, err := old.browser.open(ctx, d, nil)
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
-	d.current = &pageOpening{done: d.current.done, page: p}
+	d.current = &contextOpening{done: d.current.done, context: c}
 	d.mu.Unlock()
+	d.keepDownloads(old.browser)
 	old.close()
 	return nil
 }
@@ -112,8 +151,8 @@ func withLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 
 // Call implements tool.Caller. A call that names no limit gets one when the page is open.
 func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	run := d.backend.handlers[call.Tool]
-	if run == nil {
+	command, ok := d.backend.commands[call.Tool]
+	if !ok {
 		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
 	}
 	if call.FromTrail {
@@ -130,14 +169,21 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 	case <-named.Done():
 		return d.notStarted(ctx, call, "an earlier call of the session is still running", context.Cause(named))
 	}
-	p, err := d.waitForPage(named)
+	c, err := d.waitForContext(named)
 	if err != nil {
 		return d.notStarted(ctx, call, "the browser is still starting", err)
 	}
-	if p.closed() {
-		return tool.Result{}, p.closeError()
+	p := c.currentPage()
+	if p == nil || p.closed() {
+		if p = c.lastPage(); !command.withoutPage {
+			result, err := p.closedResult(call.Tool, "")
+			return d.notes.redactResult(result), err
+		}
 	}
-	return d.run(ctx, named, p, call, run)
+	if !command.awaitsEvents {
+		d.network.startWindow()
+	}
+	return d.run(ctx, named, p, call, command)
 }
 
 // notStarted is the end of a call whose command did not run.
@@ -153,59 +199,106 @@ func (d *webDevice) notStarted(ctx context.Context, call tool.Call, reason strin
 }
 
 // run runs a command within the limit of its call. It returns an error when the session cannot continue.
-func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, run handler) (tool.Result, error) {
+func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, command command) (tool.Result, error) {
 	limit := d.limits.of(call)
 	bounded, cancel := context.WithTimeout(named, limit)
 	defer cancel()
 	running, stop := context.WithCancelCause(bounded)
 	defer stop(nil)
-	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
+	lifetime := p.ctx
+	if command.withoutPage {
+		lifetime = p.context.ctx
+	}
+	defer context.AfterFunc(lifetime, func() { stop(context.Cause(lifetime)) })()
 	p.enableScripts()
+	if !command.withoutPage {
+		p.context.bringToFront(p)
+	}
 	d.located = nil
 	p.takeBlocked()
-	before := p.activitySoFar()
-	result, err := run(running, p, call.Args)
-	p.keepDownloads()
+	before, tabs := p.activitySoFar(), p.context.openPages()
+	result, err := command.run(running, p, call.Args)
+	d.keepDownloads(p.browser)
 	blocked := p.takeBlocked()
+	switch {
+	case err != nil:
+		result, err = d.failure(ctx, bounded, p, call, limit, before, err)
+	case len(blocked) > 0:
+		result = d.origins.blockedResult(call.Tool, blocked[0])
+	default:
+		p.slow.Store(false)
+	}
+	if err != nil {
+		return tool.Result{}, err
+	}
+	p.context.describeTabs(call.Tool, &result, tabs)
+	return d.takeLocated(d.notes.redactResult(result)), nil
+}
+
+// failure returns the result of a command that ended with an error, or an error when the session cannot continue.
+func (d *webDevice) failure(
+	ctx, bounded context.Context, p *page, call tool.Call, limit time.Duration, before activity, err error,
+) (tool.Result, error) {
 	known := fault.As(err)
 	noResponse := errors.Is(err, act.ErrNoResponse)
 	_, unconfirmed := errors.AsType[*act.UnconfirmedError](err)
 	switch {
-	case err == nil && len(blocked) > 0:
-		result = d.origins.blockedResult(call.Tool, blocked[0])
-	case err == nil:
-		p.slow.Store(false)
 	case ctx.Err() != nil && !p.closed():
 		return tool.Result{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", call.Tool)
-	case p.closed():
+	case p.context.ctx.Err() != nil:
 		return tool.Result{}, p.closeError()
+	case p.closed() && unconfirmed:
+		return p.closedResult(call.Tool, "done; the tab closed itself")
+	case p.closed() && known == nil:
+		return p.closedResult(call.Tool, "")
 	case known != nil && (known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
 		return tool.Result{}, known
 	case bounded.Err() != nil && (known == nil || unconfirmed) || noResponse:
-		result = p.timeoutResult(call, limit, before, err)
+		return p.timeoutResult(call, limit, before, err), nil
 	case known != nil:
 		if known.Kind == fault.CallTimeout {
 			p.slow.Store(true)
 		}
-		result = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint, Details: known.Details}
-	default:
-		result = tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}
+		return tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint, Details: known.Details}, nil
 	}
-	return d.takeLocated(d.notes.redactResult(result)), nil
+	return tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf("%s: %v", call.Tool, err)}, nil
+}
+
+// closedResult returns the result of a call of a page that closed itself: a success with the text done if that is not
+// empty, else a failure. It returns an error if the session has no other page, or the page crashed.
+func (p *page) closedResult(name, done string) (tool.Result, error) {
+	err := p.context.noCurrentPage(p)
+	switch {
+	case err.Kind != fault.ToolFailed:
+		return tool.Result{}, err
+	case done != "":
+		return success("%s: %s", name, done), nil
+	}
+	return tool.Result{Kind: err.Kind, Text: name + ": " + err.Message, Hint: err.Hint}, nil
 }
 
 // Close implements device.Device.
-func (d *webDevice) Close(context.Context) error {
+func (d *webDevice) Close(ctx context.Context) error {
+	d.awaitDownloads(ctx)
 	d.cancel()
 	d.mu.Lock()
 	o := d.current
 	d.mu.Unlock()
+	defer d.notes.close()
 	if o == nil {
 		return nil
 	}
 	<-o.done // d.ctx ends the opening
-	if o.page != nil {
-		o.page.close()
+	if o.context != nil {
+		o.context.close()
+		d.keepDownloads(o.context.browser)
 	}
+	d.network.close()
 	return nil
+}
+
+// metrics are the parameters that set the size of pages.
+func (d *webDevice) metrics() map[string]any {
+	width, height := d.Size()
+	return d.backend.options.emulation.metrics(width, height)
 }

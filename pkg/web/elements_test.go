@@ -100,7 +100,7 @@ func TestStrictProject(t *testing.T) {
 	u := openSession(t)
 	u.mustCall("web_navigate", "url", serve(t, nil)+"/elements.html")
 	d := u.device.(*webDevice)
-	strict := &backend{options: d.backend.options, handlers: d.backend.handlers, script: d.backend.script}
+	strict := &backend{options: d.backend.options, commands: d.backend.commands, script: d.backend.script}
 	strict.options.strict = true
 	d.backend = strict
 	runElementCases(t, u, []elementCase{

@@ -13,25 +13,20 @@ import (
 // Evidence implements device.Device. It may be called while a call is running. Artifacts that a page which does not
 // respond cannot provide are left out.
 func (d *webDevice) Evidence(ctx context.Context) []device.Artifact {
-	d.mu.Lock()
-	o := d.current
-	d.mu.Unlock()
-	if o == nil {
-		return nil
+	c := d.openContext()
+	if c == nil {
+		return nil // no page is open yet
 	}
-	select {
-	case <-o.done:
-	default:
-		return nil // the page is not open yet
+	d.keepDownloads(c.browser)
+	p := c.lastPage()
+	if open := c.openPages(); p.closed() && len(open) > 0 {
+		p = open[len(open)-1]
 	}
-	if o.page == nil {
-		return nil
-	}
-	return o.page.evidence(ctx)
+	c.bringToFront(p)
+	return p.evidence(ctx)
 }
 
 func (p *page) evidence(ctx context.Context) []device.Artifact {
-	p.keepDownloads()
 	limit := p.limits().evidence
 	if p.slow.Load() { // a slow page must not delay the end of the session much
 		limit = p.limits().slowEvidence
@@ -60,7 +55,7 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 	})
 	title := p.title(ctx)
 	work.Wait()
-	about := fmt.Sprintf("URL: %s\nTitle: %s\n", p.url(), title)
+	about := fmt.Sprintf("URL: %s\nTitle: %s\n", p.url(), title) + p.context.otherTabs(p)
 	for i, what := range []string{"screenshot", "accessibility tree"} {
 		if failed[i] != nil {
 			about += fmt.Sprintf("There is no %s: %v\n", what, failed[i])

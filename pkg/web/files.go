@@ -56,9 +56,11 @@ func resolvePath(path string) string {
 // allows reports whether the file of a file: URL may be read.
 func (a fileAccess) allows(address string) bool {
 	path, err := pathOf(address)
-	if err != nil {
-		return false
-	}
+	return err == nil && a.allowsPath(path)
+}
+
+// allowsPath reports whether a file may be read.
+func (a fileAccess) allowsPath(path string) bool {
 	path = resolvePath(path)
 	return slices.ContainsFunc(a.folders, func(folder string) bool {
 		below, err := filepath.Rel(folder, path)
@@ -121,17 +123,10 @@ func (p *page) allowFiles(ctx context.Context, address string) error {
 			"device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
 			"%s may not be opened: it is not below %s", address, p.device.files)
 	}
-	if p.filesChecked.Swap(true) {
+	if p.device.network.filesChecked.Swap(true) {
 		return nil
 	}
-	for _, f := range p.frames() {
-		if s := f.session.to.Load(); s != nil {
-			if err := s.Call(ctx, "Fetch.enable", p.pausedRequests(), nil); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return p.context.pauseAllRequests(ctx)
 }
 
 // String lists the folders.

@@ -22,6 +22,7 @@ type frame struct {
 	loader       string // id of the navigation that loaded the document
 	loadedLoader string // the last loader whose document fired its load event
 	world        *world // nil while there is none
+	pageWorld    string // id of the execution context in which the page's own scripts run; empty while there is none
 	detached     bool
 }
 
@@ -93,7 +94,7 @@ func (p *page) watchFrames(s *cdp.Session) {
 		case "Inspector.targetCrashed":
 			p.onCrash(s)
 		default:
-			p.onPageEvent(s, e, p.main().id)
+			p.onPageEvent(s, e)
 		}
 	})
 }
@@ -109,6 +110,12 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 	}
 	if e.Decode(&params) != nil || e.Method == "Page.lifecycleEvent" && params.Name != "load" {
 		return
+	}
+	if e.Method == "Page.frameNavigated" && params.Frame.UnreachableURL == "" {
+		p.context.noteOrigin(params.Frame.URL)
+		if params.Frame.ParentID == "" {
+			p.announce(params.Frame.URL)
+		}
 	}
 	p.update(func() {
 		switch e.Method {
@@ -211,11 +218,25 @@ func (p *page) onContextEvent(s *cdp.Session, e cdp.Event) {
 			ID       int
 			Name     string
 			UniqueID string
-			AuxData  struct{ FrameID string }
+			AuxData  struct {
+				FrameID   string
+				IsDefault bool
+			}
 		}
 		ExecutionContextID int
 	}
-	if e.Decode(&params) != nil || e.Method == "Runtime.executionContextCreated" && params.Context.Name != worldName {
+	if e.Decode(&params) != nil {
+		return
+	}
+	if e.Method == "Runtime.executionContextCreated" && params.Context.AuxData.IsDefault {
+		p.mu.Lock()
+		if f := p.framesByID[params.Context.AuxData.FrameID]; f != nil {
+			f.pageWorld = params.Context.UniqueID
+		}
+		p.mu.Unlock()
+		return
+	}
+	if e.Method == "Runtime.executionContextCreated" && params.Context.Name != worldName {
 		return
 	}
 	p.update(func() {

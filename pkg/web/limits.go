@@ -22,6 +22,7 @@ type limits struct {
 	probe        time.Duration // for a page to show that it responds, after a call timed out, at most three times
 	evidence     time.Duration // for the parts of the evidence, which are collected at the same time
 	slowEvidence time.Duration // like evidence, when the last call timed out
+	download     time.Duration // for downloads that are still running when the session ends
 }
 
 func defaultLimits() limits {
@@ -29,6 +30,7 @@ func defaultLimits() limits {
 		call: 30 * time.Second, action: 10 * time.Second, assertion: 5 * time.Second, navigation: 30 * time.Second,
 		response: time.Second, first: 5 * time.Second, frame: time.Second, probe: 200 * time.Millisecond,
 		evidence: 4 * time.Second, slowEvidence: 300 * time.Millisecond,
+		download: 10 * time.Second,
 	}
 }
 
@@ -38,7 +40,7 @@ func readLimits(values map[string]string) (limits, error) {
 	for _, option := range []struct {
 		key   string
 		limit *time.Duration
-	}{{"actionTimeout", &l.action}, {"assertionTimeout", &l.assertion}} {
+	}{{"actionTimeout", &l.action}, {"assertionTimeout", &l.assertion}, {"navigationTimeout", &l.navigation}} {
 		value := values[option.key]
 		if value == "" {
 			continue
@@ -84,7 +86,8 @@ func (l limits) of(call tool.Call) time.Duration {
 	args := arguments(call.Args)
 	waits := max(timeoutOf(args, 0), time.Duration(min(args.number("seconds", 0), maxWait)*float64(time.Second)))
 	switch call.Tool {
-	case "navigate", "web_navigate", "launchApp", "web_waitForUrl":
+	case "navigate", "web_navigate", "launchApp", "web_waitForUrl", "web_waitForDownload", "web_waitForRequest",
+		"web_waitForResponse":
 		waits = max(waits, l.navigation)
 	}
 	if waits == 0 {

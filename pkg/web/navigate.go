@@ -60,7 +60,7 @@ func launchApp(ctx context.Context, p *page, _ map[string]any) (tool.Result, err
 
 // clearAppData replaces the page by one without cookies, storage and permissions.
 func clearAppData(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
-	if err := p.device.replacePage(ctx, p); err != nil {
+	if err := p.device.replaceContext(ctx, p.context); err != nil {
 		return tool.Result{}, err
 	}
 	return success("cleared cookies, storage and permissions; the page is blank"), nil
@@ -79,6 +79,9 @@ func (p *page) resolveURL(address string) (string, error) {
 		return address, nil
 	}
 	session := p.device.session
+	if strings.HasPrefix(address, "/") && session.BaseURL != "" {
+		return normalizeURL(session.BaseURL, address), nil
+	}
 	var tried []string
 	for _, folder := range []string{session.TrailDir, session.Root} {
 		if folder == "" && !filepath.IsAbs(address) {

@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
-	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -26,8 +23,6 @@ const (
 	maxEvents = 20
 	// maxEventLength bounds an event of a view, in characters.
 	maxEventLength = 300
-	// maxDownload is the size of the largest download that is kept, in bytes.
-	maxDownload = 64 << 20
 )
 
 // recentNotes are notes of a kind since some moment.
@@ -44,8 +39,8 @@ type notes struct {
 	recent  [kindsOfNotes]recentNotes // since the last view
 	secrets []string
 
-	files    map[string]string // names of downloads by the browser's id
-	complete []string          // ids of completed downloads that were not kept yet
+	noting sync.Mutex // held while noted is called
+	noted  func(kind, text string)
 }
 
 type kindOfNote int
@@ -57,37 +52,62 @@ const (
 	noteTab
 	noteDownload
 	noteBlocked
+	noteCrash
 	kindsOfNotes
 )
 
 func (k kindOfNote) String() string {
-	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations"}[k]
+	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations", "Crashes"}[k]
 }
 
+// event is the kind in events; empty for notes that are no events.
+func (k kindOfNote) event() string {
+	return [...]string{"console", "", "dialog", "tab", "download", "", "crash"}[k]
+}
+
+// add notes something and reports it as an event.
 func (n *notes) add(kind kindOfNote, format string, args ...any) {
-	text := []rune(strings.TrimSpace(fmt.Sprintf(format, args...)))
-	if len(text) > maxNoteLength {
-		text = append(text[:maxNoteLength], '…')
+	text := n.bounded(fmt.Sprintf(format, args...))
+	n.noting.Lock()
+	defer n.noting.Unlock()
+	if n.keep(kind, text) && n.noted != nil && kind.event() != "" {
+		n.noted(kind.event(), text)
 	}
+}
+
+// addQuietly notes something without reporting it as an event.
+func (n *notes) addQuietly(kind kindOfNote, text string) { n.keep(kind, n.bounded(text)) }
+
+// bounded returns a text as it is noted.
+func (n *notes) bounded(text string) string {
+	text = n.redact(strings.TrimSpace(text))
+	if runes := []rune(text); len(runes) > maxNoteLength {
+		return string(append(runes[:maxNoteLength], '…'))
+	}
+	return text
+}
+
+// keep adds a note. It returns false if there are maxNotes of the kind already.
+func (n *notes) keep(kind kindOfNote, text string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	recent := &n.recent[kind]
 	if recent.count++; len(recent.first) < maxEvents {
-		recent.first = append(recent.first, string(text))
+		recent.first = append(recent.first, text)
 	}
 	if len(n.lists[kind]) == maxNotes {
 		n.omitted[kind]++
-		return
+		return false
 	}
-	n.lists[kind] = append(n.lists[kind], string(text))
+	n.lists[kind] = append(n.lists[kind], text)
+	return true
 }
 
-func (n *notes) dialog(kind, message string, accepted bool) {
-	did := "dismissed"
-	if accepted {
-		did = "accepted"
-	}
-	n.add(noteDialog, "%s %q, %s", kind, message, did)
+// close ends the reporting of events.
+func (n *notes) close() {
+	n.noting.Lock()
+	defer n.noting.Unlock()
+	n.noted = nil
 }
 
 // console notes errors and warnings of the console, uncaught errors of scripts, and errors that the browser reports,
@@ -104,8 +124,12 @@ func (n *notes) console(e cdp.Event) {
 	}
 	switch {
 	case e.Method == "Runtime.consoleAPICalled":
-		if p.Type == "error" || p.Type == "warning" || p.Type == "assert" {
-			n.add(noteConsole, "console.%s: %s", p.Type, strings.Join(texts(p.Args), " "))
+		text := fmt.Sprintf("console.%s: %s", p.Type, strings.Join(texts(p.Args), " "))
+		switch p.Type {
+		case "error", "assert":
+			n.add(noteConsole, "%s", text)
+		case "warning":
+			n.addQuietly(noteConsole, text)
 		}
 	case e.Method == "Runtime.exceptionThrown":
 		n.add(noteConsole, "%s", p.ExceptionDetails.String())
@@ -130,44 +154,6 @@ func texts(args []remoteObject) []string {
 		list[i] = text
 	}
 	return list
-}
-
-// download notes that a download began or ended.
-func (n *notes) download(e cdp.Event) {
-	var p struct {
-		GUID, URL, SuggestedFilename, State string
-		ReceivedBytes                       float64
-	}
-	if e.Decode(&p) != nil {
-		return
-	}
-	n.mu.Lock()
-	if p.SuggestedFilename != "" {
-		n.files[p.GUID] = p.SuggestedFilename
-	}
-	name := n.files[p.GUID]
-	if p.State == "completed" {
-		n.complete = append(n.complete, p.GUID)
-	}
-	n.mu.Unlock()
-	switch {
-	case p.SuggestedFilename != "":
-		n.add(noteDownload, "%s from %s", name, p.URL)
-	case p.State == "completed" || p.State == "canceled":
-		n.add(noteDownload, "%s is %s, %.0f bytes", name, p.State, p.ReceivedBytes)
-	}
-}
-
-// takeCompleted returns the names of completed downloads by the browser's id, each once.
-func (n *notes) takeCompleted() map[string]string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	files := map[string]string{}
-	for _, id := range n.complete {
-		files[id] = n.files[id]
-	}
-	n.complete = nil
-	return files
 }
 
 // addSecret redacts a secret in every text that leaves this package, as it is and in the encodings of URLs and JSON.
@@ -257,6 +243,7 @@ func (n *notes) takeEvents() []string {
 		{noteDownload, "download", "downloads"},
 		{noteTab, "window opened", "windows opened"},
 		{noteBlocked, "blocked", "navigations blocked"},
+		{noteCrash, "crash", "crashes"},
 	} {
 		list := recent[kind.note]
 		for _, text := range list.first {
@@ -289,31 +276,4 @@ func eventLine(text string) string {
 		return string(runes[:maxEventLength-1]) + "…"
 	}
 	return text
-}
-
-// keepDownloads moves completed downloads to the session's folder.
-func (p *page) keepDownloads() {
-	if p.browser.folder == "" {
-		return
-	}
-	for id, name := range p.notes.takeCompleted() {
-		path := filepath.Join(p.browser.folder, id)
-		info, err := os.Stat(path)
-		if err == nil && info.Size() > maxDownload {
-			err = fmt.Errorf("it is larger than %d MiB", maxDownload>>20)
-		}
-		if err == nil {
-			var data []byte
-			if data, err = os.ReadFile(path); err == nil {
-				_, err = p.device.session.Keep(device.Artifact{
-					Name: filepath.Base(filepath.Clean("/" + name)),
-					Data: data,
-				})
-			}
-		}
-		if err != nil {
-			p.notes.add(noteDownload, "%s was not kept: %v", name, err)
-		}
-		_ = os.Remove(path)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
@@ -138,56 +137,6 @@ func (a *originAccess) lastBlocked() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.blocked
-}
-
-// pausedRequests are the parameters of Fetch.enable that pause requests for files, and for pages when their origins are
-// restricted.
-func (p *page) pausedRequests() map[string]any {
-	var patterns []map[string]any
-	if p.filesChecked.Load() {
-		patterns = append(patterns, map[string]any{"urlPattern": "file:*"})
-	}
-	if p.device.origins.restricted {
-		patterns = append(patterns, map[string]any{"urlPattern": "*", "resourceType": "Document"})
-	}
-	return map[string]any{"patterns": patterns}
-}
-
-// pauseRequests pauses requests of a new session that have to be checked.
-func (p *page) pauseRequests(s *cdp.Session) {
-	if p.filesChecked.Load() || p.device.origins.restricted {
-		s.Send("Fetch.enable", p.pausedRequests())
-	}
-}
-
-// onRequest handles a paused request of a page whose main frame has an id: a request for a file, or for a page. A page
-// that is blocked leaves the one before it where it is.
-func (p *page) onRequest(s *cdp.Session, e cdp.Event, mainFrame string) {
-	var paused struct {
-		RequestID, FrameID, ResourceType string
-		Request                          struct{ URL string }
-	}
-	if e.Decode(&paused) != nil {
-		return
-	}
-	address, reason := paused.Request.URL, ""
-	switch {
-	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.allows(address):
-		p.notes.add(noteRequest, "%s: blocked, because it is not below %s", address, p.device.files)
-		reason = "BlockedByClient"
-	case paused.ResourceType == "Document" && paused.FrameID == mainFrame && !p.device.origins.allows(address):
-		p.device.origins.block(address)
-		p.notes.add(noteBlocked, "%s, because its origin is not allowed, only %s", address, p.device.origins)
-		if mainFrame == p.main().id {
-			p.onNavigationBlocked(address)
-		}
-		reason = "Aborted"
-	}
-	if reason == "" {
-		s.Send("Fetch.continueRequest", map[string]any{"requestId": paused.RequestID})
-		return
-	}
-	s.Send("Fetch.failRequest", map[string]any{"requestId": paused.RequestID, "errorReason": reason})
 }
 
 // readOrigins reads the value of the option allowedOrigins: a list of origins in JSON, or origins separated by commas.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,28 +16,30 @@ import (
 // openLimit bounds the opening of a page, which takes 0.1 s, and longer on a busy machine.
 const openLimit = 30 * time.Second
 
-// page is the page of a session, in a browser context of its own. The goroutine that reads from the browser keeps its
-// state up to date; it may be read from any goroutine.
+// page is a page of a session: a tab. The goroutine that reads from the browser keeps its state up to date; it may be
+// read from any goroutine.
 type page struct {
-	device    *webDevice
-	browser   *browser
-	notes     *notes
-	context   string          // id of the browser context
-	target    *cdp.Session    // of the page; set before setupSent receives
-	setupSent chan []waitFunc // receives the calls that were sent to set up the page
-	ctx       context.Context //nolint:containedctx // ends when the page is closed, crashes, or loses its browser
-	cancel    context.CancelCauseFunc
-	watcher   sync.WaitGroup
+	device   *webDevice
+	browser  *browser
+	notes    *notes
+	context  *browserContext
+	target   *cdp.Session // of the page
+	targetID string
+	openerID string          // id of the target that opened the page; may be empty
+	setup    []waitFunc      // the calls that were sent to set up the page
+	ctx      context.Context //nolint:containedctx // ends when the page is closed, crashes, or loses its browser
+	cancel   context.CancelCauseFunc
 
 	slow            atomic.Bool // the page did not respond at the end of the last call
 	scriptsDisabled atomic.Bool
-	filesChecked    atomic.Bool // requests for files are paused
+	announced       atomic.Bool // it was noted that the page was opened, or need not be
+	blank           atomic.Bool // every request is answered with an empty page
+	wasCurrent      atomic.Bool
 
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
 	root       *frame
 	framesByID map[string]*frame
-	dialogs    dialogPolicy
 	activity   activity
 	blocked    blockedNavigations
 	chooser    *fileChooser    // that is open, nil without one
@@ -47,126 +50,26 @@ type page struct {
 // waitFunc waits for the response to a call that was sent.
 type waitFunc func(ctx context.Context, result any) error
 
-// dialogPolicy is how dialogs are handled.
-type dialogPolicy struct {
-	accept bool
-	text   string // for a prompt
-}
-
 // errPageClosed is why a page ended that the browser closed.
 var errPageClosed = errors.New("the page was closed")
 
-// open opens a page in a new browser context.
-func (b *browser) open(ctx context.Context, d *webDevice) (*page, error) {
-	ctx, cancel := context.WithTimeout(ctx, openLimit)
-	defer cancel()
-	var made struct{ BrowserContextID string }
-	err := b.conn.Browser().Call(ctx, "Target.createBrowserContext", map[string]any{"disposeOnDetach": true}, &made)
-	if err != nil {
-		return nil, b.openError(err)
-	}
+// newPage returns a page that the connection was attached to, and sends the calls that set it up.
+func newPage(c *browserContext, s *cdp.Session, a attachedTarget) *page {
 	p := &page{
-		device: d, browser: b, notes: d.notes, context: made.BrowserContextID, setupSent: make(chan []waitFunc, 1),
+		device: c.device, browser: c.browser, notes: c.device.notes, context: c, target: s,
+		targetID: a.TargetInfo.TargetID, openerID: a.TargetInfo.OpenerID,
 		changed: make(chan struct{}), framesByID: map[string]*frame{},
 	}
-	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	b.mu.Lock()
-	b.pages[p.context] = p
-	b.mu.Unlock()
-	if err := p.create(ctx); err != nil {
-		p.close()
-		return nil, b.openError(err)
-	}
-	p.watcher.Go(p.watch)
-	return p, nil
-}
-
-// create creates the page and waits until it is set up.
-func (p *page) create(ctx context.Context) error {
-	s := p.browser.conn.Browser()
-	downloads := s.Send("Browser.setDownloadBehavior", p.downloadBehavior())
-	params := map[string]any{"url": "about:blank", "browserContextId": p.context}
-	if p.browser.headed {
-		params["width"], params["height"] = p.device.Size()
-	}
-	if err := s.Call(ctx, "Target.createTarget", params, nil); err != nil {
-		return err
-	}
-	select {
-	case calls := <-p.setupSent:
-		for _, wait := range append(calls, waitFunc(downloads)) {
-			if err := wait(ctx, nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	case <-p.browser.conn.Done():
-		return p.browser.conn.Err()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// openError is the error when no page could be opened.
-func (b *browser) openError(cause error) error {
-	select {
-	case <-b.conn.Done():
-		b.waitForExit()
-		return b.lostError()
-	default:
-		return fault.New(fault.Crashed, "", "the browser %s could not open a page: %v", b.name, cause)
-	}
-}
-
-// maxPopups is how many pages a session may open beside its own. Further ones are closed, because each takes a process.
-const maxPopups = 100
-
-// onAttached sets up the first page of the browser context, which is p, and those that it opens.
-func (p *page) onAttached(s *cdp.Session, a attachedTarget) {
-	defer func() { s.Send("Runtime.runIfWaitingForDebugger", nil) }()
-	if p.target != nil {
-		p.onPopup(s, a.TargetInfo.TargetID)
-		return
-	}
-	p.target = s
-	p.root = &frame{page: p, id: a.TargetInfo.TargetID, url: "about:blank"}
+	p.ctx, p.cancel = context.WithCancelCause(c.ctx)
+	p.root = &frame{page: p, id: p.targetID, url: "about:blank"}
 	p.root.session.to.Store(s)
 	p.framesByID[p.root.id] = p.root
 	p.watchFrames(s)
-	calls := p.sendAll(s,
+	p.setup = append(p.sendAll(s,
 		"Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true},
-		"Emulation.setDeviceMetricsOverride", metrics(p.device.Size()),
-	)
-	p.setupSent <- append(calls, p.initSession(s)...)
-}
-
-// onPopup sets up a page that the page opened.
-func (p *page) onPopup(s *cdp.Session, targetID string) {
-	opened := 0
-	p.update(func() {
-		p.activity.popups++
-		opened = p.activity.popups
-	})
-	if opened > maxPopups {
-		p.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": targetID})
-		p.notes.add(noteTab, "closed, because the page had opened %d others", opened-1)
-		return
-	}
-	s.Listen(func(e cdp.Event) { p.onPageEvent(s, e, targetID) })
-	p.pauseRequests(s)
-	p.sendAll(s, "Page.enable", nil, "Runtime.enable", nil, "Log.enable", nil)
-}
-
-// metrics are the parameters that set the size of a page.
-func metrics(width, height int) map[string]any {
-	return map[string]any{
-		"width":             width,
-		"height":            height,
-		"screenWidth":       width,
-		"screenHeight":      height,
-		"deviceScaleFactor": 1,
-		"mobile":            false,
-	}
+		"Emulation.setDeviceMetricsOverride", p.device.metrics(),
+	), p.initSession(s)...)
+	return p
 }
 
 // sendAll sends calls, given as pairs of method and parameters.
@@ -182,9 +85,9 @@ func (p *page) sendAll(s *cdp.Session, pairs ...any) []waitFunc {
 // initSession enables the events of a page, or of a frame in a process of its own, and registers page.js for every
 // document.
 func (p *page) initSession(s *cdp.Session) []waitFunc {
-	p.pauseRequests(s)
+	p.device.network.pauseRequests(s)
 	script := map[string]any{"source": p.device.backend.script, "worldName": worldName, "runImmediately": true}
-	return p.sendAll(s,
+	calls := p.sendAll(s,
 		"Inspector.enable", nil,
 		"Page.enable", nil,
 		"Page.setLifecycleEventsEnabled", map[string]any{"enabled": true},
@@ -193,21 +96,20 @@ func (p *page) initSession(s *cdp.Session) []waitFunc {
 		"Log.enable", nil,
 		"Target.setAutoAttach", autoAttach("iframe"),
 		"Page.addScriptToEvaluateOnNewDocument", script,
+		"Network.enable", networkBuffers(),
 	)
+	calls = append(calls, p.emulate(s)...)
+	return append(calls, p.device.clock.install(s)...)
 }
 
-// watch ends the session when the page ends.
+// watch removes the page from its context when it ends.
 func (p *page) watch() {
 	select {
 	case <-p.ctx.Done():
 	case <-p.target.Done():
 		p.cancel(errPageClosed)
-	case <-p.browser.conn.Done():
-		p.cancel(p.browser.conn.Err())
 	}
-	if err := p.closeError(); err.Kind != fault.Cancelled {
-		p.device.session.Broken(err)
-	}
+	p.context.remove(p)
 }
 
 // closed reports whether the page has ended.
@@ -245,24 +147,6 @@ func (p *page) closeError() *fault.Error {
 	return fault.New(fault.Crashed, "", "the connection to the page was lost: %v", cause)
 }
 
-// close closes the page and disposes its browser context. It does not wait for a browser that this process started,
-// which is killed at the end.
-func (p *page) close() {
-	p.cancel(errSessionClosed)
-	p.watcher.Wait()
-	p.keepDownloads()
-	p.browser.mu.Lock()
-	delete(p.browser.pages, p.context)
-	p.browser.mu.Unlock()
-	disposed := p.browser.conn.Browser().
-		Send("Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
-	if p.browser.process == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), closeLimit)
-		defer cancel()
-		_ = disposed(ctx, nil)
-	}
-}
-
 // waitUntil waits until done returns true. done is called with p.mu held, after every change that events report.
 func (p *page) waitUntil(ctx context.Context, done func() bool) error {
 	for {
@@ -287,49 +171,30 @@ func (p *page) update(change func()) {
 	change()
 	close(p.changed)
 	p.changed = make(chan struct{})
+	p.device.changes.notify()
 }
 
-// onPageEvent notes dialogs, downloads, other pages and errors, and handles paused requests. mainFrame is the id of the
-// main frame of the page that the event is about.
-func (p *page) onPageEvent(s *cdp.Session, e cdp.Event, mainFrame string) {
+// onPageEvent handles the events of a session of the page that are not about frames.
+func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		p.onDialog(s, e)
-	case "Page.downloadWillBegin", "Page.downloadProgress":
-		p.notes.download(e)
-	case "Page.frameNavigated":
-		var params struct {
-			Frame struct{ ParentID, URL string }
-		}
-		if e.Decode(&params) == nil && params.Frame.ParentID == "" {
-			p.notes.add(noteTab, "%s", params.Frame.URL)
-		}
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		p.notes.console(e)
 	case "Fetch.requestPaused":
-		p.onRequest(s, e, mainFrame)
+		p.onRequest(s, e)
+	default:
+		if strings.HasPrefix(e.Method, "Network.") {
+			p.device.network.onEvent(s, e)
+		}
 	}
 }
 
-// onDialog accepts or dismisses a dialog at once: while it is open, scripts of the page do not run. A beforeunload
-// dialog is always accepted.
-func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
-	var dialog struct{ Type, Message, DefaultPrompt string }
-	if e.Decode(&dialog) != nil {
-		return
+// announce notes that the page was opened, when it shows its first document.
+func (p *page) announce(url string) {
+	if url != "about:blank" && !p.announced.Swap(true) {
+		p.notes.add(noteTab, "%s", url)
 	}
-	p.mu.Lock()
-	policy := p.dialogs
-	p.mu.Unlock()
-	if dialog.Type == "beforeunload" {
-		policy = dialogPolicy{accept: true}
-	}
-	params := map[string]any{"accept": policy.accept}
-	if dialog.Type == "prompt" && policy.accept {
-		params["promptText"] = policy.text
-	}
-	s.Send("Page.handleJavaScriptDialog", params)
-	p.notes.dialog(dialog.Type, dialog.Message, policy.accept)
 }
 
 // onCrash handles the end of a process: that of the page, or that of a frame, without which the page continues to run.
@@ -338,13 +203,14 @@ func (p *page) onCrash(s *cdp.Session) {
 		p.cancel(fault.New(fault.Crashed,
 			"the page may need more memory than the machine has, or the browser has a bug",
 			"the page %s crashed", p.url()))
+		p.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": p.targetID})
 		return
 	}
 	p.update(func() {
 		for _, f := range p.framesByID {
 			if f.session.to.CompareAndSwap(s, nil) {
 				f.endWorld()
-				p.notes.add(noteConsole, "the frame %s crashed", f.url)
+				p.notes.add(noteCrash, "the frame %s crashed", f.url)
 			}
 		}
 	})
@@ -355,14 +221,4 @@ func (p *page) url() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.root.url
-}
-
-// downloadBehavior makes a browser that this process started save files beside its profile. Another browser keeps its
-// own folder.
-func (p *page) downloadBehavior() map[string]any {
-	params := map[string]any{"behavior": "default", "browserContextId": p.context, "eventsEnabled": true}
-	if p.browser.folder != "" {
-		params["behavior"], params["downloadPath"] = "allowAndName", p.browser.folder
-	}
-	return params
 }

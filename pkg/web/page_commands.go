@@ -18,7 +18,8 @@ import (
 func webResize(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
 	width, height := int(a.number("width", 0)), int(a.number("height", 0))
-	if err := p.target.Call(ctx, "Emulation.setDeviceMetricsOverride", metrics(width, height), nil); err != nil {
+	metrics := p.device.backend.options.emulation.metrics(width, height)
+	if err := p.target.Call(ctx, "Emulation.setDeviceMetricsOverride", metrics, nil); err != nil {
 		return tool.Result{}, err
 	}
 	p.device.setSize(width, height)
@@ -38,20 +39,6 @@ func webWait(ctx context.Context, _ *page, args map[string]any) (tool.Result, er
 	case <-ctx.Done():
 		return tool.Result{}, context.Cause(ctx)
 	}
-}
-
-func webHandleDialog(_ context.Context, p *page, args map[string]any) (tool.Result, error) {
-	action, err := arguments(args).word("action", "ACCEPT", "DISMISS")
-	if err != nil {
-		return tool.Result{}, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.dialogs = dialogPolicy{accept: action == "ACCEPT", text: arguments(args).text("text")}
-	if p.dialogs.accept {
-		return success("dialogs are accepted from now on"), nil
-	}
-	return success("dialogs are dismissed from now on"), nil
 }
 
 // maxResult bounds the result of a script, in bytes of JSON.

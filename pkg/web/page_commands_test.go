@@ -120,7 +120,7 @@ func TestCookiesAndStorage(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &state); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]originStorage{{url, []storedItem{{"key", "välue"}}}}, state.Origins); diff != "" ||
+	if diff := cmp.Diff([]originStorage{{Origin: url, LocalStorage: []storedItem{{"key", "välue"}}}}, state.Origins); diff != "" ||
 		len(state.Cookies) != 2 {
 		t.Errorf("%s\n%s", diff, text)
 	}

@@ -56,7 +56,7 @@ func TestSessionsAreIsolated(t *testing.T) {
 	a.mustCall("navigate", "url", url)
 	a.mustEval(`document.cookie = "who=a; max-age=1000"; localStorage.who = "a"; sessionStorage.who = "a"; 0`)
 	if err := a.page().target.Call(t.Context(), "Browser.grantPermissions", map[string]any{
-		"permissions": []string{"geolocation"}, "browserContextId": a.page().context,
+		"permissions": []string{"geolocation"}, "browserContextId": a.page().context.id,
 	}, nil); err != nil {
 		t.Fatal(err)
 	}

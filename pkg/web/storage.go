@@ -1,10 +1,14 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -29,11 +33,46 @@ type cookie struct {
 	HTTPOnly bool    `json:"httpOnly"`
 	Secure   bool    `json:"secure"`
 	SameSite string  `json:"sameSite,omitempty"`
+	// PartitionKey is the site of the page in which a partitioned cookie was set. CrossSite says that a frame of another
+	// site was between them; Playwright uses this name for it.
+	PartitionKey string `json:"partitionKey,omitempty"`
+	CrossSite    *bool  `json:"_crHasCrossSiteAncestor,omitempty"`
+}
+
+// protocolCookie is a cookie as the DevTools protocol has it.
+type protocolCookie struct {
+	cookie
+	CrossSite    *bool         `json:"_crHasCrossSiteAncestor,omitempty"` // not used
+	PartitionKey *partitionKey `json:"partitionKey,omitempty"`
+}
+
+type partitionKey struct {
+	TopLevelSite         string `json:"topLevelSite"`
+	HasCrossSiteAncestor bool   `json:"hasCrossSiteAncestor"`
+}
+
+// toProtocol returns a cookie as the DevTools protocol has it.
+func (c cookie) toProtocol() protocolCookie {
+	p := protocolCookie{cookie: c}
+	if c.PartitionKey != "" {
+		p.PartitionKey = &partitionKey{TopLevelSite: c.PartitionKey, HasCrossSiteAncestor: c.CrossSite != nil && *c.CrossSite}
+	}
+	return p
+}
+
+// fromProtocol returns a cookie as Playwright has it.
+func (p protocolCookie) fromProtocol() cookie {
+	c := p.cookie
+	if p.PartitionKey != nil {
+		c.PartitionKey, c.CrossSite = p.PartitionKey.TopLevelSite, &p.PartitionKey.HasCrossSiteAncestor
+	}
+	return c
 }
 
 type originStorage struct {
-	Origin       string       `json:"origin"`
-	LocalStorage []storedItem `json:"localStorage"`
+	Origin       string          `json:"origin"`
+	LocalStorage []storedItem    `json:"localStorage"`
+	IndexedDB    json.RawMessage `json:"indexedDB,omitempty"` // is not applied
 }
 
 type storedItem struct {
@@ -41,26 +80,128 @@ type storedItem struct {
 	Value string `json:"value"`
 }
 
-// webGetStorageState returns the cookies of the session, and the local storage of the origins in its page.
+func stateCommands() []command {
+	list := []command{
+		newCommand("web_getStorageState", "Returns cookies and local storage in Playwright's format.",
+			"", webGetStorageState),
+		newCommand("web_applyStorageState", "Sets cookies and local storage from a file or a text in Playwright's format.",
+			`"path": {"type": "string", "minLength": 1, "description": "A file beside the trail or in the project"},
+			"json": {"type": ["string", "object"], "description": "A result of web_getStorageState"}`, webApplyStorageState),
+		newCommand("web_applyCookies", "Sets cookies.",
+			`"cookiesJson": {"description": "A list of cookies, or a result of web_getStorageState"}`,
+			webApplyCookies, "cookiesJson"),
+	}
+	for i := range list {
+		list[i].withoutPage = true
+	}
+	return list
+}
+
+// webGetStorageState returns the cookies of the session, and the local storage of the origins that its pages and their
+// frames have shown.
 func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
-	state := storageState{Cookies: []cookie{}, Origins: []originStorage{}}
-	params := map[string]any{"browserContextId": p.context}
-	if err := p.browser.conn.Browser().Call(ctx, "Storage.getCookies", params, &state); err != nil {
+	c := p.context
+	var found struct{ Cookies []protocolCookie }
+	params := map[string]any{"browserContextId": c.id}
+	if err := c.browser.conn.Browser().Call(ctx, "Storage.getCookies", params, &found); err != nil {
 		return tool.Result{}, err
 	}
+	state := storageState{Cookies: []cookie{}, Origins: []originStorage{}}
+	for _, k := range found.Cookies {
+		state.Cookies = append(state.Cookies, k.fromProtocol())
+	}
 	known := map[string]bool{}
-	for _, f := range p.frames() {
-		o, err := f.localStorage(ctx)
-		if err != nil {
-			return tool.Result{}, err
+	for _, p := range c.openPages() {
+		for _, f := range p.frames() {
+			o, err := f.localStorage(ctx)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			state.add(o, known)
 		}
-		if len(o.LocalStorage) > 0 && !known[o.Origin] {
-			known[o.Origin] = true
-			state.Origins = append(state.Origins, o)
-		}
+	}
+	if err := c.readOtherOrigins(ctx, &state, known); err != nil {
+		return tool.Result{}, err
 	}
 	data := marshal(state)
 	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
+}
+
+// add adds the local storage of an origin that is not known yet.
+func (s *storageState) add(o originStorage, known map[string]bool) {
+	if o.Origin == "" || known[o.Origin] {
+		return
+	}
+	known[o.Origin] = true
+	if len(o.LocalStorage) > 0 {
+		s.Origins = append(s.Origins, o)
+	}
+}
+
+// readOtherOrigins adds the local storage of the origins that no page shows any more.
+func (c *browserContext) readOtherOrigins(ctx context.Context, state *storageState, known map[string]bool) error {
+	c.mu.Lock()
+	origins := slices.DeleteFunc(slices.Clone(c.origins), func(o string) bool { return known[o] })
+	c.mu.Unlock()
+	if len(origins) == 0 {
+		return nil
+	}
+	return c.withBlankPage(ctx, func(p *page) error {
+		for _, origin := range origins {
+			if err := p.openBlank(ctx, origin); err != nil {
+				return err
+			}
+			o, err := p.main().localStorage(ctx)
+			if err != nil {
+				return err
+			}
+			state.add(o, known)
+		}
+		return nil
+	})
+}
+
+// noteOrigin remembers the origin of a page that was shown.
+func (c *browserContext) noteOrigin(url string) {
+	origin := originOf(url)
+	if origin == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.origins, origin) {
+		c.origins = append(c.origins, origin)
+	}
+}
+
+// withBlankPage calls f with a page of the context that is not one of its tabs, and in which every URL shows an empty
+// page, without a request to its server.
+func (c *browserContext) withBlankPage(ctx context.Context, f func(*page) error) error {
+	p, err := c.newPage(ctx)
+	if err != nil {
+		return err
+	}
+	c.hide(p)
+	defer c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": p.targetID})
+	p.blank.Store(true)
+	all := map[string]any{"patterns": []map[string]any{{"urlPattern": "*"}}}
+	if err := p.target.Call(ctx, "Fetch.enable", all, nil); err != nil {
+		return err
+	}
+	return f(p)
+}
+
+// openBlank shows an empty page of an origin.
+func (p *page) openBlank(ctx context.Context, origin string) error {
+	before := p.main().loaderID()
+	var answer struct{ ErrorText string }
+	if err := p.target.Call(ctx, "Page.navigate", map[string]any{"url": origin + "/"}, &answer); err != nil {
+		return err
+	}
+	if answer.ErrorText != "" {
+		return fmt.Errorf("%s: %s", origin, answer.ErrorText)
+	}
+	return p.waitForLoad(ctx, before)
 }
 
 // localStorage returns the local storage of the frame's origin. A frame that is gone, or may not use storage, has none.
@@ -90,12 +231,140 @@ func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Re
 		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err,
 			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or a result of web_getStorageState`, "cookiesJson")
 	}
-	params := map[string]any{"cookies": cookies, "browserContextId": p.context}
-	if err := p.browser.conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
-		return tool.Result{}, fault.Wrap(fault.ToolFailed, err,
-			"a cookie needs name, value, and url or domain with path", "the browser rejected the cookies")
+	if err := p.context.setCookies(ctx, cookies); err != nil {
+		return tool.Result{}, err
 	}
 	return success("applied %s", plural(len(cookies), "cookie", "cookies")), nil
+}
+
+func (c *browserContext) setCookies(ctx context.Context, cookies []cookie) error {
+	converted := make([]protocolCookie, len(cookies))
+	for i, k := range cookies {
+		converted[i] = k.toProtocol()
+	}
+	params := map[string]any{"cookies": converted, "browserContextId": c.id}
+	if err := c.browser.conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
+		return fault.Wrap(fault.ToolFailed, err,
+			"a cookie needs name, value, and url or domain with path", "the browser rejected the cookies")
+	}
+	return nil
+}
+
+// maxState bounds a file with a storage state, in bytes.
+const maxState = 32 << 20
+
+func webApplyStorageState(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	a := arguments(args)
+	if a.has("path") == a.has("json") {
+		return tool.Result{}, fault.New(fault.InvalidArguments, "write one of them", "web_applyStorageState needs either path or json")
+	}
+	var data []byte
+	switch text, ok := a["json"].(string); {
+	case ok:
+		data = []byte(text)
+	case a.has("json"):
+		data = marshal(a["json"])
+	default:
+		path, err := p.device.findFile("path", a.text("path"))
+		if err != nil {
+			return tool.Result{}, err
+		}
+		if data, err = readBounded(path, maxState); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	state, err := readState(data)
+	if err != nil {
+		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err, stateHint, "the storage state")
+	}
+	applied, err := p.context.applyState(ctx, state)
+	return success("%s", applied), err
+}
+
+const stateHint = "write a file with the result of web_getStorageState, or with Playwright's context.storageState()"
+
+// configuredState returns the storage state of the option storageState; nil if it is not set.
+func (d *webDevice) configuredState() (*storageState, error) {
+	path := d.backend.options.storageState
+	if path == "" {
+		return nil, nil //nolint:nilnil // no state is not an error
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(cmp.Or(d.session.Root, d.session.TrailDir), filepath.FromSlash(path))
+	}
+	data, err := readBounded(path, maxState)
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, stateHint, "storageState")
+	}
+	state, err := readState(data)
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, stateHint, "storageState: "+path)
+	}
+	return &state, nil
+}
+
+// readState parses a storage state.
+func readState(data []byte) (storageState, error) {
+	var state storageState
+	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
+		return state, errors.New("not a JSON object with cookies and origins")
+	}
+	if err := json.Unmarshal(data, &state); err != nil {
+		return state, fmt.Errorf("not a storage state in JSON: %w", err)
+	}
+	if state.Cookies == nil && state.Origins == nil {
+		return state, errors.New("it has neither cookies nor origins")
+	}
+	for _, o := range state.Origins {
+		if origin := originOf(o.Origin); origin == "" || origin != strings.TrimSuffix(o.Origin, "/") {
+			return state, fmt.Errorf("%q is not an origin, such as https://shop.example", o.Origin)
+		}
+	}
+	return state, prepareCookies(state.Cookies)
+}
+
+// applyState sets cookies and local storage, and returns what it did in words.
+func (c *browserContext) applyState(ctx context.Context, state storageState) (applied string, err error) {
+	if err := c.setCookies(ctx, state.Cookies); err != nil {
+		return "", err
+	}
+	var origins []originStorage
+	databases := 0
+	for _, o := range state.Origins {
+		if len(o.LocalStorage) > 0 {
+			origins = append(origins, o)
+		}
+		if text := strings.TrimSpace(string(o.IndexedDB)); text != "" && text != "[]" && text != "null" {
+			databases++
+		}
+	}
+	if len(origins) > 0 {
+		if err := c.withBlankPage(ctx, func(p *page) error { return p.setLocalStorage(ctx, origins) }); err != nil {
+			return "", err
+		}
+	}
+	applied = fmt.Sprintf("applied %s and the local storage of %s", plural(len(state.Cookies), "cookie", "cookies"),
+		plural(len(origins), "origin", "origins"))
+	if databases > 0 {
+		applied += "; indexedDB of " + plural(databases, "origin", "origins") + " was ignored"
+	}
+	return applied, nil
+}
+
+// setLocalStorage sets the items of origins.
+func (p *page) setLocalStorage(ctx context.Context, origins []originStorage) error {
+	for _, o := range origins {
+		if err := p.openBlank(ctx, strings.TrimSuffix(o.Origin, "/")); err != nil {
+			return err
+		}
+		script := "(" + string(marshal(o.LocalStorage)) + ").forEach(i => localStorage.setItem(i.name, i.value)), 0"
+		var done int
+		if err := p.main().evaluate(ctx, script, &done); err != nil {
+			return fault.Wrap(fault.ToolFailed, err, "", "the local storage of "+o.Origin)
+		}
+		p.context.noteOrigin(o.Origin)
+	}
+	return nil
 }
 
 // readCookies parses cookies and fills in their defaults.
@@ -108,13 +377,18 @@ func readCookies(text string) ([]cookie, error) {
 	if err := json.Unmarshal([]byte(text), target); err != nil {
 		return nil, fmt.Errorf("not cookies in JSON: %w", err)
 	}
-	for i := range state.Cookies {
-		c := &state.Cookies[i]
+	return state.Cookies, prepareCookies(state.Cookies)
+}
+
+// prepareCookies fills in the defaults of cookies.
+func prepareCookies(cookies []cookie) error {
+	for i := range cookies {
+		c := &cookies[i]
 		switch {
 		case c.Name == "":
-			return nil, fmt.Errorf("cookie %d has no name", i+1)
+			return fmt.Errorf("cookie %d has no name", i+1)
 		case c.URL == "" && c.Domain == "":
-			return nil, fmt.Errorf("cookie %q has neither url nor domain", c.Name)
+			return fmt.Errorf("cookie %q has neither url nor domain", c.Name)
 		case c.URL == "" && c.Path == "":
 			c.Path = "/"
 		}
@@ -123,5 +397,5 @@ func readCookies(text string) ([]cookie, error) {
 			c.SameSite = strings.ToUpper(c.SameSite[:1]) + strings.ToLower(c.SameSite[1:])
 		}
 	}
-	return state.Cookies, nil
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/device"

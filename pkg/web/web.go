@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -29,13 +30,15 @@ func Kind() device.Kind {
 	}
 	return device.Kind{
 		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: advertised, New: newBackend,
-		Restricted: []string{"evaluateJs", "web_evaluate", "web_uploadFile"},
+		Restricted: []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_applyStorageState"},
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",
-			"web_verifyAriaSnapshot"),
-		Starts: append(device.CoreStarts(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog"),
-		Options: []device.Option{
+			"web_verifyAriaSnapshot", "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
+			"web_waitForResponse"),
+		Starts: append(device.CoreStarts(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog",
+			"web_applyStorageState", "web_route", "web_unroute", "web_setClock"),
+		Options: append([]device.Option{
 			{
 				Key:   "browser",
 				Flag:  "browser",
@@ -58,8 +61,13 @@ func Kind() device.Kind {
 			{Key: "strict", Usage: "fail when several elements match", Switch: true},
 			{Key: "actionTimeout", Usage: "how long actions wait for their element", Default: "10s"},
 			{Key: "assertionTimeout", Usage: "how long assertions wait", Default: "5s"},
+			{Key: "navigationTimeout", Usage: "how long pages may take to load", Default: "30s"},
 			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: defaultViewport},
-		},
+			{
+				Key: "storageState", Flag: "storage-state", Path: true,
+				Usage: "`FILE` with cookies and local storage of web pages, as web_getStorageState or Playwright writes it",
+			},
+		}, emulationOptions()...),
 	}
 }
 
@@ -71,6 +79,10 @@ type handler func(ctx context.Context, p *page, args map[string]any) (tool.Resul
 type command struct {
 	tool.Advertised
 	run handler
+	// withoutPage says that the command works when no page is current. Its page may then be one that was closed.
+	withoutPage bool
+	// awaitsEvents says that the command waits for an event, which may have come since the call before it.
+	awaitsEvents bool
 }
 
 // options are the user's settings.
@@ -82,6 +94,8 @@ type options struct {
 	allowedOrigins  []string
 	strict          bool // an element must be the only one that matches
 	limits          limits
+	storageState    string // path of a file; empty for none
+	emulation       emulation
 	env             []string
 	programs        device.Programs
 	root            bool // this process runs as root, for which Chromium's sandbox does not work
@@ -90,7 +104,7 @@ type options struct {
 func newOptions(host device.Host) (options, error) {
 	v := host.Values
 	o := options{
-		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true",
+		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true", storageState: v["storageState"],
 		env: host.Env, programs: host.Programs, root: os.Geteuid() == 0,
 		strict: v["strict"] == "true",
 	}
@@ -104,7 +118,14 @@ func newOptions(host device.Host) (options, error) {
 	if o.allowedOrigins, err = readOrigins(v["allowedOrigins"]); err != nil {
 		return o, err
 	}
+	var width, height int
+	if o.emulation, width, height, err = readEmulation(v); err != nil {
+		return o, err
+	}
 	size := cmp.Or(v["viewport"], defaultViewport)
+	if width > 0 && v["viewport"] == "" {
+		size = fmt.Sprintf("%dx%d", width, height)
+	}
 	w, h, _ := strings.Cut(strings.ToLower(size), "x")
 	var widthErr, heightErr error
 	o.width, widthErr = strconv.Atoi(w)
@@ -141,7 +162,7 @@ func (o options) getenv(name string) string {
 // backend starts and stops the browser of a run. It implements device.Backend.
 type backend struct {
 	options  options
-	handlers map[string]handler
+	commands map[string]command
 	script   string          // page.js
 	ctx      context.Context //nolint:containedctx // ends when the backend is closed
 	cancel   context.CancelFunc
@@ -163,10 +184,10 @@ func newBackend(host device.Host) (device.Backend, error) {
 		return nil, err
 	}
 	b := &backend{
-		options: o, handlers: map[string]handler{}, script: pageScript(),
+		options: o, commands: map[string]command{}, script: pageScript(),
 	}
 	for _, c := range commands() {
-		b.handlers[c.Name] = c.run
+		b.commands[c.Name] = c
 	}
 	b.ctx, b.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // a run belongs to no call
 	return b, nil
@@ -175,11 +196,13 @@ func newBackend(host device.Host) (device.Backend, error) {
 // Open implements device.Backend.
 func (b *backend) Open(session device.Session) device.Device {
 	d := &webDevice{
-		backend: b, session: session, notes: &notes{files: map[string]string{}}, callSlot: make(chan struct{}, 1),
+		backend: b, session: session, notes: &notes{}, callSlot: make(chan struct{}, 1),
 		width: b.options.width, height: b.options.height, limits: b.options.limits,
 		files:   newFileAccess(session, b.options.allowFile),
 		origins: newOriginAccess(session, b.options.allowedOrigins),
 	}
+	d.notes.noted = session.Noted
+	d.dialogs, d.downloads, d.network, d.clock = &dialogs{}, &downloads{}, newNetwork(d), &clock{}
 	if d.references = session.References; d.references == nil {
 		d.references = &screen.References{}
 	}

@@ -1,0 +1,515 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+const (
+	// maxExchanges is how many requests of a session are remembered: the last ones.
+	maxExchanges = 1000
+	// maxBody bounds a body in a result, in bytes.
+	maxBody = 64 << 10
+)
+
+// network has the requests of a session and how they are answered. It may be used from any goroutine.
+type network struct {
+	device       *webDevice
+	filesChecked atomic.Bool // requests for files are paused
+
+	ctx     context.Context //nolint:containedctx // ends with the session
+	cancel  context.CancelFunc
+	delayed sync.WaitGroup // answers that wait for their delay
+
+	mu        sync.Mutex
+	closed    bool
+	routes    []*route
+	exchanges []*exchange // in the order of their requests
+	events    int         // how many events were counted
+	window    int         // the count when the last call began that does not wait for events
+}
+
+// exchange is a request and its response. The numbers are counts of events; 0 for an event that did not come yet.
+type exchange struct {
+	id      string // the browser's; redirects have the same
+	session *cdp.Session
+	url     string
+	method  string
+	headers map[string]any
+	body    string
+	status  int
+	answer  map[string]any // headers of the response
+	failure string         // the browser's code
+
+	requested, responded, ended     int
+	requestReturned, answerReturned bool // by a command that waited for it
+}
+
+func newNetwork(d *webDevice) *network {
+	n := &network{device: d}
+	n.ctx, n.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // a session belongs to no call
+	return n
+}
+
+// close ends what waits for its delay.
+func (n *network) close() {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
+	n.cancel()
+	n.delayed.Wait()
+}
+
+func networkCommands() []command {
+	const url = `"url": {"type": "string", "minLength": 1,
+		"description": "A URL, or a pattern: * for any characters but /, ** for any, {a,b} for one of several"}`
+	const method = `"method": {"type": "string", "minLength": 1, "description": "GET, POST …; any when absent"}`
+	limit := timeoutProperty + `, "default": 30000}`
+	list := []command{
+		newCommand("web_route", "Answers requests from now on, or delays or aborts them. The last route that matches is used.",
+			url+", "+method+`, "status": {"type": "integer", "minimum": 200, "maximum": 599, "default": 200},
+			"headers": {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+			"body": {"description": "Text; anything else is sent as JSON"},
+			"bodyFile": {"type": "string", "minLength": 1, "description": "A file beside the trail or in the project"},
+			"delayMs": {"type": "integer", "minimum": 0, "maximum": 600000,
+			"description": "Wait before the answer; without an answer the request is sent to the server after it"},
+			"abort": {"type": "boolean", "description": "Fail the request as if there were no network"}`,
+			webRoute, "url"),
+		newCommand("web_unroute", "Removes the routes with a url, or all.", url, webUnroute),
+		newCommand("web_waitForRequest",
+			"Waits for a request, which may have been sent since the call before; returns url, method, headers and body.",
+			url+", "+method+", "+limit, webWaitForRequest, "url"),
+		newCommand("web_waitForResponse",
+			"Waits for a response, which may have come since the call before; returns url, method, status, headers and body.",
+			url+", "+method+`, "status": {"type": "integer", "minimum": 100, "maximum": 599}, `+limit,
+			webWaitForResponse, "url"),
+	}
+	for i := range list {
+		list[i].withoutPage = true
+	}
+	list[2].awaitsEvents, list[3].awaitsEvents = true, true
+	return list
+}
+
+// networkBuffers are the parameters of Network.enable. They bound the bodies that the browser keeps, in bytes.
+func networkBuffers() map[string]any {
+	return map[string]any{"maxTotalBufferSize": 32 << 20, "maxResourceBufferSize": 8 << 20, "maxPostDataSize": maxBody}
+}
+
+// startWindow says that a call begins that does not wait for events: later ones do not return what came before it.
+func (n *network) startWindow() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.window = n.events
+	n.exchanges = slices.DeleteFunc(n.exchanges, func(x *exchange) bool { return x.ended > 0 })
+}
+
+// onEvent notes requests and responses.
+func (n *network) onEvent(s *cdp.Session, e cdp.Event) {
+	var p struct {
+		RequestID, ErrorText string
+		Request              struct {
+			URL, Method, PostData string
+			Headers               map[string]any
+		}
+		Response, RedirectResponse *struct {
+			Status  int
+			Headers map[string]any
+		}
+	}
+	switch e.Method {
+	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
+	default:
+		return
+	}
+	if e.Decode(&p) != nil || strings.HasPrefix(p.Request.URL, "data:") {
+		return
+	}
+	n.mu.Lock()
+	n.events++
+	var x *exchange
+	for _, known := range slices.Backward(n.exchanges) {
+		if known.id == p.RequestID {
+			x = known
+			break
+		}
+	}
+	switch {
+	case e.Method == "Network.requestWillBeSent":
+		if x != nil && p.RedirectResponse != nil {
+			x.status, x.answer, x.responded, x.ended = p.RedirectResponse.Status, p.RedirectResponse.Headers, n.events, n.events
+		}
+		n.add(&exchange{
+			id: p.RequestID, session: s, url: p.Request.URL, method: p.Request.Method, headers: p.Request.Headers,
+			body: p.Request.PostData, requested: n.events,
+		})
+	case x == nil:
+	case p.Response != nil:
+		x.session, x.status, x.answer, x.responded = s, p.Response.Status, p.Response.Headers, n.events
+	default:
+		x.failure, x.ended = p.ErrorText, n.events
+	}
+	n.mu.Unlock()
+	n.device.changes.notify()
+}
+
+// add appends an exchange. The caller holds n.mu.
+func (n *network) add(x *exchange) {
+	if len(n.exchanges) == maxExchanges {
+		n.exchanges = slices.Delete(n.exchanges, 0, 1)
+	}
+	n.exchanges = append(n.exchanges, x)
+}
+
+// networkPattern says which requests a command means.
+type networkPattern struct {
+	url    urlPattern
+	method string // empty for any
+	status int    // 0 for any
+}
+
+func (d *webDevice) readNetworkPattern(a arguments) (networkPattern, error) {
+	url, err := readURLPattern(a.text("url"), d.session.BaseURL)
+	return networkPattern{url, strings.ToUpper(a.text("method")), int(a.number("status", 0))}, err
+}
+
+func (p networkPattern) matches(url, method string) bool {
+	return (p.method == "" || p.method == method) && p.url.match(url)
+}
+
+// wait waits for an exchange for which take returns true, and returns a copy of it. take is called with n.mu held.
+func (n *network) wait(ctx context.Context, a arguments, what string, take func(*exchange) bool) (found exchange, err error) {
+	limit := waitLimit(ctx, a, n.device.limits.navigation)
+	waiting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err = n.device.changes.waitUntil(waiting, func() bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		i := slices.IndexFunc(n.exchanges, take)
+		if i >= 0 {
+			found = *n.exchanges[i]
+		}
+		return i >= 0
+	})
+	if err == nil || ctx.Err() != nil {
+		return found, err
+	}
+	return found, fault.New(fault.ToolFailed, "only requests since the call before are considered, and those that are still to come",
+		"timed out after %s waiting for a %s%s; %s", limit, what, patternWords(a, "method", "status", "url"), n)
+}
+
+// String lists the requests since the window began in words.
+func (n *network) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var words []string
+	for _, x := range n.exchanges {
+		if max(x.requested, x.responded, x.ended) <= n.window {
+			continue
+		}
+		state := "no response yet"
+		switch {
+		case x.failure != "":
+			state = x.failure
+		case x.responded > 0:
+			state = fmt.Sprint(x.status)
+		}
+		words = append(words, fmt.Sprintf("%s %s (%s)", x.method, x.url, state))
+	}
+	return seen("request", words)
+}
+
+func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	pattern, err := p.device.readNetworkPattern(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	n := p.device.network
+	x, err := n.wait(ctx, args, "request", func(x *exchange) bool {
+		if x.requestReturned || x.requested <= n.window || !pattern.matches(x.url, x.method) {
+			return false
+		}
+		x.requestReturned = true
+		return true
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	body, more := boundedBody([]byte(x.body))
+	data := marshal(networkResult{URL: x.url, Method: x.method, Headers: shownHeaders(x.headers), Body: body, BodyBytes: more})
+	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
+}
+
+func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	pattern, err := p.device.readNetworkPattern(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	n := p.device.network
+	x, err := n.wait(ctx, args, "response", func(x *exchange) bool {
+		if x.answerReturned || x.responded <= n.window || !pattern.matches(x.url, x.method) ||
+			pattern.status != 0 && pattern.status != x.status || x.ended == 0 && !x.isStream() {
+			return false
+		}
+		x.answerReturned = true
+		return true
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	shown := networkResult{URL: x.url, Method: x.method, Status: x.status, Headers: shownHeaders(x.answer)}
+	x.readBody(ctx, &shown)
+	data := marshal(shown)
+	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
+}
+
+// networkResult is what the commands return of a request or a response.
+type networkResult struct {
+	URL        string            `json:"url"`
+	Method     string            `json:"method"`
+	Status     int               `json:"status,omitempty"`
+	Headers    map[string]string `json:"headers"` // names in lower case
+	Body       string            `json:"body"`
+	BodyBase64 string            `json:"bodyBase64,omitempty"` // instead of Body if that is not text
+	BodyBytes  int               `json:"bodyBytes,omitempty"`  // the size of a body that was cut
+	NoBody     string            `json:"noBody,omitempty"`     // why the body of a response is missing
+}
+
+// isStream reports whether the response has no end.
+func (x *exchange) isStream() bool {
+	return strings.HasPrefix(shownHeaders(x.answer)["content-type"], "text/event-stream")
+}
+
+// readBody asks the browser for the body of the response, which it keeps until the page is left.
+func (x *exchange) readBody(ctx context.Context, to *networkResult) {
+	if x.failure != "" {
+		to.NoBody = "the response was not complete: " + x.failure
+		return
+	}
+	if x.isStream() || x.status >= 300 && x.status < 400 {
+		return
+	}
+	var answer struct {
+		Body          string
+		Base64Encoded bool
+	}
+	err := x.session.CallLimited(ctx, 2*(8<<20), "Network.getResponseBody", map[string]any{"requestId": x.id}, &answer)
+	if err != nil {
+		to.NoBody = "the browser does not have it any more: " + err.Error()
+		return
+	}
+	body := []byte(answer.Body)
+	if answer.Base64Encoded {
+		if body, err = base64.StdEncoding.DecodeString(answer.Body); err != nil {
+			to.NoBody = err.Error()
+			return
+		}
+	}
+	text, more := boundedBody(body)
+	to.Body, to.BodyBytes = text, more
+	if !utf8.ValidString(text) {
+		to.Body, to.BodyBase64 = "", base64.StdEncoding.EncodeToString([]byte(text))
+	}
+}
+
+// boundedBody returns the beginning of a body, and its size if it is longer than maxBody.
+func boundedBody(body []byte) (text string, size int) {
+	if len(body) <= maxBody {
+		return string(body), 0
+	}
+	end := maxBody
+	for end > maxBody-utf8.UTFMax && !utf8.RuneStart(body[end]) {
+		end--
+	}
+	return string(body[:end]), len(body)
+}
+
+// shownHeaders returns headers with names in lower case, without the values of those that sign in.
+func shownHeaders(headers map[string]any) map[string]string {
+	shown := map[string]string{}
+	for name, value := range headers {
+		name = strings.ToLower(name)
+		shown[name] = fmt.Sprint(value)
+		switch name {
+		case "authorization", "cookie", "proxy-authorization", "set-cookie", "x-api-key", "x-auth-token", "x-csrf-token":
+			shown[name] = "[secret]"
+		}
+	}
+	return shown
+}
+
+// pausedRequests are the parameters of Fetch.enable that pause requests that have to be checked or answered: those for
+// files, those for pages when their origins are restricted, and all when there are routes.
+func (n *network) pausedRequests() map[string]any {
+	n.mu.Lock()
+	routes := len(n.routes) > 0
+	n.mu.Unlock()
+	patterns := []map[string]any{}
+	switch {
+	case routes:
+		patterns = append(patterns, map[string]any{"urlPattern": "*"})
+	case n.device.origins.restricted:
+		patterns = append(patterns, map[string]any{"urlPattern": "*", "resourceType": "Document"})
+	}
+	if n.filesChecked.Load() && !routes {
+		patterns = append(patterns, map[string]any{"urlPattern": "file:*"})
+	}
+	return map[string]any{"patterns": patterns}
+}
+
+// pauseRequests pauses requests of a new session that have to be checked or answered.
+func (n *network) pauseRequests(s *cdp.Session) {
+	params := n.pausedRequests()
+	if patterns, _ := params["patterns"].([]map[string]any); len(patterns) > 0 {
+		s.Send("Fetch.enable", params)
+	}
+}
+
+// pauseAllRequests pauses requests of every page as pausedRequests says. The cache of pages with routes is not used.
+func (c *browserContext) pauseAllRequests(ctx context.Context) error {
+	n := c.device.network
+	params := n.pausedRequests()
+	patterns, _ := params["patterns"].([]map[string]any)
+	n.mu.Lock()
+	routes := len(n.routes) > 0
+	n.mu.Unlock()
+	var calls []waitFunc
+	for _, s := range c.sessions() {
+		calls = append(calls, s.Send("Network.setCacheDisabled", map[string]any{"cacheDisabled": routes}))
+		if len(patterns) == 0 {
+			calls = append(calls, s.Send("Fetch.disable", nil))
+			continue
+		}
+		calls = append(calls, s.Send("Fetch.enable", params))
+	}
+	for _, wait := range calls {
+		if err := wait(ctx, nil); err != nil && asGone(err) != errGone { //nolint:errorlint // asGone returns it as it is
+			return err
+		}
+	}
+	return nil
+}
+
+// sessions returns the sessions of all open pages and of their frames.
+func (c *browserContext) sessions() []*cdp.Session {
+	var list []*cdp.Session
+	for _, p := range c.openPages() {
+		for _, f := range p.frames() {
+			if s := f.session.to.Load(); s != nil && !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// pausedRequest is a request that waits for an answer.
+type pausedRequest struct {
+	session                          *cdp.Session
+	RequestID, FrameID, ResourceType string
+	Request                          struct {
+		URL, Method string
+		Headers     map[string]any
+	}
+}
+
+// onRequest handles a paused request: one that may not be sent, one that a route answers, or one to continue. A page
+// that is blocked leaves the one before it where it is.
+func (p *page) onRequest(s *cdp.Session, e cdp.Event) {
+	r := pausedRequest{session: s}
+	if e.Decode(&r) != nil {
+		return
+	}
+	address := r.Request.URL
+	switch {
+	case p.blank.Load():
+		r.fulfill(http.StatusOK, map[string]string{"content-type": "text/html"}, nil)
+	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.allows(address):
+		p.notes.add(noteRequest, "%s: blocked, because it is not below %s", address, p.device.files)
+		r.fail("BlockedByClient")
+	case r.ResourceType == "Document" && r.FrameID == p.main().id && !p.device.origins.allows(address):
+		p.device.origins.block(address)
+		p.notes.add(noteBlocked, "%s, because its origin is not allowed, only %s", address, p.device.origins)
+		p.onNavigationBlocked(address)
+		r.fail("Aborted")
+	default:
+		p.device.network.answer(r)
+	}
+}
+
+func (r pausedRequest) fail(reason string) {
+	r.session.Send("Fetch.failRequest", map[string]any{"requestId": r.RequestID, "errorReason": reason})
+}
+
+func (r pausedRequest) proceed() {
+	r.session.Send("Fetch.continueRequest", map[string]any{"requestId": r.RequestID})
+}
+
+func (r pausedRequest) fulfill(status int, headers map[string]string, body []byte) {
+	list := []map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		list = append(list, map[string]string{"name": name, "value": headers[name]})
+	}
+	phrase := http.StatusText(status)
+	if phrase == "" {
+		phrase = "Unknown"
+	}
+	r.session.Send("Fetch.fulfillRequest", map[string]any{
+		"requestId": r.RequestID, "responseCode": status, "responsePhrase": phrase, "responseHeaders": list, "body": body,
+	})
+}
+
+// header returns a header of the request; empty if it has none.
+func (r pausedRequest) header(name string) string {
+	for key, value := range r.Request.Headers {
+		if strings.EqualFold(key, name) {
+			return fmt.Sprint(value)
+		}
+	}
+	return ""
+}
+
+// answer answers a request by its route, or lets it continue.
+func (n *network) answer(r pausedRequest) {
+	method := r.Request.Method
+	asked := r.header("Access-Control-Request-Method") // of the request that a preflight request is for
+	preflight := method == http.MethodOptions && asked != ""
+	if preflight {
+		method = asked
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	i := slices.IndexFunc(n.routes, func(known *route) bool { return known.pattern.matches(r.Request.URL, method) })
+	switch {
+	case i < 0 || n.closed || preflight && !n.routes[i].answers:
+		r.proceed()
+	case preflight:
+		r.fulfill(http.StatusNoContent, preflightHeaders(r), nil)
+	case n.routes[i].delay == 0:
+		n.routes[i].answer(r)
+	default:
+		found := n.routes[i]
+		n.delayed.Go(func() {
+			timer := time.NewTimer(found.delay)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				found.answer(r)
+			case <-n.ctx.Done():
+			}
+		})
+	}
+}

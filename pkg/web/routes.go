@@ -1,0 +1,222 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// maxRouteBody bounds the body of an answer, in bytes.
+const maxRouteBody = 32 << 20
+
+// route says how requests are answered. It is not changed.
+type route struct {
+	pattern networkPattern
+	abort   bool
+	answers bool // with status, headers and body; otherwise the request is sent to the server
+	status  int
+	headers map[string]string // names in lower case
+	body    []byte
+	delay   time.Duration
+}
+
+func webRoute(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	r, err := p.device.readRoute(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	n := p.device.network
+	n.mu.Lock()
+	n.routes = slices.Insert(n.routes, 0, r)
+	n.mu.Unlock()
+	if err := p.context.pauseAllRequests(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	return success("requests%s are %s", patternWords(args, "method", "url"), r), nil
+}
+
+// String says what happens to requests.
+func (r *route) String() string {
+	what := "sent to the server"
+	switch {
+	case r.abort:
+		what = "aborted"
+	case r.answers:
+		what = fmt.Sprintf("answered with status %d and %s", r.status, plural(len(r.body), "byte", "bytes"))
+	}
+	if r.delay > 0 {
+		what += fmt.Sprintf(" after %s", r.delay)
+	}
+	return what
+}
+
+// readRoute reads the arguments of web_route.
+func (d *webDevice) readRoute(a arguments) (*route, error) {
+	r := &route{
+		abort: a.flag("abort", false), delay: time.Duration(a.number("delayMs", 0)) * time.Millisecond,
+		answers: a.has("status") || a.has("headers") || a.has("body") || a.has("bodyFile"), headers: map[string]string{},
+	}
+	var err error
+	if r.pattern, err = d.readNetworkPattern(a); err != nil {
+		return nil, err
+	}
+	r.pattern.status, r.status = 0, int(a.number("status", http.StatusOK))
+	switch {
+	case r.abort && r.answers:
+		return nil, fault.New(fault.InvalidArguments, "remove abort, or status, headers, body and bodyFile",
+			"a request that is aborted has no answer")
+	case a.has("body") && a.has("bodyFile"):
+		return nil, fault.New(fault.InvalidArguments, "remove one of them", "body and bodyFile cannot be used together")
+	case !r.abort && !r.answers && r.delay == 0:
+		return nil, fault.New(fault.InvalidArguments, "add status, headers, body, bodyFile, delayMs or abort",
+			"web_route does not say what to do with the requests")
+	}
+	headers, _ := a["headers"].(map[string]any)
+	for name, value := range headers {
+		if strings.ContainsAny(name+fmt.Sprint(value), "\r\n") || name == "" {
+			return nil, fault.New(fault.InvalidArguments, "", "headers: %q is not a header", name)
+		}
+		r.headers[strings.ToLower(name)] = fmt.Sprint(value)
+	}
+	kind, err := d.readRouteBody(a, r)
+	if err != nil {
+		return nil, err
+	}
+	if r.headers["content-type"] == "" && len(r.body) > 0 {
+		r.headers["content-type"] = kind
+	}
+	return r, nil
+}
+
+// readRouteBody sets the body of a route, and returns its media type.
+func (d *webDevice) readRouteBody(a arguments, r *route) (kind string, err error) {
+	text, isText := a["body"].(string)
+	switch {
+	case a.has("bodyFile"):
+		path, err := d.findFile("bodyFile", a.text("bodyFile"))
+		if err != nil {
+			return "", err
+		}
+		r.body, err = readBounded(path, maxRouteBody)
+		return cmp.Or(mime.TypeByExtension(filepath.Ext(path)), http.DetectContentType(r.body)), err
+	case !isText && a.has("body"):
+		r.body = marshal(a["body"])
+		return "application/json", nil
+	}
+	r.body = []byte(text)
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		if json.Valid(r.body) {
+			return "application/json", nil
+		}
+	}
+	return http.DetectContentType(r.body), nil
+}
+
+// findFile returns the path of a file beside the trail or in the project, for an argument of a command.
+func (d *webDevice) findFile(argument, name string) (string, error) {
+	var tried []string
+	for _, folder := range []string{d.session.TrailDir, d.session.Root} {
+		path := filepath.FromSlash(name)
+		if !filepath.IsAbs(path) {
+			if folder == "" {
+				continue
+			}
+			path = filepath.Join(folder, path)
+		}
+		if !d.files.allowsPath(path) {
+			return "", fault.New(fault.ToolFailed, "device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
+				"%s: %s may not be read: it is not below %s", argument, path, d.files)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+		tried = append(tried, path)
+	}
+	return "", &fault.Error{
+		Kind: fault.ToolFailed, Hint: "write a path relative to the trail's folder or the project's",
+		Message: fmt.Sprintf("%s: the file %s does not exist", argument, strings.Join(slices.Compact(tried), " or ")),
+	}
+}
+
+// readBounded reads a file of at most limit bytes.
+func readBounded(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > limit {
+		return nil, fault.New(fault.ToolFailed, "", "%s is larger than %d MiB", path, limit>>20)
+	}
+	return os.ReadFile(path)
+}
+
+// answer answers a request.
+func (r *route) answer(request pausedRequest) {
+	switch {
+	case r.abort:
+		request.fail("Failed")
+	case r.answers:
+		request.fulfill(r.status, r.headersFor(request), r.body)
+	default:
+		request.proceed()
+	}
+}
+
+// headersFor returns the headers of the answer, with those that a request of another origin needs.
+func (r *route) headersFor(request pausedRequest) map[string]string {
+	origin := request.header("Origin")
+	if origin == "" || origin == originOf(request.Request.URL) || r.headers["access-control-allow-origin"] != "" {
+		return r.headers
+	}
+	headers := maps.Clone(r.headers)
+	headers["access-control-allow-origin"] = origin
+	headers["access-control-allow-credentials"] = "true"
+	headers["vary"] = "Origin"
+	return headers
+}
+
+// preflightHeaders allow the request that a preflight request is for.
+func preflightHeaders(request pausedRequest) map[string]string {
+	headers := map[string]string{
+		"access-control-allow-origin":      cmp.Or(request.header("Origin"), "*"),
+		"access-control-allow-methods":     request.header("Access-Control-Request-Method"),
+		"access-control-allow-credentials": "true",
+	}
+	if names := request.header("Access-Control-Request-Headers"); names != "" {
+		headers["access-control-allow-headers"] = names
+	}
+	return headers
+}
+
+func webUnroute(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	n, url := p.device.network, arguments(args).text("url")
+	n.mu.Lock()
+	before := len(n.routes)
+	var urls []string
+	for _, r := range n.routes {
+		urls = append(urls, r.pattern.url.text)
+	}
+	n.routes = slices.DeleteFunc(n.routes, func(r *route) bool { return url == "" || r.pattern.url.text == url })
+	removed := before - len(n.routes)
+	n.mu.Unlock()
+	if removed == 0 && url != "" {
+		return tool.Result{}, fault.New(fault.ToolFailed, "write the url as in web_route",
+			"there is no route with url %q; %s", url, seen("route", urls))
+	}
+	if err := p.context.pauseAllRequests(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	return success("removed %s", plural(removed, "route", "routes")), nil
+}

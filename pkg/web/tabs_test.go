@@ -1,0 +1,112 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// shopPages are pages that open others.
+func shopPages(t *testing.T) string {
+	t.Helper()
+	return serve(t, map[string]http.HandlerFunc{
+		"/opener": htmlPage(`<title>opener</title><a target=_blank href="/opened?link">link</a>
+			<a target=_blank rel=noopener href="/opened?alone">alone</a><button onclick="window.open('/opened?script')">script</button>`),
+		"/opened": htmlPage(`<title>opened</title><h1>Opened</h1><button onclick="window.close()">done</button>`),
+	})
+}
+
+func TestTabs(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	url := shopPages(t)
+	u.mustCall("navigate", "url", url+"/opener")
+	for i, ref := range []string{"link", "alone", "script"} {
+		result, err := u.call("web_click", "ref", ref)
+		if err != nil || !result.OK || !strings.Contains(result.Text, "opened tab 1 (") ||
+			!strings.HasSuffix(result.Text, "which web_waitForTab makes current") {
+			t.Errorf("%s: %+v, %v", ref, result, err)
+		}
+		if got := u.mustEval("document.title"); got != "opener" {
+			t.Errorf("%s: the page is %s", ref, got)
+		}
+		failed := u.mustFail("web_click", []any{"ref", "css=#missing"})
+		if !strings.Contains(failed.Hint, "tab 1 ("+url+"/opened?"+ref+") is open, too") {
+			t.Errorf("%s: hint %q", ref, failed.Hint)
+		}
+		if got := u.mustCall("web_waitForTab", "urlPattern", "opened", "title", "^opened$"); got != "tab 1 ("+url+"/opened?"+ref+") is current" {
+			t.Error(got)
+		}
+		if got := u.mustEval("document.title + document.readyState"); got != "openedcomplete" {
+			t.Errorf("%s: the page is %s", ref, got)
+		}
+		if i == 2 {
+			continue
+		}
+		if got := u.mustCall("web_closeTab"); got != "closed the tab "+url+"/opened?"+ref+"; tab 0 ("+url+"/opener) is current" {
+			t.Error(got)
+		}
+	}
+	u.mustCall("web_switchTab", "index", 0)
+	u.mustFail("web_waitForTab", []any{"timeoutMs", 50}, "timed out after 50ms waiting for a tab; open: 0 ("+url+"/opener), 1 (")
+	u.mustCall("web_switchTab", "title", "^opened$")
+	var tabs []struct {
+		URL, Title string
+		Current    bool
+	}
+	if err := json.Unmarshal([]byte(u.mustCall("web_listTabs")), &tabs); err != nil || len(tabs) != 2 ||
+		tabs[0].Title != "opener" || tabs[1].Title != "opened" || tabs[0].Current || !tabs[1].Current {
+		t.Errorf("%+v, %v", tabs, err)
+	}
+	u.mustCall("captureScreen")
+
+	if got := u.mustCall("web_click", "ref", "done"); !strings.Contains(got, "click") {
+		t.Error(got)
+	}
+	var refused string
+	waitFor(t, "the end of the tab", func() bool {
+		result, err := u.call("web_evaluate", "script", "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused = result.Text
+		return !result.OK
+	})
+	if want := "web_evaluate: no tab is current: the tab " + url + "/opened?script closed itself"; refused != want {
+		t.Errorf("%s, want %s", refused, want)
+	}
+	if shown := u.device.Evidence(t.Context()); len(shown) < 3 || !strings.Contains(string(shown[0].Data), "URL: "+url+"/opener") {
+		t.Errorf("the evidence is %v", shown)
+	}
+	if got := u.mustCall("web_switchTab", "index", 0); got != "tab 0 ("+url+"/opener) is current" {
+		t.Error(got)
+	}
+	u.mustFail("web_closeTab", nil, "is the only one, and cannot be closed")
+	for argument, pattern := range map[string]string{"urlPattern": "(", "title": "["} {
+		if failed := u.mustFail("web_waitForTab", []any{argument, pattern}, argument); failed.Kind != fault.InvalidArguments {
+			t.Errorf("%s: %s", argument, failed.Kind)
+		}
+	}
+	u.mustFail("web_switchTab", nil, "web_switchTab needs index, urlPattern or title")
+}
+
+// The current page is drawn although another tab is in front of it.
+func TestScreenshotOfCoveredPage(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	url := shopPages(t)
+	u.mustCall("navigate", "url", url+"/opener")
+	u.mustCall("web_click", "ref", "script")
+	if data, err := u.page().screenshot(t.Context()); err != nil || len(data) == 0 {
+		t.Error(err)
+	}
+	if got := u.mustEval("new Promise(r => requestAnimationFrame(() => r(document.visibilityState)))"); got != "visible" {
+		t.Errorf("the page is %s", got)
+	}
+	if text := u.pageText(); !strings.Contains(text, "Open tabs:\n- 0 "+url+"/opener (this page)\n- 1 "+url+"/opened?script\n") {
+		t.Error(text)
+	}
+}

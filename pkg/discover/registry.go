@@ -21,7 +21,8 @@ type Tool struct {
 	Name               string
 	Description        string
 	Source             tool.Source
-	InputSchema        json.RawMessage // as advertised, may be nil
+	InputSchema        json.RawMessage                 // as advertised, may be nil
+	Check              func(args map[string]any) error // as in tool.Advertised, may be nil
 	IsForLLM           bool
 	IsRecordable       bool
 	IsDelegating       bool // its result may be a list of calls that are made instead

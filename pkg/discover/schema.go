@@ -66,7 +66,7 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) [
 	var invalid error
 	if unresolved == nil || !unresolved(values) {
 		if invalid = t.checker.resolved.Validate(values); invalid == nil {
-			return nil
+			return t.checkMore(values)
 		}
 	}
 	problems := t.checker.check(values, unresolved)
@@ -80,6 +80,33 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) [
 		t.restoreAlias(args, p.Path)
 	}
 	return problems
+}
+
+// checkMore returns the problems of arguments that the schema allows.
+func (t *Tool) checkMore(values map[string]any) []ArgProblem {
+	if t.Check == nil {
+		return nil
+	}
+	var problems []ArgProblem
+	for _, err := range joined(t.Check(values)) {
+		problem := ArgProblem{Message: err.Error()}
+		if known := fault.As(err); known != nil {
+			problem.Message, problem.Hint = known.Message, known.Hint
+		}
+		problems = append(problems, problem)
+	}
+	return problems
+}
+
+// joined returns the errors that errors.Join has joined; none for nil.
+func joined(err error) []error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // that is what Join returns
+		return several.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }
 
 // MisspeltArgs returns a problem for each argument that the input schema allows without listing it, and whose name is

@@ -34,6 +34,9 @@ type Advertised struct {
 	Description string
 	InputSchema json.RawMessage // may be nil
 	Meta        map[string]any  // _meta, may be nil
+	// Check returns what is wrong with arguments that the input schema allows, as one or several joined *fault.Error. It
+	// reads nothing but the arguments. May be nil.
+	Check func(args map[string]any) error
 }
 
 // ReservedArg is the argument in which a tool receives the session's context. Only trailblaze sets it.

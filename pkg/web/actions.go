@@ -265,6 +265,12 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 		o.Found, strings.ToLower(direction), max(o.Moved, -o.Moved), o.Position, o.End), nil
 }
 
+// checkKey checks the arguments of web_pressKey.
+func checkKey(args arguments) error {
+	_, _, err := parseKeys(args.text("key"))
+	return err
+}
+
 func webPressKey(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	text := arguments(args).text("key")
 	held, k, err := parseKeys(text)

@@ -15,9 +15,9 @@ func addressCommands() []command {
 	const pattern = `"pattern": {"type": "string", "minLength": 1, "description": "A regular expression"}, `
 	return []command{
 		newCommand("web_verifyUrl", "Fails unless a regular expression is found in the URL.",
-			pattern+timeoutProperty+"}", webVerifyURL, "pattern"),
+			pattern+timeoutProperty+"}", webVerifyURL, "pattern").checkedBy(checkPattern),
 		newCommand("web_verifyTitle", "Fails unless a regular expression is found in the title of the page.",
-			pattern+timeoutProperty+"}", webVerifyTitle, "pattern"),
+			pattern+timeoutProperty+"}", webVerifyTitle, "pattern").checkedBy(checkPattern),
 	}
 }
 
@@ -57,6 +57,11 @@ func (p *page) verifyPattern(
 		return tool.Result{}, err
 	}
 	return success("the %s is %q", name, shorten(value)), nil
+}
+
+func checkPattern(args arguments) error {
+	_, err := patternOf(args)
+	return err
 }
 
 // patternOf returns the regular expression of the argument pattern.

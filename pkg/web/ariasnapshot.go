@@ -15,7 +15,12 @@ func ariaSnapshotCommand() command {
 		"Fails unless the page, or a part of it, matches an ARIA snapshot by the rules of Playwright.",
 		`"snapshot": {"type": "string", "minLength": 1,
 		"description": "YAML: a list of role \"name\" [state], nested; names may be regular expressions between slashes"}, `+
-			timeoutProperty+"}", webVerifyAriaSnapshot, "snapshot")
+			timeoutProperty+"}", webVerifyAriaSnapshot, "snapshot").checkedBy(checkSnapshot)
+}
+
+func checkSnapshot(args arguments) error {
+	_, err := templateOf(args)
+	return err
 }
 
 func templateOf(args arguments) (*aria.Template, error) {

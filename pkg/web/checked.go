@@ -57,5 +57,5 @@ func (p *page) confirmToggle(ctx context.Context, o observed, state string) erro
 // checkedCommand describes web_setChecked.
 func checkedCommand() command {
 	return newCommand("web_setChecked", "Checks or unchecks a check box, radio button or switch, unless it is so already.",
-		`"checked": {"type": "boolean", "default": true}, `+elementProperties(), webSetChecked)
+		`"checked": {"type": "boolean", "default": true}, `+elementProperties(), webSetChecked).checkedBy(checkElement)
 }

@@ -34,6 +34,26 @@ func newCommand(name, description, properties string, run handler, required ...s
 	return command{Advertised: device.Command(name, description, properties, required...), run: run}
 }
 
+// checkedBy returns the command with a check of its arguments.
+func (c command) checkedBy(check func(args arguments) error) command {
+	c.Check = func(args map[string]any) error { return check(args) }
+	return c
+}
+
+// checkElement checks the arguments that say which element is meant.
+func checkElement(args arguments) error {
+	_, err := elementOf(args)
+	return err
+}
+
+// checkOptionalElement checks the arguments of a command that may name no element.
+func checkOptionalElement(args arguments) error {
+	if !args.has("ref") && !args.has("nodeSelector") {
+		return nil
+	}
+	return checkElement(args)
+}
+
 // pageCommands are the commands for a page as a whole.
 func pageCommands() []command {
 	const width = `"width": {"type": "integer", "minimum": 1, "maximum": 10000000}`
@@ -88,25 +108,25 @@ func elementCommands() []command {
 		checkedCommand(),
 		uploadCommand(),
 		dragCommand(),
-		newCommand("web_hover", "Moves the mouse over the only element that matches.", element, webHover),
+		newCommand("web_hover", "Moves the mouse over the only element that matches.", element, webHover).checkedBy(checkElement),
 		newCommand("web_type", "Enters text into the only field that matches.",
 			`"text": {"type": "string"}, "clearFirst": {"type": "boolean", "default": true,
 			"description": "Replace the content; false types at its end, key by key"}, `+element,
-			webType, "text"),
+			webType, "text").checkedBy(checkElement),
 		newCommand("web_fillSecret",
 			"Replaces the content of the only field that matches; the value is never logged.",
-			`"value": {"type": "string", "writeOnly": true}, `+element, webFillSecret, "value"),
+			`"value": {"type": "string", "writeOnly": true}, `+element, webFillSecret, "value").checkedBy(checkElement),
 		newCommand("web_selectOption", "Selects options of the only drop-down list that matches.",
 			`"values": {"type": ["array", "string"], "items": {"type": ["string", "number"]},
-			"description": "Values or labels of options"}, `+element, webSelectOption, "values"),
+			"description": "Values or labels of options"}, `+element, webSelectOption, "values").checkedBy(checkElement),
 		newCommand("web_scroll", "Scrolls the page, or inside an element.",
 			enum("direction", "The direction", "DOWN", "UP", "LEFT", "RIGHT")+
 				`, "amount": {"type": "number", "minimum": 0, "default": 500, "description": "Pixels"}, `+
 				element,
-			webScroll),
+			webScroll).checkedBy(checkOptionalElement),
 		newCommand("web_pressKey", "Presses a key, with modifiers held down, as in Control+A.",
 			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}`,
-			webPressKey, "key"),
+			webPressKey, "key").checkedBy(checkKey),
 	}
 }
 
@@ -117,25 +137,25 @@ func verifications() []command {
 	return append(addressCommands(), []command{
 		newCommand("web_verifyTextVisible",
 			"Fails unless the page shows a text, as part of another and in any case.",
-			textProperties, webVerifyTextVisible, "text"),
+			textProperties, webVerifyTextVisible, "text").checkedBy(checkText),
 		newCommand("web_verifyTextNotVisible", "Fails unless no element shows a text, as part of another and in any case.",
-			textProperties, webVerifyTextNotVisible, "text"),
+			textProperties, webVerifyTextNotVisible, "text").checkedBy(checkText),
 		newCommand("web_verifyElementNotVisible", "Fails unless no element that matches is visible.",
-			element, webVerifyElementNotVisible),
+			element, webVerifyElementNotVisible).checkedBy(checkElement),
 		countCommand(),
 		stateCommand(),
 		ariaSnapshotCommand(),
 		newCommand("web_verifyElementVisible", "Fails unless the first element that matches is visible.",
-			element, webVerifyElementVisible),
+			element, webVerifyElementVisible).checkedBy(checkElement),
 		newCommand("web_verifyValue",
 			"Fails unless the first element that matches has a text, a value or an attribute.",
 			`"expected": {"type": "string"}, `+enum("type", "What to compare", "TEXT", "VALUE", "ATTRIBUTE")+
 				`, "attribute": {"type": "string", "description": "The name of the attribute, for type ATTRIBUTE"}, `+
 				element,
-			webVerifyValue, "expected"),
+			webVerifyValue, "expected").checkedBy(checkValue),
 		newCommand("web_verifyListVisible", "Fails unless the first element that matches shows every item.",
 			`"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]},
 			"description": "Texts that must be visible"}, `+exactProperty+
-				`, "ordered": {"type": "boolean", "default": false, "description": "In the order of items"}, `+element, webVerifyListVisible, "items"),
+				`, "ordered": {"type": "boolean", "default": false, "description": "In the order of items"}, `+element, webVerifyListVisible, "items").checkedBy(checkList),
 	}...)
 }

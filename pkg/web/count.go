@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,7 +16,14 @@ func countCommand() command {
 	const number = `{"type": "integer", "minimum": 0}`
 	return newCommand("web_verifyCount", "Fails unless as many elements match as count says, or at least min and at most max.",
 		`"count": `+number+`, "min": `+number+`, "max": `+number+", "+elementReference()+", "+timeoutProperty+"}",
-		webVerifyCount)
+		webVerifyCount).checkedBy(checkCount)
+}
+
+// checkCount checks the arguments of web_verifyCount.
+func checkCount(args arguments) error {
+	_, err := countRangeOf(args)
+	_, targetErr := countedTarget(args)
+	return errors.Join(err, targetErr)
 }
 
 // countRange is how many elements may match.

@@ -1,9 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
@@ -19,31 +22,90 @@ func dragCommand() command {
 	}
 	return newCommand("web_dragTo", "Drags an element with the mouse and drops it on another one.",
 		end("from", "The element to drag")+", "+end("to", "The element to drop it on")+", "+strictProperty+", "+
-			timeoutProperty+"}", webDragTo, "from", "to")
+			timeoutProperty+"}", webDragTo, "from", "to").checkedBy(checkDrag)
 }
 
 // dragEnd is one end of a drag.
 type dragEnd struct {
-	search *search
-	name   string
+	search  *search
+	args    arguments
+	located *tool.Located // how a recording names the element; nil without a reference of a live session
 }
 
-// dragEndOf returns the end that the argument name describes.
-func (p *page) dragEndOf(args arguments, name, want string) (dragEnd, error) {
+// checkDrag checks the arguments of web_dragTo.
+func checkDrag(args arguments) error {
+	_, from := dragTarget(args, "from")
+	_, to := dragTarget(args, "to")
+	return errors.Join(from, to)
+}
+
+// dragTarget returns the target of the end that the argument name describes.
+func dragTarget(args arguments, name string) (target, error) {
 	given, _ := args[name].(map[string]any)
 	t, err := elementOf(given)
-	if err != nil {
-		known := fault.As(err)
-		if known == nil {
-			return dragEnd{}, err
-		}
-		return dragEnd{}, fault.New(known.Kind, known.Hint, "%s: %s", name, known.Message)
+	if known := fault.As(err); known != nil {
+		return t, fault.New(known.Kind, known.Hint, "%s: %s", name, known.Message)
 	}
+	return t, err
+}
+
+func (p *page) dragEndOf(args arguments, name, want string) (*dragEnd, error) {
+	t, err := dragTarget(args, name)
+	if err != nil {
+		return nil, err
+	}
+	given, _ := args[name].(map[string]any)
 	check := check{
 		name: "drag", want: want, unique: p.strict(args), pointer: true,
 		options: map[string]any{"position": given["position"], "drop": name == "to"},
 	}
-	return dragEnd{p.search(t, check), name}, nil
+	return &dragEnd{search: p.search(t, check), args: given}, nil
+}
+
+// do waits until the element is ready and performs the action.
+func (e *dragEnd) do(
+	ctx context.Context, limit time.Duration, perform func(context.Context, observed) error,
+) (observed, error) {
+	d := e.search.page.device
+	d.located = nil
+	var located *locatedElement
+	o, err := e.search.do(ctx, limit, func(ctx context.Context, o observed) error {
+		located = d.located
+		if perform == nil {
+			return nil
+		}
+		return perform(ctx, o)
+	})
+	if located != nil {
+		e.located = &located.Located
+	}
+	return o, err
+}
+
+// recorded returns the argument of the end as a recording has it.
+func (e *dragEnd) recorded() map[string]any {
+	if e.located == nil {
+		return e.args
+	}
+	args := maps.Clone(e.args)
+	delete(args, "ref")
+	maps.Copy(args, e.located.Args)
+	return args
+}
+
+// locatedDrag returns how a recording names the elements of a drag, nil if neither end is a reference of a live session.
+func (d *webDevice) locatedDrag(from, to *dragEnd) *locatedElement {
+	l := &locatedElement{Located: tool.Located{Args: map[string]any{"from": from.recorded(), "to": to.recorded()}}}
+	for _, end := range []*dragEnd{from, to} {
+		if end.located != nil {
+			l.Warnings = append(l.Warnings, end.located.Warnings...)
+			l.Again = cmp.Or(l.Again, end.located.Again)
+		}
+	}
+	if from.located == nil && to.located == nil {
+		return nil
+	}
+	return l
 }
 
 func webDragTo(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -56,12 +118,12 @@ func webDragTo(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 		return tool.Result{}, err
 	}
 	limit := p.actionLimit(ctx, args)
-	if _, err := to.search.do(ctx, limit, nil); err != nil { // nothing is dragged unless it can be dropped
+	if _, err := to.do(ctx, limit, nil); err != nil { // nothing is dragged unless it can be dropped
 		return tool.Result{}, err
 	}
 	d := &drag{page: p}
 	var target observed
-	source, err := from.search.do(ctx, limit, func(ctx context.Context, o observed) error {
+	source, err := from.do(ctx, limit, func(ctx context.Context, o observed) error {
 		if err := d.press(ctx, from.search, o); err != nil {
 			return err
 		}
@@ -71,6 +133,7 @@ func webDragTo(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	if err != nil {
 		return tool.Result{}, err
 	}
+	p.device.located = p.device.locatedDrag(from, to)
 	return success("dragged %s to %s", source, target), nil
 }
 

@@ -20,7 +20,7 @@ func stateCommand() command {
 	pattern := "^(?i:" + strings.Join(states(), "|") + ")$"
 	return newCommand("web_verifyState", "Fails unless the first element that matches is in a state.",
 		`"state": {"type": "string", "pattern": "`+pattern+`", "description": "`+strings.Join(states(), ", ")+`"}, `+
-			elementProperties(), webVerifyState, "state")
+			elementProperties(), webVerifyState, "state").checkedBy(checkElement)
 }
 
 func webVerifyState(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {

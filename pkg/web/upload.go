@@ -25,7 +25,7 @@ func uploadCommand() command {
 	return newCommand("web_uploadFile",
 		"Chooses files for the only file field that matches, or without an element for the file chooser that a click opened.",
 		`"files": {"type": ["array", "string"], "minItems": 1, "items": {"type": "string", "minLength": 1}, "minLength": 1,
-		"description": "Paths beside the trail or in the project"}, `+elementProperties(), webUploadFile, "files")
+		"description": "Paths beside the trail or in the project"}, `+elementProperties(), webUploadFile, "files").checkedBy(checkOptionalElement)
 }
 
 func webUploadFile(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {

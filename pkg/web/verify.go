@@ -26,6 +26,11 @@ func textQueryOf(args arguments) (textQuery, error) {
 	return q, nil
 }
 
+func checkText(args arguments) error {
+	_, err := textQueryOf(args)
+	return err
+}
+
 func webVerifyTextVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	q, err := textQueryOf(args)
 	if err != nil {
@@ -136,6 +141,15 @@ func timeoutOf(args arguments, absent time.Duration) time.Duration {
 	return time.Duration(args.number("timeoutMs", float64(absent.Milliseconds())) * float64(time.Millisecond))
 }
 
+// checkValue checks the arguments of web_verifyValue.
+func checkValue(args arguments) error {
+	if strings.EqualFold(args.text("type"), "ATTRIBUTE") && args.text("attribute") == "" {
+		return fault.New(fault.InvalidArguments, "give attribute, such as href",
+			"type ATTRIBUTE needs the name of an attribute")
+	}
+	return checkElement(args)
+}
+
 func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
 	t, err := elementOf(a)
@@ -146,9 +160,8 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if kind == "ATTRIBUTE" && a.text("attribute") == "" {
-		return tool.Result{}, fault.New(fault.InvalidArguments, "give attribute, such as href",
-			"type ATTRIBUTE needs the name of an attribute")
+	if err := checkValue(a); err != nil {
+		return tool.Result{}, err
 	}
 	c := check{
 		name: strings.ToLower(kind), want: "as expected", unique: p.strict(args),
@@ -161,6 +174,14 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 	return success("%s has %q", o, shorten(a.text("expected"))), nil
 }
 
+// checkList checks the arguments of web_verifyListVisible.
+func checkList(args arguments) error {
+	if slices.ContainsFunc(args.texts("items"), func(item string) bool { return strings.TrimSpace(item) == "" }) {
+		return fault.New(fault.InvalidArguments, "", "items: an item is empty, and every element shows that")
+	}
+	return checkElement(args)
+}
+
 func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	t, err := elementOf(args)
 	if err != nil {
@@ -168,8 +189,8 @@ func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (to
 	}
 	a := arguments(args)
 	items := a.texts("items")
-	if slices.ContainsFunc(items, func(item string) bool { return strings.TrimSpace(item) == "" }) {
-		return tool.Result{}, fault.New(fault.InvalidArguments, "", "items: an item is empty, and every element shows that")
+	if err := checkList(a); err != nil {
+		return tool.Result{}, err
 	}
 	c := check{
 		name: "list", want: "as expected", unique: p.strict(args),

@@ -31,6 +31,11 @@ type answer struct {
 	Snapshot string   `json:"snapshot"`
 	Refs     []string `json:"refs"`
 	Capture  Capture  `json:"capture"`
+
+	Templates []struct {
+		Template string
+		Matches  bool
+	} `json:"templates"`
 }
 
 // askPlaywright runs Playwright over pages in the browser that is here.
@@ -92,6 +97,16 @@ func TestSnapshotMatchesPlaywright(t *testing.T) {
 			}
 			if diff := cmp.Diff(a.Refs, refs(tree)); diff != "" {
 				t.Errorf("the numbers (-Playwright +ours)\n%s", diff)
+			}
+			for _, tt := range a.Templates {
+				template, err := ParseTemplate(strings.ReplaceAll(tt.Template, `"Password": hunter2`, `"Password": •••••••`))
+				if err != nil {
+					t.Errorf("%v in\n%s", err, tt.Template)
+					continue
+				}
+				if ok, difference := tree.Match(template); ok != tt.Matches || !ok && difference == "" {
+					t.Errorf("the page matches: %v, by Playwright: %v\n%s\n%s", ok, tt.Matches, tt.Template, difference)
+				}
 			}
 			if filepath.Base(base) == "large" {
 				return // its golden file would be large too

@@ -1,5 +1,5 @@
-// Prints a line of JSON for each page: what Playwright makes of it, the numbers that the lines of it get, and what the DevTools
-// protocol captures of it. Usage: node aria.mjs BROWSER URL...
+// Prints a line of JSON for each page: what Playwright makes of it, the numbers that the lines of it get, what the DevTools
+// protocol captures of it, and which templates match it. Usage: node aria.mjs BROWSER URL...
 import { chromium } from "@playwright/test";
 
 const always = "button link textbox combobox searchbox checkbox radio switch tab menuitem option slider spinbutton".split(" ");
@@ -36,6 +36,47 @@ function prepare() {
   return found;
 }
 
+/** Some templates for toMatchAriaSnapshot that are made from a snapshot, by far not all of which match it. */
+function templatesOf(snapshot) {
+  const lines = snapshot.split("\n");
+  const depth = (line) => line.search(/\S/);
+  const all = [snapshot];
+  const states = ["checked", "disabled", "expanded", "selected", "invalid", "pressed", "pressed=mixed", "level=2"];
+  for (const [i, line] of lines.entries()) {
+    if (/^ *- (\/|text:|')/.test(line)) continue;
+    const from = depth(line);
+    let end = i + 1;
+    while (end < lines.length && depth(lines[end]) > from) end++;
+    const subtree = lines.slice(i, end).map((l) => l.slice(from));
+    const key = subtree[0].replace(/:( .*)?$/, "");
+    const children = subtree.slice(1);
+    all.push(subtree.join("\n"), key, key.replace(/"(\w)(?:[^"\\]|\\.)*"/, "/^$1/"), key.replace(/"(.)/, '"x$1'));
+    const state = states[i % states.length];
+    if (!key.includes(`[${state.split("=")[0]}`)) all.push(`${key} [${state}]`, `${key} [${state.split("=")[0]}=false]`);
+    if (!children.length) continue;
+    const some = children.filter((l, k) => depth(l) !== 2 || k === 0);
+    for (const mode of ["equal", "deep-equal", "contain"]) {
+      all.push([key + ":", `  - /children: ${mode}`, ...children].join("\n"));
+      all.push([key + ":", `  - /children: ${mode}`, some[0].replace(/:$/, "")].join("\n"));
+    }
+    const last = children.findLastIndex((l) => depth(l) === 2);
+    if (last > 0) all.push([key + ":", ...children.slice(last), ...children.slice(0, last)].join("\n"));
+  }
+  const valid = all.filter((t) => !/\[level=false\]/.test(t));
+  const step = Math.max(1, valid.length / 40);
+  return Array.from({ length: Math.min(40, valid.length) }, (_, i) => valid[Math.floor(i * step)]);
+}
+
+async function matchTemplates(page, snapshot) {
+  const list = [];
+  for (const template of templatesOf(snapshot)) {
+    const options = { expectedValue: template, isNot: false, timeout: 1 };
+    const { matches } = await page.locator(":root")._expect("to.match.aria", options);
+    list.push({ template, matches });
+  }
+  return list;
+}
+
 async function capture(page) {
   const session = await page.context().newCDPSession(page);
   const list = await session.send("Runtime.evaluate", { expression: `(${prepare})()` });
@@ -61,7 +102,9 @@ try {
     const captured = await capture(page);
     const start = performance.now();
     const snapshot = await page.locator(":root").ariaSnapshot();
-    console.log(JSON.stringify({ url, snapshot, refs: numbered(snapshot), capture: captured, ms: performance.now() - start }));
+    const ms = performance.now() - start;
+    const templates = snapshot.length < 50_000 ? await matchTemplates(page, snapshot) : [];
+    console.log(JSON.stringify({ url, snapshot, refs: numbered(snapshot), capture: captured, ms, templates }));
   }
 } finally {
   await browser.close();

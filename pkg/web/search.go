@@ -391,11 +391,10 @@ func selectorError(err error, css string) error {
 // findByRef checks the element that the target's reference refers to now. It is an error when the reference referred to
 // another element earlier in the same call.
 func (s *search) findByRef(ctx context.Context, wait time.Duration) (observed, error) {
-	tree, err := s.page.tree(ctx)
+	f, line, ok, err := s.page.atPosition(ctx, s.target.ref)
 	if err != nil {
 		return observed{}, err
 	}
-	line, ok := tree.Ref(s.target.ref)
 	if !ok {
 		return observed{
 			Tries:   1,
@@ -408,9 +407,30 @@ func (s *search) findByRef(ctx context.Context, wait time.Duration) (observed, e
 			"the page changed: %s was %s and is now %s", s.target.ref, s.identity, identity)
 	}
 	s.identity = identity
-	o, err := s.observeNode(ctx, s.page.main(), line.BackendNodeID, wait)
+	o, err := s.observeNode(ctx, f, line.BackendNodeID, wait)
 	o.Count = 1
 	return o, err
+}
+
+// atPosition returns the line of a reference by its position: e12 in the main frame, f1e12 in the first frame in it.
+func (p *page) atPosition(ctx context.Context, ref string) (f *frame, line aria.Line, ok bool, err error) {
+	var number int
+	var inner string
+	if _, err := fmt.Sscanf(ref, "f%d%s", &number, &inner); err != nil {
+		tree, err := p.tree(ctx)
+		if err != nil {
+			return nil, line, false, err
+		}
+		line, ok = tree.Ref(ref)
+		return p.main(), line, ok, nil
+	}
+	c, err := p.captureAll(ctx)
+	if err != nil || number >= len(c.frames) {
+		return nil, line, false, err
+	}
+	f = c.frames[number]
+	line, ok = c.parts[f].tree.Ref(inner)
+	return f, line, ok, nil
 }
 
 // toViewport converts the point of an element in an inner frame to coordinates of the page's viewport. The result is

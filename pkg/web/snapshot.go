@@ -95,30 +95,6 @@ func (f *frame) backendID(ctx context.Context, element *handle) (int, error) {
 	return described.Node.BackendNodeID, asGone(err)
 }
 
-// partOfTree returns the snapshot of the page, and that of the first element that matches a CSS selector, or of the
-// page without one.
-func (p *page) partOfTree(ctx context.Context, selector string) (whole, part *aria.Tree, err error) {
-	if whole, err = p.tree(ctx); err != nil || selector == "" {
-		return whole, whole, err
-	}
-	element, err := p.main().handle(ctx, "first", map[string]string{"css": selector})
-	if err != nil {
-		return nil, nil, selectorError(err, selector)
-	}
-	if element == nil {
-		return nil, nil, errNoMatch(selector)
-	}
-	id, err := p.main().backendID(ctx, element)
-	if err != nil {
-		return nil, nil, err
-	}
-	part, ok := whole.Within(id)
-	if !ok {
-		return nil, nil, errGone // it was added after the capture
-	}
-	return whole, part, nil
-}
-
 func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
 	v, err := p.view(ctx, a.text("within"))

@@ -18,7 +18,7 @@ type target struct {
 	spec     map[string]string // what page.js finds
 	role     string            // in the accessibility tree; empty for any
 	name     *name             // nil for any
-	ref      string            // e12
+	ref      string            // e12, or f1e12 in a frame
 	text     bool              // spec is a text: controls with exactly this name come first
 	related  *screen.Selector  // with relations, and without its index
 }
@@ -179,6 +179,7 @@ func byText(text string) target {
 var (
 	roleName    = regexp.MustCompile(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
 	escapedRune = regexp.MustCompile(`\\(.)`)
+	frameRef    = regexp.MustCompile(`^f[1-9][0-9]*e[1-9][0-9]*$`)
 	foreignRef  = regexp.MustCompile(`^(xpath|text|role|id|name|data-test-?id|data-test|internal:[a-z-]+)=|^\(?//|\s>>\s|` +
 		`^(page\.)?(getBy[A-Z]\w*|locator)\(`)
 	foreignCSS = regexp.MustCompile(`^(xpath|text|role|id|data-test-?id|data-test|internal:[a-z-]+)=|^\(?\.*//|^[^"']*\s>>\s`)
@@ -192,7 +193,7 @@ func byRef(ref string) (target, error) {
 	switch {
 	case strings.HasPrefix(ref, "css="):
 		return byCSS(ref), checkCSS(strings.TrimSpace(strings.TrimPrefix(ref, "css=")))
-	case screen.IsReference(ref):
+	case screen.IsReference(ref), frameRef.MatchString(ref):
 		t.ref = ref
 	case screen.IsRole(ref):
 		t.role = ref

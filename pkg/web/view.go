@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -24,6 +25,8 @@ type pageCapture struct {
 	elements map[*screen.Node]element
 	frames   []*frame // that were captured, parents before children
 	parts    map[*frame]framePart
+	// positions are the references of elements by their position: e12 in the main frame, f1e12 in the first frame in it.
+	positions map[*screen.Node]string
 }
 
 // element is an element of a frame.
@@ -154,6 +157,7 @@ func (p *page) newCapture(
 ) (*pageCapture, error) {
 	c := &pageCapture{
 		title: documents[main].Title, elements: map[*screen.Node]element{}, parts: map[*frame]framePart{},
+		positions: map[*screen.Node]string{},
 	}
 	for _, f := range p.frames() {
 		d, ok := documents[f]
@@ -203,11 +207,18 @@ func isField(n *screen.Node) bool {
 
 // nodes returns a snapshot of f, or of an element in it, as nodes, with the content of the frames inside.
 func (c *pageCapture) nodes(f *frame, tree *aria.Tree) *screen.Node {
+	prefix := ""
+	if number := slices.Index(c.frames, f); number > 0 {
+		prefix = "f" + strconv.Itoa(number)
+	}
 	byID := map[int]*screen.Node{}
 	root := tree.Nodes(c.parts[f].document, func(n *screen.Node, l aria.Line) {
 		if l.BackendNodeID != 0 {
 			c.elements[n] = element{f, l.BackendNodeID}
 			byID[l.BackendNodeID] = n
+		}
+		if l.Ref != "" {
+			c.positions[n] = prefix + l.Ref
 		}
 	})
 	for _, inner := range c.frames {
@@ -298,16 +309,16 @@ func (p *page) view(ctx context.Context, within string) (device.View, error) {
 // viewOnce returns what the page shows now, and what is in the element that within names. The error is errGone when the
 // page changed meanwhile.
 func (p *page) viewOnce(ctx context.Context, within string) (device.View, error) {
-	if !p.device.session.Live {
-		return p.viewOfPositions(ctx, within)
-	}
 	c, err := p.captureAll(ctx)
 	if err != nil {
 		return device.View{}, err
 	}
-	references := p.device.references
-	references.See(c.tree)
-	v := device.View{URL: p.url(), Title: c.title, Tree: c.tree, Part: c.tree, Ref: references.Ref}
+	v := device.View{URL: p.url(), Title: c.title, Tree: c.tree, Part: c.tree, Ref: c.position}
+	see := func(*screen.Tree) {}
+	if p.device.session.Live {
+		v.Ref, see = p.device.references.Ref, p.device.references.See
+	}
+	see(c.tree)
 	if within == "" {
 		return v, nil
 	}
@@ -319,14 +330,14 @@ func (p *page) viewOnce(ctx context.Context, within string) (device.View, error)
 	if !ok {
 		return v, errGone // it was added after the capture
 	}
-	references.See(part)
+	see(part)
 	v.Part = part
 	return v, nil
 }
 
 // elementWithin returns the element of a reference, or the first one that matches a CSS selector.
 func (p *page) elementWithin(ctx context.Context, c *pageCapture, within string) (element, error) {
-	if screen.IsReference(within) {
+	if screen.IsReference(within) && p.device.session.Live {
 		found, err := p.device.references.Lookup(within, c.tree)
 		if err != nil {
 			return element{}, err
@@ -355,25 +366,5 @@ func errNoMatch(selector string) error {
 	return fault.New(fault.ToolFailed, "", "no element matches %s", selector)
 }
 
-// viewOfPositions returns what the main frame shows. References are positions.
-func (p *page) viewOfPositions(ctx context.Context, within string) (device.View, error) {
-	whole, part, err := p.partOfTree(ctx, within)
-	if err != nil {
-		return device.View{}, err
-	}
-	f := p.main()
-	document := f.id + "/" + f.loaderID()
-	tree, ref := whole.Screen(document)
-	v := device.View{URL: p.url(), Title: p.title(ctx), Tree: tree, Part: tree, Ref: ref}
-	if within != "" {
-		inside, refInside := part.Screen(document)
-		v.Part = inside
-		v.Ref = func(n *screen.Node) string {
-			if found := ref(n); found != "" {
-				return found
-			}
-			return refInside(n)
-		}
-	}
-	return v, nil
-}
+// position returns the reference of an element by its position, "" for one without a number.
+func (c *pageCapture) position(n *screen.Node) string { return c.positions[n] }

@@ -3,13 +3,20 @@ package web
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // elementCase is a call on testdata/web/elements.html. It succeeds with a text that contains says, unless fails.
@@ -336,5 +343,128 @@ func TestChecksStartsAndRestricted(t *testing.T) {
 	}
 	if !slices.Contains(k.Restricted, "web_uploadFile") {
 		t.Error("agents may upload files")
+	}
+}
+
+// Frames are listed by a session that is not live, too, with references that work.
+func TestSnapshotListsFrames(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, map[string]http.HandlerFunc{
+		"/outer": htmlPage(`<h1>Top</h1><iframe src="/near"></iframe><button>After</button>`),
+		"/near":  htmlPage(`<h2>Near</h2><button onclick="this.textContent = 'near clicked'">near</button>`),
+	})+"/outer")
+	u.waitForFrames("/outer", "/near")
+	var got string
+	waitFor(t, "the content of the frame", func() bool {
+		got = u.mustCall("web_snapshot")
+		return strings.Contains(got, `button "near"`)
+	})
+	want := `- heading "Top" [ref=e1] [level=1]
+- iframe
+  - heading "Near" [ref=f1e1] [level=2]
+  - button "near" [ref=f1e2]
+- button "After" [ref=e2]`
+	if !strings.Contains(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+	if got := u.mustCall("web_click", "ref", "f1e2"); got != `clicked button "near"` {
+		t.Error(got)
+	}
+	u.mustCall("web_verifyTextVisible", "text", "near clicked")
+	u.mustFail("web_click", []any{"ref", "f1e9"}, "f1e9 does not exist")
+	u.mustFail("web_click", []any{"ref", "f7e1"}, "f7e1 does not exist")
+}
+
+func TestTimeLimits(t *testing.T) {
+	t.Parallel()
+	l, err := readLimits(map[string]string{"actionTimeout": "40s", "assertionTimeout": "1m"})
+	if err != nil || l.action != 40*time.Second || l.assertion != time.Minute || l.call < time.Minute {
+		t.Errorf("%+v %v", l, err)
+	}
+	for _, wrong := range []string{"10", "-1s", "0s", "1h"} {
+		if _, err := readLimits(map[string]string{"actionTimeout": wrong}); fault.KindOf(err) != fault.Misuse {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/elements.html")
+	for _, c := range []elementCase{
+		{"web_click", m{"ref": "css=#nowhere", "timeoutMs": 120}, "", true, ""},
+		{"web_type", m{"ref": "css=#nowhere", "text": "x", "timeoutMs": 120}, "", true, ""},
+		{"web_verifyTextVisible", m{"text": "nowhere", "timeoutMs": 120}, "", true, ""},
+		{"web_verifyTextNotVisible", m{"text": "Bread", "timeoutMs": 120}, "", true, ""},
+		{"web_verifyCount", m{"ref": "css=li", "count": 9, "timeoutMs": 120}, "", true, ""},
+		{"web_verifyTitle", m{"pattern": "nowhere", "timeoutMs": 120}, "", true, ""},
+		{"web_uploadFile", m{"files": []any{"testdata"}, "timeoutMs": 120}, "", true, ""},
+	} {
+		result, err := u.call(c.tool, slices.Collect(func(yield func(any) bool) {
+			for name, value := range c.args {
+				_ = yield(name) && yield(value)
+			}
+		})...)
+		if err != nil || result.OK || c.tool != "web_uploadFile" && !strings.Contains(result.Text, "within 120ms") {
+			t.Errorf("%s: %q %v", c.tool, result.Text, err)
+		}
+	}
+	u.device.(*webDevice).limits.assertion = 100 * time.Millisecond
+	u.mustEval(`setTimeout(() => document.body.append("Late"), 600); 1`)
+	args := map[string]any{"text": "Late"}
+	result, err := u.device.Call(t.Context(), tool.Call{Tool: "web_verifyTextVisible", Args: args, Timeout: testLimit})
+	if err != nil || !result.OK { // the limit of the recorded call extends that of the assertion
+		t.Errorf("%q %v", result.Text, err)
+	}
+}
+
+// In a live session an assertion that something is gone is recorded with a selector, and a drag with two.
+func TestLiveReferencesOfNewCommands(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/elements.html")
+	ref := u.refOf(`button "Menu"`)
+	u.mustEval(`setTimeout(() => document.getElementById("menu").remove(), 200); 1`)
+	result, err := u.call("web_verifyElementNotVisible", "ref", ref)
+	if err != nil || !result.OK || result.Located == nil || result.Located.Args["nodeSelector"] == nil {
+		t.Errorf("%+v %v", result, err)
+	}
+	u.mustEval(`for (const id of ["card", "drop"]) { document.getElementById(id).role = "button"; } 1`)
+	card, drop := u.refOf(`button "Card"`), u.refOf(`button "Drop here"`)
+	result, err = u.call("web_dragTo", "from", m{"ref": card}, "to", m{"ref": drop, "position": m{"x": 5, "y": 5}})
+	if err != nil || !result.OK || result.Located == nil {
+		t.Fatalf("%+v %v", result, err)
+	}
+	want := m{
+		"from": map[string]any{"nodeSelector": webBlock("ariaRole", "button", "ariaNameRegex", "Card")},
+		"to": map[string]any{
+			"nodeSelector": webBlock("ariaRole", "button", "ariaNameRegex", "Drop here"), "position": m{"x": 5, "y": 5},
+		},
+	}
+	if diff := cmp.Diff(map[string]any(want), result.Located.Args); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The check of a trail's file finds what the schema cannot say.
+func TestArgumentsAreCheckedWithoutPage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []elementCase{
+		{"web_click", m{"ref": "xpath=//a"}, "syntax of another tool", true, ""},
+		{"web_click", m{}, "no argument says which element is meant", true, ""},
+		{"web_click", m{"nodeSelector": m{"childOf": webBlock("ariaRole", "lst")}}, "is not an ARIA role", true, ""},
+		{"web_verifyCount", m{"ref": "css=a", "min": 3, "max": 1}, "min is 3 and max is 1", true, ""},
+		{"web_verifyAriaSnapshot", m{"snapshot": "- lst"}, "ARIA role", true, ""},
+		{"web_verifyUrl", m{"pattern": "("}, "pattern", true, ""},
+		{"web_pressKey", m{"key": "Entr"}, "unknown key", true, ""},
+		{"web_dragTo", m{"from": m{"ref": "a"}, "to": m{"ref": "//a"}}, "to: ref", true, ""},
+		{"web_click", m{"ref": "Save", "modifiers": []any{"Shft"}}, "modifiers.0 must be one of", true, ""},
+		{"web_verifyState", m{"ref": "Save", "state": "chekced"}, "state must be one of", true, ""},
+		{"web_uploadFile", m{"files": []any{}}, "files must not be empty", true, ""},
+	} {
+		i := slices.IndexFunc(Kind().Commands, func(a tool.Advertised) bool { return a.Name == c.tool })
+		a := Kind().Commands[i]
+		problems := (&discover.Tool{Name: a.Name, InputSchema: a.InputSchema, Check: a.Check}).CheckArgs(c.args, nil)
+		if len(problems) == 0 || !strings.Contains(problems[0].Message, c.says) {
+			t.Errorf("%s %v: %v", c.tool, c.args, problems)
+		}
 	}
 }

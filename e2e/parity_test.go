@@ -56,7 +56,8 @@ var devicesOfBehaviours = map[string]string{
 	"failed": "{ actionTimeout: 500ms, assertionTimeout: 500ms }",
 }
 
-// Playwright Test and trails do the same on the same pages.
+// Playwright Test and trails do the same on the same pages. A short run leaves out Playwright Test, which does not change
+// with this project.
 func TestBehavesLikePlaywrightTest(t *testing.T) {
 	t.Parallel()
 	all := behaviours(t)
@@ -70,6 +71,9 @@ func TestBehavesLikePlaywrightTest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && name != "trails" {
+				t.Skip("a short run")
+			}
 			got := map[string]string{}
 			for _, o := range run(t, site, all) {
 				got[o.Name] = o.Outcome

@@ -4,8 +4,9 @@ import { defineConfig } from "@playwright/test";
 export default defineConfig({
   testMatch: "behaviours.spec.mjs",
   outputDir: process.env.BEHAVIOURS_OUTPUT,
-  reporter: "line",
+  reporter: "dot",
   fullyParallel: true,
   workers: 2,
+  timeout: 120_000,
   use: { launchOptions: { executablePath: process.env.TRAILBLAZE_BROWSER } },
 });

@@ -29,8 +29,8 @@ for (const device in options) {
       if (wanted !== device) continue;
       test(name, async ({ page }) => {
         const limit = expected === "failed" ? 500 : 20_000; // what fails needs no time
-        page.setDefaultTimeout(limit);
         await page.goto(url);
+        page.setDefaultTimeout(limit);
         let outcome = "passed", reason = "";
         try {
           await new AsyncFunction("page", "expect", code)(page, expect.configure({ timeout: limit }));

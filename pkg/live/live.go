@@ -214,5 +214,5 @@ func (s *Session) acquireRecording(ctx context.Context) (release func(), err err
 func (s *Session) text(text string) string { return s.opts.Redactor.Text(text) }
 
 // Settle says how the session waits for the screen after calls: it looks again every Interval until the screen stays the
-// same, and for at most Limit.
+// same for some of them, and for at most Limit.
 type Settle struct{ Interval, Limit time.Duration }

@@ -336,7 +336,7 @@ func TestWaitsForAScreenThatRespondsLate(t *testing.T) {
 	f := open(t)
 	f.app.loading = []string{"Save"}
 	f.step("Open", call("launchApp"))
-	f.app.loading = []string{"Save", "Save", "Save", "Saved"}
+	f.app.loading = []string{"Saving", "Saving", "Saving", "Saved"}
 	if r := f.step("Save", call("tap", "text", "Save")); !strings.Contains(r.Changes, `+ - button "Saved"`) {
 		t.Errorf("changes:\n%s", r.Changes)
 	}

@@ -115,29 +115,23 @@ func (s *Session) changes(view device.View) string {
 	return screen.Changes(before, screen.View{URL: view.URL, Tree: view.Tree, Ref: view.Ref}, changesBytes)
 }
 
-// quietIntervals is for how many intervals a screen that is as before the calls has to stay so: it may be waiting for an
-// answer of its server.
-const quietIntervals = 4
+// quietIntervals is for how many intervals the screen has to stay the same: it may be waiting for an answer of its server.
+const quietIntervals = 3
 
-// settledView returns the screen when it has not changed for an interval, or at the limit of [Settle].
+// settledView returns the screen when it has not changed for some intervals, or at the limit of [Settle].
 func (s *Session) settledView(ctx context.Context) (device.View, error) {
 	interval := cmp.Or(s.opts.Settle.Interval, 100*time.Millisecond)
 	limit := time.NewTimer(cmp.Or(s.opts.Settle.Limit, time.Second))
 	defer limit.Stop()
-	before := ""
-	if s.shown != nil {
-		before = asText(*s.shown)
-	}
 	view, err := s.inner.View(ctx, device.ViewOptions{})
 	for last, same := "", 0; err == nil; {
-		text := asText(view)
+		text := view.URL + "\n" + view.Tree.Text(screen.TextOptions{}).String()
 		if same++; text != last {
-			same = 0
+			last, same = text, 0
 		}
-		if same > 0 && (text != before || same >= quietIntervals) {
+		if same == quietIntervals {
 			return view, nil
 		}
-		last = text
 		select {
 		case <-limit.C:
 			return view, nil
@@ -153,11 +147,6 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 		}
 	}
 	return view, err
-}
-
-// asText returns what of a view has to stay the same.
-func asText(view device.View) string {
-	return view.URL + "\n" + view.Tree.Text(screen.TextOptions{}).String()
 }
 
 func (s *Session) texts(texts []string) []string {

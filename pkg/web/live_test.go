@@ -418,7 +418,7 @@ func TestClicksLabelsOfHiddenInputs(t *testing.T) {
 		<span class=none><input type=checkbox id=news></span><label for=news>News</label>
 		<span class=gone><input type=radio name=pay id=card></span><label for=card>Card</label>
 		<label class=gone><input type=radio name=pay value=bill><b>Bill</b></label>
-		<label class=none><input type=checkbox disabled>Never</label>`)})
+		<fieldset><legend>More</legend><label class=none><input type=checkbox disabled>Never</label></fieldset>`)})
 	u, fresh := openLive(t, device.Session{}), openSession(t)
 	u.mustCall("navigate", "url", url+"/page")
 	fresh.mustCall("navigate", "url", url+"/page")
@@ -450,7 +450,8 @@ func TestClicksLabelsOfHiddenInputs(t *testing.T) {
 - checkbox "News" [ref=e7] [checked]
 - radio "Card" [ref=e8]
 - radio "Bill" [ref=e9] [checked]
-- checkbox "Never" [ref=e10] [disabled]`
+- group "More"
+  - checkbox "Never" [ref=e10] [disabled]`
 	if got := u.shown(); got != fields {
 		t.Errorf("got\n%s\nwant\n%s", got, fields)
 	}

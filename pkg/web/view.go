@@ -184,7 +184,7 @@ func (p *page) newCapture(
 	return c, nil
 }
 
-// dropLabels removes texts that stand beside a field and are its name, as the texts of labels are.
+// dropLabels removes texts that stand beside a field, or first in a group, and are its name, as the texts of labels are.
 func dropLabels(n *screen.Node) {
 	isLabelOf := func(label, field *screen.Node) bool {
 		return label.Role == "text" && isField(field) && label.Name() == field.Name()
@@ -192,12 +192,17 @@ func dropLabels(n *screen.Node) {
 	var kept []*screen.Node
 	for i, c := range n.Children {
 		before, after := i > 0 && isLabelOf(c, n.Children[i-1]), i+1 < len(n.Children) && isLabelOf(c, n.Children[i+1])
-		if !before && !after {
+		legend := i == 0 && c.Role == "text" && hasLegend(n) && c.Name() == n.Name()
+		if !before && !after && !legend {
 			kept = append(kept, c)
 		}
 		dropLabels(c)
 	}
 	n.Children = kept
+}
+
+func hasLegend(n *screen.Node) bool {
+	return slices.Contains([]string{"group", "radiogroup"}, n.RoleName())
 }
 
 func isField(n *screen.Node) bool {

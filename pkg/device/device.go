@@ -104,7 +104,8 @@ type Device interface {
 	Size() (width, height int)
 	// Evidence returns what the device shows, such as a screenshot: what can be collected before ctx ends.
 	Evidence(ctx context.Context) []Artifact
-	// Close ends the device's part of the session, in any state of the device.
+	// Close ends the device's part of the session, in any state of the device. It may wait for what the device has begun,
+	// such as a download, until ctx ends.
 	Close(ctx context.Context) error
 }
 

@@ -217,6 +217,7 @@ func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 func (s *Session) Close(ctx context.Context) {
 	s.cancel(errClosed)
 	s.watch.Wait()
+	interruptible := ctx
 	ctx = context.WithoutCancel(ctx)
 	warn := func(source, action string, err error) {
 		if err != nil {
@@ -228,7 +229,7 @@ func (s *Session) Close(ctx context.Context) {
 		wg.Go(func() { warn(srv.Name(), "stopped", srv.Stop(ctx)) })
 	}
 	if s.device != nil {
-		wg.Go(func() { warn("device", "closed", s.device.Close(ctx)) })
+		wg.Go(func() { warn("device", "closed", s.device.Close(interruptible)) })
 	}
 	wg.Wait()
 	s.stopOnce.Do(func() { close(s.stopped) })

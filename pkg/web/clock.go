@@ -40,6 +40,11 @@ func (k *clock) source() string {
 	return fmt.Sprintf("(%s)(%d, %d)", strings.TrimSpace(clockScript), k.date.Milliseconds(), k.advanced.Milliseconds())
 }
 
+// atStart returns the script for new documents. The last one that is registered decides.
+func (k *clock) atStart() string {
+	return fmt.Sprintf("%s.begin(%d, %d)", k.source(), k.date.Milliseconds(), k.advanced.Milliseconds())
+}
+
 // install makes later documents of a session have the clock, if it was set.
 func (k *clock) install(s *cdp.Session) []waitFunc {
 	k.mu.Lock()
@@ -47,7 +52,7 @@ func (k *clock) install(s *cdp.Session) []waitFunc {
 	if !k.set {
 		return nil
 	}
-	return []waitFunc{s.Send("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": k.source()})}
+	return []waitFunc{s.Send("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": k.atStart()})}
 }
 
 func webSetClock(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -69,10 +74,10 @@ func webSetClock(ctx context.Context, p *page, args map[string]any) (tool.Result
 	k.date += advance
 	k.advanced += advance
 	date, advanced := k.date, k.advanced
-	source := k.source()
+	source, atStart := k.source(), k.atStart()
 	k.mu.Unlock()
 	for _, s := range c.sessions() {
-		params := map[string]any{"source": source}
+		params := map[string]any{"source": atStart}
 		if err := s.Call(ctx, "Page.addScriptToEvaluateOnNewDocument", params, nil); err != nil && !errors.Is(asGone(err), errGone) {
 			return tool.Result{}, err
 		}

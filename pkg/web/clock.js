@@ -13,7 +13,7 @@
   };
   const frameLength = 16;
   const maxRuns = 100000; // of timers in one advance
-  const atStart = advanced; // performance.now begins at 0 in each document
+  let atStart = advanced; // performance.now begins at 0 in each document
   const timers = new Map(); // by id
   const frames = new Map();
   let lastID = 1e9; // ids of timers that were started before differ
@@ -173,6 +173,11 @@
   }
 
   const clock = {
+    // begin sets the clock of a document that has started no timers.
+    begin(newDate, newAdvanced) {
+      date = newDate;
+      advanced = atStart = newAdvanced;
+    },
     // set sets the clock, runs what is due then, and reports whether the document got the clock just now.
     async set(newDate, newAdvanced) {
       const wasFresh = fresh;

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	_ "time/tzdata" // time zones are validated on systems without a database of them
 
@@ -66,13 +65,11 @@ type preset struct {
 var presetData []byte
 
 // presets returns Playwright's table of devices by name.
-var presets = sync.OnceValue(func() map[string]preset {
+func presets() map[string]preset {
 	table := map[string]preset{}
-	if err := json.Unmarshal(presetData, &table); err != nil {
-		panic(err) // the file is a part of the program
-	}
+	_ = json.Unmarshal(presetData, &table) // the file is a part of the program
 	return table
-})
+}
 
 // readEmulation reads the options of emulation. The size is that of the preset; zero without one.
 func readEmulation(v map[string]string) (e emulation, width, height int, err error) {
@@ -81,9 +78,10 @@ func readEmulation(v map[string]string) (e emulation, width, height int, err err
 		zone: time.Local, //nolint:gosmopolitan // the browser uses it, too
 	}
 	if name := v["preset"]; name != "" {
-		p, ok := presets()[name]
+		known := presets()
+		p, ok := known[name]
 		if !ok {
-			return e, 0, 0, fault.New(fault.Misuse, presetHint(name), "preset: %q is not a known device", name)
+			return e, 0, 0, fault.New(fault.Misuse, presetHint(name, slices.Sorted(maps.Keys(known))), "preset: %q is not a known device", name)
 		}
 		width, height = p.Viewport[0], p.Viewport[1]
 		e.screen, e.scale, e.mobile, e.touch = p.Screen, p.Scale, p.Mobile, p.Touch
@@ -116,8 +114,7 @@ func readEmulation(v map[string]string) (e emulation, width, height int, err err
 }
 
 // presetHint suggests names of devices.
-func presetHint(name string) string {
-	names := slices.Sorted(maps.Keys(presets()))
+func presetHint(name string, names []string) string {
 	if near := fault.DidYouMean(name, names); near != "" {
 		return near
 	}

@@ -468,7 +468,8 @@ func (r pausedRequest) fulfill(status int, headers map[string]string, body []byt
 		phrase = "Unknown"
 	}
 	r.session.Send("Fetch.fulfillRequest", map[string]any{
-		"requestId": r.RequestID, "responseCode": status, "responsePhrase": phrase, "responseHeaders": list, "body": body,
+		"requestId": r.RequestID, "responseCode": status, "responsePhrase": phrase, "responseHeaders": list,
+		"body": base64.StdEncoding.EncodeToString(body),
 	})
 }
 

@@ -182,7 +182,7 @@ func (c *browserContext) withBlankPage(ctx context.Context, f func(*page) error)
 		return err
 	}
 	c.hide(p)
-	defer c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": p.targetID})
+	defer func() { c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": p.targetID}) }()
 	p.blank.Store(true)
 	all := map[string]any{"patterns": []map[string]any{{"urlPattern": "*"}}}
 	if err := p.target.Call(ctx, "Fetch.enable", all, nil); err != nil {

@@ -310,11 +310,11 @@ func TestOutlineOfALongPage(t *testing.T) {
 	}
 	page := viewOf(refs, "u", "d", []*screen.Node{
 		keyed("nav", "navigation", "", links...),
-		keyed("main", "main", "", append([]*screen.Node{keyed("h", "heading", "Products")}, products...)...),
+		keyed("main", "main", "", append([]*screen.Node{keyed("h", "heading", "Products"), keyed("c", "cell", "Ten of them")}, products...)...),
 	})
 	blank := screen.View{URL: "about:blank", Tree: screen.NewTree(nil, 0, 0)}
 	for size, want := range map[int][]string{
-		1100: {`, a part of its 63 elements; see snapshot`, `- heading "Products" [ref=e`, `- link "Product 9"`, `- button "Add Product 9"`, `Department 0`},
+		1100: {`, a part of its 64 elements; see snapshot`, `- cell "Ten of them"`, `- heading "Products" [ref=e`, `- link "Product 9"`, `- button "Add Product 9"`, `Department 0`},
 		700:  {`Product 0`, `- button "Add Product 5"`},
 	} {
 		got := screen.Changes(blank, page, size)

@@ -57,7 +57,7 @@ func partsOf(lines []Line) []int {
 			if inMain {
 				parts[i] = controlInMain
 			}
-		case inMain && l.Node.caption() != "" && !l.Node.isItem() && !l.Node.containsTarget():
+		case inMain && l.Node.caption() != "" && (i+1 == len(lines) || lines[i+1].Depth <= l.Depth):
 			parts[i] = textInMain
 		default:
 			parts[i] = noPart

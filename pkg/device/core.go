@@ -41,8 +41,8 @@ const (
 func Core() []tool.Advertised {
 	return []tool.Advertised{
 		Command("tap", "Taps the first element with a text or an id, or with index the one at that place among them, from 0.",
-			byText+", "+byID+`, "index": {"type": "integer", "minimum": 0, "description": "Which of several, from 0"}`),
-		Command("inputText", "Types text into the field that has the focus.", `"text": {"type": "string"}`, "text"),
+			byText+", "+byID+`, "index": {"type": "integer", "minimum": 0, "description": "Which of several, from 0"}, `+timeLimit+"}"),
+		Command("inputText", "Types text into the field that has the focus.", `"text": {"type": "string"}, `+timeLimit+"}", "text"),
 		Command("launchApp", "Opens the app under test at its start.", `"appId": {"type": "string", "description": "Of the target when absent"}`),
 		Command("clearAppData", "Forgets everything that the app has stored on the device.",
 			`"appId": {"type": "string", "description": "Of the target when absent"}`),

@@ -100,7 +100,7 @@ func (t *Tool) checkMore(values map[string]any) []ArgProblem {
 
 // joined returns the errors that errors.Join has joined; none for nil.
 func joined(err error) []error {
-	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // that is what Join returns
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		return several.Unwrap()
 	}
 	if err == nil {

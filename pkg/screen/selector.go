@@ -103,6 +103,15 @@ func (s *Selector) Empty() bool {
 // HasRelations reports whether s has a relation to other elements.
 func (s *Selector) HasRelations() bool { return len(s.relations()) > 0 }
 
+// Related returns the selectors in the relations of s.
+func (s *Selector) Related() []*Selector {
+	var out []*Selector
+	for _, r := range s.relations() {
+		out = append(out, r.selector)
+	}
+	return out
+}
+
 // relation is a selector in another one.
 type relation struct {
 	name     string

@@ -92,9 +92,9 @@ func navigationCommands() []command {
 func selectorCommands() []command {
 	return []command{
 		newCommand("click", "Clicks the first element that matches a CSS selector, when it is ready.",
-			cssProperty, clickSelector, "selector"),
+			cssProperty+", "+timeoutProperty+"}", clickSelector, "selector"),
 		newCommand("fill", "Replaces the content of the only field that matches a CSS selector.",
-			cssProperty+`, "value": {"type": "string"}`, fillSelector, "selector", "value"),
+			cssProperty+`, "value": {"type": "string"}, `+timeoutProperty+"}", fillSelector, "selector", "value"),
 		newCommand("waitForSelector", "Waits until the first element that matches a CSS selector is visible.",
 			cssProperty+", "+timeoutProperty+`, "default": 10000}`, waitForSelector, "selector"),
 	}

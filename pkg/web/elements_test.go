@@ -433,13 +433,13 @@ func TestLiveReferencesOfNewCommands(t *testing.T) {
 	if err != nil || !result.OK || result.Located == nil {
 		t.Fatalf("%+v %v", result, err)
 	}
-	want := m{
+	want := map[string]any{
 		"from": map[string]any{"nodeSelector": webBlock("ariaRole", "button", "ariaNameRegex", "Card")},
 		"to": map[string]any{
 			"nodeSelector": webBlock("ariaRole", "button", "ariaNameRegex", "Drop here"), "position": m{"x": 5, "y": 5},
 		},
 	}
-	if diff := cmp.Diff(map[string]any(want), result.Located.Args); diff != "" {
+	if diff := cmp.Diff(want, result.Located.Args); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -239,6 +239,13 @@
     );
   };
 
+  // all are the elements that a spec finds, with narrowed only those inside or around one of several nodes.
+  const all = (spec, narrowed, ...near) => {
+    const contains = (outer, node) => isInside(node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement, outer);
+    const found = find(spec);
+    return narrowed ? found.filter((el) => near.some((node) => isInside(el, node) || contains(el, node))) : found;
+  };
+
   // ------------------------------------------------------------------------------------------- properties of an element
 
   // nameOf is what a person may call an element. It never includes what was typed into it.
@@ -1215,7 +1222,7 @@
     readyElement,
     expectDrag,
     dragStarted,
-    all: find,
+    all,
     mark,
     isMarkedConnected,
     placeOfMarked,

@@ -23,54 +23,128 @@ func (s *search) relatedNodes(ctx context.Context, f *frame) ([]axNode, error) {
 	if !ok {
 		return nil, errGone // the frame was added after the capture, or does not respond
 	}
-	found, all, err := f.lookUp(ctx, s.target.related)
-	if err != nil {
+	l := &lookup{
+		frame: f, snapshot: aria.Snapshot(document.Capture), found: map[*screen.Block][]screen.Key{}, all: map[int]bool{},
+	}
+	if err := l.selector(ctx, s.target.related); err != nil {
 		return nil, err
 	}
-	tree := screen.NewTree(aria.Snapshot(document.Capture).Elements("", all), 0, 0, screen.Web)
-	tree.Found = found
+	tree := l.tree()
 	if err := tree.Check(s.target.related); err != nil {
 		return nil, err
 	}
 	var nodes []axNode
 	for _, n := range tree.ResolveNative(s.target.related) {
-		if id, err := strconv.Atoi(strings.TrimPrefix(string(n.Key), "/")); err == nil { // a text has no key
+		if id, ok := elementID(n); ok && n.Role != "text" {
 			nodes = append(nodes, axNode{Role: axValue{n.RoleName()}, Name: axValue{n.Name()}, BackendNodeID: id})
 		}
 	}
 	return nodes, nil
 }
 
-// lookUp finds the elements of the blocks of a selector that only the page can find, those with a CSS selector or a
-// test id. all has the backend node ids of all of them.
-func (f *frame) lookUp(ctx context.Context, s *screen.Selector) (
-	found map[*screen.Block][]screen.Key, all map[int]bool, err error,
-) {
-	found, all = map[*screen.Block][]screen.Key{}, map[int]bool{}
-	for _, b := range s.Blocks() {
-		spec := map[string]string{"css": b.Text("cssSelector")}
-		if spec["css"] == "" {
-			if b.Text("dataTestId") == "" {
-				continue
-			}
-			spec = map[string]string{"testId": b.Text("dataTestId")}
+// elementID returns the backend node id in the key of a node.
+func elementID(n *screen.Node) (int, bool) {
+	id, err := strconv.Atoi(strings.TrimPrefix(string(n.Key), "/"))
+	return id, err == nil
+}
+
+// lookup finds in one frame the elements of blocks that only the page can find: those with a CSS selector or a test id.
+type lookup struct {
+	frame    *frame
+	snapshot *aria.Tree
+	found    map[*screen.Block][]screen.Key
+	all      map[int]bool // backend node ids of all elements that were found
+}
+
+// tree returns the elements of the snapshot with those that were found so far.
+func (l *lookup) tree() *screen.Tree {
+	tree := screen.NewTree(l.snapshot.Elements("", l.all), 0, 0, screen.Web)
+	tree.Found = l.found
+	return tree
+}
+
+// selector finds the elements of the blocks of s, those in relations first: they narrow down where others can be.
+func (l *lookup) selector(ctx context.Context, s *screen.Selector) error {
+	for _, inner := range s.Related() {
+		if err := l.selector(ctx, inner); err != nil {
+			return err
 		}
-		list, err := f.handle(ctx, "all", spec)
-		if err != nil {
-			return nil, nil, selectorError(err, spec["css"])
-		}
-		ids, err := f.backendIDs(ctx, list)
-		if err != nil {
-			return nil, nil, err
-		}
-		keys := make([]screen.Key, len(ids))
-		for i, id := range ids {
-			keys[i] = screen.Key(fmt.Sprintf("/%d", id))
-			all[id] = true
-		}
-		found[b] = keys
 	}
-	return found, all, nil
+	spec := map[string]string{}
+	switch {
+	case s.Block.Text("cssSelector") != "":
+		spec["css"] = s.Block.Text("cssSelector")
+	case s.Block.Text("dataTestId") != "":
+		spec["testId"] = s.Block.Text("dataTestId")
+	default:
+		return nil
+	}
+	near, err := l.near(ctx, s)
+	if err != nil {
+		return err
+	}
+	ids, err := l.elements(ctx, spec, near)
+	if err != nil {
+		return err
+	}
+	keys := make([]screen.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = screen.Key(fmt.Sprintf("/%d", id))
+		l.all[id] = true
+	}
+	l.found[s.Block] = keys
+	return nil
+}
+
+// maxNear is up to how many elements are used to narrow down where others can be.
+const maxNear = 20
+
+// near returns elements each of which is inside an element that s can select, or around one; nil when that is not known.
+func (l *lookup) near(ctx context.Context, s *screen.Selector) ([]any, error) {
+	if _, indexed := s.Block.Number("nthIndex"); indexed {
+		return nil, nil // it counts all elements of the block
+	}
+	anchor := s.ChildOf
+	if anchor == nil && len(s.ContainsDescendants) > 0 {
+		anchor = s.ContainsDescendants[0]
+	}
+	if anchor == nil || anchor != s.ChildOf && (anchor.ChildOf != nil || anchor.Index != nil) { // which do not count there
+		return nil, nil
+	}
+	nodes := l.tree().ResolveNative(anchor)
+	if len(nodes) > maxNear {
+		return nil, nil
+	}
+	near := []any{}
+	for _, n := range nodes {
+		id, ok := elementID(n)
+		if !ok {
+			return nil, nil
+		}
+		element, err := l.frame.page.resolveNode(ctx, l.frame, id)
+		if err != nil {
+			return nil, err
+		}
+		near = append(near, element)
+	}
+	return near, nil
+}
+
+// elements returns the backend node ids of the elements that a spec finds inside or around elements that are near, or
+// everywhere when near is nil. It releases what is near.
+func (l *lookup) elements(ctx context.Context, spec map[string]string, near []any) ([]int, error) {
+	defer func() {
+		for _, element := range near {
+			if h, ok := element.(*handle); ok {
+				h.release()
+			}
+		}
+	}()
+	list, err := l.frame.handle(ctx, "all", append([]any{spec, near != nil}, near...)...)
+	if err != nil {
+		return nil, selectorError(err, spec["css"])
+	}
+	return l.frame.backendIDs(ctx, list)
 }
 
 // backendIDs returns the backend node ids of the elements of a list, and releases the handles.

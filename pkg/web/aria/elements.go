@@ -34,7 +34,9 @@ type elements struct {
 func (e *elements) add(parent *screen.Node, n *node) {
 	if n.tag == "" {
 		if text := normalize(n.text); text != "" && n.boxed {
-			parent.Children = append(parent.Children, &screen.Node{Role: "text", Label: &text, Bounds: n.bounds()})
+			parent.Children = append(parent.Children, &screen.Node{
+				Role: "text", Label: &text, Bounds: n.bounds(), Key: e.key(n),
+			})
 		}
 		return
 	}
@@ -58,10 +60,12 @@ func (e *elements) element(n *node) *screen.Node {
 		return own
 	}
 	if e.more[n.id] {
-		return &screen.Node{Role: "generic", Key: screen.Key(e.document + "/" + strconv.Itoa(n.id))}
+		return &screen.Node{Role: "generic", Key: e.key(n)}
 	}
 	return nil
 }
+
+func (e *elements) key(n *node) screen.Key { return screen.Key(e.document + "/" + strconv.Itoa(n.id)) }
 
 func (n *node) bounds() *screen.Rect {
 	if len(n.box) != 4 {

@@ -20,11 +20,20 @@ func core() []command {
 		"getElementCount": getElementCount, "assertVisible": assertVisible, "waitUntilVisible": assertVisible,
 		"launchApp": launchApp, "clearAppData": clearAppData, "captureScreen": captureScreen,
 	}
+	checks := map[string]func(arguments) error{
+		"tap": checkCore, "isVisible": checkCore, "hasText": checkText, "getElementText": checkCore,
+		"getElementCount": checkCore, "assertVisible": checkCore, "waitUntilVisible": checkCore,
+	}
 	var list []command
 	for _, c := range device.Core() {
-		if run[c.Name] != nil {
-			list = append(list, command{Advertised: c, run: run[c.Name]})
+		if run[c.Name] == nil {
+			continue
 		}
+		own := command{Advertised: c, run: run[c.Name]}
+		if checks[c.Name] != nil {
+			own = own.checkedBy(checks[c.Name])
+		}
+		list = append(list, own)
 	}
 	return list
 }
@@ -45,6 +54,15 @@ func checkElement(args arguments) error {
 	_, err := elementOf(args)
 	return err
 }
+
+// checkCore checks the arguments text and id.
+func checkCore(args arguments) error {
+	_, err := coreTarget(args)
+	return err
+}
+
+// checkSelector checks the argument selector.
+func checkSelector(args arguments) error { return checkCSS(args.text("selector")) }
 
 // checkOptionalElement checks the arguments of a command that may name no element.
 func checkOptionalElement(args arguments) error {
@@ -92,11 +110,12 @@ func navigationCommands() []command {
 func selectorCommands() []command {
 	return []command{
 		newCommand("click", "Clicks the first element that matches a CSS selector, when it is ready.",
-			cssProperty+", "+timeoutProperty+"}", clickSelector, "selector"),
+			cssProperty+", "+timeoutProperty+"}", clickSelector, "selector").checkedBy(checkSelector),
 		newCommand("fill", "Replaces the content of the only field that matches a CSS selector.",
-			cssProperty+`, "value": {"type": "string"}, `+timeoutProperty+"}", fillSelector, "selector", "value"),
+			cssProperty+`, "value": {"type": "string"}, `+timeoutProperty+"}", fillSelector, "selector", "value").
+			checkedBy(checkSelector),
 		newCommand("waitForSelector", "Waits until the first element that matches a CSS selector is visible.",
-			cssProperty+", "+timeoutProperty+`, "default": 10000}`, waitForSelector, "selector"),
+			cssProperty+", "+timeoutProperty+`, "default": 10000}`, waitForSelector, "selector").checkedBy(checkSelector),
 	}
 }
 

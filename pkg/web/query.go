@@ -37,7 +37,11 @@ func isNotFound(err error) bool {
 }
 
 func hasText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	_, err := p.findText(ctx, textQuery{text: arguments(args).text("text")}, 0)
+	q, err := textQueryOf(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	_, err = p.findText(ctx, q, 0)
 	if err != nil && !isNotFound(err) {
 		return tool.Result{}, err
 	}

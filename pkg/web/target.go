@@ -48,7 +48,7 @@ func elementOf(args arguments) (target, error) {
 	switch {
 	case ok || err != nil:
 		return t, err
-	case args.text("ref") != "":
+	case strings.TrimSpace(args.text("ref")) != "":
 		return byRef(args.text("ref"))
 	case selector.Block != nil && selector.Block.Dialect != screen.Web:
 		return target{}, errNoElement(fmt.Sprintf("nodeSelector.%s matches nothing on a web page; give nodeSelector.web or ref",
@@ -146,7 +146,7 @@ func errNoElement(hint string) error {
 
 // coreTarget reads text, id and index.
 func coreTarget(args arguments) (target, error) {
-	text, id := args.text("text"), args.text("id")
+	text, id := strings.TrimSpace(args.text("text")), args.text("id")
 	t := byText(text)
 	switch {
 	case text == "" && id == "":

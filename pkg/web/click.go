@@ -25,7 +25,8 @@ func clickCommand() command {
 		elementProperties()+", "+enum("button", "The button", "LEFT", "RIGHT", "MIDDLE")+
 			`, "count": {"type": "integer", "minimum": 1, "maximum": 2, "default": 1, "description": "2 for a double click"},
 			"modifiers": {"type": ["array", "string"], "items": {"type": "string", "pattern": "^(?i:Alt|Control|Meta|Shift)$"},
-			"description": "Keys that are held down: Alt, Control, Meta, Shift"}, `+positionProperty, webClick).checkedBy(checkElement)
+			"description": "Keys that are held down: Alt, Control, Meta, Shift"}, `+positionProperty, webClick).
+		checkedBy(checkElement)
 }
 
 // positionProperty is where in an element the mouse acts.

@@ -127,7 +127,8 @@ func elementCommands() []command {
 		checkedCommand(),
 		uploadCommand(),
 		dragCommand(),
-		newCommand("web_hover", "Moves the mouse over the only element that matches.", element, webHover).checkedBy(checkElement),
+		newCommand("web_hover", "Moves the mouse over the only element that matches.", element, webHover).
+			checkedBy(checkElement),
 		newCommand("web_type", "Enters text into the only field that matches.",
 			`"text": {"type": "string"}, "clearFirst": {"type": "boolean", "default": true,
 			"description": "Replace the content; false types at its end, key by key"}, `+element,
@@ -175,6 +176,7 @@ func verifications() []command {
 		newCommand("web_verifyListVisible", "Fails unless the first element that matches shows every item.",
 			`"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]},
 			"description": "Texts that must be visible"}, `+exactProperty+
-				`, "ordered": {"type": "boolean", "default": false, "description": "In the order of items"}, `+element, webVerifyListVisible, "items").checkedBy(checkList),
+				`, "ordered": {"type": "boolean", "default": false, "description": "In the order of items"}, `+
+				element, webVerifyListVisible, "items").checkedBy(checkList),
 	}...)
 }

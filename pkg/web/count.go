@@ -14,7 +14,8 @@ import (
 // countCommand describes web_verifyCount.
 func countCommand() command {
 	const number = `{"type": "integer", "minimum": 0}`
-	return newCommand("web_verifyCount", "Fails unless as many elements match as count says, or at least min and at most max.",
+	return newCommand("web_verifyCount",
+		"Fails unless as many elements match as count says, or at least min and at most max.",
 		`"count": `+number+`, "min": `+number+`, "max": `+number+", "+elementReference()+", "+timeoutProperty+"}",
 		webVerifyCount).checkedBy(checkCount)
 }

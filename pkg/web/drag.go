@@ -198,7 +198,8 @@ func (d *drag) begin(ctx context.Context) error {
 	}
 	for _, f := range p.frames() {
 		started := false
-		if f.withinSlice(ctx, func(ctx context.Context) error { return f.eval(ctx, "dragStarted", &started) }) != nil || !started {
+		err := f.withinSlice(ctx, func(ctx context.Context) error { return f.eval(ctx, "dragStarted", &started) })
+		if err != nil || !started {
 			continue
 		}
 		waiting, cancel := context.WithTimeout(ctx, p.limits().response)

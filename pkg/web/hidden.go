@@ -108,9 +108,8 @@ func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]an
 		return tool.Result{}, err
 	}
 	s := p.search(t, check{name: "visible", any: true})
-	err = p.waitFor(ctx, t, "hidden", p.assertionLimit(ctx, args), func(ctx context.Context) (act.Observation[observed], error) {
-		return s.visibleNow(ctx, p.strict(args))
-	})
+	err = p.waitFor(ctx, t, "hidden", p.assertionLimit(ctx, args),
+		func(ctx context.Context) (act.Observation[observed], error) { return s.visibleNow(ctx, p.strict(args)) })
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -169,7 +169,10 @@
     for (const root of inside) {
       for (const el of root === document ? [document.body ?? document.documentElement] : root.children)
         if (el) visit(el);
-      for (const el of root.querySelectorAll(buttonInputs)) if (includesIgnoringCase(textOf(el), needle) && matches(textOf(el), el)) found.push(el);
+      for (const el of root.querySelectorAll(buttonInputs)) {
+        const text = textOf(el);
+        if (includesIgnoringCase(text, needle) && matches(text, el)) found.push(el);
+      }
     }
     return found;
   };
@@ -178,9 +181,9 @@
 
   const allControls = () => roots().flatMap((root) => [...root.querySelectorAll(controls)]);
 
-  // elementsByName returns what a text may mean: labels, texts and attributes, first those that equal it, then those that
-  // equal it in any case, then those that include it in any case. Visible elements win over hidden ones. Before this, Go has looked for controls with exactly this
-  // name in the accessibility tree.
+  // elementsByName returns what a text may mean: labels, texts and attributes, first those that equal it, then those
+  // that equal it in any case, then those that include it in any case. Visible elements win over hidden ones. Before
+  // this, Go has looked for controls with exactly this name in the accessibility tree.
   const elementsByName = (text) => {
     const needle = normalize(text);
     if (!needle) return [];
@@ -442,7 +445,8 @@
     const box = el.getBoundingClientRect();
     const point = atPosition(el, position);
     if (point.x < box.right && point.y < box.bottom) return "";
-    return `the position ${position.x}, ${position.y} is outside of it: it has ${Math.round(box.width)} × ${Math.round(box.height)} pixels`;
+    const size = `${Math.round(box.width)} × ${Math.round(box.height)}`;
+    return `the position ${position.x}, ${position.y} is outside of it: it has ${size} pixels`;
   };
 
   // positionInView is the point of a position in an element, null when that is not in the viewport.
@@ -629,7 +633,10 @@
     upload: (given, options) => {
       const el = controlOf(given, 'input[type="file"]');
       if (!el.matches('input[type="file"]'))
-        return { reason: "it is not a file field; click it, then call web_uploadFile without an element", held: attached };
+        return {
+          reason: "it is not a file field; click it, then call web_uploadFile without an element",
+          held: attached,
+        };
       const disabled = disabledReason(el);
       if (disabled) return { reason: disabled, held: attached };
       if (options.files > 1 && !el.multiple) return { impossible: `it takes one file, not ${options.files}` };
@@ -700,7 +707,8 @@
       const el = controlOf(given, fields);
       const active = activeElement();
       if (document.hasFocus() && active === el) return {};
-      return { reason: active && active !== document.body ? `the focus is on ${describe(active)}` : "nothing has the focus" };
+      const hasFocus = active && active !== document.body;
+      return { reason: hasFocus ? `the focus is on ${describe(active)}` : "nothing has the focus" };
     },
     editable: (given) => {
       const el = controlOf(given, fields);

@@ -182,7 +182,8 @@ var (
 	frameRef    = regexp.MustCompile(`^f[1-9][0-9]*e[1-9][0-9]*$`)
 	foreignRef  = regexp.MustCompile(`^(xpath|text|role|id|name|data-test-?id|data-test|internal:[a-z-]+)=|^\(?//|\s>>\s|` +
 		`^(page\.)?(getBy[A-Z]\w*|locator)\(`)
-	foreignCSS = regexp.MustCompile(`^(xpath|text|role|id|data-test-?id|data-test|internal:[a-z-]+)=|^\(?\.*//|^[^"']*\s>>\s`)
+	foreignCSS = regexp.MustCompile(
+		`^(xpath|text|role|id|data-test-?id|data-test|internal:[a-z-]+)=|^\(?\.*//|^[^"']*\s>>\s`)
 )
 
 // byRef returns the target of the argument ref: css=SELECTOR, a reference, a role, role "name", or a text.

@@ -25,7 +25,8 @@ func uploadCommand() command {
 	return newCommand("web_uploadFile",
 		"Chooses files for the only file field that matches, or without an element for the file chooser that a click opened.",
 		`"files": {"type": ["array", "string"], "minItems": 1, "items": {"type": "string", "minLength": 1}, "minLength": 1,
-		"description": "Paths beside the trail or in the project"}, `+elementProperties(), webUploadFile, "files").checkedBy(checkOptionalElement)
+		"description": "Paths beside the trail or in the project"}, `+elementProperties(), webUploadFile, "files").
+		checkedBy(checkOptionalElement)
 }
 
 func webUploadFile(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -155,11 +156,13 @@ func (p *page) answerChooser(ctx context.Context, args arguments, paths []string
 		return fault.New(fault.ToolFailed, "click what opens it first, or name the file field with ref or nodeSelector",
 			"no file chooser was opened (within %s; %s)", limit, p.location(ctx))
 	case c.backendNodeID == 0:
-		return fault.New(fault.ToolFailed, "", "the file chooser was opened by a script without a file field, which is not supported")
+		return fault.New(fault.ToolFailed, "",
+			"the file chooser was opened by a script without a file field, which is not supported")
 	case len(paths) > 1 && !c.multiple:
 		return fault.New(fault.ToolFailed, "", "the file chooser takes one file, not %d", len(paths))
 	default:
-		err := c.session.Call(ctx, "DOM.setFileInputFiles", map[string]any{"files": paths, "backendNodeId": c.backendNodeID}, nil)
+		err := c.session.Call(ctx, "DOM.setFileInputFiles",
+			map[string]any{"files": paths, "backendNodeId": c.backendNodeID}, nil)
 		if errors.Is(asGone(err), errGone) {
 			return fault.New(fault.ToolFailed, "click what opens it again", "the field of the file chooser is gone")
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	goruntime "runtime"
@@ -39,6 +40,7 @@ type app struct {
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
 	backends   []backends // open backends of devices
+	annotate   io.Writer  // for commands to the CI runner; stderr, in which other text cannot be taken for one
 	serving    *serving   // in the process of a session in the background; else nil
 }
 
@@ -63,10 +65,11 @@ func runProgram(sys System, serving *serving) int {
 	out := &output{w: sys.Stdout, cancel: cancel}
 	sys.Stdout = out
 	isJSON := slices.Contains(sys.Args, "--json") || slices.Contains(sys.Args, mcpCommand)
+	annotate := sys.Stderr            // as it is: its lines may be commands for the CI runner
 	if sys.inCI() && serving == nil { // else the command that starts the session does it
 		sys.Stdout, sys.Stderr = report.NewCIWriter(out, isJSON), report.NewCIWriter(sys.Stderr, false)
 	}
-	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), serving: serving}
+	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), serving: serving, annotate: annotate}
 	a.redactor = redact.New(a.commandLineSecrets())
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{

@@ -287,8 +287,8 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
 		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", MaxFailures: f.maxFailures, DryRun: f.dryRun,
 		Retries: f.retries, Evidence: f.evidence, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
-		FailOnFlaky: f.failOnFlaky,
-		OpenLog:     func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
+		FailOnFlaky: f.failOnFlaky, Commit: a.commit(project.Root),
+		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
 }
 
@@ -414,10 +414,24 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 		r.handlers = append(r.handlers, html)
 		r.closers = append(r.closers, writer("HTML", htmlFile(f.html), html.Write))
 	}
+	if a.env("GITHUB_ACTIONS") == "true" {
+		annotations := report.NewAnnotations(a.inRepository)
+		r.handlers = append(r.handlers, annotations)
+		r.closers = append(r.closers, func() error { return annotations.Write(a.annotate) })
+	}
 	if console != nil { // last, since its summary names the reports that were written
 		r.closers = append(r.closers, func() error { console.Close(); return nil })
 	}
 	return r
+}
+
+// inRepository returns the path of a file below the root of the repository that GitHub Actions has checked out.
+func (a *app) inRepository(file string) string {
+	rel, err := filepath.Rel(a.env("GITHUB_WORKSPACE"), a.abs(file))
+	if err != nil || !filepath.IsLocal(rel) {
+		return filepath.ToSlash(file)
+	}
+	return filepath.ToSlash(rel)
 }
 
 // prepareReport removes an earlier report before the run. So a path that cannot be written is reported at once, and a

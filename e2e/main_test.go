@@ -88,7 +88,7 @@ func newProject(t *testing.T, files map[string]string) *project {
 	if err := errors.Join(os.MkdirAll(bundles, 0o755), os.Symlink(bundles, filepath.Join(cache, "bundles"))); err != nil {
 		t.Fatal(err)
 	}
-	p.env = append(os.Environ(), "TRAILBLAZE_CACHE_DIR="+cache, p.marker, "GORACE=atexit_sleep_ms=0", "CI=", "NO_COLOR=1")
+	p.env = append(os.Environ(), "TRAILBLAZE_CACHE_DIR="+cache, p.marker, "GORACE=atexit_sleep_ms=0", "CI=", "GITHUB_ACTIONS=", "NO_COLOR=1")
 	return p
 }
 

@@ -142,3 +142,31 @@ func TestProjectNamesSecrets(t *testing.T) {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
 	}
 }
+
+func TestReportsNameAttemptsVersionAndCommit(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject,
+		"trails/a.trail.yaml": webTrail("count: {}"), "trails/b.trail.yaml": webTrail("fail: { text: broke }"),
+		".git/HEAD":        "ref: refs/heads/main\n",
+		".git/packed-refs": "# pack-refs\n0123456789012345678901234567890123456789 refs/heads/main\n",
+	})
+	p.env = append(p.env, "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE="+filepath.Dir(p.dir))
+	r := p.run("run", "--retries", "1", "--junit", "junit.xml", "--html", "page", "--json")
+	r.want(t, 1, `"version":"test","commit":"0123456789012345678901234567890123456789"`, `"earlier":[{"outcome":"failed","reason":`)
+	r.wantErr(t, 1, "\n::error file="+filepath.Base(p.dir)+"/trails/b.trail.yaml,line=5,title=b::step 1: do it%0A", "\n::warning file=")
+	for file, texts := range map[string][]string{
+		"junit.xml": {
+			`file="trails/b.trail.yaml" line="5"`, `<flakyFailure message=`, `<rerunFailure message="broke" type="failed">`,
+			"<system-out>session b_", `<property name="trailblaze" value="test">`, `<property name="commit" value="0123`,
+		},
+		"page/index.html": {"trailblaze test", "commit 012345678901<"},
+	} {
+		data, err := os.ReadFile(filepath.Join(p.dir, file))
+		for _, text := range texts {
+			if err != nil || !strings.Contains(string(data), text) {
+				t.Errorf("%s lacks %s: %v", file, text, err)
+			}
+		}
+	}
+}

@@ -109,6 +109,11 @@ type Device interface {
 	Close(ctx context.Context) error
 }
 
+// Producer is a Device that can say which product it is, such as Chrome 140.0. The text is empty before it was used.
+type Producer interface {
+	Product() string
+}
+
 // Viewer is a Device that can show its screen. The device of a live session is a Viewer.
 type Viewer interface {
 	// View returns what is on the screen now. It may be called while a call is running. The error is a *fault.Error.

@@ -37,6 +37,8 @@ type RunStarted struct {
 	Plan    string `json:"plan,omitempty"`    // the same for all shards of the same trails and durations
 	Root    string `json:"root,omitempty"`    // of the project
 	Dir     string `json:"dir,omitempty"`     // where the run was started
+	Version string `json:"version,omitempty"` // of trailblaze
+	Commit  string `json:"commit,omitempty"`  // of the project in git; empty when it is not known
 }
 
 // TrailStarted says that a trail starts. Its scope is known by then.
@@ -156,8 +158,20 @@ type TrailFinished struct {
 	DurationMs int64    `json:"durationMs"`
 	Attempts   int      `json:"attempts"`
 	Artifacts  []string `json:"artifacts"`
+	// Product is the browser or device that was used, such as Chrome 140.0; empty when none was.
+	Product string `json:"product,omitempty"`
+	// Earlier are the attempts before the last one.
+	Earlier []Attempt `json:"earlier,omitempty"`
 	// Interrupted reports that a signal ended the trail, which the log says.
 	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// Attempt is an attempt at a trail that did not pass.
+type Attempt struct {
+	Outcome    Outcome `json:"outcome"`
+	Reason     string  `json:"reason"`
+	Session    string  `json:"session,omitempty"`
+	DurationMs int64   `json:"durationMs"`
 }
 
 // MarshalJSON encodes the fields of the specification, section 10.3, with position and hint in the reason.

@@ -1,5 +1,7 @@
 package event
 
+import "slices"
+
 func (e RunFinished) redacted(r Redactor) Event {
 	left := make([]NotRun, len(e.NotRun))
 	for i, n := range e.NotRun {
@@ -13,6 +15,7 @@ func (e StepFinished) redacted(Redactor) Event { return e }
 
 func (e RunStarted) redacted(r Redactor) Event {
 	e.Root, e.Dir = r.Text(e.Root), r.Text(e.Dir)
+	e.Version, e.Commit = r.Text(e.Version), r.Text(e.Commit)
 	return e
 }
 
@@ -70,7 +73,11 @@ func (e TrailFinished) redacted(r Redactor) Event {
 	for i, a := range e.Artifacts {
 		artifacts[i] = r.Text(a)
 	}
-	e.Artifacts = artifacts
+	e.Artifacts, e.Product = artifacts, r.Text(e.Product)
+	e.Earlier = slices.Clone(e.Earlier)
+	for i, a := range e.Earlier {
+		e.Earlier[i].Reason, e.Earlier[i].Session = limited(r.Text(a.Reason)), r.Text(a.Session)
+	}
 	return e
 }
 

@@ -37,6 +37,7 @@ type HTML struct {
 	open     map[attemptKey]*attempt
 	log      []logLine // outside of sessions
 	run      *event.RunFinished
+	started  event.RunStarted
 	planned  int // number of trails of the run; 0 when it is unknown
 	from     time.Time
 	text     int   // bytes kept
@@ -132,6 +133,7 @@ func (h *HTML) handle(r event.Record, dir string) {
 	switch e := r.Event.(type) {
 	case event.RunStarted:
 		h.planned += e.Trails
+		h.started = e
 	case event.RunFinished:
 		h.run = &e
 	default:

@@ -180,6 +180,12 @@ func (p *page) Facts() []string {
 	if left := p.planned - p.Total(); left > 0 {
 		facts = append(facts, fmt.Sprintf("%d not run", left))
 	}
+	if p.started.Version != "" {
+		facts = append(facts, "trailblaze "+lineText(p.started.Version))
+	}
+	if p.started.Commit != "" {
+		facts = append(facts, "commit "+lineText(p.started.Commit[:min(len(p.started.Commit), 12)]))
+	}
 	return facts
 }
 

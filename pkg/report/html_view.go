@@ -135,6 +135,9 @@ func (a *attempt) Facts() [][2]string {
 	add("target", a.Target)
 	add("driver", a.Driver)
 	add("device", a.Device)
+	if a.Finished != nil {
+		add("product", a.Finished.Product)
+	}
 	add("agent", a.Agent)
 	add("session", a.Session)
 	return facts

@@ -19,7 +19,7 @@ type JUnit struct {
 	suites map[string]*suite // by file
 	open   []openTrail       // trails that have not finished
 	last   time.Time
-	shard  string // of the current run; may be empty
+	run    event.RunStarted // the current run
 }
 
 type openTrail struct {
@@ -43,7 +43,7 @@ type suite struct {
 	took  time.Duration
 	began time.Time
 	flaky int
-	shard string
+	run   event.RunStarted
 }
 
 type properties struct {
@@ -60,18 +60,50 @@ type testCase struct {
 	Name      string  `xml:"name,attr"`
 	Classname string  `xml:"classname,attr"`
 	Time      string  `xml:"time,attr"`
+	File      string  `xml:"file,attr"`
+	Line      int     `xml:"line,attr,omitempty"` // of the call that failed
 	Skipped   *detail `xml:"skipped"`
 	Error     *detail `xml:"error"`
 	Failure   *detail `xml:"failure"`
-	Output    string  `xml:"system-out,omitempty"`
+	Earlier   []earlierAttempt
+	Output    string `xml:"system-out,omitempty"`
 
-	which trailID
+	which   trailID
+	product string
 }
 
 type detail struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 	Body    string `xml:",innerxml"`
+}
+
+// earlierAttempt is an attempt before the last one, as Maven Surefire reports it.
+type earlierAttempt struct {
+	XMLName    xml.Name
+	Message    string `xml:"message,attr"`
+	Type       string `xml:"type,attr"`
+	StackTrace string `xml:"stackTrace"`
+	Output     string `xml:"system-out,omitempty"`
+}
+
+// earlierAttempts returns the attempts before the last one.
+func earlierAttempts(e event.TrailFinished) []earlierAttempt {
+	var all []earlierAttempt
+	for _, a := range e.Earlier {
+		name := map[bool]string{true: "flaky", false: "rerun"}[e.Outcome == event.Passed]
+		name += map[bool]string{true: "Error", false: "Failure"}[a.Outcome == event.Error]
+		reason := truncate(a.Reason, maxReason)
+		out := earlierAttempt{
+			XMLName: xml.Name{Local: name}, Message: firstLine(reason), Type: string(a.Outcome),
+			StackTrace: strings.Join(textLines(reason), "\n"),
+		}
+		if a.Session != "" {
+			out.Output = "session " + oneLine(a.Session)
+		}
+		all = append(all, out)
+	}
+	return all
 }
 
 // NewJUnit returns an empty JUnit.
@@ -81,7 +113,7 @@ func NewJUnit() *JUnit { return &JUnit{suites: map[string]*suite{}} }
 func (j *JUnit) Handle(r event.Record) {
 	if e, ok := r.Event.(event.RunStarted); ok {
 		j.closeOpen() // trails of an earlier run that did not end
-		j.shard = e.Shard
+		j.run = e
 	}
 	j.last = r.Time
 	switch e := r.Event.(type) {
@@ -113,7 +145,10 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time) {
 	}
 	s.took += took
 	s.Tests++
-	c := testCase{Classname: classname(e.File), Time: formatSeconds(took), which: trailIDOf(e)}
+	c := testCase{
+		Classname: classname(e.File), Time: formatSeconds(took), File: pathText(e.File), Line: e.Line,
+		Earlier: earlierAttempts(e), which: trailIDOf(e), product: e.Product,
+	}
 	switch e.Outcome {
 	case event.Passed:
 		if e.Flaky {
@@ -138,7 +173,7 @@ func (j *JUnit) suite(file string) *suite {
 	if s := j.suites[file]; s != nil {
 		return s
 	}
-	s := &suite{Name: file, File: file, shard: j.shard}
+	s := &suite{Name: file, File: file, run: j.run}
 	j.suites[file] = s
 	return s
 }
@@ -169,8 +204,13 @@ func (s *suite) properties() *properties {
 	for _, d := range devices(s.Cases, func(c testCase) string { return c.which.device }) {
 		list = append(list, property{"device", oneLine(d)})
 	}
-	if s.shard != "" {
-		list = append(list, property{"shard", oneLine(s.shard)})
+	for _, product := range devices(s.Cases, func(c testCase) string { return c.product }) {
+		list = append(list, property{"product", oneLine(product)})
+	}
+	for _, p := range []property{{"shard", s.run.Shard}, {"trailblaze", s.run.Version}, {"commit", s.run.Commit}} {
+		if p.Value = oneLine(p.Value); p.Value != "" {
+			list = append(list, p)
+		}
 	}
 	if len(list) == 0 {
 		return nil

@@ -105,7 +105,7 @@ func TestJUnitOfInterruptedRun(t *testing.T) {
 	s.Emit(event.Log{Level: "error", Message: "interrupted"})
 	for range 2 { // writing again adds nothing
 		got := written(t, j)
-		want := `<testcase name="first attempt" classname="dir" time="1.500">` + "\n      " + `<error message="the run ended before this trail did"`
+		want := `<testcase name="first attempt" classname="dir" time="1.500" file="dir/a">` + "\n      " + `<error message="the run ended before this trail did"`
 		if !strings.Contains(got, want) || !strings.Contains(got, `<testsuites name="trailblaze" tests="1" failures="0" errors="1" time="1.500">`) {
 			t.Errorf("got\n%s", got)
 		}

@@ -277,8 +277,8 @@ func TestReportsOfOneTrailOnTwoDevices(t *testing.T) {
 	end("", "z", event.Skipped, 1)
 	xml, html := written(t, junit), string(pageBytes(t, page))
 	for _, want := range []string{
-		`tests="4" failures="0" errors="2"`, `<testcase name="A [w]" classname="." time="0.000">` + "\n      <error", `<testcase name="A [x]" classname="." time="0.000">` + "\n      <system-out>flaky",
-		`<testcase name="A [y]" classname="." time="0.000">` + "\n      <error", `<testcase name="A [z]" classname="." time="0.000">` + "\n      <skipped",
+		`tests="4" failures="0" errors="2"`, `<testcase name="A [w]" classname="." time="0.000" file="a">` + "\n      <error", `<testcase name="A [x]" classname="." time="0.000" file="a">` + "\n      <system-out>flaky",
+		`<testcase name="A [y]" classname="." time="0.000" file="a">` + "\n      <error", `<testcase name="A [z]" classname="." time="0.000" file="a">` + "\n      <skipped",
 	} {
 		if !strings.Contains(xml, want) {
 			t.Errorf("no %s in\n%s", want, xml)

@@ -15,6 +15,7 @@ import (
 // attempt is one try at a plan: its events and the folder for its evidence.
 type attempt struct {
 	*plan
+	session  string // its id; empty without one
 	emit     *event.Emitter
 	evidence evidence
 }
@@ -56,13 +57,18 @@ func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
 
 // attempts replays a case as often as the options allow, and returns the last attempt and its result.
 func (r *runner) attempts(ctx context.Context, c *readyCase) (trailResult, attempt) {
+	started := r.Now()
 	res, a := r.attempt(ctx, c)
 	for res.attempts = 1; res.retryable() && res.attempts <= r.Retries && ctx.Err() == nil; {
 		a.emit.Log("warn", "run", fmt.Sprintf("attempt %d of %d: %s: %s", res.attempts, r.Retries+1, res.Outcome, res.Reason), "")
 		a.evidence.close()
 		attempts := res.attempts + 1
+		earlier := append(res.earlier, event.Attempt{
+			Outcome: res.Outcome, Reason: res.Reason, Session: a.session, DurationMs: r.Now().Sub(started).Milliseconds(),
+		})
+		started = r.Now()
 		res, a = r.attempt(ctx, c)
-		res.attempts = attempts
+		res.attempts, res.earlier = attempts, earlier
 	}
 	return res, a
 }
@@ -96,7 +102,7 @@ func (r *runner) start(p *plan, sessionID string, kept evidence) attempt {
 		File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Location),
 		Device: p.device.Name, DeviceID: p.device.ID, Steps: len(p.steps),
 	})
-	return attempt{p, emit, kept}
+	return attempt{p, sessionID, emit, kept}
 }
 
 // replayInSession replays a plan in the session that was opened before its turn, or in one that it opens.
@@ -114,7 +120,9 @@ func (r *runner) replayInSession(ctx context.Context, c *readyCase, a attempt, i
 	defer release()
 	defer s.Close(ctx)
 	r.prefetch.openNext()
-	return r.replay(ctx, s, a)
+	res := r.replay(ctx, s, a)
+	res.product = s.Product()
+	return res
 }
 
 // openSession opens the session of an attempt. A session of a trail with a teardown is not ended by ctx once it is open;

@@ -22,8 +22,10 @@ type trailResult struct {
 	hidden   []string // texts that the line must not show
 	attempts int
 	duration time.Duration // of all attempts
-	final    bool          // another attempt cannot end differently
-	teardown bool          // the teardown did not pass, and Reason says so
+	product  string        // see event.TrailFinished
+	earlier  []event.Attempt
+	final    bool // another attempt cannot end differently
+	teardown bool // the teardown did not pass, and Reason says so
 }
 
 func passed() trailResult               { return trailResult{Result: session.Passed()} }

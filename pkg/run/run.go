@@ -57,6 +57,7 @@ type Options struct {
 	RestrictOrigins bool
 	AllowedOrigins  []string
 	OpenLog         func(path string, onError func(error)) SessionLog
+	Commit          string // of the project in git, for reports; may be empty
 	// BeforeTrails is called before the first trail is replayed, unless there is none or DryRun is set. stop is called
 	// after the last. With an error nothing is replayed. May be nil.
 	BeforeTrails func(ctx context.Context) (stop func(), err error)
@@ -150,7 +151,10 @@ func (r *runner) info(message string) {
 }
 
 func (r *runner) startedEvent(cases int, plan string) event.RunStarted {
-	e := event.RunStarted{Trails: cases, Shard: r.Shard.String(), Plan: plan, Root: r.Project.Root, Dir: r.Cwd}
+	e := event.RunStarted{
+		Trails: cases, Shard: r.Shard.String(), Plan: plan, Root: r.Project.Root, Dir: r.Cwd,
+		Version: r.Version, Commit: r.Commit,
+	}
 	if n := r.workers(cases); n > 1 {
 		e.Workers = n
 	}

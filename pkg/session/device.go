@@ -96,6 +96,19 @@ func (s *Session) Size() (width, height int) {
 	return s.device.Size()
 }
 
+// Product returns which browser or device the session has used, such as Chrome 140.0; empty when it used none, or when
+// that is not known.
+func (s *Session) Product() string {
+	if s.device == nil || !s.device.used.Load() {
+		return ""
+	}
+	producer, ok := s.device.Device.(device.Producer)
+	if !ok {
+		return ""
+	}
+	return producer.Product()
+}
+
 // View returns what is on the screen of the device, and starts the device if needed. It may be called while a call is
 // running. It ends the session when the device cannot be used any more.
 func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, error) {

@@ -38,6 +38,7 @@ type browser struct {
 	conn    *cdp.Conn
 	process device.Process // nil for a browser that this process did not start
 	name    string         // product, version and path, for messages
+	product string         // product and version
 	headed  bool
 	folder  string // its temporary folder; empty for a browser that this process did not start
 
@@ -314,8 +315,8 @@ func (b *browser) initialize(ctx context.Context) error {
 	if err := attach(ctx, nil); err != nil {
 		return err
 	}
-	product := strings.NewReplacer("HeadlessChrome", "Chrome", "/", " ").Replace(about.Product)
-	b.name = fmt.Sprintf("%s (%s)", product, b.name)
+	b.product = strings.NewReplacer("HeadlessChrome", "Chrome", "/", " ").Replace(about.Product)
+	b.name = fmt.Sprintf("%s (%s)", b.product, b.name)
 	return nil
 }
 

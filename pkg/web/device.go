@@ -57,6 +57,15 @@ func (d *webDevice) Size() (width, height int) {
 	return d.width, d.height
 }
 
+// Product implements device.Producer.
+func (d *webDevice) Product() string {
+	c := d.openContext()
+	if c == nil {
+		return ""
+	}
+	return c.browser.product
+}
+
 func (d *webDevice) setSize(width, height int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

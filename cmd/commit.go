@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// commitID matches the id of a commit in git.
+var commitID = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+
+// commit returns the id of the commit that a folder is at in git, empty when it is not known. It only reads files.
+func (a *app) commit(dir string) string {
+	for _, name := range []string{"GITHUB_SHA", "CI_COMMIT_SHA"} {
+		if id := a.env(name); commitID.MatchString(id) {
+			return id
+		}
+	}
+	for parent := filepath.Dir(dir); !exists(filepath.Join(dir, ".git")); dir, parent = parent, filepath.Dir(parent) {
+		if parent == dir {
+			return ""
+		}
+	}
+	git := filepath.Join(dir, ".git")
+	if link, ok := strings.CutPrefix(readLine(git), "gitdir: "); ok { // of a worktree or a submodule
+		git = link
+		if !filepath.IsAbs(git) {
+			git = filepath.Join(dir, git)
+		}
+	}
+	return commitOf(git)
+}
+
+// commitOf returns the id of the commit that HEAD in a git folder names.
+func commitOf(git string) string {
+	head := readLine(filepath.Join(git, "HEAD"))
+	ref, isRef := strings.CutPrefix(head, "ref: ")
+	if !isRef {
+		return commitID.FindString(head)
+	}
+	common := cmp.Or(readLine(filepath.Join(git, "commondir")), ".")
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(git, common)
+	}
+	if id := readLine(filepath.Join(common, filepath.FromSlash(ref))); commitID.MatchString(id) {
+		return id
+	}
+	packed, _ := os.ReadFile(filepath.Join(common, "packed-refs")) // without it the commit is not known
+	for line := range strings.Lines(string(packed)) {
+		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+			return commitID.FindString(id)
+		}
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// readLine returns the first line of a file, empty when it cannot be read.
+func readLine(path string) string {
+	data, _ := os.ReadFile(path)
+	line, _, _ := strings.Cut(string(data), "\n")
+	return strings.TrimSpace(line)
+}

@@ -274,7 +274,7 @@ failures.`,
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})
 	for _, c := range []*cobra.Command{
 		a.newRun(), a.newReport(), a.newSession(), a.newTool(), a.newToolbox(),
-		a.newSnapshot(), a.newMCP(), a.newDoctor(), a.newCheck(), a.newInit(),
+		a.newSnapshot(), a.newMCP(), a.newDoctor(), a.newCheck(), a.newInit(), a.newLogs(),
 	} {
 		c.GroupID = "main"
 		root.AddCommand(c)

@@ -150,6 +150,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 // open implements Open. With listOnly each server is stopped as soon as it is listed, and the device is not started.
 func open(ctx context.Context, o Options, listOnly bool) (*Session, error) {
 	s := newSession(ctx, o)
+	markInUse(o.Dir)
 	if !listOnly && slices.ContainsFunc(s.entries, s.callsBackHere) {
 		s.listenForCallbacks()
 	}
@@ -232,6 +233,7 @@ func (s *Session) Close(ctx context.Context) {
 		wg.Go(func() { warn("device", "closed", s.device.Close(interruptible)) })
 	}
 	wg.Wait()
+	unmarkInUse(s.opts.Dir)
 	s.stopOnce.Do(func() { close(s.stopped) })
 	s.notices.Wait()
 	if s.callbacks != nil {

@@ -298,6 +298,8 @@ func TestBrowserNoise(t *testing.T) {
 		`DevTools listening on ws://127.0.0.1:4711/devtools/browser/1`:                                                   true,
 		`#3 0x55d0c8f5e0a1 <unknown>`: true,
 		``:                            true,
+		`Warning: vkCreateInstance failed with VK_ERROR_INCOMPATIBLE_DRIVER`:                                             true,
+		`    at CheckVkSuccessImpl (../../third_party/dawn/src/dawn/native/vulkan/VulkanError.cpp:106)`:                  true,
 		`[71:71:1122/190712.123456:FATAL:zygote_host_impl_linux.cc(128)] No usable sandbox!`:                             false,
 		`[71:71:1122/190712.123456:ERROR:ui/ozone/platform/x11/ozone_platform_x11.cc(240)] Missing X server or $DISPLAY`: false,
 		`chromium: error while loading shared libraries: libnss3.so`:                                                     false,

@@ -28,6 +28,7 @@ type browserContext struct {
 	last    *page           // the one that was current last
 	front   *page           // the one that the browser shows; nil if it is not known
 	opened  int             // how many pages were opened by pages
+	opening string          // the URL of the page that is about to be opened
 	targets map[string]bool // ids of all that were attached
 	origins []string        // of the pages and frames that were shown
 }
@@ -268,6 +269,7 @@ func (c *browserContext) onAttached(s *cdp.Session, a attachedTarget) {
 	p.announced.Store(first)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	p.firstURL, c.opening = c.opening, ""
 	if c.closed {
 		return
 	}

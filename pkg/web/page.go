@@ -25,6 +25,7 @@ type page struct {
 	context  *browserContext
 	target   *cdp.Session // of the page
 	targetID string
+	firstURL string          // that the page was opened with; may be empty
 	openerID string          // id of the target that opened the page; may be empty
 	setup    []waitFunc      // the calls that were sent to set up the page
 	ctx      context.Context //nolint:containedctx // ends when the page is closed, crashes, or loses its browser
@@ -179,6 +180,8 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		p.onDialog(s, e)
+	case "Page.windowOpen":
+		p.onWindowOpen(e)
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		p.notes.console(e)
 	case "Fetch.requestPaused":
@@ -188,6 +191,17 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 			p.device.network.onEvent(s, e)
 		}
 	}
+}
+
+// onWindowOpen remembers the URL of a page that the browser opens next.
+func (p *page) onWindowOpen(e cdp.Event) {
+	var opening struct{ URL string }
+	if e.Decode(&opening) != nil {
+		return
+	}
+	p.context.mu.Lock()
+	defer p.context.mu.Unlock()
+	p.context.opening = opening.URL
 }
 
 // announce notes that the page was opened, when it shows its first document.

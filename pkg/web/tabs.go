@@ -131,11 +131,14 @@ func (c *browserContext) waitForTab(
 	return found, nil
 }
 
-// loaded reports whether the page shows a document that has loaded.
+// loaded reports whether the page shows a document that has loaded. One that was opened without a URL has none to load.
 func (p *page) loaded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.root.loader != "" && p.root.loadedLoader == p.root.loader
+	if p.root.loader == "" {
+		return p.firstURL == "about:blank"
+	}
+	return p.root.loadedLoader == p.root.loader
 }
 
 func webCloseTab(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
@@ -185,14 +188,22 @@ func webListTabs(ctx context.Context, p *page, _ map[string]any) (tool.Result, e
 
 // describeTab returns the index and the URL of a tab.
 func (c *browserContext) describeTab(p *page) string {
-	return fmt.Sprintf("%d (%s)", slices.Index(c.openPages(), p), p.url())
+	return fmt.Sprintf("%d (%s)", slices.Index(c.openPages(), p), p.shownURL())
+}
+
+// shownURL returns the URL of the page, or the one that it was opened with while it shows nothing.
+func (p *page) shownURL() string {
+	if url := p.url(); url != "about:blank" || p.firstURL == "" {
+		return url
+	}
+	return p.firstURL
 }
 
 // tabList describes tabs in words.
 func tabList(pages []*page) string {
 	words := make([]string, len(pages))
 	for i, p := range pages {
-		words[i] = fmt.Sprintf("%d (%s)", i, p.url())
+		words[i] = fmt.Sprintf("%d (%s)", i, p.shownURL())
 	}
 	return strings.Join(words, ", ")
 }

@@ -15,6 +15,7 @@ func shopPages(t *testing.T) string {
 	return serve(t, map[string]http.HandlerFunc{
 		"/opener": htmlPage(`<title>opener</title><a target=_blank href="/opened?link">link</a>
 			<a target=_blank rel=noopener href="/opened?alone">alone</a><button onclick="window.open('/opened?script')">script</button>`),
+		"/blank":  htmlPage(`<a target=_blank href="about:blank">blank</a>`),
 		"/opened": htmlPage(`<title>opened</title><h1>Opened</h1><button onclick="window.close()">done</button>`),
 	})
 }
@@ -26,8 +27,8 @@ func TestTabs(t *testing.T) {
 	u.mustCall("navigate", "url", url+"/opener")
 	for i, ref := range []string{"link", "alone", "script"} {
 		result, err := u.call("web_click", "ref", ref)
-		if err != nil || !result.OK || !strings.Contains(result.Text, "opened tab 1 (") ||
-			!strings.HasSuffix(result.Text, "which web_waitForTab makes current") {
+		if err != nil || !result.OK ||
+			!strings.HasSuffix(result.Text, "opened tab 1 ("+url+"/opened?"+ref+"), which web_waitForTab makes current") {
 			t.Errorf("%s: %+v, %v", ref, result, err)
 		}
 		if got := u.mustEval("document.title"); got != "opener" {
@@ -91,6 +92,20 @@ func TestTabs(t *testing.T) {
 		}
 	}
 	u.mustFail("web_switchTab", nil, "web_switchTab needs index, urlPattern or title")
+}
+
+func TestTabWithoutPage(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", shopPages(t)+"/blank")
+	u.mustCall("web_click", "ref", "blank")
+	if got := u.mustCall("web_waitForTab"); got != "tab 1 (about:blank) is current" {
+		t.Error(got)
+	}
+	u.mustEval("window.open(); 0")
+	if got := u.mustCall("web_waitForTab"); got != "tab 2 (about:blank) is current" {
+		t.Error(got)
+	}
 }
 
 // The current page is drawn although another tab is in front of it.

@@ -68,7 +68,11 @@ func partsOf(lines []Line) []int {
 
 // isNamedByNext reports whether the second line is a control inside the first one with the same name.
 func isNamedByNext(lines []Line) bool {
-	return len(lines) > 1 && lines[1].Depth > lines[0].Depth && lines[1].Node.isTarget() && lines[1].Node.Name() == lines[0].Node.Name()
+	if len(lines) < 2 || lines[1].Depth <= lines[0].Depth {
+		return false
+	}
+	control := lines[1].Node
+	return control.isTarget() && control.Name() == lines[0].Node.Name()
 }
 
 // outlineLine returns n as a line of an outline: without a content that only repeats what the control is for.

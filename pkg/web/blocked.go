@@ -52,5 +52,8 @@ func (p *page) takeBlocked() []string {
 // blockedResult is the result of a command that led to a page which may not be opened.
 func (a *originAccess) blockedResult(command, address string) tool.Result {
 	refused := fault.As(a.refusal(address, ""))
-	return tool.Result{Kind: refused.Kind, Text: fmt.Sprintf("%s led to a page that was blocked: %s", command, refused.Message), Hint: refused.Hint}
+	return tool.Result{
+		Kind: refused.Kind, Hint: refused.Hint,
+		Text: fmt.Sprintf("%s led to a page that was blocked: %s", command, refused.Message),
+	}
 }

@@ -468,7 +468,8 @@ var (
 )
 
 // isBrowserNoise reports whether a line that a browser wrote says nothing about its end: its own log, which has errors
-// about services and drivers that a machine lacks, and addresses of a stack. Errors of the display are a reason not to start.
+// about services and drivers that a machine lacks, and addresses of a stack. Errors of the display are a reason not to
+// start.
 func isBrowserNoise(line string) bool {
 	log := browserLog.FindStringSubmatch(line)
 	return log != nil && !strings.Contains(log[1], "ozone") || stackOfDump.MatchString(line) ||

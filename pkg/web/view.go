@@ -207,7 +207,8 @@ func hasLegend(n *screen.Node) bool {
 
 func isField(n *screen.Node) bool {
 	role := n.RoleName()
-	return screen.IsTextInput(role) || slices.Contains([]string{"checkbox", "radio", "switch", "combobox", "listbox", "slider"}, role)
+	others := []string{"checkbox", "radio", "switch", "combobox", "listbox", "slider"}
+	return screen.IsTextInput(role) || slices.Contains(others, role)
 }
 
 // nodes returns a snapshot of f, or of an element in it, as nodes, with the content of the frames inside.

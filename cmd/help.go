@@ -95,6 +95,8 @@ func otherVariables() []variables {
 		{"TMPDIR", "folder for temporary files, such as browser profiles"},
 		{"NO_COLOR, TERM, CI", "no colour and no live lines when NO_COLOR is not empty, TERM is dumb, or CI is set"},
 		{"CI, GITHUB_ACTIONS, TF_BUILD, TEAMCITY_VERSION", "with one of them set, a tool's output cannot contain commands to the CI runner"},
+		{"GITHUB_ACTIONS, GITHUB_WORKSPACE", "with GITHUB_ACTIONS=true, failures are also annotations at their files and lines"},
+		{"GITHUB_SHA, CI_COMMIT_SHA", "the commit that reports name, in place of the one in .git"},
 		{"LC_ALL, LC_CTYPE, LANG", "only ASCII symbols when the first that is set names another encoding than UTF-8"},
 		{"WT_SESSION", "colour and live lines on Windows: only in Windows Terminal, which sets it"},
 		{"HTTP_PROXY, HTTPS_PROXY, NO_PROXY", "proxy for servers with a url, never for this machine"},

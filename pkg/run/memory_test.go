@@ -12,7 +12,10 @@ import (
 
 // TestMemoryStaysFlatInALongRun is not parallel, since it measures the heap of the process.
 func TestMemoryStaysFlatInALongRun(t *testing.T) { //nolint:paralleltest // see above
-	const few, many = 200, 2000
+	few, many := 200, 2000
+	if testing.Short() {
+		few, many = 100, 400
+	}
 	heap := map[int]uint64{}
 	finished := 0
 	measure := event.HandlerFunc(func(r event.Record) {

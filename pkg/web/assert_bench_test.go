@@ -52,7 +52,7 @@ func BenchmarkNotices(b *testing.B) {
 		{"title", `document.title = "here"`, `document.title = ""`, webVerifyTitle, m{"pattern": "here"}},
 		{"URL", `history.replaceState(0, "", "#here")`, `history.replaceState(0, "", "#")`, webVerifyURL, m{"pattern": "here"}},
 		{"snapshot", `place.innerHTML = "<p>Here</p>"`, `place.innerHTML = ""`, webVerifyAriaSnapshot, m{"snapshot": "- paragraph: Here"}},
-		{"text in a frame", `frames[0].inner.innerHTML = "<p>Here</p>"`, `frames[0].inner.innerHTML = ""`, webVerifyTextVisible, m{"text": "Here"}},
+		{"text in a frame", `frames[0].inner.innerHTML = "<p>There</p>"`, `frames[0].inner.innerHTML = ""`, webVerifyTextVisible, m{"text": "There"}},
 		{"gone in a frame", `frames[0].inner.innerHTML = ""`, `frames[0].inner.innerHTML = "<b>x</b>"`, webVerifyElementNotVisible, m{"ref": "css=b"}},
 	} {
 		b.Run(strings.ReplaceAll(c.name, " ", "-"), func(b *testing.B) {
@@ -88,7 +88,7 @@ func evaluateInPage(ctx context.Context, p *page, expression string) (int64, err
 // BenchmarkRelations is the search of an element by its relations in a page with 10,000 elements, beside that by a CSS
 // selector and the reading of the tree.
 func BenchmarkRelations(b *testing.B) {
-	p := benchPage(b, `<ul>`+strings.Repeat(" ", 1)+`</ul><script>
+	p := benchPage(b, `<ul></ul><script>
 		for (let i = 0; i < 2000; i++)
 			document.querySelector("ul").insertAdjacentHTML("beforeend", "<li><div><b>Item " + i + "</b><i>12.00</i><button>Buy</button></div></li>");
 	</script>`)

@@ -471,3 +471,41 @@ func TestArgumentsAreCheckedWithoutPage(t *testing.T) {
 		}
 	}
 }
+
+// What a frame that does not respond shows is not known, so it does not count as absent.
+func TestSilentFrameIsNotAbsent(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	far := ""
+	url := serve(t, map[string]http.HandlerFunc{
+		"/outer": func(w http.ResponseWriter, r *http.Request) {
+			htmlPage(`<h1>Top</h1><iframe src="`+far+`/far"></iframe>`)(w, r)
+		},
+		"/far": htmlPage(`<p>Shown</p><script>
+			addEventListener("message", () => { for (const end = Date.now() + 3000; Date.now() < end;); })
+		</script>`),
+	})
+	far = otherSite(url)
+	u.mustCall("web_navigate", "url", url+"/outer")
+	u.waitForFrames("/outer", "/far")
+	u.mustCall("web_verifyTextVisible", "text", "Shown")
+	u.mustFail("web_verifyTextNotVisible", []any{"text", "Shown"}, "Shown")
+	d := u.device.(*webDevice)
+	d.limits.response = 100 * time.Millisecond
+	for _, c := range []elementCase{
+		{tool: "web_verifyTextNotVisible", args: m{"text": "Shown"}},
+		{tool: "web_verifyElementNotVisible", args: m{"ref": "css=p"}},
+		{tool: "web_verifyCount", args: m{"ref": "css=p", "count": 0}},
+	} {
+		u.mustEval(`frames[0].postMessage("work", "*"); 1`)
+		var args []any
+		for name, value := range c.args {
+			args = append(args, name, value)
+		}
+		d.limits.assertion, d.limits.first = 300*time.Millisecond, 2*time.Second
+		result, err := u.call(c.tool, args...)
+		if err != nil || result.OK || !strings.Contains(result.Text, "does not respond, so what it shows is not known") {
+			t.Errorf("%s: %q %v", c.tool, result.Text, err)
+		}
+	}
+}

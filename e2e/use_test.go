@@ -173,11 +173,7 @@ func TestTeardownRunsAfterInterruption(t *testing.T) {
 		text, _ := os.ReadFile(filepath.Join(p.dir, "logs", "latest", "events.ndjson"))
 		return string(text)
 	}
-	started := func() {
-		await(func() bool {
-			return strings.Contains(p.serverLog("fake"), "sleep") || strings.Contains(events(), `"step.started"`)
-		})
-	}
+	started := func() { await(func() bool { return strings.Contains(events(), `"call.started"`) }) }
 	code, output := signalled(t, p.command("run", "-v"), started, syscall.SIGINT, false)
 	if log := events(); code != 130 || !strings.Contains(log, `"text":"cleaned up"`) || strings.Contains(log, `"text":"never"`) {
 		t.Errorf("exit code %d\n%s\n%s", code, output, log)

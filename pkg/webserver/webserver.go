@@ -26,7 +26,7 @@ const interval = 100 * time.Millisecond
 
 // Spec says which server to start.
 type Spec struct {
-	Name          string // in messages, such as webServer
+	Name          string // of the key in messages, such as webServer
 	Command       string // for the shell
 	URL           string // responds when the server is ready
 	Dir           string
@@ -45,8 +45,8 @@ type Server struct {
 	watched chan struct{}
 }
 
-// Start starts a server and waits until its URL responds with a status below 404. ctx bounds the wait.
-// The error is a *fault.Error, or the cause of ctx.
+// Start starts a server and waits until its URL responds with a status below 404. ctx bounds the wait. The error is a
+// *fault.Error, or the cause of ctx.
 func Start(ctx context.Context, supervisor *spawn.Supervisor, spec Spec) (*Server, error) {
 	s := &Server{spec: spec, watched: make(chan struct{})}
 	if inUse(ctx, spec.URL) {

@@ -312,7 +312,7 @@ func (c *browserContext) remove(p *page) {
 	case crashed:
 		c.device.notes.add(noteCrash, "the page %s crashed", p.url())
 	case left > 0 && wasCurrent:
-		c.device.notes.add(noteTab, "%s closed itself", p.url())
+		c.device.notes.add(noteClosedTab, "%s closed itself", p.url())
 	}
 	if left == 0 || crashed && wasCurrent {
 		c.device.session.Broken(p.closeError())

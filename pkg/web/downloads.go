@@ -176,12 +176,14 @@ func (d *webDevice) awaitDownloads(ctx context.Context) {
 		return !slices.ContainsFunc(d.downloads.list, running)
 	})
 	d.keepDownloads(c.browser)
-	if err != nil {
-		d.downloads.mu.Lock()
-		i := slices.IndexFunc(d.downloads.list, running)
-		name := d.downloads.list[i].name
-		d.downloads.mu.Unlock()
-		d.notes.add(noteDownload, "%s was not kept: it was still running %s after the end", name, d.limits.download)
+	if err == nil {
+		return
+	}
+	d.downloads.mu.Lock()
+	left := slices.DeleteFunc(slices.Clone(d.downloads.list), func(l *download) bool { return !running(l) })
+	d.downloads.mu.Unlock()
+	for _, l := range left {
+		d.notes.add(noteDownload, "%s was not kept: it was still running at the end", l.name)
 	}
 }
 

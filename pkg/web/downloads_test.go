@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 )
@@ -139,5 +140,31 @@ func TestVerifyDialog(t *testing.T) {
 	u.mustCall("web_verifyDialog", "message", "late")
 	if failed := u.mustFail("web_verifyDialog", []any{"timeoutMs", 20}); !strings.Contains(failed.Text, "no dialog was opened") {
 		t.Error(failed.Text)
+	}
+}
+
+// A download that does not end is awaited for a limited time.
+func TestDownloadThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	u, events := openNoted(t)
+	u.device.(*webDevice).limits.download = time.Millisecond
+	url := serve(t, map[string]http.HandlerFunc{
+		"/list": htmlPage(`<a href="/endless.csv">a</a>`),
+		"/endless.csv": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/csv")
+			w.Header().Set("Content-Disposition", "attachment")
+			_, _ = w.Write([]byte(strings.Repeat("x,y\n", 1000)))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		},
+	})
+	u.mustCall("navigate", "url", url+"/list")
+	u.mustEval(`document.querySelector("a").click(); 0`)
+	waitFor(t, "the download", func() bool { return events.has("download: endless.csv from") })
+	if err := u.device.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !events.has("download: endless.csv was not kept: it was still running at the end") {
+		t.Errorf("events: %q", events.events)
 	}
 }

@@ -250,3 +250,19 @@ func TestCallEndsAtItsTimeout(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 }
+
+func TestURLBelowBaseURL(t *testing.T) {
+	t.Parallel()
+	b, err := sharedBrowser.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, map[string]http.HandlerFunc{"/cart": htmlPage("<h1>cart</h1>")})
+	u := openSessionIn(t, b, device.Session{BaseURL: url + "/shop/index.html"})
+	for _, address := range []string{"/cart?a=1", "/shop/../cart?a=1"} {
+		u.mustCall("web_navigate", "url", address)
+		if got := u.mustCall("web_currentUrl"); got != url+"/cart?a=1" {
+			t.Errorf("%s leads to %s", address, got)
+		}
+	}
+}

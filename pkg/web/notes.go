@@ -53,16 +53,17 @@ const (
 	noteDownload
 	noteBlocked
 	noteCrash
+	noteClosedTab
 	kindsOfNotes
 )
 
 func (k kindOfNote) String() string {
-	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations", "Crashes"}[k]
+	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations", "Crashes", "Closed tabs"}[k]
 }
 
 // event is the kind in events; empty for notes that are no events.
 func (k kindOfNote) event() string {
-	return [...]string{"console", "", "dialog", "tab", "download", "", "crash"}[k]
+	return [...]string{"console", "", "dialog", "tab", "download", "", "crash", "tab"}[k]
 }
 
 // add notes something and reports it as an event.
@@ -244,6 +245,7 @@ func (n *notes) takeEvents() []string {
 		{noteTab, "window opened", "windows opened"},
 		{noteBlocked, "blocked", "navigations blocked"},
 		{noteCrash, "crash", "crashes"},
+		{noteClosedTab, "tab", "tabs closed"},
 	} {
 		list := recent[kind.note]
 		for _, text := range list.first {

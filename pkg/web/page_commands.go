@@ -19,6 +19,11 @@ func webResize(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	a := arguments(args)
 	width, height := int(a.number("width", 0)), int(a.number("height", 0))
 	metrics := p.device.backend.options.emulation.metrics(width, height)
+	for _, open := range p.context.openPages() {
+		if open != p {
+			open.target.Send("Emulation.setDeviceMetricsOverride", metrics)
+		}
+	}
 	if err := p.target.Call(ctx, "Emulation.setDeviceMetricsOverride", metrics, nil); err != nil {
 		return tool.Result{}, err
 	}

@@ -1,7 +1,10 @@
 package web
 
 import (
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,5 +162,19 @@ func TestClock(t *testing.T) {
 	late.mustCall("navigate", "url", url+"/page")
 	if got := late.mustCall("web_setClock", "advanceMs", 1); !strings.Contains(got, "timers that the page had started before are not affected") {
 		t.Error(got)
+	}
+}
+
+func TestIgnoreHTTPSErrors(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(htmlPage("<title>secure</title>"))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	openSession(t).mustFail("navigate", []any{"url", server.URL}, "its certificate is not signed by a known authority")
+	u := openSessionIn(t, withOptions(t, map[string]string{"ignoreHttpsErrors": "true"}), device.Session{})
+	u.mustCall("navigate", "url", server.URL)
+	if got := u.mustEval("document.title"); got != "secure" {
+		t.Errorf("the page is %s", got)
 	}
 }

@@ -113,7 +113,7 @@ func TestJSONOfEveryRunEvent(t *testing.T) {
 		"trails/c.trail.yaml": "trial: []\n",
 	})
 	own := map[string]string{
-		"run.started":    "trails root dir",
+		"run.started":    "trails root dir version",
 		"trail.started":  "file title target driver agent",
 		"server.started": "server tools durationMs",
 		"step.started":   "index of text kind",

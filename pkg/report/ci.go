@@ -18,6 +18,13 @@ func NewCIWriter(w io.Writer, isJSON bool) io.Writer {
 	return &ciWriter{w: w, isJSON: isJSON, lineStart: true}
 }
 
+// withoutCommands returns a text as NewCIWriter writes it.
+func withoutCommands(text string) string {
+	var out bytes.Buffer
+	_, _ = NewCIWriter(&out, false).Write([]byte(text))
+	return out.String()
+}
+
 type ciWriter struct {
 	w      io.Writer
 	isJSON bool

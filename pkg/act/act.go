@@ -224,17 +224,19 @@ func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) 
 }
 
 // poll returns the time until the next observation, after one that took some time: a screen that is slow to read is
-// read less often.
+// read less often, so that reading takes at most a third of the time.
 func (a *Action[E]) poll(took time.Duration) time.Duration {
 	if a.Limits.Poll == 0 {
 		return pollInterval
 	}
-	return min(pollInterval, max(a.Limits.Poll, 2*took))
+	return min(maxPollInterval, max(a.Limits.Poll, 2*took))
 }
 
 const (
 	// pollInterval is the time between two observations of a screen that reports no change.
 	pollInterval = 200 * time.Millisecond
+	// maxPollInterval is the same for a screen that is slow to read.
+	maxPollInterval = time.Second
 	// minInterval is the shortest time between two observations: one frame of an animation.
 	minInterval = 16 * time.Millisecond
 )

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -34,11 +36,35 @@ func (f *frame) query(ctx context.Context, role, name string) ([]axNode, error) 
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
 		return nil, errGone // the document was replaced
 	}
+	return matching(nodes, role, name), err
+}
+
+// matching removes all nodes but those with a role, with exactly this name, or both.
+func matching(nodes []axNode, role, name string) []axNode {
 	return slices.DeleteFunc(nodes, func(n axNode) bool {
 		is := n.Role.text()
 		return n.Ignored || n.BackendNodeID == 0 || role == "" && (is == "StaticText" || is == "RootWebArea") ||
 			role != "" && is != role || name != "" && n.Name.text() != name
-	}), err
+	})
+}
+
+// queryRoles finds the nodes with each of the roles, in the time that one query takes.
+func (f *frame) queryRoles(ctx context.Context, roles []string) ([][]axNode, error) {
+	found := make([][]axNode, len(roles))
+	if f.parent != nil { // each query would read the whole tree
+		all, err := f.query(ctx, "", "")
+		for i, role := range roles {
+			found[i] = matching(slices.Clone(all), role, "")
+		}
+		return found, err
+	}
+	errs := make([]error, len(roles))
+	var queries sync.WaitGroup
+	for i, role := range roles {
+		queries.Go(func() { found[i], errs[i] = f.query(ctx, role, "") })
+	}
+	queries.Wait()
+	return found, cmp.Or(errs...)
 }
 
 // queryTree returns nodes from the browser, maybe more than match. The browser's own query takes a tenth of the time
@@ -89,17 +115,21 @@ func inDocumentOrder(nodes []axNode) []axNode {
 }
 
 // byRole finds the elements with a role and a name. names are those of other elements of the role, when none matches.
-func (f *frame) byRole(ctx context.Context, role string, n *name) (found []axNode, names []string, err error) {
-	for _, r := range screen.BrowserRoles(role) {
-		if n != nil && n.pattern == nil { // the browser's own filter takes half the time
-			if found, err = f.query(ctx, r, n.text); err != nil || len(found) > 0 {
-				return found, nil, err
-			}
+// If expected, an element is more likely than none, and the search is made faster for this case.
+func (f *frame) byRole(
+	ctx context.Context, role string, n *name, expected bool,
+) (found []axNode, names []string, err error) {
+	roles := screen.BrowserRoles(role)
+	if expected && n != nil && n.pattern == nil { // the browser's own filter takes half the time
+		if found, err = f.query(ctx, roles[0], n.text); err != nil || len(found) > 0 {
+			return found, nil, err
 		}
-		nodes, err := f.query(ctx, r, "")
-		if err != nil {
-			return nil, nil, err
-		}
+	}
+	lists, err := f.queryRoles(ctx, roles)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, nodes := range lists {
 		found, inAnotherCase, others := n.filter(nodes)
 		if len(found) == 0 {
 			found = inAnotherCase

@@ -13,8 +13,9 @@ import (
 type frame struct {
 	page    *page
 	id      string
-	parent  *frame     // nil for the main frame
-	session sessionRef // of the process that the frame is in; empty while it moves to another
+	parent  *frame      // nil for the main frame
+	session sessionRef  // of the process that the frame is in; empty while it moves to another
+	silent  atomic.Bool // it did not respond to the last try of a search
 
 	// Guarded by page.mu.
 	children     []*frame

@@ -53,9 +53,12 @@ func (e *silentFrameError) Error() string {
 // not respond: what is there must not count as absent.
 func (p *page) eachFrame(ctx context.Context, find func(context.Context, *frame) (more bool, err error)) error {
 	for _, f := range p.frames() {
-		slice, cancel := context.WithTimeout(ctx, pollSlice+p.limits().response)
+		slice, cancel := context.WithCancel(ctx)
+		if f.parent != nil {
+			slice, cancel = context.WithTimeout(ctx, f.slice())
+		}
 		more, err := find(slice, f)
-		silent := err != nil && !errors.Is(err, errGone) && slice.Err() != nil && ctx.Err() == nil && f.parent != nil
+		silent := f.noteResponse(ctx, slice, err)
 		cancel()
 		switch {
 		case silent:

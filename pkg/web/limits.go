@@ -59,6 +59,9 @@ func readLimits(values map[string]string) (limits, error) {
 // pollInterval is the time between two observations of a page that reports no change, such as that of a property.
 const pollInterval = 20 * time.Millisecond
 
+// minPause is the shortest time between two observations of a page that changes all the time.
+const minPause = pollInterval / 4
+
 // maxTimeout is the longest limit of a command, as in timeoutProperty.
 const maxTimeout = 10 * time.Minute
 

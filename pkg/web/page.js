@@ -1190,18 +1190,53 @@
     return [...found];
   };
 
-  // waitForChange ends one frame after the next change of the document, and at the latest after limit milliseconds.
-  const waitForChange = (limit) =>
-    new Promise((done) => {
-      const observer = new MutationObserver(() => nextFrame().then(finish));
-      const timer = setTimeout(() => finish(), limit);
-      const finish = () => {
-        observer.disconnect();
-        clearTimeout(timer);
-        done();
-      };
-      observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-    });
+  // The document is watched while somebody waits for a change of it. changes counts what may have changed it; it begins
+  // at a random number, so that two documents do not have the same.
+  let changes = Math.floor(Math.random() * 1e9);
+  let watchedUntil = 0; // performance.now; 0 when the document is not watched
+  const waiting = new Set();
+  const changeEvents =
+    "input change focusin focusout toggle load error scroll resize transitionend animationend hashchange popstate".split(" ");
+
+  const noteChange = () => {
+    changes++;
+    for (const done of waiting) done();
+  };
+
+  const observer = new MutationObserver(noteChange);
+
+  // watch watches the document and its open shadow roots for two seconds.
+  const watch = () => {
+    if (!watchedUntil) changes++; // nobody knows what has changed since the last time
+    if (!watchedUntil) setTimeout(stopWatching, 2000);
+    watchedUntil = performance.now() + 2000;
+    for (const root of roots())
+      observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    for (const type of changeEvents) addEventListener(type, noteChange, { capture: true, passive: true });
+  };
+
+  const stopWatching = () => {
+    const left = watchedUntil - performance.now();
+    if (left > 0 || waiting.size) return void setTimeout(stopWatching, Math.max(left, 100));
+    watchedUntil = 0;
+    observer.disconnect();
+    for (const type of changeEvents) removeEventListener(type, noteChange, { capture: true });
+  };
+
+  // waitForChange waits until changes is not seen, and for at most limit milliseconds. It returns changes.
+  const waitForChange = async (seen, limit) => {
+    watch();
+    if (changes === seen) {
+      let done;
+      const changed = new Promise((resolve) => (done = resolve));
+      const timer = setTimeout(done, limit);
+      waiting.add(done);
+      await changed;
+      waiting.delete(done);
+      clearTimeout(timer);
+    }
+    return changes;
+  };
 
   // layOut makes the browser lay out what it skips inside an element that is far from view.
   const layOut = (el) => {

@@ -69,7 +69,8 @@ func getElementCount(ctx context.Context, p *page, args map[string]any) (tool.Re
 		return tool.Result{}, err
 	}
 	s := p.search(t, check{name: "exists"})
-	for end := time.Now().Add(p.limits().response); ; p.waitForChange(ctx, time.Until(end)) {
+	changes := p.newChangeWatcher()
+	for end := time.Now().Add(p.limits().response); ; changes.wait(ctx, minPause, pollInterval) {
 		total, err := s.count(ctx)
 		switch {
 		case err == nil:

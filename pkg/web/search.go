@@ -68,6 +68,7 @@ type search struct {
 	unlocated  int                      // how often no selector for a recording was found
 	documents  map[*frame]aria.Document // of this try, when the target has relations
 	identity   string                   // role and name of the element that the target's reference referred to at first
+	changes    *changeWatcher           // nil before the first wait
 }
 
 func (p *page) search(t target, c check) *search { return &search{page: p, target: t, check: c} }
@@ -244,13 +245,28 @@ func (f *frame) withinSlice(ctx context.Context, find func(context.Context) erro
 	if f.parent == nil {
 		return find(ctx)
 	}
-	slice, cancel := context.WithTimeout(ctx, pollSlice+f.page.limits().response)
+	slice, cancel := context.WithTimeout(ctx, f.slice())
 	defer cancel()
 	err := find(slice)
-	if errors.Is(err, errGone) || err != nil && slice.Err() != nil && ctx.Err() == nil {
+	if errors.Is(err, errGone) || f.noteResponse(ctx, slice, err) {
 		return nil
 	}
 	return err
+}
+
+// slice returns how long one try may wait for the frame: less if it did not respond to the last one.
+func (f *frame) slice() time.Duration {
+	if f.silent.Load() {
+		return pollSlice
+	}
+	return pollSlice + f.page.limits().response
+}
+
+// noteResponse reports whether the frame did not respond to a try within its slice, which ended with err.
+func (f *frame) noteResponse(ctx, slice context.Context, err error) (silent bool) {
+	silent = err != nil && !errors.Is(err, errGone) && slice.Err() != nil && ctx.Err() == nil && f.parent != nil
+	f.silent.Store(silent)
+	return silent
 }
 
 // findIn finds the element in one frame. only is true if the page has no other frame.
@@ -278,7 +294,7 @@ func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []s
 	case s.target.text:
 		nodes, err = f.controlsNamed(ctx, s.target.name.text, s.check.preferredRoles)
 	case s.target.spec == nil:
-		nodes, names, err = f.byRole(ctx, s.target.role, s.target.name)
+		nodes, names, err = f.byRole(ctx, s.target.role, s.target.name, s.changes == nil)
 		if err == nil && len(nodes) == 0 && f.parent == nil {
 			nodes, err = s.page.snapshotNodes(ctx, s.target)
 		}
@@ -502,20 +518,13 @@ func (s *search) count(ctx context.Context) (total int, err error) {
 	return total, nil
 }
 
-// WaitForChange implements act.Screen.
+// WaitForChange implements act.Screen. It takes a quarter of limit at least, so that a page that changes all the time is
+// not read all the time.
 func (s *search) WaitForChange(ctx context.Context, limit time.Duration) {
-	s.page.waitForChange(ctx, limit)
-}
-
-// waitForChange waits until the page changes, and for at most limit.
-func (p *page) waitForChange(ctx context.Context, limit time.Duration) {
-	if p.main().eval(ctx, "waitForChange", nil, limit.Milliseconds()) == nil {
-		return
+	if s.changes == nil {
+		s.changes = s.page.newChangeWatcher()
 	}
-	select { // there is no document at the moment
-	case <-time.After(10 * time.Millisecond):
-	case <-ctx.Done():
-	}
+	s.changes.wait(ctx, limit/4, limit)
 }
 
 // Similar implements act.Screen.

@@ -303,12 +303,11 @@ func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.Vie
 // view returns what the page shows, and what is in the element that within names: a CSS selector, or in a live session
 // a reference. It waits until the page has a document.
 func (p *page) view(ctx context.Context, within string) (device.View, error) {
-	for {
+	for changes := p.newChangeWatcher(); ; changes.wait(ctx, minPause, pollInterval) {
 		v, err := p.viewOnce(ctx, within)
 		if !errors.Is(err, errGone) || ctx.Err() != nil {
 			return v, err
 		}
-		p.waitForChange(ctx, pollSlice)
 	}
 }
 

@@ -218,6 +218,7 @@ func (b *bench) all(only string) error {
 		{"browserTwenty", b.browserTwenty},
 		{"browserClick", b.browserClick},
 		{"browserMemory", b.browserMemory},
+		{"notices", b.notices},
 		{"agents", b.agents},
 	} {
 		named := slices.Contains(strings.Split(only, ","), figure.name)

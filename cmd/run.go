@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -131,6 +132,7 @@ type job struct {
 	args    []string          // arguments of the command: the trails
 	only    []string          // absolute paths of the trails to run, nil for all of args
 	secrets map[string]string // by name
+	servers *webServers       // that stay after the run; nil when the run has its own
 }
 
 // replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say why.
@@ -203,8 +205,14 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	a.reapLeftovers(o.Stream)
 	var startErr error
 	o.BeforeTrails = func(ctx context.Context) (stop func(), err error) {
-		stop, startErr = a.startWebServers(ctx, project, o.Redactor, o.Stream)
-		return stop, startErr
+		servers := cmp.Or(j.servers, &webServers{app: a})
+		startErr = servers.start(ctx, project, o.Redactor, o.Stream)
+		return func() {
+			if servers != j.servers {
+				servers.stop(ctx)
+			}
+			servers.endRun()
+		}, startErr
 	}
 	summary, err = run.Run(ctx, o)
 	done()

@@ -45,6 +45,8 @@ func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 	if err := files.Watch([]string{project.Root}, []string{project.LogsDir}); err != nil {
 		return err
 	}
+	j.servers = &webServers{app: a}
+	defer j.servers.stop(ctx)
 	w := &watchLoop{app: a, job: j, files: files}
 	for next := (rerun{all: true}); next.needed(); {
 		if next, err = w.run(ctx, next); err != nil {
@@ -176,8 +178,7 @@ func (r *rerun) add(more rerun) {
 }
 
 // rerunAfter returns what a change requires to be run: a changed trail only itself and those that use it, any other
-// file every trail. Tools
-// often write files, so while trails run a change only counts when the file is surely a source.
+// file every trail. Tools often write files, so while trails run a change only counts when the file is surely a source.
 func (w *watchLoop) rerunAfter(c watch.Change, running bool) rerun {
 	r := rerun{all: c.All}
 	selected := w.selected()

@@ -5,46 +5,89 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/webserver"
 )
 
-// startWebServers starts the web servers of the project, one after another. stop stops them.
-func (a *app) startWebServers(ctx context.Context, project *config.Project, redactor *redact.Redactor, stream *event.Stream) (stop func(), err error) {
-	var started []*webserver.Server
-	stop = func() {
-		for _, s := range slices.Backward(started) {
-			if err := s.Stop(context.WithoutCancel(ctx)); err != nil {
-				stream.Emit(event.Log{Level: "warn", Source: "webServer", Message: err.Error()})
-			}
-		}
+// webServers are the web servers of a project that are running: for one run, or with --watch for all of them.
+type webServers struct {
+	*app
+	project *config.Project // whose servers they are; nil for none
+	running []*webserver.Server
+	stream  atomic.Pointer[event.Stream] // of the current run; nil between runs
+}
+
+// start starts the web servers of a project, one after another. Those that are running are used again if nothing that
+// concerns them has changed.
+func (w *webServers) start(ctx context.Context, project *config.Project, redactor *redact.Redactor, stream *event.Stream) error {
+	w.stream.Store(stream)
+	if w.reusable(ctx, project) {
+		return nil
 	}
-	for i, w := range project.WebServers {
-		name, file := "webServer", "web-server.log"
-		if len(project.WebServers) > 1 {
-			name, file = fmt.Sprintf("webServer %d", i+1), fmt.Sprintf("web-server-%d.log", i+1)
-		}
-		env := slices.Clone(a.Env)
-		for _, key := range slices.Sorted(maps.Keys(w.Env)) {
-			env = append(env, key+"="+w.Env[key])
-		}
-		path := filepath.Join(project.LogsDir, file)
-		s, err := webserver.Start(ctx, a.supervisor, webserver.Spec{
-			Name: name, Command: w.Command, URL: w.URL, Dir: project.Root, Env: env, Timeout: w.Timeout,
-			ReuseExisting: w.ReuseExisting, LogPath: path, Redact: redactor.Writer,
-			Log: func(level, message, hint string) {
-				stream.Emit(event.Log{Level: level, Source: name, Message: message, Hint: hint})
-			},
-		})
+	w.stop(ctx)
+	w.project = project
+	for i := range project.WebServers {
+		s, err := webserver.Start(ctx, w.supervisor, w.spec(project, i, redactor))
 		if err != nil {
-			stop()
-			return nil, err
+			w.stop(ctx)
+			return err
 		}
-		started = append(started, s)
+		w.running = append(w.running, s)
 	}
-	return stop, nil
+	return nil
+}
+
+// reusable reports whether the servers are those of project, as it is now, and are running.
+func (w *webServers) reusable(ctx context.Context, project *config.Project) bool {
+	old := w.project
+	return old != nil && old.LogsDir == project.LogsDir && reflect.DeepEqual(old.WebServers, project.WebServers) &&
+		!slices.ContainsFunc(w.running, func(s *webserver.Server) bool { return !s.Running(ctx) })
+}
+
+// spec returns what the server with an index is started with.
+func (w *webServers) spec(project *config.Project, i int, redactor *redact.Redactor) webserver.Spec {
+	server, name, file := project.WebServers[i], "webServer", "web-server.log"
+	if len(project.WebServers) > 1 {
+		name, file = fmt.Sprintf("webServer %d", i+1), fmt.Sprintf("web-server-%d.log", i+1)
+	}
+	env := slices.Clone(w.Env)
+	for _, key := range slices.Sorted(maps.Keys(server.Env)) {
+		env = append(env, key+"="+server.Env[key])
+	}
+	return webserver.Spec{
+		Name: name, Command: server.Command, URL: server.URL, Dir: project.Root, Env: env, Timeout: server.Timeout,
+		ReuseExisting: server.ReuseExisting, LogPath: filepath.Join(project.LogsDir, file), Redact: redactor.Writer,
+		Log: func(level, message, hint string) {
+			w.log(event.Log{Level: level, Source: name, Message: message, Hint: hint})
+		},
+	}
+}
+
+// log adds a message to the events of the current run, and prints it between runs.
+func (w *webServers) log(e event.Log) {
+	if stream := w.stream.Load(); stream != nil {
+		stream.Emit(e)
+		return
+	}
+	w.notice(report.Clean(w.redactor.Text(fmt.Sprintf("warning: %s: %s\n  hint: %s", e.Source, e.Message, e.Hint))))
+}
+
+// endRun says that the stream of start must not be used any more.
+func (w *webServers) endRun() { w.stream.Store(nil) }
+
+// stop stops the servers, the last one first.
+func (w *webServers) stop(ctx context.Context) {
+	for _, s := range slices.Backward(w.running) {
+		if err := s.Stop(context.WithoutCancel(ctx)); err != nil {
+			w.log(event.Log{Level: "warn", Source: "webServer", Message: err.Error()})
+		}
+	}
+	w.running, w.project = nil, nil
 }

@@ -88,6 +88,45 @@ func TestWebServerThatDoesNotStart(t *testing.T) {
 	}
 }
 
+func TestWatchKeepsWebServers(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	config := okProject + fmt.Sprintf(`webServer:
+  command: |
+    echo served; node -e "require('http').createServer((q, r) => r.end()).listen(%d)" & while [ ! -e stop ]; do sleep 0.02; done
+    rm stop; exit 3
+  url: http://127.0.0.1:%[1]d
+`, port)
+	p := newProject(t, map[string]string{"trailblaze.yaml": config, "trails/a.trail.yaml": webTrail("echo: {}")})
+	w := p.watch()
+	w.has(w.until(idle), "webServer: starting", "1 passed")
+	p.write("trails/a.trail.yaml", webTrail("echo: { text: again }"))
+	w.has(w.until(idle), "1 passed", "!starting")
+	p.write("stop", "")
+	w.until("warning: webServer: it ended during the run: exited with code 3\n  hint: its output is in ")
+	p.write("trails/a.trail.yaml", webTrail("echo: { text: third }"))
+	w.has(w.until(idle), "webServer: starting", "1 passed")
+	if log, err := os.ReadFile(filepath.Join(p.dir, "logs", "web-server.log")); string(log) != "[stdout] served\n" {
+		t.Errorf("the log is %q, %v", log, err)
+	}
+	p.write("trailblaze.yaml", config+"  env: { A: b }\n")
+	w.has(w.until(idle), "webServer: starting", "1 passed", "!ended")
+	w.end(os.Interrupt, 0)
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestWebServerThatEndsDuringTheRun(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject + fmt.Sprintf("webServer:\n  command: node -e \"require('http').createServer((q, r) => r.end()).listen(%d)\" & "+
+			"while ! grep -qs step.started logs/latest/events.ndjson; do sleep 0.02; done; exit 3\n  url: http://127.0.0.1:%[1]d\n", port),
+		"trails/a.trail.yaml": webTrail("sleep: { ms: 500 }"),
+	})
+	p.run("run").wantErr(t, 0, "warning: webServer: it ended during the run: exited with code 3")
+	spawntest.NoSurvivors(t, p.marker)
+}
+
 func TestKilledRunLeavesNoWebServer(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)

@@ -5,11 +5,13 @@ package webserver
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime"
 	"time"
 
@@ -21,8 +23,11 @@ import (
 // Timeout is how long a server may take to respond, unless its Spec has another limit.
 const Timeout = time.Minute
 
-// interval is the time between two looks at the URL.
-const interval = 100 * time.Millisecond
+// The time between two requests to the URL doubles from minInterval to maxInterval, since a server may log each of them.
+const (
+	minInterval = 50 * time.Millisecond
+	maxInterval = 500 * time.Millisecond
+)
 
 // Spec says which server to start.
 type Spec struct {
@@ -33,7 +38,7 @@ type Spec struct {
 	Env           []string // complete
 	Timeout       time.Duration
 	ReuseExisting bool                           // use what responds at URL already
-	LogPath       string                         // file for stdout and stderr, see [stdio.Spec]
+	LogPath       string                         // file for stdout and stderr, see [stdio.Spec]; Start removes an earlier one
 	Redact        func(io.Writer) io.WriteCloser // see [spawn.Spec]
 	Log           func(level, message, hint string)
 }
@@ -59,6 +64,7 @@ func Start(ctx context.Context, supervisor *spawn.Supervisor, spec Spec) (*Serve
 		return s, s.awaitReady(ctx, nil)
 	}
 	spec.Log("info", "starting: "+spec.Command, "")
+	_ = os.Remove(spec.LogPath) // one that cannot be removed is appended to
 	shell, flag := "sh", "-c"
 	if runtime.GOOS == "windows" {
 		shell, flag = "cmd", "/C"
@@ -88,7 +94,20 @@ func (s *Server) watch() {
 	defer close(s.watched)
 	<-s.link.Done()
 	if err := s.link.ExitError(); err != nil {
-		s.spec.Log("warn", err.Message+" while the run was using it", "its output is in "+s.spec.LogPath)
+		s.spec.Log("warn", "it ended during the run: "+err.Message, "its output is in "+s.spec.LogPath)
+	}
+}
+
+// Running reports whether the server has not exited. One that was running already has to accept connections.
+func (s *Server) Running(ctx context.Context) bool {
+	if s.link == nil {
+		return inUse(ctx, s.spec.URL)
+	}
+	select {
+	case <-s.link.Done():
+		return false
+	default:
+		return true
 	}
 }
 
@@ -110,9 +129,7 @@ func (s *Server) awaitReady(ctx context.Context, exited <-chan struct{}) error {
 	}
 	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
+	for interval := minInterval; ; interval = min(2*interval, maxInterval) {
 		last := respond(ctx, s.spec.URL)
 		if last == nil {
 			return nil
@@ -126,7 +143,7 @@ func (s *Server) awaitReady(ctx context.Context, exited <-chan struct{}) error {
 		case <-timeout.C:
 			return s.explain(fault.New(fault.Server, "raise timeout under "+s.spec.Name+", or check url and the server's output in "+s.spec.LogPath,
 				"%s: %s did not respond within %s: %v", s.spec.Name, s.spec.URL, limit, last))
-		case <-tick.C:
+		case <-time.After(interval):
 		}
 	}
 }
@@ -154,6 +171,10 @@ func respond(ctx context.Context, target string) error {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	response, err := client.Do(request)
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		return failed.Err // without the URL
+	}
 	if err != nil {
 		return err
 	}

@@ -79,10 +79,13 @@ func TestFailureInUsedTrail(t *testing.T) {
 		"trails/parts/a.yaml":    "config: { title: Sign in }\ntrail:\n" + echo("inner") + "  - step: fail here\n    recording:\n      web:\n        - fail: { text: broke }\n",
 	})
 	r := p.run("run", "--json")
-	r.want(t, 1, `"step":2,"stepText":"Sign in","tool":"fail","line":4`, `trails/parts/a.yaml:8: step 2 "fail here": broke`)
+	r.want(t, 1, `"step":2,"stepText":"Sign in","tool":"fail","line":4`, `trails/parts/a.yaml:8: step 2 "fail here": broke`,
+		`"used":{"file":"trails/parts/a.yaml","line":8}`)
 	if got := texts(t, r); got != "first inner" {
 		t.Errorf("said %s", got)
 	}
+	p.env = append(p.env, "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE="+p.dir)
+	p.run("run").wantOutput(t, 1, "8 |         - fail: { text: broke }", "::error file=trails/parts/a.yaml,line=8,title=main::step 2: Sign in")
 	p.write("trails/parts/a.yaml", "trail:\n  - step: s\n    recording: { web: [ { ecko: {} }, { echo: { text: \"{{gone}}\" } } ] }\n")
 	p.run("run").want(t, 1, "trails/parts/a.yaml:3", `did you mean "echo"`)
 	p.run("run", "--dry-run").want(t, 1, "{{gone}}")

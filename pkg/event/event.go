@@ -61,7 +61,8 @@ type ServerStarted struct {
 	DurationMs int64  `json:"durationMs"`
 }
 
-// StepStarted says that step Index, from 1, of Of starts.
+// StepStarted says that step Index, from 1, of Of starts. The steps of the teardown are numbered after the others, and
+// count only for themselves.
 type StepStarted struct {
 	Index int    `json:"index"`
 	Of    int    `json:"of"`
@@ -153,17 +154,33 @@ type TrailFinished struct {
 	Step       int      `json:"step"`
 	StepText   string   `json:"stepText"`
 	Tool       string   `json:"tool"`    // the call that failed
-	Line       int      `json:"line"`    // of the failed call in File, from 1; 0 for none
+	Line       int      `json:"line"`    // of the failed call or the use: step in File, from 1; 0 for none
 	Snippet    string   `json:"snippet"` // that line and those around it, formatted; may be empty
 	DurationMs int64    `json:"durationMs"`
 	Attempts   int      `json:"attempts"`
 	Artifacts  []string `json:"artifacts"`
+	// Used is where the call that failed is, when that is in a trail that File uses; Snippet is then of that trail.
+	Used *Position `json:"used,omitempty"`
 	// Product is the browser or device that was used, such as Chrome 140.0; empty when none was.
 	Product string `json:"product,omitempty"`
 	// Earlier are the attempts before the last one.
 	Earlier []Attempt `json:"earlier,omitempty"`
 	// Interrupted reports that a signal ended the trail, which the log says.
 	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// Position is a line of a file.
+type Position struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// FailedAt returns where the call that failed is: in File, or in a trail that it uses. The line is 0 when no call failed.
+func (e TrailFinished) FailedAt() Position {
+	if e.Used != nil {
+		return *e.Used
+	}
+	return Position{e.File, e.Line}
 }
 
 // Attempt is an attempt at a trail that did not pass.

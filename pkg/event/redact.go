@@ -74,6 +74,9 @@ func (e TrailFinished) redacted(r Redactor) Event {
 		artifacts[i] = r.Text(a)
 	}
 	e.Artifacts, e.Product = artifacts, r.Text(e.Product)
+	if e.Used != nil {
+		e.Used = &Position{r.Text(e.Used.File), e.Used.Line}
+	}
 	e.Earlier = slices.Clone(e.Earlier)
 	for i, a := range e.Earlier {
 		e.Earlier[i].Reason, e.Earlier[i].Session = limited(r.Text(a.Reason)), r.Text(a.Session)

@@ -193,6 +193,9 @@ func (c *Console) stepStarted(r event.Record, e event.StepStarted) {
 	if e.Within != "" {
 		step = "step " + e.Number() + " " + oneLine(e.Text)
 	}
+	if e.Kind == "teardown" {
+		step = "teardown, " + step
+	}
 	c.setStep(r, step)
 	c.verbose(r, "  %s", step)
 }

@@ -51,10 +51,10 @@ func add(to *[]string, command string) {
 }
 
 func (a *Annotations) command(kind string, e event.TrailFinished, message string) string {
-	title := withoutCommands(displayName(e.Title, e.File, e.Device))
+	at, title := e.FailedAt(), withoutCommands(displayName(e.Title, e.File, e.Device))
 	message = withoutCommands(Clean(truncate(strings.TrimSpace(message), maxAnnotation)))
 	return fmt.Sprintf("::%s file=%s,line=%d,title=%s::%s",
-		kind, escapeProperty(a.file(e.File)), max(e.Line, 1), escapeProperty(title), escapeData(message))
+		kind, escapeProperty(a.file(at.File)), max(at.Line, 1), escapeProperty(title), escapeData(message))
 }
 
 // Write writes the commands, each as a line.

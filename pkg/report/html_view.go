@@ -104,7 +104,7 @@ func (a *attempt) Snippet() []snippetLine {
 		if indent := len(text) - len(strings.TrimLeft(text, " ")); text != "" && (common < 0 || indent < common) {
 			common = indent
 		}
-		lines = append(lines, snippetLine{Number: number, Text: text, Hit: n == a.Finished.Line})
+		lines = append(lines, snippetLine{Number: number, Text: text, Hit: n == a.Finished.FailedAt().Line})
 	}
 	for i, l := range lines {
 		lines[i].Text = l.Text[min(max(common, 0), len(l.Text)):]

@@ -127,7 +127,7 @@ func (c *Console) snippetOf(f failure, only bool) []string {
 	var lines []string
 	for _, line := range snippetLines(f.Snippet) {
 		number, _, _ := strings.Cut(line, "|")
-		if !only || strings.Trim(number, "> ") == strconv.Itoa(f.Line) {
+		if !only || strings.Trim(number, "> ") == strconv.Itoa(f.FailedAt().Line) {
 			lines = append(lines, c.p.dim(line))
 		}
 	}

@@ -47,7 +47,7 @@ func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
 	}
 	res.duration = r.Now().Sub(started)
 	finished := p.finishedEvent(res)
-	finished.Snippet = r.snippet(p.path, res)
+	finished.Snippet = r.snippet(finished.FailedAt(), res)
 	if res.bad() {
 		finished.Artifacts = last.evidence.files()
 	}
@@ -167,11 +167,11 @@ func (r *runner) collectFailure(ctx context.Context, s *session.Session, res tra
 }
 
 // snippet shows the line of the call that decided, as the file is now.
-func (r *runner) snippet(path string, res trailResult) string {
+func (r *runner) snippet(at event.Position, res trailResult) string {
 	if res.column == 0 {
 		return ""
 	}
-	text := r.withSnippets(path, fault.Problems{{Line: res.line, Column: res.column}})[0].Snippet
+	text := r.withSnippets(at.File, fault.Problems{{Line: at.Line, Column: res.column}})[0].Snippet
 	for _, hidden := range res.hidden {
 		if trail.HasToken(hidden) {
 			continue

@@ -126,12 +126,13 @@ func (r *runner) invalidCalls(calls []callProblem) trailResult {
 		problems[i] = c.problem
 	}
 	first := calls[0]
-	line := first.problem.Line
-	if first.step.outer != nil {
-		line = first.step.outer.Line
+	top, line := first.step.top(), first.problem.Line
+	res := failed(r.withSnippetsOfAll(problems))
+	if top != first.step {
+		res.used = &event.Position{File: first.problem.File, Line: line}
+		line = top.Line
 	}
-	top := first.step.top()
-	return failed(r.withSnippetsOfAll(problems)).at(top.index, top.Text, first.tool, line)
+	return res.at(top.index, top.Text, first.tool, line)
 }
 
 // withSnippetsOfAll adds the lines that problems of several trails are about.

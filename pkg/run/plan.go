@@ -214,7 +214,7 @@ func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 		File:        p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
 		Reason: r.Reason, Hint: r.Hint, Step: r.step, StepText: r.stepText, Tool: r.tool, Line: r.line,
 		DurationMs: r.duration.Milliseconds(), Attempts: r.attempts, Artifacts: []string{},
-		Product: r.product, Earlier: r.earlier,
+		Used: r.used, Product: r.product, Earlier: r.earlier,
 	}
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,8 +13,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// teardownLimit is the time that a teardown may take after the run was interrupted.
-const teardownLimit = 10 * time.Second
+// defaultTeardownLimit is the default of Options.TeardownLimit.
+const defaultTeardownLimit = 10 * time.Second
 
 // replaying is the replay of a plan in a session.
 type replaying struct {
@@ -55,7 +56,7 @@ func (p *replaying) steps(ctx context.Context) trailResult {
 // numbered returns a step of the trail itself as the session knows it.
 func (p *replaying) numbered(st *step) session.Step {
 	return session.Step{
-		Index: st.index, Of: len(p.plan.steps) + len(p.plan.teardown), Text: st.Text, Kind: st.Kind, Calls: st.calls,
+		Index: st.index, Of: len(p.plan.steps), Text: st.Text, Kind: st.Kind, Calls: st.calls,
 		NeedsAgent: st.needsAgent,
 	}
 }
@@ -102,16 +103,18 @@ func (p *replaying) use(ctx context.Context, st *step, as session.Step) (done en
 }
 
 // teardown runs every step of the teardown, whatever became of those before it, and returns res with what failed. After
-// an interruption it ends after teardownLimit.
+// an interruption it ends after Options.TeardownLimit.
 func (p *replaying) teardown(ctx context.Context, res trailResult) trailResult {
 	if err := p.session.Err(); err != nil {
 		res.Reason += "\nthe teardown was not run, because the session had ended"
 		return res
 	}
 	if ctx.Err() != nil {
+		limit := cmp.Or(p.TeardownLimit, defaultTeardownLimit)
+		p.info(fmt.Sprintf("the teardown runs now, for at most %s", limit))
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), teardownLimit,
-			fault.New(fault.Timeout, "", "the teardown took longer than %s after the interruption", teardownLimit))
+		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
+			fault.New(fault.Timeout, "", "the teardown took longer than %s after the interruption", limit))
 		defer cancel()
 	}
 	for _, st := range p.plan.teardown {
@@ -119,6 +122,7 @@ func (p *replaying) teardown(ctx context.Context, res trailResult) trailResult {
 			continue
 		}
 		as := p.numbered(st)
+		as.Of += len(p.plan.teardown)
 		as.Kind, as.Unrecorded = trail.KindTeardown, true
 		if done := p.step(ctx, st, as); !done.ok() {
 			res = res.withTeardown(p.stepFailed(done))
@@ -140,8 +144,6 @@ func (p *replaying) stepFailed(done ended) trailResult {
 		}
 	}
 	res = res.atStep(done.at, done.Call)
-	if done.at.outer == nil {
-		res.column, res.hidden = done.Call.Column, s.Hidden(*done.Call)
-	}
+	res.column, res.hidden = done.Call.Column, s.Hidden(*done.Call)
 	return res
 }

@@ -18,8 +18,9 @@ type trailResult struct {
 	stepText string
 	tool     string
 	line     int
-	column   int      // 0 when Reason shows the line itself
-	hidden   []string // texts that the line must not show
+	used     *event.Position // see event.TrailFinished
+	column   int             // 0 when Reason shows the line itself
+	hidden   []string        // texts that the line must not show
 	attempts int
 	duration time.Duration // of all attempts
 	product  string        // see event.TrailFinished
@@ -48,6 +49,7 @@ func (r trailResult) atStep(s *step, call *trail.Call) trailResult {
 	}
 	if top != s {
 		r.Reason = fmt.Sprintf("%s:%d: step %d %q: %s", s.file.Name, line, s.index, s.Text, r.Reason)
+		r.used = &event.Position{File: s.file.Name, Line: line}
 		return r.at(top.index, top.Text, tool, top.Line)
 	}
 	return r.at(s.index, s.Text, tool, line)

@@ -47,8 +47,9 @@ type Options struct {
 	Last           []LastCase       // replay paths only on these devices, where it names any; empty: all
 	DryRun         bool
 	Retries        int
-	Evidence       string // EvidenceOnFailure, EvidenceAlways or EvidenceOff
-	Record         string // file that the one trail is recorded to; empty for none
+	TeardownLimit  time.Duration // how long a teardown may run after an interruption; 0: 10s
+	Evidence       string        // EvidenceOnFailure, EvidenceAlways or EvidenceOff
+	Record         string        // file that the one trail is recorded to; empty for none
 	// Contents are what is replayed in place of the content of trail files, by their absolute paths. May be nil.
 	Contents map[string][]byte
 	// WithoutHistory leaves the files for --last-failed and for balanced shards as they are.

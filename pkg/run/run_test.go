@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	builtintools "github.com/trailblaze/trailblaze/pkg/builtin"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -226,6 +228,32 @@ func TestFailedCallDoesNotChangeMemory(t *testing.T) {
 	summary, err := run.Run(t.Context(), o)
 	if err != nil || summary.ExitCode != fault.ExitFailed {
 		t.Fatalf("%v, %+v", err, summary)
+	}
+}
+
+func TestTeardownAfterInterruptionIsLimited(t *testing.T) {
+	t.Parallel()
+	var seen records
+	o := options(t, &seen, "config: { teardown: [ { step: clean up, recording: { web: [ { wait: { seconds: 60 } } ] } } ] }\n"+call("ours"))
+	o.TeardownLimit = time.Millisecond
+	ctx, cancel := context.WithCancelCause(t.Context())
+	o.Builtins = append(builtins("ours", func(tool.Call) tool.Result {
+		cancel(fault.New(fault.Interrupted, "", "interrupted"))
+		return tool.Result{OK: true}
+	}), builtintools.Source())
+	_, err := run.Run(ctx, o)
+	if fault.KindOf(err) != fault.Interrupted {
+		t.Error(err)
+	}
+	finished := seen.events[len(seen.events)-2].Event.(event.TrailFinished)
+	if !strings.Contains(finished.Reason, "the teardown took longer than 1ms after the interruption") {
+		t.Errorf("the reason is %s", finished.Reason)
+	}
+	if !slices.ContainsFunc(seen.events, func(r event.Record) bool {
+		log, ok := r.Event.(event.Log)
+		return ok && log.Message == "the teardown runs now, for at most 1ms"
+	}) {
+		t.Error("no message says that the teardown runs")
 	}
 }
 

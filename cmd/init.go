@@ -7,13 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
+
+// maxIgnore is the size in bytes of the largest .gitignore that init changes.
+const maxIgnore = 1 << 20
 
 // starter is the project that init writes. Its server needs no npm packages, so its trail passes with any runtime.
 //
@@ -26,8 +31,8 @@ func (a *app) newInit() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Write a small project whose trail passes",
 		Long: `Write a project into DIR, or into the working directory: a project file, a tool server in plain JavaScript that
-needs no packages, a trail that calls it, and a .gitignore for logs, packages and .env unless there is one. init never
-overwrites: if one of the other files exists, it writes nothing.
+needs no packages, a trail that calls it, and a .gitignore for logs, packages and .env. To a .gitignore that exists it
+adds those that are missing. init never overwrites: if one of the other files exists, it writes nothing.
 
 With --agent it also adds trailblaze mcp to the configuration of a coding agent, with a short text that tells the agent
 how to write trails. In an existing project it then writes only these, and keeps everything else in their files.`,
@@ -87,17 +92,17 @@ func (a *app) initAgent(dir, agent string) error {
 
 // writeStarter writes the starter project and returns the names of its files.
 func (a *app) writeStarter(dir string) ([]string, error) {
-	files, err := starterFiles()
+	names, err := starterFiles()
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range files {
+	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return nil, fault.New(fault.Misuse, "choose another folder; init never overwrites",
 				"%s already exists", filepath.Join(dir, name))
 		}
 	}
-	for _, name := range files {
+	for _, name := range names {
 		data, err := starter.ReadFile("starter/" + filepath.ToSlash(name))
 		if err == nil {
 			err = writeNew(filepath.Join(dir, name), data)
@@ -106,14 +111,39 @@ func (a *app) writeStarter(dir string) ([]string, error) {
 			return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
 	}
-	ignore := filepath.Join(dir, ".gitignore")
-	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := writeNew(ignore, []byte("logs/\nnode_modules/\n.env\n")); err != nil {
-			return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
-		}
-		files = append(files, ".gitignore")
+	changed, err := ignore(filepath.Join(dir, ".gitignore"), "logs/", "node_modules/", ".env")
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 	}
-	return files, nil
+	if changed {
+		names = append(names, ".gitignore")
+	}
+	return names, nil
+}
+
+// ignore adds the patterns that a .gitignore lacks, and reports whether there were any.
+func ignore(path string, patterns ...string) (changed bool, err error) {
+	old, err := files.Read(path, maxIgnore)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	text := string(old)
+	var has []string
+	for line := range strings.Lines(text) {
+		has = append(has, strings.Trim(line, "/ \t\r\n"))
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	for _, pattern := range patterns {
+		if !slices.Contains(has, strings.Trim(pattern, "/")) {
+			text, changed = text+pattern+"\n", true
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	return true, writeNew(path, []byte(text))
 }
 
 // writeNew writes a file, and creates its folder if needed.

@@ -27,9 +27,13 @@ func TestInitWritesProjectThatPasses(t *testing.T) {
 	p.runIn(filepath.Join(dir, "tools"), "run", "--json").want(t, 0)
 	p.run("init", "fresh").wantErr(t, 3, "already exists")
 	same(t, "ignored", "logs/\nnode_modules/\n.env\n", p.read(t, "fresh/.gitignore"))
-	p.write("mine/.gitignore", "mine\n")
-	p.run("init", "mine").want(t, 0)
-	same(t, "ignored", "mine\n", p.read(t, "mine/.gitignore"))
+	p.write("mine/.gitignore", "mine\n/node_modules")
+	p.run("init", "mine").want(t, 0, "wrote .gitignore")
+	same(t, "ignored", "mine\n/node_modules\nlogs/\n.env\n", p.read(t, "mine/.gitignore"))
+	p.write("all/.gitignore", ".env\r\nlogs\nnode_modules/\n")
+	if r := p.run("init", "all"); strings.Contains(r.stdout, "gitignore") {
+		t.Errorf("prints\n%s", r.stdout)
+	}
 	spawntest.NoSurvivors(t, p.marker)
 }
 

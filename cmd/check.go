@@ -97,20 +97,15 @@ func (a *app) mayBeFromServer(project *config.Project) func(string) bool {
 
 // addTrail adds the problems and warnings of a trail. name is its path in messages.
 func (v *checkView) addTrail(loader trail.Loader, project *config.Project, name, path string, replay func(*trail.File) fault.Problems) {
-	data, problems := trail.ReadFile(name, path)
-	if len(problems) > 0 {
-		v.add(problems)
-		return
-	}
-	file, problems := loader.Parse(name, path, data)
+	file, problems := loader.Load(name, path)
 	if file == nil {
-		v.add(trail.WithSnippetsOf(name, problems, data))
+		v.add(loader.WithSnippets(problems))
 		return
 	}
 	v.Warnings = append(v.Warnings, file.Warnings()...)
-	v.add(trail.WithSnippetsOf(name, replay(file), data))
+	v.add(loader.WithSnippets(replay(file)))
 	if problem, wrong := run.CheckTarget(project, file); wrong {
-		v.add(trail.WithSnippets(fault.Problems{problem}, data))
+		v.add(loader.WithSnippets(fault.Problems{problem}))
 	}
 }
 

@@ -27,7 +27,7 @@ func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
 	ready := r.ready(ctx, c)
 	p := ready.plan
 	if ready.err != nil {
-		res := errored(ready.err)
+		res := errored(ready.err).atProblem(p.path)
 		res.attempts, res.duration = 1, r.Now().Sub(started)
 		r.Stream.Session("", p.path, nil).Emit(p.finishedEvent(res))
 		return res
@@ -171,7 +171,7 @@ func (r *runner) snippet(at event.Position, res trailResult) string {
 	if res.column == 0 {
 		return ""
 	}
-	text := r.withSnippets(at.File, fault.Problems{{Line: at.Line, Column: res.column}})[0].Snippet
+	text := r.loader().WithSnippets(fault.Problems{{File: at.File, Line: at.Line, Column: res.column}})[0].Snippet
 	for _, hidden := range res.hidden {
 		if trail.HasToken(hidden) {
 			continue

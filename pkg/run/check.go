@@ -127,31 +127,12 @@ func (r *runner) invalidCalls(calls []callProblem) trailResult {
 	}
 	first := calls[0]
 	top, line := first.step.top(), first.problem.Line
-	res := failed(r.withSnippetsOfAll(problems))
+	res := failed(r.loader().WithSnippets(problems))
 	if top != first.step {
 		res.used = &event.Position{File: first.problem.File, Line: line}
 		line = top.Line
 	}
 	return res.at(top.index, top.Text, first.tool, line)
-}
-
-// withSnippetsOfAll adds the lines that problems of several trails are about.
-func (r *runner) withSnippetsOfAll(problems fault.Problems) fault.Problems {
-	for i, p := range problems {
-		if p.Snippet == "" {
-			problems[i] = r.withSnippets(p.File, fault.Problems{p})[0]
-		}
-	}
-	return problems
-}
-
-// withSnippets adds the lines that the problems of a trail are about.
-func (r *runner) withSnippets(path string, problems fault.Problems) fault.Problems {
-	data, unread := r.trailContent(path)
-	if len(unread) > 0 {
-		return problems
-	}
-	return trail.WithSnippets(problems, data)
 }
 
 // listing is the registry of a scope, or why there is none.

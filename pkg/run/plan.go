@@ -38,10 +38,10 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	p := r.newPlan(c)
 	file, problems := r.loader().Load(c.path, r.resolve(c.path))
 	if len(problems) > 0 {
-		return p, r.withSnippetsOfAll(problems)
+		return p, r.loader().WithSnippets(problems)
 	}
 	if problem, wrong := CheckTarget(r.Project, file); wrong && c.device.Request.FlagTarget == "" {
-		return p, r.withSnippets(c.path, fault.Problems{problem})
+		return p, r.loader().WithSnippets(fault.Problems{problem})
 	}
 	p.file = file
 	p.title = c.title(cmp.Or(file.Config.Title, file.Config.ID, p.title))
@@ -127,7 +127,7 @@ func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {
 // agent. The result has no outcome when the trail can be replayed.
 func (r *runner) withoutRecording(p *plan) trailResult {
 	if problem, empty := p.file.CheckSteps(); empty {
-		return errored(r.withSnippets(p.path, fault.Problems{problem}))
+		return errored(r.loader().WithSnippets(fault.Problems{problem}))
 	}
 	all := slices.Collect(leaves(p.steps))
 	var unrecorded []*step

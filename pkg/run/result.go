@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -53,6 +54,21 @@ func (r trailResult) atStep(s *step, call *trail.Call) trailResult {
 		return r.at(top.index, top.Text, tool, top.Line)
 	}
 	return r.at(s.index, s.Text, tool, line)
+}
+
+// atProblem returns the result, of a trail that is not valid, with the position of its first problem: in the file of the
+// trail, or in one that it uses.
+func (r trailResult) atProblem(path string) trailResult {
+	var problems fault.Problems
+	if !errors.As(r.Cause, &problems) || len(problems) == 0 {
+		return r
+	}
+	if p := problems[0]; p.File == path {
+		r.line = p.Line
+	} else {
+		r.used = &event.Position{File: p.File, Line: p.Line}
+	}
+	return r
 }
 
 // withTeardown returns the result with that of a step of the teardown, which did not pass. The first failure decides.

@@ -38,26 +38,6 @@ func (f *File) TargetProblem(hint, format string, args ...any) fault.Problem {
 	}
 }
 
-// WithSnippets sets the snippets of the problems of one file, whose content is data. The snippet of a call includes its
-// arguments.
-func WithSnippets(problems fault.Problems, data []byte) fault.Problems {
-	lines := strings.Split(string(data), "\n")
-	for i, p := range problems {
-		problems[i].Snippet = yamldoc.BlockSnippet(lines, p.Line, p.Column)
-	}
-	return problems
-}
-
-// WithSnippetsOf sets the missing snippets of the problems with the file name, whose content is data.
-func WithSnippetsOf(name string, problems fault.Problems, data []byte) fault.Problems {
-	for i, p := range problems {
-		if p.File == name && p.Snippet == "" {
-			problems[i] = WithSnippets(fault.Problems{p}, data)[0]
-		}
-	}
-	return problems
-}
-
 // Config is the config of a trail.
 type Config struct {
 	ID          string

@@ -66,6 +66,38 @@ func (l Loader) Parse(name, path string, data []byte) (*File, fault.Problems) {
 	return file, nil
 }
 
+// WithSnippets sets the missing snippets of problems, whose File is a name as that of Load. The snippet of a call
+// includes its arguments. A file that cannot be read leaves them out.
+func (l Loader) WithSnippets(problems fault.Problems) fault.Problems {
+	lines := map[string][]string{}
+	for i, p := range problems {
+		if p.Snippet != "" {
+			continue
+		}
+		if _, read := lines[p.File]; !read {
+			lines[p.File] = l.lines(p.File)
+		}
+		problems[i].Snippet = yamldoc.BlockSnippet(lines[p.File], p.Line, p.Column)
+	}
+	return problems
+}
+
+// lines returns the lines of a file, nil when it cannot be read.
+func (l Loader) lines(name string) []string {
+	if l.Read == nil {
+		l.Read = ReadFile
+	}
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.Cwd, path)
+	}
+	data, problems := l.Read(name, path)
+	if len(problems) > 0 {
+		return nil
+	}
+	return strings.Split(string(data), "\n")
+}
+
 // loading is the state of one Load.
 type loading struct {
 	Loader

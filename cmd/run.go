@@ -185,20 +185,7 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		}
 		o.Stream.Emit(event.Log{Level: level, Source: "run", Message: message})
 	})
-	for _, w := range project.Warnings {
-		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: w.Error(), Hint: w.Hint})
-	}
-	for _, message := range a.redactor.Warnings() {
-		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message, Hint: shortSecretHint})
-	}
-	for _, name := range project.MissingSecrets() {
-		if _, given := o.Secrets[name]; !given {
-			o.Stream.Emit(event.Log{
-				Level: "warn", Source: "run", Message: "the secret " + name + " has no value",
-				Hint: "set " + name + " in the environment or in " + filepath.Join(a.shown(project.Root), ".env"),
-			})
-		}
-	}
+	a.warnBefore(project, o)
 	if warning != nil {
 		o.Stream.Emit(*warning)
 	}
@@ -220,6 +207,25 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		return summary, errors.Join(startErr, renderers.close())
 	}
 	return summary, a.endRun(summary, err, renderers.close())
+}
+
+// warnBefore logs the warnings about the project and its secrets.
+func (a *app) warnBefore(project *config.Project, o run.Options) {
+	warn := func(message, hint string) {
+		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message, Hint: hint})
+	}
+	for _, w := range project.Warnings {
+		warn(w.Error(), w.Hint)
+	}
+	for _, message := range a.redactor.Warnings() {
+		warn(message, shortSecretHint)
+	}
+	for _, name := range project.MissingSecrets() {
+		if _, given := o.Secrets[name]; !given {
+			hint := "set " + name + " in the environment or in " + filepath.Join(a.shown(project.Root), ".env")
+			warn("the secret "+name+" has no value", hint)
+		}
+	}
 }
 
 // endRun returns the result of a run as an exitCode, or as an error when the events did not report it.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,14 +100,15 @@ func (w *browsing) counting() string {
 	return trailOf(calls...)
 }
 
-func (b *bench) browse(w *browsing, dir string) *exec.Cmd {
-	cmd := b.command(dir, b.trailblaze, "run")
+func (b *bench) browse(w *browsing, dir string, flags ...string) *exec.Cmd {
+	cmd := b.command(dir, b.trailblaze, append([]string{"run"}, flags...)...)
 	cmd.Env = append(cmd.Env, "TRAILBLAZE_BROWSER="+w.browser)
 	return cmd
 }
 
-func (b *bench) playwrightTest(w *browsing, tests int) *exec.Cmd {
-	cmd := b.command(w.playwright, "node", "node_modules/@playwright/test/cli.js", "test", "-c", "bench.config.mjs")
+func (b *bench) playwrightTest(w *browsing, tests int, flags ...string) *exec.Cmd {
+	args := append([]string{"node_modules/@playwright/test/cli.js", "test", "-c", "bench.config.mjs"}, flags...)
+	cmd := b.command(w.playwright, "node", args...)
 	cmd.Env = append(cmd.Env, "TRAILBLAZE_BROWSER="+w.browser, "BENCH_URL="+w.url, "BENCH_OUTPUT="+filepath.Join(b.dir, "playwright"),
 		fmt.Sprint("BENCH_TESTS=", tests))
 	return cmd
@@ -114,23 +116,30 @@ func (b *bench) playwrightTest(w *browsing, tests int) *exec.Cmd {
 
 // browserTrail compares whole processes that play one trail.
 func (b *bench) browserTrail() error {
-	return b.browserTrails(1, b.runs, "one trail of eleven calls in a browser ÷ Playwright Test", 0.4)
+	return b.browserTrails(1, 1, b.runs, "one trail of eleven calls in a browser ÷ Playwright Test", 0.22)
 }
 
 // browserTwenty compares twenty trails in one run with twenty tests in one worker.
 func (b *bench) browserTwenty() error {
-	return b.browserTrails(20, max(3, b.runs/3), "twenty such trails in one run ÷ Playwright Test with one worker", 0.5)
+	return b.browserTrails(20, 1, max(3, b.runs/3), "twenty such trails in one run ÷ Playwright Test with one worker", 0.25)
 }
 
-func (b *bench) browserTrails(trails, runs int, figure string, limit float64) error {
+// browserWorkers compares them with four workers on both sides.
+func (b *bench) browserWorkers() error {
+	return b.browserTrails(20, 4, max(3, b.runs/3), "the same with four workers ÷ Playwright Test with four workers", 0.4)
+}
+
+func (b *bench) browserTrails(trails, workers, runs int, figure string, limit float64) error {
 	w, err := b.browsing(trails)
 	if err != nil {
 		return err
 	}
 	defer w.stop()
 	m, err := interleave(runs,
-		func() *exec.Cmd { return b.browse(w, w.project) },
-		func() *exec.Cmd { return b.playwrightTest(w, trails) })
+		func() *exec.Cmd { return b.browse(w, w.project, "--workers", strconv.Itoa(workers)) },
+		func() *exec.Cmd {
+			return b.playwrightTest(w, trails, "--workers", strconv.Itoa(workers), "--fully-parallel")
+		})
 	if err == nil {
 		b.ratio(figure, m[0].took, m[1].took, limit)
 	}

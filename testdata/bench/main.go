@@ -216,6 +216,7 @@ func (b *bench) all(only string) error {
 		{"long", b.long},
 		{"browserTrail", b.browserTrail},
 		{"browserTwenty", b.browserTwenty},
+		{"browserWorkers", b.browserWorkers},
 		{"browserClick", b.browserClick},
 		{"browserMemory", b.browserMemory},
 		{"notices", b.notices},

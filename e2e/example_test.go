@@ -49,6 +49,9 @@ func TestExamplePassesOnEveryRuntime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() { // TestDemoNeedsNoRuntime replays all
+				tc.trails, tc.passed, tc.skipped = two, 2, 0
+			}
 			p := exampleProject(t, tc.programs...)
 			if name == "node+bundle" {
 				p.withoutLoader()
@@ -136,6 +139,9 @@ func TestExampleOnOtherDevices(t *testing.T) { //nolint:tparallel // see above
 		"phone":         {"trails/storefront/any-screen.trail.yaml", "--device", "phone"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name == "web" { // make test-race replays these
+				t.Skip("a short run")
+			}
 			p := exampleProject(t)
 			p.run(append([]string{"run"}, args...)...).want(t, 0)
 			p.run("check").want(t, 0, "0 problems, 0 warnings")

@@ -221,6 +221,14 @@ func evidenceModes() []string {
 	return []string{run.EvidenceOnFailure, run.EvidenceAlways, run.EvidenceOff}
 }
 
+func checkTrace(mode string) error {
+	if slices.Contains(config.TraceModes(), mode) {
+		return nil
+	}
+	return fault.New(fault.Misuse, "write --trace "+strings.Join(config.TraceModes(), ", or --trace "),
+		"--trace: unknown value %q", mode)
+}
+
 func checkEvidence(mode string) error {
 	if slices.Contains(evidenceModes(), mode) {
 		return nil

@@ -28,7 +28,7 @@ type runFlags struct {
 	deviceFlags
 	classifiers, tags, memory, secrets, args  []string
 	argsFile, junit, html, unrecorded, record string
-	evidence                                  string
+	evidence, trace                           string
 	failFast, dryRun, lastFailed, watch       bool
 	list, failOnFlaky                         bool
 	shard, durations, grep                    string
@@ -88,6 +88,9 @@ func (f *runFlags) bind(a *app, c *cobra.Command) {
 	flags.StringVar(&f.evidence, "evidence", run.EvidenceOnFailure,
 		"when to keep screenshots and other evidence of the device: `"+strings.Join(evidenceModes(), "|")+"`")
 	complete(c, "evidence", evidenceModes())
+	flags.StringVar(&f.trace, "trace", config.TraceOnFailure,
+		"which trails keep the screen, requests and console of each call of the device: `"+strings.Join(config.TraceModes(), "|")+"`")
+	complete(c, "trace", config.TraceModes())
 	flags.StringVar(&f.shard, "shard", "",
 		"replay only shard `I/N` of the trails, I from 1 to N; report merge merges the results of all shards")
 	flags.StringVar(&f.durations, "durations", "",
@@ -260,7 +263,7 @@ func (f *runFlags) check() error {
 	case f.timeout < 0:
 		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
-	return checkEvidence(f.evidence)
+	return errors.Join(checkEvidence(f.evidence), checkTrace(f.trace))
 }
 
 // runOptions returns the options of a run, without its trails and its stream.
@@ -300,7 +303,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared,
 		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
 		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", MaxFailures: f.maxFailures, DryRun: f.dryRun,
-		Retries: f.retries, Evidence: f.evidence, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
+		Retries: f.retries, Evidence: f.evidence, Trace: f.trace, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
 		FailOnFlaky: f.failOnFlaky, Commit: a.commit(project.Root),
 		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil

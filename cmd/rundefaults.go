@@ -24,6 +24,9 @@ func (a *app) withDefaults(f runFlags, d config.RunDefaults) runFlags {
 	if !f.given("fail-on-flaky") {
 		f.failOnFlaky = d.FailOnFlaky
 	}
+	if !f.given("trace") && d.Trace != "" {
+		f.trace = d.Trace
+	}
 	if !f.given("junit") {
 		f.junit = a.shown(d.JUnit)
 	}

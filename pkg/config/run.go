@@ -1,7 +1,9 @@
 package config
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
@@ -12,8 +14,19 @@ type RunDefaults struct {
 	Workers, Retries, MaxFailures int
 	Timeout                       time.Duration
 	FailOnFlaky                   bool
+	Trace                         string // TraceOn, TraceOnFailure or TraceOff
 	JUnit, HTML                   string // absolute paths of reports
 }
+
+// Values of trace: which trails keep what their device showed during its calls.
+const (
+	TraceOn        = "on"
+	TraceOnFailure = "retain-on-failure"
+	TraceOff       = "off"
+)
+
+// TraceModes returns the values of trace.
+func TraceModes() []string { return []string{TraceOn, TraceOnFailure, TraceOff} }
 
 // runDefaults reads the defaults of run.
 func (l *loader) runDefaults(n yamldoc.Node) {
@@ -24,6 +37,11 @@ func (l *loader) runDefaults(n yamldoc.Node) {
 		"maxFailures": func(n yamldoc.Node) { r.MaxFailures = atLeast(n, 1) },
 		"timeout":     func(n yamldoc.Node) { r.Timeout = n.Duration() },
 		"failOnFlaky": func(n yamldoc.Node) { r.FailOnFlaky = n.Bool() },
+		"trace": func(n yamldoc.Node) {
+			if r.Trace = text(n); r.Trace != "" && !slices.Contains(TraceModes(), r.Trace) {
+				n.Errorf("write "+strings.Join(TraceModes(), ", or "), "unknown value %q", r.Trace)
+			}
+		},
 		"reporters": func(n yamldoc.Node) {
 			n.Fields(map[string]func(yamldoc.Node){
 				"junit": func(n yamldoc.Node) { r.JUnit = l.path(text(n)) },

@@ -118,7 +118,7 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"mcpServers: [{command: a, rename: [b]}]", "mcpServers: [{command: a, rename: {b: ''}}]",
 			"mcpServers: [{command: a, exclude: b}]", "startAhead: maybe",
 			"run: [a]", "run: {workers: 0}", "run: {retries: -1}", "run: {timeout: soon}", "run: {maxFailures: many}",
-			"run: {failOnFlaky: 3}", "run: {reporters: [junit]}", "run: {reporters: {junit: ' '}}", "run: {worker: 2}",
+			"run: {trace: always}", "run: {failOnFlaky: 3}", "run: {reporters: [junit]}", "run: {reporters: {junit: ' '}}", "run: {worker: 2}",
 			"secrets: TOKEN", "secrets: [a b]", "secrets: [TOKEN=hunter2]",
 			"webServer: npm start", "webServer: {command: npm start}", "webServer: [{url: 'http://x'}]",
 			"webServer: {command: a, url: 'http://x', port: 3}", "webServer: {command: a, url: 'http://x', reuseExisting: 1}",

@@ -98,11 +98,14 @@ func (r *Redactor) Warnings() []string {
 	return warnings
 }
 
+// HasSecrets reports whether secrets are replaced.
+func (r *Redactor) HasSecrets() bool { return !r.isZero() && len(r.names) > 0 }
+
 func (r *Redactor) isZero() bool { return r == nil || r.matcher == nil }
 
 // mayContain reports whether there may be something to replace in s.
 func (r *Redactor) mayContain(s string) bool {
-	return !r.isZero() && (len(r.names) > 0 || strings.Contains(s, tool.CapabilityPrefix))
+	return r.HasSecrets() || !r.isZero() && strings.Contains(s, tool.CapabilityPrefix)
 }
 
 // replacement returns what replaces a secret.

@@ -66,6 +66,8 @@ type attempt struct {
 	page          *HTML
 	dir           string // the session's folder; empty without a session
 	retried       bool
+	traced        bool   // a trace was kept
+	trace         *trace // nil before it was read
 	failure, kept []event.Evidence
 	files         int // number of files, including those of steps and calls
 	calls         map[string]*pageCall
@@ -289,6 +291,10 @@ func (h *HTML) callFinished(a *attempt, e event.CallFinished, at time.Time) {
 
 // keep adds a file to its call, its step or the session. Files of a failure are shown with the failure.
 func (a *attempt) keep(e event.Evidence) {
+	if e.File == traceIndex {
+		a.traced = true
+		return
+	}
 	if a.files == maxFiles {
 		a.MoreFiles++
 		return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/session"
@@ -153,6 +154,9 @@ func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trai
 		if res = p.teardown(ctx, res); !before {
 			res = r.collectFailure(ctx, s, res)
 		}
+	}
+	if r.Trace == config.TraceOn || res.bad() {
+		s.KeepTrace()
 	}
 	r.saveRecording(a, s.Recording())
 	return r.writeRecord(a, s.Recording().Steps, res)

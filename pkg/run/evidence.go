@@ -73,14 +73,15 @@ func (e evidence) close() {
 	}
 }
 
-// files returns the paths of the session's files, sorted.
+// files returns the paths of the session's files, sorted. Of a trace it has only the index.
 func (e evidence) files() []string {
 	paths := []string{}
 	if e.dir == "" {
 		return paths
 	}
 	_ = filepath.WalkDir(e.dir, func(path string, d fs.DirEntry, err error) error { // unreadable folders are left out
-		if err == nil && !d.IsDir() {
+		inTrace := filepath.Base(filepath.Dir(path)) == event.TraceFolder && filepath.Base(path) != event.TraceIndex
+		if err == nil && !d.IsDir() && !inTrace {
 			paths = append(paths, path)
 		}
 		return nil

@@ -167,6 +167,7 @@ func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) se
 		Setup: r.Setup, Scope: p.scope, Device: p.device.Device.Device, ID: id, Dir: dir,
 		TrailDir: filepath.Dir(r.resolve(p.path)), Emit: emit, Values: r.values(p), Tools: p.tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
+		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
 		RestrictOrigins: r.RestrictOrigins, AllowedOrigins: r.AllowedOrigins,
 	}
 }

@@ -49,6 +49,7 @@ type Options struct {
 	Retries        int
 	TeardownLimit  time.Duration // how long a teardown may run after an interruption; 0: 10s
 	Evidence       string        // EvidenceOnFailure, EvidenceAlways or EvidenceOff
+	Trace          string        // config.TraceOn, config.TraceOnFailure or config.TraceOff; empty for TraceOff
 	Record         string        // file that the one trail is recorded to; empty for none
 	// Contents are what is replayed in place of the content of trail files, by their absolute paths. May be nil.
 	Contents map[string][]byte

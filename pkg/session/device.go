@@ -34,13 +34,18 @@ func (d Device) BackendFor(driver string) (b Backend, ok bool) {
 // usedDevice notes whether a call reached the device.
 type usedDevice struct {
 	device.Device
-	used atomic.Bool
+	used  atomic.Bool
+	trace *trace // nil without one
 }
 
 // Call implements tool.Caller.
 func (d *usedDevice) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	d.used.Store(true)
-	return d.Device.Call(ctx, call)
+	result, err := d.Device.Call(ctx, call)
+	if d.trace != nil {
+		d.trace.add(ctx, call, err != nil || !result.OK)
+	}
+	return result, err
 }
 
 // openDevice opens the scope's device and returns its commands as a source. It starts the device if a known call needs
@@ -62,6 +67,7 @@ func (s *Session) openDevice() discover.Source {
 		Live:   s.opts.Live, References: s.opts.References, RestrictOrigins: s.opts.RestrictOrigins, AllowedOrigins: s.opts.AllowedOrigins,
 		Redact: s.opts.Redactor.Text,
 	})}
+	s.device.trace = s.newTrace(s.device.Device)
 	isCommand := func(name string) bool {
 		return slices.ContainsFunc(b.Commands, func(c tool.Advertised) bool { return c.Name == name })
 	}

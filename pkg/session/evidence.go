@@ -161,6 +161,24 @@ func (s *Session) keep(folder string, a device.Artifact) (path string, err error
 
 // keepFor is keep for an artifact of a call; callID may be empty.
 func (s *Session) keepFor(callID, folder string, a device.Artifact) (path string, err error) {
+	path, err = s.write(folder, a)
+	if err != nil {
+		return "", err
+	}
+	relative, _ := filepath.Rel(s.opts.Dir, path) // path is below Dir
+	s.opts.Emit.Emit(event.Evidence{
+		File: filepath.ToSlash(relative), Title: cmp.Or(a.Title, s.stem(a.Name)), Step: int(s.step.Load()), Call: callID,
+	})
+	return path, nil
+}
+
+// stem returns the name of an artifact as it is in the session's folder, without its extension.
+func (s *Session) stem(name string) string {
+	return FileName(s.opts.Redactor.Text(strings.TrimSuffix(name, filepath.Ext(name))))
+}
+
+// write writes an artifact into a folder of the session, and returns its absolute path.
+func (s *Session) write(folder string, a device.Artifact) (path string, err error) {
 	if s.opts.Dir == "" {
 		return "", fault.New(fault.ToolFailed, "", "the session keeps no files")
 	}
@@ -172,9 +190,7 @@ func (s *Session) keepFor(callID, folder string, a device.Artifact) (path string
 	if a.Text {
 		data = []byte(s.opts.Redactor.Text(string(data)))
 	}
-	ext := filepath.Ext(a.Name)
-	name := FileName(s.opts.Redactor.Text(a.Name[:len(a.Name)-len(ext)]))
-	file, err := createNew(dir, name, ext)
+	file, err := createNew(dir, s.stem(a.Name), filepath.Ext(a.Name))
 	if err != nil {
 		return "", err
 	}
@@ -182,12 +198,7 @@ func (s *Session) keepFor(callID, folder string, a device.Artifact) (path string
 	if err := errors.Join(err, file.Close()); err != nil {
 		return "", err
 	}
-	path = file.Name()
-	relative, _ := filepath.Rel(s.opts.Dir, path) // path is below Dir
-	s.opts.Emit.Emit(event.Evidence{
-		File: filepath.ToSlash(relative), Title: cmp.Or(a.Title, name), Step: int(s.step.Load()), Call: callID,
-	})
-	return path, nil
+	return file.Name(), nil
 }
 
 // createNew creates a file that did not exist, with a number in its name if there is one already.

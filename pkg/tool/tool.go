@@ -54,6 +54,7 @@ type Caller interface {
 
 // Call is one call of a tool, with the values of tokens filled in.
 type Call struct {
+	ID           string // of the call in events, such as 3.1; empty outside of sessions
 	InvocationID string // capability of this call; never logged
 	// Ancestors are the invocation ids of the calls that wait for this one to finish, outermost first: a tool made it
 	// by callback. Empty for a call that no tool waits for.

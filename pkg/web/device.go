@@ -34,6 +34,7 @@ type webDevice struct {
 	downloads *downloads
 	dialogs   *dialogs
 	clock     *clock
+	trace     *tracer // nil unless the session is traced
 
 	mu            sync.Mutex
 	current       *contextOpening

@@ -70,6 +70,7 @@ func newPage(c *browserContext, s *cdp.Session, a attachedTarget) *page {
 		"Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true},
 		"Emulation.setDeviceMetricsOverride", p.device.metrics(),
 	), p.initSession(s)...)
+	p.startTrace()
 	return p
 }
 
@@ -177,6 +178,7 @@ func (p *page) update(change func()) {
 
 // onPageEvent handles the events of a session of the page that are not about frames.
 func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
+	p.traceEvent(s, e)
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		p.onDialog(s, e)

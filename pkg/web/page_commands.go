@@ -123,10 +123,15 @@ func (p *page) run(ctx context.Context, script string) (remoteObject, error) {
 
 // screenshot returns a PNG of the viewport.
 func (p *page) screenshot(ctx context.Context) ([]byte, error) {
+	return p.screenshotAs(ctx, map[string]any{"format": "png"})
+}
+
+// screenshotAs returns a picture of the viewport; params are those of Page.captureScreenshot.
+func (p *page) screenshotAs(ctx context.Context, params map[string]any) ([]byte, error) {
 	for {
 		var shot struct{ Data string }
 		try, done := p.untilReplaced(ctx)
-		err := p.callAttached(try, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+		err := p.callAttached(try, "Page.captureScreenshot", params, &shot)
 		done()
 		switch {
 		case err == nil:

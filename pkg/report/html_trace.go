@@ -1,0 +1,161 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+)
+
+// maxTraceIndex bounds the index of a trace that is read, in bytes.
+const maxTraceIndex = 64 << 20
+
+// traceIndex is the path of the index of a trace below the session's folder.
+const traceIndex = event.TraceFolder + "/" + event.TraceIndex
+
+// trace is the trace of an attempt, by the ids of calls.
+type trace struct {
+	event.Trace
+	calls map[string]event.TracedCall
+	err   string // why it cannot be shown; empty if it can
+}
+
+// Trace returns the trace of the attempt. It is empty if none was kept.
+func (a *attempt) Trace() *trace {
+	if a.trace != nil {
+		return a.trace
+	}
+	a.trace = &trace{calls: map[string]event.TracedCall{}}
+	if !a.traced || a.dir == "" {
+		return a.trace
+	}
+	if err := a.trace.read(a.dir); err != nil {
+		a.trace.err = "The trace could not be read: " + lineText(err.Error())
+	}
+	for _, c := range a.trace.Calls {
+		a.trace.calls[c.Call] = c
+	}
+	return a.trace
+}
+
+// read reads the index, from the session's folder only.
+func (t *trace) read(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	file, err := root.Open(traceIndex)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return json.NewDecoder(io.LimitReader(file, maxTraceIndex)).Decode(&t.Trace)
+}
+
+// Note says what of the trace is missing; empty if nothing is.
+func (t *trace) Note() string {
+	var parts []string
+	for _, part := range []struct {
+		count int
+		noun  string
+	}{{t.RemovedPictures, "picture"}, {t.RemovedTrees, "screen text"}, {t.RemovedCalls, "call"}} {
+		if part.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.count, plural(part.count, part.noun)))
+		}
+	}
+	if len(parts) == 0 {
+		return t.err
+	}
+	return "The trace was too large. Its oldest parts were removed: " + strings.Join(parts, ", ") + "."
+}
+
+// filmFrame is a picture of the film strip of a step.
+type filmFrame struct {
+	keptFile
+	When   string // before or after a call, in words
+	Failed bool   // after a call that failed
+	Note   string // in place of a picture
+}
+
+// Film returns the screen before the first traced call of a step and after each of them.
+func (s *pageStep) Film() []filmFrame {
+	var frames []filmFrame
+	t := s.attempt.Trace()
+	each(s.Calls, func(c *pageCall) {
+		traced, ok := t.calls[c.Call]
+		if !ok {
+			return
+		}
+		if len(frames) == 0 && traced.Before != "" {
+			frames = append(frames, s.attempt.frame("before "+c.Name(), traced.Before))
+		}
+		f := filmFrame{When: c.Name(), Failed: c.State() == event.Failed}
+		switch traced.After {
+		case "":
+			f.Note = lineText(traced.NoPicture)
+		case traced.Before:
+			f.Note = "no change"
+		default:
+			f = s.attempt.frame(c.Name(), traced.After)
+			f.Failed = c.State() == event.Failed
+		}
+		frames = append(frames, f)
+	})
+	return frames
+}
+
+// frame loads a picture of the trace.
+func (a *attempt) frame(when, name string) filmFrame {
+	kept := a.page.load(a.dir, event.Evidence{File: path.Join(event.TraceFolder, name), Title: when})
+	return filmFrame{keptFile: kept, When: when, Note: kept.Missing}
+}
+
+// each calls f for calls and the calls within them, in the order in which they began.
+func each(calls []*pageCall, f func(*pageCall)) {
+	for _, c := range calls {
+		f(c)
+		each(c.Calls, f)
+	}
+}
+
+// traceLines returns lines of the trace.
+func (h *HTML) traceLines(lines []string) excerpt {
+	e := h.excerpt(strings.Join(lines, "\n"), maxText)
+	if e.Note != "" {
+		e.Note = "The rest is in " + traceIndex + " in the session's folder."
+	}
+	return e
+}
+
+// traceDetails is what the trace has of a call besides pictures.
+type traceDetails struct {
+	URL      string
+	Requests excerpt
+	Console  excerpt
+	Omitted  int
+	Tree     []keptFile // the elements of the screen after the call; at most one
+}
+
+// Traced returns what the trace has of the call, nil for nothing.
+func (c *pageCall) Traced() *traceDetails {
+	traced, ok := c.attempt.Trace().calls[c.Call]
+	if !ok {
+		return nil
+	}
+	h := c.attempt.page
+	d := &traceDetails{
+		URL:      pathText(truncate(traced.URL, maxLine)),
+		Requests: h.traceLines(traced.Requests),
+		Console:  h.traceLines(traced.Console),
+		Omitted:  traced.Omitted,
+	}
+	if traced.Tree != "" {
+		d.Tree = c.attempt.load([]event.Evidence{{File: path.Join(event.TraceFolder, traced.Tree), Title: "elements of the screen"}})
+	}
+	return d
+}

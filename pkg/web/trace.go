@@ -1,0 +1,407 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+const (
+	tracedSide    = 800       // the longest side of a picture that the browser sends by itself, in pixels
+	tracedQuality = 50        // of JPEG
+	tracedBytes   = 128 << 10 // of the elements of a screen
+	tracedLines   = 200       // requests of a moment, and lines of the console
+	tracedLength  = 1000      // of such a line, in characters
+	tracedPending = 1000      // requests that have not ended
+	// What a call changes is drawn within tracedDelay, and a page that it opened within tracedOpening.
+	tracedDelay   = 34 * time.Millisecond
+	tracedOpening = 150 * time.Millisecond
+	// tracedShare is the part of the session's time, as a divisor, that moments may take which are not whole.
+	tracedShare = 20
+)
+
+// tracer records what the pages of a session show and request. It may be used from any goroutine.
+type tracer struct {
+	device  *webDevice
+	options device.TraceOptions
+	share   int // see tracedShare
+	began   time.Time
+
+	moment      sync.Mutex // held while a moment is taken
+	spent       time.Duration
+	shown       *page // by the last moment
+	navigations int   // of it
+
+	mu       sync.Mutex
+	frames   map[*page]*tracedFrame // the newest one of each open page
+	last     lastMoment
+	pending  map[string]*tracedRequest
+	requests []string
+	console  []string
+	omitted  int
+}
+
+// lastMoment is the last moment that has a picture which the browser had sent.
+type lastMoment struct {
+	page   *page // nil for none
+	at     time.Time
+	opened bool         // its call opened a page
+	later  *tracedFrame // which belongs to the moment, although it came later; nil for none
+}
+
+// tracedFrame is a picture that the browser has sent.
+type tracedFrame struct {
+	data    string // base64
+	picture *device.Picture
+}
+
+// tracedRequest is a request that has not ended.
+type tracedRequest struct {
+	method, url, kind string
+	status            int
+	cached            bool
+	sent              float64 // seconds, by the clock of the browser
+}
+
+// StartTrace implements device.Tracer.
+func (d *webDevice) StartTrace(o device.TraceOptions) {
+	d.trace = &tracer{
+		device: d, options: o, share: tracedShare, began: time.Now(),
+		frames: map[*page]*tracedFrame{}, pending: map[string]*tracedRequest{},
+	}
+}
+
+// startTrace makes the browser send a picture of a new page whenever it draws the page.
+func (p *page) startTrace() {
+	if p.device.trace == nil || p.device.trace.options.Secrets {
+		return
+	}
+	p.target.Send("Page.startScreencast", map[string]any{
+		"format": "jpeg", "quality": tracedQuality, "maxWidth": tracedSide, "maxHeight": tracedSide,
+	})
+}
+
+// trace records an event of a page.
+func (p *page) traceEvent(s *cdp.Session, e cdp.Event) {
+	t := p.device.trace
+	switch {
+	case t == nil:
+	case e.Method == "Page.screencastFrame":
+		t.onFrame(p, s, e)
+	case e.Method == "Runtime.consoleAPICalled", e.Method == "Runtime.exceptionThrown", e.Method == "Log.entryAdded":
+		t.onConsole(e)
+	case strings.HasPrefix(e.Method, "Network."):
+		t.onRequest(e)
+	}
+}
+
+// onFrame keeps a picture and asks for the next one.
+func (t *tracer) onFrame(p *page, s *cdp.Session, e cdp.Event) {
+	var frame struct {
+		Data      string
+		SessionID int
+	}
+	if e.Decode(&frame) != nil {
+		return
+	}
+	s.Send("Page.screencastFrameAck", map[string]any{"sessionId": frame.SessionID})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := &tracedFrame{data: frame.Data}
+	t.frames[p] = f
+	if p != t.last.page {
+		return
+	}
+	since := time.Since(t.last.at)
+	if since <= tracedDelay || t.last.opened && t.last.later == nil && since <= tracedOpening {
+		t.last.later = f
+	}
+}
+
+func (t *tracer) onConsole(e cdp.Event) {
+	var params struct {
+		Type             string
+		Args             []remoteObject
+		ExceptionDetails exception
+		Entry            struct{ Level, Text, URL string }
+	}
+	if e.Decode(&params) != nil {
+		return
+	}
+	var line string
+	switch e.Method {
+	case "Runtime.consoleAPICalled":
+		line = params.Type + ": " + strings.Join(texts(params.Args), " ")
+	case "Runtime.exceptionThrown":
+		line = params.ExceptionDetails.String()
+	default:
+		line = params.Entry.Level + ": " + params.Entry.Text + " " + params.Entry.URL
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.console = t.addLine(t.console, line)
+}
+
+// addLine appends a line to a list, unless the list is full. The caller holds t.mu.
+func (t *tracer) addLine(list []string, line string) []string {
+	if len(list) == tracedLines {
+		t.omitted++
+		return list
+	}
+	line = t.device.notes.redact(strings.TrimSpace(line))
+	if runes := []rune(line); len(runes) > tracedLength {
+		line = string(runes[:tracedLength-1]) + "…"
+	}
+	return append(list, line)
+}
+
+// onRequest notes the requests of a page when they end. A redirect ends one request and begins another.
+func (t *tracer) onRequest(e cdp.Event) {
+	var params struct {
+		RequestID, Type, ErrorText string
+		Timestamp                  float64
+		Request                    struct{ URL, Method string }
+		Response, RedirectResponse *struct {
+			Status        int
+			FromDiskCache bool
+		}
+		EncodedDataLength float64
+	}
+	switch e.Method {
+	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
+	default:
+		return
+	}
+	if e.Decode(&params) != nil || strings.HasPrefix(params.Request.URL, "data:") {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.pending[params.RequestID]
+	switch {
+	case e.Method == "Network.requestWillBeSent":
+		if r != nil && params.RedirectResponse != nil {
+			r.status = params.RedirectResponse.Status
+			t.requests = t.addLine(t.requests, r.line(params.Timestamp, "redirect"))
+		}
+		if r == nil && len(t.pending) == tracedPending {
+			t.omitted++
+			return
+		}
+		t.pending[params.RequestID] = &tracedRequest{
+			method: params.Request.Method, url: params.Request.URL, kind: strings.ToLower(params.Type), sent: params.Timestamp,
+		}
+	case r == nil:
+	case params.Response != nil:
+		r.status, r.cached = params.Response.Status, params.Response.FromDiskCache
+	case e.Method == "Network.loadingFailed":
+		delete(t.pending, params.RequestID)
+		t.requests = t.addLine(t.requests, r.line(params.Timestamp, params.ErrorText))
+	default:
+		delete(t.pending, params.RequestID)
+		end := fmt.Sprintf("%.0f bytes", params.EncodedDataLength)
+		if r.cached {
+			end = "from the cache"
+		}
+		t.requests = t.addLine(t.requests, r.line(params.Timestamp, end))
+	}
+}
+
+// line returns a request in words; now is 0 for one that has not ended.
+func (r *tracedRequest) line(now float64, end string) string {
+	words := []string{r.method, r.url}
+	if r.status > 0 {
+		words = append(words, fmt.Sprint(r.status))
+	}
+	if r.kind != "" {
+		words = append(words, r.kind)
+	}
+	if now > 0 {
+		words = append(words, fmt.Sprintf("%.0f ms", max(0, (now-r.sent)*1000)))
+	}
+	return strings.Join(append(words, end), " ")
+}
+
+// Moment implements device.Tracer.
+func (d *webDevice) Moment(ctx context.Context, whole bool) device.Moment {
+	t := d.trace
+	t.moment.Lock()
+	defer t.moment.Unlock()
+	m := device.Moment{Before: t.takeLater()}
+	if c := d.openContext(); c != nil {
+		t.show(ctx, c.lastPage(), whole, &m)
+	}
+	t.takeEvents(whole, &m)
+	return m
+}
+
+// show fills in what a page shows.
+func (t *tracer) show(ctx context.Context, p *page, whole bool, m *device.Moment) {
+	m.URL = p.notes.redact(p.url())
+	if p.closed() {
+		m.NoPicture = "the tab was closed"
+		return
+	}
+	limit := p.limits().evidence
+	if p.slow.Load() {
+		limit = p.limits().slowEvidence
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	started := time.Now()
+	affordable := t.spent*time.Duration(t.share) <= started.Sub(t.began) && !p.slow.Load()
+	switch {
+	case t.hasSecrets() && (whole || affordable):
+		t.showChecked(ctx, p, m)
+	case t.hasSecrets():
+		m.NoPicture = "whether the page showed a secret was not checked"
+	default:
+		t.showUnchecked(ctx, p, whole, whole || affordable, m)
+	}
+	if !whole {
+		t.spent += time.Since(started)
+	}
+}
+
+// hasSecrets reports whether a page may show a secret.
+func (t *tracer) hasSecrets() bool {
+	t.device.notes.mu.Lock()
+	defer t.device.notes.mu.Unlock()
+	return t.options.Secrets || len(t.device.notes.secrets) > 0
+}
+
+// showChecked takes a picture, unless the page shows a secret before or after it, or cannot be read.
+func (t *tracer) showChecked(ctx context.Context, p *page, m *device.Moment) {
+	before, err := t.showTree(ctx, p, m)
+	if err != nil {
+		m.NoPicture = "whether the page shows a secret could not be checked: " + err.Error()
+		return
+	}
+	if before {
+		m.NoPicture = "the page shows a secret"
+		return
+	}
+	picture, err := p.tracedPicture(ctx)
+	if err != nil {
+		m.NoPicture = "there is no picture: " + err.Error()
+		return
+	}
+	switch after, err := t.showTree(ctx, p, m); {
+	case err != nil:
+		m.NoPicture = "whether the page shows a secret could not be checked: " + err.Error()
+	case after:
+		m.NoPicture = "the page shows a secret"
+	default:
+		m.Picture = picture
+	}
+}
+
+// showUnchecked takes a picture of a page without secrets, or uses the one that the browser sent last.
+func (t *tracer) showUnchecked(ctx context.Context, p *page, picture, tree bool, m *device.Moment) {
+	if picture {
+		m.Picture, _ = p.tracedPicture(ctx)
+	}
+	if m.Picture == nil {
+		m.Picture = t.newest(p)
+		t.remember(p)
+	}
+	if m.Picture == nil {
+		m.NoPicture = "the browser had not drawn the page"
+	}
+	if tree {
+		_, _ = t.showTree(ctx, p, m)
+	}
+}
+
+// showTree fills in title and elements of a page, and reports whether it shows a secret.
+func (t *tracer) showTree(ctx context.Context, p *page, m *device.Moment) (secret bool, err error) {
+	v, err := p.viewOnce(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	text := v.Title + "\n" + v.Tree.Text(screen.TextOptions{Whole: true}).String()
+	redacted := p.notes.redact(text)
+	secret = redacted != text
+	if redact := t.device.session.Redact; redact != nil {
+		secret = secret || redact(text) != text
+	}
+	m.Title = p.notes.redact(v.Title)
+	m.Tree = p.notes.redact(v.Tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: v.Ref}).String())
+	return secret, nil
+}
+
+// newest returns the picture of a page that the browser sent last; nil for none.
+func (t *tracer) newest(p *page) *device.Picture {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.frames, func(p *page, _ *tracedFrame) bool { return p.closed() })
+	return t.frames[p].decoded()
+}
+
+// decoded returns the frame as a picture; nil if it is none.
+func (f *tracedFrame) decoded() *device.Picture {
+	if f == nil {
+		return nil
+	}
+	if f.picture == nil {
+		data, err := base64.StdEncoding.DecodeString(f.data)
+		if err != nil {
+			return nil
+		}
+		f.picture, f.data = &device.Picture{Data: data, Ext: ".jpg"}, ""
+	}
+	return f.picture
+}
+
+// remember begins to wait for what is drawn soon after a moment.
+func (t *tracer) remember(p *page) {
+	navigations := p.activitySoFar().navigations
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	opened := p != t.shown || navigations != t.navigations
+	t.shown, t.navigations = p, navigations
+	t.last = lastMoment{page: p, at: time.Now(), opened: opened}
+}
+
+// takeLater returns what was drawn soon after the last moment; nil for nothing, or when it may show a secret.
+func (t *tracer) takeLater() *device.Picture {
+	if t.hasSecrets() {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	later := t.last.later
+	t.last = lastMoment{}
+	return later.decoded()
+}
+
+// tracedPicture takes a picture of the page.
+func (p *page) tracedPicture(ctx context.Context) (*device.Picture, error) {
+	data, err := p.screenshotAs(ctx, map[string]any{"format": "jpeg", "quality": tracedQuality})
+	if err != nil {
+		return nil, err
+	}
+	return &device.Picture{Data: data, Ext: ".jpg"}, nil
+}
+
+// takeEvents fills in what happened since the last moment.
+func (t *tracer) takeEvents(whole bool, m *device.Moment) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if whole {
+		for _, r := range t.pending {
+			t.requests = t.addLine(t.requests, r.line(0, "(has not ended)"))
+		}
+	}
+	m.Requests, m.Console, m.Omitted = t.requests, t.console, t.omitted
+	t.requests, t.console, t.omitted = nil, nil, 0
+}

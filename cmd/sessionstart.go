@@ -271,6 +271,7 @@ func (a *app) openSession(
 	server, err := claim.Listen(ctx, background.Options{Session: session, Redactor: a.redactor, Idle: f.idle})
 	if err == nil {
 		err = a.printStarted(server)
+		a.noticeWebServers(ctx, project)
 	}
 	if err == nil {
 		err = a.serving.ready()

@@ -91,3 +91,13 @@ func (w *webServers) stop(ctx context.Context) {
 	}
 	w.running, w.project = nil, nil
 }
+
+// noticeWebServers says which web servers a session needs and does not start.
+func (a *app) noticeWebServers(ctx context.Context, project *config.Project) {
+	for _, server := range project.WebServers {
+		if !webserver.InUse(ctx, server.URL) {
+			a.notice(fmt.Sprintf("nothing is running at %s, and a session does not start webServer; start it yourself: %s",
+				server.URL, report.Clean(a.redactor.Text(server.Command))))
+		}
+	}
+}

@@ -62,7 +62,12 @@ func TestWebServerThatIsRunning(t *testing.T) {
 	if junit, _ := os.ReadFile(filepath.Join(p.dir, "junit.xml")); !strings.Contains(string(junit), "something is running") {
 		t.Errorf("JUnit:\n%s", junit)
 	}
+	p.env = append(p.env, "GITHUB_ACTIONS=true")
 	p.run("run", "--json").want(t, 2, `{"error":{"kind":"server"`)
+	p.run("run").wantErr(t, 2, "::error title=trailblaze run::the run did not start: webServer: something is running")
+	p.write("trailblaze.yaml", "platfrm: web\n")
+	p.run("run").wantErr(t, 3, "::error file=trailblaze.yaml,line=1,title=trailblaze run::the run did not start: ")
+	p.env = append(p.env, "GITHUB_ACTIONS=")
 	reuse := "  reuseExisting: true\n  timeout: 300ms\n"
 	p.write("trailblaze.yaml", okProject+webServer(port, reuse))
 	p.run("run").wantErr(t, 2, "did not respond within 300ms: it responds with 404 Not Found")
@@ -115,15 +120,26 @@ func TestWatchKeepsWebServers(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+func TestSessionNamesWebServer(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject + webServer(port, "")})
+	p.endSessions(t)
+	p.run("session", "start").wantErr(t, 0,
+		fmt.Sprintf("nothing is running at http://127.0.0.1:%d, and a session does not start webServer; start it yourself: node -e", port))
+}
+
 func TestWebServerThatEndsDuringTheRun(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject + fmt.Sprintf("webServer:\n  command: node -e \"require('http').createServer((q, r) => r.end()).listen(%d)\" & "+
 			"while ! grep -qs step.started logs/latest/events.ndjson; do sleep 0.02; done; exit 3\n  url: http://127.0.0.1:%[1]d\n", port),
-		"trails/a.trail.yaml": webTrail("sleep: { ms: 500 }"),
+		"trails/a.trail.yaml": webTrail("sleep: { ms: 60000 }"),
 	})
-	p.run("run").wantErr(t, 0, "warning: webServer: it ended during the run: exited with code 3")
+	w := p.watch()
+	w.until("warning: webServer: it ended during the run: exited with code 3\n")
+	w.end(os.Interrupt, 130)
 	spawntest.NoSurvivors(t, p.marker)
 }
 

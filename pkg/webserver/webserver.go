@@ -54,7 +54,7 @@ type Server struct {
 // *fault.Error, or the cause of ctx.
 func Start(ctx context.Context, supervisor *spawn.Supervisor, spec Spec) (*Server, error) {
 	s := &Server{spec: spec, watched: make(chan struct{})}
-	if inUse(ctx, spec.URL) {
+	if InUse(ctx, spec.URL) {
 		if !spec.ReuseExisting {
 			return nil, fault.New(fault.Server, "stop it, or write reuseExisting: true under "+spec.Name+" to use it",
 				"%s: something is running at %s already", spec.Name, spec.URL)
@@ -101,7 +101,7 @@ func (s *Server) watch() {
 // Running reports whether the server has not exited. One that was running already has to accept connections.
 func (s *Server) Running(ctx context.Context) bool {
 	if s.link == nil {
-		return inUse(ctx, s.spec.URL)
+		return InUse(ctx, s.spec.URL)
 	}
 	select {
 	case <-s.link.Done():
@@ -184,8 +184,8 @@ func respond(ctx context.Context, target string) error {
 	return nil
 }
 
-// inUse reports whether something accepts connections at the host and port of a URL.
-func inUse(ctx context.Context, target string) bool {
+// InUse reports whether something accepts connections at the host and port of a URL.
+func InUse(ctx context.Context, target string) bool {
 	u, err := url.Parse(target)
 	if err != nil {
 		return false

@@ -16,21 +16,26 @@ import (
 const refusedName = "trailblaze run"
 
 // refused replaces the reports of --junit and --html by ones that have err as their only result, when err says that a
-// run did not start: reports of an earlier run, or empty ones, would look like a success. It returns err.
+// run did not start: reports of an earlier run, or empty ones, would look like a success. It also annotates the run. It
+// returns err.
 func (a *app) refused(f runFlags, err error) error {
 	var reported exitCode
 	if err == nil || errors.As(err, &reported) {
 		return err
 	}
 	junit, html := report.NewJUnit(), report.NewHTML("")
-	stream := event.NewStream(a.Now, a.redactor, junit, html)
+	annotations := report.NewAnnotations(a.inRepository)
+	stream := event.NewStream(a.Now, a.redactor, junit, html, annotations)
 	why := session.Errored(err)
 	stream.Emit(event.RunStarted{Trails: 1, Dir: a.Dir})
 	stream.Emit(event.TrailFinished{
 		File: refusedName, Title: refusedName, Outcome: event.Error, Reason: "the run did not start: " + why.Reason,
-		Hint: why.Hint, Attempts: 1,
+		Hint: why.Hint, Attempts: 1, Used: firstPosition(err),
 	})
 	stream.Emit(event.RunFinished{Errors: 1, ExitCode: fault.ExitCode(err)})
+	if a.env("GITHUB_ACTIONS") == "true" {
+		a.warnUnwritten(err, annotations.Write(a.annotate))
+	}
 	if f.junit != "" {
 		prepareErr := a.prepareReport("--junit", f.junit)
 		if prepareErr == nil {
@@ -46,6 +51,15 @@ func (a *app) refused(f runFlags, err error) error {
 		a.warnUnwritten(err, prepareErr)
 	}
 	return err
+}
+
+// firstPosition returns the position of the first problem of files, nil for another error.
+func firstPosition(err error) *event.Position {
+	problems, ok := errors.AsType[fault.Problems](err)
+	if !ok || len(problems) == 0 || problems[0].Line == 0 {
+		return nil
+	}
+	return &event.Position{File: problems[0].File, Line: problems[0].Line}
 }
 
 // warnUnwritten warns of a report that could not be written, unless known, which is printed anyway, says so.

@@ -442,8 +442,12 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 	return r
 }
 
-// inRepository returns the path of a file below the root of the repository that GitHub Actions has checked out.
+// inRepository returns the path of a file below the root of the repository that GitHub Actions has checked out, empty
+// for refusedName.
 func (a *app) inRepository(file string) string {
+	if file == refusedName {
+		return ""
+	}
 	rel, err := filepath.Rel(a.env("GITHUB_WORKSPACE"), a.abs(file))
 	if err != nil || !filepath.IsLocal(rel) {
 		return filepath.ToSlash(file)

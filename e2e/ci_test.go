@@ -11,7 +11,7 @@ import (
 func TestToolOutputCannotContainCICommands(t *testing.T) {
 	t.Parallel()
 	commands := regexp.MustCompile(`(?m)^\s*::|##(vso|teamcity)?\[`)
-	annotation := regexp.MustCompile(`(?m)^::error file=trails/a\.trail\.yaml,line=5,title=a::step 1: fail%0A`)
+	annotation := regexp.MustCompile(`(?m)^::error (file=trails/a\.trail\.yaml,line=5,title=a::step 1: fail|title=trailblaze run::the run did not start: )%0A`)
 	const text = "one\n::set-output name=x::1\n \u00a0::stop-commands::y\n##[error]bad\nsee ##vso[task.setvariable variable=PATH]/tmp"
 	for _, variable := range []string{"CI=true", "GITHUB_ACTIONS=true", "TF_BUILD=True"} {
 		p := newProject(t, map[string]string{

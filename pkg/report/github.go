@@ -23,7 +23,8 @@ const (
 	maxAnnotation = 4 << 10
 )
 
-// NewAnnotations returns empty Annotations. file returns the path of a trail's file below the root of the repository.
+// NewAnnotations returns empty Annotations. file returns the path of a trail's file below the root of the repository,
+// empty for what is not a file.
 func NewAnnotations(file func(trail string) string) *Annotations { return &Annotations{file: file} }
 
 // Handle implements event.Handler.
@@ -53,8 +54,11 @@ func add(to *[]string, command string) {
 func (a *Annotations) command(kind string, e event.TrailFinished, message string) string {
 	at, title := e.FailedAt(), withoutCommands(displayName(e.Title, e.File, e.Device))
 	message = withoutCommands(Clean(truncate(strings.TrimSpace(message), maxAnnotation)))
-	return fmt.Sprintf("::%s file=%s,line=%d,title=%s::%s",
-		kind, escapeProperty(a.file(at.File)), max(at.Line, 1), escapeProperty(title), escapeData(message))
+	position := ""
+	if file := a.file(at.File); file != "" {
+		position = fmt.Sprintf("file=%s,line=%d,", escapeProperty(file), max(at.Line, 1))
+	}
+	return fmt.Sprintf("::%s %stitle=%s::%s", kind, position, escapeProperty(title), escapeData(message))
 }
 
 // Write writes the commands, each as a line.

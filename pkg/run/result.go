@@ -59,8 +59,8 @@ func (r trailResult) atStep(s *step, call *trail.Call) trailResult {
 // atProblem returns the result, of a trail that is not valid, with the position of its first problem: in the file of the
 // trail, or in one that it uses.
 func (r trailResult) atProblem(path string) trailResult {
-	var problems fault.Problems
-	if !errors.As(r.Cause, &problems) || len(problems) == 0 {
+	problems, ok := errors.AsType[fault.Problems](r.Cause)
+	if !ok || len(problems) == 0 {
 		return r
 	}
 	if p := problems[0]; p.File == path {

@@ -99,7 +99,7 @@ func (l *loader) secretNames(n yamldoc.Node) {
 	for _, item := range n.Items() {
 		name := text(item)
 		if name != "" && !variableName.MatchString(name) {
-			item.Errorf("name an environment variable, such as API_TOKEN; its value does not belong into this file",
+			item.Errorf("name an environment variable, such as API_TOKEN; its value does not belong in this file",
 				"this is not the name of a variable")
 			continue
 		}

@@ -61,8 +61,8 @@ type ServerStarted struct {
 	DurationMs int64  `json:"durationMs"`
 }
 
-// StepStarted says that step Index, from 1, of Of starts. The steps of the teardown are numbered after the others, and
-// count only for themselves.
+// StepStarted says that step Index, from 1, of Of starts. The steps of the teardown are numbered after the others. Of
+// includes them only in the events of these steps.
 type StepStarted struct {
 	Index int    `json:"index"`
 	Of    int    `json:"of"`

@@ -81,8 +81,8 @@ type Arg struct {
 	HasDefault  bool
 }
 
-// The kinds of step. KindTeardown is what events call the steps of config.teardown. KindTools is a bare list of calls, without text, in the list shape. The text of a step of KindUse
-// is Use.Path.
+// The kinds of step. KindTeardown is what events call the steps of config.teardown. KindTools is a bare list of calls,
+// without text, in the list shape. The text of a step of KindUse is Use.Path.
 const (
 	KindStep      = "step"
 	KindVerify    = "verify"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -36,6 +37,9 @@ type pageLocation struct{ URL, Title string }
 func (p *page) verifyPattern(
 	ctx context.Context, args arguments, name string, property func(pageLocation) string,
 ) (tool.Result, error) {
+	if err := checkPattern(args); err != nil {
+		return tool.Result{}, err
+	}
 	pattern, err := patternOf(args)
 	if err != nil {
 		return tool.Result{}, err
@@ -60,8 +64,22 @@ func (p *page) verifyPattern(
 }
 
 func checkPattern(args arguments) error {
-	_, err := patternOf(args)
+	pattern, err := patternOf(args)
+	if err == nil && matchesEverything(pattern) {
+		return fault.New(fault.InvalidArguments, "write a part of what is expected",
+			"pattern: %q matches every text, so nothing is verified", pattern)
+	}
 	return err
+}
+
+// matchesEverything reports whether a pattern is found in an empty text and in one with all characters of ASCII that
+// can be printed.
+func matchesEverything(pattern *regexp.Regexp) bool {
+	var all strings.Builder
+	for c := ' '; c <= '~'; c++ {
+		all.WriteRune(c)
+	}
+	return pattern.MatchString("") && pattern.MatchString(all.String())
 }
 
 // patternOf returns the regular expression of the argument pattern.

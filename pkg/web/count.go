@@ -83,18 +83,22 @@ func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Res
 			return act.Observation[observed]{}, err
 		}
 		o := act.Observation[observed]{Count: total, Ready: expected.holds(total)}
-		if !o.Ready {
+		switch {
+		case o.Ready && total == 0:
+			o.Missing, err = p.unloadedReason(ctx)
+			o.Ready = o.Missing == ""
+		case !o.Ready:
 			o.Missing = fmt.Sprintf("%s matches %s, not %s", t.selector, plural(total, "element", "elements"), expected)
 			if total > 0 {
 				o.Missing += ": " + strings.Join(first, ", ")
 			}
 		}
-		return o, nil
+		return o, err
 	})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s matches %s", t.selector, plural(total, "element", "elements")), nil
+	return success("%s matches %s%s", t.selector, plural(total, "element", "elements"), s.note(observed{})), nil
 }
 
 // countedTarget returns the target whose elements are counted, which cannot be one element by its position.

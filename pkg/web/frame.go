@@ -25,6 +25,7 @@ type frame struct {
 	world        *world // nil while there is none
 	pageWorld    string // id of the execution context in which the page's own scripts run; empty while there is none
 	detached     bool
+	failed       bool // the document is an error page of the browser: that of url did not load
 }
 
 // sessionRef refers to the current session of a frame.
@@ -129,7 +130,8 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 			}
 			f.removeChildren()
 			f.loader, f.url = params.Frame.LoaderID, params.Frame.URL+params.Frame.URLFragment
-			if params.Frame.UnreachableURL != "" {
+			f.failed = params.Frame.UnreachableURL != ""
+			if f.failed {
 				f.url = params.Frame.UnreachableURL
 			}
 			if params.Type == "BackForwardCacheRestore" {

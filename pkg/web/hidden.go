@@ -18,6 +18,45 @@ type condition struct {
 	observe func(ctx context.Context) (act.Observation[observed], error)
 }
 
+// waitForAbsence is waitFor for an assertion that something is absent, which cannot hold before the page has loaded.
+func (p *page) waitForAbsence(
+	ctx context.Context, t target, limit time.Duration,
+	observe func(ctx context.Context) (act.Observation[observed], error),
+) error {
+	return p.waitFor(ctx, t, "hidden", limit, func(ctx context.Context) (act.Observation[observed], error) {
+		seen, err := observe(ctx)
+		if err != nil || !seen.Ready {
+			return seen, err
+		}
+		if reason, err := p.unloadedReason(ctx); err != nil || reason != "" {
+			return act.Observation[observed]{Missing: reason}, err
+		}
+		return seen, nil
+	})
+}
+
+// unloadedReason says why nothing counts as absent: the page did not load, or is being parsed. It is empty otherwise.
+func (p *page) unloadedReason(ctx context.Context) (string, error) {
+	if failed := p.loadFailure(); failed != "" {
+		return failed, nil
+	}
+	var parsing bool
+	if err := p.main().eval(ctx, "isParsing", &parsing); err != nil || !parsing {
+		return "", err
+	}
+	return "the page is still loading", nil
+}
+
+// loadFailure says that the page did not load; empty if it did.
+func (p *page) loadFailure() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.root.failed {
+		return ""
+	}
+	return fmt.Sprintf("the page %s did not load", shorten(p.root.url))
+}
+
 // Observe implements act.Screen.
 func (c *condition) Observe(ctx context.Context, _ time.Duration) (act.Observation[observed], error) {
 	o, err := c.observe(ctx)
@@ -84,7 +123,7 @@ func webVerifyTextNotVisible(ctx context.Context, p *page, args map[string]any) 
 	}
 	t := byText(q.text)
 	t.selector.Text = "text " + t.selector.Text
-	err = p.waitFor(ctx, t, "hidden", p.assertionLimit(ctx, args),
+	err = p.waitForAbsence(ctx, t, p.assertionLimit(ctx, args),
 		func(ctx context.Context) (act.Observation[observed], error) {
 			seen := act.Observation[observed]{Ready: true}
 			err := p.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
@@ -111,24 +150,31 @@ func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]an
 		return tool.Result{}, err
 	}
 	s := p.search(t, check{name: "visible", any: true})
-	err = p.waitFor(ctx, t, "hidden", p.assertionLimit(ctx, args),
-		func(ctx context.Context) (act.Observation[observed], error) { return s.visibleNow(ctx, p.strict(args)) })
+	var found int
+	err = p.waitForAbsence(ctx, t, p.assertionLimit(ctx, args),
+		func(ctx context.Context) (o act.Observation[observed], err error) {
+			o, found, err = s.visibleNow(ctx, p.strict(args))
+			return o, err
+		})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s is not visible", t.selector), nil
+	if found == 0 {
+		return success("%s is not visible%s: no element matches", t.selector, s.note(observed{})), nil
+	}
+	return success("%s is not visible%s", t.selector, s.note(observed{})), nil
 }
 
-// visibleNow is ready if no element that matches is visible; with strict at most one may match.
-func (s *search) visibleNow(ctx context.Context, strict bool) (act.Observation[observed], error) {
+// visibleNow is ready if no element that matches is visible; with strict at most one may match. total is how many do.
+func (s *search) visibleNow(ctx context.Context, strict bool) (seen act.Observation[observed], total int, err error) {
 	if s.target.related != nil {
 		if err := s.captureFrames(ctx); err != nil {
-			return act.Observation[observed]{}, err
+			return seen, 0, err
 		}
 	}
-	index, total := s.index(), 0
-	seen := act.Observation[observed]{Ready: true}
-	err := s.page.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
+	index := s.index()
+	seen.Ready = true
+	err = s.page.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
 		o, err := s.findIn(ctx, f, index, 0, false)
 		if err != nil {
 			return false, err
@@ -146,7 +192,7 @@ func (s *search) visibleNow(ctx context.Context, strict bool) (act.Observation[o
 	if strict && seen.Ready && total > 1 && index < 0 {
 		seen = act.Observation[observed]{Reason: fmt.Sprintf("%d elements match, but only one may", total)}
 	}
-	return seen, err
+	return seen, total, err
 }
 
 // namedTarget returns the target by which a recording names an element, for an assertion that has to hold when the

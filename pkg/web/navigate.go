@@ -344,12 +344,18 @@ func webWaitForURL(ctx context.Context, p *page, args map[string]any) (tool.Resu
 	limit := timeoutOf(a, p.limits().navigation)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err = p.waitUntil(waiting, func() bool { return pattern.MatchString(p.root.url) })
+	err = p.waitUntil(waiting, func() bool { return !p.root.failed && pattern.MatchString(p.root.url) })
 	switch {
+	case err == nil && matchesEverything(pattern):
+		return success("the URL is %s (the pattern matches every URL)", p.url()), nil
 	case err == nil:
 		return success("the URL is %s", p.url()), nil
 	case ctx.Err() != nil:
 		return tool.Result{}, err
+	}
+	if failed := p.loadFailure(); failed != "" {
+		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s; timed out after %s waiting for a URL that matches %q",
+			failed, limit, pattern)
 	}
 	return tool.Result{}, fault.New(fault.ToolFailed, "",
 		"the URL is %s; timed out after %s waiting for one that matches %q", p.url(), limit, pattern)

@@ -114,6 +114,17 @@
 
   const includesIgnoringCase = (text, part) => text.toLowerCase().includes(part.toLowerCase());
 
+  // isDrawn reports whether the browser draws a text node of a visible element. It does not draw the default text of a
+  // text area that has another, the content of a shadow host that is in no slot, nor what replaces a frame.
+  const isDrawn = (node) => {
+    const parent = node.parentElement;
+    if (parent.localName === "option") return true;
+    if (parent.localName === "textarea") return parent.value === parent.defaultValue;
+    const range = document.createRange();
+    range.selectNode(node);
+    return [...range.getClientRects()].some((box) => box.width > 0 && box.height > 0);
+  };
+
   // shownText is the part of an element's text that is visible, if the element itself is.
   const shownText = (el) => {
     if (el.matches(buttonInputs)) return normalize(el.value);
@@ -131,7 +142,7 @@
         continue;
       }
       if (!shown.has(parent)) shown.set(parent, isVisible(parent));
-      if (shown.get(parent)) text += walker.currentNode.nodeValue;
+      if (shown.get(parent) && isDrawn(walker.currentNode)) text += walker.currentNode.nodeValue;
     }
     return normalize(text);
   };
@@ -291,6 +302,14 @@
 
   const isVisible = (el) => !invisibleReason(el);
 
+  // isFrameHidden reports whether a style hides the frame of this document, or one around it. It cannot know of the
+  // pages around a frame of another origin.
+  const isFrameHidden = () => {
+    for (let owner = window.frameElement; owner; owner = owner.ownerDocument.defaultView?.frameElement)
+      if (getComputedStyle(owner).visibility !== "visible") return true;
+    return false;
+  };
+
   // invisibleReason says why an element is not visible; empty when it is.
   const invisibleReason = (el) => {
     if (el.localName === "option" && closest(el, "select")) {
@@ -306,7 +325,8 @@
       }
       return "it is not rendered";
     }
-    return boxesOf(el).some((box) => box.width > 0 && box.height > 0) ? "" : "it has no size";
+    if (!boxesOf(el).some((box) => box.width > 0 && box.height > 0)) return "it has no size";
+    return isFrameHidden() ? "its frame is hidden" : "";
   };
 
   // controlOf is the control that a label belongs to, if it matches the selector, else the element itself.
@@ -583,7 +603,8 @@
     },
     value: (given, options) => {
       const el = controlOf(given, "input, textarea, select");
-      if (!("value" in el) && !el.isContentEditable) return { reason: `it has no value: ${describe(el)}` };
+      if (!el.matches("[value], input, textarea, select, option, progress, meter, output") && !el.isContentEditable)
+        return { reason: `it has no value: ${describe(el)}` };
       const chosen =
         el.multiple && el.selectedOptions ? [...el.selectedOptions].map((e) => e.value).join(", ") : undefined;
       const actual = chosen ?? String(el.value ?? textOf(el));
@@ -606,12 +627,20 @@
       if (hidden) return { reason: `it is not visible: ${hidden}` };
       const inside = [{ children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) }];
       const shown = options.items.map((item) => visibleTexts(normalize(item), options.exact, inside).visible);
+      const repeated = (item) => options.items.filter((other) => normalize(other) === normalize(item)).length;
       const missing = options.items.filter((_, i) => !shown[i].length);
       if (missing.length) {
         const instead = options.exact ? " as the whole text of an element" : "";
         return { reason: `it does not show ${missing.map((item) => `"${item}"`).join(", ")}${instead}` };
       }
-      return options.ordered ? listOrder(options.items, shown) : {};
+      const order = options.ordered ? listOrder(options.items, shown) : {};
+      if (order.reason) return order;
+      for (const [i, item] of options.items.entries()) {
+        const times = timesShown(item, shown[i]);
+        if (times < repeated(item)) return { reason: `it shows "${item}" ${times} of ${repeated(item)} times` };
+      }
+      const parts = options.items.filter((item, i) => !shown[i].some((el) => isWholeText(el, normalize(item))));
+      return { parts };
     },
 
     // state checks one of the states of web_verifyState.
@@ -645,6 +674,13 @@
 
     // drag prepares an element that is dragged, or with options.drop one that another is dropped on.
     drag: (el, options, memo) => checkPointer(el, { ...options, enabled: !options.drop }, memo),
+  };
+
+  // timesShown is how often elements show a text.
+  const timesShown = (text, elements) => {
+    const needle = normalize(text).toLowerCase();
+    const times = (el) => Math.max(1, shownText(el).toLowerCase().split(needle).length - 1);
+    return elements.reduce((sum, el) => sum + times(el), 0);
   };
 
   // listOrder looks for items that are shown by elements one after another.
@@ -684,6 +720,15 @@
     return { true: "expanded", false: "collapsed" }[open] ?? "";
   };
 
+  // isField reports whether an element is a field: a native one, one that can be edited, or one of those ARIA roles that
+  // can be read-only and says whether it is.
+  const readOnlyRoles =
+    "checkbox combobox grid gridcell listbox radiogroup slider spinbutton textbox columnheader rowheader searchbox switch treegrid";
+  const isField = (el) =>
+    el.matches("input, textarea, select") ||
+    el.isContentEditable ||
+    (el.hasAttribute("aria-readonly") && readOnlyRoles.split(" ").includes(el.role));
+
   const isReadOnly = (el) => el.readOnly === true || el.ariaReadOnly === "true";
 
   // stateIs returns the reason why a state is not the wanted one.
@@ -712,13 +757,13 @@
     },
     editable: (given) => {
       const el = controlOf(given, fields);
-      if (!el.matches(fields)) return { reason: "it is not a field" };
+      if (!isField(el)) return { reason: "it is not a field" };
       const reason = disabledReason(el) || (isReadOnly(el) ? "it is read-only" : "");
       return reason ? { reason } : {};
     },
     readonly: (given) => {
       const el = controlOf(given, fields);
-      if (!el.matches(fields)) return { reason: "it is not a field" };
+      if (!isField(el)) return { reason: "it is not a field" };
       return isReadOnly(el) ? {} : { reason: "it is not read-only" };
     },
     selected: (el) => {
@@ -1272,5 +1317,6 @@
     root,
     first: (spec) => find(spec)[0] ?? null,
     location: () => ({ url: location.href, title: document.title }),
+    isParsing: () => document.readyState === "loading",
   };
 })();

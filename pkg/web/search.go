@@ -44,7 +44,8 @@ type observed struct {
 	Held             []string // the conditions that held
 	Reason           string   // why the next one did not
 	Missing          string
-	Actual           *string // what the element has instead of what was expected
+	Parts            []string // items of a list that are only parts of texts
+	Actual           *string  // what the element has instead of what was expected
 	Text             string
 	Apply            bool    // page.js performs the action
 	Partial          bool    // the element has the text of the selector only as part of another
@@ -110,6 +111,14 @@ func (s *search) note(o observed) string {
 	if o.Partial {
 		notes = append(notes, fmt.Sprintf("only part of its text is %s", s.target.selector.Text))
 	}
+	if s.target.ignored != "" {
+		notes = append(notes, s.target.ignored)
+	}
+	return inParentheses(notes)
+}
+
+// inParentheses returns notes as they follow a sentence.
+func inParentheses(notes []string) string {
 	if len(notes) == 0 {
 		return ""
 	}

@@ -21,6 +21,7 @@ type target struct {
 	ref      string            // e12, or f1e12 in a frame
 	text     bool              // spec is a text: controls with exactly this name come first
 	related  *screen.Selector  // with relations, and without its index
+	ignored  string            // says which properties of the selector do not count; may be empty
 }
 
 // at returns the target with an index, or unchanged if the index is negative.
@@ -83,6 +84,7 @@ func bySelector(s *screen.Selector) (t target, ok bool, err error) {
 	default:
 		return target{}, false, nil
 	}
+	t.ignored = ignoredProperties(web)
 	if index, ok := web.Number("nthIndex"); ok {
 		return t.at(index, "nthIndex"), true, nil
 	}
@@ -90,6 +92,28 @@ func bySelector(s *screen.Selector) (t target, ok bool, err error) {
 		return t.at(*s.Index, "index"), true, nil
 	}
 	return t, true, nil
+}
+
+// ignoredProperties says which properties of a block do not count because another one decides; empty if all do.
+func ignoredProperties(web *screen.Block) string {
+	var given []string
+	for _, property := range []string{"cssSelector", "dataTestId", "ariaRole"} {
+		if web.Text(property) != "" {
+			given = append(given, property)
+		}
+	}
+	decides := append(given, "ariaRole")[0]
+	ignored := given[min(1, len(given)):]
+	if web.Pattern("ariaNameRegex") != nil && decides != "ariaRole" {
+		ignored = append(ignored, "ariaNameRegex")
+	}
+	switch len(ignored) {
+	case 0:
+		return ""
+	case 1:
+		return ignored[0] + " is ignored beside " + decides
+	}
+	return strings.Join(ignored, " and ") + " are ignored beside " + decides
 }
 
 // byRelations returns the target of a selector with relations.

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,10 +21,16 @@ type textQuery struct {
 
 func textQueryOf(args arguments) (textQuery, error) {
 	q := textQuery{args.text("text"), args.flag("exact", false)}
-	if strings.TrimSpace(q.text) == "" {
+	if isBlank(q.text) {
 		return q, fault.New(fault.InvalidArguments, "", "text is empty, and every page has that")
 	}
 	return q, nil
+}
+
+// isBlank reports whether page.js finds a text in every other: it ignores invisible characters.
+func isBlank(text string) bool {
+	return strings.Trim(text, " \t\r\n\f\v\u00a0\u00ad\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"+
+		"\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff") == ""
 }
 
 func checkText(args arguments) error {
@@ -171,12 +178,16 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s has %q", o, shorten(a.text("expected"))), nil
+	result := success("%s has %q", o, shorten(a.text("expected")))
+	if kind != "ATTRIBUTE" && a.text("attribute") != "" {
+		result.Text += fmt.Sprintf("; attribute is ignored, because type is %s", kind)
+	}
+	return result, nil
 }
 
 // checkList checks the arguments of web_verifyListVisible.
 func checkList(args arguments) error {
-	if slices.ContainsFunc(args.texts("items"), func(item string) bool { return strings.TrimSpace(item) == "" }) {
+	if slices.ContainsFunc(args.texts("items"), isBlank) {
 		return fault.New(fault.InvalidArguments, "", "items: an item is empty, and every element shows that")
 	}
 	return checkElement(args)
@@ -200,5 +211,9 @@ func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (to
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s shows %s", o, plural(len(items), "item", "items")), nil
+	result := success("%s shows %s", o, plural(len(items), "item", "items"))
+	if len(o.Parts) > 0 {
+		result.Text += ", of which it shows only as a part of other texts: " + strings.Join(quoted(o.Parts), ", ")
+	}
+	return result, nil
 }

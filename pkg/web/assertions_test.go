@@ -1,0 +1,103 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// show replaces the document.
+func (u *testSession) show(html string) {
+	u.t.Helper()
+	u.mustEval(fmt.Sprintf("document.open(); document.write(%q); document.close(); 1", "<!doctype html>"+html))
+}
+
+func TestAssertionsThatDoNotHold(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	text := m{"text": "Secret"}
+	for _, tt := range []struct {
+		html, tool string
+		args       m
+		says       string
+	}{
+		{`<textarea id=t>Secret</textarea><script>t.value = "other"</script>`, "web_verifyTextVisible", text, "is not visible"},
+		{`<div id=h>Secret</div><script>h.attachShadow({mode: "open"}).innerHTML = "<p>x</p>"</script>`, "web_verifyTextVisible", text, "is not visible"},
+		{`<iframe srcdoc=x>Secret</iframe>`, "web_verifyTextVisible", text, "is not visible"},
+		{`<p style="font-size: 0">Secret</p>`, "web_verifyTextVisible", text, "is not visible"},
+		{`<div style="visibility: hidden"><iframe srcdoc="<p>Secret</p>"></iframe></div>`, "web_verifyTextVisible", text, "its frame is hidden"},
+		{`<p>x</p>`, "web_verifyTextVisible", m{"text": "\u200b\u00ad"}, "text is empty"},
+		{`<p>x</p>`, "web_verifyListVisible", m{"ref": "css=p", "items": []any{"\u200b"}}, "an item is empty"},
+		{`<p>A</p>`, "web_verifyListVisible", m{"ref": "css=p", "items": []any{"A", "A"}}, `it shows "A" 1 of 2 times`},
+		{`<p contenteditable=false>x</p>`, "web_verifyState", m{"ref": "css=p", "state": "editable"}, "it is not a field"},
+		{`<p aria-readonly=false>x</p>`, "web_verifyState", m{"ref": "css=p", "state": "editable"}, "it is not a field"},
+		{`<button>x</button>`, "web_verifyValue", m{"ref": "css=button", "type": "VALUE", "expected": ""}, "it has no value"},
+		{`<ul><li>x</ul>`, "web_verifyValue", m{"ref": "css=li", "type": "VALUE", "expected": "0"}, "it has no value"},
+		{`<p>x</p>`, "web_verifyUrl", m{"pattern": ".*"}, "matches every text"},
+		{`<p>x</p>`, "web_verifyUrl", m{"pattern": "cart|"}, "matches every text"},
+		{`<p>x</p>`, "web_verifyTitle", m{"pattern": "x*"}, "matches every text"},
+	} {
+		u.show(tt.html)
+		args := []any{"timeoutMs", 50}
+		for name, value := range tt.args {
+			args = append(args, name, value)
+		}
+		u.mustFail(tt.tool, args, tt.says)
+	}
+}
+
+func TestAssertionsThatHold(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	text := m{"text": "Secret"}
+	for _, tt := range []struct {
+		html, tool string
+		args       m
+		says       string
+	}{
+		{`<textarea>Secret</textarea>`, "web_verifyTextVisible", text, ""},
+		{`<select><option>Secret</select>`, "web_verifyTextVisible", text, ""},
+		{`<svg><text y=20>Secret</text></svg>`, "web_verifyTextVisible", text, ""},
+		{`<div style="height: 9000px"></div><div style="content-visibility: auto"><p>Secret</p></div>`, "web_verifyTextVisible", text, ""},
+		{`<div id=h>Secret</div><script>h.attachShadow({mode: "open"}).innerHTML = "<slot>"</script>`, "web_verifyTextVisible", text, ""},
+		{`<ul><li>A<li>A</ul>`, "web_verifyListVisible", m{"ref": "css=ul", "items": []any{"A", "A"}}, "shows 2 items"},
+		{`<ul><li>Apple pie</ul>`, "web_verifyListVisible", m{"ref": "css=ul", "items": []any{"Apple", "Apple pie"}}, `a part of other texts: "Apple"`},
+		{`<p>x</p>`, "web_verifyElementVisible", m{"nodeSelector": webBlock("cssSelector", "p", "ariaNameRegex", "No")}, "(ariaNameRegex is ignored beside cssSelector)"},
+		{`<p>x</p>`, "web_verifyCount", m{"count": 1, "nodeSelector": webBlock("cssSelector", "p", "ariaRole", "button", "ariaNameRegex", "No")}, "ariaRole and ariaNameRegex are ignored beside cssSelector"},
+		{`<p>x</p>`, "web_verifyElementNotVisible", m{"ref": "css=.typo"}, "no element matches"},
+		{`<p>x</p>`, "web_verifyValue", m{"ref": "css=p", "attribute": "href", "expected": "x"}, "attribute is ignored, because type is TEXT"},
+		{`<p>x</p>`, "web_waitForUrl", m{"pattern": ".*"}, "the pattern matches every URL"},
+		{`<p>x</p>`, "web_verifyTitle", m{"pattern": "^$"}, ""},
+		{`<p>x</p>`, "web_verifyUrl", m{"pattern": "^[^?]*$"}, ""},
+	} {
+		u.show(tt.html)
+		var args []any
+		for name, value := range tt.args {
+			args = append(args, name, value)
+		}
+		if got := u.mustCall(tt.tool, args...); !strings.Contains(got, tt.says) {
+			t.Errorf("%s %v: %q, want %q", tt.tool, tt.args, got, tt.says)
+		}
+	}
+}
+
+func TestNothingIsAbsentBeforePageHasLoaded(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	absent := func(says string) {
+		t.Helper()
+		u.mustFail("web_verifyTextNotVisible", []any{"text", "Gone", "timeoutMs", 50}, says)
+		u.mustFail("web_verifyElementNotVisible", []any{"ref", "css=.gone", "timeoutMs", 50}, says)
+		u.mustFail("web_verifyCount", []any{"ref", "css=.gone", "count", 0, "timeoutMs", 50}, says)
+	}
+	u.mustEval(`document.open(); document.write("<p>One</p>"); 1`)
+	absent("the page is still loading")
+	u.mustEval(`document.close(); 1`)
+	u.mustCall("web_verifyTextNotVisible", "text", "Gone")
+	_, _ = u.call("navigate", "url", "http://127.0.0.1:1/")
+	absent("the page http://127.0.0.1:1/ did not load")
+	u.mustFail("web_waitForUrl", []any{"pattern", "127", "timeoutMs", 50}, "did not load")
+}

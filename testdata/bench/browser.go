@@ -146,6 +146,27 @@ func (b *bench) browserTrails(trails, workers, runs int, figure string, limit fl
 	return err
 }
 
+// browserTrace compares a passing trail that records a trace, which is then not kept, with one that records none.
+func (b *bench) browserTrace() error {
+	w, err := b.browsing(1)
+	if err != nil {
+		return err
+	}
+	defer w.stop()
+	traced := func(mode string) func() *exec.Cmd {
+		return func() *exec.Cmd {
+			cmd := b.browse(w, w.project)
+			cmd.Args = append(cmd.Args, "--trace", mode)
+			return cmd
+		}
+	}
+	m, err := interleave(b.runs, traced("retain-on-failure"), traced("off"))
+	if err == nil {
+		b.ratio("one trail of eleven calls in a browser, with a trace for failures ÷ without", m[0].took, m[1].took, 1.15)
+	}
+	return err
+}
+
 // browserMemory looks at everything that either side runs besides the browser. Looking costs time, so these runs are
 // not timed.
 func (b *bench) browserMemory() error {

@@ -26,6 +26,8 @@ const (
 	tracedOpening = 150 * time.Millisecond
 	// tracedShare is the part of the session's time, as a divisor, that moments may take which are not whole.
 	tracedShare = 20
+	// tracedExpected is what reading a page is expected to take before it was read, without and with a picture.
+	tracedExpected, tracedExpectedChecked = 5 * time.Millisecond, 50 * time.Millisecond
 )
 
 // tracer records what the pages of a session show and request. It may be used from any goroutine.
@@ -35,10 +37,11 @@ type tracer struct {
 	share   int // see tracedShare
 	began   time.Time
 
-	moment      sync.Mutex // held while a moment is taken
-	spent       time.Duration
-	shown       *page // by the last moment
-	navigations int   // of it
+	moment      sync.Mutex    // held while a moment is taken
+	spent       time.Duration // by moments that are not whole
+	expected    time.Duration // what the next one takes when it reads the page
+	shown       *page         // by the last moment
+	navigations int           // of it
 
 	mu       sync.Mutex
 	frames   map[*page]*tracedFrame // the newest one of each open page
@@ -74,8 +77,11 @@ type tracedRequest struct {
 // StartTrace implements device.Tracer.
 func (d *webDevice) StartTrace(o device.TraceOptions) {
 	d.trace = &tracer{
-		device: d, options: o, share: tracedShare, began: time.Now(),
+		device: d, options: o, share: tracedShare, began: time.Now(), expected: tracedExpected,
 		frames: map[*page]*tracedFrame{}, pending: map[string]*tracedRequest{},
+	}
+	if o.Secrets {
+		d.trace.expected = tracedExpectedChecked
 	}
 }
 
@@ -258,17 +264,19 @@ func (t *tracer) show(ctx context.Context, p *page, whole bool, m *device.Moment
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 	started := time.Now()
-	affordable := t.spent*time.Duration(t.share) <= started.Sub(t.began) && !p.slow.Load()
+	secrets := t.hasSecrets()
+	affordable := (t.spent+t.expected)*time.Duration(t.share) <= started.Sub(t.began) && !p.slow.Load()
 	switch {
-	case t.hasSecrets() && (whole || affordable):
+	case secrets && (whole || affordable):
 		t.showChecked(ctx, p, m)
-	case t.hasSecrets():
+	case secrets:
 		m.NoPicture = "whether the page showed a secret was not checked"
 	default:
 		t.showUnchecked(ctx, p, whole, whole || affordable, m)
 	}
-	if !whole {
-		t.spent += time.Since(started)
+	if !whole && affordable {
+		t.expected = time.Since(started)
+		t.spent += t.expected
 	}
 }
 

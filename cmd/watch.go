@@ -93,6 +93,8 @@ func (w *watchLoop) run(ctx context.Context, r rerun) (next rerun, err error) {
 	case kind == fault.Bug || kind == fault.Misuse && first:
 		return next, err
 	case kind == fault.NothingMatched && !r.all: // the changed trails do not have the wanted tags
+	case errors.Is(err, errChanged): // the start of the run was restarted
+		w.unready, next.all = true, true
 	default:
 		w.lastErr, w.unready = exitCode(w.fail(err)), true
 		next.all = next.needed()

@@ -120,6 +120,24 @@ func TestWatchKeepsWebServers(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+func TestChangeWhileWebServerStartsRunsEverything(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject + fmt.Sprintf("webServer:\n  command: while [ ! -e ready ]; do sleep 0.02; done; "+
+			"exec node -e \"require('http').createServer((q, r) => r.end()).listen(%d)\"\n  url: http://127.0.0.1:%[1]d\n", port),
+		"trails/a.trail.yaml": webTrail("echo: {}"), "trails/b.trail.yaml": webTrail("echo: {}"),
+	})
+	w := p.watch()
+	w.until("webServer: starting")
+	p.write("trails/a.trail.yaml", webTrail("echo: { text: changed }"))
+	w.until("restarting the run")
+	p.write("ready", "")
+	w.has(w.until(idle), "2 passed", "!error:")
+	w.end(os.Interrupt, 0)
+	spawntest.NoSurvivors(t, p.marker)
+}
+
 func TestSessionNamesWebServer(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)

@@ -1,8 +1,7 @@
 package web
 
 import (
-	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -168,7 +167,7 @@ func TestClock(t *testing.T) {
 func TestIgnoreHTTPSErrors(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(htmlPage("<title>secure</title>"))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	openSession(t).mustFail("navigate", []any{"url", server.URL}, "its certificate is not signed by a known authority")

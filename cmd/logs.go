@@ -76,7 +76,8 @@ func (a *app) prune(c *cobra.Command, f pruneFlags) error {
 		return fault.Wrap(fault.Misuse, err, "", "read logsDir")
 	}
 	for i, s := range sessions {
-		if i < f.keep || age > 0 && a.Now().Sub(s.at) <= age || session.InUse(filepath.Join(logsDir, s.name)) {
+		old := a.Now().Sub(s.at)
+		if i < f.keep || age > 0 && old <= age || session.InUse(filepath.Join(logsDir, s.name), old) {
 			result.Kept++
 			continue
 		}

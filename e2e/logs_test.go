@@ -3,7 +3,6 @@
 package e2e_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 func TestLogsPruneRemovesOldSessions(t *testing.T) {
@@ -24,9 +25,14 @@ func TestLogsPruneRemovesOldSessions(t *testing.T) {
 	const day = 24 * time.Hour
 	oldest, old, recent := session(30*day, "0000000a"), session(20*day, "0000000b"), session(time.Hour, "0000000c")
 	running := session(40*day, "0000000d")
-	p.write("logs/"+running+"/.in-use", fmt.Sprintln(os.Getpid()))
+	lock, err := files.Lock(filepath.Join(p.dir, "logs", running, ".in-use"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }()
 	killed := session(50*day, "0000000e")
-	p.write("logs/"+killed+"/.in-use", "999999999\n")
+	p.write("logs/"+killed+"/.in-use", "")
+	starting := session(0, "0000000f")
 	p.write("logs/notes/a.txt", "kept")
 	outside := filepath.Join(p.dir, "elsewhere", "x_20200101T000000Z_0a0a0a0a")
 	if err := os.Symlink(outside, filepath.Join(p.dir, "logs", "x_20200101T000000Z_0a0a0a0a")); err != nil {
@@ -55,12 +61,12 @@ func TestLogsPruneRemovesOldSessions(t *testing.T) {
 	p.run("logs", "prune").wantErr(t, 3, "--keep and --older-than are missing")
 	p.run("logs", "prune", "--older-than", "soon").wantErr(t, 3, `"soon" is not an age`)
 	p.run("logs", "prune", "--keep", "-1").wantErr(t, 3, "less than 0")
-	p.run("logs", "prune", "--keep", "1", "--older-than", "25d", "--json").want(t, 0, `"`+oldest+`"`, `"`+killed+`"`, `"kept":3,"bytes":`)
-	left(old, recent, running)
-	p.run("logs", "prune", "--older-than", "36h").want(t, 0, "removed 1 session (0.0 MiB), kept 2")
-	left(recent, running)
+	p.run("logs", "prune", "--keep", "1", "--older-than", "25d", "--json").want(t, 0, `"`+oldest+`"`, `"`+killed+`"`, `"kept":4,"bytes":`)
+	left(old, recent, running, starting)
+	p.run("logs", "prune", "--older-than", "36h").want(t, 0, "removed 1 session (0.0 MiB), kept 3")
+	left(recent, running, starting)
 	p.run("logs", "prune", "--keep", "0").want(t, 0, "removed 1 session")
-	left(running)
+	left(running, starting)
 	for _, kept := range []string{"logs/notes/a.txt", "elsewhere/x_20200101T000000Z_0a0a0a0a/events.ndjson"} {
 		if _, err := os.Stat(filepath.Join(p.dir, kept)); err != nil {
 			t.Error(err)
@@ -73,16 +79,13 @@ func TestLogsPruneRemovesOldSessions(t *testing.T) {
 func TestLogsPruneKeepsRunningSession(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": webTrail("sleep: { ms: 1500 }")})
-	running := func() []string {
-		found, _ := filepath.Glob(filepath.Join(p.dir, "logs", "a_*", ".in-use"))
-		return found
-	}
 	ready := func() {
-		await(func() bool { return len(running()) == 1 })
+		await(func() bool {
+			found, _ := filepath.Glob(filepath.Join(p.dir, "logs", "a_*"))
+			return len(found) == 1
+		})
 		p.run("logs", "prune", "--keep", "0").want(t, 0, "removed 0 sessions (0.0 MiB), kept 1")
 	}
 	signalled(t, p.command("run"), ready, syscall.SIGINT, false)
-	if found := running(); len(found) > 0 {
-		t.Errorf("the session ended, and left %v", found)
-	}
+	p.run("logs", "prune", "--keep", "0").want(t, 0, "removed 1 session")
 }

@@ -125,7 +125,7 @@ func (f Folder) lock() (unlock func(), err error) {
 	if _, err := os.Stat(f.Dir); f.Dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	held, err := takeLock(filepath.Join(f.Dir, "lock"), true)
+	held, err := files.Lock(filepath.Join(f.Dir, "lock"), true)
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "", "lock the folder of the sessions")
 	}
@@ -201,11 +201,11 @@ func (f Folder) lastSign(r Record) time.Time {
 
 // running reports whether the process of a session runs.
 func (f Folder) running(name string) bool {
-	held, err := takeLock(f.path(name, lockSuffix), false)
+	held, err := files.Lock(f.path(name, lockSuffix), false)
 	if err == nil {
 		_ = held.Close()
 	}
-	return errors.Is(err, errLocked)
+	return errors.Is(err, files.ErrLocked)
 }
 
 func (f Folder) path(name, suffix string) string { return filepath.Join(f.Dir, name+suffix) }
@@ -304,7 +304,7 @@ func (f Folder) Claim(r Record) (*Claim, error) {
 	} else if is {
 		f.remove(other)
 	}
-	held, err := takeLock(f.path(r.Name, lockSuffix), false)
+	held, err := files.Lock(f.path(r.Name, lockSuffix), false)
 	if err == nil {
 		if err = f.write(r); err != nil {
 			_ = held.Close()

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -212,6 +211,6 @@ func (f *prefetcher) closeAll() {
 	}
 	f.pending.Wait()
 	for _, dir := range dirs {
-		_ = os.Remove(dir)
+		session.RemoveEmptyDir(dir)
 	}
 }

@@ -2,48 +2,64 @@ package session
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
-	"strings"
-	"syscall"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
-// inUseFile is the file in a session's folder that has the id of the process while the session is open.
-const inUseFile = ".in-use"
+// inUseFile is the file in a session's folder that is locked while the session is open. After that its content is
+// ended.
+const (
+	inUseFile = ".in-use"
+	ended     = "ended\n"
+)
 
-// markInUse writes the file that InUse reads. Without it the session works as well.
-func markInUse(dir string) {
-	if dir != "" {
-		_ = os.WriteFile(filepath.Join(dir, inUseFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644)
+// startingTime is how long a session that has just started may take until its file is locked.
+const startingTime = time.Minute
+
+// markInUse locks the file that InUse looks at, which another process may have locked for a moment to look at it.
+// Without it the session works as well.
+func markInUse(dir string) *os.File {
+	if dir == "" {
+		return nil
+	}
+	file, _ := files.Lock(filepath.Join(dir, inUseFile), true)
+	return file
+}
+
+func unmarkInUse(file *os.File) {
+	if file != nil {
+		_, _ = file.WriteString(ended)
+		_ = file.Close()
 	}
 }
 
-func unmarkInUse(dir string) {
-	if dir != "" {
-		_ = os.Remove(filepath.Join(dir, inUseFile))
+// InUse reports whether the session whose folder is dir is open or about to be, in any process. It has started age ago.
+func InUse(dir string, age time.Duration) bool {
+	path := filepath.Join(dir, inUseFile)
+	data, err := os.ReadFile(path) // Windows does not read what is locked
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return age < startingTime
+	case string(data) == ended:
+		return false
 	}
+	file, err := files.Lock(path, false)
+	if err == nil {
+		_ = file.Close()
+	}
+	return errors.Is(err, files.ErrLocked) || age < startingTime
 }
 
-// InUse reports whether the session whose folder is dir is open, in any process.
-func InUse(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(dir, inUseFile))
-	if err != nil {
-		return false
+// RemoveEmptyDir removes the folder of a session that was closed, or never opened, if the session left nothing in it.
+func RemoveEmptyDir(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 1 || len(entries) == 1 && entries[0].Name() != inUseFile {
+		return
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-	if err != nil || pid <= 0 {
-		return false
-	}
-	process, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = process.Release() }()
-	if runtime.GOOS == "windows" {
-		return true // FindProcess found it
-	}
-	err = process.Signal(syscall.Signal(0))
-	return err == nil || errors.Is(err, os.ErrPermission)
+	_ = os.Remove(filepath.Join(dir, inUseFile))
+	_ = os.Remove(dir)
 }

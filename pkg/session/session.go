@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -122,6 +123,7 @@ type Session struct {
 	sources   []discover.Source // those that are not servers
 	registry  atomic.Pointer[discover.Registry]
 	reloaded  atomic.Bool      // reloadTools replaced the registry
+	inUse     *os.File         // its lock says that the session is open; nil without a folder
 	callbacks *callback.Server // of the servers that only this session has; nil when none can call back
 	device    *usedDevice      // nil when nothing drives the scope's devices
 	needed    bool             // Options.Tools names a command of the device
@@ -153,7 +155,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 // open implements Open. With listOnly each server is stopped as soon as it is listed, and the device is not started.
 func open(ctx context.Context, o Options, listOnly bool) (*Session, error) {
 	s := newSession(ctx, o)
-	markInUse(o.Dir)
+	s.inUse = markInUse(o.Dir)
 	if !listOnly && slices.ContainsFunc(s.entries, s.callsBackHere) {
 		s.listenForCallbacks()
 	}
@@ -236,7 +238,7 @@ func (s *Session) Close(ctx context.Context) {
 		wg.Go(func() { warn("device", "closed", s.device.Close(interruptible)) })
 	}
 	wg.Wait()
-	unmarkInUse(s.opts.Dir)
+	unmarkInUse(s.inUse)
 	s.stopOnce.Do(func() { close(s.stopped) })
 	s.notices.Wait()
 	if s.callbacks != nil {

@@ -54,8 +54,8 @@ func (c Single) Call(ctx context.Context, o Options) (SingleResult, error) {
 			out.Logs = append(out.Logs, path)
 		}
 	}
-	_ = os.Remove(o.Dir) // succeeds when it is empty, as below
-	_ = os.Remove(o.Project.LogsDir)
+	RemoveEmptyDir(o.Dir)
+	_ = os.Remove(o.Project.LogsDir) // succeeds when it is empty
 	return out, err
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package background
+package files
 
 import (
 	"errors"
@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errLocked = errors.New("locked by another process")
+// ErrLocked says that another process holds a lock, or another holder in this one.
+var ErrLocked = errors.New("locked by another process")
 
-// takeLock creates and locks a file until it is closed or the process has exited. It waits for another holder, or
-// returns errLocked.
-func takeLock(path string, wait bool) (*os.File, error) {
+// Lock creates a file and locks it until it is closed or the process has exited. It waits for another holder, or without
+// wait returns ErrLocked. Programs that this process starts do not inherit the lock.
+func Lock(path string, wait bool) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func takeLock(path string, wait bool) (*os.File, error) {
 	}
 	_ = file.Close()
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, errLocked
+		return nil, ErrLocked
 	}
 	return nil, os.NewSyscallError("flock", err)
 }

@@ -49,7 +49,7 @@ func (a *app) commandNames() []string {
 func (a *app) bindDevices(c *cobra.Command) {
 	flags := c.Flags()
 	for _, o := range a.options() {
-		if o.Flag == "" {
+		if o.Flag == "" || flags.Lookup(o.Flag) != nil { // of two kinds that share an option, one adds the flag
 			continue
 		}
 		usage := o.Usage
@@ -92,11 +92,16 @@ func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Co
 		values := map[string]string{}
 		if project != nil {
 			values = project.DeviceValues(kindName(k), d)
+			maps.DeleteFunc(values, func(key, _ string) bool { return !hasOption(k, key) }) // of another kind
 		}
 		errs = append(errs, a.overrideOptions(values, k, c))
 		all[k.Name] = values
 	}
 	return all, errors.Join(errs...)
+}
+
+func hasOption(k device.Kind, key string) bool {
+	return slices.ContainsFunc(k.Options, func(o device.Option) bool { return o.Key == key })
 }
 
 // overrideOptions replaces values of a kind's options by those of the environment and of the flags of c.

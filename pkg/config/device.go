@@ -15,7 +15,7 @@ import (
 
 // Setting is an option of a kind of device in the project file. The kind defines what it means.
 type Setting struct {
-	Kind  string // the platform of the kind, in lower case: android, ios or web
+	Kind  string // the platform of the kind, in lower case: android, ios or web; empty for every kind that has the key
 	Key   string // in camelCase
 	Value string // text as it is, other scalars as written, lists and mappings as JSON
 
@@ -84,7 +84,7 @@ func (l *loader) device(e yamldoc.Entry) Device {
 		e.At.Errorf("remove one of them", "driver %q is for %s, but platform is %s", driver.Key, driver.Platform.Lower(),
 			d.Platform)
 	}
-	l.settings(&d.Settings, settings, cmp.Or(driver.Platform.Lower(), d.Platform, defaultKind))
+	l.settings(&d.Settings, settings, cmp.Or(driver.Platform.Lower(), d.Platform))
 	return d
 }
 
@@ -121,13 +121,9 @@ func ParseSize(s string) (width, height int, ok bool) {
 	return width, height, true
 }
 
-// defaultKind is the kind of settings that are written without one.
-const defaultKind = "web"
-
-// deviceSettings reads the settings under device:. They are below the name of a kind; those of web may be written
-// without it.
+// deviceSettings reads the settings under device:. Those below the name of a kind are for that kind alone.
 func (l *loader) deviceSettings(n yamldoc.Node) {
-	l.settings(&l.project.Device, n.Entries(), defaultKind)
+	l.settings(&l.project.Device, n.Entries(), "")
 }
 
 // settings reads settings, some of them below the name of a kind; the others are those of kind.
@@ -210,12 +206,16 @@ func (l *loader) maskDevice(key, raw string) {
 }
 
 // DeviceValues returns the settings of a kind for a device by key: its own and, unless it overrides them, those under
-// device:.
+// device:. In both, a setting of that kind wins over one of every kind.
 func (p *Project) DeviceValues(kind string, d Device) map[string]string {
 	values := map[string]string{}
-	for _, s := range slices.Concat(p.Device, d.Settings) {
-		if s.Kind == kind {
-			values[s.Key] = s.Value
+	for _, settings := range [][]Setting{p.Device, d.Settings} {
+		for _, of := range []string{"", kind} {
+			for _, s := range settings {
+				if s.Kind == of {
+					values[s.Key] = s.Value
+				}
+			}
 		}
 	}
 	return values
@@ -242,20 +242,42 @@ func (p *Project) DeviceProblems(kinds []DeviceKind) fault.Problems {
 func settingProblems(settings []Setting, kinds []DeviceKind, others ...string) fault.Problems {
 	var problems fault.Problems
 	for _, s := range settings {
-		i := slices.IndexFunc(kinds, func(k DeviceKind) bool { return k.Name == s.Kind })
-		switch {
-		case i < 0:
-			problems = append(problems, s.at.Problem("remove it", "this version has no settings for %s devices", s.Kind))
-		case !slices.Contains(kinds[i].Keys, s.Key):
-			problems = append(problems, s.at.Problem(fault.DidYouMean(s.Key, slices.Concat(kinds[i].Keys, others)),
-				"unknown setting %q for %s devices", s.Key, s.Kind))
-		case kinds[i].Check != nil:
-			if err := kinds[i].Check(s.Key, s.Value); err != nil {
-				problems = append(problems, s.at.Problem(strings.Join(fault.Hints(err), "; "), "%v", err))
-			}
-		}
+		problems = append(problems, s.problems(kinds, others)...)
 	}
 	return problems
+}
+
+func (s Setting) problems(kinds []DeviceKind, others []string) fault.Problems {
+	var problems fault.Problems
+	known, has, platform := others, false, ""
+	if s.Kind != "" {
+		platform = " for " + s.Kind + " devices"
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k DeviceKind) bool { return k.Name != s.Kind })
+		if len(kinds) == 0 {
+			return fault.Problems{s.at.Problem("remove it", "this version has no settings%s", platform)}
+		}
+	}
+	for _, k := range kinds {
+		known = slices.Concat(known, k.Keys)
+		if !slices.Contains(k.Keys, s.Key) {
+			continue
+		}
+		has = true
+		if err := k.check(s); err != nil {
+			problems = append(problems, s.at.Problem(strings.Join(fault.Hints(err), "; "), "%v", err))
+		}
+	}
+	if !has {
+		return fault.Problems{s.at.Problem(fault.DidYouMean(s.Key, known), "unknown setting %q%s", s.Key, platform)}
+	}
+	return problems[:min(len(problems), 1)] // two kinds say the same
+}
+
+func (k DeviceKind) check(s Setting) error {
+	if k.Check == nil {
+		return nil
+	}
+	return k.Check(s.Key, s.Value)
 }
 
 // FindDevice returns the device with a name; ok is false when the project names none so.

@@ -146,7 +146,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		}},
 		StartAhead: true,
 		Device: []config.Setting{
-			{Kind: "web", Key: "headed", Value: "true"},
+			{Key: "headed", Value: "true"},
 			{Kind: "web", Key: "viewport", Value: "800x600"},
 			{Kind: "web", Key: "permissions", Value: `["geolocation","${NOT_AGAIN}"]`},
 			{Kind: "android", Key: "serial", Value: "emulator-5554"},
@@ -524,7 +524,7 @@ func TestDeviceSettings(t *testing.T) {
 			"headed": "true", "viewport": "800x600",
 			"permissions": `["geolocation","${NOT_AGAIN}"]`,
 		}},
-		"overridden": {"android", tablet, map[string]string{"serial": "x"}},
+		"overridden": {"android", tablet, map[string]string{"serial": "x", "headed": "true"}},
 		"another kind": {"web", tablet, map[string]string{
 			"headed": "false", "viewport": "800x600",
 			"permissions": `["geolocation","${NOT_AGAIN}"]`,
@@ -533,7 +533,7 @@ func TestDeviceSettings(t *testing.T) {
 			"headed": "true", "viewport": "390x844", "cdpUrl": "${NOT_AGAIN}",
 			"permissions": `["geolocation","${NOT_AGAIN}"]`,
 		}},
-		"no settings": {"ios", tablet, map[string]string{}},
+		"of every kind": {"ios", tablet, map[string]string{"headed": "true"}},
 	} {
 		if diff := cmp.Diff(tt.want, project.DeviceValues(tt.kind, tt.device)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -174,13 +174,18 @@ func (d *drag) moveOnto(ctx context.Context, s *search, limit time.Duration) (ob
 		return observed{}, unconfirmed(err)
 	}
 	defer func() { p.main().session.Send("Input.setInterceptDrags", map[string]any{"enabled": false}) }()
-	if err := d.begin(ctx); err != nil {
-		return observed{}, unconfirmed(err)
+	var target observed
+	err := unconfirmed(d.begin(ctx))
+	if err == nil {
+		target, err = s.do(ctx, limit, func(ctx context.Context, o observed) error {
+			return unconfirmed(d.moveToTarget(ctx, o.X, o.Y))
+		})
 	}
-	target, err := s.do(ctx, limit, func(ctx context.Context, o observed) error {
-		return unconfirmed(d.moveTo(ctx, o.X, o.Y, dragSteps))
-	})
-	return target, unconfirmedAfter(err, d.drop(ctx))
+	if err != nil {
+		_ = d.release(ctx, "dragCancel")
+		return target, err
+	}
+	return target, unconfirmed(d.release(ctx, "drop"))
 }
 
 // begin moves the mouse a little, which begins an HTML drag if the element is draggable.
@@ -210,9 +215,20 @@ func (d *drag) begin(ctx context.Context) error {
 		p.mu.Lock()
 		d.data = p.dragData
 		p.mu.Unlock()
-		return d.drag(ctx, "dragEnter")
+		return nil
 	}
 	return nil
+}
+
+// moveToTarget moves the mouse, or the HTML drag, to where it ends. An HTML drag enters the page only here, not while
+// the target is awaited: the browser scrolls as long as one stays near an edge.
+func (d *drag) moveToTarget(ctx context.Context, x, y float64) error {
+	if d.data != nil {
+		if err := d.drag(ctx, "dragEnter"); err != nil {
+			return err
+		}
+	}
+	return d.moveTo(ctx, x, y, dragSteps)
 }
 
 // onDragIntercepted keeps the data of an HTML drag.
@@ -249,18 +265,10 @@ func (d *drag) moveTo(ctx context.Context, x, y float64, steps int) error {
 	return nil
 }
 
-// drop releases the mouse.
-func (d *drag) drop(ctx context.Context) error {
+// release releases the mouse. An HTML drag ends as kind says: drop or dragCancel.
+func (d *drag) release(ctx context.Context, kind string) error {
 	if d.data != nil {
-		return d.drag(ctx, "drop")
+		return d.drag(ctx, kind)
 	}
 	return d.page.sendInput(ctx, mouseEvent("mouseReleased", d.x, d.y, "left", 0, 1, 0))
-}
-
-// unconfirmedAfter returns the first of the errors of a drag that has begun.
-func unconfirmedAfter(moving, dropping error) error {
-	if moving != nil {
-		return moving
-	}
-	return unconfirmed(dropping)
 }

@@ -482,7 +482,31 @@
     scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: "instant" });
   };
 
-  // checkPointer checks whether an element can receive a click or the mouse.
+  // canScroll reports whether a person can scroll what is inside an element, up and down or to the sides.
+  const canScroll = (el, sideways) => {
+    const isRoot = el === document.scrollingElement;
+    const overflow = getComputedStyle(el)[sideways ? "overflowX" : "overflowY"];
+    const overflows = sideways ? el.scrollWidth > el.clientWidth : el.scrollHeight > el.clientHeight;
+    return overflows && (isRoot ? overflow !== "hidden" : overflow === "auto" || overflow === "scroll");
+  };
+
+  // dragMargin is the width of the areas, in pixels, in which browsers and libraries scroll while something is dragged.
+  const dragMargin = 32;
+
+  // isNearEdge reports whether a point of an element is so near to an edge of the viewport, or of an area around the
+  // element, that dragging there scrolls.
+  const isNearEdge = (el, { x, y }) => {
+    for (let area = parentOf(el); area; area = parentOf(area)) {
+      const isRoot = area === document.scrollingElement;
+      const box = isRoot ? new DOMRect(0, 0, innerWidth, innerHeight) : area.getBoundingClientRect();
+      if (canScroll(area, false) && Math.min(y - box.top, box.bottom - y) < dragMargin) return true;
+      if (canScroll(area, true) && Math.min(x - box.left, box.right - x) < dragMargin) return true;
+    }
+    return false;
+  };
+
+  // checkPointer checks whether an element can receive a click or the mouse. With options.inset, it scrolls an element
+  // near an edge away from that, if it can.
   const checkPointer = (given, options, memo) => {
     const el = shownAs(given);
     const hidden = invisibleReason(el);
@@ -495,8 +519,9 @@
     let point = pointOf();
     let covered = point ? coveredReason(el, point) : "it is out of view";
     memo.scrolls ??= 0;
-    if (covered && memo.tries >= memo.scrolls * 8) {
-      scrollTo(el, point || memo.scrolls ? alignments[memo.scrolls % 4] : "center");
+    const nearEdge = options.inset && !memo.scrolls && point && isNearEdge(el, point);
+    if (nearEdge || (covered && memo.tries >= memo.scrolls * 8)) {
+      scrollTo(el, (point && !nearEdge) || memo.scrolls ? alignments[memo.scrolls % 4] : "center");
       if (options.position) scrollToPosition(el, options.position);
       memo.scrolls++;
       point = pointOf();
@@ -673,7 +698,7 @@
     },
 
     // drag prepares an element that is dragged, or with options.drop one that another is dropped on.
-    drag: (el, options, memo) => checkPointer(el, { ...options, enabled: !options.drop }, memo),
+    drag: (el, options, memo) => checkPointer(el, { ...options, inset: true, enabled: !options.drop }, memo),
   };
 
   // timesShown is how often elements show a text.
@@ -930,14 +955,8 @@
   };
 
   const scrollContent = (el, { dx, dy }) => {
-    const scrolls = (e) => {
-      const isRoot = e === document.scrollingElement;
-      const overflow = getComputedStyle(e)[dx ? "overflowX" : "overflowY"];
-      const overflows = dx ? e.scrollWidth > e.clientWidth : e.scrollHeight > e.clientHeight;
-      return overflows && (isRoot ? overflow !== "hidden" : overflow === "auto" || overflow === "scroll");
-    };
     let box = el;
-    while (box && !scrolls(box)) box = parentOf(box);
+    while (box && !canScroll(box, dx !== 0)) box = parentOf(box);
     box ??= document.scrollingElement ?? document.documentElement;
     const before = [box.scrollLeft, box.scrollTop];
     box.scrollBy({ left: dx, top: dy, behavior: "instant" });

@@ -34,12 +34,20 @@ const (
 )
 
 // ways are the ways to run a script. The others are compared with the first one, which is the only one for the servers
-// of the benchmark: they use the same packages as other servers.
+// of the benchmark: they use the same packages as other servers. A short run tries node on some scripts only.
 func ways(script string) []string {
 	if strings.Contains(script, "/bench-") {
 		return []string{"bun"}
 	}
-	return []string{"bun", "node", "node+bundle", "embedded"}
+	switch ext := filepath.Ext(script); {
+	case !testing.Short():
+		return []string{"bun", "node", "node+bundle", "embedded"}
+	case ext == ".mts":
+		return []string{"bun", "node", "embedded"}
+	case ext == ".mjs":
+		return []string{"bun", "node+bundle", "embedded"}
+	}
+	return []string{"bun", "embedded"}
 }
 
 // notStdio has the scripts that are not servers on stdin and stdout, with the reason.

@@ -86,6 +86,9 @@ func TestLogsPruneKeepsRunningSession(t *testing.T) {
 		})
 		p.run("logs", "prune", "--keep", "0").want(t, 0, "removed 0 sessions (0.0 MiB), kept 1")
 	}
-	signalled(t, p.command("run"), ready, syscall.SIGINT, false)
+	_, output := signalled(t, p.command("run"), ready, syscall.SIGINT, false)
+	if strings.Contains(output, ".in-use") || !strings.Contains(output, "events.ndjson") {
+		t.Errorf("want the session's files without the mark:\n%s", output)
+	}
 	p.run("logs", "prune", "--keep", "0").want(t, 0, "removed 1 session")
 }

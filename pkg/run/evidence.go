@@ -73,7 +73,7 @@ func (e evidence) close() {
 	}
 }
 
-// files returns the paths of the session's files, sorted. Of a trace it has only the index.
+// files returns the paths of the session's files, sorted, without hidden ones. Of a trace it has only the index.
 func (e evidence) files() []string {
 	paths := []string{}
 	if e.dir == "" {
@@ -81,7 +81,7 @@ func (e evidence) files() []string {
 	}
 	_ = filepath.WalkDir(e.dir, func(path string, d fs.DirEntry, err error) error { // unreadable folders are left out
 		inTrace := filepath.Base(filepath.Dir(path)) == event.TraceFolder && filepath.Base(path) != event.TraceIndex
-		if err == nil && !d.IsDir() && !inTrace {
+		if err == nil && !d.IsDir() && !inTrace && !strings.HasPrefix(d.Name(), ".") {
 			paths = append(paths, path)
 		}
 		return nil

@@ -40,8 +40,10 @@ func TestDragNearEdge(t *testing.T) {
 	u := openSession(t)
 	url := serve(t, map[string]http.HandlerFunc{"/drag": htmlPage(dragPage)})
 	for _, c := range []struct{ prepare, from, to, want string }{
-		{`addEventListener("dragstart", () => setTimeout(() => near.classList.add("moves")))`,
-			"pinned", "near", "pinned at the edge, dropped pinned on near"},
+		{
+			`addEventListener("dragstart", () => setTimeout(() => near.classList.add("moves")))`,
+			"pinned", "near", "pinned at the edge, dropped pinned on near",
+		},
 		{`1`, "pinned", "far", "pinned at the edge, dropped pinned on far"},
 		{`1`, "low", "near", "low inset, dropped low on near"},
 		{`scrollTo(0, 2990)`, "pinned", "far", "pinned at the edge, dropped pinned on far"},

@@ -257,7 +257,7 @@ func objectEnd(data []byte, path []string) (end, last int, err error) {
 		last = int(dec.InputOffset())
 	}
 	if len(path) > 0 {
-		return 0, 0, fmt.Errorf("there is no %s", path[0])
+		return 0, 0, fmt.Errorf("%s was not found", path[0])
 	}
 	if _, err := dec.Token(); err != nil {
 		return 0, 0, err

@@ -113,7 +113,7 @@ func (a *app) allResults(args []string) ([]results, error) {
 			errs = append(errs, fault.Wrap(fault.Misuse, err, "", "read "+a.relative([]string{arg})[0]))
 		} else if len(paths) == 0 {
 			errs = append(errs, fault.New(fault.Misuse, "`trailblaze run --shard` writes such a file into logsDir",
-				"there is no %s in %s", resultsPattern, a.relative([]string{arg})[0]))
+				"%s contains no %s", a.relative([]string{arg})[0], resultsPattern))
 		}
 		for _, path := range paths {
 			if slices.ContainsFunc(all, func(r results) bool { return r.path == path }) {

@@ -120,7 +120,7 @@ func (a *app) sessions(arg string) ([]string, error) {
 	}
 	if len(found) == 0 {
 		return nil, fault.New(fault.Misuse, "give the folder of a session, or a folder of such folders",
-			"%s is not the folder of a session, and has no such folders: there is no %s", arg, report.EventsFile)
+			"%s is not the folder of a session and contains none: %s was not found", arg, report.EventsFile)
 	}
 	return byTime(found), nil
 }
@@ -166,10 +166,10 @@ func (a *app) sessionDir(arg string) (string, error) {
 	}
 	shown := a.relative([]string{logsDir})[0]
 	if arg == latest {
-		return "", fault.New(fault.Misuse, "`trailblaze run` writes one", "there is no session in %s", shown)
+		return "", fault.New(fault.Misuse, "`trailblaze run` writes one", "%s contains no session", shown)
 	}
 	return "", fault.New(fault.Misuse, nearestSession(arg, logsDir),
-		"there is no session %q in %s, and no folder of that name", arg, shown)
+		"%q is neither a session in %s nor a folder", arg, shown)
 }
 
 // logsDir returns the folder of the project's sessions.

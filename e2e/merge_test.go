@@ -325,7 +325,7 @@ func TestMergeOfOtherFilesIsMisuse(t *testing.T) {
 	p.write("empty/file", "")
 	p.run("report", "merge").wantErr(t, 3, "logs")
 	p.run("report", "merge", "nowhere", "empty", "trails/0.trail.yaml", "--html", "out").wantErr(t, 3,
-		"nowhere", "there is no results-*-of-*.ndjson in empty", "trails/0.trail.yaml has no events", "the output of `run --json`")
+		"nowhere", "empty contains no results-*-of-*.ndjson", "trails/0.trail.yaml has no events", "the output of `run --json`")
 	if _, err := os.Stat(filepath.Join(p.dir, "out")); err == nil {
 		t.Error("a page is there all the same")
 	}

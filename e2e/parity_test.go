@@ -195,7 +195,7 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	t.Fatal("there is no Chromium; run make deps")
+	t.Fatal("Chromium was not found; run make deps")
 	return ""
 }
 

@@ -114,7 +114,7 @@ func TestReportFollowsLatestFile(t *testing.T) {
 func TestReportRejectsFoldersWithoutSession(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)
-	p.run("report", "--html", "out").wantErr(t, 3, "there is no session in logs", "`trailblaze run` writes one")
+	p.run("report", "--html", "out").wantErr(t, 3, "logs contains no session", "`trailblaze run` writes one")
 	p.run("run", "trails/good.trail.yaml").want(t, 0)
 	p.write("logs/empty/events.ndjson", "")
 	p.write("logs/torn/events.ndjson", "{\"v\":1,\"ty")
@@ -123,8 +123,8 @@ func TestReportRejectsFoldersWithoutSession(t *testing.T) {
 		want []string
 	}{
 		"no page":          {[]string{"report"}, []string{"add --html DIR"}},
-		"another name":     {[]string{"report", "god", "--html", "out"}, []string{`no session "god" in logs`, "latest"}},
-		"the trail's name": {[]string{"report", "good", "--html", "out"}, []string{`no session "good" in logs`, "the last session of that trail is good_"}},
+		"another name":     {[]string{"report", "god", "--html", "out"}, []string{`"god" is neither a session in logs nor a folder`, "latest"}},
+		"the trail's name": {[]string{"report", "good", "--html", "out"}, []string{`"good" is neither a session in logs nor a folder`, "the last session of that trail is good_"}},
 		"another folder":   {[]string{"report", "trails", "--html", "out"}, []string{"trails is not the folder of a session"}},
 		"a file":           {[]string{"report", "trailblaze.yaml", "--html", "out"}, []string{"is a file"}},
 		"no events":        {[]string{"report", "empty", "--html", "out"}, []string{"has no events of a trail"}},

@@ -127,7 +127,7 @@ func TestSessionKeepsServersAndMemory(t *testing.T) {
 
 	p.run("session", "end").wantErr(t, 0, "session s1 ended; what it recorded was not saved", "recording.trail.yaml")
 	p.run("session", "list").want(t, 0, "no sessions")
-	tool("echo").wantErr(t, 3, `there is no session "s1"`)
+	tool("echo").wantErr(t, 3, `session "s1" does not exist`)
 }
 
 func TestSessionListsToolsOfScope(t *testing.T) {
@@ -153,7 +153,7 @@ func TestSessionIsSelected(t *testing.T) {
 	p.run("session", "status", "s1").want(t, 0)
 	p.run("session", "start", "--name", "Second").wantErr(t, 3, "a session named second is already running")
 	p.run("session", "start", "--name", "a/b").wantErr(t, 3, `"a/b" is not a valid name`)
-	p.run("session", "status", "secnd").wantErr(t, 3, `there is no session "secnd"`, `did you mean "second"?`)
+	p.run("session", "status", "secnd").wantErr(t, 3, `session "secnd" does not exist`, `did you mean "second"?`)
 
 	p.run("tool", "echo", "text=x", "--session", "").want(t, 0, "x")
 	p.env = append(p.env, "TRAILBLAZE_SESSION=second")
@@ -187,7 +187,7 @@ func TestSessionRefusesFlagsOfStart(t *testing.T) {
 	p.run("tool", "echo", "--verify", "x").wantErr(t, 3, "can be used only in a session")
 	p.run("snapshot", "--find", "x").wantErr(t, 3, "can be used only in a session")
 	p.run("snapshot", "https://example.com", "--session", "s1").wantErr(t, 3, "takes no URL in a session", "web_navigate")
-	p.run("tool", "echo", "--session", "s1").wantErr(t, 3, `there is no session "s1"`)
+	p.run("tool", "echo", "--session", "s1").wantErr(t, 3, `session "s1" does not exist`)
 }
 
 func TestSessionRecordingIsEdited(t *testing.T) {
@@ -278,7 +278,7 @@ trail:
 		`trails/a.trail.yaml failed at step 2 "Two" in fail (trails/a.trail.yaml:10): broken`, `make the calls that work with --step "Two"`)
 	p.run("tool", "fail", "text=pass", "--session", "s1", "--step", "Two").want(t, 0)
 	p.run("session", "replay", "trails/a.trail.yaml").want(t, 0, "every step of trails/a.trail.yaml passed")
-	p.run("session", "replay", "trails/b.trail.yaml").wantErr(t, 3, "there is no trail")
+	p.run("session", "replay", "trails/b.trail.yaml").wantErr(t, 3, "trail trails/b.trail.yaml does not exist")
 	p.run("session", "replay").wantErr(t, 3, "session replay takes one file")
 	before := p.read(t, "trails/a.trail.yaml")
 	p.run("session", "save", "trails/a.trail.yaml").want(t, 0, "saved trails/a.trail.yaml")
@@ -406,7 +406,7 @@ func TestSessionEndsByItself(t *testing.T) {
 			}
 			same(t, "name", any("s2"), p.start(t)["session"])
 			p.run("session", "end", "s1").wantErr(t, 0, "had ended already: ", tc.reason)
-			p.run("session", "end", "s1").wantErr(t, 3, `there is no session "s1"`)
+			p.run("session", "end", "s1").wantErr(t, 3, `session "s1" does not exist`)
 		})
 	}
 }

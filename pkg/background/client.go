@@ -55,7 +55,7 @@ func (f Folder) Find(name string) (Record, error) {
 		}
 	}
 	return Record{}, fault.New(fault.Misuse, fault.DidYouMeanListed(name, running, "`trailblaze session list` lists the sessions"),
-		"there is no session %q", name)
+		"session %q does not exist", name)
 }
 
 // Client sends requests to a session.

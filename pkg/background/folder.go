@@ -84,7 +84,7 @@ func CheckName(name string) error {
 func (f Folder) prepare() error {
 	if f.Dir == "" {
 		return fault.New(fault.Misuse, "set TRAILBLAZE_CACHE_DIR to the absolute path of a folder",
-			"there is no cache folder, in which sessions are kept")
+			"the cache folder, in which sessions are kept, is not known")
 	}
 	err := os.MkdirAll(f.Dir, 0o700)
 	if err == nil {

@@ -261,7 +261,7 @@ func (o Options) cache() Check {
 	const name = "cache"
 	const hint = "set TRAILBLAZE_CACHE_DIR to a folder that can be written; without it versions of runtimes and bundles are not kept between runs"
 	if o.CacheDir == "" {
-		return Check{name, Warn, "there is no cache folder: HOME is not set", hint}
+		return Check{name, Warn, "the cache folder is not known: HOME is not set", hint}
 	}
 	err := os.MkdirAll(o.CacheDir, 0o755)
 	if err == nil {

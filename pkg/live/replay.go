@@ -278,7 +278,7 @@ func (s *Session) trailPath(name string) (string, error) {
 		}
 	}
 	return "", fault.New(fault.InvalidArguments, "trails are below "+s.relative(s.opts.Project.TrailsDir),
-		"there is no trail %s", name)
+		"trail %s does not exist", name)
 }
 
 // relative returns a path relative to the project root.

@@ -115,7 +115,7 @@ func (r *runner) saveLast() error {
 func LoadLast(logsDir string) ([]LastCase, error) {
 	data, err := os.ReadFile(filepath.Join(logsDir, lastRunFile))
 	if os.IsNotExist(err) {
-		return nil, fault.New(fault.Misuse, "run without --last-failed first", "there is no last run in %s", logsDir)
+		return nil, fault.New(fault.Misuse, "run without --last-failed first", "%s contains no last run", logsDir)
 	}
 	var last lastRun
 	if err == nil {

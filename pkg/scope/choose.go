@@ -92,7 +92,7 @@ func (r Request) onlyDriver(target Target, targetKnown bool, settings []setting)
 	if !targetKnown && slices.ContainsFunc(r.Targets, onePlatform) {
 		return Driver{}, nil // the error about the target suffices: naming one may decide the driver too
 	}
-	reason, platforms := "there is no target to take it from", []Platform{Android, IOS, Web}
+	reason, platforms := "no target decides it", []Platform{Android, IOS, Web}
 	if targetKnown {
 		reason = fmt.Sprintf("target %q names no platform", target.ID)
 	}

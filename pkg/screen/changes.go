@@ -191,7 +191,7 @@ func isOtherDocument(before, after View) bool {
 	return from != to
 }
 
-// change is a line of the changes. When there is no room for all of them, those of a lower class are kept first.
+// change is a line of the changes. When not all of them fit, those of a lower class are kept first.
 type change struct {
 	line  string
 	class int
@@ -312,7 +312,7 @@ func (d *difference) reordered() bool {
 	return false
 }
 
-// bounded joins lines in at most maxBytes bytes, and counts those that there is no room for.
+// bounded joins lines in at most maxBytes bytes, and counts those that do not fit.
 func bounded(lines []change, maxBytes int) string {
 	if whole := join(lines, nil); maxBytes == 0 || len(whole) <= maxBytes {
 		return whole

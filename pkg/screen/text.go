@@ -22,7 +22,7 @@ type TextOptions struct {
 // Text is a screen, or what was found on it, for a person or a model to read: one line an element.
 type Text struct {
 	Lines []Line
-	Left  int // how many elements there was no room for
+	Left  int // how many elements did not fit
 }
 
 // Line is one element as text, without indentation, as in: - button "Save" [ref=e2] [disabled]. What is on the screen

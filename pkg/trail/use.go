@@ -133,7 +133,7 @@ func (l *loading) fail(file *File, u *Use, hint, format string, args ...any) {
 func (l *loading) use(file *File, u *Use, stack []string) *File {
 	path, ok := l.find(u.Path, filepath.Dir(stack[len(stack)-1]))
 	if !ok {
-		l.fail(file, u, "the path is relative to this file, or else to the project root", "there is no trail %q", u.Path)
+		l.fail(file, u, "the path is relative to this file, or else to the project root", "trail %q does not exist", u.Path)
 		return nil
 	}
 	if slices.Contains(stack, path) {

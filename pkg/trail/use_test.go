@@ -62,7 +62,7 @@ func TestProblemsOfUsedTrails(t *testing.T) {
 	}{
 		"missing": {
 			map[string]string{"trails/main.trail.yaml": "trail:\n  - use: nobody.yaml\n"},
-			`trails/main.trail.yaml:2:10: there is no trail "nobody.yaml"; the path is relative to this file, or else to the project root`,
+			`trails/main.trail.yaml:2:10: trail "nobody.yaml" does not exist; the path is relative to this file, or else to the project root`,
 		},
 		"cycle": {
 			map[string]string{

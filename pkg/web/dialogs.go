@@ -116,7 +116,7 @@ const maxSeen = 5
 func seen(what string, words []string) string {
 	switch {
 	case len(words) == 0:
-		return "there was no " + what
+		return what + "s: none"
 	case len(words) > maxSeen:
 		return fmt.Sprintf("the last %d of %d %ss: %s", maxSeen, len(words), what, strings.Join(words[len(words)-maxSeen:], ", "))
 	}

@@ -135,7 +135,7 @@ func TestVerifyDialog(t *testing.T) {
 	}
 	u.mustFail("web_verifyDialog", []any{"message", "one", "timeoutMs", 20}, `dialogs: alert "three"`)
 	u.mustCall("web_verifyDialog", "message", "three")
-	u.mustFail("web_verifyDialog", []any{"timeoutMs", 20}, "there was no dialog")
+	u.mustFail("web_verifyDialog", []any{"timeoutMs", 20}, "dialogs: none")
 	u.mustEval(`setTimeout(() => alert("late"), 20); 0`)
 	u.mustCall("web_verifyDialog", "message", "late")
 	if failed := u.mustFail("web_verifyDialog", []any{"timeoutMs", 20}); !strings.Contains(failed.Text, "no dialog was opened") {

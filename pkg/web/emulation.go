@@ -46,7 +46,7 @@ func emulationOptions() []device.Option {
 		{Key: "userAgent", Usage: "the User-Agent of requests"},
 		{Key: "deviceScaleFactor", Usage: "pixels of the screen for each pixel of a page"},
 		{Key: "touch", Usage: "pages can be touched", Switch: true},
-		{Key: "offline", Usage: "there is no network", Switch: true},
+		{Key: "offline", Usage: "the network is off", Switch: true},
 		{Key: "ignoreHttpsErrors", Usage: "open pages whose certificate is not valid", Switch: true},
 		{Key: "extraHeaders", Usage: "headers of every request"},
 	}

@@ -58,7 +58,7 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 	about := fmt.Sprintf("URL: %s\nTitle: %s\n", p.url(), title) + p.context.otherTabs(p)
 	for i, what := range []string{"screenshot", "accessibility tree"} {
 		if failed[i] != nil {
-			about += fmt.Sprintf("There is no %s: %v\n", what, failed[i])
+			about += fmt.Sprintf("The %s is missing: %v\n", what, failed[i])
 		}
 	}
 	about = p.notes.redact(about + p.notes.String())

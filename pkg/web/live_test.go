@@ -273,7 +273,7 @@ func TestElementWithoutSelectorIsRefused(t *testing.T) {
 	u := openLive(t, device.Session{Redact: secret})
 	u.mustCall("navigate", "url", url+"/page")
 	ref := u.refOf("Save")
-	u.mustFail("web_click", []any{"ref", ref}, `e1 is button "Save", for which there is no selector that a recording could use`)
+	u.mustFail("web_click", []any{"ref", ref}, `e1 is button "Save", which no selector for a recording finds`)
 	if got := u.shown(); !strings.Contains(got, `"Save"`) {
 		t.Errorf("it was clicked: %s", got)
 	}

@@ -86,7 +86,7 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 		return nil, errGone // the page changed meanwhile
 	}
 	return nil, fault.New(fault.ToolFailed, "name it by ref or nodeSelector, or give it a data-testid",
-		"%s is %s, for which there is no selector that a recording could use", l.search.target.ref, l.node)
+		"%s is %s, which no selector for a recording finds", l.search.target.ref, l.node)
 }
 
 // mark marks the element for the check "marked", and reads its facts.

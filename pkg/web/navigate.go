@@ -106,7 +106,7 @@ func (p *page) resolveURL(address string) (string, error) {
 	}
 	hint := "write a URL with http:// or another scheme, or a path relative to the trail's folder or the project's"
 	if len(tried) == 0 {
-		return "", fault.New(fault.ToolFailed, hint, "%q is not a URL, and there is no folder in which it could be a file", address)
+		return "", fault.New(fault.ToolFailed, hint, "%q is not a URL, and no folder is known in which it could be a file", address)
 	}
 	return "", &fault.Error{
 		Kind:    fault.ToolFailed,

@@ -86,7 +86,7 @@ func networkCommands() []command {
 			"bodyFile": {"type": "string", "minLength": 1, "description": "A file beside the trail or in the project"},
 			"delayMs": {"type": "integer", "minimum": 0, "maximum": 600000,
 			"description": "Wait before the answer; without an answer the request is sent to the server after it"},
-			"abort": {"type": "boolean", "description": "Fail the request as if there were no network"}`,
+			"abort": {"type": "boolean", "description": "Fail the request as if the network were off"}`,
 			webRoute, "url"),
 		newCommand("web_unroute", "Removes the routes with a url, or all.", url, webUnroute),
 		newCommand("web_waitForRequest",

@@ -108,7 +108,7 @@ func TestWaitForRequestAndResponse(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	u.mustEval("1")
-	u.mustFail("web_waitForResponse", []any{"url", "**/late", "timeoutMs", 50}, "there was no request")
+	u.mustFail("web_waitForResponse", []any{"url", "**/late", "timeoutMs", 50}, "requests: none")
 	for _, bad := range []string{"{a", "api/orders", "/api"} {
 		if failed := u.mustFail("web_waitForResponse", []any{"url", bad}, "url"); failed.Kind != fault.InvalidArguments {
 			t.Errorf("%s: %+v", bad, failed)
@@ -166,7 +166,7 @@ func TestRoutes(t *testing.T) {
 	if got := u.mustCall("web_unroute", "url", "**/page"); got != "removed 1 route" {
 		t.Error(got)
 	}
-	u.mustFail("web_unroute", []any{"url", "**/page"}, `there is no route with url "**/page"; routes: **/missing, **/api/file`)
+	u.mustFail("web_unroute", []any{"url", "**/page"}, `no route has the url "**/page"; routes: **/missing, **/api/file`)
 	u.mustCall("web_unroute")
 	u.mustCall("navigate", "url", url+"/page")
 	check("/api/orders", `200  {"path": "/api/orders", "got": ""}`)

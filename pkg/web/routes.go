@@ -213,7 +213,7 @@ func webUnroute(ctx context.Context, p *page, args map[string]any) (tool.Result,
 	n.mu.Unlock()
 	if removed == 0 && url != "" {
 		return tool.Result{}, fault.New(fault.ToolFailed, "write the url as in web_route",
-			"there is no route with url %q; %s", url, seen("route", urls))
+			"no route has the url %q; %s", url, seen("route", urls))
 	}
 	if err := p.context.pauseAllRequests(ctx); err != nil {
 		return tool.Result{}, err

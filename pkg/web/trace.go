@@ -300,7 +300,7 @@ func (t *tracer) showChecked(ctx context.Context, p *page, m *device.Moment) {
 	}
 	picture, err := p.tracedPicture(ctx)
 	if err != nil {
-		m.NoPicture = "there is no picture: " + err.Error()
+		m.NoPicture = "no picture was taken: " + err.Error()
 		return
 	}
 	switch after, err := t.showTree(ctx, p, m); {

@@ -104,7 +104,7 @@ func (p *page) uploadPath(file string) (string, error) {
 	}
 	if len(tried) == 0 {
 		return "", fault.New(fault.InvalidArguments, "give an absolute path",
-			"files: there is no folder in which %q could be a file", file)
+			"files: no folder is known in which %q could be a file", file)
 	}
 	return "", &fault.Error{
 		Kind: fault.InvalidArguments, Message: fmt.Sprintf("files: %s does not exist", tried[len(tried)-1]),

@@ -73,7 +73,7 @@ func findBrowser() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("there is no Chromium on PATH: run make deps, or set TRAILBLAZE_BROWSER")
+	return "", fmt.Errorf("Chromium is not on PATH: run make deps, or set TRAILBLAZE_BROWSER")
 }
 
 func servePage() (url string, stop func(), err error) {

@@ -207,11 +207,11 @@ func (n *pageNode) similar(t *templateNode) string {
 	}
 	switch {
 	case len(near) == 0 && t.text == nil:
-		return fmt.Sprintf(" (there is no %s)", t.role)
+		return fmt.Sprintf(" (no %s was found)", t.role)
 	case len(near) == 0:
 		return ""
 	}
-	return " (there is " + strings.Join(near[:min(3, len(near))], ", ") + ")"
+	return " (found: " + strings.Join(near[:min(3, len(near))], ", ") + ")"
 }
 
 // caption is the line of n in short.

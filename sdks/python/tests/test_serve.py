@@ -50,7 +50,7 @@ class Flags(unittest.TestCase):
             (["--transport", "http", "--port"], "--port  is not a port"),
             (["--transport", "http", "--port", "70000"], "--port 70000 is not a port"),
             (["--transport", "http", "--port", "٣"], "is not a port"),
-            (["--transport", "sse", "--port", "8080"], "--transport sse is not known"),
+            (["--transport", "sse", "--port", "8080"], "--transport sse is unknown"),
         ]:
             with redirect_stderr(StringIO()) as said, self.assertRaises(SystemExit) as raised:
                 transport(argv)

@@ -106,7 +106,7 @@ export class TrailblazeClient {
     if (!ctx) {
       throw new TrailblazeCallbackError(
         tool,
-        "this call was not made by a trailblaze session, so there are no other tools to call",
+        "this call was not made by a trailblaze session, so it cannot call other tools",
       );
     }
     if (!ctx.baseUrl) {

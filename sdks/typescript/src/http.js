@@ -41,7 +41,7 @@ const CUT_SHORT = new Refusal(400, "the request could not be read to its end");
 export function portOf(argv) {
   const transport = flag(argv, "--transport");
   if (transport === undefined || transport === "stdio") return undefined;
-  if (transport !== "http") throw new Error(`--transport ${transport} is not known; there are stdio and http`);
+  if (transport !== "http") throw new Error(`--transport ${transport} is unknown; use stdio or http`);
   const port = flag(argv, "--port");
   if (port === undefined) throw new Error("--transport http goes with --port NUMBER");
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) throw new Error(`--port ${port} is not a port; write a number up to 65535`);
@@ -180,9 +180,9 @@ function check({ method, url, headers, socket }) {
     throw new Refusal(401, "the Authorization is not Bearer and this session's token", { "www-authenticate": "Bearer" });
   }
   if (url?.split("?")[0] !== PATH) throw new Refusal(404, `nothing is here; MCP is at ${PATH}`);
-  if (method !== "POST" && method !== "DELETE") throw new Refusal(405, "there is POST, and DELETE", { allow: "POST, DELETE" });
+  if (method !== "POST" && method !== "DELETE") throw new Refusal(405, "use POST or DELETE", { allow: "POST, DELETE" });
   if (version !== undefined && !VERSIONS.includes(String(version))) {
-    throw new Refusal(400, `MCP-Protocol-Version ${version} is not known; there are ${VERSIONS.join(", ")}`);
+    throw new Refusal(400, `MCP-Protocol-Version ${version} is unknown; known are ${VERSIONS.join(", ")}`);
   }
 }
 
@@ -191,7 +191,7 @@ function check({ method, url, headers, socket }) {
  * @param {string | string[] | undefined} id
  */
 function conversationOf(conversations, id) {
-  if (id === undefined) throw new Refusal(400, "there is no Mcp-Session-Id; a session begins with initialize");
+  if (id === undefined) throw new Refusal(400, "Mcp-Session-Id is missing; a session begins with initialize");
   const conversation = conversations.get(String(id));
   if (!conversation) throw new Refusal(404, "this session is over");
   return conversation;

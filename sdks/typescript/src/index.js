@@ -24,7 +24,7 @@ let running = false;
 function prefixed(tool, meta = {}) {
   const unknown = Object.keys(meta).find((key) => !META.includes(key));
   if (unknown) {
-    throw new TypeError(`tool ${tool}: meta.${unknown} is not known; there are ${META.join(", ")}, and _meta takes any key`);
+    throw new TypeError(`tool ${tool}: meta.${unknown} is unknown; known are ${META.join(", ")}, and _meta takes any key`);
   }
   return Object.fromEntries(Object.entries(meta).map(([key, value]) => [`trailblaze/${key}`, value]));
 }

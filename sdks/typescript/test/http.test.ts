@@ -299,7 +299,7 @@ for (const [args, says] of [
   [["--transport", "http", "--port"], "--port  is not a port"],
   [["--transport", "http", "--port", "70000"], "--port 70000 is not a port"],
   [["--transport", "http", "--port", "8080x"], "--port 8080x is not a port"],
-  [["--transport", "sse", "--port", "8080"], "--transport sse is not known"],
+  [["--transport", "sse", "--port", "8080"], "--transport sse is unknown"],
 ] as const) {
   test(`${args.join(" ")} is an error`, async (t) => {
     const peer = Peer.start(t, "", { args: [...argv(fixture("tools.mjs")), ...args] });

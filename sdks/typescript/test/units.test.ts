@@ -136,7 +136,7 @@ test("errors of a registration are thrown at once", () => {
   );
   assert.throws(
     () => tool("a", { meta: { supportedPlatform: ["WEB"] } }),
-    /tool a: meta\.supportedPlatform is not known; there are supportedDrivers, /,
+    /tool a: meta\.supportedPlatform is unknown; known are supportedDrivers, /,
   );
   assert.throws(() => delegate([{ name: "x" } as any]), /delegate: call 1 names no tool/);
 });

@@ -87,7 +87,7 @@ class TrailblazeClient:
         base = self._given.get("baseUrl")
         if self.session_id is None:
             raise TrailblazeCallbackError(
-                name, "this call was not made by a trailblaze session, so there are no other tools to call"
+                name, "this call was not made by a trailblaze session, so it cannot call other tools"
             )
         if not base:
             raise TrailblazeCallbackError(name, "the session has no callback server; is this trailblaze up to date?")

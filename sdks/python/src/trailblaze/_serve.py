@@ -43,7 +43,7 @@ def transport(argv: Optional[Sequence[str]] = None) -> Transport:
     if kind in (None, "stdio"):
         return Transport("stdio", None)
     if kind != "http":
-        _misused(f"--transport {kind} is not known; there are stdio and http")
+        _misused(f"--transport {kind} is unknown; use stdio or http")
     if port is None:
         _misused("--transport http goes with --port NUMBER")
     if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
@@ -231,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self._accepts():
-            self._refuse(405, "there is POST")
+            self._refuse(405, "use POST")
 
     do_DELETE = do_PUT = do_HEAD = do_OPTIONS = do_GET
 

@@ -259,7 +259,7 @@ func (d *webDevice) failure(
 		return tool.Result{}, p.closeError()
 	case p.closed() && unconfirmed:
 		return p.closedResult(call.Tool, "done; the tab closed itself")
-	case p.closed() && known == nil:
+	case p.closed() && (known == nil || fault.KindOf(context.Cause(p.ctx)) == fault.Crashed):
 		return p.closedResult(call.Tool, "")
 	case known != nil && (known.Kind == fault.Crashed || known.Kind == fault.Cancelled):
 		return tool.Result{}, known

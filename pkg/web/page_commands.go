@@ -60,7 +60,7 @@ func webEvaluate(ctx context.Context, p *page, args map[string]any) (tool.Result
 			"the script returned %d MiB, and at most %d MiB are allowed", tooLarge.Size>>20, tooLarge.Limit>>20)
 	}
 	switch {
-	case errors.Is(asGone(err), errGone):
+	case errors.Is(asGone(err), errGone) && !p.closed():
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "the page navigated away before the script ended")
 	case ctx.Err() != nil:
 		return tool.Result{}, &waitingError{"a promise of the script to settle", err}

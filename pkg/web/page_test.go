@@ -159,6 +159,12 @@ func TestCrashedPageEndsOnlyItsSession(t *testing.T) {
 	if _, err := u.call("web_currentUrl"); fault.KindOf(err) != fault.Crashed {
 		t.Errorf("a later call: %v", err)
 	}
+	d := u.device.(*webDevice)
+	failed := fault.New(fault.ToolFailed, "", "the script failed") // before the call was told of the crash
+	_, err = d.failure(t.Context(), t.Context(), d.openContext().lastPage(), tool.Call{}, testLimit, activity{}, failed)
+	if fault.KindOf(err) != fault.Crashed {
+		t.Errorf("a call that failed because of the crash: %v", err)
+	}
 	if len(u.device.Evidence(t.Context())) == 0 {
 		t.Error("there is no evidence")
 	}

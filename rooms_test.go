@@ -40,11 +40,14 @@ func mayImport() map[string][]string {
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 		files, live, background        = "pkg/files", "pkg/live", "pkg/background"
 		mcpserver, webserver           = "pkg/mcpserver", "pkg/webserver"
+		mobile, source                 = "pkg/mobile", "pkg/mobile/source"
+		android, ios, appium           = "pkg/android", "pkg/ios", "pkg/appium"
+		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, report, doctor, background, run, webserver, live, session, builtin, device, local, web, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
+			mcpserver, report, doctor, background, run, webserver, live, session, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
 		},
 		mcpserver:  {live, discover, trail, fault},
 		report:     {event, tool, redact, fault, files},
@@ -58,6 +61,13 @@ func mayImport() map[string][]string {
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
 		web:        {device, act, aria, screen, cdp, tool, fault},
+		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault},
+		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault},
+		appium:     {mobile, source, webdriver, device, act, screen, fault},
+		mobile:     {device, act, screen, tool, fault},
+		source:     {screen, fault},
+		adb:        {device, fault},
+		webdriver:  {fault},
 		act:        {fault},
 		aria:       {screen, fault},
 		screen:     {fault},

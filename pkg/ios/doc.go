@@ -1,0 +1,2 @@
+// Package ios is the kind of device for iOS, over WebDriverAgent.
+package ios

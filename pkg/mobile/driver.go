@@ -1,0 +1,123 @@
+// Package mobile has the commands of phones and tablets, for Android and iOS alike, over a Driver (specification, section
+// 15.3). It waits, resolves selectors in the tree that the driver reads, and sends the driver coordinates, text and keys.
+package mobile
+
+import (
+	"context"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// Platform is the operating system of a device.
+type Platform string
+
+// The platforms.
+const (
+	Android Platform = "android"
+	IOS     Platform = "ios"
+)
+
+// Driver is a device during one session, however it is reached. Its methods are called one after another. Every call
+// ends when its ctx does.
+//
+// An error is a *fault.Error that names what was tried, an *act.UnconfirmedError when an action was sent and its answer
+// was lost, or the error of [Unsupported]. A driver never sends an action twice.
+type Driver interface {
+	// Info returns what is known of the device since it was opened.
+	Info() Info
+	// Read returns what is on the screen now.
+	Read(ctx context.Context) (Screen, error)
+	// Screenshot returns a PNG. Its size in pixels may differ from the unit of the tree's bounds, as on iOS.
+	Screenshot(ctx context.Context) ([]byte, error)
+
+	// Touch performs one sequence of events with one or several fingers at the same time.
+	Touch(ctx context.Context, fingers ...Finger) error
+	// SetText replaces the text of the field that has the focus, whatever characters it consists of.
+	SetText(ctx context.Context, text string) error
+	// Type types text at the end of the field that has the focus, as its keyboard does.
+	Type(ctx context.Context, text string) error
+	// Press presses a key.
+	Press(ctx context.Context, key Key) error
+	// HideKeyboard hides the on-screen keyboard if one is shown. It changes nothing else.
+	HideKeyboard(ctx context.Context) error
+
+	// Launch starts an app.
+	Launch(ctx context.Context, l Launch) error
+	// Stop ends an app.
+	Stop(ctx context.Context, app string) error
+	// Clear removes everything that an app has stored.
+	Clear(ctx context.Context, app string) error
+	// Grant gives an app permissions, by the names of the platform. One that the app does not request is ignored.
+	Grant(ctx context.Context, app string, permissions []string) error
+	// Apps returns the ids of the installed apps, those of the system only on request.
+	Apps(ctx context.Context, system bool) ([]string, error)
+	// Foreground returns the id of the app in front; empty if it is not known.
+	Foreground(ctx context.Context) (string, error)
+
+	// OpenURL opens a deep link or a web page. app may be empty.
+	OpenURL(ctx context.Context, url, app string) error
+	Clipboard(ctx context.Context) (string, error)
+	SetClipboard(ctx context.Context, text string) error
+	// SetNetwork connects the device to its networks, or disconnects it.
+	SetNetwork(ctx context.Context, connected bool) error
+	// Shell runs a command on the device, and returns its stdout and stderr. A status other than 0 is an error.
+	Shell(ctx context.Context, argv []string) (string, error)
+
+	// Close puts back what the driver changed on the device (settings, forwarded ports, its server), and disconnects.
+	Close(ctx context.Context) error
+}
+
+// Info describes a device.
+type Info struct {
+	ID            string // serial or UDID; may be empty behind a cloud
+	Product       string // for people, such as Pixel 7, Android 14
+	Width, Height int    // of the screen, in the unit of the tree's bounds: pixels on Android, points on iOS
+	Tablet        bool
+}
+
+// Screen is what a device shows.
+type Screen struct {
+	Tree *screen.Tree
+	// Keyboard is the area of the on-screen keyboard; nil when none is shown.
+	Keyboard *screen.Rect
+}
+
+// Finger is the path of one finger: down at the first point, there for Hold, then in a straight line from point to
+// point, Move in all, and up at the last one.
+type Finger struct {
+	Path []screen.Point
+	Hold time.Duration
+	Move time.Duration
+}
+
+// Key is a key or a button of a device.
+type Key string
+
+// The keys. A device that lacks one returns the error of [Unsupported].
+const (
+	Back      Key = "BACK"
+	Enter     Key = "ENTER"
+	Home      Key = "HOME"
+	Backspace Key = "BACKSPACE"
+	Tab       Key = "TAB"
+	Escape    Key = "ESCAPE"
+)
+
+// Launch says how to start an app.
+type Launch struct {
+	App  string
+	Stop bool // end it first, so that it starts anew
+	// Clear removes what it has stored first.
+	Clear bool
+	// Permissions are set before the start: the platform's or a short name, such as camera, to allow, deny or unset.
+	// "all" stands for all that the app requests.
+	Permissions map[string]string
+	Arguments   map[string]any // for the app; may be nil
+}
+
+// Unsupported returns the error for something that a device cannot do: "the cloud refuses shell commands".
+func Unsupported(reason, hint string) *fault.Error {
+	return fault.New(fault.ToolFailed, hint, "%s", reason)
+}

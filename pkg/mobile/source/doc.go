@@ -1,0 +1,2 @@
+// Package source reads the screen of a phone as automation servers write it.
+package source

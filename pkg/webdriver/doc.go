@@ -1,0 +1,2 @@
+// Package webdriver is a client of the W3C WebDriver protocol, for automation servers of phones.
+package webdriver

@@ -149,7 +149,9 @@ func kindName(k device.Kind) string {
 }
 
 func (a *app) host(values map[string]string) device.Host {
-	return device.Host{Values: values, Env: a.Env, Programs: local.Programs(a.supervisor)}
+	return device.Host{
+		Values: values, Env: a.Env, Dir: a.Dir, StateDir: a.stateDir(), Programs: local.Programs(a.supervisor),
+	}
 }
 
 // backends are the backends for one set of option values, one for each kind of device.

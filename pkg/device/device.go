@@ -46,6 +46,8 @@ type Option struct {
 type Host struct {
 	Values   map[string]string // of the options that are set, by key
 	Env      []string          // of this process
+	Dir      string            // absolute working folder of this process
+	StateDir string            // absolute folder of files that processes of the user share; empty for none
 	Programs Programs          // starts every program of a backend
 }
 

@@ -1,0 +1,184 @@
+package android
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// changesFile keeps on the phone what has to be put back, so that any later session can, also from another machine,
+// when this process is killed.
+const changesFile = "/data/local/tmp/trailblaze-changes"
+
+// changes are the settings of a phone that a session has changed, with the values that they had before. Each is written
+// to the phone before it is changed.
+type changes struct {
+	shell    shell
+	original []setting // in the order of the changes
+}
+
+// setting is one line of changesFile: a key of [changes.command] and a value.
+type setting struct{ key, value string }
+
+// Keys of settings that are not in the table global of the phone's settings.
+const (
+	airplaneMode = "airplane-mode" // enabled or disabled
+	wifi         = "svc-wifi"      // enable or disable
+	mobileData   = "svc-data"
+)
+
+// absent is what `settings get` prints for a setting without a value.
+const absent = "null"
+
+// globalSettings are the settings of the table global that sessions change: motion is turned off, and the server may use
+// hidden parts of Android.
+func globalSettings() []setting {
+	return []setting{
+		{"window_animation_scale", "0"},
+		{"transition_animation_scale", "0"},
+		{"animator_duration_scale", "0"},
+		{"hidden_api_policy_pre_p_apps", "1"},
+		{"hidden_api_policy_p_apps", "1"},
+		{"hidden_api_policy", "1"},
+	}
+}
+
+// firstHiddenAPI is the first API level with the settings hidden_api_policy….
+const firstHiddenAPI = 28
+
+// settingsFor returns the settings for a phone of an API level.
+func settingsFor(api int) []setting {
+	return slices.DeleteFunc(globalSettings(), func(s setting) bool {
+		return api < firstHiddenAPI && strings.HasPrefix(s.key, "hidden_api_policy")
+	})
+}
+
+// putBackEarlier puts back what an earlier session left, and reports whether one did.
+func (c *changes) putBackEarlier(ctx context.Context) (bool, error) {
+	stdout, _, status, err := c.shell.Run(ctx, commandLine("cat", changesFile))
+	if err != nil || status != 0 {
+		return false, err // without the file, the status is 1
+	}
+	c.original = parseChanges(stdout)
+	return true, c.putBack(ctx)
+}
+
+var settingValue = regexp.MustCompile(`^[\w.-]+$`)
+
+// parseChanges reads the lines of changesFile that [changes.command] knows.
+func parseChanges(text string) []setting {
+	var all []setting
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if s := (setting{key, value}); s.command() != nil && settingValue.MatchString(value) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// command returns the command that gives the setting its value, nil if sessions do not change it.
+func (s setting) command() []string {
+	switch s.key {
+	case airplaneMode:
+		return []string{"cmd", "connectivity", "airplane-mode", strings.TrimSuffix(s.value, "d")}
+	case wifi, mobileData:
+		return []string{"svc", strings.TrimPrefix(s.key, "svc-"), s.value}
+	}
+	known := slices.ContainsFunc(globalSettings(), func(g setting) bool { return g.key == s.key })
+	switch {
+	case !known:
+		return nil
+	case s.value == absent:
+		return []string{"settings", "delete", "global", s.key}
+	default:
+		return []string{"settings", "put", "global", s.key, s.value}
+	}
+}
+
+// setGlobal changes settings of the table global.
+func (c *changes) setGlobal(ctx context.Context, wanted []setting) error {
+	var different []setting
+	for _, s := range wanted {
+		out, err := run(ctx, c.shell, "settings", "get", "global", s.key)
+		if err != nil {
+			return err
+		}
+		value := strings.TrimSpace(out)
+		if value == s.value || value != "" && !settingValue.MatchString(value) {
+			continue
+		}
+		if value == "" {
+			value = absent
+		}
+		different = append(different, s)
+		c.original = append(c.original, setting{s.key, value})
+	}
+	if len(different) == 0 {
+		return nil
+	}
+	if err := c.save(ctx); err != nil {
+		return err
+	}
+	for _, s := range different {
+		if _, err := run(ctx, c.shell, s.command()...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set changes a setting whose value is known. The first value of a key is the one that is put back.
+func (c *changes) set(ctx context.Context, before, after setting) error {
+	if !slices.ContainsFunc(c.original, func(s setting) bool { return s.key == before.key }) {
+		c.original = append(c.original, before)
+		if err := c.save(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := run(ctx, c.shell, after.command()...)
+	return err
+}
+
+// save writes what has to be put back to the phone.
+func (c *changes) save(ctx context.Context) error {
+	var text strings.Builder
+	for _, s := range c.original {
+		text.WriteString(s.key + " " + s.value + "\n")
+	}
+	return c.shell.Push(ctx, changesFile, strings.NewReader(text.String()))
+}
+
+// putBack gives all settings the values that they had, and removes the file when that was done.
+func (c *changes) putBack(ctx context.Context) error {
+	return c.putBackKeys(ctx, func(string) bool { return true })
+}
+
+// putBackKeys is putBack for some settings.
+func (c *changes) putBackKeys(ctx context.Context, chosen func(key string) bool) error {
+	var errs []error
+	var left []setting
+	for _, s := range c.original {
+		if !chosen(s.key) {
+			left = append(left, s)
+			continue
+		}
+		if _, err := run(ctx, c.shell, s.command()...); err != nil {
+			left = append(left, s)
+			errs = append(errs, err)
+		}
+	}
+	if len(left) == len(c.original) {
+		return errors.Join(errs...)
+	}
+	c.original = left
+	if len(left) > 0 {
+		errs = append(errs, c.save(ctx))
+	} else {
+		_, err := run(ctx, c.shell, "rm", "-f", changesFile)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

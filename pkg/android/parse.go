@@ -1,0 +1,270 @@
+package android
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// parseSize returns the size of the screen in `wm size`: the override, if there is one.
+func parseSize(out string) (width, height int, ok bool) {
+	for line := range strings.Lines(out) {
+		_, value, found := strings.Cut(strings.TrimSpace(line), " size: ")
+		w, h, isSize := strings.Cut(value, "x")
+		x, xErr := strconv.Atoi(w)
+		y, yErr := strconv.Atoi(h)
+		if found && isSize && xErr == nil && yErr == nil && min(x, y) > 0 {
+			width, height, ok = x, y, true // the override comes after the physical size
+		}
+	}
+	return width, height, ok
+}
+
+// parseDensity returns the density in `wm density`, in dots per inch, 0 if there is none.
+func parseDensity(out string) int {
+	density := 0
+	for line := range strings.Lines(out) {
+		if _, value, found := strings.Cut(strings.TrimSpace(line), " density: "); found {
+			if n, err := strconv.Atoi(value); err == nil && n > 0 {
+				density = n
+			}
+		}
+	}
+	return density
+}
+
+// isTablet reports whether the smallest width is 600 dp or more. Without a density, that is 1536 pixels.
+func isTablet(width, height, density int) bool {
+	if density == 0 {
+		return min(width, height) >= 1536
+	}
+	return min(width, height)*160/density >= 600
+}
+
+// parseResumed returns the packages whose activities are resumed in `dumpsys activity activities`, the one with the
+// focus first, each once.
+func parseResumed(out string) []string {
+	var focused, resumed []string
+	for line := range strings.Lines(out) {
+		i := strings.Index(line, "ResumedActivity")
+		if i < 0 {
+			continue
+		}
+		pkg := componentPackage(line[i:])
+		switch {
+		case pkg == "":
+		case strings.TrimSpace(line[:i]) != "m": // ResumedActivity and topResumedActivity, not mResumedActivity
+			focused = append(focused, pkg)
+		default:
+			resumed = append(resumed, pkg)
+		}
+	}
+	var all []string
+	for _, pkg := range append(focused, resumed...) {
+		if !slices.Contains(all, pkg) {
+			all = append(all, pkg)
+		}
+	}
+	return all
+}
+
+// componentPackage returns the package of the first PACKAGE/ACTIVITY inside the braces of a line.
+func componentPackage(line string) string {
+	_, record, ok := strings.Cut(line, "{")
+	if !ok {
+		return ""
+	}
+	for field := range strings.FieldsSeq(strings.TrimRight(record, "}\r\n")) {
+		if pkg, _, ok := strings.Cut(field, "/"); ok && strings.Contains(pkg, ".") {
+			return pkg
+		}
+	}
+	return ""
+}
+
+// parseInputShown reports whether `dumpsys input_method` says that a keyboard is on the screen.
+func parseInputShown(out string) bool {
+	for field := range strings.FieldsSeq(out) {
+		if field == "mInputShown=true" {
+			return true
+		}
+	}
+	return false
+}
+
+// parseInputPackage returns the package of the keyboard in `dumpsys input_method`, "" if it has none.
+func parseInputPackage(out string) string {
+	for field := range strings.FieldsSeq(out) {
+		for _, key := range []string{"mCurMethodId=", "mCurId=", "mSelectedMethodId="} {
+			if id, ok := strings.CutPrefix(field, key); ok {
+				if pkg, _, ok := strings.Cut(id, "/"); ok {
+					return pkg
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// parseInputArea returns the touchable area of the keyboard in `dumpsys input_method`, in pixels of the screen. The
+// insets are those of its window, which ends at the lower edge of a screen of this size.
+func parseInputArea(out string, width, height int) *screen.Rect {
+	if m := touchableRegion.FindStringSubmatch(out); m != nil {
+		r := screen.Rect{Left: number(m[1]), Top: number(m[2]), Right: number(m[3]), Bottom: number(m[4])}
+		if r = r.Intersect(screen.Rect{Right: width, Bottom: height}); !r.Empty() {
+			return &r
+		}
+	}
+	if m := visibleTopInsets.FindStringSubmatch(out); m != nil {
+		if top := number(m[1]); top > 0 && top < height {
+			return &screen.Rect{Top: top, Right: width, Bottom: height}
+		}
+	}
+	return nil
+}
+
+var (
+	touchableRegion  = regexp.MustCompile(`touchableRegion=SkRegion\(\((\d+),(\d+),(\d+),(\d+)\)\)`)
+	visibleTopInsets = regexp.MustCompile(`visibleTopInsets=(\d+)`)
+)
+
+// number returns the value of digits, and a large number for one that is too long.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// installedPackage is what `dumpsys package` says of an app.
+type installedPackage struct {
+	Installed   bool
+	Version     string   // versionName
+	Updated     string   // when it was installed, as text
+	Permissions []string // that it requests
+}
+
+// parsePackage reads the part of `dumpsys package APP` that is about the app.
+func parsePackage(out, app string) installedPackage {
+	var p installedPackage
+	inside, requested := false, false
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "Package [") {
+			inside = !p.Installed && strings.HasPrefix(line, "Package ["+app+"]") // the first one: an update hides the system's
+			p.Installed = p.Installed || inside
+		}
+		if !inside {
+			continue
+		}
+		if strings.HasSuffix(line, ":") {
+			requested = line == "requested permissions:"
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		switch {
+		case requested:
+			name, _, _ := strings.Cut(line, ":") // "NAME: restricted=true"
+			p.Permissions = append(p.Permissions, name)
+		case key == "versionName":
+			p.Version = cmp.Or(p.Version, value)
+		case key == "lastUpdateTime":
+			p.Updated = cmp.Or(p.Updated, value)
+		}
+	}
+	return p
+}
+
+// parsePackages returns the ids in `pm list packages`, sorted.
+func parsePackages(out string) []string {
+	ids := []string{}
+	for line := range strings.Lines(out) {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "package:"); ok && id != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// parseActivity returns the component in `cmd package resolve-activity --brief`, "" if the app has none.
+func parseActivity(out, app string) string {
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, app+"/") {
+			return line
+		}
+	}
+	return ""
+}
+
+// parseStart returns what `am start` reported as an error, "" if it started the activity.
+func parseStart(out string) string {
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		for _, start := range []string{"Error: ", "Error type ", "Exception occurred", "java.lang.", "Status: timeout"} {
+			if strings.HasPrefix(line, start) {
+				return strings.TrimPrefix(line, "Error: ")
+			}
+		}
+	}
+	return ""
+}
+
+// parseInstrumentations returns the packages of the instrumentations that run, from `dumpsys activity processes`.
+func parseInstrumentations(out string) []string {
+	var all []string
+	for _, m := range activeInstrumentation.FindAllStringSubmatch(out, -1) {
+		if pkg := cmp.Or(m[1], m[2]); !slices.Contains(all, pkg) {
+			all = append(all, pkg)
+		}
+	}
+	return all
+}
+
+var activeInstrumentation = regexp.MustCompile(`ActiveInstrumentation\{\S+ \{?([\w.]+)/|mClass=ComponentInfo\{([\w.]+)/`)
+
+// parseCrash returns the reason in the output of `am instrument` that has ended, "" if it has none.
+func parseCrash(out string) string {
+	reason := ""
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		for _, start := range []string{
+			"INSTRUMENTATION_RESULT: longMsg=", "INSTRUMENTATION_RESULT: shortMsg=", "INSTRUMENTATION_FAILED: ",
+			"INSTRUMENTATION_STATUS: Error=", "java.lang.", "android.", "Error: ",
+		} {
+			if text, ok := strings.CutPrefix(line, start); ok && (reason == "" || strings.HasPrefix(start, "INSTRUMENTATION_RESULT: longMsg")) {
+				if strings.HasSuffix(start, ".") {
+					text = line
+				}
+				reason = text
+			}
+		}
+		if strings.Contains(line, "already registered") {
+			return line
+		}
+	}
+	return reason
+}
+
+// quote returns a word for the shell of a phone that stands for exactly this text.
+func quote(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func isPlain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=,+@%", r)
+}
+
+// commandLine returns the words quoted and joined.
+func commandLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
+}

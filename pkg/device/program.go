@@ -31,6 +31,9 @@ type Program struct {
 	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May be
 	// nil.
 	IsNoise func(line string) bool
+	// Daemon is for a program that starts a process which keeps running after this one, in a session of its own and
+	// without the program's pipes, such as `adb start-server`. On Windows, only this keeps it from being ended.
+	Daemon bool
 }
 
 // PipedProcess is a running program with this process's ends of its pipes, which the caller closes. Both are nil unless

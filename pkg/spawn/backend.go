@@ -46,13 +46,13 @@ type osProcess struct {
 	zombie bool // it has exited and its id is still taken
 }
 
-// startOSProcess starts a command. The error is the system's.
-func startOSProcess(cmd *exec.Cmd) (backend, error) {
+// startOSProcess starts a command. daemon is that of Program. The error is the system's.
+func startOSProcess(cmd *exec.Cmd, daemon bool) (backend, error) {
 	setGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	group, err := groupOf(cmd)
+	group, err := groupOf(cmd, daemon)
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

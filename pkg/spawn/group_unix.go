@@ -20,7 +20,8 @@ func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: tr
 // setDetached has the process start in a session of its own.
 func setDetached(cmd *exec.Cmd) { setGroup(cmd) }
 
-func groupOf(cmd *exec.Cmd) (group, error) { return group{cmd.Process.Pid}, nil }
+// groupOf returns the group of a process. A daemon leaves it by itself.
+func groupOf(cmd *exec.Cmd, _ bool) (group, error) { return group{cmd.Process.Pid}, nil }
 
 func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
 

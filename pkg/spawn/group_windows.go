@@ -28,13 +28,14 @@ func setDetached(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-func groupOf(cmd *exec.Cmd) (group, error) {
+// groupOf puts a process in a job. With daemon, what it starts does not belong to the job.
+func groupOf(cmd *exec.Cmd, daemon bool) (group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return group{}, os.NewSyscallError("CreateJobObject", err)
 	}
 	g := group{job, cmd.Process.Pid}
-	if err := errors.Join(g.assign(), resume(g.pid)); err != nil {
+	if err := errors.Join(g.assign(daemon), resume(g.pid)); err != nil {
 		g.kill()
 		g.close()
 		return group{}, err
@@ -42,10 +43,13 @@ func groupOf(cmd *exec.Cmd) (group, error) {
 	return g, nil
 }
 
-func (g group) assign() error {
+func (g group) assign(daemon bool) error {
 	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
 		LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
 	}}
+	if daemon {
+		limits.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK
+	}
 	_, err := windows.SetInformationJobObject(g.job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
 	if err != nil {

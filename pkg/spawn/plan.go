@@ -33,6 +33,7 @@ type plan struct {
 	folder string     // removed with it; "" for none
 
 	isNoise func(line string) bool // see Program; may be nil
+	daemon  bool                   // see Program
 }
 
 // plan looks up what a Spec needs.

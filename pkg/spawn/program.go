@@ -21,6 +21,9 @@ type Program struct {
 	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May be
 	// nil.
 	IsNoise func(line string) bool
+	// Daemon is for a program that starts a process which keeps running after this one, in a session of its own and
+	// without the program's pipes. On Windows it lets what the program starts leave the program's job.
+	Daemon bool
 }
 
 // PipedProcess is a running program with this side's ends of its pipes, which the caller closes. Where pipes cannot be
@@ -38,7 +41,7 @@ func (s *Supervisor) StartProgram(ctx context.Context, spec Program) (PipedProce
 	p := plan{
 		spec: Spec{Name: spec.Name, Env: spec.Env, Log: discardLog},
 		argv: append([]string{spec.Path}, spec.Args...), folder: spec.Folder, release: func() {},
-		isNoise: spec.IsNoise,
+		isNoise: spec.IsNoise, daemon: spec.Daemon,
 	}
 	if ctx.Err() != nil {
 		return PipedProcess{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "starting "+spec.Path)

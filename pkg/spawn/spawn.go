@@ -156,7 +156,7 @@ func (s *Supervisor) startBackend(p *Process, pipes pipes) (err error) {
 	}
 	defer pipes.closeChildEnds()
 	s.state.add(p)
-	if p.backend, err = startOSProcess(p.command(pipes.child)); err != nil {
+	if p.backend, err = startOSProcess(p.command(pipes.child), p.daemon); err != nil {
 		s.state.remove(p)
 		return err
 	}

@@ -1,0 +1,166 @@
+package adb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Server is the address of an adb server.
+type Server struct {
+	network, address string
+	// limit is for what the server answers by itself, and for a device to accept a service.
+	limit time.Duration
+}
+
+const defaultLimit = 30 * time.Second
+
+// Find returns the server that the adb program would use in an environment: ADB_SERVER_SOCKET, or
+// ANDROID_ADB_SERVER_ADDRESS and ANDROID_ADB_SERVER_PORT, or 127.0.0.1:5037.
+func Find(env []string) (Server, error) {
+	host := cmp.Or(variable(env, "ANDROID_ADB_SERVER_ADDRESS"), "127.0.0.1")
+	port := cmp.Or(variable(env, "ANDROID_ADB_SERVER_PORT"), "5037")
+	name := "ANDROID_ADB_SERVER_PORT"
+	if socket := variable(env, "ADB_SERVER_SOCKET"); socket != "" {
+		name = "ADB_SERVER_SOCKET"
+		kind, address, _ := strings.Cut(socket, ":")
+		switch {
+		case kind == "localfilesystem" && address != "":
+			return Server{"unix", address, defaultLimit}, nil
+		case kind != "tcp":
+			return Server{}, fault.New(fault.Misuse, "write it like tcp:127.0.0.1:5037",
+				"the variable ADB_SERVER_SOCKET is %q; expected tcp:host:port or localfilesystem:path", socket)
+		}
+		host, port = "127.0.0.1", address
+		if i := strings.LastIndex(address, ":"); i >= 0 {
+			host, port = strings.Trim(address[:i], "[]"), address[i+1:]
+		}
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return Server{}, fault.New(fault.Misuse, "the default is 5037", "the port %q in the variable %s is not a number from 1 to 65535", port, name)
+	}
+	return Server{"tcp", net.JoinHostPort(host, port), defaultLimit}, nil
+}
+
+// String returns the address: host and port, or a path.
+func (s Server) String() string { return s.address }
+
+// Version returns the version of the server's protocol, such as 41.
+func (s Server) Version(ctx context.Context) (int, error) {
+	const what = "asking the adb server for its version"
+	text, err := s.query(ctx, what, "host:version")
+	if err != nil {
+		return 0, err
+	}
+	version, err := strconv.ParseUint(text, 16, 32)
+	if err != nil {
+		return 0, s.newFault(ctx, what, errMalformed)
+	}
+	return int(version), nil
+}
+
+// query sends a request that the server answers by itself, and returns its answer.
+func (s Server) query(ctx context.Context, what, service string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.limit, errTimeout)
+	defer cancel()
+	var text string
+	c, err := s.connect(ctx)
+	if err == nil {
+		defer c.Close()
+		err = c.request(service)
+	}
+	if err == nil {
+		text, err = c.block()
+	}
+	if err != nil {
+		return "", s.newFault(ctx, what, err)
+	}
+	return text, nil
+}
+
+// EnsureRunning starts the server with the adb program if it is not running. Other programs use the same server, so it
+// keeps running after this process.
+func (s Server) EnsureRunning(ctx context.Context, programs device.Programs, env []string) error {
+	_, err := s.Version(ctx)
+	if !errors.Is(err, ErrNotRunning) || !s.isLocal() {
+		return err
+	}
+	path, err := Program(programs, env)
+	if err != nil {
+		return err
+	}
+	process, err := programs.Start(ctx, device.Program{Name: "adb", Path: path, Args: []string{"start-server"}, Env: env, Daemon: true})
+	if err != nil {
+		return err
+	}
+	if process.In != nil {
+		_, _ = process.In.Close(), process.Out.Close()
+	}
+	select {
+	case <-process.Done():
+	case <-ctx.Done():
+		_ = process.Stop(ctx) // the error of Version is the one to return
+	}
+	// It may have failed because another process started the server at the same time.
+	_, err = s.Version(ctx)
+	if !errors.Is(err, ErrNotRunning) || ctx.Err() != nil {
+		return err
+	}
+	return process.Explain(fault.New(fault.Server, "run `adb start-server` to see why", "`%s start-server` did not start a server at %s", path, s))
+}
+
+// isLocal reports whether the server is on this machine.
+func (s Server) isLocal() bool {
+	if s.network == "unix" {
+		return true
+	}
+	host, _, _ := net.SplitHostPort(s.address)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Program finds the adb program: on PATH, in ANDROID_HOME and ANDROID_SDK_ROOT, or where the Android SDK is usually
+// installed.
+func Program(programs device.Programs, env []string) (string, error) {
+	home := cmp.Or(variable(env, "HOME"), variable(env, "USERPROFILE"))
+	path := []string{variable(env, "PATH")}
+	for _, sdk := range []struct{ base, folder string }{
+		{variable(env, "ANDROID_HOME"), ""},
+		{variable(env, "ANDROID_SDK_ROOT"), ""},
+		{home, "Android/Sdk"},
+		{home, "Library/Android/sdk"},
+		{variable(env, "LOCALAPPDATA"), "Android/Sdk"},
+		{"/usr/lib", "android-sdk"},
+		{"/opt", "android-sdk"},
+	} {
+		if sdk.base != "" {
+			path = append(path, filepath.Join(sdk.base, sdk.folder, "platform-tools"))
+		}
+	}
+	found, err := programs.LookPath("adb", append(slices.Clip(env), "PATH="+strings.Join(path, string(filepath.ListSeparator))))
+	if err != nil {
+		return "", fault.Wrap(fault.CommandNotFound, err, "install Android's platform-tools, and put adb on PATH or set ANDROID_HOME",
+			"the program adb was not found on PATH, in ANDROID_HOME or where the Android SDK is usually installed")
+	}
+	return found, nil
+}
+
+// variable returns the last value of a variable in an environment, "" if it has none.
+func variable(env []string, name string) string {
+	value := ""
+	for _, entry := range env {
+		if n, v, ok := strings.Cut(entry, "="); ok && n == name {
+			value = v
+		}
+	}
+	return value
+}

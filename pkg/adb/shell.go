@@ -1,0 +1,228 @@
+package adb
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// maxOutput is the most that Shell and Exec return, in bytes.
+const maxOutput = 64 << 20
+
+// Output is what a command wrote, and its exit status.
+type Output struct {
+	Stdout, Stderr []byte // a device without shell_v2 writes both to Stdout
+	Exit           int
+}
+
+// Shell runs a command in the device's shell, without input, and waits for its end. An exit status other than 0 is not
+// an error. When ctx ends, the command may go on.
+func (d Device) Shell(ctx context.Context, command string) (Output, error) {
+	var out, stderr buffer
+	exit, err := d.run(ctx, command, &out, &stderr)
+	return Output{out.Bytes(), stderr.Bytes(), exit}, err
+}
+
+// Exec runs a command in the device's shell and returns the bytes that it wrote to stdout and stderr, unchanged. The
+// protocol has no exit status, and no sign of a connection that was lost.
+func (d Device) Exec(ctx context.Context, command string) ([]byte, error) {
+	c, err := d.open(ctx, d.running(command), "exec:"+command)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	var out buffer
+	if _, err := io.Copy(&out, c); err != nil {
+		return nil, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
+	}
+	return out.Bytes(), nil
+}
+
+// Process is a command that runs on the device.
+type Process struct {
+	conn *conn
+	done chan struct{}
+	exit int
+	err  error
+}
+
+// Start starts a command in the device's shell, without input, and returns while it runs. What it writes to stdout and
+// stderr is written to output, which may be nil, from one goroutine. ctx limits the start. The caller must call Close.
+func (d Device) Start(ctx context.Context, command string, output io.Writer) (*Process, error) {
+	if output == nil {
+		output = io.Discard
+	}
+	c, parse, err := d.start(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.unbind(); err != nil {
+		_ = c.Close()
+		return nil, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
+	}
+	p := &Process{conn: c, done: make(chan struct{})}
+	lasting := context.WithoutCancel(ctx)
+	go func() {
+		defer close(p.done)
+		var err error
+		if p.exit, err = parse(c, output, output); err != nil {
+			p.err = d.server.newFault(lasting, d.running(command), maybeExecuted(err))
+		}
+	}()
+	return p, nil
+}
+
+// Done returns a channel that is closed when the command has ended or the connection to it was lost.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit returns the exit status, once Done is closed, or an error when the connection was lost or closed.
+func (p *Process) Exit() (int, error) {
+	<-p.done
+	return p.exit, p.err
+}
+
+// Close closes the connection and waits until nothing is written to the output any more. The command then gets an error
+// when it writes, but it may go on.
+func (p *Process) Close() {
+	_ = p.conn.Close()
+	<-p.done
+}
+
+// parser reads the output of a command up to its end.
+type parser func(r io.Reader, stdout, stderr io.Writer) (exit int, err error)
+
+func (d Device) run(ctx context.Context, command string, stdout, stderr io.Writer) (int, error) {
+	c, parse, err := d.start(ctx, command)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	exit, err := parse(c, stdout, stderr)
+	if err != nil {
+		return 0, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
+	}
+	return exit, nil
+}
+
+// start requests the service that runs a command, and returns what reads its output.
+func (d Device) start(ctx context.Context, command string) (*conn, parser, error) {
+	v2, err := d.hasShellV2(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !v2 {
+		sentinel := rand.Text()
+		// Not shell: which has a terminal that changes the output.
+		c, err := d.open(ctx, d.running(command), fmt.Sprintf("exec:(%s\n) </dev/null; echo %s$?", command, sentinel))
+		return c, untilSentinel(sentinel), err
+	}
+	c, err := d.open(ctx, d.running(command), "shell,v2,raw:"+command)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := c.Write([]byte{shellCloseStdin, 0, 0, 0, 0}); err != nil {
+		_ = c.Close()
+		return nil, nil, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
+	}
+	return c, readPackets, nil
+}
+
+// running is how messages name a command: by its first word, since a part of a secret would not be redacted.
+func (d Device) running(command string) string {
+	name, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	return fmt.Sprintf("running %q on %s", name, d.serial)
+}
+
+// Kinds of packets in shell_v2.
+const (
+	shellStdout     = 1
+	shellStderr     = 2
+	shellExit       = 3
+	shellCloseStdin = 4
+)
+
+// readPackets is the parser of shell_v2: packets of a kind, a length and data.
+func readPackets(r io.Reader, stdout, stderr io.Writer) (int, error) {
+	for {
+		var head [5]byte
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return 0, lost(err)
+		}
+		to := io.Discard
+		switch head[0] {
+		case shellStdout:
+			to = stdout
+		case shellStderr:
+			to = stderr
+		case shellExit:
+			var status [1]byte
+			_, err := io.ReadFull(r, status[:])
+			return int(status[0]), lost(err)
+		}
+		if _, err := io.CopyN(to, r, int64(binary.LittleEndian.Uint32(head[1:]))); err != nil {
+			return 0, lost(err)
+		}
+	}
+}
+
+// untilSentinel returns the parser of output that ends with a sentinel and the exit status.
+func untilSentinel(sentinel string) parser {
+	return func(r io.Reader, stdout, _ io.Writer) (int, error) {
+		held := make([]byte, 0, 64<<10) // may be the start of the last line
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := r.Read(buf)
+			held = append(held, buf[:n]...)
+			if err != nil && !errors.Is(err, io.EOF) {
+				return 0, err
+			}
+			if err == nil {
+				keep := min(len(held), len(sentinel)+len("255\r\n"))
+				if _, err := stdout.Write(held[:len(held)-keep]); err != nil {
+					return 0, err
+				}
+				held = append(held[:0], held[len(held)-keep:]...)
+				continue
+			}
+			i := bytes.LastIndex(held, []byte(sentinel))
+			if i < 0 {
+				return 0, errLost
+			}
+			exit, err := strconv.Atoi(strings.TrimSpace(string(held[i+len(sentinel):])))
+			if err != nil {
+				return 0, errLost
+			}
+			_, err = stdout.Write(held[:i])
+			return exit, err
+		}
+	}
+}
+
+// buffer keeps what is written to it, up to maxOutput.
+type buffer struct{ bytes.Buffer }
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxOutput {
+		return 0, errTooLarge
+	}
+	return b.Buffer.Write(p)
+}
+
+// Quote returns a command for the device's shell that has these words, whatever characters they consist of.
+func Quote(argv ...string) string {
+	quoted := make([]string, len(argv))
+	for i, word := range argv {
+		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%") == "" {
+			quoted[i] = word
+		}
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,395 @@
+package source
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// UIAutomator2 reads the page source of the UiAutomator2 server, also as Appium passes it on. The tree has the windows
+// of apps: the keyboard and the windows of the system's own user interface (status bar, notifications) are left out,
+// unless the screen has no others.
+func UIAutomator2(data []byte, o Options) (Result, error) {
+	return android(data, o, androidServer{
+		"the UiAutomator2 server", "the UiAutomator2 server does not report it",
+		"this version of the UiAutomator2 server or of Android does not report it", false,
+	})
+}
+
+// Dump reads what uiautomator dump writes, also with the message that it prints after it. It has the window that is
+// active and the nodes that are visible, with fewer properties than UIAutomator2. Selectors for the others are refused.
+func Dump(data []byte, o Options) (Result, error) {
+	const reason = "uiautomator dump does not report it; Appium's UiAutomator2 server does"
+	return android(data, o, androidServer{"uiautomator dump", "uiautomator dump does not report it", reason, true})
+}
+
+// androidServer is what messages say about the program that wrote a source.
+type androidServer struct {
+	name    string
+	never   string // why a property is unavailable that the program never reports
+	missing string // why one is unavailable that other programs, versions or settings report
+	always  bool   // it writes empty attributes for absent texts
+}
+
+func android(data []byte, o Options, server androidServer) (Result, error) {
+	if len(data) > maxBytes {
+		return Result{}, refused(server.name, data, "it has more than %d MiB", maxBytes>>20)
+	}
+	root, err := parseXML(data)
+	if err != nil {
+		return Result{}, refused(server.name, data, "%v", err)
+	}
+	windows := []*element{root}
+	if root.name == "hierarchy" {
+		windows = root.children
+	}
+	r := &androidReader{server: server, options: o}
+	return r.read(root, windows), nil
+}
+
+// androidReader makes nodes of elements.
+type androidReader struct {
+	server  androidServer
+	options Options
+	// What some element had an attribute for. Most attributes are written for every element if at all.
+	actions, extras, headings, inputTypes, hints bool
+}
+
+func (r *androidReader) read(root *element, windows []*element) Result {
+	var out Result
+	kept := r.keep(windows, &out)
+	width, height := r.size(root, windows)
+	var nodes []*screen.Node
+	seen := map[string]int{}
+	for _, w := range kept {
+		nodes = append(nodes, r.node(w))
+	}
+	for i, w := range kept {
+		n := nodes[i]
+		if !r.actions {
+			guessEditable(n)
+		}
+		n.DrawingOrder = len(kept) - i // the topmost window comes first
+		name := w.value("package")
+		setKeys(n, name+"\x00"+strconv.Itoa(seen[name]))
+		seen[name]++
+		if !slices.Contains(out.Packages, name) && w.name != toast {
+			out.Packages = append(out.Packages, name)
+		}
+	}
+	top := &screen.Node{Key: "screen", Bounds: &screen.Rect{Right: width, Bottom: height}, Children: nodes}
+	if len(nodes) == 1 {
+		top = nodes[0]
+	}
+	out.Tree = screen.NewTree(top, width, height, screen.AndroidAccessibility, screen.AndroidMaestro)
+	out.Tree.Unavailable = r.unavailable()
+	return out
+}
+
+// toast is the class of the notices that the server adds after the windows. They have neither bounds nor an app.
+const toast = "android.widget.Toast"
+
+const systemUI = "com.android.systemui"
+
+// keep returns the windows that go into the tree.
+func (r *androidReader) keep(windows []*element, out *Result) []*element {
+	var apps, system []*element
+	for _, w := range windows {
+		area, isKeyboard := keyboard(w)
+		switch {
+		case isKeyboard && len(windows) > 1:
+			if !area.Empty() {
+				out.Keyboard = &area
+			}
+		case w.value("package") == systemUI:
+			system = append(system, w)
+		default:
+			apps = append(apps, w)
+		}
+	}
+	if !slices.ContainsFunc(apps, func(w *element) bool { return w.name != toast }) {
+		return append(system, apps...)
+	}
+	return apps
+}
+
+// keyboard returns the area that the keyboard covers if w is its window. The window itself may be as large as the
+// screen. Every input method has these ids from the platform.
+func keyboard(w *element) (area screen.Rect, found bool) {
+	for _, id := range []string{"android:id/inputArea", "android:id/candidatesArea"} {
+		if e := w.find("resource-id", id); e != nil {
+			found = true
+			if b := bounds(e.value("bounds")); b != nil {
+				area = union(area, *b)
+			}
+		}
+	}
+	return area, found
+}
+
+// find returns the first element with an attribute, e or below it; nil without one.
+func (e *element) find(name, value string) *element {
+	if e.value(name) == value {
+		return e
+	}
+	for _, child := range e.children {
+		if found := child.find(name, value); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// union returns the smallest rectangle around both; one without an area does not count.
+func union(a, b screen.Rect) screen.Rect {
+	switch {
+	case a.Empty():
+		return b
+	case b.Empty():
+		return a
+	}
+	return screen.Rect{
+		Left: min(a.Left, b.Left), Top: min(a.Top, b.Top), Right: max(a.Right, b.Right), Bottom: max(a.Bottom, b.Bottom),
+	}
+}
+
+// size returns the size of the screen as it is turned now. The server's own numbers may lack the navigation bar.
+func (r *androidReader) size(root *element, windows []*element) (width, height int) {
+	width, height = number(root.value("width")), number(root.value("height"))
+	var around screen.Rect
+	for _, w := range windows {
+		if b := bounds(w.value("bounds")); b != nil {
+			around = union(around, *b)
+		}
+	}
+	around.Right, around.Bottom = max(around.Right, width), max(around.Bottom, height)
+	long, short := max(r.options.Width, r.options.Height), min(r.options.Width, r.options.Height)
+	landscape := r.options.Width > r.options.Height
+	if rotation := number(root.value("rotation")); rotation == 1 || rotation == 3 {
+		landscape = !landscape
+	}
+	if around.Right > short || around.Bottom > short {
+		landscape = around.Right > around.Bottom
+	}
+	if landscape {
+		return max(around.Right, long), max(around.Bottom, short)
+	}
+	return max(around.Right, short), max(around.Bottom, long)
+}
+
+func (r *androidReader) node(e *element) *screen.Node {
+	n := &screen.Node{Class: &e.name}
+	for _, a := range e.attributes {
+		if !r.setText(n, a) {
+			r.setState(n, a)
+		}
+	}
+	if e.name == toast {
+		n.Role = "status"
+	}
+	if n.Text != nil && n.Hint != nil && *n.Text == *n.Hint && e.value("showing-hint") == "true" {
+		n.Text = nil // the field is empty
+	}
+	if len(e.children) > 0 {
+		n.Children = make([]*screen.Node, len(e.children))
+	}
+	for i, child := range e.children {
+		n.Children[i] = r.node(child)
+	}
+	return n
+}
+
+// setText sets a property that is a text, a number or a rectangle. It reports whether the attribute is one.
+func (r *androidReader) setText(n *screen.Node, a attribute) bool {
+	switch a.name {
+	case "class":
+		n.Class = &a.value
+	case "resource-id":
+		n.ID = notEmpty(a.value)
+	case "text":
+		n.Text = notEmpty(a.value) // the server writes an empty one where an element has none
+	case "content-desc":
+		n.Label = &a.value
+		if r.server.always {
+			n.Label = notEmpty(a.value)
+		}
+	case "hint":
+		n.Hint = &a.value
+		r.hints = true
+	case "pane-title":
+		n.PaneTitle = &a.value
+	case "bounds":
+		n.Bounds = bounds(a.value)
+	case "input-type":
+		n.InputType = number(a.value)
+	case "drawing-order":
+		n.DrawingOrder = number(a.value)
+		r.inputTypes = true // it came with input-type, which is left out where it is 0
+	case "extras":
+		r.setExtras(n, a.value)
+	case "actions":
+		r.setActions(n, a.value)
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *androidReader) setState(n *screen.Node, a attribute) {
+	on := a.value == "true"
+	switch a.name {
+	case "enabled":
+		n.Disabled = a.value == "false"
+	case "displayed":
+		n.Hidden = a.value == "false"
+	case "a11y-important":
+		n.Unimportant = a.value == "false"
+	case "clickable":
+		n.Clickable = on
+	case "long-clickable":
+		n.LongClickable = on
+	case "checkable":
+		n.Checkable = on
+	case "checked":
+		if on {
+			n.Checked = screen.ToggleOn
+		}
+	case "selected":
+		n.Selected = on
+	case "focused":
+		n.Focused = on
+	case "scrollable":
+		n.Scrollable = on
+	case "password":
+		n.Password = on
+	case "multiline":
+		n.MultiLine = on
+	case "heading":
+		n.Heading = on
+		r.headings = true
+	case "showing-hint":
+		r.hints = true
+	case "content-invalid":
+		if on {
+			n.Invalid = "true"
+		}
+	}
+}
+
+// setActions sets what follows from the actions that an element offers.
+func (r *androidReader) setActions(n *screen.Node, actions string) {
+	r.actions = true
+	for action := range strings.SplitSeq(actions, ",") {
+		switch strings.TrimSpace(action) {
+		case "ACTION_SET_TEXT":
+			n.Editable = true
+		case "ACTION_COLLAPSE":
+			n.Expanded = true
+		}
+	}
+}
+
+// setExtras reads extras such as key=value;key=value. A semicolon in a value is not escaped.
+func (r *androidReader) setExtras(n *screen.Node, extras string) {
+	r.extras = true
+	var key string
+	found := map[string]string{}
+	for part := range strings.SplitSeq(extras, ";") {
+		if k, v, ok := strings.Cut(part, "="); ok {
+			key = k
+			found[key] = v
+		} else {
+			found[key] += ";" + part
+		}
+	}
+	if tag, ok := found["androidx.compose.ui.semantics.testTag"]; ok {
+		n.TestID = &tag
+	}
+	if role, ok := found["AccessibilityNodeInfo.roleDescription"]; ok {
+		n.RoleDescription = &role
+		if role = strings.ToLower(role); screen.IsControl(role) {
+			n.Role = role
+		}
+	}
+}
+
+// guessEditable sets Editable by class, for a source without actions.
+func guessEditable(n *screen.Node) {
+	n.Editable = !n.Disabled && screen.IsTextInput(screen.RoleOfClass(value(n.Class)))
+	for _, child := range n.Children {
+		guessEditable(child)
+	}
+}
+
+// unavailable returns the keys of selectors that this source cannot answer, with the reasons.
+func (r *androidReader) unavailable() map[string]string {
+	out := map[string]string{}
+	refuse := func(reason string, keys ...string) {
+		for _, key := range keys {
+			out[string(screen.AndroidAccessibility)+"."+key] = reason
+		}
+	}
+	refuse(r.server.never, "labeledByTextRegex", "stateDescriptionRegex", "uniqueId",
+		"collectionItemRowIndex", "collectionItemColumnIndex")
+	refuse(r.server.never+" of every element", "isMultiLine")
+	if !r.actions {
+		refuse(r.server.missing, "isEditable")
+	}
+	if !r.extras && !r.options.Extras {
+		refuse(r.server.missing, "composeTestTagRegex", "roleDescriptionRegex")
+	}
+	if !r.headings {
+		refuse(r.server.missing, "isHeading", "paneTitleRegex")
+	}
+	if !r.inputTypes {
+		refuse(r.server.missing, "inputType")
+	}
+	if !r.hints {
+		refuse(r.server.missing, "hintTextRegex")
+		out[string(screen.AndroidMaestro)+".hintTextRegex"] = r.server.missing
+	}
+	return out
+}
+
+// bounds reads [left,top][right,bottom]; nil for anything else.
+func bounds(text string) *screen.Rect {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	leftTop, rightBottom, ok := strings.Cut(text, "][")
+	if !ok {
+		return nil
+	}
+	left, top, first := point(leftTop)
+	right, bottom, second := point(rightBottom)
+	if !first || !second {
+		return nil
+	}
+	return &screen.Rect{Left: left, Top: top, Right: right, Bottom: bottom}
+}
+
+func point(text string) (x, y int, ok bool) {
+	first, second, _ := strings.Cut(text, ",")
+	left, err := strconv.ParseInt(first, 10, 32)
+	if err != nil {
+		return 0, 0, false
+	}
+	top, err := strconv.ParseInt(second, 10, 32)
+	return int(left), int(top), err == nil
+}
+
+// number returns a number, 0 for anything else.
+func number(text string) int {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+func notEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,137 @@
+package source
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// setKeys gives every node below root an identity. Servers tell no identity, so that it is made from what stays the
+// same while an element exists: the classes and ids from the root down, and its name. Nodes next to each other with the
+// same class and id differ by the first text in them, then by all texts in them, then by their order: a row keeps its
+// key while the list scrolls, and a row that takes the place of another one has another key.
+//
+// An element whose name changes gets another key. That of a field, a switch or a slider does not depend on its value.
+func setKeys(root *screen.Node, prefix string) {
+	k := &keys{texts: map[*screen.Node]texts{}}
+	k.collect(root)
+	k.title = k.texts[root].first
+	k.assign(root, hash(prefix, identity(root)))
+}
+
+// keys are the texts from which the keys of one window are made.
+type keys struct {
+	texts map[*screen.Node]texts
+	title string // the first text in the window
+}
+
+// texts are those in a node and below it.
+type texts struct {
+	first string
+	all   string // a hash
+}
+
+func (k *keys) collect(n *screen.Node) texts {
+	own := name(n)
+	t := texts{first: own}
+	parts := make([]string, 0, len(n.Children)+1)
+	parts = append(parts, own)
+	for _, child := range n.Children {
+		below := k.collect(child)
+		if t.first == "" {
+			t.first = below.first
+		}
+		parts = append(parts, below.all)
+	}
+	if strings.Join(parts, "") != "" {
+		t.all = hash(parts...)
+	}
+	k.texts[n] = t
+	return t
+}
+
+// assign sets the key of n, whose path is unique in the screen, and the keys of what is below it.
+func (k *keys) assign(n *screen.Node, path string) {
+	named := k.texts[n].first
+	if named == "" || n.Editable {
+		named += "\x00" + k.title // the same place of another screen is another element
+	}
+	n.Key = screen.Key(hash(path, named))
+	for i, step := range k.steps(n.Children) {
+		k.assign(n.Children[i], hash(path, step))
+	}
+}
+
+// steps returns what distinguishes each of the nodes from the others.
+func (k *keys) steps(nodes []*screen.Node) []string {
+	steps := make([]string, len(nodes))
+	for i, n := range nodes {
+		steps[i] = identity(n)
+	}
+	if len(nodes) < 2 {
+		return steps
+	}
+	more := []func(int) string{
+		func(i int) string { return k.texts[nodes[i]].first },
+		func(i int) string { return k.texts[nodes[i]].all },
+	}
+	for _, add := range more {
+		count := map[string]int{}
+		for _, step := range steps {
+			count[step]++
+		}
+		if len(count) == len(steps) {
+			return steps
+		}
+		for i, step := range steps {
+			if count[step] > 1 {
+				steps[i] = step + "\x00" + add(i)
+			}
+		}
+	}
+	seen := map[string]int{}
+	for i, step := range steps {
+		steps[i] = step + "\x00" + strconv.Itoa(seen[step])
+		seen[step]++
+	}
+	return steps
+}
+
+// identity returns class and id of n.
+func identity(n *screen.Node) string { return value(n.Class) + "\x00" + value(n.ID) }
+
+// name returns what n is called, without a value that the user changes.
+func name(n *screen.Node) string {
+	if label := notBlank(value(n.Label)); label != nil {
+		return *label
+	}
+	switch n.RoleName() {
+	case "slider", "switch", "progressbar", "spinbutton", "textbox", "searchbox", "combobox":
+		return value(n.Hint)
+	}
+	if text := notBlank(value(n.Text)); text != nil && !n.Editable {
+		return *text
+	}
+	return value(n.Hint)
+}
+
+// hash returns a short string that differs for different parts.
+func hash(parts ...string) string {
+	var b []byte
+	for _, part := range parts {
+		b = strconv.AppendInt(b, int64(len(part)), 10)
+		b = append(append(b, ':'), part...)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

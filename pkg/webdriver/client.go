@@ -36,6 +36,9 @@ type Options struct {
 	// Secrets are texts that errors do not contain, besides User and Key.
 	Secrets []string
 	TLS     *tls.Config // nil for the system's certificates
+	// Dial connects to the server; nil for a TCP connection to its address, or to the user's proxy. When it fails, the
+	// request was not sent.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Client sends requests to one server. It may be used from any goroutine.
@@ -66,12 +69,18 @@ func New(rawURL string, o Options) (*Client, error) {
 	}
 	base.User, base.RawQuery, base.Fragment = nil, "", ""
 	c.redactor = newRedactor(append([]string{c.user, c.key}, o.Secrets...), c.user, c.key)
-	c.reads, c.actions = newHTTPClient(o.TLS, false), newHTTPClient(o.TLS, true)
+	c.reads, c.actions = newHTTPClient(o, false), newHTTPClient(o, true)
 	return c, nil
 }
 
 // newHTTPClient returns a client without HTTP/2, which repeats requests by rules of its own.
-func newHTTPClient(config *tls.Config, oneRequest bool) *http.Client {
+func newHTTPClient(o Options, oneRequest bool) *http.Client {
+	config, dial, proxy := o.TLS, o.Dial, http.ProxyFromEnvironment // which is none for loopback addresses
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: connectLimit}).DialContext
+	} else {
+		proxy = nil
+	}
 	if config == nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
@@ -81,8 +90,7 @@ func newHTTPClient(config *tls.Config, oneRequest bool) *http.Client {
 	protocols.SetHTTP1(true)
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:       http.ProxyFromEnvironment, // none for loopback addresses
-			DialContext: (&net.Dialer{Timeout: connectLimit}).DialContext, TLSHandshakeTimeout: connectLimit,
+			Proxy: proxy, DialContext: dial, TLSHandshakeTimeout: connectLimit,
 			TLSClientConfig: config, Protocols: protocols, DisableKeepAlives: oneRequest, IdleConnTimeout: idleLimit,
 			MaxIdleConnsPerHost: 2,
 		},

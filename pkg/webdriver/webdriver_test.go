@@ -213,7 +213,7 @@ func TestErrorsSayWhatTheServerSaid(t *testing.T) {
 	}
 }
 
-func TestRequestThatWasSentMayHaveExecuted(t *testing.T) {
+func TestRequestThatWasSentMaybeExecuted(t *testing.T) {
 	t.Parallel()
 	var received atomic.Int32
 	stopped := make(chan struct{})
@@ -449,5 +449,29 @@ func TestErrorsAreJSONWithoutCredentials(t *testing.T) {
 	data, jsonErr := json.Marshal(err)
 	if text := fmt.Sprintf("%+v %#v %s %s", err, err, data, c.URL()); strings.Contains(text, "secret4") || jsonErr != nil {
 		t.Errorf("%s %v", text, jsonErr)
+	}
+}
+
+func TestDialReplacesTheConnection(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"value":{"ready":true}}`)
+	}))
+	t.Cleanup(server.Close)
+	refused := errors.New("refused by the phone")
+	var refuse bool
+	c := connect(t, "http://127.0.0.1:1", webdriver.Options{Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		if refuse {
+			return nil, refused
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
+	}})
+	if status, err := c.Status(t.Context()); err != nil || !status.Ready {
+		t.Errorf("got %+v, %v", status, err)
+	}
+	refuse = true
+	err := c.Call(t.Context(), http.MethodPost, "/x", nil, nil)
+	if !errors.Is(err, refused) || webdriver.As(err).MaybeExecuted() {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,217 @@
+// Package phones simulates phones for tests: an Android phone with adb, a shell and the UiAutomator2 server, and an iPhone
+// with WebDriverAgent. Both show the invented app of testdata/phones/app. They speak the protocols of real phones, so that
+// the programs that drive real ones drive them; e2e tests that with Appium.
+package phones
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/testdata/phones/adbd"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+// AndroidOptions describe a simulated Android phone. The zero value is one with Android 14, the app, and no UiAutomator2
+// server.
+type AndroidOptions struct {
+	App  app.Options
+	Adbd adbd.Options
+	// Level is the level of Android's API; 0 stands for 34.
+	Level int
+	// Server is the version of the UiAutomator2 server that is installed, such as 10.6.6; empty for none.
+	Server string
+	// NoShellV2 leaves the feature shell_v2 out, as old phones do: no exit status, no stderr of its own.
+	NoShellV2 bool
+	// Address is where adb is listened for; empty stands for a free port of 127.0.0.1.
+	Address string
+}
+
+// Android is a simulated Android phone.
+type Android struct {
+	App *app.Device
+
+	options AndroidOptions
+	adbd    *adbd.Device
+	files   *adbd.Files
+	ctx     context.Context //nolint:containedctx // of processes that outlive the connection that started them
+	cancel  context.CancelCauseFunc
+
+	handlers        sync.WaitGroup // requests that are being answered
+	mu              sync.Mutex
+	packages        map[string]manifest
+	settings        map[string]string // by namespace and name
+	props           map[string]string
+	commands        []string
+	unknownCommands []string
+	requests        []string // of UiAutomator2 servers that have ended
+	unknownRoutes   []string
+	intercept       Intercept
+	crashOnTouch    bool
+	heldBy          string // the app that holds UiAutomation
+	server          *uiServer
+	ime             string
+}
+
+// StartAndroid starts a simulated phone. The caller must call Close. ctx ends what the phone runs.
+func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
+	if o.Level == 0 {
+		o.Level = 34
+	}
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Address)
+	if err != nil {
+		return nil, err
+	}
+	p := &Android{
+		App: app.New(app.Android, o.App), options: o, files: adbd.NewFiles(), ime: latinIME,
+		packages: preinstalled(), settings: defaultSettings(), props: properties(o.Level),
+	}
+	if o.Server != "" {
+		p.packages[serverApp] = manifest{serverApp, o.Server, serverCode(o.Server)}
+		p.packages[serverTestApp] = manifest{app: serverTestApp}
+	}
+	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	p.adbd = adbd.Serve(p.ctx, l, p, o.Adbd)
+	return p, nil
+}
+
+// Addr returns the address for `adb connect`, which is also the serial.
+func (p *Android) Addr() string { return p.adbd.Addr() }
+
+// Adbd returns the device side of adb, to disconnect it and the like.
+func (p *Android) Adbd() *adbd.Device { return p.adbd }
+
+// Close ends everything that the phone runs.
+func (p *Android) Close() {
+	p.cancel(errors.New("the phone is off"))
+	p.stopServer("")
+	p.adbd.Close()
+	p.handlers.Wait()
+}
+
+// Properties implements adbd.Phone.
+func (p *Android) Properties() adbd.Properties {
+	features := adbd.DefaultFeatures()
+	if p.options.NoShellV2 {
+		features = slices.DeleteFunc(features, func(s string) bool { return s == "shell_v2" })
+	}
+	return adbd.Properties{Product: "simulated", Model: "Simulated_Phone", Device: "simulated", Features: features}
+}
+
+// Files implements adbd.Phone.
+func (p *Android) Files() *adbd.Files { return p.files }
+
+// Dial implements adbd.Phone.
+func (p *Android) Dial(ctx context.Context, service string) (net.Conn, error) {
+	p.mu.Lock()
+	s := p.server
+	p.mu.Unlock()
+	if service != serverSocket || s == nil {
+		return nil, errRefused
+	}
+	return s.listener.dial(ctx)
+}
+
+// Commands returns the command lines that the shell received.
+func (p *Android) Commands() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.commands)
+}
+
+// UnknownCommands returns the commands that the simulation does not know.
+func (p *Android) UnknownCommands() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.unknownCommands)
+}
+
+// Requests returns the method and path of the requests that the UiAutomator2 server received.
+func (p *Android) Requests() []string {
+	requests, _ := p.serverLog()
+	return requests
+}
+
+// UnknownRoutes returns the requests that the UiAutomator2 server does not know.
+func (p *Android) UnknownRoutes() []string {
+	_, unknown := p.serverLog()
+	return unknown
+}
+
+func (p *Android) serverLog() (requests, unknown []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	requests, unknown = slices.Clone(p.requests), slices.Clone(p.unknownRoutes)
+	if p.server != nil {
+		now, unknownNow := p.server.requestLog()
+		requests, unknown = append(requests, now...), append(unknown, unknownNow...)
+	}
+	return requests, unknown
+}
+
+// Setting returns a value of `settings`, "null" without one.
+func (p *Android) Setting(namespace, name string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	value, ok := p.settings[namespace+" "+name]
+	if !ok {
+		return "null"
+	}
+	return value
+}
+
+// Installed reports whether an app is installed.
+func (p *Android) Installed(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.packages[name]
+	return ok
+}
+
+// Uninstall removes an app.
+func (p *Android) Uninstall(name string) {
+	p.mu.Lock()
+	delete(p.packages, name)
+	p.mu.Unlock()
+	p.stopApp(name)
+	p.App.Clear(name)
+}
+
+// SetIntercept sets a function that is called before the UiAutomator2 server answers a request; nil for none.
+func (p *Android) SetIntercept(i Intercept) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.intercept = i
+	if p.server != nil {
+		p.server.setIntercept(i)
+	}
+}
+
+// CrashOnTouch makes the UiAutomator2 server perform the next touch, and end without an answer.
+func (p *Android) CrashOnTouch() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.crashOnTouch = true
+}
+
+// HoldUIAutomation makes another app hold UiAutomation, which only one app can do; empty for none.
+func (p *Android) HoldUIAutomation(app string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heldBy = app
+}
+
+// ServerRunning reports whether the UiAutomator2 server runs.
+func (p *Android) ServerRunning() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.server != nil
+}
+
+// StopServer ends the UiAutomator2 server as a crash does.
+func (p *Android) StopServer() { p.stopServer("Process crashed.") }

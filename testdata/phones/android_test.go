@@ -1,0 +1,245 @@
+package phones_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/testdata/phones"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// startAndroid starts a phone that knows everything that the test does with it.
+func startAndroid(t *testing.T, o phones.AndroidOptions) *phones.Android {
+	t.Helper()
+	p, err := phones.StartAndroid(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Close()
+		if unknown := append(p.UnknownCommands(), p.UnknownRoutes()...); len(unknown) > 0 {
+			t.Errorf("unknown: %q", unknown)
+		}
+	})
+	return p
+}
+
+// shell runs a command, and returns its stdout, stderr and exit status.
+func shell(t *testing.T, p *phones.Android, command string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, problems bytes.Buffer
+	status = p.Shell(t.Context(), command, strings.NewReader(""), &out, &problems)
+	return out.String(), problems.String(), status
+}
+
+// uiServer is a client of the UiAutomator2 server.
+type uiServer struct {
+	t       *testing.T
+	client  *http.Client
+	session string
+}
+
+// startServer starts the server and a session. `am instrument` ends with the test.
+func startServer(t *testing.T, p *phones.Android) *uiServer {
+	t.Helper()
+	output, writer := io.Pipe()
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		p.Shell(t.Context(), "am instrument -w -r io.appium.uiautomator2.server.test/androidx.test.runner.AndroidJUnitRunner",
+			strings.NewReader(""), writer, writer)
+		_ = writer.Close()
+	})
+	first := make([]byte, 1)
+	if _, err := output.Read(first); err != nil {
+		t.Fatal(err)
+	}
+	wait.Go(func() { _, _ = io.Copy(io.Discard, output) })
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return p.Dial(ctx, "tcp:6790")
+	}}
+	s := &uiServer{t: t, client: &http.Client{Transport: transport}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		p.StopServer()
+		wait.Wait()
+	})
+	answer := s.call("POST", "/session", map[string]any{"capabilities": map[string]any{"firstMatch": []any{map[string]any{}}}})
+	s.session = "/session/" + answer.(map[string]any)["sessionId"].(string)
+	return s
+}
+
+// try sends a request and returns its value and status.
+func (s *uiServer) try(method, path string, body any) (any, int, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, "http://phone"+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, 0, err
+	}
+	response, err := s.client.Do(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer response.Body.Close()
+	var answer struct{ Value any }
+	err = json.NewDecoder(response.Body).Decode(&answer)
+	return answer.Value, response.StatusCode, err
+}
+
+func (s *uiServer) call(method, path string, body any) any {
+	s.t.Helper()
+	value, status, err := s.try(method, path, body)
+	if err != nil || status != http.StatusOK {
+		s.t.Fatalf("%s %s: %v %d %v", method, path, value, status, err)
+	}
+	return value
+}
+
+func (s *uiServer) set(name string, value any) {
+	s.call("POST", s.session+"/appium/settings", map[string]any{"settings": map[string]any{name: value}})
+}
+
+// tap is the body of a tap at a point.
+func tap(p screen.Point) map[string]any {
+	return map[string]any{"actions": []any{map[string]any{
+		"type": "pointer", "id": "finger1", "parameters": map[string]any{"pointerType": "touch"}, "actions": []any{
+			map[string]any{"type": "pointerMove", "duration": 0, "x": p.X, "y": p.Y},
+			map[string]any{"type": "pointerDown", "button": 0},
+			map[string]any{"type": "pause", "duration": 50},
+			map[string]any{"type": "pointerUp", "button": 0},
+		},
+	}}}
+}
+
+// tap taps in the middle of the screen.
+func (s *uiServer) tap(y int) { s.call("POST", s.session+"/actions", tap(screen.Point{X: 540, Y: y})) }
+
+func TestSignInThroughTheServer(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{Server: "10.6.6"})
+	if out, _, status := shell(t, p, "am start -W -n com.example.shop/.MainActivity"); status != 0 || !strings.Contains(out, "Status: ok") {
+		t.Fatalf("am start: %q", out)
+	}
+	s := startServer(t, p)
+	s.tap(620)
+	s.call("POST", s.session+"/element/active/value", map[string]any{"text": app.Email, "replace": true})
+	s.tap(860)
+	s.call("POST", s.session+"/keys", map[string]any{"text": app.Password})
+	s.tap(1880) // the keyboard covers the button
+	if p.App.SignedIn() || p.App.WrongTouches() != 1 {
+		t.Fatal("a touch went through the keyboard")
+	}
+	s.call("POST", s.session+"/back", map[string]any{})
+	s.tap(1880)
+	if !p.App.SignedIn() {
+		t.Fatalf("not signed in: %v", s.call("GET", s.session+"/source", nil))
+	}
+	source := s.call("GET", s.session+"/source", nil).(string)
+	if !strings.Contains(source, `package="com.android.permissioncontroller"`) || strings.Contains(source, "com.example.shop:id") {
+		t.Errorf("the prompt is not the active window: %s", source)
+	}
+	s.set("enableMultiWindows", true)
+	source = s.call("GET", s.session+"/source", nil).(string)
+	if !strings.Contains(source, "com.example.shop:id/row") || strings.Contains(source, "Order 1141") {
+		t.Errorf("windows below the prompt, visible rows only: %s", source)
+	}
+	s.tap(1440)
+	if !p.App.Permissions(app.ShopID)[app.Notifications] {
+		t.Error("the permission was not given")
+	}
+	if touches := p.App.Touches(); len(touches) != 5 || touches[4].Target != "permission_allow_button" {
+		t.Errorf("touches: %+v", touches)
+	}
+}
+
+func TestUnknownThings(t *testing.T) {
+	t.Parallel()
+	p, err := phones.StartAndroid(t.Context(), phones.AndroidOptions{Server: "10.6.6"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	out, problems, status := shell(t, p, "foo --bar 2>&1; echo $?")
+	if out != "/system/bin/sh: foo: inaccessible or not found\n127\n" || problems != "" || status != 0 {
+		t.Errorf("%q %q %d", out, problems, status)
+	}
+	s := startServer(t, p)
+	value, code, err := s.try("GET", s.session+"/window/rect", nil)
+	if err != nil || code != http.StatusNotFound || value.(map[string]any)["error"] != "unknown command" {
+		t.Errorf("%v %d %v", value, code, err)
+	}
+	value, code, _ = s.try("GET", "/session/other/source", nil)
+	if code != http.StatusNotFound || value.(map[string]any)["error"] != "invalid session id" {
+		t.Errorf("%v %d", value, code)
+	}
+	if fmt.Sprint(p.UnknownCommands()) != "[foo --bar]" || len(p.UnknownRoutes()) != 1 {
+		t.Errorf("%q %q", p.UnknownCommands(), p.UnknownRoutes())
+	}
+}
+
+func TestServerEndsOnTouch(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{Server: "10.6.6"})
+	p.App.Show(app.Animation)
+	s := startServer(t, p)
+	p.CrashOnTouch()
+	p.App.StopMoving(0)
+	if _, _, err := s.try("POST", s.session+"/actions", tap(screen.Point{X: 200, Y: 960})); err == nil {
+		t.Error("the touch was answered")
+	}
+	if p.ServerRunning() {
+		t.Error("the server runs")
+	}
+	if touches := p.App.Touches(); len(touches) != 1 || touches[0].Target != "continue" {
+		t.Errorf("touches: %+v", touches)
+	}
+}
+
+func TestDumpNeedsAnIdleScreen(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{})
+	p.App.Show(app.Animation)
+	if _, problems, _ := shell(t, p, "uiautomator dump /dev/tty"); problems != "ERROR: could not get idle state.\n" {
+		t.Errorf("%q", problems)
+	}
+	if out, _, _ := shell(t, p, "uiautomator dump --compressed /dev/tty"); !strings.Contains(out, "Continue") {
+		t.Errorf("%q", out)
+	}
+	p.App.StopMoving(0)
+	out, _, _ := shell(t, p, "uiautomator dump && cat /sdcard/window_dump.xml")
+	if !strings.HasPrefix(out, "UI hierchary dumped to: /sdcard/window_dump.xml\n<?xml") {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestScreenshots(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{})
+	for _, name := range []string{app.Orders, app.Secure} {
+		p.App.Show(name)
+		out, _, _ := shell(t, p, "screencap -p")
+		picture, err := png.Decode(strings.NewReader(out))
+		if err != nil || picture.Bounds().Dx() != 1080 || picture.Bounds().Dy() != 2400 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r, _, _, _ := picture.At(5, 5).RGBA(); (r == 0) != (name == app.Secure) {
+			t.Errorf("%s is black: %v", name, r == 0)
+		}
+	}
+}

@@ -1,0 +1,656 @@
+// Package app is an invented app, Corner Shop, on a simulated phone: its screens, the system around it, and what touches,
+// keys and text do to them. Both simulated platforms show it.
+//
+// A device sees coordinates, keys and text only. A touch changes something only if it is on the topmost element at
+// its point; every other touch changes nothing and is counted. Nothing happens by time: what changes by itself changes
+// with the number of reads of the screen.
+package app
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// Platform is the operating system of a simulated device.
+type Platform int
+
+// The platforms.
+const (
+	Android Platform = iota
+	IOS
+)
+
+// What the app is called, and who may sign in to it.
+const (
+	ShopID   = "com.example.shop"
+	Email    = "ada@example.com"
+	Password = "apples"
+)
+
+// Other programs on the device.
+const (
+	BrowserID     = "com.example.browser"
+	androidHome   = "com.example.launcher"
+	iosHome       = "com.apple.springboard"
+	androidPrompt = "com.android.permissioncontroller"
+	androidKeys   = "com.example.keyboard"
+)
+
+// Notifications is the permission that the app asks for when it shows the orders.
+const Notifications = "notifications"
+
+// Finger is the path of one finger, as the device receives it.
+type Finger struct {
+	Path []screen.Point
+	Hold time.Duration // at the first point
+}
+
+// Touch is one sequence of touch events that the device received.
+type Touch struct {
+	Fingers []Finger
+	Kind    string // tap, long press, swipe, pinch
+	// Target is the id, or else the text, of the element that it was on and that it acted on; empty when it changed
+	// nothing.
+	Target string
+}
+
+// Launch is one start of an app.
+type Launch struct {
+	App, URL  string
+	Cold      bool // its process did not run
+	Arguments []string
+}
+
+// Options describe a device.
+type Options struct {
+	// LoadingReads is how many reads of the screen the list of orders takes to load.
+	LoadingReads int
+	// NoPrompt leaves the prompt for notifications out.
+	NoPrompt bool
+	// LoseFirstKey loses the first key that is typed into a field after it got the focus.
+	LoseFirstKey bool
+}
+
+// Device is the state of a simulated device. Its methods may be called by several goroutines.
+type Device struct {
+	platform      Platform
+	options       Options
+	width, height int
+	unit          int // pixels or points of a unit of the layout
+
+	mu          sync.Mutex
+	onRead      func(read int)
+	reads       int
+	touches     []Touch
+	wrong       int
+	launches    []Launch
+	keys        []string
+	foreground  string
+	running     map[string]bool
+	permissions map[string]map[string]bool // by app
+	prompt      bool
+	keyboard    bool
+	url         string // in the browser
+	clipboard   string
+	offline     bool
+	data        shopData
+	ui          shopUI
+}
+
+// New returns a device that shows its home screen, with the app installed.
+func New(p Platform, o Options) *Device {
+	d := &Device{platform: p, options: o, width: 1080, height: 2400, unit: 3}
+	if p == IOS {
+		d.width, d.height, d.unit = 390, 844, 1
+	}
+	d.running = map[string]bool{}
+	d.permissions = map[string]map[string]bool{}
+	d.foreground = d.homeID()
+	d.data = newShopData()
+	return d
+}
+
+// Size returns the size of the screen, in pixels on Android and points on iOS.
+func (d *Device) Size() (width, height int) { return d.width, d.height }
+
+// Platform returns the operating system.
+func (d *Device) Platform() Platform { return d.platform }
+
+// OnRead sets a function that is called before each read of the screen, with the number of reads before it. It may
+// call methods of the device.
+func (d *Device) OnRead(f func(read int)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.onRead = f
+}
+
+// Read returns the windows on the screen from the back to the front. What moves by itself moves with it.
+func (d *Device) Read() []Window {
+	d.mu.Lock()
+	reads, onRead := d.reads, d.onRead
+	d.reads++
+	d.mu.Unlock()
+	if onRead != nil {
+		onRead(reads)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ui.frame++
+	if d.ui.loading > 0 {
+		d.ui.loading--
+	}
+	if d.ui.moving > 0 {
+		d.ui.moving--
+	}
+	return d.windows()
+}
+
+// Look returns the windows as Read does, and moves nothing. A screenshot is drawn from it.
+func (d *Device) Look() []Window {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.windows()
+}
+
+// Reads returns how often the screen was read.
+func (d *Device) Reads() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reads
+}
+
+// Touches returns the sequences of touch events that the device received.
+func (d *Device) Touches() []Touch {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.touches)
+}
+
+// WrongTouches returns how many touches changed nothing.
+func (d *Device) WrongTouches() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.wrong
+}
+
+// Launches returns the starts of apps.
+func (d *Device) Launches() []Launch {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.launches)
+}
+
+// Keys returns the names of the keys that were pressed, without typed text.
+func (d *Device) Keys() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.keys)
+}
+
+// Foreground returns the id of the app in front, below prompts of the system.
+func (d *Device) Foreground() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.foreground
+}
+
+// FrontWindow returns the id of the app whose window has the focus.
+func (d *Device) FrontWindow() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	windows := d.windows()
+	for _, w := range slices.Backward(windows) {
+		if w.Kind != KeyboardWindow {
+			return w.Package
+		}
+	}
+	return d.foreground
+}
+
+// KeyboardShown reports whether the on-screen keyboard is shown.
+func (d *Device) KeyboardShown() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.keyboardShown()
+}
+
+// Touch performs one sequence of touch events with fingers that are down at the same time. Taps that follow each other
+// are sequences of their own.
+func (d *Device) Touch(fingers ...Finger) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := Touch{Fingers: fingers, Kind: d.kindOf(fingers)}
+	t.Target = d.touch(t)
+	if t.Target == "" {
+		d.wrong++
+	}
+	d.touches = append(d.touches, t)
+}
+
+// longPress is how long a finger is down for a long press. Appium and others hold for half a second or more.
+const longPress = 500 * time.Millisecond
+
+func (d *Device) kindOf(fingers []Finger) string {
+	if len(fingers) > 1 {
+		return "pinch"
+	}
+	if len(fingers) == 0 || len(fingers[0].Path) == 0 {
+		return "tap"
+	}
+	path := fingers[0].Path
+	for _, p := range path {
+		if max(abs(p.X-path[0].X), abs(p.Y-path[0].Y)) > 8*d.unit {
+			return "swipe"
+		}
+	}
+	if fingers[0].Hold >= longPress {
+		return "long press"
+	}
+	return "tap"
+}
+
+// touch does what a touch causes, and returns the target.
+func (d *Device) touch(t Touch) string {
+	if len(t.Fingers) == 0 || len(t.Fingers[0].Path) == 0 {
+		return ""
+	}
+	path := t.Fingers[0].Path
+	start, end := path[0], path[len(path)-1]
+	if d.platform == IOS && t.Kind == "swipe" && start.X < 20 && end.X-start.X > 100 {
+		return d.back()
+	}
+	w, ok := windowAt(d.windows(), start)
+	if !ok {
+		return ""
+	}
+	if t.Kind == "swipe" {
+		return d.swipe(w, start, end)
+	}
+	hit := w.Root.at(start)
+	if hit == nil || hit.Disabled {
+		return ""
+	}
+	act := map[string]func(){"tap": hit.tap, "long press": hit.hold, "pinch": hit.pinch}[t.Kind]
+	if act == nil {
+		return ""
+	}
+	act()
+	return hit.Name()
+}
+
+func (d *Device) swipe(w Window, start, end screen.Point) string {
+	e := w.Root.scrollerAt(start)
+	if e == nil {
+		return ""
+	}
+	e.scroll(end.Y - start.Y)
+	return e.Name()
+}
+
+// Name returns the id, or else the text or the label.
+func (e *Element) Name() string {
+	for _, s := range []string{e.ID, e.Text, e.Label} {
+		if s != "" {
+			return s
+		}
+	}
+	return "element"
+}
+
+// ErrNoFocus is returned for text without a field that has the focus.
+var ErrNoFocus = errors.New("no field has the focus")
+
+// Type types text at the end of the field that has the focus, as a keyboard does.
+func (d *Device) Type(text string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.focused()
+	if f == nil {
+		return ErrNoFocus
+	}
+	for _, r := range text {
+		d.typeRune(r)
+	}
+	return nil
+}
+
+func (d *Device) typeRune(r rune) {
+	f := d.focused()
+	switch {
+	case f == nil:
+	case r == '\n' && f.enter != nil:
+		f.enter()
+	case r == '\b':
+		runes := []rune(f.text)
+		f.text = string(runes[:max(0, len(runes)-1)])
+	case f.fresh && d.options.LoseFirstKey:
+		f.fresh = false
+	default:
+		f.fresh = false
+		f.text += string(r)
+	}
+}
+
+// SetText replaces the text of the field that has the focus, as accessibility services do.
+func (d *Device) SetText(text string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.focused()
+	if f == nil {
+		return ErrNoFocus
+	}
+	f.text = text
+	return nil
+}
+
+// FocusedText returns the text of the field that has the focus.
+func (d *Device) FocusedText() (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.focused()
+	if f == nil {
+		return "", ErrNoFocus
+	}
+	return f.text, nil
+}
+
+// The keys.
+const (
+	KeyBack      = "back"
+	KeyHome      = "home"
+	KeyEnter     = "enter"
+	KeyBackspace = "backspace"
+	KeyTab       = "tab"
+	KeyEscape    = "escape"
+)
+
+// Press presses a key. Keys that the device does not know change nothing.
+func (d *Device) Press(key string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keys = append(d.keys, key)
+	switch key {
+	case KeyBack, KeyEscape:
+		d.back()
+	case KeyHome:
+		d.goHome()
+	case KeyEnter:
+		d.typeRune('\n')
+	case KeyBackspace:
+		d.typeRune('\b')
+	case KeyTab:
+		d.focusNext()
+	}
+}
+
+// HideKeyboard hides the on-screen keyboard, and reports whether one was shown.
+func (d *Device) HideKeyboard() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	shown := d.keyboardShown()
+	d.keyboard = false
+	return shown
+}
+
+func (d *Device) homeID() string {
+	if d.platform == IOS {
+		return iosHome
+	}
+	return androidHome
+}
+
+func (d *Device) goHome() {
+	d.foreground, d.keyboard = d.homeID(), false
+}
+
+// back does what the back button does, and returns what it did it to.
+func (d *Device) back() string {
+	switch {
+	case d.keyboardShown():
+		d.keyboard = false
+		return "keyboard"
+	case d.promptShown():
+		d.answerPrompt(false)
+		return "prompt"
+	case d.foreground == ShopID && d.ui.dialog:
+		d.ui.dialog = false
+		return "dialog"
+	case d.foreground == ShopID && len(d.ui.stack) > 1:
+		d.ui.stack = d.ui.stack[:len(d.ui.stack)-1]
+		d.blur()
+		return "screen"
+	case d.foreground == d.homeID():
+		return ""
+	}
+	if d.platform == IOS { // the edge swipe does not leave an app
+		return ""
+	}
+	d.goHome()
+	return "app"
+}
+
+// Start starts an app, or brings it to the front when it runs. url may be empty.
+func (d *Device) Start(app, url string, arguments ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.start(app, url, arguments)
+}
+
+func (d *Device) start(app, url string, arguments []string) {
+	cold := !d.running[app]
+	d.launches = append(d.launches, Launch{app, url, cold, arguments})
+	d.foreground, d.running[app], d.keyboard = app, true, false
+	switch app {
+	case BrowserID:
+		d.url = url
+	case ShopID:
+		d.startShop(cold, url)
+	}
+}
+
+// Open opens a URL, in the app that handles it. It reports whether one does.
+func (d *Device) Open(url string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	app := HandlerOf(url)
+	if app != "" {
+		d.start(app, url, nil)
+	}
+	return app != ""
+}
+
+// HandlerOf returns the app that opens a URL; empty without one.
+func HandlerOf(url string) string {
+	scheme, _, _ := strings.Cut(url, ":")
+	switch scheme {
+	case "shop":
+		return ShopID
+	case "http", "https":
+		return BrowserID
+	}
+	return ""
+}
+
+// Stop ends an app, and reports whether it ran.
+func (d *Device) Stop(app string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.stop(app)
+}
+
+func (d *Device) stop(app string) bool {
+	ran := d.running[app]
+	delete(d.running, app)
+	if app == ShopID {
+		d.ui, d.prompt = shopUI{}, false
+	}
+	if d.foreground == app {
+		d.goHome()
+	}
+	return ran
+}
+
+// Running reports whether an app runs.
+func (d *Device) Running(app string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.running[app]
+}
+
+// Clear ends an app and removes what it has stored, its permissions too.
+func (d *Device) Clear(app string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stop(app)
+	delete(d.permissions, app)
+	if app == ShopID {
+		d.data = newShopData()
+	}
+}
+
+// SetPermission allows or denies an app a permission, without asking. The names are the app's.
+func (d *Device) SetPermission(app, permission string, allowed bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.setPermission(app, permission, allowed)
+}
+
+func (d *Device) setPermission(app, permission string, allowed bool) {
+	if d.permissions[app] == nil {
+		d.permissions[app] = map[string]bool{}
+	}
+	d.permissions[app][permission] = allowed
+	if app == ShopID && permission == Notifications {
+		d.prompt = false
+	}
+}
+
+// ResetPermission makes the system ask again.
+func (d *Device) ResetPermission(app, permission string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.permissions[app], permission)
+}
+
+// Permissions returns what an app was allowed or denied.
+func (d *Device) Permissions(app string) map[string]bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.permissions[app])
+}
+
+// Prompt shows the system's prompt for notifications above the app, as if the app had asked now.
+func (d *Device) Prompt() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.prompt = true
+}
+
+func (d *Device) promptShown() bool { return d.prompt && d.foreground == ShopID }
+
+func (d *Device) answerPrompt(allowed bool) {
+	d.setPermission(ShopID, Notifications, allowed)
+}
+
+// Alert returns the message and the buttons of the alert or the prompt in front; false without one.
+func (d *Device) Alert() (message string, buttons []string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	dialog := d.frontDialog()
+	if dialog == nil {
+		return "", nil, false
+	}
+	var texts []string
+	dialog.walk(func(e *Element) {
+		switch e.Kind {
+		case Text:
+			texts = append(texts, e.Text)
+		case Button:
+			buttons = append(buttons, e.Text)
+		default:
+		}
+	})
+	return strings.Join(texts, "\n"), buttons, true
+}
+
+// AnswerAlert presses the button of the alert in front, and reports whether it has one. An empty button stands for the
+// last one, which accepts, or for the first one, which does not.
+func (d *Device) AnswerAlert(button string, accept bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	dialog := d.frontDialog()
+	if dialog == nil {
+		return false
+	}
+	var chosen *Element
+	dialog.walk(func(e *Element) {
+		if e.Kind != Button {
+			return
+		}
+		if e.Text == button || button == "" && (accept || chosen == nil) {
+			chosen = e
+		}
+	})
+	if chosen == nil {
+		return false
+	}
+	chosen.tap()
+	return true
+}
+
+func (d *Device) frontDialog() *Element {
+	for _, w := range slices.Backward(d.windows()) {
+		if w.Kind == DialogWindow || w.Kind == SystemWindow {
+			return w.Root
+		}
+	}
+	return nil
+}
+
+func (e *Element) walk(visit func(*Element)) {
+	visit(e)
+	for _, child := range e.Children {
+		child.walk(visit)
+	}
+}
+
+// Clipboard returns the text on the clipboard.
+func (d *Device) Clipboard() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.clipboard
+}
+
+// SetClipboard replaces the text on the clipboard.
+func (d *Device) SetClipboard(text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.clipboard = text
+}
+
+// Connected reports whether the device is connected to a network.
+func (d *Device) Connected() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.offline
+}
+
+// SetConnected connects the device to its networks, or disconnects it.
+func (d *Device) SetConnected(connected bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.offline = !connected
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

@@ -1,0 +1,429 @@
+package phones
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+// commands returns what the shell can run.
+func commands() map[string]func(*call) int {
+	return map[string]func(*call) int{
+		"am": am, "appops": appops, "cat": cat, "cmd": cmd, "date": date, "dumpsys": dumpsys, "echo": echo,
+		"getprop": getprop, "grep": grep, "id": id, "ime": ime, "input": input, "kill": succeed, "ls": ls, "mkdir": mkdir,
+		"monkey": monkey, "pgrep": pgrep, "pidof": pidof, "pm": pm, "ps": ps, "rm": rm, "screencap": screencap,
+		"setprop": setprop, "settings": settings, "sleep": succeed, "svc": svc, "test": testCommand, "touch": touch,
+		"true": succeed, "uiautomator": uiautomator, "which": which, "whoami": whoami, "wm": wm,
+	}
+}
+
+func succeed(*call) int { return 0 }
+
+func echo(c *call) int {
+	c.printf("%s\n", strings.Join(c.args[1:], " "))
+	return 0
+}
+
+func whoami(c *call) int {
+	c.printf("shell\n")
+	return 0
+}
+
+func id(c *call) int {
+	c.printf("uid=2000(shell) gid=2000(shell) groups=2000(shell),1003(graphics),1004(input),3003(inet)\n")
+	return 0
+}
+
+func which(c *call) int {
+	if commands()[c.arg(1)] == nil {
+		return 1
+	}
+	c.printf("/system/bin/%s\n", c.arg(1))
+	return 0
+}
+
+func date(c *call) int {
+	c.printf("2026-03-01T12:00:00+0000\n")
+	return 0
+}
+
+// grep searches its standard input for a text.
+func grep(c *call) int {
+	data, err := io.ReadAll(c.stdin)
+	if err != nil {
+		return 2
+	}
+	status := 1
+	for line := range strings.Lines(string(data)) {
+		if strings.Contains(line, c.last()) != c.has("-v") {
+			c.printf("%s", line)
+			status = 0
+		}
+	}
+	return status
+}
+
+func getprop(c *call) int {
+	c.phone.mu.Lock()
+	defer c.phone.mu.Unlock()
+	if len(c.args) == 1 {
+		for _, name := range slices.Sorted(maps.Keys(c.phone.props)) {
+			c.printf("[%s]: [%s]\n", name, c.phone.props[name])
+		}
+		return 0
+	}
+	c.printf("%s\n", c.phone.props[c.args[1]])
+	return 0
+}
+
+func setprop(c *call) int {
+	c.phone.mu.Lock()
+	defer c.phone.mu.Unlock()
+	c.phone.props[c.arg(1)] = c.arg(2)
+	return 0
+}
+
+// properties returns the system properties of a phone.
+func properties(level int) map[string]string {
+	releases := map[int]string{26: "8.0.0", 28: "9", 29: "10", 30: "11", 31: "12", 33: "13", 34: "14", 35: "15"}
+	return map[string]string{
+		"ro.build.version.sdk": strconv.Itoa(level), "ro.build.version.release": releases[level],
+		"ro.build.version.codename": "REL", "ro.product.model": "Simulated Phone", "ro.product.brand": "example",
+		"ro.product.manufacturer": "Example", "ro.product.name": "simulated", "ro.product.device": "simulated",
+		"ro.product.cpu.abi": "arm64-v8a", "ro.product.cpu.abilist": "arm64-v8a", "ro.serialno": "SIMULATED1",
+		"ro.sf.lcd_density": "480", "ro.build.characteristics": "default", "ro.build.type": "user",
+		"sys.boot_completed": "1", "init.svc.bootanim": "stopped", "persist.sys.locale": "en-US",
+		"persist.sys.timezone": "Etc/UTC", "ro.debuggable": "0", "ro.secure": "1",
+	}
+}
+
+// defaultSettings returns the values of `settings` that a phone has.
+func defaultSettings() map[string]string {
+	return map[string]string{
+		"global window_animation_scale": "1.0", "global transition_animation_scale": "1.0",
+		"global animator_duration_scale": "1.0", "global airplane_mode_on": "0", "global wifi_on": "1",
+		"global mobile_data": "1", "secure enabled_accessibility_services": "", "secure accessibility_enabled": "0",
+		"secure default_input_method": latinIME, "system screen_off_timeout": "60000",
+		"system accelerometer_rotation": "0", "system user_rotation": "0",
+	}
+}
+
+// settings reads and writes settings.
+func settings(c *call) int {
+	key := c.arg(2) + " " + c.arg(3)
+	switch c.arg(1) {
+	case "get":
+		c.printf("%s\n", c.phone.Setting(c.arg(2), c.arg(3)))
+		return 0
+	case "put":
+		c.phone.setSetting(key, c.arg(4))
+		return 0
+	case "delete":
+		c.phone.mu.Lock()
+		defer c.phone.mu.Unlock()
+		_, found := c.phone.settings[key]
+		delete(c.phone.settings, key)
+		c.printf("Deleted %d rows\n", map[bool]int{true: 1}[found])
+		return 0
+	case "list":
+		c.phone.mu.Lock()
+		defer c.phone.mu.Unlock()
+		for _, name := range slices.Sorted(maps.Keys(c.phone.settings)) {
+			if setting, ok := strings.CutPrefix(name, c.arg(2)+" "); ok {
+				c.printf("%s=%s\n", setting, c.phone.settings[name])
+			}
+		}
+		return 0
+	}
+	c.unknown()
+	c.errorf("Invalid command: %s\n", c.arg(1))
+	return 255
+}
+
+func (p *Android) setSetting(key, value string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.settings[key] = value
+}
+
+// wm says what the screen is.
+func wm(c *call) int {
+	width, height := c.phone.App.Size()
+	switch c.arg(1) {
+	case "size":
+		c.printf("Physical size: %dx%d\n", width, height)
+		return 0
+	case "density":
+		c.printf("Physical density: 480\n")
+		return 0
+	case "dismiss-keyguard":
+		return 0
+	}
+	c.unknown()
+	return 255
+}
+
+// svc switches networks.
+func svc(c *call) int {
+	on := c.arg(2) == "enable"
+	switch c.arg(1) {
+	case "wifi", "data":
+		name := map[string]string{"wifi": "global wifi_on", "data": "global mobile_data"}[c.arg(1)]
+		c.phone.setSetting(name, zeroOrOne(on))
+		c.phone.App.SetConnected(c.phone.Setting("global", "wifi_on") == "1" || c.phone.Setting("global", "mobile_data") == "1")
+		return 0
+	case "bluetooth", "nfc", "power":
+		return 0
+	}
+	c.unknown()
+	return 1
+}
+
+func zeroOrOne(on bool) string {
+	if on {
+		return "1"
+	}
+	return "0"
+}
+
+// cmd runs commands of services.
+func cmd(c *call) int {
+	inner := *c
+	inner.args = c.args[1:]
+	switch c.arg(1) {
+	case "package":
+		return pm(&inner)
+	case "activity":
+		return am(&inner)
+	case "appops":
+		return appops(&inner)
+	case "input":
+		return input(&inner)
+	case "settings":
+		return settings(&inner)
+	case "connectivity":
+		return airplaneMode(c)
+	case "uimode", "notification", "statusbar", "bluetooth_manager", "deviceidle":
+		return 0
+	}
+	c.unknown()
+	c.errorf("cmd: Can't find service: %s\n", c.arg(1))
+	return 20
+}
+
+func airplaneMode(c *call) int {
+	if c.arg(2) != "airplane-mode" || c.phone.options.Level < 30 {
+		c.unknown()
+		return 255
+	}
+	switch c.arg(3) {
+	case "":
+		c.printf("%s\n", map[bool]string{true: "disabled", false: "enabled"}[c.phone.App.Connected()])
+	case "enable", "disable":
+		c.phone.App.SetConnected(c.arg(3) == "disable")
+		c.phone.setSetting("global airplane_mode_on", zeroOrOne(c.arg(3) == "enable"))
+	}
+	return 0
+}
+
+// The input methods.
+const (
+	latinIME   = "com.example.keyboard/.LatinIME"
+	unicodeIME = "io.appium.settings/.UnicodeIME"
+)
+
+func ime(c *call) int {
+	p := c.phone
+	installed := []string{latinIME}
+	if p.Installed("io.appium.settings") {
+		installed = append(installed, unicodeIME)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch c.arg(1) {
+	case "list":
+		for _, name := range installed {
+			if c.has("-s") {
+				c.printf("%s\n", name)
+			} else {
+				c.printf("%s:\n  mId=%s mSettingsActivityName=null\n", name, name)
+			}
+		}
+		return 0
+	case "enable", "disable", "reset":
+		return 0
+	case "set":
+		if !slices.Contains(installed, c.arg(2)) {
+			c.errorf("Unknown input method %s cannot be selected for user #0\n", c.arg(2))
+			return 255
+		}
+		p.ime, p.settings["secure default_input_method"] = c.arg(2), c.arg(2)
+		c.printf("Input method %s selected for user #0\n", c.arg(2))
+		return 0
+	}
+	c.unknown()
+	return 255
+}
+
+// screencap writes a screenshot to stdout or into a file.
+func screencap(c *call) int {
+	data, err := c.phone.App.Screenshot()
+	if err != nil {
+		c.errorf("%v\n", err)
+		return 1
+	}
+	if name := c.last(); len(c.args) > 1 && !strings.HasPrefix(name, "-") {
+		c.phone.files.Write(name, data, 0o660, fileTime)
+		return 0
+	}
+	_, _ = c.stdout.Write(data)
+	return 0
+}
+
+func appops(c *call) int {
+	switch c.arg(1) {
+	case "set", "reset":
+		return 0
+	case "get":
+		c.printf("No operations.\n")
+		return 0
+	}
+	c.unknown()
+	return 255
+}
+
+func cat(c *call) int {
+	status := 0
+	for _, name := range c.args[1:] {
+		file, err := c.phone.files.Stat(name)
+		if err != nil {
+			c.errorf("cat: %s: No such file or directory\n", name)
+			status = 1
+			continue
+		}
+		_, _ = c.stdout.Write(file.Data)
+	}
+	return status
+}
+
+func rm(c *call) int {
+	for _, name := range c.args[1:] {
+		if !strings.HasPrefix(name, "-") && !c.phone.files.Remove(name) && !c.has("-f") && !c.has("-rf") {
+			c.errorf("rm: %s: No such file or directory\n", name)
+			return 1
+		}
+	}
+	return 0
+}
+
+// mkdir makes nothing: a folder is there as soon as a file is.
+func mkdir(c *call) int {
+	if _, err := c.phone.files.Stat(c.last()); err != nil {
+		marker := strings.TrimSuffix(c.last(), "/") + "/."
+		c.phone.files.Write(marker+"keep", nil, 0o660, fileTime)
+		c.phone.files.Remove(marker + "keep")
+	}
+	return 0
+}
+
+func touch(c *call) int {
+	if _, err := c.phone.files.Stat(c.last()); err != nil {
+		c.phone.files.Write(c.last(), nil, 0o660, fileTime)
+	}
+	return 0
+}
+
+func ls(c *call) int {
+	for _, name := range c.args[1:] {
+		if strings.HasPrefix(name, "-") {
+			continue
+		}
+		file, err := c.phone.files.Stat(name)
+		if err != nil {
+			c.errorf("ls: %s: No such file or directory\n", name)
+			return 1
+		}
+		for _, inside := range c.phone.files.List(file.Path) {
+			c.printf("%s\n", inside.Path[strings.LastIndexByte(inside.Path, '/')+1:])
+		}
+	}
+	return 0
+}
+
+// testCommand knows -e, -f and -d only.
+func testCommand(c *call) int {
+	if _, err := c.phone.files.Stat(c.last()); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// processes returns the ids of the running apps by name.
+func (p *Android) processes() map[string]int {
+	all := map[string]int{"system_server": 1200, "com.example.launcher": 1400}
+	p.mu.Lock()
+	if p.server != nil {
+		all[serverApp] = 4100
+	}
+	names := slices.Sorted(maps.Keys(p.packages))
+	p.mu.Unlock()
+	for i, name := range names {
+		if p.App.Running(name) {
+			all[name] = 4200 + i
+		}
+	}
+	return all
+}
+
+func ps(c *call) int {
+	c.printf("%-14s %5s %5s %9s %7s %-6s %s\n", "USER", "PID", "PPID", "VSZ", "RSS", "S", "NAME")
+	processes := c.phone.processes()
+	for _, name := range slices.Sorted(maps.Keys(processes)) {
+		c.printf("%-14s %5d %5d %9d %7d %-6s %s\n", "u0_a100", processes[name], 1, 100000, 50000, "S", name)
+	}
+	return 0
+}
+
+func pidof(c *call) int {
+	pid, ok := c.phone.processes()[c.last()]
+	if !ok {
+		return 1
+	}
+	c.printf("%d\n", pid)
+	return 0
+}
+
+func pgrep(c *call) int {
+	status := 1
+	for name, pid := range c.phone.processes() {
+		if strings.Contains(name, strings.Trim(c.last(), "^$")) {
+			c.printf("%d\n", pid)
+			status = 0
+		}
+	}
+	return status
+}
+
+// monkey starts an app, as -p APP -c android.intent.category.LAUNCHER 1 does.
+func monkey(c *call) int {
+	name := c.after("-p")
+	if !c.phone.Installed(name) {
+		c.printf("** No activities found to run, monkey aborted.\n")
+		return 252
+	}
+	c.phone.App.Start(name, "")
+	c.printf("Events injected: 1\n## Network stats: elapsed time=10ms\n")
+	return 0
+}
+
+// appPermission returns the app's name for a permission of Android.
+func appPermission(name string) string {
+	if name == "android.permission.POST_NOTIFICATIONS" {
+		return app.Notifications
+	}
+	return name
+}

@@ -1,0 +1,132 @@
+package phones
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+// dumpsys writes the states of services: the lines that programs read, in the order of a phone.
+func dumpsys(c *call) int {
+	switch c.arg(1) {
+	case "package":
+		return dumpPackage(c, c.arg(2))
+	case "activity":
+		return dumpActivity(c)
+	case "input_method":
+		shown := c.phone.App.KeyboardShown()
+		c.printf("Input method manager state for user: 0\n  mCurMethodId=%s\n", c.phone.Setting("secure", "default_input_method"))
+		c.printf("  mInputShown=%v\n  mIsInputViewShown=%v\n  mInteractive=true\n", shown, shown)
+		return 0
+	case "window":
+		return dumpWindow(c)
+	case "display":
+		width, height := c.phone.App.Size()
+		c.printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", displayId 0, real %d x %d, rotation 0}\n", width, height)
+		return 0
+	case "input":
+		c.printf("  SurfaceOrientation: 0\n")
+		return 0
+	case "power":
+		c.printf("  mWakefulness=Awake\n  mHoldingDisplaySuspendBlocker=true\n")
+		return 0
+	case "deviceidle":
+		c.printf("Added: %s\n", c.last())
+		return 0
+	case "battery":
+		c.printf("Current Battery Service state:\n  level: 80\n  status: 2\n")
+		return 0
+	}
+	c.unknown()
+	c.errorf("Can't find service: %s\n", c.arg(1))
+	return 0
+}
+
+func dumpPackage(c *call, name string) int {
+	c.phone.mu.Lock()
+	m, ok := c.phone.packages[name]
+	c.phone.mu.Unlock()
+	if !ok {
+		c.printf("Unable to find package: %s\n", name)
+		return 0
+	}
+	if activity := activities()[name]; activity != "" {
+		c.printf("Activity Resolver Table:\n  Non-Data Actions:\n      android.intent.action.MAIN:\n")
+		c.printf("        1f2e3d %s/%s filter 4c5b6a\n          Action: \"android.intent.action.MAIN\"\n", name, activity)
+		c.printf("          Category: \"android.intent.category.LAUNCHER\"\n\n")
+	}
+	c.printf("Packages:\n  Package [%s] (5d0f3a1):\n    userId=10123\n", name)
+	c.printf("    versionCode=%d minSdk=26 targetSdk=34\n    versionName=%s\n", m.code, m.version)
+	c.printf("    flags=[ HAS_CODE ALLOW_CLEAR_USER_DATA ]\n")
+	permissions := requested(name)
+	if len(permissions) > 0 {
+		c.printf("    requested permissions:\n      android.permission.INTERNET\n")
+		for _, permission := range permissions {
+			c.printf("      %s\n", permission)
+		}
+		c.printf("    install permissions:\n      android.permission.INTERNET: granted=true\n")
+	}
+	c.printf("    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=%v notLaunched=false enabled=0\n",
+		!c.phone.App.Running(name))
+	if len(permissions) > 0 {
+		granted := c.phone.App.Permissions(name)
+		c.printf("      runtime permissions:\n")
+		for _, permission := range permissions {
+			c.printf("        %s: granted=%v, flags=[ USER_SENSITIVE_WHEN_GRANTED]\n", permission, granted[appPermission(permission)])
+		}
+	}
+	return 0
+}
+
+// frontActivity returns the app and the activity that have the focus.
+func (p *Android) frontActivity() (name, activity string) {
+	name = p.App.FrontWindow()
+	if activity, ok := activities()[name]; ok {
+		return name, activity
+	}
+	return name, ".permission.ui.GrantPermissionsActivity"
+}
+
+func dumpActivity(c *call) int {
+	name, activity := c.phone.frontActivity()
+	switch c.arg(2) {
+	case "activities", "":
+		c.printf("ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n")
+		c.printf("  * Task{1a2b3c #12 type=standard A=10123:%s U=0 visible=true mode=fullscreen sz=1}\n", name)
+		c.printf("    topResumedActivity=ActivityRecord{4d5e6f u0 %s/%s t12}\n", name, activity)
+		c.printf("  ResumedActivity: ActivityRecord{4d5e6f u0 %s/%s t12}\n", name, activity)
+		return 0
+	case "processes":
+		processes := c.phone.processes()
+		for i, process := range slices.Sorted(maps.Keys(processes)) {
+			c.printf("  *APP* UID 10%d ProcessRecord{aa%d %d:%s/u0a%d}\n", 100+i, i, processes[process], process, 100+i)
+			c.printf("    user #0 uid=10%d gids={}\n    packageList={%s}\n", 100+i, process)
+		}
+		return 0
+	case "services":
+		if c.last() == "io.appium.settings" && c.phone.Installed(c.last()) {
+			c.printf("  * ServiceRecord{1 u0 io.appium.settings/.NLService}\n    isForeground=true\n")
+		} else {
+			c.printf("  (nothing)\n")
+		}
+		return 0
+	case "top":
+		c.printf("TASK %s id=12\n  ACTIVITY %s/%s 4d5e6f pid=4200\n", name, name, activity)
+		return 0
+	}
+	c.unknown()
+	return 0
+}
+
+func dumpWindow(c *call) int {
+	name, activity := c.phone.frontActivity()
+	if activity[0] == '.' {
+		activity = name + activity
+	}
+	c.printf("WINDOW MANAGER WINDOWS (dumpsys window windows)\n")
+	c.printf("  mCurrentFocus=Window{7a8b9c u0 %s/%s}\n  mFocusedApp=ActivityRecord{4d5e6f u0 %s/%s t12}\n", name, activity, name, activity)
+	c.printf("  mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false mDrawComplete=true\n")
+	c.printf("  mInputMethodWindow=%s mStable=[0,0][1080,2400]\n", app.ShopID)
+	return 0
+}

@@ -1,0 +1,108 @@
+package phones
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+// input sends touches, text and keys.
+func input(c *call) int {
+	args := c.args[1:]
+	if len(args) > 0 && (args[0] == "touchscreen" || args[0] == "keyboard") {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		c.errorf("Error: Invalid arguments\n")
+		return 255
+	}
+	switch args[0] {
+	case "tap", "swipe", "draganddrop":
+		numbers, ok := readNumbers(args[1:])
+		if !ok || len(numbers) < 2 || args[0] != "tap" && len(numbers) < 4 {
+			c.errorf("Error: Invalid arguments for command: %s\n", args[0])
+			return 255
+		}
+		c.phone.App.Touch(inputFinger(args[0], numbers))
+		return 0
+	case "text":
+		_ = c.phone.App.Type(strings.ReplaceAll(strings.Join(args[1:], " "), "%s", " ")) // without focus it is lost
+		return 0
+	case "keyevent":
+		for _, key := range args[1:] {
+			if key != "--longpress" {
+				c.phone.press(key)
+			}
+		}
+		return 0
+	}
+	c.unknown()
+	c.errorf("Error: Unknown command: %s\n", args[0])
+	return 255
+}
+
+func readNumbers(args []string) ([]int, bool) {
+	var numbers []int
+	for _, a := range args {
+		n, err := strconv.ParseFloat(a, 64)
+		if err != nil {
+			return nil, false
+		}
+		numbers = append(numbers, int(n))
+	}
+	return numbers, true
+}
+
+// inputFinger returns the touch of `input tap` or `input swipe`. A swipe that stays where it is, is a long press.
+func inputFinger(command string, n []int) app.Finger {
+	start := screen.Point{X: n[0], Y: n[1]}
+	if command == "tap" {
+		return app.Finger{Path: []screen.Point{start}}
+	}
+	finger := app.Finger{Path: []screen.Point{start, {X: n[2], Y: n[3]}}}
+	if start == finger.Path[1] {
+		finger.Path = finger.Path[:1]
+		finger.Hold = 300 * time.Millisecond
+		if len(n) > 4 {
+			finger.Hold = time.Duration(n[4]) * time.Millisecond
+		}
+	}
+	return finger
+}
+
+// press presses a key by its number or its name.
+func (p *Android) press(key string) {
+	key = strings.TrimPrefix(key, "KEYCODE_")
+	known := map[string]string{
+		"3": app.KeyHome, "HOME": app.KeyHome, "4": app.KeyBack, "BACK": app.KeyBack, "61": app.KeyTab, "TAB": app.KeyTab,
+		"66": app.KeyEnter, "ENTER": app.KeyEnter, "67": app.KeyBackspace, "DEL": app.KeyBackspace,
+		"111": app.KeyEscape, "ESCAPE": app.KeyEscape,
+	}
+	if name, ok := known[key]; ok {
+		p.App.Press(name)
+		return
+	}
+	if n, err := strconv.Atoi(key); err == nil {
+		if c := keyCharacter(n); c != "" {
+			_ = p.App.Type(c) // without focus it is lost
+			return
+		}
+	}
+	p.App.Press(key)
+}
+
+// keyCharacter returns what a key code types.
+func keyCharacter(code int) string {
+	switch {
+	case code >= 7 && code <= 16:
+		return string(rune('0' + code - 7))
+	case code >= 29 && code <= 54:
+		return string(rune('a' + code - 29))
+	case code == 62:
+		return " "
+	}
+	return ""
+}

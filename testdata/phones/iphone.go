@@ -1,0 +1,69 @@
+package phones
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+// IPhoneOptions describe a simulated iPhone.
+type IPhoneOptions struct {
+	App app.Options
+	// Address is where WebDriverAgent listens; empty stands for a free port of 127.0.0.1.
+	Address string
+}
+
+// IPhone is a simulated iPhone with WebDriverAgent.
+type IPhone struct {
+	App       *app.Device
+	webDriver *webDriver
+
+	listener net.Listener
+	cancel   context.CancelCauseFunc
+	handlers sync.WaitGroup
+}
+
+// StartIPhone starts a simulated iPhone. The caller must call Close.
+func StartIPhone(ctx context.Context, o IPhoneOptions) (*IPhone, error) {
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Address)
+	if err != nil {
+		return nil, err
+	}
+	p := &IPhone{App: app.New(app.IOS, o.App), listener: l}
+	ctx, p.cancel = context.WithCancelCause(ctx)
+	p.webDriver = newWebDriver(ctx, &p.handlers)
+	p.routes()
+	p.webDriver.start(l)
+	return p, nil
+}
+
+// URL returns where WebDriverAgent listens.
+func (p *IPhone) URL() string { return "http://" + p.listener.Addr().String() }
+
+// Close ends WebDriverAgent.
+func (p *IPhone) Close() {
+	p.cancel(errors.New("the phone is off"))
+	p.webDriver.close()
+	p.handlers.Wait()
+}
+
+// SetIntercept sets a function that is called before WebDriverAgent answers a request; nil for none.
+func (p *IPhone) SetIntercept(i Intercept) { p.webDriver.setIntercept(i) }
+
+// Requests returns the method and path of the requests.
+func (p *IPhone) Requests() []string {
+	requests, _ := p.webDriver.requestLog()
+	return requests
+}
+
+// UnknownRoutes returns the requests that the simulation does not know.
+func (p *IPhone) UnknownRoutes() []string {
+	_, unknown := p.webDriver.requestLog()
+	return unknown
+}

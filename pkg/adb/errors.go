@@ -104,6 +104,9 @@ func explainRefusal(what string, err error) (message, hint string, cause error) 
 	if !ok {
 		return message, "", err
 	}
+	if refused == "" { // as for a port that is to be forwarded to a device that is offline
+		return what + ": adb refused without a reason", "`adb devices -l` shows whether the device is offline", err
+	}
 	first, _, _ := strings.Cut(string(refused), "\n") // the others recommend to end the server
 	message = fmt.Sprintf("%s: adb: %s", what, strings.TrimSuffix(first, "."))
 	for _, known := range refusalCauses() {
@@ -119,8 +122,14 @@ func maybeExecuted(err error) error {
 	if _, refused := errors.AsType[refusal](err); refused || err == nil {
 		return err
 	}
-	return errors.Join(err, ErrMaybeExecuted)
+	return unconfirmed{err}
 }
+
+// unconfirmed is an error whose causes include ErrMaybeExecuted.
+type unconfirmed struct{ error }
+
+// Unwrap returns the causes.
+func (u unconfirmed) Unwrap() []error { return []error{u.error, ErrMaybeExecuted} }
 
 // lost returns errLost for the end of a connection in the middle of a response.
 func lost(err error) error {

@@ -47,7 +47,7 @@ func runTests(m *testing.M) int {
 // limit is far longer than anything here takes.
 const limit = 30 * time.Second
 
-func within(t *testing.T) context.Context {
+func within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
@@ -104,6 +104,13 @@ func (p *phone) Shell(ctx context.Context, command string, stdin io.Reader, stdo
 		fmt.Fprint(stdout, "to stdout")
 		fmt.Fprint(stderr, "to stderr")
 		return 7
+	case "many":
+		_, _ = stdout.Write(manyLines())
+	case "cmd package 'install' -S 14":
+		data := make([]byte, 14)
+		_, _ = io.ReadFull(stdin, data)
+		p.files.Write("/installed", data, 0o600, time.Unix(0, 0))
+		fmt.Fprintln(stdout, "Success")
 	case "cat":
 		_, _ = io.Copy(stdout, stdin)
 	case "bytes":
@@ -123,6 +130,9 @@ func (p *phone) Shell(ctx context.Context, command string, stdin io.Reader, stdo
 	return 0
 }
 
+// manyLines returns more than fits into one message.
+func manyLines() []byte { return bytes.Repeat([]byte("a line of output\n"), 100_000) }
+
 func allBytes() []byte {
 	all := make([]byte, 0, 3*256)
 	for i := range 3 * 256 {
@@ -131,24 +141,24 @@ func allBytes() []byte {
 	return all
 }
 
-// connect returns a simulated phone and its device, not yet connected to the server.
-func newPhone(t *testing.T, o adbd.Options, features ...string) (*phone, *adbd.Device) {
+// newPhone returns a simulated phone and its device, not yet connected to the server.
+func newPhone(t testing.TB, o adbd.Options, features ...string) (*phone, *adbd.Device) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &phone{features: features, files: adbd.NewFiles(), hanging: make(chan struct{}, 1), stopped: make(chan struct{}, 1)}
-	d := adbd.Serve(context.Background(), l, p, o)
+	d := adbd.Serve(context.WithoutCancel(t.Context()), l, p, o)
 	t.Cleanup(func() {
 		d.Close()
-		_, _ = server.Run(context.Background(), "disconnect", d.Addr())
+		_, _ = server.Run(context.WithoutCancel(t.Context()), "disconnect", d.Addr())
 	})
 	return p, d
 }
 
 // connected returns a simulated phone and its device, connected to the server.
-func connected(t *testing.T, features ...string) (*phone, adb.Device, *adbd.Device) {
+func connected(t testing.TB, features ...string) (*phone, adb.Device, *adbd.Device) {
 	t.Helper()
 	p, d := newPhone(t, adbd.Options{}, features...)
 	if err := server.Connect(within(t), d.Addr()); err != nil {

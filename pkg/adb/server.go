@@ -19,10 +19,14 @@ import (
 type Server struct {
 	network, address string
 	// limit is for what the server answers by itself, and for a device to accept a service.
-	limit time.Duration
+	limit     time.Duration
+	maxOutput int // of Shell and Exec, in bytes
 }
 
-const defaultLimit = 30 * time.Second
+const (
+	defaultLimit     = 30 * time.Second
+	defaultMaxOutput = 64 << 20
+)
 
 // Find returns the server that the adb program would use in an environment: ADB_SERVER_SOCKET, or
 // ANDROID_ADB_SERVER_ADDRESS and ANDROID_ADB_SERVER_PORT, or 127.0.0.1:5037.
@@ -35,7 +39,7 @@ func Find(env []string) (Server, error) {
 		kind, address, _ := strings.Cut(socket, ":")
 		switch {
 		case kind == "localfilesystem" && address != "":
-			return Server{"unix", address, defaultLimit}, nil
+			return Server{"unix", address, defaultLimit, defaultMaxOutput}, nil
 		case kind != "tcp":
 			return Server{}, fault.New(fault.Misuse, "write it like tcp:127.0.0.1:5037",
 				"the variable ADB_SERVER_SOCKET is %q; expected tcp:host:port or localfilesystem:path", socket)
@@ -48,7 +52,7 @@ func Find(env []string) (Server, error) {
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return Server{}, fault.New(fault.Misuse, "the default is 5037", "the port %q in the variable %s is not a number from 1 to 65535", port, name)
 	}
-	return Server{"tcp", net.JoinHostPort(host, port), defaultLimit}, nil
+	return Server{"tcp", net.JoinHostPort(host, port), defaultLimit, defaultMaxOutput}, nil
 }
 
 // String returns the address: host and port, or a path.

@@ -12,9 +12,6 @@ import (
 	"strings"
 )
 
-// maxOutput is the most that Shell and Exec return, in bytes.
-const maxOutput = 64 << 20
-
 // Output is what a command wrote, and its exit status.
 type Output struct {
 	Stdout, Stderr []byte // a device without shell_v2 writes both to Stdout
@@ -24,9 +21,9 @@ type Output struct {
 // Shell runs a command in the device's shell, without input, and waits for its end. An exit status other than 0 is not
 // an error. When ctx ends, the command may go on.
 func (d Device) Shell(ctx context.Context, command string) (Output, error) {
-	var out, stderr buffer
+	out, stderr := buffer{limit: d.server.maxOutput}, buffer{limit: d.server.maxOutput}
 	exit, err := d.run(ctx, command, &out, &stderr)
-	return Output{out.Bytes(), stderr.Bytes(), exit}, err
+	return Output{out.data, stderr.data, exit}, err
 }
 
 // Exec runs a command in the device's shell and returns the bytes that it wrote to stdout and stderr, unchanged. The
@@ -37,11 +34,11 @@ func (d Device) Exec(ctx context.Context, command string) ([]byte, error) {
 		return nil, err
 	}
 	defer c.Close()
-	var out buffer
+	out := buffer{limit: d.server.maxOutput}
 	if _, err := io.Copy(&out, c); err != nil {
 		return nil, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
 	}
-	return out.Bytes(), nil
+	return out.data, nil
 }
 
 // Process is a command that runs on the device.
@@ -204,15 +201,19 @@ func untilSentinel(sentinel string) parser {
 	}
 }
 
-// buffer keeps what is written to it, up to maxOutput.
-type buffer struct{ bytes.Buffer }
+// buffer keeps what is written to it, up to limit bytes.
+type buffer struct {
+	data  []byte
+	limit int
+}
 
 // Write implements io.Writer.
 func (b *buffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxOutput {
+	if len(b.data)+len(p) > b.limit {
 		return 0, errTooLarge
 	}
-	return b.Buffer.Write(p)
+	b.data = append(b.data, p...)
+	return len(p), nil
 }
 
 // Quote returns a command for the device's shell that has these words, whatever characters they consist of.

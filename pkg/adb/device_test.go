@@ -1,0 +1,287 @@
+package adb_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/testdata/phones/adbd"
+)
+
+// serveHTTP makes port 6790 of a phone an HTTP server, as UiAutomator2's.
+func (p *phone) serveHTTP(t *testing.T) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %d", r.URL.Path, len(body))
+	}))
+	t.Cleanup(s.Close)
+	p.dial = func(service string) (net.Conn, error) {
+		if service != "tcp:6790" {
+			return nil, errors.New("connection refused")
+		}
+		return net.Dial("tcp", s.Listener.Addr().String())
+	}
+}
+
+func TestForwardedPortReachesTheDevice(t *testing.T) {
+	t.Parallel()
+	p, d, _ := connected(t)
+	p.serveHTTP(t)
+	port, err := d.Forward(within(t), "tcp:6790")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for range 3 {
+		post(t, client, fmt.Sprintf("http://127.0.0.1:%d/status", port))
+	}
+	want := adb.Forward{Port: port, Remote: "tcp:6790"}
+	if list, err := d.Forwards(within(t)); err != nil || !slices.Equal(list, []adb.Forward{want}) {
+		t.Errorf("forwards: %v, %v", list, err)
+	}
+	for range 2 { // the second time it is gone
+		if err := d.RemoveForward(within(t), port); err != nil {
+			t.Error(err)
+		}
+	}
+	if list, err := d.Forwards(within(t)); err != nil || len(list) != 0 {
+		t.Errorf("forwards: %v, %v", list, err)
+	}
+}
+
+func post(t *testing.T, client *http.Client, url string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(within(t), http.MethodPost, url, strings.NewReader(strings.Repeat("x", 2<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != "/status 2097152" {
+		t.Errorf("%q, %v", body, err)
+	}
+}
+
+func TestForwardIsNotInterrupted(t *testing.T) {
+	t.Parallel()
+	_, d, _ := connected(t)
+	ctx, cancel := context.WithCancel(within(t))
+	cancel()
+	if _, err := d.Forward(ctx, "tcp:1"); fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("%v", err)
+	}
+	if list, err := d.Forwards(within(t)); err != nil || len(list) != 0 {
+		t.Errorf("forwards: %v, %v", list, err)
+	}
+}
+
+func TestDialConnectsWithoutAForwardedPort(t *testing.T) {
+	t.Parallel()
+	p, d, _ := connected(t)
+	p.serveHTTP(t)
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.Dial(ctx, "tcp:6790") }}
+	for range 3 {
+		post(t, &http.Client{Transport: transport}, "http://phone/status")
+	}
+	transport.CloseIdleConnections()
+	if list, err := d.Forwards(within(t)); err != nil || len(list) != 0 {
+		t.Errorf("forwards: %v, %v", list, err)
+	}
+	if _, err := d.Dial(within(t), "tcp:1"); !errors.Is(err, adb.ErrRefused) || errors.Is(err, adb.ErrMaybeExecuted) {
+		t.Errorf("refused: %v", err)
+	}
+}
+
+func TestDialedConnectionOutlivesItsContext(t *testing.T) {
+	t.Parallel()
+	p, d, _ := connected(t)
+	ours, theirs := net.Pipe()
+	p.dial = func(string) (net.Conn, error) { return theirs, nil }
+	ctx, cancel := context.WithCancel(within(t))
+	c, err := d.Dial(ctx, "localabstract:app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	go func() { _, _ = io.WriteString(ours, "hello\n") }()
+	if line, err := bufio.NewReader(c).ReadString('\n'); line != "hello\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	_ = c.Close()
+	if _, err := io.ReadAll(ours); err != nil { // until the device's end is closed
+		t.Error(err)
+	}
+}
+
+func TestDevicesAreListed(t *testing.T) {
+	t.Parallel()
+	_, d, _ := connected(t)
+	info := infoOf(t, d.Serial())
+	if info.State != adb.Ready || info.Model != "Pixel 6" || info.Product != "oriole" || info.TransportID == "" {
+		t.Errorf("%+v", info)
+	}
+	features, err := d.Features(within(t))
+	if err != nil || !slices.Contains(features, "shell_v2") {
+		t.Errorf("features %v, %v", features, err)
+	}
+}
+
+func infoOf(t *testing.T, serial string) adb.Info {
+	t.Helper()
+	list, err := found(t).Devices(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range list {
+		if info.Serial == serial {
+			return info
+		}
+	}
+	return adb.Info{}
+}
+
+// awaitState reads the list of devices whenever it changes until a device has a state.
+func awaitState(t *testing.T, tracker *adb.Tracker, serial string, want adb.State) {
+	t.Helper()
+	for {
+		list, err := tracker.Next(within(t))
+		if err != nil {
+			t.Fatalf("waiting until %s is %q: %v", serial, want, err)
+		}
+		state := adb.State("")
+		for _, info := range list {
+			if info.Serial == serial {
+				state = info.State
+			}
+		}
+		if state == want {
+			return
+		}
+	}
+}
+
+func track(t *testing.T) *adb.Tracker {
+	t.Helper()
+	tracker, err := found(t).Track(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tracker.Close)
+	return tracker
+}
+
+func TestTrackerReportsEachChange(t *testing.T) {
+	t.Parallel()
+	tracker := track(t)
+	_, device := newPhone(t, adbd.Options{})
+	if err := server.Connect(within(t), device.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, tracker, device.Addr(), adb.Ready)
+	if _, err := server.Run(within(t), "disconnect", device.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, tracker, device.Addr(), "")
+}
+
+func TestTrackerEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	tracker := track(t)
+	ctx, cancel := context.WithCancel(within(t))
+	if _, err := tracker.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for {
+		if _, err := tracker.Next(ctx); err != nil { // other tests may connect devices
+			if fault.KindOf(err) != fault.Cancelled {
+				t.Error(err)
+			}
+			return
+		}
+	}
+}
+
+func TestOfflineDevice(t *testing.T) {
+	t.Parallel()
+	p, d, device := connected(t)
+	tracker := track(t)
+	device.SetSilent(true)
+	device.Disconnect()
+	awaitState(t, tracker, d.Serial(), adb.Offline)
+	_, err := d.Shell(within(t), "true")
+	if !errors.Is(err, adb.ErrOffline) || errors.Is(err, adb.ErrMaybeExecuted) || !strings.Contains(fault.As(err).Hint, "adb reconnect offline") {
+		t.Errorf("%v", err)
+	}
+	if _, err := d.Forward(within(t), "tcp:1"); fault.KindOf(err) != fault.Server || !strings.Contains(fault.As(err).Hint, "offline") {
+		t.Errorf("forward: %v", err)
+	}
+	if commands := p.received(); len(commands) != 0 {
+		t.Errorf("received %v", commands)
+	}
+}
+
+func TestUnauthorizedDevice(t *testing.T) {
+	t.Parallel()
+	_, device := newPhone(t, adbd.Options{Unauthorized: true})
+	tracker := track(t)
+	_, _ = server.Run(within(t), "connect", device.Addr()) // says that it failed to authenticate
+	awaitState(t, tracker, device.Addr(), adb.Unauthorized)
+	d := found(t).Device(device.Addr())
+	_, err := d.Shell(within(t), "true")
+	if !errors.Is(err, adb.ErrUnauthorized) || !strings.Contains(fault.As(err).Hint, "accept the prompt") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+	device.Authorize()
+	awaitState(t, tracker, device.Addr(), adb.Ready)
+	if _, err := d.Shell(within(t), "true"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnknownSerial(t *testing.T) {
+	t.Parallel()
+	d := found(t).Device("nobody")
+	_, err := d.Exec(within(t), "true")
+	if !errors.Is(err, adb.ErrNotFound) || err.Error() != `running "true" on nobody: adb: device 'nobody' not found` {
+		t.Errorf("%v", err)
+	}
+	if _, err := d.Shell(within(t), "true"); !errors.Is(err, adb.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestDeviceThatStopsAnswering(t *testing.T) {
+	t.Parallel()
+	_, _, device := connected(t)
+	device.SetSilent(true)
+	for name, ctxOf := range map[string]func() (context.Context, context.CancelFunc){
+		"deadline": func() (context.Context, context.CancelFunc) {
+			return context.WithTimeout(t.Context(), 50*time.Millisecond)
+		},
+		"limit": func() (context.Context, context.CancelFunc) { return context.WithCancel(t.Context()) },
+	} {
+		ctx, cancel := ctxOf()
+		d := found(t).WithLimits(200*time.Millisecond, 1).Device(device.Addr())
+		_, err := d.Shell(ctx, "true")
+		cancel()
+		if fault.KindOf(err) != fault.CallTimeout || !errors.Is(err, adb.ErrMaybeExecuted) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

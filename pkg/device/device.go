@@ -71,10 +71,15 @@ type Session struct {
 	TrailDir string // absolute folder of the trail; empty without a trail
 	Root     string // absolute folder of the project
 	BaseURL  string // base_url of the target, may be empty
-	Width    int    // as configured, in pixels; 0 for the device's default
-	Height   int
-	Log      func(level, message, hint string)
-	Keep     func(Artifact) (path string, err error) // writes a file into the session's folder
+	Driver   string // yaml key
+	// AppID is the app under test: that which the trail names, else the only one of the target; else empty. AppIDs are all
+	// of the target on this platform.
+	AppID  string
+	AppIDs []string
+	Width  int // as configured, in pixels; 0 for the device's default
+	Height int
+	Log    func(level, message, hint string)
+	Keep   func(Artifact) (path string, err error) // writes a file into the session's folder
 	// Noted reports something that happened on the device without a call that asked for it. kind is dialog, download, tab,
 	// crash or console. Nil if nobody reads it.
 	Noted  func(kind, text string)

@@ -1,12 +1,7 @@
 package web
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
@@ -36,68 +31,24 @@ func elementProperties() string {
 
 // enum is the schema of a word out of a list, in any case. The first is the default.
 func enum(name, description string, values ...string) string {
-	const schema = `"%s": {"type": "string", "pattern": "^(?i:%s)$", "default": %q, "description": "%s: %s; in any case"}`
-	return fmt.Sprintf(schema,
-		name, strings.Join(values, "|"), values[0], description, strings.Join(values, ", "))
+	return device.Enum(name, description, values...)
 }
 
-// arguments are those of a call. They have been validated with the schema of the command, so that reading one returns
-// its value or a default.
+// arguments are those of a call.
 type arguments map[string]any
 
-func (a arguments) text(key string) string {
-	text, _ := a[key].(string)
-	return text
-}
+func (a arguments) text(key string) string { return device.Arguments(a).Text(key) }
 
-func (a arguments) has(key string) bool { return a[key] != nil }
+func (a arguments) has(key string) bool { return device.Arguments(a).Has(key) }
 
-func (a arguments) flag(key string, absent bool) bool {
-	if value, ok := a[key].(bool); ok {
-		return value
-	}
-	return absent
-}
+func (a arguments) flag(key string, absent bool) bool { return device.Arguments(a).Flag(key, absent) }
 
 func (a arguments) number(key string, absent float64) float64 {
-	switch value := a[key].(type) {
-	case float64:
-		return value
-	case int:
-		return float64(value)
-	case int64:
-		return float64(value)
-	case json.Number:
-		if number, err := value.Float64(); err == nil {
-			return number
-		}
-	}
-	return absent
+	return device.Arguments(a).Number(key, absent)
 }
 
-// texts returns the items of a list, or the single text that was given instead.
-func (a arguments) texts(key string) []string {
-	list, ok := a[key].([]any)
-	if !ok && a.has(key) {
-		list = []any{a[key]}
-	}
-	texts := make([]string, len(list))
-	for i, item := range list {
-		texts[i] = fmt.Sprint(item)
-	}
-	return texts
-}
+func (a arguments) texts(key string) []string { return device.Arguments(a).Texts(key) }
 
-// word returns one of values, the first when the argument is absent.
 func (a arguments) word(key string, values ...string) (string, error) {
-	given := a.text(key)
-	if given == "" {
-		return values[0], nil
-	}
-	i := slices.IndexFunc(values, func(value string) bool { return strings.EqualFold(value, given) })
-	if i < 0 {
-		return "", fault.New(fault.InvalidArguments, fault.DidYouMean(given, values), "%s: %q is not one of %s", key,
-			given, strings.Join(values, ", "))
-	}
-	return values[i], nil
+	return device.Arguments(a).Word(key, values...)
 }

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -140,11 +139,11 @@ func (l *locator) warnings(css cssSelector) []string {
 }
 
 func (l *locator) byStableName(ctx context.Context) (map[string]any, []string, error) {
-	return l.byName(ctx, func(name string) bool { return !isLong(name) && mayChange(name) == "" })
+	return l.byName(ctx, func(name string) bool { return !isLong(name) && screen.MayChange(name) == "" })
 }
 
 func (l *locator) byChangingName(ctx context.Context) (map[string]any, []string, error) {
-	return l.byName(ctx, func(name string) bool { return !isLong(name) && mayChange(name) != "" })
+	return l.byName(ctx, func(name string) bool { return !isLong(name) && screen.MayChange(name) != "" })
 }
 
 func (l *locator) byLongName(ctx context.Context) (map[string]any, []string, error) {
@@ -152,17 +151,6 @@ func (l *locator) byLongName(ctx context.Context) (map[string]any, []string, err
 }
 
 func isLong(name string) bool { return utf8.RuneCountInString(name) > maxSelectorName }
-
-// mayChange returns what in a name may change from one replay to the next; "" if it looks constant.
-func mayChange(name string) string {
-	switch {
-	case strings.ContainsFunc(name, unicode.IsNumber):
-		return "digits"
-	case strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Sc, r) }):
-		return "a currency sign"
-	}
-	return ""
-}
 
 // byName returns a selector with the role and the name of the element, as the snapshot has them, if the name fits. If
 // that does not find the element, it takes them from the browser's accessibility tree.
@@ -195,7 +183,7 @@ func (l *locator) byRoleAndName(ctx context.Context, is roleAndName) (map[string
 type roleAndName struct{ role, name string }
 
 func (n roleAndName) warnings() []string {
-	if what := mayChange(n.name); what != "" {
+	if what := screen.MayChange(n.name); what != "" {
 		return []string{fmt.Sprintf("the name %q contains %s and may change; %s does not", n.name, what, n.constant())}
 	}
 	if isLong(n.name) {

@@ -1,0 +1,67 @@
+package mobile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+)
+
+// Evidence implements device.Device. Parts that a device which does not respond cannot provide are left out.
+func (d *phone) Evidence(ctx context.Context) []device.Artifact {
+	driver := d.opened()
+	if driver == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.limits.Evidence)
+	defer cancel()
+	about := fmt.Sprintf("Device: %s\n", driver.Info().Product)
+	if front, err := driver.Foreground(ctx); err == nil && front != "" {
+		about += fmt.Sprintf("App in front: %s\n", front)
+	}
+	data, err := driver.Screenshot(ctx)
+	switch {
+	case err != nil:
+		about += fmt.Sprintf("There is no screenshot: %v\n", err)
+	case isBlack(data):
+		about += "The screenshot is black: the screen is off, or the app forbids screenshots of it.\n"
+	}
+	parts := []device.Artifact{{}, {Name: "screenshot.png", Title: "the screen", Data: data}, {}}
+	if now, err := driver.Read(ctx); err == nil {
+		parts[2] = device.Artifact{
+			Name: "screen.txt", Title: "what is on the screen", Data: []byte(d.textOf(now, keptBytes)), Text: true,
+		}
+		if showsNothing(now.Tree) {
+			about += "The app shows nothing to accessibility here.\n"
+		}
+	} else {
+		about += fmt.Sprintf("There is no list of elements: %v\n", err)
+	}
+	parts[0] = device.Artifact{Name: "device.txt", Title: "the device and the app in front", Data: []byte(about), Text: true}
+	return slices.DeleteFunc(parts, func(a device.Artifact) bool { return len(a.Data) == 0 })
+}
+
+// sampled is the number of pixels in a row and in a column of a picture that are looked at.
+const sampled = 48
+
+// isBlack reports whether a picture is black, as that of a screen that may not be pictured.
+func isBlack(data []byte) bool {
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return false
+	}
+	bounds := picture.Bounds()
+	for row := range sampled {
+		for column := range sampled {
+			x := bounds.Min.X + bounds.Dx()*column/sampled
+			y := bounds.Min.Y + bounds.Dy()*row/sampled
+			if r, g, b, _ := picture.At(x, y).RGBA(); r|g|b != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,268 @@
+package mobile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// View implements device.Viewer.
+func (d *phone) View(ctx context.Context, o device.ViewOptions) (device.View, error) {
+	v, err := d.view(ctx, o)
+	switch known := fault.As(err); {
+	case err == nil:
+		return v, nil
+	case known != nil:
+		return device.View{}, known
+	case ctx.Err() != nil:
+		return device.View{}, fault.Wrap(fault.CallTimeout, err, "", "the device did not show its screen in time")
+	}
+	return device.View{}, fault.Wrap(fault.ToolFailed, err, "", "read the screen")
+}
+
+func (d *phone) view(ctx context.Context, o device.ViewOptions) (v device.View, err error) {
+	driver, err := d.waitForDriver(ctx)
+	if err != nil {
+		return v, err
+	}
+	now, err := d.settledOn(ctx, driver)
+	if err != nil {
+		return v, err
+	}
+	v = device.View{Title: d.titleOf(ctx, driver), Tree: now.Tree, Part: now.Tree, Ref: d.seen(now.Tree, d.session.Live)}
+	if o.Within != "" {
+		if v.Part, err = d.part(now.Tree, o.Within); err != nil {
+			return v, err
+		}
+	}
+	if o.Screenshot {
+		v.Screenshot, err = driver.Screenshot(ctx)
+	}
+	return v, err
+}
+
+// titleOf returns the app in front; "" if it is not known.
+func (d *phone) titleOf(ctx context.Context, driver *serial) string {
+	front, _ := driver.Foreground(ctx)
+	return front
+}
+
+// seen returns the references of the elements of a tree. They are positions unless live.
+func (d *phone) seen(t *screen.Tree, live bool) func(*screen.Node) string {
+	references := d.references
+	if !live {
+		references = &screen.References{}
+	}
+	references.See(t)
+	return references.Ref
+}
+
+// refOf returns the references that messages name; nil in a session that is not live.
+func (d *phone) refOf() func(*screen.Node) string {
+	if !d.session.Live {
+		return nil
+	}
+	return d.references.Ref
+}
+
+// part returns what is in an element, which is named by a reference, or by its id or its whole text.
+func (d *phone) part(t *screen.Tree, within string) (*screen.Tree, error) {
+	if screen.IsReference(within) {
+		n, _, err := d.byReference(t, within, d.session.Live)
+		if err != nil {
+			return nil, err
+		}
+		return subtree(t, n), nil
+	}
+	for _, key := range []string{"id", "text"} {
+		tgt, err := d.elements().core(device.Arguments{key: within})
+		if err != nil {
+			return nil, err
+		}
+		if found := t.Resolve(tgt.selector).Nodes; len(found) > 0 {
+			return subtree(t, found[0]), nil
+		}
+	}
+	return nil, fault.New(fault.ToolFailed, "give a reference such as e12, an id, or a whole text", "no element has the id or the text %q", within)
+}
+
+// subtree returns the tree below a node.
+func subtree(t *screen.Tree, n *screen.Node) *screen.Tree {
+	return screen.NewTree(n, t.Width, t.Height, t.Dialects...)
+}
+
+// byReference returns the element of a reference, and what a recording says of it if it was rendered anew.
+func (d *phone) byReference(t *screen.Tree, ref string, live bool) (n *screen.Node, again string, err error) {
+	references := d.references
+	if !live {
+		references = &screen.References{}
+		references.See(t)
+	}
+	result, err := references.Lookup(ref, t)
+	if err != nil {
+		return nil, "", err
+	}
+	if result.Again {
+		again = fmt.Sprintf("%s is now %s, which was rendered in its place", ref, references.Ref(result.Node))
+	}
+	return result.Node, again, nil
+}
+
+// lookup returns the element of the target's reference. In a live session it also makes the selector by which a
+// recording names the element.
+func (s *search) lookup(ctx context.Context) ([]*found, error) {
+	live := s.phone.session.Live && ctx.Value(callFromTrail{}) == nil
+	n, again, err := s.phone.byReference(s.last.Tree, s.target.ref, live)
+	if err != nil {
+		return nil, err
+	}
+	e := &found{node: n, match: screen.Match{Nodes: []*screen.Node{n}, Tree: s.last.Tree}, screen: s.last}
+	if live {
+		l := locator{phone: s.phone, screen: s.last, node: n}
+		if s.phone.located, err = l.locate(); err != nil {
+			return nil, err
+		}
+		s.phone.located.Again = again
+	}
+	return []*found{e}, nil
+}
+
+// located is how a recording names the element of a call.
+type located struct{ tool.Located }
+
+// takeLocated adds to a result how a recording names the element of the call.
+func (d *phone) takeLocated(r tool.Result) tool.Result {
+	if d.located == nil {
+		return r
+	}
+	l := d.located.Located
+	if redact := d.session.Redact; redact != nil {
+		l.Again = redact(l.Again)
+		for i, warning := range l.Warnings {
+			l.Warnings[i] = redact(warning)
+		}
+	}
+	r.Located = &l
+	return r
+}
+
+// locator makes the selector by which a replay finds an element. Each selector is resolved as the replay does, and the
+// first one that finds this very element is taken.
+type locator struct {
+	phone  *phone
+	screen Screen
+	node   *screen.Node
+}
+
+// maxSelectorText is the length of the longest text, in characters, that a selector has if there is another way.
+const maxSelectorText = 80
+
+// property is a key of a driver block with the text that it matches.
+type property struct {
+	key, text string
+	id        bool
+}
+
+// locate returns how a recording names the element: by its id if that is unique, else by its text or label, if that is
+// unique, else by one of them, or its class, with an index.
+func (l locator) locate() (*located, error) {
+	candidates := l.properties()
+	for _, indexed := range []bool{false, true} {
+		for _, p := range candidates {
+			selector := l.selector(p, indexed)
+			if selector == nil {
+				continue
+			}
+			return &located{tool.Located{
+				Args: map[string]any{"nodeSelector": selector}, Warnings: l.warnings(p, selector["index"]),
+			}}, nil
+		}
+	}
+	return nil, fault.New(fault.ToolFailed, "name it by nodeSelector, or give it a resource id or an accessibility identifier",
+		"%s has no selector that a recording could use", l.node)
+}
+
+// properties returns the properties of the element that may identify it, best first.
+func (l locator) properties() []property {
+	n := l.node
+	var list, changing []property
+	add := func(key string, text *string, id bool) {
+		switch {
+		case text == nil || *text == "" || l.isSecret(*text):
+		case !id && (screen.MayChange(*text) != "" || utf8.RuneCountInString(*text) > maxSelectorText):
+			changing = append(changing, property{key, *text, id})
+		default:
+			list = append(list, property{key, *text, id})
+		}
+	}
+	add("resourceIdRegex", n.ID, true)
+	if !n.Password && !n.Editable { // what a field holds is no name of it
+		add("textRegex", n.Text, false)
+	}
+	label := "accessibilityTextRegex"
+	if l.phone.options.Platform == Android {
+		label = "contentDescriptionRegex"
+	}
+	add(label, n.Label, false)
+	add("hintTextRegex", n.Hint, false)
+	list = append(list, changing...)
+	add("classNameRegex", n.Class, true)
+	return list
+}
+
+// isSecret reports whether a recording would change a text.
+func (l locator) isSecret(text string) bool {
+	return l.phone.session.Redact != nil && l.phone.session.Redact(text) != text
+}
+
+// selector returns the selector for a property, with an index if indexed, when a replay with it finds the element; else
+// nil.
+func (l locator) selector(p property, indexed bool) map[string]any {
+	dialect := string(l.phone.options.Platform.dialects()[0])
+	selector := map[string]any{dialect: map[string]any{p.key: screen.ExactPattern(p.text)}}
+	list := l.find(selector)
+	if !indexed {
+		if len(list) == 1 && list[0] == l.node {
+			return selector
+		}
+		return nil
+	}
+	for index := range list {
+		selector["index"] = index
+		if found := l.find(selector); len(found) == 1 && found[0] == l.node {
+			return selector
+		}
+	}
+	return nil
+}
+
+// find returns what a replay with a selector finds.
+func (l locator) find(selector map[string]any) []*screen.Node {
+	s, err := screen.ParseSelector(selector, screen.ParseOptions{})
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(l.screen.Tree.ResolveForAction(s).Nodes)
+}
+
+// warnings returns why a selector may not find the element in a later replay.
+func (l locator) warnings(p property, index any) []string {
+	var list []string
+	if !p.id {
+		if what := screen.MayChange(p.text); what != "" {
+			list = append(list, fmt.Sprintf("the name %q contains %s and may change; a resource id or an accessibility identifier does not", p.text, what))
+		} else if utf8.RuneCountInString(p.text) > maxSelectorText {
+			list = append(list, fmt.Sprintf("the name %q is long and may change", p.text))
+		}
+	}
+	if at, ok := index.(int); ok {
+		list = append(list, fmt.Sprintf("%s is number %d of several with this selector, which may change", l.node, at+1))
+	}
+	return list
+}

@@ -1,0 +1,129 @@
+package mobile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// Options say how the device of a session is reached, and how long commands wait.
+type Options struct {
+	Platform Platform
+	// Open connects to the device. It is called once, at the first use or before. ctx ends when the session's device is
+	// closed. The error is a *fault.Error.
+	Open   func(ctx context.Context) (Driver, error)
+	Limits Limits
+}
+
+// Limits bound what commands wait for (specification, section 15.3). Tests use shorter ones.
+type Limits struct {
+	Action    time.Duration // for an element to become ready for an action
+	Assertion time.Duration // for a condition that is asserted
+	Call      time.Duration // for a call that names no limit
+	Launch    time.Duration // for a call that starts an app, which may have to be installed
+	Front     time.Duration // for an app that was started to come to the front
+	Response  time.Duration // for a response that the device is about to send, and for each explanation
+	First     time.Duration // for the first response of the device, however short the other limits are
+	Poll      time.Duration // between two reads of the screen
+	Stable    time.Duration // between the two reads in which an element must have the same bounds
+	Settle    time.Duration // for the screen to come to rest before it is looked at once
+	Keyboard  time.Duration // for the keyboard to disappear
+	Entered   time.Duration // for a field to show the text that was entered
+	Evidence  time.Duration // for the evidence of a failed trail
+}
+
+// DefaultLimits returns the limits for recordings of a driver, such as ios-host.
+func DefaultLimits(driver string) Limits {
+	l := Limits{
+		Action: 10 * time.Second, Assertion: 5 * time.Second, Call: 30 * time.Second, Launch: 3 * time.Minute,
+		Front: 30 * time.Second, Response: 3 * time.Second, First: 15 * time.Second, Poll: 100 * time.Millisecond,
+		Stable: 50 * time.Millisecond, Settle: 2 * time.Second, Keyboard: 1500 * time.Millisecond,
+		Entered: 500 * time.Millisecond, Evidence: 10 * time.Second,
+	}
+	if driver == "ios-host" {
+		l.Assertion = 17 * time.Second
+	}
+	return l
+}
+
+// maxTimeout is the longest limit of a command, as in timeoutProperty.
+const maxTimeout = 10 * time.Minute
+
+// Settings returns the options that both kinds of device have.
+func Settings() []device.Option {
+	return []device.Option{
+		{Key: "actionTimeout", Usage: "how long actions wait for their element", Default: "10s"},
+		{Key: "assertionTimeout", Usage: "how long assertions wait", Default: "5s, 17s for ios-host"},
+		{Key: "app", Usage: "`FILE` of the app, which is installed if it is not the installed one", Path: true},
+	}
+}
+
+// CheckSettings returns what is wrong with the values of [Settings].
+func CheckSettings(values map[string]string) error {
+	_, err := ReadLimits(values, "")
+	return err
+}
+
+// ReadLimits returns the limits for a driver with those that the user has set.
+func ReadLimits(values map[string]string, driver string) (Limits, error) {
+	l := DefaultLimits(driver)
+	for _, option := range []struct {
+		key   string
+		limit *time.Duration
+	}{{"actionTimeout", &l.Action}, {"assertionTimeout", &l.Assertion}} {
+		value := values[option.key]
+		if value == "" {
+			continue
+		}
+		limit, err := time.ParseDuration(value)
+		if err != nil || limit <= 0 || limit > maxTimeout {
+			return l, fault.New(fault.Misuse, fmt.Sprintf("write it like 10s or 1m30s, at most %s", maxTimeout),
+				"%s: %q is not a time limit", option.key, value)
+		}
+		*option.limit = limit
+		l.Call = max(l.Call, limit+2*l.Response)
+	}
+	return l, nil
+}
+
+// Commands returns the commands of a platform, for device.Kind.
+func Commands(p Platform) []tool.Advertised {
+	var list []tool.Advertised
+	for _, c := range commands(p) {
+		list = append(list, c.Advertised)
+	}
+	return list
+}
+
+// Checks returns the commands that fail unless the screen is as expected, for device.Kind.
+func Checks() []string {
+	return append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
+		"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId")
+}
+
+// Starts returns the commands that bring the app into a known state, for device.Kind.
+func Starts() []string { return append(device.CoreStarts(), "mobile_clearAppData", "openUrl") }
+
+// Restricted returns the commands that agents may call only if the user allows them, for device.Kind.
+func Restricted() []string { return []string{"adbShell", "android_adbShell"} }
+
+// NewDevice returns the device of a session. It starts nothing.
+func NewDevice(o Options, s device.Session) device.Device {
+	d := &phone{
+		options: o, session: s, limits: o.Limits, commands: map[string]command{}, callSlot: make(chan struct{}, 1),
+		references: s.References, app: s.AppID,
+	}
+	for _, c := range commands(o.Platform) {
+		d.commands[c.Name] = c
+	}
+	if d.references == nil {
+		d.references = &screen.References{}
+	}
+	d.ctx, d.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // a session belongs to no call
+	return d
+}

@@ -1,0 +1,341 @@
+package mobile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// found is an element on a screen.
+type found struct {
+	node   *screen.Node
+	match  screen.Match
+	screen Screen
+	part   screen.Rect  // what the screen and what scrolls leave of it
+	point  screen.Point // where it is touched
+}
+
+// condition is something that has to hold of an element.
+type condition = act.Condition[*found]
+
+// search looks for the element of a call. It implements act.Screen.
+type search struct {
+	phone      *phone
+	target     target
+	conditions []condition
+	// stable says that the element must have the same bounds in two reads. Then the keyboard is hidden once if it covers
+	// the element.
+	stable bool
+	settle bool // look only at a screen that has come to rest after an action
+
+	last   Screen       // that was read
+	before *screen.Rect // the element in the read before
+	hid    bool         // the keyboard was hidden
+}
+
+// search returns the search for an element that has to be visible, and that conditions have to hold of.
+func (d *phone) search(t target, conditions ...condition) *search {
+	return &search{phone: d, target: t, conditions: append([]condition{{Name: "visible", Check: hiddenBecause}}, conditions...)}
+}
+
+// touchable returns the conditions of an element that is to be touched at a point. where returns the point, or why there
+// is none.
+func touchable(where func(*found) (screen.Point, string)) []condition {
+	return []condition{
+		{Name: "enabled", Check: func(e *found) string {
+			if e.node.Disabled {
+				return "it is disabled"
+			}
+			return ""
+		}},
+		{Name: "on the screen", Check: func(e *found) (reason string) {
+			e.point, reason = where(e)
+			return reason
+		}},
+		{Name: "above the keyboard", Check: func(e *found) string {
+			if e.screen.Keyboard != nil && e.screen.Keyboard.Contains(e.point) {
+				return underKeyboard
+			}
+			return ""
+		}},
+		{Name: "uncovered", Check: func(e *found) string {
+			if e.screen.Tree.Receives(e.node, e.point) {
+				return ""
+			}
+			if hit := e.screen.Tree.At(e.point); hit != nil {
+				return fmt.Sprintf("%s covers it", hit)
+			}
+			return "nothing on the screen receives a touch there"
+		}},
+	}
+}
+
+// underKeyboard is the reason for an element that the keyboard covers.
+const underKeyboard = "the keyboard covers it"
+
+// centre is where an element is touched: in the middle of what is visible of it.
+func centre(e *found) (screen.Point, string) { return e.part.Centre(), "" }
+
+// hiddenBecause returns why an element is not visible, "" if it is. It sets the visible part.
+func hiddenBecause(e *found) string {
+	part, ok := e.screen.Tree.VisiblePart(e.node)
+	e.part = part
+	switch {
+	case e.node.Hidden:
+		return "it is on the screen's list, but the device reports that it is not visible"
+	case e.node.Bounds == nil:
+		return "the device does not report where it is"
+	case e.node.Bounds.Empty():
+		return "it has no area"
+	case !ok:
+		return "it is outside of the screen, or scrolled out of view"
+	}
+	return ""
+}
+
+// action returns the action for which the search finds the element, or with a nil perform the check of its conditions.
+func (s *search) action(want string, ready time.Duration, perform func(context.Context, *found) error) *act.Action[*found] {
+	a := &act.Action[*found]{
+		Screen: s, Selector: s.target.words, Want: want, Place: "the screen", Limits: s.phone.limits.within(ready),
+	}
+	if perform != nil {
+		a.Perform = func(ctx context.Context, o act.Observation[*found]) error { return perform(ctx, o.Element) }
+	}
+	return a
+}
+
+// within are the limits of an action whose element has to be ready within some time.
+func (l Limits) within(ready time.Duration) act.Limits {
+	return act.Limits{Ready: ready, First: l.First, Poll: l.Poll, Response: l.Response}
+}
+
+// Observe implements act.Screen.
+func (s *search) Observe(ctx context.Context, _ time.Duration) (act.Observation[*found], error) {
+	o, err := s.look(ctx)
+	if err != nil || !s.stable {
+		return o, err
+	}
+	if o.Reason == underKeyboard && !s.hid {
+		s.hid = true
+		if err := s.phone.hideKeyboard(ctx); err != nil {
+			return o, err
+		}
+		s.before = nil
+		if o, err = s.look(ctx); err != nil {
+			return o, err
+		}
+	}
+	if o.Ready && !s.atRest(o) {
+		if err := pause(ctx, s.phone.limits.Stable); err != nil {
+			return o, err
+		}
+		if o, err = s.look(ctx); err != nil {
+			return o, err
+		}
+		o.Tries = 2
+	}
+	moves := o.Ready && !s.atRest(o)
+	s.before = boundsOf(o)
+	switch {
+	case moves:
+		o.Ready, o.Reason = false, "it moves"
+	case o.Ready:
+		o.Held = append(o.Held, "stable")
+	}
+	return o, nil
+}
+
+// atRest reports whether the element is where it was in the read before. It remembers where it is.
+func (s *search) atRest(o act.Observation[*found]) bool {
+	before, now := s.before, boundsOf(o)
+	s.before = now
+	return before != nil && now != nil && *before == *now
+}
+
+func boundsOf(o act.Observation[*found]) *screen.Rect {
+	if o.Element == nil {
+		return nil
+	}
+	return o.Element.node.Bounds
+}
+
+// look reads the screen, resolves the element in it, and checks the conditions.
+func (s *search) look(ctx context.Context) (act.Observation[*found], error) {
+	var err error
+	if s.settle || s.target.ref != "" { // a reference is not waited for
+		s.last, err = s.phone.settled(ctx)
+	} else {
+		s.last, err = s.phone.driver.Read(ctx)
+	}
+	if err != nil {
+		return act.Observation[*found]{}, err
+	}
+	list, err := s.resolve(ctx)
+	if err != nil {
+		return act.Observation[*found]{}, err
+	}
+	o := act.Choose(s.target.words, s.target.unique, list, describe, s.conditions...)
+	if len(list) == 0 && s.target.selector != nil {
+		o.Missing = s.missing()
+	}
+	return o, nil
+}
+
+func describe(e *found) string { return e.node.String() }
+
+// resolve returns the elements that match, best first.
+func (s *search) resolve(ctx context.Context) ([]*found, error) {
+	if s.target.ref != "" {
+		return s.lookup(ctx)
+	}
+	if err := s.last.Tree.Check(s.target.selector); err != nil {
+		return nil, err
+	}
+	match := s.last.Tree.ResolveForAction(s.target.selector)
+	var list []*found
+	for _, n := range match.Nodes {
+		if s.target.enabled == nil || *s.target.enabled != n.Disabled {
+			list = append(list, &found{node: n, match: match, screen: s.last})
+		}
+	}
+	if s.target.words.Indexed {
+		slices.SortStableFunc(list, byPlace)
+		return list, nil
+	}
+	slices.SortStableFunc(list, func(a, b *found) int { return trueLast(s.unsuitable(a), s.unsuitable(b)) })
+	return list, nil
+}
+
+// unsuitable reports whether another match is better: one that is visible, and for an assertion one that all conditions
+// hold of.
+func (s *search) unsuitable(e *found) bool {
+	if s.stable {
+		return hiddenBecause(e) != ""
+	}
+	return slices.ContainsFunc(s.conditions, func(c condition) bool { return c.Check(e) != "" })
+}
+
+// byPlace orders elements by top and left; those without bounds come last.
+func byPlace(a, b *found) int {
+	p, q := a.node.Bounds, b.node.Bounds
+	switch {
+	case p == nil || q == nil:
+		return trueLast(p == nil, q == nil)
+	case p.Top != q.Top:
+		return p.Top - q.Top
+	}
+	return p.Left - q.Left
+}
+
+// trueLast compares a and b so that false comes before true.
+func trueLast(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// missing returns the message for a selector that matches nothing, if there is more to say than that.
+func (s *search) missing() string {
+	tree, words := s.last.Tree, s.target.words.String()
+	if showsNothing(tree) {
+		return words + " was not found: this app shows nothing to accessibility here"
+	}
+	why := tree.Explain(s.target.selector)
+	if why == "" || why == "nothing matches "+s.target.selector.String() {
+		return ""
+	}
+	return words + " was not found: " + why
+}
+
+// showsNothing reports whether nothing on a screen has a name or a content, and one element without children fills it,
+// as in apps that draw themselves.
+func showsNothing(t *screen.Tree) bool {
+	fills := false
+	for _, n := range t.Nodes() {
+		if n.Name() != "" || n.Content() != "" {
+			return false
+		}
+		if b := n.Bounds; len(n.Children) == 0 && b != nil {
+			fills = fills || 10*b.Width()*b.Height() >= 8*t.Width*t.Height
+		}
+	}
+	return fills
+}
+
+// WaitForChange implements act.Screen. A phone does not report changes, so that it is read again after limit.
+func (*search) WaitForChange(ctx context.Context, limit time.Duration) { _ = pause(ctx, limit) }
+
+// Similar implements act.Screen.
+func (s *search) Similar(context.Context) []string {
+	if s.last.Tree == nil || s.target.selector == nil {
+		return nil
+	}
+	var list []string
+	for _, n := range s.last.Tree.Near(s.target.selector) {
+		list = append(list, screen.Describe([]*screen.Node{n}, s.phone.refOf()))
+	}
+	return list
+}
+
+// Location implements act.Screen.
+func (s *search) Location(ctx context.Context) string { return s.phone.location(ctx) }
+
+// location says which app is in front; "" if that is not known.
+func (d *phone) location(ctx context.Context) string {
+	front, err := d.driver.Foreground(ctx)
+	switch {
+	case err != nil || front == "":
+		return ""
+	case front == d.app:
+		return "app " + front
+	}
+	return front + " is in front"
+}
+
+// settled returns what is on the screen. After an action it first waits until the screen has come to rest, but not for
+// long.
+func (d *phone) settled(ctx context.Context) (Screen, error) { return d.settledOn(ctx, d.driver) }
+
+func (d *phone) settledOn(ctx context.Context, driver *serial) (Screen, error) {
+	moving := driver.acted.Swap(false)
+	now, err := driver.Read(ctx)
+	for end := time.Now().Add(d.limits.Settle); moving && err == nil && time.Now().Before(end); {
+		if err := pause(ctx, d.limits.Stable); err != nil {
+			return now, err
+		}
+		before := signature(now.Tree)
+		if now, err = driver.Read(ctx); err == nil {
+			moving = signature(now.Tree) != before
+		}
+	}
+	return now, err
+}
+
+// signature is equal for two screens that look the same.
+func signature(t *screen.Tree) string {
+	var b strings.Builder
+	for _, n := range t.Nodes() {
+		fmt.Fprintf(&b, "%s %q %q %v %v", n.RoleName(), n.Name(), n.Content(), n.States, len(n.Children))
+		if n.Bounds != nil {
+			fmt.Fprint(&b, *n.Bounds)
+		}
+	}
+	return b.String()
+}
+
+// isNotFound reports whether err means that the element was not found or not ready, as opposed to a failure of the
+// device or wrong arguments.
+func isNotFound(err error) bool {
+	_, ok := errors.AsType[*act.Failure](err)
+	return ok
+}

@@ -1,0 +1,137 @@
+package mobile
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// errClosed is the cause with which calls of the driver end when the device is closed.
+var errClosed = errors.New("the session has ended")
+
+// serial is a Driver that any goroutine may use: its methods run one after another.
+type serial struct {
+	driver Driver
+	slot   chan struct{}   // holds a value while a method runs
+	ctx    context.Context //nolint:containedctx // ends when the device is closed
+	// acted says that the screen may be about to change, because of an action.
+	acted atomic.Bool
+	last  atomic.Pointer[screen.Tree] // the newest that was read; nil for none
+}
+
+func newSerial(ctx context.Context, d Driver) *serial {
+	return &serial{driver: d, slot: make(chan struct{}, 1), ctx: ctx}
+}
+
+// exclusive calls the driver while no other call of it runs. The call ends with ctx, and with the device. The error is
+// the cause of ctx if that ends before.
+func exclusive[T any](ctx context.Context, s *serial, call func(context.Context, Driver) (T, error)) (result T, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(errClosed) })()
+	select {
+	case s.slot <- struct{}{}:
+	case <-ctx.Done():
+		return result, context.Cause(ctx)
+	}
+	defer func() { <-s.slot }()
+	if ctx.Err() != nil {
+		return result, context.Cause(ctx)
+	}
+	return call(ctx, s.driver)
+}
+
+// act calls the driver for something that may change the screen.
+func (s *serial) act(ctx context.Context, call func(context.Context, Driver) error) error {
+	_, err := exclusive(ctx, s, func(ctx context.Context, d Driver) (struct{}, error) {
+		s.acted.Store(true)
+		return struct{}{}, call(ctx, d)
+	})
+	return err
+}
+
+func (s *serial) Info() Info { return s.driver.Info() }
+
+func (s *serial) Read(ctx context.Context) (Screen, error) {
+	return exclusive(ctx, s, func(ctx context.Context, d Driver) (Screen, error) {
+		now, err := d.Read(ctx)
+		if err == nil {
+			s.last.Store(now.Tree)
+		}
+		return now, err
+	})
+}
+
+func (s *serial) Screenshot(ctx context.Context) ([]byte, error) {
+	return exclusive(ctx, s, func(ctx context.Context, d Driver) ([]byte, error) { return d.Screenshot(ctx) })
+}
+
+func (s *serial) Touch(ctx context.Context, fingers ...Finger) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.Touch(ctx, fingers...) })
+}
+
+func (s *serial) SetText(ctx context.Context, text string) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.SetText(ctx, text) })
+}
+
+func (s *serial) Type(ctx context.Context, text string) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.Type(ctx, text) })
+}
+
+func (s *serial) Press(ctx context.Context, key Key) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.Press(ctx, key) })
+}
+
+func (s *serial) HideKeyboard(ctx context.Context) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.HideKeyboard(ctx) })
+}
+
+func (s *serial) Launch(ctx context.Context, l Launch) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.Launch(ctx, l) })
+}
+
+func (s *serial) Stop(ctx context.Context, app string) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.Stop(ctx, app) })
+}
+
+func (s *serial) Clear(ctx context.Context, app string) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.Clear(ctx, app) })
+}
+
+func (s *serial) Grant(ctx context.Context, app string, permissions []string) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.Grant(ctx, app, permissions) })
+}
+
+func (s *serial) Apps(ctx context.Context, system bool) ([]string, error) {
+	return exclusive(ctx, s, func(ctx context.Context, d Driver) ([]string, error) { return d.Apps(ctx, system) })
+}
+
+func (s *serial) Foreground(ctx context.Context) (string, error) {
+	return exclusive(ctx, s, func(ctx context.Context, d Driver) (string, error) { return d.Foreground(ctx) })
+}
+
+func (s *serial) OpenURL(ctx context.Context, url, app string) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.OpenURL(ctx, url, app) })
+}
+
+func (s *serial) Clipboard(ctx context.Context) (string, error) {
+	return exclusive(ctx, s, func(ctx context.Context, d Driver) (string, error) { return d.Clipboard(ctx) })
+}
+
+func (s *serial) SetClipboard(ctx context.Context, text string) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.SetClipboard(ctx, text) })
+}
+
+func (s *serial) SetNetwork(ctx context.Context, connected bool) error {
+	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.SetNetwork(ctx, connected) })
+}
+
+func (s *serial) Shell(ctx context.Context, argv []string) (output string, err error) {
+	err = s.act(ctx, func(ctx context.Context, d Driver) (err error) {
+		output, err = d.Shell(ctx, argv)
+		return err
+	})
+	return output, err
+}

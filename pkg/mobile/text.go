@@ -1,0 +1,368 @@
+package mobile
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// defaultErased is how many characters eraseText erases when it is not said how many.
+const defaultErased = 50
+
+// maxErased bounds how many characters eraseText erases.
+const maxErased = 10_000
+
+// textCommands are the commands for the field that has the focus, and for keys.
+func textCommands() []command {
+	const hide = `"hideKeyboardAfter": {"type": "boolean", "default": true, "description": "Hide the on-screen keyboard"}`
+	erase := fmt.Sprintf(`"charactersToErase": {"type": "integer", "minimum": 0, "maximum": %d, "default": %d}`,
+		maxErased, defaultErased)
+	return []command{
+		newCommand("inputText", "Enters text at the end of the field that has the focus, and hides the keyboard.",
+			`"text": {"type": "string"}, `+hide+", "+timeoutProperty, inputText, "text"),
+		newCommand("inputTextRandom",
+			"Enters a text with random digits at the end of the field that has the focus, and keeps it in memory.",
+			`"variable": {"type": "string", "minLength": 1, "description": "Its name in memory"},
+			"prefix": {"type": "string", "default": "TBZ-"},
+			"digitCount": {"type": "integer", "minimum": 1, "maximum": 100, "default": 6}, `+hide+", "+timeoutProperty,
+			inputTextRandom, "variable"),
+		newCommand("eraseText", "Erases characters at the end of the field that has the focus.", erase, eraseText),
+		newCommand("clearText", "Erases all that the field that has the focus holds.", "", clearText),
+		newCommand("hideKeyboard", "Hides the on-screen keyboard if one is shown.", "", hideKeyboard),
+		newCommand("pressKey", "Presses a key.",
+			device.Enum("keyCode", "The key", keyNames()...), pressKey, "keyCode"),
+		newCommand("pressBack", "Goes back: the back button of Android, a swipe from the left edge on iOS.", "", pressed(Back)),
+		newCommand("pressHome", "Goes to the home screen.", "", pressed(Home)),
+	}
+}
+
+func keyNames() []string {
+	return []string{string(Enter), string(Back), string(Home), string(Backspace), string(Tab), string(Escape)}
+}
+
+func inputText(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
+	return d.enter(ctx, a.Text("text"), a)
+}
+
+func inputTextRandom(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
+	text := "TBZ-"
+	if a.Has("prefix") {
+		text = a.Text("prefix")
+	}
+	for range int(a.Number("digitCount", 6)) {
+		digit, err := rand.Int(rand.Reader, big.NewInt(10))
+		if err != nil {
+			return tool.Result{}, fmt.Errorf("make a random digit: %w", err)
+		}
+		text += digit.String()
+	}
+	result, err := d.enter(ctx, text, a)
+	if err == nil && result.OK {
+		result.MemoryDelta = map[string]any{a.Text("variable"): text}
+	}
+	return result, err
+}
+
+// enter enters text at the end of the field that has the focus, and hides the keyboard unless the call says otherwise.
+func (d *phone) enter(ctx context.Context, text string, a device.Arguments) (tool.Result, error) {
+	f, err := d.focused(ctx, waitLimit(ctx, a, d.limits.Action))
+	if err != nil {
+		return tool.Result{}, err
+	}
+	note, err := d.enterInto(ctx, f, text)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if a.Flag("hideKeyboardAfter", true) {
+		if err := d.hideShownKeyboard(ctx); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	return success("entered %d characters into %s%s", utf8.RuneCountInString(text), f, note), nil
+}
+
+// field is the field that has the focus. Its node is nil if the device does not report it.
+type field struct {
+	node *screen.Node
+}
+
+func (f field) String() string {
+	if f.node == nil {
+		return "the field that has the focus"
+	}
+	return f.node.String()
+}
+
+// content returns what the field holds. The hint of an empty field is not content.
+func (f field) content() string {
+	if f.node == nil {
+		return ""
+	}
+	text := f.node.Value
+	if text == nil {
+		text = f.node.Text
+	}
+	if text == nil || f.node.Hint != nil && *text == *f.node.Hint {
+		return ""
+	}
+	return *text
+}
+
+// focused waits for a field that has the focus, or for a keyboard.
+func (d *phone) focused(ctx context.Context, limit time.Duration) (field, error) {
+	s := &focusSearch{phone: d}
+	a := &act.Action[field]{
+		Screen: s, Selector: act.Selector{Text: "a field that has the focus"}, Want: "ready",
+		Limits: d.limits.within(limit),
+	}
+	o, err := a.Do(ctx)
+	if known := fault.As(err); known != nil && isNotFound(err) {
+		known.Hint = "tap the field first"
+	}
+	return o.Element, err
+}
+
+// focusSearch looks for the field that has the focus. It implements act.Screen.
+type focusSearch struct{ phone *phone }
+
+// Observe implements act.Screen.
+func (s *focusSearch) Observe(ctx context.Context, _ time.Duration) (act.Observation[field], error) {
+	now, err := s.phone.settled(ctx)
+	if err != nil {
+		return act.Observation[field]{}, err
+	}
+	f := field{focusedNode(now.Tree)}
+	return act.Observation[field]{Element: f, Found: f.String(), Ready: f.node != nil || now.Keyboard != nil}, nil
+}
+
+// WaitForChange implements act.Screen.
+func (*focusSearch) WaitForChange(ctx context.Context, limit time.Duration) { _ = pause(ctx, limit) }
+
+// Similar implements act.Screen.
+func (*focusSearch) Similar(context.Context) []string { return nil }
+
+// Location implements act.Screen.
+func (s *focusSearch) Location(ctx context.Context) string { return s.phone.location(ctx) }
+
+// focusedNode returns the field that has the focus; nil without one.
+func focusedNode(t *screen.Tree) *screen.Node {
+	i := slices.IndexFunc(t.Nodes(), func(n *screen.Node) bool { return n.Focused && isField(n) })
+	if i < 0 {
+		return nil
+	}
+	return t.Nodes()[i]
+}
+
+func isField(n *screen.Node) bool { return n.Editable || screen.IsTextInput(n.RoleName()) }
+
+// enterInto enters text at the end of a field: at once if the field then shows it, else as its keyboard does. It returns
+// a note for people, such as that the app has changed the text.
+func (d *phone) enterInto(ctx context.Context, f field, text string) (note string, err error) {
+	if text == "" {
+		return "", nil
+	}
+	if f.node == nil || f.node.Password && f.content() != "" {
+		return "", d.driver.Type(ctx, text) // what the field holds is not known
+	}
+	return d.replace(ctx, f, f.content()+text, func() error { return d.driver.Type(ctx, text) })
+}
+
+// replace makes a field hold text. If that leaves the field as it was, otherwise is called to do the same in another
+// way.
+func (d *phone) replace(ctx context.Context, f field, text string, otherwise func() error) (note string, err error) {
+	before := f.content()
+	setErr := d.driver.SetText(ctx, text)
+	if _, unconfirmed := errors.AsType[*act.UnconfirmedError](setErr); unconfirmed || ctx.Err() != nil {
+		return "", setErr
+	}
+	shown := before
+	if setErr == nil {
+		if shown, err = d.shows(ctx, f, text); err != nil || sameText(f, shown, text) {
+			return noteOf(f, shown, text), err
+		}
+	}
+	if shown != before || before == text {
+		return "", notEntered(f, shown, text)
+	}
+	if err := otherwise(); err != nil {
+		return "", err
+	}
+	if shown, err = d.shows(ctx, f, text); err != nil || sameText(f, shown, text) {
+		return noteOf(f, shown, text), err
+	}
+	return "", notEntered(f, shown, text)
+}
+
+// shows waits until a field shows text, but not for long, and returns what it shows then. A field that is no longer on
+// the screen counts as showing the text.
+func (d *phone) shows(ctx context.Context, f field, text string) (string, error) {
+	for end := time.Now().Add(d.limits.Entered); ; {
+		now, err := d.driver.Read(ctx)
+		if err != nil {
+			return "", err
+		}
+		current := field{now.Tree.ByKey(f.node.Key)}
+		if f.node.Key == "" {
+			current.node = focusedNode(now.Tree)
+		}
+		if current.node == nil {
+			return text, nil
+		}
+		if shown := current.content(); sameText(f, shown, text) || time.Now().After(end) {
+			return shown, nil
+		}
+		if err := pause(ctx, d.limits.Stable); err != nil {
+			return "", err
+		}
+	}
+}
+
+// sameText reports whether a field shows a text, perhaps with what the app adds to it, as in (555) 010-0100. A password
+// field shows as many characters.
+func sameText(f field, shown, text string) bool {
+	if f.node.Password {
+		return utf8.RuneCountInString(shown) == utf8.RuneCountInString(text)
+	}
+	return shown == text || bare(text) != "" && bare(shown) == bare(text) && keeps(shown, text)
+}
+
+// bare returns the letters and digits of a text in lower case.
+func bare(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// keeps reports whether shown has all characters of text in their order, whatever is between them.
+func keeps(shown, text string) bool {
+	left := []rune(text)
+	for _, r := range shown {
+		if len(left) > 0 && unicode.ToLower(r) == unicode.ToLower(left[0]) {
+			left = left[1:]
+		}
+	}
+	return len(left) == 0
+}
+
+// noteOf says what a field shows in place of text; "" if it shows the text, and for a password field.
+func noteOf(f field, shown, text string) string {
+	if shown == text || f.node.Password {
+		return ""
+	}
+	return fmt.Sprintf(", which shows %q", shown)
+}
+
+// notEntered is the error for a field that does not show the text that was entered.
+func notEntered(f field, shown, text string) error {
+	if f.node.Password {
+		shown, text = strings.Repeat("•", utf8.RuneCountInString(shown)), strings.Repeat("•", utf8.RuneCountInString(text))
+	}
+	return fault.New(fault.ToolFailed, "the app may restrict what the field holds",
+		"%s shows %q after %q was entered", f, shown, text)
+}
+
+func eraseText(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
+	return d.erase(ctx, int(a.Number("charactersToErase", defaultErased)))
+}
+
+func clearText(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
+	return d.erase(ctx, maxErased)
+}
+
+// blindlyErased is how many characters clearText erases of a field whose content is not known.
+const blindlyErased = 500
+
+// erase erases characters at the end of the field that has the focus.
+func (d *phone) erase(ctx context.Context, count int) (tool.Result, error) {
+	f, err := d.focused(ctx, d.limits.Action)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	content := []rune(f.content())
+	if f.node == nil {
+		count = min(count, blindlyErased)
+		return success("erased up to %d characters in %s", count, f), d.backspace(ctx, count)
+	}
+	count = min(count, len(content))
+	if count == 0 {
+		return success("%s is empty", f), nil
+	}
+	rest := string(content[:len(content)-count])
+	if f.node.Password && rest != "" {
+		return success("erased %d characters in %s", count, f), d.backspace(ctx, count)
+	}
+	note, err := d.replace(ctx, f, rest, func() error { return d.backspace(ctx, count) })
+	return success("erased %d characters in %s%s", count, f, note), err
+}
+
+func (d *phone) backspace(ctx context.Context, count int) error {
+	for range count {
+		if err := d.driver.Press(ctx, Backspace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hideKeyboard(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
+	return success("hid the keyboard"), d.hideShownKeyboard(ctx)
+}
+
+// hideShownKeyboard hides the keyboard if one is shown.
+func (d *phone) hideShownKeyboard(ctx context.Context) error {
+	now, err := d.settled(ctx)
+	if err != nil || now.Keyboard == nil {
+		return err
+	}
+	return d.hideKeyboard(ctx)
+}
+
+// hideKeyboard hides the keyboard, and waits until it is gone, but not for long.
+func (d *phone) hideKeyboard(ctx context.Context) error {
+	if err := d.driver.HideKeyboard(ctx); err != nil {
+		return err
+	}
+	for end := time.Now().Add(d.limits.Keyboard); ; {
+		now, err := d.driver.Read(ctx)
+		if err != nil || now.Keyboard == nil || time.Now().After(end) {
+			return err
+		}
+		if err := pause(ctx, d.limits.Poll); err != nil {
+			return err
+		}
+	}
+}
+
+func pressKey(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
+	key, err := a.Word("keyCode", keyNames()...)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return pressed(Key(key))(ctx, d, a)
+}
+
+// pressed returns the handler that presses a key. iOS has no key to go back, but a gesture.
+func pressed(key Key) handler {
+	return func(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
+		if key == Back && d.options.Platform == IOS {
+			return success("swiped from the left edge"), d.swipe(ctx, percentPoint{0, 500}, percentPoint{900, 500}, swipeTime)
+		}
+		return success("pressed %s", key), d.driver.Press(ctx, key)
+	}
+}

@@ -16,7 +16,7 @@ SHOP := testdata/projects/shop
 HOST := pkg/engine/host
 NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
 # Programs that "./..." does not reach.
-PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./$(SHOP)/tools/ledger
+PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./testdata/phones/... ./$(SHOP)/tools/ledger
 
 # The race detector needs a C compiler; go turns cgo off where there is none. It does not watch what was translated from C, which
 # uses memory of its own from one goroutine and would be ten times slower, nor the bundler.
@@ -32,7 +32,7 @@ build: ## build bin/trailblaze
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
 
 .PHONY: deps
-deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 chromium ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium
+deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 chromium adb ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium, adb
 
 %/node_modules/.stamp: %/package.json %/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or later' >&2; exit 1; }
@@ -43,10 +43,11 @@ $(SHOP)/bin/ledger: $(wildcard $(SHOP)/tools/ledger/*.go) go.mod go.sum
 	go build -o $@ ./$(SHOP)/tools/ledger
 
 # Without one of these only the tests that need it fail, so a machine that refuses to install it goes on.
-.PHONY: xmllint python3 chromium
+.PHONY: xmllint python3 chromium adb
 xmllint: ; $(call installed,xmllint,libxml2-utils,libxml2-utils (Debian and Ubuntu) or libxml2 (Fedora and Homebrew))
 python3: ; $(call installed,python3,python3,Python 3.9 or later)
 chromium: ; $(call installed,chromium chromium-browser google-chrome,chromium,Chromium (package chromium) or Google Chrome)
+adb: ; $(call installed,adb,adb,adb (package adb of Debian and Ubuntu) or the platform-tools of Android)
 
 # installed makes sure that one of some programs is there: $(1) are their names, $(2) is the Debian package, $(3) what to say.
 installed = @for name in $(1); do command -v $$name >/dev/null && exit; done; \

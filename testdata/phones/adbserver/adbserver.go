@@ -7,10 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os/exec"
+	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -31,18 +32,12 @@ func Start(ctx context.Context, folder string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("these tests need the adb program (package adb of Debian): %w", err)
 	}
-	const attempts = 5 // another program may take the port meanwhile
-	for range attempts {
-		port, e := freePort(ctx)
-		if e != nil {
-			return nil, e
-		}
-		s := &Server{Port: port, path: path, env: Env(port, folder), done: make(chan struct{})}
-		if err = s.start(ctx); err == nil {
-			return s, nil
-		}
+	port, err := FreePort(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	s := &Server{Port: port, path: path, env: Env(port, folder), done: make(chan struct{})}
+	return s, s.start(ctx)
 }
 
 // Env returns the environment with which the adb program and package adb use the server at a port.
@@ -59,14 +54,19 @@ func (s *Server) Env() []string { return s.env }
 // Address returns host and port.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", s.Port) }
 
-// freePort returns a port that is free now.
-func freePort(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// FreePort returns a port that is free, and that the system does not give to a program that asks for any port.
+func FreePort(ctx context.Context) (string, error) {
+	const first, ports, attempts = 20000, 10000, 100
+	var err error
+	for range attempts {
+		port := strconv.Itoa(first + rand.IntN(ports))
+		l, e := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", port))
+		if e == nil {
+			return port, l.Close()
+		}
+		err = e
 	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, errors.Join(err, l.Close())
+	return "", err
 }
 
 func (s *Server) start(ctx context.Context) error {
@@ -117,6 +117,6 @@ func (s *Server) Run(ctx context.Context, args ...string) (string, error) {
 
 // Close ends the server and waits until it has ended.
 func (s *Server) Close() {
-	_ = s.cmd.Process.Signal(syscall.SIGKILL)
+	_ = s.cmd.Process.Kill()
 	<-s.done
 }

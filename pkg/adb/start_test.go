@@ -1,0 +1,156 @@
+//go:build unix
+
+package adb_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/device/local"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
+)
+
+// unusedServer returns the environment of a server that is not running.
+func unusedServer(t *testing.T) []string {
+	t.Helper()
+	port, err := adbserver.FreePort(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return adbserver.Env(port, t.TempDir())
+}
+
+func programs(t *testing.T) (device.Programs, *spawn.Supervisor) {
+	t.Helper()
+	s := spawn.NewSupervisor(spawn.Options{StateDir: t.TempDir()})
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return local.Programs(s), s
+}
+
+func TestServerIsStartedAndKeepsRunning(t *testing.T) {
+	t.Parallel()
+	env := unusedServer(t)
+	s, err := adb.Find(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Devices(within(t)); !errors.Is(err, adb.ErrNotRunning) || !strings.Contains(fault.As(err).Hint, "adb start-server") {
+		t.Errorf("before the start: %v", err)
+	}
+	p, supervisor := programs(t)
+	path, err := adb.Program(p, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer endServer(t, path, env)
+	for range 2 { // the second time it is running
+		if err := s.EnsureRunning(within(t), p, env); err != nil {
+			t.Fatal(err)
+		}
+	}
+	supervisor.KillAll()
+	if err := supervisor.Close(); err != nil {
+		t.Error(err)
+	}
+	if version, err := s.Version(within(t)); err != nil || version < 30 {
+		t.Errorf("after the run: version %d, %v", version, err)
+	}
+}
+
+// endServer ends the server that a test started, as package adb never does.
+func endServer(t *testing.T, path string, env []string) {
+	t.Helper()
+	p, _ := programs(t)
+	process, err := p.Start(within(t), device.Program{Name: "adb", Path: path, Args: []string{"kill-server"}, Env: env})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	_, _ = process.In.Close(), process.Out.Close()
+	<-process.Done()
+}
+
+func TestServerThatCannotBeStarted(t *testing.T) {
+	t.Parallel()
+	env := unusedServer(t)
+	home := t.TempDir()
+	tools := filepath.Join(home, "Android/Sdk/platform-tools")
+	env = append(env, "PATH=/nowhere", "HOME="+home)
+	s, err := adb.Find(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := programs(t)
+	absent := withoutSystemSDK{p}
+	if err := s.EnsureRunning(within(t), absent, env); fault.KindOf(err) != fault.CommandNotFound || !strings.Contains(fault.As(err).Hint, "ANDROID_HOME") {
+		t.Errorf("without adb: %v", err)
+	}
+	if err := os.MkdirAll(tools, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\necho \"cannot open $1\" >&2\nexit 3\n"
+	if err := os.WriteFile(filepath.Join(tools, "adb"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err = s.EnsureRunning(within(t), absent, env)
+	if fault.KindOf(err) != fault.Server || !strings.Contains(err.Error(), "cannot open start-server") || !strings.Contains(err.Error(), "exited with code 3") {
+		t.Errorf("with a program that fails: %v", err)
+	}
+	remote, err := adb.Find(append(env, "ADB_SERVER_SOCKET=tcp:192.0.2.1:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(within(t))
+	cancel()
+	if err := remote.EnsureRunning(ctx, nil, env); err == nil {
+		t.Error("a server on another machine was started")
+	}
+}
+
+// withoutSystemSDK finds no program that the machine has.
+type withoutSystemSDK struct{ device.Programs }
+
+func (p withoutSystemSDK) LookPath(name string, env []string) (string, error) {
+	path := strings.TrimPrefix(env[len(env)-1], "PATH=")
+	folders := slices.DeleteFunc(filepath.SplitList(path), func(f string) bool { return strings.HasPrefix(f, "/usr/") || strings.HasPrefix(f, "/opt/") })
+	return p.Programs.LookPath(name, append(slices.Clip(env), "PATH="+strings.Join(folders, string(filepath.ListSeparator))))
+}
+
+func TestStartEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	sdk := t.TempDir()
+	tools, started := filepath.Join(sdk, "platform-tools"), filepath.Join(sdk, "started")
+	env := append(unusedServer(t), "ANDROID_HOME="+sdk, "PATH=/nowhere")
+	s, err := adb.Find(env)
+	script := "#!/bin/sh\n: > " + started + "\nexec /bin/sleep 3600\n"
+	err = errors.Join(err, syscall.Mkfifo(started, 0o600), os.Mkdir(tools, 0o700), os.WriteFile(filepath.Join(tools, "adb"), []byte(script), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(within(t))
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		_, _ = os.ReadFile(started) // until the program has opened it
+		cancel()
+	}()
+	p, _ := programs(t)
+	if err := s.EnsureRunning(ctx, p, env); fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("%v", err)
+	}
+	<-opened
+}

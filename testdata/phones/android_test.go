@@ -46,15 +46,15 @@ func shell(t *testing.T, p *phones.Android, command string) (stdout, stderr stri
 	return out.String(), problems.String(), status
 }
 
-// uiServer is a client of the UiAutomator2 server.
-type uiServer struct {
-	t       *testing.T
-	client  *http.Client
-	session string
+// webDriver is a client of a WebDriver server.
+type webDriver struct {
+	t            *testing.T
+	client       *http.Client
+	url, session string
 }
 
 // startServer starts the server and a session. `am instrument` ends with the test.
-func startServer(t *testing.T, p *phones.Android) *uiServer {
+func startServer(t *testing.T, p *phones.Android) *webDriver {
 	t.Helper()
 	output, writer := io.Pipe()
 	var wait sync.WaitGroup
@@ -71,24 +71,30 @@ func startServer(t *testing.T, p *phones.Android) *uiServer {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return p.Dial(ctx, "tcp:6790")
 	}}
-	s := &uiServer{t: t, client: &http.Client{Transport: transport}}
+	s := &webDriver{t: t, client: &http.Client{Transport: transport}, url: "http://phone"}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		p.StopServer()
 		wait.Wait()
 	})
-	answer := s.call("POST", "/session", map[string]any{"capabilities": map[string]any{"firstMatch": []any{map[string]any{}}}})
-	s.session = "/session/" + answer.(map[string]any)["sessionId"].(string)
+	s.start(map[string]any{})
 	return s
 }
 
+// start starts a session.
+func (s *webDriver) start(capabilities map[string]any) {
+	s.t.Helper()
+	answer := s.call("POST", "/session", map[string]any{"capabilities": map[string]any{"firstMatch": []any{capabilities}}})
+	s.session = "/session/" + answer.(map[string]any)["sessionId"].(string)
+}
+
 // try sends a request and returns its value and status.
-func (s *uiServer) try(method, path string, body any) (any, int, error) {
+func (s *webDriver) try(method, path string, body any) (any, int, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, 0, err
 	}
-	r, err := http.NewRequestWithContext(s.t.Context(), method, "http://phone"+path, bytes.NewReader(data))
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, bytes.NewReader(data))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -102,7 +108,7 @@ func (s *uiServer) try(method, path string, body any) (any, int, error) {
 	return answer.Value, response.StatusCode, err
 }
 
-func (s *uiServer) call(method, path string, body any) any {
+func (s *webDriver) call(method, path string, body any) any {
 	s.t.Helper()
 	value, status, err := s.try(method, path, body)
 	if err != nil || status != http.StatusOK {
@@ -111,7 +117,7 @@ func (s *uiServer) call(method, path string, body any) any {
 	return value
 }
 
-func (s *uiServer) set(name string, value any) {
+func (s *webDriver) set(name string, value any) {
 	s.call("POST", s.session+"/appium/settings", map[string]any{"settings": map[string]any{name: value}})
 }
 
@@ -128,7 +134,7 @@ func tap(p screen.Point) map[string]any {
 }
 
 // tap taps in the middle of the screen.
-func (s *uiServer) tap(y int) { s.call("POST", s.session+"/actions", tap(screen.Point{X: 540, Y: y})) }
+func (s *webDriver) tap(y int) { s.call("POST", s.session+"/actions", tap(screen.Point{X: 540, Y: y})) }
 
 func TestSignInThroughTheServer(t *testing.T) {
 	t.Parallel()

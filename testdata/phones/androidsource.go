@@ -164,7 +164,7 @@ func writeServerNode(b *strings.Builder, n *androidNode, index int, o sourceOpti
 	if o.actions {
 		attributes = append(attributes, "actions", strings.Join(actionsOf(e), ","))
 	}
-	writeAttributes(b, attributes, false)
+	writeAttributes(b, attributes, '?')
 	b.WriteString(">")
 	for i, child := range n.children {
 		writeServerNode(b, child, i, o)
@@ -216,7 +216,7 @@ func writeDumpNode(b *strings.Builder, n *androidNode, index int, compressed boo
 		"clickable", truth(e.Clickable), "enabled", truth(!e.Disabled), "focusable", truth(e.Editable || e.Clickable),
 		"focused", truth(e.Focused), "scrollable", truth(e.Scrollable), "long-clickable", truth(e.LongClickable),
 		"password", truth(e.Password), "selected", truth(e.Selected), "bounds", boundsText(n.clipped),
-	}, true)
+	}, '.')
 	b.WriteString(">")
 	children()
 	b.WriteString("</node>")
@@ -228,19 +228,19 @@ func boundsText(r screen.Rect) string {
 	return fmt.Sprintf("[%d,%d][%d,%d]", r.Left, r.Top, r.Right, r.Bottom)
 }
 
-// writeAttributes writes names and values in turn. What XML cannot have is written as the server does, as ?, or as
-// uiautomator does, as a point.
-func writeAttributes(b *strings.Builder, attributes []string, dump bool) {
-	substitute := '?'
-	if dump {
-		substitute = '.'
-	}
+// noCharacter stands for leaving out what XML cannot have.
+const noCharacter = -1
+
+// writeAttributes writes names and values in turn. Instead of what XML cannot have, it writes the substitute.
+func writeAttributes(b *strings.Builder, attributes []string, substitute rune) {
 	for i := 0; i < len(attributes); i += 2 {
 		fmt.Fprintf(b, ` %s="`, attributes[i])
 		for _, r := range attributes[i+1] {
 			switch {
 			case r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff:
-				b.WriteRune(substitute)
+				if substitute != noCharacter {
+					b.WriteRune(substitute)
+				}
 			case r == '&':
 				b.WriteString("&amp;")
 			case r == '<':

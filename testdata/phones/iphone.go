@@ -12,18 +12,21 @@ import (
 // IPhoneOptions describe a simulated iPhone.
 type IPhoneOptions struct {
 	App app.Options
+	// KeyboardStays makes WebDriverAgent refuse to hide the keyboard, as it does on iPhones where no key hides it.
+	KeyboardStays bool
 	// Address is where WebDriverAgent listens; empty stands for a free port of 127.0.0.1.
 	Address string
 }
 
 // IPhone is a simulated iPhone with WebDriverAgent.
 type IPhone struct {
-	App       *app.Device
-	webDriver *webDriver
+	App *app.Device
 
-	listener net.Listener
-	cancel   context.CancelCauseFunc
-	handlers sync.WaitGroup
+	options   IPhoneOptions
+	webDriver *webDriver
+	listener  net.Listener
+	cancel    context.CancelCauseFunc
+	handlers  sync.WaitGroup
 }
 
 // StartIPhone starts a simulated iPhone. The caller must call Close.
@@ -35,7 +38,7 @@ func StartIPhone(ctx context.Context, o IPhoneOptions) (*IPhone, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &IPhone{App: app.New(app.IOS, o.App), listener: l}
+	p := &IPhone{App: app.New(app.IOS, o.App), listener: l, options: o}
 	ctx, p.cancel = context.WithCancelCause(ctx)
 	p.webDriver = newWebDriver(ctx, &p.handlers)
 	p.routes()

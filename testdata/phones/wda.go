@@ -1,6 +1,476 @@
 package phones
 
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+// wdaSettings are the settings of WebDriverAgent with their defaults.
+func wdaSettings() map[string]any {
+	return map[string]any{
+		"acceptAlertButtonSelector": "", "accessibilityDeadline": 0, "activeAppDetectionPoint": "64,64",
+		"animationCoolOffTimeout": 2, "autoClickAlertSelector": "", "boundElementsByIndex": false,
+		"defaultActiveApplication": "auto", "defaultAlertAction": "", "dismissAlertButtonSelector": "",
+		"elementResponseAttributes": "type,label", "enforceCustomSnapshots": false,
+		"includeCustomActionsInPageSource": false, "includeHittableInPageSource": false,
+		"includeMinMaxValueInPageSource": false, "includeNativeAccessibilityElementInPageSource": false,
+		"includeNativeFrameInPageSource": false, "keyboardAutocorrection": false, "keyboardPrediction": false,
+		"limitXPathContextScope": true, "maxTypingFrequency": 60, "mjpegFixOrientation": false, "mjpegScalingFactor": 100,
+		"mjpegServerFramerate": 10, "mjpegServerScreenshotQuality": 25, "reduceMotion": false,
+		"respectSystemAlerts": false, "screenshotOrientation": "auto", "screenshotQuality": 3,
+		"shouldUseCompactResponses": true, "snapshotMaxChildren": 0, "snapshotMaxDepth": 50, "useClearTextShortcut": true,
+		"useFirstMatch": false, "waitForIdleTimeout": 10,
+	}
+}
+
 // routes registers what WebDriverAgent answers.
 func (p *IPhone) routes() {
-	p.webDriver.handle("GET /status", value(map[string]any{"ready": true, "state": "success"}))
+	s := p.webDriver
+	s.settings = wdaSettings()
+	s.handle("GET /status", value(map[string]any{
+		"ready": true, "message": "WebDriverAgent is ready to accept commands", "state": "success",
+		"os":     map[string]any{"name": "iOS", "version": "17.4", "sdkVersion": "17.4", "testmanagerdVersion": 65535},
+		"ios":    map[string]any{"ip": "127.0.0.1"},
+		"build":  map[string]any{"time": "Mar  1 2026 12:00:00", "productBundleIdentifier": "com.facebook.WebDriverAgentRunner"},
+		"device": "iphone",
+	}))
+	s.handle("POST /session", p.newSession)
+	s.handle("DELETE /session/{session}", s.do(func() { s.setSession("") }))
+	s.handle("GET /session/{session}", func(*request) (any, error) { return p.sessionInfo(), nil })
+	for pattern, answer := range p.anywhere() {
+		method, path, _ := strings.Cut(pattern, " ")
+		s.handle(pattern, answer)
+		s.handle(method+" /session/{session}"+path, answer)
+	}
+	for pattern, answer := range p.inSession() {
+		method, path, _ := strings.Cut(pattern, " ")
+		s.handle(method+" /session/{session}"+path, answer)
+	}
+	p.elementRoutes()
+}
+
+// anywhere returns what works with and without a session.
+func (p *IPhone) anywhere() map[string]func(*request) (any, error) {
+	s, device := p.webDriver, p.App
+	width, height := device.Size()
+	size := map[string]int{"width": width, "height": height}
+	return map[string]func(*request) (any, error){
+		"GET /source":            p.source,
+		"GET /screenshot":        p.screenshot,
+		"GET /orientation":       value("PORTRAIT"),
+		"GET /rotation":          value(map[string]int{"x": 0, "y": 0, "z": 0}),
+		"GET /window/size":       value(size),
+		"GET /wda/screen":        value(map[string]any{"screenSize": size, "statusBarSize": map[string]int{"width": width, "height": 47}, "scale": 3}),
+		"GET /wda/activeAppInfo": p.activeApp,
+		"GET /wda/device/info": value(map[string]any{
+			"currentLocale": "en_US", "timeZone": "Etc/UTC", "name": "iPhone", "model": "iPhone", "uuid": "SIMULATED-1",
+			"userInterfaceIdiom": 0, "userInterfaceStyle": "light", "isSimulator": false, "thermalState": 0,
+		}),
+		"GET /wda/locked":      value(false),
+		"POST /wda/lock":       s.do(func() {}),
+		"POST /wda/unlock":     s.do(func() {}),
+		"POST /wda/homescreen": s.do(func() { device.Press(app.KeyHome) }),
+		"POST /wda/getPasteboard": func(*request) (any, error) {
+			return base64.StdEncoding.EncodeToString([]byte(device.Clipboard())), nil
+		},
+		"POST /wda/setPasteboard": p.setPasteboard,
+		"GET /alert/text":         p.alertText,
+		"POST /alert/accept":      func(r *request) (any, error) { return nil, answerAlert(device, r.text("name"), true) },
+		"POST /alert/dismiss":     func(r *request) (any, error) { return nil, answerAlert(device, r.text("name"), false) },
+	}
+}
+
+// inSession returns what works in a session only.
+func (p *IPhone) inSession() map[string]func(*request) (any, error) {
+	s, device := p.webDriver, p.App
+	width, height := device.Size()
+	return map[string]func(*request) (any, error){
+		"GET /window/rect":                value(map[string]int{"x": 0, "y": 0, "width": width, "height": height}),
+		"POST /actions":                   func(r *request) (any, error) { return nil, perform(device, r, p.middle) },
+		"POST /timeouts":                  s.do(func() {}),
+		"POST /orientation":               s.do(func() {}),
+		"GET /appium/settings":            s.getSettings,
+		"POST /appium/settings":           p.changeSettings,
+		"POST /url":                       p.openURL,
+		"POST /wda/keys":                  func(r *request) (any, error) { return nil, typeText(device, r.typedText()) },
+		"POST /wda/keyboard/dismiss":      p.dismissKeyboard,
+		"POST /wda/pressButton":           p.pressButton,
+		"GET /wda/alert/buttons":          p.alertButtons,
+		"POST /wda/resetAppAuth":          p.resetAppAuth,
+		"GET /wda/batteryInfo":            value(map[string]any{"level": 0.8, "state": 2}),
+		"POST /wda/apps/launch":           p.launch,
+		"POST /wda/apps/activate":         p.activate,
+		"POST /wda/apps/terminate":        func(r *request) (any, error) { return device.Stop(r.text("bundleId")), nil },
+		"POST /wda/apps/state":            p.appState,
+		"GET /wda/apps/list":              p.activeApps,
+		"POST /wda/deactivateApp":         s.do(func() { device.Press(app.KeyHome) }),
+		"POST /wda/tap":                   p.tap,
+		"POST /wda/touchAndHold":          p.touchAndHold,
+		"POST /wda/dragfromtoforduration": p.drag,
+	}
+}
+
+func (p *IPhone) changeSettings(r *request) (any, error) {
+	if _, err := p.webDriver.changeSettings(r); err != nil {
+		return nil, err
+	}
+	return p.webDriver.getSettings(r)
+}
+
+// newSession starts a session, and the app that the capabilities name.
+func (p *IPhone) newSession(r *request) (any, error) {
+	capabilities, ok := r.body["capabilities"].(map[string]any)
+	if !ok {
+		return nil, &w3cError{http.StatusInternalServerError, "session not created", "'capabilities' is mandatory to create a new session"}
+	}
+	merged := map[string]any{}
+	add := func(part any) {
+		for name, value := range asMap(part) {
+			merged[strings.TrimPrefix(name, "appium:")] = value
+		}
+	}
+	add(capabilities["alwaysMatch"])
+	if first, _ := capabilities["firstMatch"].([]any); len(first) > 0 {
+		add(first[0])
+	}
+	if id, _ := merged["bundleId"].(string); id != "" {
+		if !p.installed(id) {
+			return nil, &w3cError{http.StatusInternalServerError, "session not created", notInstalled(id)}
+		}
+		p.App.Start(id, "", texts(merged["arguments"])...)
+	}
+	p.webDriver.setSession(newID())
+	return p.sessionInfo(), nil
+}
+
+func asMap(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+func texts(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, s := range list {
+		out = append(out, fmt.Sprint(s))
+	}
+	return out
+}
+
+func (p *IPhone) sessionInfo() any {
+	return map[string]any{
+		"sessionId": p.webDriver.sessionID(),
+		"capabilities": map[string]any{
+			"device": "iphone", "browserName": " ", "sdkVersion": "17.4", "CFBundleIdentifier": p.App.FrontWindow(),
+		},
+	}
+}
+
+func (p *IPhone) source(r *request) (any, error) {
+	query := r.URL.Query()
+	root := iosNodes(p.App.Read())
+	switch format := query.Get("format"); format {
+	case "json":
+		return wdaJSON(root), nil
+	case "", "xml":
+		return wdaXML(root, query.Get("scope")), nil
+	default:
+		return nil, invalidArgument("Unknown source format '%s'. Only xml, json source formats are supported.", format)
+	}
+}
+
+func (p *IPhone) screenshot(*request) (any, error) {
+	data, err := p.App.Screenshot()
+	return base64.StdEncoding.EncodeToString(data), err
+}
+
+func (p *IPhone) activeApp(*request) (any, error) {
+	id := p.App.FrontWindow()
+	name := map[string]string{app.ShopID: "Corner Shop", app.BrowserID: "Browser"}[id]
+	return map[string]any{
+		"pid": 4200, "bundleId": id, "name": name, "processArguments": map[string]any{"args": []any{}, "env": map[string]any{}},
+	}, nil
+}
+
+func (p *IPhone) activeApps(r *request) (any, error) {
+	info, err := p.activeApp(r)
+	return []any{info}, err
+}
+
+func (p *IPhone) setPasteboard(r *request) (any, error) {
+	text, err := base64.StdEncoding.DecodeString(r.text("content"))
+	if err != nil {
+		return nil, invalidArgument("Cannot decode the pasteboard content from base64")
+	}
+	p.App.SetClipboard(string(text))
+	return nil, nil
+}
+
+func (p *IPhone) alertText(*request) (any, error) {
+	message, _, ok := p.App.Alert()
+	if !ok {
+		return nil, errNoAlert()
+	}
+	return message, nil
+}
+
+func (p *IPhone) alertButtons(*request) (any, error) {
+	_, buttons, ok := p.App.Alert()
+	if !ok {
+		return nil, errNoAlert()
+	}
+	return buttons, nil
+}
+
+func (p *IPhone) openURL(r *request) (any, error) {
+	if !p.App.Open(r.text("url")) {
+		return nil, fmt.Errorf("the URL %s cannot be opened", r.text("url"))
+	}
+	return nil, nil
+}
+
+func (p *IPhone) dismissKeyboard(*request) (any, error) {
+	if p.options.KeyboardStays && p.App.KeyboardShown() {
+		return nil, invalidState("The keyboard on iPhone cannot be dismissed because of a known XCTest issue. Try to dismiss " +
+			"it in the way supported by your application under test.")
+	}
+	p.App.HideKeyboard()
+	return nil, nil
+}
+
+func (p *IPhone) pressButton(r *request) (any, error) {
+	switch name := r.text("name"); name {
+	case "home":
+		p.App.Press(app.KeyHome)
+	case "volumeup", "volumedown":
+		p.App.Press(name)
+	default:
+		return nil, fmt.Errorf("the button '%s' is unknown", name)
+	}
+	return nil, nil
+}
+
+// resetAppAuth notes what was reset for the app in front; the app itself asks for notifications only, which have no
+// number.
+func (p *IPhone) resetAppAuth(r *request) (any, error) {
+	resource, ok := r.body["resource"].(float64)
+	if !ok {
+		return nil, invalidArgument("The 'resource' argument must be set to a valid resource identifier (numeric value)")
+	}
+	p.App.ResetPermission(p.App.Foreground(), strconv.Itoa(int(resource)))
+	return nil, nil
+}
+
+// installed reports whether an app is on the phone.
+func (p *IPhone) installed(id string) bool {
+	return id == app.ShopID || id == app.BrowserID || strings.HasPrefix(id, "com.apple.")
+}
+
+func notInstalled(id string) string {
+	return "Cannot launch the '" + id + "' application. Consider checking whether it is installed."
+}
+
+// launch starts an app, or brings it to the front when it runs.
+func (p *IPhone) launch(r *request) (any, error) {
+	id := r.text("bundleId")
+	if !p.installed(id) {
+		return nil, invalidArgument("%s", notInstalled(id))
+	}
+	p.App.Start(id, "", texts(r.body["arguments"])...)
+	return nil, nil
+}
+
+func (p *IPhone) activate(r *request) (any, error) {
+	id := r.text("bundleId")
+	if !p.installed(id) {
+		return nil, invalidArgument("%s", notInstalled(id))
+	}
+	p.App.Start(id, "")
+	return nil, nil
+}
+
+// appState returns 1 for an app that does not run, 3 in the background, 4 in front.
+func (p *IPhone) appState(r *request) (any, error) {
+	switch id := r.text("bundleId"); {
+	case p.App.Foreground() == id:
+		return 4, nil
+	case p.App.Running(id):
+		return 3, nil
+	}
+	return 1, nil
+}
+
+func (p *IPhone) tap(r *request) (any, error) { return nil, p.touch(r, 0, "x", "y") }
+
+func (p *IPhone) touchAndHold(r *request) (any, error) {
+	seconds, _ := r.body["duration"].(float64)
+	return nil, p.touch(r, seconds, "x", "y")
+}
+
+func (p *IPhone) drag(r *request) (any, error) {
+	return nil, p.touch(r, 0, "fromX", "fromY", "toX", "toY")
+}
+
+// touch touches the points whose coordinates the body has.
+func (p *IPhone) touch(r *request, seconds float64, names ...string) error {
+	n, ok := numbers(r.body, names...)
+	if !ok {
+		return invalidArgument("%s are needed", strings.Join(names, " and "))
+	}
+	finger := app.Finger{Hold: time.Duration(seconds * float64(time.Second))}
+	for i := 0; i < len(n); i += 2 {
+		finger.Path = append(finger.Path, screen.Point{X: n[i], Y: n[i+1]})
+	}
+	p.App.Touch(finger)
+	return nil
+}
+
+// elementRoutes registers what is done with elements: those that Appium needs. 0 is the app.
+func (p *IPhone) elementRoutes() {
+	s, device := p.webDriver, p.App
+	s.handle("GET /session/{session}/element/active", func(*request) (any, error) {
+		if _, err := device.FocusedText(); err != nil {
+			return nil, noSuchElement("%v", err)
+		}
+		return map[string]string{elementKey: active, "ELEMENT": active}, nil
+	})
+	s.handle("POST /session/{session}/elements", func(r *request) (any, error) { return p.find(r) })
+	s.handle("POST /session/{session}/element", func(r *request) (any, error) {
+		found, err := p.find(r)
+		if err == nil && len(found) == 0 {
+			err = noSuchElement("unable to find an element using '%s', value '%s'", r.text("using"), r.text("value"))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return found[0], nil
+	})
+	element := func(method, prefix, path string, answer func(*request) (any, error)) {
+		s.handle(method+" /session/{session}"+prefix+"/element/{id}"+path, answer)
+	}
+	element("POST", "", "/value", func(r *request) (any, error) { return nil, p.setValue(r) })
+	element("POST", "", "/clear", func(r *request) (any, error) {
+		if err := p.focus(r.PathValue("id")); err != nil {
+			return nil, err
+		}
+		return nil, device.SetText("")
+	})
+	element("POST", "", "/click", func(r *request) (any, error) {
+		point, err := p.middle(r.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		device.Touch(app.Finger{Path: []screen.Point{point}})
+		return nil, nil
+	})
+	element("GET", "", "/text", func(r *request) (any, error) {
+		n, err := p.node(r.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		return n.value, nil
+	})
+	element("GET", "", "/rect", func(r *request) (any, error) {
+		n, err := p.node(r.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		b := n.element.Bounds
+		return map[string]int{"x": b.Left, "y": b.Top, "width": b.Width(), "height": b.Height()}, nil
+	})
+	element("POST", "/wda", "/keyboardInput", func(r *request) (any, error) { return nil, p.keyboardInput(r) })
+}
+
+// keyboardInput types keys, which are texts or objects with a key.
+func (p *IPhone) keyboardInput(r *request) error {
+	list, _ := r.body["keys"].([]any)
+	for _, key := range list {
+		if m := asMap(key); m != nil {
+			key = m["key"]
+		}
+		if err := typeText(p.App, fmt.Sprint(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns references to the elements that a locator selects: by name, by label, or by type.
+func (p *IPhone) find(r *request) ([]map[string]string, error) {
+	using, wanted := r.text("using"), r.text("value")
+	found := []map[string]string{}
+	for i, n := range p.nodes() {
+		var matches bool
+		switch using {
+		case "accessibility id", "name", "id":
+			matches = n.name() == wanted
+		case "class name":
+			matches = "XCUIElementType"+n.kind == wanted
+		default:
+			return nil, &w3cError{http.StatusBadRequest, "invalid selector", "the simulation does not know " + using + " " + wanted}
+		}
+		if matches {
+			id := n.name() + "#" + strconv.Itoa(i)
+			found = append(found, map[string]string{elementKey: id, "ELEMENT": id})
+		}
+	}
+	return found, nil
+}
+
+func (p *IPhone) nodes() []*iosNode {
+	var list []*iosNode
+	var add func(*iosNode)
+	add = func(n *iosNode) {
+		list = append(list, n)
+		for _, child := range n.children {
+			add(child)
+		}
+	}
+	add(iosNodes(p.App.Look()))
+	return list
+}
+
+// node returns the element of a reference.
+func (p *IPhone) node(id string) (*iosNode, error) {
+	for i, n := range p.nodes() {
+		if id == n.name()+"#"+strconv.Itoa(i) || id == active && n.element.Focused {
+			return n, nil
+		}
+	}
+	return nil, &w3cError{http.StatusNotFound, "stale element reference", "The element identified by " + id + " is not present anymore"}
+}
+
+func (p *IPhone) middle(id string) (screen.Point, error) {
+	n, err := p.node(id)
+	if err != nil {
+		return screen.Point{}, err
+	}
+	return n.element.Bounds.Centre(), nil
+}
+
+// focus gives the focus to a field by a touch, unless it has it.
+func (p *IPhone) focus(id string) error {
+	n, err := p.node(id)
+	if err != nil {
+		return err
+	}
+	if !n.element.Focused {
+		p.App.Touch(app.Finger{Path: []screen.Point{n.element.Bounds.Centre()}})
+	}
+	return nil
+}
+
+// setValue types text at the end of a field.
+func (p *IPhone) setValue(r *request) error {
+	if err := p.focus(r.PathValue("id")); err != nil {
+		return err
+	}
+	return typeText(p.App, r.typedText())
 }

@@ -60,25 +60,16 @@ type androidReader struct {
 func (r *androidReader) read(root *element, windows []*element) Result {
 	var out Result
 	kept := r.keep(windows, &out)
-	width, height := r.size(root, windows)
-	var nodes []*screen.Node
-	seen := map[string]int{}
-	for _, w := range kept {
-		nodes = append(nodes, r.node(w))
-	}
+	nodes := make([]*screen.Node, len(kept))
 	for i, w := range kept {
-		n := nodes[i]
-		if !r.actions {
-			guessEditable(n)
-		}
-		n.DrawingOrder = len(kept) - i // the topmost window comes first
-		name := w.value("package")
-		setKeys(n, name+"\x00"+strconv.Itoa(seen[name]))
-		seen[name]++
-		if !slices.Contains(out.Packages, name) && w.name != toast {
+		nodes[i] = r.node(w)
+		nodes[i].DrawingOrder = len(kept) - i // the topmost window comes first
+		if name := w.value("package"); w.name != toast && !slices.Contains(out.Packages, name) {
 			out.Packages = append(out.Packages, name)
 		}
 	}
+	r.identify(kept, nodes)
+	width, height := r.size(root, windows)
 	top := &screen.Node{Key: "screen", Bounds: &screen.Rect{Right: width, Bottom: height}, Children: nodes}
 	if len(nodes) == 1 {
 		top = nodes[0]
@@ -86,6 +77,20 @@ func (r *androidReader) read(root *element, windows []*element) Result {
 	out.Tree = screen.NewTree(top, width, height, screen.AndroidAccessibility, screen.AndroidMaestro)
 	out.Tree.Unavailable = r.unavailable()
 	return out
+}
+
+// identify sets the keys in each window. Windows of an app count from the lowest, whose keys stay the same when a menu
+// opens above it.
+func (r *androidReader) identify(windows []*element, nodes []*screen.Node) {
+	count := map[string]int{}
+	for i, w := range slices.Backward(windows) {
+		if !r.actions {
+			guessEditable(nodes[i])
+		}
+		name := w.value("package")
+		setKeys(nodes[i], name+"\x00"+strconv.Itoa(count[name]))
+		count[name]++
+	}
 }
 
 // toast is the class of the notices that the server adds after the windows. They have neither bounds nor an app.
@@ -99,10 +104,9 @@ func (r *androidReader) keep(windows []*element, out *Result) []*element {
 	for _, w := range windows {
 		area, isKeyboard := keyboard(w)
 		switch {
-		case isKeyboard && len(windows) > 1:
-			if !area.Empty() {
-				out.Keyboard = &area
-			}
+		case isKeyboard && !area.Empty():
+			out.Keyboard = &area
+		case isKeyboard:
 		case w.value("package") == systemUI:
 			system = append(system, w)
 		default:
@@ -180,11 +184,14 @@ func (r *androidReader) size(root *element, windows []*element) (width, height i
 }
 
 func (r *androidReader) node(e *element) *screen.Node {
-	n := &screen.Node{Class: &e.name}
+	n := &screen.Node{}
 	for _, a := range e.attributes {
 		if !r.setText(n, a) {
 			r.setState(n, a)
 		}
+	}
+	if n.Class == nil {
+		n.Class = &e.name
 	}
 	if e.name == toast {
 		n.Role = "status"
@@ -205,21 +212,21 @@ func (r *androidReader) node(e *element) *screen.Node {
 func (r *androidReader) setText(n *screen.Node, a attribute) bool {
 	switch a.name {
 	case "class":
-		n.Class = &a.value
+		n.Class = new(a.value)
 	case "resource-id":
 		n.ID = notEmpty(a.value)
 	case "text":
 		n.Text = notEmpty(a.value) // the server writes an empty one where an element has none
 	case "content-desc":
-		n.Label = &a.value
+		n.Label = new(a.value)
 		if r.server.always {
 			n.Label = notEmpty(a.value)
 		}
 	case "hint":
-		n.Hint = &a.value
+		n.Hint = new(a.value)
 		r.hints = true
 	case "pane-title":
-		n.PaneTitle = &a.value
+		n.PaneTitle = new(a.value)
 	case "bounds":
 		n.Bounds = bounds(a.value)
 	case "input-type":
@@ -309,8 +316,8 @@ func (r *androidReader) setExtras(n *screen.Node, extras string) {
 	}
 	if role, ok := found["AccessibilityNodeInfo.roleDescription"]; ok {
 		n.RoleDescription = &role
-		if role = strings.ToLower(role); screen.IsControl(role) {
-			n.Role = role
+		if lower := strings.ToLower(role); screen.IsControl(lower) {
+			n.Role = lower
 		}
 	}
 }

@@ -1,12 +1,14 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
@@ -85,6 +87,10 @@ func (v *wdaValue) UnmarshalJSON(data []byte) error {
 		return nil
 	case '"':
 		v.set = true
+		if bytes.IndexByte(data, '\\') < 0 && utf8.Valid(data) {
+			v.text = string(data[1 : len(data)-1])
+			return nil
+		}
 		return json.Unmarshal(data, &v.text)
 	}
 	v.set, v.text = true, string(data)
@@ -218,6 +224,8 @@ func newNode(e *wdaElement) *screen.Node {
 		n.Role = role
 	}
 	switch e.Type {
+	case "Application":
+		n.Role = "application"
 	case "TextField", "SecureTextField", "SearchField", "TextView":
 		n.Editable, n.Password, n.MultiLine = true, e.Type == "SecureTextField", e.Type == "TextView"
 	case "ScrollView", "Table", "CollectionView":
@@ -254,7 +262,7 @@ func (e *wdaElement) ownValue(n *screen.Node) *string {
 }
 
 func (e *wdaElement) hasTrait(name string) bool {
-	return slices.Contains(strings.Split(e.Traits.text, ", "), name)
+	return e.Traits.set && slices.Contains(strings.Split(e.Traits.text, ", "), name)
 }
 
 func (r wdaRect) bounds() *screen.Rect {

@@ -2,9 +2,9 @@ package source
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"strconv"
-	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
@@ -19,35 +19,36 @@ func setKeys(root *screen.Node, prefix string) {
 	k := &keys{texts: map[*screen.Node]texts{}}
 	k.collect(root)
 	k.title = k.texts[root].first
-	k.assign(root, hash(prefix, identity(root)))
+	k.assign(root, k.hash(prefix, identity(root)))
 }
 
 // keys are the texts from which the keys of one window are made.
 type keys struct {
-	texts map[*screen.Node]texts
-	title string // the first text in the window
+	texts  map[*screen.Node]texts
+	title  string // the first text in the window
+	hashed []byte // reused
 }
 
 // texts are those in a node and below it.
 type texts struct {
 	first string
-	all   string // a hash
+	all   string // equal for equal texts
 }
 
 func (k *keys) collect(n *screen.Node) texts {
 	own := name(n)
-	t := texts{first: own}
-	parts := make([]string, 0, len(n.Children)+1)
-	parts = append(parts, own)
+	t := texts{own, own}
 	for _, child := range n.Children {
 		below := k.collect(child)
 		if t.first == "" {
 			t.first = below.first
 		}
-		parts = append(parts, below.all)
-	}
-	if strings.Join(parts, "") != "" {
-		t.all = hash(parts...)
+		switch {
+		case t.all == "":
+			t.all = below.all
+		case below.all != "":
+			t.all = k.hash(t.all, below.all)
+		}
 	}
 	k.texts[n] = t
 	return t
@@ -59,9 +60,10 @@ func (k *keys) assign(n *screen.Node, path string) {
 	if named == "" || n.Editable {
 		named += "\x00" + k.title // the same place of another screen is another element
 	}
-	n.Key = screen.Key(hash(path, named))
-	for i, step := range k.steps(n.Children) {
-		k.assign(n.Children[i], hash(path, step))
+	n.Key = screen.Key(hex.EncodeToString([]byte(k.hash(path, named))))
+	steps := k.steps(n.Children)
+	for i, child := range n.Children {
+		k.assign(child, k.hash(path, steps[i]))
 	}
 }
 
@@ -118,15 +120,12 @@ func name(n *screen.Node) string {
 	return value(n.Hint)
 }
 
-// hash returns a short string that differs for different parts.
-func hash(parts ...string) string {
-	var b []byte
-	for _, part := range parts {
-		b = strconv.AppendInt(b, int64(len(part)), 10)
-		b = append(append(b, ':'), part...)
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
+// hash returns 16 bytes that differ for different strings.
+func (k *keys) hash(a, b string) string {
+	k.hashed = binary.AppendUvarint(k.hashed[:0], uint64(len(a)))
+	k.hashed = append(append(k.hashed, a...), b...)
+	sum := sha256.Sum256(k.hashed)
+	return string(sum[:16])
 }
 
 func value(s *string) string {

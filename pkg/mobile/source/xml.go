@@ -30,7 +30,7 @@ func (e *element) value(name string) string {
 // parseXML returns the root element. What is around it is ignored, as the message that uiautomator prints after a dump.
 //
 // It exists because encoding/xml refuses the whole document for a control character in the text of one element, which
-// Android's serializers do write, and because it takes ten times as long.
+// serializers of Android do write, and because it takes three times as long.
 func parseXML(data []byte) (*element, error) {
 	p := xmlParser{text: string(data)}
 	for {
@@ -106,7 +106,8 @@ func (p *xmlParser) endTag() (done bool, err error) {
 
 func (p *xmlParser) startTag() (done bool, err error) {
 	p.at++
-	e := &element{name: p.word()}
+	const usual = 32 // no server writes more attributes
+	e := &element{name: p.word(), attributes: make([]attribute, 0, usual)}
 	if e.name == "" {
 		return false, fmt.Errorf("a tag has no name")
 	}

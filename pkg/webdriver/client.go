@@ -32,7 +32,9 @@ const (
 type Options struct {
 	User, Key string        // for basic authentication; those of the URL if both are empty
 	Limit     time.Duration // of a call whose context does not end earlier; 0 for a minute
-	MaxBody   int64         // size in bytes of the largest source or screenshot; 0 for 64 MiB
+	// SessionLimit bounds NewSession in place of Limit, because a server may wait for a free device. 0 for Limit.
+	SessionLimit time.Duration
+	MaxBody      int64 // size in bytes of the largest source or screenshot; 0 for 64 MiB
 	// Secrets are texts that errors do not contain, besides User and Key.
 	Secrets []string
 	TLS     *tls.Config // nil for the system's certificates
@@ -45,13 +47,15 @@ type Options struct {
 type Client struct {
 	base      *url.URL // without user, and without a slash at the end
 	user, key string
-	limit     time.Duration
+	limits    limits
 	maxLarge  int64
 	redactor  *strings.Replacer
 
 	reads   *http.Client // keeps connections
 	actions *http.Client // uses a connection for one request
 }
+
+type limits struct{ call, session time.Duration }
 
 // New returns a client of the server at a URL, whose path is before that of each request, such as /wd/hub. It does not
 // connect. Close it.
@@ -61,7 +65,8 @@ func New(rawURL string, o Options) (*Client, error) {
 		return nil, fmt.Errorf("%q is not an http:// or https:// URL", WithoutUser(rawURL))
 	}
 	c := &Client{
-		base: base, user: o.User, key: o.Key, limit: cmp.Or(o.Limit, defaultLimit), maxLarge: cmp.Or(o.MaxBody, maxLargeBody),
+		base: base, user: o.User, key: o.Key, maxLarge: cmp.Or(o.MaxBody, maxLargeBody),
+		limits: limits{cmp.Or(o.Limit, defaultLimit), cmp.Or(o.SessionLimit, o.Limit, defaultLimit)},
 	}
 	if c.user == "" && c.key == "" && base.User != nil {
 		c.user = base.User.Username()
@@ -142,7 +147,11 @@ func (r *response) decode(result any) error {
 
 // call sends a request. name is its method and path in errors.
 func (c *Client) call(parent context.Context, method, path, name string, body any) (*response, error) {
-	limited, cancel := context.WithTimeoutCause(parent, c.limit, limitError(c.limit))
+	limit := c.limits.call
+	if path == sessionPath {
+		limit = c.limits.session
+	}
+	limited, cancel := context.WithTimeoutCause(parent, limit, limitError(limit))
 	defer cancel()
 	var connected atomic.Bool
 	ctx := httptrace.WithClientTrace(limited, &httptrace.ClientTrace{
@@ -161,17 +170,17 @@ func (c *Client) call(parent context.Context, method, path, name string, body an
 		return nil, c.transportError(limited, name, err, connected.Load())
 	}
 	defer res.Body.Close()
-	limit := int64(maxBody)
+	most := int64(maxBody)
 	if isLarge(path) {
-		limit = c.maxLarge
+		most = c.maxLarge
 	}
-	data, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	data, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	switch {
 	case err != nil:
 		return nil, c.transportError(limited, name, fmt.Errorf("the response was cut off: %w", err), true)
-	case int64(len(data)) > limit:
+	case int64(len(data)) > most:
 		return nil, &Error{
-			Call: name, Status: res.StatusCode, Message: fmt.Sprintf("HTTP %d, and the response is larger than %d MiB", res.StatusCode, limit>>20),
+			Call: name, Status: res.StatusCode, Message: fmt.Sprintf("HTTP %d, and the response is larger than %d MiB", res.StatusCode, most>>20),
 			noResponse: true,
 		}
 	}

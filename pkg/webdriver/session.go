@@ -46,6 +46,9 @@ type Session struct {
 	capabilities map[string]any
 }
 
+// sessionPath is the path of the request for a session.
+const sessionPath = "/session"
+
 // NewSession starts a session. If the error may have executed, the server may have started one that nobody deletes.
 func (c *Client) NewSession(ctx context.Context, capabilities Capabilities) (*Session, error) {
 	if capabilities.AlwaysMatch == nil {
@@ -54,7 +57,7 @@ func (c *Client) NewSession(ctx context.Context, capabilities Capabilities) (*Se
 	if len(capabilities.FirstMatch) == 0 {
 		capabilities.FirstMatch = []map[string]any{{}}
 	}
-	r, err := c.call(ctx, http.MethodPost, "/session", "POST /session", map[string]any{"capabilities": capabilities})
+	r, err := c.call(ctx, http.MethodPost, sessionPath, "POST "+sessionPath, map[string]any{"capabilities": capabilities})
 	if err != nil {
 		return nil, err
 	}

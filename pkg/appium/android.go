@@ -1,0 +1,209 @@
+package appium
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/mobile/source"
+)
+
+// androidDriver is a phone behind Appium's UiAutomator2 driver.
+type androidDriver struct{ *driver }
+
+// Read implements mobile.Driver.
+func (d *androidDriver) Read(ctx context.Context) (mobile.Screen, error) {
+	var text string
+	err := d.Session.Read(ctx, "read the screen", func(ctx context.Context) (err error) {
+		text, err = d.Source(ctx)
+		return err
+	})
+	if err != nil {
+		return mobile.Screen{}, err
+	}
+	result, err := source.UIAutomator2([]byte(text), source.Options{Width: d.info.Width, Height: d.info.Height, Extras: true})
+	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+}
+
+// Press implements mobile.Driver.
+func (d *androidDriver) Press(ctx context.Context, key mobile.Key) error {
+	codes := map[mobile.Key]int{
+		mobile.Back: 4, mobile.Home: 3, mobile.Enter: 66, mobile.Backspace: 67, mobile.Tab: 61, mobile.Escape: 111,
+	}
+	code, ok := codes[key]
+	if !ok {
+		return mobile.Unsupported("Android has no key "+string(key), "")
+	}
+	return d.command(ctx, "mobile: pressKey", args{"keycode": code}, nil)
+}
+
+// HideKeyboard implements mobile.Driver.
+func (d *androidDriver) HideKeyboard(ctx context.Context) error {
+	var shown bool
+	if err := d.query(ctx, "mobile: isKeyboardShown", nil, &shown); err != nil || !shown {
+		return err
+	}
+	return d.command(ctx, "mobile: hideKeyboard", nil, nil)
+}
+
+// Launch implements mobile.Driver.
+func (d *androidDriver) Launch(ctx context.Context, l mobile.Launch) error {
+	if l.Stop {
+		if err := d.Stop(ctx, l.App); err != nil {
+			return err
+		}
+	}
+	if l.Clear {
+		if err := d.Clear(ctx, l.App); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Permissions)) {
+		if err := d.setPermission(ctx, l.App, name, l.Permissions[name]); err != nil {
+			return err
+		}
+	}
+	if len(l.Arguments) == 0 {
+		return d.command(ctx, "mobile: activateApp", args{"appId": l.App}, nil)
+	}
+	return d.command(ctx, "mobile: startActivity", args{
+		"action": "android.intent.action.MAIN", "categories": "android.intent.category.LAUNCHER", "package": l.App,
+		"extras": extras(l.Arguments),
+	}, nil)
+}
+
+// extras returns arguments as those of `am start`: type, name and value.
+func extras(arguments map[string]any) [][]string {
+	var all [][]string
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		switch value := arguments[name].(type) {
+		case bool:
+			all = append(all, []string{"z", name, strconv.FormatBool(value)})
+		case int:
+			all = append(all, []string{"i", name, strconv.Itoa(value)})
+		case float64:
+			kind := "f"
+			if value == float64(int32(value)) {
+				kind = "i"
+			}
+			all = append(all, []string{kind, name, strconv.FormatFloat(value, 'f', -1, 64)})
+		default:
+			all = append(all, []string{"s", name, asText(value)})
+		}
+	}
+	return all
+}
+
+// setPermission sets one permission, or all, to allow, deny or unset.
+func (d *androidDriver) setPermission(ctx context.Context, app, name, state string) error {
+	action := "revoke"
+	if state == "allow" {
+		action = "grant"
+	}
+	err := d.command(ctx, "mobile: changePermissions", args{"permissions": name, "appPackage": app, "action": action}, nil)
+	if err != nil && undeclared.MatchString(err.Error()) {
+		return nil
+	}
+	return err
+}
+
+// undeclared is what Android says of permissions that an app does not request or that cannot be changed.
+var undeclared = regexp.MustCompile(`has not requested permission|not a changeable permission type|Unknown permission`)
+
+// Stop implements mobile.Driver.
+func (d *androidDriver) Stop(ctx context.Context, app string) error {
+	return d.command(ctx, "mobile: terminateApp", args{"appId": app}, nil)
+}
+
+// Clear implements mobile.Driver.
+func (d *androidDriver) Clear(ctx context.Context, app string) error {
+	return d.command(ctx, "mobile: clearApp", args{"appId": app}, nil)
+}
+
+// Grant implements mobile.Driver.
+func (d *androidDriver) Grant(ctx context.Context, app string, permissions []string) error {
+	for _, name := range permissions {
+		if err := d.setPermission(ctx, app, name, "allow"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Apps implements mobile.Driver. Without shell commands, the list of a server has the apps of the system too.
+func (d *androidDriver) Apps(ctx context.Context, system bool) ([]string, error) {
+	command := []string{"pm", "list", "packages"}
+	if !system {
+		command = append(command, "-3")
+	}
+	output, err := d.Shell(ctx, command)
+	if err == nil {
+		var all []string
+		for line := range strings.Lines(output) {
+			if app, ok := strings.CutPrefix(strings.TrimSpace(line), "package:"); ok {
+				all = append(all, app)
+			}
+		}
+		return all, nil
+	}
+	if !isRefused(err) || !system {
+		return nil, err
+	}
+	var apps map[string]any
+	err = d.query(ctx, "mobile: listApps", nil, &apps)
+	return slices.Sorted(maps.Keys(apps)), err
+}
+
+// Foreground implements mobile.Driver.
+func (d *androidDriver) Foreground(ctx context.Context) (string, error) {
+	var app string
+	err := d.query(ctx, "mobile: getCurrentPackage", nil, &app)
+	if isRefused(err) {
+		return "", nil
+	}
+	return app, err
+}
+
+// OpenURL implements mobile.Driver.
+func (d *androidDriver) OpenURL(ctx context.Context, url, app string) error {
+	a := args{"url": url}
+	if app != "" {
+		a["package"] = app
+	}
+	return d.command(ctx, "mobile: deepLink", a, nil)
+}
+
+// SetNetwork implements mobile.Driver.
+func (d *androidDriver) SetNetwork(ctx context.Context, connected bool) error {
+	d.offline = !connected
+	return d.command(ctx, "mobile: setConnectivity", args{"wifi": connected, "data": connected}, nil)
+}
+
+// Shell implements mobile.Driver.
+func (d *androidDriver) Shell(ctx context.Context, argv []string) (string, error) {
+	if len(argv) == 0 {
+		return "", fault.New(fault.InvalidArguments, "", "the command is empty")
+	}
+	quoted := make([]string, len(argv)) // adb joins the words with spaces, for the shell of the phone
+	for i, word := range argv {
+		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	var output struct{ Stdout, Stderr string }
+	err := d.command(ctx, "mobile: shell", args{"command": quoted[0], "args": quoted[1:], "includeStderr": true}, &output)
+	return output.Stdout + output.Stderr, err
+}
+
+// Close implements mobile.Driver.
+func (d *androidDriver) Close(ctx context.Context) error {
+	if d.offline {
+		if err := d.SetNetwork(ctx, true); err != nil {
+			d.options.Log("warn", "the device was not connected to its networks again: "+err.Error(), "")
+		}
+	}
+	return d.driver.Close(ctx)
+}

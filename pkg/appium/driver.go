@@ -1,0 +1,114 @@
+package appium
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
+)
+
+// driver has the methods of mobile.Driver that do not depend on the platform.
+type driver struct {
+	*Session
+	client  *webdriver.Client
+	options Options
+	info    mobile.Info
+	offline bool // SetNetwork has disconnected the device
+}
+
+func (d *driver) Info() mobile.Info { return d.info }
+
+func (d *driver) Screenshot(ctx context.Context) ([]byte, error) { return d.Picture(ctx) }
+
+func (d *driver) SetText(ctx context.Context, text string) error { return d.ReplaceText(ctx, text) }
+
+func (d *driver) Type(ctx context.Context, text string) error { return d.TypeText(ctx, text) }
+
+// args are the arguments of an extension command.
+type args map[string]any
+
+// command runs an extension command that acts, such as mobile: clearApp.
+func (d *driver) command(ctx context.Context, name string, a args, result any) error {
+	return d.refusal(name, d.Act(ctx, name, func(ctx context.Context) error { return d.Execute(ctx, name, a, result) }))
+}
+
+// query runs an extension command that changes nothing.
+func (d *driver) query(ctx context.Context, name string, a args, result any) error {
+	return d.refusal(name, d.Read(ctx, name, func(ctx context.Context) error { return d.Execute(ctx, name, a, result) }))
+}
+
+var refused = regexp.MustCompile(`(?i)not (yet |been |currently )*(enabled|implemented|supported|allowed|permitted|available)|` +
+	`unsupported|insecure feature|only (supported|works|available)|unknown (mobile )?command|unknown mobile|disabled`)
+
+// refusal returns err, or the error of mobile.Unsupported if the server refuses a command.
+func (d *driver) refusal(name string, err error) error {
+	e := webdriver.As(err)
+	if e == nil || fault.KindOf(err) != fault.ToolFailed {
+		return err
+	}
+	if !webdriver.Unknown(err) && e.Status != http.StatusForbidden && !refused.MatchString(e.Message) {
+		return err
+	}
+	hint := ""
+	if name == "mobile: shell" {
+		hint = "start the server with `--allow-insecure uiautomator2:adb_shell`; clouds often refuse shell commands"
+	}
+	unsupported := mobile.Unsupported(fmt.Sprintf("%s refuses %s: %s", d.Server, name, e.Message), hint)
+	unsupported.Cause = &refusedError{err}
+	return unsupported
+}
+
+// refusedError is the cause of the errors of refusal.
+type refusedError struct{ error }
+
+func (e *refusedError) Unwrap() error { return e.error }
+
+// isRefused reports whether err is one of refusal.
+func isRefused(err error) bool {
+	_, ok := errors.AsType[*refusedError](err)
+	return ok
+}
+
+// Clipboard returns the text of the clipboard.
+func (d *driver) Clipboard(ctx context.Context) (string, error) {
+	var encoded string
+	err := d.Read(ctx, "read the clipboard", func(ctx context.Context) error {
+		return d.Post(ctx, "/appium/device/get_clipboard", args{"contentType": "plaintext"}, &encoded)
+	})
+	if err != nil {
+		return "", d.refusal("reading the clipboard", err)
+	}
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", fault.New(fault.ProtocolError, "", "%s: the clipboard is not in base64", d.Server)
+	}
+	return string(text), nil
+}
+
+// SetClipboard replaces the text of the clipboard.
+func (d *driver) SetClipboard(ctx context.Context, text string) error {
+	err := d.Act(ctx, "set the clipboard", func(ctx context.Context) error {
+		return d.Post(ctx, "/appium/device/set_clipboard", args{
+			"contentType": "plaintext", "content": base64.StdEncoding.EncodeToString([]byte(text)),
+		}, nil)
+	})
+	return d.refusal("setting the clipboard", err)
+}
+
+// Close implements mobile.Driver. It tells the cloud how the session has ended, and ends it.
+func (d *driver) Close(ctx context.Context) error {
+	defer d.client.Close()
+	ctx, cancel := context.WithTimeout(ctx, d.options.Limits.Close)
+	defer cancel()
+	d.tellOutcome(ctx)
+	if err := d.Delete(ctx); err != nil {
+		return fault.Wrap(fault.Server, err, "it ends after its idle limit", "end the session of "+d.Server)
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package appium
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
+)
+
+// Session is a WebDriver session of a phone. The errors of its methods are those of mobile.Driver.
+type Session struct {
+	*webdriver.Session
+	Server string // what messages call it, such as WebDriverAgent at http://127.0.0.1:8100
+	Hint   string // what to do when the session has ended; may be empty
+	// Explain returns the error of a session that has ended with what is known of the server's process. May be nil.
+	Explain func(*fault.Error) *fault.Error
+
+	idleSince time.Time
+}
+
+// Caller makes one request.
+type Caller func(ctx context.Context) error
+
+// Read makes a call that changes nothing. what says in messages what it is for.
+func (s *Session) Read(ctx context.Context, what string, call Caller) error {
+	return s.call(ctx, what, call, false)
+}
+
+// Act makes a call that acts. The error is an *act.UnconfirmedError when it may have happened.
+func (s *Session) Act(ctx context.Context, what string, call Caller) error {
+	return s.call(ctx, what, call, true)
+}
+
+func (s *Session) call(ctx context.Context, what string, call Caller, acts bool) error {
+	idleSince := s.idleSince
+	err := call(ctx)
+	s.idleSince = time.Now()
+	e := webdriver.As(err)
+	cause := context.Cause(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case e == nil:
+		return err
+	case acts && (e.MaybeExecuted() || responseLost(e)):
+		return &act.UnconfirmedError{Cause: fault.Wrap(fault.CallTimeout, err, "", what)}
+	case cause != nil:
+		return cause
+	case hasEnded(e):
+		return s.explained(s.ended(e, idleSince))
+	case e.Status == 0 && !e.MaybeExecuted():
+		return s.explained(&fault.Error{
+			Kind: fault.Crashed, Cause: err, Hint: s.Hint, Message: fmt.Sprintf("%s cannot be reached any more: %s", s.Server, e.Message),
+		})
+	case e.MaybeExecuted():
+		return fault.Wrap(fault.CallTimeout, err, "", what)
+	}
+	return fault.Wrap(fault.ToolFailed, err, "", what)
+}
+
+func (s *Session) explained(e *fault.Error) *fault.Error {
+	if s.Explain == nil {
+		return e
+	}
+	return s.Explain(e)
+}
+
+var (
+	lostResponse = regexp.MustCompile(`(?is)could not proxy.*(socket hang up|ECONNRESET|EPIPE|timeout of|ETIMEDOUT|aborted)`)
+	endedSession = regexp.MustCompile(`(?i)session is either terminated or not started|instrumentation process is not running|` +
+		`session .*(does not exist|not found|has (been )?(ended|finished|stopped|terminated|timed out|already))`)
+)
+
+// responseLost reports whether Appium says that the phone received a request and it got no response.
+func responseLost(e *webdriver.Error) bool { return lostResponse.MatchString(e.Message) }
+
+// hasEnded reports whether a server says that the session has ended.
+func hasEnded(e *webdriver.Error) bool {
+	return webdriver.HasCode(e, webdriver.InvalidSessionID) || e.Status != 0 && endedSession.MatchString(e.Message)
+}
+
+// Answered reports whether err is of a call that the server has answered with an error, so that nothing is pending and the
+// session goes on.
+func Answered(err error) bool {
+	e := webdriver.As(err)
+	return e != nil && e.Status != 0 && !e.MaybeExecuted() && fault.KindOf(err) == fault.ToolFailed
+}
+
+// minIdle is the time without a call from which it may be why a session has ended.
+const minIdle = 45 * time.Second
+
+// ended returns the error of a session that the server has ended.
+func (s *Session) ended(e *webdriver.Error, idleSince time.Time) *fault.Error {
+	message, hint := fmt.Sprintf("the session of %s has ended: %s", s.Server, e.Message), s.Hint
+	if idle := time.Since(idleSince).Round(time.Second); !idleSince.IsZero() && idle >= minIdle {
+		message = fmt.Sprintf("the session of %s has ended after %s without a call: %s", s.Server, idle, e.Message)
+		hint = "raise the idle limit: appium:newCommandTimeout, or the option of the cloud for it"
+	}
+	return &fault.Error{Kind: fault.Crashed, Cause: e, Hint: hint, Message: message}
+}
+
+// Picture returns a screenshot.
+func (s *Session) Picture(ctx context.Context) (png []byte, err error) {
+	err = s.Read(ctx, "take a screenshot", func(ctx context.Context) error {
+		png, err = s.Screenshot(ctx)
+		return err
+	})
+	return png, err
+}
+
+// Touch moves fingers.
+func (s *Session) Touch(ctx context.Context, fingers ...mobile.Finger) error {
+	sent := make([]webdriver.Finger, len(fingers))
+	for i, f := range fingers {
+		sent[i] = webdriver.Finger{Hold: f.Hold, Move: f.Move}
+		for _, p := range f.Path {
+			sent[i].Path = append(sent[i].Path, webdriver.Point{X: p.X, Y: p.Y})
+		}
+	}
+	return s.Act(ctx, "touch the screen", func(ctx context.Context) error { return s.Actions(ctx, sent...) })
+}
+
+// elementKey is the name under which the W3C sends the id of an element.
+const elementKey = "element-6066-11e4-a52e-4f735466cecf"
+
+// ErrNoFocus is the cause of the error for text without a field that has the focus.
+var ErrNoFocus = errors.New("no field has the focus")
+
+// Focused returns the path of the field that has the focus.
+func (s *Session) Focused(ctx context.Context) (path string, err error) {
+	var element map[string]string
+	err = s.Read(ctx, "find the field that has the focus", func(ctx context.Context) error {
+		return s.Get(ctx, "/element/active", &element)
+	})
+	id := element[elementKey]
+	if id == "" {
+		id = element["ELEMENT"] // before W3C
+	}
+	if webdriver.HasCode(err, webdriver.NoSuchElement) || err == nil && id == "" {
+		return "", &fault.Error{
+			Kind: fault.ToolFailed, Cause: ErrNoFocus, Hint: "tap the field first", Message: ErrNoFocus.Error(),
+		}
+	}
+	return "/element/" + id, err
+}
+
+// TypeText types text into the field that has the focus.
+func (s *Session) TypeText(ctx context.Context, text string) error {
+	field, err := s.Focused(ctx)
+	if err != nil {
+		return err
+	}
+	return s.typeInto(ctx, field, text)
+}
+
+func (s *Session) typeInto(ctx context.Context, field, text string) error {
+	return s.Act(ctx, "type text", func(ctx context.Context) error {
+		keys := make([]string, 0, len(text))
+		for _, r := range text {
+			keys = append(keys, string(r))
+		}
+		return s.Post(ctx, field+"/value", map[string]any{"text": text, "value": keys}, nil)
+	})
+}
+
+// ReplaceText replaces the text of the field that has the focus.
+func (s *Session) ReplaceText(ctx context.Context, text string) error {
+	field, err := s.Focused(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.Act(ctx, "clear the field", func(ctx context.Context) error { return s.Post(ctx, field+"/clear", nil, nil) })
+	if err != nil || text == "" {
+		return err
+	}
+	return s.typeInto(ctx, field, text)
+}
+
+// IOSSettings are the settings of WebDriverAgent: the caller waits itself, and dialogs of the system are in the source.
+func IOSSettings(depth int) map[string]any {
+	return map[string]any{
+		"waitForIdleTimeout": 0, "animationCoolOffTimeout": 0, "respectSystemAlerts": true, "snapshotMaxDepth": depth,
+	}
+}
+
+// The values of the setting snapshotMaxDepth: its default, and the one for a deeper tree, which takes longer.
+const (
+	NormalDepth = 50
+	LargeDepth  = 200
+)
+
+// IsCut reports whether a JSON source is as deep as the setting snapshotMaxDepth allows, so that parts may be missing.
+func IsCut(source []byte, depth int) bool {
+	level, quoted := 0, false
+	for i := 0; i < len(source); i++ {
+		switch c := source[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == '[' && !quoted: // of children, the only lists
+			if level++; level >= depth-1 {
+				return true
+			}
+		case c == ']' && !quoted:
+			level--
+		}
+	}
+	return false
+}

@@ -93,6 +93,9 @@ func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Co
 		if project != nil {
 			values = project.DeviceValues(kindName(k), d)
 			maps.DeleteFunc(values, func(key, _ string) bool { return !hasOption(k, key) }) // of another kind
+			if k.IDOption != "" && d.ID != "" {
+				values[k.IDOption] = d.ID
+			}
 		}
 		errs = append(errs, a.overrideOptions(values, k, c))
 		all[k.Name] = values

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -93,6 +94,7 @@ func (a *app) runDevice(project *config.Project, f runFlags, setup setup, name s
 	if err != nil {
 		return run.Device{}, err
 	}
+	a.identify(&d)
 	if f.driver+f.platform != "" {
 		return run.Device{}, fault.New(fault.Misuse, "leave out --driver and --platform",
 			"--device %s already determines driver and platform", name)
@@ -154,6 +156,17 @@ func findDevice(project *config.Project, name string) (config.Device, error) {
 		return d, unknownDevice(project, name)
 	}
 	return d, nil
+}
+
+// identify takes the name in PLATFORM:NAME as the platform's identifier of a device, if its kind has identifiers.
+func (a *app) identify(d *config.Device) {
+	_, id, named := strings.Cut(d.Name, ":")
+	driver, _ := scope.ParseDriver(d.Driver)
+	for _, k := range a.Devices {
+		if named && d.ID == "" && k.IDOption != "" && kindName(k) == cmp.Or(d.Platform, driver.Platform.Lower()) {
+			d.ID = id
+		}
+	}
 }
 
 func unknownDevice(project *config.Project, name string) error {

@@ -1,12 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -24,6 +28,7 @@ const closeTimeout = 5 * time.Second
 type snapshotFlags struct {
 	command                  *cobra.Command
 	session                  sessionFlag
+	driver, platform         string
 	within, find, screenshot string
 	maxBytes                 int
 }
@@ -32,16 +37,19 @@ func (a *app) newSnapshot() *cobra.Command {
 	var f snapshotFlags
 	c := &cobra.Command{
 		Use:   "snapshot [URL]",
-		Short: "List the elements of a web page, or of the screen of a session",
+		Short: "List the elements of a web page, of the screen of a phone, or of the screen of a session",
 		Long: `Open a web page in a fresh session and list its elements: their role and name, by which trails can find them, and
 a reference that is valid until the page changes. A URL without a scheme is a file. With --json, "snapshot" is the list as
 text, and "more" is the number of elements left out because of --max-bytes.
+
+With --platform android or ios, list what the phone shows. A URL, such as a deep link, is opened first.
 
 With --session, list what the device of that session shows. A reference then belongs to its element as long as the session
 runs, and its commands take it: trailblaze tool web_click ref=e4 --session s1.`,
 		Example: `  trailblaze snapshot https://shop.example.com
   trailblaze snapshot https://shop.example.com --within '#cart' --max-bytes 2000
   trailblaze snapshot index.html --json
+  trailblaze snapshot --platform android
   trailblaze snapshot --session s1 --find cart`,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.command = c
@@ -49,6 +57,8 @@ runs, and its commands take it: trailblaze tool web_click ref=e4 --session s1.`,
 		},
 	}
 	f.session.bind(c)
+	c.Flags().StringVar(&f.driver, "driver", "", "`KEY` of the driver, such as ios-host (default playwright-native)")
+	c.Flags().StringVar(&f.platform, "platform", "", "`NAME` of the platform, whose default driver is used")
 	c.Flags().StringVar(&f.within, "within", "",
 		"list only the content of the first element that matches the `CSS` selector; waits for it; in a session also a reference")
 	c.Flags().StringVar(&f.find, "find", "", "list only lines with this `TEXT`, in any case; only in a session")
@@ -69,16 +79,21 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 		return fault.New(fault.Misuse, "add --session NAME; `trailblaze session start` starts one",
 			"--find and --screenshot can be used only in a session")
 	}
-	if len(args) != 1 {
-		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…",
+	driver, err := f.chosenDriver()
+	if err != nil {
+		return err
+	}
+	address := strings.Join(args, " ")
+	if isWeb := driver.Platform == scope.Web; len(args) > 1 || isWeb && len(args) == 0 {
+		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…, or trailblaze snapshot --platform android",
 			"snapshot takes one URL, got %s", count(len(args), "argument"))
 	}
-	d, err := a.openSnapshotDevice(f.command, args[0])
+	d, err := a.openSnapshotDevice(f.command, driver, address)
 	if err != nil {
 		return err
 	}
 	defer logStop(ctx, a.notice)()
-	page, err := d.Snapshot(ctx, args[0], device.SnapshotOptions{Within: f.within, MaxBytes: f.maxBytes})
+	page, err := d.Snapshot(ctx, address, device.SnapshotOptions{Within: f.within, MaxBytes: f.maxBytes})
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if e := fault.As(err); e != nil && e.Details[tool.MissingFile] != nil {
@@ -96,12 +111,32 @@ type snapshotDevice interface {
 	device.Snapshotter
 }
 
-// openSnapshotDevice opens the first device that can list what it shows, with the settings of the project if there
+// chosenDriver returns the driver that the flags name, by default that of the web.
+func (f snapshotFlags) chosenDriver() (scope.Driver, error) {
+	if f.driver != "" && f.platform != "" {
+		return scope.Driver{}, fault.New(fault.Misuse, "leave one of them out", "--driver and --platform are given")
+	}
+	if f.driver != "" {
+		driver, ok := scope.ParseDriver(f.driver)
+		if !ok {
+			return driver, fault.New(fault.Misuse, scope.SuggestDriver(f.driver), "--driver: unknown driver %q", f.driver)
+		}
+		return driver, nil
+	}
+	platform, ok := scope.ParsePlatform(cmp.Or(f.platform, string(scope.Web)))
+	if !ok {
+		return scope.Driver{}, fault.New(fault.Misuse, "write one of: "+strings.Join(scope.PlatformNames(), ", "),
+			"--platform: unknown platform %q", f.platform)
+	}
+	return scope.DefaultDriver(platform), nil
+}
+
+// openSnapshotDevice opens a device of a driver that can list what it shows, with the settings of the project if there
 // is one.
-func (a *app) openSnapshotDevice(c *cobra.Command, address string) (snapshotDevice, error) {
+func (a *app) openSnapshotDevice(c *cobra.Command, driver scope.Driver, address string) (snapshotDevice, error) {
 	var project *config.Project
-	session := device.Session{
-		ID: "snapshot", TrailDir: a.Dir,
+	opened := device.Session{
+		ID: "snapshot", TrailDir: a.Dir, Driver: driver.Key,
 		Log:    func(_, message, _ string) { a.notice(report.Clean(message)) },
 		Keep:   func(device.Artifact) (string, error) { return "", nil },
 		Broken: func(error) {},
@@ -111,7 +146,7 @@ func (a *app) openSnapshotDevice(c *cobra.Command, address string) (snapshotDevi
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
-		project, session.Root = loaded, root
+		project, opened.Root = loaded, root
 	} else if a.project != "" {
 		return nil, err
 	}
@@ -119,17 +154,17 @@ func (a *app) openSnapshotDevice(c *cobra.Command, address string) (snapshotDevi
 	if err != nil {
 		return nil, err
 	}
-	session.Root = folderFor(address, a.Dir, session.Root)
+	opened.Root = folderFor(address, a.Dir, opened.Root)
 	devices, err := a.devices(values)
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range devices {
-		if d, ok := b.Open(session).(snapshotDevice); ok { // the others need no Close: Open starts nothing
+	if b, ok := (session.Device{Backends: devices}).BackendFor(driver.Key); ok {
+		if d, ok := b.Open(opened).(snapshotDevice); ok {
 			return d, nil
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "", "no kind of device can list what it shows")
+	return nil, fault.New(fault.Misuse, "choose another driver", "trailblaze cannot list what a device of driver %s shows", driver.Key)
 }
 
 // folderFor returns the folder below which files may be opened: root, or the folder of the file that the user named

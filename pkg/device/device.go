@@ -22,6 +22,9 @@ type Kind struct {
 	Checks     []string // the commands that fail unless the screen is as expected
 	Starts     []string // the commands that bring the app into a known state, with which a trail begins
 	Options    []Option
+	// IDOption is the key of the option that names a device by the platform's identifier, such as serial. Empty if a kind
+	// has no such option.
+	IDOption string
 	// OneSession is true if a device of this kind allows one session at a time, like a phone and unlike a browser.
 	OneSession bool
 	// New returns the backend of a run. It starts nothing. Its error is about the options.

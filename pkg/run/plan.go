@@ -49,7 +49,7 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	if p.scope, err = scope.Resolve(c.device.request(file)); err != nil {
 		return p, err
 	}
-	if p.lineage, err = c.device.Lineage(ctx, p.scope); err != nil {
+	if p.lineage, err = r.lineage(ctx, c, p.scope, file); err != nil {
 		return p, err
 	}
 	if p.args, err = r.args(file, c); err != nil {
@@ -63,6 +63,16 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 		p.decided = r.withoutRecording(p)
 	}
 	return p, r.checkRecord(p)
+}
+
+// lineage returns the classifiers for which recordings of a trail are looked up. The device is asked only if they
+// matter, because a phone may not be connected, and the trail may not use it.
+func (r *runner) lineage(ctx context.Context, c testCase, sc scope.Scope, file *trail.File) ([]string, error) {
+	platform := sc.Driver.Platform.Lower()
+	if len(c.device.Classifiers) == 0 && r.Record == "" && !file.HasNarrowClassifiers(platform) {
+		return []string{platform}, nil
+	}
+	return c.device.Lineage(ctx, sc)
 }
 
 // Lineage returns the classifiers of the device, narrow first: what the user says of it, else its platform and what its

@@ -189,6 +189,16 @@ func (f *File) recordedClassifiers() []string {
 	return names
 }
 
+// HasNarrowClassifiers reports whether the trail says something of classifiers below that of a platform, such as
+// android-phone.
+func (f *File) HasNarrowClassifiers(platform string) bool {
+	names := f.recordedClassifiers()
+	for _, rule := range f.Config.Skip {
+		names = append(names, rule.Classifier)
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, platform+"-") })
+}
+
 // RecordedPlatforms returns the platforms for which the trail has recordings, each once, in the order of the file.
 func (f *File) RecordedPlatforms() []scope.Platform {
 	var platforms []scope.Platform

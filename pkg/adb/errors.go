@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -53,18 +54,20 @@ type refusalCause struct {
 func refusalCauses() []refusalCause {
 	const (
 		list      = "`adb devices -l` lists the devices that are connected"
+		reconnect = "`adb reconnect offline` or reconnecting the cable may help; over TCP, `adb disconnect` and `adb connect`"
+		udev      = "see the udev rules in Android's documentation, https://developer.android.com/studio/run/device"
 		authorize = "unlock the device and accept the prompt \"Allow USB debugging?\"; if none is shown, reconnect the cable"
 	)
 	return []refusalCause{
-		{"unauthorized", ErrUnauthorized, authorize},
-		{"still authorizing", ErrUnauthorized, authorize},
-		{"offline", ErrOffline, "`adb reconnect offline` or reconnecting the cable may help; for a device over TCP, `adb disconnect` and `adb connect`"},
-		{"still connecting", ErrOffline, "wait until `adb devices -l` shows it as device"},
-		{"no permissions", ErrNoPermission, "see the udev rules in Android's documentation, https://developer.android.com/studio/run/device"},
-		{"insufficient permissions", ErrNoPermission, "see the udev rules in Android's documentation, https://developer.android.com/studio/run/device"},
-		{"more than one", ErrAmbiguous, list},
 		{"not found", ErrNotFound, list},
 		{"no devices", ErrNotFound, list},
+		{"unauthorized", ErrUnauthorized, authorize},
+		{"still authorizing", ErrUnauthorized, authorize},
+		{"offline", ErrOffline, reconnect},
+		{"still connecting", ErrOffline, "wait until `adb devices -l` shows it as device"},
+		{"no permissions", ErrNoPermission, udev},
+		{"insufficient permissions", ErrNoPermission, udev},
+		{"more than one", ErrAmbiguous, list},
 		{"closed", ErrRefused, ""},
 	}
 }
@@ -89,7 +92,7 @@ func (s Server) newFault(ctx context.Context, what string, err error) *fault.Err
 		e.Kind, e.Message = fault.ProtocolError, fmt.Sprintf("%s: %s did not respond like an adb server", what, s)
 		e.Hint = "check ADB_SERVER_SOCKET and ANDROID_ADB_SERVER_PORT"
 	case errors.Is(err, ErrNotRunning):
-		e.Message = fmt.Sprintf("%s: no adb server is running at %s", what, s)
+		e.Message = fmt.Sprintf("%s: no adb server is running at %s (%v)", what, s, reason(err))
 		e.Hint = "`adb start-server` starts it; ADB_SERVER_SOCKET or ANDROID_ADB_SERVER_PORT names another one"
 	default:
 		e.Message, e.Hint, e.Cause = explainRefusal(what, err)
@@ -131,10 +134,22 @@ type unconfirmed struct{ error }
 // Unwrap returns the causes.
 func (u unconfirmed) Unwrap() []error { return []error{u.error, ErrMaybeExecuted} }
 
-// lost returns errLost for the end of a connection in the middle of a response.
+// lost returns an errLost for a connection that ended in the middle of a response.
 func lost(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	op, failed := errors.AsType[*net.OpError](err)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errLost
+	case failed && op.Op == "read" && !op.Timeout():
+		return fmt.Errorf("%w: %w", errLost, op.Err)
+	}
+	return err
+}
+
+// reason returns why connecting failed, without the address.
+func reason(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Err
 	}
 	return err
 }

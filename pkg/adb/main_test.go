@@ -3,6 +3,7 @@ package adb_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/testdata/phones/adbd"
 	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
 )
@@ -148,7 +150,9 @@ func newPhone(t testing.TB, o adbd.Options, features ...string) (*phone, *adbd.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &phone{features: features, files: adbd.NewFiles(), hanging: make(chan struct{}, 1), stopped: make(chan struct{}, 1)}
+	p := &phone{
+		features: features, files: adbd.NewFiles(), hanging: make(chan struct{}, 1), stopped: make(chan struct{}, 1),
+	}
 	d := adbd.Serve(context.WithoutCancel(t.Context()), l, p, o)
 	t.Cleanup(func() {
 		d.Close()
@@ -165,6 +169,22 @@ func connected(t testing.TB, features ...string) (*phone, adb.Device, *adbd.Devi
 		t.Fatal(err)
 	}
 	return p, found(t).Device(d.Addr()), d
+}
+
+// check fails the test unless err has a kind and a cause, if that is not nil, and its message and hint contain some
+// texts.
+func check(t *testing.T, err error, kind fault.Kind, cause error, texts ...string) {
+	t.Helper()
+	e := fault.As(err)
+	if e == nil || e.Kind != kind || cause != nil && !errors.Is(err, cause) {
+		t.Errorf("got %v, want an error of kind %q with the cause: %v", err, kind, cause)
+		return
+	}
+	for _, text := range texts {
+		if !strings.Contains(e.Message+"\n"+e.Hint, text) {
+			t.Errorf("got %s (%s), want %q in it", e.Message, e.Hint, text)
+		}
+	}
 }
 
 // found returns the address of the server.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,8 @@ func Find(env []string) (Server, error) {
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return Server{}, fault.New(fault.Misuse, "the default is 5037", "the port %q in the variable %s is not a number from 1 to 65535", port, name)
+		return Server{}, fault.New(fault.Misuse, "the default is 5037",
+			"the port %q in the variable %s is not a number from 1 to 65535", port, name)
 	}
 	return Server{"tcp", net.JoinHostPort(host, port), defaultLimit, defaultMaxOutput}, nil
 }
@@ -102,7 +104,9 @@ func (s Server) EnsureRunning(ctx context.Context, programs device.Programs, env
 	if err != nil {
 		return err
 	}
-	process, err := programs.Start(ctx, device.Program{Name: "adb", Path: path, Args: []string{"start-server"}, Env: env, Daemon: true})
+	process, err := programs.Start(ctx, device.Program{
+		Name: "adb", Path: path, Args: []string{"start-server"}, Env: env, Daemon: true,
+	})
 	if err != nil {
 		return err
 	}
@@ -119,7 +123,8 @@ func (s Server) EnsureRunning(ctx context.Context, programs device.Programs, env
 	if !errors.Is(err, ErrNotRunning) || ctx.Err() != nil {
 		return err
 	}
-	return process.Explain(fault.New(fault.Server, "run `adb start-server` to see why", "`%s start-server` did not start a server at %s", path, s))
+	return process.Explain(fault.New(fault.Server, "run `adb start-server` to see why",
+		"`%s start-server` did not start a server at %s", path, s))
 }
 
 // isLocal reports whether the server is on this machine.
@@ -150,9 +155,11 @@ func Program(programs device.Programs, env []string) (string, error) {
 			path = append(path, filepath.Join(sdk.base, sdk.folder, "platform-tools"))
 		}
 	}
-	found, err := programs.LookPath("adb", append(slices.Clip(env), "PATH="+strings.Join(path, string(filepath.ListSeparator))))
+	list := "PATH=" + strings.Join(path, string(filepath.ListSeparator))
+	found, err := programs.LookPath("adb", append(slices.Clip(env), list))
 	if err != nil {
-		return "", fault.Wrap(fault.CommandNotFound, err, "install Android's platform-tools, and put adb on PATH or set ANDROID_HOME",
+		return "", fault.Wrap(fault.CommandNotFound, err,
+			"install Android's platform-tools, and put adb on PATH or set ANDROID_HOME",
 			"the program adb was not found on PATH, in ANDROID_HOME or where the Android SDK is usually installed")
 	}
 	return found, nil
@@ -162,7 +169,8 @@ func Program(programs device.Programs, env []string) (string, error) {
 func variable(env []string, name string) string {
 	value := ""
 	for _, entry := range env {
-		if n, v, ok := strings.Cut(entry, "="); ok && n == name {
+		n, v, _ := strings.Cut(entry, "=")
+		if n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name) {
 			value = v
 		}
 	}

@@ -2,6 +2,8 @@ package adb_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -61,13 +63,41 @@ func TestServerOnAUnixSocket(t *testing.T) {
 	}
 }
 
+func TestRefusalsAreToldApart(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		refusal string
+		want    error
+	}{
+		{"device 'closed-offline' not found", adb.ErrNotFound},
+		{"no devices/emulators found", adb.ErrNotFound},
+		{"device offline", adb.ErrOffline},
+		{"device still connecting", adb.ErrOffline},
+		{"device unauthorized.\nThis adb server's $ADB_VENDOR_KEYS is not set\nTry 'adb kill-server'", adb.ErrUnauthorized},
+		{"device still authorizing", adb.ErrUnauthorized},
+		{"insufficient permissions for device: user in plugdev group; are your udev rules wrong?", adb.ErrNoPermission},
+		{"more than one device/emulator", adb.ErrAmbiguous},
+		{"closed", adb.ErrRefused},
+	} {
+		_, err := fakeServer(t, fmt.Sprintf("FAIL%04x%s", len(tt.refusal), tt.refusal)).Device("d").Exec(within(t), "ls -l")
+		first, _, _ := strings.Cut(tt.refusal, "\n")
+		want := `running "ls" on d: adb: ` + strings.TrimSuffix(first, ".")
+		check(t, err, fault.Server, tt.want)
+		if errors.Is(err, adb.ErrMaybeExecuted) || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+}
+
 func TestUnexpectedAnswersAreErrors(t *testing.T) {
 	t.Parallel()
 	calls := callsToEverything()
 	for _, text := range []string{
-		"", "OK", "OKAYzzzz", "OKAY0010short", "FAIL", "FAIL00", "FAIL-001", "FAILffffshort", "HTTP/1.1 400 Bad Request", "OKAYFAIL0003no", "OKAYFAILzzzz",
-		"OKAYOKAYDATA\xff\xff\xff\xff", "OKAYOKAYDATA\x05\x00\x00\x00abc", "OKAYOKAYFAIL\xff\xff\xff\xff", "OKAYOKAYFAIL\x09\x00\x00\x00abc",
-		"OKAYOKAYSTAT\x01", "OKAYOKAYSTAT" + strings.Repeat("\x00", 12), "OKAYOKAY\x01\xff\xff\xff\xffabc", "OKAYOKAY\x03\x01\x00\x00\x00",
+		"", "OK", "OKAYzzzz", "OKAY0010short", "FAIL", "FAIL00", "FAIL-001", "FAILffffshort", "HTTP/1.1 400 Bad Request",
+		"OKAYFAIL0003no", "OKAYFAILzzzz", "OKAYOKAYDATA\xff\xff\xff\xff", "OKAYOKAYDATA\x05\x00\x00\x00abc",
+		"OKAYOKAYFAIL\xff\xff\xff\xff", "OKAYOKAYFAIL\x09\x00\x00\x00abc", "OKAYOKAYSTAT\x01",
+		"OKAYOKAYSTAT" + strings.Repeat("\x00", 12),
+		"OKAYOKAY\x01\xff\xff\xff\xffabc", "OKAYOKAY\x03\x01\x00\x00\x00",
 		"OKAYOKAY\x63\x00\x00", "OKAYOKAYffff", "OKAYOKAY0002xx",
 	} {
 		s := fakeServer(t, text)
@@ -84,7 +114,10 @@ func TestUnexpectedAnswersAreErrors(t *testing.T) {
 func TestRandomAnswersEndEveryCall(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	parts := []string{"OKAY", "OKAY", "FAIL", "DATA", "DONE", "STAT", "0004", "ffff", "\x01\x02\x00\x00\x00", "\x03", "\xff\xff\xff\x7f", "\x00", "serial device", "\n"}
+	parts := []string{
+		"OKAY", "OKAY", "FAIL", "DATA", "DONE", "STAT", "0004", "ffff",
+		"\x01\x02\x00\x00\x00", "\x03", "\xff\xff\xff\x7f", "\x00", "serial device", "\n",
+	}
 	for range 60 {
 		var text strings.Builder
 		for range random.IntN(7) {

@@ -36,7 +36,7 @@ func (d Device) Exec(ctx context.Context, command string) ([]byte, error) {
 	defer c.Close()
 	out := buffer{limit: d.server.maxOutput}
 	if _, err := io.Copy(&out, c); err != nil {
-		return nil, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
+		return nil, d.server.newFault(ctx, d.running(command), maybeExecuted(lost(err)))
 	}
 	return out.data, nil
 }
@@ -218,10 +218,11 @@ func (b *buffer) Write(p []byte) (int, error) {
 
 // Quote returns a command for the device's shell that has these words, whatever characters they consist of.
 func Quote(argv ...string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%"
 	quoted := make([]string, len(argv))
 	for i, word := range argv {
 		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%") == "" {
+		if word != "" && strings.Trim(word, plain) == "" {
 			quoted[i] = word
 		}
 	}

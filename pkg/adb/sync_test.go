@@ -26,7 +26,8 @@ func threeMB() []byte {
 func TestPushedFileIsPulledUnchanged(t *testing.T) {
 	t.Parallel()
 	p, d, _ := connected(t)
-	for name, data := range map[string][]byte{"big": threeMB(), "empty": {}, "one packet": bytes.Repeat([]byte("x"), 64<<10)} {
+	onePacket := bytes.Repeat([]byte("x"), 64<<10)
+	for name, data := range map[string][]byte{"big": threeMB(), "empty": {}, "one packet": onePacket} {
 		path := "/data/local/tmp/folder/" + name
 		if err := d.Push(within(t), bytes.NewReader(data), path, 0o640); err != nil {
 			t.Fatal(err)
@@ -38,7 +39,8 @@ func TestPushedFileIsPulledUnchanged(t *testing.T) {
 		if err := d.Pull(within(t), path, &pulled); err != nil || !bytes.Equal(pulled.Bytes(), data) {
 			t.Errorf("%s: pulled %d bytes, %v", name, pulled.Len(), err)
 		}
-		if info, err := d.Stat(within(t), path); err != nil || info.Size != int64(len(data)) || info.Mode != 0o100640 || info.ModTime.Year() < 2020 {
+		info, err := d.Stat(within(t), path)
+		if err != nil || info.Size != int64(len(data)) || info.Mode != 0o100640 || info.ModTime.Year() < 2020 {
 			t.Errorf("%s: %+v, %v", name, info, err)
 		}
 	}
@@ -50,11 +52,15 @@ func TestFileErrorsSayWhatTheDeviceSaid(t *testing.T) {
 	if _, err := d.Stat(within(t), "/nowhere"); !errors.Is(err, fs.ErrNotExist) || fault.As(err) == nil {
 		t.Errorf("stat: %v", err)
 	}
+	x := strings.NewReader("x")
+	long := strings.Repeat("p", 2000)
+	broken := iotest.ErrReader(errors.New("the disk failed"))
+	on := " on " + d.Serial()
 	for want, err := range map[string]error{
-		"reading /nowhere on " + d.Serial() + ": adb: open failed: No such file or directory":        d.Pull(within(t), "/nowhere", io.Discard),
-		"writing /sdcard on " + d.Serial() + ": adb: couldn't create file: Is a directory":           d.Push(within(t), strings.NewReader("x"), "/sdcard", 0o600),
-		"writing /sdcard/f on " + d.Serial() + ": reading the content: the disk failed":              d.Push(within(t), iotest.ErrReader(errors.New("the disk failed")), "/sdcard/f", 0o600),
-		"reading " + strings.Repeat("p", 2000) + " on " + d.Serial() + ": adb: the path is too long": d.Pull(within(t), strings.Repeat("p", 2000), io.Discard),
+		"reading /nowhere" + on + ": adb: open failed: No such file or directory": d.Pull(within(t), "/nowhere", io.Discard),
+		"reading " + long + on + ": adb: the path is too long":                    d.Pull(within(t), long, io.Discard),
+		"writing /sdcard" + on + ": adb: couldn't create file: Is a directory":    d.Push(within(t), x, "/sdcard", 0o600),
+		"writing /sdcard/f" + on + ": reading the content: the disk failed":       d.Push(within(t), broken, "/sdcard/f", 0o600),
 	} {
 		if err == nil || err.Error() != want || fault.KindOf(err) != fault.Server {
 			t.Errorf("got %v\nwant %s", err, want)

@@ -26,7 +26,7 @@ type Program struct {
 	Args []string
 	Env  []string // complete
 	// Folder is where the program writes its files. It is removed when the program ends, even if this process was
-	// killed.
+	// killed. Empty for none.
 	Folder string
 	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May be
 	// nil.

@@ -16,7 +16,8 @@ type Program struct {
 	Path string // absolute
 	Args []string
 	Env  []string // complete, as in Spec
-	// Folder holds what the program writes. It is removed when the program ends, also after this process was killed.
+	// Folder holds what the program writes. It is removed when the program ends, also after this process was killed. Empty
+	// for none.
 	Folder string
 	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May be
 	// nil.

@@ -224,3 +224,22 @@ func TestExplainLeavesNoiseOut(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestProgramNeedsNoFolder(t *testing.T) {
+	t.Parallel()
+	s := NewSupervisor(Options{})
+	p, err := s.StartProgram(t.Context(), Program{
+		Name: "short", Path: "/bin/sh", Args: []string{"-c", "echo done >&2"}, Env: []string{"PATH=/nowhere"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = p.In.Close(), p.Out.Close() }()
+	<-p.Done()
+	if p.Stderr() != "done" {
+		t.Errorf("it wrote %q", p.Stderr())
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

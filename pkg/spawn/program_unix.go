@@ -22,7 +22,7 @@ while :; do
 	kill -0 "$program" 2>/dev/null || break
 done
 tries=0
-until rm -rf -- "$folder" 2>/dev/null || [ "$tries" -eq 50 ]; do
+until [ -z "$folder" ] || rm -rf -- "$folder" 2>/dev/null || [ "$tries" -eq 50 ]; do
 	tries=$((tries + 1))
 	sleep 0.1
 done

@@ -52,8 +52,8 @@ type Device struct {
 	transports map[*transport]bool
 }
 
-// Serve starts to serve the adb protocol on a listener, which it then owns. The caller must call Close. ctx is passed on
-// to the phone; its end closes nothing but the commands that obey it.
+// Serve starts to serve the adb protocol on a listener, which it then owns. The caller must call Close. ctx is passed
+// on to the phone, and ends no connection.
 func Serve(ctx context.Context, l net.Listener, p Phone, o Options) *Device {
 	d := &Device{phone: p, listener: l, authorized: !o.Unauthorized, transports: map[*transport]bool{}}
 	d.wait.Go(func() { d.accept(ctx) })
@@ -83,8 +83,8 @@ func (d *Device) Disconnect() {
 	}
 }
 
-// SetSilent makes the device read everything and answer nothing. Together with Disconnect, the device is offline for the
-// server that connects again. Connections that were silent once do not work again; disconnect them.
+// SetSilent makes the device read everything and answer nothing. Together with Disconnect, the device is offline for
+// the server that connects again. Connections that were silent once do not work again; disconnect them.
 func (d *Device) SetSilent(silent bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

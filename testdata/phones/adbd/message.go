@@ -39,7 +39,7 @@ func readMessage(r io.Reader) (message, error) {
 		return message{}, err
 	}
 	if h.Magic != ^h.Command || h.Length > maxPayload {
-		return message{}, fmt.Errorf("not a message of the adb protocol: command %#x, magic %#x, length %d", h.Command, h.Magic, h.Length)
+		return message{}, fmt.Errorf("not a message of the adb protocol: %+v", h)
 	}
 	m := message{h.Command, h.Arg0, h.Arg1, make([]byte, h.Length)}
 	_, err := io.ReadFull(r, m.data)

@@ -114,8 +114,8 @@ func (s *stream) syncStat2(id, name string) error {
 func (s *stream) syncList(folder string) error {
 	for _, file := range s.files().List(folder) {
 		name := path.Base(file.Path)
-		err := s.syncAnswer("DENT", file.Mode, uint32(len(file.Data)), uint32(file.ModTime.Unix()), uint32(len(name)), []byte(name))
-		if err != nil {
+		entry := [4]uint32{file.Mode, uint32(len(file.Data)), uint32(file.ModTime.Unix()), uint32(len(name))}
+		if err := s.syncAnswer("DENT", entry, []byte(name)); err != nil {
 			return err
 		}
 	}

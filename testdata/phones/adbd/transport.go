@@ -1,7 +1,6 @@
 package adbd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -100,7 +99,7 @@ func (t *transport) announce() {
 		features = DefaultFeatures()
 	}
 	banner := fmt.Sprintf("device::ro.product.name=%s;ro.product.model=%s;ro.product.device=%s;features=%s",
-		cmp.Or(p.Product, "simulated"), cmp.Or(p.Model, "Simulated phone"), cmp.Or(p.Device, "simulated"), strings.Join(features, ","))
+		p.Product, p.Model, p.Device, strings.Join(features, ","))
 	t.send(message{cmdConnect, version, maxPayload, []byte(banner)})
 }
 
@@ -148,7 +147,9 @@ func (t *transport) newStream(ctx context.Context, remote uint32) (*stream, cont
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lastID++
-	s := &stream{transport: t, local: t.lastID, remote: remote, incoming: make(chan []byte, 1), acks: make(chan struct{}, 1)}
+	s := &stream{
+		transport: t, local: t.lastID, remote: remote, incoming: make(chan []byte, 1), acks: make(chan struct{}, 1),
+	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.done = ctx.Done()
 	t.streams[s.local] = s

@@ -77,7 +77,6 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		{"device still authorizing", adb.ErrUnauthorized},
 		{"insufficient permissions for device: user in plugdev group; are your udev rules wrong?", adb.ErrNoPermission},
 		{"more than one device/emulator", adb.ErrAmbiguous},
-		{"closed", adb.ErrRefused},
 	} {
 		_, err := fakeServer(t, fmt.Sprintf("FAIL%04x%s", len(tt.refusal), tt.refusal)).Device("d").Exec(within(t), "ls -l")
 		first, _, _ := strings.Cut(tt.refusal, "\n")
@@ -87,6 +86,15 @@ func TestRefusalsAreToldApart(t *testing.T) {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 	}
+}
+
+func TestCommandWhoseDeviceIsLostMayHaveBeenExecuted(t *testing.T) {
+	t.Parallel()
+	d := fakeServer(t, "OKAYFAIL0006closed").Device("d")
+	_, err := d.Shell(within(t), "ls")
+	check(t, err, fault.Server, adb.ErrMaybeExecuted, "the connection ended before the response did")
+	_, err = d.Dial(within(t), "tcp:1")
+	check(t, err, fault.Server, adb.ErrRefused, "connecting to tcp:1 on d: adb: closed")
 }
 
 func TestUnexpectedAnswersAreErrors(t *testing.T) {

@@ -22,14 +22,22 @@ type Output struct {
 // an error. When ctx ends, the command may go on.
 func (d Device) Shell(ctx context.Context, command string) (Output, error) {
 	out, stderr := buffer{limit: d.server.maxOutput}, buffer{limit: d.server.maxOutput}
-	exit, err := d.run(ctx, command, &out, &stderr)
-	return Output{out.data, stderr.data, exit}, err
+	c, parse, err := d.start(ctx, command)
+	if err != nil {
+		return Output{}, err
+	}
+	defer c.Close()
+	exit, err := parse(c, &out, &stderr)
+	if err != nil {
+		return Output{}, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
+	}
+	return Output{out.data, stderr.data, exit}, nil
 }
 
 // Exec runs a command in the device's shell and returns the bytes that it wrote to stdout and stderr, unchanged. The
 // protocol has no exit status, and no sign of a connection that was lost.
 func (d Device) Exec(ctx context.Context, command string) ([]byte, error) {
-	c, err := d.open(ctx, d.running(command), "exec:"+command)
+	c, err := d.openCommand(ctx, command, "exec:"+command)
 	if err != nil {
 		return nil, err
 	}
@@ -94,19 +102,6 @@ func (p *Process) Close() {
 // parser reads the output of a command up to its end.
 type parser func(r io.Reader, stdout, stderr io.Writer) (exit int, err error)
 
-func (d Device) run(ctx context.Context, command string, stdout, stderr io.Writer) (int, error) {
-	c, parse, err := d.start(ctx, command)
-	if err != nil {
-		return 0, err
-	}
-	defer c.Close()
-	exit, err := parse(c, stdout, stderr)
-	if err != nil {
-		return 0, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
-	}
-	return exit, nil
-}
-
 // start requests the service that runs a command, and returns what reads its output.
 func (d Device) start(ctx context.Context, command string) (*conn, parser, error) {
 	v2, err := d.hasShellV2(ctx)
@@ -116,10 +111,10 @@ func (d Device) start(ctx context.Context, command string) (*conn, parser, error
 	if !v2 {
 		sentinel := rand.Text()
 		// Not shell: which has a terminal that changes the output.
-		c, err := d.open(ctx, d.running(command), fmt.Sprintf("exec:(%s\n) </dev/null; echo %s$?", command, sentinel))
+		c, err := d.openCommand(ctx, command, fmt.Sprintf("exec:(%s\n) </dev/null; echo %s$?", command, sentinel))
 		return c, untilSentinel(sentinel), err
 	}
-	c, err := d.open(ctx, d.running(command), "shell,v2,raw:"+command)
+	c, err := d.openCommand(ctx, command, "shell,v2,raw:"+command)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,6 +123,16 @@ func (d Device) start(ctx context.Context, command string) (*conn, parser, error
 		return nil, nil, d.server.newFault(ctx, d.running(command), maybeExecuted(err))
 	}
 	return c, readPackets, nil
+}
+
+// openCommand opens the service that runs a command. A device always has it, so a refusal means that the connection to
+// the device was lost, perhaps after the command had started.
+func (d Device) openCommand(ctx context.Context, command, service string) (*conn, error) {
+	c, err := d.open(ctx, d.running(command), service)
+	if errors.Is(err, ErrRefused) {
+		return nil, d.server.newFault(ctx, d.running(command), unconfirmed{errLost})
+	}
+	return c, err
 }
 
 // running is how messages name a command: by its first word, since a part of a secret would not be redacted.

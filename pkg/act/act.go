@@ -116,6 +116,7 @@ type Action[E any] struct {
 	callLimit           time.Duration // of the call, when it ends the action; 0 when Limits do
 	tries               int
 	lastResponse        time.Time
+	responded           bool // to any try
 	last                Observation[E]
 }
 
@@ -217,6 +218,7 @@ func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) 
 				return o, a.failure(ctx)
 			}
 		}
+		a.responded = true
 		if !o.Waited {
 			a.Screen.WaitForChange(bounded, min(a.poll(time.Since(began)), max(minInterval, a.left())))
 		}
@@ -243,7 +245,7 @@ const (
 
 // timeout returns the error of an action whose last try did not end in time.
 func (a *Action[E]) timeout(ctx context.Context) error {
-	if time.Since(a.lastResponse) > 2*a.Limits.Response {
+	if !a.responded || time.Since(a.lastResponse) > 2*a.Limits.Response {
 		return &fault.Error{
 			Kind: fault.CallTimeout, Cause: ErrNoResponse,
 			Message: fmt.Sprintf("%s: %s did not respond within %s", a.Selector, a.place(),

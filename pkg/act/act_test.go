@@ -340,6 +340,12 @@ func TestDeadlineOfContextLeavesTimeToExplain(t *testing.T) {
 		if err == nil || err.Error() != "node Save was not found (within 3s; screen Home)" || short.Err() != nil {
 			t.Errorf("got %v, with the context %v", err, short.Err())
 		}
+		silent := (&phone{label: "Save", nodes: always(), answers: time.Hour}).action()
+		short, cancel = act.WithCallLimit(t.Context(), time.Second)
+		defer cancel()
+		if _, err = silent.Do(short); !errors.Is(err, act.ErrNoResponse) {
+			t.Errorf("got %v of a screen that never responded", err)
+		}
 		enough := errors.New("enough")
 		stopped, stop := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { stop(enough) })

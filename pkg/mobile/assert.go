@@ -44,11 +44,20 @@ func assertions(p Platform) []command {
 			selectorProperties(p), elements.recorded, assertGone),
 		elementCommand(p, "assertNotVisibleWithText",
 			"Fails unless no element is visible, in time, whose whole text, label or hint is the text or matches it as a regular expression.",
-			withTextProperties("text"), readText("text", wholeText), assertGone),
+			withTextProperties("text"), readWholeText, assertGone),
 		elementCommand(p, "waitUntilNotVisible",
 			"Returns true as soon as no element that matches is visible, false if one still is after the time limit.",
 			selectorProperties(p), elements.recorded, waitUntilGone),
 	}
+}
+
+// readWholeText reads a text that is matched as it is, and as a regular expression if it is one.
+func readWholeText(e elements, a device.Arguments) (target, error) {
+	t, err := e.withText("text", wholeText)(a)
+	if err == nil && a.Text("id") == "" && t.enabled == nil {
+		t.words.Text = fmt.Sprintf("text %q", a.Text("text"))
+	}
+	return t, err
 }
 
 // readResourceID reads resourceId, or id.

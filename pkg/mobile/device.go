@@ -33,6 +33,9 @@ type phone struct {
 	located *located // how a recording names the element of the call; nil without one
 	app     string   // under test: what was launched last, else that of the session; may be empty
 
+	closing  sync.Once
+	closeErr error
+
 	mu      sync.Mutex
 	opening *opening
 }
@@ -54,6 +57,11 @@ func (d *phone) open() *opening {
 	if d.opening == nil {
 		o := &opening{done: make(chan struct{})}
 		d.opening = o
+		if d.ctx.Err() != nil {
+			o.err = errClosed
+			close(o.done)
+			return o
+		}
 		go func() { // Close waits for it
 			defer close(o.done)
 			driver, err := d.options.Open(d.ctx)
@@ -223,6 +231,11 @@ func (d *phone) failure(ctx, bounded context.Context, call tool.Call, limit time
 
 // Close implements device.Device.
 func (d *phone) Close(ctx context.Context) error {
+	d.closing.Do(func() { d.closeErr = d.close(ctx) })
+	return d.closeErr
+}
+
+func (d *phone) close(ctx context.Context) error {
 	d.cancel()
 	d.mu.Lock()
 	o := d.opening

@@ -46,8 +46,8 @@ func (d *phone) search(t target, conditions ...condition) *search {
 
 // touchable returns the conditions of an element that is to be touched at a point. where returns the point, or why there
 // is none.
-func touchable(where func(*found) (screen.Point, string)) []condition {
-	return []condition{
+func (d *phone) touchable(where func(*found) (screen.Point, string)) []condition {
+	conditions := []condition{
 		{Name: "enabled", Check: func(e *found) string {
 			if e.node.Disabled {
 				return "it is disabled"
@@ -55,6 +55,9 @@ func touchable(where func(*found) (screen.Point, string)) []condition {
 			return ""
 		}},
 		{Name: "on the screen", Check: func(e *found) (reason string) {
+			if e.part.Empty() {
+				return noBounds
+			}
 			e.point, reason = where(e)
 			return reason
 		}},
@@ -64,20 +67,33 @@ func touchable(where func(*found) (screen.Point, string)) []condition {
 			}
 			return ""
 		}},
-		{Name: "uncovered", Check: func(e *found) string {
-			if e.screen.Tree.Receives(e.node, e.point) {
-				return ""
-			}
-			if hit := e.screen.Tree.At(e.point); hit != nil {
-				return fmt.Sprintf("%s covers it", hit)
-			}
-			return "nothing on the screen receives a touch there"
-		}},
 	}
+	if d.options.Platform == IOS {
+		// iOS lists elements in another order than it draws them, and reports what is covered as not visible.
+		return conditions
+	}
+	return append(conditions, condition{Name: "uncovered", Check: coveredBecause})
+}
+
+// coveredBecause returns what would receive the touch of an element in its place, "" if the element would.
+func coveredBecause(e *found) string {
+	if e.screen.Tree.Receives(e.node, e.point) {
+		return ""
+	}
+	if hit := e.screen.Tree.At(e.point); hit != nil {
+		return fmt.Sprintf("%s covers it", hit)
+	}
+	return "nothing on the screen receives a touch there"
 }
 
 // underKeyboard is the reason for an element that the keyboard covers.
 const underKeyboard = "the keyboard covers it"
+
+// noBounds is the reason for an element without bounds.
+const noBounds = "the device does not report where it is"
+
+// toast is the class of the short notices of Android, which have no bounds.
+const toast = "android.widget.Toast"
 
 // centre is where an element is touched: in the middle of what is visible of it.
 func centre(e *found) (screen.Point, string) { return e.part.Centre(), "" }
@@ -88,9 +104,11 @@ func hiddenBecause(e *found) string {
 	e.part = part
 	switch {
 	case e.node.Hidden:
-		return "it is on the screen's list, but the device reports that it is not visible"
+		return "it is there, but the device reports that it is not visible"
+	case e.node.Class != nil && *e.node.Class == toast:
+		return ""
 	case e.node.Bounds == nil:
-		return "the device does not report where it is"
+		return noBounds
 	case e.node.Bounds.Empty():
 		return "it has no area"
 	case !ok:
@@ -197,7 +215,11 @@ func (s *search) resolve(ctx context.Context) ([]*found, error) {
 	if err := s.last.Tree.Check(s.target.selector); err != nil {
 		return nil, err
 	}
-	match := s.last.Tree.ResolveForAction(s.target.selector)
+	resolve := s.last.Tree.Resolve
+	if s.stable {
+		resolve = s.last.Tree.ResolveForAction
+	}
+	match := resolve(s.target.selector)
 	var list []*found
 	for _, n := range match.Nodes {
 		if s.target.enabled == nil || *s.target.enabled != n.Disabled {

@@ -236,6 +236,9 @@ func readScrolled(e elements, a device.Arguments) (target, error) {
 // centred is how many scrolls centerElement may add.
 const centred = 4
 
+// notCentred is the reason for an element that is visible, but not where it should be.
+const notCentred = "it is not near the middle"
+
 // scrolling is a search that scrolls between its looks.
 type scrolling struct {
 	*search
@@ -278,7 +281,7 @@ func (s *scrolling) outside(e *found) string {
 		return fmt.Sprintf("%.0f%% of it is visible, %.0f%% are needed", 100*part, 100*s.visible)
 	}
 	if s.centre && s.centring < centred && !s.nearCentre(e) {
-		return "it is not near the middle"
+		return notCentred
 	}
 	return ""
 }
@@ -295,26 +298,26 @@ func (s *scrolling) nearCentre(e *found) bool {
 // Observe implements act.Screen. It scrolls once if the element is not visible enough.
 func (s *scrolling) Observe(ctx context.Context, wait time.Duration) (act.Observation[*found], error) {
 	o, err := s.look(ctx)
-	if err != nil || o.Ready || wait == 0 {
+	if err != nil || o.Ready {
 		return o, err
 	}
-	if s.last.Keyboard != nil && !s.hid { // the finger would touch its keys
-		s.hid, o.Waited = true, true
-		return o, s.phone.hideKeyboard(ctx)
-	}
 	shown := signature(s.last.Tree)
-	if shown == s.shown {
-		if o.Reason == "" && o.Missing == "" {
-			o.Missing = fmt.Sprintf("%s was not found; the screen does not scroll further %s", s.target.words, strings.ToLower(s.direction))
-		}
+	if shown == s.shown && o.Count == 0 {
+		o.Missing = fmt.Sprintf("%s was not found; the screen does not scroll further %s", s.target.words, strings.ToLower(s.direction))
+	}
+	if shown == s.shown || wait == 0 {
 		return o, nil // more may be loaded
 	}
+	o.Waited = true
+	if s.last.Keyboard != nil && !s.hid { // the finger would touch its keys
+		s.hid = true
+		return o, s.phone.hideKeyboard(ctx)
+	}
 	s.shown = shown
-	if o.Reason == "it is not near the middle" {
+	s.scrolls++
+	if o.Reason == notCentred {
 		s.centring++
 	}
-	s.scrolls++
-	o.Waited = true
 	return o, s.phone.scrollBand(ctx, s.direction, s.start)
 }
 

@@ -142,7 +142,7 @@ func (d *phone) withElement(
 	ctx context.Context, t target, want string, limit time.Duration, where func(*found) (screen.Point, string),
 	perform func(context.Context, *found) error,
 ) (string, error) {
-	s := d.search(t, touchable(where)...)
+	s := d.search(t, d.touchable(where)...)
 	s.stable = true
 	o, err := s.action(want, limit, perform).Do(ctx)
 	if err != nil {

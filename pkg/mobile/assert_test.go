@@ -1,0 +1,158 @@
+package mobile
+
+import (
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// until returns a screen that shows elements for some time only.
+func until(end time.Duration, nodes ...*screen.Node) func(*fake, time.Duration) []*screen.Node {
+	return func(_ *fake, at time.Duration) []*screen.Node {
+		if at < end {
+			return nodes
+		}
+		return []*screen.Node{node("TextView", "Done", rect(0, 0, 100, 100))}
+	}
+}
+
+func TestAssertVisible(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	row := node("LinearLayout", "", rect(0, 600, width, 700), node("TextView", "ORD-1150", rect(0, 600, 400, 700)),
+		node("TextView", "Sent ", rect(400, 600, 800, 700)))
+	row.ID = new("com.example.orders:id/row")
+	nodes := []*screen.Node{node("TextView", "Orders", rect(0, 0, 100, 100)), row, node("Toast", "Saved", nil)}
+	inRow := func(text string, more args) args {
+		more["nodeSelector"] = args{
+			"androidAccessibility": args{"resourceIdRegex": ".*row"},
+			"containsChild":        args{"androidAccessibility": args{"textRegex": text}},
+		}
+		return more
+	}
+	onPhone(t, &fake{nodes: always(nodes...)}, device.Session{}, func(p *phoneTest) {
+		for _, name := range []string{"assertVisible", "waitUntilVisible"} {
+			p.does(name, args{"text": "orders"}, `text "Orders" is visible`)
+		}
+		p.does("assertVisible", args{"id": "row"}, "generic is visible")
+		p.does("assertVisibleBySelector", byText("Saved"), `generic "Saved" is visible`)
+		p.does("assertVisibleWithText", args{"text": "RD"}, `text "Orders" is visible`)
+		p.does("assertVisibleWithAccessibilityText", args{"accessibilityText": "ord-\\d+"}, `text "ORD-1150" is visible`)
+		p.does("assertVisibleWithResourceId", args{"resourceId": ".*row"}, "generic is visible")
+		p.does("assertVisibleBySelector", inRow("Sent.*", args{"expectedText": "Sent"}), `generic is visible with text "Sent"`)
+		p.does("assertVisibleBySelector", inRow("ORD.*", args{"expectedText": "ORD", "textMatchMode": "PREFIX"}),
+			`generic is visible with text beginning with "ORD"`)
+		p.does("assertVisible", args{"id": "row", "expectedText": "ORD-[0-9]+", "textMatchMode": "regex"},
+			`generic is visible with text matching "ORD-[0-9]+"`)
+		p.fails("assertVisibleBySelector", inRow("ORD.*", args{"expectedText": "ORD-1", "timeoutMs": 10}),
+			`element with resourceId matching ".*row" with the child text matching "ORD.*" is not as expected: it shows "ORD-1150", not text "ORD-1" (found generic; it is visible; within 10ms; app com.example.orders)`)
+		p.fails("assertVisibleBySelector", byText("Order"), `text "Order" was not found; the screen has text "Orders" (within 5s; app com.example.orders)`)
+	})
+	onPhone(t, &fake{platform: IOS, nodes: always(nodes...)}, device.Session{Driver: "ios-host"}, func(p *phoneTest) {
+		p.fails("assertVisible", args{"text": "Sale"}, `text "Sale" was not found; the screen has generic "Saved" (within 17s; app com.example.orders)`)
+	})
+}
+
+func TestAssertNotVisible(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	hidden := node("TextView", "Secret", rect(0, 0, 100, 100))
+	hidden.Hidden = true
+	busy := node("TextView", "Loading (1)", rect(0, 0, 100, 100))
+	onPhone(t, &fake{nodes: until(3*time.Second, busy, hidden)}, device.Session{}, func(p *phoneTest) {
+		p.does("assertNotVisibleBySelector", byText("Secret"), `text "Secret" is not visible`)
+		text := args{"text": "Loading (1)"}
+		p.does("assertNotVisibleWithText", text, `text "Loading (1)" is not visible`)
+		p.fails("assertNotVisibleBySelector", byText("Done"),
+			`text "Done" is not gone: it is visible (found text "Done"; within 5s; app com.example.orders)`)
+		p.does("waitUntilNotVisible", byText("Done"), "false")
+		p.does("waitUntilNotVisible", byText("Loading.*"), "true")
+	})
+}
+
+func TestNothingIsAssertedBeforeTheScreenIsAtRest(t *testing.T) {
+	t.Parallel()
+	// A tap opens a dialog, which appears after an animation of the button.
+	f := &fake{nodes: func(f *fake, at time.Duration) []*screen.Node {
+		button := node("Button", "Delete", rect(0, 0, 100, 100))
+		if len(f.touched) == 0 {
+			return []*screen.Node{button}
+		}
+		if at < time.Second {
+			button.Bounds = rect(0, int(at/time.Millisecond), 100, 1000)
+			return []*screen.Node{button}
+		}
+		return []*screen.Node{button, node("TextView", "Really?", rect(0, 1000, 1000, 1100))}
+	}}
+	onPhone(t, f, device.Session{}, func(p *phoneTest) {
+		p.call("tap", map[string]any{"text": "Delete"})
+		p.does("isVisible", map[string]any{"text": "Really?"}, "true")
+		p.fails("assertNotVisibleBySelector", map[string]any{
+			"timeoutMs": 0, "nodeSelector": byText("Really\\?")["nodeSelector"],
+		}, `text "Really?" is not gone: it is visible (found text "Really?"; app com.example.orders)`)
+	})
+}
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	total := node("TextView", "Total  12.50", rect(0, 0, 100, 100))
+	total.ID = new("com.example.orders:id/total")
+	password := node("EditText", "hidden", rect(0, 200, 100, 300))
+	password.ID, password.Password = new("com.example.orders:id/password"), true
+	off := node("TextView", "Total", rect(0, 3000, 100, 3100))
+	onPhone(t, &fake{nodes: always(total, password, off)}, device.Session{}, func(p *phoneTest) {
+		p.does("isVisible", args{"text": "Total"}, "false")
+		p.does("isVisible", args{"id": "total"}, "true")
+		p.does("hasText", args{"text": "total 12"}, "true")
+		p.does("hasText", args{"text": "hidden"}, "false")
+		p.does("getElementText", args{"id": "total"}, "Total  12.50")
+		p.does("getElementText", args{"id": "password"}, "")
+		p.does("getElementText", args{"id": "none"}, "null")
+		p.does("getElementCount", args{"text": "total"}, "0")
+		p.does("getElementCount", args{"id": "total"}, "1")
+		p.does("findMatches", args{"selector": args{"androidAccessibility": args{"textRegex": "none"}}, "timeoutMs": 500}, "[]")
+		r := p.call("findMatches", args{"selector": args{"androidAccessibility": args{"resourceIdRegex": ".*total"}}})
+		const want = `[{"bounds":{"left":0,"top":0,"right":100,"bottom":100},"centerX":50,"centerY":50,"class":"android.widget.TextView",` +
+			`"enabled":true,"id":"com.example.orders:id/total","role":"text","text":"Total  12.50","visible":true}]`
+		if r.Text != want {
+			t.Error(r.Text)
+		}
+	})
+}
+
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	changing := func(_ *fake, at time.Duration) []*screen.Node {
+		at = min(max(at, 2*time.Second), 4*time.Second)
+		return []*screen.Node{node("TextView", at.String(), rect(0, 0, 100, 100))}
+	}
+	onPhone(t, &fake{nodes: changing}, device.Session{}, func(p *phoneTest) {
+		began := time.Now()
+		p.does("waitForChange", nil, "the screen has come to rest")
+		if took := time.Since(began); took < 4300*time.Millisecond || took > 5*time.Second {
+			t.Error(took)
+		}
+		p.fails("waitForChange", args{"timeoutMs": 1000}, "the screen did not change within 1s")
+		p.does("waitForChange", args{"requireChange": false}, "the screen has come to rest")
+		began = time.Now()
+		p.does("wait", args{"timeToWaitInSeconds": 2.5}, "waited 2.5s")
+		p.does("wait", args{"ms": 500}, "waited 500ms")
+		p.does("wait", args{"timeToWaitInSeconds": 60}, "waited 1m0s")
+		if took := time.Since(began); took != 63*time.Second {
+			t.Error(took)
+		}
+	})
+	always := func(_ *fake, at time.Duration) []*screen.Node {
+		return []*screen.Node{node("TextView", at.String(), rect(0, 0, 100, 100))}
+	}
+	onPhone(t, &fake{nodes: always}, device.Session{}, func(p *phoneTest) {
+		if r := p.fails("waitForChange", args{"timeoutMs": 2000}, "the screen still changes after 2s"); r.Kind != fault.ToolFailed {
+			t.Error(r.Kind)
+		}
+	})
+}

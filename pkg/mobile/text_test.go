@@ -1,0 +1,171 @@
+package mobile
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+func TestInputText(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	refused := fault.New(fault.ToolFailed, "", "refused")
+	for name, tt := range map[string]struct {
+		fake *fake
+		args args
+		want string
+		log  []string
+	}{
+		"into an empty field": {
+			&fake{nodes: fieldAnd(), keyboard: keyboardArea()},
+			args{"text": "Ada"},
+			`entered 3 characters into textbox "Name"`,
+			[]string{`set "Ada"`, "hide keyboard"},
+		},
+		"at the end": {
+			&fake{nodes: fieldAnd(), content: "Ada"},
+			args{"text": " Lovelace"},
+			`entered 9 characters into textbox "Name"`,
+			[]string{`set "Ada Lovelace"`},
+		},
+		"the hint is no content": {
+			&fake{nodes: fieldAnd(), content: "Name"},
+			args{"text": "Ada"},
+			`entered 3 characters into textbox "Name"`,
+			[]string{`set "Ada"`},
+		},
+		"the keyboard stays": {
+			&fake{nodes: fieldAnd(), keyboard: keyboardArea()},
+			args{"text": "Ada", "hideKeyboardAfter": false},
+			`entered 3 characters into textbox "Name"`,
+			[]string{`set "Ada"`},
+		},
+		"a field that ignores it is typed into": {
+			&fake{nodes: fieldAnd(), content: "A", ignores: true},
+			args{"text": "da"},
+			`entered 2 characters into textbox "Name"`,
+			[]string{`set "Ada"`, `type "da"`},
+		},
+		"a device that refuses it types": {
+			&fake{nodes: fieldAnd(), fail: map[string]error{"SetText": refused}},
+			args{"text": "Ada"},
+			`entered 3 characters into textbox "Name"`,
+			[]string{`set "Ada"`, `type "Ada"`},
+		},
+		"nothing": {&fake{nodes: fieldAnd(), keyboard: nil}, args{"text": ""}, `entered 0 characters into textbox "Name"`, nil},
+		"a field that is not known": {
+			&fake{nodes: always(), keyboard: keyboardArea()},
+			args{"text": "Ada"},
+			"entered 3 characters into the field that has the focus",
+			[]string{`type "Ada"`, "hide keyboard"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onPhone(t, tt.fake, device.Session{}, func(p *phoneTest) { p.does("inputText", tt.args, tt.want, tt.log...) })
+		})
+	}
+}
+
+func TestInputTextFailures(t *testing.T) {
+	t.Parallel()
+	text := map[string]any{"text": "Ada Lovelace"}
+	onPhone(t, &fake{nodes: fieldAnd(), atMost: 5}, device.Session{}, func(p *phoneTest) {
+		p.fails("inputText", text, `textbox "Name" shows "Ada L" after "Ada Lovelace" was entered`)
+	})
+	onPhone(t, &fake{nodes: fieldAnd(), content: "12345", atMost: 5, ignores: true}, device.Session{}, func(p *phoneTest) {
+		p.fails("inputText", map[string]any{"text": "6"}, `textbox "Name" shows "12345" after "123456" was entered`)
+	})
+	onPhone(t, &fake{nodes: always(node("Button", "Save", rect(0, 0, 100, 100)))}, device.Session{}, func(p *phoneTest) {
+		r := p.fails("inputText", text, "a field that has the focus was not found (within 10s; app com.example.orders)")
+		if r.Hint != "tap the field first" || len(p.fake.log) > 0 {
+			t.Errorf("%q; the driver did %q", r.Hint, p.fake.log)
+		}
+	})
+	lost := &act.UnconfirmedError{Cause: errors.New("the connection was closed")}
+	f := &fake{nodes: fieldAnd(), ignores: true, fail: map[string]error{"SetText": lost}}
+	onPhone(t, f, device.Session{}, func(p *phoneTest) {
+		p.fails("inputText", text, "inputText: the action was sent and may have happened, but was not confirmed: the connection was closed")
+		if len(f.log) != 1 {
+			t.Errorf("the driver did %q", f.log)
+		}
+	})
+}
+
+func TestTextThatTheAppWritesInItsWay(t *testing.T) {
+	t.Parallel()
+	f := field{node("EditText", "", nil)}
+	for _, tt := range []struct {
+		shown, text string
+		same        bool
+	}{
+		{"(555) 010-0100", "5550100100", true},
+		{"ADA", "ada", true},
+		{"$12.50", "12.50", true},
+		{"1250", "12.50", false},
+		{"Ada", "Adam", false},
+		{"", "-", false},
+		{"--", "-", false},
+	} {
+		if got := sameText(f, tt.shown, tt.text); got != tt.same {
+			t.Errorf("%q for %q: %v", tt.shown, tt.text, got)
+		}
+	}
+	f.node.Password = true
+	if !sameText(f, "•••", "ada") || sameText(f, "••", "ada") {
+		t.Error("passwords are compared by their length")
+	}
+	if err := notEntered(f, "••", "ada"); strings.Contains(err.Error(), "ada") {
+		t.Error(err)
+	}
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	onPhone(t, &fake{nodes: fieldAnd(), content: "Ada Lovelace"}, device.Session{}, func(p *phoneTest) {
+		p.does("eraseText", args{"charactersToErase": 4}, `erased 4 characters in textbox "Name"`, `set "Ada Love"`)
+		p.fake.ignores = true
+		p.does("eraseText", args{"charactersToErase": 2}, `erased 2 characters in textbox "Name"`,
+			`set "Ada Lo"`, "press BACKSPACE", "press BACKSPACE")
+		p.fake.ignores = false
+		p.does("eraseText", nil, `erased 6 characters in textbox "Name"`, `set ""`)
+		p.does("clearText", nil, `textbox "Name" is empty`)
+		p.fake.content = "Ada"
+		p.does("clearText", nil, `erased 3 characters in textbox "Name"`, `set ""`)
+	})
+	onPhone(t, &fake{keyboard: keyboardArea()}, device.Session{}, func(p *phoneTest) {
+		p.does("eraseText", args{"charactersToErase": 2}, "erased up to 2 characters in the field that has the focus",
+			"press BACKSPACE", "press BACKSPACE")
+	})
+}
+
+func TestRandomTextIsKept(t *testing.T) {
+	t.Parallel()
+	onPhone(t, &fake{nodes: fieldAnd()}, device.Session{}, func(p *phoneTest) {
+		r := p.call("inputTextRandom", map[string]any{"variable": "order", "digitCount": 8})
+		text, _ := r.MemoryDelta["order"].(string)
+		if !r.OK || len(text) != len("TBZ-")+8 || p.fake.content != text {
+			t.Errorf("%q kept, %q entered: %s", text, p.fake.content, r.Text)
+		}
+	})
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	onPhone(t, &fake{}, device.Session{}, func(p *phoneTest) {
+		p.does("pressKey", map[string]any{"keyCode": "tab"}, "pressed TAB", "press TAB")
+		p.does("pressBack", nil, "pressed BACK", "press BACK")
+		p.does("pressHome", nil, "pressed HOME", "press HOME")
+		p.does("hideKeyboard", nil, "hid the keyboard")
+		p.fake.keyboard = keyboardArea()
+		p.does("hideKeyboard", nil, "hid the keyboard", "hide keyboard")
+	})
+	onPhone(t, &fake{platform: IOS}, device.Session{}, func(p *phoneTest) {
+		p.does("pressBack", nil, "swiped from the left edge", "touch 0,1200 to 972,1200 for 400ms")
+	})
+}

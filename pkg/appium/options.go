@@ -119,6 +119,14 @@ func secretsIn(capabilities map[string]any) []string {
 	return all
 }
 
+// Tablet reports whether the capabilities name a tablet. Which device a session gets is known only when it has started.
+func (o Options) Tablet() bool {
+	text, _ := json.Marshal(o.request()) //nolint:errchkjson // it was JSON
+	return tabletName.Match(text)
+}
+
+var tabletName = regexp.MustCompile(`(?i)"(appium:)?device(Name|_name)?":"[^"]*(ipad|tablet|\btab\b)`)
+
 // request returns what to request the session with.
 func (o Options) request() webdriver.Capabilities {
 	_, always := o.Capabilities["alwaysMatch"]

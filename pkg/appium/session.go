@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
@@ -161,11 +162,7 @@ func (s *Session) TypeText(ctx context.Context, text string) error {
 
 func (s *Session) typeInto(ctx context.Context, field, text string) error {
 	return s.Act(ctx, "type text", func(ctx context.Context) error {
-		keys := make([]string, 0, len(text))
-		for _, r := range text {
-			keys = append(keys, string(r))
-		}
-		return s.Post(ctx, field+"/value", map[string]any{"text": text, "value": keys}, nil)
+		return s.Post(ctx, field+"/value", map[string]any{"text": text, "value": strings.Split(text, "")}, nil)
 	})
 }
 

@@ -1,0 +1,169 @@
+package ios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
+)
+
+// agent is the WebDriverAgent of a run.
+type agent struct {
+	client *webdriver.Client
+
+	mu      sync.Mutex
+	process *device.PipedProcess // nil if the backend did not start it
+}
+
+// ensure returns the status of WebDriverAgent. It starts it if it cannot be reached and there is a command for that.
+func (a *agent) ensure(ctx context.Context, o options, l limits) (webdriver.Status, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	status, err := a.status(ctx, l)
+	if err == nil || len(o.start) == 0 || ctx.Err() != nil {
+		return status, a.failure(ctx, err)
+	}
+	if err := a.start(ctx, o, l); err != nil {
+		return status, err
+	}
+	return a.wait(ctx, l)
+}
+
+// status asks WebDriverAgent once.
+func (a *agent) status(ctx context.Context, l limits) (webdriver.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.probe)
+	defer cancel()
+	status, err := a.client.Status(ctx)
+	if err == nil && !status.Ready && status.OS.Version == "" {
+		err = fmt.Errorf("GET /status: not a response of WebDriverAgent")
+	}
+	return status, err
+}
+
+// failure returns the error for a WebDriverAgent that cannot be used; nil for nil.
+func (a *agent) failure(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "connect to WebDriverAgent")
+	}
+	return &fault.Error{
+		Kind: fault.Server, Cause: err, Message: fmt.Sprintf("WebDriverAgent does not respond at %s: %v", a.client.URL(), err),
+		Hint: "start it (xcodebuild test-without-building …, or `ios runwda` and a forwarded port), give its URL with --wda-url or " +
+			"TRAILBLAZE_WDA_URL, or the command that starts it as device: {wdaStart: […]}",
+	}
+}
+
+// start starts the user's command. What the command writes to stdout is read like its stderr.
+func (a *agent) start(ctx context.Context, o options, l limits) error {
+	if a.process != nil { // it has exited, or does not respond
+		if err := a.stop(ctx, l); err != nil {
+			return fault.Wrap(fault.Server, err, "", "end the WebDriverAgent that does not respond")
+		}
+	}
+	program, err := shellProgram(o, "WebDriverAgent", `exec "$@" >&2 3<&- 4>&-`, o.start)
+	if err != nil {
+		return err
+	}
+	process, err := o.programs.Start(ctx, program)
+	if err != nil {
+		return err
+	}
+	a.process = &process
+	return nil
+}
+
+// wait waits until the WebDriverAgent that was started responds.
+func (a *agent) wait(parent context.Context, l limits) (webdriver.Status, error) {
+	ctx, cancel := context.WithTimeout(parent, l.start)
+	defer cancel()
+	for {
+		status, err := a.status(ctx, l)
+		if err == nil {
+			return status, nil
+		}
+		timer := time.NewTimer(l.poll)
+		select {
+		case <-timer.C:
+			continue
+		case <-a.process.Done():
+			err = a.process.Explain(fault.New(fault.Server, "run the command by hand to see more",
+				"the command of wdaStart exited before WebDriverAgent responded at %s", a.client.URL()))
+		case <-ctx.Done():
+			err = a.process.Explain(&fault.Error{
+				Kind: fault.Server, Cause: err, Hint: "raise device: {wdaStartTimeout: …}, or check device: {wdaUrl: …}",
+				Message: fmt.Sprintf("WebDriverAgent did not respond at %s within %s after its start: %v", a.client.URL(), l.start, err),
+			})
+		}
+		timer.Stop()
+		if parent.Err() != nil {
+			err = a.failure(parent, err)
+		}
+		return status, errors.Join(err, a.stop(parent, l))
+	}
+}
+
+// explain returns an error with what is known of the process that was started.
+func (a *agent) explain(e *fault.Error) *fault.Error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.process == nil {
+		return e
+	}
+	return a.process.Explain(e)
+}
+
+// stop ends the process that was started.
+func (a *agent) stop(ctx context.Context, l limits) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.close)
+	defer cancel()
+	p := a.process
+	a.process = nil
+	return errors.Join(p.Stop(ctx), closePipes(p))
+}
+
+func closePipes(p *device.PipedProcess) error {
+	var errs []error
+	for _, f := range []*os.File{p.In, p.Out} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// close ends what the run has started.
+func (a *agent) close(ctx context.Context, l limits) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.client.Close()
+	if a.process == nil {
+		return nil
+	}
+	return a.stop(ctx, l)
+}
+
+// shellProgram returns a program for a command whose pipes a script of sh arranges. The command is "$@" in the script.
+func shellProgram(o options, name, script string, command []string) (device.Program, error) {
+	paths := map[string]string{}
+	for _, program := range []string{"sh", command[0]} {
+		path, err := o.programs.LookPath(program, o.env)
+		if err != nil {
+			return device.Program{}, fault.New(fault.CommandNotFound, "install it, or give its path", "%s: the command %q was not found", name, program)
+		}
+		paths[program] = path
+	}
+	folder, err := os.MkdirTemp(o.getenv("TMPDIR"), "trailblaze-")
+	if err != nil {
+		return device.Program{}, fault.Wrap(fault.Server, err, "", "create a temporary folder")
+	}
+	args := append([]string{"-c", script, "sh", paths[command[0]]}, command[1:]...)
+	return device.Program{Name: name, Path: paths["sh"], Args: args, Env: o.env, Folder: folder}, nil
+}

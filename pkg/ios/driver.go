@@ -1,0 +1,362 @@
+package ios
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/appium"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/mobile/source"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
+)
+
+// driver is a phone or simulator with WebDriverAgent during a session. It implements mobile.Driver.
+type driver struct {
+	*appium.Session
+	info      mobile.Info
+	simulator *simulator // nil for a phone, and without simctl
+	app       string     // to install on the simulator; empty for none, and when that was done
+	depth     int        // the setting snapshotMaxDepth
+	limits    limits
+	log       func(level, message, hint string)
+	release   func()
+}
+
+// connect starts a session of WebDriverAgent.
+func (b *backend) connect(ctx context.Context, s device.Session, release func()) (*driver, error) {
+	status, err := b.agent.ensure(ctx, b.options, b.limits)
+	if err != nil {
+		return nil, err
+	}
+	session, err := b.agent.client.NewSession(ctx, webdriver.Capabilities{})
+	if err != nil {
+		return nil, fault.Wrap(fault.Server, err, "restart WebDriverAgent", "start a session of WebDriverAgent at "+b.agent.client.URL())
+	}
+	d := &driver{
+		Session: &appium.Session{
+			Session: session, Server: "WebDriverAgent at " + b.agent.client.URL(), Explain: b.agent.explain,
+			Hint: "it may have crashed, or another program has started a session: it has one at a time",
+		},
+		info: mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
+		app:  b.options.app, limits: b.limits, log: s.Log, release: release,
+	}
+	if err := d.prepare(ctx, b.options); err != nil {
+		return nil, errors.Join(err, d.delete(ctx))
+	}
+	return d, nil
+}
+
+func (d *driver) prepare(ctx context.Context, o options) error {
+	if err := d.setDepth(ctx, appium.NormalDepth); err != nil {
+		return err
+	}
+	err := d.Session.Read(ctx, "read the size of the screen", func(ctx context.Context) (err error) {
+		d.info.Width, d.info.Height, err = d.Size(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var about struct{ IsSimulator bool }
+	err = d.Session.Read(ctx, "read what the device is", func(ctx context.Context) error {
+		return d.Get(ctx, "/wda/device/info", &about)
+	})
+	if appium.Answered(err) {
+		return nil // an older WebDriverAgent, whose device counts as a phone
+	}
+	if err == nil && about.IsSimulator {
+		d.simulator, err = findSimulator(ctx, o, d.limits)
+	}
+	if d.simulator != nil {
+		d.info.ID = d.simulator.udid
+	}
+	return err
+}
+
+// Info implements mobile.Driver.
+func (d *driver) Info() mobile.Info { return d.info }
+
+// Read implements mobile.Driver.
+func (d *driver) Read(ctx context.Context) (mobile.Screen, error) {
+	data, err := d.readJSON(ctx)
+	if err != nil {
+		return mobile.Screen{}, err
+	}
+	result, err := source.WDAJSON(data, source.Options{Width: d.info.Width, Height: d.info.Height})
+	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+}
+
+// readJSON returns the source. It raises snapshotMaxDepth once when parts may be missing.
+func (d *driver) readJSON(ctx context.Context) (json.RawMessage, error) {
+	data, err := d.sourceJSON(ctx)
+	if err != nil || d.depth != appium.NormalDepth || !appium.IsCut(data, d.depth) {
+		return data, err
+	}
+	if err := d.setDepth(ctx, appium.LargeDepth); err != nil {
+		return nil, err
+	}
+	whole, err := d.sourceJSON(ctx)
+	if appium.Answered(err) {
+		d.log("warn", "the screen has more levels than the device can read; the deepest are missing: "+err.Error(), "")
+		return data, d.setDepth(ctx, appium.NormalDepth+1) // not NormalDepth, so that it is not raised again
+	}
+	return whole, err
+}
+
+func (d *driver) sourceJSON(ctx context.Context) (data json.RawMessage, err error) {
+	err = d.Session.Read(ctx, "read the screen", func(ctx context.Context) error {
+		return d.Get(ctx, "/source?format=json", &data)
+	})
+	return data, err
+}
+
+func (d *driver) setDepth(ctx context.Context, depth int) error {
+	d.depth = depth
+	return d.Act(ctx, "change settings", func(ctx context.Context) error { return d.Settings(ctx, appium.IOSSettings(depth)) })
+}
+
+// Screenshot implements mobile.Driver.
+func (d *driver) Screenshot(ctx context.Context) ([]byte, error) { return d.Picture(ctx) }
+
+// SetText implements mobile.Driver.
+func (d *driver) SetText(ctx context.Context, text string) error { return d.ReplaceText(ctx, text) }
+
+// Type implements mobile.Driver. Without a field that has the focus, the keyboard may still be shown for one that does
+// not say so.
+func (d *driver) Type(ctx context.Context, text string) error {
+	err := d.TypeText(ctx, text)
+	if !errors.Is(err, appium.ErrNoFocus) {
+		return err
+	}
+	keysErr := d.keys(ctx, text)
+	if appium.Answered(keysErr) {
+		return err
+	}
+	return keysErr
+}
+
+// keys types on the keyboard that is shown.
+func (d *driver) keys(ctx context.Context, text string) error {
+	return d.post(ctx, "type text", "/wda/keys", map[string]any{"value": strings.Split(text, "")})
+}
+
+// post acts.
+func (d *driver) post(ctx context.Context, what, path string, body any) error {
+	return d.Act(ctx, what, func(ctx context.Context) error { return d.Post(ctx, path, body, nil) })
+}
+
+// Press implements mobile.Driver.
+func (d *driver) Press(ctx context.Context, key mobile.Key) error {
+	if text := appium.KeyText(key); text != "" {
+		return d.keys(ctx, text)
+	}
+	switch key {
+	case mobile.Home:
+		return d.post(ctx, "press HOME", "/wda/pressButton", map[string]any{"name": "home"})
+	case mobile.Back:
+		return d.Touch(ctx, appium.EdgeSwipe(d.info))
+	default:
+		return appium.NoKey(key)
+	}
+}
+
+// HideKeyboard implements mobile.Driver.
+func (d *driver) HideKeyboard(ctx context.Context) error {
+	s, err := d.Read(ctx)
+	if err != nil || s.Keyboard == nil {
+		return err
+	}
+	err = d.post(ctx, "hide the keyboard", "/wda/keyboard/dismiss", nil)
+	if appium.Answered(err) {
+		return d.Touch(ctx, appium.KeyboardSwipe(d.info))
+	}
+	return err
+}
+
+// Launch implements mobile.Driver.
+func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
+	if err := d.install(ctx); err != nil {
+		return err
+	}
+	if l.Stop {
+		if err := d.Stop(ctx, l.App); err != nil {
+			return err
+		}
+	}
+	if l.Clear {
+		if err := d.Clear(ctx, l.App); err != nil {
+			return err
+		}
+	}
+	if err := d.setPermissions(ctx, l.App, l.Permissions); err != nil {
+		return err
+	}
+	return d.post(ctx, "start "+l.App, "/wda/apps/launch", map[string]any{
+		"bundleId": l.App, "arguments": appium.LaunchArguments(l.Arguments), "environment": map[string]any{},
+		"shouldWaitForQuiescence": false,
+	})
+}
+
+// install installs the user's app on the simulator, once.
+func (d *driver) install(ctx context.Context) error {
+	if d.app == "" {
+		return nil
+	}
+	if d.simulator == nil {
+		d.log("warn", "the app is not installed: that is possible only on a simulator of this machine", "install it with Xcode or `ios install`")
+		d.app = ""
+		return nil
+	}
+	_, err := d.simulator.on(ctx, "install", d.app)
+	if err == nil {
+		d.app = ""
+	}
+	return err
+}
+
+// Stop implements mobile.Driver.
+func (d *driver) Stop(ctx context.Context, app string) error {
+	return d.post(ctx, "end "+app, "/wda/apps/terminate", map[string]any{"bundleId": app})
+}
+
+// Clear implements mobile.Driver.
+func (d *driver) Clear(ctx context.Context, app string) error {
+	if d.simulator == nil {
+		return appium.NoClear(app, nil)
+	}
+	if err := d.Stop(ctx, app); err != nil {
+		return err
+	}
+	return d.simulator.clear(ctx, app)
+}
+
+// Grant implements mobile.Driver.
+func (d *driver) Grant(ctx context.Context, app string, permissions []string) error {
+	states := map[string]string{}
+	for _, name := range permissions {
+		states[name] = "allow"
+	}
+	return d.setPermissions(ctx, app, states)
+}
+
+func (d *driver) setPermissions(ctx context.Context, app string, permissions map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(permissions)) {
+		if err := d.setPermission(ctx, app, name, permissions[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *driver) setPermission(ctx context.Context, app, name, state string) error {
+	resource, known := resources()[name]
+	switch {
+	case d.simulator != nil && slices.Contains(services(), name):
+		return d.simulator.setPermission(ctx, app, name, state)
+	case d.simulator != nil:
+		d.log("warn", "simctl cannot set the permission "+name+" of "+app, "tap a button of the dialog when the app asks")
+		return nil
+	case state == "unset" && known: // of the app in front, which this ends
+		if err := d.post(ctx, "start "+app, "/wda/apps/activate", map[string]any{"bundleId": app}); err != nil {
+			return err
+		}
+		return d.post(ctx, "reset the permission "+name, "/wda/resetAppAuth", map[string]any{"resource": resource})
+	}
+	return mobile.Unsupported("the permission "+name+" of an app can be set only on a simulator of this machine",
+		"tap a button of the dialog when the app asks: it is on the screen like other elements")
+}
+
+// resources returns the numbers that XCUIProtectedResource has for permissions.
+func resources() map[string]int {
+	return map[string]int{
+		"contacts": 1, "calendar": 2, "reminders": 3, "photos": 4, "microphone": 5, "camera": 6, "media-library": 7, "homekit": 8,
+		"bluetooth": -0x40000000, "location": -0x40000002,
+	}
+}
+
+// Apps implements mobile.Driver.
+func (d *driver) Apps(ctx context.Context, system bool) ([]string, error) {
+	if d.simulator == nil {
+		return nil, mobile.Unsupported("the apps of an iPhone cannot be listed with WebDriverAgent", "`ios apps` lists them")
+	}
+	return d.simulator.apps(ctx, system)
+}
+
+// Foreground implements mobile.Driver.
+func (d *driver) Foreground(ctx context.Context) (string, error) {
+	var app struct {
+		BundleID string `json:"bundleId"`
+	}
+	err := d.Session.Read(ctx, "read which app is in front", func(ctx context.Context) error {
+		return d.Get(ctx, "/wda/activeAppInfo", &app)
+	})
+	return app.BundleID, err
+}
+
+// OpenURL implements mobile.Driver.
+func (d *driver) OpenURL(ctx context.Context, url, app string) error {
+	body := map[string]any{"url": url}
+	if app != "" {
+		body["bundleId"] = app
+	}
+	return d.post(ctx, "open "+url, "/url", body)
+}
+
+// Clipboard implements mobile.Driver.
+func (d *driver) Clipboard(ctx context.Context) (string, error) {
+	if d.simulator != nil {
+		return d.simulator.on(ctx, "pbpaste")
+	}
+	var encoded string
+	err := d.Session.Read(ctx, "read the clipboard", func(ctx context.Context) error {
+		return d.Post(ctx, "/wda/getPasteboard", map[string]any{"contentType": "plaintext"}, &encoded)
+	})
+	if err != nil {
+		return "", err
+	}
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", fault.New(fault.ProtocolError, "", "%s: the clipboard is not in base64", d.Server)
+	}
+	return string(text), nil
+}
+
+// SetClipboard implements mobile.Driver.
+func (d *driver) SetClipboard(ctx context.Context, text string) error {
+	if d.simulator != nil {
+		_, err := d.simulator.run(ctx, text, "pbcopy", d.simulator.udid)
+		return err
+	}
+	return d.post(ctx, "set the clipboard", "/wda/setPasteboard", map[string]any{
+		"contentType": "plaintext", "content": base64.StdEncoding.EncodeToString([]byte(text)),
+	})
+}
+
+// SetNetwork implements mobile.Driver.
+func (*driver) SetNetwork(context.Context, bool) error { return appium.NoNetwork() }
+
+// Shell implements mobile.Driver.
+func (*driver) Shell(context.Context, []string) (string, error) { return "", appium.NoShell() }
+
+// Close implements mobile.Driver. WebDriverAgent goes on; its settings are those of the session.
+func (d *driver) Close(ctx context.Context) error {
+	defer d.release()
+	return d.delete(ctx)
+}
+
+func (d *driver) delete(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limits.close)
+	defer cancel()
+	err := d.Delete(ctx)
+	if e := webdriver.As(err); e != nil && e.Status == 0 {
+		return nil // it has exited, which ends the session
+	}
+	return err
+}

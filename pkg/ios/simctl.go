@@ -1,0 +1,201 @@
+package ios
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// simulator is a simulator on this machine, which simctl controls.
+type simulator struct {
+	options options
+	limits  limits
+	udid    string
+}
+
+// maxOutput is how much output of simctl is read, in bytes.
+const maxOutput = 16 << 20
+
+// findSimulator returns the simulator of the user's udid, or the only one that is booted. It is nil if this machine does
+// not have simctl.
+func findSimulator(ctx context.Context, o options, l limits) (*simulator, error) {
+	if _, err := o.programs.LookPath("xcrun", o.env); err != nil || !o.programs.CanPipe() {
+		return nil, nil //nolint:nilerr // this is not a Mac with Xcode
+	}
+	s := &simulator{options: o, limits: l, udid: o.udid}
+	if s.udid != "" {
+		return s, nil
+	}
+	output, err := s.run(ctx, "", "list", "devices", "booted", "-j")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Devices map[string][]struct{ UDID, Name, State string }
+	}
+	if err := json.Unmarshal([]byte(output), &list); err != nil {
+		return nil, fault.Wrap(fault.ProtocolError, err, "", "read what simctl list wrote")
+	}
+	var booted, names []string
+	for _, devices := range list.Devices {
+		for _, d := range devices {
+			if d.State == "Booted" {
+				booted, names = append(booted, d.UDID), append(names, fmt.Sprintf("%s (%s)", d.UDID, d.Name))
+			}
+		}
+	}
+	slices.Sort(names)
+	switch len(booted) {
+	case 0:
+		return nil, nil
+	case 1:
+		s.udid = booted[0]
+		return s, nil
+	}
+	return nil, fault.New(fault.Misuse, "name the one of WebDriverAgent with device: {ios: {udid: …}}",
+		"%d simulators are booted: %s", len(booted), strings.Join(names, ", "))
+}
+
+// run runs `xcrun simctl` and returns its stdout.
+func (s *simulator) run(ctx context.Context, input string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
+	defer cancel()
+	name := "simctl " + args[0]
+	program, err := shellProgram(s.options, name, `exec "$@" <&3 >&4 3<&- 4>&-`, append([]string{"xcrun", "simctl"}, args...))
+	if err != nil {
+		return "", err
+	}
+	process, err := s.options.programs.Start(ctx, program)
+	if err != nil {
+		return "", err
+	}
+	type result struct {
+		output []byte
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() { // ends when the process has exited
+		_, writeErr := io.WriteString(process.In, input)
+		closeErr := process.In.Close()
+		output, err := io.ReadAll(io.LimitReader(process.Out, maxOutput))
+		if input == "" {
+			writeErr = nil // the program need not read it
+		}
+		done <- result{output, errors.Join(writeErr, closeErr, err)}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+	}
+	if ctx.Err() == nil {
+		select {
+		case <-process.Done():
+		case <-ctx.Done():
+		}
+	}
+	exit := process.ExitError()
+	stopping, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), s.limits.close)
+	defer cancelStop()
+	stopErr := process.Stop(stopping)
+	closeErr := process.Out.Close()
+	switch {
+	case ctx.Err() != nil:
+		<-done
+		return "", context.Cause(ctx)
+	case exit != nil:
+		return "", process.Explain(fault.New(fault.ToolFailed, "", "%s failed", name))
+	}
+	return string(r.output), errors.Join(r.err, stopErr, closeErr)
+}
+
+// on runs a command of simctl for the simulator: its name, the UDID, and the arguments.
+func (s *simulator) on(ctx context.Context, command string, args ...string) (string, error) {
+	return s.run(ctx, "", append([]string{command, s.udid}, args...)...)
+}
+
+// clear removes what an app has stored. Its folders stay, because the system creates them only when it installs the app.
+func (s *simulator) clear(ctx context.Context, app string) error {
+	output, err := s.on(ctx, "get_app_container", app, "data")
+	if err != nil {
+		return err
+	}
+	container := strings.TrimSpace(output)
+	if !filepath.IsAbs(container) || !strings.Contains(container, s.udid) {
+		return fault.New(fault.ProtocolError, "", "simctl get_app_container wrote %q in place of a folder of the simulator", container)
+	}
+	folders, err := os.ReadDir(container)
+	if err != nil {
+		return fault.Wrap(fault.ToolFailed, err, "", "read the data of "+app)
+	}
+	for _, folder := range folders {
+		if !folder.IsDir() {
+			continue
+		}
+		if err := removeContent(filepath.Join(container, folder.Name())); err != nil {
+			return fault.Wrap(fault.ToolFailed, err, "", "remove the data of "+app)
+		}
+	}
+	return nil
+}
+
+func removeContent(folder string) error {
+	entries, err := os.ReadDir(folder)
+	errs := []error{err}
+	for _, entry := range entries {
+		errs = append(errs, os.RemoveAll(filepath.Join(folder, entry.Name())))
+	}
+	return errors.Join(errs...)
+}
+
+// services are the permissions that simctl can set.
+func services() []string {
+	return []string{
+		"all", "calendar", "contacts-limited", "contacts", "location", "location-always", "photos-add", "photos", "media-library",
+		"microphone", "motion", "reminders", "siri",
+	}
+}
+
+// setPermission sets a permission to allow, deny or unset.
+func (s *simulator) setPermission(ctx context.Context, app, name, state string) error {
+	action := map[string]string{"allow": "grant", "deny": "revoke"}[state]
+	if action == "" {
+		action = "reset"
+	}
+	_, err := s.on(ctx, "privacy", action, name, app)
+	return err
+}
+
+var (
+	listedApp = regexp.MustCompile(`(?m)^    "?([\w.-]+)"? = +\{`)
+	systemApp = regexp.MustCompile(`ApplicationType = "?System"?;`)
+)
+
+// apps returns the ids of the installed apps.
+func (s *simulator) apps(ctx context.Context, system bool) ([]string, error) {
+	output, err := s.on(ctx, "listapps")
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	found := listedApp.FindAllStringSubmatchIndex(output, -1)
+	for i, at := range found {
+		end := len(output)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		if system || !systemApp.MatchString(output[at[1]:end]) {
+			all = append(all, output[at[2]:at[3]])
+		}
+	}
+	return all, nil
+}

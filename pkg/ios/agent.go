@@ -61,14 +61,24 @@ func (a *agent) failure(ctx context.Context, err error) error {
 	}
 }
 
-// start starts the user's command. What the command writes to stdout is read like its stderr.
+// runUntilClosed runs a command and ends it when its pipe closes, also because this process was killed. What the
+// command writes to stdout is read like its stderr.
+const runUntilClosed = `"$@" >&2 3<&- 4>&- &
+command=$!
+(read -r _ <&3; kill "$command") 2>/dev/null &
+wait "$command"
+code=$?
+kill "$!" 2>/dev/null
+exit "$code"`
+
+// start starts the user's command.
 func (a *agent) start(ctx context.Context, o options, l limits) error {
 	if a.process != nil { // it has exited, or does not respond
 		if err := a.stop(ctx, l); err != nil {
 			return fault.Wrap(fault.Server, err, "", "end the WebDriverAgent that does not respond")
 		}
 	}
-	program, err := shellProgram(o, "WebDriverAgent", `exec "$@" >&2 3<&- 4>&-`, o.start)
+	program, err := shellProgram(o, "WebDriverAgent", runUntilClosed, o.start)
 	if err != nil {
 		return err
 	}
@@ -126,7 +136,7 @@ func (a *agent) stop(ctx context.Context, l limits) error {
 	defer cancel()
 	p := a.process
 	a.process = nil
-	return errors.Join(p.Stop(ctx), closePipes(p))
+	return errors.Join(closePipes(p), p.Stop(ctx))
 }
 
 func closePipes(p *device.PipedProcess) error {

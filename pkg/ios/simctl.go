@@ -70,7 +70,9 @@ func (s *simulator) run(ctx context.Context, input string, args ...string) (stri
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	name := "simctl " + args[0]
-	program, err := shellProgram(s.options, name, `exec "$@" <&3 >&4 3<&- 4>&-`, append([]string{"xcrun", "simctl"}, args...))
+	// A byte 0 after the output says that the exit status was 0.
+	const script = `"$@" <&3 >&4 3<&- 4>&- && printf '\0' >&4`
+	program, err := shellProgram(s.options, name, script, append([]string{"xcrun", "simctl"}, args...))
 	if err != nil {
 		return "", err
 	}
@@ -92,30 +94,25 @@ func (s *simulator) run(ctx context.Context, input string, args ...string) (stri
 		}
 		done <- result{output, errors.Join(writeErr, closeErr, err)}
 	}()
+	stop := func() error {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.close)
+		defer cancel()
+		return process.Stop(stopping)
+	}
 	var r result
 	select {
 	case r = <-done:
-	case <-ctx.Done():
-	}
-	if ctx.Err() == nil {
-		select {
-		case <-process.Done():
-		case <-ctx.Done():
+		output, succeeded := strings.CutSuffix(string(r.output), "\x00")
+		if r.err == nil && !succeeded {
+			<-process.Done()
+			r.err = process.Explain(fault.New(fault.ToolFailed, "", "%s failed", name))
 		}
-	}
-	exit := process.ExitError()
-	stopping, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), s.limits.close)
-	defer cancelStop()
-	stopErr := process.Stop(stopping)
-	closeErr := process.Out.Close()
-	switch {
-	case ctx.Err() != nil:
+		return output, errors.Join(r.err, stop(), process.Out.Close())
+	case <-ctx.Done():
+		err := errors.Join(context.Cause(ctx), stop())
 		<-done
-		return "", context.Cause(ctx)
-	case exit != nil:
-		return "", process.Explain(fault.New(fault.ToolFailed, "", "%s failed", name))
+		return "", errors.Join(err, process.Out.Close())
 	}
-	return string(r.output), errors.Join(r.err, stopErr, closeErr)
 }
 
 // on runs a command of simctl for the simulator: its name, the UDID, and the arguments.

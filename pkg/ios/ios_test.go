@@ -1,0 +1,440 @@
+package ios
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/png"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
+	"github.com/trailblaze/trailblaze/testdata/phones"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+func TestTrailOnASimulatedIPhone(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("launchApp", map[string]any{"appId": app.ShopID, "launchMode": "FORCE_RESTART"})
+	u.call("tapOnElementWithText", map[string]any{"text": "Email"})
+	u.call("inputText", map[string]any{"text": app.Email})
+	u.call("tapOnElementWithText", map[string]any{"text": "Password"})
+	u.call("inputText", map[string]any{"text": app.Password})
+	u.call("tapOnElementWithText", map[string]any{"text": "Sign in"})
+	u.call("assertVisibleWithText", map[string]any{"text": "Order 1149"})
+	if !p.App.SignedIn() || p.App.WrongTouches() != 0 {
+		t.Errorf("signed in: %t, touches: %+v", p.App.SignedIn(), p.App.Touches())
+	}
+}
+
+func TestDriverOfAnIPhone(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(mobile.Info{Product: "iPhone, iOS 17.4", Width: 390, Height: 844}, d.Info()); diff != "" {
+		t.Error(diff)
+	}
+	must(d.Launch(ctx, mobile.Launch{App: app.ShopID, Stop: true, Arguments: map[string]any{"mode": "test", "-n": 3.0}}))
+	if got := p.App.Launches(); len(got) != 1 || !slices.Equal(got[0].Arguments, []string{"-n", "3", "-mode", "test"}) {
+		t.Errorf("launches: %+v", got)
+	}
+	front, err := d.Foreground(ctx)
+	must(err)
+	if front != app.ShopID {
+		t.Errorf("%s is in front", front)
+	}
+	picture, err := d.Screenshot(ctx)
+	must(err)
+	if config, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || config.Width != 1170 {
+		t.Errorf("screenshot: %v %v", config, err)
+	}
+
+	p.App.Show(app.Order)
+	must(d.Touch(ctx, mobile.Finger{Path: []screen.Point{{X: 100, Y: 320}}}))
+	s, err := d.Read(ctx)
+	must(err)
+	if s.Keyboard == nil || s.Keyboard.Bottom != 844 {
+		t.Errorf("keyboard: %v", s.Keyboard)
+	}
+	must(d.Type(ctx, "Grüße 👍🏽"))
+	must(d.Press(ctx, mobile.Enter))
+	must(d.SetText(ctx, "neu"))
+	must(d.Press(ctx, mobile.Backspace))
+	if text, err := p.App.FocusedText(); err != nil || text != "ne" {
+		t.Errorf("text: %q %v", text, err)
+	}
+	must(d.HideKeyboard(ctx))
+	if p.App.KeyboardShown() {
+		t.Error("the keyboard is still shown")
+	}
+	must(d.HideKeyboard(ctx)) // does nothing
+	must(d.Press(ctx, mobile.Back))
+	if p.App.Screen() != app.Orders {
+		t.Errorf("after BACK: %s", p.App.Screen())
+	}
+	must(d.OpenURL(ctx, "shop://settings", ""))
+	if p.App.Screen() != app.Settings {
+		t.Errorf("after opening a URL: %s", p.App.Screen())
+	}
+	must(d.SetClipboard(ctx, app.Characters))
+	if text, err := d.Clipboard(ctx); err != nil || text != app.Characters {
+		t.Errorf("clipboard: %q %v", text, err)
+	}
+	must(d.Launch(ctx, mobile.Launch{App: app.ShopID, Permissions: map[string]string{"camera": "unset"}}))
+	must(d.Press(ctx, mobile.Home))
+	must(d.Stop(ctx, app.ShopID))
+	if p.App.Running(app.ShopID) {
+		t.Error("the app runs")
+	}
+}
+
+func TestKeyboardWithoutAKeyToHideIt(t *testing.T) {
+	t.Parallel()
+	p, err := phones.StartIPhone(t.Context(), phones.IPhoneOptions{KeyboardStays: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	p.App.Show(app.Order)
+	if err := d.Touch(t.Context(), mobile.Finger{Path: []screen.Point{{X: 100, Y: 320}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.HideKeyboard(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	touches := p.App.Touches()
+	last := touches[len(touches)-1].Fingers[0].Path
+	if diff := cmp.Diff([]screen.Point{{X: 195, Y: 506}, {X: 195, Y: 531}}, last); diff != "" {
+		t.Errorf("the gesture (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatAnIPhoneCannotDo(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	d, l := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "app": "/shop.app"}))
+	ctx := t.Context()
+	_, shellErr := d.Shell(ctx, []string{"ls"})
+	_, appsErr := d.Apps(ctx, false)
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{shellErr, "iOS has no shell commands"},
+		{appsErr, "the apps of an iPhone cannot be listed with WebDriverAgent"},
+		{d.SetNetwork(ctx, false), "iOS does not let tests connect or disconnect its networks"},
+		{d.Clear(ctx, app.ShopID), "what com.example.shop has stored can be removed only on a simulator"},
+		{d.Grant(ctx, app.ShopID, []string{"photos"}), "the permission photos of an app can be set only on a simulator of this machine"},
+		{d.Press(ctx, mobile.Escape), "iOS has no key ESCAPE"},
+		{d.Type(ctx, "x"), "no field has the focus"},
+		{d.SetText(ctx, "x"), "no field has the focus"},
+		{
+			d.Launch(ctx, mobile.Launch{App: "com.example.other"}),
+			"start com.example.other: POST /wda/apps/launch: invalid argument: Cannot launch the 'com.example.other' application. Consider checking whether it is installed.",
+		},
+	} {
+		if e := fault.As(tt.err); e == nil || e.Kind != fault.ToolFailed || e.Message != tt.want {
+			t.Errorf("got %v, want %s", tt.err, tt.want)
+		}
+	}
+	if !strings.Contains(l.String(), "warn: the app is not installed") {
+		t.Errorf("log: %s", l)
+	}
+}
+
+// intercept answers requests with a path that ends with end.
+func intercept(p *phones.IPhone, end string, answer func(w http.ResponseWriter)) {
+	p.SetIntercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, end) {
+			return false
+		}
+		answer(w)
+		return true
+	})
+}
+
+func TestDeepTreeRaisesTheDepthOnce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		deepFail bool
+		settings []float64
+		want     string
+	}{
+		{"that the device can read", false, []float64{50, 200}, ""},
+		{"that it cannot read", true, []float64{50, 200, 51}, "the screen has more levels than the device can read"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := startPhone(t)
+			var depths []float64
+			p.SetIntercept(func(w http.ResponseWriter, r *http.Request) bool {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/appium/settings"):
+					var body struct{ Settings map[string]float64 }
+					_ = json.NewDecoder(r.Body).Decode(&body)
+					depths = append(depths, body.Settings["snapshotMaxDepth"])
+					fmt.Fprint(w, `{"value": {}}`)
+				case strings.HasSuffix(r.URL.Path, "/source") && tt.deepFail && depths[len(depths)-1] == 200:
+					w.WriteHeader(http.StatusInternalServerError)
+					fmt.Fprint(w, `{"value": {"error": "unknown error", "message": "kAXErrorIllegalArgument"}}`)
+				case strings.HasSuffix(r.URL.Path, "/source"):
+					depth := min(60, int(depths[len(depths)-1]))
+					fmt.Fprintf(w, `{"value": %s%s}`, strings.Repeat(`{"type": "Other", "rect": {"x": 0, "y": 0, "width": 9, "height": 9}, "children": [`, depth-1)+
+						`{"type": "Button", "label": "[deep]"}`, strings.Repeat("]}", depth-1))
+				default:
+					return false
+				}
+				return true
+			})
+			d, l := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+			for range 2 {
+				if _, err := d.Read(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(tt.settings, depths); diff != "" {
+				t.Errorf("depths (-want +got):\n%s", diff)
+			}
+			if !strings.Contains(l.String(), tt.want) {
+				t.Errorf("log: %s", l)
+			}
+		})
+	}
+}
+
+func TestActionWhoseResponseIsLostIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	var received atomic.Int32
+	intercept(p, "/actions", func(w http.ResponseWriter) {
+		received.Add(1)
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			conn.Close()
+		}
+	})
+	err := d.Touch(t.Context(), mobile.Finger{Path: []screen.Point{{X: 1, Y: 1}}})
+	if _, ok := errors.AsType[*act.UnconfirmedError](err); !ok || received.Load() != 1 {
+		t.Errorf("%v after %d requests", err, received.Load())
+	}
+}
+
+func TestSessionThatEndsIsNamed(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL()})
+	d, _ := openDriver(t, b)
+	if _, err := b.agent.client.NewSession(t.Context(), webdriver.Capabilities{}); err != nil { // of another program
+		t.Fatal(err)
+	}
+	_, err := d.Read(t.Context())
+	e := fault.As(err)
+	if e == nil || e.Kind != fault.Crashed || !strings.HasPrefix(e.Message, "the session of WebDriverAgent at "+p.URL()+" has ended: ") {
+		t.Errorf("got %v", err)
+	}
+	p.Close()
+	e = fault.As(d.Touch(t.Context(), mobile.Finger{Path: []screen.Point{{X: 1, Y: 1}}}))
+	if e == nil || e.Kind != fault.Crashed || !strings.HasPrefix(e.Message, "WebDriverAgent at "+p.URL()+" cannot be reached any more: ") {
+		t.Errorf("got %v", e)
+	}
+}
+
+// asSimulator makes the phone say that it is a simulator.
+func asSimulator(p *phones.IPhone) {
+	intercept(p, "/wda/device/info", func(w http.ResponseWriter) { fmt.Fprint(w, `{"value": {"isSimulator": true}}`) })
+}
+
+func TestSimulatorIsControlledBySimctl(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	asSimulator(p)
+	s := newSimctl(t, testUDID)
+	for _, name := range []string{"Documents/a/b", "Library/Preferences/x", ".metadata.plist"} {
+		path := filepath.Join(s.container(), name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, l := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "app": "/tmp/shop.app"}, s.path()))
+	ctx := t.Context()
+	if id := d.Info().ID; id != testUDID {
+		t.Errorf("the id is %q", id)
+	}
+	launch := mobile.Launch{App: app.ShopID, Stop: true, Clear: true, Permissions: map[string]string{"photos": "allow", "location": "deny", "siri": "unset"}}
+	for range 2 {
+		if err := d.Launch(ctx, launch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(s.container(), "*", "*"))
+	folders, globErr := filepath.Glob(filepath.Join(s.container(), "*"))
+	if err != nil || globErr != nil || len(left) != 0 || len(folders) != 3 {
+		t.Errorf("left: %v %v %v", left, folders, errors.Join(err, globErr))
+	}
+	if err := d.Grant(ctx, app.ShopID, []string{"camera"}); err != nil || !strings.Contains(l.String(), "simctl cannot set the permission camera") {
+		t.Errorf("%v, log: %s", err, l)
+	}
+	if err := d.Grant(ctx, app.ShopID, []string{"motion"}); err == nil || !strings.Contains(err.Error(), "simctl privacy failed") ||
+		!strings.Contains(err.Error(), "Operation not permitted") {
+		t.Errorf("got %v", err)
+	}
+	user, err := d.Apps(ctx, false)
+	all, allErr := d.Apps(ctx, true)
+	if err != nil || allErr != nil || !slices.Equal(user, []string{app.ShopID}) || !slices.Equal(all, []string{"com.apple.Preferences", app.ShopID}) {
+		t.Errorf("apps: %v %v %v", user, all, errors.Join(err, allErr))
+	}
+	if err := d.SetClipboard(ctx, app.Characters); err != nil || s.read(t, "clipboard") != app.Characters {
+		t.Errorf("clipboard: %q %v", s.read(t, "clipboard"), err)
+	}
+	if text, err := d.Clipboard(ctx); err != nil || text != "from the clipboard" {
+		t.Errorf("clipboard: %q %v", text, err)
+	}
+	const launched = "get_app_container U com.example.shop data\nprivacy U revoke location com.example.shop\n" +
+		"privacy U grant photos com.example.shop\nprivacy U reset siri com.example.shop\n"
+	want := strings.ReplaceAll("list devices booted -j\ninstall U /tmp/shop.app\n"+launched+launched+
+		"privacy U grant motion com.example.shop\nlistapps U\nlistapps U\npbcopy U\npbpaste U\n", " U", " "+testUDID)
+	if diff := cmp.Diff(want, s.read(t, "calls")); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestSeveralSimulatorsNeedAChoice(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	asSimulator(p)
+	s := newSimctl(t, "B-2", "A-1")
+	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL()}, s.path())
+	_, err := b.open(t.Context(), device.Session{})
+	if e := fault.As(err); e == nil || e.Kind != fault.Misuse || e.Message != "2 simulators are booted: A-1 (iPhone 15), B-2 (iPhone 15)" {
+		t.Errorf("got %v", err)
+	}
+	d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "udid": "B-2"}, s.path()))
+	if id := d.Info().ID; id != "B-2" {
+		t.Errorf("the id is %q", id)
+	}
+}
+
+func TestWebDriverAgentIsStartedAndEndedWithTheRun(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	b := newTestBackend(t, map[string]string{
+		"wdaUrl": "http://" + address, "wdaStart": `["sh", "-c", "echo building; echo $$ >\"$0\"/pid; exec sleep 600", "` + folder + `"]`,
+	})
+	pidFile := filepath.Join(folder, "pid")
+	phone := make(chan *phones.IPhone, 1)
+	go func() { // the phone responds when the command runs
+		for {
+			if _, err := os.Stat(pidFile); err == nil || t.Context().Err() != nil {
+				break
+			}
+			time.Sleep(time.Millisecond) //nolint:forbidigo // polls a file
+		}
+		p, err := phones.StartIPhone(context.WithoutCancel(t.Context()), phones.IPhoneOptions{Address: address})
+		if err != nil {
+			t.Error(err)
+		}
+		phone <- p
+	}()
+	detail, err := b.Check(t.Context())
+	if want := "WebDriverAgent at http://" + address + ", iPhone, iOS 17.4"; err != nil || detail != want {
+		t.Errorf("check: %q %v, want %s", detail, err, want)
+	}
+	p := <-phone
+	if p == nil {
+		return
+	}
+	defer p.Close()
+	classifiers, err := b.Classifiers(t.Context())
+	if err != nil || !slices.Equal(classifiers, []string{"iphone"}) {
+		t.Errorf("classifiers: %v %v", classifiers, err)
+	}
+	process := b.agent.process
+	if err := b.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-process.Done():
+	default:
+		t.Error("the command still runs")
+	}
+}
+
+func TestWebDriverAgentThatDoesNotStartIsExplained(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, start, limit string
+		want               []string
+	}{
+		{"nothing starts it", "", "", []string{"WebDriverAgent does not respond at http://127.0.0.1:1: ", "refused"}},
+		{
+			"command that fails", "echo to stdout; echo xcodebuild: error: no device >&2; exit 70", "",
+			[]string{"the command of wdaStart exited before WebDriverAgent responded at http://127.0.0.1:1", "xcodebuild: error: no device", "to stdout", "70"},
+		},
+		{
+			"command that takes long", "echo building >&2; exec sleep 600", "20ms",
+			[]string{"WebDriverAgent did not respond at http://127.0.0.1:1 within 20ms after its start: "},
+		},
+		{"unknown command", `["no-such-program"]`, "", []string{`WebDriverAgent: the command "no-such-program" was not found`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newTestBackend(t, map[string]string{"wdaUrl": "http://127.0.0.1:1", "wdaStart": tt.start, "wdaStartTimeout": tt.limit})
+			_, err := b.open(t.Context(), device.Session{})
+			for _, want := range tt.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %s", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ key, value, want string }{
+		{"wdaUrl", "127.0.0.1:8100", `wdaUrl: "127.0.0.1:8100" is not an http:// or https:// URL`},
+		{"wdaStart", "[1]", "wdaStart: not a list of texts"},
+		{"wdaStartTimeout", "soon", `wdaStartTimeout: "soon" is not a time limit`},
+		{"appiumUrl", "http//:x:" + "secret@y", `appiumUrl: "…@y" is not an http:// or https:// URL`},
+		{"actionTimeout", "-1s", `actionTimeout: "-1s" is not a time limit`},
+	} {
+		_, err := Kind().New(device.Host{Values: map[string]string{tt.key: tt.value}})
+		if e := fault.As(err); e == nil || e.Kind != fault.Misuse || e.Message != tt.want {
+			t.Errorf("%s: %v, want %s", tt.key, err, tt.want)
+		}
+	}
+}

@@ -272,18 +272,29 @@ func TestDeviceThatStopsAnswering(t *testing.T) {
 	t.Parallel()
 	_, _, device := connected(t)
 	device.SetSilent(true)
-	for name, ctxOf := range map[string]func() (context.Context, context.CancelFunc){
-		"deadline": func() (context.Context, context.CancelFunc) {
-			return context.WithTimeout(t.Context(), 50*time.Millisecond)
-		},
-		"limit": func() (context.Context, context.CancelFunc) { return context.WithCancel(t.Context()) },
-	} {
-		ctx, cancel := ctxOf()
-		d := found(t).WithLimits(200*time.Millisecond, 1).Device(device.Addr())
-		_, err := d.Shell(ctx, "true")
-		cancel()
-		if fault.KindOf(err) != fault.CallTimeout || !errors.Is(err, adb.ErrMaybeExecuted) {
-			t.Errorf("%s: %v", name, err)
+	d := found(t).WithLimits(100*time.Millisecond, 1).Device(device.Addr())
+	_, err := d.Shell(within(t), "true")
+	check(t, err, fault.CallTimeout, nil, "timed out waiting for the response")
+	expired, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	_, err = d.Shell(expired, "true")
+	check(t, err, fault.CallTimeout, context.DeadlineExceeded, "timed out waiting for the response")
+}
+
+func TestCommandThatIsNotAnsweredMayHaveBeenExecuted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(within(t))
+	s := serverOf(t, func(c net.Conn, request string) {
+		if strings.HasSuffix(request, ":features") {
+			_, _ = io.WriteString(c, "OKAY0008shell_v2")
+			return
 		}
-	}
+		_, _ = io.WriteString(c, "OKAY")
+		var service [64]byte
+		_, _ = c.Read(service[:])
+		cancel()
+		_, _ = io.Copy(io.Discard, c)
+	})
+	_, err := s.Device("d").Shell(ctx, "true")
+	check(t, err, fault.Cancelled, adb.ErrMaybeExecuted)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -78,7 +79,11 @@ func (s Server) newFault(ctx context.Context, what string, err error) *fault.Err
 		return known
 	}
 	e := &fault.Error{Kind: fault.Server, Cause: err}
-	switch cause := context.Cause(ctx); {
+	cause := context.Cause(ctx)
+	if cause == nil && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)) {
+		cause = errTimeout // a connection may reach the deadline of ctx before the timer of ctx fires
+	}
+	switch {
 	case errors.Is(cause, errTimeout), errors.Is(cause, context.DeadlineExceeded):
 		e.Kind, e.Message = fault.CallTimeout, what+": timed out waiting for the response"
 		e.Hint = "`adb devices -l` shows whether the device is reachable"

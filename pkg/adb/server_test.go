@@ -53,7 +53,7 @@ func TestServerOnAUnixSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer(t, l, "OKAY00040029")
+	listen(t, l, answer("OKAY00040029"))
 	s, err := adb.Find([]string{"ADB_SERVER_SOCKET=localfilesystem:" + path})
 	if err != nil {
 		t.Fatal(err)
@@ -190,11 +190,30 @@ func callsToEverything() map[string]func(context.Context, adb.Server) error {
 // fakeServer returns a server that answers every request but the one for features with a text, and then nothing more.
 func fakeServer(t *testing.T, text string) adb.Server {
 	t.Helper()
+	return serverOf(t, answer(text))
+}
+
+// answer answers the first request of a connection, and reads the others.
+func answer(text string) func(net.Conn, string) {
+	return func(c net.Conn, request string) {
+		reply := text
+		if strings.HasSuffix(request, ":features") {
+			reply = "OKAY0008shell_v2"
+		}
+		_, _ = io.WriteString(c, reply)
+		_ = c.(interface{ CloseWrite() error }).CloseWrite()
+		_, _ = io.Copy(io.Discard, c)
+	}
+}
+
+// serverOf returns a server that calls serve with each connection and its first request.
+func serverOf(t *testing.T, serve func(c net.Conn, request string)) adb.Server {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer(t, l, text)
+	listen(t, l, serve)
 	s, err := adb.Find([]string{"ADB_SERVER_SOCKET=tcp:" + l.Addr().String()})
 	if err != nil {
 		t.Fatal(err)
@@ -202,8 +221,8 @@ func fakeServer(t *testing.T, text string) adb.Server {
 	return s
 }
 
-// answer answers the first request of each connection, until the test ends.
-func answer(t *testing.T, l net.Listener, text string) {
+// listen calls serve with one connection after another until the test ends.
+func listen(t *testing.T, l net.Listener, serve func(c net.Conn, request string)) {
 	t.Helper()
 	done := make(chan struct{})
 	t.Cleanup(func() {
@@ -219,13 +238,7 @@ func answer(t *testing.T, l net.Listener, text string) {
 			}
 			var request [64]byte
 			n, _ := c.Read(request[:])
-			reply := text
-			if strings.HasSuffix(string(request[:n]), ":features") {
-				reply = "OKAY0008shell_v2"
-			}
-			_, _ = io.WriteString(c, reply)
-			_ = c.(interface{ CloseWrite() error }).CloseWrite()
-			_, _ = io.Copy(io.Discard, c)
+			serve(c, string(request[:n]))
 			_ = c.Close()
 		}
 	}()

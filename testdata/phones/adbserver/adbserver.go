@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os/exec"
@@ -20,7 +21,7 @@ type Server struct {
 	Port string
 	env  []string
 	path string
-	cmd  *exec.Cmd
+	hold io.Closer // the input of the process, which ends with it
 	done chan struct{}
 	log  bytes.Buffer // to be read when done is closed
 }
@@ -69,14 +70,26 @@ func FreePort(ctx context.Context) (string, error) {
 	return "", err
 }
 
+// untilInputEnds is a shell script that runs the server until its input ends, also because the test was killed.
+const untilInputEnds = `exec 3<&0
+"$0" nodaemon server </dev/null 3<&- &
+server=$!
+{ read -r _; kill -9 "$server"; } <&3 2>/dev/null >&2 &
+wait "$server"
+kill "$!"`
+
 func (s *Server) start(ctx context.Context) error {
-	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), s.path, "nodaemon", "server")
-	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = s.env, &s.log, &s.log
-	if err := s.cmd.Start(); err != nil {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", untilInputEnds, s.path)
+	cmd.Env, cmd.Stdout, cmd.Stderr = s.env, &s.log, &s.log
+	var err error
+	if s.hold, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
 		return err
 	}
 	go func() {
-		_ = s.cmd.Wait()
+		_ = cmd.Wait()
 		close(s.done)
 	}()
 	for {
@@ -117,6 +130,6 @@ func (s *Server) Run(ctx context.Context, args ...string) (string, error) {
 
 // Close ends the server and waits until it has ended.
 func (s *Server) Close() {
-	_ = s.cmd.Process.Kill()
+	_ = s.hold.Close()
 	<-s.done
 }

@@ -76,11 +76,15 @@ func (d *phone) launch(ctx context.Context, l Launch) (tool.Result, error) {
 	if d.options.Platform == IOS && strings.HasPrefix(l.App, "com.apple.") {
 		l.Clear = false // what apps of the system store cannot be removed
 	}
+	before, err := d.driver.Foreground(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
 	if err := d.driver.Launch(ctx, l); err != nil {
 		return tool.Result{}, err
 	}
 	d.app = l.App
-	front, err := d.waitForFront(ctx, l.App)
+	front, err := d.waitForFront(ctx, before, l.App)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -91,13 +95,21 @@ func (d *phone) launch(ctx context.Context, l Launch) (tool.Result, error) {
 	return done, nil
 }
 
-// waitForFront waits until an app is in front, but not for long. It returns the app that is in front then, "" if that is
-// not known.
-func (d *phone) waitForFront(ctx context.Context, app string) (string, error) {
-	for end := time.Now().Add(d.limits.Front); ; {
+// waitForFront waits until an app is in front, or another one that was not there before and stays, such as a dialog of
+// the system; but not for long. It returns the app that is in front then, "" if that is not known.
+func (d *phone) waitForFront(ctx context.Context, before, app string) (string, error) {
+	end := time.Now().Add(d.limits.Front)
+	last, since := before, time.Now()
+	for {
 		front, err := d.driver.Foreground(ctx)
 		if err != nil || front == "" || front == app || time.Now().After(end) {
 			return front, err
+		}
+		if front != last {
+			last, since = front, time.Now()
+		}
+		if front != before && time.Since(since) >= d.limits.Settle {
+			return front, nil
 		}
 		if err := pause(ctx, 2*d.limits.Poll); err != nil {
 			return front, err

@@ -2,6 +2,7 @@ package mobile
 
 import (
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -37,6 +38,25 @@ func TestApps(t *testing.T) {
 	})
 	onPhone(t, &fake{}, device.Session{AppIDs: []string{}}, func(p *phoneTest) {
 		p.fails("stopApp", nil, "no argument says which app is meant")
+	})
+}
+
+func TestDialogInFrontOfApp(t *testing.T) {
+	t.Parallel()
+	const dialog = "com.android.permissioncontroller"
+	onPhone(t, &fake{front: "com.android.launcher", opens: dialog}, device.Session{}, func(p *phoneTest) {
+		began := time.Now()
+		p.does("launchApp", nil, "started com.example.orders; "+dialog+" is in front", "launch com.example.orders clear stop")
+		if took := time.Since(began); took > 3*time.Second {
+			t.Error("waited", took)
+		}
+	})
+	onPhone(t, &fake{front: "com.android.launcher"}, device.Session{}, func(p *phoneTest) {
+		began := time.Now()
+		p.does("launchApp", nil, "started com.example.orders; com.android.launcher is in front", "launch com.example.orders clear stop")
+		if took := time.Since(began); took < 30*time.Second {
+			t.Error("waited", took)
+		}
 	})
 }
 
@@ -88,9 +108,9 @@ func TestMaestro(t *testing.T) {
 		p.does("mobile_maestro", run(args{"tapOn": args{"text": "sa.*", "enabled": true}}, args{"longPressOn": "Save"}, args{"inputText": 5},
 			"hideKeyboard", args{"pressKey": "Enter"}, "scroll", args{"swipe": args{"direction": "UP", "duration": "200"}},
 			args{"stopApp": nil}, args{"killApp": "a.b"}, args{"clearState": nil}, args{"assertVisible": "Save"}, args{"assertNotVisible": "Error"}),
-			`tapped button "Save"; held button "Save"; entered 1 characters into textbox "Name"; hid the keyboard; pressed ENTER; scrolled down; `+
+			`tapped button "Save"; held button "Save"; entered 1 characters into textbox "Name"; the keyboard is hidden; pressed ENTER; scrolled down; `+
 				`swiped up; ended com.example.orders; ended a.b; removed what com.example.orders had stored; button "Save" is visible; text "Error" is not visible`,
-			"touch 100,650 for 100ms", "touch 100,650 for 700ms", `set "A5"`, "press ENTER", "touch 540,1800 to 540,600 for 600ms",
+			"touch 100,650 for 100ms", "touch 100,650 for 700ms", `set "A5"`, "hide keyboard", "press ENTER", "touch 540,1800 to 540,600 for 600ms",
 			"touch 540,1200 to 540,240 for 200ms", "stop com.example.orders", "stop a.b", "clear com.example.orders")
 		p.fails("mobile_maestro", run("back", args{"extendedWaitUntil": args{"visible": "Error", "timeout": 100}}),
 			`commands[1].extendedWaitUntil: text "Error" was not found (within 100ms; app com.example.orders)`)

@@ -111,8 +111,8 @@ type Launch struct {
 	Stop bool // end it first, so that it starts anew
 	// Clear removes what it has stored first.
 	Clear bool
-	// Permissions are set before the start: the platform's or a short name, such as camera, to allow, deny or unset.
-	// "all" stands for all that the app requests.
+	// Permissions are set before the start: the platform's names to allow, deny or unset. "all" stands for all that the
+	// app requests. The commands resolve short names such as camera.
 	Permissions map[string]string
 	Arguments   map[string]any // for the app; may be nil
 }

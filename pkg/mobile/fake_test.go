@@ -40,6 +40,7 @@ type fake struct {
 	ignores   bool   // SetText changes nothing
 	atMost    int    // characters that the field takes; 0 for any
 	front     string
+	opens     string // what is in front after a launch; empty for no change
 	clipboard string
 	closed    bool
 	picture   color.Gray
@@ -174,6 +175,9 @@ func (f *fake) Launch(_ context.Context, l Launch) error {
 	}
 	for name, value := range l.Arguments {
 		words += fmt.Sprintf(" %s:%v", name, value)
+	}
+	if f.opens != "" {
+		f.front = f.opens
 	}
 	return f.did("Launch", "%s", sortWords(words))
 }

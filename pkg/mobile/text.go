@@ -44,7 +44,7 @@ func textCommands() []command {
 		newCommand("hideKeyboard", "Hides the on-screen keyboard if one is shown.", "", hideKeyboard),
 		newCommand("pressKey", "Presses a key.",
 			device.Enum("keyCode", "The key", keyNames()...), pressKey, "keyCode"),
-		newCommand("pressBack", "Goes back: the back button of Android, a swipe from the left edge on iOS.", "", pressed(Back)),
+		newCommand("pressBack", "Goes back, as the back button of Android; on iOS it swipes from the left edge.", "", pressed(Back)),
 		newCommand("pressHome", "Goes to the home screen.", "", pressed(Home)),
 	}
 }
@@ -87,7 +87,7 @@ func (d *phone) enter(ctx context.Context, text string, a device.Arguments) (too
 		return tool.Result{}, err
 	}
 	if a.Flag("hideKeyboardAfter", true) {
-		if err := d.hideShownKeyboard(ctx); err != nil {
+		if err := d.hideKeyboard(ctx); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -311,7 +311,11 @@ func (d *phone) erase(ctx context.Context, count int) (tool.Result, error) {
 	return success("erased %d characters in %s%s", count, f, note), err
 }
 
+// backspace erases characters one after another.
 func (d *phone) backspace(ctx context.Context, count int) error {
+	if d.options.Platform == IOS { // where it is a character, and each call takes long
+		return d.driver.Type(ctx, strings.Repeat("\b", count))
+	}
 	for range count {
 		if err := d.driver.Press(ctx, Backspace); err != nil {
 			return err
@@ -321,19 +325,10 @@ func (d *phone) backspace(ctx context.Context, count int) error {
 }
 
 func hideKeyboard(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
-	return success("hid the keyboard"), d.hideShownKeyboard(ctx)
+	return success("the keyboard is hidden"), d.hideKeyboard(ctx)
 }
 
-// hideShownKeyboard hides the keyboard if one is shown.
-func (d *phone) hideShownKeyboard(ctx context.Context) error {
-	now, err := d.settled(ctx)
-	if err != nil || now.Keyboard == nil {
-		return err
-	}
-	return d.hideKeyboard(ctx)
-}
-
-// hideKeyboard hides the keyboard, and waits until it is gone, but not for long.
+// hideKeyboard hides the keyboard if one is shown, and waits until it is gone, but not for long.
 func (d *phone) hideKeyboard(ctx context.Context) error {
 	if err := d.driver.HideKeyboard(ctx); err != nil {
 		return err
@@ -357,12 +352,9 @@ func pressKey(ctx context.Context, d *phone, a device.Arguments) (tool.Result, e
 	return pressed(Key(key))(ctx, d, a)
 }
 
-// pressed returns the handler that presses a key. iOS has no key to go back, but a gesture.
+// pressed returns the handler that presses a key.
 func pressed(key Key) handler {
 	return func(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
-		if key == Back && d.options.Platform == IOS {
-			return success("swiped from the left edge"), d.swipe(ctx, percentPoint{0, 500}, percentPoint{900, 500}, swipeTime)
-		}
 		return success("pressed %s", key), d.driver.Press(ctx, key)
 	}
 }

@@ -30,13 +30,13 @@ func TestInputText(t *testing.T) {
 			&fake{nodes: fieldAnd(), content: "Ada"},
 			args{"text": " Lovelace"},
 			`entered 9 characters into textbox "Name"`,
-			[]string{`set "Ada Lovelace"`},
+			[]string{`set "Ada Lovelace"`, "hide keyboard"},
 		},
 		"the hint is no content": {
 			&fake{nodes: fieldAnd(), content: "Name"},
 			args{"text": "Ada"},
 			`entered 3 characters into textbox "Name"`,
-			[]string{`set "Ada"`},
+			[]string{`set "Ada"`, "hide keyboard"},
 		},
 		"the keyboard stays": {
 			&fake{nodes: fieldAnd(), keyboard: keyboardArea()},
@@ -48,15 +48,15 @@ func TestInputText(t *testing.T) {
 			&fake{nodes: fieldAnd(), content: "A", ignores: true},
 			args{"text": "da"},
 			`entered 2 characters into textbox "Name"`,
-			[]string{`set "Ada"`, `type "da"`},
+			[]string{`set "Ada"`, `type "da"`, "hide keyboard"},
 		},
 		"a device that refuses it types": {
 			&fake{nodes: fieldAnd(), fail: map[string]error{"SetText": refused}},
 			args{"text": "Ada"},
 			`entered 3 characters into textbox "Name"`,
-			[]string{`set "Ada"`, `type "Ada"`},
+			[]string{`set "Ada"`, `type "Ada"`, "hide keyboard"},
 		},
-		"nothing": {&fake{nodes: fieldAnd(), keyboard: nil}, args{"text": ""}, `entered 0 characters into textbox "Name"`, nil},
+		"nothing": {&fake{nodes: fieldAnd()}, args{"text": ""}, `entered 0 characters into textbox "Name"`, []string{"hide keyboard"}},
 		"a field that is not known": {
 			&fake{nodes: always(), keyboard: keyboardArea()},
 			args{"text": "Ada"},
@@ -161,11 +161,10 @@ func TestKeys(t *testing.T) {
 		p.does("pressKey", map[string]any{"keyCode": "tab"}, "pressed TAB", "press TAB")
 		p.does("pressBack", nil, "pressed BACK", "press BACK")
 		p.does("pressHome", nil, "pressed HOME", "press HOME")
-		p.does("hideKeyboard", nil, "hid the keyboard")
-		p.fake.keyboard = keyboardArea()
-		p.does("hideKeyboard", nil, "hid the keyboard", "hide keyboard")
+		p.does("hideKeyboard", nil, "the keyboard is hidden", "hide keyboard")
 	})
-	onPhone(t, &fake{platform: IOS}, device.Session{}, func(p *phoneTest) {
-		p.does("pressBack", nil, "swiped from the left edge", "touch 0,1200 to 972,1200 for 400ms")
+	onPhone(t, &fake{platform: IOS, keyboard: keyboardArea()}, device.Session{}, func(p *phoneTest) {
+		p.does("pressBack", nil, "pressed BACK", "press BACK")
+		p.does("eraseText", map[string]any{"charactersToErase": 2}, "erased up to 2 characters in the field that has the focus", `type "\b\b"`)
 	})
 }

@@ -222,14 +222,18 @@ func TestWindows(t *testing.T) {
 	}{
 		"one": {[]string{app}, "Pay", []string{"com.example.orders"}, nil},
 		"a permission dialog stays": {
-			[]string{permission, app, statusBar}, "Allow Pay",
-			[]string{"com.google.android.permissioncontroller", "com.example.orders"}, nil,
+			[]string{permission, app, statusBar},
+			"Allow Pay",
+			[]string{"com.google.android.permissioncontroller", "com.example.orders"},
+			nil,
 		},
 		"keyboard and status bar": {
 			[]string{statusBar, shown, app}, "Pay", []string{"com.example.orders"}, &screen.Rect{Top: 1500, Right: 1080, Bottom: 2280},
 		},
 		"candidates belong to the keyboard": {
-			[]string{input("[0,1400][1080,1500]", "[0,1500][1080,2280]"), app}, "Pay", []string{"com.example.orders"},
+			[]string{input("[0,1400][1080,1500]", "[0,1500][1080,2280]"), app},
+			"Pay",
+			[]string{"com.example.orders"},
 			&screen.Rect{Top: 1400, Right: 1080, Bottom: 2280},
 		},
 		"a keyboard without an area": {[]string{input("[0,0][0,0]", "[0,2280][1080,2280]"), app}, "Pay", []string{"com.example.orders"}, nil},

@@ -1,0 +1,54 @@
+// Command simulate serves a simulated Android phone, a simulated iPhone, or both, until a signal. It prints how to reach
+// them.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/trailblaze/trailblaze/testdata/phones"
+)
+
+func main() {
+	android := flag.String("android", "", "serve an Android phone for adb at this address, such as 127.0.0.1:5599")
+	iphone := flag.String("iphone", "", "serve WebDriverAgent at this address, such as 127.0.0.1:8100")
+	server := flag.String("server", "", "version of the UiAutomator2 server that is installed, such as 10.6.6")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := serve(ctx, os.Stdout, *android, *iphone, *server); err != nil {
+		fmt.Fprintln(os.Stderr, "simulate:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// serve serves the phones that have an address, or both at free ones, until ctx ends.
+func serve(ctx context.Context, out io.Writer, android, iphone, server string) error {
+	if android == "" && iphone == "" {
+		android, iphone = "127.0.0.1:0", "127.0.0.1:0"
+	}
+	if android != "" {
+		p, err := phones.StartAndroid(ctx, phones.AndroidOptions{Address: android, Server: server})
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		fmt.Fprintf(out, "simulated Android phone: adb connect %s\n", p.Addr())
+	}
+	if iphone != "" {
+		p, err := phones.StartIPhone(ctx, phones.IPhoneOptions{Address: iphone})
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		fmt.Fprintf(out, "simulated iPhone: %s\n", p.URL())
+	}
+	<-ctx.Done()
+	return nil
+}

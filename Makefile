@@ -14,9 +14,12 @@ GO_INSTALL := env -u GOFLAGS GOBIN=$(CURDIR)/$(TOOLS) go install
 
 SHOP := testdata/projects/shop
 HOST := pkg/engine/host
+APPIUM := testdata/phones/appium
 NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
 # Programs that "./..." does not reach.
-PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./testdata/phones/... ./$(SHOP)/tools/ledger
+PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./$(SHOP)/tools/ledger
+# What is tested: "./..." leaves testdata out.
+TESTED := ./... ./testdata/phones/...
 
 # The race detector needs a C compiler; go turns cgo off where there is none. It does not watch what was translated from C, which
 # uses memory of its own from one goroutine and would be ten times slower, nor the bundler.
@@ -34,9 +37,14 @@ build: ## build bin/trailblaze
 .PHONY: deps
 deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 chromium adb ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium, adb
 
+# 300 MB that only test-race needs. Scripts would download a browser's driver.
+.PHONY: deps-appium
+deps-appium: $(APPIUM)/node_modules/.stamp ## install Appium and mobilecli, which test-race points at the simulated phones
+$(APPIUM)/node_modules/.stamp: NPM_FLAGS := --ignore-scripts
+
 %/node_modules/.stamp: %/package.json %/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or later' >&2; exit 1; }
-	cd $* && npm ci --no-audit --no-fund
+	cd $* && npm ci --no-audit --no-fund $(NPM_FLAGS)
 	@touch $@
 
 $(SHOP)/bin/ledger: $(wildcard $(SHOP)/tools/ledger/*.go) go.mod go.sum
@@ -67,13 +75,13 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 
 .PHONY: test
 test: deps ## run every test; some try less than in test-race: fewer random changes, fewer trails of the example
-	go test -short -parallel 6 -timeout 15m ./...
+	go test -short -parallel 6 -timeout 15m $(TESTED)
 
 # One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.
 .PHONY: test-race
-test-race: deps ## run every test, with the race detector
+test-race: deps deps-appium ## run every test, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	go test $(RACE) -p 1 -parallel 6 -timeout 20m ./...
+	go test $(RACE) -p 1 -parallel 6 -timeout 20m $(TESTED)
 
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports and browsers
@@ -147,4 +155,4 @@ $(GORELEASER):
 
 .PHONY: clean
 clean: ## remove what was built and installed
-	rm -rf bin dist $(SHOP)/bin $(dir $(NPM_STAMPS))
+	rm -rf bin dist $(SHOP)/bin $(dir $(NPM_STAMPS)) $(APPIUM)/node_modules

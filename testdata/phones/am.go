@@ -1,6 +1,7 @@
 package phones
 
 import (
+	"encoding/base64"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
@@ -34,7 +35,7 @@ func am(c *call) int {
 func activities() map[string]string {
 	return map[string]string{
 		app.ShopID: ".MainActivity", app.BrowserID: ".BrowserActivity", "com.example.launcher": ".Launcher",
-		"com.android.settings": ".Settings", "io.appium.settings": ".Settings",
+		"com.android.settings": ".Settings", appiumSettings: ".Settings",
 	}
 }
 
@@ -57,7 +58,7 @@ func amStart(c *call) int {
 	}
 	running := c.phone.App.Running(name)
 	front := c.phone.App.Foreground() == name
-	if name == "io.appium.settings" { // it has no screen: its activity ends at once
+	if name == appiumSettings { // it has no screen: its activity ends at once
 		c.phone.App.Start(name, "", intent.extras...)
 		c.phone.App.Stop(name)
 	} else {
@@ -136,7 +137,7 @@ func (p *Android) resolve(i intent) (name, problem string) {
 	if i.component != "" {
 		name, activity, _ := strings.Cut(i.component, "/")
 		first := activities()[name]
-		if !p.Installed(name) || activity != first && activity != name+first && name != "io.appium.settings" {
+		if !p.Installed(name) || activity != first && activity != name+first && name != appiumSettings {
 			return "", "Error type 3\nError: Activity class {" + i.component + "} does not exist."
 		}
 		return name, ""
@@ -164,6 +165,12 @@ func (p *Android) stopApp(name string) {
 
 func amBroadcast(c *call) int {
 	i := readIntent(c.args[2:])
-	c.printf("Broadcasting: %s\nBroadcast completed: result=0\n", i)
+	c.printf("Broadcasting: %s\n", i)
+	if i.action == appiumSettings+".clipboard.get" && c.phone.Installed(appiumSettings) {
+		text := base64.StdEncoding.EncodeToString([]byte(c.phone.App.Clipboard()))
+		c.printf("Broadcast completed: result=-1, data=\"%s\"\n", text)
+		return 0
+	}
+	c.printf("Broadcast completed: result=0\n")
 	return 0
 }

@@ -52,7 +52,6 @@ type Android struct {
 	crashOnTouch    bool
 	heldBy          string // the app that holds UiAutomation
 	server          *uiServer
-	ime             string
 }
 
 // StartAndroid starts a simulated phone. The caller must call Close. ctx ends what the phone runs.
@@ -68,7 +67,7 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 		return nil, err
 	}
 	p := &Android{
-		App: app.New(app.Android, o.App), options: o, files: adbd.NewFiles(), ime: latinIME,
+		App: app.New(app.Android, o.App), options: o, files: adbd.NewFiles(),
 		packages: preinstalled(), settings: defaultSettings(), props: properties(o.Level),
 	}
 	if o.Server != "" {

@@ -174,6 +174,24 @@ func TestSignInThroughTheServer(t *testing.T) {
 	}
 }
 
+func TestShell(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{})
+	for command, want := range map[string]string{
+		`echo "a  b" 'c"d' e\ f`:                       "a  b c\"d e f\n",
+		"(cat /missing\n) </dev/null 2>&1; echo end$?": "cat: /missing: No such file or directory\nend1\n",
+		"echo one > /sdcard/f && cat /sdcard/f":        "one\n",
+		"cat /sdcard/none 2>/dev/null || echo none":    "none\n",
+		"pm list packages | grep shop":                 "package:com.example.shop\n",
+		"[ -e '/data/local/tmp' ] && echo folder":      "folder\n",
+		"getprop ro.build.version.sdk":                 "34\n",
+	} {
+		if out, problems, _ := shell(t, p, command); out != want || problems != "" {
+			t.Errorf("%s: %q %q", command, out, problems)
+		}
+	}
+}
+
 func TestUnknownThings(t *testing.T) {
 	t.Parallel()
 	p, err := phones.StartAndroid(t.Context(), phones.AndroidOptions{Server: "10.6.6"})

@@ -13,8 +13,9 @@ import (
 // commands returns what the shell can run.
 func commands() map[string]func(*call) int {
 	return map[string]func(*call) int{
-		"am": am, "appops": appops, "cat": cat, "cmd": cmd, "date": date, "dumpsys": dumpsys, "echo": echo,
-		"getprop": getprop, "grep": grep, "id": id, "ime": ime, "input": input, "kill": succeed, "ls": ls, "mkdir": mkdir,
+		"[": testCommand, "am": am, "appops": appops, "cat": cat, "cmd": cmd, "date": date, "dumpsys": dumpsys, "echo": echo,
+		"exec": execCommand, "export": succeed,
+		"getprop": getprop, "grep": grep, "id": id, "ime": ime, "input": input, "kill": succeed, "logcat": logcat, "ls": ls, "mkdir": mkdir,
 		"monkey": monkey, "pgrep": pgrep, "pidof": pidof, "pm": pm, "ps": ps, "rm": rm, "screencap": screencap,
 		"setprop": setprop, "settings": settings, "sleep": succeed, "svc": svc, "test": testCommand, "touch": touch,
 		"true": succeed, "uiautomator": uiautomator, "which": which, "whoami": whoami, "wm": wm,
@@ -22,6 +23,13 @@ func commands() map[string]func(*call) int {
 }
 
 func succeed(*call) int { return 0 }
+
+// execCommand runs the command that follows, as the last one of the shell.
+func execCommand(c *call) int {
+	inner := *c
+	inner.args = c.args[1:]
+	return inner.run()
+}
 
 func echo(c *call) int {
 	c.printf("%s\n", strings.Join(c.args[1:], " "))
@@ -65,6 +73,15 @@ func grep(c *call) int {
 		}
 	}
 	return status
+}
+
+// logcat writes a log of one line. Without -d it waits for more, until it is ended.
+func logcat(c *call) int {
+	c.printf("03-01 12:00:00.000  1200  1200 I SystemServer: this phone is simulated\n")
+	if !c.has("-d") && !c.has("-c") {
+		<-c.ctx.Done()
+	}
+	return 0
 }
 
 func getprop(c *call) int {
@@ -172,15 +189,19 @@ func svc(c *call) int {
 	on := c.arg(2) == "enable"
 	switch c.arg(1) {
 	case "wifi", "data":
-		name := map[string]string{"wifi": "global wifi_on", "data": "global mobile_data"}[c.arg(1)]
-		c.phone.setSetting(name, zeroOrOne(on))
-		c.phone.App.SetConnected(c.phone.Setting("global", "wifi_on") == "1" || c.phone.Setting("global", "mobile_data") == "1")
+		c.phone.setNetwork(c.arg(1), on)
 		return 0
 	case "bluetooth", "nfc", "power":
 		return 0
 	}
 	c.unknown()
 	return 1
+}
+
+// setNetwork switches wifi or data.
+func (p *Android) setNetwork(name string, on bool) {
+	p.setSetting(map[string]string{"wifi": "global wifi_on", "data": "global mobile_data"}[name], zeroOrOne(on))
+	p.App.SetConnected(p.Setting("global", "wifi_on") == "1" || p.Setting("global", "mobile_data") == "1")
 }
 
 func zeroOrOne(on bool) string {
@@ -195,6 +216,13 @@ func cmd(c *call) int {
 	inner := *c
 	inner.args = c.args[1:]
 	switch c.arg(1) {
+	case "-w":
+		return cmd(&inner)
+	case "phone":
+		c.phone.setNetwork("data", c.arg(3) == "enable")
+		return 0
+	case "wifi":
+		return cmdWifi(c)
 	case "package":
 		return pm(&inner)
 	case "activity":
@@ -215,6 +243,19 @@ func cmd(c *call) int {
 	return 20
 }
 
+func cmdWifi(c *call) int {
+	switch c.arg(2) {
+	case "set-wifi-enabled":
+		c.phone.setNetwork("wifi", c.arg(3) == "enabled")
+		return 0
+	case "status":
+		c.printf("Wifi is %s\n", map[string]string{"1": "enabled", "0": "disabled"}[c.phone.Setting("global", "wifi_on")])
+		return 0
+	}
+	c.unknown()
+	return 255
+}
+
 func airplaneMode(c *call) int {
 	if c.arg(2) != "airplane-mode" || c.phone.options.Level < 30 {
 		c.unknown()
@@ -230,17 +271,19 @@ func airplaneMode(c *call) int {
 	return 0
 }
 
-// The input methods.
+// The app Appium Settings with its input methods, and the phone's own input method.
 const (
-	latinIME   = "com.example.keyboard/.LatinIME"
-	unicodeIME = "io.appium.settings/.UnicodeIME"
+	appiumSettings = "io.appium.settings"
+	appiumIME      = appiumSettings + "/.AppiumIME"
+	unicodeIME     = appiumSettings + "/.UnicodeIME"
+	latinIME       = "com.example.keyboard/.LatinIME"
 )
 
 func ime(c *call) int {
 	p := c.phone
 	installed := []string{latinIME}
-	if p.Installed("io.appium.settings") {
-		installed = append(installed, unicodeIME)
+	if p.Installed(appiumSettings) {
+		installed = append(installed, appiumIME, unicodeIME)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -261,7 +304,7 @@ func ime(c *call) int {
 			c.errorf("Unknown input method %s cannot be selected for user #0\n", c.arg(2))
 			return 255
 		}
-		p.ime, p.settings["secure default_input_method"] = c.arg(2), c.arg(2)
+		p.settings["secure default_input_method"] = c.arg(2)
 		c.printf("Input method %s selected for user #0\n", c.arg(2))
 		return 0
 	}
@@ -356,7 +399,7 @@ func ls(c *call) int {
 
 // testCommand knows -e, -f and -d only.
 func testCommand(c *call) int {
-	if _, err := c.phone.files.Stat(c.last()); err != nil {
+	if _, err := c.phone.files.Stat(c.arg(2)); err != nil {
 		return 1
 	}
 	return 0

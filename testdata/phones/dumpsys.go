@@ -25,6 +25,9 @@ func dumpsys(c *call) int {
 		width, height := c.phone.App.Size()
 		c.printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", displayId 0, real %d x %d, rotation 0}\n", width, height)
 		return 0
+	case "SurfaceFlinger":
+		c.printf("Display 4619827259835644672 (HWC display 0): port=0 pnpId=GGL displayName=\"EMU_display_0\"\n")
+		return 0
 	case "input":
 		c.printf("  SurfaceOrientation: 0\n")
 		return 0
@@ -105,7 +108,7 @@ func dumpActivity(c *call) int {
 		}
 		return 0
 	case "services":
-		if c.last() == "io.appium.settings" && c.phone.Installed(c.last()) {
+		if c.last() == appiumSettings && c.phone.Installed(c.last()) {
 			c.printf("  * ServiceRecord{1 u0 io.appium.settings/.NLService}\n    isForeground=true\n")
 		} else {
 			c.printf("  (nothing)\n")

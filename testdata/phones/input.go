@@ -1,9 +1,12 @@
 package phones
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
@@ -29,7 +32,11 @@ func input(c *call) int {
 		c.phone.App.Touch(inputFinger(args[0], numbers))
 		return 0
 	case "text":
-		_ = c.phone.App.Type(strings.ReplaceAll(strings.Join(args[1:], " "), "%s", " ")) // without focus it is lost
+		text := strings.ReplaceAll(strings.Join(args[1:], " "), "%s", " ")
+		if c.phone.Setting("secure", "default_input_method") == unicodeIME {
+			text = decodeUTF7(text)
+		}
+		_ = c.phone.App.Type(text) // without focus it is lost
 		return 0
 	case "keyevent":
 		for _, key := range args[1:] {
@@ -105,4 +112,28 @@ func keyCharacter(code int) string {
 		return " "
 	}
 	return ""
+}
+
+// decodeUTF7 decodes the UTF-7 of IMAP, with which Appium sends text to its input method. What is not encoded stays.
+func decodeUTF7(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "&")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		encoded, after, _ := strings.Cut(rest, "-")
+		s = after
+		if encoded == "" {
+			b.WriteString("&")
+			continue
+		}
+		data, _ := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(encoded, ",", "/"))
+		units := make([]uint16, len(data)/2)
+		for i := range units {
+			units[i] = binary.BigEndian.Uint16(data[2*i:])
+		}
+		b.WriteString(string(utf16.Decode(units)))
+	}
 }

@@ -104,7 +104,7 @@ func pmList(c *call) int {
 				wanted = wanted && strings.Contains(name, filter)
 			}
 			if wanted {
-				c.printf("package:%s\n", name)
+				c.printf("package:%s%s\n", name, versionSuffix(c, name))
 			}
 		}
 		return 0
@@ -119,6 +119,16 @@ func pmList(c *call) int {
 	}
 	c.unknown()
 	return 255
+}
+
+// versionSuffix returns what --show-versioncode adds.
+func versionSuffix(c *call, name string) string {
+	if !c.has("--show-versioncode") {
+		return ""
+	}
+	c.phone.mu.Lock()
+	defer c.phone.mu.Unlock()
+	return fmt.Sprintf(" versionCode:%d", c.phone.packages[name].code)
 }
 
 func pmPath(c *call) int {
@@ -225,11 +235,21 @@ func pmResolve(c *call) int {
 	return 0
 }
 
+// pmQuery lists the activities that start apps: as components, or with their properties.
 func pmQuery(c *call) int {
+	var n int
 	for _, name := range c.phone.packageNames() {
-		if activity := activities()[name]; activity != "" {
+		activity := activities()[name]
+		switch {
+		case activity == "":
+			continue
+		case c.has("--components") || c.has("--brief"):
 			c.printf("%s/%s\n", name, activity)
+		default:
+			c.printf("Activity #%d:\n  priority=0 preferredOrder=0 match=0x108000 isDefault=false\n  ActivityInfo:\n", n)
+			c.printf("    name=%s%s\n    packageName=%s\n", name, activity, name)
 		}
+		n++
 	}
 	return 0
 }

@@ -64,9 +64,7 @@ func (p *Android) Shell(ctx context.Context, command string, stdin io.Reader, st
 func (p *Android) list(ctx context.Context, words []word, stdin io.Reader, stdout, stderr io.Writer) int {
 	status, run := 0, true
 	for len(words) > 0 {
-		end := slices.IndexFunc(words, func(w word) bool {
-			return w.operator && (w.text == ";" || w.text == "&&" || w.text == "||")
-		})
+		end := operatorIndex(words, ";", "&&", "||")
 		rest, operator := []word(nil), ";"
 		command := words
 		if end >= 0 {
@@ -86,7 +84,7 @@ func (p *Android) pipeline(
 	ctx context.Context, words []word, previous int, stdin io.Reader, stdout, stderr io.Writer,
 ) int {
 	for {
-		end := slices.IndexFunc(words, func(w word) bool { return w.operator && w.text == "|" })
+		end := operatorIndex(words, "|")
 		if end < 0 {
 			return p.simple(ctx, words, previous, stdin, stdout, stderr)
 		}
@@ -96,11 +94,35 @@ func (p *Android) pipeline(
 	}
 }
 
-// simple runs one command with its redirections.
+// operatorIndex returns where the first of some operators is, outside of parentheses; -1 without one.
+func operatorIndex(words []word, operators ...string) int {
+	depth := 0
+	for i, w := range words {
+		switch {
+		case !w.operator:
+		case w.text == "(":
+			depth++
+		case w.text == ")":
+			depth--
+			if depth == 0 && slices.Contains(operators, ")") {
+				return i
+			}
+		case depth == 0 && slices.Contains(operators, w.text):
+			return i
+		}
+	}
+	return -1
+}
+
+// simple runs one command, or a list in parentheses, with its redirections.
 func (p *Android) simple(
 	ctx context.Context, words []word, previous int, stdin io.Reader, stdout, stderr io.Writer,
 ) int {
 	c := &call{ctx: ctx, phone: p, stdin: stdin, stdout: stdout, stderr: stderr}
+	var inner []word
+	if end := operatorIndex(words, ")"); end > 0 && words[0].operator && words[0].text == "(" {
+		inner, words = words[1:end], words[end+1:]
+	}
 	var file *bytes.Buffer
 	var name string
 	for i := 0; i < len(words); i++ {
@@ -110,8 +132,13 @@ func (p *Android) simple(
 			c.args = append(c.args, strings.ReplaceAll(w.text, "\x00?", strconv.Itoa(previous)))
 		case w.text == "2>&1":
 			c.stderr = c.stdout
-		case i+1 < len(words): // > and 2>
+		case i+1 < len(words):
 			i++
+			if w.text == "<" {
+				data, _ := p.files.Stat(words[i].text) // nothing for /dev/null
+				c.stdin = bytes.NewReader(data.Data)
+				continue
+			}
 			file, name = &bytes.Buffer{}, words[i].text
 			if w.text == "2>" {
 				c.stderr = file
@@ -120,10 +147,13 @@ func (p *Android) simple(
 			}
 		}
 	}
-	if len(c.args) == 0 {
-		return 0
+	status := 0
+	switch {
+	case inner != nil:
+		status = p.list(ctx, inner, c.stdin, c.stdout, c.stderr)
+	case len(c.args) > 0:
+		status = c.run()
 	}
-	status := c.run()
 	if file != nil && name != "/dev/null" {
 		p.files.Write(name, file.Bytes(), 0o660, fileTime)
 	}
@@ -218,7 +248,7 @@ func splitWords(line string) ([]word, error) {
 
 // operatorAt returns the operator that a line begins with. 2> is one only at the begin of a word.
 func operatorAt(line string, inWord bool) string {
-	for _, operator := range []string{"2>&1", "2>", "&&", "||", "|", ";", ">"} {
+	for _, operator := range []string{"2>&1", "2>", "&&", "||", "|", ";", ">", "<", "(", ")"} {
 		if strings.HasPrefix(line, operator) && (operator[0] != '2' || !inWord) {
 			return operator
 		}

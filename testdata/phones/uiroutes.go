@@ -367,7 +367,7 @@ func (s *uiServer) find(r *request) ([]map[string]string, error) {
 	for _, n := range s.nodes() {
 		name := n.element.Name()
 		if matches(n) {
-			id := name + "#" + strconv.Itoa(seen[name])
+			id := elementID(name, seen[name])
 			found = append(found, map[string]string{elementKey: id, "ELEMENT": id})
 		}
 		seen[name]++
@@ -421,7 +421,7 @@ func (s *uiServer) node(id string) (*androidNode, error) {
 	nth := map[string]int{}
 	for _, n := range s.nodes() {
 		name := n.element.Name()
-		if id == name+"#"+strconv.Itoa(nth[name]) || id == active && n.element.Focused {
+		if id == elementID(name, nth[name]) || id == active && n.element.Focused {
 			return n, nil
 		}
 		nth[name]++

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"net"
@@ -225,6 +226,11 @@ func newID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// elementID returns the id of the element with a name, or with an index among several.
+func elementID(name string, index int) string {
+	return fmt.Sprintf("%08x-%d", crc32.ChecksumIEEE([]byte(name)), index)
 }
 
 // w3cActions is the body of a request with actions.

@@ -417,7 +417,7 @@ func (p *IPhone) find(r *request) ([]map[string]string, error) {
 			return nil, &w3cError{http.StatusBadRequest, "invalid selector", "the simulation does not know " + using + " " + wanted}
 		}
 		if matches {
-			id := n.name() + "#" + strconv.Itoa(i)
+			id := elementID(n.name(), i)
 			found = append(found, map[string]string{elementKey: id, "ELEMENT": id})
 		}
 	}
@@ -440,7 +440,7 @@ func (p *IPhone) nodes() []*iosNode {
 // node returns the element of a reference.
 func (p *IPhone) node(id string) (*iosNode, error) {
 	for i, n := range p.nodes() {
-		if id == n.name()+"#"+strconv.Itoa(i) || id == active && n.element.Focused {
+		if id == elementID(n.name(), i) || id == active && n.element.Focused {
 			return n, nil
 		}
 	}

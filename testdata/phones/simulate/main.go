@@ -38,6 +38,7 @@ func serve(ctx context.Context, out io.Writer, android, iphone, server string) e
 		if err != nil {
 			return err
 		}
+		defer func() { report(out, append(p.UnknownCommands(), p.UnknownRoutes()...)) }()
 		defer p.Close()
 		fmt.Fprintf(out, "simulated Android phone: adb connect %s\n", p.Addr())
 	}
@@ -46,9 +47,17 @@ func serve(ctx context.Context, out io.Writer, android, iphone, server string) e
 		if err != nil {
 			return err
 		}
+		defer func() { report(out, p.UnknownRoutes()) }()
 		defer p.Close()
 		fmt.Fprintf(out, "simulated iPhone: %s\n", p.URL())
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// report prints what programs wanted and the simulation does not know.
+func report(out io.Writer, unknown []string) {
+	for _, what := range unknown {
+		fmt.Fprintf(out, "not simulated: %s\n", what)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/screen/screentest"
@@ -61,18 +63,20 @@ type format struct {
 	// Rules of the invented screens with a key that the format does not have, and those that need the filtered tree in a
 	// format that does not report what is important. Every rule of the captured screens holds in every format.
 	refused, differ int
+	visibleOnly     bool
+	lost            func(*screen.Node) // removes the properties that it does not have
 }
 
 func formats() []format {
 	return []format{
 		{
-			name: "UiAutomator2", platform: "android", read: source.UIAutomator2, refused: 2,
+			name: "UiAutomator2", platform: "android", read: source.UIAutomator2, refused: 2, lost: lostByUIAutomator2,
 			write: func(s wire.Screen) []byte { return wire.UIAutomator2(s, all()) },
 		},
-		{name: "uiautomator dump", platform: "android", write: wire.Dump, read: source.Dump, refused: 10, differ: 1},
-		{name: "WebDriverAgent JSON", platform: "ios", write: wire.WDAJSON, read: source.WDAJSON},
+		{name: "uiautomator dump", platform: "android", write: wire.Dump, read: source.Dump, refused: 10, differ: 1, lost: lostByDump, visibleOnly: true},
+		{name: "WebDriverAgent JSON", platform: "ios", write: wire.WDAJSON, read: source.WDAJSON, lost: lostByRecordings},
 		{
-			name: "WebDriverAgent XML", platform: "ios", read: source.WDAXML, refused: 1,
+			name: "WebDriverAgent XML", platform: "ios", read: source.WDAXML, refused: 1, lost: lostByWDAXML,
 			write: func(s wire.Screen) []byte { return wire.WDAXML(s, "AppiumAUT") },
 		},
 	}
@@ -135,5 +139,94 @@ func TestEveryRuleOfAScreenHoldsInEveryFormat(t *testing.T) {
 				t.Errorf("%s: %s: %d rules are refused and %d differ, want %d and %d", name, f.name, refused, differ, f.refused, f.differ)
 			}
 		}
+	}
+}
+
+// TestPropertiesSurviveEveryFormat compares the elements of each screen with what is read.
+func TestPropertiesSurviveEveryFormat(t *testing.T) {
+	t.Parallel()
+	for name, screens := range collections(t) {
+		for _, f := range formats() {
+			for _, s := range screens {
+				if s.Platform != f.platform {
+					continue
+				}
+				got, err := f.read(f.write(written(s)), source.Options{Width: s.Width, Height: s.Height})
+				if err != nil {
+					t.Fatalf("%s: %s: %v", f.name, s.ID, err)
+				}
+				root := got.Tree.Root()
+				if s.Platform == "ios" {
+					root = root.Children[0] // the first is the app, which the recordings leave out
+				}
+				want, have := properties(s.Tree.Root(), s, f), properties(root, s, f)
+				if len(want) != len(have) {
+					t.Errorf("%s: %s: %d elements are read, want %d", f.name, s.ID, len(have), len(want))
+					continue
+				}
+				for i := range want {
+					if diff := cmp.Diff(want[i], have[i]); diff != "" {
+						t.Errorf("%s: %s: %s: element %d (-recorded +read):\n%s", name, f.name, s.ID, i, diff)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// properties returns copies of a node and of what is below it, without what the format loses.
+func properties(n *screen.Node, s *screentest.Screen, f format) []screen.Node {
+	if n.Hidden && f.visibleOnly {
+		return nil
+	}
+	out := *n
+	out.Key, out.Role, out.Children = "", "", nil
+	if out.Text != nil && (*out.Text == "" || out.Hint != nil && *out.Text == *out.Hint) {
+		out.Text = nil
+	}
+	if out.Bounds != nil {
+		part := out.Bounds.Intersect(screen.Rect{Right: s.Width, Bottom: s.Height})
+		if out.Bounds = &part; part.Empty() {
+			out.Bounds = nil // the servers write it in different ways
+		}
+	}
+	f.lost(&out)
+	all := []screen.Node{out}
+	for _, child := range n.Children {
+		all = append(all, properties(child, s, f)...)
+	}
+	return all
+}
+
+func lostByUIAutomator2(n *screen.Node) {
+	n.StateDescription, n.Row, n.Column, n.MultiLine = nil, nil, nil, false
+	if n.DrawingOrder == 1 {
+		n.DrawingOrder = 0 // a window has its own
+	}
+}
+
+func lostByDump(n *screen.Node) {
+	lostByUIAutomator2(n)
+	if n.Label != nil && *n.Label == "" {
+		n.Label = nil
+	}
+	if n.Text == nil {
+		n.Text = n.Hint // what an empty field shows
+	}
+	n.Hint, n.PaneTitle, n.InputType, n.DrawingOrder, n.Heading, n.Unimportant, n.Editable = nil, nil, 0, 0, false, false, false
+}
+
+// lostByRecordings removes what recordings of iOS do not have.
+func lostByRecordings(n *screen.Node) {
+	n.Class, n.Value, n.UniqueID, n.Editable, n.Password, n.Heading = nil, nil, nil, false, false, false
+	n.DrawingOrder = 0
+}
+
+func lostByWDAXML(n *screen.Node) {
+	lostByRecordings(n)
+	n.Focused = false
+	if n.ID == nil {
+		n.ID = n.Label
 	}
 }

@@ -18,18 +18,20 @@ import (
 func setKeys(root *screen.Node, prefix string) {
 	k := &keys{texts: map[*screen.Node]texts{}}
 	k.collect(root)
-	k.title = k.texts[root].first
+	if first := k.texts[root].first; first != "" {
+		k.title = first
+	}
 	k.assign(root, k.hash(prefix, identity(root)))
 }
 
 // keys are the texts from which the keys of one window are made.
 type keys struct {
 	texts  map[*screen.Node]texts
-	title  string // the first text in the window
+	title  string // the first text in the window, one outside of lists if it has one
 	hashed []byte // reused
 }
 
-// texts are those in a node and below it.
+// texts are those in a node and below it, without those in a list below it.
 type texts struct {
 	first string
 	all   string // equal for equal texts
@@ -40,6 +42,12 @@ func (k *keys) collect(n *screen.Node) texts {
 	t := texts{own, own}
 	for _, child := range n.Children {
 		below := k.collect(child)
+		if k.title == "" {
+			k.title = below.first
+		}
+		if scrolls(n) {
+			continue // what is in it changes while it stays
+		}
 		if t.first == "" {
 			t.first = below.first
 		}
@@ -52,6 +60,15 @@ func (k *keys) collect(n *screen.Node) texts {
 	}
 	k.texts[n] = t
 	return t
+}
+
+// scrolls reports whether n shows a part of what it has.
+func scrolls(n *screen.Node) bool {
+	switch n.RoleName() {
+	case "list", "grid", "table":
+		return true
+	}
+	return n.Scrollable
 }
 
 // assign sets the key of n, whose path is unique in the screen, and the keys of what is below it.

@@ -85,9 +85,12 @@ func tools() []builtin {
 		{
 			"wait",
 			"Waits for a number of seconds. Prefer a tool that waits for what you need.",
-			fmt.Sprintf(`"seconds": {"type": "number", "minimum": 0, "maximum": %d, "description": "Fractions are fine"}`,
+			fmt.Sprintf(`"seconds": {"type": "number", "minimum": 0, "maximum": %[1]d, "default": 5, "description": "Fractions are fine"},
+			"timeToWaitInSeconds": {"type": "number", "minimum": 0, "maximum": %[1]d, "description": "The same, as recordings name it"},
+			"ms": {"type": "number", "minimum": 0, "maximum": %[1]d000, "description": "The same in milliseconds"},
+			"reason": {"type": "string", "description": "Ignored"}, "reasoning": {"type": "string", "description": "Ignored"}`,
 				longestWait),
-			[]string{"seconds"},
+			nil,
 			wait,
 		},
 	}
@@ -214,14 +217,29 @@ func rememberValue(_ context.Context, call tool.Call, args map[string]any) (tool
 // longestWait is in seconds. A longer wait is a mistake, such as milliseconds.
 const longestWait = 3600
 
+// defaultWait is that of recordings without a number.
+const defaultWait = 5 * time.Second
+
 // wait is limited by the timeout of the recorded call only, which is checked before waiting.
+// waitLength returns how long wait waits.
+func waitLength(args map[string]any) (time.Duration, error) {
+	for _, unit := range []struct {
+		name string
+		of   time.Duration
+	}{{"seconds", time.Second}, {"timeToWaitInSeconds", time.Second}, {"ms", time.Millisecond}} {
+		if number, ok := args[unit.name].(json.Number); ok {
+			n, err := number.Float64()
+			return time.Duration(n * float64(unit.of)), err
+		}
+	}
+	return defaultWait, nil
+}
+
 func wait(ctx context.Context, call tool.Call, args map[string]any) (tool.Result, error) {
-	number, _ := args["seconds"].(json.Number)
-	seconds, err := number.Float64()
+	length, err := waitLength(args)
 	if err != nil {
 		return failure(fault.InvalidArguments, "wait: %v", err), nil
 	}
-	length := time.Duration(seconds * float64(time.Second))
 	if call.Timeout > 0 && length > call.Timeout {
 		return failure(fault.CallTimeout, "wait: %s is longer than the timeout of the recorded call, %s; change its "+
 			"`timeout:` in the trail",

@@ -43,7 +43,8 @@ func TestSource(t *testing.T) {
 		"assertMath":      "expected (string or number), expression (string or number), message (string) optional",
 		"dumpMemory":      "",
 		"rememberValue":   "name (string), value",
-		"wait":            "seconds (number)",
+		"wait": "ms (number) optional, reason (string) optional, reasoning (string) optional, seconds (number) optional, " +
+			"timeToWaitInSeconds (number) optional",
 	}
 	if diff := cmp.Diff(want, usage); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
@@ -144,11 +145,13 @@ func TestRememberValueHasNamesOfTrailFiles(t *testing.T) {
 func TestWaitTakesItsTime(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		`0`: 0, `0.02`: 20 * time.Millisecond, `1e-2`: 10 * time.Millisecond, `60`: time.Minute,
+		`{"seconds": 0}`: 0, `{"seconds": 0.02}`: 20 * time.Millisecond, `{"seconds": 1e-2}`: 10 * time.Millisecond,
+		`{"seconds": 60}`: time.Minute, `{"timeToWaitInSeconds": 2.5, "reason": "x"}`: 2500 * time.Millisecond,
+		`{"ms": 500}`: 500 * time.Millisecond, `{"reasoning": "x"}`: 5 * time.Second,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			got := call(t, tool.Call{Tool: "wait", Args: object(t, `{"seconds": `+text+`}`), Timeout: time.Minute})
+			got := call(t, tool.Call{Tool: "wait", Args: object(t, text), Timeout: time.Minute})
 			if took := time.Since(start); !got.OK || took != want {
 				t.Errorf("%s: %+v after %s", text, got, took)
 			}

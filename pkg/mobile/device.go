@@ -191,8 +191,6 @@ func (l Limits) of(call tool.Call) time.Duration {
 	a := device.Arguments(call.Args)
 	waits := timeoutOf(a, 0)
 	switch call.Tool {
-	case "wait":
-		waits = waitTime(a)
 	case "launchApp":
 		waits = l.Launch
 	case "mobile_maestro", "maestro":

@@ -35,9 +35,6 @@ func queries(p Platform) []command {
 			"quietWindowMs": {"type": "integer", "minimum": 0, "maximum": 60000, "default": 300},
 			"requireChange": {"type": "boolean", "default": true, "description": "false: only that it stays the same"}`,
 			waitForChange),
-		newCommand("wait", "Waits.",
-			`"timeToWaitInSeconds": {"type": "number", "minimum": 0, "maximum": 600, "default": 5},
-			"ms": {"type": "number", "minimum": 0, "maximum": 600000, "description": "The same in milliseconds"}`, wait),
 	}
 }
 
@@ -187,18 +184,6 @@ func waitForChange(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 			changed, shown, since = true, current, time.Now()
 		}
 	}
-}
-
-// waitTime returns how long wait waits.
-func waitTime(a device.Arguments) time.Duration {
-	if a.Has("ms") {
-		return time.Duration(a.Number("ms", 0) * float64(time.Millisecond))
-	}
-	return time.Duration(a.Number("timeToWaitInSeconds", 5) * float64(time.Second))
-}
-
-func wait(ctx context.Context, _ *phone, a device.Arguments) (tool.Result, error) {
-	return success("waited %s", waitTime(a)), pause(ctx, waitTime(a))
 }
 
 // queryResult returns the result of a query: v as text for people and trails, and {"value": v} for programs.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +52,7 @@ func assertions(p Platform) []command {
 
 // readWholeText reads a text that is matched as it is, and as a regular expression if it is one.
 func readWholeText(e elements, a device.Arguments) (target, error) {
-	t, err := e.withText("text", wholeText)(a)
+	t, err := e.withText(a, "text", wholeText)
 	if err == nil && a.Text("id") == "" && t.enabled == nil {
 		t.words.Text = fmt.Sprintf("text %q", a.Text("text"))
 	}
@@ -69,7 +68,7 @@ func readResourceID(e elements, a device.Arguments) (target, error) {
 	if args.Text("id") == "" {
 		return target{}, errNoElement("give resourceId")
 	}
-	return e.withText("text", containing)(args)
+	return e.withText(args, "text", containing)
 }
 
 func visibleHandler(read reader) handler {
@@ -106,8 +105,8 @@ func (d *phone) assertVisible(ctx context.Context, t target, a device.Arguments)
 // textMatch is a text that an element has to show.
 type textMatch struct {
 	text  string
-	mode  string         // EXACT, PREFIX or REGEX
-	regex *regexp.Regexp // of REGEX
+	mode  string          // EXACT, PREFIX or REGEX
+	regex *screen.Pattern // of REGEX
 }
 
 func (m *textMatch) String() string {
@@ -124,11 +123,10 @@ func expectedText(a device.Arguments) (*textMatch, error) {
 	if m.mode, err = a.Word("textMatchMode", "EXACT", "PREFIX", "REGEX"); err != nil || m.mode != "REGEX" {
 		return m, err
 	}
-	m.regex, err = regexp.Compile(`\A(?:` + m.text + `)\z`)
-	if err != nil {
-		return nil, invalid("", "expectedText: %q is not a regular expression: %v", m.text, err)
+	if err = checkPattern("expectedText", m.text); err == nil {
+		m.regex, err = screen.CompilePattern(m.text, screen.NativeRules)
 	}
-	return m, nil
+	return m, err
 }
 
 func (m *textMatch) matches(text string) bool {
@@ -136,7 +134,7 @@ func (m *textMatch) matches(text string) bool {
 	case "PREFIX":
 		return strings.HasPrefix(text, m.text)
 	case "REGEX":
-		return m.regex.MatchString(text)
+		return m.regex.Matches(text)
 	}
 	return text == m.text
 }

@@ -48,8 +48,8 @@ func (c command) as(name string) command {
 // commands returns all commands of a platform: those of every device, and those of sections 15 and 15.3 of the
 // specification.
 func commands(p Platform) []command {
-	list := slices.Concat(tapCommands(p), textCommands(), scrollCommands(), assertions(p), queries(p), appCommands(p),
-		deviceCommands(), maestroCommands(p), screenCommands(p))
+	list := slices.Concat(tapCommands(p), textCommands(), scrollCommands(p), assertions(p), queries(p), appCommands(p),
+		deviceCommands(), maestroCommands(p), screenCommands())
 	if p == Android {
 		list = append(list, androidCommands()...)
 	}

@@ -3,6 +3,7 @@ package mobile
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -14,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"go.uber.org/goleak"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -272,6 +274,8 @@ type phoneTest struct {
 	fake   *fake
 	device device.Device
 	kept   []device.Artifact
+
+	commands []tool.Advertised
 }
 
 // onPhone runs a test in which waiting takes no time.
@@ -300,6 +304,7 @@ func onPhone(t *testing.T, f *fake, s device.Session, run func(p *phoneTest)) {
 			Platform: f.platform, Limits: DefaultLimits(s.Driver),
 			Open: func(context.Context) (Driver, error) { return f, nil },
 		}, s)
+		p.commands = Commands(f.platform)
 		run(p)
 		if err := p.device.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -313,11 +318,12 @@ func onPhone(t *testing.T, f *fake, s device.Session, run func(p *phoneTest)) {
 // call calls a command, after the check of its arguments.
 func (p *phoneTest) call(name string, args map[string]any) tool.Result {
 	p.Helper()
-	commands := Commands(p.fake.platform)
+	commands := p.commands
 	i := slices.IndexFunc(commands, func(c tool.Advertised) bool { return c.Name == name })
 	if i < 0 {
 		p.Fatalf("%s has no command %s", p.fake.platform, name)
 	}
+	p.fits(commands[i], args)
 	if check := commands[i].Check; check != nil {
 		if err := check(args); err != nil {
 			p.Fatalf("%s: %v", name, err)
@@ -355,4 +361,34 @@ func (p *phoneTest) fails(name string, args map[string]any, text string) tool.Re
 // byText returns the arguments of a recorded command for an element of Android.
 func byText(text string) map[string]any {
 	return map[string]any{"nodeSelector": map[string]any{"androidAccessibility": map[string]any{"textRegex": text}}}
+}
+
+// schemas are the resolved input schemas by their text.
+var schemas sync.Map
+
+// fits checks arguments with the input schema of a command.
+func (p *phoneTest) fits(c tool.Advertised, args map[string]any) {
+	p.Helper()
+	known, ok := schemas.Load(string(c.InputSchema))
+	if !ok {
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(c.InputSchema, &schema); err != nil {
+			p.Fatal(c.Name, err)
+		}
+		resolved, err := schema.Resolve(nil)
+		if err != nil {
+			p.Fatal(c.Name, err)
+		}
+		known, _ = schemas.LoadOrStore(string(c.InputSchema), resolved)
+	}
+	data, err := json.Marshal(args)
+	if err != nil {
+		p.Fatal(c.Name, err)
+	}
+	decoded := map[string]any{}
+	_ = json.Unmarshal(data, &decoded) // it was encoded
+	resolved, _ := known.(*jsonschema.Resolved)
+	if err := resolved.Validate(decoded); err != nil {
+		p.Errorf("%s: the schema rejects %s: %v", c.Name, data, err)
+	}
 }

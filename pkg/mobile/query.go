@@ -78,10 +78,7 @@ func shown(s Screen, n *screen.Node) bool { return hiddenBecause(&found{node: n,
 func (d *phone) find(ctx context.Context, t target) ([]*found, error) {
 	s := d.search(t)
 	s.settle = true
-	if _, err := s.look(ctx); err != nil {
-		return nil, err
-	}
-	list, err := s.resolve(ctx)
+	list, err := s.find(ctx)
 	list = slices.DeleteFunc(list, func(e *found) bool { return hiddenBecause(e) != "" })
 	slices.SortStableFunc(list, byPlace)
 	return list, err

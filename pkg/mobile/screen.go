@@ -185,16 +185,7 @@ func boundsOf(o act.Observation[*found]) *screen.Rect {
 
 // look reads the screen, resolves the element in it, and checks the conditions.
 func (s *search) look(ctx context.Context) (act.Observation[*found], error) {
-	var err error
-	if s.settle || s.target.ref != "" { // a reference is not waited for
-		s.last, err = s.phone.settled(ctx)
-	} else {
-		s.last, err = s.phone.driver.Read(ctx)
-	}
-	if err != nil {
-		return act.Observation[*found]{}, err
-	}
-	list, err := s.resolve(ctx)
+	list, err := s.find(ctx)
 	if err != nil {
 		return act.Observation[*found]{}, err
 	}
@@ -207,7 +198,20 @@ func (s *search) look(ctx context.Context) (act.Observation[*found], error) {
 
 func describe(e *found) string { return e.node.String() }
 
-// resolve returns the elements that match, best first.
+// find reads the screen and returns the elements that match, best first.
+func (s *search) find(ctx context.Context) (list []*found, err error) {
+	if s.settle || s.target.ref != "" { // a reference is not waited for
+		s.last, err = s.phone.settled(ctx)
+	} else {
+		s.last, err = s.phone.driver.Read(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.resolve(ctx)
+}
+
+// resolve returns the elements that match on the screen that was read, best first.
 func (s *search) resolve(ctx context.Context) ([]*found, error) {
 	if s.target.ref != "" {
 		return s.lookup(ctx)
@@ -328,8 +332,10 @@ func (d *phone) location(ctx context.Context) string {
 // long.
 func (d *phone) settled(ctx context.Context) (Screen, error) { return d.settledOn(ctx, d.driver) }
 
+// settledOn is settled for a driver.
 func (d *phone) settledOn(ctx context.Context, driver *serial) (Screen, error) {
-	moving := driver.acted.Swap(false)
+	actions := driver.actions.Load()
+	moving := actions != driver.settled.Load()
 	now, err := driver.Read(ctx)
 	for end := time.Now().Add(d.limits.Settle); moving && err == nil && time.Now().Before(end); {
 		if err := pause(ctx, d.limits.Stable); err != nil {
@@ -339,6 +345,9 @@ func (d *phone) settledOn(ctx context.Context, driver *serial) (Screen, error) {
 		if now, err = driver.Read(ctx); err == nil {
 			moving = signature(now.Tree) != before
 		}
+	}
+	if err == nil {
+		driver.settled.Store(actions)
 	}
 	return now, err
 }

@@ -23,7 +23,7 @@ const (
 const scrollLimit = 20 * time.Second
 
 // scrollCommands are the commands that move fingers over the screen.
-func scrollCommands() []command {
+func scrollCommands(p Platform) []command {
 	const duration = `"durationMs": {"type": "integer", "minimum": 1, "maximum": 60000, "description": "How long the finger moves", "default": `
 	return []command{
 		newCommand("swipe", "Moves a finger over the screen.",
@@ -43,7 +43,7 @@ func scrollCommands() []command {
 		newCommand("pinch", "Moves two fingers apart or together in the middle of the screen.",
 			`"scale": {"type": "number", "minimum": 0.1, "maximum": 10, "description": "Above 1 enlarges, below 1 reduces"}`,
 			pinch, "scale"),
-		scrollUntilCommand(),
+		scrollUntilCommand(p),
 	}
 }
 
@@ -109,8 +109,11 @@ func swipe(ctx context.Context, d *phone, a device.Arguments) (tool.Result, erro
 	return success("swiped %s over %s", strings.ToLower(direction), seen), nil
 }
 
-// area is the screen.
+// area is the screen, as it was turned when it was read last.
 func (d *phone) area() screen.Rect {
+	if t := d.driver.last.Load(); t != nil && t.Width > 0 && t.Height > 0 {
+		return screen.Rect{Right: t.Width, Bottom: t.Height}
+	}
 	info := d.driver.Info()
 	return screen.Rect{Right: info.Width, Bottom: info.Height}
 }
@@ -209,7 +212,7 @@ func pinch(ctx context.Context, d *phone, a device.Arguments) (tool.Result, erro
 }
 
 // scrollUntilCommand describes scrollUntilTextIsVisible.
-func scrollUntilCommand() command {
+func scrollUntilCommand(p Platform) command {
 	return newCommand("scrollUntilTextIsVisible", "Scrolls until an element is visible.",
 		`"text": {"type": "string", "description": "A part of its text, label or hint"},
 		"textRegex": {"type": "string", "description": "A regular expression for the whole of it"},
@@ -220,17 +223,14 @@ func scrollUntilCommand() command {
 		"centerElement": {"type": "boolean", "default": false, "description": "Scroll until it is near the middle"}, `+
 			device.Enum("direction", "What is brought into view", "DOWN", "UP", "LEFT", "RIGHT")+", "+
 			device.Enum("scrollStartPosition", "Where the finger moves", "CENTER", "TOP", "BOTTOM")+", "+timeoutProperty,
-		scrollUntilVisible).checkedBy(func(a device.Arguments) error {
-		_, err := readScrolled(elements{platform: Android}, a)
-		return err
-	})
+		scrollUntilVisible).checkedBy(p.checked(readScrolled))
 }
 
 func readScrolled(e elements, a device.Arguments) (target, error) {
 	if a.Text("textRegex") != "" {
-		return e.withText("textRegex", asPattern)(a)
+		return e.withText(a, "textRegex", asPattern)
 	}
-	return e.withText("text", containing)(a)
+	return e.withText(a, "text", containing)
 }
 
 // centred is how many scrolls centerElement may add.

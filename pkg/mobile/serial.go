@@ -16,9 +16,9 @@ type serial struct {
 	driver Driver
 	slot   chan struct{}   // holds a value while a method runs
 	ctx    context.Context //nolint:containedctx // ends when the device is closed
-	// acted says that the screen may be about to change, because of an action.
-	acted atomic.Bool
-	last  atomic.Pointer[screen.Tree] // the newest that was read; nil for none
+	// actions counts what may have changed the screen. settled is the count after which the screen was seen at rest.
+	actions, settled atomic.Int64
+	last             atomic.Pointer[screen.Tree] // the newest that was read; nil for none
 }
 
 func newSerial(ctx context.Context, d Driver) *serial {
@@ -46,7 +46,7 @@ func exclusive[T any](ctx context.Context, s *serial, call func(context.Context,
 // act calls the driver for something that may change the screen.
 func (s *serial) act(ctx context.Context, call func(context.Context, Driver) error) error {
 	_, err := exclusive(ctx, s, func(ctx context.Context, d Driver) (struct{}, error) {
-		s.acted.Store(true)
+		s.actions.Add(1)
 		return struct{}{}, call(ctx, d)
 	})
 	return err

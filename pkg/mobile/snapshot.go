@@ -13,7 +13,7 @@ import (
 const keptBytes = 1 << 20
 
 // screenCommands are the commands that keep what the screen shows.
-func screenCommands(Platform) []command {
+func screenCommands() []command {
 	return []command{
 		newCommand("captureScreen", "Takes a screenshot.", "", captureScreen),
 		newCommand("takeSnapshot", "Keeps a screenshot and the elements of the screen as text.",

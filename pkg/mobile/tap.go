@@ -68,7 +68,7 @@ func withTextProperties(key string) string {
 
 // readText returns a reader for the arguments of withTextProperties.
 func readText(key string, quote func(string) string) reader {
-	return func(e elements, a device.Arguments) (target, error) { return e.withText(key, quote)(a) }
+	return func(e elements, a device.Arguments) (target, error) { return e.withText(a, key, quote) }
 }
 
 func readAccessibilityNode(e elements, a device.Arguments) (target, error) {
@@ -252,10 +252,9 @@ func tapOnPoint(ctx context.Context, d *phone, a device.Arguments) (tool.Result,
 // pointOf reads a point, which must be on the screen.
 func (d *phone) pointOf(a device.Arguments, x, y string) (screen.Point, error) {
 	at := screen.Point{X: int(a.Number(x, 0)), Y: int(a.Number(y, 0))}
-	info := d.driver.Info()
-	if info.Width > 0 && !(screen.Rect{Right: info.Width, Bottom: info.Height}).Contains(at) {
+	if all := d.area(); !all.Empty() && !all.Contains(at) {
 		return at, invalid("", "%s %d, %s %d is outside of the screen, which is %d wide and %d high", x, at.X, y, at.Y,
-			info.Width, info.Height)
+			all.Width(), all.Height())
 	}
 	return at, nil
 }

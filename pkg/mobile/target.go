@@ -130,28 +130,26 @@ func (e elements) maestro(block map[string]any) (target, error) {
 	return e.node("nodeSelector", map[string]any{string(dialect): block})
 }
 
-// withText reads the arguments of commands for a text, which is matched as a pattern that quote makes of it: text, or the
-// key that is given, id, enabled, selected, and index.
-func (e elements) withText(key string, quote func(string) string) func(device.Arguments) (target, error) {
-	return func(a device.Arguments) (target, error) {
-		block := map[string]any{}
-		if text := a.Text(key); strings.TrimSpace(text) != "" {
-			block["textRegex"] = quote(text)
-			if err := checkPattern(key, quote(text)); err != nil {
-				return target{}, err
-			}
+// withText reads the arguments of a command for a text: the text under key, of which quote makes the pattern, id, enabled,
+// selected and index.
+func (e elements) withText(a device.Arguments, key string, quote func(string) string) (target, error) {
+	block := map[string]any{}
+	if text := a.Text(key); strings.TrimSpace(text) != "" {
+		block["textRegex"] = quote(text)
+		if err := checkPattern(key, quote(text)); err != nil {
+			return target{}, err
 		}
-		if id := a.Text("id"); id != "" {
-			block["resourceIdRegex"] = id
-			if err := checkPattern("id", id); err != nil {
-				return target{}, err
-			}
-		}
-		if len(block) == 0 {
-			return target{}, errNoElement("give " + key)
-		}
-		return e.withStates(block, a)
 	}
+	if id := a.Text("id"); id != "" {
+		block["resourceIdRegex"] = id
+		if err := checkPattern("id", id); err != nil {
+			return target{}, err
+		}
+	}
+	if len(block) == 0 {
+		return target{}, errNoElement("give " + key)
+	}
+	return e.withStates(block, a)
 }
 
 // withStates reads enabled, selected and index, and adds them to a block.

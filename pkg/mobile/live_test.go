@@ -66,8 +66,7 @@ func TestRecordingNamesElement(t *testing.T) {
 		"a label, not digits":  {place(make("12", "", "Total")), block("contentDescriptionRegex", "Total"), nil},
 		"an id with an index":  {place(make("Same", "row", ""), make("Same", "row", "x")), at(block("resourceIdRegex", "a:id/row"), 0), []string{`button "Same" is number 1 of several with this selector, which may change`}},
 		"a text with an index": {place(make("Same", "", ""), make("Same", "", " ")), at(block("textRegex", "Same"), 0), []string{`button "Same" is number 1 of several with this selector, which may change`}},
-		"no secret":            {place(make("hunter2", "", "")), block("classNameRegex", `\Qandroid.widget.Button\E`), nil},
-		"no name":              {place(make("", "", "")), block("classNameRegex", `\Qandroid.widget.Button\E`), nil},
+		"no secret":            {place(make("hunter2", "", "")), at(block("classNameRegex", `\Qandroid.widget.Button\E`), 0), []string{`button "***" is number 1 of several with this selector, which may change`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,6 +96,52 @@ func TestRecordingNamesElement(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestRecordingNamesElementByWhatIsAround(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	block := func(key, pattern string) args { return args{"androidAccessibility": args{key: pattern}} }
+	row := func(top int, text, total string) *screen.Node {
+		remove := node("ImageButton", "", rect(900, top, 1000, top+100))
+		remove.Label, remove.Clickable, remove.Key = new("Delete"), true, screen.Key("delete "+text)
+		r := node("LinearLayout", "", rect(0, top, width, top+100),
+			node("TextView", total, rect(500, top, 600, top+100)), node("TextView", text, rect(0, top, 400, top+100)), remove)
+		r.ID, r.Clickable, r.Key = new("a:id/row"), true, screen.Key("row "+text)
+		return r
+	}
+	rows := []*screen.Node{row(100, "Lamp", "12.50"), row(300, "Mug", "4.00")}
+	inside := func(selector args) args {
+		selector["containsDescendants"] = []any{block("textRegex", "Mug")}
+		return selector
+	}
+	onPhone(t, &fake{nodes: always(rows...)}, device.Session{Live: true}, func(p *phoneTest) {
+		viewer, _ := p.device.(device.Viewer)
+		v, err := viewer.View(p.Context(), device.ViewOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		remove := block("contentDescriptionRegex", "Delete")
+		remove["childOf"] = inside(block("resourceIdRegex", "a:id/row"))
+		for i, tt := range []struct {
+			node *screen.Node
+			want args
+		}{{rows[1], inside(block("resourceIdRegex", "a:id/row"))}, {rows[1].Children[2], remove}} {
+			r := p.call("tap", args{"ref": v.Ref(tt.node)})
+			if !r.OK || len(r.Located.Warnings) > 0 {
+				t.Fatalf("%+v", r)
+			}
+			if diff := cmp.Diff(args{"nodeSelector": tt.want}, r.Located.Args); diff != "" {
+				t.Error(diff)
+			}
+			if replay := p.call("tap", r.Located.Args); !replay.OK || replay.Text != "tapped "+tt.node.String() {
+				t.Error(replay.Text)
+			}
+			if p.fake.log[2*i] != p.fake.log[2*i+1] {
+				t.Error(p.fake.log)
+			}
+		}
+	})
 }
 
 func TestReferencesBelongToElements(t *testing.T) {

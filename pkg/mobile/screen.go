@@ -225,7 +225,7 @@ func (s *search) resolve(ctx context.Context) ([]*found, error) {
 	}
 	match := resolve(s.target.selector)
 	var list []*found
-	for _, n := range match.Nodes {
+	for _, n := range distinct(match.Nodes) {
 		if s.target.enabled == nil || *s.target.enabled != n.Disabled {
 			list = append(list, &found{node: n, match: match, screen: s.last})
 		}

@@ -1,0 +1,206 @@
+package mobile
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// locator makes the selector by which a replay finds an element. Each selector is resolved as the replay does, and the
+// first one that finds this very element is taken.
+type locator struct {
+	phone  *phone
+	screen Screen
+	node   *screen.Node
+}
+
+const (
+	// maxSelectorText is the length of the longest text, in characters, that a selector has if there is another way.
+	maxSelectorText = 80
+	// maxAround is the number of elements around the element that a selector may name.
+	maxAround = 4
+	// maxInside is the number of texts in an element by which it is told from others.
+	maxInside = 8
+)
+
+// property is a key of a driver block with the text that it matches.
+type property struct {
+	key, text string
+	named     bool // the text is shown to people, so that it may change
+}
+
+// locate returns how a recording names the element: by what is unique of its id, texts and labels, else by one of them
+// or its class with a text in it or beside it, else with an index.
+func (l locator) locate() (*located, error) {
+	properties := l.properties(l.node)
+	for _, candidate := range []func(property) (map[string]any, []string){l.alone, l.containing, l.beside, l.indexed} {
+		for _, p := range properties {
+			selector, warnings := candidate(p)
+			if selector != nil {
+				return &located{tool.Located{
+					Args: map[string]any{"nodeSelector": selector}, Warnings: append(p.warnings(), warnings...),
+				}}, nil
+			}
+		}
+	}
+	return nil, fault.New(fault.ToolFailed, "name it by nodeSelector, or give it a resource id or an accessibility identifier",
+		"%s has no selector that a recording could use", l.node)
+}
+
+// properties returns the properties of an element that may identify it, best first.
+func (l locator) properties(n *screen.Node) []property {
+	var list, changing []property
+	add := func(key string, text *string, named bool) {
+		switch {
+		case text == nil || *text == "" || l.isSecret(*text):
+		case named && (screen.MayChange(*text) != "" || isLong(*text)):
+			changing = append(changing, property{key, *text, named})
+		default:
+			list = append(list, property{key, *text, named})
+		}
+	}
+	add("resourceIdRegex", n.ID, false)
+	if !n.Password && !n.Editable { // what a field holds is no name of it
+		add("textRegex", n.Text, true)
+	}
+	label := "accessibilityTextRegex"
+	if l.phone.options.Platform == Android {
+		label = "contentDescriptionRegex"
+	}
+	add(label, n.Label, true)
+	add("hintTextRegex", n.Hint, true)
+	list = append(list, changing...)
+	add("classNameRegex", n.Class, false)
+	return list
+}
+
+func isLong(text string) bool { return utf8.RuneCountInString(text) > maxSelectorText }
+
+// warnings returns why the property may be another one in a later replay.
+func (p property) warnings() []string {
+	what := screen.MayChange(p.text)
+	switch {
+	case !p.named:
+		return nil
+	case what != "":
+		const format = "the name %q contains %s and may change; a resource id or an accessibility identifier does not"
+		return []string{fmt.Sprintf(format, p.text, what)}
+	case isLong(p.text):
+		return []string{fmt.Sprintf("the name %q is long and may change", p.text)}
+	}
+	return nil
+}
+
+// isSecret reports whether a recording would change a text.
+func (l locator) isSecret(text string) bool {
+	return l.phone.session.Redact != nil && l.phone.session.Redact(text) != text
+}
+
+// block returns the selector for a property.
+func (l locator) block(p property) map[string]any {
+	return map[string]any{string(l.phone.options.Platform.dialects()[0]): map[string]any{p.key: screen.ExactPattern(p.text)}}
+}
+
+// alone returns the selector for a property that no other element has; else nil.
+func (l locator) alone(p property) (selector map[string]any, warnings []string) {
+	if p.key == "classNameRegex" {
+		return nil, nil // another element of the class may be added
+	}
+	return l.unique(l.block(p)), nil
+}
+
+// containing returns the selector for a property and a text in the element; nil if it does not find the element alone.
+func (l locator) containing(p property) (selector map[string]any, warnings []string) {
+	for _, inside := range l.textsIn(l.node) {
+		if selector = l.unique(l.with(p, inside)); selector != nil {
+			return selector, inside.warnings()
+		}
+	}
+	return nil, nil
+}
+
+// beside returns the selector for a property inside of another element, such as a row, that has a text; nil if it does
+// not find the element alone.
+func (l locator) beside(p property) (selector map[string]any, warnings []string) {
+	around := l.node
+	for range maxAround {
+		if around = l.screen.Tree.Parent(around); around == nil {
+			break
+		}
+		for _, outer := range l.properties(around) {
+			for _, inside := range l.textsIn(around) {
+				selector = l.block(p)
+				selector["childOf"] = l.with(outer, inside)
+				if selector = l.unique(selector); selector != nil {
+					return selector, append(outer.warnings(), inside.warnings()...)
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// with returns the selector for a property and a text in the element.
+func (l locator) with(p, inside property) map[string]any {
+	selector := l.block(p)
+	selector["containsDescendants"] = []any{l.block(inside)}
+	return selector
+}
+
+// textsIn returns the texts in an element that may tell it from others, those first that look constant.
+func (l locator) textsIn(n *screen.Node) []property {
+	var list []property
+	for _, inside := range l.screen.Tree.Descendants(n) {
+		for _, p := range l.properties(inside) {
+			if p.named && inside != l.node {
+				list = append(list, p)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b property) int { return len(a.warnings()) - len(b.warnings()) })
+	return list[:min(maxInside, len(list))]
+}
+
+// indexed returns the selector for a property with the place of the element among those that have it.
+func (l locator) indexed(p property) (selector map[string]any, warnings []string) {
+	for index := range l.find(l.block(p)) {
+		selector = l.block(p)
+		selector["index"] = index
+		if l.unique(selector) != nil {
+			return selector, []string{fmt.Sprintf("%s is number %d of several with this selector, which may change", l.node, index+1)}
+		}
+	}
+	return nil, nil
+}
+
+// unique returns a selector if a replay with it finds the element and no other; else nil.
+func (l locator) unique(selector map[string]any) map[string]any {
+	if list := l.find(selector); len(list) == 1 && list[0] == l.node {
+		return selector
+	}
+	return nil
+}
+
+// find returns what a replay with a selector finds.
+func (l locator) find(selector map[string]any) []*screen.Node {
+	s, err := screen.ParseSelector(selector, screen.ParseOptions{})
+	if err != nil {
+		return nil
+	}
+	return distinct(l.screen.Tree.ResolveForAction(s).Nodes)
+}
+
+// distinct returns each element once. With childOf in several elements, one may be found more than once.
+func distinct(nodes []*screen.Node) []*screen.Node {
+	var list []*screen.Node
+	for _, n := range nodes {
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/appium"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -400,7 +401,7 @@ func TestCapabilitiesAndOutcomeOfClouds(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, map[string]reply{tt.outcome: {}})
 			o := s.options(mobile.Android)
-			o.Name, o.Outcome = "Sign in", func() (bool, string) { return false, "it broke" }
+			o.Name, o.Outcome = "Sign in", func() *device.Outcome { return &device.Outcome{Reason: "it broke"} }
 			if err := json.Unmarshal([]byte(tt.given), &o.Capabilities); err != nil {
 				t.Fatal(err)
 			}

@@ -243,7 +243,11 @@ func (d *driver) tellOutcome(ctx context.Context) {
 	if c == nil || d.options.Outcome == nil {
 		return
 	}
-	script := c.outcome(d.options.Outcome())
+	outcome := d.options.Outcome()
+	if outcome == nil {
+		return
+	}
+	script := c.outcome(outcome.Passed, outcome.Reason)
 	if err := d.Execute(ctx, script, nil, new(json.RawMessage)); err != nil {
 		d.options.Log("warn", "the cloud was not told how the session ended: "+err.Error(), "")
 	}

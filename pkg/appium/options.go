@@ -22,10 +22,9 @@ type Options struct {
 	Capabilities map[string]any // as the user writes them: vendor prefixes may be missing; or alwaysMatch and firstMatch
 	Platform     mobile.Platform
 	App          string // path or URL of the app, for the capability app; empty for none
-	// Name is that of the session in the dashboard of a cloud. Outcome returns how the session has ended; it is called by
-	// Close. Both may be empty.
+	// Name is that of the session in the dashboard of a cloud. Outcome is that of device.Session. Both may be empty.
 	Name    string
-	Outcome func() (passed bool, reason string)
+	Outcome func() *device.Outcome
 	Limits  Limits
 	Log     func(level, message, hint string)
 }

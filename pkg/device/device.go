@@ -71,6 +71,7 @@ type Backend interface {
 // Session describes the session of a device.
 type Session struct {
 	ID       string
+	Title    string // of the trail; empty without a trail
 	TrailDir string // absolute folder of the trail; empty without a trail
 	Root     string // absolute folder of the project
 	BaseURL  string // base_url of the target, may be empty
@@ -87,6 +88,9 @@ type Session struct {
 	// crash or console. Nil if nobody reads it.
 	Noted  func(kind, text string)
 	Broken func(err error) // ends the session, because the device cannot be used any more
+	// Outcome returns how the session has ended, for a device cloud that shows that. It is called when the device is closed,
+	// and returns nil if nobody has decided that. Nil for a session without an outcome.
+	Outcome func() *Outcome
 
 	// Live says that calls name elements by the references of a View, such as e12. Without it, a reference is a position
 	// on the screen at the time of the call.
@@ -100,6 +104,12 @@ type Session struct {
 	AllowedOrigins  []string // SCHEME://HOST:PORT, without the port if it is the scheme's default
 	// Redact returns a text without the secrets of the session. Nil if there are none.
 	Redact func(text string) string
+}
+
+// Outcome is how a session has ended.
+type Outcome struct {
+	Passed bool
+	Reason string // why it has not passed; without secrets
 }
 
 // Device is one device during one session. Call may be used from any goroutine, Prepare and Close from one.

@@ -57,7 +57,7 @@ func (b *backend) open(ctx context.Context, s device.Session) (mobile.Driver, er
 		s.Log = func(string, string, string) {}
 	}
 	if o := b.options.appium; o.URL != "" {
-		o.Log = s.Log
+		o.Log, o.Name, o.Outcome = s.Log, s.Title, s.Outcome
 		return appium.Open(ctx, o)
 	}
 	select {

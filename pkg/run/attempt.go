@@ -122,6 +122,7 @@ func (r *runner) replayInSession(ctx context.Context, c *readyCase, a attempt, i
 	defer s.Close(ctx)
 	r.prefetch.openNext()
 	res := r.replay(ctx, s, a)
+	s.SetOutcome(!res.bad(), res.Reason)
 	res.product = s.Product()
 	return res
 }

@@ -175,7 +175,7 @@ func needsAgent(s *step, lineage []string) error {
 func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) session.Options {
 	return session.Options{
 		Setup: r.Setup, Scope: p.scope, Device: p.device.Device.Device, ID: id, Dir: dir,
-		TrailDir: filepath.Dir(r.resolve(p.path)), Emit: emit, Values: r.values(p), Tools: p.tools(),
+		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Emit: emit, Values: r.values(p), Tools: p.tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
 		RestrictOrigins: r.RestrictOrigins, AllowedOrigins: r.AllowedOrigins,

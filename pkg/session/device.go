@@ -58,7 +58,7 @@ func (s *Session) openDevice() discover.Source {
 		return discover.Source{Source: source, Missing: s.opts.DeviceCommands}
 	}
 	s.device = &usedDevice{Device: b.Open(device.Session{
-		ID: s.opts.ID, TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root, BaseURL: s.targetBaseURL(),
+		ID: s.opts.ID, Title: s.opts.Redactor.Text(s.opts.Title), TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root, BaseURL: s.targetBaseURL(),
 		Driver: driver.Key, AppID: s.opts.Scope.AppID, AppIDs: s.opts.Scope.AppIDs(),
 		Width: s.opts.Device.Width, Height: s.opts.Device.Height,
 		Log:    func(level, message, hint string) { s.opts.Emit.Log(level, b.Name, message, hint) },
@@ -66,7 +66,7 @@ func (s *Session) openDevice() discover.Source {
 		Noted:  func(kind, text string) { s.opts.Emit.Emit(event.DeviceNoted{Kind: kind, Text: text}) },
 		Broken: func(err error) { s.cancel(err) },
 		Live:   s.opts.Live, References: s.opts.References, RestrictOrigins: s.opts.RestrictOrigins, AllowedOrigins: s.opts.AllowedOrigins,
-		Redact: s.opts.Redactor.Text,
+		Redact: s.opts.Redactor.Text, Outcome: s.outcome.Load,
 	})}
 	s.device.trace = s.newTrace(s.device.Device)
 	isCommand := func(name string) bool {
@@ -139,6 +139,11 @@ func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, 
 		s.cancel(err)
 	}
 	return v, err
+}
+
+// SetOutcome says how the session has ended, for the device. It is called before Close.
+func (s *Session) SetOutcome(passed bool, reason string) {
+	s.outcome.Store(&device.Outcome{Passed: passed, Reason: s.opts.Redactor.Text(reason)})
 }
 
 // UsedDevice reports whether a call reached the device, or its screen was read.

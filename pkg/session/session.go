@@ -18,6 +18,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/callback"
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/redact"
@@ -91,6 +92,7 @@ type Options struct {
 	Device   Device
 	ID       string         // safe as a file name, see [NewID]
 	Dir      string         // folder for its evidence; empty when nothing is kept
+	Title    string         // of the trail; empty without one
 	TrailDir string         // absolute folder of the trail; empty without one
 	Emit     *event.Emitter // receives its events
 	Values   *trail.Values  // its memory, arguments and secrets; nil for none
@@ -126,8 +128,9 @@ type Session struct {
 	inUse     *os.File         // its lock says that the session is open; nil without a folder
 	callbacks *callback.Server // of the servers that only this session has; nil when none can call back
 	device    *usedDevice      // nil when nothing drives the scope's devices
-	needed    bool             // Options.Tools names a command of the device
-	step      atomic.Int32     // the running step, from 1; 0 outside of one
+	outcome   atomic.Pointer[device.Outcome]
+	needed    bool         // Options.Tools names a command of the device
+	step      atomic.Int32 // the running step, from 1; 0 outside of one
 
 	memory   toolMemory
 	calls    level

@@ -196,7 +196,7 @@ func TestTrackerReportsEachChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitState(t, tracker, device.Addr(), adb.Ready)
-	if _, err := server.Run(within(t), "disconnect", device.Addr()); err != nil {
+	if err := server.Disconnect(within(t), device.Addr()); err != nil {
 		t.Fatal(err)
 	}
 	awaitState(t, tracker, device.Addr(), "")

@@ -155,8 +155,8 @@ func newPhone(t testing.TB, o adbd.Options, features ...string) (*phone, *adbd.D
 	}
 	d := adbd.Serve(context.WithoutCancel(t.Context()), l, p, o)
 	t.Cleanup(func() {
+		_ = server.Disconnect(context.WithoutCancel(t.Context()), d.Addr())
 		d.Close()
-		_, _ = server.Run(context.WithoutCancel(t.Context()), "disconnect", d.Addr())
 	})
 	return p, d
 }

@@ -98,13 +98,7 @@ func TestServerThatCannotBeStarted(t *testing.T) {
 	p, _ := programs(t)
 	absent := withoutSystemSDK{p}
 	check(t, s.EnsureRunning(within(t), absent, env), fault.CommandNotFound, fs.ErrNotExist, "set ANDROID_HOME")
-	if err := os.MkdirAll(tools, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	script := "#!/bin/sh\necho \"cannot open $1\" >&2\nexit 3\n"
-	if err := os.WriteFile(filepath.Join(tools, "adb"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	writeProgram(t, tools, "echo \"cannot open $1\" >&2\nexit 3\n")
 	check(t, s.EnsureRunning(within(t), absent, env), fault.Server, nil, "cannot open start-server", "exited with code 3")
 	remote, err := adb.Find(append(env, "ADB_SERVER_SOCKET=tcp:192.0.2.1:1"))
 	if err != nil {
@@ -114,6 +108,17 @@ func TestServerThatCannotBeStarted(t *testing.T) {
 	cancel()
 	if err := remote.EnsureRunning(ctx, nil, env); err == nil {
 		t.Error("a server on another machine was started")
+	}
+}
+
+// writeProgram writes a shell script as the adb program of a folder.
+func writeProgram(t *testing.T, folder, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock() // a process that is being forked would have the file open for writing
+	defer syscall.ForkLock.RUnlock()
+	err := os.MkdirAll(folder, 0o700)
+	if err = errors.Join(err, os.WriteFile(filepath.Join(folder, "adb"), []byte("#!/bin/sh\n"+script), 0o700)); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -134,10 +139,8 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	tools, started := filepath.Join(sdk, "platform-tools"), filepath.Join(sdk, "started")
 	env := append(unusedServer(t), "ANDROID_HOME="+sdk, "PATH=/nowhere")
 	s, err := adb.Find(env)
-	script := "#!/bin/sh\n: > " + started + "\nexec /bin/sleep 3600\n"
-	err = errors.Join(err, syscall.Mkfifo(started, 0o600), os.Mkdir(tools, 0o700))
-	err = errors.Join(err, os.WriteFile(filepath.Join(tools, "adb"), []byte(script), 0o700))
-	if err != nil {
+	writeProgram(t, tools, ": > "+started+"\nexec /bin/sleep 3600\n")
+	if err = errors.Join(err, syscall.Mkfifo(started, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(within(t))

@@ -117,6 +117,12 @@ func (s *Server) Connect(ctx context.Context, address string) error {
 	return err
 }
 
+// Disconnect makes the server forget a device. Call it before closing the device: its address may then be another one's.
+func (s *Server) Disconnect(ctx context.Context, address string) error {
+	_, err := s.Run(ctx, "disconnect", address)
+	return err
+}
+
 // Run runs the adb program and returns its stdout and stderr.
 func (s *Server) Run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.path, args...)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"sync"
+
+	"github.com/trailblaze/trailblaze/testdata/phones/wire"
 )
 
 // uiServer is the UiAutomator2 server while it runs.
@@ -111,7 +113,13 @@ func uiautomator(c *call) int {
 		return 0
 	}
 	width, height := p.App.Size()
-	dump := uiAutomatorDump(p.App.Read(), width, height, c.has("--compressed"))
+	shown := androidScreen(p.App.Read(), width, height)
+	if c.has("--compressed") {
+		for _, w := range shown.Windows {
+			w.Root.Children = withoutUnimportant(w.Root.Children)
+		}
+	}
+	dump := wire.Dump(shown)
 	file := "/sdcard/window_dump.xml"
 	if c.last() != "dump" && c.last() != "--compressed" {
 		file = c.last()
@@ -119,7 +127,7 @@ func uiautomator(c *call) int {
 	if file == "/dev/tty" {
 		c.printf("%s", dump)
 	} else {
-		p.files.Write(file, []byte(dump), 0o660, fileTime)
+		p.files.Write(file, dump, 0o660, fileTime)
 	}
 	c.printf("UI hierchary dumped to: %s\n", file) // it is spelled like this
 	return 0

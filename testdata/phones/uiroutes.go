@@ -10,6 +10,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
+	"github.com/trailblaze/trailblaze/testdata/phones/wire"
 )
 
 // uiSettings are the settings of the UiAutomator2 server with their defaults.
@@ -112,11 +113,19 @@ func (s *uiServer) newSession(r *request) (any, error) {
 func (s *uiServer) source(*request) (any, error) {
 	device := s.phone.App
 	width, height := device.Size()
-	return uiAutomatorSource(device.Read(), width, height, sourceOptions{
-		invisible: s.setting("allowInvisibleElements"), multiWindow: s.setting("enableMultiWindows"),
-		simpleBounds: s.setting("simpleBoundsCalculation"), actions: s.setting("includeA11yActionsInPageSource"),
-		ignoreUnimportant: s.setting("ignoreUnimportantViews"),
-	}), nil
+	shown := androidScreen(device.Read(), width, height)
+	if s.setting("ignoreUnimportantViews") {
+		for _, w := range shown.Windows {
+			w.Root.Children = withoutUnimportant(w.Root.Children)
+		}
+	}
+	return string(wire.UIAutomator2(shown, wire.Settings{
+		EnableMultiWindows: s.setting("enableMultiWindows"), AllowInvisibleElements: s.setting("allowInvisibleElements"),
+		SimpleBoundsCalculation:        s.setting("simpleBoundsCalculation"),
+		IncludeA11yActionsInPageSource: s.setting("includeA11yActionsInPageSource"),
+		IncludeExtrasInPageSource:      s.setting("includeExtrasInPageSource"),
+		SnapshotMaxDepth:               s.number("snapshotMaxDepth"),
+	})), nil
 }
 
 func (s *uiServer) screenshot(*request) (any, error) {
@@ -308,17 +317,17 @@ func (s *uiServer) elementRoutes() {
 		s.touched()
 		return nil, nil
 	})
-	element("GET", "/text", s.property(func(n *androidNode) any { return n.text }))
-	element("GET", "/displayed", s.property(func(n *androidNode) any { return !n.element.Hidden }))
-	element("GET", "/enabled", s.property(func(n *androidNode) any { return !n.element.Disabled }))
-	element("GET", "/rect", s.property(func(n *androidNode) any {
-		b := n.clipped
+	element("GET", "/text", s.property(func(n *screen.Node) any { return shownValue(n) }))
+	element("GET", "/displayed", s.property(func(n *screen.Node) any { return !n.Hidden }))
+	element("GET", "/enabled", s.property(func(n *screen.Node) any { return !n.Disabled }))
+	element("GET", "/rect", s.property(func(n *screen.Node) any {
+		b := *n.Bounds
 		return map[string]int{"x": b.Left, "y": b.Top, "width": b.Width(), "height": b.Height()}
 	}))
 	element("GET", "/attribute/{name}", s.attribute)
 }
 
-func (s *uiServer) property(get func(*androidNode) any) func(*request) (any, error) {
+func (s *uiServer) property(get func(*screen.Node) any) func(*request) (any, error) {
 	return func(r *request) (any, error) {
 		n, err := s.node(r.PathValue("id"))
 		if err != nil {
@@ -335,20 +344,18 @@ func (s *uiServer) attribute(r *request) (any, error) {
 	}
 	switch name := r.PathValue("name"); name {
 	case "text":
-		return n.text, nil
+		return shownValue(n), nil
 	case "resource-id", "resourceId":
-		return n.id, nil
+		return n.ID, nil
 	case "content-desc", "contentDescription":
-		return n.element.Label, nil
-	case "bounds":
-		return boundsText(n.clipped), nil
+		return n.Label, nil
 	case "checked":
-		return truth(n.element.Checked == screen.ToggleOn), nil
+		return strconv.FormatBool(n.Checked == screen.ToggleOn), nil
 	case "collectionItemInfo":
-		if n.element.Row == nil {
+		if n.Row == nil {
 			return nil, nil
 		}
-		return `{"rowIndex":` + strconv.Itoa(*n.element.Row) + `,"rowSpan":1,"columnIndex":0,"columnSpan":1,"isHeading":false,"isSelected":false}`, nil
+		return `{"rowIndex":` + strconv.Itoa(*n.Row) + `,"rowSpan":1,"columnIndex":0,"columnSpan":1,"isHeading":false,"isSelected":false}`, nil
 	default:
 		return nil, invalidArgument("%s is not a known attribute", name)
 	}
@@ -365,7 +372,7 @@ func (s *uiServer) find(r *request) ([]map[string]string, error) {
 	found := []map[string]string{}
 	seen := map[string]int{}
 	for _, n := range s.nodes() {
-		name := n.element.Name()
+		name := valueOf(n.ID) + valueOf(n.Text) + valueOf(n.Label)
 		if matches(n) {
 			id := elementID(name, seen[name])
 			found = append(found, map[string]string{elementKey: id, "ELEMENT": id})
@@ -377,14 +384,17 @@ func (s *uiServer) find(r *request) ([]map[string]string, error) {
 
 // locator returns what a strategy of Appium selects: id, accessibility id, class name, and XPath that consists of one
 // step with at most one attribute.
-func locator(using, selector string) (func(*androidNode) bool, error) {
+func locator(using, selector string) (func(*screen.Node) bool, error) {
 	switch using {
 	case "id":
-		return func(n *androidNode) bool { return n.id == selector || n.element.ID == selector }, nil
+		return func(n *screen.Node) bool {
+			id := valueOf(n.ID)
+			return id == selector || strings.HasSuffix(id, ":id/"+selector)
+		}, nil
 	case "accessibility id":
-		return func(n *androidNode) bool { return n.element.Label == selector }, nil
+		return func(n *screen.Node) bool { return valueOf(n.Label) == selector }, nil
 	case "class name":
-		return func(n *androidNode) bool { return n.class == selector }, nil
+		return func(n *screen.Node) bool { return valueOf(n.Class) == selector }, nil
 	case "xpath":
 		class, condition, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(selector, "//"), "]"), "[@")
 		name, quoted, _ := strings.Cut(condition, "=")
@@ -392,36 +402,35 @@ func locator(using, selector string) (func(*androidNode) bool, error) {
 		if strings.ContainsAny(class, "/[(") || condition != "" && !slices.Contains([]string{"text", "resource-id", "content-desc"}, name) {
 			break
 		}
-		return func(n *androidNode) bool {
-			properties := map[string]string{"text": n.text, "resource-id": n.id, "content-desc": n.element.Label}
-			return (class == "*" || class == n.class) && (condition == "" || properties[name] == value)
+		return func(n *screen.Node) bool {
+			properties := map[string]string{"text": valueOf(n.Text), "resource-id": valueOf(n.ID), "content-desc": valueOf(n.Label)}
+			return (class == "*" || class == valueOf(n.Class)) && (condition == "" || properties[name] == value)
 		}, nil
 	}
 	return nil, &w3cError{http.StatusBadRequest, "invalid selector", "the simulation does not know " + using + " " + selector}
 }
 
-// nodes returns the nodes of the active window.
-func (s *uiServer) nodes() []*androidNode {
-	device := s.phone.App
-	width, height := device.Size()
-	var list []*androidNode
-	var add func(*androidNode)
-	add = func(n *androidNode) {
-		list = append(list, n)
-		for _, child := range n.children {
-			add(child)
-		}
+// shownValue returns the text of a node, which is its hint where a field is empty.
+func shownValue(n *screen.Node) string {
+	if n.Text == nil {
+		return valueOf(n.Hint)
 	}
-	add(androidNodes(activeWindow(device.Look()), width, height))
-	return list
+	return *n.Text
+}
+
+// nodes returns the nodes of the active window.
+func (s *uiServer) nodes() []*screen.Node {
+	width, height := s.phone.App.Size()
+	w := activeWindow(s.phone.App.Look())
+	return screen.NewTree(androidNode(w, w.Root), width, height).Nodes()
 }
 
 // node returns the element of a reference: its name and which one it is of those with this name.
-func (s *uiServer) node(id string) (*androidNode, error) {
+func (s *uiServer) node(id string) (*screen.Node, error) {
 	nth := map[string]int{}
 	for _, n := range s.nodes() {
-		name := n.element.Name()
-		if id == elementID(name, nth[name]) || id == active && n.element.Focused {
+		name := valueOf(n.ID) + valueOf(n.Text) + valueOf(n.Label)
+		if id == elementID(name, nth[name]) || id == active && n.Focused {
 			return n, nil
 		}
 		nth[name]++
@@ -435,7 +444,7 @@ func (s *uiServer) middle(id string) (screen.Point, error) {
 	if err != nil {
 		return screen.Point{}, err
 	}
-	return n.clipped.Centre(), nil
+	return n.Bounds.Centre(), nil
 }
 
 // focus gives the focus to a field by a touch, unless it has it.
@@ -444,11 +453,11 @@ func (s *uiServer) focus(id string) error {
 	if err != nil {
 		return err
 	}
-	if !n.element.Editable {
+	if !n.Editable {
 		return invalidState("Cannot set the element to '%s'. Did you interact with the correct element?", id)
 	}
-	if !n.element.Focused {
-		s.phone.App.Touch(app.Finger{Path: []screen.Point{n.clipped.Centre()}})
+	if !n.Focused {
+		s.phone.App.Touch(app.Finger{Path: []screen.Point{n.Bounds.Centre()}})
 	}
 	return nil
 }

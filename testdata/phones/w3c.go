@@ -209,6 +209,19 @@ func (s *webDriver) setting(name string) bool {
 	return on
 }
 
+// number returns a setting that is a number.
+func (s *webDriver) number(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch n := s.settings[name].(type) {
+	case float64:
+		return int(n)
+	case int:
+		return n
+	}
+	return 0
+}
+
 func (s *webDriver) setIntercept(i Intercept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

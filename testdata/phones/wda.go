@@ -2,6 +2,7 @@ package phones
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
+	"github.com/trailblaze/trailblaze/testdata/phones/wire"
 )
 
 // wdaSettings are the settings of WebDriverAgent with their defaults.
@@ -175,12 +177,13 @@ func (p *IPhone) sessionInfo() any {
 
 func (p *IPhone) source(r *request) (any, error) {
 	query := r.URL.Query()
-	root := iosNodes(p.App.Read())
+	width, height := p.App.Size()
+	shown := iosScreen(p.App.Read(), width, height)
 	switch format := query.Get("format"); format {
 	case "json":
-		return wdaJSON(root), nil
+		return json.RawMessage(wire.WDAJSON(shown)), nil
 	case "", "xml":
-		return wdaXML(root, query.Get("scope")), nil
+		return string(wire.WDAXML(shown, query.Get("scope"))), nil
 	default:
 		return nil, invalidArgument("Unknown source format '%s'. Only xml, json source formats are supported.", format)
 	}
@@ -193,9 +196,8 @@ func (p *IPhone) screenshot(*request) (any, error) {
 
 func (p *IPhone) activeApp(*request) (any, error) {
 	id := p.App.FrontWindow()
-	name := map[string]string{app.ShopID: "Corner Shop", app.BrowserID: "Browser"}[id]
 	return map[string]any{
-		"pid": 4200, "bundleId": id, "name": name, "processArguments": map[string]any{"args": []any{}, "env": map[string]any{}},
+		"pid": 4200, "bundleId": id, "name": iosAppName(id), "processArguments": map[string]any{"args": []any{}, "env": map[string]any{}},
 	}, nil
 }
 
@@ -375,14 +377,14 @@ func (p *IPhone) elementRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return n.value, nil
+		return valueOf(n.Value), nil
 	})
 	element("GET", "", "/rect", func(r *request) (any, error) {
 		n, err := p.node(r.PathValue("id"))
 		if err != nil {
 			return nil, err
 		}
-		b := n.element.Bounds
+		b := *n.Bounds
 		return map[string]int{"x": b.Left, "y": b.Top, "width": b.Width(), "height": b.Height()}, nil
 	})
 	element("POST", "/wda", "/keyboardInput", func(r *request) (any, error) { return nil, p.keyboardInput(r) })
@@ -410,37 +412,37 @@ func (p *IPhone) find(r *request) ([]map[string]string, error) {
 		var matches bool
 		switch using {
 		case "accessibility id", "name", "id":
-			matches = n.name() == wanted
+			matches = iosName(n) == wanted
 		case "class name":
-			matches = "XCUIElementType"+n.kind == wanted
+			matches = "XCUIElementType"+*n.Class == wanted
 		default:
 			return nil, &w3cError{http.StatusBadRequest, "invalid selector", "the simulation does not know " + using + " " + wanted}
 		}
 		if matches {
-			id := elementID(n.name(), i)
+			id := elementID(iosName(n), i)
 			found = append(found, map[string]string{elementKey: id, "ELEMENT": id})
 		}
 	}
 	return found, nil
 }
 
-func (p *IPhone) nodes() []*iosNode {
-	var list []*iosNode
-	var add func(*iosNode)
-	add = func(n *iosNode) {
-		list = append(list, n)
-		for _, child := range n.children {
-			add(child)
-		}
+// iosName returns the identifier, or else the label, as WebDriverAgent does.
+func iosName(n *screen.Node) string {
+	if n.ID != nil {
+		return *n.ID
 	}
-	add(iosNodes(p.App.Look()))
-	return list
+	return valueOf(n.Label)
+}
+
+func (p *IPhone) nodes() []*screen.Node {
+	width, height := p.App.Size()
+	return screen.NewTree(iosScreen(p.App.Look(), width, height).Windows[0].Root, width, height).Nodes()
 }
 
 // node returns the element of a reference.
-func (p *IPhone) node(id string) (*iosNode, error) {
+func (p *IPhone) node(id string) (*screen.Node, error) {
 	for i, n := range p.nodes() {
-		if id == elementID(n.name(), i) || id == active && n.element.Focused {
+		if id == elementID(iosName(n), i) || id == active && n.Focused {
 			return n, nil
 		}
 	}
@@ -452,7 +454,7 @@ func (p *IPhone) middle(id string) (screen.Point, error) {
 	if err != nil {
 		return screen.Point{}, err
 	}
-	return n.element.Bounds.Centre(), nil
+	return n.Bounds.Centre(), nil
 }
 
 // focus gives the focus to a field by a touch, unless it has it.
@@ -461,8 +463,8 @@ func (p *IPhone) focus(id string) error {
 	if err != nil {
 		return err
 	}
-	if !n.element.Focused {
-		p.App.Touch(app.Finger{Path: []screen.Point{n.element.Bounds.Centre()}})
+	if !n.Focused {
+		p.App.Touch(app.Finger{Path: []screen.Point{n.Bounds.Centre()}})
 	}
 	return nil
 }

@@ -117,7 +117,8 @@ func writeProgram(t *testing.T, folder, script string) {
 	syscall.ForkLock.RLock() // a process that is being forked would have the file open for writing
 	defer syscall.ForkLock.RUnlock()
 	err := os.MkdirAll(folder, 0o700)
-	if err = errors.Join(err, os.WriteFile(filepath.Join(folder, "adb"), []byte("#!/bin/sh\n"+script), 0o700)); err != nil {
+	err = errors.Join(err, os.WriteFile(filepath.Join(folder, "adb"), []byte("#!/bin/sh\n"+script), 0o700))
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -117,7 +117,7 @@ func (s *Server) Connect(ctx context.Context, address string) error {
 	return err
 }
 
-// Disconnect makes the server forget a device. Call it before closing the device: its address may then be another one's.
+// Disconnect makes the server forget a device. Call it before closing the device: another one may get its address then.
 func (s *Server) Disconnect(ctx context.Context, address string) error {
 	_, err := s.Run(ctx, "disconnect", address)
 	return err

@@ -307,7 +307,7 @@ func TestErrorsOfCalls(t *testing.T) {
 		{"lost", reply{cut: true}, true, "", ""},
 		{"gateway", reply{status: 504, body: "<title>Gateway Timeout</title>"}, true, "", ""},
 		{"lost between the server and the phone", failure(500, "unknown error", "Could not proxy command to the remote server. Original error: socket hang up"), true, "", ""},
-		{"not sent to the phone", failure(500, "unknown error", "Could not proxy command to the remote server. Original error: connect ECONNREFUSED"), false, fault.ToolFailed, ""},
+		{"not sent to the phone", failure(500, "unknown error", "Could not proxy command to the remote server. Original error: connect ECONNREFUSED"), false, fault.Crashed, ""},
 		{
 			"ended", failure(404, "invalid session id", "A session is either terminated or not started"), false, fault.Crashed,
 			"the session of the Appium server at URL has ended: A session is either terminated or not started",

@@ -74,7 +74,8 @@ func (s *Session) explained(e *fault.Error) *fault.Error {
 
 var (
 	lostResponse = regexp.MustCompile(`(?is)could not proxy.*(socket hang up|ECONNRESET|EPIPE|timeout of|ETIMEDOUT|aborted)`)
-	endedSession = regexp.MustCompile(`(?i)session is either terminated or not started|instrumentation process is not running|` +
+	endedSession = regexp.MustCompile(`(?is)session is either terminated or not started|instrumentation process is not running|` +
+		`could not proxy.*(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)|` +
 		`session .*(does not exist|not found|has (been )?(ended|finished|stopped|terminated|timed out|already))`)
 )
 

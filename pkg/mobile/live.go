@@ -61,14 +61,6 @@ func (d *phone) seen(t *screen.Tree, live bool) func(*screen.Node) string {
 	return references.Ref
 }
 
-// refOf returns the references that messages name; nil in a session that is not live.
-func (d *phone) refOf() func(*screen.Node) string {
-	if !d.session.Live {
-		return nil
-	}
-	return d.references.Ref
-}
-
 // part returns what is in an element, which is named by a reference, or by its id or its whole text.
 func (d *phone) part(t *screen.Tree, within string) (*screen.Tree, error) {
 	if screen.IsReference(within) {
@@ -79,11 +71,11 @@ func (d *phone) part(t *screen.Tree, within string) (*screen.Tree, error) {
 		return subtree(t, n), nil
 	}
 	for _, key := range []string{"id", "text"} {
-		tgt, err := d.elements().core(device.Arguments{key: within})
+		named, err := d.elements().core(device.Arguments{key: within})
 		if err != nil {
 			return nil, err
 		}
-		if found := t.Resolve(tgt.selector).Nodes; len(found) > 0 {
+		if found := t.Resolve(named.selector).Nodes; len(found) > 0 {
 			return subtree(t, found[0]), nil
 		}
 	}

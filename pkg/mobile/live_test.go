@@ -174,6 +174,8 @@ func TestReferencesBelongToElements(t *testing.T) {
 		if err != nil || positions.Text != `tapped button "Load"` || positions.Located != nil {
 			t.Error(positions.Text, err)
 		}
+		p.fails("tap", map[string]any{"text": "Loat", "timeoutMs": 0},
+			`text "Loat" was not found; the screen has button "Load" [ref=e3] (app com.example.orders)`)
 		v, err = viewer.View(p.Context(), device.ViewOptions{Within: "e3"})
 		if err != nil || v.Part.Root().Name() != "Load" {
 			t.Error(err)

@@ -306,9 +306,13 @@ func (s *search) Similar(context.Context) []string {
 	if s.last.Tree == nil || s.target.selector == nil {
 		return nil
 	}
+	var ref func(*screen.Node) string
+	if s.phone.session.Live {
+		ref = s.phone.seen(s.last.Tree, true)
+	}
 	var list []string
 	for _, n := range s.last.Tree.Near(s.target.selector) {
-		list = append(list, screen.Describe([]*screen.Node{n}, s.phone.refOf()))
+		list = append(list, screen.Describe([]*screen.Node{n}, ref))
 	}
 	return list
 }

@@ -64,9 +64,6 @@ func (r *androidReader) read(root *element, windows []*element) Result {
 	for i, w := range kept {
 		nodes[i] = r.node(w)
 		nodes[i].DrawingOrder = len(kept) - i // the topmost window comes first
-		if name := w.value("package"); w.name != toast && !slices.Contains(out.Packages, name) {
-			out.Packages = append(out.Packages, name)
-		}
 	}
 	r.identify(kept, nodes)
 	width, height := r.size(root, windows)

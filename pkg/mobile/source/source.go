@@ -34,8 +34,6 @@ type Result struct {
 	// Keyboard is the area of the on-screen keyboard, nil when the source has none. On Android, only a source with
 	// several windows can have one.
 	Keyboard *screen.Rect
-	// Packages are those of the windows in the tree on Android, the topmost window first.
-	Packages []string
 }
 
 // refused returns the error for a source that cannot be read.

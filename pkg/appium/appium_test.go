@@ -436,10 +436,11 @@ func TestOptions(t *testing.T) {
 	if err != nil || o.Limits.Start != 90*time.Second || o.App != "/x.apk" || o.Capabilities["deviceName"] != "iPad Pro" {
 		t.Errorf("%+v %v", o, err)
 	}
-	secrets := appium.Secrets(values)
-	slices.Sort(secrets)
-	if want := []string{"k-2", testKey, testUser, "t-2", "u-2"}; !slices.Equal(secrets, want) {
-		t.Errorf("secrets: %v, want %v", secrets, want)
+	want := map[string]string{
+		"appiumUrl user": testUser, "appiumUrl key": testKey, "lt:options.username": "u-2", "lt:options.accessKey": "k-2", "firstMatch[0].token": "t-2",
+	}
+	if diff := cmp.Diff(want, appium.Secrets(values)); diff != "" {
+		t.Errorf("secrets (-want +got):\n%s", diff)
 	}
 	o.Capabilities = map[string]any{"appium:deviceName": "iPad Pro"}
 	if !o.Tablet() {

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -61,8 +63,10 @@ func Check(ctx context.Context, o Options) (string, error) {
 
 // client returns a client of the server at a URL.
 func (o Options) client(url string) (*webdriver.Client, error) {
+	secrets := map[string]string{}
+	addSecrets(secrets, "", o.Capabilities)
 	client, err := webdriver.New(url, webdriver.Options{
-		Limit: o.Limits.Call, SessionLimit: o.Limits.Start, Secrets: secretsIn(o.Capabilities),
+		Limit: o.Limits.Call, SessionLimit: o.Limits.Start, Secrets: slices.Collect(maps.Values(secrets)),
 	})
 	if err != nil {
 		return nil, fault.New(fault.Misuse, "", "appiumUrl: %v", err)

@@ -81,41 +81,38 @@ func ReadOptions(values map[string]string, platform mobile.Platform) (Options, e
 	return o, nil
 }
 
-// Secrets returns the values in the options that no output may show: user and key of the URL and of the capabilities.
-func Secrets(values map[string]string) []string {
-	var all []string
+// Secrets returns the user and key of the URL and the credentials in the capabilities, for device.Kind.
+func Secrets(values map[string]string) map[string]string {
+	secrets := map[string]string{}
 	if u, err := url.Parse(values["appiumUrl"]); err == nil && u.User != nil {
-		key, _ := u.User.Password()
-		all = append(all, u.User.Username(), key)
+		secrets["appiumUrl user"] = u.User.Username()
+		secrets["appiumUrl key"], _ = u.User.Password()
 	}
 	var capabilities map[string]any
 	_ = json.Unmarshal([]byte(values["capabilities"]), &capabilities) // ReadOptions reports it
-	all = append(all, secretsIn(capabilities)...)
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+	addSecrets(secrets, "", capabilities)
+	maps.DeleteFunc(secrets, func(_, value string) bool { return value == "" })
+	return secrets
 }
 
 var secretName = regexp.MustCompile(`(?i)(user|user_?name|key|token|secret|password|passwd)$`)
 
-// secretsIn returns the texts in capabilities whose name says that they are credentials.
-func secretsIn(capabilities map[string]any) []string {
-	var all []string
-	for name, value := range capabilities {
-		switch value := value.(type) {
-		case string:
-			if secretName.MatchString(name) {
-				all = append(all, value)
-			}
-		case map[string]any:
-			all = append(all, secretsIn(value)...)
-		case []any:
-			for _, item := range value {
-				if m, ok := item.(map[string]any); ok {
-					all = append(all, secretsIn(m)...)
-				}
-			}
+// addSecrets adds the texts in capabilities whose name says that they are credentials, by their path.
+func addSecrets(secrets map[string]string, path string, value any) {
+	switch value := value.(type) {
+	case string:
+		if secretName.MatchString(path) {
+			secrets[path] = value
+		}
+	case map[string]any:
+		for name, inner := range value {
+			addSecrets(secrets, strings.TrimPrefix(path+"."+name, "."), inner)
+		}
+	case []any:
+		for i, inner := range value {
+			addSecrets(secrets, fmt.Sprintf("%s[%d]", path, i), inner)
 		}
 	}
-	return all
 }
 
 // Tablet reports whether the capabilities name a tablet. Which device a session gets is known only when it has started.

@@ -25,6 +25,9 @@ type Kind struct {
 	// IDOption is the key of the option that names a device by the platform's identifier, such as serial. Empty if a kind
 	// has no such option.
 	IDOption string
+	// Secrets returns the texts in the values of options that no output may show, by the name that is shown instead, such
+	// as the user and the key in a URL. It may be nil.
+	Secrets func(values map[string]string) map[string]string
 	// OneSession is true if a device of this kind allows one session at a time, like a phone and unlike a browser.
 	OneSession bool
 	// New returns the backend of a run. It starts nothing. Its error is about the options.

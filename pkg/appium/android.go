@@ -26,7 +26,7 @@ func (d *androidDriver) Read(ctx context.Context) (mobile.Screen, error) {
 	if err != nil {
 		return mobile.Screen{}, err
 	}
-	result, err := source.UIAutomator2([]byte(text), source.Options{Width: d.info.Width, Height: d.info.Height, Extras: true})
+	result, err := source.UIAutomator2([]byte(text), source.Options{Width: d.info.Width, Height: d.info.Height})
 	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
 }
 

@@ -341,7 +341,7 @@ func (r *androidReader) unavailable() map[string]string {
 	if !r.actions {
 		refuse(r.server.missing, "isEditable")
 	}
-	if !r.extras && !r.options.Extras {
+	if !r.extras {
 		refuse(r.server.missing, "composeTestTagRegex", "roleDescriptionRegex")
 	}
 	if !r.headings {

@@ -113,20 +113,14 @@ func TestWhatASourceDoesNotReportIsRefused(t *testing.T) {
 	extras := []string{"composeTestTagRegex", "roleDescriptionRegex"}
 	others := []string{"hintTextRegex", "inputType", "isEditable", "isHeading", "paneTitleRegex"}
 	for name, c := range map[string]struct {
-		windows string
-		options source.Options
-		want    [][]string
+		window string
+		want   [][]string
 	}{
-		"all":             {with(`extras="a=b"`), source.Options{}, [][]string{never}},
-		"extras are read": {with(), source.Options{Extras: true}, [][]string{never}},
-		"without extras":  {with(), source.Options{}, [][]string{never, extras}},
-		"an old server":   {`<android.view.View text="" />`, source.Options{}, [][]string{never, extras, others}},
+		"all":            {with(`extras=""`), [][]string{never}},
+		"without extras": {with(), [][]string{never, extras}},
+		"an old server":  {`<android.view.View text="" />`, [][]string{never, extras, others}},
 	} {
-		got, err := source.UIAutomator2(hierarchy(c.windows), c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		assertUnavailable(t, name, got, screen.AndroidAccessibility, c.want...)
+		assertUnavailable(t, name, uiAutomator2(t, c.window), screen.AndroidAccessibility, c.want...)
 	}
 	got, err := source.Dump(hierarchy(`<node index="0" text="" class="a" hint="" />`), source.Options{})
 	if err != nil {

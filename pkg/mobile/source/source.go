@@ -23,9 +23,6 @@ type Options struct {
 	// Width and Height are the size of the screen in rotation 0, in the unit of the bounds. The readers use them where
 	// the source does not have the size, as that of uiautomator dump. 0 when unknown.
 	Width, Height int
-	// Extras is true when the UiAutomator2 server has the setting includeExtrasInPageSource. Without it, and without
-	// any extras in the source, selectors for test tags and role descriptions are refused.
-	Extras bool
 }
 
 // Result is a screen.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -189,6 +190,77 @@ func TestShell(t *testing.T) {
 		if out, problems, _ := shell(t, p, command); out != want || problems != "" {
 			t.Errorf("%s: %q %q", command, out, problems)
 		}
+	}
+}
+
+func TestCommandsForApps(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{})
+	p.App.Show(app.Order)
+	p.App.Touch(app.Finger{Path: []screen.Point{{X: 540, Y: 960}}})
+	for _, c := range []struct{ command, want string }{
+		{"dumpsys input_method", "touchableRegion=SkRegion((0,1500,1080,2400))"},
+		{"dumpsys activity activities", "topResumedActivity=ActivityRecord{4d5e6f u0 com.example.shop/.MainActivity t12}"},
+		{"am start -n com.example.shop/.None 2>&1", "Error type 3\nError: Activity class {com.example.shop/.None} does not exist."},
+		{"am start -W -a android.intent.action.VIEW -d other://x", "Error: Activity not started, unable to resolve Intent"},
+		{"am start -W -a android.intent.action.VIEW -d shop://orders/1147", "LaunchState: HOT"},
+		{"pm grant com.example.shop android.permission.CAMERA && dumpsys package com.example.shop", "CAMERA: granted=true"},
+		{"pm grant com.example.shop android.permission.NFC 2>&1", "has not requested permission"},
+		{"pm clear com.example.none", "Failed"},
+		{"cmd package resolve-activity --brief com.example.shop", "com.example.shop/.MainActivity"},
+		{"settings put global a b; settings get global a; settings delete global a; settings get global a", "b\nDeleted 1 rows\nnull\n"},
+		{"cmd connectivity airplane-mode enable && cmd connectivity airplane-mode", "enabled"},
+	} {
+		if out, _, _ := shell(t, p, c.command); !strings.Contains(out, c.want) {
+			t.Errorf("%s: %q lacks %q", c.command, out, c.want)
+		}
+	}
+	if p.App.Connected() || !p.App.Permissions(app.ShopID)["android.permission.CAMERA"] {
+		t.Error("the phone is connected, or the app may not use the camera")
+	}
+}
+
+func TestInstallsAPKs(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{})
+	install := func(code int) string {
+		p.Files().Write("/data/local/tmp/a.apk", phones.APK("com.example.other", code, "1.5"), 0o644, time.Now())
+		out, _, _ := shell(t, p, "pm install -r -t /data/local/tmp/a.apk")
+		return out
+	}
+	if out := install(7); out != "Success\n" {
+		t.Errorf("install: %q", out)
+	}
+	if out, _, _ := shell(t, p, "dumpsys package com.example.other"); !strings.Contains(out, "versionCode=7 ") {
+		t.Errorf("dumpsys: %q", out)
+	}
+	if out := install(6); !strings.Contains(out, "INSTALL_FAILED_VERSION_DOWNGRADE") {
+		t.Errorf("install: %q", out)
+	}
+	p.Files().Write("/data/local/tmp/a.apk", []byte("no APK"), 0o644, time.Now())
+	if out, _, status := shell(t, p, "pm install /data/local/tmp/a.apk"); status != 1 || !strings.Contains(out, "Failure [") {
+		t.Errorf("install: %q", out)
+	}
+}
+
+func TestOneProgramHoldsUIAutomation(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{Server: "10.6.6"})
+	p.HoldUIAutomation("dev.mobile.maestro.test")
+	out, _, _ := shell(t, p, "am instrument -w io.appium.uiautomator2.server.test/androidx.test.runner.AndroidJUnitRunner")
+	if !strings.Contains(out, "already registered!") || p.ServerRunning() {
+		t.Errorf("instrument: %q", out)
+	}
+	if out, _, _ := shell(t, p, "dumpsys activity processes"); !strings.Contains(out, "mClass=ComponentInfo{dev.mobile.maestro.test/") {
+		t.Errorf("processes: %q", out)
+	}
+	p.HoldUIAutomation("")
+	startServer(t, p)
+	if _, problems, _ := shell(t, p, "uiautomator dump"); !strings.Contains(problems, "already registered!") {
+		t.Errorf("dump: %q", problems)
+	}
+	if _, _, status := shell(t, p, "am force-stop io.appium.uiautomator2.server"); status != 0 || p.ServerRunning() {
+		t.Error("the server runs")
 	}
 }
 

@@ -15,10 +15,7 @@ func dumpsys(c *call) int {
 	case "activity":
 		return dumpActivity(c)
 	case "input_method":
-		shown := c.phone.App.KeyboardShown()
-		c.printf("Input method manager state for user: 0\n  mCurMethodId=%s\n", c.phone.Setting("secure", "default_input_method"))
-		c.printf("  mInputShown=%v\n  mIsInputViewShown=%v\n  mInteractive=true\n", shown, shown)
-		return 0
+		return dumpInputMethod(c)
 	case "window":
 		return dumpWindow(c)
 	case "display":
@@ -46,6 +43,17 @@ func dumpsys(c *call) int {
 	return 0
 }
 
+func dumpInputMethod(c *call) int {
+	area, shown := c.phone.App.KeyboardArea()
+	c.printf("Input method manager state for user: 0\n  mCurMethodId=%s\n", c.phone.Setting("secure", "default_input_method"))
+	c.printf("  mInputShown=%v\n  mInteractive=true\nInput method service state:\n  mIsInputViewShown=%v\n", shown, shown)
+	if shown {
+		c.printf("  Last computed insets:\n    contentTopInsets=%d visibleTopInsets=%d touchableInsets=2 touchableRegion="+
+			"SkRegion((%d,%d,%d,%d))\n", area.Top, area.Top, area.Left, area.Top, area.Right, area.Bottom)
+	}
+	return 0
+}
+
 func dumpPackage(c *call, name string) int {
 	c.phone.mu.Lock()
 	m, ok := c.phone.packages[name]
@@ -60,7 +68,7 @@ func dumpPackage(c *call, name string) int {
 		c.printf("          Category: \"android.intent.category.LAUNCHER\"\n\n")
 	}
 	c.printf("Packages:\n  Package [%s] (5d0f3a1):\n    userId=10123\n", name)
-	c.printf("    versionCode=%d minSdk=26 targetSdk=34\n    versionName=%s\n", m.code, m.version)
+	c.printf("    versionCode=%d minSdk=26 targetSdk=34\n    versionName=%s\n    lastUpdateTime=2026-03-01 12:00:00\n", m.code, m.version)
 	c.printf("    flags=[ HAS_CODE ALLOW_CLEAR_USER_DATA ]\n")
 	permissions := requested(name)
 	if len(permissions) > 0 {
@@ -106,6 +114,7 @@ func dumpActivity(c *call) int {
 			c.printf("  *APP* UID 10%d ProcessRecord{aa%d %d:%s/u0a%d}\n", 100+i, i, processes[process], process, 100+i)
 			c.printf("    user #0 uid=10%d gids={}\n    packageList={%s}\n", 100+i, process)
 		}
+		dumpInstrumentation(c)
 		return 0
 	case "services":
 		if c.last() == appiumSettings && c.phone.Installed(c.last()) {
@@ -120,6 +129,22 @@ func dumpActivity(c *call) int {
 	}
 	c.unknown()
 	return 0
+}
+
+// dumpInstrumentation writes which app holds UiAutomation.
+func dumpInstrumentation(c *call) {
+	c.phone.mu.Lock()
+	holder := c.phone.heldBy
+	if c.phone.server != nil {
+		holder = serverTestApp
+	}
+	c.phone.mu.Unlock()
+	if holder == "" {
+		return
+	}
+	component := holder + "/androidx.test.runner.AndroidJUnitRunner"
+	c.printf("  Active instrumentation:\n    Instrumentation #0: ActiveInstrumentation{1a2b3c {%s}}\n", component)
+	c.printf("      mClass=ComponentInfo{%s} mFinished=false\n", component)
 }
 
 func dumpWindow(c *call) int {

@@ -80,7 +80,10 @@ func pm(c *call) int {
 		return pmQuery(c)
 	case "dump":
 		return dumpPackage(c, c.arg(2))
-	case "enable", "disable", "reset-permissions", "set-permission-flags", "clear-permission-flags":
+	case "clear-permission-flags":
+		c.phone.resetPermission(c.arg(2), c.arg(3))
+		return 0
+	case "enable", "disable", "reset-permissions", "set-permission-flags":
 		return 0
 	}
 	c.unknown()
@@ -161,6 +164,14 @@ func pmGrant(c *call) int {
 		c.phone.stopApp(name)
 	}
 	return 0
+}
+
+// resetPermission lets an app ask again for a permission that it was denied.
+func (p *Android) resetPermission(name, permission string) {
+	permission = appPermission(permission)
+	if !p.App.Permissions(name)[permission] {
+		p.App.ResetPermission(name, permission)
+	}
 }
 
 func pmClear(c *call) int {

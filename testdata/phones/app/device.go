@@ -220,6 +220,13 @@ func (d *Device) KeyboardShown() bool {
 	return d.keyboardShown()
 }
 
+// KeyboardArea returns the area of the on-screen keyboard; false when it is not shown.
+func (d *Device) KeyboardArea() (screen.Rect, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.keyboardArea().Bounds, d.keyboardShown()
+}
+
 // Touch performs one sequence of touch events with fingers that are down at the same time. Taps that follow each other
 // are sequences of their own.
 func (d *Device) Touch(fingers ...Finger) {

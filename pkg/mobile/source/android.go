@@ -103,7 +103,7 @@ func (r *androidReader) keep(windows []*element, out *Result) []*element {
 		switch {
 		case isKeyboard && !area.Empty():
 			out.Keyboard = &area
-		case isKeyboard:
+		case isKeyboard: // it shows nothing
 		case w.value("package") == systemUI:
 			system = append(system, w)
 		default:
@@ -337,7 +337,7 @@ func (r *androidReader) unavailable() map[string]string {
 	}
 	refuse(r.server.never, "labeledByTextRegex", "stateDescriptionRegex", "uniqueId",
 		"collectionItemRowIndex", "collectionItemColumnIndex")
-	refuse(r.server.never+" of every element", "isMultiLine")
+	refuse(r.server.never+" for every element", "isMultiLine")
 	if !r.actions {
 		refuse(r.server.missing, "isEditable")
 	}

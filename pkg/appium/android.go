@@ -69,12 +69,22 @@ func (d *androidDriver) Launch(ctx context.Context, l mobile.Launch) error {
 		}
 	}
 	if len(l.Arguments) == 0 {
-		return d.command(ctx, "mobile: activateApp", args{"appId": l.App}, nil)
+		return WithInstallHint(d.command(ctx, "mobile: activateApp", args{"appId": l.App}, nil))
 	}
-	return d.command(ctx, "mobile: startActivity", args{
+	return WithInstallHint(d.command(ctx, "mobile: startActivity", args{
 		"action": "android.intent.action.MAIN", "categories": "android.intent.category.LAUNCHER", "package": l.App,
 		"extras": extras(l.Arguments),
-	}, nil)
+	}, nil))
+}
+
+var notInstalled = regexp.MustCompile(`(?i)installed|unable to resolve|cannot launch`)
+
+// WithInstallHint returns the error of an app that did not start, with a hint if it is not installed.
+func WithInstallHint(err error) error {
+	if e := fault.As(err); e != nil && e.Hint == "" && notInstalled.MatchString(e.Message) {
+		e.Hint = "install it, or name its file with device: {app: …}"
+	}
+	return err
 }
 
 // extras returns arguments as those of `am start`: type, name and value.

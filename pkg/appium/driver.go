@@ -24,7 +24,7 @@ type driver struct {
 
 func (d *driver) Info() mobile.Info { return d.info }
 
-func (d *driver) Screenshot(ctx context.Context) ([]byte, error) { return d.Picture(ctx) }
+func (d *driver) Screenshot(ctx context.Context) ([]byte, error) { return d.TakeScreenshot(ctx) }
 
 func (d *driver) SetText(ctx context.Context, text string) error { return d.ReplaceText(ctx, text) }
 
@@ -106,7 +106,7 @@ func (d *driver) Close(ctx context.Context) error {
 	defer d.client.Close()
 	ctx, cancel := context.WithTimeout(ctx, d.options.Limits.Close)
 	defer cancel()
-	d.tellOutcome(ctx)
+	d.sendOutcome(ctx)
 	if err := d.Delete(ctx); err != nil {
 		return fault.Wrap(fault.Server, err, "it ends after its idle limit", "end the session of "+d.Server)
 	}

@@ -1,6 +1,7 @@
 package appium
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,27 +18,33 @@ import (
 // iosDriver is a phone behind Appium's XCUITest driver.
 type iosDriver struct {
 	*driver
-	json  bool // the server has not refused the source as JSON
-	depth int  // the setting snapshotMaxDepth
+	source   *IOSSource // nil when the server refuses the source as JSON
+	gestures Gestures
+}
+
+func newIOSDriver(d *driver) *iosDriver {
+	i := &iosDriver{driver: d}
+	i.source = &IOSSource{Source: i.sourceJSON, Settings: d.ChangeSettings, Log: d.options.Log}
+	return i
 }
 
 // Read implements mobile.Driver.
 func (d *iosDriver) Read(ctx context.Context) (mobile.Screen, error) {
 	result, err := d.readSource(ctx)
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+	return d.gestures.Screen(result), err
 }
 
 func (d *iosDriver) readSource(ctx context.Context) (source.Result, error) {
 	options := source.Options{Width: d.info.Width, Height: d.info.Height}
-	if d.json {
-		data, err := d.readJSON(ctx)
+	if d.source != nil {
+		data, err := d.source.Read(ctx)
 		if err == nil {
 			return source.WDAJSON(data, options)
 		}
 		if !isRefused(err) {
 			return source.Result{}, err
 		}
-		d.json = false
+		d.source = nil
 		d.options.Log("info", "the screen is read as XML, in which identifiers and labels are not told apart: "+err.Error(), "")
 	}
 	var text string
@@ -51,31 +58,7 @@ func (d *iosDriver) readSource(ctx context.Context) (source.Result, error) {
 	return source.WDAXML([]byte(text), options)
 }
 
-// readJSON returns the source as JSON. It raises snapshotMaxDepth once when parts may be missing.
-func (d *iosDriver) readJSON(ctx context.Context) ([]byte, error) {
-	data, err := d.sourceJSON(ctx)
-	if err != nil || d.depth != NormalDepth || !IsCut(data, d.depth) {
-		return data, err
-	}
-	if err := d.setDepth(ctx, LargeDepth); err != nil {
-		return data, nil //nolint:nilerr // what was read is better than nothing
-	}
-	whole, err := d.sourceJSON(ctx)
-	if err != nil {
-		d.options.Log("warn", "the screen has more levels than the device can read; the deepest are missing: "+err.Error(), "")
-		return data, d.setDepth(ctx, NormalDepth+1)
-	}
-	return whole, nil
-}
-
-func (d *iosDriver) setDepth(ctx context.Context, depth int) error {
-	d.depth = depth
-	return d.Act(ctx, "change settings", func(ctx context.Context) error {
-		return d.Settings(ctx, map[string]any{"snapshotMaxDepth": depth})
-	})
-}
-
-func (d *iosDriver) sourceJSON(ctx context.Context) ([]byte, error) {
+func (d *iosDriver) sourceJSON(ctx context.Context) (json.RawMessage, error) {
 	var data json.RawMessage
 	err := d.query(ctx, "mobile: source", args{"format": "json"}, &data)
 	if err != nil || len(data) == 0 || data[0] != '"' {
@@ -85,7 +68,7 @@ func (d *iosDriver) sourceJSON(ctx context.Context) ([]byte, error) {
 	if err := json.Unmarshal(data, &text); err != nil {
 		return data, nil //nolint:nilerr // the reader says what is wrong with it
 	}
-	return []byte(text), nil
+	return json.RawMessage(text), nil
 }
 
 // Press implements mobile.Driver.
@@ -97,7 +80,7 @@ func (d *iosDriver) Press(ctx context.Context, key mobile.Key) error {
 	case mobile.Home:
 		return d.command(ctx, "mobile: pressButton", args{"name": "home"}, nil)
 	case mobile.Back:
-		return d.Touch(ctx, EdgeSwipe(d.info))
+		return d.Touch(ctx, d.gestures.Back(d.info))
 	default:
 		return NoKey(key)
 	}
@@ -113,22 +96,34 @@ func NoKey(key mobile.Key) error {
 	return mobile.Unsupported(fmt.Sprintf("iOS has no key %s", key), "tap a button of the app")
 }
 
-// EdgeSwipe is the gesture of iOS for going back.
-func EdgeSwipe(info mobile.Info) mobile.Finger {
+// Gestures are those of iOS itself, for the size that the screen had when it was last read.
+type Gestures struct{ width, height int }
+
+// Screen returns what was read.
+func (g *Gestures) Screen(r source.Result) mobile.Screen {
+	if r.Tree != nil {
+		g.width, g.height = r.Tree.Width, r.Tree.Height
+	}
+	return mobile.Screen{Tree: r.Tree, Keyboard: r.Keyboard}
+}
+
+// Back returns the swipe from the left edge, which goes back.
+func (g *Gestures) Back(info mobile.Info) mobile.Finger {
+	width, height := cmp.Or(g.width, info.Width), cmp.Or(g.height, info.Height)
 	return mobile.Finger{
-		Path: []screen.Point{{X: 1, Y: info.Height / 2}, {X: info.Width * 3 / 4, Y: info.Height / 2}}, Move: 300 * time.Millisecond,
+		Path: []screen.Point{{X: 1, Y: height / 2}, {X: width * 3 / 4, Y: height / 2}}, Move: 300 * time.Millisecond,
 	}
 }
 
-// KeyboardSwipe is the small gesture with which the keyboard of iOS is hidden where it has no key for that.
-func KeyboardSwipe(info mobile.Info) mobile.Finger {
+// HideKeyboard returns the small swipe that hides a keyboard without a key for that. The screen must have been read.
+func (g *Gestures) HideKeyboard() mobile.Finger {
 	from := 60
-	if info.Width > info.Height {
+	if g.width > g.height {
 		from = 47
 	}
 	const by = 3
 	return mobile.Finger{
-		Path: []screen.Point{{X: info.Width / 2, Y: info.Height * from / 100}, {X: info.Width / 2, Y: info.Height * (from + by) / 100}},
+		Path: []screen.Point{{X: g.width / 2, Y: g.height * from / 100}, {X: g.width / 2, Y: g.height * (from + by) / 100}},
 		Move: 50 * time.Millisecond,
 	}
 }
@@ -141,7 +136,7 @@ func (d *iosDriver) HideKeyboard(ctx context.Context) error {
 	}
 	err = d.command(ctx, "mobile: hideKeyboard", nil, nil)
 	if Answered(err) {
-		return d.Touch(ctx, KeyboardSwipe(d.info))
+		return d.Touch(ctx, d.gestures.HideKeyboard())
 	}
 	return err
 }
@@ -161,7 +156,7 @@ func (d *iosDriver) Launch(ctx context.Context, l mobile.Launch) error {
 	if err := d.setPermissions(ctx, l.App, l.Permissions); err != nil {
 		return err
 	}
-	return d.command(ctx, "mobile: launchApp", args{"bundleId": l.App, "arguments": LaunchArguments(l.Arguments)}, nil)
+	return WithInstallHint(d.command(ctx, "mobile: launchApp", args{"bundleId": l.App, "arguments": LaunchArguments(l.Arguments)}, nil))
 }
 
 // LaunchArguments returns arguments as those of the process, which iOS reads into its user defaults: -name value.

@@ -24,15 +24,16 @@ func Open(ctx context.Context, o Options) (mobile.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.prepare(ctx); err != nil {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.Limits.Close)
-		defer cancel()
-		return nil, errors.Join(err, d.Close(closing))
-	}
+	var opened mobile.Driver = &androidDriver{driver: d}
+	changeSettings := func(ctx context.Context) error { return d.ChangeSettings(ctx, androidSettings()) }
 	if o.Platform == mobile.IOS {
-		return &iosDriver{driver: d, json: true, depth: NormalDepth}, nil
+		i := newIOSDriver(d)
+		opened, changeSettings = i, i.source.Prepare
 	}
-	return &androidDriver{driver: d}, nil
+	if err := d.prepare(ctx, changeSettings); err != nil {
+		return nil, errors.Join(err, d.Close(context.WithoutCancel(ctx)))
+	}
+	return opened, nil
 }
 
 // Check returns what the server says of itself, for doctor. It starts no session.
@@ -157,6 +158,9 @@ func (o Options) startError(ctx context.Context, client *webdriver.Client, err e
 		f.Hint = capabilitiesHint
 	default:
 		f.Message = fmt.Sprintf("%s did not start a session: %v", client.URL(), e)
+		if e.MaybeExecuted() {
+			f.Hint = "it may have started one, which ends after its idle limit"
+		}
 	}
 	return f
 }
@@ -167,21 +171,13 @@ func (o Options) automation() string {
 }
 
 // prepare reads what the device is and changes the settings of the session.
-func (d *driver) prepare(ctx context.Context) error {
-	width, height, err := 0, 0, error(nil)
-	err = d.Read(ctx, "read the size of the screen", func(ctx context.Context) error {
-		width, height, err = d.Size(ctx)
-		return err
-	})
+func (d *driver) prepare(ctx context.Context, changeSettings func(context.Context) error) error {
+	width, height, err := d.ReadSize(ctx)
 	if err != nil {
 		return err
 	}
 	d.info = infoOf(d.Capabilities(), d.options.Platform, width, height)
-	settings := androidSettings()
-	if d.options.Platform == mobile.IOS {
-		settings = IOSSettings(NormalDepth)
-	}
-	err = d.Act(ctx, "change settings", func(ctx context.Context) error { return d.Settings(ctx, settings) })
+	err = changeSettings(ctx)
 	if fault.KindOf(err) == fault.ToolFailed {
 		d.options.Log("warn", "the server refuses settings, so that reading the screen may take long: "+err.Error(), "")
 		return nil
@@ -195,7 +191,7 @@ func androidSettings() map[string]any {
 		"waitForIdleTimeout": 0, "waitForSelectorTimeout": 0, "actionAcknowledgmentTimeout": 0,
 		"scrollAcknowledgmentTimeout": 0, "keyInjectionDelay": 0,
 		"allowInvisibleElements": true, "simpleBoundsCalculation": true, "enableMultiWindows": true,
-		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": LargeDepth,
+		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": largeDepth,
 	}
 }
 
@@ -241,8 +237,8 @@ func infoOf(capabilities map[string]any, platform mobile.Platform, width, height
 	return info
 }
 
-// tellOutcome tells a cloud how the session has ended.
-func (d *driver) tellOutcome(ctx context.Context) {
+// sendOutcome sends a cloud how the session has ended.
+func (d *driver) sendOutcome(ctx context.Context) {
 	c := d.options.cloud()
 	if c == nil || d.options.Outcome == nil {
 		return
@@ -253,6 +249,6 @@ func (d *driver) tellOutcome(ctx context.Context) {
 	}
 	script := c.outcome(outcome.Passed, outcome.Reason)
 	if err := d.Execute(ctx, script, nil, new(json.RawMessage)); err != nil {
-		d.options.Log("warn", "the cloud was not told how the session ended: "+err.Error(), "")
+		d.options.Log("warn", "sending the outcome of the session to the cloud failed: "+err.Error(), "")
 	}
 }

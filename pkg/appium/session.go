@@ -107,13 +107,27 @@ func (s *Session) ended(e *webdriver.Error, idleSince time.Time) *fault.Error {
 	return &fault.Error{Kind: fault.Crashed, Cause: e, Hint: hint, Message: message}
 }
 
-// Picture returns a screenshot.
-func (s *Session) Picture(ctx context.Context) (png []byte, err error) {
+// TakeScreenshot returns a PNG.
+func (s *Session) TakeScreenshot(ctx context.Context) (png []byte, err error) {
 	err = s.Read(ctx, "take a screenshot", func(ctx context.Context) error {
 		png, err = s.Screenshot(ctx)
 		return err
 	})
 	return png, err
+}
+
+// ReadSize returns the size of the screen in the unit of the source.
+func (s *Session) ReadSize(ctx context.Context) (width, height int, err error) {
+	err = s.Read(ctx, "read the size of the screen", func(ctx context.Context) error {
+		width, height, err = s.Size(ctx)
+		return err
+	})
+	return width, height, err
+}
+
+// ChangeSettings changes settings of the server.
+func (s *Session) ChangeSettings(ctx context.Context, settings map[string]any) error {
+	return s.Act(ctx, "change settings", func(ctx context.Context) error { return s.Settings(ctx, settings) })
 }
 
 // Touch moves fingers.
@@ -178,37 +192,4 @@ func (s *Session) ReplaceText(ctx context.Context, text string) error {
 		return err
 	}
 	return s.typeInto(ctx, field, text)
-}
-
-// IOSSettings are the settings of WebDriverAgent: the caller waits itself, and dialogs of the system are in the source.
-func IOSSettings(depth int) map[string]any {
-	return map[string]any{
-		"waitForIdleTimeout": 0, "animationCoolOffTimeout": 0, "respectSystemAlerts": true, "snapshotMaxDepth": depth,
-	}
-}
-
-// The values of the setting snapshotMaxDepth: its default, and the one for a deeper tree, which takes longer.
-const (
-	NormalDepth = 50
-	LargeDepth  = 200
-)
-
-// IsCut reports whether a JSON source is as deep as the setting snapshotMaxDepth allows, so that parts may be missing.
-func IsCut(source []byte, depth int) bool {
-	level, quoted := 0, false
-	for i := 0; i < len(source); i++ {
-		switch c := source[i]; {
-		case c == '\\' && quoted:
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == '[' && !quoted: // of children, the only lists
-			if level++; level >= depth-1 {
-				return true
-			}
-		case c == ']' && !quoted:
-			level--
-		}
-	}
-	return false
 }

@@ -23,7 +23,8 @@ type driver struct {
 	info      mobile.Info
 	simulator *simulator // nil for a phone, and without simctl
 	app       string     // to install on the simulator; empty for none, and when that was done
-	depth     int        // the setting snapshotMaxDepth
+	source    appium.IOSSource
+	gestures  appium.Gestures
 	limits    limits
 	log       func(level, message, hint string)
 	release   func()
@@ -31,22 +32,23 @@ type driver struct {
 
 // connect starts a session of WebDriverAgent.
 func (b *backend) connect(ctx context.Context, s device.Session, release func()) (*driver, error) {
-	status, err := b.agent.ensure(ctx, b.options, b.limits)
+	status, err := b.wda.ensure(ctx, b.options, b.limits)
 	if err != nil {
 		return nil, err
 	}
-	session, err := b.agent.client.NewSession(ctx, webdriver.Capabilities{})
+	session, err := b.wda.client.NewSession(ctx, webdriver.Capabilities{})
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "restart WebDriverAgent", "start a session of WebDriverAgent at "+b.agent.client.URL())
+		return nil, fault.Wrap(fault.Server, err, "restart WebDriverAgent", "start a session of WebDriverAgent at "+b.wda.client.URL())
 	}
 	d := &driver{
 		Session: &appium.Session{
-			Session: session, Server: "WebDriverAgent at " + b.agent.client.URL(), Explain: b.agent.explain,
+			Session: session, Server: "WebDriverAgent at " + b.wda.client.URL(), Explain: b.wda.explain,
 			Hint: "it may have crashed, or another program has started a session: it has one at a time",
 		},
 		info: mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
 		app:  b.options.app, limits: b.limits, log: s.Log, release: release,
 	}
+	d.source = appium.IOSSource{Source: d.sourceJSON, Settings: d.ChangeSettings, Log: s.Log}
 	if err := d.prepare(ctx, b.options); err != nil {
 		return nil, errors.Join(err, d.delete(ctx))
 	}
@@ -54,13 +56,10 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 }
 
 func (d *driver) prepare(ctx context.Context, o options) error {
-	if err := d.setDepth(ctx, appium.NormalDepth); err != nil {
-		return err
+	err := d.source.Prepare(ctx)
+	if err == nil {
+		d.info.Width, d.info.Height, err = d.ReadSize(ctx)
 	}
-	err := d.Session.Read(ctx, "read the size of the screen", func(ctx context.Context) (err error) {
-		d.info.Width, d.info.Height, err = d.Size(ctx)
-		return err
-	})
 	if err != nil {
 		return err
 	}
@@ -85,29 +84,12 @@ func (d *driver) Info() mobile.Info { return d.info }
 
 // Read implements mobile.Driver.
 func (d *driver) Read(ctx context.Context) (mobile.Screen, error) {
-	data, err := d.readJSON(ctx)
+	data, err := d.source.Read(ctx)
 	if err != nil {
 		return mobile.Screen{}, err
 	}
 	result, err := source.WDAJSON(data, source.Options{Width: d.info.Width, Height: d.info.Height})
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
-}
-
-// readJSON returns the source. It raises snapshotMaxDepth once when parts may be missing.
-func (d *driver) readJSON(ctx context.Context) (json.RawMessage, error) {
-	data, err := d.sourceJSON(ctx)
-	if err != nil || d.depth != appium.NormalDepth || !appium.IsCut(data, d.depth) {
-		return data, err
-	}
-	if err := d.setDepth(ctx, appium.LargeDepth); err != nil {
-		return nil, err
-	}
-	whole, err := d.sourceJSON(ctx)
-	if appium.Answered(err) {
-		d.log("warn", "the screen has more levels than the device can read; the deepest are missing: "+err.Error(), "")
-		return data, d.setDepth(ctx, appium.NormalDepth+1) // not NormalDepth, so that it is not raised again
-	}
-	return whole, err
+	return d.gestures.Screen(result), err
 }
 
 func (d *driver) sourceJSON(ctx context.Context) (data json.RawMessage, err error) {
@@ -117,13 +99,8 @@ func (d *driver) sourceJSON(ctx context.Context) (data json.RawMessage, err erro
 	return data, err
 }
 
-func (d *driver) setDepth(ctx context.Context, depth int) error {
-	d.depth = depth
-	return d.Act(ctx, "change settings", func(ctx context.Context) error { return d.Settings(ctx, appium.IOSSettings(depth)) })
-}
-
 // Screenshot implements mobile.Driver.
-func (d *driver) Screenshot(ctx context.Context) ([]byte, error) { return d.Picture(ctx) }
+func (d *driver) Screenshot(ctx context.Context) ([]byte, error) { return d.TakeScreenshot(ctx) }
 
 // SetText implements mobile.Driver.
 func (d *driver) SetText(ctx context.Context, text string) error { return d.ReplaceText(ctx, text) }
@@ -161,7 +138,7 @@ func (d *driver) Press(ctx context.Context, key mobile.Key) error {
 	case mobile.Home:
 		return d.post(ctx, "press HOME", "/wda/pressButton", map[string]any{"name": "home"})
 	case mobile.Back:
-		return d.Touch(ctx, appium.EdgeSwipe(d.info))
+		return d.Touch(ctx, d.gestures.Back(d.info))
 	default:
 		return appium.NoKey(key)
 	}
@@ -175,7 +152,7 @@ func (d *driver) HideKeyboard(ctx context.Context) error {
 	}
 	err = d.post(ctx, "hide the keyboard", "/wda/keyboard/dismiss", nil)
 	if appium.Answered(err) {
-		return d.Touch(ctx, appium.KeyboardSwipe(d.info))
+		return d.Touch(ctx, d.gestures.HideKeyboard())
 	}
 	return err
 }
@@ -198,10 +175,10 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	if err := d.setPermissions(ctx, l.App, l.Permissions); err != nil {
 		return err
 	}
-	return d.post(ctx, "start "+l.App, "/wda/apps/launch", map[string]any{
+	return appium.WithInstallHint(d.post(ctx, "start "+l.App, "/wda/apps/launch", map[string]any{
 		"bundleId": l.App, "arguments": appium.LaunchArguments(l.Arguments), "environment": map[string]any{},
 		"shouldWaitForQuiescence": false,
-	})
+	}))
 }
 
 // install installs the user's app on the simulator, once.

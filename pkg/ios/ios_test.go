@@ -113,6 +113,18 @@ func TestDriverOfAnIPhone(t *testing.T) {
 	}
 }
 
+func TestDialogOfTheSystemIsOnTheScreen(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	p.App.Show(app.Orders)
+	p.App.Prompt()
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("tapOnElementBySelector", map[string]any{"nodeSelector": map[string]any{"iosMaestro": map[string]any{"accessibilityTextRegex": "Allow"}}})
+	if !p.App.Permissions(app.ShopID)[app.Notifications] {
+		t.Errorf("permissions: %v", p.App.Permissions(app.ShopID))
+	}
+}
+
 func TestKeyboardWithoutAKeyToHideIt(t *testing.T) {
 	t.Parallel()
 	p, err := phones.StartIPhone(t.Context(), phones.IPhoneOptions{KeyboardStays: true})
@@ -252,7 +264,7 @@ func TestSessionThatEndsIsNamed(t *testing.T) {
 	p := startPhone(t)
 	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL()})
 	d, _ := openDriver(t, b)
-	if _, err := b.agent.client.NewSession(t.Context(), webdriver.Capabilities{}); err != nil { // of another program
+	if _, err := b.wda.client.NewSession(t.Context(), webdriver.Capabilities{}); err != nil { // of another program
 		t.Fatal(err)
 	}
 	_, err := d.Read(t.Context())
@@ -382,7 +394,7 @@ func TestWebDriverAgentIsStartedAndEndedWithTheRun(t *testing.T) {
 	if err != nil || !slices.Equal(classifiers, []string{"iphone"}) {
 		t.Errorf("classifiers: %v %v", classifiers, err)
 	}
-	process := b.agent.process
+	process := b.wda.process
 	if err := b.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

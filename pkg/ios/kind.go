@@ -25,7 +25,7 @@ type backend struct {
 	options options
 	limits  limits
 	slot    chan struct{} // holds a value while a session uses the device
-	agent   agent
+	wda     wdaServer
 }
 
 func newBackend(host device.Host) (device.Backend, error) {
@@ -35,7 +35,7 @@ func newBackend(host device.Host) (device.Backend, error) {
 	}
 	b := &backend{options: o, limits: defaultLimits(), slot: make(chan struct{}, 1)}
 	b.limits.start = o.startLimit
-	b.agent.client, err = webdriver.New(o.wdaURL, webdriver.Options{Limit: b.limits.call})
+	b.wda.client, err = webdriver.New(o.wdaURL, webdriver.Options{Limit: b.limits.call})
 	if err != nil {
 		return nil, fault.New(fault.Misuse, "write it like "+defaultURL, "wdaUrl: %v", err)
 	}
@@ -82,7 +82,7 @@ func (b *backend) Classifiers(ctx context.Context) ([]string, error) {
 		}
 		return []string{iphone}, nil
 	}
-	status, err := b.agent.ensure(ctx, b.options, b.limits)
+	status, err := b.wda.ensure(ctx, b.options, b.limits)
 	if err != nil {
 		return nil, err
 	}
@@ -103,11 +103,11 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if b.options.appium.URL != "" {
 		return appium.Check(ctx, b.options.appium)
 	}
-	status, err := b.agent.ensure(ctx, b.options, b.limits)
+	status, err := b.wda.ensure(ctx, b.options, b.limits)
 	if err != nil {
 		return "", err
 	}
-	detail := strings.TrimSpace("WebDriverAgent "+status.Build.Version) + " at " + b.agent.client.URL()
+	detail := strings.TrimSpace("WebDriverAgent "+status.Build.Version) + " at " + b.wda.client.URL()
 	if status.OS.Version != "" {
 		detail += ", " + product(status)
 	}
@@ -115,7 +115,7 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 }
 
 // Close implements device.Backend. It ends the WebDriverAgent that it has started.
-func (b *backend) Close(ctx context.Context) error { return b.agent.close(ctx, b.limits) }
+func (b *backend) Close(ctx context.Context) error { return b.wda.close(ctx, b.limits) }
 
 // product returns the device of a status, such as iPhone, iOS 17.2.
 func product(status webdriver.Status) string {

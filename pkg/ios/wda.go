@@ -13,8 +13,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
 
-// agent is the WebDriverAgent of a run.
-type agent struct {
+// wdaServer is the WebDriverAgent of a run.
+type wdaServer struct {
 	client *webdriver.Client
 
 	mu      sync.Mutex
@@ -22,24 +22,24 @@ type agent struct {
 }
 
 // ensure returns the status of WebDriverAgent. It starts it if it cannot be reached and there is a command for that.
-func (a *agent) ensure(ctx context.Context, o options, l limits) (webdriver.Status, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	status, err := a.status(ctx, l)
+func (w *wdaServer) ensure(ctx context.Context, o options, l limits) (webdriver.Status, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	status, err := w.status(ctx, l)
 	if err == nil || len(o.start) == 0 || ctx.Err() != nil {
-		return status, a.failure(ctx, err)
+		return status, w.failure(ctx, err)
 	}
-	if err := a.start(ctx, o, l); err != nil {
+	if err := w.start(ctx, o, l); err != nil {
 		return status, err
 	}
-	return a.wait(ctx, l)
+	return w.wait(ctx, l)
 }
 
 // status asks WebDriverAgent once.
-func (a *agent) status(ctx context.Context, l limits) (webdriver.Status, error) {
+func (w *wdaServer) status(ctx context.Context, l limits) (webdriver.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.probe)
 	defer cancel()
-	status, err := a.client.Status(ctx)
+	status, err := w.client.Status(ctx)
 	if err == nil && !status.Ready && status.OS.Version == "" {
 		err = fmt.Errorf("GET /status: not a response of WebDriverAgent")
 	}
@@ -47,7 +47,7 @@ func (a *agent) status(ctx context.Context, l limits) (webdriver.Status, error) 
 }
 
 // failure returns the error for a WebDriverAgent that cannot be used; nil for nil.
-func (a *agent) failure(ctx context.Context, err error) error {
+func (w *wdaServer) failure(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -55,7 +55,7 @@ func (a *agent) failure(ctx context.Context, err error) error {
 		return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "connect to WebDriverAgent")
 	}
 	return &fault.Error{
-		Kind: fault.Server, Cause: err, Message: fmt.Sprintf("WebDriverAgent does not respond at %s: %v", a.client.URL(), err),
+		Kind: fault.Server, Cause: err, Message: fmt.Sprintf("WebDriverAgent does not respond at %s: %v", w.client.URL(), err),
 		Hint: "start it (xcodebuild test-without-building …, or `ios runwda` and a forwarded port), give its URL with --wda-url or " +
 			"TRAILBLAZE_WDA_URL, or the command that starts it as device: {wdaStart: […]}",
 	}
@@ -72,9 +72,9 @@ kill "$!" 2>/dev/null
 exit "$code"`
 
 // start starts the user's command.
-func (a *agent) start(ctx context.Context, o options, l limits) error {
-	if a.process != nil { // it has exited, or does not respond
-		if err := a.stop(ctx, l); err != nil {
+func (w *wdaServer) start(ctx context.Context, o options, l limits) error {
+	if w.process != nil { // it has exited, or does not respond
+		if err := w.stop(ctx, l); err != nil {
 			return fault.Wrap(fault.Server, err, "", "end the WebDriverAgent that does not respond")
 		}
 	}
@@ -86,16 +86,16 @@ func (a *agent) start(ctx context.Context, o options, l limits) error {
 	if err != nil {
 		return err
 	}
-	a.process = &process
+	w.process = &process
 	return nil
 }
 
 // wait waits until the WebDriverAgent that was started responds.
-func (a *agent) wait(parent context.Context, l limits) (webdriver.Status, error) {
+func (w *wdaServer) wait(parent context.Context, l limits) (webdriver.Status, error) {
 	ctx, cancel := context.WithTimeout(parent, l.start)
 	defer cancel()
 	for {
-		status, err := a.status(ctx, l)
+		status, err := w.status(ctx, l)
 		if err == nil {
 			return status, nil
 		}
@@ -103,39 +103,39 @@ func (a *agent) wait(parent context.Context, l limits) (webdriver.Status, error)
 		select {
 		case <-timer.C:
 			continue
-		case <-a.process.Done():
-			err = a.process.Explain(fault.New(fault.Server, "run the command by hand to see more",
-				"the command of wdaStart exited before WebDriverAgent responded at %s", a.client.URL()))
+		case <-w.process.Done():
+			err = w.process.Explain(fault.New(fault.Server, "run the command by hand to see more",
+				"the command of wdaStart exited before WebDriverAgent responded at %s", w.client.URL()))
 		case <-ctx.Done():
-			err = a.process.Explain(&fault.Error{
+			err = w.process.Explain(&fault.Error{
 				Kind: fault.Server, Cause: err, Hint: "raise device: {wdaStartTimeout: …}, or check device: {wdaUrl: …}",
-				Message: fmt.Sprintf("WebDriverAgent did not respond at %s within %s after its start: %v", a.client.URL(), l.start, err),
+				Message: fmt.Sprintf("WebDriverAgent did not respond at %s within %s after its start: %v", w.client.URL(), l.start, err),
 			})
 		}
 		timer.Stop()
 		if parent.Err() != nil {
-			err = a.failure(parent, err)
+			err = w.failure(parent, err)
 		}
-		return status, errors.Join(err, a.stop(parent, l))
+		return status, errors.Join(err, w.stop(parent, l))
 	}
 }
 
 // explain returns an error with what is known of the process that was started.
-func (a *agent) explain(e *fault.Error) *fault.Error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.process == nil {
+func (w *wdaServer) explain(e *fault.Error) *fault.Error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.process == nil {
 		return e
 	}
-	return a.process.Explain(e)
+	return w.process.Explain(e)
 }
 
 // stop ends the process that was started.
-func (a *agent) stop(ctx context.Context, l limits) error {
+func (w *wdaServer) stop(ctx context.Context, l limits) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.close)
 	defer cancel()
-	p := a.process
-	a.process = nil
+	p := w.process
+	w.process = nil
 	return errors.Join(closePipes(p), p.Stop(ctx))
 }
 
@@ -150,14 +150,14 @@ func closePipes(p *device.PipedProcess) error {
 }
 
 // close ends what the run has started.
-func (a *agent) close(ctx context.Context, l limits) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.client.Close()
-	if a.process == nil {
+func (w *wdaServer) close(ctx context.Context, l limits) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.client.Close()
+	if w.process == nil {
 		return nil
 	}
-	return a.stop(ctx, l)
+	return w.stop(ctx, l)
 }
 
 // shellProgram returns a program for a command whose pipes a script of sh arranges. The command is "$@" in the script.

@@ -90,6 +90,7 @@ func (p *Android) Close() {
 	p.cancel(errors.New("the phone is off"))
 	p.stopServer("")
 	p.adbd.Close()
+	p.stopServer("") // one that a command has just started
 	p.handlers.Wait()
 }
 
@@ -188,6 +189,16 @@ func (p *Android) SetIntercept(i Intercept) {
 	p.intercept = i
 	if p.server != nil {
 		p.server.setIntercept(i)
+	}
+}
+
+// LoseNextAnswer makes the running UiAutomator2 server do what the next POST asks, and close the connection without an
+// answer. It runs on.
+func (p *Android) LoseNextAnswer() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.server != nil {
+		p.server.loseNext()
 	}
 }
 

@@ -59,6 +59,9 @@ func (p *IPhone) Close() {
 // SetIntercept sets a function that is called before WebDriverAgent answers a request; nil for none.
 func (p *IPhone) SetIntercept(i Intercept) { p.webDriver.setIntercept(i) }
 
+// LoseNextAnswer makes WebDriverAgent do what the next POST asks, and close the connection without an answer.
+func (p *IPhone) LoseNextAnswer() { p.webDriver.loseNext() }
+
 // Requests returns the method and path of the requests.
 func (p *IPhone) Requests() []string {
 	requests, _ := p.webDriver.requestLog()

@@ -6,6 +6,7 @@ import (
 	"image/png"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -96,4 +97,32 @@ func TestWebDriverAgentAndApps(t *testing.T) {
 	if got := s.call("POST", "/wda/getPasteboard", map[string]any{}); got != content {
 		t.Errorf("clipboard: %v", got)
 	}
+}
+
+func TestFaultsOfWebDriverAgent(t *testing.T) {
+	t.Parallel()
+	p, s := startIPhone(t, phones.IPhoneOptions{})
+	p.App.Show(app.Orders)
+	p.LoseNextAnswer()
+	if _, _, err := s.try("POST", s.session+"/actions", tap(screen.Point{X: 100, Y: 140})); err == nil {
+		t.Error("the touch was answered")
+	}
+	if p.App.Screen() != app.Order || len(p.App.Touches()) != 1 {
+		t.Errorf("screen %q, touches: %+v", p.App.Screen(), p.App.Touches())
+	}
+	hanging := make(chan struct{})
+	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		close(hanging)
+		<-r.Context().Done()
+		return true
+	})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if _, _, err := s.try("GET", s.session+"/source", nil); err == nil {
+			t.Error("the source was answered")
+		}
+	})
+	<-hanging
+	p.Close() // ends what hangs
+	wait.Wait()
 }

@@ -75,6 +75,8 @@ type webDriver struct {
 	requests  []string
 	unknown   []string
 	intercept Intercept
+	// losing closes the connection of the next POST after doing what it asks, without an answer.
+	losing bool
 }
 
 func newWebDriver(ctx context.Context, handlers *sync.WaitGroup) *webDriver {
@@ -138,6 +140,12 @@ func (s *webDriver) handle(pattern string, answer func(r *request) (any, error))
 			return
 		}
 		value, err := answer(req)
+		if r.Method == http.MethodPost && s.loses() {
+			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				_ = conn.Close()
+			}
+			return
+		}
 		s.answer(w, value, err)
 		if req.after != nil {
 			_ = http.NewResponseController(w).Flush()
@@ -226,6 +234,21 @@ func (s *webDriver) setIntercept(i Intercept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.intercept = i
+}
+
+func (s *webDriver) loseNext() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.losing = true
+}
+
+// loses reports whether an answer is to be lost, once.
+func (s *webDriver) loses() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lost := s.losing
+	s.losing = false
+	return lost
 }
 
 func (s *webDriver) requestLog() (requests, unknown []string) {

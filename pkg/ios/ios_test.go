@@ -356,6 +356,19 @@ func TestSeveralSimulatorsNeedAChoice(t *testing.T) {
 
 func TestWebDriverAgentIsStartedAndEndedWithTheRun(t *testing.T) {
 	t.Parallel()
+	t.Run("by a command that runs as long", func(t *testing.T) {
+		t.Parallel()
+		testStart(t, "exec sleep 600")
+	})
+	t.Run("by a command that returns", func(t *testing.T) {
+		t.Parallel()
+		testStart(t, "true")
+	})
+}
+
+// testStart starts WebDriverAgent with a command that notes that it runs, and then does something.
+func testStart(t *testing.T, then string) {
+	t.Helper()
 	folder := t.TempDir()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -364,7 +377,7 @@ func TestWebDriverAgentIsStartedAndEndedWithTheRun(t *testing.T) {
 	address := l.Addr().String()
 	l.Close()
 	b := newTestBackend(t, map[string]string{
-		"wdaUrl": "http://" + address, "wdaStart": `["sh", "-c", "echo building; echo $$ >\"$0\"/pid; exec sleep 600", "` + folder + `"]`,
+		"wdaUrl": "http://" + address, "wdaStart": `["sh", "-c", "echo building; echo $$ >\"$0\"/pid; ` + then + `", "` + folder + `"]`,
 	})
 	pidFile := filepath.Join(folder, "pid")
 	phone := make(chan *phones.IPhone, 1)
@@ -414,7 +427,7 @@ func TestWebDriverAgentThatDoesNotStartIsExplained(t *testing.T) {
 		{"nothing starts it", "", "", []string{"WebDriverAgent does not respond at http://127.0.0.1:1: ", "refused"}},
 		{
 			"command that fails", "echo to stdout; echo xcodebuild: error: no device >&2; exit 70", "",
-			[]string{"the command of wdaStart exited before WebDriverAgent responded at http://127.0.0.1:1", "xcodebuild: error: no device", "to stdout", "70"},
+			[]string{"the command of wdaStart failed before WebDriverAgent responded at http://127.0.0.1:1", "xcodebuild: error: no device", "to stdout", "70"},
 		},
 		{
 			"command that takes long", "echo building >&2; exec sleep 600", "20ms",

@@ -61,14 +61,16 @@ func (w *wdaServer) failure(ctx context.Context, err error) error {
 	}
 }
 
-// runUntilClosed runs a command and ends it when its pipe closes, also because this process was killed. What the
-// command writes to stdout is read like its stderr.
+// runUntilClosed runs a command and ends it when its pipe closes, also because this process was killed. A command that
+// succeeds, such as `simctl launch`, has started WebDriverAgent elsewhere: only one that fails ends the script earlier.
+// What the command writes to stdout is read like its stderr.
 const runUntilClosed = `"$@" >&2 3<&- 4>&- &
 command=$!
 (read -r _ <&3; kill "$command") 2>/dev/null &
 wait "$command"
 code=$?
 kill "$!" 2>/dev/null
+[ "$code" -ne 0 ] || read -r _ <&3
 exit "$code"`
 
 // start starts the user's command.
@@ -105,7 +107,7 @@ func (w *wdaServer) wait(parent context.Context, l limits) (webdriver.Status, er
 			continue
 		case <-w.process.Done():
 			err = w.process.Explain(fault.New(fault.Server, "run the command by hand to see more",
-				"the command of wdaStart exited before WebDriverAgent responded at %s", w.client.URL()))
+				"the command of wdaStart failed before WebDriverAgent responded at %s", w.client.URL()))
 		case <-ctx.Done():
 			err = w.process.Explain(&fault.Error{
 				Kind: fault.Server, Cause: err, Hint: "raise device: {wdaStartTimeout: …}, or check device: {wdaUrl: …}",

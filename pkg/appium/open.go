@@ -20,6 +20,9 @@ const capabilitiesHint = "check device: {capabilities: …} in the project file"
 
 // Open starts a session. The error is a *fault.Error of kind Server.
 func Open(ctx context.Context, o Options) (mobile.Driver, error) {
+	if o.Log == nil {
+		o.Log = func(string, string, string) {}
+	}
 	d, err := start(ctx, o)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type Options struct {
 	Name    string
 	Outcome func() *device.Outcome
 	Limits  Limits
-	Log     func(level, message, hint string)
+	Log     func(level, message, hint string) // may be nil
 }
 
 // Limits bound what a server may take. Tests use shorter ones.

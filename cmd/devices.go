@@ -103,6 +103,47 @@ func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Co
 	return all, errors.Join(errs...)
 }
 
+// deviceSecrets returns the secrets in the options of all devices, from flags, the environment and the project file. The
+// project may be nil.
+func (a *app) deviceSecrets(project *config.Project) map[string]string {
+	secrets := map[string]string{}
+	devices := []config.Device{{}}
+	if project != nil {
+		devices = append(devices, project.Devices...)
+	}
+	for _, d := range devices {
+		all, _ := a.deviceValues(project, d, nil) // its error is shown when the device is used
+		for _, k := range a.Devices {
+			if k.Secrets == nil {
+				continue
+			}
+			for _, o := range k.Options {
+				if value := lastFlag(a.Args, o.Flag); value != "" {
+					all[k.Name][o.Key] = value
+				}
+			}
+			maps.Copy(secrets, k.Secrets(all[k.Name]))
+		}
+	}
+	return secrets
+}
+
+// lastFlag returns the last value of a flag in arguments; empty when it is not there. They are not parsed yet.
+func lastFlag(args []string, name string) string {
+	value := ""
+	for i, arg := range args {
+		flag, given, ok := strings.Cut(arg, "=")
+		if name == "" || flag != "--"+name {
+			continue
+		}
+		if !ok && i+1 < len(args) {
+			given = args[i+1]
+		}
+		value = given
+	}
+	return value
+}
+
 func hasOption(k device.Kind, key string) bool {
 	return slices.ContainsFunc(k.Options, func(o device.Option) bool { return o.Key == key })
 }

@@ -50,7 +50,7 @@ func (f *liveFlags) bind(a *app, c *cobra.Command) {
 func (f *liveFlags) readSecrets(ctx context.Context, a *app) error {
 	var err error
 	f.secretValues, err = a.secrets(ctx, f.secrets)
-	a.redactor = redact.New(f.secretValues)
+	a.redactor = redact.New(f.secretValues).With(a.deviceSecrets(nil))
 	return err
 }
 

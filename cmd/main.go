@@ -70,7 +70,7 @@ func runProgram(sys System, serving *serving) int {
 		sys.Stdout, sys.Stderr = report.NewCIWriter(out, isJSON), report.NewCIWriter(sys.Stderr, false)
 	}
 	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), serving: serving, annotate: annotate}
-	a.redactor = redact.New(a.commandLineSecrets())
+	a.redactor = redact.New(a.commandLineSecrets()).With(a.deviceSecrets(nil))
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
 		PATH: sys.env("PATH"), Env: sys.Env, CacheDir: sys.cacheDir(), Force: force, ForcedBy: forcedBy,

@@ -96,7 +96,7 @@ func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Ope
 	if s.Target != "" {
 		f.target = s.Target
 	}
-	o.app.redactor = redact.New(f.secretValues)
+	o.app.redactor = redact.New(f.secretValues).With(o.app.deviceSecrets(nil))
 	project, notes, err := o.app.agentProject(&f)
 	if err != nil {
 		return mcpserver.Opened{}, err

@@ -113,7 +113,7 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 		a.removeResults(f.shard)
 	}
 	secrets, err := a.secrets(ctx, f.secrets)
-	a.redactor = redact.New(secrets)
+	a.redactor = redact.New(secrets).With(a.deviceSecrets(nil))
 	if err != nil {
 		return a.refused(f, err)
 	}

@@ -149,7 +149,7 @@ func (f toolFlags) checkSave() error {
 func (a *app) single(ctx context.Context, f toolFlags, words []string) (o session.Single, values trail.Sources, err error) {
 	o = session.Single{Tool: words[0], Save: f.save != ""}
 	values.Secrets, err = a.secrets(ctx, f.secrets)
-	a.redactor = redact.New(values.Secrets)
+	a.redactor = redact.New(values.Secrets).With(a.deviceSecrets(nil))
 	if err != nil {
 		return o, values, err
 	}

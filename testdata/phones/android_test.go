@@ -299,8 +299,8 @@ func TestServerEndsOnTouch(t *testing.T) {
 	if _, _, err := s.try("POST", s.session+"/actions", tap(screen.Point{X: 200, Y: 960})); err == nil {
 		t.Error("the touch was answered")
 	}
-	if p.ServerRunning() {
-		t.Error("the server runs")
+	if requests := p.Requests(); p.ServerRunning() || requests[len(requests)-1] != "POST "+s.session+"/actions" {
+		t.Errorf("the server runs: %v, requests: %q", p.ServerRunning(), requests)
 	}
 	if touches := p.App.Touches(); len(touches) != 1 || touches[0].Target != "continue" {
 		t.Errorf("touches: %+v", touches)

@@ -110,6 +110,9 @@ func TestFaultsOfWebDriverAgent(t *testing.T) {
 	if p.App.Screen() != app.Order || len(p.App.Touches()) != 1 {
 		t.Errorf("screen %q, touches: %+v", p.App.Screen(), p.App.Touches())
 	}
+	if requests := p.Requests(); requests[len(requests)-1] != "POST "+s.session+"/actions" {
+		t.Errorf("requests: %q", requests)
+	}
 	hanging := make(chan struct{})
 	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		close(hanging)

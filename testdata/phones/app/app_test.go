@@ -246,3 +246,19 @@ func TestMovingStopsAfterReads(t *testing.T) {
 		t.Errorf("from %v to %v to %v", before, after, find(d, "continue").Bounds)
 	}
 }
+
+func TestOnRead(t *testing.T) {
+	t.Parallel()
+	d := app.New(app.Android, app.Options{NoPrompt: true})
+	d.Show(app.Orders)
+	d.OnRead(func(read int) {
+		if read == 1 {
+			d.Prompt()
+		}
+	})
+	for _, windows := range []int{1, 2, 2} {
+		if shown := d.Read(); len(shown) != windows {
+			t.Errorf("%d windows, want %d", len(shown), windows)
+		}
+	}
+}

@@ -119,9 +119,6 @@ func New(p Platform, o Options) *Device {
 // Size returns the size of the screen, in pixels on Android and points on iOS.
 func (d *Device) Size() (width, height int) { return d.width, d.height }
 
-// Platform returns the operating system.
-func (d *Device) Platform() Platform { return d.platform }
-
 // OnRead sets a function that is called before each read of the screen, with the number of reads before it. It may
 // call methods of the device.
 func (d *Device) OnRead(f func(read int)) {
@@ -156,13 +153,6 @@ func (d *Device) Look() []Window {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.windows()
-}
-
-// Reads returns how often the screen was read.
-func (d *Device) Reads() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.reads
 }
 
 // Touches returns the sequences of touch events that the device received.

@@ -39,6 +39,7 @@ type fake struct {
 	reads     int
 	keyboard  *screen.Rect
 	content   string // of the field
+	dumped    bool   // the hint of an empty field looks like its text
 	ignores   bool   // SetText changes nothing
 	atMost    int    // characters that the field takes; 0 for any
 	front     string
@@ -76,7 +77,11 @@ func (f *fake) tree() *screen.Tree {
 	}
 	root := &screen.Node{Key: "root", Class: new("android.widget.FrameLayout"), Bounds: rect(0, 0, width, height)}
 	root.Children = f.nodes(f, time.Since(f.start))
-	return screen.NewTree(root, width, height, dialects...)
+	tree := screen.NewTree(root, width, height, dialects...)
+	if f.dumped {
+		tree.Unavailable = map[string]string{"androidAccessibility.hintTextRegex": "it is not in the dump"}
+	}
+	return tree
 }
 
 func (f *fake) Read(ctx context.Context) (Screen, error) {

@@ -97,6 +97,8 @@ func (d *phone) enter(ctx context.Context, text string, a device.Arguments) (too
 // field is the field that has the focus. Its node is nil if the device does not report it.
 type field struct {
 	node *screen.Node
+	// mayBeHint says that the device does not tell the hint of an empty field from what a field holds.
+	mayBeHint bool
 }
 
 func (f field) String() string {
@@ -144,7 +146,8 @@ func (s *focusSearch) Observe(ctx context.Context, _ time.Duration) (act.Observa
 	if err != nil {
 		return act.Observation[field]{}, err
 	}
-	f := field{focusedNode(now.Tree)}
+	_, mayBeHint := now.Tree.Unavailable[string(screen.AndroidAccessibility)+".hintTextRegex"]
+	f := field{node: focusedNode(now.Tree), mayBeHint: mayBeHint}
 	return act.Observation[field]{Element: f, Found: f.String(), Ready: f.node != nil || now.Keyboard != nil}, nil
 }
 
@@ -174,7 +177,7 @@ func (d *phone) enterInto(ctx context.Context, f field, text string) (note strin
 	if text == "" {
 		return "", nil
 	}
-	if f.node == nil || f.node.Password && f.content() != "" {
+	if f.node == nil || (f.node.Password || f.mayBeHint) && f.content() != "" {
 		return "", d.driver.Type(ctx, text) // what the field holds is not known
 	}
 	return d.replace(ctx, f, f.content()+text, func() error { return d.driver.Type(ctx, text) })
@@ -214,7 +217,7 @@ func (d *phone) shows(ctx context.Context, f field, text string) (string, error)
 		if err != nil {
 			return "", err
 		}
-		current := field{now.Tree.ByKey(f.node.Key)}
+		current := field{node: now.Tree.ByKey(f.node.Key)}
 		if f.node.Key == "" {
 			current.node = focusedNode(now.Tree)
 		}
@@ -304,7 +307,7 @@ func (d *phone) erase(ctx context.Context, count int) (tool.Result, error) {
 		return success("%s is empty", f), nil
 	}
 	rest := string(content[:len(content)-count])
-	if f.node.Password && rest != "" {
+	if f.mayBeHint || f.node.Password && rest != "" {
 		return success("erased %d characters in %s", count, f), d.backspace(ctx, count)
 	}
 	note, err := d.replace(ctx, f, rest, func() error { return d.backspace(ctx, count) })

@@ -38,6 +38,12 @@ func TestInputText(t *testing.T) {
 			`entered 3 characters into textbox "Name"`,
 			[]string{`set "Ada"`, "hide keyboard"},
 		},
+		"what may be the hint": {
+			&fake{nodes: fieldAnd(), content: "E-mail", dumped: true},
+			args{"text": "Ada"},
+			`entered 3 characters into textbox "Name"`,
+			[]string{`type "Ada"`, "hide keyboard"},
+		},
 		"the keyboard stays": {
 			&fake{nodes: fieldAnd(), keyboard: keyboardArea()},
 			args{"text": "Ada", "hideKeyboardAfter": false},
@@ -98,7 +104,7 @@ func TestInputTextFailures(t *testing.T) {
 
 func TestTextThatTheAppWritesInItsWay(t *testing.T) {
 	t.Parallel()
-	f := field{node("EditText", "", nil)}
+	f := field{node: node("EditText", "", nil)}
 	for _, tt := range []struct {
 		shown, text string
 		same        bool

@@ -198,7 +198,8 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		servers := cmp.Or(j.servers, &webServers{app: a})
 		startErr = servers.start(ctx, project, o.Redactor, o.Stream)
 		return func() {
-			if servers != j.servers {
+			if servers != j.servers { // they may have started what the devices are connected to
+				a.closeDevices(ctx, func(backends) bool { return true })
 				servers.stop(ctx)
 			}
 			servers.endRun()

@@ -45,6 +45,7 @@ func serve(ctx context.Context, out io.Writer, android, iphone, server string, c
 		defer p.Close()
 		fmt.Fprintf(out, "simulated Android phone: adb connect %s\n", p.Addr())
 		if connect {
+			_ = adb(ctx, io.Discard, "disconnect", p.Addr()) // a simulation that was killed leaves an offline device
 			if err := adb(ctx, out, "connect", p.Addr()); err != nil {
 				return err
 			}

@@ -76,8 +76,10 @@ func flagVariables(options []device.Option) []variables {
 		{"TRAILBLAZE_RUNTIME", "JavaScript runtime: bun, node or embedded (--runtime)"},
 		{sessionVariable, "session in which tool, snapshot, toolbox list and session work (--session)"},
 	}
+	named := map[string]bool{} // two kinds of device may share an option
 	for _, o := range options {
-		if o.Env != "" {
+		if o.Env != "" && !named[o.Env] {
+			named[o.Env] = true
 			lines = append(lines, variables{o.Env, strings.ReplaceAll(o.Usage, "`", "") + " (--" + o.Flag + ")"})
 		}
 	}
@@ -92,6 +94,9 @@ func otherVariables() []variables {
 			"whichever is the first that is set"},
 		{"PATH, PATHEXT", "where runtimes, browsers and the commands of servers are found"},
 		{"HOME, LocalAppData, ProgramFiles, ProgramFiles(x86)", "where else browsers are found on macOS and Windows"},
+		{"ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_ADDRESS, ANDROID_ADB_SERVER_PORT", "where the adb server is; default: 127.0.0.1:5037"},
+		{"ANDROID_HOME, ANDROID_SDK_ROOT, LOCALAPPDATA", "where else the adb program is found"},
+		{"APPIUM_HOME, USERPROFILE", "where else the UiAutomator2 server of Appium is found"},
 		{"TMPDIR", "folder for temporary files, such as browser profiles"},
 		{"NO_COLOR, TERM, CI", "no colour and no live lines when NO_COLOR is not empty, TERM is dumb, or CI is set"},
 		{"CI, GITHUB_ACTIONS, TF_BUILD, TEAMCITY_VERSION", "with one of them set, a tool's output cannot contain commands to the CI runner"},

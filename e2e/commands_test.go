@@ -94,10 +94,10 @@ func TestArgumentsAreReportedAtTheirPosition(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject,
 		"trails/a.trail.yaml": "trail:\n  - step: do it\n    recording:\n      web:\n        - sleep:\n            ms: soon\n" +
-			"        - wait:\n            seconds: 0\n            sceonds: 1\n        - wait: {}\n",
+			"        - wait:\n            seconds: 0\n            sceonds: 1\n        - rememberValue: { name: x }\n",
 	})
 	p.run("run").want(t, 1, "a.trail.yaml:6:13: sleep: ms must be", "      |             ^", `a.trail.yaml:9:13: wait: unknown argument "sceonds"`,
-		`a.trail.yaml:10:11: wait: missing argument "seconds"`)
+		`a.trail.yaml:10:11: rememberValue: missing argument "value"`)
 }
 
 func TestToolsOfServersAreRenamedAndExcluded(t *testing.T) {

@@ -208,9 +208,9 @@ func TestDelegatesAreCheckedBeforeFirstRuns(t *testing.T) {
 	}{
 		"unknown tool":          {`{ tool: ehco }`, []string{`delegate 2 of 2: unknown tool "ehco"`, `did you mean "echo"?`}},
 		"wrong type":            {`{ tool: echo, args: { text: 5 } }`, []string{`delegate 2 of 2: echo: text must be text`}},
-		"missing argument":      {`{ tool: wait }`, []string{`delegate 2 of 2: wait: missing argument "seconds"`}},
+		"missing argument":      {`{ tool: rememberValue, args: { name: x } }`, []string{`delegate 2 of 2: rememberValue: missing argument "value"`}},
 		"unknown argument":      {`{ tool: echo, args: { txt: x } }`, []string{`unknown argument "txt"`, `did you mean "text"?`}},
-		"everything is said":    {`{ tool: ehco }, { tool: echo }, { tool: wait }`, []string{"delegate 2 of 4", `"ehco"`, "delegate 4 of 4", `"seconds"`}},
+		"everything is said":    {`{ tool: ehco }, { tool: echo }, { tool: rememberValue }`, []string{"delegate 2 of 4", `"ehco"`, "delegate 4 of 4", `"value"`}},
 		"tokens are not judged": {`{ tool: needs, args: { sku: 1, count: '\{{n}}' } }`, []string{`delegate 2 of 2: needs: sku must be text`}},
 		"no name":               {`{ args: {} }`, []string{"_trailblaze_delegates[1] in the result is not a call"}},
 		"another key":           {`{ tool: echo, saveAs: x }`, []string{"_trailblaze_delegates[1] in the result is not a call"}},

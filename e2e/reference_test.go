@@ -119,7 +119,8 @@ func sourceVariables(t *testing.T) []string {
 		case *ast.Ident:
 			return reader.MatchString(f.Name)
 		case *ast.SelectorExpr:
-			return reader.MatchString(f.Sel.Name)
+			of, isField := f.X.(*ast.SelectorExpr)
+			return reader.MatchString(f.Sel.Name) && !(isField && of.Sel.Name == "Header") // of a response
 		}
 		return false
 	}

@@ -280,7 +280,7 @@ func TestRefusedCallbackExplainsWhy(t *testing.T) {
 		want string
 	}{
 		"unknown tool":   {"ohter", nil, `unknown tool "ohter" (did you mean "other"? `},
-		"missing":        {"wait", map[string]any{}, `missing argument "seconds"`},
+		"missing":        {"rememberValue", map[string]any{"name": "x"}, `missing argument "value"`},
 		"unknown":        {"wait", map[string]any{"seconds": 0, "minutes": 1}, `unknown argument "minutes"`},
 		"wrong type":     {"wait", map[string]any{"seconds": "long"}, `seconds must be a number, not text`},
 		"it failed":      {"no", nil, "no means no"},

@@ -49,9 +49,8 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	if p.scope, err = scope.Resolve(c.device.request(file)); err != nil {
 		return p, err
 	}
-	if p.lineage, err = r.lineage(ctx, c, p.scope, file); err != nil {
-		return p, err
-	}
+	var unreachable error
+	p.lineage, unreachable = r.lineage(ctx, c, p.scope, file)
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
 	}
@@ -62,17 +61,25 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	} else {
 		p.decided = r.withoutRecording(p)
 	}
+	if unreachable != nil && p.decided.Outcome == event.Failed {
+		return p, unreachable // recordings for it may exist
+	}
 	return p, r.checkRecord(p)
 }
 
 // lineage returns the classifiers for which recordings of a trail are looked up. The device is asked only if they
-// matter, because a phone may not be connected, and the trail may not use it.
+// matter. With an error, which says why it does not respond, they are those of its platform: a phone may not be
+// connected, and the trail may not use it.
 func (r *runner) lineage(ctx context.Context, c testCase, sc scope.Scope, file *trail.File) ([]string, error) {
-	platform := sc.Driver.Platform.Lower()
-	if len(c.device.Classifiers) == 0 && r.Record == "" && !file.HasNarrowClassifiers(platform) {
-		return []string{platform}, nil
+	platform := []string{sc.Driver.Platform.Lower()}
+	if len(c.device.Classifiers) == 0 && r.Record == "" && !file.HasNarrowClassifiers(platform[0]) {
+		return platform, nil
 	}
-	return c.device.Lineage(ctx, sc)
+	lineage, err := c.device.Lineage(ctx, sc)
+	if err != nil {
+		return platform, err
+	}
+	return lineage, nil
 }
 
 // Lineage returns the classifiers of the device, narrow first: what the user says of it, else its platform and what its

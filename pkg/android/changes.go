@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/adb"
 )
 
 // changesFile keeps on the phone what has to be put back, so that any later session can, also from another machine,
@@ -15,7 +17,7 @@ const changesFile = "/data/local/tmp/trailblaze-changes"
 // changes are the settings of a phone that a session has changed, with the values that they had before. Each is written
 // to the phone before it is changed.
 type changes struct {
-	shell    shell
+	phone    adb.Device
 	original []setting // in the order of the changes
 }
 
@@ -32,36 +34,36 @@ const (
 // absent is what `settings get` prints for a setting without a value.
 const absent = "null"
 
-// globalSettings are the settings of the table global that sessions change: motion is turned off, and the server may use
-// hidden parts of Android.
-func globalSettings() []setting {
+// animations are the settings that turn motion off.
+func animations() []setting {
 	return []setting{
-		{"window_animation_scale", "0"},
-		{"transition_animation_scale", "0"},
-		{"animator_duration_scale", "0"},
-		{"hidden_api_policy_pre_p_apps", "1"},
-		{"hidden_api_policy_p_apps", "1"},
-		{"hidden_api_policy", "1"},
+		{"window_animation_scale", "0"}, {"transition_animation_scale", "0"}, {"animator_duration_scale", "0"},
 	}
 }
 
-// firstHiddenAPI is the first API level with the settings hidden_api_policy….
+// hiddenAPI are the settings that let the server use hidden parts of Android.
+func hiddenAPI() []setting {
+	return []setting{{"hidden_api_policy_pre_p_apps", "1"}, {"hidden_api_policy_p_apps", "1"}, {"hidden_api_policy", "1"}}
+}
+
+// firstHiddenAPI is the first API level with the settings of hiddenAPI.
 const firstHiddenAPI = 28
 
-// settingsFor returns the settings for a phone of an API level.
+// settingsFor returns what the server needs on a phone of an API level.
 func settingsFor(api int) []setting {
-	return slices.DeleteFunc(globalSettings(), func(s setting) bool {
-		return api < firstHiddenAPI && strings.HasPrefix(s.key, "hidden_api_policy")
-	})
+	if api < firstHiddenAPI {
+		return animations()
+	}
+	return append(animations(), hiddenAPI()...)
 }
 
 // putBackEarlier puts back what an earlier session left, and reports whether one did.
 func (c *changes) putBackEarlier(ctx context.Context) (bool, error) {
-	stdout, _, status, err := c.shell.Run(ctx, commandLine("cat", changesFile))
+	out, status, err := runAny(ctx, c.phone, "cat", changesFile)
 	if err != nil || status != 0 {
 		return false, err // without the file, the status is 1
 	}
-	c.original = parseChanges(stdout)
+	c.original = parseChanges(out)
 	return true, c.putBack(ctx)
 }
 
@@ -87,7 +89,7 @@ func (s setting) command() []string {
 	case wifi, mobileData:
 		return []string{"svc", strings.TrimPrefix(s.key, "svc-"), s.value}
 	}
-	known := slices.ContainsFunc(globalSettings(), func(g setting) bool { return g.key == s.key })
+	known := slices.ContainsFunc(settingsFor(firstHiddenAPI), func(g setting) bool { return g.key == s.key })
 	switch {
 	case !known:
 		return nil
@@ -100,34 +102,34 @@ func (s setting) command() []string {
 
 // setGlobal changes settings of the table global.
 func (c *changes) setGlobal(ctx context.Context, wanted []setting) error {
-	var different []setting
+	var read, write []string
 	for _, s := range wanted {
-		out, err := run(ctx, c.shell, "settings", "get", "global", s.key)
-		if err != nil {
-			return err
+		read = append(read, adb.Quote("settings", "get", "global", s.key))
+	}
+	out, err := runLine(ctx, c.phone, strings.Join(read, " && "))
+	if err != nil {
+		return err
+	}
+	values := strings.Split(strings.ReplaceAll(out, "\r", ""), "\n")
+	for i, s := range wanted {
+		value := absent
+		if i < len(values) && values[i] != "" {
+			value = values[i]
 		}
-		value := strings.TrimSpace(out)
-		if value == s.value || value != "" && !settingValue.MatchString(value) {
+		if value == s.value || !settingValue.MatchString(value) {
 			continue
 		}
-		if value == "" {
-			value = absent
-		}
-		different = append(different, s)
 		c.original = append(c.original, setting{s.key, value})
+		write = append(write, adb.Quote(s.command()...))
 	}
-	if len(different) == 0 {
+	if len(write) == 0 {
 		return nil
 	}
 	if err := c.save(ctx); err != nil {
 		return err
 	}
-	for _, s := range different {
-		if _, err := run(ctx, c.shell, s.command()...); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = runLine(ctx, c.phone, strings.Join(write, " && "))
+	return err
 }
 
 // set changes a setting whose value is known. The first value of a key is the one that is put back.
@@ -138,7 +140,7 @@ func (c *changes) set(ctx context.Context, before, after setting) error {
 			return err
 		}
 	}
-	_, err := run(ctx, c.shell, after.command()...)
+	_, err := run(ctx, c.phone, after.command()...)
 	return err
 }
 
@@ -148,24 +150,20 @@ func (c *changes) save(ctx context.Context) error {
 	for _, s := range c.original {
 		text.WriteString(s.key + " " + s.value + "\n")
 	}
-	return c.shell.Push(ctx, changesFile, strings.NewReader(text.String()))
+	return c.phone.Push(ctx, strings.NewReader(text.String()), changesFile, 0o600)
 }
 
-// putBack gives all settings the values that they had, and removes the file when that was done.
-func (c *changes) putBack(ctx context.Context) error {
-	return c.putBackKeys(ctx, func(string) bool { return true })
-}
-
-// putBackKeys is putBack for some settings.
-func (c *changes) putBackKeys(ctx context.Context, chosen func(key string) bool) error {
+// putBack gives settings the values that they had: those with the keys, or all without any. The file is removed when it
+// is no longer needed.
+func (c *changes) putBack(ctx context.Context, keys ...string) error {
 	var errs []error
 	var left []setting
 	for _, s := range c.original {
-		if !chosen(s.key) {
+		if len(keys) > 0 && !slices.Contains(keys, s.key) {
 			left = append(left, s)
 			continue
 		}
-		if _, err := run(ctx, c.shell, s.command()...); err != nil {
+		if _, err := run(ctx, c.phone, s.command()...); err != nil {
 			left = append(left, s)
 			errs = append(errs, err)
 		}
@@ -177,7 +175,7 @@ func (c *changes) putBackKeys(ctx context.Context, chosen func(key string) bool)
 	if len(left) > 0 {
 		errs = append(errs, c.save(ctx))
 	} else {
-		_, err := run(ctx, c.shell, "rm", "-f", changesFile)
+		_, err := run(ctx, c.phone, "rm", "-f", changesFile)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

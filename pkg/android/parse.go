@@ -247,24 +247,3 @@ func parseCrash(out string) string {
 	}
 	return reason
 }
-
-// quote returns a word for the shell of a phone that stands for exactly this text.
-func quote(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-func isPlain(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=,+@%", r)
-}
-
-// commandLine returns the words quoted and joined.
-func commandLine(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
-	}
-	return strings.Join(quoted, " ")
-}

@@ -175,13 +175,6 @@ func TestInstrumentations(t *testing.T) {
 	}
 }
 
-func TestQuote(t *testing.T) {
-	t.Parallel()
-	if got := commandLine("am", "start", "-d", "app://x?a=1&b=it's $HOME", ""); got != `am start -d 'app://x?a=1&b=it'\''s $HOME' ''` {
-		t.Error(got)
-	}
-}
-
 func TestServerAPKsAreFoundUpwards(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

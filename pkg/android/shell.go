@@ -3,46 +3,41 @@ package android
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/adb"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// shell runs commands on a phone, and writes files.
-type shell interface {
-	// Run runs a command line and returns its stdout, its stderr and its status. The error is a *fault.Error about the
-	// connection.
-	Run(ctx context.Context, line string) (stdout, stderr string, status int, err error)
-	// Push writes a file that only the user of the shell may write.
-	Push(ctx context.Context, path string, content io.Reader) error
+// run runs a command on a phone and returns what it wrote. A status other than 0 is an error.
+func run(ctx context.Context, phone adb.Device, words ...string) (string, error) {
+	out, status, err := runAny(ctx, phone, words...)
+	if err == nil && status != 0 {
+		err = fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(strings.Join(words, " "), 200), status, said(out))
+	}
+	return out, err
 }
 
-// run runs a command and returns what it wrote. A status other than 0 is an error.
-func run(ctx context.Context, sh shell, words ...string) (string, error) {
-	line := commandLine(words...)
-	stdout, stderr, status, err := sh.Run(ctx, line)
+// runLine is [run] for a command line.
+func runLine(ctx context.Context, phone adb.Device, line string) (string, error) {
+	output, err := phone.Shell(ctx, line)
+	if err == nil && output.Exit != 0 {
+		err = fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(line, 200), output.Exit, said(string(output.Stderr)))
+	}
+	return string(output.Stdout), err
+}
+
+// runAny is [run] for commands whose status means something else than an error, or differs between versions.
+func runAny(ctx context.Context, phone adb.Device, words ...string) (string, int, error) {
+	output, err := phone.Shell(ctx, adb.Quote(words...))
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	out := join(stdout, stderr)
-	if status != 0 {
-		return out, fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(line, 200), status, said(out))
+	out := string(output.Stdout)
+	if out != "" && len(output.Stderr) > 0 && !strings.HasSuffix(out, "\n") {
+		out += "\n"
 	}
-	return out, nil
-}
-
-// runAny is [run] for commands that report errors in what they write, and whose status differs between versions.
-func runAny(ctx context.Context, sh shell, words ...string) (string, error) {
-	stdout, stderr, _, err := sh.Run(ctx, commandLine(words...))
-	return join(stdout, stderr), err
-}
-
-func join(stdout, stderr string) string {
-	if stdout != "" && stderr != "" && !strings.HasSuffix(stdout, "\n") {
-		stdout += "\n"
-	}
-	return stdout + stderr
+	return out + string(output.Stderr), output.Exit, nil
 }
 
 // said returns the output of a command for a message.

@@ -1,0 +1,312 @@
+package android
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+)
+
+// installedApp returns what the phone says of an app.
+func installedApp(ctx context.Context, phone adb.Device, app string) (installedPackage, error) {
+	out, _, err := runAny(ctx, phone, "dumpsys", "package", app)
+	return parsePackage(out, app), err
+}
+
+// Launch implements mobile.Driver.
+func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
+	if err := d.installApp(ctx, l.App); err != nil {
+		return err
+	}
+	activity, err := d.activity(ctx, l.App)
+	if err != nil {
+		return err
+	}
+	if l.Stop || l.Clear {
+		if err := d.Stop(ctx, l.App); err != nil {
+			return err
+		}
+	}
+	if l.Clear {
+		if err := d.Clear(ctx, l.App); err != nil {
+			return err
+		}
+	}
+	if err := d.setPermissions(ctx, l.App, l.Permissions); err != nil {
+		return err
+	}
+	words := []string{
+		"am", "start", "-W", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", "-n", activity,
+	}
+	extras, err := extraWords(l.Arguments)
+	if err != nil {
+		return err
+	}
+	return d.start(ctx, "starting "+l.App, append(words, extras...)...)
+}
+
+// activity returns the component with which an app starts.
+func (d *driver) activity(ctx context.Context, app string) (string, error) {
+	out, err := d.runAny(ctx, "cmd", "package", "resolve-activity", "--brief", "-c", "android.intent.category.LAUNCHER", app)
+	if err != nil {
+		return "", err
+	}
+	if activity := parseActivity(out, app); activity != "" {
+		return activity, nil
+	}
+	known, err := installedApp(ctx, d.Device, app)
+	switch {
+	case err != nil:
+		return "", d.wrap(err)
+	case known.Installed:
+		return "", fault.New(fault.ToolFailed, "", "the app %s has no activity that can be started from the launcher", app)
+	}
+	return "", d.notInstalled(ctx, app)
+}
+
+// notInstalled is the error for an app that is not installed.
+func (d *driver) notInstalled(ctx context.Context, app string) error {
+	hint := "install it, or name its APK with device: {app: path.apk}"
+	if d.app != nil {
+		hint = fmt.Sprintf("device: {app: %s} is the APK of %s", d.app.path, d.app.Package)
+	}
+	if apps, err := d.Apps(ctx, true); err == nil {
+		if similar := fault.DidYouMean(app, apps); similar != "" {
+			hint = similar + "; " + hint
+		}
+	}
+	return fault.New(fault.ToolFailed, hint, "the app %s is not installed on %s", app, d.Serial())
+}
+
+// start runs `am start`, which acts.
+func (d *driver) start(ctx context.Context, what string, words ...string) error {
+	output, err := d.Device.Shell(ctx, adb.Quote(words...))
+	if err != nil {
+		return d.unconfirmed(err)
+	}
+	if problem := parseStart(string(output.Stdout) + "\n" + string(output.Stderr)); problem != "" {
+		return fault.New(fault.ToolFailed, "", "%s on %s: %s", what, d.Serial(), problem)
+	}
+	return nil
+}
+
+// act runs a command that acts.
+func (d *driver) act(ctx context.Context, words ...string) error {
+	_, err := run(ctx, d.Device, words...)
+	return d.unconfirmed(err)
+}
+
+// unconfirmed returns an *act.UnconfirmedError for a command that was sent and whose end is not known.
+func (d *driver) unconfirmed(err error) error {
+	if errors.Is(err, adb.ErrMaybeExecuted) {
+		return &act.UnconfirmedError{Cause: err}
+	}
+	return d.wrap(err)
+}
+
+// extraWords returns the arguments of `am start` for an app's arguments, in the order of their names.
+func extraWords(arguments map[string]any) ([]string, error) {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		switch value := arguments[name].(type) {
+		case string:
+			words = append(words, "--es", name, value)
+		case bool:
+			words = append(words, "--ez", name, fmt.Sprint(value))
+		case int:
+			words = append(words, "--ei", name, fmt.Sprint(value))
+		case float64:
+			if value == float64(int32(value)) {
+				words = append(words, "--ei", name, fmt.Sprint(int32(value)))
+			} else {
+				words = append(words, "--ef", name, fmt.Sprint(value))
+			}
+		default:
+			return nil, fault.New(fault.InvalidArguments, "use text, a number, true or false",
+				"the argument %s of the app is %T, which Android does not accept", name, value)
+		}
+	}
+	return words, nil
+}
+
+// Stop implements mobile.Driver.
+func (d *driver) Stop(ctx context.Context, app string) error { return d.act(ctx, "am", "force-stop", app) }
+
+// Clear implements mobile.Driver.
+func (d *driver) Clear(ctx context.Context, app string) error {
+	out, err := d.runAny(ctx, "pm", "clear", app)
+	if err != nil || strings.Contains(out, "Success") {
+		return err
+	}
+	if known, err := installedApp(ctx, d.Device, app); err == nil && !known.Installed {
+		return d.notInstalled(ctx, app)
+	}
+	return fault.New(fault.ToolFailed, "", "clearing the data of %s on %s: %s", app, d.Serial(), said(out))
+}
+
+// Grant implements mobile.Driver.
+func (d *driver) Grant(ctx context.Context, app string, permissions []string) error {
+	for _, p := range permissions {
+		if err := d.changePermission(ctx, "grant", app, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setPermissions changes the permissions of a launch. "all" stands for those that have no entry of their own.
+func (d *driver) setPermissions(ctx context.Context, app string, permissions map[string]string) error {
+	wanted := maps.Clone(permissions)
+	if state, ok := wanted["all"]; ok {
+		delete(wanted, "all")
+		known, err := installedApp(ctx, d.Device, app)
+		if err != nil {
+			return d.wrap(err)
+		}
+		for _, name := range known.Permissions {
+			if wanted[name] == "" {
+				wanted[name] = state
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if err := d.setPermission(ctx, app, name, wanted[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *driver) setPermission(ctx context.Context, app, permission, state string) error {
+	verb, ok := map[string]string{"allow": "grant", "deny": "revoke", "unset": "revoke"}[state]
+	if !ok {
+		return fault.New(fault.InvalidArguments, "write allow, deny or unset", "the permission %s has the unknown value %q",
+			permission, state)
+	}
+	err := d.changePermission(ctx, verb, app, permission)
+	if err == nil && state == "unset" { // without these flags the app may ask again
+		_, err = d.runAny(ctx, "pm", "clear-permission-flags", app, permission, "user-set", "user-fixed")
+	}
+	return err
+}
+
+// changePermission grants or revokes a permission. One that the app does not request, that nobody decides about, or
+// that this version of Android does not have, is ignored.
+func (d *driver) changePermission(ctx context.Context, verb, app, permission string) error {
+	out, err := d.runAny(ctx, "pm", verb, app, permission)
+	if err != nil {
+		return err
+	}
+	for _, ignored := range []string{"has not requested permission", "not a changeable permission", "Unknown permission", "managed by role"} {
+		if strings.Contains(out, ignored) {
+			return nil
+		}
+	}
+	switch {
+	case strings.Contains(out, "Unknown package"):
+		return d.notInstalled(ctx, app)
+	case strings.Contains(out, "Exception"), strings.Contains(out, "Error:"):
+		return fault.New(fault.ToolFailed, "some phones allow it only after enabling the developer option for permissions "+
+			"(USB debugging (Security settings))", "pm %s %s %s on %s: %s", verb, app, permission, d.Serial(), said(out))
+	}
+	return nil
+}
+
+// Apps implements mobile.Driver.
+func (d *driver) Apps(ctx context.Context, system bool) ([]string, error) {
+	words := []string{"pm", "list", "packages"}
+	if !system {
+		words = append(words, "-3")
+	}
+	out, err := d.run(ctx, words...)
+	return parsePackages(out), err
+}
+
+// Foreground implements mobile.Driver.
+func (d *driver) Foreground(ctx context.Context) (string, error) {
+	out, err := d.run(ctx, "dumpsys", "activity", "activities")
+	if apps := parseResumed(out); len(apps) > 0 {
+		return apps[0], err
+	}
+	return "", err
+}
+
+// OpenURL implements mobile.Driver.
+func (d *driver) OpenURL(ctx context.Context, url, app string) error {
+	words := []string{
+		"am", "start", "-W", "-a", "android.intent.action.VIEW", "-c", "android.intent.category.BROWSABLE", "-d", url,
+	}
+	if app != "" {
+		words = append(words, "-p", app)
+	}
+	return d.start(ctx, "opening "+url, words...)
+}
+
+// apk is the user's APK of the app under test.
+type apk struct {
+	path string
+	manifest
+	hash    string
+	checked bool // the phone has it
+}
+
+// readAPK reads the APK that the user names.
+func readAPK(path string) (*apk, error) {
+	m, err := readManifest(path)
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, "name the path of an APK", "app: "+path+" is not an APK")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, "name the path of an APK", "app")
+	}
+	defer func() { _ = file.Close() }()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, "", "app")
+	}
+	return &apk{path: path, manifest: m, hash: hex.EncodeToString(hash.Sum(nil))}, nil
+}
+
+// installApp installs the user's APK if it is that of app, unless the phone has the same one: the file with its hash
+// also has the time of the installation, which differs when another APK was installed since.
+func (d *driver) installApp(ctx context.Context, app string) error {
+	if d.app == nil || d.app.Package != app || d.app.checked {
+		return nil
+	}
+	record := "/data/local/tmp/trailblaze-" + app + ".sha256"
+	known, err := installedApp(ctx, d.Device, app)
+	if err != nil {
+		return d.wrap(err)
+	}
+	kept, err := d.runAny(ctx, "cat", record)
+	if err != nil {
+		return err
+	}
+	if !known.Installed || strings.TrimSpace(kept) != strings.TrimSpace(d.app.hash+" "+known.Updated) {
+		d.log("info", fmt.Sprintf("installing %s on %s", d.app.path, d.Serial()), "")
+		if err := install(ctx, d.Device, d.app.path, "/data/local/tmp/trailblaze-app.apk"); err != nil {
+			return d.wrap(err)
+		}
+		if known, err = installedApp(ctx, d.Device, app); err != nil {
+			return d.wrap(err)
+		}
+		content := strings.NewReader(d.app.hash + " " + known.Updated + "\n")
+		if err := d.Push(ctx, content, record, 0o600); err != nil {
+			return d.wrap(err)
+		}
+	}
+	d.app.checked = true
+	return nil
+}

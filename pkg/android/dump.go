@@ -1,0 +1,119 @@
+package android
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/mobile/source"
+)
+
+// readDump reads the screen without the server. A screen on which something moves is read in the compressed form, which
+// does not wait for the end of the motion.
+func (d *driver) readDump(ctx context.Context, o source.Options) (mobile.Screen, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.limits.dump)
+	defer cancel()
+	data, err := d.Exec(ctx, "uiautomator dump /dev/tty")
+	if err == nil && !bytes.Contains(data, []byte("<hierarchy")) {
+		data, err = d.Exec(ctx, "uiautomator dump --compressed /dev/tty")
+	}
+	if err != nil {
+		return mobile.Screen{}, d.wrap(err)
+	}
+	if !bytes.Contains(data, []byte("<hierarchy")) {
+		return mobile.Screen{}, dumpFailure(d.Serial(), string(data))
+	}
+	result, err := source.Dump(data, o)
+	if err != nil {
+		return mobile.Screen{}, err
+	}
+	d.focused = focusedLength(result.Tree)
+	out, err := d.run(ctx, "dumpsys", "input_method")
+	if err == nil && parseInputShown(out) {
+		result.Keyboard = parseInputArea(out, d.info.Width, d.info.Height)
+	}
+	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+}
+
+// dumpFailure returns the error for what uiautomator wrote instead of a screen.
+func dumpFailure(serial, out string) error {
+	switch {
+	case strings.Contains(out, "idle state"):
+		return fault.New(fault.ToolFailed, installServer+" installs Appium's UiAutomator2 server, which reads such a screen",
+			"uiautomator dump on %s could not read the screen, because something on it moves all the time", serial)
+	case strings.Contains(out, "already registered"):
+		return fault.New(fault.Server, "end it, such as Maestro, an Appium session or an inspector",
+			"UiAutomation of %s is used by another program; one program at a time can use it", serial)
+	}
+	return fault.New(fault.ToolFailed, "", "uiautomator dump on %s wrote no screen: %s", serial, said(out))
+}
+
+// input runs `input`, which acts. Its answer may be lost.
+func (d *driver) input(ctx context.Context, words ...string) error {
+	return d.act(ctx, append([]string{"input"}, words...)...)
+}
+
+// inputTouch performs a touch without the server: one finger, from one point to another.
+func (d *driver) inputTouch(ctx context.Context, fingers []mobile.Finger) error {
+	if len(fingers) != 1 || len(fingers[0].Path) == 0 || len(fingers[0].Path) > 2 {
+		return withoutServer("a gesture with several fingers or directions")
+	}
+	f := fingers[0]
+	from, to := f.Path[0], f.Path[len(f.Path)-1]
+	points := []string{strconv.Itoa(from.X), strconv.Itoa(from.Y), strconv.Itoa(to.X), strconv.Itoa(to.Y)}
+	const longPress = 400 * time.Millisecond // longer than a tap, and shorter than Android's long press
+	switch {
+	case len(f.Path) == 1 && f.Hold < longPress:
+		return d.input(ctx, "tap", points[0], points[1])
+	case len(f.Path) == 1:
+		return d.input(ctx, append(append([]string{"swipe"}, points...), milliseconds(f.Hold))...)
+	case f.Hold < longPress:
+		return d.input(ctx, append(append([]string{"swipe"}, points...), milliseconds(f.Move))...)
+	}
+	return d.input(ctx, append(append([]string{"draganddrop"}, points...), milliseconds(f.Move))...)
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// inputText types text as a keyboard does. `input text` can only send ASCII.
+func (d *driver) inputText(ctx context.Context, text string) error {
+	if text == "" {
+		return nil
+	}
+	for _, r := range text {
+		if r < ' ' || r > '~' {
+			return fault.New(fault.ToolFailed, "enter it as a whole, which needs Appium's UiAutomator2 server: "+installServer,
+				"%q cannot be typed key by key on Android, because %q is not an ASCII character", shorten(text, 100), r)
+		}
+	}
+	if strings.Contains(text, "%s") {
+		return fault.New(fault.ToolFailed, "", "%q cannot be typed key by key on Android, which reads %%s as a space", shorten(text, 100))
+	}
+	return d.input(ctx, "text", strings.ReplaceAll(text, " ", "%s"))
+}
+
+// inputReplace removes what the field held when the screen was read last, and types text.
+func (d *driver) inputReplace(ctx context.Context, text string) error {
+	for _, r := range text {
+		if r > '~' {
+			return withoutServer(fmt.Sprintf("entering %q", r))
+		}
+	}
+	if d.focused > 0 {
+		const moveToEnd, delete = "123", "67"
+		keys := []string{"keyevent", moveToEnd}
+		for range d.focused {
+			keys = append(keys, delete)
+		}
+		if err := d.input(ctx, keys...); err != nil {
+			return err
+		}
+		d.focused = 0
+	}
+	return d.inputText(ctx, text)
+}

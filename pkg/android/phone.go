@@ -1,0 +1,142 @@
+package android
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+)
+
+// phone is a phone that is ready for sessions: its animations are off, and the UiAutomator2 server runs if its APKs were
+// found. One session at a time uses it.
+type phone struct {
+	adb.Device
+	info    mobile.Info
+	api     int // level of Android's API
+	limits  limits
+	log     func(level, message, hint string) // of the session
+	lock    *os.File                          // nil without a folder for it
+	changes *changes
+	server  *server // nil without APKs
+}
+
+// connect prepares a phone. The caller closes it.
+func connect(
+	ctx context.Context, device adb.Device, o options, l limits, log func(level, message, hint string), folders ...string,
+) (*phone, error) {
+	p := &phone{Device: device, limits: l, log: log, changes: &changes{phone: device}}
+	if err := p.prepare(ctx, o, folders); err != nil {
+		return nil, errors.Join(err, p.close(ctx))
+	}
+	return p, nil
+}
+
+func (p *phone) prepare(ctx context.Context, o options, folders []string) error {
+	apks, found, err := o.findAPKs(folders...)
+	if err != nil {
+		return err
+	}
+	if p.lock, err = lockPhone(o.stateDir, p.Serial()); err != nil {
+		return err
+	}
+	if err := p.readInfo(ctx); err != nil {
+		return err
+	}
+	earlier, err := p.changes.putBackEarlier(ctx)
+	if err != nil {
+		return err
+	}
+	if earlier {
+		p.log("info", "settings of "+p.Serial()+" that an earlier session had changed were put back", "")
+	}
+	if !found {
+		p.log("warn", "the screen is read with uiautomator dump, which takes 2 s, fails while something moves, and lacks "+
+			"hints, other windows, the clipboard and any text that is not ASCII", installServer+
+			" installs Appium's UiAutomator2 server, which does not")
+		return p.changes.setGlobal(ctx, animations())
+	}
+	if note := apks.ageNote(); note != "" {
+		p.log("warn", note, installServer+"@latest installs a current one")
+	}
+	if err := p.changes.setGlobal(ctx, settingsFor(p.api)); err != nil {
+		return err
+	}
+	if p.server, err = newServer(p.Device, apks, p.limits, p.log); err != nil {
+		return err
+	}
+	if err := p.server.install(ctx); err != nil {
+		return err
+	}
+	return p.server.start(ctx)
+}
+
+// lockPhone excludes other processes of the user from a phone until the file is closed.
+func lockPhone(folder, serial string) (*os.File, error) {
+	if folder == "" {
+		return nil, nil //nolint:nilnil // without a folder nothing is locked
+	}
+	folder = filepath.Join(folder, "phones")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written", "lock the phone")
+	}
+	name := sha256.Sum256([]byte(serial))
+	lock, err := files.Lock(filepath.Join(folder, hex.EncodeToString(name[:8])+".lock"), false)
+	if errors.Is(err, files.ErrLocked) {
+		return nil, fault.New(fault.Misuse, "wait until it has ended, or name another device with --serial",
+			"the Android device %s is used by another trailblaze", serial)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written", "lock the phone")
+	}
+	return lock, nil
+}
+
+// readInfo reads what the phone is.
+func (p *phone) readInfo(ctx context.Context) error {
+	const model, release, level = "ro.product.model", "ro.build.version.release", "ro.build.version.sdk"
+	out, err := runLine(ctx, p.Device, "getprop "+model+"; getprop "+release+"; getprop "+level+"; wm size; wm density")
+	if err != nil {
+		return err
+	}
+	lines := append(strings.Split(strings.ReplaceAll(out, "\r", ""), "\n"), "", "", "")
+	width, height, ok := parseSize(out)
+	if !ok {
+		return fault.New(fault.Server, "restart the phone if it happens again", "%s did not report the size of its screen: %s",
+			p.Serial(), said(out))
+	}
+	p.api, _ = strconv.Atoi(strings.TrimSpace(lines[2]))
+	p.info = mobile.Info{
+		ID: p.Serial(), Product: fmt.Sprintf("%s, Android %s", lines[0], lines[1]), Width: width, Height: height,
+		Tablet: isTablet(width, height, parseDensity(out)),
+	}
+	return nil
+}
+
+// close puts back what was changed, and ends the server. ctx may have ended.
+func (p *phone) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.limits.close)
+	defer cancel()
+	var errs []error
+	if p.server != nil {
+		errs = append(errs, p.server.stop(ctx))
+	}
+	errs = append(errs, p.changes.putBack(ctx))
+	if p.lock != nil {
+		_ = p.lock.Close()
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fault.Wrap(fault.Server, err, "the next session on this phone does it",
+			"putting back what was changed on "+p.Serial())
+	}
+	return nil
+}

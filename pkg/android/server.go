@@ -1,0 +1,473 @@
+package android
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
+)
+
+const (
+	serverSocket = "tcp:6790" // of the server on the phone; it has no option for it
+	serverURL    = "http://127.0.0.1:6790"
+	serverTemp   = "/data/local/tmp/trailblaze-server.apk"
+)
+
+// server is the UiAutomator2 server of Appium on a phone. It is reached through the adb server, without a forwarded
+// port. Its methods are called one after another.
+type server struct {
+	phone  adb.Device
+	apks   serverAPKs
+	limits limits
+	log    func(level, message, hint string)
+	client *webdriver.Client
+
+	process *adb.Process // am instrument; nil while the server does not run
+	output  *tail        // of process
+	session *webdriver.Session
+	// unresponsive says that a call got no response, so that the server is started again before the next one.
+	unresponsive bool
+	// used says that a call succeeded since the server was started. A server that has never worked is not started again.
+	used bool
+}
+
+func newServer(phone adb.Device, apks serverAPKs, l limits, log func(level, message, hint string)) (*server, error) {
+	client, err := webdriver.New(serverURL, webdriver.Options{
+		Limit: l.call,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return phone.Dial(ctx, serverSocket)
+		},
+	})
+	return &server{phone: phone, apks: apks, limits: l, log: log, client: client}, err
+}
+
+// install installs the server's APKs unless the phone has this version or a later one.
+func (s *server) install(ctx context.Context) error {
+	main, err := installedApp(ctx, s.phone, serverPackage)
+	if err != nil {
+		return err
+	}
+	test, err := installedApp(ctx, s.phone, testPackage)
+	if err != nil {
+		return err
+	}
+	if main.Installed && test.Installed && compareVersions(main.Version, s.apks.version) >= 0 {
+		return nil
+	}
+	s.log("info", fmt.Sprintf("installing the UiAutomator2 server %s on %s", s.apks.version, s.phone.Serial()), "")
+	for _, apk := range []struct{ path, app string }{{s.apks.server, serverPackage}, {s.apks.test, testPackage}} {
+		err := install(ctx, s.phone, apk.path, serverTemp)
+		if err != nil && strings.Contains(err.Error(), "INSTALL_FAILED_UPDATE_INCOMPATIBLE") { // signed with another key
+			_, _, _ = runAny(ctx, s.phone, "pm", "uninstall", apk.app)
+			err = install(ctx, s.phone, apk.path, serverTemp)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install copies an APK to a phone and installs it. Its data is kept.
+func install(ctx context.Context, phone adb.Device, path, temp string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fault.Wrap(fault.Misuse, err, "", "read the APK")
+	}
+	defer func() { _ = file.Close() }()
+	if err := phone.Push(ctx, file, temp, 0o644); err != nil {
+		return err
+	}
+	out, _, err := runAny(ctx, phone, "pm", "install", "-r", "-t", temp)
+	_, _, removeErr := runAny(context.WithoutCancel(ctx), phone, "rm", "-f", temp)
+	switch {
+	case err != nil:
+		return err
+	case !strings.Contains(out, "Success"):
+		return fault.New(fault.Server, installHint(out), "installing %s on %s: %s", path, phone.Serial(), said(out))
+	}
+	return removeErr
+}
+
+// installHint says what can be done about what `pm install` reported.
+func installHint(out string) string {
+	switch {
+	case strings.Contains(out, "INSUFFICIENT_STORAGE"):
+		return "remove apps or files from the phone"
+	case strings.Contains(out, "UPDATE_INCOMPATIBLE"):
+		return "the installed app is signed with another key; uninstall it first"
+	case strings.Contains(out, "VERSION_DOWNGRADE"):
+		return "the installed app is newer; uninstall it first"
+	case strings.Contains(out, "USER_RESTRICTED"), strings.Contains(out, "CANCELED"):
+		return "allow the installation on the phone; some phones have an option for it beside USB debugging"
+	}
+	return ""
+}
+
+// start starts the server. Nothing of it may run.
+func (s *server) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.limits.start, errSlowStart)
+	defer cancel()
+	if err := s.forceStop(ctx); err != nil {
+		return err
+	}
+	if err := s.waitForPort(ctx); err != nil {
+		return err
+	}
+	s.unresponsive, s.used, s.output = false, false, &tail{}
+	var err error
+	s.process, err = s.phone.Start(ctx, adb.Quote("am", "instrument", "-w", "--no-window-animation",
+		"-e", "DISABLE_SUPPRESS_ACCESSIBILITY_SERVICES", "true", "-e", "disableAnalytics", "true",
+		testPackage+"/androidx.test.runner.AndroidJUnitRunner"), s.output)
+	if err != nil {
+		return err
+	}
+	if err = s.newSession(ctx); err == nil {
+		return nil
+	}
+	if s.exited(0) {
+		err = s.startFailure(context.WithoutCancel(ctx))
+	} else if cause := context.Cause(ctx); cause != nil {
+		err = fault.Wrap(fault.Server, cause, "restart the phone if it happens again",
+			"starting the UiAutomator2 server on "+s.phone.Serial())
+	}
+	s.kill()
+	return err
+}
+
+var errSlowStart = errors.New("it did not respond in time")
+
+// forceStop ends what runs of the server, however it was started.
+func (s *server) forceStop(ctx context.Context) error {
+	for _, app := range []string{serverPackage, testPackage} {
+		if _, err := run(ctx, s.phone, "am", "force-stop", app); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitForPort waits until nothing accepts connections at the server's port: a server that was stopped may need a moment.
+func (s *server) waitForPort(ctx context.Context) error {
+	deadline := time.Now().Add(s.limits.exit)
+	for {
+		conn, err := s.phone.Dial(ctx, serverSocket)
+		if errors.Is(err, adb.ErrRefused) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_ = conn.Close()
+		if time.Now().After(deadline) {
+			return fault.New(fault.Server, "end the app that uses it, or restart the phone",
+				"port 6790 of %s, which the UiAutomator2 server needs, is used by another app", s.phone.Serial())
+		}
+		if err := pause(ctx, s.limits.poll); err != nil {
+			return err
+		}
+	}
+}
+
+// newSession waits until the server responds and starts a session in it.
+func (s *server) newSession(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stopped := make(chan struct{})
+	defer func() { cancel(); <-stopped }()
+	go func() { // ends the calls when the server has exited
+		defer close(stopped)
+		select {
+		case <-s.process.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for {
+		status, err := s.client.Status(ctx)
+		if err == nil && (status.Ready || status.Message != "") {
+			break
+		}
+		if err := pause(ctx, s.limits.poll); err != nil {
+			return err
+		}
+	}
+	session, err := s.client.NewSession(ctx, webdriver.Capabilities{})
+	if err != nil {
+		return fault.Wrap(fault.Server, err, "", "starting a session in the UiAutomator2 server on "+s.phone.Serial())
+	}
+	if err := session.Settings(ctx, serverSettings()); err != nil {
+		return fault.Wrap(fault.Server, err, installServer+"@latest installs a current one",
+			"changing the settings of the UiAutomator2 server on "+s.phone.Serial())
+	}
+	s.session = session
+	return nil
+}
+
+// serverSettings are what selectors need, without waiting of the server's own.
+func serverSettings() map[string]any {
+	return map[string]any{
+		"waitForIdleTimeout": 0, "waitForSelectorTimeout": 0, "actionAcknowledgmentTimeout": 0,
+		"scrollAcknowledgmentTimeout": 0, "keyInjectionDelay": 0,
+		"allowInvisibleElements": true, "simpleBoundsCalculation": true, "enableMultiWindows": true,
+		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": 200,
+		"enableNotificationListener": true,
+	}
+}
+
+// exited reports whether the server has exited, or does so within a time.
+func (s *server) exited(within time.Duration) bool {
+	if s.process == nil {
+		return true
+	}
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-s.process.Done():
+		return true
+	case <-timer.C:
+	}
+	select {
+	case <-s.process.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// startFailure returns the error of a server that exited before it had a session.
+func (s *server) startFailure(ctx context.Context) error {
+	if err := s.lost(ctx); err != nil {
+		return err
+	}
+	reason := parseCrash(s.output.String())
+	if strings.Contains(reason, "already registered") {
+		return s.heldFailure(ctx, reason)
+	}
+	return fault.New(fault.Server, "`adb logcat` shows more; "+installServer+"@latest installs a current server",
+		"the UiAutomator2 server on %s exited while it was being started: %s", s.phone.Serial(), cmp.Or(reason, said(s.output.String())))
+}
+
+// heldFailure returns the error of a server that did not get UiAutomation, which one program at a time can use.
+func (s *server) heldFailure(ctx context.Context, reason string) error {
+	holder := "another program"
+	if out, _, err := runAny(ctx, s.phone, "dumpsys", "activity", "processes"); err == nil {
+		var names []string
+		for _, app := range parseInstrumentations(out) {
+			if app != testPackage {
+				names = append(names, programName(app))
+			}
+		}
+		holder = cmp.Or(strings.Join(names, ", "), holder)
+	}
+	return &fault.Error{
+		Kind: fault.Server, Cause: errors.New(reason),
+		Hint: "end it, such as Maestro, an Appium session, an inspector or `uiautomator`; restarting the phone ends all",
+		Message: fmt.Sprintf("UiAutomation of %s is used by %s; one program at a time can use it", s.phone.Serial(), holder),
+	}
+}
+
+// programName returns the package of an instrumentation with the program that it belongs to.
+func programName(app string) string {
+	for prefix, name := range map[string]string{
+		"dev.mobile.maestro": "Maestro", "io.appium": "Appium", "com.github.uiautomator": "uiautomator2 for Python",
+		"xyz.block.trailblaze": "Trailblaze for the JVM",
+	} {
+		if strings.HasPrefix(app, prefix) {
+			return fmt.Sprintf("%s (%s)", app, name)
+		}
+	}
+	return app
+}
+
+// lost returns an error of kind Crashed if the phone cannot be reached any more.
+func (s *server) lost(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.limits.exit)
+	defer cancel()
+	_, _, err := runAny(ctx, s.phone, "true")
+	if err == nil {
+		return nil
+	}
+	return disconnected(s.phone.Serial(), err)
+}
+
+// disconnected returns an error of kind Crashed, which ends the session, for one of adb that says that the phone cannot
+// be reached. It returns others as they are.
+func disconnected(serial string, err error) error {
+	known := fault.As(err)
+	if known == nil || known.Kind != fault.Server {
+		return err
+	}
+	for _, cause := range []error{adb.ErrNotRunning, adb.ErrNotFound, adb.ErrOffline, adb.ErrUnauthorized, adb.ErrMaybeExecuted} {
+		if errors.Is(err, cause) {
+			return &fault.Error{
+				Kind: fault.Crashed, Cause: err, Hint: known.Hint,
+				Message: fmt.Sprintf("the connection to %s was lost: %s", serial, known.Message),
+			}
+		}
+	}
+	return err
+}
+
+// ensure starts the server if it has exited or stopped responding.
+func (s *server) ensure(ctx context.Context) error {
+	if s.session != nil && !s.unresponsive && !s.exited(0) {
+		return nil
+	}
+	if s.session != nil && !s.used {
+		return s.crash(ctx, "the UiAutomator2 server on %s exited again after it was restarted")
+	}
+	s.log("warn", "restarting the UiAutomator2 server", "the previous call may have stopped it")
+	s.kill()
+	return s.start(ctx)
+}
+
+// crash returns the error of a server that has exited or does not respond. format has a place for the serial.
+func (s *server) crash(ctx context.Context, format string) error {
+	if err := s.lost(ctx); err != nil {
+		return err
+	}
+	message := fmt.Sprintf(format, s.phone.Serial())
+	if reason := parseCrash(s.output.String()); reason != "" {
+		message += ": " + reason
+	}
+	return fault.New(fault.Server, "`adb logcat` shows more", "%s", message)
+}
+
+// act makes a call that changes something. The error is an *act.UnconfirmedError when it may have happened.
+func (s *server) act(ctx context.Context, what string, call func(context.Context, *webdriver.Session) error) error {
+	return s.call(ctx, what, true, call)
+}
+
+// read makes a call that changes nothing. It is repeated once if the server has exited.
+func (s *server) read(ctx context.Context, what string, call func(context.Context, *webdriver.Session) error) error {
+	return s.call(ctx, what, false, call)
+}
+
+func (s *server) call(
+	ctx context.Context, what string, acts bool, call func(context.Context, *webdriver.Session) error,
+) error {
+	for again := false; ; again = true {
+		if err := s.ensure(ctx); err != nil {
+			return err
+		}
+		err := call(ctx, s.session)
+		e := webdriver.As(err)
+		sent := e != nil && e.MaybeExecuted()
+		switch {
+		case err == nil:
+			s.used = true
+			return nil
+		case e == nil:
+			return err
+		case sent && acts:
+			return &act.UnconfirmedError{Cause: s.noResponse(ctx, what, err)}
+		case (sent || e.Status == 0) && !again && ctx.Err() == nil && s.exited(s.limits.exit):
+			continue // nothing was changed: it was not sent, or it only reads
+		case sent:
+			return s.noResponse(ctx, what, err)
+		}
+		return s.failure(ctx, what, err)
+	}
+}
+
+// noResponse returns why a call got no response.
+func (s *server) noResponse(ctx context.Context, what string, err error) error {
+	if s.exited(s.limits.exit) {
+		return s.crash(context.WithoutCancel(ctx), "the UiAutomator2 server on %s exited during "+what)
+	}
+	s.unresponsive = true
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return fault.Wrap(fault.CallTimeout, err, "", what)
+}
+
+// failure returns the error of a call to which the server responded with an error.
+func (s *server) failure(ctx context.Context, what string, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if webdriver.HasCode(err, webdriver.InvalidSessionID) {
+		s.unresponsive = true // another program has started a session, which ends this one
+		return fault.New(fault.ToolFailed, "end the other program: one at a time can use the phone",
+			"%s: another program uses the UiAutomator2 server on %s", what, s.phone.Serial())
+	}
+	if e := webdriver.As(err); e != nil && e.Status == 0 {
+		if lost := s.lost(ctx); lost != nil {
+			return lost
+		}
+	}
+	return fault.Wrap(fault.ToolFailed, err, "", what)
+}
+
+// kill ends the server at once.
+func (s *server) kill() {
+	if s.process != nil {
+		s.process.Close()
+	}
+	s.process, s.session = nil, nil
+	s.client.Close()
+}
+
+// stop ends the server.
+func (s *server) stop(ctx context.Context) error {
+	var errs []error
+	if s.session != nil && !s.unresponsive && !s.exited(0) {
+		deleting, cancel := context.WithTimeout(ctx, s.limits.exit)
+		_ = s.session.Delete(deleting) // the server exits, which may be before its response
+		cancel()
+		s.exited(s.limits.exit)
+	}
+	errs = append(errs, s.forceStop(ctx))
+	s.kill()
+	return errors.Join(errs...)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// maxTail is how much a tail keeps, in bytes.
+const maxTail = 64 << 10
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if more := len(t.text) - maxTail; more > 0 {
+		t.text = append(t.text[:0], t.text[more:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}
+
+// pause waits, or returns the cause of ctx if that ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -118,5 +118,7 @@ func (a serverAPKs) ageNote() string {
 	if compareVersions(a.version, oldestServer) >= 0 {
 		return ""
 	}
-	return fmt.Sprintf("the UiAutomator2 server %s in %s is older than %s", a.version, filepath.Dir(a.server), oldestServer)
+	return fmt.Sprintf("the UiAutomator2 server %s in %s is older than %s", a.version, a.folder(), oldestServer)
 }
+
+func (a serverAPKs) folder() string { return filepath.Dir(a.server) }

@@ -239,12 +239,12 @@ func overNetwork(serial string) bool {
 // Shell implements mobile.Driver.
 func (d *driver) Shell(ctx context.Context, argv []string) (string, error) { return d.run(ctx, argv...) }
 
-// Close implements mobile.Driver. The phone is kept for the next session of the run.
+// Close implements mobile.Driver. The phone stays prepared for the next session of the run.
 func (d *driver) Close(ctx context.Context) error {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limits.close)
 	defer cancel()
 	err := d.changes.putBack(closing, airplaneMode, wifi, mobileData)
-	if released := d.release(closing); err == nil {
+	if released := d.release(closing); err == nil || released != nil {
 		err = released
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
@@ -32,17 +33,37 @@ type phone struct {
 
 // connect prepares a phone. The caller closes it.
 func connect(
-	ctx context.Context, device adb.Device, o options, l limits, log func(level, message, hint string), folders ...string,
+	ctx context.Context, chosen adb.Device, o options, l limits, s device.Session,
 ) (*phone, error) {
-	p := &phone{Device: device, limits: l, log: log, changes: &changes{phone: device}}
-	if err := p.prepare(ctx, o, folders); err != nil {
-		return nil, errors.Join(err, p.close(ctx))
+	p := &phone{Device: chosen, limits: l, log: s.Log, changes: &changes{phone: chosen}}
+	err := p.prepare(ctx, o, s.Root)
+	if err == nil {
+		return p, nil
 	}
-	return p, nil
+	if closing := p.close(ctx); closing != nil && p.reachable(ctx) {
+		err = errors.Join(err, closing)
+	}
+	return nil, err
 }
 
-func (p *phone) prepare(ctx context.Context, o options, folders []string) error {
-	apks, found, err := o.findAPKs(folders...)
+// reachable reports whether the phone still runs commands.
+func (p *phone) reachable(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.limits.exit)
+	defer cancel()
+	_, _, err := runAny(ctx, p.Device, "true")
+	return err == nil
+}
+
+// setLog sets where messages of the next session go.
+func (p *phone) setLog(log func(level, message, hint string)) {
+	p.log = log
+	if p.server != nil {
+		p.server.log = log
+	}
+}
+
+func (p *phone) prepare(ctx context.Context, o options, root string) error {
+	apks, found, err := o.findAPKs(root, o.dir)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,213 @@
+// Package android is the kind of device for Android phones and tablets, over adb and, where it is installed, the
+// UiAutomator2 server of Appium (specification, section 15.3). Only coordinates, text and keys go to a phone.
+package android
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/appium"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+)
+
+// Kind returns the kind of device for Android.
+func Kind() device.Kind {
+	return device.Kind{
+		Name: "android", Drivers: []string{"android-ondevice-accessibility", "android-ondevice-instrumentation"},
+		Check: "android", Commands: mobile.Commands(mobile.Android), Restricted: mobile.Restricted(),
+		Checks: mobile.Checks(), Starts: mobile.Starts(), OneSession: true, New: newBackend, Options: deviceOptions(),
+	}
+}
+
+// backend has the phone of a run, which it prepares for the first session and puts back when it is closed. It implements
+// device.Backend.
+type backend struct {
+	options options
+	limits  limits
+	slot    chan struct{} // holds a value while a session uses phone and app
+	phone   *phone        // nil before the first session
+	app     *apk          // nil without one, and before the first session
+
+	mu     sync.Mutex
+	serial string // that was chosen; empty before
+}
+
+func newBackend(host device.Host) (device.Backend, error) {
+	o, err := newOptions(host)
+	if err != nil {
+		return nil, err
+	}
+	return &backend{options: o, limits: defaultLimits(), slot: make(chan struct{}, 1)}, nil
+}
+
+// Open implements device.Backend.
+func (b *backend) Open(s device.Session) device.Device {
+	l, _ := mobile.ReadLimits(b.options.values, s.Driver) // newOptions has checked them
+	return mobile.NewDevice(mobile.Options{
+		Platform: mobile.Android, Limits: l,
+		Open: func(ctx context.Context) (mobile.Driver, error) { return b.open(ctx, s) },
+	}, s)
+}
+
+// open returns the phone for a session, when the session before it has closed.
+func (b *backend) open(ctx context.Context, s device.Session) (mobile.Driver, error) {
+	if s.Log == nil {
+		s.Log = func(string, string, string) {}
+	}
+	if o := b.options.appium; o.URL != "" {
+		o.Log = s.Log
+		return appium.Open(ctx, o)
+	}
+	select {
+	case b.slot <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for the previous session of the phone")
+	}
+	if err := b.prepare(ctx, s); err != nil {
+		<-b.slot
+		return nil, err
+	}
+	return &driver{phone: b.phone, app: b.app, release: func(ctx context.Context) error {
+		defer func() { <-b.slot }()
+		if b.phone.reachable(ctx) {
+			return nil
+		}
+		return b.closePhone(ctx) // so that the next session chooses and connects again
+	}}, nil
+}
+
+// prepare connects to the phone for the first session, and after its connection was lost.
+func (b *backend) prepare(ctx context.Context, s device.Session) error {
+	if b.app == nil && b.options.app != "" {
+		app, err := readAPK(b.options.app)
+		if err != nil {
+			return err
+		}
+		b.app = app
+	}
+	if b.phone != nil {
+		b.phone.setLog(s.Log)
+		return nil
+	}
+	chosen, err := b.choose(ctx)
+	if err != nil {
+		return err
+	}
+	b.phone, err = connect(ctx, chosen, b.options, b.limits, s)
+	return err
+}
+
+// choose returns the phone of the run, the same one for every session.
+func (b *backend) choose(ctx context.Context) (adb.Device, error) {
+	server, devices, err := b.devices(ctx)
+	if err != nil {
+		return adb.Device{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	chosen, err := choose(devices, cmp.Or(b.serial, b.options.serial))
+	if err != nil {
+		return adb.Device{}, err
+	}
+	b.serial = chosen.Serial
+	return server.Device(chosen.Serial), nil
+}
+
+// devices returns the adb server, which is started if it does not run, and what it knows.
+func (b *backend) devices(ctx context.Context) (adb.Server, []adb.Info, error) {
+	server, err := adb.Find(b.options.env)
+	if err == nil {
+		err = server.EnsureRunning(ctx, b.options.programs, b.options.env)
+	}
+	if err != nil {
+		return adb.Server{}, nil, err
+	}
+	devices, err := server.Devices(ctx)
+	return server, devices, err
+}
+
+// Classifiers implements device.Backend.
+func (b *backend) Classifiers(ctx context.Context) ([]string, error) {
+	tablet := b.options.appium.Tablet()
+	if b.options.appium.URL == "" {
+		chosen, err := b.choose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p := &phone{Device: chosen}
+		if err := p.readInfo(ctx); err != nil {
+			return nil, err
+		}
+		tablet = p.info.Tablet
+	}
+	if tablet {
+		return []string{"tablet"}, nil
+	}
+	return []string{"phone"}, nil
+}
+
+// Check implements device.Backend. It changes nothing on the phone.
+func (b *backend) Check(ctx context.Context) (string, error) {
+	if b.options.appium.URL != "" {
+		return appium.Check(ctx, b.options.appium)
+	}
+	server, devices, err := b.devices(ctx)
+	if err != nil {
+		return "", err
+	}
+	version, err := server.Version(ctx)
+	if err != nil {
+		return "", err
+	}
+	details := []string{fmt.Sprintf("adb server %d at %s", version, server)}
+	if path, err := adb.Program(b.options.programs, b.options.env); err == nil {
+		details[0] += " (" + path + ")"
+	}
+	chosen, err := choose(devices, b.options.serial)
+	if err != nil {
+		return "", err
+	}
+	p := &phone{Device: server.Device(chosen.Serial)}
+	if err := p.readInfo(ctx); err != nil {
+		return "", err
+	}
+	details = append(details, fmt.Sprintf("%s (%s)", chosen.Serial, p.info.Product))
+	if len(devices) > 1 {
+		details = append(details, "of "+list(devices))
+	}
+	apks, found, err := b.options.findAPKs(b.options.dir)
+	if err != nil {
+		return "", err
+	}
+	if !found {
+		return strings.Join(append(details, "no UiAutomator2 server: "+installServer+" installs it"), "; "), nil
+	}
+	known, err := installedApp(ctx, p.Device, serverPackage)
+	if err != nil {
+		return "", err
+	}
+	details = append(details, fmt.Sprintf("UiAutomator2 server %s in %s, %s on the device",
+		apks.version, apks.folder(), cmp.Or(known.Version, "not yet")))
+	if note := apks.ageNote(); note != "" {
+		details = append(details, note+"; "+installServer+"@latest installs a current one")
+	}
+	return strings.Join(details, "; "), nil
+}
+
+// Close implements device.Backend.
+func (b *backend) Close(ctx context.Context) error { return b.closePhone(ctx) }
+
+func (b *backend) closePhone(ctx context.Context) error {
+	if b.phone == nil {
+		return nil
+	}
+	p := b.phone
+	b.phone = nil
+	return p.close(ctx)
+}

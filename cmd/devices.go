@@ -12,11 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trailblaze/trailblaze/pkg/android"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/doctor"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/ios"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
@@ -27,6 +29,8 @@ import (
 func kinds() []device.Kind {
 	return []device.Kind{
 		web.Kind(),
+		android.Kind(),
+		ios.Kind(),
 	}
 }
 

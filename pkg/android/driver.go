@@ -30,7 +30,7 @@ func (d *driver) Info() mobile.Info { return d.info }
 
 // Read implements mobile.Driver.
 func (d *driver) Read(ctx context.Context) (mobile.Screen, error) {
-	o := source.Options{Width: d.info.Width, Height: d.info.Height, Extras: true}
+	o := source.Options{Width: d.info.Width, Height: d.info.Height}
 	if d.server == nil {
 		return d.readDump(ctx, o)
 	}

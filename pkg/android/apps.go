@@ -141,7 +141,9 @@ func extraWords(arguments map[string]any) ([]string, error) {
 }
 
 // Stop implements mobile.Driver.
-func (d *driver) Stop(ctx context.Context, app string) error { return d.act(ctx, "am", "force-stop", app) }
+func (d *driver) Stop(ctx context.Context, app string) error {
+	return d.act(ctx, "am", "force-stop", app)
+}
 
 // Clear implements mobile.Driver.
 func (d *driver) Clear(ctx context.Context, app string) error {

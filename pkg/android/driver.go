@@ -237,7 +237,9 @@ func overNetwork(serial string) bool {
 }
 
 // Shell implements mobile.Driver.
-func (d *driver) Shell(ctx context.Context, argv []string) (string, error) { return d.run(ctx, argv...) }
+func (d *driver) Shell(ctx context.Context, argv []string) (string, error) {
+	return d.run(ctx, argv...)
+}
 
 // Close implements mobile.Driver. The phone stays prepared for the next session of the run.
 func (d *driver) Close(ctx context.Context) error {

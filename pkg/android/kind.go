@@ -21,7 +21,8 @@ func Kind() device.Kind {
 	return device.Kind{
 		Name: "android", Drivers: []string{"android-ondevice-accessibility", "android-ondevice-instrumentation"},
 		Check: "android", Commands: mobile.Commands(mobile.Android), Restricted: mobile.Restricted(),
-		Checks: mobile.Checks(), Starts: mobile.Starts(), OneSession: true, IDOption: "serial", New: newBackend, Options: deviceOptions(),
+		Checks: mobile.Checks(), Starts: mobile.Starts(), OneSession: true, IDOption: "serial", New: newBackend,
+		Options: deviceOptions(), Secrets: appium.Secrets,
 	}
 }
 

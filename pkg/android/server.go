@@ -272,7 +272,7 @@ func (s *server) heldFailure(ctx context.Context, reason string) error {
 	}
 	return &fault.Error{
 		Kind: fault.Server, Cause: errors.New(reason),
-		Hint: "end it, such as Maestro, an Appium session, an inspector or `uiautomator`; restarting the phone ends all",
+		Hint:    "end it, such as Maestro, an Appium session, an inspector or `uiautomator`; restarting the phone ends all",
 		Message: fmt.Sprintf("UiAutomation of %s is used by %s; one program at a time can use it", s.phone.Serial(), holder),
 	}
 }

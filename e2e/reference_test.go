@@ -120,7 +120,7 @@ func sourceVariables(t *testing.T) []string {
 			return reader.MatchString(f.Name)
 		case *ast.SelectorExpr:
 			of, isField := f.X.(*ast.SelectorExpr)
-			return reader.MatchString(f.Sel.Name) && !(isField && of.Sel.Name == "Header") // of a response
+			return reader.MatchString(f.Sel.Name) && (!isField || of.Sel.Name != "Header") // of a response
 		}
 		return false
 	}

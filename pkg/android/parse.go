@@ -96,20 +96,6 @@ func parseInputShown(out string) bool {
 	return false
 }
 
-// parseInputPackage returns the package of the keyboard in `dumpsys input_method`, "" if it has none.
-func parseInputPackage(out string) string {
-	for field := range strings.FieldsSeq(out) {
-		for _, key := range []string{"mCurMethodId=", "mCurId=", "mSelectedMethodId="} {
-			if id, ok := strings.CutPrefix(field, key); ok {
-				if pkg, _, ok := strings.Cut(id, "/"); ok {
-					return pkg
-				}
-			}
-		}
-	}
-	return ""
-}
-
 // parseInputArea returns the touchable area of the keyboard in `dumpsys input_method`, in pixels of the screen. The
 // insets are those of its window, which ends at the lower edge of a screen of this size.
 func parseInputArea(out string, width, height int) *screen.Rect {

@@ -112,7 +112,7 @@ func (s *search) lookup(ctx context.Context) ([]*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &found{node: n, match: screen.Match{Nodes: []*screen.Node{n}, Tree: s.last.Tree}, screen: s.last}
+	e := &found{node: n, match: screen.Match{Nodes: []*screen.Node{n}, Tree: s.last.Tree}, screen: s.last, behind: s.behind(n)}
 	if live {
 		l := locator{phone: s.phone, screen: s.last, node: n}
 		if s.phone.located, err = l.locate(); err != nil {

@@ -19,6 +19,7 @@ type found struct {
 	screen Screen
 	part   screen.Rect  // what the screen and what scrolls leave of it
 	point  screen.Point // where it is touched
+	behind string       // the app in front of its window, whose window takes all touches
 }
 
 // condition is something that has to hold of an element.
@@ -35,6 +36,7 @@ type search struct {
 	settle bool // look only at a screen that has come to rest after an action
 
 	last   Screen       // that was read
+	front  string       // the app of the topmost window, if windows of other apps are behind it
 	before *screen.Rect // the element in the read before
 	hid    bool         // the keyboard was hidden
 }
@@ -77,6 +79,9 @@ func (d *phone) touchable(where func(*found) (screen.Point, string)) []condition
 
 // coveredBecause returns what would receive the touch of an element in its place, "" if the element would.
 func coveredBecause(e *found) string {
+	if e.behind != "" {
+		return e.behind + " is in front of its app"
+	}
 	if e.screen.Tree.Receives(e.node, e.point) {
 		return ""
 	}
@@ -208,7 +213,37 @@ func (s *search) find(ctx context.Context) (list []*found, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.front = ""; s.stable {
+		s.front = s.phone.covering(ctx, s.last.Tree)
+	}
 	return s.resolve(ctx)
+}
+
+// covering returns the app in front if windows of other apps are behind its own, "" if not. A dialog of the system, such
+// as for a permission, takes every touch, also beside it. A window that merely floats above belongs to an app that is
+// not in front.
+func (d *phone) covering(ctx context.Context, t *screen.Tree) string {
+	if len(t.Windows) == 0 {
+		return ""
+	}
+	top := t.Windows[0].App
+	if !slices.ContainsFunc(t.Windows, func(w screen.Window) bool { return w.App != top }) {
+		return ""
+	}
+	if front, err := d.driver.Foreground(ctx); err != nil || front != top {
+		return ""
+	}
+	return top
+}
+
+// behind returns the app whose window covers that of n, "" if none does.
+func (s *search) behind(n *screen.Node) string {
+	for _, w := range s.last.Tree.Windows {
+		if s.front != "" && w.App != s.front && (w.Root == n || slices.Contains(s.last.Tree.Descendants(w.Root), n)) {
+			return s.front
+		}
+	}
+	return ""
 }
 
 // resolve returns the elements that match on the screen that was read, best first.
@@ -227,7 +262,7 @@ func (s *search) resolve(ctx context.Context) ([]*found, error) {
 	var list []*found
 	for _, n := range distinct(match.Nodes) {
 		if s.target.enabled == nil || *s.target.enabled != n.Disabled {
-			list = append(list, &found{node: n, match: match, screen: s.last})
+			list = append(list, &found{node: n, match: match, screen: s.last, behind: s.behind(n)})
 		}
 	}
 	if s.target.words.Indexed {

@@ -95,12 +95,21 @@ type Tree struct {
 	// CSS selector. Other blocks are matched against the properties of the nodes. The producer sets it before
 	// resolving.
 	Found map[*Block][]Key
+	// Windows are the windows of apps in the tree, the topmost first. The producer sets it; nil if it does not tell them
+	// apart.
+	Windows []Window
 
 	nodes    []*Node // in the order of the tree, parents first
 	parents  []int   // index of the parent, -1 for the root
 	ends     []int   // index after the last descendant
 	position func() map[*Node]int
 	filtered func() *Tree
+}
+
+// Window is a window of an app.
+type Window struct {
+	App  string // its package
+	Root *Node
 }
 
 // NewTree returns the tree below root, whose size is width by height, 0 when unknown. A nil root is an empty screen.

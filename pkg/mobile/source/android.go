@@ -61,9 +61,13 @@ func (r *androidReader) read(root *element, windows []*element) Result {
 	var out Result
 	kept := r.keep(windows, &out)
 	nodes := make([]*screen.Node, len(kept))
+	var named []screen.Window
 	for i, w := range kept {
 		nodes[i] = r.node(w)
 		nodes[i].DrawingOrder = len(kept) - i // the topmost window comes first
+		if w.name != toast {
+			named = append(named, screen.Window{App: w.value("package"), Root: nodes[i]})
+		}
 	}
 	r.identify(kept, nodes)
 	width, height := r.size(root, windows)
@@ -72,7 +76,7 @@ func (r *androidReader) read(root *element, windows []*element) Result {
 		top = nodes[0]
 	}
 	out.Tree = screen.NewTree(top, width, height, screen.AndroidAccessibility, screen.AndroidMaestro)
-	out.Tree.Unavailable = r.unavailable()
+	out.Tree.Unavailable, out.Tree.Windows = r.unavailable(), named
 	return out
 }
 

@@ -51,6 +51,7 @@ type Android struct {
 	intercept       Intercept
 	crashOnTouch    bool
 	heldBy          string // the app that holds UiAutomation
+	portTaken       bool   // another app listens on the port of the UiAutomator2 server
 	server          *uiServer
 }
 
@@ -109,9 +110,14 @@ func (p *Android) Files() *adbd.Files { return p.files }
 // Dial implements adbd.Phone.
 func (p *Android) Dial(ctx context.Context, service string) (net.Conn, error) {
 	p.mu.Lock()
-	s := p.server
+	s, taken := p.server, p.portTaken
 	p.mu.Unlock()
-	if service != serverSocket || s == nil {
+	switch {
+	case service == serverSocket && taken:
+		ours, theirs := net.Pipe()
+		_ = theirs.Close() // it says nothing
+		return ours, nil
+	case service != serverSocket || s == nil:
 		return nil, errRefused
 	}
 	return s.listener.dial(ctx)
@@ -214,6 +220,13 @@ func (p *Android) HoldUIAutomation(app string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.heldBy = app
+}
+
+// TakePort makes another app listen on the port of the UiAutomator2 server.
+func (p *Android) TakePort() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.portTaken = true
 }
 
 // ServerRunning reports whether the UiAutomator2 server runs.

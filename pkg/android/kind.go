@@ -62,7 +62,7 @@ func (b *backend) open(ctx context.Context, s device.Session) (mobile.Driver, er
 		s.Log = func(string, string, string) {}
 	}
 	if o := b.options.appium; o.URL != "" {
-		o.Log = s.Log
+		o.Log, o.Name, o.Outcome = s.Log, s.Title, s.Outcome
 		return appium.Open(ctx, o)
 	}
 	select {
@@ -93,7 +93,7 @@ func (b *backend) prepare(ctx context.Context, s device.Session) error {
 		b.app = app
 	}
 	if b.phone != nil {
-		b.phone.setLog(s.Log)
+		b.phone.next(s.Log)
 		return nil
 	}
 	chosen, err := b.choose(ctx)

@@ -54,11 +54,11 @@ func (p *phone) reachable(ctx context.Context) bool {
 	return err == nil
 }
 
-// setLog sets where messages of the next session go.
-func (p *phone) setLog(log func(level, message, hint string)) {
+// next prepares the phone for another session.
+func (p *phone) next(log func(level, message, hint string)) {
 	p.log = log
 	if p.server != nil {
-		p.server.log = log
+		p.server.log, p.server.restarted = log, false
 	}
 }
 

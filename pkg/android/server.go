@@ -37,8 +37,8 @@ type server struct {
 	session *webdriver.Session
 	// unresponsive says that a call got no response, so that the server is started again before the next one.
 	unresponsive bool
-	// used says that a call succeeded since the server was started. A server that has never worked is not started again.
-	used bool
+	// restarted says that the server was started again and no call has succeeded since. It is then not started once more.
+	restarted bool
 }
 
 func newServer(phone adb.Device, apks serverAPKs, l limits, log func(level, message, hint string)) (*server, error) {
@@ -124,7 +124,7 @@ func (s *server) start(ctx context.Context) error {
 	if err := s.waitForPort(ctx); err != nil {
 		return err
 	}
-	s.unresponsive, s.used, s.output = false, false, &tail{}
+	s.unresponsive, s.output = false, &tail{}
 	var err error
 	s.process, err = s.phone.Start(ctx, adb.Quote("am", "instrument", "-w", "--no-window-animation",
 		"-e", "DISABLE_SUPPRESS_ACCESSIBILITY_SERVICES", "true", "-e", "disableAnalytics", "true",
@@ -324,12 +324,13 @@ func (s *server) ensure(ctx context.Context) error {
 	if s.session != nil && !s.unresponsive && !s.exited(0) {
 		return nil
 	}
-	if s.session != nil && !s.used {
+	if s.restarted {
 		return s.crash(ctx, "the UiAutomator2 server on %s exited again after it was restarted")
 	}
+	s.restarted = true
 	s.log("warn", "restarting the UiAutomator2 server", "the previous call may have stopped it")
 	s.kill()
-	return s.start(ctx)
+	return disconnected(s.phone.Serial(), s.start(ctx))
 }
 
 // crash returns the error of a server that has exited or does not respond. format has a place for the serial.
@@ -366,7 +367,7 @@ func (s *server) call(
 		sent := e != nil && e.MaybeExecuted()
 		switch {
 		case err == nil:
-			s.used = true
+			s.restarted = false
 			return nil
 		case e == nil:
 			return err

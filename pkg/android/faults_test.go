@@ -1,0 +1,492 @@
+package android
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/testdata/phones"
+	"github.com/trailblaze/trailblaze/testdata/phones/adbd"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+func TestChoiceOfThePhone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	_, err := d.backend().Classifiers(within(t))
+	wantFault(t, err, fault.Server, "no Android device is connected", "USB debugging", "adb devices", "emulator")
+
+	first := d.phone(phones.AndroidOptions{})
+	b := d.backend()
+	if got, err := b.Classifiers(within(t)); err != nil || len(got) != 1 || got[0] != "phone" {
+		t.Errorf("Classifiers: %v, %v", got, err)
+	}
+	second := d.phone(phones.AndroidOptions{})
+	if _, err := b.Classifiers(within(t)); err != nil {
+		t.Errorf("a run that has chosen its phone: %v", err)
+	}
+	_, err = d.backend().Classifiers(within(t))
+	wantFault(t, err, fault.Misuse, "2 Android devices", first.Addr()+" (Simulated Phone, device)", second.Addr(), "--serial")
+
+	d.values["serial"] = "emulator-5554"
+	_, err = d.backend().Classifiers(within(t))
+	wantFault(t, err, fault.Misuse, "emulator-5554 was not found", first.Addr())
+	d.values["serial"] = second.Addr()
+	if detail, err := d.backend().Check(within(t)); err != nil || !strings.Contains(detail, second.Addr()+" (Simulated Phone, Android 14)") {
+		t.Errorf("Check: %q, %v", detail, err)
+	}
+}
+
+func TestStatesOfPhones(t *testing.T) {
+	t.Parallel()
+	for state, texts := range map[adb.State][]string{
+		adb.Offline:      {"x is offline", "adb reconnect offline"},
+		adb.Unauthorized: {"x has not authorized this computer", "Allow USB debugging?"},
+		adb.NoPermission: {"may not open the Android device x", "udev"},
+		"recovery":       {"x is in the state recovery"},
+	} {
+		for _, serial := range []string{"", "x"} {
+			_, err := choose([]adb.Info{{Serial: "x", State: state}}, serial)
+			wantFault(t, err, fault.Server, texts...)
+		}
+	}
+	got, err := choose([]adb.Info{{Serial: "x", State: adb.Offline}, {Serial: "y", State: adb.Ready}}, "")
+	if err != nil || got.Serial != "y" {
+		t.Errorf("beside an offline one: %v, %v", got, err)
+	}
+	_, err = choose([]adb.Info{{Serial: "x", State: adb.Offline}, {Serial: "y", State: adb.Unauthorized}}, "")
+	wantFault(t, err, fault.Server, "no Android device is ready: x (offline), y (unauthorized)")
+}
+
+func TestUnauthorizedPhone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.start(phones.AndroidOptions{Adbd: adbd.Options{Unauthorized: true}})
+	_ = d.adb.Connect(within(t), p.Addr()) // fails to authenticate
+	d.await(p.Addr(), adb.Unauthorized)
+	wantFault(t, d.openFails(), fault.Server, p.Addr()+" has not authorized this computer", "Allow USB debugging?")
+}
+
+// await waits until the adb server knows a phone in a state.
+func (d *desk) await(serial string, state adb.State) {
+	d.t.Helper()
+	server, err := adb.Find(d.adb.Env())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	tracker, err := server.Track(within(d.t))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer tracker.Close()
+	for {
+		devices, err := tracker.Next(within(d.t))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, i := range devices {
+			if i.Serial == serial && i.State == state {
+				return
+			}
+		}
+	}
+}
+
+func TestPhoneGoesOffline(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	b := d.backend()
+	opened, err := b.open(within(t), d.session())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.adb.Run(within(t), "disconnect", p.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = opened.Read(within(t))
+	wantFault(t, err, fault.Crashed, "the connection to "+p.Addr()+" was lost")
+	wantFault(t, opened.Touch(within(t), mobile.Finger{Path: []screen.Point{{X: 1, Y: 1}}}), fault.Crashed, "was lost")
+	wantFault(t, opened.Stop(within(t), app.ShopID), fault.Crashed, "was lost")
+	if touches := p.App.Touches(); len(touches) > 0 {
+		t.Errorf("touches: %v", touches)
+	}
+	wantFault(t, opened.Close(within(t)), fault.Server, "putting back what was changed", "the next session")
+	if p.Setting("global", "window_animation_scale") != "0" {
+		t.Fatal("the phone that is offline cannot have been put back")
+	}
+	// The phone is connected again, and the next session puts back what the first could not.
+	if err := d.adb.Connect(within(t), p.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.open(within(t), d.session())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Read(within(t)); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(again.Close(within(t)), b.Close(within(t))); err != nil {
+		t.Error(err)
+	}
+	wantRestored(t, d, p)
+}
+
+func TestSettingsOfAKilledRunArePutBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	killed := d.backend()
+	opened, err := killed.open(within(t), d.session())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := opened.SetNetwork(within(t), false); err != nil {
+		t.Fatal(err)
+	}
+	killed.phone.server.kill()
+	_ = killed.phone.lock.Close() // as the kernel does
+	killed.phone = nil
+	_, closeAll := d.open()
+	if !d.logged("an earlier session had changed were put back") || !p.App.Connected() {
+		t.Errorf("logs: %v", d.logs)
+	}
+	closeAll()
+	wantRestored(t, d, p)
+}
+
+func TestPhoneIsUsedByOneProcess(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	_, closeAll := d.open()
+	before := len(p.Commands())
+	wantFault(t, d.openFails(), fault.Misuse, p.Addr()+" is used by another trailblaze", "--serial")
+	if after := p.Commands()[before:]; len(after) > 0 {
+		t.Errorf("a phone of another process received %q", after)
+	}
+	closeAll()
+	wantRestored(t, d, p)
+}
+
+// touch touches the button Sign in.
+func touch(ctx context.Context, d mobile.Driver) error {
+	return d.Touch(ctx, mobile.Finger{Path: []screen.Point{{X: 540, Y: 1884}}})
+}
+
+func wantUnconfirmed(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	if _, ok := errors.AsType[*act.UnconfirmedError](err); !ok {
+		t.Fatalf("got %v, want an unconfirmed action", err)
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("%q is missing in %v", text, err)
+		}
+	}
+}
+
+func TestServerExitsAfterATouch(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	dr, closeAll := d.open()
+	p.App.Show(app.SignIn)
+	p.CrashOnTouch()
+	wantUnconfirmed(t, touch(within(t), dr), "exited during touching the screen", "Process crashed.")
+	if _, err := dr.Read(within(t)); err != nil || !d.logged("restarting the UiAutomator2 server") {
+		t.Errorf("after the restart: %v, %v", err, d.logs)
+	}
+	if touches := p.App.Touches(); len(touches) != 1 {
+		t.Errorf("%d touches, want 1", len(touches))
+	}
+	p.StopServer() // between two calls
+	if err := touch(within(t), dr); err != nil {
+		t.Error(err)
+	}
+	if touches := p.App.Touches(); len(touches) != 2 {
+		t.Errorf("%d touches, want 2", len(touches))
+	}
+	closeAll()
+	wantRestored(t, d, p)
+}
+
+func TestServerThatExitsAgain(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	dr, closeAll := d.open()
+	p.SetIntercept(func(http.ResponseWriter, *http.Request) bool { return false })
+	if _, err := dr.Read(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	var starts atomic.Int32
+	p.SetIntercept(func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.Method == http.MethodPost && r.URL.Path == "/session":
+			starts.Add(1)
+		case strings.HasSuffix(r.URL.Path, "/source"):
+			go p.StopServer()
+			<-r.Context().Done()
+			return true
+		}
+		return false
+	})
+	_, err := dr.Read(within(t))
+	wantFault(t, err, fault.Server, "UiAutomator2 server on "+p.Addr()+" exited", "Process crashed.", "adb logcat")
+	if n := starts.Load(); n != 1 {
+		t.Errorf("the server was started again %d times, want 1", n)
+	}
+	_, err = dr.Read(within(t))
+	wantFault(t, err, fault.Server, "exited again after it was restarted")
+	p.SetIntercept(nil)
+	closeAll()
+	wantRestored(t, d, p)
+}
+
+func TestServerDoesNotRespond(t *testing.T) {
+	t.Parallel()
+	for name, withContext := range map[string]bool{"own limit": false, "limit of the call": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			p := d.phone(phones.AndroidOptions{Server: serverVersion})
+			b := d.backend()
+			if !withContext {
+				b.limits.call = 300 * time.Millisecond
+			}
+			dr, err := b.open(within(t), d.session())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.App.Show(app.SignIn)
+			var sent atomic.Int32
+			release := make(chan struct{})
+			received := make(chan struct{}, 1)
+			p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/actions") {
+					return false
+				}
+				sent.Add(1)
+				received <- struct{}{}
+				<-release
+				return false
+			})
+			ctx, cancel := context.WithCancelCause(within(t))
+			if withContext {
+				go func() {
+					<-received
+					cancel(context.DeadlineExceeded)
+				}()
+			}
+			wantUnconfirmed(t, touch(ctx, dr))
+			cancel(nil)
+			close(release)
+			p.SetIntercept(nil)
+			if _, err := dr.Read(within(t)); err != nil || !d.logged("restarting the UiAutomator2 server") {
+				t.Errorf("after the restart: %v, %v", err, d.logs)
+			}
+			if n := sent.Load(); n != 1 {
+				t.Errorf("the touch was sent %d times", n)
+			}
+			if err := errors.Join(dr.Close(within(t)), b.Close(within(t))); err != nil {
+				t.Error(err)
+			}
+			wantRestored(t, d, p)
+		})
+	}
+}
+
+func TestResponseIsLost(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	dr, closeAll := d.open()
+	p.App.Show(app.SignIn)
+	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/actions") {
+			panic(http.ErrAbortHandler) // closes the connection
+		}
+		return false
+	})
+	wantUnconfirmed(t, touch(within(t), dr), "touching the screen")
+	p.SetIntercept(nil)
+	if _, err := dr.Read(within(t)); err != nil {
+		t.Error(err)
+	}
+	closeAll()
+	wantRestored(t, d, p)
+}
+
+func TestAnotherSessionOfTheServer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	dr, closeAll := d.open()
+	if err := dr.server.newSession(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	mine := dr.server.session
+	if err := dr.server.newSession(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	dr.server.session = mine
+	wantFault(t, touch(within(t), dr), fault.ToolFailed, "another program uses the UiAutomator2 server")
+	if _, err := dr.Read(within(t)); err != nil {
+		t.Error(err)
+	}
+	closeAll()
+	wantRestored(t, d, p)
+}
+
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prepare func(*desk, *phones.Android)
+		kind    fault.Kind
+		texts   []string
+	}{
+		"UiAutomation is in use": {
+			func(_ *desk, p *phones.Android) { p.HoldUIAutomation("dev.mobile.maestro.test") },
+			fault.Server,
+			[]string{"dev.mobile.maestro.test (Maestro)", "one program at a time"},
+		},
+		"the port is in use": {
+			func(_ *desk, p *phones.Android) { p.TakePort() },
+			fault.Server,
+			[]string{"port 6790", "another app"},
+		},
+		"an APK is broken": {
+			func(d *desk, _ *phones.Android) { d.write(testAPK, []byte("no archive")) },
+			fault.Server,
+			[]string{testAPK, "INSTALL_PARSE_FAILED"},
+		},
+		"the folder has no APKs": {
+			func(d *desk, _ *phones.Android) { d.values["uiautomator2"] = d.folder },
+			fault.Misuse,
+			[]string{"does not contain", testAPK, installServer},
+		},
+		"settings are refused": {
+			func(_ *desk, p *phones.Android) {
+				p.SetIntercept(func(w http.ResponseWriter, r *http.Request) bool {
+					if !strings.HasSuffix(r.URL.Path, "/settings") {
+						return false
+					}
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = w.Write([]byte(`{"value":{"error":"invalid argument","message":"Unsupported setting"}}`))
+					return true
+				})
+			},
+			fault.Server,
+			[]string{"Unsupported setting", "@latest"},
+		},
+		"the server exits": {
+			func(_ *desk, p *phones.Android) {
+				p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
+					go p.StopServer()
+					<-r.Context().Done()
+					return true
+				})
+			},
+			fault.Server,
+			[]string{"exited while it was being started", "Process crashed."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			p := d.phone(phones.AndroidOptions{})
+			c.prepare(d, p)
+			wantFault(t, d.openFails(), c.kind, c.texts...)
+			wantRestored(t, d, p)
+		})
+	}
+}
+
+func TestStartIsCancelled(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	ctx, cancel := context.WithCancelCause(within(t))
+	interrupted := fault.New(fault.Interrupted, "", "interrupted")
+	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		cancel(interrupted)
+		<-r.Context().Done()
+		return true
+	})
+	if _, err := d.backend().open(ctx, d.session()); !errors.Is(err, interrupted) {
+		t.Errorf("got %v", err)
+	}
+	wantRestored(t, d, p)
+}
+
+func TestOldServerIsSaid(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.apks = t.TempDir()
+	d.write("appium-uiautomator2-server-v9.11.1.apk", phones.APK(serverPackage, 200, "9.11.1"))
+	d.write(testAPK, phones.APK(testPackage, 1, "9.11.1"))
+	d.values["uiautomator2"] = d.apks
+	p := d.phone(phones.AndroidOptions{})
+	_, closeAll := d.open()
+	if !d.logged("9.11.1 in "+d.apks+" is older than 10.5 | "+installServer) || !p.Installed(testPackage) {
+		t.Errorf("logs: %v", d.logs)
+	}
+	closeAll()
+	wantRestored(t, d, p)
+}
+
+func TestScreensThatAreHardToRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.values["uiautomator2"] = ""
+	p := d.phone(phones.AndroidOptions{})
+	dr, closeAll := d.open()
+	defer closeAll()
+	p.App.Show(app.Animation)
+	if seen, err := dr.Read(within(t)); err != nil || len(seen.Tree.Nodes()) < 2 {
+		t.Errorf("a screen that moves: %v", err)
+	}
+	p.App.Show(app.Secure)
+	if _, err := dr.Screenshot(within(t)); err != nil || !d.logged("FLAG_SECURE") {
+		t.Errorf("a black screenshot: %v, %v", err, d.logs)
+	}
+	p.App.Show(app.Orders)
+	p.App.Prompt()
+	if front, err := dr.Foreground(within(t)); err != nil || !strings.Contains(front, "permissioncontroller") {
+		t.Errorf("in front: %q, %v", front, err)
+	}
+	p.HoldUIAutomation("io.appium.uiautomator2.server")
+	_, err := dr.Read(within(t))
+	wantFault(t, err, fault.Server, "UiAutomation of "+p.Addr(), "used by another program")
+	wantFault(t, dumpFailure("x", "ERROR: could not get idle state.\n"), fault.ToolFailed, "moves all the time", installServer)
+}
+
+func TestKeyboardOverTheTarget(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion, App: app.Options{NoPrompt: true}})
+	b := d.backend()
+	s := b.Open(d.session())
+	p.App.Show(app.SignIn)
+	for _, args := range []map[string]any{{"id": "email"}, {"text": "Sign in"}} {
+		if result := call(t, s, "tap", args); !result.OK {
+			t.Fatal(result.Text)
+		}
+	}
+	if p.App.WrongTouches() > 0 || p.App.KeyboardShown() {
+		t.Errorf("wrong touches: %d", p.App.WrongTouches())
+	}
+	if err := errors.Join(s.Close(within(t)), b.Close(within(t))); err != nil {
+		t.Error(err)
+	}
+}

@@ -59,9 +59,9 @@ func TestFailureNamesLimitOfCall(t *testing.T) {
 	u := openSession(t)
 	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-ready.html")
 	u.device.(*webDevice).limits.action = testLimit
-	const limit = 333 * time.Millisecond
+	const limit = 2 * time.Second
 	result, err := u.callWithin(limit, "web_click", map[string]any{"ref": "css=#missing"})
-	if err != nil || !strings.Contains(result.Text, "(within 333ms; ") || result.Details["tries"] == nil {
+	if err != nil || !strings.Contains(result.Text, "(within 2s; ") || result.Details["tries"] == nil {
 		t.Errorf("got %+v, %v", result, err)
 	}
 }

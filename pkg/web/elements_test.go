@@ -193,7 +193,7 @@ func TestAssertions(t *testing.T) {
 		{"web_verifyTitle", m{"pattern": "Cart"}, `the title is "Elements", in which "Cart" is not found`, true, ""},
 
 		{"web_verifyAriaSnapshot", m{"snapshot": "- list:\n  - listitem: Bread\n  - listitem: /M.lk/\n"}, "matches", false, ""},
-		{"web_verifyAriaSnapshot", m{"snapshot": "- list:\n  - listitem: Bred\n"}, `- listitem: Bred (there is`, true, ""},
+		{"web_verifyAriaSnapshot", m{"snapshot": "- list:\n  - listitem: Bred\n"}, `- listitem: Bred (found: listitem: Bread`, true, ""},
 		{"web_verifyAriaSnapshot", m{"snapshot": "- list:\n  - listitem: Milk\n  - listitem: Bread\n"}, "not in this order and nesting", true, ""},
 		{"web_verifyAriaSnapshot", m{"snapshot": "- buton \"Save\""}, "does not begin with an ARIA role", true, ""},
 		{"web_verifyAriaSnapshot", m{"snapshot": "[]"}, "names no element", true, ""},

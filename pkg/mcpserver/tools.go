@@ -293,16 +293,16 @@ func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answe
 	if recorded == nil {
 		return answer{text: "nothing was recorded; step opens a session and records"}, nil
 	}
-	before, err := recorded.Edit(ctx, live.Edit{})
-	if err != nil {
-		return answer{}, err
-	}
-	text, err := recorded.Edit(ctx, in.Edit)
+	text, err := recorded.Edit(ctx, live.Edit{})
 	if err != nil {
 		return answer{}, err
 	}
 	if in.Edit != (live.Edit{}) {
-		return editAnswer(before, text)
+		after, err := recorded.Edit(ctx, in.Edit)
+		if err != nil {
+			return answer{}, err
+		}
+		return editAnswer(text, after)
 	}
 	if text == "" {
 		return answer{text: "nothing was recorded; step records"}, nil

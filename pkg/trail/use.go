@@ -39,21 +39,22 @@ type Loader struct {
 // Load reads the trail at an absolute path, which problems call name. The problems are those of all files, those of
 // the trails that are used included, without snippets. With any of them the file is nil.
 func (l Loader) Load(name, path string) (*File, fault.Problems) {
-	if l.Read == nil {
-		l.Read = ReadFile
-	}
-	data, problems := l.Read(name, path)
+	data, problems := l.read(name, path)
 	if len(problems) > 0 {
 		return nil, problems
 	}
 	return l.Parse(name, path, data)
 }
 
+func (l Loader) read(name, path string) ([]byte, fault.Problems) {
+	if l.Read == nil {
+		return ReadFile(name, path)
+	}
+	return l.Read(name, path)
+}
+
 // Parse is Load for a trail with the content data.
 func (l Loader) Parse(name, path string, data []byte) (*File, fault.Problems) {
-	if l.Read == nil {
-		l.Read = ReadFile
-	}
 	file, problems := Parse(name, data)
 	if len(problems) > 0 {
 		return nil, problems
@@ -84,14 +85,11 @@ func (l Loader) WithSnippets(problems fault.Problems) fault.Problems {
 
 // lines returns the lines of a file, nil when it cannot be read.
 func (l Loader) lines(name string) []string {
-	if l.Read == nil {
-		l.Read = ReadFile
-	}
 	path := name
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.Cwd, path)
 	}
-	data, problems := l.Read(name, path)
+	data, problems := l.read(name, path)
 	if len(problems) > 0 {
 		return nil
 	}
@@ -144,7 +142,7 @@ func (l *loading) use(file *File, u *Use, stack []string) *File {
 		l.fail(file, u, "remove one of these use: steps", "the trail uses itself: %s", strings.Join(names, " uses "))
 		return nil
 	}
-	data, problems := l.Read(l.shown(path), path)
+	data, problems := l.read(l.shown(path), path)
 	var used *File
 	if len(problems) == 0 {
 		used, problems = Parse(l.shown(path), data)

@@ -184,14 +184,18 @@ func (r *rerun) add(more rerun) {
 func (w *watchLoop) rerunAfter(c watch.Change, running bool) rerun {
 	r := rerun{all: c.All}
 	selected := w.selected()
+	var users map[string][]string
+	if slices.ContainsFunc(c.Paths, isYAML) {
+		users = w.users(selected)
+	}
 	for _, path := range c.Paths {
-		users := w.users(selected, path)
+		trails := users[path]
+		if slices.Contains(selected, path) {
+			trails = append(trails, path)
+		}
 		switch {
-		case slices.Contains(selected, path) || len(users) > 0:
-			if slices.Contains(selected, path) {
-				users = append(users, path)
-			}
-			r.trails = append(r.trails, users...)
+		case len(trails) > 0:
+			r.trails = append(r.trails, trails...)
 		case w.job.project != nil && (isTrail(path) || running && !w.isSource(path)):
 			continue
 		default:
@@ -203,18 +207,26 @@ func (w *watchLoop) rerunAfter(c watch.Change, running bool) rerun {
 	return r
 }
 
-// users returns those of trails that use the trail at path.
-func (w *watchLoop) users(trails []string, path string) []string {
-	if w.job.project == nil || filepath.Ext(path) != ".yaml" {
-		return nil
-	}
-	loader := trail.Loader{Root: w.job.project.Root, Cwd: w.Dir}
-	var users []string
+func isYAML(path string) bool { return filepath.Ext(path) == ".yaml" }
+
+// users returns which of trails use a file, by the path of the file: files with problems are among them.
+func (w *watchLoop) users(trails []string) map[string][]string {
+	users := map[string][]string{}
 	for _, name := range trails {
+		loader := trail.Loader{Root: w.job.project.Root, Cwd: w.Dir}
 		file, problems := loader.Load(name, name)
-		broken := slices.ContainsFunc(problems, func(p fault.Problem) bool { return w.abs(p.File) == path })
-		if name != path && (broken || file != nil && slices.Contains(loader.UsePaths(file, name), path)) {
-			users = append(users, name)
+		var used []string
+		for _, p := range problems {
+			used = append(used, w.abs(p.File))
+		}
+		if file != nil {
+			used = loader.UsePaths(file, name)
+		}
+		slices.Sort(used)
+		for _, path := range slices.Compact(used) {
+			if path != name {
+				users[path] = append(users[path], name)
+			}
 		}
 	}
 	return users

@@ -87,10 +87,8 @@ func (a *app) secret(ctx context.Context, flag string) (name, value string, err 
 
 // withProject returns the values of --secret, and those of the project's secrets that no flag sets.
 func withProject(project *config.Project, flags map[string]string) map[string]string {
-	all := maps.Clone(project.SecretValues)
-	if all == nil {
-		all = map[string]string{}
-	}
+	all := map[string]string{}
+	maps.Copy(all, project.SecretValues)
 	maps.Copy(all, flags)
 	return all
 }

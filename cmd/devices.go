@@ -276,18 +276,11 @@ func evidenceModes() []string {
 	return []string{run.EvidenceOnFailure, run.EvidenceAlways, run.EvidenceOff}
 }
 
-func checkTrace(mode string) error {
-	if slices.Contains(config.TraceModes(), mode) {
+// checkMode returns an error if the value of a flag is not one of its modes.
+func checkMode(flag, value string, modes []string) error {
+	if slices.Contains(modes, value) {
 		return nil
 	}
-	return fault.New(fault.Misuse, "write --trace "+strings.Join(config.TraceModes(), ", or --trace "),
-		"--trace: unknown value %q", mode)
-}
-
-func checkEvidence(mode string) error {
-	if slices.Contains(evidenceModes(), mode) {
-		return nil
-	}
-	return fault.New(fault.Misuse, "write --evidence "+strings.Join(evidenceModes(), ", or --evidence "),
-		"--evidence: unknown value %q", mode)
+	return fault.New(fault.Misuse, "write "+flag+" "+strings.Join(modes, ", or "+flag+" "),
+		"%s: unknown value %q", flag, value)
 }

@@ -50,8 +50,8 @@ open, and call restricted tools only with --allow or allow: in trailblaze.yaml.`
 }
 
 func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
-	if f.tools != "core" && f.tools != "all" {
-		return fault.New(fault.Misuse, "write --tools core or --tools all", "--tools: unknown value %q", f.tools)
+	if err := checkMode("--tools", f.tools, []string{"core", "all"}); err != nil {
+		return err
 	}
 	if _, err := memoryValues(f.memory); err != nil {
 		return err

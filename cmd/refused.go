@@ -24,7 +24,7 @@ func (a *app) refused(f runFlags, err error) error {
 		return err
 	}
 	junit, html := report.NewJUnit(), report.NewHTML("")
-	annotations := report.NewAnnotations(a.inRepository)
+	annotations, writeAnnotations := a.annotations()
 	stream := event.NewStream(a.Now, a.redactor, junit, html, annotations)
 	why := session.Errored(err)
 	stream.Emit(event.RunStarted{Trails: 1, Dir: a.Dir})
@@ -33,9 +33,7 @@ func (a *app) refused(f runFlags, err error) error {
 		Hint: why.Hint, Attempts: 1, Used: firstPosition(err),
 	})
 	stream.Emit(event.RunFinished{Errors: 1, ExitCode: fault.ExitCode(err)})
-	if a.env("GITHUB_ACTIONS") == "true" {
-		a.warnUnwritten(err, annotations.Write(a.annotate))
-	}
+	a.warnUnwritten(err, writeAnnotations())
 	if f.junit != "" {
 		prepareErr := a.prepareReport("--junit", f.junit)
 		if prepareErr == nil {

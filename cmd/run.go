@@ -250,9 +250,6 @@ func (a *app) endRun(summary run.Summary, err, closeErr error) error {
 // check returns an error for values that are invalid in every project.
 func (f *runFlags) check() error {
 	switch {
-	case f.unrecorded != "fail" && f.unrecorded != "skip":
-		return fault.New(fault.Misuse, "write --unrecorded fail or --unrecorded skip",
-			"--unrecorded: unknown value %q", f.unrecorded)
 	case f.retries < 0:
 		return fault.New(fault.Misuse, "leave --retries out for none", "--retries %d is less than 0", f.retries)
 	case f.maxFailures < 0:
@@ -264,7 +261,8 @@ func (f *runFlags) check() error {
 	case f.timeout < 0:
 		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
-	return errors.Join(checkEvidence(f.evidence), checkTrace(f.trace))
+	return errors.Join(checkMode("--unrecorded", f.unrecorded, []string{"fail", "skip"}),
+		checkMode("--evidence", f.evidence, evidenceModes()), checkMode("--trace", f.trace, config.TraceModes()))
 }
 
 // runOptions returns the options of a run, without its trails and its stream.
@@ -432,15 +430,24 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 		r.handlers = append(r.handlers, html)
 		r.closers = append(r.closers, writer("HTML", htmlFile(f.html), html.Write))
 	}
-	if a.env("GITHUB_ACTIONS") == "true" {
-		annotations := report.NewAnnotations(a.inRepository)
-		r.handlers = append(r.handlers, annotations)
-		r.closers = append(r.closers, func() error { return annotations.Write(a.annotate) })
-	}
+	annotations, write := a.annotations()
+	r.handlers = append(r.handlers, annotations)
+	r.closers = append(r.closers, write)
 	if console != nil { // last, since its summary names the reports that were written
 		r.closers = append(r.closers, func() error { console.Close(); return nil })
 	}
 	return r
+}
+
+// annotations returns a handler that annotates a run, and the function that writes the annotations in GitHub Actions.
+func (a *app) annotations() (h event.Handler, write func() error) {
+	annotations := report.NewAnnotations(a.inRepository)
+	return annotations, func() error {
+		if a.env("GITHUB_ACTIONS") != "true" {
+			return nil
+		}
+		return annotations.Write(a.annotate)
+	}
 }
 
 // inRepository returns the path of a file below the root of the repository that GitHub Actions has checked out, empty

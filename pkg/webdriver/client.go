@@ -38,8 +38,8 @@ type Options struct {
 	// Secrets are texts that errors do not contain, besides User and Key.
 	Secrets []string
 	TLS     *tls.Config // nil for the system's certificates
-	// Dial connects to the server; nil for a TCP connection to its address, or to the user's proxy. When it fails, the
-	// request was not sent.
+	// Dial connects to the server for each request; nil for TCP connections to its address, or to the user's proxy. When
+	// it fails, the request was not sent.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -51,7 +51,7 @@ type Client struct {
 	maxLarge  int64
 	redactor  *strings.Replacer
 
-	reads   *http.Client // keeps connections
+	reads   *http.Client // keeps connections, without Options.Dial
 	actions *http.Client // uses a connection for one request
 }
 
@@ -84,7 +84,7 @@ func newHTTPClient(o Options, oneRequest bool) *http.Client {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: connectLimit}).DialContext
 	} else {
-		proxy = nil
+		proxy, oneRequest = nil, true
 	}
 	if config == nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}

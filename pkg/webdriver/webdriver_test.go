@@ -465,14 +465,18 @@ func TestDialReplacesTheConnection(t *testing.T) {
 	t.Cleanup(server.Close)
 	refused := errors.New("refused by the phone")
 	var refuse bool
+	var dials atomic.Int32
 	c := connect(t, "http://127.0.0.1:1", webdriver.Options{Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		dials.Add(1)
 		if refuse {
 			return nil, refused
 		}
 		return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
 	}})
-	if status, err := c.Status(t.Context()); err != nil || !status.Ready {
-		t.Errorf("got %+v, %v", status, err)
+	for n := range int32(2) {
+		if status, err := c.Status(t.Context()); err != nil || !status.Ready || dials.Load() != n+1 {
+			t.Errorf("got %+v, %v after %d connections", status, err, dials.Load())
+		}
 	}
 	refuse = true
 	err := c.Call(t.Context(), http.MethodPost, "/x", nil, nil)

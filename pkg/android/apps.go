@@ -56,21 +56,24 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	return d.start(ctx, "starting "+l.App, append(words, extras...)...)
 }
 
-// activity returns the component with which an app starts.
+// activity returns the component with which an app starts: the first one, if the launcher shows several.
 func (d *driver) activity(ctx context.Context, app string) (string, error) {
-	out, err := d.runAny(ctx, "cmd", "package", "resolve-activity", "--brief", "-c", "android.intent.category.LAUNCHER", app)
-	if err != nil {
-		return "", err
-	}
-	if activity := parseActivity(out, app); activity != "" {
-		return activity, nil
+	for _, verb := range []string{"resolve-activity", "query-activities"} {
+		out, err := d.runAny(ctx, "cmd", "package", verb, "--brief",
+			"-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", app)
+		if err != nil {
+			return "", err
+		}
+		if activity := parseActivity(out, app); activity != "" {
+			return activity, nil
+		}
 	}
 	known, err := installedApp(ctx, d.Device, app)
 	switch {
 	case err != nil:
 		return "", d.wrap(err)
 	case known.Installed:
-		return "", fault.New(fault.ToolFailed, "", "the app %s has no activity that can be started from the launcher", app)
+		return "", fault.New(fault.ToolFailed, "", "the app %s has no activity that the launcher shows", app)
 	}
 	return "", d.notInstalled(ctx, app)
 }

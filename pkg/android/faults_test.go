@@ -225,12 +225,11 @@ func TestServerThatExitsAgain(t *testing.T) {
 	d := newDesk(t)
 	p := d.phone(phones.AndroidOptions{Server: serverVersion})
 	dr, closeAll := d.open()
-	p.SetIntercept(func(http.ResponseWriter, *http.Request) bool { return false })
 	if _, err := dr.Read(within(t)); err != nil {
 		t.Fatal(err)
 	}
 	var starts atomic.Int32
-	p.SetIntercept(func(w http.ResponseWriter, r *http.Request) bool {
+	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case r.Method == http.MethodPost && r.URL.Path == "/session":
 			starts.Add(1)

@@ -175,7 +175,8 @@ func parsePackages(out string) []string {
 	return ids
 }
 
-// parseActivity returns the component in `cmd package resolve-activity --brief`, "" if the app has none.
+// parseActivity returns the first component of an app in `cmd package resolve-activity --brief` or query-activities. "" if
+// it has none, or if Android would ask which of several to start.
 func parseActivity(out, app string) string {
 	for line := range strings.Lines(out) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, app+"/") {

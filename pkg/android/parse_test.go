@@ -139,6 +139,13 @@ func TestLists(t *testing.T) {
 	if got := parseActivity("priority=0 preferredOrder=0 isDefault=true\ncom.shop.app/.MainActivity\n", "com.shop.app"); got != "com.shop.app/.MainActivity" {
 		t.Errorf("parseActivity: %q", got)
 	}
+	if got := parseActivity("priority=0\nandroid/com.android.internal.app.ResolverActivity\n", "com.shop.app"); got != "" {
+		t.Errorf("parseActivity: %q", got)
+	}
+	const several = "2 activities found:\n  Activity #0:\n    priority=0\n    com.shop.app/.MainActivity\n  Activity #1:\n    com.shop.app/leak.Launcher\n"
+	if got := parseActivity(several, "com.shop.app"); got != "com.shop.app/.MainActivity" {
+		t.Errorf("parseActivity: %q", got)
+	}
 	if got := parseActivity("No activity found\n", "com.shop.app"); got != "" {
 		t.Errorf("parseActivity: %q", got)
 	}

@@ -44,6 +44,8 @@ type server struct {
 func newServer(phone adb.Device, apks serverAPKs, l limits, log func(level, message, hint string)) (*server, error) {
 	client, err := webdriver.New(serverURL, webdriver.Options{
 		Limit: l.call,
+		// A connection for each request: over the adb server, the response on a used one comes 40 ms late, because the server
+		// waits for the acknowledgment of its first part.
 		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return phone.Dial(ctx, serverSocket)
 		},
@@ -384,7 +386,11 @@ func (s *server) call(
 
 // noResponse returns why a call got no response.
 func (s *server) noResponse(ctx context.Context, what string, err error) error {
-	if s.exited(s.limits.exit) {
+	wait := s.limits.exit
+	if ctx.Err() != nil {
+		wait = 0
+	}
+	if s.exited(wait) {
 		return s.crash(context.WithoutCancel(ctx), "the UiAutomator2 server on %s exited during "+what)
 	}
 	s.unresponsive = true

@@ -203,6 +203,16 @@ func TestServerExitsAfterATouch(t *testing.T) {
 	p.App.Show(app.SignIn)
 	p.CrashOnTouch()
 	wantUnconfirmed(t, touch(within(t), dr), "exited during touching the screen", "Process crashed.")
+	short, cancel := context.WithCancel(within(t))
+	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		cancel() // during the restart
+		<-r.Context().Done()
+		return true
+	})
+	if _, err := dr.Read(short); err == nil {
+		t.Error("no error")
+	}
+	p.SetIntercept(nil)
 	if _, err := dr.Read(within(t)); err != nil || !d.logged("restarting the UiAutomator2 server") {
 		t.Errorf("after the restart: %v, %v", err, d.logs)
 	}
@@ -425,6 +435,33 @@ func TestStartIsCancelled(t *testing.T) {
 	if _, err := d.backend().open(ctx, d.session()); !errors.Is(err, interrupted) {
 		t.Errorf("got %v", err)
 	}
+	wantRestored(t, d, p)
+}
+
+func TestServerOfAnotherProgramIsStopped(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	server, err := adb.Find(d.adb.Env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := server.Device(p.Addr()).Start(within(t),
+		"am instrument -w "+testPackage+"/androidx.test.runner.AndroidJUnitRunner", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer process.Close()
+	for !p.ServerRunning() {
+		if err := pause(within(t), time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, closeAll := d.open()
+	if !d.logged("a UiAutomator2 server was running on " + p.Addr()) {
+		t.Errorf("logs: %v", d.logs)
+	}
+	closeAll()
 	wantRestored(t, d, p)
 }
 

@@ -81,8 +81,8 @@ func (p *phone) prepare(ctx context.Context, o options, root string) error {
 		p.log("info", "settings of "+p.Serial()+" that an earlier session had changed were put back", "")
 	}
 	if !found {
-		p.log("warn", "the screen is read with uiautomator dump, which takes 2 s, fails while something moves, and lacks "+
-			"hints, other windows, the clipboard and any text that is not ASCII", installServer+
+		p.log("warn", "the screen is read with uiautomator dump, which takes about 2 s each time, may fail while something "+
+			"moves, and lacks hints, other windows, the clipboard and any text that is not ASCII", installServer+
 			" installs Appium's UiAutomator2 server, which does not")
 		return p.changes.setGlobal(ctx, animations())
 	}
@@ -94,6 +94,9 @@ func (p *phone) prepare(ctx context.Context, o options, root string) error {
 	}
 	if p.server, err = newServer(p.Device, apks, p.limits, p.log); err != nil {
 		return err
+	}
+	if !earlier {
+		p.server.noteOther(ctx)
 	}
 	if err := p.server.install(ctx); err != nil {
 		return err

@@ -50,7 +50,21 @@ func newServer(phone adb.Device, apks serverAPKs, l limits, log func(level, mess
 			return phone.Dial(ctx, serverSocket)
 		},
 	})
-	return &server{phone: phone, apks: apks, limits: l, log: log, client: client}, err
+	if err != nil {
+		return nil, err
+	}
+	return &server{phone: phone, apks: apks, limits: l, log: log, client: client}, nil
+}
+
+// noteOther says that a server which runs already is going to be stopped: it may be that of an Appium session.
+func (s *server) noteOther(ctx context.Context) {
+	conn, err := s.phone.Dial(ctx, serverSocket)
+	if err != nil {
+		return
+	}
+	_ = conn.Close()
+	s.log("warn", "a UiAutomator2 server was running on "+s.phone.Serial()+" and was stopped",
+		"if an Appium session used it, that has ended; one program at a time can use a phone")
 }
 
 // install installs the server's APKs unless the phone has this version or a later one.
@@ -116,7 +130,7 @@ func installHint(out string) string {
 	return ""
 }
 
-// start starts the server. Nothing of it may run.
+// start starts the server, and ends one that runs already.
 func (s *server) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.limits.start, errSlowStart)
 	defer cancel()
@@ -332,7 +346,11 @@ func (s *server) ensure(ctx context.Context) error {
 	s.restarted = true
 	s.log("warn", "restarting the UiAutomator2 server", "the previous call may have stopped it")
 	s.kill()
-	return disconnected(s.phone.Serial(), s.start(ctx))
+	err := s.start(ctx)
+	if ctx.Err() != nil {
+		s.restarted = false // the call ended before the server had the time to start
+	}
+	return disconnected(s.phone.Serial(), err)
 }
 
 // crash returns the error of a server that has exited or does not respond. format has a place for the serial.

@@ -57,9 +57,9 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 }
 
 // android starts a simulated phone and connects it.
-func (d *phoneDesk) android(o simulated.AndroidOptions) *simulated.Android {
+func (d *phoneDesk) android() *simulated.Android {
 	d.t.Helper()
-	p, err := simulated.StartAndroid(context.WithoutCancel(d.t.Context()), o)
+	p, err := simulated.StartAndroid(context.WithoutCancel(d.t.Context()), simulated.AndroidOptions{})
 	if err == nil {
 		d.t.Cleanup(p.Close)
 		err = d.adb.Connect(d.t.Context(), p.Addr())
@@ -101,7 +101,7 @@ func TestTrailOnManyPhonesAtOnce(t *testing.T) {
 	config := "target: corner-shop\ndevices:\n"
 	var all []*simulated.Android
 	for i := range 8 {
-		p := d.android(simulated.AndroidOptions{})
+		p := d.android()
 		all = append(all, p)
 		config += fmt.Sprintf("  phone-%d: { platform: android, id: %q }\n", i, p.Addr())
 	}
@@ -127,7 +127,7 @@ func TestTrailOnManyPhonesAtOnce(t *testing.T) {
 func TestSnapshotAndToolOnPhone(t *testing.T) {
 	t.Parallel()
 	d := newPhoneDesk(t)
-	p := d.android(simulated.AndroidOptions{})
+	p := d.android()
 	d.run("tool", "--platform", "android", "launchApp", "appId=com.example.shop").want(t, 0, "started com.example.shop")
 	d.run("snapshot", "--platform", "android").want(t, 0, `- textbox "Email" [ref=e`, `- button "Sign in"`)
 	d.run("snapshot", "--platform", "android", "shop://orders/1149", "--json").want(t, 0, `"snapshot":`)
@@ -174,7 +174,7 @@ func TestFaultsOfPhones(t *testing.T) {
 			calls:   []string{open}, code: 2, want: []string{"has not authorized this computer", "accept"}, away: true,
 		},
 		"two phones": {
-			before: func(d *phoneDesk, _ *simulated.Android) { d.android(simulated.AndroidOptions{}) },
+			before: func(d *phoneDesk, _ *simulated.Android) { d.android() },
 			calls:  []string{open}, code: 3, want: []string{"2 Android devices are connected", "--serial"},
 		},
 		"the server ends at a touch": {
@@ -227,7 +227,7 @@ func TestPhonesThatNeedCare(t *testing.T) {
 	d.write("trails/see-an-order.trail.yaml", phoneTrailOf(open))
 	d.run("run", "--platform", "android").want(t, 2, "no Android device is connected", "USB debugging")
 	d.run("run", "--platform", "ios").want(t, 2, "WebDriverAgent")
-	p := d.android(simulated.AndroidOptions{})
+	p := d.android()
 	p.App.Show(app.SignIn)
 	d.write("trails/see-an-order.trail.yaml", phoneTrailOf(
 		"tapOnElementBySelector: { nodeSelector: { androidAccessibility: { hintTextRegex: Email } } }",

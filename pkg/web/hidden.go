@@ -205,7 +205,8 @@ func (p *page) namedTarget(ctx context.Context, t target) (target, error) {
 		return t, fault.New(fault.InvalidArguments, "name the element with nodeSelector, or by its role and name",
 			"%s is a position, which another element may take", t.ref)
 	}
-	if _, err := p.search(t, check{name: "exists"}).do(ctx, 0, nil); err != nil {
+	_, err := p.search(t, check{name: "exists"}).do(ctx, 0, nil)
+	if err != nil && p.device.located == nil { // else the element is gone since the selector was made
 		return t, err
 	}
 	block := p.device.located.block

@@ -38,13 +38,13 @@ func Choose[E any](
 	return o
 }
 
-// maxMatches is how many of too many elements are listed.
-const maxMatches = 5
+// MaxMatches is how many of too many elements are listed.
+const MaxMatches = 5
 
 // FirstMatches are the first few of too many elements in words.
 func FirstMatches[E any](matches []E, describe func(E) string) []string {
 	var first []string
-	for e := range slices.Values(matches[:min(maxMatches, len(matches))]) {
+	for e := range slices.Values(matches[:min(MaxMatches, len(matches))]) {
 		first = append(first, describe(e))
 	}
 	return first

@@ -40,7 +40,7 @@ func (p *page) verifyPattern(
 	if err := checkPattern(args); err != nil {
 		return tool.Result{}, err
 	}
-	pattern, err := patternOf(args)
+	pattern, err := patternOf(args, "pattern")
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -64,7 +64,7 @@ func (p *page) verifyPattern(
 }
 
 func checkPattern(args arguments) error {
-	pattern, err := patternOf(args)
+	pattern, err := patternOf(args, "pattern")
 	if err == nil && matchesEverything(pattern) {
 		return fault.New(fault.InvalidArguments, "write a part of what is expected",
 			"pattern: %q matches every text, so nothing is verified", pattern)
@@ -82,11 +82,11 @@ func matchesEverything(pattern *regexp.Regexp) bool {
 	return pattern.MatchString("") && pattern.MatchString(all.String())
 }
 
-// patternOf returns the regular expression of the argument pattern.
-func patternOf(args arguments) (*regexp.Regexp, error) {
-	pattern, err := regexp.Compile(args.text("pattern"))
+// patternOf returns the regular expression of an argument.
+func patternOf(args arguments, name string) (*regexp.Regexp, error) {
+	pattern, err := regexp.Compile(args.text(name))
 	if err != nil {
-		return nil, fault.Wrap(fault.InvalidArguments, err, `write a regular expression; write a dot as \.`, "pattern")
+		return nil, fault.Wrap(fault.InvalidArguments, err, `write a regular expression; write a dot as \.`, name)
 	}
 	return pattern, nil
 }

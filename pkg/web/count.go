@@ -119,10 +119,8 @@ func countedTarget(args arguments) (target, error) {
 
 // matches returns how many elements match in all frames, and the first of them in words.
 func (s *search) matches(ctx context.Context) (total int, first []string, err error) {
-	if s.target.related != nil {
-		if err := s.captureFrames(ctx); err != nil {
-			return 0, nil, err
-		}
+	if err := s.captureRelated(ctx); err != nil {
+		return 0, nil, err
 	}
 	err = s.page.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
 		o, err := s.findIn(ctx, f, -1, 0, false)
@@ -133,5 +131,5 @@ func (s *search) matches(ctx context.Context) (total int, first []string, err er
 		first = append(first, o.Matches...)
 		return true, err
 	})
-	return total, first[:min(len(first), maxMatches)], err
+	return total, first[:min(len(first), act.MaxMatches)], err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -189,21 +188,18 @@ func (d *webDevice) awaitDownloads(ctx context.Context) {
 
 func webWaitForDownload(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a, d := arguments(args), p.device
-	var pattern *regexp.Regexp
-	if a.has("urlPattern") {
-		var err error
-		if pattern, err = regexp.Compile(a.text("urlPattern")); err != nil {
-			return tool.Result{}, fault.Wrap(fault.InvalidArguments, err, "write a regular expression; write a dot as \\.", "urlPattern")
-		}
+	pattern, err := patternOf(a, "urlPattern") // matches everything when absent
+	if err != nil {
+		return tool.Result{}, err
 	}
 	limit := waitLimit(ctx, a, d.limits.navigation)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var found download
-	err := d.changes.waitUntil(waiting, func() bool {
+	err = d.changes.waitUntil(waiting, func() bool {
 		d.keepDownloads(p.browser)
 		return d.downloads.take(&found, func(l *download) bool {
-			return (!a.has("fileName") || l.name == a.text("fileName")) && (pattern == nil || pattern.MatchString(l.url))
+			return (!a.has("fileName") || l.name == a.text("fileName")) && pattern.MatchString(l.url)
 		})
 	})
 	switch {
@@ -217,13 +213,12 @@ func webWaitForDownload(ctx context.Context, p *page, args map[string]any) (tool
 	case found.problem != "":
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s was downloaded, but not kept: %s", found.name, found.problem)
 	}
-	data := marshal(struct {
+	return jsonResult(struct {
 		Path     string `json:"path"`
 		FileName string `json:"fileName"`
 		Bytes    int    `json:"bytes"`
 		SHA256   string `json:"sha256"`
-	}{found.path, found.name, found.bytes, found.hash})
-	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
+	}{found.path, found.name, found.bytes, found.hash}), nil
 }
 
 // take copies the first download that ended, matches, and was not taken before.

@@ -39,6 +39,21 @@ func newFileAccess(session device.Session, allowed []string) fileAccess {
 	return a
 }
 
+// foldersOf returns the folders in which a path that an argument names may be: those of the trail and of the project, or
+// an empty one for an absolute path.
+func (d *webDevice) foldersOf(path string) []string {
+	if filepath.IsAbs(filepath.FromSlash(path)) {
+		return []string{""}
+	}
+	return slices.DeleteFunc([]string{d.session.TrailDir, d.session.Root}, func(folder string) bool { return folder == "" })
+}
+
+// errNoFolder is the error for a relative path in a session without a trail and a project.
+func errNoFolder(argument, path string) error {
+	return fault.New(fault.InvalidArguments, "give an absolute path",
+		"%s: no folder is known in which %q could be a file", argument, path)
+}
+
 // resolvePath returns a path without symbolic links, as far as it exists.
 func resolvePath(path string) string {
 	path = filepath.Clean(path)

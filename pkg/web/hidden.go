@@ -167,10 +167,8 @@ func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]an
 
 // visibleNow is ready if no element that matches is visible; with strict at most one may match. total is how many do.
 func (s *search) visibleNow(ctx context.Context, strict bool) (seen act.Observation[observed], total int, err error) {
-	if s.target.related != nil {
-		if err := s.captureFrames(ctx); err != nil {
-			return seen, 0, err
-		}
+	if err := s.captureRelated(ctx); err != nil {
+		return seen, 0, err
 	}
 	index := s.index()
 	seen.Ready = true

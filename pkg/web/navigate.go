@@ -83,16 +83,10 @@ func (p *page) resolveURL(address string) (string, error) {
 		return normalizeURL(session.BaseURL, address), nil
 	}
 	var tried []string
-	for _, folder := range []string{session.TrailDir, session.Root} {
-		if folder == "" && !filepath.IsAbs(address) {
-			continue
-		}
+	for _, folder := range p.device.foldersOf(address) {
 		file, rest := address, ""
 		for {
-			path := file
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(folder, filepath.FromSlash(file))
-			}
+			path := filepath.Join(folder, filepath.FromSlash(file))
 			if _, err := os.Stat(path); err == nil {
 				return fileURL(path) + rest, nil
 			}
@@ -336,10 +330,9 @@ func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Resu
 
 func webWaitForURL(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
-	pattern, err := regexp.Compile(a.text("pattern"))
+	pattern, err := patternOf(a, "pattern")
 	if err != nil {
-		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err,
-			"write a regular expression; write a dot as \\.", "pattern")
+		return tool.Result{}, err
 	}
 	limit := timeoutOf(a, p.limits().navigation)
 	waiting, cancel := context.WithTimeout(ctx, limit)

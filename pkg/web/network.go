@@ -249,8 +249,9 @@ func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.
 		return tool.Result{}, err
 	}
 	body, more := boundedBody([]byte(x.body))
-	data := marshal(networkResult{URL: x.url, Method: x.method, Headers: shownHeaders(x.headers), Body: body, BodyBytes: more})
-	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
+	return jsonResult(networkResult{
+		URL: x.url, Method: x.method, Headers: shownHeaders(x.headers), Body: body, BodyBytes: more,
+	}), nil
 }
 
 func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -272,8 +273,7 @@ func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool
 	}
 	shown := networkResult{URL: x.url, Method: x.method, Status: x.status, Headers: shownHeaders(x.answer)}
 	x.readBody(ctx, &shown)
-	data := marshal(shown)
-	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
+	return jsonResult(shown), nil
 }
 
 // networkResult is what the commands return of a request or a response.
@@ -351,13 +351,12 @@ func shownHeaders(headers map[string]any) map[string]string {
 	return shown
 }
 
-// pausedRequests are the parameters of Fetch.enable that pause requests that have to be checked or answered: those for
+// pausedRequests returns the patterns for Fetch.enable of the requests that have to be checked or answered: those for
 // files, those for pages when their origins are restricted, and all when there are routes.
-func (n *network) pausedRequests() map[string]any {
+func (n *network) pausedRequests() (patterns []map[string]any, routes bool) {
 	n.mu.Lock()
-	routes := len(n.routes) > 0
+	routes = len(n.routes) > 0
 	n.mu.Unlock()
-	patterns := []map[string]any{}
 	switch {
 	case routes:
 		patterns = append(patterns, map[string]any{"urlPattern": "*"})
@@ -367,25 +366,19 @@ func (n *network) pausedRequests() map[string]any {
 	if n.filesChecked.Load() && !routes {
 		patterns = append(patterns, map[string]any{"urlPattern": "file:*"})
 	}
-	return map[string]any{"patterns": patterns}
+	return patterns, routes
 }
 
 // pauseRequests pauses requests of a new session that have to be checked or answered.
 func (n *network) pauseRequests(s *cdp.Session) {
-	params := n.pausedRequests()
-	if patterns, _ := params["patterns"].([]map[string]any); len(patterns) > 0 {
-		s.Send("Fetch.enable", params)
+	if patterns, _ := n.pausedRequests(); len(patterns) > 0 {
+		s.Send("Fetch.enable", map[string]any{"patterns": patterns})
 	}
 }
 
 // pauseAllRequests pauses requests of every page as pausedRequests says. The cache of pages with routes is not used.
 func (c *browserContext) pauseAllRequests(ctx context.Context) error {
-	n := c.device.network
-	params := n.pausedRequests()
-	patterns, _ := params["patterns"].([]map[string]any)
-	n.mu.Lock()
-	routes := len(n.routes) > 0
-	n.mu.Unlock()
+	patterns, routes := c.device.network.pausedRequests()
 	var calls []waitFunc
 	for _, s := range c.sessions() {
 		calls = append(calls, s.Send("Network.setCacheDisabled", map[string]any{"cacheDisabled": routes}))
@@ -393,7 +386,7 @@ func (c *browserContext) pauseAllRequests(ctx context.Context) error {
 			calls = append(calls, s.Send("Fetch.disable", nil))
 			continue
 		}
-		calls = append(calls, s.Send("Fetch.enable", params))
+		calls = append(calls, s.Send("Fetch.enable", map[string]any{"patterns": patterns}))
 	}
 	for _, wait := range calls {
 		if err := wait(ctx, nil); err != nil && asGone(err) != errGone { //nolint:errorlint // asGone returns it as it is

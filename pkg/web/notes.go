@@ -184,6 +184,12 @@ func marshal(value any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
+// jsonResult returns a result whose text is a value as JSON.
+func jsonResult(value any) tool.Result {
+	data := marshal(value)
+	return tool.Result{OK: true, Text: string(data), Structured: data}
+}
+
 // withoutQuotes returns a text as a JSON string, without its quotes.
 func withoutQuotes(text string) string {
 	quoted := string(marshal(text))

@@ -10,8 +10,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
 )
 
-// captureFrames captures the documents in which relatedNodes looks for the elements of this try.
-func (s *search) captureFrames(ctx context.Context) (err error) {
+// captureRelated captures the documents in which relatedNodes looks for the elements of this try, if the target has
+// relations.
+func (s *search) captureRelated(ctx context.Context) (err error) {
+	if s.target.related == nil {
+		return nil
+	}
 	s.documents, err = s.page.captureFrames(ctx)
 	return err
 }

@@ -127,14 +127,8 @@ func (d *webDevice) readRouteBody(a arguments, r *route) (kind string, err error
 // findFile returns the path of a file beside the trail or in the project, for an argument of a command.
 func (d *webDevice) findFile(argument, name string) (string, error) {
 	var tried []string
-	for _, folder := range []string{d.session.TrailDir, d.session.Root} {
-		path := filepath.FromSlash(name)
-		if !filepath.IsAbs(path) {
-			if folder == "" {
-				continue
-			}
-			path = filepath.Join(folder, path)
-		}
+	for _, folder := range d.foldersOf(name) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
 		if !d.files.allowsPath(path) {
 			return "", fault.New(fault.ToolFailed, "device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
 				"%s: %s may not be read: it is not below %s", argument, path, d.files)
@@ -143,6 +137,9 @@ func (d *webDevice) findFile(argument, name string) (string, error) {
 			return path, nil
 		}
 		tried = append(tried, path)
+	}
+	if len(tried) == 0 {
+		return "", errNoFolder(argument, name)
 	}
 	return "", &fault.Error{
 		Kind: fault.ToolFailed, Hint: "write a path relative to the trail's folder or the project's",

@@ -20,8 +20,6 @@ const (
 	pollSlice = 200 * time.Millisecond
 	// singleFrameSlice is the same when page.js resolves the element itself and there is no other frame to search.
 	singleFrameSlice = time.Second
-	// maxMatches is how many of too many elements are listed.
-	maxMatches = 5
 )
 
 // check is what page.js checks of an element before an action.
@@ -168,10 +166,9 @@ func (s *search) find(ctx context.Context, wait time.Duration) (observed, error)
 		return s.findShown(ctx, wait)
 	case s.target.ref != "":
 		return s.findByRef(ctx, wait)
-	case s.target.related != nil:
-		if err := s.captureFrames(ctx); err != nil {
-			return observed{}, err
-		}
+	}
+	if err := s.captureRelated(ctx); err != nil {
+		return observed{}, err
 	}
 	frames := s.page.frames()
 	if s.check.unique && !s.target.selector.Indexed && len(frames) > 1 {
@@ -244,7 +241,7 @@ func (s *search) findUnique(ctx context.Context, frames []*frame, wait time.Dura
 	if total.Count == 1 {
 		return s.findIn(ctx, last, -1, wait, false)
 	}
-	total.Matches = total.Matches[:min(len(total.Matches), maxMatches)]
+	total.Matches = total.Matches[:min(len(total.Matches), act.MaxMatches)]
 	return total, nil
 }
 
@@ -509,10 +506,8 @@ func (f *frame) ownerID(ctx context.Context) (int, error) {
 
 // count returns how many elements match in all frames.
 func (s *search) count(ctx context.Context) (total int, err error) {
-	if s.target.related != nil {
-		if err := s.captureFrames(ctx); err != nil {
-			return 0, err
-		}
+	if err := s.captureRelated(ctx); err != nil {
+		return 0, err
 	}
 	for _, f := range s.page.frames() {
 		err := f.withinSlice(ctx, func(ctx context.Context) error {

@@ -123,8 +123,7 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 	if err := c.readOtherOrigins(ctx, &state, known); err != nil {
 		return tool.Result{}, err
 	}
-	data := marshal(state)
-	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
+	return jsonResult(state), nil
 }
 
 // add adds the local storage of an origin that is not known yet.

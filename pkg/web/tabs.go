@@ -49,9 +49,9 @@ func readTabPattern(a arguments) (tabPattern, error) {
 		if !a.has(name) {
 			continue
 		}
-		pattern, err := regexp.Compile(a.text(name))
+		pattern, err := patternOf(a, name)
 		if err != nil {
-			return t, fault.Wrap(fault.InvalidArguments, err, "write a regular expression; write a dot as \\.", name)
+			return t, err
 		}
 		*to = pattern
 		words = append(words, fmt.Sprintf("%s %q", name, pattern))

@@ -80,14 +80,8 @@ func (p *page) uploadPaths(files []string) ([]string, error) {
 
 func (p *page) uploadPath(file string) (string, error) {
 	var tried []string
-	for _, folder := range []string{p.device.session.TrailDir, p.device.session.Root} {
-		path := filepath.FromSlash(file)
-		if !filepath.IsAbs(path) {
-			if folder == "" {
-				continue
-			}
-			path = filepath.Join(folder, path)
-		}
+	for _, folder := range p.device.foldersOf(file) {
+		path := filepath.Join(folder, filepath.FromSlash(file))
 		tried = append(tried, path)
 		info, err := os.Stat(path)
 		switch {
@@ -103,8 +97,7 @@ func (p *page) uploadPath(file string) (string, error) {
 		return resolvePath(path), nil
 	}
 	if len(tried) == 0 {
-		return "", fault.New(fault.InvalidArguments, "give an absolute path",
-			"files: no folder is known in which %q could be a file", file)
+		return "", errNoFolder("files", file)
 	}
 	return "", &fault.Error{
 		Kind: fault.InvalidArguments, Message: fmt.Sprintf("files: %s does not exist", tried[len(tried)-1]),

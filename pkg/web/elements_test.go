@@ -490,7 +490,7 @@ func TestSilentFrameIsNotAbsent(t *testing.T) {
 			htmlPage(`<h1>Top</h1><iframe src="`+far+`/far"></iframe>`)(w, r)
 		},
 		"/far": htmlPage(`<p>Shown</p><script>
-			addEventListener("message", () => { for (const end = Date.now() + 3000; Date.now() < end;); })
+			addEventListener("message", (e) => { for (const end = Date.now() + e.data; Date.now() < end;); })
 		</script>`),
 	})
 	far = otherSite(url)
@@ -505,7 +505,7 @@ func TestSilentFrameIsNotAbsent(t *testing.T) {
 		{tool: "web_verifyElementNotVisible", args: m{"ref": "css=p"}},
 		{tool: "web_verifyCount", args: m{"ref": "css=p", "count": 0}},
 	} {
-		u.mustEval(`frames[0].postMessage("work", "*"); 1`)
+		u.mustEval(`frames[0].postMessage(3000, "*"); 1`)
 		var args []any
 		for name, value := range c.args {
 			args = append(args, name, value)
@@ -516,4 +516,7 @@ func TestSilentFrameIsNotAbsent(t *testing.T) {
 			t.Errorf("%s: %q %v", c.tool, result.Text, err)
 		}
 	}
+	u.mustEval(`frames[0].postMessage(20000, "*"); 1`)
+	d.limits.call = 10 * time.Second
+	u.mustCall("web_getStorageState") // without the storage of that frame
 }

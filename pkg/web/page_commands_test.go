@@ -142,7 +142,7 @@ func TestCookiesAndStorage(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"{": "not cookies in JSON", `[{"value": "x"}]`: "cookie 1 has no name", `[{"name": "x"}]`: `cookie "x" has neither url nor domain`,
-		`[{"name": "x", "url": "nowhere"}]`: "rejected",
+		`[{"name": "x", "url": "nowhere"}]`: "rejected", `{"origins": []}`: "it has no cookies", "null": "it has no cookies",
 	} {
 		b.mustFail("web_applyCookies", []any{"cookiesJson", given}, want)
 	}

@@ -113,11 +113,14 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 	known := map[string]bool{}
 	for _, p := range c.openPages() {
 		for _, f := range p.frames() {
-			o, err := f.localStorage(ctx)
+			err := f.withinSlice(ctx, func(ctx context.Context) error {
+				o, err := f.localStorage(ctx)
+				state.add(o, known)
+				return err
+			})
 			if err != nil {
 				return tool.Result{}, err
 			}
-			state.add(o, known)
 		}
 	}
 	if err := c.readOtherOrigins(ctx, &state, known); err != nil {
@@ -277,7 +280,10 @@ func webApplyStorageState(ctx context.Context, p *page, args map[string]any) (to
 		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err, stateHint, "the storage state")
 	}
 	applied, err := p.context.applyState(ctx, state)
-	return success("%s", applied), err
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return success("%s", applied), nil
 }
 
 const stateHint = "write a file with the result of web_getStorageState, or with Playwright's context.storageState()"
@@ -375,6 +381,9 @@ func readCookies(text string) ([]cookie, error) {
 	}
 	if err := json.Unmarshal([]byte(text), target); err != nil {
 		return nil, fmt.Errorf("not cookies in JSON: %w", err)
+	}
+	if state.Cookies == nil {
+		return nil, errors.New("it has no cookies")
 	}
 	return state.Cookies, prepareCookies(state.Cookies)
 }

@@ -149,12 +149,20 @@ func (c *browserContext) newPage(ctx context.Context) (*page, error) {
 	if err := c.browser.conn.Browser().Call(ctx, "Target.createTarget", params, &created); err != nil {
 		return nil, err
 	}
-	var p *page
+	p, err := c.waitForSetup(ctx, created.TargetID)
+	if err != nil {
+		c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": created.TargetID})
+	}
+	return p, err
+}
+
+// waitForSetup waits until a page that was created is attached and set up.
+func (c *browserContext) waitForSetup(ctx context.Context, targetID string) (p *page, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer c.browser.onClosed(cancel)()
-	err := c.device.changes.waitUntil(ctx, func() bool {
-		p = c.pageOfTarget(created.TargetID)
+	err = c.device.changes.waitUntil(ctx, func() bool {
+		p = c.pageOfTarget(targetID)
 		return p != nil
 	})
 	if err != nil {

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -95,7 +97,7 @@ func (p *page) startTrace() {
 	})
 }
 
-// trace records an event of a page.
+// traceEvent records an event of a page.
 func (p *page) traceEvent(s *cdp.Session, e cdp.Event) {
 	t := p.device.trace
 	switch {
@@ -289,13 +291,7 @@ func (t *tracer) hasSecrets() bool {
 
 // showChecked takes a picture, unless the page shows a secret before or after it, or cannot be read.
 func (t *tracer) showChecked(ctx context.Context, p *page, m *device.Moment) {
-	before, err := t.showTree(ctx, p, m)
-	if err != nil {
-		m.NoPicture = "whether the page shows a secret could not be checked: " + err.Error()
-		return
-	}
-	if before {
-		m.NoPicture = "the page shows a secret"
+	if m.NoPicture = t.secretReason(ctx, p, m); m.NoPicture != "" {
 		return
 	}
 	picture, err := p.tracedPicture(ctx)
@@ -303,14 +299,20 @@ func (t *tracer) showChecked(ctx context.Context, p *page, m *device.Moment) {
 		m.NoPicture = "no picture was taken: " + err.Error()
 		return
 	}
-	switch after, err := t.showTree(ctx, p, m); {
-	case err != nil:
-		m.NoPicture = "whether the page shows a secret could not be checked: " + err.Error()
-	case after:
-		m.NoPicture = "the page shows a secret"
-	default:
+	if m.NoPicture = t.secretReason(ctx, p, m); m.NoPicture == "" {
 		m.Picture = picture
 	}
+}
+
+// secretReason is showTree; it says why the page may show a secret, empty if it shows none.
+func (t *tracer) secretReason(ctx context.Context, p *page, m *device.Moment) string {
+	switch secret, err := t.showTree(ctx, p, m); {
+	case err != nil:
+		return "whether the page shows a secret could not be checked: " + err.Error()
+	case secret:
+		return "the page shows a secret"
+	}
+	return ""
 }
 
 // showUnchecked takes a picture of a page without secrets, or uses the one that the browser sent last.
@@ -406,7 +408,8 @@ func (t *tracer) takeEvents(whole bool, m *device.Moment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if whole {
-		for _, r := range t.pending {
+		inOrder := func(a, b *tracedRequest) int { return cmp.Compare(a.sent, b.sent) }
+		for _, r := range slices.SortedFunc(maps.Values(t.pending), inOrder) {
 			t.requests = t.addLine(t.requests, r.line(0, "(has not ended)"))
 		}
 	}

@@ -71,8 +71,10 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 	return slices.DeleteFunc(parts[:], func(a device.Artifact) bool { return len(a.Data) == 0 })
 }
 
-// title returns the title of the page, empty when the page does not respond.
+// title returns the title of the page, empty when the page does not respond in time.
 func (p *page) title(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, p.limits().response)
+	defer cancel()
 	title, _ := evaluateInMain[string](ctx, p, "document.title")
 	return title
 }

@@ -102,8 +102,10 @@ func ignoredProperties(web *screen.Block) string {
 			given = append(given, property)
 		}
 	}
-	decides := append(given, "ariaRole")[0]
-	ignored := given[min(1, len(given)):]
+	if len(given) == 0 { // ariaNameRegex alone
+		return ""
+	}
+	decides, ignored := given[0], given[1:]
 	if web.Pattern("ariaNameRegex") != nil && decides != "ariaRole" {
 		ignored = append(ignored, "ariaNameRegex")
 	}

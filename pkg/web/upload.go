@@ -89,7 +89,7 @@ func (p *page) uploadPath(file string) (string, error) {
 			continue
 		case !info.Mode().IsRegular():
 			return "", fault.New(fault.InvalidArguments, "give the path of a file", "files: %s is not a file", path)
-		case !p.device.files.allows(fileURL(path)):
+		case !p.device.files.allowsPath(path):
 			return "", fault.New(fault.ToolFailed,
 				"device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
 				"files: %s may not be read: it is not below %s", path, p.device.files)
@@ -143,7 +143,7 @@ func (p *page) answerChooser(ctx context.Context, args arguments, paths []string
 	defer cancel()
 	err := p.waitUntil(waiting, func() bool { return p.chooser != nil })
 	switch c := p.takeChooser(); {
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return err
 	case c == nil:
 		return fault.New(fault.ToolFailed, "click what opens it first, or name the file field with ref or nodeSelector",

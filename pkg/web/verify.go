@@ -144,6 +144,7 @@ func waitForSelector(ctx context.Context, p *page, args map[string]any) (tool.Re
 	return p.assertVisible(ctx, byCSS(arguments(args).text("selector")), p.strict(args), p.actionLimit(ctx, args))
 }
 
+// timeoutOf returns the argument timeoutMs, or absent.
 func timeoutOf(args arguments, absent time.Duration) time.Duration {
 	return time.Duration(args.number("timeoutMs", float64(absent.Milliseconds())) * float64(time.Millisecond))
 }

@@ -60,7 +60,7 @@ func mayImport() map[string][]string {
 		device:     {screen, tool, fault},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {device, act, aria, screen, cdp, tool, fault},
+		web:        {device, act, aria, screen, cdp, tool, fault, files},
 		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, files},
 		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault},
 		appium:     {mobile, source, webdriver, device, act, screen, fault},

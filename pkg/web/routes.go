@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -109,7 +110,7 @@ func (d *webDevice) readRouteBody(a arguments, r *route) (kind string, err error
 		if err != nil {
 			return "", err
 		}
-		r.body, err = readBounded(path, maxRouteBody)
+		r.body, err = files.Read(path, maxRouteBody)
 		return cmp.Or(mime.TypeByExtension(filepath.Ext(path)), http.DetectContentType(r.body)), err
 	case !isText && a.has("body"):
 		r.body = marshal(a["body"])
@@ -145,18 +146,6 @@ func (d *webDevice) findFile(argument, name string) (string, error) {
 		Kind: fault.ToolFailed, Hint: "write a path relative to the trail's folder or the project's",
 		Message: fmt.Sprintf("%s: the file %s does not exist", argument, strings.Join(slices.Compact(tried), " or ")),
 	}
-}
-
-// readBounded reads a file of at most limit bytes.
-func readBounded(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > limit {
-		return nil, fault.New(fault.ToolFailed, "", "%s is larger than %d MiB", path, limit>>20)
-	}
-	return os.ReadFile(path)
 }
 
 // answer answers a request.

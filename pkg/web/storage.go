@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -271,7 +272,7 @@ func webApplyStorageState(ctx context.Context, p *page, args map[string]any) (to
 		if err != nil {
 			return tool.Result{}, err
 		}
-		if data, err = readBounded(path, maxState); err != nil {
+		if data, err = files.Read(path, maxState); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -297,7 +298,7 @@ func (d *webDevice) configuredState() (*storageState, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cmp.Or(d.session.Root, d.session.TrailDir), filepath.FromSlash(path))
 	}
-	data, err := readBounded(path, maxState)
+	data, err := files.Read(path, maxState)
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, stateHint, "storageState")
 	}

@@ -51,6 +51,7 @@ type Process struct {
 
 	stopRequested atomic.Bool
 	stopOnce      sync.Once
+	stopping      sync.WaitGroup // of stopUnresponsive
 	unkillable    chan struct{} // closed when it does not exit after SIGKILL
 
 	mu     sync.Mutex // guards the rest, and signals against the reuse of ids
@@ -86,16 +87,17 @@ func (p *Process) ExitError() *fault.Error {
 }
 
 // Stop closes the input of the process; after five seconds its group gets SIGTERM, after two more SIGKILL. It returns
-// as soon as Done is closed. When ctx ends first, the process is killed at once. It may be called again and
-// concurrently. The error is a *fault.Error: the process cannot be killed.
+// as soon as Done is closed and nothing is logged any more. When ctx ends first, the process is killed at once. It may be
+// called again and concurrently. The error is a *fault.Error: the process cannot be killed.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stopOnce.Do(func() {
 		p.stopRequested.Store(true)
 		_ = p.stdin.Close()
-		go p.stopUnresponsive()
+		p.stopping.Go(p.stopUnresponsive)
 	})
 	select {
 	case <-p.done:
+		p.stopping.Wait()
 		return nil
 	case <-p.unkillable:
 	case <-ctx.Done():
@@ -103,6 +105,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	}
 	select {
 	case <-p.done:
+		p.stopping.Wait()
 		return nil
 	case <-p.unkillable:
 		return fault.New(fault.Server, "", "%s of %s is still running after SIGKILL", p.backend, p.spec.Name)

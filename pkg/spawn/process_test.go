@@ -326,6 +326,32 @@ func TestUnresponsiveProcessIsTerminatedThenKilledAndTheWaitIsLogged(t *testing.
 	}
 }
 
+// Afterwards nothing is logged any more: whoever stops the process may then close the log.
+func TestStopWaitsForItsLog(t *testing.T) {
+	t.Parallel()
+	spec := Spec{Command: self(t), Env: []string{roleVariable + "=ignores the end"}}
+	c := newChild(t, &spec)
+	stopped := make(chan struct{})
+	spec.Log = func(level, _, _ string) {
+		if level != "info" {
+			return
+		}
+		c.kill()
+		<-c.Done()
+		select {
+		case <-stopped:
+			t.Error("Stop has returned before the log did")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	sup := NewSupervisor(Options{})
+	sup.limits.notice = time.Millisecond
+	c.startWith(sup, spec)
+	c.echoes()
+	c.mustStop()
+	close(stopped)
+}
+
 func TestStopWithAnEndedContextKills(t *testing.T) {
 	t.Parallel()
 	c := start(t, "ignores SIGTERM")

@@ -527,7 +527,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	}}}
 	defer client.CloseIdleConnections()
 	for body, want := range map[string]string{
-		strings.Repeat(" ", 9<<20): "the request is larger than 8 MiB", "{": "read the request", `{"calls": [{"tool": "echo", "args": []}]}`: "are not an object",
+		strings.Repeat(" ", 8<<20+1): "the request is larger than 8 MiB", "{": "read the request", `{"calls": [{"tool": "echo", "args": []}]}`: "are not an object",
 	} {
 		response, err := client.Post("http://session/step", "application/json", strings.NewReader(body))
 		if err != nil {

@@ -77,17 +77,20 @@ func TestWebServerThatIsRunning(t *testing.T) {
 
 func TestWebServerThatDoesNotStart(t *testing.T) {
 	t.Parallel()
-	for command, want := range map[string][]string{
-		"echo broken >&2; exit 3": {"webServer: the command exited before http://127.0.0.1", "exited with code 3", "broken", "web-server.log"},
-		"sleep 60":                {"did not respond within 200ms", "connection refused"},
+	for command, tc := range map[string]struct {
+		timeout string
+		want    []string
+	}{
+		"echo broken >&2; exit 3": {"60s", []string{"webServer: the command exited before http://127.0.0.1", "exited with code 3", "broken", "web-server.log"}},
+		"sleep 60":                {"200ms", []string{"did not respond within 200ms", "connection refused"}},
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{
-				"trailblaze.yaml":     okProject + fmt.Sprintf("webServer: [{ command: %q, url: \"http://127.0.0.1:%d\", timeout: 200ms }]\n", command, freePort(t)),
+				"trailblaze.yaml":     okProject + fmt.Sprintf("webServer: [{ command: %q, url: \"http://127.0.0.1:%d\", timeout: %s }]\n", command, freePort(t), tc.timeout),
 				"trails/a.trail.yaml": webTrail("echo: {}"),
 			})
-			p.run("run").wantErr(t, 2, want...)
+			p.run("run").wantErr(t, 2, tc.want...)
 			spawntest.NoSurvivors(t, p.marker)
 		})
 	}

@@ -52,7 +52,7 @@ type Process struct {
 	stopRequested atomic.Bool
 	stopOnce      sync.Once
 	stopping      sync.WaitGroup // of stopUnresponsive
-	unkillable    chan struct{} // closed when it does not exit after SIGKILL
+	unkillable    chan struct{}  // closed when it does not exit after SIGKILL
 
 	mu     sync.Mutex // guards the rest, and signals against the reuse of ids
 	reaped bool

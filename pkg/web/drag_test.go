@@ -41,7 +41,7 @@ func TestDragNearEdge(t *testing.T) {
 	url := serve(t, map[string]http.HandlerFunc{"/drag": htmlPage(dragPage)})
 	for _, c := range []struct{ prepare, from, to, want string }{
 		{
-			`addEventListener("dragstart", () => setTimeout(() => near.classList.add("moves")))`,
+			`addEventListener("dragstart", () => near.classList.add("moves"))`,
 			"pinned", "near", "pinned at the edge, dropped pinned on near",
 		},
 		{`1`, "pinned", "far", "pinned at the edge, dropped pinned on far"},
@@ -63,7 +63,7 @@ func TestDragIsCancelled(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
 	u.mustCall("web_navigate", "url", serve(t, map[string]http.HandlerFunc{"/drag": htmlPage(dragPage)})+"/drag")
-	u.mustEval(`addEventListener("dragstart", () => setTimeout(() => near.remove())); 1`)
+	u.mustEval(`addEventListener("dragstart", () => near.remove()); 1`)
 	u.mustFail("web_dragTo", []any{"from", m{"ref": "css=#low"}, "to", m{"ref": "css=#near"}}, "#near was not found")
 	if got, want := u.mustEval(`log.join(", ")`), "low inset, cancelled"; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -11,20 +11,15 @@ import (
 )
 
 // Program describes a program to start that is not a server and communicates over two extra pipes, such as a browser.
+// Its fields mean what those of device.Program do, which is converted to it.
 type Program struct {
-	Name string // only for lists of processes
-	Path string // absolute
-	Args []string
-	Env  []string // complete, as in Spec
-	// Folder holds what the program writes. It is removed when the program ends, also after this process was killed. Empty
-	// for none.
-	Folder string
-	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May be
-	// nil.
+	Name    string
+	Path    string
+	Args    []string
+	Env     []string
+	Folder  string
 	IsNoise func(line string) bool
-	// Daemon is for a program that starts a process which keeps running after this one, in a session of its own and
-	// without the program's pipes. On Windows it lets what the program starts leave the program's job.
-	Daemon bool
+	Daemon  bool // on Windows, lets what the program starts leave the program's job
 }
 
 // PipedProcess is a running program with this side's ends of its pipes, which the caller closes. Where pipes cannot be

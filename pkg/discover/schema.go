@@ -88,7 +88,7 @@ func (t *Tool) checkMore(values map[string]any) []ArgProblem {
 		return nil
 	}
 	var problems []ArgProblem
-	for _, err := range joined(t.Check(values)) {
+	for _, err := range fault.Split(t.Check(values)) {
 		problem := ArgProblem{Message: err.Error()}
 		if known := fault.As(err); known != nil {
 			problem.Message, problem.Hint = known.Message, known.Hint
@@ -96,17 +96,6 @@ func (t *Tool) checkMore(values map[string]any) []ArgProblem {
 		problems = append(problems, problem)
 	}
 	return problems
-}
-
-// joined returns the errors that errors.Join has joined; none for nil.
-func joined(err error) []error {
-	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		return several.Unwrap()
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
 }
 
 // MisspeltArgs returns a problem for each argument that the input schema allows without listing it, and whose name is

@@ -97,8 +97,11 @@ func KindOf(err error) Kind {
 	return Bug
 }
 
-// Split returns the errors that were joined into err, or err alone.
+// Split returns the errors that were joined into err, or err alone; none for nil.
 func Split(err error) []error {
+	if err == nil {
+		return nil
+	}
 	list, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []error{err}
@@ -126,8 +129,6 @@ func hint(err error) string {
 	var ps Problems
 	e := As(err)
 	switch {
-	case err == nil:
-		return ""
 	case e != nil && (e.Hint != "" || e.Kind != Bug):
 		return e.Hint
 	case e == nil && errors.As(err, &ps):
@@ -153,16 +154,14 @@ const (
 
 // ExitCode returns the exit code of the process for err, the worst one for several joined errors.
 func ExitCode(err error) int {
-	if err == nil {
-		return ExitPassed
+	code := ExitPassed
+	for _, e := range Split(err) {
+		code = Worst(code, exitCode(e))
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		code := ExitPassed
-		for _, e := range joined.Unwrap() {
-			code = Worst(code, ExitCode(e))
-		}
-		return code
-	}
+	return code
+}
+
+func exitCode(err error) int {
 	switch KindOf(err) {
 	case Misuse, Config, Trail, Scope, Unavailable:
 		return ExitMisuse

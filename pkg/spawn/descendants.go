@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
@@ -69,10 +68,5 @@ func killDescendants(p *Process, deadline time.Time) {
 	if p.entry == nil {
 		return
 	}
-	killUntilGone(deadline, func() []proc.ID {
-		// A child that is being forked has all files of this process until it executes.
-		syscall.ForkLock.RLock()
-		defer syscall.ForkLock.RUnlock()
-		return descendants(p.entry.ID, p.inodes, p.runID)
-	})
+	killUntilGone(deadline, func() []proc.ID { return descendants(p.entry.ID, p.inodes, p.runID) })
 }

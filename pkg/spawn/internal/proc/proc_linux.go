@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // stat is the part of /proc/PID/stat that is used here (proc_pid_stat(5)).
@@ -90,13 +91,27 @@ func holders(inodes []uint64) []ID {
 }
 
 // hasOpen reports whether a process has one of the files open, which are named as the links in /proc/PID/fd name them.
+//
+// A child that this process has just started is seen with all files of this process until the kernel closes those that
+// are marked to be closed on exec, which may be after fork has returned. Such files do not count. Those of standard
+// input, output and error do: Node marks them so.
 func hasOpen(pid int, files map[string]bool) bool {
-	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
-	fds, _ := os.ReadDir(dir)
+	dir := "/proc/" + strconv.Itoa(pid)
+	fds, _ := os.ReadDir(dir + "/fd")
 	for _, fd := range fds {
-		if target, err := os.Readlink(dir + fd.Name()); err == nil && files[target] {
+		target, err := os.Readlink(dir + "/fd/" + fd.Name())
+		if err == nil && files[target] && (len(fd.Name()) == 1 && fd.Name() <= "2" || !closedOnExec(dir+"/fdinfo/"+fd.Name())) {
 			return true
 		}
 	}
 	return false
+}
+
+// closedOnExec reads a file of /proc/PID/fdinfo.
+func closedOnExec(path string) bool {
+	data, err := os.ReadFile(path)
+	_, flags, _ := strings.Cut(string(data), "flags:")
+	flags, _, _ = strings.Cut(strings.TrimSpace(flags), "\n")
+	n, parseErr := strconv.ParseUint(flags, 8, 64)
+	return err != nil || parseErr != nil || n&syscall.O_CLOEXEC != 0
 }

@@ -137,6 +137,24 @@ func (s *Session) Screenshot(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
+// elementKey is the name under which the W3C sends the id of an element.
+const elementKey = "element-6066-11e4-a52e-4f735466cecf"
+
+// ActiveElement returns the path of the element that has the focus. The error has the code NoSuchElement if none has it.
+func (s *Session) ActiveElement(ctx context.Context) (path string, err error) {
+	var element map[string]string
+	if err := s.Get(ctx, "/element/active", &element); err != nil {
+		return "", err
+	}
+	id := cmp.Or(element[elementKey], element["ELEMENT"]) // the second is from before W3C
+	if id == "" {
+		return "", &Error{
+			Call: "GET /element/active", Status: http.StatusNotFound, Code: NoSuchElement, Message: "the response has no element",
+		}
+	}
+	return "/element/" + url.PathEscape(id), nil
+}
+
 // Execute runs a script or an extension command, such as mobile: shell, with one argument.
 func (s *Session) Execute(ctx context.Context, script string, argument, result any) error {
 	arguments := []any{}

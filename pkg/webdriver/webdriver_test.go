@@ -1,6 +1,7 @@
 package webdriver_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -216,9 +218,7 @@ func TestErrorsSayWhatTheServerSaid(t *testing.T) {
 func TestRequestThatWasSentMaybeExecuted(t *testing.T) {
 	t.Parallel()
 	var received atomic.Int32
-	stopped := make(chan struct{})
 	handlers := map[string]http.HandlerFunc{
-		"/silent": func(http.ResponseWriter, *http.Request) { <-stopped },
 		"/closed": func(w http.ResponseWriter, _ *http.Request) { hijack(t, w).Close() },
 		"/cut": func(w http.ResponseWriter, _ *http.Request) {
 			conn := hijack(t, w)
@@ -234,19 +234,13 @@ func TestRequestThatWasSentMaybeExecuted(t *testing.T) {
 		handlers[r.URL.Path](w, r)
 	}))
 	t.Cleanup(server.Close)
-	t.Cleanup(func() { close(stopped) }) // before the server is closed
 	for path, want := range map[string]string{
-		"/silent": "POST /silent: no response from " + server.URL + " within 1s",
 		"/closed": "POST /closed: " + server.URL + ": EOF",
 		"/cut":    "POST /cut: " + server.URL + ": the response was cut off: unexpected EOF",
 		"/large":  "POST /large: HTTP 200, and the response is larger than 1 MiB",
 	} {
 		received.Store(0)
-		limit := time.Minute
-		if path == "/silent" {
-			limit = time.Second
-		}
-		c := connect(t, strings.Replace(server.URL, "://", "://"+user+":"+"secret4@", 1), webdriver.Options{Limit: limit})
+		c := connect(t, strings.Replace(server.URL, "://", "://"+user+":"+"secret4@", 1), webdriver.Options{})
 		err := c.Call(t.Context(), http.MethodPost, path, nil, nil)
 		e := webdriver.As(err)
 		if e == nil || e.Error() != want || !e.MaybeExecuted() {
@@ -259,10 +253,39 @@ func TestRequestThatWasSentMaybeExecuted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("the run was interrupted"))
 	c := connect(t, server.URL, webdriver.Options{})
-	err := webdriver.As(c.Call(ctx, http.MethodPost, "/silent", nil, nil))
+	err := webdriver.As(c.Call(ctx, http.MethodPost, "/closed", nil, nil))
 	if err == nil || err.MaybeExecuted() || !strings.HasSuffix(err.Error(), ": the run was interrupted") {
 		t.Errorf("a cancelled call: %v", err)
 	}
+}
+
+func TestCallEndsAtItsLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		received := 0
+		served := make(chan struct{})
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() { // reads the request, and does not respond
+				defer close(served)
+				request, err := http.ReadRequest(bufio.NewReader(theirs))
+				if err == nil && request.Method == http.MethodPost {
+					received++
+				}
+				_, _ = io.Copy(io.Discard, theirs)
+			}()
+			return ours, nil
+		}
+		c := connect(t, "http://phone", webdriver.Options{Limit: time.Second, Dial: dial})
+		err := webdriver.As(c.Call(t.Context(), http.MethodPost, "/x", nil, nil))
+		if err == nil || err.Error() != "POST /x: no response from http://phone within 1s" || !err.MaybeExecuted() {
+			t.Errorf("got %v", err)
+		}
+		<-served
+		if received != 1 {
+			t.Errorf("received %d requests, want 1", received)
+		}
+	})
 }
 
 func hijack(t *testing.T, w http.ResponseWriter) net.Conn {

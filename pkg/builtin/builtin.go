@@ -220,7 +220,6 @@ const longestWait = 3600
 // defaultWait is that of recordings without a number.
 const defaultWait = 5 * time.Second
 
-// wait is limited by the timeout of the recorded call only, which is checked before waiting.
 // waitLength returns how long wait waits.
 func waitLength(args map[string]any) (time.Duration, error) {
 	for _, unit := range []struct {
@@ -235,6 +234,7 @@ func waitLength(args map[string]any) (time.Duration, error) {
 	return defaultWait, nil
 }
 
+// wait waits. It is limited only by the timeout of the recorded call, which is checked before.
 func wait(ctx context.Context, call tool.Call, args map[string]any) (tool.Result, error) {
 	length, err := waitLength(args)
 	if err != nil {

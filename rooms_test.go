@@ -64,7 +64,7 @@ func mayImport() map[string][]string {
 		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, files},
 		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault},
 		appium:     {mobile, source, webdriver, device, act, screen, fault},
-		mobile:     {device, act, screen, tool, fault},
+		mobile:     {device, act, screen, tool, fault, files},
 		source:     {screen, fault},
 		adb:        {device, fault},
 		webdriver:  {fault},

@@ -2,9 +2,6 @@ package mobile
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -78,17 +75,11 @@ func sendBroadcast(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 	if a.Has("componentClass") {
 		argv = append(argv, "-n", a.Text("componentPackage")+"/"+a.Text("componentClass"))
 	}
-	extras, _ := a["extras"].(map[string]any)
-	for _, key := range slices.Sorted(maps.Keys(extras)) {
-		flag := "--ei"
-		switch extras[key].(type) {
-		case string:
-			flag = "--es"
-		case bool:
-			flag = "--ez"
-		}
-		argv = append(argv, flag, key, fmt.Sprint(extras[key]))
+	arguments, _ := a["extras"].(map[string]any)
+	extras, err := Extras(arguments)
+	if err != nil {
+		return tool.Result{}, err
 	}
-	output, err := d.driver.Shell(ctx, argv)
+	output, err := d.driver.Shell(ctx, append(argv, ExtraWords(extras)...))
 	return success("sent %s: %s", a.Text("action"), strings.TrimSpace(output)), err
 }

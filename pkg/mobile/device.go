@@ -205,7 +205,6 @@ func (l Limits) of(call tool.Call) time.Duration {
 // failure returns the result of a command that ended with cause, or an error when the session cannot continue.
 func (d *phone) failure(ctx, bounded context.Context, call tool.Call, limit time.Duration, cause error) (tool.Result, error) {
 	known := fault.As(cause)
-	unconfirmed, isUnconfirmed := errors.AsType[*act.UnconfirmedError](cause)
 	switch {
 	case ctx.Err() != nil:
 		return tool.Result{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", call.Tool)
@@ -218,8 +217,6 @@ func (d *phone) failure(ctx, bounded context.Context, call tool.Call, limit time
 	switch {
 	case known != nil:
 		failed = tool.Result{Kind: known.Kind, Text: known.Message, Hint: known.Hint, Details: known.Details}
-	case isUnconfirmed:
-		failed.Kind, failed.Hint = fault.CallTimeout, unconfirmed.Hint()
 	case bounded.Err() != nil:
 		failed.Kind = fault.CallTimeout
 		failed.Text = fmt.Sprintf("%s timed out after %s: the device did not respond", call.Tool, limit)

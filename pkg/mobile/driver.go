@@ -65,7 +65,7 @@ type Driver interface {
 	// Shell runs a command on the device, and returns its stdout and stderr. A status other than 0 is an error.
 	Shell(ctx context.Context, argv []string) (string, error)
 
-	// Close puts back what the driver changed on the device (settings, forwarded ports, its server), and disconnects.
+	// Close puts back what the driver changed on the device (settings, networks, its server), and disconnects.
 	Close(ctx context.Context) error
 }
 
@@ -115,6 +115,19 @@ type Launch struct {
 	// app requests. The commands resolve short names such as camera.
 	Permissions map[string]string
 	Arguments   map[string]any // for the app; may be nil
+}
+
+// Prepare ends the app and removes what it has stored, as far as the launch says so.
+func (l Launch) Prepare(ctx context.Context, d Driver) error {
+	if l.Stop || l.Clear {
+		if err := d.Stop(ctx, l.App); err != nil {
+			return err
+		}
+	}
+	if l.Clear {
+		return d.Clear(ctx, l.App)
+	}
+	return nil
 }
 
 // Unsupported returns the error for something that a device cannot do: "the cloud refuses shell commands".

@@ -27,7 +27,7 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	case err != nil:
 		about += fmt.Sprintf("There is no screenshot: %v\n", err)
 	case isBlack(data):
-		about += "The screenshot is black: the screen is off, or the app forbids screenshots of it.\n"
+		about += "The screenshot is black: " + whyBlack + ".\n"
 	}
 	parts := []device.Artifact{{}, {Name: "screenshot.png", Title: "the screen", Data: data}, {}}
 	if now, err := driver.Read(ctx); err == nil {
@@ -44,11 +44,20 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	return slices.DeleteFunc(parts, func(a device.Artifact) bool { return len(a.Data) == 0 })
 }
 
+// whyBlack is why a screenshot is black.
+const whyBlack = "the screen is off, or the app forbids screenshots of it"
+
+// maxBlack is the size in bytes of the largest PNG that may be black: one of a single colour is small.
+const maxBlack = 64 << 10
+
 // sampled is the number of pixels in a row and in a column of a picture that are looked at.
 const sampled = 48
 
 // isBlack reports whether a picture is black, as that of a screen that may not be pictured.
 func isBlack(data []byte) bool {
+	if len(data) > maxBlack {
+		return false
+	}
 	picture, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		return false

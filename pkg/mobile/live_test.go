@@ -190,7 +190,9 @@ func TestSnapshotEvidenceAndMoments(t *testing.T) {
 	t.Parallel()
 	f := &fake{nodes: always(node("Button", "Save hunter2", rect(0, 0, 100, 100))), front: "com.bank"}
 	redact := func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
-	onPhone(t, f, device.Session{Redact: redact}, func(p *phoneTest) {
+	var logged string
+	log := func(_, message, _ string) { logged = message }
+	onPhone(t, f, device.Session{Redact: redact, Log: log}, func(p *phoneTest) {
 		if got := p.device.Evidence(p.Context()); got != nil {
 			t.Error("evidence of a device that was not used", got)
 		}
@@ -207,6 +209,9 @@ func TestSnapshotEvidenceAndMoments(t *testing.T) {
 			t.Error(s, err)
 		}
 		p.does("captureScreen", nil, "screens/screenshot.png")
+		if !strings.Contains(logged, "the screenshot is black") {
+			t.Errorf("logged %q", logged)
+		}
 		p.does("takeSnapshot", map[string]any{"screenName": "orders"}, "kept the screen as orders")
 		var names []string
 		for _, a := range p.kept {

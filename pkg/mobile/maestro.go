@@ -361,7 +361,10 @@ func maestroLaunchOf(p Platform, a device.Arguments) (l Launch, err error) {
 }
 
 func checkMaestroLaunch(p Platform, a device.Arguments) error {
-	_, err := maestroLaunchOf(p, a)
+	l, err := maestroLaunchOf(p, a)
+	if err == nil && p == Android {
+		_, err = Extras(l.Arguments)
+	}
 	return err
 }
 
@@ -400,10 +403,14 @@ func checkMaestroSwipe(_ Platform, a device.Arguments) error {
 	if !a.Has("direction") {
 		return invalid("", "direction is missing")
 	}
-	if _, err := maestroNumber(a, "duration", 0); err != nil {
+	duration, err := maestroNumber(a, "duration", 0)
+	if err != nil {
 		return err
 	}
-	_, err := device.Arguments{"direction": maestroText(a, "direction")}.Word("direction", "DOWN", "UP", "LEFT", "RIGHT")
+	if most := int(longestMove.Milliseconds()); duration > most {
+		return invalid("", "duration: expected at most %d ms, found %d", most, duration)
+	}
+	_, err = device.Arguments{"direction": maestroText(a, "direction")}.Word("direction", "DOWN", "UP", "LEFT", "RIGHT")
 	return err
 }
 

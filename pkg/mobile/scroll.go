@@ -19,12 +19,16 @@ const (
 	scrollTime = 600 * time.Millisecond // slow, so that the content stops with the finger
 )
 
+// longestMove is the longest time that a call may move a finger: drivers limit the wait for the response to it.
+const longestMove = 20 * time.Second
+
 // scrollLimit is how long scrollUntilTextIsVisible scrolls when the call does not say.
 const scrollLimit = 20 * time.Second
 
 // scrollCommands are the commands that move fingers over the screen.
 func scrollCommands(p Platform) []command {
-	const duration = `"durationMs": {"type": "integer", "minimum": 1, "maximum": 60000, "description": "How long the finger moves", "default": `
+	duration := fmt.Sprintf(`"durationMs": {"type": "integer", "minimum": 1, "maximum": %d, "description": "How long the finger moves", "default": `,
+		longestMove.Milliseconds())
 	return []command{
 		newCommand("swipe", "Moves a finger over the screen.",
 			device.Enum("direction", "Where the finger moves", "DOWN", "UP", "LEFT", "RIGHT")+", "+duration+`400},
@@ -270,11 +274,18 @@ func scrollUntilVisible(ctx context.Context, d *phone, a device.Arguments) (tool
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s is visible after %d scrolls", o.Found, s.scrolls), nil
+	times := fmt.Sprintf("%d scrolls", s.scrolls)
+	if s.scrolls == 1 {
+		times = "1 scroll"
+	}
+	return success("%s is visible after %s", o.Found, times), nil
 }
 
 // outside returns why an element is not visible enough, "" if it is.
 func (s *scrolling) outside(e *found) string {
+	if e.node.Bounds == nil {
+		return "" // a toast, which is visible as a whole
+	}
 	all, whole := s.phone.area(), *e.node.Bounds
 	most := min(whole.Width(), all.Width()) * min(whole.Height(), all.Height()) // of one that is larger than the screen
 	if part := float64(e.part.Width()*e.part.Height()) / float64(most); part < s.visible {

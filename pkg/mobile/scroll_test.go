@@ -63,16 +63,16 @@ func TestScrollUntilTextIsVisible(t *testing.T) {
 		log  []string
 	}{
 		"visible at once": {args{"text": "row a"}, `text "Row A" is visible after 0 scrolls`, nil},
-		"completely":      {args{"text": "Row D"}, `text "Row D" is visible after 1 scrolls`, []string{down}},
+		"completely":      {args{"text": "Row D"}, `text "Row D" is visible after 1 scroll`, []string{down}},
 		"a part of it": {
 			args{"text": "Row D", "visibilityPercentage": 30}, `text "Row D" is visible after 0 scrolls`, nil,
 		},
 		"far": {args{"textRegex": "Row [JKL]"}, `text "Row J" is visible after 4 scrolls`, []string{down, down, down, down}},
 		"in the upper part": {
-			args{"text": "Row D", "scrollStartPosition": "TOP"}, `text "Row D" is visible after 1 scrolls`, []string{top},
+			args{"text": "Row D", "scrollStartPosition": "TOP"}, `text "Row D" is visible after 1 scroll`, []string{top},
 		},
 		"in the middle": {
-			args{"text": "Row D", "visibilityPercentage": 30, "centerElement": true}, `text "Row D" is visible after 1 scrolls`, []string{down},
+			args{"text": "Row D", "visibilityPercentage": 30, "centerElement": true}, `text "Row D" is visible after 1 scroll`, []string{down},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +83,11 @@ func TestScrollUntilTextIsVisible(t *testing.T) {
 		})
 	}
 	onPhone(t, &fake{nodes: list, keyboard: keyboardArea()}, device.Session{}, func(p *phoneTest) {
-		p.does("scrollUntilTextIsVisible", args{"text": "Row D"}, `text "Row D" is visible after 1 scrolls`, "hide keyboard", down)
+		p.does("scrollUntilTextIsVisible", args{"text": "Row D"}, `text "Row D" is visible after 1 scroll`, "hide keyboard", down)
 		p.fails("scrollUntilTextIsVisible", args{"text": "Row Z"},
 			`text containing "Row Z" was not found; the screen does not scroll further down (within 20s; app com.example.orders)`)
+	})
+	onPhone(t, &fake{nodes: always(node("Toast", "Saved", nil))}, device.Session{}, func(p *phoneTest) {
+		p.does("scrollUntilTextIsVisible", args{"text": "saved"}, `generic "Saved" is visible after 0 scrolls`)
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
@@ -49,7 +51,17 @@ func (s *serial) act(ctx context.Context, call func(context.Context, Driver) err
 		s.actions.Add(1)
 		return struct{}{}, call(ctx, d)
 	})
-	return err
+	return explained(err)
+}
+
+// explained returns the error of a driver. An *act.UnconfirmedError becomes the cause of a *fault.Error that says what it
+// means; the errors in it do not.
+func explained(err error) error {
+	unconfirmed, ok := errors.AsType[*act.UnconfirmedError](err)
+	if !ok {
+		return err
+	}
+	return &fault.Error{Kind: fault.CallTimeout, Message: unconfirmed.Error(), Hint: unconfirmed.Hint(), Cause: unconfirmed}
 }
 
 func (s *serial) Info() Info { return s.driver.Info() }

@@ -29,6 +29,9 @@ func captureScreen(ctx context.Context, d *phone, _ device.Arguments) (tool.Resu
 	if err != nil {
 		return tool.Result{}, err
 	}
+	if isBlack(data) && d.session.Log != nil {
+		d.session.Log("warn", "the screenshot is black: "+whyBlack, "")
+	}
 	path, err := d.session.Keep(device.Artifact{Name: "screenshot.png", Data: data})
 	if err != nil {
 		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keep the screenshot")

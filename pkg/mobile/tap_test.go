@@ -1,7 +1,6 @@
 package mobile
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -181,7 +180,7 @@ func TestSelectorOfAnotherDriverFailsAtOnce(t *testing.T) {
 
 func TestUnconfirmedTouchIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	lost := &act.UnconfirmedError{Cause: errors.New("the connection was closed")}
+	lost := &act.UnconfirmedError{Cause: fault.New(fault.Crashed, "connect it again", "the connection was closed")}
 	f := &fake{
 		nodes: always(node("Button", "Save", rect(100, 400, 300, 500))),
 		fail:  map[string]error{"Touch": lost},
@@ -192,10 +191,16 @@ func TestUnconfirmedTouchIsNotRepeated(t *testing.T) {
 		if len(f.touched) != 1 || r.Kind != fault.CallTimeout || r.Hint == "" {
 			t.Errorf("touched %d times; %s %q", len(f.touched), r.Kind, r.Hint)
 		}
-		r = p.fails("swipe", nil,
-			"swipe: the action was sent and may have happened, but was not confirmed: the connection was closed")
-		if len(f.touched) != 2 || r.Kind != fault.CallTimeout || r.Hint == "" {
-			t.Errorf("touched %d times; %s %q", len(f.touched), r.Kind, r.Hint)
+		for name, text := range map[string]string{"swipe": "", "mobile_maestro": "commands[1].swipe: "} {
+			f.touched = nil
+			var args map[string]any
+			if name == "mobile_maestro" {
+				args = map[string]any{"commands": []any{"hideKeyboard", map[string]any{"swipe": map[string]any{"direction": "UP"}}}}
+			}
+			r = p.fails(name, args, text+"the action was sent and may have happened, but was not confirmed: the connection was closed")
+			if len(f.touched) != 1 || r.Kind != fault.CallTimeout || !strings.Contains(r.Hint, "it is not repeated") {
+				t.Errorf("%s: touched %d times; %s %q", name, len(f.touched), r.Kind, r.Hint)
+			}
 		}
 	})
 }
@@ -320,6 +325,7 @@ func TestInvalidElements(t *testing.T) {
 		"maestro launch":  {"mobile_maestro", args{"commands": []any{args{"launchApp": args{"clearState": "maybe"}}}}, `commands[0].launchApp: clearState: expected true or false, found "maybe"`},
 		"maestro press":   {"mobile_maestro", args{"commands": []any{args{"pressKey": "F13"}}}, `commands[0].pressKey: key: "F13" is not one of ENTER, BACK, HOME, BACKSPACE, TAB, ESCAPE`},
 		"maestro swipe":   {"mobile_maestro", args{"commands": []any{"swipe"}}, "commands[0].swipe: direction is missing"},
+		"maestro time":    {"mobile_maestro", args{"commands": []any{args{"swipe": args{"direction": "UP", "duration": "30000"}}}}, "commands[0].swipe: duration: expected at most 20000 ms, found 30000"},
 		"maestro shape":   {"mobile_maestro", args{"commands": []any{args{"back": nil, "swipe": nil}}}, "commands[0] is not a command of Maestro"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package mobile
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -92,10 +91,10 @@ func TestInputTextFailures(t *testing.T) {
 			t.Errorf("%q; the driver did %q", r.Hint, p.fake.log)
 		}
 	})
-	lost := &act.UnconfirmedError{Cause: errors.New("the connection was closed")}
+	lost := &act.UnconfirmedError{Cause: fault.New(fault.CallTimeout, "", "the connection was closed")}
 	f := &fake{nodes: fieldAnd(), ignores: true, fail: map[string]error{"SetText": lost}}
 	onPhone(t, f, device.Session{}, func(p *phoneTest) {
-		p.fails("inputText", text, "inputText: the action was sent and may have happened, but was not confirmed: the connection was closed")
+		p.fails("inputText", text, "the action was sent and may have happened, but was not confirmed: the connection was closed")
 		if len(f.log) != 1 {
 			t.Errorf("the driver did %q", f.log)
 		}

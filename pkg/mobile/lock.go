@@ -1,0 +1,37 @@
+package mobile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+)
+
+// Lock excludes other processes of the user, and other holders in this one, from a device until the file is closed. It
+// does not wait. name is that of the device in messages, such as "the Android device emulator-5554"; other says how to
+// use another one. Without a folder nothing is locked, and the file is nil.
+func Lock(folder, id, name, other string) (*os.File, error) {
+	if folder == "" {
+		return nil, nil //nolint:nilnil // without a folder nothing is locked
+	}
+	folder = filepath.Join(folder, "phones")
+	failed := func(err error) error {
+		return fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written", "lock "+name)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, failed(err)
+	}
+	sum := sha256.Sum256([]byte(id))
+	lock, err := files.Lock(filepath.Join(folder, hex.EncodeToString(sum[:8])+".lock"), false)
+	if errors.Is(err, files.ErrLocked) {
+		return nil, fault.New(fault.Misuse, "wait until that has ended, or "+other, "%s is used by another trailblaze", name)
+	}
+	if err != nil {
+		return nil, failed(err)
+	}
+	return lock, nil
+}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -14,7 +13,17 @@ import (
 )
 
 // androidDriver is a phone behind Appium's UiAutomator2 driver.
-type androidDriver struct{ *driver }
+type androidDriver struct {
+	*driver
+	before, now networks
+	changed     bool // before and now are known
+}
+
+// networks are those of a phone that are on.
+type networks struct {
+	Wifi bool `json:"wifi"`
+	Data bool `json:"data"`
+}
 
 // Read implements mobile.Driver.
 func (d *androidDriver) Read(ctx context.Context) (mobile.Screen, error) {
@@ -32,12 +41,9 @@ func (d *androidDriver) Read(ctx context.Context) (mobile.Screen, error) {
 
 // Press implements mobile.Driver.
 func (d *androidDriver) Press(ctx context.Context, key mobile.Key) error {
-	codes := map[mobile.Key]int{
-		mobile.Back: 4, mobile.Home: 3, mobile.Enter: 66, mobile.Backspace: 67, mobile.Tab: 61, mobile.Escape: 111,
-	}
-	code, ok := codes[key]
-	if !ok {
-		return mobile.Unsupported("Android has no key "+string(key), "")
+	code, err := KeyCode(key)
+	if err != nil {
+		return err
 	}
 	return d.command(ctx, "mobile: pressKey", args{"keycode": code}, nil)
 }
@@ -53,15 +59,12 @@ func (d *androidDriver) HideKeyboard(ctx context.Context) error {
 
 // Launch implements mobile.Driver.
 func (d *androidDriver) Launch(ctx context.Context, l mobile.Launch) error {
-	if l.Stop {
-		if err := d.Stop(ctx, l.App); err != nil {
-			return err
-		}
+	extras, err := extrasOf(l)
+	if err != nil {
+		return err
 	}
-	if l.Clear {
-		if err := d.Clear(ctx, l.App); err != nil {
-			return err
-		}
+	if err := l.Prepare(ctx, d); err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Permissions)) {
 		if err := d.setPermission(ctx, l.App, name, l.Permissions[name]); err != nil {
@@ -73,7 +76,7 @@ func (d *androidDriver) Launch(ctx context.Context, l mobile.Launch) error {
 	}
 	return WithInstallHint(d.command(ctx, "mobile: startActivity", args{
 		"action": "android.intent.action.MAIN", "categories": "android.intent.category.LAUNCHER", "package": l.App,
-		"extras": extras(l.Arguments),
+		"extras": extras,
 	}, nil))
 }
 
@@ -87,26 +90,14 @@ func WithInstallHint(err error) error {
 	return err
 }
 
-// extras returns arguments as those of `am start`: type, name and value.
-func extras(arguments map[string]any) [][]string {
-	var all [][]string
-	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		switch value := arguments[name].(type) {
-		case bool:
-			all = append(all, []string{"z", name, strconv.FormatBool(value)})
-		case int:
-			all = append(all, []string{"i", name, strconv.Itoa(value)})
-		case float64:
-			kind := "f"
-			if value == float64(int32(value)) {
-				kind = "i"
-			}
-			all = append(all, []string{kind, name, strconv.FormatFloat(value, 'f', -1, 64)})
-		default:
-			all = append(all, []string{"s", name, asText(value)})
-		}
+// extrasOf returns arguments as those of `am start`: type, name and value.
+func extrasOf(l mobile.Launch) ([][]string, error) {
+	extras, err := mobile.Extras(l.Arguments)
+	all := make([][]string, len(extras))
+	for i, e := range extras {
+		all[i] = []string{e.Type, e.Name, e.Value}
 	}
-	return all
+	return all, err
 }
 
 // setPermission sets one permission, or all, to allow, deny or unset.
@@ -190,8 +181,20 @@ func (d *androidDriver) OpenURL(ctx context.Context, url, app string) error {
 
 // SetNetwork implements mobile.Driver.
 func (d *androidDriver) SetNetwork(ctx context.Context, connected bool) error {
-	d.offline = !connected
-	return d.command(ctx, "mobile: setConnectivity", args{"wifi": connected, "data": connected}, nil)
+	if !d.changed {
+		d.before = networks{Wifi: true, Data: true}
+		err := d.query(ctx, "mobile: getConnectivity", args{"services": []string{"wifi", "data"}}, &d.before)
+		if err != nil && !isRefused(err) {
+			return err
+		}
+		d.changed = true
+	}
+	return d.setNetworks(ctx, networks{Wifi: connected, Data: connected})
+}
+
+func (d *androidDriver) setNetworks(ctx context.Context, wanted networks) error {
+	d.now = wanted
+	return d.command(ctx, "mobile: setConnectivity", args{"wifi": wanted.Wifi, "data": wanted.Data}, nil)
 }
 
 // Shell implements mobile.Driver.
@@ -210,9 +213,11 @@ func (d *androidDriver) Shell(ctx context.Context, argv []string) (string, error
 
 // Close implements mobile.Driver.
 func (d *androidDriver) Close(ctx context.Context) error {
-	if d.offline {
-		if err := d.SetNetwork(ctx, true); err != nil {
-			d.options.Log("warn", "the device was not connected to its networks again: "+err.Error(), "")
+	if d.changed && d.now != d.before {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.Limits.Close)
+		defer cancel()
+		if err := d.setNetworks(closing, d.before); err != nil {
+			d.options.Log("warn", "the networks of the device are not as they were before: "+err.Error(), "")
 		}
 	}
 	return d.driver.Close(ctx)

@@ -79,6 +79,7 @@ func TestAndroid(t *testing.T) {
 		"POST /actions": {}, "mobile: pressKey": {}, "mobile: isKeyboardShown": value("true"), "mobile: hideKeyboard": {},
 		"mobile: terminateApp": {}, "mobile: clearApp": {}, "mobile: activateApp": {}, "mobile: startActivity": {}, "mobile: changePermissions": {},
 		"mobile: getCurrentPackage": value(`"com.example"`), "mobile: deepLink": {}, "mobile: setConnectivity": {},
+		"mobile: getConnectivity":           value(`{"wifi": true, "data": false}`),
 		"POST /appium/device/get_clipboard": value(`"` + text64 + `"`), "POST /appium/device/set_clipboard": {},
 		"mobile: shell": value(`{"stdout": "package:com.example\npackage:com.example.two\n", "stderr": ""}`),
 	})
@@ -129,8 +130,14 @@ func TestAndroid(t *testing.T) {
 		{"shell", func(d mobile.Driver) error { _, err := d.Shell(ctx, []string{"echo", "it's"}); return err }, []string{`mobile: shell {"args":["'it'\\''s'"],"command":"'echo'","includeStderr":true}`}},
 		{"clipboard", func(d mobile.Driver) error { text, err := d.Clipboard(ctx); return equal(text, "Grüße", err) }, []string{`POST /appium/device/get_clipboard {"contentType":"plaintext"}`}},
 		{"set clipboard", func(d mobile.Driver) error { return d.SetClipboard(ctx, "Grüße") }, []string{`POST /appium/device/set_clipboard {"content":"` + text64 + `","contentType":"plaintext"}`}},
-		{"network", func(d mobile.Driver) error { return d.SetNetwork(ctx, false) }, []string{`mobile: setConnectivity {"data":false,"wifi":false}`}},
-		{"close", func(d mobile.Driver) error { return d.Close(ctx) }, []string{`mobile: setConnectivity {"data":true,"wifi":true}`, "DELETE "}},
+		{
+			"network", func(d mobile.Driver) error { return errors.Join(d.SetNetwork(ctx, true), d.SetNetwork(ctx, false)) },
+			[]string{
+				`mobile: getConnectivity {"services":["wifi","data"]}`, `mobile: setConnectivity {"data":true,"wifi":true}`,
+				`mobile: setConnectivity {"data":false,"wifi":false}`,
+			},
+		},
+		{"close", func(d mobile.Driver) error { return d.Close(ctx) }, []string{`mobile: setConnectivity {"data":false,"wifi":true}`, "DELETE "}},
 	})
 }
 
@@ -430,7 +437,9 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
 		"appiumUrl": "https://" + testUser + ":" + testKey + "@hub.example/wd/hub", "appiumStartTimeout": "90s", "app": "/x.apk",
-		"capabilities": `{"deviceName": "iPad Pro", "lt:options": {"username": "u-2", "accessKey": "k-2"}, "firstMatch": [{"token": "t-2"}]}`,
+		"wdaUrl": "http://u-3:k-3@127.0.0.1:8100",
+		"capabilities": `{"deviceName": "iPad Pro", "lt:options": {"username": "u-2", "accessKey": "k-2"}, "firstMatch": [{"token": "t-2"}],
+			"appium:app": "https://u-4:k-4@files.example/x.ipa", "keychainPassword": "p-2", "otherApps": ["https://files.example/y.ipa"]}`,
 	}
 	o, err := appium.ReadOptions(values, mobile.IOS)
 	if err != nil || o.Limits.Start != 90*time.Second || o.App != "/x.apk" || o.Capabilities["deviceName"] != "iPad Pro" {
@@ -438,6 +447,7 @@ func TestOptions(t *testing.T) {
 	}
 	want := map[string]string{
 		"appiumUrl user": testUser, "appiumUrl key": testKey, "lt:options.username": "u-2", "lt:options.accessKey": "k-2", "firstMatch[0].token": "t-2",
+		"wdaUrl user": "u-3", "wdaUrl key": "k-3", "appium:app user": "u-4", "appium:app key": "k-4", "keychainPassword": "p-2",
 	}
 	if diff := cmp.Diff(want, appium.Secrets(values)); diff != "" {
 		t.Errorf("secrets (-want +got):\n%s", diff)

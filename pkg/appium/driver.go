@@ -19,7 +19,6 @@ type driver struct {
 	client  *webdriver.Client
 	options Options
 	info    mobile.Info
-	offline bool // SetNetwork has disconnected the device
 }
 
 func (d *driver) Info() mobile.Info { return d.info }
@@ -104,7 +103,7 @@ func (d *driver) SetClipboard(ctx context.Context, text string) error {
 // Close implements mobile.Driver. It tells the cloud how the session has ended, and ends it.
 func (d *driver) Close(ctx context.Context) error {
 	defer d.client.Close()
-	ctx, cancel := context.WithTimeout(ctx, d.options.Limits.Close)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.Limits.Close)
 	defer cancel()
 	d.sendOutcome(ctx)
 	if err := d.Delete(ctx); err != nil {

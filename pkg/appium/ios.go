@@ -143,15 +143,8 @@ func (d *iosDriver) HideKeyboard(ctx context.Context) error {
 
 // Launch implements mobile.Driver.
 func (d *iosDriver) Launch(ctx context.Context, l mobile.Launch) error {
-	if l.Stop {
-		if err := d.Stop(ctx, l.App); err != nil {
-			return err
-		}
-	}
-	if l.Clear {
-		if err := d.Clear(ctx, l.App); err != nil {
-			return err
-		}
+	if err := l.Prepare(ctx, d); err != nil {
+		return err
 	}
 	if err := d.setPermissions(ctx, l.App, l.Permissions); err != nil {
 		return err

@@ -28,7 +28,7 @@ func Open(ctx context.Context, o Options) (mobile.Driver, error) {
 		return nil, err
 	}
 	var opened mobile.Driver = &androidDriver{driver: d}
-	changeSettings := func(ctx context.Context) error { return d.ChangeSettings(ctx, androidSettings()) }
+	changeSettings := func(ctx context.Context) error { return d.ChangeSettings(ctx, ServerSettings()) }
 	if o.Platform == mobile.IOS {
 		i := newIOSDriver(d)
 		opened, changeSettings = i, i.source.Prepare
@@ -186,16 +186,6 @@ func (d *driver) prepare(ctx context.Context, changeSettings func(context.Contex
 		return nil
 	}
 	return err
-}
-
-// androidSettings are those of the UiAutomator2 server: what selectors need, without waiting of the server's own.
-func androidSettings() map[string]any {
-	return map[string]any{
-		"waitForIdleTimeout": 0, "waitForSelectorTimeout": 0, "actionAcknowledgmentTimeout": 0,
-		"scrollAcknowledgmentTimeout": 0, "keyInjectionDelay": 0,
-		"allowInvisibleElements": true, "simpleBoundsCalculation": true, "enableMultiWindows": true,
-		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": largeDepth,
-	}
 }
 
 // Sizes in density-independent pixels and points from which a device is a tablet.

@@ -81,12 +81,11 @@ func ReadOptions(values map[string]string, platform mobile.Platform) (Options, e
 	return o, nil
 }
 
-// Secrets returns the user and key of the URL and the credentials in the capabilities, for device.Kind.
+// Secrets returns the user and key of the URLs and the credentials in the capabilities, for device.Kind.
 func Secrets(values map[string]string) map[string]string {
 	secrets := map[string]string{}
-	if u, err := url.Parse(values["appiumUrl"]); err == nil && u.User != nil {
-		secrets["appiumUrl user"] = u.User.Username()
-		secrets["appiumUrl key"], _ = u.User.Password()
+	for _, key := range []string{"appiumUrl", "wdaUrl"} {
+		addUser(secrets, key, values[key])
 	}
 	var capabilities map[string]any
 	_ = json.Unmarshal([]byte(values["capabilities"]), &capabilities) // ReadOptions reports it
@@ -95,15 +94,24 @@ func Secrets(values map[string]string) map[string]string {
 	return secrets
 }
 
-var secretName = regexp.MustCompile(`(?i)(user|user_?name|key|token|secret|password|passwd)$`)
+// addUser adds the user and key of a text that is a URL, such as that of an app.
+func addUser(secrets map[string]string, name, text string) {
+	if u, err := url.Parse(text); err == nil && u.Host != "" && u.User != nil {
+		secrets[name+" user"] = u.User.Username()
+		secrets[name+" key"], _ = u.User.Password()
+	}
+}
 
-// addSecrets adds the texts in capabilities whose name says that they are credentials, by their path.
+var secretName = regexp.MustCompile(`(?i)(user|user_?name|key|token|secret|pass|password|passwd|passcode|passphrase|pwd|authorization)$`)
+
+// addSecrets adds the texts in capabilities whose name says that they are credentials, by their path, and those in URLs.
 func addSecrets(secrets map[string]string, path string, value any) {
 	switch value := value.(type) {
 	case string:
 		if secretName.MatchString(path) {
 			secrets[path] = value
 		}
+		addUser(secrets, path, value)
 	case map[string]any:
 		for name, inner := range value {
 			addSecrets(secrets, strings.TrimPrefix(path+"."+name, "."), inner)

@@ -132,38 +132,22 @@ func (s *Session) ChangeSettings(ctx context.Context, settings map[string]any) e
 
 // Touch moves fingers.
 func (s *Session) Touch(ctx context.Context, fingers ...mobile.Finger) error {
-	sent := make([]webdriver.Finger, len(fingers))
-	for i, f := range fingers {
-		sent[i] = webdriver.Finger{Hold: f.Hold, Move: f.Move}
-		for _, p := range f.Path {
-			sent[i].Path = append(sent[i].Path, webdriver.Point{X: p.X, Y: p.Y})
-		}
-	}
-	return s.Act(ctx, "touch the screen", func(ctx context.Context) error { return s.Actions(ctx, sent...) })
+	return s.Act(ctx, "touch the screen", func(ctx context.Context) error { return s.Actions(ctx, Fingers(fingers)...) })
 }
-
-// elementKey is the name under which the W3C sends the id of an element.
-const elementKey = "element-6066-11e4-a52e-4f735466cecf"
 
 // ErrNoFocus is the cause of the error for text without a field that has the focus.
 var ErrNoFocus = errors.New("no field has the focus")
 
 // Focused returns the path of the field that has the focus.
 func (s *Session) Focused(ctx context.Context) (path string, err error) {
-	var element map[string]string
 	err = s.Read(ctx, "find the field that has the focus", func(ctx context.Context) error {
-		return s.Get(ctx, "/element/active", &element)
+		path, err = s.ActiveElement(ctx)
+		return err
 	})
-	id := element[elementKey]
-	if id == "" {
-		id = element["ELEMENT"] // before W3C
+	if webdriver.HasCode(err, webdriver.NoSuchElement) {
+		return "", NoFocus()
 	}
-	if webdriver.HasCode(err, webdriver.NoSuchElement) || err == nil && id == "" {
-		return "", &fault.Error{
-			Kind: fault.ToolFailed, Cause: ErrNoFocus, Hint: "tap the field first", Message: ErrNoFocus.Error(),
-		}
-	}
-	return "/element/" + id, err
+	return path, err
 }
 
 // TypeText types text into the field that has the focus.

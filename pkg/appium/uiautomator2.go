@@ -1,0 +1,49 @@
+package appium
+
+import (
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
+)
+
+// This file has what package android shares, which uses the UiAutomator2 server without Appium.
+
+// ServerSettings returns the settings of the UiAutomator2 server: what selectors need, without waiting of the server's
+// own.
+func ServerSettings() map[string]any {
+	return map[string]any{
+		"waitForIdleTimeout": 0, "waitForSelectorTimeout": 0, "actionAcknowledgmentTimeout": 0,
+		"scrollAcknowledgmentTimeout": 0, "keyInjectionDelay": 0,
+		"allowInvisibleElements": true, "simpleBoundsCalculation": true, "enableMultiWindows": true,
+		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": largeDepth,
+		"enableNotificationListener": true,
+	}
+}
+
+// KeyCode returns Android's number of a key, or the error of a key that it does not have.
+func KeyCode(key mobile.Key) (int, error) {
+	code, ok := map[mobile.Key]int{
+		mobile.Back: 4, mobile.Enter: 66, mobile.Home: 3, mobile.Backspace: 67, mobile.Tab: 61, mobile.Escape: 111,
+	}[key]
+	if !ok {
+		return 0, mobile.Unsupported("Android has no key "+string(key), "")
+	}
+	return code, nil
+}
+
+// Fingers returns fingers as WebDriver has them.
+func Fingers(fingers []mobile.Finger) []webdriver.Finger {
+	all := make([]webdriver.Finger, len(fingers))
+	for i, f := range fingers {
+		all[i] = webdriver.Finger{Hold: f.Hold, Move: f.Move}
+		for _, p := range f.Path {
+			all[i].Path = append(all[i].Path, webdriver.Point{X: p.X, Y: p.Y})
+		}
+	}
+	return all
+}
+
+// NoFocus returns the error for text without a field that has the focus. ErrNoFocus is its cause.
+func NoFocus() error {
+	return &fault.Error{Kind: fault.ToolFailed, Cause: ErrNoFocus, Hint: "tap the field first", Message: ErrNoFocus.Error()}
+}

@@ -61,7 +61,7 @@ func mayImport() map[string][]string {
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
 		web:        {device, act, aria, screen, cdp, tool, fault, files},
-		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, files},
+		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault},
 		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault},
 		appium:     {mobile, source, webdriver, device, act, screen, fault},
 		mobile:     {device, act, screen, tool, fault, files},

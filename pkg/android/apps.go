@@ -26,6 +26,10 @@ func installedApp(ctx context.Context, phone adb.Device, app string) (installedP
 
 // Launch implements mobile.Driver.
 func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
+	extras, err := mobile.Extras(l.Arguments)
+	if err != nil {
+		return err
+	}
 	if err := d.installApp(ctx, l.App); err != nil {
 		return err
 	}
@@ -33,15 +37,8 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	if err != nil {
 		return err
 	}
-	if l.Stop || l.Clear {
-		if err := d.Stop(ctx, l.App); err != nil {
-			return err
-		}
-	}
-	if l.Clear {
-		if err := d.Clear(ctx, l.App); err != nil {
-			return err
-		}
+	if err := l.Prepare(ctx, d); err != nil {
+		return err
 	}
 	if err := d.setPermissions(ctx, l.App, l.Permissions); err != nil {
 		return err
@@ -49,11 +46,7 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	words := []string{
 		"am", "start", "-W", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", "-n", activity,
 	}
-	extras, err := extraWords(l.Arguments)
-	if err != nil {
-		return err
-	}
-	return d.start(ctx, "starting "+l.App, append(words, extras...)...)
+	return d.start(ctx, "starting "+l.App, append(words, mobile.ExtraWords(extras)...)...)
 }
 
 // activity returns the component with which an app starts: the first one, if the launcher shows several.
@@ -104,10 +97,16 @@ func (d *driver) start(ctx context.Context, what string, words ...string) error 
 	return nil
 }
 
-// act runs a command that acts.
-func (d *driver) act(ctx context.Context, words ...string) error {
-	_, err := run(ctx, d.Device, words...)
-	return d.unconfirmed(err)
+// act runs a command that acts, and returns what it writes.
+func (d *driver) act(ctx context.Context, words ...string) (string, error) {
+	out, err := run(ctx, d.Device, words...)
+	return out, d.unconfirmed(err)
+}
+
+// actAny is act for commands whose status does not matter.
+func (d *driver) actAny(ctx context.Context, words ...string) (string, error) {
+	out, _, err := runAny(ctx, d.Device, words...)
+	return out, d.unconfirmed(err)
 }
 
 // unconfirmed returns an *act.UnconfirmedError for a command that was sent and whose end is not known.
@@ -118,39 +117,15 @@ func (d *driver) unconfirmed(err error) error {
 	return d.wrap(err)
 }
 
-// extraWords returns the arguments of `am start` for an app's arguments, in the order of their names.
-func extraWords(arguments map[string]any) ([]string, error) {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		switch value := arguments[name].(type) {
-		case string:
-			words = append(words, "--es", name, value)
-		case bool:
-			words = append(words, "--ez", name, fmt.Sprint(value))
-		case int:
-			words = append(words, "--ei", name, fmt.Sprint(value))
-		case float64:
-			if value == float64(int32(value)) {
-				words = append(words, "--ei", name, fmt.Sprint(int32(value)))
-			} else {
-				words = append(words, "--ef", name, fmt.Sprint(value))
-			}
-		default:
-			return nil, fault.New(fault.InvalidArguments, "use text, a number, true or false",
-				"the argument %s of the app is %T, which Android does not accept", name, value)
-		}
-	}
-	return words, nil
-}
-
 // Stop implements mobile.Driver.
 func (d *driver) Stop(ctx context.Context, app string) error {
-	return d.act(ctx, "am", "force-stop", app)
+	_, err := d.act(ctx, "am", "force-stop", app)
+	return err
 }
 
 // Clear implements mobile.Driver.
 func (d *driver) Clear(ctx context.Context, app string) error {
-	out, err := d.runAny(ctx, "pm", "clear", app)
+	out, err := d.actAny(ctx, "pm", "clear", app)
 	if err != nil || strings.Contains(out, "Success") {
 		return err
 	}
@@ -201,7 +176,7 @@ func (d *driver) setPermission(ctx context.Context, app, permission, state strin
 	}
 	err := d.changePermission(ctx, verb, app, permission)
 	if err == nil && state == "unset" { // without these flags the app may ask again
-		_, err = d.runAny(ctx, "pm", "clear-permission-flags", app, permission, "user-set", "user-fixed")
+		_, err = d.actAny(ctx, "pm", "clear-permission-flags", app, permission, "user-set", "user-fixed")
 	}
 	return err
 }
@@ -209,7 +184,7 @@ func (d *driver) setPermission(ctx context.Context, app, permission, state strin
 // changePermission grants or revokes a permission. One that the app does not request, that nobody decides about, or
 // that this version of Android does not have, is ignored.
 func (d *driver) changePermission(ctx context.Context, verb, app, permission string) error {
-	out, err := d.runAny(ctx, "pm", verb, app, permission)
+	out, err := d.actAny(ctx, "pm", verb, app, permission)
 	if err != nil {
 		return err
 	}

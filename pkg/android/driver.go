@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"image/png"
 	"slices"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
@@ -22,7 +22,6 @@ type driver struct {
 	app     *apk // of the user's option; nil without one
 	release func(ctx context.Context) error
 	focused int // characters in the field with the focus when the screen was read last
-	noted   bool
 }
 
 // Info implements mobile.Driver.
@@ -52,39 +51,11 @@ func (d *driver) Screenshot(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, d.wrap(err)
 	}
-	if start := bytes.Index(data, []byte("\x89PNG\r\n\x1a\n")); start >= 0 {
-		data = data[start:] // some phones write a warning before it
-	} else {
+	start := bytes.Index(data, []byte("\x89PNG\r\n\x1a\n"))
+	if start < 0 {
 		return nil, fault.New(fault.ToolFailed, "", "screencap on %s wrote no PNG: %s", d.Serial(), said(string(data[:min(len(data), 500)])))
 	}
-	if !d.noted && isBlack(data) {
-		d.noted = true
-		d.log("info", "the screenshot is black: the app forbids screenshots of this screen (FLAG_SECURE), or the screen is off", "")
-	}
-	return data, nil
-}
-
-// maxBlack is the size in bytes of the largest screenshot that may be black: one of a single colour is small.
-const maxBlack = 64 << 10
-
-// isBlack reports whether a PNG has one colour, which is black.
-func isBlack(data []byte) bool {
-	if len(data) > maxBlack {
-		return false
-	}
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		return false
-	}
-	const step = 4 // pixels
-	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y += step {
-		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x += step {
-			if r, g, b, _ := img.At(x, y).RGBA(); r|g|b != 0 {
-				return false
-			}
-		}
-	}
-	return true
+	return data[start:], nil // some phones write a warning before it
 }
 
 // Touch implements mobile.Driver.
@@ -92,15 +63,8 @@ func (d *driver) Touch(ctx context.Context, fingers ...mobile.Finger) error {
 	if d.server == nil {
 		return d.inputTouch(ctx, fingers)
 	}
-	sent := make([]webdriver.Finger, len(fingers))
-	for i, f := range fingers {
-		sent[i] = webdriver.Finger{Hold: f.Hold, Move: f.Move}
-		for _, p := range f.Path {
-			sent[i].Path = append(sent[i].Path, webdriver.Point{X: p.X, Y: p.Y})
-		}
-	}
 	return d.server.act(ctx, "touching the screen", func(ctx context.Context, s *webdriver.Session) error {
-		return s.Actions(ctx, sent...)
+		return s.Actions(ctx, appium.Fingers(fingers)...)
 	})
 }
 
@@ -109,41 +73,30 @@ func (d *driver) SetText(ctx context.Context, text string) error {
 	if d.server == nil {
 		return d.inputReplace(ctx, text)
 	}
-	var element map[string]string
-	err := d.server.read(ctx, "finding the field with the focus", func(ctx context.Context, s *webdriver.Session) error {
-		return s.Get(ctx, "/element/active", &element)
+	var field string
+	err := d.server.read(ctx, "finding the field with the focus", func(ctx context.Context, s *webdriver.Session) (err error) {
+		field, err = s.ActiveElement(ctx)
+		return err
 	})
 	if webdriver.HasCode(err, webdriver.NoSuchElement) {
-		return fault.New(fault.ToolFailed, "tap the field first", "no field has the focus")
+		return appium.NoFocus()
 	}
 	if err != nil {
 		return err
 	}
-	id := element[elementKey]
 	return d.server.act(ctx, "entering text", func(ctx context.Context, s *webdriver.Session) error {
-		return s.Post(ctx, "/element/"+id+"/value", map[string]any{"text": text, "replace": true}, nil)
+		return s.Post(ctx, field+"/value", map[string]any{"text": text, "replace": true}, nil)
 	})
 }
-
-// elementKey is the key of an element's id in W3C WebDriver.
-const elementKey = "element-6066-11e4-a52e-4f735466cecf"
 
 // Type implements mobile.Driver.
 func (d *driver) Type(ctx context.Context, text string) error { return d.inputText(ctx, text) }
 
-// keyCode returns Android's number of a key.
-func keyCode(key mobile.Key) (int, bool) {
-	code, ok := map[mobile.Key]int{
-		mobile.Back: 4, mobile.Enter: 66, mobile.Home: 3, mobile.Backspace: 67, mobile.Tab: 61, mobile.Escape: 111,
-	}[key]
-	return code, ok
-}
-
 // Press implements mobile.Driver.
 func (d *driver) Press(ctx context.Context, key mobile.Key) error {
-	code, ok := keyCode(key)
-	if !ok {
-		return mobile.Unsupported(fmt.Sprintf("Android has no key %s", key), "")
+	code, err := appium.KeyCode(key)
+	if err != nil {
+		return err
 	}
 	if d.server == nil {
 		return d.input(ctx, "keyevent", fmt.Sprint(code))
@@ -211,7 +164,7 @@ func (d *driver) SetNetwork(ctx context.Context, connected bool) error {
 	before := setting{airplaneMode, words[strings.TrimSpace(out) == "1"]}
 	after := setting{airplaneMode, words[!connected]}
 	if d.api >= firstAirplaneMode {
-		return d.wrap(d.changes.set(ctx, before, after))
+		return d.unconfirmed(d.changes.set(ctx, before, after))
 	}
 	for _, network := range []struct{ key, setting string }{{wifi, "wifi_on"}, {mobileData, "mobile_data"}} {
 		out, err := d.run(ctx, "settings", "get", "global", network.setting)
@@ -221,7 +174,7 @@ func (d *driver) SetNetwork(ctx context.Context, connected bool) error {
 		verbs := map[bool]string{true: "enable", false: "disable"}
 		was := strings.TrimSpace(out) == "1"
 		if err := d.changes.set(ctx, setting{network.key, verbs[was]}, setting{network.key, verbs[connected]}); err != nil {
-			return d.wrap(err)
+			return d.unconfirmed(err)
 		}
 	}
 	return nil
@@ -238,7 +191,7 @@ func overNetwork(serial string) bool {
 
 // Shell implements mobile.Driver.
 func (d *driver) Shell(ctx context.Context, argv []string) (string, error) {
-	return d.run(ctx, argv...)
+	return d.act(ctx, argv...)
 }
 
 // Close implements mobile.Driver. The phone stays prepared for the next session of the run.

@@ -3,7 +3,6 @@ package android
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +54,8 @@ func dumpFailure(serial, out string) error {
 
 // input runs `input`, which acts. Its answer may be lost.
 func (d *driver) input(ctx context.Context, words ...string) error {
-	return d.act(ctx, append([]string{"input"}, words...)...)
+	_, err := d.act(ctx, append([]string{"input"}, words...)...)
+	return err
 }
 
 // inputTouch performs a touch without the server: one finger, from one point to another.
@@ -82,27 +82,30 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 
 // inputText types text as a keyboard does. `input text` can only send ASCII.
 func (d *driver) inputText(ctx context.Context, text string) error {
-	if text == "" {
-		return nil
+	if err := checkInput(text); err != nil || text == "" {
+		return err
 	}
+	return d.input(ctx, "text", strings.ReplaceAll(text, " ", "%s"))
+}
+
+// checkInput returns why `input text` cannot type a text.
+func checkInput(text string) error {
 	for _, r := range text {
 		if r < ' ' || r > '~' {
 			return fault.New(fault.ToolFailed, "enter it as a whole, which needs Appium's UiAutomator2 server: "+installServer,
-				"%q cannot be typed key by key on Android, because %q is not an ASCII character", shorten(text, 100), r)
+				"%q cannot be typed key by key on Android, because %q is not a printable ASCII character", shorten(text, 100), r)
 		}
 	}
 	if strings.Contains(text, "%s") {
 		return fault.New(fault.ToolFailed, "", "%q cannot be typed key by key on Android, which reads %%s as a space", shorten(text, 100))
 	}
-	return d.input(ctx, "text", strings.ReplaceAll(text, " ", "%s"))
+	return nil
 }
 
 // inputReplace removes what the field held when the screen was read last, and types text.
 func (d *driver) inputReplace(ctx context.Context, text string) error {
-	for _, r := range text {
-		if r > '~' {
-			return withoutServer(fmt.Sprintf("entering %q", r))
-		}
+	if err := checkInput(text); err != nil {
+		return err // before anything is removed
 	}
 	if d.focused > 0 {
 		const moveToEnd, delete = "123", "67"

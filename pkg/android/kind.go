@@ -141,7 +141,7 @@ func (b *backend) Classifiers(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &phone{Device: chosen}
+		p := &phone{Device: chosen, limits: b.limits}
 		if err := p.readInfo(ctx); err != nil {
 			return nil, err
 		}
@@ -158,15 +158,15 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if b.options.appium.URL != "" {
 		return appium.Check(ctx, b.options.appium)
 	}
-	server, devices, err := b.devices(ctx)
+	adbServer, devices, err := b.devices(ctx)
 	if err != nil {
 		return "", err
 	}
-	version, err := server.Version(ctx)
+	version, err := adbServer.Version(ctx)
 	if err != nil {
 		return "", err
 	}
-	details := []string{fmt.Sprintf("adb server %d at %s", version, server)}
+	details := []string{fmt.Sprintf("adb server %d at %s", version, adbServer)}
 	if path, err := adb.Program(b.options.programs, b.options.env); err == nil {
 		details[0] += " (" + path + ")"
 	}
@@ -174,7 +174,7 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := &phone{Device: server.Device(chosen.Serial)}
+	p := &phone{Device: adbServer.Device(chosen.Serial), limits: b.limits}
 	if err := p.readInfo(ctx); err != nil {
 		return "", err
 	}
@@ -182,23 +182,31 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if len(devices) > 1 {
 		details = append(details, "of "+list(devices))
 	}
-	apks, found, err := b.options.findAPKs(b.options.dir)
+	server, err := b.options.describeServer(ctx, p.Device)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(append(details, server), "; "), nil
+}
+
+// describeServer returns which UiAutomator2 server a session would use on a phone.
+func (o options) describeServer(ctx context.Context, phone adb.Device) (string, error) {
+	apks, found, err := o.findAPKs(o.dir)
 	if err != nil {
 		return "", err
 	}
 	if !found {
-		return strings.Join(append(details, "no UiAutomator2 server: "+installServer+" installs it"), "; "), nil
+		return "no UiAutomator2 server: " + installServer + " installs it", nil
 	}
-	known, err := installedApp(ctx, p.Device, serverPackage)
+	known, err := installedApp(ctx, phone, serverPackage)
 	if err != nil {
 		return "", err
 	}
-	details = append(details, fmt.Sprintf("UiAutomator2 server %s in %s, %s on the device",
-		apks.version, apks.folder(), cmp.Or(known.Version, "not yet")))
+	detail := fmt.Sprintf("UiAutomator2 server %s in %s, %s on the device", apks.version, apks.folder(), cmp.Or(known.Version, "not yet"))
 	if note := apks.ageNote(); note != "" {
-		details = append(details, note+"; "+installServer+"@latest installs a current one")
+		detail += "; " + note + "; " + installServer + "@latest installs a current one"
 	}
-	return strings.Join(details, "; "), nil
+	return detail, nil
 }
 
 // Close implements device.Backend.

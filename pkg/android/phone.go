@@ -2,19 +2,15 @@ package android
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
 
@@ -63,11 +59,14 @@ func (p *phone) next(log func(level, message, hint string)) {
 }
 
 func (p *phone) prepare(ctx context.Context, o options, root string) error {
+	ctx, cancel := context.WithTimeout(ctx, p.limits.prepare)
+	defer cancel()
 	apks, found, err := o.findAPKs(root, o.dir)
 	if err != nil {
 		return err
 	}
-	if p.lock, err = lockPhone(o.stateDir, p.Serial()); err != nil {
+	p.lock, err = mobile.Lock(o.stateDir, p.Serial(), "the Android device "+p.Serial(), "name another device with --serial")
+	if err != nil {
 		return err
 	}
 	if err := p.readInfo(ctx); err != nil {
@@ -86,6 +85,12 @@ func (p *phone) prepare(ctx context.Context, o options, root string) error {
 			" installs Appium's UiAutomator2 server, which does not")
 		return p.changes.setGlobal(ctx, animations())
 	}
+	return p.startServer(ctx, apks, earlier)
+}
+
+// startServer installs and starts the UiAutomator2 server. One that runs already is mentioned unless it is that of an
+// earlier session.
+func (p *phone) startServer(ctx context.Context, apks serverAPKs, earlier bool) (err error) {
 	if note := apks.ageNote(); note != "" {
 		p.log("warn", note, installServer+"@latest installs a current one")
 	}
@@ -104,29 +109,10 @@ func (p *phone) prepare(ctx context.Context, o options, root string) error {
 	return p.server.start(ctx)
 }
 
-// lockPhone excludes other processes of the user from a phone until the file is closed.
-func lockPhone(folder, serial string) (*os.File, error) {
-	if folder == "" {
-		return nil, nil //nolint:nilnil // without a folder nothing is locked
-	}
-	folder = filepath.Join(folder, "phones")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written", "lock the phone")
-	}
-	name := sha256.Sum256([]byte(serial))
-	lock, err := files.Lock(filepath.Join(folder, hex.EncodeToString(name[:8])+".lock"), false)
-	if errors.Is(err, files.ErrLocked) {
-		return nil, fault.New(fault.Misuse, "wait until it has ended, or name another device with --serial",
-			"the Android device %s is used by another trailblaze", serial)
-	}
-	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written", "lock the phone")
-	}
-	return lock, nil
-}
-
 // readInfo reads what the phone is.
 func (p *phone) readInfo(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, p.limits.info)
+	defer cancel()
 	const model, release, level = "ro.product.model", "ro.build.version.release", "ro.build.version.sdk"
 	out, err := runLine(ctx, p.Device, "getprop "+model+"; getprop "+release+"; getprop "+level+"; wm size; wm density")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
@@ -222,23 +223,12 @@ func (s *server) newSession(ctx context.Context) error {
 	if err != nil {
 		return fault.Wrap(fault.Server, err, "", "starting a session in the UiAutomator2 server on "+s.phone.Serial())
 	}
-	if err := session.Settings(ctx, serverSettings()); err != nil {
+	if err := session.Settings(ctx, appium.ServerSettings()); err != nil {
 		return fault.Wrap(fault.Server, err, installServer+"@latest installs a current one",
 			"changing the settings of the UiAutomator2 server on "+s.phone.Serial())
 	}
 	s.session = session
 	return nil
-}
-
-// serverSettings are what selectors need, without waiting of the server's own.
-func serverSettings() map[string]any {
-	return map[string]any{
-		"waitForIdleTimeout": 0, "waitForSelectorTimeout": 0, "actionAcknowledgmentTimeout": 0,
-		"scrollAcknowledgmentTimeout": 0, "keyInjectionDelay": 0,
-		"allowInvisibleElements": true, "simpleBoundsCalculation": true, "enableMultiWindows": true,
-		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": 200,
-		"enableNotificationListener": true,
-	}
 }
 
 // exited reports whether the server has exited, or does so within a time.

@@ -52,6 +52,7 @@ type Android struct {
 	crashOnTouch    bool
 	heldBy          string // the app that holds UiAutomation
 	portTaken       bool   // another app listens on the port of the UiAutomator2 server
+	hangOn          string // the beginning of commands that do not end
 	server          *uiServer
 }
 
@@ -227,6 +228,13 @@ func (p *Android) TakePort() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.portTaken = true
+}
+
+// HangOn makes commands that begin with a text hang, as those of a system that is overloaded do.
+func (p *Android) HangOn(command string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hangOn = command
 }
 
 // ServerRunning reports whether the UiAutomator2 server runs.

@@ -51,7 +51,12 @@ func (c *call) last() string { return c.args[len(c.args)-1] }
 func (p *Android) Shell(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p.mu.Lock()
 	p.commands = append(p.commands, command)
+	hangs := p.hangOn != "" && strings.HasPrefix(command, p.hangOn)
 	p.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return 1
+	}
 	words, err := splitWords(command)
 	if err != nil {
 		fmt.Fprintf(stderr, "/system/bin/sh: %v\n", err)

@@ -32,6 +32,9 @@ type driver struct {
 
 // connect starts a session of WebDriverAgent.
 func (b *backend) connect(ctx context.Context, s device.Session, release func()) (*driver, error) {
+	if err := b.wda.acquire(b.options); err != nil {
+		return nil, err
+	}
 	status, err := b.wda.ensure(ctx, b.options, b.limits)
 	if err != nil {
 		return nil, err
@@ -162,15 +165,8 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	if err := d.install(ctx); err != nil {
 		return err
 	}
-	if l.Stop {
-		if err := d.Stop(ctx, l.App); err != nil {
-			return err
-		}
-	}
-	if l.Clear {
-		if err := d.Clear(ctx, l.App); err != nil {
-			return err
-		}
+	if err := l.Prepare(ctx, d); err != nil {
+		return err
 	}
 	if err := d.setPermissions(ctx, l.App, l.Permissions); err != nil {
 		return err

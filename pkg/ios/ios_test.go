@@ -360,6 +360,40 @@ func TestSeveralSimulatorsNeedAChoice(t *testing.T) {
 	}
 }
 
+func TestWebDriverAgentIsUsedByOneProcess(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	first := newTestBackend(t, map[string]string{"wdaUrl": p.URL()})
+	second := newTestBackend(t, map[string]string{"wdaUrl": strings.Replace(p.URL(), "127.0.0.1", "LOCALHOST", 1) + "/"})
+	first.options.stateDir = t.TempDir()
+	second.options.stateDir = first.options.stateDir
+	session := device.Session{Log: (&logs{}).add}
+	d, err := first.open(t.Context(), session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = second.open(t.Context(), session)
+	if e := fault.As(err); e == nil || e.Kind != fault.Misuse || !strings.Contains(e.Message, "is used by another trailblaze") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := second.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := d.Read(t.Context()); err != nil {
+		t.Errorf("the first session: %v", err)
+	}
+	if err := errors.Join(d.Close(t.Context()), first.Close(t.Context())); err != nil {
+		t.Error(err)
+	}
+	d, err = second.open(t.Context(), session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWebDriverAgentIsStartedAndEndedWithTheRun(t *testing.T) {
 	t.Parallel()
 	t.Run("by a command that runs as long", func(t *testing.T) {

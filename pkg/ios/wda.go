@@ -1,15 +1,20 @@
 package ios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
 
@@ -19,6 +24,36 @@ type wdaServer struct {
 
 	mu      sync.Mutex
 	process *device.PipedProcess // nil if the backend did not start it
+	lock    *os.File             // nil before the first session, and without a folder for it
+}
+
+// acquire excludes other processes of the user from WebDriverAgent, which has one session, until close.
+func (w *wdaServer) acquire(o options) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.acquireLocked(o)
+}
+
+// acquireLocked is acquire for a caller that holds mu.
+func (w *wdaServer) acquireLocked(o options) (err error) {
+	if w.lock == nil {
+		w.lock, err = mobile.Lock(o.stateDir, address(w.client.URL()), "WebDriverAgent at "+w.client.URL(),
+			"give the URL of another one with --wda-url")
+	}
+	return err
+}
+
+// address returns what is the same for all URLs of a server: host, port and path.
+func address(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return rawURL
+	}
+	host := strings.ToLower(u.Hostname())
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])) + u.Path
 }
 
 // ensure returns the status of WebDriverAgent. It starts it if it cannot be reached and there is a command for that.
@@ -28,6 +63,9 @@ func (w *wdaServer) ensure(ctx context.Context, o options, l limits) (webdriver.
 	status, err := w.status(ctx, l)
 	if err == nil || len(o.start) == 0 || ctx.Err() != nil {
 		return status, w.failure(ctx, err)
+	}
+	if err := w.acquireLocked(o); err != nil { // another process may be starting it
+		return status, err
 	}
 	if err := w.start(ctx, o, l); err != nil {
 		return status, err
@@ -156,10 +194,15 @@ func (w *wdaServer) close(ctx context.Context, l limits) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.client.Close()
-	if w.process == nil {
-		return nil
+	var err error
+	if w.process != nil {
+		err = w.stop(ctx, l)
 	}
-	return w.stop(ctx, l)
+	if w.lock != nil {
+		_ = w.lock.Close()
+		w.lock = nil
+	}
+	return err
 }
 
 // shellProgram returns a program for a command whose pipes a script of sh arranges. The command is "$@" in the script.

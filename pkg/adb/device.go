@@ -2,13 +2,10 @@ package adb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // Device is a device of a server, by its serial. Its methods may be called from any goroutine.
@@ -73,82 +70,4 @@ func (d Device) Dial(ctx context.Context, socket string) (net.Conn, error) {
 		return nil, d.server.newFault(ctx, what, err)
 	}
 	return c, nil
-}
-
-// Forward is a port of this machine that the server forwards to a socket on a device.
-type Forward struct {
-	Port   int
-	Remote string // such as tcp:6790
-}
-
-// Forward makes the server forward a free port of its machine to a socket on the device, and returns the port. The
-// caller must call RemoveForward. The server answers at once, so the end of ctx does not interrupt it: the port would
-// stay forwarded.
-func (d Device) Forward(ctx context.Context, remote string) (int, error) {
-	what := fmt.Sprintf("forwarding a port to %s on %s", remote, d.serial)
-	text, err := d.forwardRequest(ctx, what, "forward:tcp:0;"+remote, true)
-	if err != nil {
-		return 0, err
-	}
-	port, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return 0, d.server.newFault(ctx, what, errMalformed)
-	}
-	return int(port), nil
-}
-
-// RemoveForward removes a forwarded port. It is not an error if the server has removed it already.
-func (d Device) RemoveForward(ctx context.Context, port int) error {
-	what := fmt.Sprintf("removing the forwarded port %d of %s", port, d.serial)
-	_, err := d.forwardRequest(ctx, what, fmt.Sprintf("killforward:tcp:%d", port), false)
-	if refused, ok := errors.AsType[refusal](err); ok && strings.Contains(string(refused), "listener") {
-		return nil
-	}
-	return err
-}
-
-// Forwards returns the forwarded ports of the device.
-func (d Device) Forwards(ctx context.Context) ([]Forward, error) {
-	text, err := d.server.query(ctx, "listing the forwarded ports", "host:list-forward")
-	if err != nil {
-		return nil, err
-	}
-	var list []Forward
-	for line := range strings.Lines(text) {
-		fields := strings.Fields(line)
-		if len(fields) != 3 || fields[0] != d.serial {
-			continue
-		}
-		if port, err := strconv.Atoi(strings.TrimPrefix(fields[1], "tcp:")); err == nil {
-			list = append(list, Forward{port, fields[2]})
-		}
-	}
-	return list, nil
-}
-
-// forwardLimit is for the server to change its list of forwarded ports.
-const forwardLimit = 5 * time.Second
-
-// forwardRequest changes the server's forwarded ports. It answers OKAY for the connection and OKAY for the change.
-func (d Device) forwardRequest(ctx context.Context, what, request string, withAnswer bool) (text string, err error) {
-	if ctx.Err() != nil {
-		return "", d.server.newFault(ctx, what, ctx.Err())
-	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), min(forwardLimit, d.server.limit), errTimeout)
-	defer cancel()
-	c, err := d.server.connect(ctx)
-	if err == nil {
-		defer c.Close()
-		err = c.request("host-serial:" + d.serial + ":" + request)
-	}
-	if err == nil {
-		err = c.status()
-	}
-	if err == nil && withAnswer {
-		text, err = c.block()
-	}
-	if err != nil {
-		return "", d.server.newFault(ctx, what, err)
-	}
-	return text, nil
 }

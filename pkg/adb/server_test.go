@@ -103,15 +103,14 @@ func TestUnexpectedAnswersAreErrors(t *testing.T) {
 	for _, text := range []string{
 		"", "OK", "OKAYzzzz", "OKAY0010short", "FAIL", "FAIL00", "FAIL-001", "FAILffffshort", "HTTP/1.1 400 Bad Request",
 		"OKAYFAIL0003no", "OKAYFAILzzzz", "OKAYOKAYDATA\xff\xff\xff\xff", "OKAYOKAYDATA\x05\x00\x00\x00abc",
-		"OKAYOKAYFAIL\xff\xff\xff\xff", "OKAYOKAYFAIL\x09\x00\x00\x00abc", "OKAYOKAYSTAT\x01",
-		"OKAYOKAYSTAT" + strings.Repeat("\x00", 12),
+		"OKAYOKAYFAIL\xff\xff\xff\xff", "OKAYOKAYFAIL\x09\x00\x00\x00abc", "OKAYOKAYOKAY\x01",
 		"OKAYOKAY\x01\xff\xff\xff\xffabc", "OKAYOKAY\x03\x01\x00\x00\x00",
 		"OKAYOKAY\x63\x00\x00", "OKAYOKAYffff", "OKAYOKAY0002xx",
 	} {
 		s := fakeServer(t, text)
 		for name, call := range calls {
 			err := call(within(t), s)
-			accepted := strings.HasPrefix(text, "OKAYOKAY") && (name == "exec" || name == "dial" || name == "remove forward")
+			accepted := strings.HasPrefix(text, "OKAYOKAY") && (name == "exec" || name == "dial")
 			if err == nil && !accepted || err != nil && (fault.As(err) == nil || fault.KindOf(err) == fault.CallTimeout) {
 				t.Errorf("%s, answer %q: %v", name, text, err)
 			}
@@ -123,7 +122,7 @@ func TestRandomAnswersEndEveryCall(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	parts := []string{
-		"OKAY", "OKAY", "FAIL", "DATA", "DONE", "STAT", "0004", "ffff",
+		"OKAY", "OKAY", "FAIL", "DATA", "0004", "ffff",
 		"\x01\x02\x00\x00\x00", "\x03", "\xff\xff\xff\x7f", "\x00", "serial device", "\n",
 	}
 	for range 60 {
@@ -142,36 +141,17 @@ func TestRandomAnswersEndEveryCall(t *testing.T) {
 
 func callsToEverything() map[string]func(context.Context, adb.Server) error {
 	return map[string]func(context.Context, adb.Server) error{
-		"version":  func(ctx context.Context, s adb.Server) error { _, err := s.Version(ctx); return err },
-		"devices":  func(ctx context.Context, s adb.Server) error { _, err := s.Devices(ctx); return err },
-		"forwards": func(ctx context.Context, s adb.Server) error { _, err := s.Device("d").Forwards(ctx); return err },
-		"forward": func(ctx context.Context, s adb.Server) error {
-			_, err := s.Device("d").Forward(ctx, "tcp:1")
-			return err
-		},
-		"shell": func(ctx context.Context, s adb.Server) error { _, err := s.Device("d").Shell(ctx, "true"); return err },
-		"exec":  func(ctx context.Context, s adb.Server) error { _, err := s.Device("d").Exec(ctx, "true"); return err },
-		"stat":  func(ctx context.Context, s adb.Server) error { _, err := s.Device("d").Stat(ctx, "/f"); return err },
-		"pull":  func(ctx context.Context, s adb.Server) error { return s.Device("d").Pull(ctx, "/f", io.Discard) },
+		"version": func(ctx context.Context, s adb.Server) error { _, err := s.Version(ctx); return err },
+		"devices": func(ctx context.Context, s adb.Server) error { _, err := s.Devices(ctx); return err },
+		"shell":   func(ctx context.Context, s adb.Server) error { _, err := s.Device("d").Shell(ctx, "true"); return err },
+		"exec":    func(ctx context.Context, s adb.Server) error { _, err := s.Device("d").Exec(ctx, "true"); return err },
 		"push": func(ctx context.Context, s adb.Server) error {
 			return s.Device("d").Push(ctx, strings.NewReader("x"), "/f", 0o600)
 		},
-		"remove forward": func(ctx context.Context, s adb.Server) error { return s.Device("d").RemoveForward(ctx, 1) },
 		"dial": func(ctx context.Context, s adb.Server) error {
 			c, err := s.Device("d").Dial(ctx, "tcp:1")
 			if err == nil {
 				_ = c.Close()
-			}
-			return err
-		},
-		"track": func(ctx context.Context, s adb.Server) error {
-			tracker, err := s.Track(ctx)
-			if err != nil {
-				return err
-			}
-			defer tracker.Close()
-			for err == nil { // until the connection ends
-				_, err = tracker.Next(ctx)
 			}
 			return err
 		},

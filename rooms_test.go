@@ -43,11 +43,12 @@ func mayImport() map[string][]string {
 		mobile, source                 = "pkg/mobile", "pkg/mobile/source"
 		android, ios, appium           = "pkg/android", "pkg/ios", "pkg/appium"
 		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
+		typings                        = "pkg/typings"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, report, doctor, background, run, webserver, live, session, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, event, tool, redact, fault, files,
+			mcpserver, report, doctor, background, run, webserver, live, session, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, event, tool, redact, fault, files,
 		},
 		mcpserver:  {live, discover, trail, fault},
 		report:     {event, tool, redact, fault, files},
@@ -91,6 +92,7 @@ func mayImport() map[string][]string {
 		redact:     {event, tool, fault},
 		fault:      {},
 		files:      {},
+		typings:    {},
 	}
 }
 

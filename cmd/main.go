@@ -279,7 +279,7 @@ failures.`,
 		c.GroupID = "main"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.newSchema(), a.newVersion()} {
+	for _, c := range []*cobra.Command{a.newSchema(), a.newTypes(), a.newVersion()} {
 		c.GroupID = "more"
 		root.AddCommand(c)
 	}

@@ -282,6 +282,11 @@ func (w *watchLoop) isSource(path string) bool {
 	case "trailblaze.yaml", "trailblaze.config.yaml":
 		return filepath.Dir(path) == root
 	}
+	return isSourceCode(path)
+}
+
+// isSourceCode reports whether the name of a file is one of source code.
+func isSourceCode(path string) bool {
 	return slices.Contains([]string{
 		".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".py", ".go", ".rb", ".rs", ".java", ".kt",
 		".kts", ".cs", ".php", ".sh",

@@ -85,8 +85,14 @@ func (p *project) watch(args ...string) *watched {
 
 func (p *project) watchWith(devices []device.Kind, args ...string) *watched {
 	p.t.Helper()
+	return p.watchCommand(devices, append([]string{"run", "--watch"}, args...)...)
+}
+
+// watchCommand starts a command that watches files.
+func (p *project) watchCommand(devices []device.Kind, args ...string) *watched {
+	p.t.Helper()
 	w := &watched{t: p.t, code: make(chan int, 1)}
-	sys := p.system(p.dir, w, w, append([]string{"run", "--watch"}, args...)...)
+	sys := p.system(p.dir, w, w, args...)
 	sys.Devices = devices
 	hooked := make(chan chan<- os.Signal, 1)
 	sys.Notify = func(c chan<- os.Signal, which ...os.Signal) {

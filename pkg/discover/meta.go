@@ -30,6 +30,7 @@ func (r *Registry) describe(src Source, adv tool.Advertised, registered toolMeta
 	t := &Tool{
 		Name: cmp.Or(src.Rename[adv.Name], adv.Name), ownName: adv.Name,
 		Description: adv.Description, Source: src.Source, InputSchema: withoutReserved(adv.InputSchema), Caller: src.Caller,
+		OutputSchema:          adv.OutputSchema,
 		Check:                 adv.Check,
 		SupportedDrivers:      m.strings(metaDrivers),
 		SupportedPlatforms:    firstSet(platforms, registered.platforms),

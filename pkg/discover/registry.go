@@ -22,6 +22,7 @@ type Tool struct {
 	Description        string
 	Source             tool.Source
 	InputSchema        json.RawMessage                 // as advertised, may be nil
+	OutputSchema       json.RawMessage                 // as advertised, may be nil
 	Check              func(args map[string]any) error // as in tool.Advertised, may be nil
 	IsForLLM           bool
 	IsRecordable       bool

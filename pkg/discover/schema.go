@@ -142,6 +142,9 @@ func (t *Tool) Usage() string {
 	return t.outlined().arguments()
 }
 
+// Aliases returns other names that arguments may have in a call, with the names in the schema.
+func (t *Tool) Aliases() map[string]string { return maps.Clone(t.aliases) }
+
 // AcceptsText reports whether the schema allows text for an argument.
 func (t *Tool) AcceptsText(name string) bool {
 	p := t.outlined().Properties[name]

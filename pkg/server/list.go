@@ -242,6 +242,9 @@ func readTool(raw json.RawMessage) (t tool.Advertised, warning string, err error
 		}
 		t.InputSchema = schema
 	}
+	if schema := bytes.TrimSpace(fields["outputSchema"]); len(schema) > 0 && schema[0] == '{' {
+		t.OutputSchema = schema
+	}
 	if text := fields["description"]; !isAbsent(text) && json.Unmarshal(text, &t.Description) != nil {
 		warning = "a description that is not a string; it is ignored"
 	}

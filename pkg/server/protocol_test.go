@@ -370,11 +370,11 @@ func TestToolLists(t *testing.T) {
 func TestSchemaKeepsItsBytes(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","properties":{"z":{"type":"string"},"a":true,"m":{"enum":[1e2,2.0]}},"required":["z"]}`
-	r := startFakeServer(t, script{Pages: pages(`{"tools":[{"name":"a","inputSchema":` + schema +
+	r := startFakeServer(t, script{Pages: pages(`{"tools":[{"name":"a","inputSchema":` + schema + `,"outputSchema":` + schema +
 		`,"_meta":{"k":[1,"x"]}}]}`)}, nil)
 	got := r.Tools()[0]
-	if string(got.InputSchema) != schema {
-		t.Errorf("got %s\nwant %s", got.InputSchema, schema)
+	if string(got.InputSchema) != schema || string(got.OutputSchema) != schema {
+		t.Errorf("got %s\nand %s\nwant %s", got.InputSchema, got.OutputSchema, schema)
 	}
 	if diff := cmp.Diff(map[string]any{"k": []any{1.0, "x"}}, got.Meta); diff != "" {
 		t.Errorf("_meta (-want +got):\n%s", diff)

@@ -33,7 +33,9 @@ type Advertised struct {
 	Name        string
 	Description string
 	InputSchema json.RawMessage // may be nil
-	Meta        map[string]any  // _meta, may be nil
+	// OutputSchema is the schema of the structured content of its results; nil when it declares none.
+	OutputSchema json.RawMessage
+	Meta         map[string]any // _meta, may be nil
 	// Check returns what is wrong with arguments that the input schema allows, as one or several joined *fault.Error. It
 	// reads nothing but the arguments. May be nil.
 	Check func(args map[string]any) error

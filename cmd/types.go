@@ -1,0 +1,300 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/typings"
+	"github.com/trailblaze/trailblaze/pkg/watch"
+)
+
+// maxTypings is the size in bytes of the largest file of types that is compared with the new one.
+const maxTypings = 64 << 20
+
+func (a *app) newTypes() *cobra.Command {
+	var f typesFlags
+	c := &cobra.Command{
+		Use:   "types",
+		Short: "Write the types of the project's tools for TypeScript and Python",
+		Long: `Write ` + typings.TypeScriptFile + ` and ` + typings.PythonFile + `: the names, arguments, documentation and results of the
+tools that a session of the project can have, those of devices and built-in ones included. With these files, compilers
+and editors check and complete client.tools.NAME(…) and callTool("NAME", …) of the packages for TypeScript and Python.
+
+The servers of every target are started for each of its platforms, asked for their tools and stopped; no tool is called.
+A file whose content would stay the same is not written.`,
+		Example: "  trailblaze types\n  trailblaze types --out src/types\n  trailblaze types --watch    # write them again after changes",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.watch {
+				if a.json {
+					return fault.New(fault.Misuse, "leave one of them out", "--watch and --json cannot be combined")
+				}
+				return a.watchTypes(c.Context(), f)
+			}
+			return a.types(c.Context(), f)
+		},
+	}
+	c.Flags().StringVar(&f.out, "out", "", "write the files into `DIR` (default: the project root)")
+	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "write them again after each change of the project, until Ctrl-C")
+	return c
+}
+
+type typesFlags struct {
+	out   string
+	watch bool
+}
+
+// types writes the files of the project once.
+func (a *app) types(ctx context.Context, f typesFlags) error {
+	project, err := a.loadProject()
+	if err != nil {
+		return err
+	}
+	listed, err := a.listScopes(ctx, project)
+	if err != nil {
+		return err
+	}
+	dir := project.Root
+	if f.out != "" {
+		dir = a.abs(f.out)
+	}
+	view := typesView{Scopes: list(listed.scopes), Tools: listed.names(), Warnings: list(listed.warnings)}
+	for name, data := range map[string][]byte{
+		typings.TypeScriptFile: typings.TypeScript(listed.tools), typings.PythonFile: typings.Python(listed.tools),
+	} {
+		path := filepath.Join(dir, name)
+		written, err := writeChanged(path, data)
+		if err != nil {
+			return fault.Wrap(fault.Misuse, err, "--out names another folder", "write the types")
+		}
+		view.Files = append(view.Files, typesFile{a.relative([]string{path})[0], written})
+	}
+	slices.SortFunc(view.Files, func(x, y typesFile) int { return strings.Compare(x.File, y.File) })
+	return a.printTypes(view)
+}
+
+// writeChanged writes a file unless it has this content, and reports whether it did.
+func writeChanged(path string, data []byte) (bool, error) {
+	old, err := files.Read(path, maxTypings)
+	if err == nil && bytes.Equal(old, data) {
+		return false, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return false, err
+	}
+	err = files.Replace(path, func(f *os.File) error {
+		_, err := f.Write(data)
+		return errors.Join(err, f.Chmod(0o644))
+	})
+	return err == nil, err
+}
+
+// typesView is the JSON output of types.
+type typesView struct {
+	Files    []typesFile `json:"files"`
+	Scopes   []string    `json:"scopes"`
+	Tools    int         `json:"tools"` // the number of names
+	Warnings []string    `json:"warnings"`
+}
+
+type typesFile struct {
+	File    string `json:"file"`
+	Written bool   `json:"written"` // false when it was up to date
+}
+
+func (a *app) printTypes(v typesView) error {
+	if a.json {
+		return a.writeJSON(v)
+	}
+	for _, f := range v.Files {
+		if f.Written {
+			fmt.Fprintf(a.Stdout, "wrote %s\n", f.File)
+		} else {
+			fmt.Fprintf(a.Stdout, "%s is up to date\n", f.File)
+		}
+	}
+	_, err := fmt.Fprintf(a.Stdout, "%s (%s)\n", count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
+	return err
+}
+
+// scopeTools are the tools of every scope of a project.
+type scopeTools struct {
+	tools            []typings.Tool
+	scopes, warnings []string // scopes in words
+}
+
+// names returns the number of names that the tools have.
+func (s scopeTools) names() int {
+	names := map[string]bool{}
+	for _, t := range s.tools {
+		names[t.Name] = true
+	}
+	return len(names)
+}
+
+// listScopes starts the servers of each scope of a project, one scope after another, and returns their tools.
+func (a *app) listScopes(ctx context.Context, project *config.Project) (scopeTools, error) {
+	setup, err := a.newSetup(project, scopeFlags{}, a.redactor)
+	if err != nil {
+		return scopeTools{}, err
+	}
+	var listed scopeTools
+	warn := func(text string) {
+		if text = a.redactor.Text(text); !slices.Contains(listed.warnings, text) {
+			listed.warnings = append(listed.warnings, text)
+			a.notice("warning: " + report.Clean(text))
+		}
+	}
+	for _, w := range project.Warnings {
+		warn(w.Error())
+	}
+	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn), a.debugLogs())
+	defer logStop(ctx, a.notice)()
+	for _, sc := range projectScopes(project, setup.request) {
+		registry, err := session.List(ctx, setup.Setup, sc, setup.device)
+		if err != nil {
+			return scopeTools{}, a.withWarnings(err, listed.warnings)
+		}
+		name := sc.Driver.Key
+		if sc.Target.ID != "" {
+			name = sc.Target.ID + " on " + name
+		}
+		listed.scopes = append(listed.scopes, name)
+		for _, t := range registry.Tools {
+			listed.tools = append(listed.tools, typings.Tool{
+				Name: t.Name, Description: a.redactor.Text(t.Description), Scope: name, Aliases: t.Aliases(),
+				InputSchema: a.redactor.Bytes(t.InputSchema), OutputSchema: a.redactor.Bytes(t.OutputSchema),
+			})
+		}
+	}
+	return listed, nil
+}
+
+// projectScopes returns the scopes that sessions of a project can have: each target with each of its drivers.
+func projectScopes(project *config.Project, r scope.Request) []scope.Scope {
+	location, ok := scope.ParseLocation(r.ProjectLocation)
+	if !ok {
+		location = scope.Host
+	}
+	targets := slices.Clone(r.Targets)
+	isDefault := func(t scope.Target) bool { return t.ID == project.Target }
+	if !slices.ContainsFunc(targets, isDefault) && (project.Target != "" || len(targets) == 0) {
+		targets = append(targets, scope.Target{ID: project.Target})
+	}
+	var scopes []scope.Scope
+	for _, t := range targets {
+		for _, d := range targetDrivers(project, t) {
+			scopes = append(scopes, scope.Scope{Target: t, Driver: d, Location: location})
+		}
+	}
+	return scopes
+}
+
+// targetDrivers returns the drivers that the project names for the platforms of a target, else their default drivers. A
+// target that names no platforms has those of the project, else all.
+func targetDrivers(project *config.Project, t scope.Target) []scope.Driver {
+	var named []scope.Driver
+	platforms := slices.Clone(t.Platforms)
+	add := func(platform, driver string) {
+		if d, ok := scope.ParseDriver(driver); ok {
+			named, platform = append(named, d), string(d.Platform)
+		}
+		if p, ok := scope.ParsePlatform(platform); ok && len(t.Platforms) == 0 && !slices.Contains(platforms, p) {
+			platforms = append(platforms, p)
+		}
+	}
+	add(project.Platform, project.Driver)
+	for _, d := range project.Devices {
+		add(d.Platform, d.Driver)
+	}
+	if len(platforms) == 0 {
+		platforms = []scope.Platform{scope.Android, scope.IOS, scope.Web}
+	}
+	var drivers []scope.Driver
+	for _, p := range platforms {
+		isOther := func(d scope.Driver) bool { return d.Platform != p }
+		own := slices.DeleteFunc(slices.Clone(named), isOther)
+		if len(own) == 0 {
+			own = []scope.Driver{scope.DefaultDriver(p)}
+		}
+		for _, d := range own {
+			if !slices.Contains(drivers, d) {
+				drivers = append(drivers, d)
+			}
+		}
+	}
+	return drivers
+}
+
+// watchTypes writes the types, and again after each change of the project, until it is interrupted.
+func (a *app) watchTypes(ctx context.Context, f typesFlags) (err error) {
+	root, err := a.findRoot()
+	if err != nil {
+		return err
+	}
+	changes, err := watch.New()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, changes.Close()) }()
+	if err := changes.Watch([]string{root}, []string{filepath.Join(root, "logs")}); err != nil {
+		return err
+	}
+	for {
+		var code exitCode
+		if err := a.types(ctx, f); err != nil && ctx.Err() == nil {
+			code = exitCode(a.fail(err))
+		}
+		if ctx.Err() == nil {
+			a.notice("waiting for changes (Ctrl-C ends)")
+		}
+		if err := awaitSources(ctx, changes); err != nil {
+			return err
+		}
+		if ctx.Err() != nil && code != 0 {
+			return code // of the last listing
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// awaitSources waits until a file changes that may decide which tools there are. It returns an error when files can no
+// longer be watched.
+func awaitSources(ctx context.Context, changes *watch.Watcher) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case c := <-changes.Changes():
+			if c.Err != nil || c.All || slices.ContainsFunc(c.Paths, decidesTools) {
+				return c.Err
+			}
+		}
+	}
+}
+
+func decidesTools(path string) bool {
+	name := filepath.Base(path)
+	return isSourceCode(path) && name != typings.TypeScriptFile || isYAML(path) && !isTrail(path) || name == ".env" || name == "package.json"
+}

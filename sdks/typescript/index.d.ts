@@ -153,18 +153,52 @@ export interface TrailblazeContext {
   progress(message: string): void;
 }
 
-export interface ToolReply {
+/** The result of a tool. `Result` is the type of its structured content, unknown if the tool does not declare it. */
+export interface ToolReply<Result = unknown> {
   /** The first text of the result, `""` without one. */
   text: string;
   /** The structured content of the result, undefined without one. */
-  structured: Record<string, unknown> | undefined;
+  structured: (unknown extends Result ? Record<string, unknown> : Result) | undefined;
   /** Returns the structured content, else the text parsed as JSON. Throws an Error if the text is not JSON. */
-  json<T = any>(): T;
+  json<T = unknown extends Result ? any : Result>(): T;
 }
+
+/**
+ * The tools of the project by name, each with the types of its arguments and its result. `trailblaze types` writes a file that
+ * adds them. Without that file, tools have any name and any arguments.
+ */
+export interface Tools {}
+
+/** The name of a tool. */
+export type ToolName = [keyof Tools] extends [never] ? string : keyof Tools & string;
+
+/** The arguments of a tool. */
+export type ToolArgs<Name extends ToolName> = Tools extends { [N in Name]: { args: infer A extends object } } ? A : object;
+
+/** The structured content of a tool's results. */
+export type ToolContent<Name extends ToolName> = Tools extends { [N in Name]: { result: infer R } } ? R : unknown;
+
+/** The parameters of a call: the arguments, which may be left out if the tool requires none. */
+export type ToolParameters<Name extends ToolName> = {} extends ToolArgs<Name> ? [args?: ToolArgs<Name>] : [args: ToolArgs<Name>];
+
+/** A function for each tool. */
+export type ToolFunctions = [keyof Tools] extends [never]
+  ? { readonly [name: string]: (args?: object) => Promise<ToolReply> }
+  : { readonly [Name in keyof Tools]: ToolFunction<Name> };
+
+type ToolFunction<Name> = Name extends ToolName
+  ? (...parameters: ToolParameters<Name>) => Promise<ToolReply<ToolContent<Name>>>
+  : never;
 
 /** Calls other tools of the session. */
 export class TrailblazeClient {
   private constructor();
+
+  /**
+   * The tools of the session as functions: `client.tools.tap({ text: "OK" })` is `client.callTool("tap", { text: "OK" })`. Every
+   * name has a function, also that of a tool that does not exist, whose call then fails. A tool named `then` needs callTool.
+   */
+  readonly tools: ToolFunctions;
 
   /**
    * Returns the client of a call, in a server on the MCP SDK.
@@ -178,7 +212,7 @@ export class TrailblazeClient {
    * @throws {TrailblazeCallbackError} The call did not reach the tool, or its response was not received. Always thrown outside a
    * session.
    */
-  callTool(tool: string, args?: object): Promise<ToolReply>;
+  callTool<Name extends ToolName>(tool: Name, ...parameters: ToolParameters<Name>): Promise<ToolReply<ToolContent<Name>>>;
 }
 
 /** The tool was called and failed. */
@@ -195,6 +229,48 @@ export class TrailblazeCallbackError extends Error {
   readonly tool: string;
   /** The reason. The message of the error also names the tool. */
   readonly reason: string;
+}
+
+/** `_meta.trailblaze` of a `tools/call` that a session sends. */
+export interface CallMeta {
+  sessionId: string;
+  invocationId: string;
+  /** Absent if callbacks are not possible. */
+  baseUrl?: string;
+  device: TrailblazeDevice;
+  target?: TrailblazeTarget;
+  memory?: { [name: string]: unknown };
+}
+
+/** The body of `POST /scripting/callback`, with which a tool calls another one. */
+export interface CallbackRequest {
+  version: 1;
+  session_id: string;
+  invocation_id: string;
+  action: {
+    type: "call_tool";
+    tool_name: string;
+    /** The text of a JSON object. */
+    arguments_json: string;
+    memory_delta?: { [name: string]: string } | undefined;
+    memory_deletions?: string[] | undefined;
+  };
+}
+
+/** The body of its response. `error` means that no tool was called. */
+export interface CallbackResponse {
+  result: CallbackResult | { type: "error"; message: string };
+}
+
+/** The result of a tool that was called. */
+export interface CallbackResult {
+  type: "call_tool_result";
+  success: boolean;
+  text_content?: string;
+  error_message?: string;
+  structured_content?: Record<string, unknown> | null;
+  memory_delta?: { [name: string]: unknown } | null;
+  memory_deletions?: string[] | null;
 }
 
 export interface ServerInfo {

@@ -17,7 +17,7 @@ const limit = 4 * time.Minute
 // sources reads what the tests depend on, so that go test runs them again when it has changed.
 func sources(t *testing.T) {
 	t.Helper()
-	for _, root := range []string{".", "../../testdata/protocol", "../../testdata/servers"} {
+	for _, root := range []string{".", "../../testdata/protocol", "../../testdata/servers", "../../pkg/typings/testdata"} {
 		err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -79,6 +79,12 @@ func tests(t *testing.T, patterns ...string) []string {
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	passes(t, installed(t, "node_modules", ".bin", "tsc"), "-p", ".")
+}
+
+// TestTypedCalls compiles right and wrong calls with the types that are written for the tools of pkg/typings/testdata.
+func TestTypedCalls(t *testing.T) {
+	t.Parallel()
+	passes(t, installed(t, "node_modules", ".bin", "tsc"), "-p", filepath.Join("test", "typed"))
 }
 
 func TestPackageOnBun(t *testing.T) {

@@ -3,7 +3,7 @@
 import { contextOf, split } from "./context.js";
 import { messageOf } from "./results.js";
 
-/** @import { ToolReply, TrailblazeContext } from "../index.d.ts" */
+/** @import { CallbackRequest, CallbackResult, ToolReply, TrailblazeContext } from "../index.d.ts" */
 /** @import { Memory } from "./context.js" */
 
 // The protocol version of this package. trailblaze rejects another version with an error that says which side to upgrade.
@@ -79,9 +79,25 @@ function reportUnhandled(reason) {
   }
 }
 
+/**
+ * Returns an object with a function for every name, which calls the tool of that name. It has no `then`, because `await` would
+ * call it.
+ * @param {(tool: string, args?: object) => Promise<ToolReply>} callTool
+ * @returns {any}
+ */
+export const toolFunctions = (callTool) =>
+  new Proxy(
+    {},
+    {
+      get: (_, tool) =>
+        typeof tool === "string" && tool !== "then" ? (/** @type {object | undefined} */ args) => callTool(tool, args) : undefined,
+    },
+  );
+
 export class TrailblazeClient {
   static #listens = false;
   #ctx;
+  tools = toolFunctions((tool, args) => this.callTool(tool, args));
 
   /** @param {(TrailblazeContext & { memory: Memory }) | undefined} ctx */
   constructor(ctx) {
@@ -115,6 +131,7 @@ export class TrailblazeClient {
 
     const changes = ctx.memory.changes();
     const { delta, deletions } = split(changes);
+    /** @type {CallbackRequest["action"]} */
     const action = {
       type: "call_tool",
       tool_name: tool,
@@ -122,6 +139,7 @@ export class TrailblazeClient {
       memory_delta: delta,
       memory_deletions: deletions,
     };
+    /** @type {CallbackRequest} */
     const body = { version: PROTOCOL, session_id: ctx.sessionId, invocation_id: ctx.invocationId, action };
     const result = parseAnswer(tool, await post(tool, ctx, JSON.stringify(body)));
     ctx.memory.acknowledge(changes);
@@ -183,7 +201,7 @@ function proxyHint() {
 /**
  * @param {string} tool
  * @param {{ status: number, text: string }} answer
- * @returns {any} a call_tool_result
+ * @returns {CallbackResult}
  */
 function parseAnswer(tool, { status, text }) {
   const excerpt = JSON.stringify(text.trim().slice(0, 200));

@@ -1,6 +1,6 @@
 // Mocks of a session for unit tests of tools.
 
-import { reply, TrailblazeToolError } from "./client.js";
+import { reply, toolFunctions, TrailblazeToolError } from "./client.js";
 import { Memory } from "./context.js";
 import { textOf, toResult, messageOf } from "./results.js";
 
@@ -34,18 +34,21 @@ export function createMockContext({ memory, device, signal = new AbortController
 export function createMockClient({ tools = {} } = {}) {
   /** @type {MockClient["calls"]} */
   const calls = [];
-  return {
-    calls,
-    async callTool(tool, args = {}) {
-      calls.push({ tool, args: /** @type {Record<string, any>} */ (args) });
-      if (!Object.hasOwn(tools, tool)) {
-        throw new TrailblazeToolError(tool, `unknown tool; the mock has: ${Object.keys(tools).join(", ") || "none"}`);
-      }
-      const result = toResult(await answer(tool, tools[tool], args));
-      if (result.isError) throw new TrailblazeToolError(tool, textOf(result));
-      return reply(tool, textOf(result), result.structuredContent);
-    },
-  };
+  /**
+   * @param {string} tool
+   * @param {object} [args]
+   * @returns {Promise<any>}
+   */
+  async function callTool(tool, args = {}) {
+    calls.push({ tool, args: /** @type {Record<string, any>} */ (args) });
+    if (!Object.hasOwn(tools, tool)) {
+      throw new TrailblazeToolError(tool, `unknown tool; the mock has: ${Object.keys(tools).join(", ") || "none"}`);
+    }
+    const result = toResult(await answer(tool, tools[tool], args));
+    if (result.isError) throw new TrailblazeToolError(tool, textOf(result));
+    return reply(tool, textOf(result), result.structuredContent);
+  }
+  return { calls, callTool, tools: toolFunctions(callTool) };
 }
 
 /**

@@ -43,6 +43,18 @@ test("vectors: requests and results of responses", async (t) => {
   }
 });
 
+test("tools has a function for each name", async (t) => {
+  const { baseUrl, received } = await callbacks(t, () => succeeded("done"));
+  const { tools } = clientOf(meta({ baseUrl })).client;
+  assert.equal((await tools["cart.add"]!({ sku: 1 })).text, "done");
+  assert.equal((await tools.constructor!()).text, "done");
+  assert.deepEqual(
+    received.map(({ body }: any) => [body.action.tool_name, body.action.arguments_json]),
+    [["cart.add", '{"sku":1}'], ["constructor", "{}"]],
+  );
+  assert.equal(await tools, tools); // it is not a promise
+});
+
 test("vectors: rejections", async (t) => {
   assert.ok(vectors.refusals.length > 2);
   for (const { name, response, outcome } of vectors.refusals) {

@@ -6,6 +6,8 @@ import {
   delegate,
   trailblaze,
   type Args,
+  type CallbackRequest,
+  type CallbackResponse,
   type ToolMeta,
   type TrailblazeClient,
   type TrailblazeContext,
@@ -75,6 +77,21 @@ trailblaze.tool("a", { meta: { supportedPlatform: ["WEB"] } }, () => {});
 trailblaze.tool("b", { meta: { timeoutMs: "5s" } }, () => {});
 // @ts-expect-error a value of the wrong type
 trailblaze.tool("c", { _meta: { "trailblaze/supportedDrivers": "ios-host" } }, () => {});
+
+// Without the file of `trailblaze types`, tools have any names and arguments.
+async function untyped(client: TrailblazeClient) {
+  const reply = await client.tools.anything!({ any: 1 });
+  same<typeof reply.structured, Record<string, unknown> | undefined>(true);
+  same<Awaited<ReturnType<typeof client.callTool>>["text"], string>(true);
+  await client.tools.tap!();
+  // @ts-expect-error arguments are an object
+  client.tools.tap!("OK");
+}
+void untyped;
+({ version: 1, session_id: "s", invocation_id: "i", action: { type: "call_tool", tool_name: "tap", arguments_json: "{}" } }) satisfies CallbackRequest;
+({ result: { type: "call_tool_result", success: true, text_content: "" } }) satisfies CallbackResponse;
+// @ts-expect-error an unknown kind of result
+({ result: { type: "result", message: "" } }) satisfies CallbackResponse;
 
 const handler = async (_: unknown, ctx: TrailblazeContext, client: TrailblazeClient) =>
   (await client.callTool(ctx.sessionId)).json<{ id: number }>().id;

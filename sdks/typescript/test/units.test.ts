@@ -171,7 +171,7 @@ test("a mock client returns results and records its calls", async () => {
   });
   assert.equal((await client.callTool("text")).text, "plain");
   assert.deepEqual((await client.callTool("user")).json(), { id: 7 });
-  assert.equal((await client.callTool("sum", { a: 1, b: 2 })).json(), 3);
+  assert.equal((await client.tools.sum!({ a: 1, b: 2 })).json(), 3);
   for (const [tool, reason] of [
     ["no", "card declined"],
     ["throws", "broken"],

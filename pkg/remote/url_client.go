@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,10 +18,22 @@ func newClient(u *url.URL, proxy func(*http.Request) (*url.URL, error), limits t
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: limits.connect, ForceAttemptHTTP2: true,
-			MaxIdleConnsPerHost: messageBuffer, IdleConnTimeout: limits.idle,
+			MaxIdleConnsPerHost: messageBuffer, IdleConnTimeout: limits.idle, OnProxyConnectResponse: checkProxyResponse,
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error { return checkRedirect(u, r, len(via)) },
 	}
+}
+
+// proxyError is the error of a proxy that refused to connect to the server.
+type proxyError struct{ status string }
+
+func (e *proxyError) Error() string { return "it answers " + e.status }
+
+func checkProxyResponse(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	return &proxyError{statusText(resp)}
 }
 
 // redirectError is the error of a redirect that was not followed.

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -44,6 +45,7 @@ const (
 	hintPath      = "most servers use the path /mcp, older ones /sse: add the path to the url in its entry"
 	hintLost      = "trying again can help; its log may say why"
 	hintServerLog = "the log of the server may say more"
+	hintProxy     = "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY"
 	hintHTTPS     = "use https:// in url in its entry"
 
 	// for a process that several sessions share, which has no url to correct
@@ -65,6 +67,9 @@ func (l *Link) unreachable(err error) *transportError {
 	if failure := l.redirected(err); failure != nil {
 		return failure
 	}
+	if failure := l.proxyFailed(err); failure != nil {
+		return failure
+	}
 	why, hint := l.connectFailure(err)
 	hint = l.hint(hint, hintLost)
 	return &transportError{
@@ -72,6 +77,38 @@ func (l *Link) unreachable(err error) *transportError {
 			address(l.url), why),
 		disconnected: true, noConnection: true,
 	}
+}
+
+// proxyFailed returns the error of a request that was not sent because the proxy failed; nil for other errors.
+func (l *Link) proxyFailed(err error) *transportError {
+	why := ""
+	var refused *proxyError
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &refused):
+		why = refused.Error()
+	case errors.As(err, &dial) && dial.Op == "proxyconnect":
+		why, _ = l.connectFailure(dial.Err)
+	default:
+		return nil
+	}
+	return &transportError{
+		cause: fault.New(fault.Server, hintProxy, "%s cannot be reached through %s: %s", withoutSecrets(l.url),
+			cmp.Or(l.proxy(), "its proxy"), why),
+		disconnected: true, noConnection: true,
+	}
+}
+
+// proxy returns the proxy of the server for a message, without user and password; "" if it has none.
+func (l *Link) proxy() string {
+	if l.spec.Proxy == nil {
+		return ""
+	}
+	u, err := l.spec.Proxy(&http.Request{URL: l.url})
+	if err != nil || u == nil {
+		return ""
+	}
+	return "the proxy " + withoutSecrets(u)
 }
 
 // interrupted returns the error of a request that was sent and got no response.
@@ -143,13 +180,12 @@ func (l *Link) statusError(resp *http.Response, text string) *transportError {
 		}
 	case resp.StatusCode == http.StatusProxyAuthRequired:
 		return &transportError{
-			cause: fault.New(fault.PermissionDenied, "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY",
-				"a proxy answers %s", status),
+			cause:        fault.New(fault.PermissionDenied, hintProxy, "%s answers %s", cmp.Or(l.proxy(), "a proxy"), status),
 			disconnected: true,
 		}
 	}
 	return &transportError{
-		cause: fault.New(fault.Server, statusHint(resp), "%s answers %s%s", withoutSecrets(l.url), status,
+		cause: fault.New(fault.Server, l.statusHint(resp), "%s answers %s%s", withoutSecrets(l.url), status,
 			excerpt(resp, text)),
 		maybeExecuted: true,
 	}
@@ -161,10 +197,10 @@ func isSingleSession(e *fault.Error) bool {
 }
 
 // statusHint returns what to do about a status.
-func statusHint(resp *http.Response) string {
+func (l *Link) statusHint(resp *http.Response) string {
 	hint := ""
 	if resp.StatusCode >= http.StatusInternalServerError {
-		hint = "the server, or a proxy in front of it, has a problem; its log may say which"
+		hint = "the server, or " + cmp.Or(l.proxy(), "a proxy in front of it") + ", has a problem; its log may say which"
 	}
 	if resp.StatusCode == http.StatusTooManyRequests {
 		hint = "it gets too many requests: run fewer trails at once, or later"

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -713,6 +714,32 @@ func TestRequestsGoThroughAProxy(t *testing.T) {
 	}, nil)
 	if got := r.call(t, "echo", map[string]any{"text": "through"}); got.Text != "through" {
 		t.Errorf("echo: %+v", got)
+	}
+}
+
+func TestProxyFailuresNameTheProxy(t *testing.T) {
+	t.Parallel()
+	proxy := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, _ := strconv.Atoi(r.Host[:3]) // 407.example.com
+		w.WriteHeader(status)
+	})).URL
+	for _, tt := range []struct{ url, proxy, message, hint string }{
+		{"http://1.example.com/", refusedURL(t), "cannot be reached through the proxy AT: connection refused", hintProxy},
+		{"https://1.example.com/", refusedURL(t), "cannot be reached through the proxy AT: connection refused", hintProxy},
+		{"https://403.example.com/", proxy, "cannot be reached through the proxy AT: it answers 403 Forbidden", hintProxy},
+		{"http://407.example.com/", proxy, "the proxy AT answers 407 Proxy Authentication Required", hintProxy},
+		{"http://502.example.com/", proxy, "http://502.example.com/ answers 502 Bad Gateway", "the server, or the proxy AT, has a problem"},
+	} {
+		cfg, _ := config(t, Spec{
+			URL: tt.url, Proxy: func(*http.Request) (*url.URL, error) {
+				return url.Parse(strings.Replace(tt.proxy, "http://", "http://me:secret@", 1))
+			},
+		}, nil)
+		_, err := server.Start(t.Context(), cfg)
+		proxied := func(text string) string { return strings.Replace(text, "the proxy AT", "the proxy "+tt.proxy, 1) }
+		if e := fault.As(err); e == nil || !strings.Contains(e.Message, proxied(tt.message)) || !strings.Contains(e.Hint, proxied(tt.hint)) {
+			t.Errorf("%s: %+v; want %q, %q", tt.url, e, tt.message, tt.hint)
+		}
 	}
 }
 

@@ -496,12 +496,17 @@ func TestSecretsOfHeadersAndURLs(t *testing.T) {
 func TestSecretsOfCommands(t *testing.T) {
 	t.Parallel()
 	for entry, want := range map[string]map[string]string{
-		"env: {X: '${TEAM_TOKEN}'}":                         {"TEAM_TOKEN": "secret"},
-		"env: {API_KEY: 'x ${SENTENCE}'}":                   {"SENTENCE": "a b c"},
-		"env: {X: '${SENTENCE}', Y: '${EMPTY:-x}'}":         nil,
-		"env: {TOKEN: '${EMPTY}', SECRET: written}":         nil,
-		"args: ['--token=${TEAM_TOKEN}', '${SENTENCE}']":    {"TEAM_TOKEN": "secret"},
-		"env: {MONKEY: '${SENTENCE}', accessKey: '${SET}'}": {"SET": "${NOT_AGAIN}"},
+		"env: {X: '${TEAM_TOKEN}'}":                                                {"TEAM_TOKEN": "secret"},
+		"env: {API_KEY: 'x ${SENTENCE}'}":                                          {"SENTENCE": "a b c"},
+		"env: {X: '${SENTENCE}', Y: '${EMPTY:-x}'}":                                nil,
+		"env: {TOKEN: '${EMPTY}', SECRET: written}":                                nil,
+		"args: ['--token=${TEAM_TOKEN}', '${SENTENCE}']":                           {"TEAM_TOKEN": "secret"},
+		"env: {MONKEY: '${SENTENCE}', accessKey: '${SET}'}":                        {"SET": "${NOT_AGAIN}"},
+		"env: {DB_PASS: '${SENTENCE}'}":                                            {"SENTENCE": "a b c"},
+		"env: {MY_PWD: '${SENTENCE}'}":                                             {"SENTENCE": "a b c"},
+		"env: {GH_PAT: '${SENTENCE}'}":                                             {"SENTENCE": "a b c"},
+		"env: {TOKEN2: '${SENTENCE}'}":                                             {"SENTENCE": "a b c"},
+		"env: {PATH: '${SENTENCE}', PWD: '${SENTENCE}', TOKENIZER: '${SENTENCE}'}": nil,
 	} {
 		server := load(t, "-- trailblaze.yaml --\nmcpServers: [{command: x, "+entry+"}]\n").Servers[0]
 		if diff := cmp.Diff(want, server.Secrets); diff != "" {

@@ -151,8 +151,9 @@ func (l *loader) environment(raw string) (values map[string]string, complete boo
 }
 
 // secretName matches names of variables and keys whose values must not be shown: API_TOKEN, accessKey, PASSWORD.
-var secretName = regexp.MustCompile(`(?i:(^|[_-])(auth|authorization|token|key|accesskey|apikey|secret` +
-	`|password|passwd|credentials?)([_-]|$))|[a-z](Token|Key|Secret|Password)$`)
+var secretName = regexp.MustCompile(`(?i:(^|[_-])(auth|authorization|bearer|tokens?|keys?|accesskey|apikey|secretkey|privatekey` +
+	`|secrets?|clientsecret|pass|passwords?|passwd|passphrase|pat|credentials?|dsn)[0-9]*([_-]|$)|[_-]pwd$)` +
+	`|[a-z](Token|Key|Secret|Password|Passphrase)$`)
 
 // secrets returns the values in raw, the text of a key, that must not be shown, by the name that is shown instead:
 // those of environment variables whose name, or the name of whose key, matches secretName.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // commitID matches the id of a commit in git.
@@ -47,7 +49,7 @@ func commitOf(git string) string {
 	if id := readLine(filepath.Join(common, filepath.FromSlash(ref))); commitID.MatchString(id) {
 		return id
 	}
-	packed, _ := os.ReadFile(filepath.Join(common, "packed-refs")) // without it the commit is not known
+	packed, _ := files.Read(filepath.Join(common, "packed-refs"), maxRefs) // without it the commit is not known
 	for line := range strings.Lines(string(packed)) {
 		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
 			return commitID.FindString(id)
@@ -61,9 +63,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// maxRefs is the size in bytes of the largest file of git that is read.
+const maxRefs = 64 << 20
+
 // readLine returns the first line of a file, empty when it cannot be read.
 func readLine(path string) string {
-	data, _ := os.ReadFile(path)
+	data, _ := files.Read(path, maxRefs)
 	line, _, _ := strings.Cut(string(data), "\n")
 	return strings.TrimSpace(line)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/report"
 )
 
@@ -87,7 +88,11 @@ func htmlFile(dir string) string {
 // prepareHTML does for --html what prepareReport does. It never overwrites a file that is not a report of trailblaze.
 func (a *app) prepareHTML(dir string) error {
 	file := htmlFile(dir)
-	if old, err := os.ReadFile(a.abs(file)); dir != "" && err == nil && len(old) > 0 && !report.IsPage(old) {
+	var old []byte
+	if dir != "" && isFile(a.abs(file)) {
+		old, _ = os.ReadFile(a.abs(file)) // prepareReport reports what cannot be read
+	}
+	if len(old) > 0 && !report.IsPage(old) {
 		return fault.New(fault.Misuse, "choose another folder, or remove the file",
 			"%s already exists and is not a report of trailblaze", file)
 	}
@@ -139,7 +144,7 @@ func byTime(dirs []string) []string {
 // firstEvent returns the time of a session's first event, zero when its log cannot be read.
 func firstEvent(dir string) time.Time {
 	var first struct{ Time time.Time }
-	if file, err := os.Open(filepath.Join(dir, report.EventsFile)); err == nil {
+	if file, err := files.Open(filepath.Join(dir, report.EventsFile)); err == nil {
 		defer file.Close()
 		_ = json.NewDecoder(file).Decode(&first) // AddSession reports an invalid log
 	}
@@ -184,7 +189,11 @@ func (a *app) logsDir() (string, error) {
 // followLatest returns the folder that latest names. Where links are not permitted, latest is a file with the session's
 // name.
 func followLatest(path string) string {
-	if name, err := os.ReadFile(path); err == nil && len(name) < 1<<10 && filepath.Base(path) == latest {
+	const maxName = 1 << 10
+	if filepath.Base(path) != latest {
+		return path
+	}
+	if name, err := files.Read(path, maxName); err == nil {
 		return filepath.Join(filepath.Dir(path), filepath.Base(strings.TrimSpace(string(name))))
 	}
 	return path

@@ -247,6 +247,9 @@ func (a *app) endRun(summary run.Summary, err, closeErr error) error {
 	return nil
 }
 
+// maxRepeatEach bounds the memory of a run, which grows with the number of replays.
+const maxRepeatEach = 10_000
+
 // check returns an error for values that are invalid in every project.
 func (f *runFlags) check() error {
 	switch {
@@ -258,6 +261,8 @@ func (f *runFlags) check() error {
 	case f.repeatEach < 1:
 		return fault.New(fault.Misuse, "leave --repeat-each out to replay each trail once", "--repeat-each %d is less than 1",
 			f.repeatEach)
+	case f.repeatEach > maxRepeatEach:
+		return fault.New(fault.Misuse, "run the command again for more", "--repeat-each %d is more than %d", f.repeatEach, maxRepeatEach)
 	case f.timeout < 0:
 		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
 	}

@@ -41,6 +41,7 @@ func TestGrepAndRepeatEachSelectCases(t *testing.T) {
 	}
 	p.run("run", "--grep", "nobody", "trails/cart.trail.yaml").wantErr(t, 4, `no trail matches --grep "nobody"; trails found: 1`)
 	p.run("run", "--repeat-each", "0").wantErr(t, 3, "--repeat-each 0 is less than 1")
+	p.run("run", "--repeat-each", "1000000000").wantErr(t, 3, "--repeat-each 1000000000 is more than 10000")
 }
 
 func TestListStartsNothing(t *testing.T) {

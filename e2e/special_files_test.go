@@ -3,7 +3,9 @@
 package e2e_test
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,6 +43,12 @@ func TestFlagsDoNotReadPipesAndDevicesToTheirEnd(t *testing.T) {
 		{0, "run --memory TOKEN=x --shard 1/1 --durations pipe", "not a regular file"},
 		{3, "report merge results.ndjson --durations pipe", "not a regular file"},
 		{3, "report merge results.ndjson --durations /dev/zero", "not a regular file"},
+		{3, "report merge /dev/zero", "not a regular file"},
+		{2, "report merge pipe", "the run ended before its first trail"},
+		{2, "run --memory TOKEN=x --junit pipe", "no such device"},
+		{2, "run --memory TOKEN=x --html page", "no such device"},
+		{3, "run --memory TOKEN=x --last-failed", "not a regular file"},
+		{3, "report latest --html out", "contains no session"},
 		{3, "run --memory TOKEN=x --record pipe.trail.yaml", "not a regular file"},
 		{3, "run --memory TOKEN=x --record zero.trail.yaml", "not a regular file"},
 		{3, "tool echo --save pipe.trail.yaml --step s", "not a regular file"},
@@ -52,6 +60,12 @@ func TestFlagsDoNotReadPipesAndDevicesToTheirEnd(t *testing.T) {
 			t.Parallel()
 			p := specialFiles(t)
 			p.write("results.ndjson", p.run("run", "--json", "--memory", "TOKEN=x").stdout)
+			for _, name := range []string{"page/index.html", "logs/.last-run.json", "logs/latest"} {
+				path := p.path(name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.RemoveAll(path), syscall.Mkfifo(path, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
 			c := p.command(strings.Fields(tc.args)...)
 			var output strings.Builder
 			c.Stdout, c.Stderr = &output, &output

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"iter"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -52,7 +51,7 @@ func InstallCommand(name, dir, usual string) string {
 		add = install
 	}
 	var listed struct{ Dependencies, DevDependencies map[string]string }
-	data, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	data, err := readFile(filepath.Join(dir, "package.json"))
 	if err == nil && json.Unmarshal(data, &listed) == nil && listed.Dependencies[name]+listed.DevDependencies[name] != "" {
 		return install
 	}

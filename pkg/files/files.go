@@ -57,6 +57,24 @@ func Read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// Open opens a regular file or a pipe for reading. It does not wait for the writer of a pipe, which is empty without
+// one. The error is an *fs.PathError; its cause may be ErrNotRegular.
+func Open(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it is a *fs.PathError
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeNamedPipe {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, pathError(path, err)
+	}
+	return file, nil
+}
+
 // Replace creates a file beside path, calls write with it, and gives it the name path, so that readers find either the
 // earlier content or all of the new one. The file has mode 0644 before the umask, unless write changes it. After an error
 // path is unchanged.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // EventsFile is the name of a session's log in the session's folder.
@@ -26,7 +27,7 @@ const EventsFile = "events.ndjson"
 // AddSession adds the events of the log in a session's folder. It counts lines that cannot be decoded, such as the last
 // one of a run that was killed. A folder without a log, or with a log without events, is an error.
 func (h *HTML) AddSession(dir string) error {
-	file, err := os.Open(filepath.Join(dir, EventsFile))
+	file, err := files.Open(filepath.Join(dir, EventsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.Misuse, "give a folder below the project's logsDir, or `latest`", "%s is not a session's folder: it has no %s", dir, EventsFile)
 	}
@@ -74,7 +75,12 @@ func (h *HTML) load(dir string, e event.Evidence) keptFile {
 		return kept
 	}
 	defer root.Close()
-	file, err := root.Open(filepath.FromSlash(e.File))
+	name := filepath.FromSlash(e.File)
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() { // opening a pipe may wait without end
+		kept.Missing = "this is not a file"
+		return kept
+	}
+	file, err := root.Open(name)
 	if err != nil {
 		kept.Missing = "the file is not there, or cannot be read"
 		return kept
@@ -82,8 +88,8 @@ func (h *HTML) load(dir string, e event.Evidence) keptFile {
 	defer file.Close()
 	info, err := file.Stat()
 	switch {
-	case err != nil || !info.Mode().IsRegular():
-		kept.Missing = "this is not a file"
+	case err != nil:
+		kept.Missing = "the file cannot be read"
 	case h.files > maxAllFiles:
 		kept.Missing = "not shown, because the page is full"
 		kept.Size = bytesText(info.Size())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // Results are read from a file with the events of a run: of a shard, or of a run with --json.
@@ -32,7 +33,7 @@ type Results struct {
 // ReadResults reads a file and passes its records to handlers. The counts are those of the trails in it. The exit code
 // of a run that did not finish is ExitInfra at least. A file without events is an error of kind Misuse.
 func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
-	file, err := os.Open(path)
+	file, err := files.Open(path)
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, "", "read results")
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
@@ -111,10 +113,13 @@ func (r *runner) saveLast() error {
 	return replaceFile(filepath.Join(r.Project.LogsDir, lastRunFile), append(data, '\n'))
 }
 
+// maxLastRun is the size in bytes of the largest file that LoadLast reads.
+const maxLastRun = 64 << 20
+
 // LoadLast returns what failed or was not started in the last run, each once. Trails that no longer exist are left out.
 func LoadLast(logsDir string) ([]LastCase, error) {
-	data, err := os.ReadFile(filepath.Join(logsDir, lastRunFile))
-	if os.IsNotExist(err) {
+	data, err := files.Read(filepath.Join(logsDir, lastRunFile), maxLastRun)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.Misuse, "run without --last-failed first", "%s contains no last run", logsDir)
 	}
 	var last lastRun

@@ -37,10 +37,13 @@ func unmarkInUse(file *os.File) {
 	}
 }
 
+// maxInUse is more bytes than a session writes into its file.
+const maxInUse = 1 << 10
+
 // InUse reports whether the session whose folder is dir is open or about to be, in any process. It has started age ago.
 func InUse(dir string, age time.Duration) bool {
 	path := filepath.Join(dir, inUseFile)
-	data, err := os.ReadFile(path) // Windows does not read what is locked
+	data, err := files.Read(path, maxInUse) // Windows does not read what is locked
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return age < startingTime

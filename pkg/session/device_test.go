@@ -7,9 +7,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -20,6 +23,7 @@ import (
 type phone struct {
 	session device.Session
 	located *tool.Located
+	called  tool.Call // the last call
 }
 
 func (p *phone) Open(s device.Session) device.Device {
@@ -34,7 +38,8 @@ func (*phone) Prepare()                                      {}
 func (*phone) Size() (width, height int)                     { return 0, 0 }
 func (*phone) Evidence(context.Context) []device.Artifact    { return nil }
 
-func (p *phone) Call(context.Context, tool.Call) (tool.Result, error) {
+func (p *phone) Call(_ context.Context, call tool.Call) (tool.Result, error) {
+	p.called = call
 	return tool.Result{OK: true, Located: p.located}, nil
 }
 
@@ -96,6 +101,41 @@ func TestRecordsElementOfReference(t *testing.T) {
 	p.located = nil
 	if done = s.Call(t.Context(), trail.Call{Tool: "click", Args: map[string]any{"ref": "Save"}}); done.Recorded[0].Args["ref"] != "Save" {
 		t.Errorf("a reference that is no reference of a view was recorded as %v", done.Recorded)
+	}
+}
+
+func TestCallsOfSandboxSayThatTheyAre(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		entry     config.Server
+		location  scope.Location
+		sandboxes bool
+		want      bool
+	}{
+		"the sandbox":       {config.Server{Script: "x.ts"}, scope.OnDevice, true, true},
+		"another runtime":   {config.Server{Script: "x.ts"}, scope.OnDevice, false, false},
+		"a command":         {config.Server{Command: "x"}, scope.OnDevice, true, false},
+		"tools on the host": {config.Server{Script: "x.ts"}, scope.Host, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &phone{}
+			o := withDevice(t, p)
+			o.Launch = (&fakes{tools: map[string]map[string]mcp.ToolHandler{
+				"x": {"delegate": answer(`{"_trailblaze_delegates": [{"tool": "click", "args": {"ref": "Save"}}]}`)},
+			}}).launch
+			tt.entry.Name = "x"
+			o.Project.Servers = []config.Server{tt.entry}
+			o.Scope.Location = tt.location
+			o.Sandboxes = func(config.Server) bool { return tt.sandboxes }
+			s := open(t, o)
+			if done := s.Call(t.Context(), trail.Call{Tool: "delegate"}); !done.OK() || p.called.FromSandbox != tt.want {
+				t.Errorf("%v %s, from the sandbox: %v", done.Outcome, done.Reason, p.called.FromSandbox)
+			}
+			if done := s.Call(t.Context(), trail.Call{Tool: "click"}); !done.OK() || p.called.FromSandbox {
+				t.Errorf("a call of the trail: %v %s, from the sandbox: %v", done.Outcome, done.Reason, p.called.FromSandbox)
+			}
+		})
 	}
 }
 

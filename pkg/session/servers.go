@@ -246,6 +246,12 @@ func (s *Session) callbacksFor(source tool.Source) (*callback.Server, config.Ser
 	return s.callbacks, s.entries[i]
 }
 
+// isSandboxed reports whether a source is a script in the sandbox.
+func (s *Session) isSandboxed(source tool.Source) bool {
+	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == source.Name })
+	return source.Kind == tool.FromServer && i >= 0 && s.opts.sandboxes(s.entries[i])
+}
+
 // callbackLimit returns how long each callback of a server's tools may take.
 func callbackLimit(entry config.Server) time.Duration {
 	return cmp.Or(entry.CallbackTimeout, callback.DefaultLimit)

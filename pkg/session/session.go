@@ -69,7 +69,7 @@ type Setup struct {
 	// lacks gets an error that says so.
 	DeviceCommands []string
 	// Sandboxes reports whether a script, when tools run on the device, runs in the sandbox, where it cannot listen for
-	// several sessions. May be nil when nothing is shared.
+	// several sessions. Nil if none does.
 	Sandboxes func(config.Server) bool
 	Redactor  *redact.Redactor
 	Stream    *event.Stream

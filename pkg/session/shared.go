@@ -47,8 +47,12 @@ func (s *Session) shares(entry config.Server) bool {
 	if s.opts.Shared == nil || !entry.MultiDevice {
 		return false
 	}
-	sandboxed := s.opts.Scope.Location == scope.OnDevice && entry.Script != "" && s.opts.Sandboxes(entry)
-	return !sandboxed
+	return !s.opts.sandboxes(entry)
+}
+
+// sandboxes reports whether the server of an entry is a script in the sandbox.
+func (o *Options) sandboxes(entry config.Server) bool {
+	return o.Scope.Location == scope.OnDevice && entry.Script != "" && o.Sandboxes != nil && o.Sandboxes(entry)
 }
 
 // sharedKey identifies an entry; two targets may have servers of one name.

@@ -63,7 +63,9 @@ type Call struct {
 	Ancestors []string
 	// FromTrail says that the call, or one that waits for it, comes from a trail file, so that references in a live session
 	// are positions, as in any replay.
-	FromTrail    bool
+	FromTrail bool
+	// FromSandbox says that a script in the sandbox requested the call, or one that waits for it.
+	FromSandbox  bool
 	WithoutTrail bool // made without a trail, so that hints about trails do not apply
 	Tool         string
 	Args         map[string]any // without the envelope

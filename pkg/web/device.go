@@ -148,8 +148,14 @@ func (d *webDevice) replaceContext(ctx context.Context, old *browserContext) err
 	return nil
 }
 
-// callFromTrail marks the context of a call whose references are positions.
-type callFromTrail struct{}
+// callFromTrail marks the context of a call whose references are positions, callFromSandbox that of a call that a script
+// in the sandbox requested.
+type (
+	callFromTrail   struct{}
+	callFromSandbox struct{}
+)
+
+func isFromSandbox(ctx context.Context) bool { return ctx.Value(callFromSandbox{}) != nil }
 
 // withLimit bounds a command, unless the call names its limit.
 func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
@@ -167,6 +173,9 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 	}
 	if call.FromTrail {
 		ctx = context.WithValue(ctx, callFromTrail{}, true)
+	}
+	if call.FromSandbox {
+		ctx = context.WithValue(ctx, callFromSandbox{}, true)
 	}
 	named, cancel := ctx, context.CancelFunc(func() {})
 	if call.Timeout > 0 {
@@ -227,7 +236,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	d.located = nil
 	p.takeBlocked()
 	before, tabs := p.activitySoFar(), p.context.openPages()
-	result, err := command.run(running, p, call.Args)
+	result, err := d.runAllowed(running, p, call, command)
 	d.keepDownloads(p.browser)
 	blocked := p.takeBlocked()
 	switch {
@@ -243,6 +252,24 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	}
 	p.context.describeTabs(call.Tool, &result, tabs)
 	return d.takeLocated(d.notes.redactResult(result)), nil
+}
+
+// runAllowed runs a command, unless it is from the sandbox and the page is or becomes one that scripts in the sandbox may
+// not use. A command that opens a page may leave such a page.
+func (d *webDevice) runAllowed(ctx context.Context, p *page, call tool.Call, command command) (tool.Result, error) {
+	if !isFromSandbox(ctx) || command.withoutPage {
+		return command.run(ctx, p, call.Args)
+	}
+	if call.Tool != "navigate" && call.Tool != "web_navigate" && call.Tool != "launchApp" {
+		if err := d.origins.checkSandbox(ctx, p.url()); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	result, err := command.run(ctx, p, call.Args)
+	if refused := d.origins.checkSandbox(ctx, p.url()); refused != nil {
+		return tool.Result{}, refused
+	}
+	return result, err
 }
 
 // failure returns the result of a command that ended with an error, or an error when the session cannot continue.

@@ -124,7 +124,7 @@ func fileURL(path string) string {
 func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
-	if err := p.device.origins.request(address); err != nil {
+	if err := p.device.origins.request(ctx, address); err != nil {
 		return tool.Result{}, err
 	}
 	if err := p.allowFiles(ctx, address); err != nil {

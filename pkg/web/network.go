@@ -245,6 +245,9 @@ func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.
 		x.requestReturned = true
 		return true
 	})
+	if err == nil {
+		err = p.device.origins.checkSandbox(ctx, x.url)
+	}
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -268,6 +271,9 @@ func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool
 		x.answerReturned = true
 		return true
 	})
+	if err == nil {
+		err = p.device.origins.checkSandbox(ctx, x.url)
+	}
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -12,8 +13,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// originAccess says which pages may be opened: with restricted, those of some origins. It may be used from any
-// goroutine.
+// originAccess says which pages may be opened: with restricted, those of some origins. It also says which pages a script
+// in the sandbox may use: those of the same origins, and of the origins of all pages that other calls opened. It may be
+// used from any goroutine.
 type originAccess struct {
 	restricted bool
 
@@ -72,12 +74,36 @@ func (a *originAccess) allows(address string) bool {
 	return slices.Contains(a.allowed, originOf(address))
 }
 
-// request returns an error unless a call may open a page. The first page that calls open allows its origin.
-func (a *originAccess) request(address string) error {
+// allowsSandbox reports whether a script in the sandbox may use a page.
+func (a *originAccess) allowsSandbox(address string) bool {
 	a.mu.Lock()
-	if !strings.HasPrefix(strings.ToLower(plainURL(address)), "about:") {
+	defer a.mu.Unlock()
+	return hasNoOrigin(address) || slices.Contains(a.allowed, originOf(address))
+}
+
+// checkSandbox returns an error if a call is from the sandbox, and a script in the sandbox may not use a page.
+func (a *originAccess) checkSandbox(ctx context.Context, address string) error {
+	if !isFromSandbox(ctx) || a.allowsSandbox(address) {
+		return nil
+	}
+	hint := "let the trail open it"
+	if origin := originOf(address); origin != "" {
+		hint = fmt.Sprintf("--allow-origin %s allows it, or allowedOrigins: [%s] under device: web: in trailblaze.yaml, or let the trail open it",
+			origin, origin)
+	}
+	return fault.New(fault.ToolFailed, hint, "a script in the sandbox may not use %s: its origin is not allowed, only %s", address, a)
+}
+
+// request returns an error unless a call may open a page. With restricted, the first page that calls open allows its
+// origin, else every one does. A call from the sandbox allows none.
+func (a *originAccess) request(ctx context.Context, address string) error {
+	if err := a.checkSandbox(ctx, address); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	if !isFromSandbox(ctx) && !strings.HasPrefix(strings.ToLower(plainURL(address)), "about:") {
 		origin := originOf(address)
-		if !a.opened && origin != "" {
+		if (!a.restricted || !a.opened) && origin != "" && (a.restricted || !slices.Contains(a.allowed, origin)) {
 			a.allowed = append(a.allowed, origin)
 		}
 		a.opened, a.another = true, a.opened

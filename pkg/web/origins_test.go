@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // visits are the paths that a server was asked for.
@@ -182,7 +184,7 @@ func TestAllowedOrigins(t *testing.T) {
 			}
 			a := newOriginAccess(tt.session, origins)
 			if tt.first != "" {
-				if err := a.request(tt.first); err != nil {
+				if err := a.request(t.Context(), tt.first); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -204,11 +206,11 @@ func TestFirstPageAllowsItsOriginOnce(t *testing.T) {
 	t.Parallel()
 	a := newOriginAccess(device.Session{RestrictOrigins: true}, nil)
 	for _, address := range []string{"about:blank", "https://one.example/", "https://one.example/2"} {
-		if err := a.request(address); err != nil {
+		if err := a.request(t.Context(), address); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if err := a.request("https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
+	if err := a.request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
 		t.Errorf("the second origin: %v", err)
 	}
 }
@@ -236,16 +238,76 @@ func TestLaterPageThatRedirectsAllowsNothing(t *testing.T) {
 	t.Parallel()
 	a := newOriginAccess(device.Session{RestrictOrigins: true}, nil)
 	for _, address := range []string{"https://one.example/", "about:blank", "https://one.example/away"} {
-		if err := a.request(address); err != nil {
+		if err := a.request(t.Context(), address); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if a.withdraw("https://one.example/away") {
 		t.Error("the origin of the first page was withdrawn")
 	}
-	if err := a.request("https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
+	if err := a.request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
 		t.Errorf("the second origin: %v", err)
 	}
+}
+
+// callFromSandbox makes a call as for a script in the sandbox, and returns the text of its result.
+func (u *testSession) callFromSandbox(name string, args map[string]any) string {
+	u.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
+	defer cancel()
+	result, err := u.device.Call(ctx, tool.Call{Tool: name, Args: args, FromSandbox: true})
+	if err != nil {
+		u.t.Fatalf("%s: %v", name, err)
+	}
+	return result.Text + "; " + result.Hint
+}
+
+func TestSandboxUsesOnlyAllowedOrigins(t *testing.T) {
+	t.Parallel()
+	other := serve(t, map[string]http.HandlerFunc{
+		"/page": htmlPage("<h1>internal</h1>"),
+		"/data": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Access-Control-Allow-Origin", "*")
+			_, _ = w.Write([]byte("internal"))
+		},
+	})
+	url := serve(t, map[string]http.HandlerFunc{
+		"/start": htmlPage(`<h1>start</h1><a href="` + other + `/page">link</a>`),
+		"/away":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other+"/page", http.StatusFound) },
+	})
+	b, err := sharedBrowser.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := openSessionIn(t, b, device.Session{BaseURL: "http://base.example/app"})
+	refused := "a script in the sandbox may not use " + other
+	check := func(want, name string, args map[string]any) {
+		t.Helper()
+		if got := u.callFromSandbox(name, args); !strings.HasPrefix(got, want) {
+			t.Errorf("%s %v: %s; want %s", name, args, got, want)
+		}
+	}
+	check("a script in the sandbox may not use "+url, "web_navigate", map[string]any{"url": url + "/start"})
+	u.mustCall("navigate", "url", url+"/start") // as in a trail
+	check("opened", "web_navigate", map[string]any{"url": url + "/start"})
+	check(`start`, "web_evaluate", map[string]any{"script": "document.querySelector('h1').textContent"})
+
+	check(refused, "navigate", map[string]any{"url": other + "/page"})
+	if got := u.callFromSandbox("navigate", map[string]any{"url": other}); !strings.Contains(got, "--allow-origin "+other) {
+		t.Errorf("the hint is missing: %s", got)
+	}
+	check(refused, "web_navigate", map[string]any{"url": url + "/away"})
+	check(refused, "web_evaluate", map[string]any{"script": "document.body.textContent"})
+	u.mustCall("navigate", "url", url+"/start")
+	u.mustEval("fetch('" + other + "/data').then(() => 0)")
+	check(refused, "web_waitForResponse", map[string]any{"url": other + "/data"})
+
+	u.mustCall("web_click", "ref", "link")
+	u.mustCall("web_verifyTextVisible", "text", "internal")
+	check(refused, "web_evaluate", map[string]any{"script": "document.body.textContent"})
+	check(refused, "web_snapshot", nil)
+	u.mustCall("navigate", "url", other+"/page") // now a call that is not from the sandbox has opened it
+	check("internal", "web_evaluate", map[string]any{"script": "document.querySelector('h1').textContent"})
 }
 
 func TestOptionOfOrigins(t *testing.T) {

@@ -34,16 +34,13 @@ func kinds() []device.Kind {
 	}
 }
 
-// commandNames returns the names of the commands of every kind of device, and of those that this version does not have
-// (specification, section 15).
+// commandNames returns the names of the commands of every kind of device.
 func (a *app) commandNames() []string {
-	names := []string{"adbShell", "grantPermission", "pressBack", "pressHome", "swipe", "scroll", "pinch"}
-	commands := device.Core()
+	var names []string
 	for _, k := range a.Devices {
-		commands = append(commands, k.Commands...)
-	}
-	for _, c := range commands {
-		names = append(names, c.Name)
+		for _, c := range k.Commands {
+			names = append(names, c.Name)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,10 +31,10 @@ const (
 // Find returns the server that the adb program would use in an environment: ADB_SERVER_SOCKET, or
 // ANDROID_ADB_SERVER_ADDRESS and ANDROID_ADB_SERVER_PORT, or 127.0.0.1:5037.
 func Find(env []string) (Server, error) {
-	host := cmp.Or(variable(env, "ANDROID_ADB_SERVER_ADDRESS"), "127.0.0.1")
-	port := cmp.Or(variable(env, "ANDROID_ADB_SERVER_PORT"), "5037")
+	host := cmp.Or(device.Getenv(env, "ANDROID_ADB_SERVER_ADDRESS"), "127.0.0.1")
+	port := cmp.Or(device.Getenv(env, "ANDROID_ADB_SERVER_PORT"), "5037")
 	name := "ANDROID_ADB_SERVER_PORT"
-	if socket := variable(env, "ADB_SERVER_SOCKET"); socket != "" {
+	if socket := device.Getenv(env, "ADB_SERVER_SOCKET"); socket != "" {
 		name = "ADB_SERVER_SOCKET"
 		kind, address, _ := strings.Cut(socket, ":")
 		switch {
@@ -140,14 +139,14 @@ func (s Server) isLocal() bool {
 // Program finds the adb program: on PATH, in ANDROID_HOME and ANDROID_SDK_ROOT, or where the Android SDK is usually
 // installed.
 func Program(programs device.Programs, env []string) (string, error) {
-	home := cmp.Or(variable(env, "HOME"), variable(env, "USERPROFILE"))
-	path := []string{variable(env, "PATH")}
+	home := cmp.Or(device.Getenv(env, "HOME"), device.Getenv(env, "USERPROFILE"))
+	path := []string{device.Getenv(env, "PATH")}
 	for _, sdk := range []struct{ base, folder string }{
-		{variable(env, "ANDROID_HOME"), ""},
-		{variable(env, "ANDROID_SDK_ROOT"), ""},
+		{device.Getenv(env, "ANDROID_HOME"), ""},
+		{device.Getenv(env, "ANDROID_SDK_ROOT"), ""},
 		{home, "Android/Sdk"},
 		{home, "Library/Android/sdk"},
-		{variable(env, "LOCALAPPDATA"), "Android/Sdk"},
+		{device.Getenv(env, "LOCALAPPDATA"), "Android/Sdk"},
 		{"/usr/lib", "android-sdk"},
 		{"/opt", "android-sdk"},
 	} {
@@ -163,16 +162,4 @@ func Program(programs device.Programs, env []string) (string, error) {
 			"the program adb was not found on PATH, in ANDROID_HOME or where the Android SDK is usually installed")
 	}
 	return found, nil
-}
-
-// variable returns the last value of a variable in an environment, "" if it has none.
-func variable(env []string, name string) string {
-	value := ""
-	for _, entry := range env {
-		n, v, _ := strings.Cut(entry, "=")
-		if n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name) {
-			value = v
-		}
-	}
-	return value
 }

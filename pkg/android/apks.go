@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
@@ -62,8 +63,8 @@ func (o options) apkFolders(folders []string) []string {
 			dir = up
 		}
 	}
-	home := cmp.Or(o.getenv("HOME"), o.getenv("USERPROFILE"))
-	for _, dir := range []string{o.getenv("APPIUM_HOME"), filepath.Join(home, ".appium")} {
+	home := cmp.Or(device.Getenv(o.env, "HOME"), device.Getenv(o.env, "USERPROFILE"))
+	for _, dir := range []string{device.Getenv(o.env, "APPIUM_HOME"), filepath.Join(home, ".appium")} {
 		if filepath.IsAbs(dir) {
 			all = append(all, filepath.Join(dir, driver), filepath.Join(dir, server))
 		}

@@ -2,7 +2,6 @@ package android
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -42,15 +41,4 @@ func newOptions(host device.Host) (options, error) {
 		serial: v["serial"], app: v["app"], server: v["uiautomator2"], appium: through, values: v,
 		env: host.Env, programs: host.Programs, dir: host.Dir, stateDir: host.StateDir,
 	}, err
-}
-
-// getenv returns the last value of a variable.
-func (o options) getenv(name string) string {
-	value := ""
-	for _, kv := range o.env {
-		if key, v, ok := strings.Cut(kv, "="); ok && strings.EqualFold(key, name) {
-			value = v
-		}
-	}
-	return value
 }

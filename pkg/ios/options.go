@@ -96,14 +96,3 @@ func readCommand(text string) ([]string, error) {
 	}
 	return command, nil
 }
-
-// getenv returns the last value of a variable.
-func (o options) getenv(name string) string {
-	value := ""
-	for _, kv := range o.env {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			value = v
-		}
-	}
-	return value
-}

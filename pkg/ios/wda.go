@@ -215,7 +215,7 @@ func shellProgram(o options, name, script string, command []string) (device.Prog
 		}
 		paths[program] = path
 	}
-	folder, err := os.MkdirTemp(o.getenv("TMPDIR"), "trailblaze-")
+	folder, err := os.MkdirTemp(device.Getenv(o.env, "TMPDIR"), "trailblaze-")
 	if err != nil {
 		return device.Program{}, fault.Wrap(fault.Server, err, "", "create a temporary folder")
 	}

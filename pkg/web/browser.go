@@ -111,7 +111,7 @@ func (o options) find() (string, error) {
 				"the browser %s is on PATH but is not executable", name)
 		}
 	}
-	paths := installPaths(runtime.GOOS, o.getenv)
+	paths := installPaths(runtime.GOOS, func(name string) string { return device.Getenv(o.env, name) })
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path, nil
@@ -272,7 +272,7 @@ func (o options) launch(ctx context.Context, path string, more ...string) (*brow
 // than 103 bytes, of which the names of the folder and the socket take 66.
 func (o options) tempDir() string {
 	const longest = 37
-	dir := o.getenv("TMPDIR")
+	dir := device.Getenv(o.env, "TMPDIR")
 	if dir == "" {
 		dir = os.TempDir() //nolint:forbidigo // when the given environment has no TMPDIR
 	}

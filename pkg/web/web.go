@@ -148,17 +148,6 @@ const defaultViewport = "1280x800"
 // maxSide is the largest width and height that Chromium accepts for a page, in pixels.
 const maxSide = 10_000_000
 
-// getenv returns the last value of a variable.
-func (o options) getenv(name string) string {
-	value := ""
-	for _, kv := range o.env {
-		if key, v, ok := strings.Cut(kv, "="); ok && strings.EqualFold(key, name) {
-			value = v
-		}
-	}
-	return value
-}
-
 // backend starts and stops the browser of a run. It implements device.Backend.
 type backend struct {
 	options  options

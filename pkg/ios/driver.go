@@ -39,6 +39,10 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 	if err != nil {
 		return nil, err
 	}
+	if status.SessionID != "" {
+		s.Log("warn", "a session of WebDriverAgent at "+b.wda.client.URL()+" was running and is ended",
+			"if another program used it, that has lost it; WebDriverAgent has one session at a time")
+	}
 	session, err := b.wda.client.NewSession(ctx, webdriver.Capabilities{})
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "restart WebDriverAgent", "start a session of WebDriverAgent at "+b.wda.client.URL())

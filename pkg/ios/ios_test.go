@@ -263,10 +263,17 @@ func TestSessionThatEndsIsNamed(t *testing.T) {
 	t.Parallel()
 	p := startPhone(t)
 	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL()})
-	d, _ := openDriver(t, b)
-	if _, err := b.wda.client.NewSession(t.Context(), webdriver.Capabilities{}); err != nil { // of another program
-		t.Fatal(err)
+	another := func() {
+		if _, err := b.wda.client.NewSession(t.Context(), webdriver.Capabilities{}); err != nil { // of another program
+			t.Fatal(err)
+		}
 	}
+	another()
+	d, l := openDriver(t, b)
+	if want := "warn: a session of WebDriverAgent at " + p.URL() + " was running and is ended; "; !strings.HasPrefix(l.String(), want) {
+		t.Errorf("logged %q, want %q", l, want)
+	}
+	another()
 	_, err := d.Read(t.Context())
 	e := fault.As(err)
 	if e == nil || e.Kind != fault.Crashed || !strings.HasPrefix(e.Message, "the session of WebDriverAgent at "+p.URL()+" has ended: ") {

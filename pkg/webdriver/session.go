@@ -24,13 +24,18 @@ type Status struct {
 	Build struct {
 		Version string `json:"version"`
 	} `json:"build"`
+	SessionID string `json:"-"` // of the session that runs, if the server can have only one; else empty
 }
 
 // Status returns what the server says of itself.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var s Status
-	err := c.Call(ctx, http.MethodGet, "/status", nil, &s)
-	return s, err
+	r, err := c.call(ctx, http.MethodGet, "/status", "GET /status", nil)
+	if err != nil {
+		return s, err
+	}
+	s.SessionID = r.SessionID
+	return s, r.decode(&s)
 }
 
 // Capabilities are what a session is requested with.

@@ -287,7 +287,13 @@ func signInThroughAppium(a *appium, p *simulated.Android) {
 	a.execute("mobile: type", map[string]any{"text": app.Password})
 	a.execute("mobile: hideKeyboard", nil)
 	button := a.post("/element", map[string]any{"using": "xpath", "value": `//*[@text="Sign in"]`}).(map[string]any)
-	a.post("/element/"+button["element-6066-11e4-a52e-4f735466cecf"].(string)+"/click", map[string]any{})
+	id := "/element/" + button["element-6066-11e4-a52e-4f735466cecf"].(string)
+	for _, state := range []string{"displayed", "enabled"} {
+		if a.get(id+"/"+state) != true {
+			a.t.Errorf("the button is not %s", state)
+		}
+	}
+	a.post(id+"/click", map[string]any{})
 	if !p.App.SignedIn() {
 		a.t.Fatalf("not signed in; touches: %+v", p.App.Touches())
 	}

@@ -349,6 +349,10 @@ func (s *uiServer) attribute(r *request) (any, error) {
 		return n.ID, nil
 	case "content-desc", "contentDescription":
 		return n.Label, nil
+	case "displayed":
+		return strconv.FormatBool(!n.Hidden), nil
+	case "enabled":
+		return strconv.FormatBool(!n.Disabled), nil
 	case "checked":
 		return strconv.FormatBool(n.Checked == screen.ToggleOn), nil
 	case "collectionItemInfo":

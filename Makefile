@@ -89,7 +89,7 @@ test-race: deps deps-appium ## run every test, with the race detector
 	go test $(RACE) -p 1 -parallel 6 -timeout 20m $(TESTED)
 
 .PHONY: bench
-bench: deps build ## measure start-up, calls, reports and browsers
+bench: deps build ## measure start-up, calls, reports, browsers and phones; deps-appium adds the rows with Appium
 	go run ./testdata/bench
 
 .PHONY: lint

@@ -222,6 +222,9 @@ func (b *bench) all(only string) error {
 		{"browserMemory", b.browserMemory},
 		{"notices", b.notices},
 		{"agents", b.agents},
+		{"phoneTap", b.phoneTap},
+		{"phoneAppium", b.phoneAppium},
+		{"phoneMemory", b.phoneMemory},
 	} {
 		named := slices.Contains(strings.Split(only, ","), figure.name)
 		if !named && (only != "" || figure.name == "threads") { // which has no limits to hold

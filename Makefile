@@ -15,7 +15,7 @@ GO_INSTALL := env -u GOFLAGS GOBIN=$(CURDIR)/$(TOOLS) go install
 SHOP := testdata/projects/shop
 HOST := pkg/engine/host
 APPIUM := testdata/phones/appium
-NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
+NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
 # Programs that "./..." does not reach.
 PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./$(SHOP)/tools/ledger
 # What is tested: "./..." leaves testdata out.

@@ -12,12 +12,23 @@ const PythonFile = "trailblaze_tools.pyi"
 const pythonHead = `# Written by ` + "`trailblaze types`" + ` from the tools of the project. Do not edit: run it again.
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
 # mypy: disable-error-code="override, overload-overlap, overload-cannot-match"
-from collections.abc import Awaitable, Mapping
-from typing import Any, Literal, overload
-from typing_extensions import Never, NotRequired, TypedDict, Unpack
-
-from trailblaze import Result, TrailblazeClient
 `
+
+// imports returns the import statements for the names that are used in a text.
+func imports(text string) string {
+	var b strings.Builder
+	for _, from := range []struct{ module, names string }{
+		{"collections.abc", "Awaitable Mapping"},
+		{"typing", "Any Literal overload"},
+		{"typing_extensions", "Never NotRequired TypedDict Unpack"},
+	} {
+		isUnused := func(name string) bool { return !regexp.MustCompile(`\b` + name + `\b`).MatchString(text) }
+		if names := slices.DeleteFunc(strings.Fields(from.names), isUnused); len(names) > 0 {
+			b.WriteString("from " + from.module + " import " + strings.Join(names, ", ") + "\n")
+		}
+	}
+	return b.String() + "\nfrom trailblaze import Result, TrailblazeClient\n"
+}
 
 // Python returns a stub of the module trailblaze_tools, with a client that has the tools.
 func Python(tools []Tool) []byte {
@@ -25,7 +36,6 @@ func Python(tools []Tool) []byte {
 		"Any", "AsyncTools", "Awaitable", "Client", "Literal", "Mapping", "Never", "NotRequired", "Result", "Tools",
 		"TrailblazeClient", "TypedDict", "Unpack",
 	)}
-	w.b.WriteString(pythonHead)
 	list := entries(tools)
 	for _, e := range list {
 		e.walk(w.declare)
@@ -33,7 +43,7 @@ func Python(tools []Tool) []byte {
 	w.class("Tools", "The tools of the project. Each waits for the result.", list, func(result string) string { return result })
 	w.class("AsyncTools", "The tools of the project, to be awaited.", list, awaitable)
 	w.client(list)
-	return []byte(w.b.String())
+	return []byte(pythonHead + imports(w.b.String()) + w.b.String())
 }
 
 func awaitable(result string) string { return "Awaitable[" + result + "]" }

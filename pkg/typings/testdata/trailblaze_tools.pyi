@@ -3,7 +3,7 @@
 # mypy: disable-error-code="override, overload-overlap, overload-cannot-match"
 from collections.abc import Awaitable, Mapping
 from typing import Any, Literal, overload
-from typing_extensions import Never, NotRequired, TypedDict, Unpack
+from typing_extensions import NotRequired, TypedDict, Unpack
 
 from trailblaze import Result, TrailblazeClient
 

@@ -5,15 +5,22 @@ to ``TrailblazeClient.from_meta``. ``serve`` serves tools that are written witho
 The package has no dependencies and is thread-safe.
 """
 
-from ._client import Result, TrailblazeClient
+from ._client import TrailblazeClient
 from ._errors import TrailblazeCallbackError, TrailblazeError, TrailblazeToolError
 from ._memory import Memory
+from ._result import Result
 from ._results import delegate, error, fatal_error, success
 from ._serve import Transport, end_with_stdin, serve, transport
+from ._server import Context, Server
+from ._tools import AsyncTools, Tools
 
 __all__ = [
+    "AsyncTools",
+    "Context",
     "Memory",
     "Result",
+    "Server",
+    "Tools",
     "Transport",
     "TrailblazeCallbackError",
     "TrailblazeClient",

@@ -6,12 +6,14 @@ import json
 import os
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple, Type, TypeVar
 from urllib.parse import urlsplit
 
-from ._errors import TrailblazeCallbackError, TrailblazeError, TrailblazeToolError
+from ._errors import TrailblazeCallbackError, TrailblazeToolError
 from ._memory import Memory, split
+from ._result import Result, excerpt
+from ._tools import AsyncTools, Tools
+from .wire import CallbackRequest, CallToolAction
 
 # The protocol version of this package. trailblaze rejects another version with an error that says which side to upgrade.
 _PROTOCOL = 1
@@ -21,23 +23,7 @@ _DEFAULT_TIMEOUT = 32.0
 _MAX_BODY_BYTES = 1 << 20
 
 
-@dataclass(frozen=True)
-class Result:
-    """The result of a tool."""
-
-    tool: str
-    text: str  # the first text, "" without one
-    structured: Any = None  # the structured content, None without one
-
-    def json(self) -> Any:
-        """Returns the structured content, else the text parsed as JSON. Raises TrailblazeError if the text is not JSON."""
-        if self.structured is not None:
-            return self.structured
-        try:
-            return json.loads(self.text)
-        except ValueError as e:
-            reason = f"it did not answer with JSON but with {_excerpt(self.text)}"
-            raise TrailblazeError(f"{self.tool}: {reason}", self.tool, reason) from e
+C = TypeVar("C", bound="TrailblazeClient")
 
 
 class TrailblazeClient:
@@ -53,12 +39,12 @@ class TrailblazeClient:
         self.memory = Memory(self._given.get("memory") or {})
 
     @classmethod
-    def from_context(cls, ctx: Any) -> TrailblazeClient:
+    def from_context(cls: Type[C], ctx: Any) -> C:
         """Returns the client of a call, from FastMCP's Context, a request context, or an object with ``meta``."""
         return cls.from_meta(_meta_of(ctx))
 
     @classmethod
-    def from_meta(cls, meta: Any) -> TrailblazeClient:
+    def from_meta(cls: Type[C], meta: Any) -> C:
         """Returns the client of a call, from the ``_meta`` of the request: a dict, the MCP SDK's model of it, or None."""
         given = _look(meta, "trailblaze")
         return cls(given if isinstance(given, Mapping) else {})
@@ -78,7 +64,17 @@ class TrailblazeClient:
         """The app under test: id, displayName, appIds, appId. None if there is none."""
         return self._given.get("target")
 
-    def call_tool(self, name: str, args: Optional[Mapping[str, Any]] = None) -> Result:
+    @property
+    def tools(self) -> Tools:
+        """The tools of the session as methods: ``client.tools.tap(text="OK")``. They do what ``call_tool`` does."""
+        return Tools(self.call_tool)
+
+    @property
+    def tools_async(self) -> AsyncTools:
+        """The same for code on an event loop: ``await client.tools_async.tap(text="OK")``."""
+        return AsyncTools(self.call_tool_async)
+
+    def call_tool(self, name: str, args: Optional[Mapping[str, Any]] = None) -> Result[Any]:
         """Calls a tool of the session and waits for its result. ``{{name}}`` in ``args`` is not replaced.
 
         Raises TrailblazeToolError if the tool fails, and TrailblazeCallbackError if the call does not reach the tool or its
@@ -100,7 +96,7 @@ class TrailblazeClient:
             raise TrailblazeToolError(name, result.get("error_message") or "it failed without a reason")
         return Result(name, result.get("text_content") or "", result.get("structured_content"))
 
-    async def call_tool_async(self, name: str, args: Optional[Mapping[str, Any]] = None) -> Result:
+    async def call_tool_async(self, name: str, args: Optional[Mapping[str, Any]] = None) -> Result[Any]:
         """``call_tool`` in a thread, for code on an event loop."""
         # Each call has its own thread, because nested calls of one server could block each other in a shared pool.
         thread = ThreadPoolExecutor(1, "trailblaze-call")
@@ -120,13 +116,13 @@ class TrailblazeClient:
         return {"trailblaze": notes} if notes else {}
 
     def _request(self, name: str, args: Mapping[str, Any], changes: Mapping[str, Optional[str]]) -> bytes:
-        action: Dict[str, Any] = {"type": "call_tool", "tool_name": name, "arguments_json": _dump(dict(args))}
+        action: CallToolAction = {"type": "call_tool", "tool_name": name, "arguments_json": _dump(dict(args))}
         delta, deletions = split(changes)
         if delta:
             action["memory_delta"] = delta
         if deletions:
             action["memory_deletions"] = deletions
-        request = {
+        request: CallbackRequest = {
             "version": _PROTOCOL,
             "session_id": self.session_id,
             "invocation_id": self._given.get("invocationId"),
@@ -138,10 +134,6 @@ class TrailblazeClient:
 
 def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _excerpt(text: str) -> str:
-    return json.dumps(text.strip()[:200], ensure_ascii=False)
 
 
 def _look(place: Any, name: str) -> Any:
@@ -206,7 +198,7 @@ def _timeout() -> float:
 def _read(tool: str, status: int, text: str) -> Dict[str, Any]:
     """Returns the call_tool_result in a response. Raises TrailblazeCallbackError if there is none."""
     if status != 200:
-        raise TrailblazeCallbackError(tool, f"refused with status {status}: {_excerpt(text)}")
+        raise TrailblazeCallbackError(tool, f"refused with status {status}: {excerpt(text)}")
     try:
         answer = json.loads(text)
     except ValueError:
@@ -219,6 +211,6 @@ def _read(tool: str, status: int, text: str) -> Dict[str, Any]:
         raise TrailblazeCallbackError(
             tool,
             "the answer is of an unknown kind; this package speaks version "
-            f"{_PROTOCOL} of the protocol, upgrade it if trailblaze is newer: {_excerpt(text)}",
+            f"{_PROTOCOL} of the protocol, upgrade it if trailblaze is newer: {excerpt(text)}",
         )
     return result

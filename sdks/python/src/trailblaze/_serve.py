@@ -7,12 +7,17 @@ import os
 import sys
 import threading
 import time
+import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence
 
 Message = Dict[str, Any]
 Handle = Callable[[Message], Optional[Message]]
+# Sends a notification that belongs to the message that is being handled.
+Send = Callable[[Message], None]
+# Handles a message of a connection, "" if there is only one. An answer of None is not sent.
+Receive = Callable[[Message, str, Send], Optional[Message]]
 
 _HOST = "127.0.0.1"
 _PATH = "/mcp"
@@ -89,20 +94,25 @@ def serve(handle: Handle, argv: Optional[Sequence[str]] = None) -> None:
     ``handle`` gets a JSON-RPC message and returns the response message, or None for a notification. An exception that it raises
     becomes an error response. Each message is handled in its own thread, so that a tool may wait for another tool of its server.
     """
+    serve_connections(lambda message, _connection, _send: handle(message), argv)
+
+
+def serve_connections(receive: Receive, argv: Optional[Sequence[str]] = None) -> None:
+    """``serve`` for a function that distinguishes connections and sends notifications."""
     asked = transport(argv)
     try:
         if asked.port is None:
-            _serve_stdio(handle)
+            _serve_stdio(receive)
         else:
-            _serve_http(handle, asked.port)
+            _serve_http(receive, asked.port)
     except KeyboardInterrupt:
         pass
 
 
-def _answer(handle: Handle, message: Message) -> Optional[Message]:
+def _answer(receive: Receive, message: Message, connection: str, send: Send) -> Optional[Message]:
     asks = "id" in message and "method" in message
     try:
-        answer = handle(message)
+        answer = receive(message, connection, send)
     except Exception as e:
         print(f"trailblaze: {message.get('method')} failed: {type(e).__name__}: {e}", file=sys.stderr)
         answer = _wrong(message.get("id"), _INTERNAL_ERROR, f"{type(e).__name__}: {e}")
@@ -118,18 +128,22 @@ def _encode(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
-def _serve_stdio(handle: Handle) -> None:
+def _serve_stdio(receive: Receive) -> None:
     writing = threading.Lock()
     running = _Running()
     out = sys.stdout.buffer
 
+    def send(message: Message) -> None:
+        line = _encode(message) + b"\n"
+        with writing:
+            out.write(line)
+            out.flush()
+
     def work(message: Message) -> None:
         try:
-            answer = _answer(handle, message)
+            answer = _answer(receive, message, "", send)
             if answer is not None:
-                with writing:
-                    out.write(_encode(answer) + b"\n")
-                    out.flush()
+                send(answer)
         finally:
             running.end()
 
@@ -174,8 +188,8 @@ class _Server(ThreadingHTTPServer):
     allow_reuse_address = os.name == "posix"  # to reuse a free port; on Windows this option would take a port in use
     request_queue_size = 128  # with the default of 5, many parallel calls would wait a second each
 
-    def __init__(self, handle: Handle, port: int) -> None:
-        self.handle = handle
+    def __init__(self, receive: Receive, port: int) -> None:
+        self.receive = receive
         self.running = _Running()
         try:
             super().__init__((_HOST, port), _Handler)
@@ -191,17 +205,21 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def _serve_http(handle: Handle, port: int) -> None:
-    with _Server(handle, port) as server:
+def _serve_http(receive: Receive, port: int) -> None:
+    with _Server(receive, port) as server:
         end_with_stdin(server.shutdown)
         server.serve_forever(0.05)
         server.running.wait(_GRACE)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Handles each request on its own. There are no sessions, because each call contains all that it needs."""
+    """Handles each request on its own, because each call contains all that it needs.
+
+    A client gets an Mcp-Session-Id, so that it cancels only its own calls, but it need not send it.
+    """
 
     server: _Server
+    opened = ""  # the Mcp-Session-Id to send
     protocol_version = "HTTP/1.1"  # clients reuse connections
     disable_nagle_algorithm = True
 
@@ -222,12 +240,23 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(400, "the body is neither a message nor a list of messages")
         self.server.running.begin()
         try:
-            answers = [a for a in (_answer(self.server.handle, message) for message in messages) if a is not None]
-            if not answers:
-                return self._send(202, b"")
-            self._send(200, _encode(answers if isinstance(given, list) else answers[0]))
+            self._respond(messages, isinstance(given, list))
         finally:
             self.server.running.end()
+
+    def _respond(self, messages: List[Message], is_batch: bool) -> None:
+        connection = self.headers.get("Mcp-Session-Id", "")
+        if any(message.get("method") == "initialize" for message in messages):
+            connection = self.opened = connection or uuid.uuid4().hex
+        stream = None if is_batch or "text/event-stream" not in self.headers.get("Accept", "") else _Stream(self)
+        send: Send = stream.send if stream else lambda message: None
+        answers = [a for a in (_answer(self.server.receive, m, connection, send) for m in messages) if a is not None]
+        if stream and stream.started:
+            stream.end(answers)
+        elif answers:
+            self._send(200, _encode(answers if is_batch else answers[0]))
+        else:
+            self._send(202, b"")
 
     def do_GET(self) -> None:
         if self._accepts():
@@ -273,10 +302,50 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", "application/json")
         if self.close_connection:
             self.send_header("Connection", "close")
+        self.send_session()
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
 
+    def send_session(self) -> None:
+        if self.opened:
+            self.send_header("Mcp-Session-Id", self.opened)
+            self.opened = ""
+
     def log_message(self, format: str, *args: Any) -> None:
         pass  # requests are not logged to stderr
+
+
+class _Stream:
+    """A response of server-sent events. It starts with the first notification."""
+
+    def __init__(self, handler: _Handler) -> None:
+        self._handler = handler
+        self._writing = threading.Lock()
+        self.started = False
+        self._ended = False
+
+    def send(self, message: Message) -> None:
+        with self._writing:
+            if not self._ended:
+                self._write(message)
+
+    def end(self, answers: List[Message]) -> None:
+        with self._writing:
+            self._ended = True
+            for answer in answers:
+                self._write(answer)
+            self._handler.wfile.write(b"0\r\n\r\n")
+
+    def _write(self, message: Message) -> None:
+        if not self.started:
+            self.started = True
+            self._handler.send_response(200)
+            self._handler.send_header("Content-Type", "text/event-stream")
+            self._handler.send_header("Cache-Control", "no-store")
+            self._handler.send_header("Transfer-Encoding", "chunked")
+            self._handler.send_session()
+            self._handler.end_headers()
+        event = b"event: message\ndata: " + _encode(message) + b"\n\n"
+        self._handler.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
